@@ -52,7 +52,7 @@ import {
   type TaskTiming,
 } from '../features/scheduler/index.ts'
 import { type SearchDeps, search as searchOf } from '../features/search/index.ts'
-import { eraseSync, type SyncTiming, sync as syncFeature } from '../features/sync/index.ts'
+import { eraseSync, readSyncHealth, type SyncTiming, sync as syncFeature } from '../features/sync/index.ts'
 import { eraseTracking, replyRecorder, tracking as trackingOf } from '../features/tracking/index.ts'
 import {
   type DuplicateFinder,
@@ -148,6 +148,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const ownership = ownershipOf({
     ...shared,
     instanceId,
+    presence: infrastructure.presence,
     onInstanceDead: (dead) => queue.releaseInstance(dead),
     ...(options.ownership && { timing: options.ownership }),
   })
@@ -310,6 +311,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     puller,
     push,
     sync,
+    syncHealth: () => readSyncHealth({ db, ownership, sync }),
     reader,
     search,
     changer,

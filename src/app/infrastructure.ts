@@ -3,6 +3,7 @@ import { type Cache, memoryCache, redisCache } from '../infra/cache/index.ts'
 import type { Db } from '../infra/db/index.ts'
 import { type Outbound, outbound } from '../infra/http/index.ts'
 import { type AddressGuard, addressGuard, type DnsRecords, dnsRecords, resolver } from '../infra/net/index.ts'
+import { openPresence, type Presence } from '../infra/presence/index.ts'
 import { databaseQueue, openRedisQueue, type Queue } from '../infra/queue/index.ts'
 import { openRedis, type RedisLink } from '../infra/redis/index.ts'
 import { openSecrets, type Secrets } from '../infra/secrets/index.ts'
@@ -16,6 +17,8 @@ export interface Infrastructure {
   /** With REDIS_URL; cache, bus and queue are on it then. */
   redis: RedisLink | undefined
   bus: Bus
+  /** On PostgreSQL, which other instances can use too. */
+  presence: Presence | undefined
   cache: Cache
   queue: Queue
   guard: AddressGuard
@@ -42,6 +45,9 @@ export async function openInfrastructure(
   }
   try {
     const { db } = opened(await openStore(config, log, aborted), (store) => store.close())
+    // Early, because it proves the death of other instances only after some seconds.
+    const presence = await openPresenceIfShared(context)
+    if (presence !== undefined) opened(presence, (part) => part.close())
     onMigrate()
     await migrateAtStart(db, config, log)
     const secrets = await openSecrets({ given: config, db, dataDir: config.dataDir, log, redactor })
@@ -55,6 +61,7 @@ export async function openInfrastructure(
       db,
       secrets,
       redis,
+      presence,
       bus,
       cache,
       queue,
@@ -67,6 +74,12 @@ export async function openInfrastructure(
     await close()
     throw error
   }
+}
+
+async function openPresenceIfShared(context: RuntimeContext): Promise<Presence | undefined> {
+  const { config, clock, instanceId, log } = context
+  if (config.databaseUrl === undefined) return undefined
+  return openPresence({ url: config.databaseUrl, instanceId, monotonic: () => clock.monotonic(), log })
 }
 
 async function openRedisIfConfigured(

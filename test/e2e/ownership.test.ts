@@ -9,6 +9,7 @@ import { eventually } from '../kit/eventually.ts'
 import { startWorker } from '../kit/worker.ts'
 
 const DEAD_AFTER_MS = 3000
+const NEVER_MS = 3_600_000
 /** A process suspended inside a transaction holds its row locks until PostgreSQL ends its session after 30 s. */
 const TAKE_OVER_MS = 60_000
 
@@ -22,21 +23,27 @@ describePostgres('instances in separate processes', (open) => {
     }
   })
 
-  function start(url: string | undefined, name: string) {
-    const child = startWorker('ownership-worker', [url ?? '', name, String(DEAD_AFTER_MS)])
+  function start(url: string | undefined, name: string, deadAfterMs: number) {
+    const child = startWorker('ownership-worker', [url ?? '', name, String(deadAfterMs)])
     children.push(child)
     const reports: string[][] = []
-    createInterface({ input: child.stdout }).on('line', (line) => reports.push(JSON.parse(line).owned))
-    return { child, reports, owned: () => reports.at(-1) ?? [] }
+    const dead: string[] = []
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const report: { owned?: string[]; dead?: string } = JSON.parse(line)
+      if (report.owned !== undefined) reports.push(report.owned)
+      if (report.dead !== undefined) dead.push(report.dead)
+    })
+    return { child, reports, dead, owned: () => reports.at(-1) ?? [] }
   }
 
-  async function started(accounts: number, names: string[]) {
+  /** `deadAfterMs`: how long the heartbeat of an instance must be missing. */
+  async function started(accounts: number, names: string[], deadAfterMs: number) {
     const place = await open.place()
     const db = await open(place)
     const fixture = testAccounts(db)
     const ids: string[] = []
     for (let i = 0; i < accounts; i += 1) ids.push((await fixture.link(imapUser(`user-${i}`))).id)
-    const instances = names.map((name) => start(place.databaseUrl, name))
+    const instances = names.map((name) => start(place.databaseUrl, name, deadAfterMs))
     const perInstance = accounts / names.length
     await eventually(() => expect(instances.map((each) => each.owned().length)).toEqual(names.map(() => perInstance)))
     return { db, ids, instances, allOwned: () => instances.flatMap((each) => each.owned()).sort() }
@@ -62,22 +69,23 @@ describePostgres('instances in separate processes', (open) => {
     expect(rows.length).toBeGreaterThan(0)
   }
 
-  it('the others take over the accounts of a killed one, and each account has one writer at a time', async () => {
-    const { db, ids, instances } = await started(6, ['a', 'b', 'c'])
+  it('the others take over the accounts of a killed one by its lock, and each account has one writer at a time', async () => {
+    const { db, ids, instances } = await started(6, ['a', 'b', 'c'], NEVER_MS)
     const [a, b, c] = instances
     a?.child.kill('SIGKILL')
     await eventually(() => {
       expect([...(b?.owned() ?? []), ...(c?.owned() ?? [])].sort()).toEqual(ids)
       expect(b?.owned()).toHaveLength(3)
     }, TAKE_OVER_MS)
+    expect(instances.flatMap((each) => each.dead)).toEqual(['a'])
     b?.child.kill('SIGTERM')
     await eventually(() => expect([...(c?.owned() ?? [])].sort()).toEqual(ids))
     await eventually(() => expect(b?.child.exitCode).toBe(0))
     await expectOneWriterAtATime(db)
   }, 240_000)
 
-  it('a suspended one releases its accounts when resumed, and gains accounts again', async () => {
-    const { db, ids, instances, allOwned } = await started(6, ['a', 'b'])
+  it('a suspended one keeps its lock, loses its accounts by its heartbeat, and gains accounts again when resumed', async () => {
+    const { db, ids, instances, allOwned } = await started(6, ['a', 'b'], DEAD_AFTER_MS)
     const [a, b] = instances
     b?.child.kill('SIGSTOP')
     await eventually(() => expect([...(a?.owned() ?? [])].sort()).toEqual(ids), TAKE_OVER_MS)

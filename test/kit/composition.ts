@@ -53,7 +53,7 @@ export function compose(db: Db, options: CompositionOptions = {}) {
     options.guard ?? addressGuard({ privateTargets: 'loopback', resolve: resolveToLoopback, clock: systemClock })
   const client = outbound({ guard, ...(options.ca !== undefined && { ca: options.ca }) })
   const infrastructure: Infrastructure = {
-    ...{ db, redis: undefined, bus, queue, guard, outbound: client },
+    ...{ db, redis: undefined, presence: undefined, bus, queue, guard, outbound: client },
     cache: memoryCache({ clock }),
     secrets: {
       ...{ serviceApiKey: 'test-key', adminPassword: undefined, keysBesideData: false },

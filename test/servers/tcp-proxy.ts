@@ -17,7 +17,11 @@ export interface TcpProxy {
   close(): Promise<void>
 }
 
-export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+/** `change` may alter what the server sends. */
+export async function startTcpProxy(
+  targetPort: number,
+  change: (chunk: Buffer) => Buffer = (chunk) => chunk,
+): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
   let delayMs = 0
   const server = createServer((near) => {
@@ -27,7 +31,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       [far, near],
     ] as const) {
       sockets.add(socket)
-      socket.pipe(delayed(() => delayMs)).pipe(other)
+      socket.pipe(delayed(() => delayMs, socket === far ? change : undefined)).pipe(other)
       socket.on('error', () => other.destroy())
       socket.once('close', () => {
         sockets.delete(socket)
@@ -63,11 +67,12 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
 }
 
 /** Delays each chunk and keeps their order. Chunks that arrive together are delayed together. */
-function delayed(currentMs: () => number): Transform {
+function delayed(currentMs: () => number, change = (chunk: Buffer) => chunk): Transform {
   let last: Promise<void> | undefined
   let waiting = 0
   return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
+    transform(given: Buffer, _encoding, done) {
+      const chunk = change(given)
       const delayMs = currentMs()
       if (delayMs === 0 && waiting === 0) return done(null, chunk)
       waiting += 1

@@ -93,6 +93,11 @@ export interface Accounts {
    * same. With `accessVersion`, does nothing if those credentials were replaced meanwhile. Throws not_found.
    */
   setStatus(tx: Tx, accountId: string, status: WorkStatus, reason: string | null, accessVersion?: number): Promise<void>
+  /**
+   * No check of the account succeeded in time: sets the status `error` and records `account.sync_stalled`. Does nothing while it is
+   * paused, and when its status already says that it cannot be synced. Throws not_found.
+   */
+  markStalled(tx: Tx, accountId: string, reason: string): Promise<void>
   /** After a successful sync: sets `lastSyncAt` to now. No event and no new version. */
   synced(tx: Tx, accountId: string): Promise<void>
   /**
@@ -141,6 +146,12 @@ export interface LicenceCheck {
   check(tx: Tx, count: () => Promise<number>): Promise<void>
 }
 
+/** What an instance reports with its heartbeats about the accounts that it owns. */
+export interface SyncTotals extends RunTotals {
+  /** How long the check of an account is overdue, at most. */
+  greatestLagMs: number
+}
+
 export interface OwnershipChange {
   /** Handle `lost` before `gained`: an account that was lost and taken again, under a new epoch, is in both. */
   lost: string[]
@@ -164,9 +175,11 @@ export interface Ownership {
   /** Called after each round, every 5 s, to catch up on lost hints. */
   onRound(listener: () => void): void
   /** The heartbeat stores what `read` returns, so that every replica can sum up the totals of all. */
-  reportSyncTotals(read: () => RunTotals): void
+  reportSyncTotals(read: () => SyncTotals): void
   /** The error of the last heartbeat. Undefined when it was written. */
   beatFailure(): unknown
+  /** The number of accounts that no living instance owned after the last full round of this one. */
+  unowned(): number
   /** Registers this process and takes unowned accounts, then repeats a round every 5 s. */
   start(): Promise<void>
   /**

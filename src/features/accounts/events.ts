@@ -52,7 +52,7 @@ export const accountEvents = {
     of(3, { status: 'auth_error', reason: 'The mail server rejected the username or password.' }),
   ),
   'account.sync_stalled': declareEvent(
-    'The mailbox cannot be synced at the moment. The service retries automatically.',
+    'The mailbox is not synced at the moment: several checks in a row failed, or none succeeded for three poll intervals. The service goes on trying.',
     accountEventData,
     of(4, { status: 'error', reason: 'Cannot reach the mail server.' }),
   ),

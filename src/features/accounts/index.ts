@@ -17,6 +17,7 @@ export {
   OwnershipLost,
   RefreshTokenMissing,
   type SyncScope,
+  type SyncTotals,
   type WorkStatus,
 } from './account.ts'
 export {
@@ -43,7 +44,7 @@ export { type Erase, type Erasure, erasure, requestErasure } from './erasure.ts'
 export { accountEvents } from './events.ts'
 export { type LiveMailboxDeps, openMailbox, readLive, toAppError } from './live-mailbox.ts'
 export { fence } from './ownership/fence.ts'
-export { livingInstances, syncTotalsOfAll } from './ownership/instance-store.ts'
+export { livingInstances, lockUnowned, syncTotalsOfAll, unownedAccounts } from './ownership/instance-store.ts'
 export { type OwnershipTiming, ownership } from './ownership/ownership.ts'
 export { runningInstances } from './ownership/read.ts'
 export { accountRoutes } from './routes.ts'
@@ -61,6 +62,7 @@ export {
   accountsBeingErased,
   accountsWithAddresses,
   countAccounts,
+  countStalledAccounts,
   existingAccounts,
   mayBeLinked,
 } from './store.ts'

@@ -90,6 +90,14 @@ export function accounts(deps: AccountsDeps): Accounts {
     return accountOf(changed)
   }
 
+  async function changeStatus(tx: Tx, row: AccountRow, status: WorkStatus, reason: string | null): Promise<void> {
+    const statusReason = reason === null ? null : truncateText(cleanText(reason), MAX_REASON)
+    if (row.status === status && row.statusReason === statusReason) return
+    const { trouble, eventType } = troubleAfter(row, status)
+    const changed = await store(tx).change(row.id, { status, statusReason, trouble }, clock.now())
+    if (eventType !== undefined) await events.record(tx, [accountEvent(eventType, changed)])
+  }
+
   const tokens = tokensOf({ ...deps, tryAgain, timing: deps.tokenTiming })
 
   return {
@@ -132,12 +140,14 @@ export function accounts(deps: AccountsDeps): Accounts {
 
     async setStatus(tx, accountId, status, reason, accessVersion) {
       const row = await store(tx).lock(accountId)
-      if (accessVersion !== undefined && accessVersion !== row.accessVersion) return
-      const statusReason = reason === null ? null : truncateText(cleanText(reason), MAX_REASON)
-      if (row.status === status && row.statusReason === statusReason) return
-      const { trouble, eventType } = troubleAfter(row, status)
-      const changed = await store(tx).change(accountId, { status, statusReason, trouble }, clock.now())
-      if (eventType !== undefined) await events.record(tx, [accountEvent(eventType, changed)])
+      if (accessVersion === undefined || accessVersion === row.accessVersion)
+        await changeStatus(tx, row, status, reason)
+    },
+
+    async markStalled(tx, accountId, reason) {
+      const row = await store(tx).lock(accountId)
+      const isKnown = row.paused === 1 || row.status === 'error' || row.status === 'auth_error'
+      if (!isKnown) await changeStatus(tx, row, 'error', reason)
     },
 
     synced: (tx, accountId) => store(tx).setLastSync(accountId, clock.now()),

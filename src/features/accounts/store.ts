@@ -223,6 +223,17 @@ export async function countAccounts(handle: Handle): Promise<number> {
   return Number(count)
 }
 
+/** How many accounts cannot be synced, except paused ones and those whose credentials were refused. One lookup in an index. */
+export async function countStalledAccounts(handle: Handle): Promise<number> {
+  const { count } = await handle
+    .selectFrom('accounts')
+    .select(sql<number | string>`count(*)`.as('count'))
+    .where('trouble', '=', 'error')
+    .where('paused', '=', 0)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /**
  * Whether a sign-in with these hints may concern an existing account. A customUserId decides alone, because it is part of
  * every account's identity; else the address does. True without either, as nothing is known.

@@ -62,8 +62,10 @@ interface InstanceTable {
   id: string
   heartbeatAt: number
   startedAt: number
-  /** JSON of the `RunTotals` of its sync scheduler, as of the last heartbeat. */
+  /** JSON of its `SyncTotals`, as of the last heartbeat. */
   syncTotals: Generated<string | null>
+  /** The key of its lock. Null while it holds none: then only its heartbeat shows that it lives. */
+  lockKey: Generated<string | null>
 }
 
 /**

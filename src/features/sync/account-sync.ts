@@ -2,13 +2,18 @@ import { AppError } from '../../lib/errors.ts'
 import { backoffMs } from '../../lib/retry.ts'
 import { type MailProvider, ProviderError } from '../../providers/contract/index.ts'
 import { type Account, OwnershipLost, type RunContext, type RunResult, type SyncScope } from '../accounts/index.ts'
+import type { CheckTimes } from './check-times.ts'
 import { DEFAULT_TIMING, type SyncDeps, type SyncTiming } from './deps.ts'
 import { FolderWork } from './folders/work.ts'
 import type { HostCircuits } from './host-circuits.ts'
 import { LimitPauses } from './limit-pauses.ts'
+import type { LoginPace } from './login-pace.ts'
 import { MailboxWork } from './mailbox/work.ts'
 import { type AccountAtStart, RunRecord } from './run-record.ts'
 import type { AccountWork } from './work.ts'
+
+/** A reserved login may wait so long for a slot. */
+const MISSED_LOGIN_MS = 1000
 
 /**
  * Runs the syncs of one account while this process owns it. `AccountWork` syncs the messages; this class decides whether a run may
@@ -44,17 +49,25 @@ export class AccountSync {
   #isUrgent = false
   #seenRequest: number | null = null
 
+  readonly #times: CheckTimes
+  readonly #pace: LoginPace
+  /** Monotonic; the moment reserved for the next login. */
+  #loginAt: number | undefined
+
   /** Calls `onChange` when the mailbox changed and a run should follow. */
   constructor(
     deps: SyncDeps,
-    circuits: HostCircuits,
+    { circuits, pace, times }: { circuits: HostCircuits; pace: LoginPace; times: CheckTimes },
     { accountId, epoch }: { accountId: string; epoch: number },
     onChange: () => void,
   ) {
+    this.#times = times
+    this.#pace = pace
     this.#deps = {
       ...deps,
       fence: (tx, id, under) => {
         this.#hasWritten = true
+        times.progressed(accountId)
         return deps.fence(tx, id, under)
       },
     }
@@ -69,12 +82,18 @@ export class AccountSync {
 
   /** The account was paused or resumed, or its `watch` setting or credentials changed. */
   accountChanged(): void {
+    this.#times.expect(this.#accountId)
     this.#isStalled = false
     this.#hasChanged = true
     this.#hasResumed = true
     this.#limitPauses.reset()
     this.#work?.accessChanged()
     this.#work?.requestFullSync()
+  }
+
+  /** The stored status says since now that the account cannot be synced, although a run may be in progress. */
+  markedStalled(): void {
+    this.#isStalled = true
   }
 
   /** A client requested a sync. The request itself is a column of the account. */
@@ -109,12 +128,25 @@ export class AccountSync {
     })
   }
 
-  /** How long a run cannot succeed: the provider asked for a pause, or the host is unreachable. */
+  /** How long no run may start: the provider asked for a pause, the host is unreachable, or others log in there first. */
   heldMs(): number {
     if (this.#hasChanged || this.#isUrgent) return 0
     if (this.#limitPauses.leftMs > 0) return this.#limitPauses.leftMs
     if (this.#pauseMs > 0) return this.#pauseMs
-    return this.#isStalled || !this.#isHostStalled ? this.#unreachableMs : 0
+    const unreachableMs = this.#isStalled || !this.#isHostStalled ? this.#unreachableMs : 0
+    return unreachableMs > 0 ? unreachableMs : this.#takeLogin()
+  }
+
+  /** 0 when the run may log in now, which uses the reserved moment, and when it needs no login. */
+  #takeLogin(): number {
+    if (this.#work?.isOpen === true) return 0
+    const nowMs = this.#deps.clock.monotonic()
+    // A moment that passed long ago, because the host was unreachable, has passed for its other accounts too.
+    const isMissed = this.#loginAt !== undefined && nowMs - this.#loginAt > MISSED_LOGIN_MS
+    if (this.#loginAt === undefined || isMissed) this.#loginAt = this.#pace.reserve(this.#host)
+    if (this.#loginAt > nowMs) return this.#loginAt - nowMs
+    this.#loginAt = undefined
+    return 0
   }
 
   /** Closes the connections at once. A run in progress fails at its next step. */
@@ -137,6 +169,8 @@ export class AccountSync {
       const mail = this.#deps.mail(account.provider)
       if (account.paused || account.status === 'auth_error' || mail === undefined) {
         await this.#skip(mail, syncRequestedAt)
+        // An account whose provider is not configured any more stalls.
+        if (mail !== undefined) this.#times.suspend(this.#accountId)
         return {}
       }
       const pause = syncRequestedAt === null ? await this.#earlierPause(account) : undefined
@@ -190,6 +224,7 @@ export class AccountSync {
     if (this.#isHostStalled) {
       await this.#record.hostUnreachable(account)
       this.#isStalled = true
+      this.#times.stored(this.#accountId)
     }
     return { nextRunInMs: waitMs }
   }
@@ -217,6 +252,9 @@ export class AccountSync {
     const wasFullSync = await work.sync(account, signal)
     this.#pausedUntil = Number.NEGATIVE_INFINITY
     const nextRunInMs = work.nextRunInMs(account)
+    // The stall was stored during this run. One more run stores that the account recovered.
+    const hasRecovered = this.#isStalled && account.status === 'connected'
+    this.#times.succeeded(this.#accountId, nextRunInMs)
     if (wasFullSync && work.isInSync) this.#syncedAt = this.#deps.clock.now()
     if (await this.#record.isSuccessDue(start, wasFullSync, this.#hasWritten)) {
       const { violations } = this.#limitPauses
@@ -227,7 +265,7 @@ export class AccountSync {
       await work.close()
       work.requestFullSync()
     }
-    return { nextRunInMs }
+    return { nextRunInMs: hasRecovered ? 0 : nextRunInMs }
   }
 
   /** Retries every failure except those that need a new consent or password: they wait for a change of the account. */
@@ -248,6 +286,8 @@ export class AccountSync {
       ...{ attempts, limitViolations, isRefused, isStalled, accessVersion, nextRunInMs },
     })
     this.#isStalled = isStalled
+    if (isStalled) this.#times.stored(this.#accountId)
+    if (isRefused) this.#times.suspend(this.#accountId)
     this.#deps.log.debug('The sync of an account failed.', {
       ...{ accountId: this.#accountId, operation: 'sync.account', error },
       metadata: { attempts, nextRunInMs },

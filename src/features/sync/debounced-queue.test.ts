@@ -120,6 +120,7 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
       pending: 1,
       attempts: 0,
       lastError: null,
+      lagMs: 0,
     })
     expect((await call('GET', `/debounced-queue/accounts/${other}`)).body).toEqual({
       accountId: other,
@@ -129,6 +130,7 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
       lastRunAt: '1970-01-01T00:00:01.000Z',
       nextRunAt: '1970-01-01T00:00:02.000Z',
       lastError: 'temporary failure',
+      lagMs: null,
     })
     expect((await call('GET', `/debounced-queue/accounts/${fresh}`)).body).toEqual({
       accountId: fresh,
@@ -138,6 +140,7 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
       nextRunAt: null,
       attempts: 0,
       lastError: null,
+      lagMs: null,
     })
     const unknown = await call('GET', '/debounced-queue/accounts/acc_unknown')
     expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found'])

@@ -10,7 +10,7 @@ export interface DebouncedQueueSources {
   bus: Bus
   instanceId: string
   accounts: Pick<Accounts, 'requestSync'>
-  sync: Pick<Sync, 'state' | 'totals'>
+  sync: Pick<Sync, 'state' | 'totals' | 'lagMs'>
 }
 
 /** Sync state of accounts across all instances. */
@@ -18,7 +18,7 @@ export interface DebouncedQueue {
   /** Current totals of this process plus those of the others as of their last heartbeat. */
   status(): Promise<RunTotals>
   /** Current state when this process owns the account, otherwise the last stored state. */
-  account(accountId: string): Promise<RunState>
+  account(accountId: string): Promise<RunState & { lagMs: number | null }>
   /** Resets failures and delays, and requests a sync of every account that is not paused or in `auth_error`. Returns their number. */
   clear(): Promise<number>
 }
@@ -44,12 +44,13 @@ export function debouncedQueue({ db, bus, instanceId, accounts, sync }: Debounce
 
     async account(accountId) {
       const here = sync.state(accountId)
-      if (here !== undefined && here.lastRunAt !== null) return here
+      const lagMs = sync.lagMs(accountId)
+      if (here !== undefined && here.lastRunAt !== null) return { ...here, lagMs }
       const row = await syncStateStore(db.read).find(accountId)
       const { attempts = 0, lastRunAt = null, nextRunAt = null, lastError = null } = row ?? {}
       const stored = { attempts, lastRunAt, lastError }
-      if (here !== undefined) return { ...here, ...stored }
-      return { state: nextRunAt === null ? 'idle' : 'waiting', nextRunAt, ...stored }
+      if (here !== undefined) return { ...here, ...stored, lagMs }
+      return { state: nextRunAt === null ? 'idle' : 'waiting', nextRunAt, ...stored, lagMs }
     },
 
     async clear() {

@@ -8,6 +8,7 @@ import type { Backoff } from '../../lib/retry.ts'
 import type { MailProvider, ProviderName } from '../../providers/contract/index.ts'
 import type { Accounts, Fence, Ownership } from '../accounts/index.ts'
 import type { BodyFetcher } from '../messages/index.ts'
+import type { LoginPaceLimits } from './login-pace.ts'
 
 export interface SyncSettings {
   /** How many of the newest messages the first sync of a folder stores. */
@@ -30,7 +31,10 @@ export interface OwnedAccount {
 export interface SyncDeps {
   db: Db
   bus: Bus
-  accounts: Pick<Accounts, 'getForSync' | 'access' | 'setStatus' | 'synced' | 'clearSyncRequest' | 'endTokenPause'>
+  accounts: Pick<
+    Accounts,
+    'getForSync' | 'access' | 'setStatus' | 'synced' | 'clearSyncRequest' | 'endTokenPause' | 'markStalled'
+  >
   ownership: Ownership
   fence: Fence
   events: Recorder
@@ -57,7 +61,7 @@ export interface PushNotifications {
   onSyncNeeded(listener: (accountId: string) => void): void
 }
 
-export interface SyncTiming {
+export interface SyncTiming extends LoginPaceLimits {
   /** Interval between two full syncs of an IMAP account, and between two polls of an unwatched account. */
   pollMs: number
   /** Interval between two polls of a mailbox with push notifications. */
@@ -74,6 +78,8 @@ export interface SyncTiming {
   silentMs: number
   /** Consecutive failures after which the account gets the status `error`. */
   stalledAfter: number
+  /** An account without a successful check for this long, and for three poll intervals, counts as stalled. */
+  stalledAfterMs: number
   /** Delay after consecutive failures. */
   retry: Backoff
   /** Delay after a server exceeded a limit, because it will probably do so again. Survives restarts. */
@@ -87,8 +93,11 @@ export const DEFAULT_TIMING: SyncTiming = {
   moveGraceMs: 2_000,
   concurrency: 64,
   perHostShare: 0.4,
+  loginBurst: 50,
+  loginsPerSecond: 100,
   silentMs: 3_000,
   stalledAfter: 3,
+  stalledAfterMs: 180_000,
   retry: { baseMs: 1000, capMs: 300_000 },
   limitRetry: { baseMs: 600_000, capMs: 86_400_000 },
 }

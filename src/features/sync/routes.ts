@@ -29,6 +29,12 @@ const accountSchema = Type.Object(
     nextRunAt: nullable(timestamp()),
     attempts: Type.Integer({ description: 'Consecutive failures.' }),
     lastError: nullable(Type.String()),
+    lagMs: nullable(
+      Type.Integer({
+        description:
+          'How long the next successful check is overdue; 0 while the account is checked on time. null while no check is expected (paused, auth_error), and when another instance owns the account.',
+      }),
+    ),
   },
   { title: 'DebouncedQueueAccount' },
 )
@@ -67,7 +73,7 @@ export function debouncedQueueRoutes(app: App, deps: DebouncedQueueDeps): void {
     },
     async (request) => {
       const { id } = await deps.accounts.resolve(deps.db.read, request.params.accountId)
-      const { state, attempts, lastRunAt, nextRunAt, lastError } = await debounced.account(id)
+      const { state, attempts, lastRunAt, nextRunAt, lastError, lagMs } = await debounced.account(id)
       return {
         accountId: id,
         state,
@@ -76,6 +82,7 @@ export function debouncedQueueRoutes(app: App, deps: DebouncedQueueDeps): void {
         nextRunAt: isoTimeOrNull(nextRunAt),
         attempts,
         lastError,
+        lagMs,
       }
     },
   )

@@ -3,14 +3,17 @@ import {
   type RunContext,
   type RunResult,
   type RunState,
-  type RunTotals,
   readSyncHint,
   requestedSyncs,
   SYNC_TOPIC,
+  type SyncTotals,
 } from '../accounts/index.ts'
 import { AccountSync } from './account-sync.ts'
+import { CheckTimes } from './check-times.ts'
 import { DEFAULT_TIMING, type SyncDeps } from './deps.ts'
 import { HostCircuits } from './host-circuits.ts'
+import { LoginPace } from './login-pace.ts'
+import { StallWatch } from './stall-watch.ts'
 
 export interface Sync {
   /** Starts syncing the accounts that this process owns. Call it before `ownership.start()`. */
@@ -20,7 +23,9 @@ export interface Sync {
   /** State of an account's runs; undefined when another process owns it. */
   state(accountId: string): RunState | undefined
   /** Totals of this process. */
-  totals(): RunTotals
+  totals(): SyncTotals
+  /** How long the check of an account is overdue, 0 while it is on time. Null while no check is expected, and for other processes' accounts. */
+  lagMs(accountId: string): number | null
 }
 
 /** Enough for most runs. An aborted run continues at its cursor, here or on another replica. */
@@ -35,13 +40,21 @@ export const RETRY_TOPIC = 'sync.retry'
  */
 export function sync(deps: SyncDeps): Sync {
   const { ownership, db, bus, clock, log } = deps
-  const { concurrency, perHostShare, retry } = { ...DEFAULT_TIMING, ...deps.timing }
+  const timing = { ...DEFAULT_TIMING, ...deps.timing }
+  const { concurrency, perHostShare, retry, stalledAfterMs } = timing
   const circuits = new HostCircuits(clock)
+  const pace = new LoginPace(clock, timing)
+  const times = new CheckTimes(clock, stalledAfterMs)
   const syncs = new Map<string, AccountSync>()
   const scheduler = new OwnedScheduler({
     ...{ clock, log, operation: 'sync.account', concurrency, backoff: retry, run },
     perGroup: Math.max(1, Math.floor(concurrency * perHostShare)),
-    heldMs: (accountId) => syncs.get(accountId)?.heldMs() ?? 0,
+    heldMs,
+  })
+  const stalls = new StallWatch({
+    ...{ ...deps, times, stalledAfterMs },
+    state: (accountId) => scheduler.state(accountId),
+    onStalled: restart,
   })
   let sweeping: Promise<void> | undefined
   let unsubscribe = () => {}
@@ -58,10 +71,21 @@ export function sync(deps: SyncDeps): Sync {
       await drop(accountId)
       account = undefined
     }
-    const owned = { accountId, epoch, mailHost: ownership.mailHost(accountId) }
-    account ??= new AccountSync(deps, circuits, owned, () => scheduler.request(accountId))
+    return (account ?? create(accountId, epoch)).run(context)
+  }
+
+  function create(accountId: string, epoch: number): AccountSync {
+    const account = new AccountSync(deps, { circuits, pace, times }, { accountId, epoch }, () =>
+      scheduler.request(accountId),
+    )
     syncs.set(accountId, account)
-    return account.run(context)
+    return account
+  }
+
+  function heldMs(accountId: string): number {
+    const epoch = ownership.owned().get(accountId)
+    if (epoch === undefined || stopped) return 0
+    return (syncs.get(accountId) ?? create(accountId, epoch)).heldMs()
   }
 
   async function drop(accountId: string): Promise<void> {
@@ -78,6 +102,15 @@ export function sync(deps: SyncDeps): Sync {
     scheduler.remove(accountId)
     void drop(accountId)
   }
+
+  /** Whatever made the scheduler forget the account, it runs again. A run in progress goes on. */
+  function restart(accountId: string): void {
+    syncs.get(accountId)?.markedStalled()
+    if (!scheduler.has(accountId)) add(accountId)
+    else if (scheduler.state(accountId)?.state === 'idle') scheduler.request(accountId)
+  }
+
+  const totals = () => ({ ...scheduler.totals(), greatestLagMs: times.greatestLagMs() })
 
   function onHint(payload: string | undefined): void {
     if (payload === undefined) {
@@ -130,13 +163,19 @@ export function sync(deps: SyncDeps): Sync {
   return {
     start() {
       ownership.onChange(({ lost, gained, changed }) => {
+        times.follow(ownership.owned())
         for (const accountId of lost) remove(accountId)
+        for (const accountId of gained) times.expect(accountId)
         if (stopped) return
         for (const accountId of changed) syncs.get(accountId)?.accountChanged()
         for (const accountId of [...gained, ...changed]) add(accountId)
       })
       ownership.onRound(sweep)
-      ownership.reportSyncTotals(() => scheduler.totals())
+      ownership.onRound(() => {
+        pace.sweep()
+        if (!stopped) stalls.sweep()
+      })
+      ownership.reportSyncTotals(totals)
       deps.push?.onSyncNeeded((accountId) => scheduler.request(accountId))
       const stopHints = bus.subscribe(SYNC_TOPIC, onHint)
       const stopRetries = bus.subscribe(RETRY_TOPIC, retryAll)
@@ -150,11 +189,12 @@ export function sync(deps: SyncDeps): Sync {
     async stop(graceMs) {
       stopped = true
       unsubscribe()
-      await Promise.all([scheduler.stop(Math.min(graceMs, MAX_GRACE_MS)), sweeping])
+      await Promise.all([scheduler.stop(Math.min(graceMs, MAX_GRACE_MS)), sweeping, stalls.stop()])
       await Promise.all([...syncs.keys()].map(drop))
     },
 
     state: (accountId) => scheduler.state(accountId),
-    totals: () => scheduler.totals(),
+    totals,
+    lagMs: (accountId) => times.lagMs(accountId),
   }
 }

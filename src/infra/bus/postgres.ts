@@ -1,9 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import pg from 'pg'
-import { sleep, withTimeout } from '../../lib/abort.ts'
-import { type Backoff, backoffMs } from '../../lib/retry.ts'
-import type { Db } from '../db/index.ts'
+import { type Db, openPostgresSession, type PostgresSession } from '../db/index.ts'
 import type { Log } from '../log/index.ts'
 import type { Bus } from './bus.ts'
 import { isSendable, listeners } from './listeners.ts'
@@ -16,11 +13,8 @@ export interface PostgresBusOptions {
 }
 
 const CHANNEL = 'posthorn'
-const RECONNECT: Backoff = { baseMs: 100, capMs: 5000 }
-const CONNECT_MS = 10_000
 /** Probing detects a connection that a firewall dropped silently. */
 const PROBE_EVERY_MS = 20_000
-const PROBE_MS = 2000
 const MAX_PENDING = 10_000
 
 /** Resolves when it is connected and listens. Afterwards it reconnects in the background until it is closed. */
@@ -39,12 +33,11 @@ class PostgresBus implements Bus {
   readonly #options: PostgresBusOptions
   readonly #sender = randomBytes(6).toString('base64url')
   readonly #local: ReturnType<typeof listeners>
-  readonly #closed = new AbortController()
   readonly #pending = new Set<string>()
   #sending: Promise<void> | undefined
   #dropped = 0
-  #client: pg.Client | undefined
-  #reconnecting: Promise<void> | undefined
+  #session: PostgresSession | undefined
+  #isClosed = false
   #probe: NodeJS.Timeout | undefined
 
   constructor(options: PostgresBusOptions) {
@@ -56,12 +49,25 @@ class PostgresBus implements Bus {
   readonly subscribe: Bus['subscribe']
 
   async open(): Promise<void> {
-    this.#client = await this.#connect()
-    this.#probe = setInterval(() => void this.ping().catch((error) => this.#lost(this.#client, error)), PROBE_EVERY_MS)
+    const { url, log } = this.#options
+    const operation = 'bus.listen'
+    this.#session = await openPostgresSession({
+      ...{ url, name: 'posthorn-bus' },
+      prepare: async (connection) => void (await connection.query(`listen ${CHANNEL}`)),
+      onNotification: (message) => this.#receive(message),
+      onLost: (error) => log.warn('The bus lost its connection to PostgreSQL and reconnects.', { operation, error }),
+      onReconnect: () => {
+        log.info('The bus reconnected to PostgreSQL.', { operation })
+        this.#local.deliverLoss()
+      },
+      onRetryFailed: (error, attempt) =>
+        log.debug('The bus could not reconnect.', { operation, error, metadata: { attempt } }),
+    })
+    this.#probe = setInterval(() => void this.ping().catch((error) => this.#session?.reset(error)), PROBE_EVERY_MS)
   }
 
   publish(topic: string, payload = ''): void {
-    if (this.#closed.signal.aborted || !isSendable(topic, payload, this.#options.log)) return
+    if (this.#isClosed || !isSendable(topic, payload, this.#options.log)) return
     this.#local.deliver(topic, payload)
     // Identical pending hints are sent once.
     if (this.#pending.size < MAX_PENDING) this.#pending.add(`${this.#sender}\n${topic}\n${payload}`)
@@ -106,33 +112,8 @@ class PostgresBus implements Bus {
   }
 
   async ping(): Promise<void> {
-    const client = this.#client
-    if (client === undefined) throw new Error('The bus is not connected to PostgreSQL.')
-    await withTimeout(client.query('select 1'), PROBE_MS, () => new Error('PostgreSQL did not respond to the bus.'))
-  }
-
-  async #connect(): Promise<pg.Client> {
-    const client = new pg.Client({
-      connectionString: this.#options.url,
-      connectionTimeoutMillis: CONNECT_MS,
-      keepAlive: true,
-      application_name: 'posthorn-bus',
-    })
-    client.on('notification', ({ payload }) => this.#receive(payload ?? ''))
-    client.on('error', (error) => this.#lost(client, error))
-    client.on('end', () => this.#lost(client, undefined))
-    try {
-      await client.connect()
-      await withTimeout(
-        client.query(`listen ${CHANNEL}`),
-        CONNECT_MS,
-        () => new Error('PostgreSQL did not respond to LISTEN.'),
-      )
-      return client
-    } catch (error) {
-      void end(client)
-      throw error
-    }
+    if (this.#session?.isUp !== true || this.#isClosed) throw new Error('The bus is not connected to PostgreSQL.')
+    await this.#session.query('select 1')
   }
 
   #receive(message: string): void {
@@ -140,53 +121,11 @@ class PostgresBus implements Bus {
     if (sender !== this.#sender && topic !== undefined) this.#local.deliver(topic, rest.join('\n'))
   }
 
-  #lost(client: pg.Client | undefined, error: unknown): void {
-    if (client === undefined || client !== this.#client || this.#closed.signal.aborted) return
-    this.#client = undefined
-    this.#options.log.warn('The bus lost its connection to PostgreSQL and reconnects.', {
-      operation: 'bus.listen',
-      error,
-    })
-    void end(client)
-    this.#reconnecting ??= this.#reconnect().finally(() => {
-      this.#reconnecting = undefined
-    })
-  }
-
-  async #reconnect(): Promise<void> {
-    for (let attempt = 1; !this.#closed.signal.aborted; attempt += 1) {
-      await sleep(backoffMs(attempt, RECONNECT), this.#closed.signal)
-      if (this.#closed.signal.aborted) return
-      try {
-        const client = await this.#connect()
-        if (this.#closed.signal.aborted) return void (await end(client))
-        this.#client = client
-        this.#options.log.info('The bus reconnected to PostgreSQL.', { operation: 'bus.listen' })
-        return this.#local.deliverLoss()
-      } catch (error) {
-        this.#options.log.debug('The bus could not reconnect.', {
-          operation: 'bus.listen',
-          error,
-          metadata: { attempt },
-        })
-      }
-    }
-  }
-
   async close(): Promise<void> {
-    this.#closed.abort()
+    this.#isClosed = true
     clearInterval(this.#probe)
     this.#local.clear()
-    const client = this.#client
-    this.#client = undefined
-    await this.#reconnecting
+    await this.#session?.close()
     await this.#sending
-    if (client !== undefined) await end(client)
   }
-}
-
-/** A connection that does not respond must not delay closing. */
-async function end(client: pg.Client): Promise<void> {
-  client.on('error', () => {})
-  await withTimeout(client.end(), PROBE_MS, () => new Error('silent')).catch(() => {})
 }

@@ -1,6 +1,7 @@
 /** The database: one interface for SQLite and PostgreSQL. Features add their tables to `Tables` by declaration merging. */
 import type { Db } from './db.ts'
 import type { PostgresOptions } from './postgres.ts'
+import type { PostgresSession, PostgresSessionOptions } from './postgres-session.ts'
 
 export { countMatching } from './count.ts'
 export { type DataLock, lockDataFolder } from './data-lock.ts'
@@ -8,6 +9,7 @@ export { DatabaseUnavailable, type Db, type Dialect, type Handle, type Tables, t
 export { insertManyRows, insertRows } from './insert-rows.ts'
 export { type Migration, type MigrationStatus, migrateUp, migrationStatus, requireMigrated } from './migrate.ts'
 export { padded } from './padded.ts'
+export type { PostgresConnection, PostgresSession } from './postgres-session.ts'
 export { PREPARED } from './prepared.ts'
 export { openSqlite } from './sqlite.ts'
 export { findState, lockState, setState, stateOr } from './state.ts'
@@ -17,4 +19,20 @@ export { updateEach } from './update-each.ts'
 export async function openPostgres(options: PostgresOptions): Promise<Db> {
   const postgres = await import('./postgres.ts')
   return postgres.openPostgres(options)
+}
+
+/** Connects outside the pool. Rejects when that fails, unless it is `optional`: then it goes on trying in the background. */
+export async function openPostgresSession(
+  options: PostgresSessionOptions & { optional?: boolean },
+): Promise<PostgresSession> {
+  const module = await import('./postgres-session.ts')
+  const session = new module.PostgresSession(options)
+  try {
+    await session.open()
+  } catch (error) {
+    if (options.optional !== true) throw error
+    options.onRetryFailed(error, 0)
+    session.reconnect()
+  }
+  return session
 }

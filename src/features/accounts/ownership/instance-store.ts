@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Dialect, Handle } from '../../../infra/db/index.ts'
-import type { RunTotals } from '../scheduler/owned-scheduler.ts'
+import type { Dialect, Handle, Tx } from '../../../infra/db/index.ts'
+import type { SyncTotals } from '../account.ts'
 
 /** An owned account, with every column on which its session depends. */
 export interface OwnedAccount {
@@ -34,8 +34,8 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
     },
 
     /** Registers the instance, or resets its heartbeat and start. */
-    async register(id: string): Promise<void> {
-      const life = { heartbeatAt: dialect.nowMs, startedAt: dialect.nowMs }
+    async register(id: string, lockKey: string | null): Promise<void> {
+      const life = { heartbeatAt: dialect.nowMs, startedAt: dialect.nowMs, lockKey }
       await handle
         .insertInto('instances')
         .values({ id, ...life })
@@ -44,10 +44,10 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
     },
 
     /** False when another instance declared this one dead. */
-    async beat(id: string, syncTotals: string | null): Promise<boolean> {
+    async beat(id: string, state: { syncTotals: string | null; lockKey: string | null }): Promise<boolean> {
       const { numUpdatedRows } = await handle
         .updateTable('instances')
-        .set({ heartbeatAt: dialect.nowMs, syncTotals })
+        .set({ heartbeatAt: dialect.nowMs, ...state })
         .where('id', '=', id)
         .executeTakeFirst()
       return numUpdatedRows === 1n
@@ -62,6 +62,12 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
           : others.where('heartbeatAt', '<', sql<number>`${dialect.nowMs} - ${sql.lit(silentMs)}`)
       const rows = await dead.returning('id').execute()
       return rows.map((row) => row.id)
+    },
+
+    /** Removes those of these instances that still claim their lock. Returns their ids. */
+    async removeWithoutLock(ids: readonly string[]): Promise<string[]> {
+      const dead = handle.deleteFrom('instances').where('id', 'in', ids).where('lockKey', 'is not', null)
+      return idsOf(await dead.returning('id').execute())
     },
 
     async unregister(id: string): Promise<void> {
@@ -89,14 +95,7 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
      * of the former owner; the next round takes them.
      */
     async take(me: string, limit: number): Promise<number> {
-      const free = await handle
-        .selectFrom('accounts')
-        .select('id')
-        .where((eb) => eb.or([eb('ownerInstance', 'is', null), eb('ownerInstance', 'not in', living())]))
-        .orderBy('id')
-        .limit(limit)
-        .modifyEnd(dialect.skipLocked)
-        .execute()
+      const free = await unowned(handle).orderBy('id').limit(limit).modifyEnd(dialect.skipLocked).execute()
       if (free.length > 0) {
         await handle
           .updateTable('accounts')
@@ -156,11 +155,35 @@ const idsOf = (rows: readonly { id: string }[]) => rows.map((row) => row.id)
 
 /** The ids of the live instances, sorted. Includes a dead instance until it is removed. */
 export async function livingInstances(handle: Handle): Promise<string[]> {
-  return idsOf(await handle.selectFrom('instances').select('id').orderBy('id').execute())
+  return idsOf(await instancesWithLocks(handle))
+}
+
+/** The live instances, in the order of their ids. `lockKey` is null for one that held no lock at its last heartbeat. */
+export function instancesWithLocks(handle: Handle): Promise<{ id: string; lockKey: string | null }[]> {
+  return handle.selectFrom('instances').select(['id', 'lockKey']).orderBy('id').execute()
+}
+
+/** Up to `limit` accounts whose owner is missing or no live instance. */
+export async function unownedAccounts(handle: Handle, limit: number): Promise<string[]> {
+  return idsOf(await unowned(handle).orderBy('id').limit(limit).execute())
+}
+
+/** Locks the account's row until the transaction ends. False when it has an owner, was deleted, or is locked by a former owner. */
+export async function lockUnowned(tx: Tx, dialect: Dialect, accountId: string): Promise<boolean> {
+  const found = await unowned(tx).where('id', '=', accountId).modifyEnd(dialect.skipLocked).execute()
+  return found.length > 0
+}
+
+function unowned(handle: Handle) {
+  const living = handle.selectFrom('instances').select('id')
+  return handle
+    .selectFrom('accounts')
+    .select('id')
+    .where((eb) => eb.or([eb('ownerInstance', 'is', null), eb('ownerInstance', 'not in', living)]))
 }
 
 /** The last sync totals of each live instance that has reported some. */
-export async function syncTotalsOfAll(handle: Handle): Promise<Map<string, RunTotals>> {
+export async function syncTotalsOfAll(handle: Handle): Promise<Map<string, SyncTotals>> {
   const rows = await handle.selectFrom('instances').select(['id', 'syncTotals']).execute()
   return new Map(rows.flatMap(({ id, syncTotals }) => (syncTotals === null ? [] : [[id, JSON.parse(syncTotals)]])))
 }

@@ -1,11 +1,12 @@
 import type { Bus } from '../../../infra/bus/index.ts'
 import type { Db } from '../../../infra/db/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
+import type { Presence } from '../../../infra/presence/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { ACCOUNTS_TOPIC, type Ownership, type OwnershipChange } from '../account.ts'
-import type { RunTotals } from '../scheduler/owned-scheduler.ts'
+import { ACCOUNTS_TOPIC, type Ownership, type OwnershipChange, type SyncTotals } from '../account.ts'
 import { fairMove } from './fair-share.ts'
-import { instanceStore, livingInstances } from './instance-store.ts'
+import { instanceStore, instancesWithLocks } from './instance-store.ts'
+import { LockWatch, type LockWatchTiming } from './lock-watch.ts'
 import { OwnedAccounts } from './owned-accounts.ts'
 
 export interface OwnershipDeps {
@@ -17,15 +18,19 @@ export interface OwnershipDeps {
   instanceId: string
   /** Releases what a dead instance held. Called by the one instance that removed it. */
   onInstanceDead(instanceId: string): Promise<void>
+  /** On PostgreSQL. Without it, only a missing heartbeat shows that an instance is dead. */
+  presence?: Presence | undefined
   timing?: Partial<OwnershipTiming>
 }
 
-export interface OwnershipTiming {
+export interface OwnershipTiming extends LockWatchTiming {
   /** Interval between rounds. */
   roundMs: number
+  /** Interval between reads of the locks. Half of it while one is missing. */
+  lockReadMs: number
   /** Longest interval between full rounds, which read every account. */
   fullRoundMs: number
-  /** An instance without a heartbeat for this long is dead. */
+  /** An instance without a heartbeat for this long is dead, whatever its lock shows. */
   deadAfterMs: number
   /** Shortest interval between rounds caused by hints. */
   hintGapMs: number
@@ -39,7 +44,7 @@ const TAKEN_PER_TRANSACTION = 200
 
 /**
  * One round: heartbeat → remove dead instances → take or release a fair share → read the owned accounts and notify the
- * listeners. The last two read every account. They run after a hint, a change of the set of instances, a free account or an
+ * listeners. Between the rounds it reads which instances hold their locks; a dead one causes a round. The last two read every account. They run after a hint, a change of the set of instances, a free account or an
  * unfinished full round, and every `fullRoundMs`, which bounds the delay of a lost hint. Ownership is always read from the
  * rows, so a failed round only delays changes.
  */
@@ -53,14 +58,22 @@ class Rounds implements Ownership {
   readonly #timing: OwnershipTiming
   readonly #owned: OwnedAccounts
   readonly #roundListeners: (() => void)[] = []
-  #syncTotals: () => RunTotals | undefined = () => undefined
+  #syncTotals: () => SyncTotals | undefined = () => undefined
+  #unowned = 0
   #lastBeatMs = 0
   #beatFailure: unknown
   #lastGiveBackMs = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
+  readonly #watch: LockWatch | undefined
+  #watchTimer: NodeJS.Timeout | undefined
+  #watching: Promise<void> | undefined
+  /** The locks of the other instances, by id, as of the last round. */
+  #locks: ReadonlyMap<string, string> = new Map()
   /** Rounds and claims run one at a time: a round that read before a claim must not take the account for lost. */
   #turns: Promise<unknown> = Promise.resolve()
-  #hinted = false
+  /** A round was requested, or a full round. */
+  #isSoon = false
+  #isHinted = false
   /** The next round reads every account; set until such a round has finished. */
   #fullDue = true
   #lastFullMs = Number.NEGATIVE_INFINITY
@@ -76,12 +89,16 @@ class Rounds implements Ownership {
     this.#timing = {
       roundMs: 5_000,
       fullRoundMs: 60_000,
+      lockReadMs: 1_000,
+      sessionMs: 5_000,
+      missingMs: 3_000,
       deadAfterMs: 30_000,
       hintGapMs: 100,
       movesPerRound: 100,
       soleProcess: deps.db.engine === 'sqlite',
       ...deps.timing,
     }
+    if (deps.presence !== undefined) this.#watch = new LockWatch(deps.presence, deps.clock, this.#timing)
   }
 
   owned(): ReadonlyMap<string, number> {
@@ -96,12 +113,16 @@ class Rounds implements Ownership {
     this.#roundListeners.push(listener)
   }
 
-  reportSyncTotals(read: () => RunTotals): void {
+  reportSyncTotals(read: () => SyncTotals): void {
     this.#syncTotals = read
   }
 
   beatFailure(): unknown {
     return this.#beatFailure
+  }
+
+  unowned(): number {
+    return this.#unowned
   }
 
   onChange(listener: (change: OwnershipChange) => void): void {
@@ -114,6 +135,9 @@ class Rounds implements Ownership {
     if (this.#timing.soleProcess) await this.#removeDead('all')
     await this.#inTurn(() => this.#round())
     this.#schedule()
+    // Without its lock this instance must say so, and its heartbeat decides.
+    this.#deps.presence?.onChange(() => this.#soon())
+    this.#scheduleWatch()
   }
 
   async claim(accountId: string): Promise<void> {
@@ -144,6 +168,8 @@ class Rounds implements Ownership {
   async #leave(): Promise<void> {
     this.#unsubscribe?.()
     clearTimeout(this.#timer)
+    clearTimeout(this.#watchTimer)
+    await this.#watching
     await this.#turns
     this.#owned.replace([])
     try {
@@ -158,10 +184,16 @@ class Rounds implements Ownership {
     }
   }
 
-  /** Runs a full round soon. Several hints cause one round. */
+  /** Runs a full round soon. */
   #hint(): void {
-    if (this.#hinted || this.#stopping !== undefined) return
-    this.#hinted = true
+    this.#isHinted = true
+    this.#soon()
+  }
+
+  /** Runs a round soon. Several requests cause one round. */
+  #soon(): void {
+    if (this.#isSoon || this.#stopping !== undefined) return
+    this.#isSoon = true
     // Without a timer a round is running or has not started yet; the next one is scheduled after it.
     if (this.#timer !== undefined) this.#schedule()
   }
@@ -169,14 +201,45 @@ class Rounds implements Ownership {
   #schedule(): void {
     if (this.#stopping !== undefined) return
     clearTimeout(this.#timer)
-    const delayMs = this.#hinted ? this.#timing.hintGapMs : this.#timing.roundMs
+    const delayMs = this.#isSoon ? this.#timing.hintGapMs : this.#intervalMs
     this.#timer = setTimeout(() => void this.#run(), delayMs)
+  }
+
+  /** Without its lock only its heartbeats show that an instance lives, so they are more frequent until it holds the lock again. */
+  get #intervalMs(): number {
+    const { presence } = this.#deps
+    const isReconnecting = presence !== undefined && presence.key === undefined && !presence.isPooled
+    if (!isReconnecting || this.#beatFailure !== undefined) return this.#timing.roundMs
+    return Math.min(this.#timing.roundMs, this.#timing.lockReadMs)
+  }
+
+  #scheduleWatch(): void {
+    if (this.#stopping !== undefined || this.#watch === undefined) return
+    const delayMs = this.#watch.isSuspicious ? this.#timing.lockReadMs / 2 : this.#timing.lockReadMs
+    this.#watchTimer = setTimeout(() => {
+      this.#watching = this.#readLocks().finally(() => this.#scheduleWatch())
+    }, delayMs)
+  }
+
+  /** An instance whose lock is missing long enough is dead: removes it and takes its accounts. */
+  async #readLocks(): Promise<void> {
+    const dead = (await this.#watch?.findDead(this.#locks)) ?? []
+    if (dead.length === 0 || this.#stopping !== undefined) return
+    try {
+      const found = await this.#inTurn(() => this.#remove('lock', (store) => store.removeWithoutLock(dead)))
+      this.#locks = new Map([...this.#locks].filter(([id]) => !dead.includes(id)))
+      // Every instance takes its share of the accounts.
+      if (found.length > 0) this.#deps.bus.publish(ACCOUNTS_TOPIC)
+    } catch (error) {
+      const about = { operation: 'accounts.ownership', error, metadata: { dead } }
+      this.#deps.log.warn('Cannot remove dead instances; the next read of the locks tries again.', about)
+    }
   }
 
   async #run(): Promise<void> {
     this.#timer = undefined
-    this.#fullDue ||= this.#hinted
-    this.#hinted = false
+    this.#fullDue ||= this.#isHinted
+    this.#isSoon = this.#isHinted = false
     try {
       await this.#inTurn(() => this.#round())
       for (const listener of this.#roundListeners) listener()
@@ -205,7 +268,10 @@ class Rounds implements Ownership {
       await this.#register()
     }
     if (!this.#timing.soleProcess) await this.#removeDead(this.#timing.deadAfterMs)
-    const living = (await livingInstances(this.#deps.db.read)).join()
+    const instances = await instancesWithLocks(this.#deps.db.read)
+    const others = instances.filter(({ id }) => id !== this.instanceId)
+    this.#locks = new Map(others.flatMap(({ id, lockKey }) => (lockKey === null ? [] : [[id, lockKey] as const])))
+    const living = instances.map(({ id }) => id).join()
     const isOld = beatAtMs - this.#lastFullMs >= this.#timing.fullRoundMs
     this.#fullDue ||= isOld || living !== this.#living || (await this.#reader().hasUnowned())
     if (!this.#fullDue) return
@@ -221,7 +287,8 @@ class Rounds implements Ownership {
     try {
       const totals = this.#syncTotals()
       const written = totals === undefined ? null : JSON.stringify(totals)
-      const isAlive = await this.#write((store) => store.beat(this.instanceId, written))
+      const state = { syncTotals: written, lockKey: this.#lockKey }
+      const isAlive = await this.#write((store) => store.beat(this.instanceId, state))
       this.#beatFailure = undefined
       return isAlive
     } catch (error) {
@@ -232,14 +299,27 @@ class Rounds implements Ownership {
 
   async #register(): Promise<void> {
     this.#lastBeatMs = this.#deps.clock.monotonic()
-    await this.#write((store) => store.register(this.instanceId))
+    await this.#write((store) => store.register(this.instanceId, this.#lockKey))
+  }
+
+  get #lockKey(): string | null {
+    return this.#deps.presence?.key ?? null
   }
 
   async #removeDead(silentMs: number | 'all'): Promise<void> {
-    for (const id of await this.#write((store) => store.removeDead(this.instanceId, silentMs))) {
+    await this.#remove('heartbeat', (store) => store.removeDead(this.instanceId, silentMs))
+  }
+
+  /** Takes from dead instances what they held. `missing` is what showed that they are dead. Returns their ids. */
+  async #remove(
+    missing: 'lock' | 'heartbeat',
+    remove: (store: ReturnType<typeof instanceStore>) => Promise<string[]>,
+  ): Promise<string[]> {
+    const dead = await this.#write(remove)
+    for (const id of dead) {
       this.#deps.log.warn('An instance is dead; taking over its accounts.', {
         operation: 'accounts.ownership',
-        metadata: { dead: id },
+        metadata: { dead: id, missing },
       })
       try {
         await this.#deps.onInstanceDead(id)
@@ -252,6 +332,7 @@ class Rounds implements Ownership {
         })
       }
     }
+    return dead
   }
 
   /** Returns false when the next round has to move more accounts. */
@@ -268,11 +349,13 @@ class Rounds implements Ownership {
       await this.#write((store) => store.giveBack(this.instanceId, limit))
       this.#deps.bus.publish(ACCOUNTS_TOPIC)
     }
+    this.#unowned = shares.free
     for (let left = take; left > 0; ) {
       const limit = Math.min(left, TAKEN_PER_TRANSACTION)
       const taken = await this.#write((store) => store.take(this.instanceId, limit))
-      if (taken < limit) return false
+      this.#unowned -= taken
       left -= taken
+      if (taken < limit) return false
     }
     return giveBack === 0
   }

@@ -27,7 +27,7 @@ export const EVENT_TYPES: Readonly<Record<string, string>> = {
   "account.connected": "A mailbox was connected. Its first sync starts now.",
   "account.updated": "The credentials, `customUserId` or `watch` of an account changed.",
   "account.auth_error": "The provider rejected the credentials. The user must connect the mailbox again.",
-  "account.sync_stalled": "The mailbox cannot be synced at the moment. The service retries automatically.",
+  "account.sync_stalled": "The mailbox is not synced at the moment: several checks in a row failed, or none succeeded for three poll intervals. The service goes on trying.",
   "account.recovered": "The mailbox syncs again after `account.auth_error` or `account.sync_stalled`.",
   "account.paused": "An account was paused.",
   "account.resumed": "A paused account was resumed.",
@@ -462,6 +462,7 @@ export type DebouncedQueueAccount = {
   nextRunAt: string | null
   attempts: number
   lastError: string | null
+  lagMs: number | null
 }
 
 export type DebouncedQueueStatus = {
