@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { describeOneDatabase } from '../../../../test/kit/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import type { MailboxDouble } from '../../../../test/kit/mailbox-double.ts'
 import { fc } from '../../../../test/kit/random.ts'
@@ -26,7 +26,7 @@ const scenario = fc.array(fc.array(step, { minLength: 1, maxLength: 6 }), { minL
 const PLACES = ['INBOX', 'Work', 'More']
 const RUNS = Number(process.env.POSTHORN_RANDOM_RUNS ?? 12)
 
-describeEachDatabase('random changes at a provider that assigns message ids', (open) => {
+describeOneDatabase('random changes at a provider that assigns message ids', 'sqlite', (open) => {
   for (const kind of ['whole', 'folders'] as const) {
     it(
       `end with an equal store, and each new message is announced once (${kind})`,
