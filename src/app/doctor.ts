@@ -60,6 +60,7 @@ export function doctor(config: Config, { clock = systemClock, ca }: DoctorOption
   const guard = addressGuard({ privateTargets: config.privateTargets, resolve, clock })
   const inspect = redisUrl === undefined ? undefined : lazy(() => inspectRedis(redisUrl, clock, REQUEST_MS))
   const running = async () => {
+    if (databaseUrl === undefined && !existsSync(fileStorePath(config))) return []
     const db = await readable()
     return runningInstances(db.read, db.dialect)
   }

@@ -12,9 +12,10 @@ import { listenCommand } from './listen.ts'
 import { migrateStatusCommand, migrateUpCommand } from './migrate.ts'
 import { accountCommands } from './online/accounts.ts'
 import { deliveryCommands } from './online/deliveries.ts'
+import { keyCommands } from './online/keys.ts'
 import { triggerCommand } from './trigger.ts'
 
-const COMMANDS: Readonly<Record<string, Command>> = {
+export const COMMANDS: Readonly<Record<string, Command>> = {
   start: {
     summary: 'run the service until SIGINT or SIGTERM',
     examples: ['posthorn start', 'PORT=9000 DATA_DIR=/var/lib/posthorn posthorn start'],
@@ -34,6 +35,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   doctor: doctorCommand,
   ...accountCommands,
   ...deliveryCommands,
+  ...keyCommands,
   listen: listenCommand,
   trigger: triggerCommand(catalogue.types),
 }
@@ -41,14 +43,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 /** Runs a command and returns the exit code. `start` returns when the service is up; the process exits later. */
 export async function cli(args: string[], terminal: Terminal): Promise<number> {
   try {
-    const { words, options, help, version } = parse(args)
-    if (version) return print(terminal, VERSION)
-    const asksForHelp = help || words[0] === 'help'
-    const named = words[0] === 'help' ? words.slice(1) : words
-    if (named.length === 0) return print(terminal, overview(VERSION, COMMANDS))
-    if (asksForHelp) return print(terminal, helpOf(named))
-    const { command, given } = findCommand(words, options)
-    await command.run(terminal, given)
+    const found = commandIn(args)
+    if (typeof found === 'string') terminal.out(found)
+    else await found.command.run(terminal, found.given)
     return 0
   } catch (error) {
     const isUsage = error instanceof UsageError
@@ -56,6 +53,15 @@ export async function cli(args: string[], terminal: Terminal): Promise<number> {
     terminal.error(`posthorn: ${error instanceof Error ? error.message : String(error)}${hint}`)
     return isUsage || error instanceof ConfigError ? 2 : 1
   }
+}
+
+/** The command that a line names, and what it is given; a text to print for help and version. Throws `UsageError`. */
+export function commandIn(args: string[]): { command: Command; given: Given } | string {
+  const { words, options, help, version } = parse(args)
+  if (version) return VERSION
+  const named = words[0] === 'help' ? words.slice(1) : words
+  if (named.length === 0) return overview(VERSION, COMMANDS)
+  return help || words[0] === 'help' ? helpOf(named) : findCommand(words, options)
 }
 
 const OPTIONS = Object.assign({}, ...Object.values(COMMANDS).map(({ options }) => options)) as NonNullable<
@@ -120,9 +126,4 @@ function unknownCommand(words: string[]): UsageError {
   const subcommands = known.filter((name) => name.startsWith(`${text} `)).map((name) => `"${name}"`)
   const close = subcommands.length > 0 ? ` Did you mean ${subcommands.join(' or ')}?` : didYouMean(text, known)
   return new UsageError(`"${text}" is not a command.${close}`)
-}
-
-function print(terminal: Terminal, text: string): number {
-  terminal.out(text)
-  return 0
 }

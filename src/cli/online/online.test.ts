@@ -120,6 +120,40 @@ describe('commands that call a running service', () => {
     )
   })
 
+  it('create a key that is shown once, list it without the key, and revoke it', async () => {
+    const created = await posthorn(['keys', 'create', '--name', 'reports', '--scopes', 'read', '--expires', '90d'])
+    expect(created).toMatchObject({ code: 0, error: expect.stringContaining('only time') })
+    expect(created.error).not.toContain(created.out)
+    const listed = await posthorn(['keys', 'list'])
+    expect(listed).toMatchObject({
+      code: 0,
+      error: '1 key.',
+      out: expect.stringMatching(/key_\w+ +reports +read .* in 90 days/),
+    })
+    expect(listed.out).not.toContain(created.out)
+    expect(await posthorn(['accounts', 'list'], { key: created.out })).toMatchObject({ code: 0 })
+    const refused = await posthorn(['keys', 'list'], { key: created.out })
+    expect(refused).toMatchObject({ code: 1, error: expect.stringContaining('SERVICE_API_KEY has every scope') })
+    const id = listed.out.split('\n')[1]?.split(' ')[0] ?? ''
+    expect(await posthorn(['keys', 'revoke', id])).toMatchObject({ code: 0, out: 'The API key "reports" was revoked.' })
+    expect(await posthorn(['accounts', 'list'], { key: created.out })).toMatchObject({ code: 1 })
+    for (const [option, value, message] of [
+      ['--expires', 'tomorrow', '--expires must be'],
+      ['--expires', '2020-01-01', 'in the future'],
+      ['--scopes', 'raed', 'Did you mean "read"?'],
+      ['--name', ' ', 'needs --name'],
+    ] as const) {
+      const { code, error } = await posthorn([
+        'keys',
+        'create',
+        ...(option === '--name' ? [] : ['--name', 'x']),
+        option,
+        value,
+      ])
+      expect([value, code, error]).toEqual([value, 2, expect.stringContaining(message)])
+    }
+  })
+
   it.each<[string, { key?: string; url?: string }, string]>([
     ['a wrong key', { key: 'wrong' }, 'Pass it with --key'],
     ['another path', { url: '/nowhere' }, 'not as Posthorn does'],
@@ -142,6 +176,9 @@ describe('commands that call a running service', () => {
       ['deliveries', 'list'],
       ['deliveries', 'show', 'dlv_1'],
       ['deliveries', 'retry', 'dlv_1'],
+      ['keys', 'list'],
+      ['keys', 'create', '--name', 'x'],
+      ['keys', 'revoke', 'key_1'],
     ]
     for (const line of lines) {
       const { code, error } = await posthorn(line, { url })

@@ -1,0 +1,100 @@
+import { systemClock } from '../../lib/clock.ts'
+import { isoTime } from '../../lib/time.ts'
+import { type Command, type Given, type Terminal, UsageError } from '../command.ts'
+import { client, LIST_OPTIONS, ONLINE_OPTIONS, operandOf, pageOf } from './client.ts'
+import { relativeTime, wordOf } from './options.ts'
+import { type Column, type Paged, printPosition, table } from './table.ts'
+
+interface Key {
+  id: string
+  name: string
+  scopes: string[]
+  hint: string
+  createdBy: string
+  createdAt: string
+  expiresAt: string | null
+  lastUsedAt: string | null
+}
+
+const SCOPES = ['read', 'write', 'admin']
+
+export const keyCommands: Readonly<Record<string, Command>> = {
+  'keys list': {
+    summary: 'list the API keys, without the keys themselves',
+    options: { ...LIST_OPTIONS, ...ONLINE_OPTIONS },
+    examples: ['posthorn keys list'],
+    run: list,
+  },
+  'keys create': {
+    summary: 'create an API key and print it, once',
+    options: {
+      name: { value: 'TEXT', about: 'says which program uses the key' },
+      scopes: { value: 'LIST', about: `what it may do: ${SCOPES.join(', ')}; default read` },
+      expires: { value: 'TIME', about: 'a date, a time, or a number of days such as 90d; default never' },
+      ...ONLINE_OPTIONS,
+    },
+    examples: [
+      'posthorn keys create --name dashboard',
+      'posthorn keys create --name deploy --scopes read,write --expires 90d',
+    ],
+    run: create,
+  },
+  'keys revoke': {
+    summary: 'revoke an API key at once',
+    operand: '<key id>',
+    options: ONLINE_OPTIONS,
+    examples: ['posthorn keys revoke key_01jd8e4v5t6y7n8m9p0q1r2s3t'],
+    run: revoke,
+  },
+}
+
+const COLUMNS: readonly Column<Key>[] = [
+  { title: 'ID', value: ({ id }) => id },
+  { title: 'NAME', value: ({ name }) => name, shrinks: true },
+  { title: 'SCOPES', value: ({ scopes }) => scopes.join(',') },
+  { title: 'KEY', value: ({ hint }) => `\u2026${hint}` },
+  { title: 'LAST USED', value: ({ lastUsedAt }) => relativeTime(lastUsedAt, systemClock.now()) },
+  {
+    title: 'EXPIRES',
+    value: ({ expiresAt }) => (expiresAt === null ? 'never' : relativeTime(expiresAt, systemClock.now())),
+    optional: true,
+  },
+  { title: 'CREATED BY', value: ({ createdBy }) => createdBy, shrinks: true, optional: true },
+]
+
+async function list(terminal: Terminal, given: Given): Promise<void> {
+  const found = await client(given).get<Paged & { apiKeys: Key[] }>('/api-keys', pageOf(given))
+  if (given.options.json !== undefined) return terminal.out(JSON.stringify(found, null, 2))
+  if (found.apiKeys.length > 0) for (const line of table(found.apiKeys, COLUMNS, terminal.width)) terminal.out(line)
+  printPosition(terminal, found, 'key', 'posthorn keys list')
+}
+
+async function create(terminal: Terminal, given: Given): Promise<void> {
+  const { options } = given
+  const { name } = options
+  if (name === undefined || name.trim() === '')
+    throw new UsageError('keys create needs --name, such as --name dashboard.')
+  const scopes = (options.scopes ?? 'read').split(',').map((scope) => wordOf('scopes', scope.trim(), SCOPES))
+  const expiresAt = options.expires === undefined ? null : expiryOf(options.expires, systemClock.now())
+  const created = await client(given).post<Key & { key: string }>('/api-keys', { name, scopes, expiresAt })
+  if (options.json !== undefined) return terminal.out(JSON.stringify(created, null, 2))
+  terminal.out(created.key)
+  terminal.error(`This is the only time that the key ${created.id} is shown. Store it where ${created.name} reads it.`)
+}
+
+/** `90d`, a date (its beginning in UTC) or a time. */
+function expiryOf(text: string, nowMs: number): string {
+  const days = /^([1-9]\d{0,4})d$/.exec(text)?.[1]
+  const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text)
+  const ms = days === undefined ? (isTime ? Date.parse(text) : Number.NaN) : nowMs + Number(days) * 86_400_000
+  if (Number.isNaN(ms)) throw new UsageError('--expires must be such as 90d, 2027-01-31 or 2027-01-31T08:00:00Z.')
+  if (ms <= nowMs) throw new UsageError('--expires must be in the future.')
+  return isoTime(ms)
+}
+
+async function revoke(terminal: Terminal, given: Given): Promise<void> {
+  const id = operandOf(given, 'keys revoke', 'the id of a key', 'posthorn keys list')
+  const done = await client(given).delete<{ message: string }>(`/api-keys/${encodeURIComponent(id)}`)
+  if (given.options.json !== undefined) return terminal.out(JSON.stringify(done, null, 2))
+  terminal.out(done.message)
+}
