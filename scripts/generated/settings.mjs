@@ -6,7 +6,7 @@ const SECTIONS = [
   ['Secrets', ['SERVICE_API_KEY', 'SERVICE_LICENSE_KEY']],
   ['Network', ['PRIVATE_TARGETS', 'API_REQUESTS_PER_MINUTE']],
   ['Hosted pages', ['AUTH_SCREEN_NAME', 'AUTH_SCREEN_PRIVACY_URL']],
-  ['Sync, webhooks, retention', ['SYNC_INITIAL_MESSAGES', 'RETENTION_SESSIONS_DAYS']],
+  ['Sync, webhooks, retention', ['SYNC_INITIAL_MESSAGES', 'RETENTION_AUDIT_DAYS']],
   ['Google', ['GOOGLE_CLIENT_ID', 'GOOGLE_PUBSUB_URL']],
   ['Microsoft', ['MICROSOFT_CLIENT_ID', 'MICROSOFT_GRAPH_URL']],
   ['Cloud Pub/Sub for gmail', ['PUBSUB_TOPIC_NAME', 'PUBSUB_MAX_RETRIES']],

@@ -12,6 +12,7 @@ import {
   revoker,
 } from '../features/accounts/index.ts'
 import { adminSessions } from '../features/admin/index.ts'
+import { auditLog } from '../features/audit/index.ts'
 import { bounceReader, eraseBounces } from '../features/bounces/index.ts'
 import {
   availability as availabilityOf,
@@ -121,6 +122,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const events = recorder(shared)
   const licence = licenceOf({ key: config.licenceKey, clock })
   const idempotency = idempotencyFeature({ db, clock, sealer })
+  const audit = auditLog(shared)
   const keys = keysOf(shared)
   const { adminUsername: username, publicUrl } = config
   const { adminPassword: password } = secrets
@@ -300,6 +302,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     events,
     licence,
     idempotency,
+    audit,
     keys,
     sessions,
     logs,

@@ -31,6 +31,7 @@ it('stops within one batch, however many rows are expired', async () => {
       retentionDeliveriesDays: 30,
       retentionSessionsDays: 7,
       retentionTrackingDays: 180,
+      retentionAuditDays: 365,
     },
   })
   await retention.start()

@@ -1,6 +1,7 @@
 import type { Config } from '../config/index.ts'
 import { purgeEvents } from '../events/index.ts'
 import { purgeAdminSessions, SESSION_MS } from '../features/admin/index.ts'
+import { purgeAuditEntries } from '../features/audit/index.ts'
 import { purgeAuthSessions } from '../features/auth/index.ts'
 import { purgeBounces } from '../features/bounces/index.ts'
 import { purgeDeduplicationClaims } from '../features/deduplication/index.ts'
@@ -22,10 +23,7 @@ export interface RetentionDeps {
   queue: Queue
   clock: Clock
   log: Log
-  retention: Pick<
-    Config,
-    'retentionEventsDays' | 'retentionDeliveriesDays' | 'retentionSessionsDays' | 'retentionTrackingDays'
-  >
+  retention: Pick<Config, Extract<keyof Config, `retention${string}`>>
 }
 
 /** Deletes expired rows once an hour, on one replica at a time. */
@@ -58,6 +56,7 @@ export function retentionJob({ db, queue, clock, log, retention }: RetentionDeps
     [purgeEvents, retention.retentionEventsDays * DAY_MS],
     [purgeAuthSessions, retention.retentionSessionsDays * DAY_MS],
     [purgeAdminSessions, SESSION_MS],
+    [purgeAuditEntries, retention.retentionAuditDays * DAY_MS],
     [purgeIdempotencyKeys, 0],
     [purgeDeduplicationClaims, CLAIMS_KEPT_MS],
     [purgeOutbox, OUTBOX_KEPT_MS],

@@ -1,5 +1,6 @@
 import { accountRoutes, countAccounts, VerificationLimit } from '../features/accounts/index.ts'
 import { adminSessionRoutes, portalRoutes } from '../features/admin/index.ts'
+import { auditRoutes } from '../features/audit/index.ts'
 import { authRoutes } from '../features/auth/index.ts'
 import {
   availabilityRoutes,
@@ -46,6 +47,7 @@ export function httpServer(
   const { db, secrets, bus, cache, queue, guard, outbound, records } = infrastructure
   const { accounts, claims, idempotency, licence, login, logins, mailboxes, ownership, reader, sessions } = features
   const shared = { db, bus, queue, clock, ids, log, sealer: secrets.sealer, guard, outbound, catalogue }
+  const transaction: typeof db.transaction = (body) => db.transaction(body)
   const pages = site(authScreen(config))
   const server = createServer({
     log,
@@ -57,6 +59,7 @@ export function httpServer(
       ...(sessions ? [sessions] : []),
     ),
     idempotency,
+    audit: features.audit,
     rateLimits: {
       cache,
       ...(config.apiRequestsPerMinute > 0 && { api: { limit: config.apiRequestsPerMinute, windowMs: 60_000 } }),
@@ -96,7 +99,7 @@ export function httpServer(
   calendarPushRoutes(server, { log, notifications })
   messageRoutes(server, { reader })
   messageChangeRoutes(server, { reader, changer: features.changer, idempotency })
-  outboxRoutes(server, { outbox: features.outbox, idempotency, transaction: (body) => db.transaction(body) })
+  outboxRoutes(server, { outbox: features.outbox, idempotency, transaction })
   threadRoutes(server, { threads: features.threads })
   trackingRoutes(server, { log, tracking: features.tracking })
   draftRoutes(server, { drafts: features.drafts, idempotency })
@@ -112,8 +115,9 @@ export function httpServer(
   debouncedQueueRoutes(server, { ...shared, instanceId, accounts, sync: features.sync, idempotency })
   feedRoutes(server, { db, streams: features.streams, catalogue, isSubscription, subscribes })
   deduplicationRoutes(server, { ...shared, idempotency, claims })
-  apiKeyRoutes(server, { keys: features.keys.service, idempotency, transaction: (body) => db.transaction(body) })
-  if (sessions !== undefined) adminSessionRoutes(server, { sessions, log })
+  apiKeyRoutes(server, { keys: features.keys.service, idempotency, transaction })
+  auditRoutes(server, { db })
+  if (sessions !== undefined) adminSessionRoutes(server, { sessions, log, transaction })
   logRoutes(server, { logs: features.logs, cache })
   portalRoutes(server, { db, clock, readSanitized: (id, message) => reader.detail(id, message, { sanitize: true }) })
   settingsRoutes(server, context)

@@ -187,9 +187,9 @@ describe('an error', () => {
 
 describe('a warning', () => {
   it('names each setting that has no effect yet, wherever it is set', () => {
-    const { warnings } = load({ OTEL_LOGS_ENABLED: 'true' }, '{ "retention": { "auditDays": 30 } }')
+    const { warnings } = load({ OTEL_LOGS_ENABLED: 'true', OTEL_LOGGER_NAME: 'x' })
     expect(warnings).toEqual(
-      ['RETENTION_AUDIT_DAYS', 'OTEL_LOGS_ENABLED'].map((name) => `${name} is set but has no effect in this version.`),
+      ['OTEL_LOGS_ENABLED', 'OTEL_LOGGER_NAME'].map((name) => `${name} is set but has no effect in this version.`),
     )
   })
 

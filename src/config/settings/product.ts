@@ -140,7 +140,6 @@ export const productSettings = {
     path: 'retention.auditDays',
     kind: kinds.integer(1, DAY_LIMIT),
     fallback: 365,
-    planned: true,
     about: 'Days after which audit log entries are deleted.',
   }),
 } as const

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import type { Db } from '../../infra/db/index.ts'
 import { type App, done, type Idempotency, listOf } from '../../infra/http/index.ts'
@@ -60,7 +61,7 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
   app.post(
     '/accounts',
     {
-      config: WRITE,
+      config: { ...WRITE, audit: { action: 'account.connected', details: connectedFacts } },
       schema: {
         tags: ['Accounts'],
         summary: 'Connect a mailbox with its credentials or an OAuth refresh token',
@@ -94,18 +95,24 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
 
   app.patch(
     '/accounts/:accountId',
-    { config: WRITE, schema: { ...schema('Change an account'), body: patchBody } },
+    {
+      config: { ...WRITE, audit: { action: changeAction } },
+      schema: { ...schema('Change an account'), body: patchBody },
+    },
     async (request) => {
       const id = await idOf(request.params.accountId)
       const changes = changesOf(request.body)
-      return db.transaction((tx) => accounts.change(tx, id, changes))
+      return db.transaction(async (tx) => {
+        await request.recordAudit(tx, { target: id })
+        return accounts.change(tx, id, changes)
+      })
     },
   )
 
   app.delete(
     '/accounts/:accountId',
     {
-      config: WRITE,
+      config: { ...WRITE, audit: 'account.deleted' },
       schema: {
         ...schema(
           'Delete an account and all its data',
@@ -116,7 +123,10 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
     },
     async (request) => {
       const id = await idOf(request.params.accountId)
-      await db.transaction((tx) => accounts.remove(tx, id))
+      await db.transaction(async (tx) => {
+        await accounts.remove(tx, id)
+        await request.recordAudit(tx, { target: id })
+      })
       return { success: true, message: `The account ${id} was deleted.` }
     },
   )
@@ -124,7 +134,10 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
   const setPaused = (paused: boolean, summary: string, description: string) =>
     app.post(
       `/accounts/:accountId/${paused ? 'pause' : 'resume'}`,
-      { config: WRITE, schema: schema(summary, description) },
+      {
+        config: { ...WRITE, audit: paused ? 'account.paused' : 'account.resumed' },
+        schema: schema(summary, description),
+      },
       idempotency.writing(async (request) => {
         const id = await idOf(request.params.accountId)
         return (tx) => accounts.change(tx, id, { paused })
@@ -192,4 +205,15 @@ function changesOf({ paused, customUserId, watch }: Static<typeof patchBody>): A
     ...(customUserId !== undefined && { customUserId }),
     ...(watch !== undefined && { watch }),
   }
+}
+
+function changeAction({ body }: FastifyRequest): string {
+  const { paused } = Object(body)
+  if (paused === undefined) return 'account.updated'
+  return paused ? 'account.paused' : 'account.resumed'
+}
+
+function connectedFacts({ body }: FastifyRequest) {
+  const { provider = 'imap' } = Object(body)
+  return { provider }
 }

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { Db } from '../../infra/db/index.ts'
 import type { App, Idempotency } from '../../infra/http/index.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -35,7 +36,7 @@ export function deduplicationRoutes(app: App, deps: DeduplicationRouteDeps): voi
   app.post(
     `${PATH}/config`,
     {
-      config: { access: 'key:write' },
+      config: { access: 'key:write', audit: { action: 'deduplication.configured', details: settingsOf } },
       schema: {
         tags,
         summary: 'Change the deduplication settings',
@@ -78,4 +79,9 @@ export function deduplicationRoutes(app: App, deps: DeduplicationRouteDeps): voi
       }
     }),
   )
+}
+
+function settingsOf({ body }: FastifyRequest) {
+  const { enabled, keyFields, ttlSeconds } = Object(body)
+  return { enabled, keyFields, ttlSeconds }
 }

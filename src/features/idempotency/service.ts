@@ -53,6 +53,7 @@ export function idempotency({ db, clock, sealer }: IdempotencyDeps): Idempotency
       const commit = await prepare(request, reply, print.id)
       return await db.transaction(async (tx) => {
         const response = await commit(tx)
+        await request.recordAudit(tx, { result: response })
         // Stored as the route's schema serialises it, so that a replay is identical.
         const body: unknown = JSON.parse(String(reply.serialize(response)))
         const finished = await keys.finish(tx, claim.lease, reply.statusCode, { body })
@@ -69,9 +70,13 @@ export function idempotency({ db, clock, sealer }: IdempotencyDeps): Idempotency
     writing<Schema extends FastifySchema>(prepare: Prepare<Schema>) {
       const handler: Handler<Schema> = async (request, reply) => {
         const print = fingerprint(request)
-        return print === undefined
-          ? db.transaction(await prepare(request, reply, null))
-          : runOnce(print, prepare, request, reply)
+        if (print !== undefined) return runOnce(print, prepare, request, reply)
+        const commit = await prepare(request, reply, null)
+        return db.transaction(async (tx) => {
+          const response = await commit(tx)
+          await request.recordAudit(tx, { result: response })
+          return response
+        })
       }
       wrapped.add(handler)
       return handler

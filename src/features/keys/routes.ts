@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Db } from '../../infra/db/index.ts'
 import { type App, done, type Idempotency, pageQuery } from '../../infra/http/index.ts'
 import { AppError } from '../../lib/errors.ts'
-import { createBody, createdKeySchema, keyList, keyParams, keySchema } from './api.ts'
+import { type CreateBody, createBody, createdKeySchema, keyList, keyParams, keySchema } from './api.ts'
 import type { ApiKeys } from './service.ts'
 
 const tags = ['Operation']
@@ -37,7 +37,10 @@ export function apiKeyRoutes(app: App, { keys, idempotency, transaction }: ApiKe
   app.post(
     PATH,
     {
-      config: ADMIN,
+      config: {
+        ...ADMIN,
+        audit: { action: 'key.created', details: ({ body }) => createdFacts(Object(body)) },
+      },
       schema: {
         tags,
         summary: 'Create an API key',
@@ -61,7 +64,7 @@ export function apiKeyRoutes(app: App, { keys, idempotency, transaction }: ApiKe
   app.delete(
     `${PATH}/:apiKeyId`,
     {
-      config: ADMIN,
+      config: { ...ADMIN, audit: 'key.revoked' },
       schema: {
         tags,
         summary: 'Revoke an API key',
@@ -70,9 +73,17 @@ export function apiKeyRoutes(app: App, { keys, idempotency, transaction }: ApiKe
         response: { 200: done },
       },
     },
-    async ({ params }) => {
-      const { name } = await transaction((tx) => keys.revoke(tx, params.apiKeyId))
+    async (request) => {
+      const { name } = await transaction(async (tx) => {
+        const revoked = await keys.revoke(tx, request.params.apiKeyId)
+        await request.recordAudit(tx, { target: revoked.id, details: { name: revoked.name } })
+        return revoked
+      })
       return { success: true, message: `The API key "${name}" was revoked.` }
     },
   )
+}
+
+function createdFacts({ name, scopes, expiresAt = null }: Partial<CreateBody>) {
+  return { name, scopes, expiresAt }
 }

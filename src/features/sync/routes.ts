@@ -90,7 +90,7 @@ export function debouncedQueueRoutes(app: App, deps: DebouncedQueueDeps): void {
   app.post(
     '/debounced-queue/clear',
     {
-      config: { access: 'key:write' },
+      config: { access: 'key:write', audit: 'queue.cleared' },
       schema: {
         tags,
         summary: 'Sync every waiting account now',

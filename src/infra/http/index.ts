@@ -21,6 +21,7 @@ export { lowerCased, MASK, maskedHeaders, validHeaders, validSecret, validUrl } 
 export { done, errorSchema, listOf, pageQuery, pagination } from './schemas.ts'
 export { namesHtml, wantsHtml } from './server/accept.ts'
 export { type Access, type Authenticator, type Caller, firstOf, type Scope, sentKey } from './server/access.ts'
+export type { AuditEntry, AuditLog } from './server/audit.ts'
 export { ATTACHMENT_BODY_LIMIT, WEBHOOK_BODY_LIMIT } from './server/body.ts'
 export { builtFile, sendBuiltFile } from './server/built-file.ts'
 export { ifMatchVersion, wantsFresh, withVersion } from './server/conditions.ts'

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { Db } from '../../../infra/db/index.ts'
 import { type App, done, type RouteLimits } from '../../../infra/http/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
 import { AppError } from '../../../lib/errors.ts'
@@ -25,10 +26,11 @@ const credentials = Type.Object({
 export interface AdminSessionRouteDeps {
   sessions: AdminSessions
   log: Log
+  transaction: Db['transaction']
 }
 
 /** The sign-in of the portal. The routes are not in the OpenAPI document: applications use keys. */
-export function adminSessionRoutes(app: App, { sessions, log }: AdminSessionRouteDeps): void {
+export function adminSessionRoutes(app: App, { sessions, log, transaction }: AdminSessionRouteDeps): void {
   const { tokens } = sessions
 
   const limits: RouteLimits = {
@@ -44,18 +46,26 @@ export function adminSessionRoutes(app: App, { sessions, log }: AdminSessionRout
   app.post(
     SIGN_IN_PATH,
     {
-      config: { access: 'public', rateLimit: limits },
+      config: { access: 'public', rateLimit: limits, audit: { action: 'portal.signed_in', details: () => ({}) } },
       schema: { hide: true, summary: 'Sign in to the portal', body: credentials, response: { 200: view } },
     },
     async (request, reply) => {
       const { username, password } = request.body
-      const session = await sessions.signIn(username, password)
+      const session = await sessions.signIn(username, password, (tx) => {
+        request.caller = sessions.caller
+        return request.recordAudit(tx)
+      })
       if (session === undefined) {
+        const isKnownUser = sessions.isKnownUser(username)
         log.warn('Somebody could not sign in to the portal.', {
           operation: 'admin.sign_in',
           requestId: request.id,
-          metadata: { address: request.ip, isKnownUser: sessions.isKnownUser(username) },
+          metadata: { address: request.ip, isKnownUser },
         })
+        // Only these are limited over all addresses, so that nobody can fill the table. Another name may be a mistyped password.
+        if (isKnownUser) {
+          await transaction((tx) => request.recordAudit(tx, { action: 'portal.sign_in_failed', details: { username } }))
+        }
         throw new AppError('unauthorized', { message: 'The user name or the password is wrong.' })
       }
       const browser = tokens.find('browser', request.headers.cookie) ?? tokens.generate('browser')
@@ -79,11 +89,11 @@ export function adminSessionRoutes(app: App, { sessions, log }: AdminSessionRout
   app.delete(
     SIGN_IN_PATH,
     {
-      config: { access: 'key:read' },
+      config: { access: 'key:read', audit: 'portal.signed_out' },
       schema: { hide: true, summary: 'Sign out of the portal', response: { 200: done } },
     },
     async (request, reply) => {
-      await sessions.signOut(sessionOf(request).token)
+      await sessions.signOut(sessionOf(request).token, (tx) => request.recordAudit(tx))
       reply.header('set-cookie', tokens.expiredCookie())
       return { success: true, message: 'You are signed out.' }
     },
@@ -92,11 +102,11 @@ export function adminSessionRoutes(app: App, { sessions, log }: AdminSessionRout
   app.delete(
     '/admin/sessions',
     {
-      config: { access: 'key:admin' },
+      config: { access: 'key:admin', audit: 'portal.sessions_ended' },
       schema: { hide: true, summary: 'End all sessions of the portal', response: { 200: done } },
     },
-    async (_request, reply) => {
-      await sessions.signOutEverywhere()
+    async (request, reply) => {
+      await sessions.signOutEverywhere((tx) => request.recordAudit(tx))
       reply.header('set-cookie', tokens.expiredCookie())
       return { success: true, message: 'All sessions of the portal have ended.' }
     },

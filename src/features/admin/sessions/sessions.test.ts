@@ -34,7 +34,7 @@ function instance(db: Db, options: InstanceOptions = {}) {
       sentKey(request) === 'key' ? { owner: 'service', scopes: ['read'] as const } : undefined,
   }
   const app = testServer({ authenticator: firstOf(keys, sessions), trustedProxies: ['loopback'] })
-  adminSessionRoutes(app, { sessions, log: silentLog })
+  adminSessionRoutes(app, { sessions, log: silentLog, transaction: (body) => db.transaction(body) })
   for (const access of ['key:admin', 'open:write', 'public'] as const) {
     const url = `/${access.replace(':', '-')}`
     for (const method of ['GET', 'POST', 'DELETE'] as const) {

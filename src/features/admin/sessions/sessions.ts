@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Db } from '../../../infra/db/index.ts'
+import type { Db, Tx } from '../../../infra/db/index.ts'
 import { type Authenticator, type Caller, sentKey } from '../../../infra/http/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -29,16 +29,24 @@ export interface SessionView {
   expiresAt: string
 }
 
+type InTransaction = (tx: Tx) => Promise<void>
+
+interface SignedIn {
+  token: string
+  view: SessionView
+}
+
 /** Sessions of the portal, an `Authenticator` beside the API keys. */
 export interface AdminSessions extends Authenticator {
   readonly tokens: SessionTokens
   isKnownUser(username: string): boolean
-  /** Undefined for a wrong user name or password. */
-  signIn(username: string, password: string): Promise<{ token: string; view: SessionView } | undefined>
+  readonly caller: Caller
+  /** Undefined for a wrong user name or password. `also` runs in the transaction, here and below. */
+  signIn(username: string, password: string, also: InTransaction): Promise<SignedIn | undefined>
   /** The session of a request; undefined when it was authenticated in another way. */
-  current(request: FastifyRequest): { token: string; view: SessionView } | undefined
-  signOut(token: string): Promise<void>
-  signOutEverywhere(): Promise<void>
+  current(request: FastifyRequest): SignedIn | undefined
+  signOut(token: string, also: InTransaction): Promise<void>
+  signOutEverywhere(also: InTransaction): Promise<void>
   /** Waits for writes of `usedAt`. */
   stop(): Promise<void>
 }
@@ -56,7 +64,7 @@ export function adminSessions(deps: AdminSessionsDeps): AdminSessions {
   const isUsername = textMatcher(username)
   const isPassword = textMatcher(credentials.password)
   const caller: Caller = { owner: `admin:${username}`, scopes: SCOPES }
-  const current = new WeakMap<FastifyRequest, { token: string; view: SessionView }>()
+  const current = new WeakMap<FastifyRequest, SignedIn>()
   const writes = new Set<Promise<void>>()
 
   const endOf = ({ createdAt, usedAt }: AdminSessionRow) => Math.min(createdAt + SESSION_MS, usedAt + IDLE_MS)
@@ -88,6 +96,7 @@ export function adminSessions(deps: AdminSessionsDeps): AdminSessions {
   return {
     tokens,
     isKnownUser: isUsername,
+    caller,
 
     async authenticate(request, isUse) {
       const token = tokens.find('session', request.headers.cookie)
@@ -108,22 +117,33 @@ export function adminSessions(deps: AdminSessionsDeps): AdminSessions {
       return caller
     },
 
-    async signIn(givenName, givenPassword) {
+    async signIn(givenName, givenPassword, also) {
       // Both are compared, so that the time does not reveal which one is wrong.
       const isRight = [isUsername(givenName), isPassword(givenPassword)].every(Boolean)
       if (!isRight) return undefined
       const token = tokens.generate('session')
       const nowMs = clock.now()
       const row = { id: tokens.rowId(token), username, createdAt: nowMs, usedAt: nowMs }
-      await db.transaction((tx) => adminSessionStore(tx).insert(row))
+      await db.transaction(async (tx) => {
+        await adminSessionStore(tx).insert(row)
+        await also(tx)
+      })
       return { token, view: viewOf(token, row) }
     },
 
     current: (request) => current.get(request),
 
-    signOut: (token) => db.transaction((tx) => adminSessionStore(tx).delete(tokens.rowId(token))),
+    signOut: (token, also) =>
+      db.transaction(async (tx) => {
+        await adminSessionStore(tx).delete(tokens.rowId(token))
+        await also(tx)
+      }),
 
-    signOutEverywhere: () => db.transaction((tx) => adminSessionStore(tx).deleteAll()),
+    signOutEverywhere: (also) =>
+      db.transaction(async (tx) => {
+        await adminSessionStore(tx).deleteAll()
+        await also(tx)
+      }),
 
     async stop() {
       await Promise.all(writes)

@@ -29,13 +29,17 @@ export function experienceRoutes(app: App, deps: { experiences: Experiences; ide
   app.post(
     PATH,
     {
-      config: { access: 'key:write' },
+      config: { access: 'key:write', audit: 'experience.created' },
       schema: { tags, summary: 'Create an experience', body: createBody, response: { 201: experienceSchema } },
     },
     idempotency.writing(async (request, reply) => {
       const create = await experiences.create(request.body)
       reply.code(201)
-      return create
+      return async (tx) => {
+        const created = await create(tx)
+        await request.recordAudit(tx, { target: created.slug })
+        return created
+      }
     }),
   )
 
@@ -62,7 +66,7 @@ export function experienceRoutes(app: App, deps: { experiences: Experiences; ide
   app.patch(
     `${PATH}/:slug`,
     {
-      config: { access: 'key:write' },
+      config: { access: 'key:write', audit: 'experience.updated' },
       schema: {
         tags,
         summary: 'Update an experience',
@@ -73,7 +77,7 @@ export function experienceRoutes(app: App, deps: { experiences: Experiences; ide
         response: { 200: experienceSchema },
       },
     },
-    (request) => experiences.update(request.params.slug, request.body),
+    (request) => experiences.update(request.params.slug, request.body, (tx) => request.recordAudit(tx)),
   )
 }
 

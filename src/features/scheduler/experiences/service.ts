@@ -32,7 +32,8 @@ export interface Experiences {
   getPublic(slug: string): Promise<PublicExperience>
   /** Throws validation_failed. The returned function inserts; it throws conflict when the slug is taken. */
   create(body: CreateBody): Promise<(tx: Tx) => Promise<ExperienceView>>
-  update(slug: string, body: UpdateBody): Promise<ExperienceView>
+  /** `also` runs in the transaction of the change. */
+  update(slug: string, body: UpdateBody, also?: (tx: Tx) => Promise<void>): Promise<ExperienceView>
   /** With decrypted secrets. Undefined for an unknown or inactive one. */
   findActive(slug: string): Promise<Experience | undefined>
   /** As `findActive`. Throws not_found. */
@@ -118,7 +119,7 @@ export function experiences(deps: ExperienceDeps): Experiences {
       }
     },
 
-    async update(slug, body) {
+    async update(slug, body, also) {
       const known = open((await experienceStore(db.read).find(slug)) ?? missing(slug))
       await checkInput(body, guard)
       await checkAccounts(body, storedAccounts(known.definition))
@@ -127,6 +128,7 @@ export function experiences(deps: ExperienceDeps): Experiences {
         const current = open(await store.lock(slug, db.dialect))
         const row = toRow(current.id, slug, changed(current, body), current.createdAt)
         await store.update(current.id, row)
+        await also?.(tx)
         return view(open(row))
       })
     },

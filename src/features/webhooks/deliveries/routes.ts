@@ -47,7 +47,7 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
   app.post(
     '/webhooks/deliveries/:deliveryId/retry',
     {
-      config: { access: 'key:write' },
+      config: { access: 'key:write', audit: 'delivery.retried' },
       schema: {
         tags,
         summary: 'Send a delivery again',
@@ -69,7 +69,10 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
   app.post(
     '/webhooks/endpoints/:endpointId/recover',
     {
-      config: { access: 'key:write' },
+      config: {
+        access: 'key:write',
+        audit: { action: 'endpoint.recovered', details: ({ body }) => rangeFacts(Object(body)) },
+      },
       schema: {
         tags,
         summary: 'Recover the events an endpoint missed',
@@ -92,6 +95,10 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
       return async () => result
     }),
   )
+}
+
+function rangeFacts({ since, until }: { since?: string; until?: string }) {
+  return { since, until }
 }
 
 function rangeOf({ since, until }: { since: string; until?: string | undefined }, nowMs: number) {

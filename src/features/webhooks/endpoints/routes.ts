@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { type App, done, type Idempotency, pageQuery } from '../../../infra/http/index.ts'
 import { createBody, endpointList, endpointParams, endpointSchema, updateBody } from './api.ts'
@@ -29,7 +30,7 @@ export function endpointRoutes(app: App, deps: { endpoints: Endpoints; idempoten
   app.post(
     PATH,
     {
-      config: { access: 'key:write' },
+      config: { access: 'key:write', audit: 'endpoint.created' },
       schema: {
         tags,
         summary: 'Create a webhook endpoint',
@@ -61,7 +62,7 @@ export function endpointRoutes(app: App, deps: { endpoints: Endpoints; idempoten
   app.put(
     `${PATH}/:endpointId`,
     {
-      config: { access: 'key:write' },
+      config: { access: 'key:write', audit: { action: updateAction } },
       schema: {
         tags,
         summary: 'Update a webhook endpoint',
@@ -70,13 +71,13 @@ export function endpointRoutes(app: App, deps: { endpoints: Endpoints; idempoten
         response: { 200: endpointSchema },
       },
     },
-    (request) => endpoints.update(request.params.endpointId, request.body),
+    (request) => endpoints.update(request.params.endpointId, request.body, (tx) => request.recordAudit(tx)),
   )
 
   app.delete(
     `${PATH}/:endpointId`,
     {
-      config: { access: 'key:write' },
+      config: { access: 'key:write', audit: 'endpoint.deleted' },
       schema: {
         tags,
         summary: 'Delete a webhook endpoint',
@@ -86,8 +87,12 @@ export function endpointRoutes(app: App, deps: { endpoints: Endpoints; idempoten
       },
     },
     async (request) => {
-      await endpoints.delete(request.params.endpointId)
+      await endpoints.delete(request.params.endpointId, (tx) => request.recordAudit(tx))
       return { success: true, message: 'The webhook endpoint was deleted.' }
     },
   )
+}
+
+function updateAction({ body }: FastifyRequest): string {
+  return Object(body).secret === undefined ? 'endpoint.updated' : 'endpoint.secret_rotated'
 }

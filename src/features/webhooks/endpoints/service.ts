@@ -28,15 +28,18 @@ export interface EndpointDeps {
   catalogue: EventCatalogue
 }
 
+/** Runs in the transaction of the change. */
+type InTransaction = (tx: Tx) => Promise<void>
+
 /** Webhook endpoints as the API manages them. Network checks run before the transaction. */
 export interface Endpoints {
   list(query: PageQuery): Promise<Page<EndpointView>>
   get(id: string): Promise<EndpointView>
   /** Throws validation_failed. The returned function inserts the endpoint; it throws conflict when the id is taken. */
   create(body: CreateBody): Promise<(tx: Tx) => Promise<EndpointView>>
-  update(id: string, body: UpdateBody): Promise<EndpointView>
+  update(id: string, body: UpdateBody, also?: InTransaction): Promise<EndpointView>
   /** Cancels the endpoint's waiting deliveries; the delivery history remains. */
-  delete(id: string): Promise<void>
+  delete(id: string, also?: InTransaction): Promise<void>
 }
 
 /** Thousands may wait for an endpoint that failed for long. */
@@ -92,7 +95,7 @@ export function endpoints(deps: EndpointDeps): Endpoints {
       }
     },
 
-    async update(id, body) {
+    async update(id, body, also) {
       await endpointStore(db.read).get(id)
       const url = body.url === undefined ? undefined : await validUrl(body.url, guard, 'body.url')
       const secret = body.secret === undefined ? undefined : validSecret(body.secret, 'body.secret')
@@ -125,11 +128,12 @@ export function endpoints(deps: EndpointDeps): Endpoints {
         )
         // Deliveries that waited, for activation or for a later time, are evaluated under the new settings.
         if (changed.isActive === 1) await queue.addIn(tx, DELIVER_QUEUE, [id])
+        await also?.(tx)
         return endpointView(changed, sealer)
       })
     },
 
-    async delete(id) {
+    async delete(id, also) {
       await endpointStore(db.read).get(id)
       const cancel = (tx: Tx) => cancelForEndpoint(tx, id, CANCELLED_PER_TRANSACTION)
       // A crash in this loop leaves cancelled deliveries of an existing endpoint. The caller got no success, and can recover them.
@@ -140,6 +144,7 @@ export function endpoints(deps: EndpointDeps): Endpoints {
         // Lock order: deliveries before the endpoint, as when results are recorded.
         while ((await cancel(tx)) === CANCELLED_PER_TRANSACTION);
         await endpointStore(tx).delete(id)
+        await also?.(tx)
       })
     },
   }

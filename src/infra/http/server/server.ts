@@ -14,6 +14,7 @@ import type { Ids } from '../../../lib/ids.ts'
 import type { Log } from '../../log/index.ts'
 import { routeEntry } from '../openapi/route-table.ts'
 import { type Access, type AccessChecks, type Authenticator, accessChecks } from './access.ts'
+import { type AuditLog, addAudit } from './audit.ts'
 import { addBodyParsers, BODY_LIMIT, bodyLimitOf, limitBodyTime } from './body.ts'
 import { clientErrorHandler, endConnectionsOnClose, limitConnections } from './connections.ts'
 import { addCors } from './cors.ts'
@@ -42,6 +43,8 @@ export interface ServerOptions {
   authenticator: Authenticator
   /** Checks that `writing` made the handler of every keyed POST. */
   idempotency: Pick<Idempotency, 'isWriting'>
+  /** Where routes with `audit` are recorded. Default: nowhere. */
+  audit?: AuditLog
   rateLimits: RateLimits
   /** Addresses and CIDRs whose `X-Forwarded-*` headers are trusted. */
   trustedProxies: readonly string[]
@@ -104,6 +107,8 @@ export function createServer(options: ServerOptions): App {
   app.decorateRequest('failure', undefined)
   app.decorateRequest('files', undefined)
   app.decorate('routeTable', [])
+
+  addAudit(app, options.audit, options.idempotency.isWriting)
 
   app.addHook('onRoute', (route) => {
     for (const method of [route.method].flat()) {

@@ -107,6 +107,17 @@ export type AttachmentInput = {
   attachmentId?: string
 }
 
+export type AuditEntry = {
+  id: string
+  timestamp: string
+  actor: string
+  action: string
+  target: string | null
+  requestId: string | null
+  address: string | null
+  details: Record<string, unknown>
+}
+
 export type AuthSession = {
   code: string
   authUrl: string
