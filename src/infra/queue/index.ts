@@ -9,6 +9,7 @@ import './tables.ts'
 export { type DatabaseQueueDeps, databaseQueue } from './database.ts'
 export type { AddOptions, Queue, Run, RunContext, Worker, WorkOptions } from './queue.ts'
 export type { RedisQueueDeps } from './redis.ts'
+export { sweptWorker } from './swept-worker.ts'
 
 /** The queue on Redis. Loads BullMQ, which is large and which the other kind does not need. */
 export async function openRedisQueue(deps: RedisQueueDeps): Promise<Queue> {

@@ -1,5 +1,5 @@
 import type { Db } from '../../../infra/db/index.ts'
-import type { Queue, Worker } from '../../../infra/queue/index.ts'
+import { type Queue, sweptWorker } from '../../../infra/queue/index.ts'
 import { type TaskRunDeps, taskRun } from './run.ts'
 import { BOOK_QUEUE, bookingsDue, releaseAllClaims } from './store.ts'
 
@@ -32,42 +32,29 @@ const CONCURRENCY = 16
 
 /** The background work of bookings: runs, and the sweeper that queues bookings with due tasks again. */
 export function taskEngine(deps: TaskEngineDeps) {
-  const { db, queue, clock, log } = deps
+  const { db, clock } = deps
   const timing = { ...TASK_TIMING, ...deps.timing }
   const stopping = new AbortController()
-  let worker: Worker | undefined
-  let timer: NodeJS.Timeout | undefined
-  let sweeping: Promise<void> = Promise.resolve()
-
-  /** A lost job, or the loss of the whole queue, delays tasks by at most one sweep. */
-  async function queueDue(): Promise<void> {
-    const due = await bookingsDue(db, clock.now())
-    if (due.length > 0) await db.transaction((tx) => queue.addIn(tx, BOOK_QUEUE, due))
-  }
+  const work = sweptWorker(deps, {
+    name: BOOK_QUEUE,
+    concurrency: CONCURRENCY,
+    leaseMs: Math.min(timing.leaseMs, MAX_JOB_LEASE_MS),
+    run: taskRun({ ...deps, timing }, stopping.signal),
+    due: () => bookingsDue(db, clock.now()),
+    ...{ sweepMs: timing.sweepMs, operation: 'scheduler.sweep' },
+  })
 
   return {
     async start(): Promise<void> {
       // The file store has one process, so every existing lease is of a dead one. On PostgreSQL leases expire.
       if (db.engine === 'sqlite') await db.transaction(releaseAllClaims)
-      await queueDue()
-      const options = { concurrency: CONCURRENCY, leaseMs: Math.min(timing.leaseMs, MAX_JOB_LEASE_MS) }
-      worker = queue.work(BOOK_QUEUE, options, taskRun({ ...deps, timing }, stopping.signal))
-      timer = setInterval(() => {
-        sweeping = queueDue().catch((error: unknown) =>
-          log.error('Cannot query due tasks of bookings; trying again at the next sweep.', {
-            ...{ error, operation: 'scheduler.sweep' },
-          }),
-        )
-      }, timing.sweepMs)
+      await work.start()
     },
 
     /** Begins no further task and waits up to `graceMs` for those that run. */
     async stop(graceMs: number): Promise<void> {
       stopping.abort()
-      clearInterval(timer)
-      await sweeping
-      await worker?.stop(graceMs)
-      worker = undefined
+      await work.stop(graceMs)
     },
   }
 }
