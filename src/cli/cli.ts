@@ -4,6 +4,7 @@ import { VERSION } from '../app/version.ts'
 import { ConfigError } from '../config/index.ts'
 import { didYouMean } from '../lib/did-you-mean.ts'
 import { main } from '../main.ts'
+import { backupCommand } from './backup.ts'
 import { type Command, type Given, type Terminal, UsageError } from './command.ts'
 import { configCheckCommand } from './config-check.ts'
 import { doctorCommand } from './doctor.ts'
@@ -13,6 +14,7 @@ import { migrateStatusCommand, migrateUpCommand } from './migrate.ts'
 import { accountCommands } from './online/accounts.ts'
 import { deliveryCommands } from './online/deliveries.ts'
 import { keyCommands } from './online/keys.ts'
+import { restoreCommand } from './restore.ts'
 import { triggerCommand } from './trigger.ts'
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
@@ -36,6 +38,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   ...accountCommands,
   ...deliveryCommands,
   ...keyCommands,
+  backup: backupCommand,
+  restore: restoreCommand,
   listen: listenCommand,
   trigger: triggerCommand(catalogue.types),
 }

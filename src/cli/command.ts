@@ -4,6 +4,8 @@ export interface Terminal {
   error(text: string): void
   /** The width of lines that `out` prints; undefined when it is no terminal. */
   width?: number | undefined
+  /** Shows the state of a long command in place of the one before; an empty text removes it. Undefined where stderr is not a terminal. */
+  status?: ((text: string) => void) | undefined
 }
 
 /** The operands and options given to a command. A flag has the value "true". */

@@ -5,6 +5,7 @@ import { type Command, UsageError } from './command.ts'
 import { eventSource } from './event-source.ts'
 import { listenSecret } from './listen-secret.ts'
 import { reasonOf, runningService, SERVICE_OPTIONS } from './running-service.ts'
+import { untilSignal } from './until-signal.ts'
 
 /** An event of `GET /events/stream`. */
 interface StreamedEvent {
@@ -108,16 +109,5 @@ async function send(event: StreamedEvent, forward: string, secret: string, signa
     return String(response.status)
   } catch (error) {
     return `failed (${reasonOf(error)})`
-  }
-}
-
-async function untilSignal(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-  const controller = new AbortController()
-  const end = () => controller.abort()
-  process.once('SIGINT', end).once('SIGTERM', end)
-  try {
-    await work(controller.signal)
-  } finally {
-    process.off('SIGINT', end).off('SIGTERM', end)
   }
 }

@@ -4,6 +4,7 @@
  */
 import './tables.ts'
 
+export { skipEventNumbers } from './after-restore.ts'
 export {
   addressSchema,
   declareEvent,

@@ -7,7 +7,7 @@ interface EventTable {
   type: string
   accountId: string | null
   provider: ProviderName | null
-  /** Number of the event within its account, without gaps; null without an account. */
+  /** Number of the event within its account, without gaps but those of `after-restore.ts`; null without an account. */
   sequence: number | null
   objectId: string | null
   /** Change counter of the object's row. */

@@ -20,6 +20,7 @@ export {
   type SyncTotals,
   type WorkStatus,
 } from './account.ts'
+export { releaseAccounts } from './after-restore.ts'
 export {
   type ApiChanges,
   areLabelsCleared,

@@ -4,5 +4,6 @@
  */
 import './tables.ts'
 
+export { forgetRunning } from './after-restore.ts'
 export { type IdempotencyDeps, idempotency } from './service.ts'
 export { purgeIdempotencyKeys } from './store.ts'

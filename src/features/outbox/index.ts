@@ -5,6 +5,7 @@
 import './tables.ts'
 
 export type { OutboxTiming } from './account-run.ts'
+export { releaseOutbox } from './after-restore.ts'
 export { outboxEngine } from './engine.ts'
 export { outboxEvents } from './events.ts'
 export { outboxRoutes } from './routes.ts'

@@ -15,6 +15,8 @@ import { postgresIndex } from './postgres.ts'
 import { sqliteIndex } from './sqlite/index.ts'
 import { mayContain, providerWords, queryTerms } from './terms.ts'
 
+export { forgetIndex } from './after-restore.ts'
+
 export interface SearchDeps {
   db: Db
   bus: Bus

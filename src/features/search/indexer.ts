@@ -30,7 +30,7 @@ export interface IndexerTiming {
 
 const TIMING: IndexerTiming = { quietMs: 500, maxDelayMs: 5000, sweepMs: 15_000, retryMs: 5000 }
 const CHANGES_PER_STEP = 500
-const STATE = 'search.index'
+export const STATE = 'search.index'
 const BUILD_LOCK = 'search.build'
 
 /**

@@ -4,6 +4,7 @@
  */
 import './tables.ts'
 
+export { releaseDeliveries } from './after-restore.ts'
 export type { DeliveryQuery, DeliveryView } from './deliveries/api.ts'
 export { eraseDeliveries, purgeDeliveries } from './deliveries/erasure.ts'
 export type { DuplicateFinder, FindDuplicates } from './deliveries/fan-out.ts'

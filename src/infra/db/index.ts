@@ -1,16 +1,22 @@
 /** The database: one interface for SQLite and PostgreSQL. Features add their tables to `Tables` by declaration merging. */
 import type { Db } from './db.ts'
 import type { PostgresOptions } from './postgres.ts'
+import type { PostgresReplacementOptions } from './postgres-replacement.ts'
 import type { PostgresSession, PostgresSessionOptions } from './postgres-session.ts'
+import type { Replacement } from './replacement.ts'
+import type { Snapshot } from './snapshot.ts'
 
 export { countMatching } from './count.ts'
 export { type DataLock, lockDataFolder } from './data-lock.ts'
 export { DatabaseUnavailable, type Db, type Dialect, type Handle, type Tables, type Tx, type Utf8 } from './db.ts'
+export { fileReplacement } from './file-replacement.ts'
 export { insertManyRows, insertRows } from './insert-rows.ts'
 export { type Migration, type MigrationStatus, migrateUp, migrationStatus, requireMigrated } from './migrate.ts'
 export { padded } from './padded.ts'
 export type { PostgresConnection, PostgresSession } from './postgres-session.ts'
 export { PREPARED } from './prepared.ts'
+export { emptiedTable, type LoadedTable, type Replacement } from './replacement.ts'
+export { type Snapshot, type SnapshotTable, sqliteSnapshot } from './snapshot.ts'
 export { openSqlite } from './sqlite.ts'
 export { findState, lockState, setState, stateOr } from './state.ts'
 export { updateEach } from './update-each.ts'
@@ -35,4 +41,16 @@ export async function openPostgresSession(
     session.reconnect()
   }
   return session
+}
+
+/** One state of PostgreSQL, read in one transaction. */
+export async function postgresSnapshot(url: string): Promise<Snapshot> {
+  const postgres = await import('./postgres-snapshot.ts')
+  return postgres.postgresSnapshot(url)
+}
+
+/** Empty tables in a schema of their own, which then take the place of the current ones. */
+export async function postgresReplacement(options: PostgresReplacementOptions): Promise<Replacement> {
+  const postgres = await import('./postgres-replacement.ts')
+  return postgres.postgresReplacement(options)
 }

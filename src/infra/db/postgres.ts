@@ -13,6 +13,10 @@ export interface PostgresOptions {
   connectTimeoutMs?: number
   /** The timeout of a query; the server cancels a statement after 60 s. Default 75,000. */
   queryTimeoutMs?: number
+  /** Where unqualified names are looked up and created. Default: as the database has it for the user. */
+  schema?: string
+  /** False for maintenance, whose statements may take any time. Default true. */
+  hasTimeouts?: boolean
 }
 
 const INT8 = 20
@@ -28,10 +32,12 @@ export function openPostgres(options: PostgresOptions): Db {
     connectionString: options.url,
     max: options.maxConnections,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
-    idle_in_transaction_session_timeout: 30_000,
-    statement_timeout: STATEMENT_MS,
-    // Otherwise a query on a connection that went silent fails only after minutes, when the kernel closes it.
-    query_timeout: options.queryTimeoutMs ?? STATEMENT_MS + 15_000,
+    ...(options.hasTimeouts !== false && {
+      idle_in_transaction_session_timeout: 30_000,
+      statement_timeout: STATEMENT_MS,
+      // Otherwise a query on a connection that went silent fails only after minutes, when the kernel closes it.
+      query_timeout: options.queryTimeoutMs ?? STATEMENT_MS + 15_000,
+    }),
     keepAlive: true,
     application_name: 'posthorn',
     types: {
@@ -41,7 +47,11 @@ export function openPostgres(options: PostgresOptions): Db {
   } as pg.PoolConfig)
   pool.on('error', options.onError)
   // The pool listens to idle clients only. An unhandled error inside a transaction would end the process.
-  pool.on('connect', (client) => client.on('error', options.onError))
+  pool.on('connect', (client) => {
+    client.on('error', options.onError)
+    // Sent before the first query of the connection.
+    if (options.schema !== undefined) client.query(`set search_path to "${options.schema}"`).catch(options.onError)
+  })
   const handle = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: checkedPool(pool) }) })
   let closing: Promise<void> | undefined
   return {

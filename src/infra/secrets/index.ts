@@ -2,5 +2,16 @@
  * The service's own secrets, from the settings or generated once: stored as files of the data folder, or in a shared database for
  * the key ring. Every start checks that the key ring opens the stored data.
  */
+export {
+  CANARY_STATE,
+  joinedRing,
+  RING_STATE,
+  requireOpens,
+  ringFile,
+  ringLocation,
+  ringOf,
+  ringText,
+  storedRing,
+} from './ring.ts'
 export { findSecret, writeSecret } from './secret-file.ts'
 export { checkKeys, generatedApiKey, openSecrets, type Secrets, type SecretsDeps } from './secrets.ts'

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
-import { generateKeyRing, parseKeyRing, type RingKey, SealError, type Sealer, sealer } from '../../lib/seal.ts'
+import { generateKeyRing, parseKeyRing, type RingKey, type Sealer, sealer } from '../../lib/seal.ts'
 import { type Db, findState, setState, stateOr } from '../db/index.ts'
 import type { Log, Redactor } from '../log/index.ts'
+import { CANARY_CONTEXT, CANARY_STATE, RING_STATE, requireOpens, ringFile, ringOf, storedRing } from './ring.ts'
 import { findSecret, writeSecret } from './secret-file.ts'
 
 export interface SecretsDeps {
@@ -28,8 +29,7 @@ export interface Secrets {
   keysBesideData: boolean
 }
 
-/** Name of a generated key ring in the database, and the secret files in the data folder. */
-const RING_STATE = 'encryptionKeys'
+/** The secret files in the data folder. */
 const FILES = { serviceApiKey: 'service-api-key', adminPassword: 'admin-password', encryptionKeys: 'encryption-keys' }
 
 /**
@@ -55,14 +55,15 @@ export async function checkKeys({
 }: Pick<SecretsDeps, 'given' | 'db' | 'dataDir'>): Promise<
   { state: 'opens' } | { state: 'unused' } | { state: 'wrong'; message: string }
 > {
-  const sealed = await findState(db.read, NAME)
+  const sealed = await findState(db.read, CANARY_STATE)
   if (sealed === undefined) return { state: 'unused' }
-  const file = join(resolve(dataDir), FILES.encryptionKeys)
-  const generated = db.engine === 'sqlite' ? findSecret(file) : await findState(db.read, RING_STATE)
-  const all = given.encryptionKeys ?? generated
-  if (all === undefined) return { state: 'wrong', message: `There are no encryption keys: ${file} is missing.` }
+  const generated = db.engine === 'sqlite' ? storedRing(dataDir) : await findState(db.read, RING_STATE)
+  const ring = ringOf(given.encryptionKeys, generated)
+  if (ring.length === 0) {
+    return { state: 'wrong', message: `There are no encryption keys: ${ringFile(dataDir)} is missing.` }
+  }
   try {
-    requireOpens(sealed, sealer(joined(all, generated)))
+    requireOpens(sealed, sealer(ring))
     return { state: 'opens' }
   } catch (error) {
     return { state: 'wrong', message: error instanceof Error ? error.message : String(error) }
@@ -91,7 +92,6 @@ function inFolder({ given, dataDir, log }: SecretsDeps): Found {
     log.info(`Generated ${what} in ${file}.`, { operation: 'service.secrets', metadata: { file } })
     return secret
   }
-  const generatedRing = () => findSecret(join(resolve(dataDir), FILES.encryptionKeys))
   return {
     // The prefix identifies the key to people and to scanners for leaked secrets.
     serviceApiKey: given.serviceApiKey ?? findOrGenerate('serviceApiKey', 'an API key', () => `phk_${randomText(32)}`),
@@ -100,7 +100,7 @@ function inFolder({ given, dataDir, log }: SecretsDeps): Found {
     ring:
       given.encryptionKeys === undefined
         ? parseKeyRing(findOrGenerate('encryptionKeys', 'the encryption keys', generateKeyRing))
-        : joined(given.encryptionKeys, generatedRing()),
+        : ringOf(given.encryptionKeys, storedRing(dataDir)),
     keysBesideData: false,
   }
 }
@@ -127,24 +127,15 @@ async function inDatabase({ given, db, log }: SecretsDeps): Promise<Found> {
     ring:
       given.encryptionKeys === undefined
         ? parseKeyRing(await db.transaction((tx) => stateOr(tx, RING_STATE, generateKeyRing)))
-        : joined(given.encryptionKeys, await findState(db.read, RING_STATE)),
+        : ringOf(given.encryptionKeys, await findState(db.read, RING_STATE)),
     keysBesideData,
   }
-}
-
-/** The keys from the settings, then generated ones. For equal ids the settings win. */
-function joined(given: string, generated: string | undefined): RingKey[] {
-  const ring = parseKeyRing(given)
-  const known = new Set(ring.map((entry) => entry.id))
-  return [...ring, ...(generated === undefined ? [] : parseKeyRing(generated).filter((entry) => !known.has(entry.id)))]
 }
 
 function randomText(bytes: number): string {
   return randomBytes(bytes).toString('base64url')
 }
 
-const NAME = 'keyCanary'
-const CONTEXT = 'canary'
 const TEXT = 'posthorn'
 
 /**
@@ -153,10 +144,10 @@ const TEXT = 'posthorn'
  */
 async function checkCanary(db: Db, sealer: Sealer, log: Log): Promise<void> {
   await db.transaction(async (tx) => {
-    const sealed = await stateOr(tx, NAME, () => sealer.seal(TEXT, CONTEXT))
+    const sealed = await stateOr(tx, CANARY_STATE, () => sealer.seal(TEXT, CANARY_CONTEXT))
     requireOpens(sealed, sealer)
     if (sealed.startsWith(`${sealer.primaryKeyId}:`)) return
-    await setState(tx, NAME, sealer.seal(TEXT, CONTEXT))
+    await setState(tx, CANARY_STATE, sealer.seal(TEXT, CANARY_CONTEXT))
     tx.afterCommit(() =>
       log.info(
         `New secrets are sealed with the key ${sealer.primaryKeyId}. Keep the older keys in ENCRYPTION_KEYS: stored secrets are sealed again only when they are next written.`,
@@ -164,17 +155,4 @@ async function checkCanary(db: Db, sealer: Sealer, log: Log): Promise<void> {
       ),
     )
   })
-}
-
-function requireOpens(sealed: string, sealer: Sealer): void {
-  try {
-    sealer.open(sealed, CONTEXT)
-  } catch (cause) {
-    if (!(cause instanceof SealError)) throw cause
-    const keyId = sealed.slice(0, sealed.indexOf(':'))
-    throw new Error(
-      `The encryption keys do not open the stored data. It was sealed with the key "${keyId}", which ENCRYPTION_KEYS (or the file encryption-keys in DATA_DIR) does not contain. Add that key again, after newer ones.`,
-      { cause },
-    )
-  }
 }

@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs'
+import type { Config } from '../../config/index.ts'
+import { type ArchiveSummary, writeArchive } from '../../infra/archive/index.ts'
+import { postgresSnapshot, type Snapshot, type SnapshotTable, sqliteSnapshot } from '../../infra/db/index.ts'
+import { RING_STATE, ringLocation, ringOf, ringText, storedRing } from '../../infra/secrets/index.ts'
+import { fileStorePath } from '../store.ts'
+import { VERSION } from '../version.ts'
+
+export interface BackupOptions {
+  /** Created. */
+  file: string
+  /** Puts the key ring into the archive. */
+  withKeys: boolean
+  nowMs: number
+  onRows(table: string, rows: number): void
+  signal: AbortSignal
+}
+
+export interface BackupResult extends ArchiveSummary {
+  /** Where the key ring is that opens the secrets of the backup. */
+  keys: string
+}
+
+/** Not in a backup: they describe running processes or sign-ins, or are derived from other tables. */
+const LEFT_OUT = new Set(['migrations', 'instances', 'adminSessions', 'jobs', 'unindexedMessages', 'messageTerms'])
+
+/** Writes one state of the database of these settings to a file, beside a running service. Throws for the operator. */
+export async function backup(config: Config, options: BackupOptions): Promise<BackupResult> {
+  const { file, withKeys, nowMs, onRows, signal } = options
+  const snapshot = await openSnapshot(config)
+  try {
+    const { engine } = snapshot
+    const migrations = (await rowsOf<[string]>(snapshot, 'migrations')).map(([name]) => name).sort()
+    if (migrations.length === 0) throw new Error('The database is empty. There is nothing to back up.')
+    const states = new Map(await rowsOf<[string, string]>(snapshot, 'serviceState'))
+    const given = config.encryptionKeys
+    const generated = engine === 'sqlite' ? storedRing(config.dataDir) : states.get(RING_STATE)
+    const keyRing = withKeys ? ringText(ringOf(given, generated)) : null
+    const tables = snapshot.tables.filter(({ table }) => !LEFT_OUT.has(table))
+    const summary = await writeArchive(
+      file,
+      {
+        header: { version: VERSION, engine, createdAt: nowMs, migrations, keyRing },
+        tables: tables.map((table) => ({ ...table, rows: () => withoutRing(snapshot.rows(table), table) })),
+      },
+      { onRows, signal },
+    )
+    return { ...summary, keys: ringLocation(given, config.dataDir, engine) }
+  } finally {
+    await snapshot.close()
+  }
+}
+
+async function openSnapshot(config: Config): Promise<Snapshot> {
+  if (config.databaseUrl !== undefined) return postgresSnapshot(config.databaseUrl)
+  const file = fileStorePath(config)
+  // SQLite would create it.
+  if (!existsSync(file)) throw new Error(`${file} does not exist. Check DATA_DIR.`)
+  return sqliteSnapshot(file)
+}
+
+/** All rows of a small table. */
+async function rowsOf<Row>(snapshot: Snapshot, name: string): Promise<Row[]> {
+  const table = snapshot.tables.find((known) => known.table === name)
+  const rows: Row[] = []
+  if (table === undefined) return rows
+  for await (const batch of snapshot.rows(table)) rows.push(...batch.map((row) => JSON.parse(row)))
+  return rows
+}
+
+/** A key ring in the database is part of the data only when the operator says so. */
+async function* withoutRing(batches: AsyncIterable<string[]>, { table }: SnapshotTable): AsyncGenerator<string[]> {
+  for await (const batch of batches) {
+    yield table === 'serviceState' ? batch.filter((row) => JSON.parse(row)[0] !== RING_STATE) : batch
+  }
+}

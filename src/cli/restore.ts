@@ -1,0 +1,57 @@
+import { resolve } from 'node:path'
+import { checkArchive, restore } from '../app/backup/restore.ts'
+import { readConfig } from '../config/index.ts'
+import { systemClock } from '../lib/clock.ts'
+import { isoTime } from '../lib/time.ts'
+import { type Command, UsageError } from './command.ts'
+import { progress, sizeText } from './progress.ts'
+import { untilSignal } from './until-signal.ts'
+
+/** Replaces the database of the settings by a backup. Works directly on the database: the service must not run. */
+export const restoreCommand: Command = {
+  summary: 'replace the database by a backup, while the service is stopped',
+  operand: '<file>',
+  options: {
+    check: { about: 'only check that the file is complete and can be restored' },
+    overwrite: { about: 'replace a database that exists' },
+    moved: {
+      about: 'the service has not run since the backup: send what was queued, as if nothing happened in between',
+    },
+  },
+  examples: [
+    'posthorn restore --check posthorn-monday.backup',
+    'posthorn restore posthorn-monday.backup --overwrite',
+    'DATABASE_URL=postgres://… posthorn restore posthorn-monday.backup --moved',
+  ],
+  async run(terminal, { operands, options }) {
+    const [operand] = operands
+    if (operand === undefined) throw new UsageError('restore needs the file of a backup.')
+    const file = resolve(operand)
+    const shown = progress(terminal)
+    const onRows = (phase: string, table: string, rows: number) =>
+      shown.update(`${phase}: ${rows} rows, table ${table}`)
+    if (options.check !== undefined) {
+      const checked = await untilSignal((signal) => checkArchive(file, { onRows, signal })).finally(shown.end)
+      const { header, rows, tables, sizeBytes } = checked
+      terminal.out(`${file} is complete: ${rows} rows of ${tables} tables, ${sizeText(sizeBytes)}.`)
+      terminal.out(`Made by Posthorn ${header.version} from ${header.engine} at ${isoTime(header.createdAt)}.`)
+      return
+    }
+    const { config } = readConfig()
+    // The database is for this user alone.
+    process.umask(0o077)
+    const isMoved = options.moved !== undefined
+    const { rows, header } = await untilSignal((signal) =>
+      restore(config, {
+        ...{ file, overwrite: options.overwrite !== undefined, isMoved, nowMs: systemClock.now(), onRows, signal },
+        onMigrated: (name) => shown.update(`migrating: ${name}`),
+        warn: terminal.error,
+      }),
+    ).finally(shown.end)
+    terminal.out(`Restored ${rows} rows as of ${isoTime(header.createdAt)}. Start the service.`)
+    if (isMoved) return
+    terminal.error(
+      'Messages that were waiting to be sent may have been sent after the backup: the service searches Sent for them and reports the others as uncertain. See GET /outbox?status=uncertain.',
+    )
+  },
+}
