@@ -1,5 +1,6 @@
-import { eventCatalogue, plannedEvents } from '../events/index.ts'
+import { eventCatalogue } from '../events/index.ts'
 import { accountEvents } from '../features/accounts/index.ts'
+import { backfillEvents } from '../features/backfill/index.ts'
 import { bounceEvents } from '../features/bounces/index.ts'
 import { calendarEvents } from '../features/calendars/index.ts'
 import { folderEvents } from '../features/labels/index.ts'
@@ -10,7 +11,7 @@ import { trackingEvents } from '../features/tracking/index.ts'
 import { webhookEvents } from '../features/webhooks/index.ts'
 
 /** Every recorded event type, each once, in the order in which the documentation lists them. */
-const recordedEvents = {
+export const eventDeclarations = {
   ...messageEvents,
   ...folderEvents,
   ...draftEvents,
@@ -20,10 +21,8 @@ const recordedEvents = {
   ...calendarEvents,
   ...bookingEvents,
   ...accountEvents,
+  ...backfillEvents,
   ...webhookEvents,
 }
 
-/** The recorded types and the planned ones. */
-export const eventDeclarations = { ...recordedEvents, ...plannedEvents }
-
-export const catalogue = eventCatalogue(recordedEvents, plannedEvents)
+export const catalogue = eventCatalogue(eventDeclarations)

@@ -13,6 +13,7 @@ import {
 } from '../features/accounts/index.ts'
 import { adminSessions } from '../features/admin/index.ts'
 import { auditLog } from '../features/audit/index.ts'
+import { backfill as backfillOf, eraseBackfill } from '../features/backfill/index.ts'
 import { bounceReader, eraseBounces } from '../features/bounces/index.ts'
 import {
   availability as availabilityOf,
@@ -53,7 +54,13 @@ import {
   type TaskTiming,
 } from '../features/scheduler/index.ts'
 import { type SearchDeps, search as searchOf } from '../features/search/index.ts'
-import { eraseSync, readSyncHealth, type SyncTiming, sync as syncFeature } from '../features/sync/index.ts'
+import {
+  eraseSync,
+  readSyncHealth,
+  type SyncTiming,
+  sync as syncFeature,
+  syncPositions,
+} from '../features/sync/index.ts'
 import { eraseTracking, replyRecorder, tracking as trackingOf } from '../features/tracking/index.ts'
 import {
   type DuplicateFinder,
@@ -216,6 +223,11 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     ...(options.sync && { timing: options.sync }),
   })
 
+  const backfill = backfillOf({
+    ...{ ...shared, events, accounts, mail, positions: syncPositions },
+    stored: { ...shared, ...(config.syncStoreBodies && { requestBodies: bodies.request }) },
+  })
+
   const calendarLists = calendarReader({ ...shared, accounts, calendars })
   const availability = availabilityOf({ ...shared, accounts, calendars, lists: calendarLists })
   const calendarEvents = bookingRecorder({ ...shared, events, accounts })
@@ -257,6 +269,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
       eraseBounces,
       eraseDraftRequests,
       eraseSync,
+      eraseBackfill,
       eraseLabels,
       erasePush,
       eraseApiChanges,
@@ -290,6 +303,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     ...(config.syncStoreBodies ? [{ start: bodies.start, stop: bodies.stop, stopsWith: 'work' as const }] : []),
     { start: bounces.start, stop: bounces.stop, stopsWith: 'work' },
     { start: search.start, stop: search.stop, stopsWith: 'work' },
+    { start: backfill.start, stop: backfill.stop, stopsWith: 'work' },
     { start: merger.start, stop: merger.stop, stopsWith: 'work' },
     { start: sender.start, stop: sender.stop, stopsWith: 'work' },
     { start: scheduler.tasks.start, stop: scheduler.tasks.stop, stopsWith: 'work' },
@@ -315,6 +329,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     push,
     sync,
     syncHealth: () => readSyncHealth({ db, ownership, sync }),
+    backfill,
     reader,
     search,
     changer,

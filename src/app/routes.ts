@@ -2,6 +2,7 @@ import { accountRoutes, countAccounts, VerificationLimit } from '../features/acc
 import { adminSessionRoutes, portalRoutes } from '../features/admin/index.ts'
 import { auditRoutes } from '../features/audit/index.ts'
 import { authRoutes } from '../features/auth/index.ts'
+import { backfillRoutes } from '../features/backfill/index.ts'
 import {
   availabilityRoutes,
   calendarChangeRoutes,
@@ -113,6 +114,7 @@ export function httpServer(
   deliveryRoutes(server, { ...shared, testDeliveries: features.testDeliveries, idempotency })
   testRoutes(server, { catalogue, testDeliveries: features.testDeliveries, idempotency })
   debouncedQueueRoutes(server, { ...shared, instanceId, accounts, sync: features.sync, idempotency })
+  backfillRoutes(server, { db, service: features.backfill.service, idempotency })
   feedRoutes(server, { db, streams: features.streams, catalogue, isSubscription, subscribes })
   deduplicationRoutes(server, { ...shared, idempotency, claims })
   apiKeyRoutes(server, { keys: features.keys.service, idempotency, transaction })

@@ -45,19 +45,15 @@ export function declareEvent<Data extends TSchema>(
 export interface EventCatalogue {
   /** The types that the service records, in the order in which they were declared. */
   readonly types: readonly string[]
-  /** Types of features that do not exist yet. Endpoints can subscribe to them, but no list or document shows them. */
-  readonly plannedTypes: readonly string[]
-  /** Also finds planned types. */
   find(type: string): EventDeclaration | undefined
   /** Throws for a type that is not declared. */
   get(type: string): EventDeclaration
 }
 
-export function eventCatalogue(recorded: EventDeclarations, planned: EventDeclarations): EventCatalogue {
-  const byType = new Map(Object.entries({ ...recorded, ...planned }))
+export function eventCatalogue(recorded: EventDeclarations): EventCatalogue {
+  const byType = new Map(Object.entries(recorded))
   return {
     types: Object.keys(recorded),
-    plannedTypes: Object.keys(planned),
     find: (type) => byType.get(type),
     get(type) {
       const declaration = byType.get(type)

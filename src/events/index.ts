@@ -19,7 +19,6 @@ export {
 } from './catalogue.ts'
 export { eraseEvents, purgeEvents, withholdEvents } from './erase.ts'
 export { type EventRow, eventHead, eventSchema, exampleEvent } from './event.ts'
-export { plannedEvents } from './planned/index.ts'
 export { type EventFilter, type EventHead, type EventRange, eventFeed, findEvents, listFannedOut } from './read.ts'
 export { EVENTS_TOPIC, MAX_DATA_BYTES, type Recorder, recorder, STAMPED_TOPIC } from './record.ts'
 export { holdStamping, nextEvents, stampEvents } from './stamp.ts'

@@ -37,6 +37,7 @@ import * as calendarGaps from './0038-calendar-gaps.ts'
 import * as scheduler from './0039-scheduler.ts'
 import * as bookingLists from './0040-booking-lists.ts'
 import * as bookingCodes from './0041-booking-codes.ts'
+import * as backfill from './0042-backfill.ts'
 import * as instanceLocks from './0043-instance-locks.ts'
 import * as keysAndAudit from './0044-keys-and-audit.ts'
 import * as adminSessions from './0045-admin-sessions.ts'
@@ -84,4 +85,5 @@ export const migrations: readonly Migration[] = [
   keysAndAudit,
   adminSessions,
   instanceLocks,
+  backfill,
 ]

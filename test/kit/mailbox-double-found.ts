@@ -1,4 +1,10 @@
-import type { FoundMessage, FoundPage, MailboxSearch } from '../../src/providers/contract/index.ts'
+import type {
+  FoundMessage,
+  FoundPage,
+  MailboxBackfillPage,
+  MailboxBackfillRequest,
+  MailboxSearch,
+} from '../../src/providers/contract/index.ts'
 import type { DoubleMessage } from './mailbox-double.ts'
 
 /** Finds words anywhere in subject and text, as parts of words. A page continues behind the last message of the previous one. */
@@ -17,6 +23,23 @@ export function searchDouble(newestFirst: readonly DoubleMessage[], request: Mai
   return {
     found: matching.slice(start, end).map((message) => foundMessage(message, Number.POSITIVE_INFINITY)),
     next: end < matching.length ? String(end) : null,
+  }
+}
+
+/** Reads one page. Messages of one time may be returned again. */
+export async function backfillDouble(
+  newestFirst: readonly DoubleMessage[],
+  { sinceMs, beforeMs, limit, known }: MailboxBackfillRequest,
+): Promise<MailboxBackfillPage> {
+  const older = newestFirst.filter(({ receivedAt }) => receivedAt >= sinceMs && receivedAt <= beforeMs)
+  const stored = await known(older.map(({ id }) => id))
+  const unknown = older.filter(({ id }) => !stored.has(id)).slice(0, limit)
+  const last = unknown.length < limit ? older.at(-1) : unknown.at(-1)
+  const read = last === undefined ? [] : older.slice(0, older.indexOf(last) + 1)
+  return {
+    found: unknown.map((message) => foundMessage(message, Number.POSITIVE_INFINITY)),
+    passed: read.filter(({ id, receivedAt }) => stored.has(id) && receivedAt < beforeMs).length,
+    nextMs: last === undefined || last === older.at(-1) ? null : last.receivedAt,
   }
 }
 

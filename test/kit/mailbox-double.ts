@@ -15,7 +15,7 @@ import {
 } from '../../src/providers/contract/index.ts'
 import { doubleDrafts } from './draft-double.ts'
 import { doubleFolderChanges } from './mailbox-double-folders.ts'
-import { foundMessage, searchDouble } from './mailbox-double-found.ts'
+import { backfillDouble, foundMessage, searchDouble } from './mailbox-double-found.ts'
 import { contentOf } from './ranges.ts'
 
 /** A message at the provider. */
@@ -224,6 +224,17 @@ export class MailboxDouble {
             this.remove(providerMessageId)
             return 'deleted' as const
           }),
+      }),
+      backfill: (access) => ({
+        count: async ({ scope, sinceMs, beforeMs }) => {
+          await this.#request(access, `count ${scope}`)
+          const inside = this.#within(this.state, scope)
+          return inside.filter(({ receivedAt }) => receivedAt >= sinceMs && receivedAt < beforeMs).length
+        },
+        read: async (request) => {
+          await this.#request(access, `backfill ${request.scope}`)
+          return backfillDouble(this.#within(this.state, request.scope), request)
+        },
       }),
       drafts: (access) => doubleDrafts(this, (what) => this.#request(access, what)),
       liveReads: (access) => ({

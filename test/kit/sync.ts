@@ -54,9 +54,10 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
       ...(options.mail && { mail: options.mail }),
     },
   })
-  const { accounts, bounces, changer, drafts, idempotency, labels, ownership, reader, sync, bodies } = features
+  const { accounts, backfill, bounces, changer, drafts, idempotency, labels, ownership, reader, sync, bodies } =
+    features
   return {
-    ...{ accounts, bounces, changer, drafts, idempotency, labels, queue, ownership, reader, sync },
+    ...{ accounts, backfill, bounces, changer, drafts, idempotency, labels, queue, ownership, reader, sync },
     /** As `POST /debounced-queue/clear` does. */
     clear: () => debouncedQueue({ db, bus, instanceId, accounts, sync }).clear(),
     /** Requests a sync and waits until a run has served it. */

@@ -111,7 +111,8 @@ function messageState(id: string, subject: string, unread: boolean, starred: boo
   return [id, subject, unread ? 'unread' : 'read', starred ? 'starred' : '', labels.join('+'), ...odd].join(' ')
 }
 
-async function storedCounters(db: Db, accountId: string) {
+/** Total and unread of every label, as stored. */
+export async function storedCounters(db: Db, accountId: string) {
   const rows = await db.read
     .selectFrom('messageCounters')
     .select(['labelId', 'total', 'unread'])
@@ -122,7 +123,8 @@ async function storedCounters(db: Db, accountId: string) {
   return rows.map((row) => `${row.labelId} ${row.total} ${row.unread}`)
 }
 
-async function countedLabels(db: Db, accountId: string) {
+/** The same, counted. */
+export async function countedLabels(db: Db, accountId: string) {
   const rows = await db.read
     .selectFrom('messageLabels')
     .innerJoin('messages', 'messages.id', 'messageLabels.messageId')

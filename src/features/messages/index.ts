@@ -49,6 +49,7 @@ export { messageRoutes } from './routes.ts'
 export { allMail, type MessageRow, messageStore } from './store.ts'
 export { storeApiDeletions } from './storing/api-changes.ts'
 export { type DraftContext, storeDraft } from './storing/api-drafts.ts'
+export { type BackfilledDeps, storeBackfilled, storeBackfilledFound } from './storing/backfilled.ts'
 export {
   draftHash,
   draftIdOf,

@@ -196,6 +196,29 @@ export function messageStore(handle: Handle) {
       }
     },
 
+    /** Which of these UIDs sync or backfill has stored. */
+    async listedUids(folderId: string, uidValidity: string, uids: readonly number[]): Promise<Set<number>> {
+      const rows = await inChunks(uids, (chunk) =>
+        at(folderId, uidValidity, chunk).where(isListed).select('uid').execute(),
+      )
+      return new Set(rows.flatMap((row) => row.uid ?? []))
+    },
+
+    /** When the messages among these that sync or backfill has stored were received; missing ones included. */
+    async listedTimes(accountId: string, providerMessageIds: readonly string[]): Promise<Map<string, number>> {
+      const rows = await inChunks(providerMessageIds, (chunk) =>
+        handle
+          .selectFrom('messages')
+          .select(['providerMessageId', 'receivedAt'])
+          .where('accountId', '=', accountId)
+          .where('providerMessageId', 'in', chunk)
+          .where('uidValidity', 'is', null)
+          .where((eb) => eb.or([isListed, eb('goneAt', 'is not', null)]))
+          .execute(),
+      )
+      return new Map(rows.map((row) => [row.providerMessageId, row.receivedAt]))
+    },
+
     /** Rows of the account that share a key with one of these messages; includes missing messages. */
     async candidates(accountId: string, messages: readonly MatchKeys[]): Promise<Candidate[]> {
       const found = new Map<string, Candidate>()

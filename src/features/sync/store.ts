@@ -21,7 +21,7 @@ export function cursorStore(handle: Handle) {
     },
     /** Sets the given columns only. The other columns of a new row are null. */
     async save(accountId: string, labelId: string, changes: Partial<CursorRow>): Promise<void> {
-      const empty = { cursor: null, uidValidity: null, announceAfter: null, lastSyncAt: null }
+      const empty = { cursor: null, uidValidity: null, announceAfter: null, lastSyncAt: null, compareFrom: null }
       await handle
         .insertInto('syncCursors')
         .values({ ...empty, ...changes, accountId, labelId })
@@ -37,11 +37,52 @@ export function cursorStore(handle: Handle) {
         .where('cursor', 'is not', null)
         .execute()
     },
+    /** Ends the request for a comparison, unless there is a newer one. */
+    async compared(accountId: string, labelId: string, compareFrom: number): Promise<void> {
+      await handle
+        .updateTable('syncCursors')
+        .set({ compareFrom: null })
+        .where('accountId', '=', accountId)
+        .where('labelId', '=', labelId)
+        .where('compareFrom', '=', compareFrom)
+        .execute()
+    },
     async remove(labelId: string): Promise<void> {
       await handle.deleteFrom('syncCursors').where('labelId', '=', labelId).execute()
     },
   }
 }
+
+export interface SyncPosition {
+  /** The provider's text. Another one than before: sync has stored something meanwhile. */
+  cursor: string
+  /** imap: null before the first message. */
+  uidValidity: string | null
+}
+
+/** What backfill needs to know about sync, and the other way round. */
+export const syncPositions = {
+  /** The position of a folder, or of a mailbox that syncs as one. Undefined while sync reads it for the first time, or again. */
+  async find(handle: Handle, accountId: string, scopeId: string): Promise<SyncPosition | undefined> {
+    const row = await cursorStore(handle).find(accountId, scopeId)
+    if (row === undefined || row.cursor === null || row.announceAfter !== null) return undefined
+    return { cursor: row.cursor, uidValidity: row.uidValidity }
+  },
+
+  /** imap: makes the next sync of a folder compare the messages that backfill has stored, from this UID on, and sync them from then on. */
+  async compareFrom(tx: Tx, accountId: string, labelId: string, lowUid: number): Promise<void> {
+    await tx
+      .updateTable('syncCursors')
+      .set((eb) => ({
+        compareFrom: eb.case().when('compareFrom', '<', lowUid).then(eb.ref('compareFrom')).else(lowUid).end(),
+      }))
+      .where('accountId', '=', accountId)
+      .where('labelId', '=', labelId)
+      .execute()
+  },
+}
+
+export type SyncPositions = typeof syncPositions
 
 /** State of the runs, one row per account. Only the owner writes it, in a fenced transaction. */
 export function syncStateStore(handle: Handle) {

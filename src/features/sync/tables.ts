@@ -1,3 +1,5 @@
+import type { Generated } from 'kysely'
+
 /** How far a folder, or a mailbox that syncs as one, was synced. `cursor` is the provider's text, never ahead of the stored rows. */
 interface SyncCursorTable {
   accountId: string
@@ -13,6 +15,8 @@ interface SyncCursorTable {
   announceAfter: number | null
   /** When the folder was last in sync. */
   lastSyncAt: number | null
+  /** imap: backfill stored messages down to this UID. The next sync compares the folder from there. Null: it stored none. */
+  compareFrom: Generated<number | null>
 }
 
 /** State of an account's runs, for operators. Its owner writes the row when attempts or errors change, or with other changes. */

@@ -1,3 +1,4 @@
+import type { FolderBackfill } from './backfill.ts'
 import type { MailChanges } from './changes.ts'
 import type { MailDrafts } from './drafts.ts'
 import type { ProviderError } from './errors.ts'
@@ -12,6 +13,8 @@ export interface FolderMailProvider extends MailProviderBase {
   openSession(access: MailAccess, events: SessionEvents, signal: AbortSignal): Promise<FolderSession>
   /** Uses the account's request connection, never the sync connection. It closes after 30 s without work. */
   liveReads(access: MailAccess): FolderLiveReads
+  /** Uses the request connection, too. */
+  backfill(access: MailAccess): FolderBackfill
   /** Uses the request connection, too. */
   changes(access: MailAccess): MailChanges<MessageLocation>
   /** Uses the request connection, too. `folderPath`: the folder with the role `drafts`. */
@@ -61,6 +64,8 @@ export interface FolderSyncRequest {
   initialMessages: number
   /** Stored messages of this folder with `lowUid` ≤ uid ≤ `highUid`, in any order. Asked when the server cannot say what changed. */
   known(lowUid: number, highUid: number): Promise<KnownFolderMessage[]>
+  /** Backfill has stored messages down to this UID: compares the folder from there, and syncs their changes from then on. */
+  compareFrom?: number
   /** How many messages of this folder are stored. After a reset at least as many are fetched again. */
   knownCount(): Promise<number>
   signal: AbortSignal

@@ -1,3 +1,4 @@
+import type { MailboxBackfill } from './backfill.ts'
 import type { MailChanges } from './changes.ts'
 import type { MailDrafts } from './drafts.ts'
 import type { LiveReads, RemoteFolder, RemoteMessage } from './message.ts'
@@ -10,6 +11,8 @@ export interface IdMailProvider extends MailProviderBase {
   /** One per account, on the owning instance only. */
   openSession(access: MailAccess): MailboxSession
   liveReads(access: MailAccess): IdLiveReads
+  /** Its requests go behind all others of the mailbox, and leave them a share of the quota. */
+  backfill(access: MailAccess): MailboxBackfill
   changes(access: MailAccess): MailChanges<{ providerMessageId: string }>
   /** `folderPath`: the folder or label with the role `drafts`. */
   drafts(access: MailAccess, folderPath: string): MailDrafts

@@ -3,6 +3,7 @@
  * `folder-mailbox.ts` is for messages known by folder and UID (IMAP), `id-mailbox.ts` for messages with ids of their own
  * (Gmail, Graph). The conformance suites beside them run against every provider and every fake.
  */
+export * from './backfill.ts'
 export * from './calendar.ts'
 export * from './calendar-changes.ts'
 export * from './changes.ts'

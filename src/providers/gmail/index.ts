@@ -15,6 +15,7 @@ import {
   type SendProvider,
 } from '../contract/index.ts'
 import { type RestClientOptions, restClient } from '../rest/index.ts'
+import { gmailBackfill } from './backfill.ts'
 import { RATE_LIMIT as CALENDAR_RATE_LIMIT, calendarError, googleCalendars } from './calendar/index.ts'
 import { gmailChanges } from './changes.ts'
 import { readProfile } from './client.ts'
@@ -78,6 +79,7 @@ export function gmailProvider(deps: GmailDeps): Provider & {
       },
       openSession: (access) => new GmailSession(client.mailbox(access), clock, limits.stepMessages ?? STEP_MESSAGES),
       liveReads: (access) => gmailLiveReads(client.mailbox(access, { urgent: true }), clock),
+      backfill: (access) => gmailBackfill(client.mailbox(access, { background: true }), clock),
       changes: (access) => gmailChanges(client.mailbox(access, { urgent: true }), clock),
       drafts: (access) => {
         const mailbox = client.mailbox(access, { urgent: true })

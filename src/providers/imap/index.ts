@@ -8,6 +8,7 @@ import { type Log, silentLog } from '../../infra/log/index.ts'
 import type { AddressGuard } from '../../infra/net/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { FolderMailProvider, MailAccess, Provider, SentCopies } from '../contract/index.ts'
+import { backfillWindows, imapBackfill } from './backfill.ts'
 import { imapChanges } from './changes.ts'
 import { type Dialing, dial, type ImapClient } from './client.ts'
 import { imapDrafts } from './drafts.ts'
@@ -109,6 +110,7 @@ export function imapProvider({
     onPlainLogin: plainLoginWarning(log),
   }
   const backoffs = fetchBackoffs()
+  const windows = backfillWindows()
   const verified = new VerifiedConnections()
   const connections = new Map<string, { connection: RequestConnection; access: MailAccess }>()
 
@@ -154,6 +156,12 @@ export function imapProvider({
         const read = { deadlineMs: limits.readMs, limits: readWork }
         return imapLiveReads(() => requestConnection(access), { clock, read })
       },
+      backfill: (access) =>
+        imapBackfill(() => requestConnection(access), {
+          ...{ clock, windows, deadlineMs: limits.workMs, limits: work },
+          accountId: access.accountId,
+          backoffOf: (path) => backoffs.of(access.accountId, path),
+        }),
       changes: (access) =>
         imapChanges(() => requestConnection(access), { deadlineMs: limits.readMs, limits: readWork }),
       drafts(access, folderPath) {

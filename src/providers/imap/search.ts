@@ -2,7 +2,7 @@ import type { ImapFlow, SearchObject } from 'imapflow'
 import { type MailSearch, ProviderError } from '../contract/index.ts'
 import { SEARCH_WINDOW, uidSet } from './uids.ts'
 
-const DAY_MS = 24 * 60 * 60 * 1000
+export const DAY_MS = 24 * 60 * 60 * 1000
 
 /**
  * UIDs of the selected folder that match, ascending. Sends one SEARCH for each word, because imapflow cannot repeat a key in one
@@ -24,7 +24,7 @@ export async function searchUids(imap: ImapFlow, exists: number, criteria: MailS
   return found.sort((a, b) => a - b)
 }
 
-async function search(imap: ImapFlow, query: SearchObject): Promise<number[]> {
+export async function search(imap: ImapFlow, query: SearchObject): Promise<number[]> {
   const uids = await imap.search(query, { uid: true })
   if (!uids) throw new ProviderError('rejected', 'searching a folder: the server refused the search')
   return uids
@@ -69,7 +69,7 @@ async function withinTimes(
   return within
 }
 
-function dayOf(ms: number): Date {
+export function dayOf(ms: number): Date {
   return new Date(Math.floor(ms / DAY_MS) * DAY_MS)
 }
 

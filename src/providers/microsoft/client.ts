@@ -80,7 +80,11 @@ export class Graph {
   readonly #rest: RestMailbox
   readonly #clock: Clock
 
-  constructor({ root, client, clock }: GraphDeps, access: MailAccess, options: { urgent: boolean }) {
+  constructor(
+    { root, client, clock }: GraphDeps,
+    access: MailAccess,
+    options: { urgent?: boolean; background?: boolean },
+  ) {
     this.#root = new URL(root)
     this.#rest = client.mailbox(access, options)
     this.#clock = clock

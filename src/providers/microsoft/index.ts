@@ -19,6 +19,7 @@ import {
 } from '../contract/index.ts'
 import { object, restClient } from '../rest/index.ts'
 import { attacher } from './attachments.ts'
+import { microsoftBackfill } from './backfill.ts'
 import { microsoftCalendars } from './calendar/index.ts'
 import { microsoftChanges } from './changes.ts'
 import { Graph } from './client.ts'
@@ -85,6 +86,7 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & {
       verify,
       openSession: (access) => new MicrosoftSession(graph(access, false), clock),
       liveReads: (access) => microsoftLiveReads(graph(access, true), clock),
+      backfill: (access) => microsoftBackfill(new Graph({ root, client, clock }, access, { background: true }), clock),
       changes: (access) => microsoftChanges(graph(access, true)),
       drafts(access, folderPath) {
         const urgent = graph(access, true)

@@ -69,7 +69,7 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
     return state
   }
 
-  function mailbox(access: MailAccess, { urgent = false } = {}): RestMailbox {
+  function mailbox(access: MailAccess, { urgent = false, background = false } = {}): RestMailbox {
     const timeoutMs = urgent ? limits.urgentTimeoutMs : limits.timeoutMs
 
     /** Returns a successful response; retries as the contract allows. */
@@ -108,7 +108,7 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
       const { method, doing, cost = 1 } = request
       const waitMs = urgent ? limits.urgentTimeoutMs : limits.waitMs
       const release = await limiter
-        .acquire({ cost, urgent, doing, waitMs, signal: either.signal })
+        .acquire({ cost, urgent, background, doing, waitMs, signal: either.signal })
         .catch((error: unknown) => {
           either.done()
           throw error

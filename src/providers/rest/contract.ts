@@ -4,8 +4,11 @@ import type { MailAccess } from '../contract/index.ts'
 
 /** The API of one provider, for all of its mailboxes. */
 export interface RestClient {
-  /** `urgent` is for requests that an API caller waits for: they go before sync and wait at most 10 s. */
-  mailbox(access: MailAccess, options?: { urgent?: boolean }): RestMailbox
+  /**
+   * `urgent` is for requests that an API caller waits for: they go before sync and wait at most 10 s. `background` is for those that
+   * nobody waits for: they go behind sync and leave it half of the burst.
+   */
+  mailbox(access: MailAccess, options?: { urgent?: boolean; background?: boolean }): RestMailbox
   /** Sends the requests of an account at once again, although the provider asked for a pause. */
   endPause(accountId: string): void
   /** Aborts the requests of an account; without an account, of all, and closes the connections. The client can be used again. */

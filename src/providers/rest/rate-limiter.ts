@@ -12,6 +12,8 @@ export interface RateLimit {
 interface Entry {
   cost: number
   urgent: boolean
+  /** Goes last, and leaves a share of the quota and a slot to other requests. */
+  background?: boolean
   doing: string
   /** Rejects when its turn does not come within this time. */
   waitMs: number
@@ -19,9 +21,11 @@ interface Entry {
 }
 
 const MAX_WAITING = 500
+/** How much of the burst background requests leave to the others. */
+const RESERVE = 0.5
 
 /**
- * Queues the requests of one mailbox: first in, first out, urgent ones first. It limits the requests in flight and the rate at which
+ * Queues the requests of one mailbox: first in, first out, urgent ones first, background ones last. It limits the requests in flight and the rate at which
  * they spend the quota. Urgent requests are charged but do not wait for the quota: they are few and small beside sync.
  */
 export class RateLimiter {
@@ -69,7 +73,7 @@ export class RateLimiter {
       }
       const waiter = { entry, start }
       entry.signal.addEventListener('abort', onAbort, { once: true })
-      const index = entry.urgent ? this.#waiting.findIndex((other) => !other.entry.urgent) : -1
+      const index = this.#waiting.findIndex((other) => rank(other.entry) > rank(entry))
       this.#waiting.splice(index === -1 ? this.#waiting.length : index, 0, waiter)
       this.#startNext()
     })
@@ -97,7 +101,7 @@ export class RateLimiter {
     clearTimeout(this.#timer)
     for (;;) {
       const next = this.#waiting[0]
-      if (next === undefined || this.#running >= this.#limit.concurrency) return
+      if (next === undefined || this.#running >= this.#slots(next.entry)) return
       const waitMs = this.#waitMs(next.entry)
       if (waitMs > 0) {
         this.#timer = setTimeout(() => this.#startNext(), Math.ceil(waitMs))
@@ -110,15 +114,27 @@ export class RateLimiter {
     }
   }
 
-  #waitMs({ cost, urgent }: Entry): number {
+  #slots({ background = false }: Entry): number {
+    const { concurrency } = this.#limit
+    return background ? Math.max(1, concurrency - 1) : concurrency
+  }
+
+  #waitMs({ cost, urgent, background = false }: Entry): number {
     const nowMs = this.#clock.monotonic()
     const pauseMs = this.#pausedUntil - nowMs
     if (pauseMs > 0 || this.#limit.quota === undefined) return pauseMs
     const { perSecond, burst } = this.#limit.quota
     this.#units = Math.min(burst, this.#units + ((nowMs - this.#refilledAt) / 1000) * perSecond)
     this.#refilledAt = nowMs
-    return urgent ? 0 : ((Math.min(cost, burst) - this.#units) / perSecond) * 1000
+    const needed = background ? Math.min(cost + burst * RESERVE, burst) : Math.min(cost, burst)
+    return urgent ? 0 : ((needed - this.#units) / perSecond) * 1000
   }
+}
+
+/** Requests of a lower rank go first. */
+function rank({ urgent, background = false }: Entry): number {
+  if (urgent) return 0
+  return background ? 2 : 1
 }
 
 function limitError(doing: string, pauseMs: number): ProviderError {

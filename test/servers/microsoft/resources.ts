@@ -112,6 +112,7 @@ export function skippedPage(
   const next = new URL(request.url)
   next.searchParams.set(continuation, String(skip + top))
   return Response.json({
+    ...(query.get('$count') === 'true' && { '@odata.count': items.length }),
     value: items.slice(skip, skip + top),
     ...(skip + top < items.length ? { '@odata.nextLink': next.toString() } : {}),
   })

@@ -53,7 +53,7 @@ export async function findOlderMail(db: Pick<Db, 'read'>, scope: SearchScope): P
   const { accountId, provider, folder, folders, filter } = scope
   const horizons = await mailHorizons(db.read).all(accountId)
   if (provider === 'imap') {
-    const incomplete = folders.filter(({ id }) => horizons.get(id) !== 0)
+    const incomplete = folders.filter(({ id }) => (filter.after ?? 0) < (horizons.get(id) ?? Number.MAX_SAFE_INTEGER))
     return incomplete.length === 0 ? undefined : { since: null, folders: incomplete }
   }
   const own = horizons.get(folder?.id ?? '')
@@ -141,14 +141,19 @@ async function searchFolders(
   const horizons = await mailHorizons(deps.db.read).all(accountId)
   // Without the folder of the position, which is no longer synced, nobody knows what was shown.
   for (const folder of start === -1 ? [] : folders.slice(start)) {
-    if (horizons.get(folder.id) === 0) continue
+    const storedSince = horizons.get(folder.id) ?? Number.MAX_SAFE_INTEGER
+    if (storedSince === 0) continue
+    // Backfill reads by time. What it has not reached may have any UID.
+    const isBackfilled = storedSince < Number.MAX_SAFE_INTEGER
+    const older = isBackfilled ? { ...search, before: Math.min(storedSince, search.before ?? storedSince) } : search
     const isFull = rows.length >= size || deps.clock.monotonic() > endMs
     if (isFull) return { rows, next: at(folder) }
     const from = folder.id === position.folderId ? position.token : ''
-    const beforeUid = from === '' ? await messageStore(deps.db.read).lowestListedUid(folder.id) : Number(from)
+    const lowest = () => messageStore(deps.db.read).lowestListedUid(folder.id)
+    const beforeUid = from !== '' ? Number(from) : isBackfilled ? null : await lowest()
     const limit = size - rows.length
     const { messages } = await live
-      .listMessages(folder.providerId, { limit: limit + 1, ...(beforeUid !== null && { beforeUid }), search })
+      .listMessages(folder.providerId, { limit: limit + 1, ...(beforeUid !== null && { beforeUid }), search: older })
       .catch(ifGone)
     const page = messages.slice(0, limit)
     const stored = await deps.db.transaction(async (tx) => {

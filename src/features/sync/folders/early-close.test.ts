@@ -18,6 +18,9 @@ it('closes a session that reports its end before it is handed over, and connects
     liveReads: () => {
       throw new Error('not used')
     },
+    backfill: () => {
+      throw new Error('not used')
+    },
     changes: () => {
       throw new Error('not used')
     },

@@ -54,6 +54,7 @@ async function syncOnce(
   const position = await cursorStore(deps.db.read).find(accountId, label.id)
   const knownCount = async () => (await store.count(accountId, label.id)).total
   const cursor = position?.cursor ?? null
+  const compareFrom = position?.compareFrom ?? null
   const steps = session.syncFolder({
     path: label.providerId,
     cursor,
@@ -62,6 +63,7 @@ async function syncOnce(
       const now = await cursorStore(deps.db.read).find(accountId, label.id)
       return store.knownMessages(label.id, now?.uidValidity ?? '', lowUid, highUid)
     },
+    ...(compareFrom !== null && { compareFrom }),
     knownCount,
     signal: folder.signal,
   })
@@ -76,6 +78,12 @@ async function syncOnce(
       folder.signal.throwIfAborted()
       await storePart(deps, { ...folder, presence, bodies }, part, step.hasOlder)
     }
+  }
+  if (compareFrom !== null) {
+    await deps.db.transaction(async (tx) => {
+      await deps.fence(tx, accountId, folder.epoch)
+      await cursorStore(tx).compared(accountId, label.id, compareFrom)
+    })
   }
   if (!isReread) return
   // The complete folder was read again: rows without a location are missing from it.
@@ -158,7 +166,9 @@ async function restart(deps: SyncDeps, folder: FolderSync): Promise<void> {
   await clearLocations(deps, folder)
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, folder.accountId, folder.epoch)
-    await cursorStore(tx).save(folder.accountId, folder.label.id, { cursor: null, uidValidity: null })
+    await cursorStore(tx).save(folder.accountId, folder.label.id, {
+      ...{ cursor: null, uidValidity: null, compareFrom: null },
+    })
   })
 }
 
@@ -172,7 +182,7 @@ async function clearLocations(
     const cursors = cursorStore(tx)
     const position = await cursors.find(accountId, label.id)
     const announceAfter = position?.announceAfter ?? notifyAfter(position?.lastSyncAt ?? null, syncedAt())
-    await cursors.save(accountId, label.id, { announceAfter })
+    await cursors.save(accountId, label.id, { announceAfter, compareFrom: null })
   })
   for (let cleared = BATCH; cleared === BATCH; ) {
     signal.throwIfAborted()

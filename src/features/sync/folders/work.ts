@@ -175,7 +175,8 @@ export class FolderWork implements AccountWork {
     }))
     const unfinished = this.#folders.filter((label) => {
       const position = cursors.get(label.id)
-      return position === undefined || position.cursor === null || position.announceAfter !== null
+      const isCompared = position?.compareFrom === null
+      return position === undefined || position.cursor === null || position.announceAfter !== null || !isCompared
     })
     return [...(await session.changedFolders(positions)), ...unfinished.map((label) => label.providerId)]
   }

@@ -6,10 +6,10 @@ export const DEFAULT_EVENT_TYPES = ['message.received', 'mailbox.changed']
 
 const PREFIX_END = '.*'
 
-/** True for a recorded or planned event type, `*`, and a prefix such as `message.*` that covers at least one of them. */
+/** True for an event type, `*`, and a prefix such as `message.*` that covers at least one of them. */
 export function isSubscription(text: string, catalogue: EventCatalogue): boolean {
   if (text === '*') return true
-  return [...catalogue.types, ...catalogue.plannedTypes].some((type) => covers(text, type))
+  return catalogue.types.some((type) => covers(text, type))
 }
 
 /** Returns the subscriptions without duplicates. Throws validation_failed. */

@@ -31,7 +31,7 @@ export async function* syncSteps(request: FolderSyncRequest, context: PassContex
     pass.reset = false
     yield { reset, refetched: false, added: [], changed: [], removed: [], ...part, cursor, total }
   }
-  const { onlyArrivals } = context
+  const onlyArrivals = context.onlyArrivals && request.compareFrom === undefined
   const needsComparison = !onlyArrivals && context.needsComparison()
   const isContinued = request.cursor !== null && !pass.reset
   // The previous pass may have fetched what was reported.
@@ -232,7 +232,10 @@ async function* flagsAndRemovals(
 ): AsyncGenerator<Partial<Changes>> {
   const { steps, compare, advance } = await changesSince(pass, request, context, needsComparison)
   yield* steps
-  if (compare) {
+  // A first sync in progress continues at its own lowest UID.
+  const isExtended = request.compareFrom !== undefined && pass.cursor.pending === null
+  const low = isExtended ? Math.min(pass.cursor.low, request.compareFrom ?? pass.cursor.low) : pass.cursor.low
+  if (compare || isExtended) {
     // Lets the caller store the changes found so far before they are compared with the stored messages.
     yield {}
     const use = <T>(work: (imap: ImapFlow) => Promise<T>) =>
@@ -240,9 +243,9 @@ async function* flagsAndRemovals(
         ensureSameFolder(box, pass)
         return work(client.imap)
       })
-    yield* compareWindows(use, request, pass.cursor.low, pass.cursor.uidNext - 1)
+    yield* compareWindows(use, request, low, pass.cursor.uidNext - 1)
   }
-  pass.cursor = { ...pass.cursor, ...advance }
+  pass.cursor = { ...pass.cursor, ...advance, low }
 }
 
 function fetchPlan({ cursor }: Pass, { now, backoff }: PassContext) {

@@ -32,6 +32,10 @@ export const EVENT_TYPES: Readonly<Record<string, string>> = {
   "account.paused": "An account was paused.",
   "account.resumed": "A paused account was resumed.",
   "account.deleted": "An account was deleted and its data is being erased. It is the last event of the account.",
+  "sync.backfill_started": "The historical sync of an account started or restarted.",
+  "sync.backfill_progress": "The historical sync made progress. Sent from time to time, not for every batch.",
+  "sync.backfill_completed": "The historical sync has fetched every message in its time range. lastError names folders that could not be read.",
+  "sync.backfill_failed": "The historical sync failed. Messages fetched so far are kept, and it can be resumed.",
   "webhook.test": "A test of an endpoint. Sent only to that endpoint, regardless of its subscriptions.",
   "webhook.endpoint_disabled": "The service disabled an endpoint because of its response. Sent to the other endpoints."
 }
@@ -156,6 +160,35 @@ export type AvailabilityOverride = {
   start?: string
   end?: string
   closed?: boolean
+}
+
+export type Backfill = {
+  accountId: string
+  status: "idle" | "running" | "paused" | "completed" | "failed" | "cancelled"
+  processed: number
+  total: number | null
+  ratePerMinute: number | null
+  secondsLeft: number | null
+  oldestReached: string | null
+  startedAt: string | null
+  updatedAt: string | null
+  lastError: string | null
+}
+
+export type BackfillConfig = {
+  enabled: boolean
+  timeRangeDays: number
+  batchSize: number
+  delayBetweenBatches: number
+  maxConcurrentAccounts: number
+}
+
+export type BackfillConfigUpdate = {
+  enabled?: boolean
+  timeRangeDays?: number
+  batchSize?: number
+  delayBetweenBatches?: number
+  maxConcurrentAccounts?: number
 }
 
 export type BatchError = {
@@ -682,7 +715,7 @@ export type Event = {
   position: number
   test: boolean
   id: string
-  type: "message.received" | "message.sent" | "message.updated" | "message.deleted" | "mailbox.changed" | "draft.created" | "draft.updated" | "draft.deleted" | "message.send_failed" | "message.bounced" | "message.opened" | "message.link_clicked" | "message.replied" | "calendar.event.created" | "calendar.event.updated" | "calendar.event.deleted" | "booking.created" | "booking.confirmed" | "booking.rejected" | "booking.rescheduled" | "booking.cancelled" | "booking.reminder" | "account.connected" | "account.updated" | "account.auth_error" | "account.sync_stalled" | "account.recovered" | "account.paused" | "account.resumed" | "account.deleted" | "webhook.test" | "webhook.endpoint_disabled"
+  type: "message.received" | "message.sent" | "message.updated" | "message.deleted" | "mailbox.changed" | "draft.created" | "draft.updated" | "draft.deleted" | "message.send_failed" | "message.bounced" | "message.opened" | "message.link_clicked" | "message.replied" | "calendar.event.created" | "calendar.event.updated" | "calendar.event.deleted" | "booking.created" | "booking.confirmed" | "booking.rejected" | "booking.rescheduled" | "booking.cancelled" | "booking.reminder" | "account.connected" | "account.updated" | "account.auth_error" | "account.sync_stalled" | "account.recovered" | "account.paused" | "account.resumed" | "account.deleted" | "sync.backfill_started" | "sync.backfill_progress" | "sync.backfill_completed" | "sync.backfill_failed" | "webhook.test" | "webhook.endpoint_disabled"
   timestamp: string
   apiVersion: string
   accountId: string | null
@@ -1482,7 +1515,7 @@ export type WebhookEnvelope = {
   deliveryId: string
   test: boolean
   id: string
-  type: "message.received" | "message.sent" | "message.updated" | "message.deleted" | "mailbox.changed" | "draft.created" | "draft.updated" | "draft.deleted" | "message.send_failed" | "message.bounced" | "message.opened" | "message.link_clicked" | "message.replied" | "calendar.event.created" | "calendar.event.updated" | "calendar.event.deleted" | "booking.created" | "booking.confirmed" | "booking.rejected" | "booking.rescheduled" | "booking.cancelled" | "booking.reminder" | "account.connected" | "account.updated" | "account.auth_error" | "account.sync_stalled" | "account.recovered" | "account.paused" | "account.resumed" | "account.deleted" | "webhook.test" | "webhook.endpoint_disabled"
+  type: "message.received" | "message.sent" | "message.updated" | "message.deleted" | "mailbox.changed" | "draft.created" | "draft.updated" | "draft.deleted" | "message.send_failed" | "message.bounced" | "message.opened" | "message.link_clicked" | "message.replied" | "calendar.event.created" | "calendar.event.updated" | "calendar.event.deleted" | "booking.created" | "booking.confirmed" | "booking.rejected" | "booking.rescheduled" | "booking.cancelled" | "booking.reminder" | "account.connected" | "account.updated" | "account.auth_error" | "account.sync_stalled" | "account.recovered" | "account.paused" | "account.resumed" | "account.deleted" | "sync.backfill_started" | "sync.backfill_progress" | "sync.backfill_completed" | "sync.backfill_failed" | "webhook.test" | "webhook.endpoint_disabled"
   timestamp: string
   apiVersion: string
   accountId: string | null
