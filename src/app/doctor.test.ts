@@ -32,20 +32,22 @@ async function examine(
 ) {
   const folder = environment.DATA_DIR ?? (await temporaryFolder())
   const { config } = loadConfig({ environment: { DATA_DIR: folder, ...environment }, folder })
-  const { checks, close } = doctor(config, options)
-  const chosen = checks.filter(({ name }) => only?.some((word) => name.startsWith(word)) ?? true)
-  try {
-    const results = await runChecks(chosen, timeoutMs)
-    for (const { status, message, remedy } of results) {
-      expect(message).not.toContain('hunter22')
-      if (status === 'failed' || status === 'warning')
-        expect([message, remedy?.length]).not.toEqual([message, undefined])
-    }
-    return Object.fromEntries(results.map((result) => [result.name, result]))
-  } finally {
-    await close()
+  let results: CheckResult[] = []
+  // A machine that pauses for seconds makes healthy checks fail, as it should.
+  for (let attempt = 1; attempt <= 5; attempt += 1) {
+    const { checks, close } = doctor(config, options)
+    const chosen = checks.filter(({ name }) => only?.some((word) => name.startsWith(word)) ?? true)
+    results = await runChecks(chosen, timeoutMs).finally(close)
+    if (timeoutMs !== undefined || !results.some(isLate)) break
   }
+  for (const { status, message, remedy } of results) {
+    expect(message).not.toContain('hunter22')
+    if (status === 'failed' || status === 'warning') expect([message, remedy?.length]).not.toEqual([message, undefined])
+  }
+  return Object.fromEntries(results.map((result) => [result.name, result]))
 }
+
+const isLate = ({ message }: CheckResult) => /no response|did not end|timed out|timeout/.test(message)
 
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-doctor-'))
@@ -159,7 +161,8 @@ describe('doctor', () => {
     const plain = await plainServer('')
     const none = await examine({ PUBLIC_URL: plain.replace('http:', 'https:') }, { only: ['tls'] })
     expect(none.tls).toMatchObject({ status: 'failed', message: expect.stringContaining('no TLS') })
-    const unknown = await examine({ PUBLIC_URL: 'https://posthorn.invalid' }, { only: ['dns'] })
+    const unknown = await examine({ PUBLIC_URL: 'https://posthorn.invalid' }, { only: ['dns', 'tls'] })
+    expect(unknown.tls).toMatchObject({ status: 'skipped' })
     expect(unknown.dns).toMatchObject({ status: 'failed', message: expect.stringContaining('does not resolve') })
   })
 
@@ -171,7 +174,7 @@ describe('doctor', () => {
     const unregistered = await examine(environment, { only })
     expect(unregistered['gmail redirect address']).toMatchObject({
       status: 'failed',
-      remedy: expect.stringContaining(`exactly this address: ${uriOf('gmail')} `),
+      remedy: expect.stringContaining(`exactly this address: ${uriOf('gmail')}`),
     })
     expect(unregistered['microsoft redirect address']).toMatchObject({ status: 'failed' })
     google.allowRedirect(uriOf('gmail'))
@@ -205,6 +208,12 @@ describe('doctor', () => {
       expect(clock).toMatchObject({ status, message: expect.stringContaining('Google') })
       expect(clock?.message).toContain(aheadMs > 0 ? 'ahead of' : 'behind')
     }
+
+    const push = await examine({ ...environment, ...google.pushSettings }, { only: ['gmail push'] })
+    expect(push['gmail push']).toMatchObject({ status: 'ok' })
+    const unknown = { ...google.pushSettings, PUBSUB_SUBSCRIPTION_NAME: 'nobody' }
+    const other = await examine({ ...environment, ...unknown }, { only: ['gmail push'] })
+    expect(other['gmail push']).toMatchObject({ status: 'failed', remedy: expect.stringContaining('PUBSUB_') })
 
     const service = await startService({ environment })
     onTestFinished(() => service.stop())
@@ -262,7 +271,7 @@ describePostgres('doctor on PostgreSQL', (openPostgres) => {
     const off = await examine(environment, { only: ['clock'], clock: shifted(3_600_000) })
     expect(off.clock).toMatchObject({
       status: 'failed',
-      message: expect.stringContaining('3600 s ahead of that of PostgreSQL'),
+      message: expect.stringMatching(/ 3[56]\d\d s ahead of that of PostgreSQL/),
     })
     const many = await examine({ ...environment, DATABASE_MAX_CONNECTIONS: '1000' }, { only: ['database conn'] })
     expect(many['database connections']).toMatchObject({ status: 'warning' })
@@ -318,6 +327,7 @@ async function tlsServer(fromMs: number, untilMs: number) {
   const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
     notBeforeDate: new Date(fromMs),
     notAfterDate: new Date(untilMs),
+    keyType: 'ec',
     extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
   })
   const server = createTlsServer({ cert, key }, (_request, response) => response.end())

@@ -24,7 +24,7 @@ import { addressGuard, resolver } from '../infra/net/index.ts'
 import { inspectRedis } from '../infra/redis/index.ts'
 import { checkKeys } from '../infra/secrets/index.ts'
 import { sleep } from '../lib/abort.ts'
-import { type Clock, systemClock } from '../lib/clock.ts'
+import { type Clock, clockAhead, systemClock } from '../lib/clock.ts'
 import { lazy } from '../lib/lazy.ts'
 import { migrations } from '../migrations/index.ts'
 import { pubsub } from '../providers/pubsub/index.ts'
@@ -132,7 +132,7 @@ async function databaseNow(db: Db): Promise<number> {
 async function databaseAhead(db: Db, clock: Clock): Promise<number> {
   const startedMs = clock.now()
   const databaseMs = await databaseNow(db)
-  return Math.round(databaseMs - (startedMs + clock.now()) / 2)
+  return clockAhead(databaseMs, startedMs, clock.now())
 }
 
 async function encryptionKeys(config: Config, db: Db) {

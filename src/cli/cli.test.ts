@@ -88,7 +88,7 @@ describe('posthorn', () => {
     [['accounts', 'list', '--page', '0'], '--page must be a whole number from 1.'],
     [['deliveries', 'retry'], 'deliveries retry needs a delivery. List them: posthorn deliveries list --status failed'],
     [['deliveries', 'list', '--staus', 'x'], 'Unknown option \'--staus\'. Did you mean "--status"?'],
-    [['doctor', '--status', 'x'], '--status is not an option of doctor.'],
+    [['doctor', '--status', 'x'], '--status is not an option of doctor.\nTry: posthorn doctor --help'],
     [['config'], '"config" is not a command. Did you mean "config check"?'],
     [['--force'], "Unknown option '--force'"],
   ])('rejects %j with exit code 2', async (args, message) => {

@@ -53,7 +53,8 @@ export async function cli(args: string[], terminal: Terminal): Promise<number> {
     return 0
   } catch (error) {
     const isUsage = error instanceof UsageError
-    const hint = isUsage ? '\nTry: posthorn --help' : ''
+    const name = nameIn(args.filter((arg) => !arg.startsWith('-')))
+    const hint = isUsage ? `\nTry: posthorn ${name === undefined ? '' : `${name} `}--help` : ''
     terminal.error(`posthorn: ${error instanceof Error ? error.message : String(error)}${hint}`)
     return isUsage || error instanceof ConfigError ? 2 : 1
   }

@@ -18,7 +18,8 @@ async function run(terminal: Terminal, { options }: Given): Promise<void> {
   const success = count('failed') === 0
   if (options.json !== undefined) terminal.out(JSON.stringify({ success, checks: results }, null, 2))
   else for (const line of linesOf(results)) terminal.out(line)
-  const summary = `${count('ok')} ok, ${count('warning')} warnings, ${count('failed')} failed, ${count('skipped')} skipped.`
+  const warnings = count('warning')
+  const summary = `${count('ok')} ok, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}, ${count('failed')} failed, ${count('skipped')} skipped.`
   if (!success) throw new Error(summary)
   terminal.error(summary)
 }

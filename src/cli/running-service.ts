@@ -21,7 +21,11 @@ export function runningService({ options }: Given): RunningService {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new UsageError('--url must be an http or https URL.')
   const key = options.key ?? config?.serviceApiKey ?? (config && generatedApiKey(config.dataDir))
-  if (key === undefined) throw new UsageError('Pass --key, or set SERVICE_API_KEY.')
+  if (key === undefined) {
+    throw new UsageError(
+      `There is no API key in ${config?.dataDir}. Pass --key, set SERVICE_API_KEY, or run the command in the folder in which the service starts.`,
+    )
+  }
   return { url: url.replace(/\/+$/, ''), key }
 }
 

@@ -93,10 +93,11 @@ async function redirectAddress(deps: ProviderChecksDeps): Promise<Finding> {
   const { provider, login, redirectUri, problems } = deps
   if (login === undefined) throw new Skip(`${NAMES[provider]} is not configured. The address will be ${redirectUri}`)
   const name = NAMES[provider]
-  const register = `Register exactly this address: ${redirectUri} It belongs to ${CONSOLES[provider]}.`
+  const register = `In ${CONSOLES[provider]}, register exactly this address: ${redirectUri}`
   if (problems[0] !== undefined) return failed(problems[0], register)
   const found: RedirectProbe | undefined = await login.probeRedirect(redirectUri).catch(() => undefined)
   if (found === 'registered') return ok(`${redirectUri} is registered at ${name}.`)
+  if (found === undefined) return skipped(`${name} cannot be asked whether ${redirectUri} is registered.`, register)
   if (found === 'refused') return failed(`${redirectUri} is not registered at ${name}.`, register)
   return skipped(`${name} does not say whether ${redirectUri} is registered.`, register)
 }

@@ -48,6 +48,7 @@ async function certificate({ clock, ca }: PublicUrlDeps, url: URL, host: string)
   try {
     return judgeCertificate(host, await inspectTls({ host, port, ca, timeoutMs: TIMEOUT_MS }), clock.now())
   } catch (error) {
+    if (isUnresolved(error)) throw new Skip(`${host} does not resolve.`)
     return failed(
       `There is no TLS at ${host}, port ${port}: ${reasonOf(error)}`,
       'Check that the proxy in front of the service runs and accepts TLS there.',
@@ -101,5 +102,8 @@ async function instanceIn(response: Response): Promise<string | undefined> {
     return undefined
   }
 }
+
+const isUnresolved = (error: unknown) =>
+  error instanceof Error && 'code' in error && ['ENOTFOUND', 'EAI_AGAIN'].includes(String(error.code))
 
 const isTimeout = (error: unknown) => error instanceof Error && error.name === 'TimeoutError'

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { withTimeout } from '../../lib/abort.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, clockAhead } from '../../lib/clock.ts'
 import { serverProblem } from './link.ts'
 
 /** What a server says about itself. */
@@ -34,11 +34,11 @@ async function ask(connection: Redis, clock: Clock): Promise<RedisReport> {
   const info = await connection.info()
   const startedMs = clock.now()
   const [seconds, microseconds] = await connection.time()
-  const middleMs = (startedMs + clock.now()) / 2
+  const endedMs = clock.now()
   return {
     version: /^(?:valkey_version|redis_version):(\S+)/m.exec(info)?.[1] ?? 'of an unknown version',
     policy: /^maxmemory_policy:(\S+)/m.exec(info)?.[1],
     problem: serverProblem(info),
-    clockAheadMs: Math.round(Number(seconds) * 1000 + Number(microseconds) / 1000 - middleMs),
+    clockAheadMs: clockAhead(Number(seconds) * 1000 + Number(microseconds) / 1000, startedMs, endedMs),
   }
 }

@@ -33,7 +33,7 @@ export interface ClientProbe {
   client: 'accepted' | 'refused' | 'unclear'
   /** Its error code, such as `invalid_client, AADSTS7000222`. */
   code: string
-  /** How far the clock of the provider is ahead of ours, within a second. Undefined without a `Date` header. */
+  /** How far the clock of the provider is ahead of ours, at least. Undefined without a `Date` header. */
   clockAheadMs?: number
 }
 

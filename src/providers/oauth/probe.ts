@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, clockAhead } from '../../lib/clock.ts'
 import type { ClientProbe, RedirectProbe } from '../contract/index.ts'
 import { codeOf } from './errors.ts'
 import { networkError } from './limited-fetch.ts'
@@ -17,6 +17,8 @@ export interface ProbeOptions {
 }
 
 const TIMEOUT_MS = 8000
+/** The resolution of a Date header. */
+const DATE_MS = 1000
 const MAX_BYTES = 256 * 1024
 
 /** These name the client or its secret as wrong. Google has the last two for clients that were deleted or disabled. */
@@ -82,13 +84,12 @@ async function send(
   const startedMs = clock.now()
   try {
     const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
-    const middleMs = (startedMs + clock.now()) / 2
+    const endedMs = clock.now()
     const dateMs = Date.parse(response.headers.get('date') ?? '')
     return {
       text: await beginningOf(response),
       location: response.headers.get('location') ?? '',
-      // The header has whole seconds, rounded down.
-      clockAheadMs: Number.isNaN(dateMs) ? undefined : Math.round(dateMs + 500 - middleMs),
+      clockAheadMs: Number.isNaN(dateMs) ? undefined : clockAhead(dateMs, startedMs, endedMs, DATE_MS),
     }
   } catch (error) {
     throw networkError(service, error)
