@@ -10,7 +10,7 @@ const SECTIONS = [
   ['Google', ['GOOGLE_CLIENT_ID', 'GOOGLE_PUBSUB_URL']],
   ['Microsoft', ['MICROSOFT_CLIENT_ID', 'MICROSOFT_GRAPH_URL']],
   ['Cloud Pub/Sub for gmail', ['PUBSUB_TOPIC_NAME', 'PUBSUB_MAX_RETRIES']],
-  ['Log', ['LOG_LEVEL', 'LOG_FORMAT']],
+  ['Log and metrics', ['LOG_LEVEL', 'METRICS_PUBLIC']],
 ]
 
 export function envExample() {

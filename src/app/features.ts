@@ -6,6 +6,7 @@ import {
   erasure as erasureOf,
   fence,
   livingInstances,
+  logOwnership,
   type OwnershipTiming,
   ownership as ownershipOf,
   requestErasure,
@@ -31,7 +32,7 @@ import { idempotency as idempotencyFeature } from '../features/idempotency/index
 import { keys as keysOf } from '../features/keys/index.ts'
 import { eraseLabels, labelChanger } from '../features/labels/index.ts'
 import { licence as licenceOf } from '../features/licence/index.ts'
-import { sharedLogs } from '../features/logs/index.ts'
+import { LogStreams, sharedLogs } from '../features/logs/index.ts'
 
 import {
   bodyFetcher,
@@ -45,6 +46,7 @@ import {
   threadReader,
 } from '../features/messages/index.ts'
 
+import { metrics as metricsOf, readFigures } from '../features/metrics/index.ts'
 import { eraseOutbox, type OutboxTiming, outboxEngine, outbox as outboxOf } from '../features/outbox/index.ts'
 import { erasePush, gmailPuller, push as pushFeature, webhookTarget } from '../features/push/index.ts'
 import {
@@ -71,6 +73,7 @@ import {
   type WebhookDeps,
   WebhookEngine,
 } from '../features/webhooks/index.ts'
+import { eventLoopMonitor } from '../lib/event-loop-delay.ts'
 import { lazy } from '../lib/lazy.ts'
 import type { MailProvider, ProviderName } from '../providers/contract/index.ts'
 import type { ImapLimits } from '../providers/imap/index.ts'
@@ -81,6 +84,7 @@ import { retentionJob } from './retention.ts'
 import type { RuntimeContext } from './runtime-context.ts'
 import { pubsubSettings, syncSettings } from './settings.ts'
 import { signIn } from './sign-in.ts'
+import { VERSION } from './version.ts'
 
 /** A part of the service that runs in the background. */
 export interface Part {
@@ -126,6 +130,9 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const { sealer } = secrets
   const shared = { db, bus, queue, clock, ids, log, sealer, guard, outbound, catalogue }
 
+  const metrics = metricsOf({ clock, version: VERSION })
+  const eventLoop = eventLoopMonitor(clock)
+
   const events = recorder(shared)
   const licence = licenceOf({ key: config.licenceKey, clock })
   const idempotency = idempotencyFeature({ db, clock, sealer })
@@ -136,6 +143,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const sessions =
     password === undefined ? undefined : adminSessions({ ...shared, publicUrl, credentials: { username, password } })
   const logs = sharedLogs({ bus, ring: context.logs, instanceId, instances: () => livingInstances(db.read) })
+  const logStreams = new LogStreams({ bus, ring: context.logs, instanceId, clock, logs })
 
   const logins = signIn(config, clock)
   const login = (provider: ProviderName) => (provider === 'imap' ? undefined : logins[provider])
@@ -152,6 +160,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     licence,
     login,
     onLinked: (accountId) => void ownership.claim(accountId),
+    onRefresh: metrics.onRefresh,
     onRemove: requestErasure(queue),
   })
   const ownership = ownershipOf({
@@ -161,6 +170,8 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     onInstanceDead: (dead) => queue.releaseInstance(dead),
     ...(options.ownership && { timing: options.ownership }),
   })
+
+  logOwnership(ownership, log)
 
   const puller = gmailPuller({ ...shared, settings: pubsubSettings(config), accounts })
   const webhook = webhookTarget(config.publicUrl)
@@ -220,6 +231,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     requestReports: bounces.request,
     push,
     settings: syncSettings(config),
+    onRun: metrics.onRun,
     ...(options.sync && { timing: options.sync }),
   })
 
@@ -249,7 +261,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const endpoints = endpointsFeature(shared)
   const claims = options.claims ?? (redis && sharedClaims({ redis, clock, log }))
   const duplicates = options.duplicates ?? duplicateFinder({ db, claims })
-  const webhooks = new WebhookEngine({ ...shared, recorder: events, duplicates, ...options.webhooks })
+  const webhooks = new WebhookEngine({ ...shared, ...metrics, recorder: events, duplicates, ...options.webhooks })
   const readMessage = options.readMessage ?? reader.asReceived
   const testDeliveries = testDeliveriesOf({ ...shared, recorder: events, readMessage })
   const streams = new EventStreams(shared)
@@ -290,9 +302,18 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   })
   const retention = retentionJob({ ...shared, retention: config })
 
+  const syncHealth = () => readSyncHealth({ db, ownership, sync })
+  metrics.observe({
+    ...{ ownership, eventLoop, figures: () => readFigures({ db, clock, syncHealth }) },
+    syncTotals: () => sync.totals(),
+    droppedLogRecords: context.droppedLogRecords,
+  })
+
   /** In start order: sync and push subscribe before the first changes of ownership. */
   const parts: readonly Part[] = [
+    { start: eventLoop.start, stop: eventLoop.close, stopsWith: 'connections' },
     { stop: () => logs.close(), stopsWith: 'connections' },
+    { stop: () => logStreams.close(), stopsWith: 'work' },
     { stop: () => mailboxes.close(), stopsWith: 'connections' },
     { start: keys.start, stop: keys.stop, stopsWith: 'connections' },
     { stop: () => sessions?.stop(), stopsWith: 'connections' },
@@ -320,6 +341,9 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     keys,
     sessions,
     logs,
+    logStreams,
+    metrics,
+    eventLoop,
     logins,
     login,
     mailboxes,
@@ -328,7 +352,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     puller,
     push,
     sync,
-    syncHealth: () => readSyncHealth({ db, ownership, sync }),
+    syncHealth,
     backfill,
     reader,
     search,

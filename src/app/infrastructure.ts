@@ -56,7 +56,11 @@ export async function openInfrastructure(
     const cache = opened(redis === undefined ? memoryCache({ clock }) : redisCache(redis), (part) => part.close())
     const bus = opened(await openBus(context, db, redis), (part) => part.close())
     const queue = opened(await openQueue(context, db, bus, redis), (part) => part.close())
-    const guard = addressGuard({ privateTargets: config.privateTargets, resolve: resolver({ timeoutMs: 5000 }), clock })
+    const guard = addressGuard({
+      ...{ privateTargets: config.privateTargets, resolve: resolver({ timeoutMs: 5000 }), clock },
+      onRefused: (host, reason) =>
+        log.warn(`Refused to connect: ${reason}`, { operation: 'net.refuse', metadata: { host } }),
+    })
     return {
       db,
       secrets,
@@ -83,12 +87,10 @@ async function openPresenceIfShared(context: RuntimeContext): Promise<Presence |
 }
 
 async function openRedisIfConfigured(
-  { config, log, redactor }: RuntimeContext,
+  { config, log }: RuntimeContext,
   aborted: AbortSignal,
 ): Promise<RedisLink | undefined> {
   if (config.redisUrl === undefined) return undefined
-  redactor.hide(config.redisUrl)
-  redactor.hide(decodeURIComponent(new URL(config.redisUrl).password))
   return openRedis({ url: config.redisUrl, log }, aborted)
 }
 

@@ -35,7 +35,7 @@ function running(app: Partial<App>) {
     },
     exit: (code: number) => void exits.push(code),
   }
-  const ended = run(whole, { log, clock }, host)
+  const ended = run(whole, { log, clock, close: async () => {} }, host)
   return { ended, clock, records, exits, calls, signal: (name: SignalName) => send(name) }
 }
 
@@ -102,7 +102,7 @@ describe('the process', () => {
       await nextTurn()
       await vi.advanceTimersByTimeAsync(5000)
       expect(service.calls).toEqual(['start', 'stop'])
-      await vi.advanceTimersByTimeAsync(29_000)
+      await vi.advanceTimersByTimeAsync(27_000)
       await service.ended
       expect(service.exits).toEqual([1])
       expect(texts(service.records).at(-1)).toMatch(/^error The service did not stop cleanly/)

@@ -25,8 +25,8 @@ export interface Host {
 
 /** With npm, one Ctrl-C delivers the signal twice. */
 const SAME_SIGNAL_MS = 1000
-/** Longer than the 25 s of draining, and shorter than the 30 s after which orchestrators kill. */
-const STOP_LIMIT_MS = 29_000
+/** Longer than the 25 s of draining. With the export of the last log records, shorter than the 30 s after which orchestrators kill. */
+const STOP_LIMIT_MS = 27_000
 const ABORTED_START_LIMIT_MS = 5000
 const STOP = { operation: 'service.stop' }
 
@@ -34,7 +34,11 @@ const STOP = { operation: 'service.stop' }
  * Starts the app, stops it at the first signal, and exits 0. Exits 1 when the start or the stop fails, and at once at a
  * second signal more than 1 s after the first.
  */
-export async function run(app: App, { log, clock }: Pick<RuntimeContext, 'log' | 'clock'>, host: Host): Promise<void> {
+export async function run(
+  app: App,
+  { log, clock, close }: Pick<RuntimeContext, 'log' | 'clock' | 'close'>,
+  host: Host,
+): Promise<void> {
   const aborted = new AbortController()
   const firstSignal = once(aborted.signal)
   let firstSignalAtMs: number | undefined
@@ -53,6 +57,7 @@ export async function run(app: App, { log, clock }: Pick<RuntimeContext, 'log' |
   const hasStarted = await started(app, log, aborted.signal, firstSignal, host)
   if (hasStarted) await firstSignal
   const hasStopped = await stopped(app, log)
+  await close()
   host.exit(hasStopped && aborted.signal.aborted ? 0 : 1)
 }
 

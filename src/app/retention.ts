@@ -47,25 +47,25 @@ const OUTBOX_KEPT_MS = 30 * DAY_MS
 const BOOKINGS_KEPT_MS = 365 * DAY_MS
 const GRACE_MS = 5000
 
-/** Deletes up to `limit` rows older than `beforeMs`; returns true when there may be more. */
-type Purge = (tx: Tx, beforeMs: number, limit: number) => Promise<boolean>
+/** Deletes up to `limit` rows older than `beforeMs` and returns how many; 0 when none is left. */
+type Purge = (tx: Tx, beforeMs: number, limit: number) => Promise<number>
 
 export function retentionJob({ db, queue, clock, log, retention }: RetentionDeps): Retention {
-  const plan: readonly [purge: Purge, keptMs: number][] = [
-    [purgeDeliveries, retention.retentionDeliveriesDays * DAY_MS],
-    [purgeEvents, retention.retentionEventsDays * DAY_MS],
-    [purgeAuthSessions, retention.retentionSessionsDays * DAY_MS],
-    [purgeAdminSessions, SESSION_MS],
-    [purgeAuditEntries, retention.retentionAuditDays * DAY_MS],
-    [purgeIdempotencyKeys, 0],
-    [purgeDeduplicationClaims, CLAIMS_KEPT_MS],
-    [purgeOutbox, OUTBOX_KEPT_MS],
-    [purgeTracking, retention.retentionTrackingDays * DAY_MS],
-    [purgeBounces, retention.retentionTrackingDays * DAY_MS],
-    [purgeReserved, RESERVATIONS_KEPT_MS],
-    [purgeDraftRequests, 2 * DAY_MS],
-    [purgeHolds, 0],
-    [purgeBookings, BOOKINGS_KEPT_MS],
+  const plan: readonly [what: string, purge: Purge, keptMs: number][] = [
+    ['deliveries', purgeDeliveries, retention.retentionDeliveriesDays * DAY_MS],
+    ['events', purgeEvents, retention.retentionEventsDays * DAY_MS],
+    ['sessions', purgeAuthSessions, retention.retentionSessionsDays * DAY_MS],
+    ['portalSessions', purgeAdminSessions, SESSION_MS],
+    ['auditEntries', purgeAuditEntries, retention.retentionAuditDays * DAY_MS],
+    ['idempotencyKeys', purgeIdempotencyKeys, 0],
+    ['deduplicationClaims', purgeDeduplicationClaims, CLAIMS_KEPT_MS],
+    ['outbox', purgeOutbox, OUTBOX_KEPT_MS],
+    ['tracking', purgeTracking, retention.retentionTrackingDays * DAY_MS],
+    ['bounces', purgeBounces, retention.retentionTrackingDays * DAY_MS],
+    ['reservations', purgeReserved, RESERVATIONS_KEPT_MS],
+    ['draftRequests', purgeDraftRequests, 2 * DAY_MS],
+    ['holds', purgeHolds, 0],
+    ['bookings', purgeBookings, BOOKINGS_KEPT_MS],
   ]
   const stopping = new AbortController()
   let worker: Worker | undefined
@@ -76,16 +76,23 @@ export function retentionJob({ db, queue, clock, log, retention }: RetentionDeps
    * stopped before the end.
    */
   async function run(signal: AbortSignal): Promise<boolean> {
-    for (const [purge, keptMs] of plan) {
+    const startedMs = clock.monotonic()
+    const deleted: Record<string, number> = {}
+    for (const [what, purge, keptMs] of plan) {
       const beforeMs = clock.now() - keptMs
-      for (let more = true; more && !signal.aborted; ) {
-        more = await db.transaction((tx) => purge(tx, beforeMs, ROWS_PER_TRANSACTION))
-        if (more) await sleep(PAUSE_MS, signal)
+      for (let rows = -1; rows !== 0 && !signal.aborted; ) {
+        rows = await db.transaction((tx) => purge(tx, beforeMs, ROWS_PER_TRANSACTION))
+        if (rows === 0) continue
+        deleted[what] = (deleted[what] ?? 0) + rows
+        await sleep(PAUSE_MS, signal)
       }
     }
-    if (signal.aborted) return false
-    log.debug('Deleted the expired rows.', { operation: 'service.retention' })
-    return true
+    const total = Object.values(deleted).reduce((sum, rows) => sum + rows, 0)
+    if (total > 0) {
+      const about = { operation: 'service.retention', durationMs: clock.monotonic() - startedMs, metadata: deleted }
+      log.info(`Deleted ${total} expired rows.`, about)
+    }
+    return !signal.aborted
   }
 
   return {

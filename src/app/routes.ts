@@ -19,6 +19,7 @@ import { apiKeyRoutes, serviceKey } from '../features/keys/index.ts'
 import { labelChangeRoutes, labelRoutes } from '../features/labels/index.ts'
 import { logRoutes } from '../features/logs/index.ts'
 import { messageChangeRoutes, messageRoutes, threadRoutes } from '../features/messages/index.ts'
+import { metricsRoutes } from '../features/metrics/index.ts'
 import { outboxRoutes } from '../features/outbox/index.ts'
 import { pushRoutes } from '../features/push/index.ts'
 import { schedulerRoutes } from '../features/scheduler/index.ts'
@@ -68,6 +69,7 @@ export function httpServer(
     trustedProxies: config.trustedProxies,
     maxConnections: config.maxConnections,
     errorPage: pages.errorPage,
+    onResponse: features.metrics.onResponse,
   })
 
   healthRoutes(server, {
@@ -120,7 +122,8 @@ export function httpServer(
   apiKeyRoutes(server, { keys: features.keys.service, idempotency, transaction })
   auditRoutes(server, { db })
   if (sessions !== undefined) adminSessionRoutes(server, { sessions, log, transaction })
-  logRoutes(server, { logs: features.logs, cache })
+  logRoutes(server, { logs: features.logs, streams: features.logStreams, cache })
+  metricsRoutes(server, { metrics: features.metrics, isPublic: config.metricsPublic })
   portalRoutes(server, { db, clock, readSanitized: (id, message) => reader.detail(id, message, { sanitize: true }) })
   settingsRoutes(server, context)
   doctorRoutes(server, { instanceId, idempotency, checksOf: (provider) => checksOf(provider, config, logins) })

@@ -9,8 +9,11 @@ import {
   redactor,
   stdoutSink,
 } from '../infra/log/index.ts'
+import { type OtlpLogs, otlpLogs } from '../infra/otlp/index.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { type Ids, idGenerator } from '../lib/ids.ts'
+import { otlpSettings, secretTexts } from './settings.ts'
+import { VERSION } from './version.ts'
 
 /** What exists before the application and outlives it. */
 export interface RuntimeContext {
@@ -25,7 +28,13 @@ export interface RuntimeContext {
   logs: LogRing
   /** For secrets that become known during the start: `redactor.hide(secret)`. */
   redactor: Redactor
+  /** Log records that could not be exported over OTLP. */
+  droppedLogRecords(): number
+  /** Exports the last log records, for at most two seconds. Twice safely. */
+  close(): Promise<void>
 }
+
+const EXPORT_END_MS = 2000
 
 /** Makes the clock, ids and log of this process; the log goes to `output`, by default stdout as JSON. Warnings about its settings are the first log records. */
 export function runtimeContext(
@@ -36,21 +45,31 @@ export function runtimeContext(
   const ids = idGenerator(clock)
   const instanceId = ids('ins')
   const hiding = redactor()
-  for (const secret of [
-    ...[config.serviceApiKey, config.adminPassword, config.encryptionKeys, config.licenceKey],
-    ...[config.googleClientSecret, config.microsoftClientSecret],
-  ]) {
-    if (secret !== undefined) hiding.hide(secret)
-  }
+  for (const secret of secretTexts(config)) hiding.hide(secret)
   const logs = logRing()
-  const log = logger({
+  const otlp = otlpSettings(config)
+  const exporter: OtlpLogs | undefined =
+    otlp && otlpLogs({ ...otlp, clock, version: VERSION, instance: instanceId, log: () => log })
+  const log: Log = logger({
     level: config.logLevel,
     clock,
     ids,
     instance: instanceId,
     redactor: hiding,
-    sinks: [output, logs.add],
+    sinks: [output, logs.add, ...(exporter === undefined ? [] : [exporter.add])],
   })
   for (const warning of warnings) log.warn(warning, { operation: 'service.settings' })
-  return { config, settings, clock, ids, instanceId, log, logs, redactor: hiding }
+  const close = async () => exporter?.close(EXPORT_END_MS)
+  return {
+    config,
+    settings,
+    clock,
+    ids,
+    instanceId,
+    log,
+    logs,
+    redactor: hiding,
+    droppedLogRecords: () => exporter?.dropped ?? 0,
+    close,
+  }
 }

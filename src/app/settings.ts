@@ -1,6 +1,7 @@
 import type { Config } from '../config/index.ts'
 import type { GmailPullerDeps } from '../features/push/index.ts'
 import type { SyncSettings } from '../features/sync/index.ts'
+import type { OtlpOptions } from '../infra/otlp/index.ts'
 import type { AuthScreen } from '../ui/hosted/index.ts'
 
 // Converts the settings to the options of the features.
@@ -33,5 +34,49 @@ export function authScreen(config: Config): AuthScreen {
     color: config.authScreenColor,
     supportUrl: config.authScreenSupportUrl,
     privacyUrl: config.authScreenPrivacyUrl,
+  }
+}
+
+/** Undefined while the export is not enabled. */
+export function otlpSettings(config: Config): Omit<OtlpOptions, 'clock' | 'version' | 'instance' | 'log'> | undefined {
+  if (!config.otelLogsEnabled) return undefined
+  const collector = config.otelEndpoint ?? 'http://localhost:4318'
+  return {
+    url: config.otelLogsEndpoint ?? `${collector.replace(/\/+$/, '')}/v1/logs`,
+    headers: config.otelLogsHeaders ?? {},
+    serviceName: config.otelServiceName,
+    loggerName: config.otelLoggerName,
+    resourceAttributes: config.otelLogsResourceAttributes ?? {},
+    maxQueueSize: config.otelLogsMaxQueueSize,
+    maxExportBatchSize: config.otelLogsMaxExportBatchSize,
+    scheduledDelayMs: config.otelLogsScheduledDelayMs,
+  }
+}
+
+/** The texts of the secret settings, which no log record may contain. */
+export function secretTexts(config: Config): string[] {
+  const headers = Object.values(config.otelLogsHeaders ?? {})
+  return [
+    ...[config.serviceApiKey, config.adminPassword, config.encryptionKeys, config.licenceKey],
+    ...[config.googleClientSecret, config.microsoftClientSecret],
+    ...[config.databaseUrl, config.redisUrl, config.otelEndpoint, config.otelLogsEndpoint].flatMap(passwordsIn),
+    // `Bearer <token>`: the token by itself, too.
+    ...headers.flatMap((value) => [value, ...value.split(' ').slice(1)]),
+  ].filter((text) => text !== undefined)
+}
+
+/** The password of a URL as it is written and decoded, and the URL with it. */
+function passwordsIn(url: string | undefined): string[] {
+  if (url === undefined || !URL.canParse(url)) return []
+  const { password } = new URL(url)
+  if (password === '') return []
+  return [url, password, decoded(password)]
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
   }
 }

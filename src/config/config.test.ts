@@ -186,13 +186,6 @@ describe('an error', () => {
 })
 
 describe('a warning', () => {
-  it('names each setting that has no effect yet, wherever it is set', () => {
-    const { warnings } = load({ OTEL_LOGS_ENABLED: 'true', OTEL_LOGGER_NAME: 'x' })
-    expect(warnings).toEqual(
-      ['OTEL_LOGS_ENABLED', 'OTEL_LOGGER_NAME'].map((name) => `${name} is set but has no effect in this version.`),
-    )
-  })
-
   it('names a password of the portal that can be guessed', () => {
     const { warnings } = load({ ADMIN_PASSWORD: 'hunter22' })
     expect(warnings).toEqual(['ADMIN_PASSWORD has fewer than 12 characters and can be guessed. Set a longer one.'])

@@ -56,7 +56,7 @@ async function main(): Promise<void> {
   }
   await run(
     { start, stop },
-    { log: silentLog, clock: systemClock },
+    { log: silentLog, clock: systemClock, close: async () => {} },
     {
       onSignal(listener) {
         end = listener

@@ -29,8 +29,8 @@ export async function withholdEvents(tx: Tx, ids: readonly string[]): Promise<vo
   await tx.updateTable('events').set({ fanOut: -1 }).where('id', 'in', ids).execute()
 }
 
-/** Deletes up to `limit` fanned-out events recorded before `beforeMs`. Returns true when there may be more. */
-export async function purgeEvents(tx: Tx, beforeMs: number, limit: number): Promise<boolean> {
+/** Deletes up to `limit` fanned-out events recorded before `beforeMs`. Returns how many. */
+export async function purgeEvents(tx: Tx, beforeMs: number, limit: number): Promise<number> {
   const rows = await tx
     .selectFrom('events')
     .select('id')
@@ -40,7 +40,7 @@ export async function purgeEvents(tx: Tx, beforeMs: number, limit: number): Prom
     .execute()
   const ids = rows.map((row) => row.id)
   await deleteEvents(tx, ids)
-  return ids.length === limit
+  return ids.length
 }
 
 async function deleteEvents(tx: Tx, ids: readonly string[]): Promise<void> {

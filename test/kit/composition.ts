@@ -46,6 +46,8 @@ export function compose(db: Db, options: CompositionOptions = {}) {
   const context: RuntimeContext = {
     ...{ config: { ...config, ...options.settings }, settings, clock, ids, log, logs: logRing(), redactor: redactor() },
     instanceId: options.instanceId ?? ids('ins'),
+    droppedLogRecords: () => 0,
+    close: async () => {},
   }
   const bus = options.bus ?? memoryBus({ log })
   const queue = options.queue ?? databaseQueue({ ...context, db, bus, ...options.queueTiming })

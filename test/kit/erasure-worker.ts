@@ -35,6 +35,7 @@ const dyingAtStep =
 const erasing = erasure({
   db,
   queue,
+  clock: systemClock,
   log,
   erase: [eraseEvents, eraseDeliveries, eraseMessages].map(dyingAtStep),
   forget: async () => {},

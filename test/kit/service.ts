@@ -38,10 +38,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     LOG_LEVEL: 'fatal',
     ...options.environment,
   }
-  const service = app(runtimeContext(loadConfig({ environment, folder }), options.output, options.clock))
+  const context = runtimeContext(loadConfig({ environment, folder }), options.output, options.clock)
+  const service = app(context)
   let ran = false
   const stop = async () => {
     await service.stop()
+    await context.close()
     if (options.place !== undefined) return
     try {
       if (ran) await checkRowsOf({ dataDir: folder, databaseUrl: undefined })

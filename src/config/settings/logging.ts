@@ -1,7 +1,7 @@
 import * as kinds from '../kinds.ts'
 import { setting } from '../setting.ts'
 
-/** The log on stdout, in `GET /logs` and over OTLP. */
+/** The log on stdout, in `GET /logs` and over OTLP, and the metrics. */
 export const loggingSettings = {
   logLevel: setting({
     env: 'LOG_LEVEL',
@@ -23,24 +23,21 @@ export const loggingSettings = {
     path: 'otel.logs.enabled',
     kind: kinds.boolean,
     fallback: false,
-    planned: true,
-    about: 'Export the log over OTLP (http/protobuf).',
+    about: 'Export the log to an OpenTelemetry collector over OTLP (http/protobuf).',
   }),
   otelEndpoint: setting({
     env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     path: 'otel.endpoint',
     kind: kinds.url('https', 'http'),
     fallback: undefined,
-    planned: true,
-    about: 'URL of the OpenTelemetry collector; /v1/logs is appended.',
+    about: 'URL of the OpenTelemetry collector; /v1/logs is appended. Default: http://localhost:4318.',
   }),
   otelLogsEndpoint: setting({
     env: 'OTEL_EXPORTER_OTLP_LOGS_ENDPOINT',
     path: 'otel.logs.endpoint',
     kind: kinds.url('https', 'http'),
     fallback: undefined,
-    planned: true,
-    about: 'URL of the collector for logs, used unchanged.',
+    about: 'URL of the collector for logs, used unchanged in place of OTEL_EXPORTER_OTLP_ENDPOINT.',
   }),
   otelLogsHeaders: setting({
     env: 'OTEL_LOGS_HEADERS',
@@ -48,15 +45,13 @@ export const loggingSettings = {
     kind: kinds.pairs,
     fallback: undefined,
     secret: true,
-    planned: true,
-    about: 'Credentials for the collector, as key=value pairs.',
+    about: 'Headers for the collector, such as its credentials, as key=value pairs.',
   }),
   otelServiceName: setting({
     env: 'OTEL_SERVICE_NAME',
     path: 'otel.serviceName',
     kind: kinds.text,
     fallback: 'posthorn',
-    planned: true,
     about: 'Name of this service in the exported log.',
   }),
   otelLoggerName: setting({
@@ -64,7 +59,6 @@ export const loggingSettings = {
     path: 'otel.logs.loggerName',
     kind: kinds.text,
     fallback: 'posthorn',
-    planned: true,
     about: 'Name of the logger in the exported log.',
   }),
   otelLogsResourceAttributes: setting({
@@ -72,7 +66,6 @@ export const loggingSettings = {
     path: 'otel.logs.resourceAttributes',
     kind: kinds.pairs,
     fallback: undefined,
-    planned: true,
     about: 'Attributes of the exported log, as key=value pairs.',
   }),
   otelLogsMaxQueueSize: setting({
@@ -80,7 +73,6 @@ export const loggingSettings = {
     path: 'otel.logs.maxQueueSize',
     kind: kinds.integer(1, 1_000_000),
     fallback: 2048,
-    planned: true,
     about: 'Maximum number of records waiting for export; further records are dropped.',
   }),
   otelLogsMaxExportBatchSize: setting({
@@ -88,7 +80,6 @@ export const loggingSettings = {
     path: 'otel.logs.maxExportBatchSize',
     kind: kinds.integer(1, 1_000_000),
     fallback: 512,
-    planned: true,
     about: 'Maximum number of records per export; at most the queue size.',
   }),
   otelLogsScheduledDelayMs: setting({
@@ -96,7 +87,13 @@ export const loggingSettings = {
     path: 'otel.logs.scheduledDelayMs',
     kind: kinds.integer(1, 3_600_000),
     fallback: 1000,
-    planned: true,
-    about: 'Milliseconds between two exports.',
+    about: 'Milliseconds for which records wait so that they share an export.',
+  }),
+  metricsPublic: setting({
+    env: 'METRICS_PUBLIC',
+    path: 'metrics.public',
+    kind: kinds.boolean,
+    fallback: false,
+    about: 'Serve GET /metrics without an API key. Only where the network protects it.',
   }),
 } as const

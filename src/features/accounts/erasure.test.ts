@@ -25,7 +25,7 @@ describeEachDatabase('the erasure of a deleted account', (open) => {
     const bus = memoryBus({ log: silentLog })
     const deps = { db, bus, clock: systemClock, ids: idGenerator(systemClock), log: silentLog }
     const jobs = databaseQueue({ ...deps, instanceId: 'me', backoff: { baseMs: 20, capMs: 20 } })
-    const parts = erasure({ db, queue: jobs, log: silentLog, erase, forget })
+    const parts = erasure({ db, queue: jobs, clock: systemClock, log: silentLog, erase, forget })
     queue = jobs
     current = parts
     const accounts = testAccounts(db, { bus, onRemove: requestErasure(jobs) })
@@ -145,7 +145,14 @@ describeEachDatabase('the erasure of a deleted account', (open) => {
     await erasing.stop()
     expect((await left(db)).erasures).toEqual([{ accountId: id }])
     endless = false
-    current = erasure({ db, queue: jobs, log: silentLog, erase: [endlessly], forget: async () => {} })
+    current = erasure({
+      db,
+      queue: jobs,
+      clock: systemClock,
+      log: silentLog,
+      erase: [endlessly],
+      forget: async () => {},
+    })
     await current.start()
     await eventually(async () => expect((await left(db)).erasures).toEqual([]))
   })

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Db, Tx } from '../../infra/db/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import type { Queue, Worker } from '../../infra/queue/index.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { accountStore } from './store.ts'
 
 /** Deletes up to `limit` rows of a deleted account and returns how many; 0 means done. Each feature exports one for its tables. */
@@ -10,6 +11,7 @@ export type Erase = (tx: Tx, accountId: string, limit: number) => Promise<number
 export interface ErasureDeps {
   db: Db
   queue: Queue
+  clock: Clock
   log: Log
   /** Run in this order, twice. Must keep `account.deleted` events and their deliveries. */
   erase: readonly Erase[]
@@ -57,25 +59,34 @@ export function erasure(deps: ErasureDeps): Erasure {
   async function erase(accountId: string, signal: AbortSignal): Promise<boolean> {
     // The job was queued twice, or another process has finished it.
     if (!(await accountStore(db.read, db.dialect).isErasurePending(accountId))) return true
+    const startedMs = deps.clock.monotonic()
+    let erased = 0
     await deps.forget(accountId)
     const revoking = deps.revoke?.(accountId)
     try {
-      if (!(await eraseRows(accountId, signal))) return false
+      const isComplete = await eraseRows(accountId, signal, (rows) => {
+        erased += rows
+      })
+      if (!isComplete) return false
     } finally {
       await revoking
     }
     await deps.forget(accountId)
     await db.transaction((tx) => accountStore(tx, db.dialect).forgetErasure(accountId))
-    log.info('Erased the data of a deleted account.', { accountId, operation: 'accounts.erase' })
+    log.info(`Erased the data of a deleted account: ${erased} rows.`, {
+      ...{ accountId, operation: 'accounts.erase', durationMs: deps.clock.monotonic() - startedMs },
+      metadata: { rows: erased },
+    })
     return true
   }
 
-  async function eraseRows(accountId: string, signal: AbortSignal): Promise<boolean> {
+  async function eraseRows(accountId: string, signal: AbortSignal, onErased: (rows: number) => void): Promise<boolean> {
     // Twice: a transaction that began before the deletion may add rows to a table that is already empty.
     for (const step of [...deps.erase, ...deps.erase]) {
       for (let rows = -1; rows !== 0; ) {
         if (signal.aborted || stopping) return false
         rows = await db.transaction((tx) => step(tx, accountId, ROWS_PER_TRANSACTION))
+        onErased(rows)
         // The file store completes within one turn of the event loop; other work must get its turns.
         await nextTurn()
       }

@@ -47,6 +47,7 @@ export { type LiveMailboxDeps, openMailbox, readLive, toAppError } from './live-
 export { fence } from './ownership/fence.ts'
 export { livingInstances, lockUnowned, syncTotalsOfAll, unownedAccounts } from './ownership/instance-store.ts'
 export { type OwnershipTiming, ownership } from './ownership/ownership.ts'
+export { logOwnership } from './ownership/ownership-log.ts'
 export { runningInstances } from './ownership/read.ts'
 export { accountRoutes } from './routes.ts'
 export {
@@ -70,3 +71,4 @@ export {
 export { readSyncHint, requestedSyncs, SYNC_TOPIC, syncableAccounts } from './sync-requests.ts'
 export { requireScopes } from './tokens/required-scopes.ts'
 export { accessTokenOfGone, type RevocationDeps, revoker } from './tokens/revocation.ts'
+export type { RefreshOutcome } from './tokens/tokens.ts'

@@ -15,7 +15,7 @@ import { type AccountRow, accountStore, countAccounts, resolveAccount } from './
 import { syncRequests } from './sync-requests.ts'
 import { linkedSecrets, openSecrets, sealSecrets, tokenSummary } from './tokens/account-secrets.ts'
 import { sealRevocation } from './tokens/revocation.ts'
-import { type TokenTiming, tokens as tokensOf } from './tokens/tokens.ts'
+import { type TokensDeps, type TokenTiming, tokens as tokensOf } from './tokens/tokens.ts'
 
 export interface AccountsDeps {
   db: Db
@@ -28,6 +28,8 @@ export interface AccountsDeps {
   /** The OAuth login of a provider. Undefined for imap, and for a provider that is not configured. */
   login?(provider: ProviderName): LoginProvider | undefined
   tokenTiming?: Partial<TokenTiming>
+  /** Called after each refresh of tokens, for the metrics. */
+  onRefresh?: TokensDeps['onRefresh']
   /** Default: no cap. */
   licence?: LicenceCheck
   /** Called after this process has linked an account, new or again, so that it syncs at once. */
@@ -35,6 +37,17 @@ export interface AccountsDeps {
   /** Runs in the transaction that deletes an account: requests its erasure. */
   onRemove(tx: Tx, accountId: string): Promise<void>
 }
+
+/** The log entry of each change of an account. */
+const LOGGED = {
+  'account.connected': { operation: 'accounts.connect', message: 'An account was connected.' },
+  'account.updated': { operation: 'accounts.update', message: 'An account was changed.' },
+  'account.paused': { operation: 'accounts.pause', message: 'An account was paused.' },
+  'account.resumed': { operation: 'accounts.resume', message: 'An account was resumed.' },
+  'account.recovered': { operation: 'accounts.recover', message: 'An account syncs again.' },
+  'account.deleted': { operation: 'accounts.delete', message: 'An account was deleted; its data is erased.' },
+} as const satisfies Record<string, { operation: string; message: string }>
+type ChangeEventType = Exclude<keyof typeof LOGGED, 'account.deleted'>
 
 const MAX_REASON = 500
 const LIST = '/accounts'
@@ -46,9 +59,15 @@ export function accounts(deps: AccountsDeps): Accounts {
   const requests = syncRequests(deps)
 
   /** Records the event and notifies the account's owner after the commit. */
-  async function record(tx: Tx, type: AccountEventType, row: AccountRow): Promise<void> {
+  async function record(tx: Tx, type: ChangeEventType, row: AccountRow): Promise<void> {
     await events.record(tx, [accountEvent(type, row)])
     announce(tx, row.id)
+    logChange(tx, type, row)
+  }
+
+  function logChange(tx: Tx, type: keyof typeof LOGGED, { id: accountId, provider, watch }: AccountRow): void {
+    const { operation, message } = LOGGED[type]
+    tx.afterCommit(() => deps.log.info(message, { accountId, provider, operation, metadata: { watch: watch === 1 } }))
   }
 
   function announce(tx: Tx, accountId: string): void {
@@ -96,6 +115,8 @@ export function accounts(deps: AccountsDeps): Accounts {
     const { trouble, eventType } = troubleAfter(row, status)
     const changed = await store(tx).change(row.id, { status, statusReason, trouble }, clock.now())
     if (eventType !== undefined) await events.record(tx, [accountEvent(eventType, changed)])
+    // The run that failed reports the other types itself.
+    if (eventType === 'account.recovered') logChange(tx, eventType, changed)
   }
 
   const tokens = tokensOf({ ...deps, tryAgain, timing: deps.tokenTiming })
@@ -180,6 +201,7 @@ export function accounts(deps: AccountsDeps): Accounts {
       await events.record(tx, [deletedEvent(row)])
       await deps.onRemove(tx, accountId)
       announce(tx, accountId)
+      logChange(tx, 'account.deleted', row)
     },
 
     async hold(tx, accountId) {

@@ -46,9 +46,9 @@ export function auditStore(handle: Handle) {
   }
 }
 
-/** Deletes up to `limit` entries older than `beforeMs`; returns true when there may be more. */
-export async function purgeAuditEntries(tx: Tx, beforeMs: number, limit: number): Promise<boolean> {
+/** Deletes up to `limit` entries older than `beforeMs` and returns how many. */
+export async function purgeAuditEntries(tx: Tx, beforeMs: number, limit: number): Promise<number> {
   const old = tx.selectFrom('auditEntries').select('id').where('at', '<', beforeMs).orderBy('at').limit(limit)
   const { numDeletedRows } = await tx.deleteFrom('auditEntries').where('id', 'in', old).executeTakeFirst()
-  return Number(numDeletedRows) >= limit
+  return Number(numDeletedRows)
 }

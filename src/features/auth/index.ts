@@ -56,9 +56,9 @@ export function authRoutes(app: App, deps: AuthDeps): void {
   for (const prefix of ['/auth', '/providers/:providerName/callback']) pages.addErrorPages(app, prefix)
 }
 
-/** Deletes up to `limit` expired sessions and as many expired consents. Returns true when more may remain. */
-export async function purgeAuthSessions(tx: Tx, beforeMs: number, limit: number): Promise<boolean> {
+/** Deletes up to `limit` expired sessions and as many expired consents. Returns how many. */
+export async function purgeAuthSessions(tx: Tx, beforeMs: number, limit: number): Promise<number> {
   const consents = await consentStore(tx).purge(beforeMs, limit)
   const sessions = await authSessionStore(tx).purge(beforeMs, limit)
-  return Math.max(consents, sessions) === limit
+  return consents + sessions
 }

@@ -56,11 +56,11 @@ export function bounceStore(handle: Handle) {
   }
 }
 
-/** Deletes up to `limit` bounces older than `beforeMs`; returns true when there may be more. */
-export async function purgeBounces(tx: Tx, beforeMs: number, limit: number): Promise<boolean> {
+/** Deletes up to `limit` bounces older than `beforeMs` and returns how many. */
+export async function purgeBounces(tx: Tx, beforeMs: number, limit: number): Promise<number> {
   const old = tx.selectFrom('bounces').select('reportMessageId').where('bouncedAt', '<', beforeMs).limit(limit)
   const { numDeletedRows } = await tx.deleteFrom('bounces').where('reportMessageId', 'in', old).executeTakeFirst()
-  return Number(numDeletedRows) >= limit
+  return Number(numDeletedRows)
 }
 
 /** Deletes up to `limit` rows of a deleted account and returns how many. */

@@ -60,8 +60,8 @@ async function put(tx: Tx, granted: readonly Held[], ttlMs: number): Promise<Set
   return new Set(written.flatMap(({ key }) => key ?? []))
 }
 
-/** Deletes up to `limit` claims that expired before `beforeMs`. Returns true when there may be more. */
-export async function purgeDeduplicationClaims(tx: Tx, beforeMs: number, limit: number): Promise<boolean> {
+/** Deletes up to `limit` claims that expired before `beforeMs`. Returns how many. */
+export async function purgeDeduplicationClaims(tx: Tx, beforeMs: number, limit: number): Promise<number> {
   const expired = tx
     .selectFrom('deduplicationClaims')
     .select('key')
@@ -69,7 +69,7 @@ export async function purgeDeduplicationClaims(tx: Tx, beforeMs: number, limit: 
     .orderBy('expiresAt')
     .limit(limit)
   const rows = await tx.deleteFrom('deduplicationClaims').where('key', 'in', expired).returning('key').execute()
-  return rows.length === limit
+  return rows.length
 }
 
 function* chunks<T>(items: readonly T[]): Generator<readonly T[]> {

@@ -32,9 +32,9 @@ describeEachDatabase('the deduplication API', (open) => {
     for (const objectId of ['a', 'b', 'c']) await call('POST', TEST, { ...SUBJECT, objectId })
     const purge = (beforeMs: number) => db.transaction((tx) => purgeDeduplicationClaims(tx, beforeMs, 2))
     const left = async () => (await db.read.selectFrom('deduplicationClaims').select('key').execute()).length
-    expect([await purge(clock.now()), await left()]).toEqual([false, 3])
-    expect([await purge(clock.now() + 300_001), await left()]).toEqual([true, 1])
-    expect([await purge(clock.now() + 300_001), await left()]).toEqual([false, 0])
+    expect([await purge(clock.now()), await left()]).toEqual([0, 3])
+    expect([await purge(clock.now() + 300_001), await left()]).toEqual([2, 1])
+    expect([await purge(clock.now() + 300_001), await left()]).toEqual([1, 0])
     const plans = await explain(db, async (tx) => {
       await purgeDeduplicationClaims(tx, 1, 2)
       await duplicateFinder({ db, claims: undefined }).find(tx, [EVENT])

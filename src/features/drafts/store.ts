@@ -21,11 +21,11 @@ export async function addCreation(
   await tx.insertInto('draftCreations').values(creation).execute()
 }
 
-/** Deletes up to `limit` creations begun before this time; returns true when there may be more. */
-export async function purgeDraftRequests(tx: Tx, beforeMs: number, limit: number): Promise<boolean> {
+/** Deletes up to `limit` creations begun before this time and returns how many. */
+export async function purgeDraftRequests(tx: Tx, beforeMs: number, limit: number): Promise<number> {
   const old = tx.selectFrom('draftCreations').select('messageId').where('createdAt', '<', beforeMs).limit(limit)
   const { numDeletedRows } = await tx.deleteFrom('draftCreations').where('messageId', 'in', old).executeTakeFirst()
-  return Number(numDeletedRows) >= limit
+  return Number(numDeletedRows)
 }
 
 /** Deletes up to `limit` rows of a deleted account and returns how many. */

@@ -1,6 +1,6 @@
 import { type EventCatalogue, type EventFilter, eventFeed } from '../../events/index.ts'
 import type { Db } from '../../infra/db/index.ts'
-import { type App, listOf, sendList } from '../../infra/http/index.ts'
+import { type App, listOf, sendEventStream, sendList } from '../../infra/http/index.ts'
 import { invalid, notFound } from '../../lib/errors.ts'
 import { pageOf, pageRequest } from '../../lib/page.ts'
 import { parseTime } from '../../lib/time.ts'
@@ -13,8 +13,6 @@ const READ = { access: 'key:read' } as const
 /** Counting stops here when a filter is given. */
 const MAX_COUNT = 10_000
 const POSITION = /^\d{1,15}$/
-/** Detects dead clients of streams on which no event is due. */
-const TCP_KEEP_ALIVE_MS = 60_000
 
 export interface FeedDeps {
   db: Db
@@ -98,12 +96,7 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
         (head) => deps.subscribes(types, head.type) && (accountId === undefined || head.accountId === accountId),
         reply.raw,
       )
-      request.raw.socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS)
-      return reply
-        .header('content-type', 'text/event-stream; charset=utf-8')
-        .header('cache-control', 'no-store, no-transform')
-        .header('x-accel-buffering', 'no')
-        .send(stream)
+      return sendEventStream(request, reply, stream)
     },
   )
 

@@ -2,10 +2,11 @@ import type { Bus } from '../../infra/bus/index.ts'
 import type { Cache } from '../../infra/cache/index.ts'
 import type { Db } from '../../infra/db/index.ts'
 import type { Queue } from '../../infra/queue/index.ts'
+import { cached } from '../../lib/cached.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isoTime } from '../../lib/time.ts'
 import type { Detailed, Reason, Summary } from './api.ts'
-import { cached, memory, type ProbeResult, probe, problemOf } from './probe.ts'
+import { memory, type ProbeResult, probe, problemOf } from './probe.ts'
 
 /** The phase of the service. It accepts requests only while it is ready. */
 export type Phase = 'starting' | 'migrating' | 'ready' | 'draining'

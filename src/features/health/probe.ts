@@ -32,16 +32,6 @@ export function problemOf(error: unknown): string {
   return error instanceof Error && error.message.startsWith('no response within') ? error.message : 'failed'
 }
 
-/** Returns the same promise for `ms`, so that requests to a public route cannot overload the parts. */
-export function cached<T>(clock: Clock, ms: number, load: () => Promise<T>): () => Promise<T> {
-  let last: { loadedMs: number; result: Promise<T> } | undefined
-  return () => {
-    const nowMs = clock.monotonic()
-    if (last === undefined || nowMs - last.loadedMs >= ms) last = { loadedMs: nowMs, result: load() }
-    return last.result
-  }
-}
-
 export interface Memory {
   /** Of the container's limit, otherwise of the machine's memory. */
   percentage: number

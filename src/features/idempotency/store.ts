@@ -73,8 +73,8 @@ export function keyStore(handle: Handle, dialect: Dialect) {
   }
 }
 
-/** Deletes up to `limit` keys that expired by `beforeMs`. Returns true when more may remain. */
-export async function purgeIdempotencyKeys(tx: Tx, beforeMs: number, limit: number): Promise<boolean> {
+/** Deletes up to `limit` keys that expired by `beforeMs`. Returns how many. */
+export async function purgeIdempotencyKeys(tx: Tx, beforeMs: number, limit: number): Promise<number> {
   const expired = tx
     .selectFrom('idempotencyKeys')
     .select('id')
@@ -82,5 +82,5 @@ export async function purgeIdempotencyKeys(tx: Tx, beforeMs: number, limit: numb
     .orderBy('expiresAt')
     .limit(limit)
   const rows = await tx.deleteFrom('idempotencyKeys').where('id', 'in', expired).returning('id').execute()
-  return rows.length === limit
+  return rows.length
 }

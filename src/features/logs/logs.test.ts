@@ -1,7 +1,9 @@
+import { EventEmitter, once } from 'node:events'
 import { afterEach, describe, expect, it } from 'vitest'
 import { closing } from '../../../test/kit/closing.ts'
 import { expectForgeriesRefused } from '../../../test/kit/cursors.ts'
 import { describePostgres } from '../../../test/kit/database.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
 import { type Api, api } from '../../../test/kit/http.ts'
 import { describeRedis } from '../../../test/kit/redis.ts'
 import { testServer } from '../../../test/kit/server.ts'
@@ -9,9 +11,9 @@ import { type Bus, openPostgresBus, openRedisBus } from '../../infra/bus/index.t
 import { memoryCache } from '../../infra/cache/index.ts'
 import type { App } from '../../infra/http/index.ts'
 import { type Log, type LogRing, logger, logRing, redactor, silentLog } from '../../infra/log/index.ts'
-import { fixedClock } from '../../lib/clock.ts'
+import { fixedClock, systemClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
-import { logRoutes, type SharedLogs, sharedLogs } from './index.ts'
+import { LogStreams, logRoutes, type SharedLogs, sharedLogs } from './index.ts'
 
 const opened: { close(): unknown }[] = []
 afterEach(async () => {
@@ -43,6 +45,7 @@ interface Replica {
   log: Log
   ring: LogRing
   shared: SharedLogs
+  streams: LogStreams
 }
 
 const clock = fixedClock(Date.parse('2026-01-31T08:00:00Z'))
@@ -63,13 +66,22 @@ function replica(instanceId: string, instances: string[], bus: Bus, waitMs = 50)
     sinks: [ring.add],
   })
   const shared = sharedLogs({ bus, ring, instanceId, instances: async () => instances, waitMs })
-  opened.push(shared)
-  return { log, ring, shared }
+  const streams = new LogStreams({
+    bus,
+    ring,
+    instanceId,
+    clock: systemClock,
+    logs: shared,
+    collectMs: 1,
+    heartbeatMs: 50,
+  })
+  opened.push(shared, streams)
+  return { log, ring, shared, streams }
 }
 
 async function serve(of: Replica): Promise<Api> {
   const app: App = testServer()
-  logRoutes(app, { logs: of.shared, cache: memoryCache({ clock }) })
+  logRoutes(app, { logs: of.shared, streams: of.streams, cache: memoryCache({ clock }) })
   opened.push(app)
   return api(await app.listen({ port: 0, host: '127.0.0.1' }), 'reader')
 }
@@ -108,6 +120,12 @@ describe('GET /logs', () => {
     const client = await serve(one)
     expect(messages(await client.get('/logs?level=warn'))).toEqual(['w'])
     expect(messages(await client.get('/logs?accountId=acc_2'))).toEqual([])
+    one.log.info('s', { operation: 'sync.account', provider: 'imap' })
+    one.log.info('c', { operation: 'sync.calendars', provider: 'gmail' })
+    expect(messages(await client.get('/logs?operation=sync.account'))).toEqual(['s'])
+    expect(messages(await client.get('/logs?operation=sync.*'))).toEqual(['c', 's'])
+    expect(messages(await client.get('/logs?operation=sync.*&provider=imap'))).toEqual(['s'])
+    expect(messages(await client.get('/logs?operation=syn.*'))).toEqual([])
     const unknown = await client.get('/logs?level=warning')
     expect(unknown.status).toBe(400)
     expect(unknown.json.error.details).toEqual([
@@ -218,14 +236,129 @@ describe('a ring among several replicas', () => {
 
   it('is listed alone when the list of replicas cannot be read', async () => {
     const { bus } = network()
-    const { log, ring } = replica('ins_1', [], bus)
+    const { log, ring, streams } = replica('ins_1', [], bus)
     const instances = () => Promise.reject(new Error('down'))
     const shared = sharedLogs({ bus, ring, instanceId: 'ins_1', instances })
     opened.push(shared)
     log.error('the database is down')
-    const response = await (await serve({ log, ring, shared })).get('/logs')
+    const response = await (await serve({ log, ring, shared, streams })).get('/logs')
     expect(messages(response)).toEqual(['the database is down'])
     expect(response.json.missingInstances).toEqual(['unknown'])
+  })
+})
+
+/** The frames of `GET /logs/stream` so far: `event` and `data`. */
+async function follow(client: Api, query = '', lastEventId?: string) {
+  const ending = new AbortController()
+  opened.push({ close: () => ending.abort() })
+  const headers = {
+    authorization: 'Bearer reader',
+    ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+  }
+  const response = await fetch(`${client.url}/logs/stream${query}`, { headers, signal: ending.signal })
+  const state = { text: '', status: response.status, ended: false, end: () => ending.abort() }
+  const read = async () => {
+    for await (const chunk of response.body ?? []) state.text += Buffer.from(chunk).toString()
+  }
+  read()
+    .catch(() => {})
+    .finally(() => {
+      state.ended = true
+    })
+  const frames = () =>
+    state.text.split('\n\n').flatMap((frame) => {
+      const event = /^event: (.*)$/m.exec(frame)?.[1]
+      return event === undefined ? [] : [{ event, data: JSON.parse(/^data: (.*)$/m.exec(frame)?.[1] ?? 'null') }]
+    })
+  await eventually(() => state.text.includes('retry:') || state.status !== 200)
+  return { ...state, state, frames, shown: () => frames().map(({ data }) => data.message ?? data.count) }
+}
+
+function describeStreams(title: string, begin: () => Promise<Join>): void {
+  it(`GET /logs/stream ${title} sends the matching records of all replicas as they are written`, async () => {
+    const [first, second, third] = await replicas(await begin())
+    const client = await serve(first)
+    first.log.warn('before', { operation: 'sync.account' })
+    const stream = await follow(client, '?level=warn&operation=sync.*')
+    await eventually(() => {
+      for (const one of [first, second, third]) {
+        one.log.warn('wanted', { operation: 'sync.account' })
+        one.log.info('wrong level', { operation: 'sync.account' })
+        one.log.warn('wrong operation', { operation: 'http.request' })
+      }
+      return new Set(stream.frames().map(({ data }) => data.instance)).size === 3
+    })
+    expect(new Set(stream.shown())).toEqual(new Set(['wanted']))
+  })
+}
+
+describeStreams('in one process', async () => {
+  const { bus } = network()
+  return async () => bus
+})
+describePostgres('over NOTIFY', (open) => {
+  describeStreams('on PostgreSQL', async () => {
+    const place = await open.place()
+    return async () => opening(openPostgresBus({ url: place.databaseUrl ?? '', db: await open(place), log: silentLog }))
+  })
+})
+
+describe('GET /logs/stream', () => {
+  it('continues after Last-Event-ID, keeps the connection alive, and ends with the service', async () => {
+    const one = replica('ins_1', ['ins_1'], network().bus)
+    const client = await serve(one)
+    one.log.info('first')
+    const [entry] = one.ring.select({}, { limit: 1 }).entries
+    one.log.info('second')
+    const stream = await follow(client, '', entry?.id)
+    await eventually(() => stream.shown().includes('second'))
+    one.log.info('third')
+    await eventually(() => stream.state.text.includes(': keep-alive'))
+    expect(stream.shown().filter((text) => /first|second|third/.test(text))).toEqual(['second', 'third'])
+    one.streams.close()
+    await eventually(() => stream.state.ended)
+    expect((await follow(client)).status).toBe(503)
+  })
+
+  it('bounds its clients, and what waits for one that does not read', async () => {
+    const one = replica('ins_1', ['ins_1'], network().bus)
+    const stalled = one.streams.open({}, undefined, new EventEmitter())
+    await once(stalled.resume(), 'data')
+    stalled.pause()
+    const long = 'x'.repeat(5000)
+    for (let i = 0; i < 2000; i += 1) one.log.info(`${i} ${long}`)
+    let text = ''
+    stalled.on('data', (chunk: Buffer) => {
+      text += chunk
+    })
+    stalled.resume()
+    await eventually(() => text.includes('event: dropped') && text.includes('"1999 '))
+    expect(Number(/"count":(\d+)/.exec(text)?.[1])).toBeGreaterThanOrEqual(900)
+    const others = Array.from({ length: 19 }, () => one.streams.open({}, undefined, new EventEmitter()))
+    expect(() => one.streams.open({}, undefined, new EventEmitter())).toThrow(/Too many/)
+    for (const stream of [...others, stalled]) stream.destroy()
+  })
+
+  it('requires a key, and a known level', async () => {
+    const client = await serve(replica('ins_1', ['ins_1'], network().bus))
+    expect((await api(client.url).get('/logs/stream')).status).toBe(401)
+    expect((await client.get('/logs/stream?level=loud')).status).toBe(400)
+  })
+
+  it('does not publish records that no replica follows', async () => {
+    const { bus, largest } = network()
+    const [first, second] = await replicas(async () => bus)
+    second.log.info('x'.repeat(1000))
+    expect(largest.bytes).toBe(0)
+    const stream = await follow(await serve(first), '?accountId=acc_1')
+    largest.bytes = 0
+    await eventually(() => {
+      second.log.info('other', { accountId: 'acc_2' })
+      second.log.info('x'.repeat(9000), { accountId: 'acc_1' })
+      return stream.frames().length > 0
+    })
+    expect(largest.bytes).toBeLessThan(4096)
+    expect(stream.frames()[0]?.data.accountId).toBe('acc_1')
   })
 })
 

@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import type { Cache } from '../../infra/cache/index.ts'
-import { type App, pageQuery, pagination } from '../../infra/http/index.ts'
+import { type App, pageQuery, pagination, sendEventStream } from '../../infra/http/index.ts'
 import { LOG_LEVELS, type LogFilter } from '../../infra/log/index.ts'
 import { nullable, timestamp } from '../../lib/json-schema.ts'
 import { pageOf, pageRequest } from '../../lib/page.ts'
+import type { LogStreams } from './log-streams.ts'
 import type { SharedLogs } from './replica-logs.ts'
 
 export interface LogRoutesDeps {
   logs: Pick<SharedLogs, 'select'>
+  streams: Pick<LogStreams, 'open'>
   /** Stores the anchor of a client's page 1. */
   cache: Cache
 }
@@ -18,14 +20,23 @@ const ANCHOR_MS = 15 * 60 * 1000
 
 const text = (description: string) => Type.Optional(Type.String({ maxLength: 200, description }))
 
-const query = Type.Object({
-  ...pageQuery,
+const filterQuery = {
   level: Type.Optional(
     Type.Enum([...LOG_LEVELS], { type: 'string', description: 'Exactly this level, not "at least".' }),
   ),
   accountId: text('Records about this account.'),
   provider: text('Records about this provider: gmail, microsoft, imap.'),
-  operation: text('What the service was doing, as `feature.verb`: `sync.folder`.'),
+  operation: text('What the service was doing, as `feature.verb`: `sync.account`, or a prefix such as `sync.*`.'),
+}
+const query = Type.Object({ ...pageQuery, ...filterQuery })
+const streamQuery = Type.Object(filterQuery)
+const streamHeaders = Type.Object({
+  'last-event-id': Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: 'Continues after this record, as browsers send it when they reconnect.',
+    }),
+  ),
 })
 
 const nullableText = nullable(Type.String())
@@ -48,7 +59,7 @@ const entry = Type.Object(
   { title: 'LogEntry' },
 )
 
-export function logRoutes(app: App, { logs, cache }: LogRoutesDeps): void {
+export function logRoutes(app: App, { logs, streams, cache }: LogRoutesDeps): void {
   /**
    * Page 1 starts at the newest record and stores its id, so that later pages continue from there although new records arrive.
    * A cursor carries the id itself.
@@ -94,9 +105,31 @@ export function logRoutes(app: App, { logs, cache }: LogRoutesDeps): void {
       return { logs: items, pagination: shown, missingInstances: missing }
     },
   )
+
+  app.get(
+    '/logs/stream',
+    {
+      config: { access: 'key:read' },
+      // Fastify's automatic HEAD route would read the stream to its end, and it has none.
+      exposeHeadRoute: false,
+      schema: {
+        tags: ['Operation'],
+        summary: 'Stream log records',
+        description:
+          'Server-sent events of all replicas: `event: log` with the record as GET /logs shows it, and its id. `event: dropped` with `{count}` when records were left out, because there were too many or the client read too slowly. Reconnect with Last-Event-ID to get the records in between, as far as the replicas still hold them. A comment every 10 seconds keeps the connection alive.',
+        querystring: streamQuery,
+        headers: streamHeaders,
+        produces: ['text/event-stream'],
+      },
+    },
+    async (request, reply) => {
+      const after = request.headers['last-event-id'] || undefined
+      return sendEventStream(request, reply, streams.open(filterOf(request.query), after, reply.raw))
+    },
+  )
 }
 
-function filterOf({ level, accountId, provider, operation }: Static<typeof query>): LogFilter {
+function filterOf({ level, accountId, provider, operation }: Static<typeof streamQuery>): LogFilter {
   return { level, accountId, provider, operation }
 }
 

@@ -43,6 +43,7 @@ export class Attempts {
   readonly #accountId: string
   readonly #signal: AbortSignal
   #sender: Sender | undefined
+  #provider: ProviderName | undefined
 
   constructor(deps: AttemptDeps, accountId: string, signal: AbortSignal) {
     this.#deps = deps
@@ -59,8 +60,9 @@ export class Attempts {
    * own.
    */
   async send(claimed: OutboxRow, wasInterrupted: boolean, beside?: (tx: Tx) => Promise<void>): Promise<Attempt> {
-    const { db, clock } = this.#deps
+    const { db, clock, log } = this.#deps
     const sender = await this.#open()
+    const startedMs = clock.monotonic()
     let row = claimed
     const { accountId, messageId } = row
     const reserve = (tx: Tx, providerMessageId: string) =>
@@ -95,7 +97,16 @@ export class Attempts {
       return { sent: null, mayContinue: true }
     }
     if (!outcome.sent) return { sent: null, mayContinue: await this.#recordRefusal(row, outcome) }
-    return { sent: await this.#recordSent(row, outcome, beside) }
+    const sent = await this.#recordSent(row, outcome, beside)
+    const { to, cc, bcc } = envelopeOf(row)
+    log.info('Sent a message.', {
+      ...{ accountId, provider: this.#provider, operation: 'outbox.send', durationMs: clock.monotonic() - startedMs },
+      metadata: {
+        ...{ outboxId: row.id, messageId, sizeBytes: row.sizeBytes, attempts: row.attempts + 1 },
+        ...{ recipients: to.length + cc.length + bcc.length, refused: outcome.refused.length },
+      },
+    })
+    return { sent }
   }
 
   async #recordSent(
@@ -136,7 +147,8 @@ export class Attempts {
     const known = { refused: cleanJson(outcome.refused), attempts, updatedAt: nowMs, ...RELEASED }
     const reason = reasonOf(error)
     log.warn(isLast ? 'Sending a message failed.' : 'Sending a message failed; the service tries again.', {
-      ...{ accountId: row.accountId, operation: 'outbox.send', error, metadata: { outboxId: row.id, attempts } },
+      ...{ accountId: row.accountId, provider: this.#provider, operation: 'outbox.send', error },
+      metadata: { outboxId: row.id, attempts },
     })
     if (isLast) {
       await this.#discard(row)
@@ -156,7 +168,8 @@ export class Attempts {
   async #recordUncertain(row: OutboxRow, error: ProviderError): Promise<void> {
     const { db, clock, log, timing } = this.#deps
     log.warn('The outcome of sending a message is unknown; the service looks for it in Sent.', {
-      ...{ accountId: row.accountId, operation: 'outbox.send', error, metadata: { outboxId: row.id } },
+      ...{ accountId: row.accountId, provider: this.#provider, operation: 'outbox.send', error },
+      metadata: { outboxId: row.id },
     })
     const nowMs = clock.now()
     const problem: OutboxError = { reason: 'uncertain', message: error.message }
@@ -260,6 +273,7 @@ export class Attempts {
     const { db, accounts, sending } = this.#deps
     const [{ provider }, access] = await Promise.all([accounts.get(this.#accountId), accounts.access(this.#accountId)])
     const { accessVersion } = access
+    this.#provider = provider
     const smtp = await knownServer(db.read, this.#accountId, accessVersion)
     this.#sender = sending(provider).open(access, {
       ...(smtp !== undefined && { smtp: JSON.parse(smtp) }),

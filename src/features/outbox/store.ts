@@ -139,8 +139,8 @@ function matched(handle: Handle, { accountId, status }: OutboxQuery): Matching {
 
 const FINISHED = ['sent', 'failed', 'uncertain', 'cancelled'] as const
 
-/** Deletes up to `limit` finished messages older than `beforeMs`; returns true when there may be more. */
-export async function purgeOutbox(tx: Tx, beforeMs: number, limit: number): Promise<boolean> {
+/** Deletes up to `limit` finished messages older than `beforeMs` and returns how many. */
+export async function purgeOutbox(tx: Tx, beforeMs: number, limit: number): Promise<number> {
   const old = await tx
     .selectFrom('outbox')
     .select('id')
@@ -154,7 +154,7 @@ export async function purgeOutbox(tx: Tx, beforeMs: number, limit: number): Prom
     tx,
     old.map((row) => row.id),
   )
-  return old.length === limit
+  return old.length
 }
 
 /** Deletes up to `limit` messages of a deleted account and returns how many. */

@@ -2,6 +2,7 @@ import { AppError } from '../../lib/errors.ts'
 import { backoffMs } from '../../lib/retry.ts'
 import { type MailProvider, ProviderError } from '../../providers/contract/index.ts'
 import { type Account, OwnershipLost, type RunContext, type RunResult, type SyncScope } from '../accounts/index.ts'
+import type { FolderCounts } from '../labels/index.ts'
 import type { CheckTimes } from './check-times.ts'
 import { DEFAULT_TIMING, type SyncDeps, type SyncTiming } from './deps.ts'
 import { FolderWork } from './folders/work.ts'
@@ -9,6 +10,7 @@ import type { HostCircuits } from './host-circuits.ts'
 import { LimitPauses } from './limit-pauses.ts'
 import type { LoginPace } from './login-pace.ts'
 import { MailboxWork } from './mailbox/work.ts'
+import { RunLog } from './run-log.ts'
 import { type AccountAtStart, RunRecord } from './run-record.ts'
 import type { AccountWork } from './work.ts'
 
@@ -29,6 +31,7 @@ export class AccountSync {
   readonly #closed = new AbortController()
   readonly #onChange: () => void
   readonly #record: RunRecord
+  readonly #runLog: RunLog
   /** While one lasts, what the server announces starts no run. */
   readonly #limitPauses: LimitPauses
   /** The pauses of an earlier process continue, or no longer apply. */
@@ -77,6 +80,7 @@ export class AccountSync {
     this.epoch = epoch
     this.#onChange = onChange
     this.#record = new RunRecord(this.#deps, accountId, epoch)
+    this.#runLog = new RunLog(this.#deps, accountId)
     this.#limitPauses = new LimitPauses(deps.clock, this.#timing.limitRetry)
   }
 
@@ -158,6 +162,7 @@ export class AccountSync {
   /** Syncs the account. Failures of the provider are part of the result; anything else is thrown. */
   async run({ signal: runSignal, failures }: RunContext): Promise<RunResult> {
     const signal = AbortSignal.any([runSignal, this.#closed.signal])
+    this.#runLog.begin()
     this.#hasChanged = this.#hasWritten = false
     const scope = this.#hintedScope
     this.#hintedScope = undefined
@@ -166,11 +171,13 @@ export class AccountSync {
     try {
       const { account, syncRequestedAt } = await this.#deps.accounts.getForSync(this.#accountId)
       this.#seenRequest = syncRequestedAt
+      this.#runLog.provider = account.provider
       const mail = this.#deps.mail(account.provider)
       if (account.paused || account.status === 'auth_error' || mail === undefined) {
         await this.#skip(mail, syncRequestedAt)
         // An account whose provider is not configured any more stalls.
         if (mail !== undefined) this.#times.suspend(this.#accountId)
+        this.#runLog.report(account.status === 'auth_error' ? 'refused' : 'paused')
         return {}
       }
       const pause = syncRequestedAt === null ? await this.#earlierPause(account) : undefined
@@ -204,7 +211,10 @@ export class AccountSync {
   }
 
   #createWork(mail: MailProvider): AccountWork {
-    const account = { accountId: this.#accountId, epoch: this.epoch, syncedAt: () => this.#syncedAt }
+    const account = {
+      ...{ accountId: this.#accountId, epoch: this.epoch, syncedAt: () => this.#syncedAt },
+      onStored: (counts: FolderCounts) => this.#runLog.add(counts),
+    }
     const onChange = () => {
       if (!this.#closed.signal.aborted) this.#onChange()
     }
@@ -261,6 +271,7 @@ export class AccountSync {
       await this.#record.succeeded(start, { isInSync: work.isInSync, nextRunInMs, limitViolations: violations })
     }
     this.#isStalled = false
+    this.#runLog.succeeded()
     if (!account.watch) {
       await work.close()
       work.requestFullSync()
@@ -285,13 +296,10 @@ export class AccountSync {
     await this.#record.failed(error, {
       ...{ attempts, limitViolations, isRefused, isStalled, accessVersion, nextRunInMs },
     })
+    this.#runLog.failed(error, { attempts, nextRunInMs, isStalled, wasStalled: this.#isStalled })
     this.#isStalled = isStalled
     if (isStalled) this.#times.stored(this.#accountId)
     if (isRefused) this.#times.suspend(this.#accountId)
-    this.#deps.log.debug('The sync of an account failed.', {
-      ...{ accountId: this.#accountId, operation: 'sync.account', error },
-      metadata: { attempts, nextRunInMs },
-    })
     return { failure: error, ...(nextRunInMs !== undefined && { nextRunInMs }) }
   }
 

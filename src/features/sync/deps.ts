@@ -7,6 +7,7 @@ import type { Ids } from '../../lib/ids.ts'
 import type { Backoff } from '../../lib/retry.ts'
 import type { MailProvider, ProviderName } from '../../providers/contract/index.ts'
 import type { Accounts, Fence, Ownership } from '../accounts/index.ts'
+import type { FolderCounts } from '../labels/index.ts'
 import type { BodyFetcher } from '../messages/index.ts'
 import type { LoginPaceLimits } from './login-pace.ts'
 
@@ -26,6 +27,8 @@ export interface OwnedAccount {
   provider: ProviderName
   /** When this process last had every folder in sync; 0 for never. The stored time may be an hour older. */
   syncedAt(): number
+  /** Called after each transaction that stored changes, for the log entry of the run. */
+  onStored(counts: FolderCounts): void
 }
 
 export interface SyncDeps {
@@ -46,12 +49,20 @@ export interface SyncDeps {
   requestReports(tx: Tx, accountId: string, messageIds: readonly string[]): Promise<void>
   /** Without it, every mailbox is polled. */
   push?: PushNotifications
+  /** Called after each run of an account, for the metrics. */
+  onRun?(accountId: string, provider: ProviderName, outcome: RunOutcome): void
   settings: SyncSettings
   clock: Clock
   ids: Ids
   log: Log
   timing?: Partial<SyncTiming>
 }
+
+/**
+ * `retrying`: failed, with a next run. `stalled`: so often that the account's status says so. `refused`: waits for new credentials.
+ * `paused`: did not run.
+ */
+export type RunOutcome = 'succeeded' | 'retrying' | 'stalled' | 'refused' | 'paused'
 
 /** What sync needs to know about push notifications from providers. */
 export interface PushNotifications {

@@ -4,8 +4,8 @@
  */
 import './tables.ts'
 
-export type { SyncDeps, SyncSettings, SyncTiming } from './deps.ts'
+export type { RunOutcome, SyncDeps, SyncSettings, SyncTiming } from './deps.ts'
 export { type DebouncedQueueDeps, debouncedQueueRoutes } from './routes.ts'
 export { type Sync, sync } from './scheduler.ts'
 export { eraseSync, type SyncPosition, type SyncPositions, syncPositions } from './store.ts'
-export { readSyncHealth } from './sync-health.ts'
+export { readSyncHealth, type SyncHealth } from './sync-health.ts'

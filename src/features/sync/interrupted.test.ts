@@ -44,7 +44,14 @@ async function folderOfMessages(uidValidity: string | null = '7') {
     ...{ db: { ...db, read: db.read, dialect: db.dialect, transaction }, events, clock: systemClock, ids, bus },
     ...{ fence: async () => {}, log: silentLog },
   }
-  const context = { accountId: 'acc_1', epoch: 1, provider: 'imap' as const, syncedAt: () => 0, signal: run.signal }
+  const context = {
+    accountId: 'acc_1',
+    epoch: 1,
+    provider: 'imap' as const,
+    syncedAt: () => 0,
+    onStored: () => {},
+    signal: run.signal,
+  }
   const left = async () =>
     (await db.read.selectFrom('messages').select('id').where('goneAt', 'is', null).execute()).length
   const stored = async () => (await db.read.selectFrom('messages').select('id').execute()).length

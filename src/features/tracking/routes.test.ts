@@ -126,7 +126,7 @@ describeEachDatabase('tracking', (open) => {
     expect((await app.inject({ url, headers: KEY })).statusCode).toBe(404)
     expect(await db.read.selectFrom('trackingEvents').selectAll().execute()).toEqual([])
     await send()
-    expect(await db.transaction((tx) => purgeTracking(tx, Date.now() + 1e6, 200))).toBe(false)
+    expect(await db.transaction((tx) => purgeTracking(tx, Date.now() + 1e6, 200))).toBe(1)
     expect(await db.read.selectFrom('trackingLinks').selectAll().execute()).toEqual([])
   })
 })

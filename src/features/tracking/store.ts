@@ -118,20 +118,20 @@ export function counted(row: TrackingRow, type: TrackingEventRow['type'], nowMs:
   return { ...row, version, replyCount: row.replyCount + 1, lastRepliedAt: nowMs }
 }
 
-/** Deletes up to `limit` messages' tracking older than `beforeMs`; returns true when there may be more. */
-export async function purgeTracking(tx: Tx, beforeMs: number, limit: number): Promise<boolean> {
+/** Deletes up to `limit` messages' tracking older than `beforeMs` and returns how many. */
+export async function purgeTracking(tx: Tx, beforeMs: number, limit: number): Promise<number> {
   const old = await tx
     .selectFrom('trackings')
     .select('id')
     .where('createdAt', '<', beforeMs)
     .orderBy('createdAt')
-    .limit(BATCH)
+    .limit(Math.min(BATCH, limit))
     .execute()
   await deleteTracking(
     tx,
     old.map(({ id }) => id),
   )
-  return old.length === Math.min(BATCH, limit)
+  return old.length
 }
 
 /** Each has up to 1,000 events and 500 links. */

@@ -14,7 +14,7 @@ import { inFlightLimit } from './sending/claims.ts'
 import { type DueHints, dueHints } from './sending/due-hints.ts'
 import { deliverRun } from './sending/endpoint-worker.ts'
 import { listEndpointsDue, releaseAllLeases } from './sending/leases.ts'
-import { ResultWriter } from './sending/result-writer.ts'
+import { ResultWriter, type ResultWriterDeps } from './sending/result-writer.ts'
 
 export interface WebhookDeps {
   db: Db
@@ -28,6 +28,9 @@ export interface WebhookDeps {
   outbound: Outbound
   guard: AddressGuard
   duplicates: DuplicateFinder
+  /** For the metrics: the attempts of each transaction, and the number of suppressed deliveries. */
+  onAttempts?: ResultWriterDeps['onAttempts']
+  onDuplicates?(deliveries: number): void
   /** How long a silent worker keeps its claims. Default 30,000. */
   leaseMs?: number
   /** How often due deliveries are queued again. Default 15,000. */

@@ -5,5 +5,5 @@
 export { LOG_LEVELS, type Log, type LogFields, type LogLevel, silentLog } from './log.ts'
 export { type LogEntry, type LogSink, logger, stdoutSink } from './logger.ts'
 export { type Redactor, redactor } from './redact.ts'
-export { type LogFilter, type LogRange, type LogRing, type LogView, logRing } from './ring.ts'
+export { type LogFilter, type LogRange, type LogRing, type LogView, logRing, matchesFilter } from './ring.ts'
 export { textSink } from './text-sink.ts'

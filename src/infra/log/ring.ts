@@ -1,7 +1,7 @@
 import type { LogLevel } from './log.ts'
 import type { LogEntry } from './logger.ts'
 
-/** Every given member must match exactly, including the level. */
+/** Every given member must match exactly, including the level. An `operation` that ends in `.*` is a prefix. */
 export interface LogFilter {
   level?: LogLevel | undefined
   accountId?: string | undefined
@@ -15,6 +15,8 @@ export interface LogRange {
   upTo?: string | undefined
   /** Only records older than this id. */
   before?: string | undefined
+  /** Only records newer than this id. */
+  after?: string | undefined
   limit: number
 }
 
@@ -29,12 +31,15 @@ export interface LogView {
 export interface LogRing {
   add(entry: LogEntry): void
   select(filter: LogFilter, range: LogRange): LogView
+  /** Calls the listener with every new record. It must not throw or log. Returns a function that ends this. */
+  onAdd(listener: (entry: LogEntry) => void): () => void
 }
 
 const RING_SIZE = 2000
 
 export function logRing(size = RING_SIZE): LogRing {
   const entries: LogEntry[] = []
+  const listeners = new Set<(entry: LogEntry) => void>()
   let oldest = 0
 
   function* newestFirst(): Generator<LogEntry> {
@@ -46,6 +51,7 @@ export function logRing(size = RING_SIZE): LogRing {
 
   return {
     add(entry) {
+      for (const listener of listeners) listener(entry)
       if (entries.length < size) {
         entries.push(entry)
         return
@@ -53,11 +59,16 @@ export function logRing(size = RING_SIZE): LogRing {
       entries[oldest] = entry
       oldest = (oldest + 1) % size
     },
-    select(filter, { upTo, before, limit }) {
+    onAdd(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    select(filter, { upTo, before, after, limit }) {
       const selected: LogEntry[] = []
       let total = 0
       for (const entry of newestFirst()) {
-        if (!matches(entry, filter) || (upTo !== undefined && entry.id > upTo)) continue
+        if (after !== undefined && entry.id <= after) continue
+        if (!matchesFilter(entry, filter) || (upTo !== undefined && entry.id > upTo)) continue
         total += 1
         if (selected.length < limit && (before === undefined || entry.id < before)) selected.push(entry)
       }
@@ -66,11 +77,15 @@ export function logRing(size = RING_SIZE): LogRing {
   }
 }
 
-function matches(entry: LogEntry, filter: LogFilter): boolean {
+export function matchesFilter(entry: LogEntry, filter: LogFilter): boolean {
   return (
     (filter.level === undefined || entry.level === filter.level) &&
     (filter.accountId === undefined || entry.accountId === filter.accountId) &&
     (filter.provider === undefined || entry.provider === filter.provider) &&
-    (filter.operation === undefined || entry.operation === filter.operation)
+    (filter.operation === undefined || isOperation(entry.operation ?? '', filter.operation))
   )
+}
+
+function isOperation(operation: string, wanted: string): boolean {
+  return wanted.endsWith('.*') ? operation.startsWith(wanted.slice(0, -1)) : operation === wanted
 }

@@ -41,10 +41,13 @@ export interface GuardDeps {
   privateTargets: string
   resolve: Resolve
   clock: Clock
+  /** Called with an address that was refused, at most once a minute per host. The reason names the setting. */
+  onRefused?(host: string, reason: string): void
 }
 
 const MAX_HOSTS = 10_000
 const LITERAL_TTL_MS = 60_000
+const REPORT_EVERY_MS = 60_000
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
@@ -58,6 +61,19 @@ export function addressGuard(deps: GuardDeps): AddressGuard {
     ttlResolution: 0,
     perf: { now: () => deps.clock.monotonic() },
   })
+
+  const reported = new LRUCache<string, true>({
+    max: MAX_HOSTS,
+    ttl: REPORT_EVERY_MS,
+    ttlResolution: 0,
+    perf: { now: () => deps.clock.monotonic() },
+  })
+
+  function report(host: string, error: unknown): void {
+    if (!(error instanceof GuardError) || error.reason !== 'refused' || reported.has(host)) return
+    reported.set(host, true)
+    deps.onRefused?.(host, error.message)
+  }
 
   function requireAllowed(host: string, address: Address): void {
     const kind = classOf(address)
@@ -102,7 +118,10 @@ export function addressGuard(deps: GuardDeps): AddressGuard {
     checked.set(given, checking)
     checking.then(
       ({ ttlMs }) => checked.set(given, checking, { ttl: ttlMs }),
-      () => checked.delete(given),
+      (error: unknown) => {
+        checked.delete(given)
+        report(given, error)
+      },
     )
     return checking
   }

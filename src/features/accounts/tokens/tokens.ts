@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Db, Tx } from '../../../infra/db/index.ts'
-import type { Log } from '../../../infra/log/index.ts'
+import type { Log, LogFields } from '../../../infra/log/index.ts'
 import { sleep } from '../../../lib/abort.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError } from '../../../lib/errors.ts'
@@ -28,8 +28,12 @@ export interface TokensDeps {
   login?(provider: ProviderName): LoginProvider | undefined
   /** Allows one more refresh for an account in auth_error. */
   tryAgain(tx: Tx, accountId: string): Promise<unknown>
+  /** Called after each refresh, for the metrics. `failed` may succeed later. */
+  onRefresh?: ((provider: ProviderName, outcome: RefreshOutcome) => void) | undefined
   timing?: Partial<TokenTiming> | undefined
 }
+
+export type RefreshOutcome = 'succeeded' | 'failed' | 'refused'
 
 export interface TokenTiming {
   /** The lease of one refresh: longer than two requests to the provider, of 10 s each, and the commit. */
@@ -137,6 +141,11 @@ export function tokens(deps: TokensDeps) {
       return undefined
     }
     let current = oauth
+    const startedMs = clock.monotonic()
+    const about = () => ({
+      ...{ accountId: id, provider: leased.provider, operation: 'accounts.tokens' },
+      durationMs: clock.monotonic() - startedMs,
+    })
     try {
       const tokenSet = await login.refresh(oauth.refreshToken, grantedScopes(leased))
       await checkTokenUser(login, tokenSet, leased.providerUser).catch(async (error: unknown) => {
@@ -145,11 +154,15 @@ export function tokens(deps: TokensDeps) {
       })
       resting.delete(leased.id)
       const renewed = oauthSecrets(tokenSet, tokenSet.refreshToken ?? oauth.refreshToken, clock.now())
-      if (await stored(leased, oauth.refreshToken, renewed, tokenSet.scopes)) return tokenSet.accessToken
+      if (await stored(leased, oauth.refreshToken, renewed, tokenSet.scopes)) {
+        log.info('Refreshed the access token of an account.', about())
+        deps.onRefresh?.(leased.provider, 'succeeded')
+        return tokenSet.accessToken
+      }
     } catch (error) {
       await endLease()
       if (!(error instanceof ProviderError)) throw error
-      return failed(leased, current, refused, error)
+      return failed(leased, current, refused, error, about())
     }
     await endLease()
     return undefined
@@ -175,19 +188,20 @@ export function tokens(deps: TokensDeps) {
     oauth: OAuthSecrets,
     refused: string | undefined,
     error: ProviderError,
+    about: LogFields,
   ): Promise<string | undefined> {
     const now = openSecrets(sealer, await reader.get(leased.id)).oauth
     if (now?.refreshToken !== oauth.refreshToken) return undefined
+    deps.onRefresh?.(leased.provider, error.kind === 'auth_expired' ? 'refused' : 'failed')
+    // The sync or the request that needed the token reports it.
     if (error.kind === 'auth_expired') throw error
     const restMs = Math.min(error.retryAfterMs ?? REST_MS, MAX_REST_MS)
     const { accessVersion } = leased
     resting.set(leased.id, { accessVersion, error }, { ttl: Math.max(1, restMs) })
-    log.warn('Cannot refresh the tokens of an account.', {
-      accountId: leased.id,
-      provider: leased.provider,
-      operation: 'accounts.tokens',
-      error,
-    })
+    log.warn(
+      `Cannot refresh the access token of an account (${error.message}); trying again in ${Math.ceil(restMs / 1000)} s.`,
+      { ...about, error },
+    )
     return fallback(oauth, refused, error)
   }
 

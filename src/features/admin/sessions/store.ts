@@ -31,9 +31,9 @@ export function adminSessionStore(handle: Handle) {
   }
 }
 
-/** Deletes up to `limit` sessions that began before `beforeMs`; returns true when there may be more. */
-export async function purgeAdminSessions(tx: Tx, beforeMs: number, limit: number): Promise<boolean> {
+/** Deletes up to `limit` sessions that began before `beforeMs` and returns how many. */
+export async function purgeAdminSessions(tx: Tx, beforeMs: number, limit: number): Promise<number> {
   const old = tx.selectFrom('adminSessions').select('id').where('createdAt', '<', beforeMs).limit(limit)
   const { numDeletedRows } = await tx.deleteFrom('adminSessions').where('id', 'in', old).executeTakeFirst()
-  return Number(numDeletedRows) >= limit
+  return Number(numDeletedRows)
 }

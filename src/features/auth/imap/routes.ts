@@ -95,7 +95,7 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
         const isLinking = fields.intent !== 'folders'
         const { connection, folders } = await signIn(request, post, await completed(post), { isLinking })
         if (!isLinking) return imapForm.render(reply, post, { fields, folders, mailbox })
-        return renderConnected(reply, post, await link(post, connection))
+        return renderConnected(reply, post, await link(request, post, connection))
       } catch (error) {
         if (!wantsPage || !(error instanceof AppError) || !isFormError(error)) throw error
         return imapForm.render(reply, post, { fields, error, mailbox })
@@ -165,6 +165,7 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
       throw invalidFields(portErrors)
     }
     await sessions.takeAttempt(code, session)
+    const begunMs = clock.monotonic()
     // A closed port fails at once and a silent one late. The same delay for both keeps the form from scanning ports.
     const onBegin = () => {
       const startedMs = clock.monotonic()
@@ -190,6 +191,7 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
         operation: 'auth.imap',
         provider: 'imap',
         requestId: request.id,
+        durationMs: clock.monotonic() - begunMs,
         error: error.cause,
         metadata: { code: error.code },
       })
@@ -198,9 +200,17 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
   }
 
   /** Links the account. When that fails, as with a full licence, the session stays open and records why. */
-  async function link({ code, session }: AdmittedPost, connection: ImapConnection): Promise<Account> {
+  async function link(
+    request: FastifyRequest,
+    { code, session }: AdmittedPost,
+    connection: ImapConnection,
+  ): Promise<Account> {
     try {
-      return await sessions.link(code, session, { ...connection, provider: 'imap' })
+      const account = await sessions.link(code, session, { ...connection, provider: 'imap' })
+      log.info('A user signed in to a mail server.', {
+        ...{ accountId: account.id, provider: 'imap', operation: 'auth.imap', requestId: request.id },
+      })
+      return account
     } catch (error) {
       if (error instanceof AppError) await sessions.fail(session, error.code)
       throw error

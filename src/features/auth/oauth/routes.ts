@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { type App, asAppError, wantsHtml } from '../../../infra/http/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import { AppError, type ErrorCode } from '../../../lib/errors.ts'
 import { type MailProvider, ProviderError, type ProviderName } from '../../../providers/contract/index.ts'
 import { type Account, checkMailbox, RefreshTokenMissing } from '../../accounts/index.ts'
@@ -21,6 +22,7 @@ export interface CallbackRoutesDeps {
   /** The mail side of an OAuth provider. When undefined, the mailbox is not checked. */
   mail(provider: ProviderName): Pick<MailProvider, 'verify' | 'closeConnections'> | undefined
   publicUrl: string
+  clock: Clock
   log: Log
 }
 
@@ -51,7 +53,7 @@ const FINAL_CODES: ReadonlySet<ErrorCode> = new Set([
 
 /** The provider sends the browser back here, with a code or an error. */
 export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
-  const { sessions, access, pages, consents, publicUrl, log } = deps
+  const { sessions, access, pages, consents, publicUrl, clock, log } = deps
 
   app.get(
     '/providers/:providerName/callback',
@@ -120,9 +122,14 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
   async function complete(request: FastifyRequest, callback: Callback): Promise<{ href: string; isLinked: boolean }> {
     const { provider, url, state, facts, session } = callback
     await consents.use(state)
+    const startedMs = clock.monotonic()
     try {
       if (url.searchParams.get('error') === 'access_denied') throw new AppError('consent_denied')
       const account = await link(callback)
+      log.info('A user signed in at the provider.', {
+        ...{ accountId: account.id, provider, operation: 'auth.callback', requestId: request.id },
+        durationMs: clock.monotonic() - startedMs,
+      })
       return { href: successUrl(session.redirectUri, facts.code, account, facts.applicationState), isLinked: true }
     } catch (error) {
       if (error instanceof RefreshTokenMissing && facts.isRepeat !== true) {
@@ -133,6 +140,7 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
         operation: 'auth.callback',
         provider,
         requestId: request.id,
+        durationMs: clock.monotonic() - startedMs,
         error: failure.cause ?? failure,
         metadata: { code: failure.code },
       })

@@ -23,7 +23,7 @@ import {
   saveListing,
 } from '../store.ts'
 import { InstanceBuffer } from './instance-buffer.ts'
-import { applyChanges, type Changes, isIndexable } from './step.ts'
+import { applyChanges, type Changes, type EventCounts, isIndexable } from './step.ts'
 
 export interface AccountCalendarsDeps {
   db: Db
@@ -41,6 +41,8 @@ export interface OwnedCalendars {
   provider: ProviderName
   remote: CalendarAccount
   signal: AbortSignal
+  /** Called after each transaction that stored events. */
+  onStored?(counts: EventCounts): void
 }
 
 /** How often the calendars themselves are listed. */
@@ -199,14 +201,16 @@ async function storeStep(
   const result = { ...calendar, cursor: step.cursor }
   for (const [index, part] of parts.entries()) {
     if (later?.isFull) await flush(deps, owned, later, readAfter)
-    await db.transaction(async (tx) => {
+    const counts = await db.transaction(async (tx) => {
       await fence(tx, accountId, epoch)
       const { apiDeletion } = (await calendarStore(tx).get(calendar.id)) ?? calendar
       const context = { calendar: { ...calendar, apiDeletion }, provider, window, nowMs: clock.now(), isAnnounced }
-      await applyChanges(deps, tx, { ...context, source: { readAfter }, later }, part)
+      const changed = await applyChanges(deps, tx, { ...context, source: { readAfter }, later }, part)
       if (later === undefined && index === parts.length - 1)
         await calendarStore(tx).update(calendar.id, { cursor: step.cursor })
+      return changed
     })
+    owned.onStored?.(counts)
   }
   return result
 }
@@ -270,14 +274,14 @@ function partsOf({ found, entered, complete, removed }: EventStep): Changes[] {
 /** Deletes the events that rounds before `round` stored. Those that ended before the window are not listed again, so nothing is announced. */
 async function removeEvents(
   deps: AccountCalendarsDeps,
-  { accountId, epoch, provider, signal }: OwnedCalendars,
+  { accountId, epoch, provider, signal, onStored }: OwnedCalendars,
   calendar: CalendarRow,
   round: number,
 ): Promise<void> {
   const { db, clock, fence } = deps
   for (let more = true; more; ) {
     signal.throwIfAborted()
-    more = await db.transaction(async (tx) => {
+    const deleted = await db.transaction(async (tx) => {
       await fence(tx, accountId, epoch)
       const rows = await eventStore(tx, calendar.id).beforeRound(round, ROWS_PER_TRANSACTION)
       const source = { readAfter: Number.MAX_SAFE_INTEGER }
@@ -288,8 +292,10 @@ async function removeEvents(
         const isFirst = calendar.syncedAt === null
         await applyChanges(deps, tx, { ...context, isAnnounced: isAnnounced && !isFirst }, { ...NOTHING, removed })
       }
-      return rows.length > 0
+      return rows.length
     })
+    if (deleted > 0) onStored?.({ added: 0, updated: 0, deleted })
+    more = deleted > 0
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Bus } from '../../../infra/bus/index.ts'
 import type { Backoff } from '../../../lib/retry.ts'
-import { type MailAccess, missingFor, ProviderError } from '../../../providers/contract/index.ts'
+import { type MailAccess, missingFor, ProviderError, type ProviderName } from '../../../providers/contract/index.ts'
 import {
   type Account,
   type Accounts,
@@ -17,6 +17,7 @@ import { type CalendarSubscription, calendarSubscriptionStore } from '../push/st
 import { type CalendarSubscriptionsDeps, calendarSubscriptions } from '../push/subscriptions.ts'
 import { type CalendarRow, calendarStore } from '../store.ts'
 import { type AccountCalendarsDeps, syncCalendars } from './account.ts'
+import type { EventCounts } from './step.ts'
 
 export interface CalendarSyncDeps extends AccountCalendarsDeps, CalendarSubscriptionsDeps {
   bus: Bus
@@ -82,16 +83,33 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
     if (waitMs > 0) return { nextRunInMs: waitMs }
     complete.delete(accountId)
     reads.delete(accountId)
+    const changed = { added: 0, updated: 0, deleted: 0 }
+    let provider: ProviderName | undefined
+    const about = () => ({
+      ...{ accountId, provider, operation: 'sync.calendars', durationMs: clock.monotonic() - now },
+    })
     try {
       const isQuiet = watched(await takeNotified(accountId, epoch))
       const { account } = await deps.accounts.getForSync(accountId)
       const access = await deps.accounts.access(accountId)
       if (!maySync(account) || !(await mayHaveCalendars(account, access))) return {}
       const remote = deps.calendars(account.provider).open(access)
-      const owned = { accountId, epoch, provider: account.provider, remote, signal }
+      provider = account.provider
+      const onStored = ({ added, updated, deleted }: EventCounts) => {
+        changed.added += added
+        changed.updated += updated
+        changed.deleted += deleted
+      }
+      const owned = { accountId, epoch, provider, remote, signal, onStored }
       const calendars = await syncCalendars(deps, owned, (calendar) => isComplete || !isQuiet(calendar))
       const found = await subscriptions.ensure({ account, epoch, access }, calendars)
       reads.set(accountId, { allAt, lastAt: clock.monotonic() })
+      const { added, updated, deleted } = changed
+      if (added + updated + deleted > 0) {
+        log.info(`Synced calendars: ${added} events added, ${updated} updated, ${deleted} deleted.`, {
+          ...{ ...about(), metadata: changed },
+        })
+      }
       if (found.some(({ isNotified }) => isNotified === 1)) return { nextRunInMs: notifiedMs }
       const isPushed = calendars.length > 0 && calendars.every(watched(found))
       return { nextRunInMs: isPushed ? Math.max(notifiedMs, allAt + pushedMs - clock.monotonic()) : pollMs }
@@ -100,10 +118,14 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
       if (!(error instanceof ProviderError)) throw error
       // Mail sync reports refused credentials. A changed account runs again by itself.
       if (error.kind === 'auth_expired' || error.missingScope) return { failure: error }
-      if (failures === 0)
-        log.warn('The calendars of an account could not be synced; trying again.', about(accountId, error))
       const pauseMs = Math.min(retry.capMs, retry.baseMs * 2 ** failures)
-      return { failure: error, nextRunInMs: Math.max(pauseMs, error.retryAfterMs ?? 0) }
+      const nextRunInMs = Math.max(pauseMs, error.retryAfterMs ?? 0)
+      const level = failures === 0 ? 'warn' : 'info'
+      log[level](
+        `Cannot sync the calendars of the account (${error.message}); trying again in ${Math.ceil(nextRunInMs / 1000)} s.`,
+        { ...about(), error, metadata: { attempts: failures + 1, nextRunInMs, kind: error.kind, ...changed } },
+      )
+      return { failure: error, nextRunInMs }
     }
   }
 
@@ -206,8 +228,4 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
 function maySync({ provider, paused, status, tokens }: Account): boolean {
   if (paused || status === 'auth_error') return false
   return !tokens.hasRefreshToken || missingFor(provider, tokens.scopes, ['calendar.read']).length === 0
-}
-
-function about(accountId: string, error: ProviderError) {
-  return { accountId, operation: 'sync.calendars', error }
 }

@@ -37,11 +37,17 @@ export interface Changes {
   removed: readonly string[]
 }
 
+export interface EventCounts {
+  added: number
+  updated: number
+  deleted: number
+}
+
 type Change = { type: keyof typeof calendarEvents; row: EventRow; content: RemoteEvent }
 
 /**
  * Stores changes of one calendar: the rows, the instances of every series that they touch, and the events, in the caller's
- * transaction. What is stored already is neither written nor announced, so changes may be applied again after a crash. Throws `StaleRead` when sync
+ * transaction. Returns how many events changed. What is stored already is neither written nor announced, so changes may be applied again after a crash. Throws `StaleRead` when sync
  * read something before the API changed it.
  */
 export async function applyChanges(
@@ -49,7 +55,7 @@ export async function applyChanges(
   tx: Tx,
   { calendar, provider, window, nowMs, isAnnounced, source, later }: StepContext,
   { found, entered, complete, removed }: Changes,
-): Promise<void> {
+): Promise<EventCounts> {
   const store = eventStore(tx, calendar.id)
   const listed = [...found, ...entered].filter(
     ({ eventId, recurringEventId }) => isIndexable(eventId) && isIndexable(recurringEventId ?? ''),
@@ -87,6 +93,12 @@ export async function applyChanges(
   await insertRows(tx, 'calendarEvents', [...added.values()])
   await insertManyRows(tx, 'calendarInstances', addedInstances)
   if (isAnnounced) await events.record(tx, changes.map(eventOf))
+  const countOf = (type: Change['type']) => changes.filter((change) => change.type === type).length
+  return {
+    added: countOf('calendar.event.created'),
+    updated: countOf('calendar.event.updated'),
+    deleted: countOf('calendar.event.deleted'),
+  }
 
   async function exceptionsOf(masterId: string): Promise<EventRow[]> {
     return hasNone.has(masterId) ? [] : store.exceptionsOf(masterId)

@@ -79,15 +79,15 @@ export async function takeReserved(
   return result
 }
 
-/** Deletes up to `limit` reservations that no message took; returns true when there may be more. */
-export async function purgeReserved(tx: Tx, beforeMs: number, limit: number): Promise<boolean> {
+/** Deletes up to `limit` reservations that no message took and returns how many. */
+export async function purgeReserved(tx: Tx, beforeMs: number, limit: number): Promise<number> {
   const old = tx.selectFrom('reservedMessages').select('messageId').where('createdAt', '<', beforeMs).limit(limit)
   const { numDeletedRows } = await tx
     .deleteFrom('reservedMessages')
     .where('messageId', 'in', old)
     .where('createdAt', '<', beforeMs)
     .executeTakeFirst()
-  return Number(numDeletedRows) >= limit
+  return Number(numDeletedRows)
 }
 
 /** Deletes up to `limit` reservations of a deleted account and returns how many. */

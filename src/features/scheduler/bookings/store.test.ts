@@ -76,9 +76,9 @@ describeEachDatabase('stored bookings', (open) => {
         await bookingStore(tx).insertHold({ id, experienceId: 'exp_1', slot: '{}', expiresAt })
       }
     })
-    expect(await db.transaction((tx) => purgeBookings(tx, 4 * DAY_MS, 2))).toBe(true)
-    expect(await db.transaction((tx) => purgeBookings(tx, 4 * DAY_MS, 2))).toBe(false)
-    expect(await db.transaction((tx) => purgeHolds(tx, 20, 10))).toBe(false)
+    expect(await db.transaction((tx) => purgeBookings(tx, 4 * DAY_MS, 2))).toBe(2)
+    expect(await db.transaction((tx) => purgeBookings(tx, 4 * DAY_MS, 2))).toBe(1)
+    expect(await db.transaction((tx) => purgeHolds(tx, 20, 10))).toBe(1)
     const ids = async (table: 'bookings' | 'bookingHolds') => db.read.selectFrom(table).select('id').execute()
     expect([await ids('bookings'), await ids('bookingHolds')]).toEqual([[{ id: 'bkg_4' }], [{ id: 'hld_2' }]])
     expect(await db.read.selectFrom('bookingAssignments').select('bookingId').execute()).toEqual([

@@ -116,8 +116,8 @@ export async function assignHosts(tx: Tx, row: BookingRow): Promise<void> {
   await insertRows(tx, 'bookingAssignments', rows)
 }
 
-/** Deletes up to `limit` bookings and holds that ended before `beforeMs`; returns true when there may be more. */
-export async function purgeBookings(tx: Tx, beforeMs: number, limit: number): Promise<boolean> {
+/** Deletes up to `limit` bookings and holds that ended before `beforeMs` and returns how many. */
+export async function purgeBookings(tx: Tx, beforeMs: number, limit: number): Promise<number> {
   const old = await tx
     .selectFrom('bookings')
     .select('id')
@@ -131,17 +131,17 @@ export async function purgeBookings(tx: Tx, beforeMs: number, limit: number): Pr
     tx,
     old.map(({ id }) => id),
   )
-  return old.length === limit
+  return old.length
 }
 
-/** Deletes up to `limit` expired holds; returns true when there may be more. */
-export async function purgeHolds(tx: Tx, beforeMs: number, limit: number): Promise<boolean> {
+/** Deletes up to `limit` expired holds and returns how many. */
+export async function purgeHolds(tx: Tx, beforeMs: number, limit: number): Promise<number> {
   const old = await tx.selectFrom('bookingHolds').select('id').where('expiresAt', '<', beforeMs).limit(limit).execute()
   const ids = old.map(({ id }) => id)
-  if (ids.length === 0) return false
+  if (ids.length === 0) return 0
   await tx.deleteFrom('bookingBlocks').where('ownerId', 'in', ids).execute()
   await tx.deleteFrom('bookingHolds').where('id', 'in', ids).execute()
-  return ids.length === limit
+  return ids.length
 }
 
 /**

@@ -284,7 +284,8 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
       }
     },
 
-    async record(): Promise<void> {
+    /** Returns what changed in the folder. */
+    async record(): Promise<FolderCounts> {
       const labels = labelStore(tx)
       if (counts.added + counts.updated + counts.deleted > 0) {
         events.push(folderEvent(label, await labels.incrementVersion(label.id), provider, counts))
@@ -296,6 +297,7 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
         events.push(folderEvent(other, await labels.incrementVersion(id), provider, { added: 0, updated: 0, deleted }))
       }
       await deps.events.record(tx, events)
+      return counts
     },
   }
 }

@@ -7,6 +7,8 @@ import type { OwnedAccount, SyncDeps } from '../deps.ts'
 export interface Open {
   session: FolderSession
   accessVersion: number
+  /** Monotonic. */
+  openedMs: number
   /** `mailbox` is the path of the account's main folder. */
   context: OwnedAccount & { mailbox: string }
 }
@@ -65,6 +67,7 @@ export class FolderConnection {
 
   /** Returns true when it opened a new session. */
   async open(account: Account, signal: AbortSignal): Promise<boolean> {
+    const startedMs = this.#deps.clock.monotonic()
     if (this.#mustReconnect) await this.close()
     this.#mustReconnect = false
     if (this.#open !== undefined && !this.#accessChanged) return false
@@ -93,7 +96,7 @@ export class FolderConnection {
         onClose: (error) => {
           if (!isCurrent) return
           isCurrent = false
-          this.#lost(error)
+          this.#lost(account, error, opened === undefined ? undefined : this.#deps.clock.monotonic() - opened.openedMs)
           if (this.#open === opened) this.#open = undefined
           this.#onChange(undefined)
         },
@@ -105,8 +108,13 @@ export class FolderConnection {
       throw new ProviderError('unavailable', 'the connection ended before it was used')
     }
     const mailbox = access.settings.imap?.mailbox ?? 'INBOX'
-    opened = { session, accessVersion, context: { ...this.#account, provider: account.provider, mailbox } }
+    const openedMs = this.#deps.clock.monotonic()
+    opened = { session, accessVersion, openedMs, context: { ...this.#account, provider: account.provider, mailbox } }
     this.#open = opened
+    this.#deps.log[levelOf(account)]('Connected to the mail server.', {
+      ...{ accountId, provider: account.provider, operation: 'sync.connect', durationMs: openedMs - startedMs },
+      metadata: { host: access.settings.imap?.host, mailbox },
+    })
     return true
   }
 
@@ -130,12 +138,19 @@ export class FolderConnection {
     if (isBusy() && this.#open === open && open.session.receivedBytes === before) await this.close()
   }
 
-  /** The next run reconnects at once, unless the server asked for a pause or exceeded a limit. */
-  #lost(error: ProviderError | undefined): void {
-    if (error === undefined || (error.retryAfterMs === undefined && error.kind !== 'limit_exceeded')) return
-    this.#pauseError = error
-    this.#deps.log.warn(`Syncing of the account pauses: ${error.message}.`, {
-      ...{ accountId: this.#account.accountId, operation: 'sync.account', error },
+  /** The next run reconnects at once, unless the server asked for a pause or exceeded a limit; it then reports the pause. */
+  #lost({ watch, provider }: Account, error: ProviderError | undefined, connectedMs: number | undefined): void {
+    if (error !== undefined && (error.retryAfterMs !== undefined || error.kind === 'limit_exceeded')) {
+      this.#pauseError = error
+    }
+    this.#deps.log[levelOf({ watch })]('The mail server ended the connection; the service connects again.', {
+      ...{ accountId: this.#account.accountId, provider, operation: 'sync.disconnect', error },
+      ...(connectedMs !== undefined && { metadata: { connectedMs: Math.round(connectedMs) } }),
     })
   }
+}
+
+/** An account that is not watched connects for each poll. */
+function levelOf({ watch }: Pick<Account, 'watch'>): 'info' | 'debug' {
+  return watch ? 'info' : 'debug'
 }

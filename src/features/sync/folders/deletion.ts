@@ -100,13 +100,14 @@ export async function removeFromFolder(
   label: LabelRow,
   next: (store: ReturnType<typeof messageStore>) => Promise<string[]>,
 ): Promise<void> {
-  for (let more = true; more; ) {
+  for (let removed = -1; removed !== 0; ) {
     context.signal.throwIfAborted()
-    more = await deps.db.transaction(async (tx) => {
+    let deleted = 0
+    removed = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, context.accountId, context.epoch)
       const store = messageStore(tx)
       const ids = await next(store)
-      if (ids.length === 0) return false
+      if (ids.length === 0) return 0
       const writer = messageWriter(tx, {
         dialect: deps.db.dialect,
         accountId: context.accountId,
@@ -116,13 +117,15 @@ export async function removeFromFolder(
       const missing = ids.filter((id) => listed.has(id))
       await writer.markMissing(missing)
       await writer.remove(ids.filter((id) => !listed.has(id)))
+      deleted = missing.length
       if (missing.length > 0) {
         const counts: FolderCounts = { added: 0, updated: 0, deleted: missing.length }
         const version = await labelStore(tx).incrementVersion(label.id)
         await deps.events.record(tx, [folderEvent(label, version, context.provider, counts)])
       }
-      return true
+      return ids.length
     })
+    if (deleted > 0) context.onStored({ added: 0, updated: 0, deleted })
   }
 }
 

@@ -147,7 +147,7 @@ async function storePart(
     await change.remove(part.removed)
     await change.setFlags(part.changed)
     await change.add(part.added, part.refetched)
-    await change.record()
+    const counts = await change.record()
     if (part.cursor !== undefined) {
       await cursorStore(tx).save(context.accountId, context.label.id, {
         cursor: part.cursor,
@@ -157,8 +157,9 @@ async function storePart(
       const { accountId, label } = context
       if (hasOlder !== undefined) await mailHorizons(tx).save({ accountId, scopeId: label.id, storedSince })
     }
+    return counts
   }
-  await deps.db.transaction(store, { bulk: true })
+  context.onStored(await deps.db.transaction(store, { bulk: true }))
 }
 
 /** The cursor expired: reads the folder again and matches its messages with the rows, as after a UIDVALIDITY change. */

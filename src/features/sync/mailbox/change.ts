@@ -59,6 +59,8 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
   const byId = new Map([...context.labels.values()].map((label) => [label.id, label]))
   const counts = new Map<string, FolderCounts>()
   const events: NewEvent[] = []
+  /** Messages, where `counts` has them once per label. */
+  const totals: FolderCounts = { added: 0, updated: 0, deleted: 0 }
 
   const locationAt = (labelIds: readonly string[]): Location =>
     locationOf(
@@ -118,6 +120,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       row.threadId !== threadId
     if (!isVisible && !isFoundAgain) return undefined
     if (isStale(row)) throw new StaleRead()
+    totals.updated += 1
 
     const after: MessageRow = {
       ...row,
@@ -187,12 +190,14 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
         const leaving = rows.filter((row) => row.folderId === scope.id && row.goneAt === null && !isFound(row))
         if (leaving.some(isStale)) throw new StaleRead()
         await writer.markMissing(leaving.map((row) => row.id))
+        totals.deleted += leaving.length
         for (const _ of leaving) count([scope.id], 'deleted')
         return
       }
       await writer.remove(rows.map((row) => row.id))
       for (const row of rows) {
         if (isFound(row)) continue
+        totals.deleted += 1
         const labelIds = labelsBefore.get(row.id) ?? []
         count(labelIds, 'deleted')
         const type = deletionType(byId.get(row.folderId ?? '')?.role ?? null)
@@ -324,18 +329,21 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       warnIncomplete(deps, context, scope?.id, arrivals.length, stored)
       for (const row of stored) {
         const { labelIds, type } = byRow.get(row.id) ?? { labelIds: [], type: undefined }
+        totals.added += 1
         count(labelIds, 'added')
         if (type !== undefined) emit(type, row, labelIds)
       }
     },
 
-    async record(): Promise<void> {
+    /** Returns how many messages changed. */
+    async record(): Promise<FolderCounts> {
       const labels = labelStore(tx)
       for (const [id, changed] of counts) {
         const label = byId.get(id)
         if (label !== undefined) events.push(folderEvent(label, await labels.incrementVersion(id), provider, changed))
       }
       await deps.events.record(tx, events)
+      return totals
     },
   }
 }

@@ -22,7 +22,7 @@ export async function deleteLabel(
   const paths = new Map(labels.map((one) => [one.id, one.providerId]))
   for (let more = true; more; ) {
     context.signal.throwIfAborted()
-    more = await deps.db.transaction(async (tx) => {
+    const counts = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, context.accountId, context.epoch)
       const store = messageStore(tx)
       const rows = await store.newestFirst(
@@ -41,9 +41,10 @@ export async function deleteLabel(
           folders: (carried.get(id) ?? []).flatMap((one) => (one === label.id ? [] : (paths.get(one) ?? []))),
         })),
       )
-      await change.record()
       if (rows.length === 0) await labelStore(tx).remove(label.id)
-      return rows.length > 0
+      return rows.length === 0 ? undefined : change.record()
     })
+    if (counts !== undefined) context.onStored(counts)
+    more = counts !== undefined
   }
 }

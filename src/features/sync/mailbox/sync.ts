@@ -139,12 +139,13 @@ async function storePart(
     await change.remove(part.removed)
     await change.change(part.changed)
     await change.find(part.added, part.refetched, await cursors.find(accountId, cursorId))
-    await change.record()
-    if (part.cursor === undefined) return
+    const counts = await change.record()
+    if (part.cursor === undefined) return counts
     await cursors.save(accountId, cursorId, { cursor: part.cursor })
     if (storedSince !== undefined) await mailHorizons(tx).save({ accountId, scopeId: cursorId, storedSince })
+    return counts
   }
-  await deps.db.transaction(store, { bulk: true })
+  context.onStored(await deps.db.transaction(store, { bulk: true }))
 }
 
 /** The id under which a scope's cursor is stored: the label's, or the account's when the entire mailbox is one scope. */

@@ -37,8 +37,8 @@ export async function eraseDeliveries(tx: Tx, accountId: string, limit: number):
   return rows.length
 }
 
-/** Deletes up to `limit` deliveries created before `beforeMs`, in any state. Returns true when there may be more. */
-export async function purgeDeliveries(tx: Tx, beforeMs: number, limit: number): Promise<boolean> {
+/** Deletes up to `limit` deliveries created before `beforeMs`, in any state. Returns how many. */
+export async function purgeDeliveries(tx: Tx, beforeMs: number, limit: number): Promise<number> {
   // Ids are ordered by creation time, so the oldest need no index on the time.
   const oldest = await tx
     .selectFrom('webhookDeliveries')
@@ -48,5 +48,5 @@ export async function purgeDeliveries(tx: Tx, beforeMs: number, limit: number): 
     .execute()
   const ids = oldest.filter((row) => row.createdAt < beforeMs).map((row) => row.id)
   await deleteDeliveries(tx, ids)
-  return ids.length === limit
+  return ids.length
 }

@@ -43,6 +43,8 @@ export interface FanOutDeps {
   ids: Ids
   log: Log
   duplicates: DuplicateFinder
+  /** Called with the number of suppressed deliveries, for the metrics. */
+  onDuplicates?(deliveries: number): void
 }
 
 /** The queue whose job keys are the endpoints with due deliveries. */
@@ -176,6 +178,8 @@ export class FanOut {
     this.#resize(made.length / stamped.length)
     const deliveries = await markDuplicates(tx, events, made, find)
     await insertDeliveries(tx, deliveries)
+    const suppressed = deliveries.filter(({ status }) => status === 'deduplicated').length
+    if (suppressed > 0) tx.afterCommit(() => this.#deps.onDuplicates?.(suppressed))
     const waiting = deliveries.filter((delivery) => delivery.nextAttemptAt !== null)
     const due = new Set(waiting.map((delivery) => delivery.endpointId))
     const isOpen = (endpoint: TargetRow) => opensAt(endpoint) > clock.now()

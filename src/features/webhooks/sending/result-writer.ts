@@ -1,6 +1,6 @@
 import type { Recorder } from '../../../events/index.ts'
 import type { Db } from '../../../infra/db/index.ts'
-import type { Log } from '../../../infra/log/index.ts'
+import type { Log, LogFields } from '../../../infra/log/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { type AttemptResult, type RecordedResults, recordResults } from './results.ts'
 
@@ -13,6 +13,8 @@ export interface ResultWriterDeps {
   clock: Clock
   log: Log
   recorder: Recorder
+  /** Called with the attempts of each transaction, for the metrics. */
+  onAttempts?: ((attempts: readonly AttemptResult[]) => void) | undefined
 }
 
 interface Pending {
@@ -79,6 +81,7 @@ export class ResultWriter {
       // Repeated once after a lost connection, so that the batch is not sent again; results already written are skipped.
       const recorded = await record().catch(record)
       this.#log(recorded)
+      this.#deps.onAttempts?.(recorded.recorded)
       const opened = new Set(
         recorded.circuits.flatMap(({ endpoint, state }) => (state === 'closed' ? [] : endpoint.id)),
       )
@@ -88,26 +91,57 @@ export class ResultWriter {
     }
   }
 
-  #log({ failed, circuits }: RecordedResults): void {
+  #log({ retrying, failed, disabled, circuits }: RecordedResults): void {
     const { log } = this.#deps
     for (const { endpoint, state } of circuits) {
       const about = { operation: 'webhooks.circuit', metadata: { endpointId: endpoint.id, circuit: state } }
       if (state === 'closed') log.info('A webhook endpoint accepts deliveries again; its circuit is closed.', about)
       else log.warn('A webhook endpoint keeps failing; its deliveries wait until a probe succeeds.', about)
     }
-    for (const { delivery, endpoint, outcome } of failed) {
-      log.warn('A webhook delivery failed after its last attempt.', {
-        operation: 'webhooks.deliver',
-        accountId: delivery.accountId ?? undefined,
-        metadata: {
-          deliveryId: delivery.id,
-          endpointId: endpoint.id,
-          eventType: delivery.eventType,
-          attempts: delivery.attempt + 1,
-          kind: outcome.error?.kind,
-          status: outcome.responseStatus,
-        },
+    for (const { id } of disabled) {
+      log.warn('A webhook endpoint responded with 410 and is inactive now. Activate it to send again.', {
+        operation: 'webhooks.disable',
+        metadata: { endpointId: id },
       })
     }
+    for (const results of byEndpointId(failed)) {
+      log.warn(`${deliveries(results)} failed after the last attempt.`, aboutFailures('webhooks.deliver', results))
+    }
+    for (const results of byEndpointId(retrying)) {
+      log.info(`${deliveries(results)} failed and will be retried.`, aboutFailures('webhooks.retry', results))
+    }
+  }
+}
+
+/** One entry per endpoint and batch: an endpoint that is down fails thousands of deliveries. */
+function byEndpointId(results: readonly AttemptResult[]): AttemptResult[][] {
+  const groups = new Map<string, AttemptResult[]>()
+  for (const result of results) {
+    const group = groups.get(result.endpoint.id)
+    if (group === undefined) groups.set(result.endpoint.id, [result])
+    else group.push(result)
+  }
+  return [...groups.values()]
+}
+
+const deliveries = ({ length }: readonly AttemptResult[]) =>
+  length === 1 ? 'A webhook delivery' : `${length} webhook deliveries`
+
+/** The newest of several results represents them; a single one is named. */
+function aboutFailures(operation: string, results: readonly AttemptResult[]): LogFields {
+  const last = results.at(-1)
+  if (last === undefined) return { operation }
+  const { delivery, endpoint, outcome } = last
+  const accounts = new Set(results.map((result) => result.delivery.accountId))
+  return {
+    operation,
+    durationMs: outcome.durationMs,
+    ...(accounts.size === 1 && delivery.accountId !== null && { accountId: delivery.accountId }),
+    metadata: {
+      endpointId: endpoint.id,
+      deliveries: results.length,
+      ...(results.length === 1 && { deliveryId: delivery.id, eventType: delivery.eventType }),
+      ...{ attempts: delivery.attempt + 1, kind: outcome.error?.kind, status: outcome.responseStatus },
+    },
   }
 }

@@ -24,8 +24,14 @@ export const isGone = (outcome: Outcome) => outcome.responseStatus === 410
 const LAST_DELIVERY_STEP_MS = 1000
 
 export interface RecordedResults {
-  /** Deliveries that failed after their last attempt. */
+  /** The attempts that were recorded: all but those whose delivery was cancelled or taken over. */
+  recorded: AttemptResult[]
+  /** Of these, the ones that failed and are retried. */
+  retrying: AttemptResult[]
+  /** Of these, the ones whose delivery failed after its last attempt. */
   failed: AttemptResult[]
+  /** Endpoints that asked for no further deliveries. */
+  disabled: EndpointRow[]
   /** Endpoints whose circuit changed its state. */
   circuits: { endpoint: EndpointRow; state: Circuit['circuitState'] }[]
 }
@@ -45,15 +51,18 @@ export async function recordResults(
   const recorded = results.filter(({ delivery }) => held.has(delivery.id))
   await insertRows(tx, 'webhookAttempts', recorded.map(attemptRow))
   const circuits: RecordedResults['circuits'] = []
+  const disabled: EndpointRow[] = []
   for (const { endpoint, gone, outcomes } of byEndpoint(recorded)) {
     if (outcomes.includes('success') && nowMs - (endpoint.lastDeliveryAt ?? 0) >= LAST_DELIVERY_STEP_MS) {
       await tx.updateTable('webhookEndpoints').set({ lastDeliveryAt: nowMs }).where('id', '=', endpoint.id).execute()
     }
     const state = await updateCircuit(tx, db.dialect, endpoint.id, outcomes, nowMs)
     if (state !== undefined) circuits.push({ endpoint, state })
-    if (gone) await deactivate(tx, recorder, endpoint, nowMs)
+    if (gone && (await deactivate(tx, recorder, endpoint, nowMs))) disabled.push(endpoint)
   }
-  return { failed: recorded.filter((result) => nextState(result, nowMs).status === 'failed'), circuits }
+  const withStatus = (status: DeliveryRow['status']) =>
+    recorded.filter((result) => nextState(result, nowMs).status === status)
+  return { recorded, retrying: withStatus('retrying'), failed: withStatus('failed'), disabled, circuits }
 }
 
 /** Returns the new state when the circuit opened or closed. */
@@ -148,9 +157,9 @@ function byEndpoint(results: readonly AttemptResult[]) {
   return [...found.values()].sort((left, right) => (left.endpoint.id < right.endpoint.id ? -1 : 1))
 }
 
-/** After a 410 nothing is sent until the endpoint is activated again. */
-async function deactivate(tx: Tx, recorder: Recorder, endpoint: EndpointRow, nowMs: number): Promise<void> {
-  if (!(await endpointStore(tx).deactivate(endpoint.id, nowMs))) return
+/** After a 410 nothing is sent until the endpoint is activated again. Returns false when it was inactive. */
+async function deactivate(tx: Tx, recorder: Recorder, endpoint: EndpointRow, nowMs: number): Promise<boolean> {
+  if (!(await endpointStore(tx).deactivate(endpoint.id, nowMs))) return false
   await recorder.record(tx, [
     {
       type: 'webhook.endpoint_disabled',
@@ -161,4 +170,5 @@ async function deactivate(tx: Tx, recorder: Recorder, endpoint: EndpointRow, now
       data: { endpointId: endpoint.id, url: endpoint.url, reason: 'gone', disabledAt: isoTime(nowMs) },
     },
   ])
+  return true
 }

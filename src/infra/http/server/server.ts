@@ -35,6 +35,17 @@ export type App = FastifyInstance<
   TypeBoxTypeProvider
 >
 
+/** What the metrics count of a response. */
+export interface ResponseFacts {
+  method: string
+  /** The pattern, never the path. */
+  route: string
+  status: number
+  durationMs: number
+  /** Undefined without an error. */
+  errorCode: string | undefined
+}
+
 export interface ServerOptions {
   log: Log
   ids: Ids
@@ -52,6 +63,8 @@ export interface ServerOptions {
   errorPage?: (request: FastifyRequest, reply: FastifyReply, error: AppError) => string | undefined
   /** Default: 4000. */
   maxConnections?: number
+  /** Called after each response, for the metrics. */
+  onResponse?(response: ResponseFacts): void
   /** How long a body may take to arrive on routes that set no `bodyTimeoutMs`. Default: 30 s. */
   bodyTimeoutMs?: number
   /** How often the access of running responses is checked again. Default: 10 s. */
@@ -105,6 +118,7 @@ export function createServer(options: ServerOptions): App {
   app.setSerializerCompiler(serializerCompiler(app.warmUps))
   app.decorateRequest('caller', undefined)
   app.decorateRequest('failure', undefined)
+  app.decorateRequest('errorCode', undefined)
   app.decorateRequest('files', undefined)
   app.decorate('routeTable', [])
 
@@ -137,13 +151,19 @@ export function createServer(options: ServerOptions): App {
   })
   app.addHook('preHandler', limits.bySubject)
   app.addHook('onRequestAbort', async (request) => logAborted(options.log, request))
-  app.addHook('onResponse', async (request, reply) => logRequest(options.log, request, reply, request.failure))
+  app.addHook('onResponse', async (request, reply) => {
+    logRequest(options.log, request, reply, request.failure)
+    const { method, errorCode, routeOptions } = request
+    const facts = { method, route: routeOptions.url ?? 'unknown', status: reply.statusCode, errorCode }
+    options.onResponse?.({ ...facts, durationMs: reply.elapsedTime })
+  })
 
   addCors(app)
   endConnectionsOnClose(app)
 
   app.setErrorHandler((thrown, request, reply) => {
     const error = asAppError(thrown)
+    request.errorCode = error.code
     if (error.status >= 500) request.failure = error.cause ?? error
     const page = options.errorPage?.(request, reply, error)
     return page === undefined ? sendError(request, reply, error) : reply.send(page)
@@ -156,6 +176,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The cause of a 5xx response, for the log. */
     failure: unknown
+    /** The code of an error response, for the metrics. */
+    errorCode: string | undefined
   }
   interface FastifyInstance {
     /** The address at which clients reach the service, without a trailing slash. */

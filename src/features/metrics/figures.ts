@@ -1,0 +1,62 @@
+import { countMatching, type Db } from '../../infra/db/index.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { livingInstances } from '../accounts/index.ts'
+import type { SyncHealth } from '../sync/index.ts'
+
+/** Figures of the whole service, the same on every replica. Ages are null when nothing waits. */
+export interface Figures extends Pick<SyncHealth, 'stalledAccounts' | 'unownedAccounts'> {
+  instances: number
+  /** Deliveries that wait for an attempt, messages that wait to be sent, and events without deliveries; each at most 10,000. */
+  waiting: { deliveries: number; outbox: number; events: number }
+  /** How long the oldest of each has waited. Messages count from when they were due. */
+  ageMs: { deliveries: number | null; outbox: number | null; events: number | null }
+  uncertainMessages: number
+}
+
+/** Messages that wait for a time in the future come between those that are due. */
+const OUTBOX_SAMPLE = 1000
+
+export interface FigureDeps {
+  db: Pick<Db, 'read'>
+  clock: Clock
+  syncHealth(): Promise<SyncHealth>
+}
+
+/** Reads only indexes, and at most 10,000 entries of each. */
+export async function readFigures({ db, clock, syncHealth }: FigureDeps): Promise<Figures> {
+  const { read } = db
+  const nowMs = clock.now()
+  const ageOf = (since: number | undefined) => (since === undefined ? null : Math.max(0, nowMs - since))
+  const deliveriesIn = (status: 'pending' | 'retrying') =>
+    read.selectFrom('webhookDeliveries').select('id').where('status', '=', status).orderBy('id')
+  const outboxIn = (status: 'queued' | 'uncertain') =>
+    read.selectFrom('outbox').select('id').where('status', '=', status).orderBy('id')
+  const unstamped = read.selectFrom('events').select('id').where('position', 'is', null).orderBy('id')
+
+  const { stalledAccounts, unownedAccounts } = await syncHealth()
+  const instances = await livingInstances(read)
+  const pending = await countMatching(read, deliveriesIn('pending'))
+  const retrying = await countMatching(read, deliveriesIn('retrying'))
+  const queued = await countMatching(read, outboxIn('queued'))
+  const uncertain = await countMatching(read, outboxIn('uncertain'))
+  const events = await countMatching(read, unstamped)
+  const oldestDelivery = await deliveriesIn('pending').select('createdAt').limit(1).executeTakeFirst()
+  const oldestEvent = await unstamped.select('createdAt').limit(1).executeTakeFirst()
+  const oldestQueued = await read
+    .selectFrom(outboxIn('queued').select('dueAt').limit(OUTBOX_SAMPLE).as('oldest'))
+    .select((eb) => eb.fn.min<number | string | null>('dueAt').as('dueAt'))
+    .where('dueAt', '<=', nowMs)
+    .executeTakeFirst()
+  const dueAt = oldestQueued?.dueAt ?? null
+  return {
+    ...{ stalledAccounts, unownedAccounts },
+    instances: instances.length,
+    waiting: { deliveries: pending.count + retrying.count, outbox: queued.count, events: events.count },
+    ageMs: {
+      deliveries: ageOf(oldestDelivery?.createdAt),
+      outbox: dueAt === null ? null : ageOf(Number(dueAt)),
+      events: ageOf(oldestEvent?.createdAt),
+    },
+    uncertainMessages: uncertain.count,
+  }
+}
