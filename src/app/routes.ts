@@ -124,7 +124,10 @@ export function httpServer(
   if (sessions !== undefined) adminSessionRoutes(server, { sessions, log, transaction })
   logRoutes(server, { logs: features.logs, streams: features.logStreams, cache })
   metricsRoutes(server, { metrics: features.metrics, isPublic: config.metricsPublic })
-  portalRoutes(server, { db, clock, readSanitized: (id, message) => reader.detail(id, message, { sanitize: true }) })
+  portalRoutes(server, {
+    ...{ db, clock, sessions },
+    readSanitized: (id, message) => reader.detail(id, message, { sanitize: true }),
+  })
   settingsRoutes(server, context)
   doctorRoutes(server, { instanceId, idempotency, checksOf: (provider) => checksOf(provider, config, logins) })
   siteRoutes(server, pages, config.publicUrl)

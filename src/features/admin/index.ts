@@ -3,7 +3,7 @@
  * applications does not have.
  */
 import type { Db } from '../../infra/db/index.ts'
-import type { App } from '../../infra/http/index.ts'
+import type { App, Authenticator } from '../../infra/http/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { counts } from './overview/counts.ts'
 import { overviewRoutes } from './overview/routes.ts'
@@ -15,10 +15,12 @@ export { adminSessionRoutes, adminSessions, purgeAdminSessions, SESSION_MS } fro
 export interface PortalDeps extends PreviewDeps {
   db: Db
   clock: Clock
+  /** Undefined when nobody can sign in. */
+  sessions: Authenticator | undefined
 }
 
-export function portalRoutes(app: App, { db, clock, readSanitized }: PortalDeps): void {
-  portalPages(app)
+export function portalRoutes(app: App, { db, clock, sessions, readSanitized }: PortalDeps): void {
+  portalPages(app, sessions)
   overviewRoutes(app, counts(db.read, clock))
   previewRoutes(app, { readSanitized })
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { type App, builtFile, namesHtml, sendBuiltFile } from '../../infra/http/index.ts'
+import type { FastifyRequest } from 'fastify'
+import { type App, type Authenticator, builtFile, namesHtml, sendBuiltFile } from '../../infra/http/index.ts'
 import { AppError } from '../../lib/errors.ts'
 import { html } from '../../lib/html.ts'
 import { lazy } from '../../lib/lazy.ts'
@@ -27,11 +28,16 @@ const TYPES: Readonly<Record<string, string>> = {
  * The portal: one page for every address below `/admin`, and its files. They are public, because they contain no data: the page
  * signs in and calls the API.
  */
-export function portalPages(app: App): void {
+export function portalPages(app: App, sessions: Authenticator | undefined): void {
   const config = { access: 'public', rateLimit: LIMITS } as const
   const read = lazy(
     async (): Promise<Manifest> => JSON.parse(await readFile(builtFile('admin', 'manifest.json'), 'utf8')),
   )
+
+  async function sessionOf(request: FastifyRequest): Promise<Shown['session']> {
+    if (sessions === undefined) return 'off'
+    return (await sessions.authenticate(request)) === undefined ? 'none' : 'open'
+  }
 
   for (const path of ['/admin', '/admin/*']) {
     app.get(path, { config, schema: { hide: true } }, async (request, reply) => {
@@ -48,7 +54,7 @@ export function portalPages(app: App): void {
           vary: 'accept',
         })
         .serializer((body: string) => body)
-      return page(await read(), nonce, rootOf(request.url))
+      return page(await read(), { nonce, root: rootOf(request.url), session: await sessionOf(request) })
     })
   }
 
@@ -80,11 +86,19 @@ function policy(nonce: string): string {
   ].join('; ')
 }
 
+interface Shown {
+  nonce: string
+  /** The service as seen from the page. */
+  root: string
+  /** Whether the browser is signed in; `off` when nobody can. The script asks the API only when it is. */
+  session: 'open' | 'none' | 'off'
+}
+
 /** The script reads the nonce of the style for those that it adds. The colours are those of the first moment. */
-function page({ script, styles, preloads }: Manifest, nonce: string, root: string): string {
+function page({ script, styles, preloads }: Manifest, { nonce, root, session }: Shown): string {
   const file = (name: string) => `${root}/admin/assets/${name}`
   return html`<!doctype html>
-<html lang="en">
+<html lang="en" data-session="${session}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

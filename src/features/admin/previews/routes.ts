@@ -48,6 +48,7 @@ html { background: #fff; color: #1c1d21; color-scheme: light }
 body { margin: 16px; font: 14px/1.5 system-ui, sans-serif; overflow-wrap: anywhere }
 pre { white-space: pre-wrap; font: inherit; margin: 0 }
 img { max-width: 100%; height: auto }
+img:not([src]) { padding: 4px 8px; border: 1px dashed #9aa0a8; border-radius: 4px; color: #5a6169 }
 table { max-width: 100% }
 </style>
 </head>

@@ -9,6 +9,11 @@ export interface Session {
 }
 
 const KEY = ['session']
+/** What the service said when it made the page: a request without a session would be an error in the console. */
+const initially = document.documentElement.dataset.session
+
+/** False when the service has no password, so that nobody can sign in. */
+export const isSwitchedOn = initially !== 'off'
 
 /** The session of this browser: undefined while it is read, null when nobody is signed in. */
 export function useSession() {
@@ -33,6 +38,7 @@ export function useSession() {
         throw error
       }
     },
+    ...(initially === 'none' && { initialData: null }),
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   })

@@ -43,8 +43,8 @@ export function TextFilter({
   useEffect(() => setText(value), [value])
   return (
     <TextInput
-      w={width}
-      maw="100%"
+      className="filter"
+      __vars={{ '--filter-width': `${width}px` }}
       aria-label={label}
       placeholder={label}
       leftSection={<IconSearch size={16} />}
@@ -84,7 +84,8 @@ export function ChoiceFilter({
 }) {
   return (
     <Select
-      w={width}
+      className="filter"
+      __vars={{ '--filter-width': `${width}px` }}
       aria-label={label}
       placeholder={label}
       data={[...options]}

@@ -1,11 +1,12 @@
 import { Center, Loader } from '@mantine/core'
 import { Component, lazy, type ReactNode, Suspense } from 'react'
-import { Route, Switch } from 'wouter'
-import { ApiError } from '../api/client.ts'
+import { Route, Switch, useLocation } from 'wouter'
+import type { ApiError } from '../api/client.ts'
 import { LiveUpdates } from '../api/live.tsx'
-import { useSession } from '../api/session.ts'
+import { isSwitchedOn, useSession } from '../api/session.ts'
 import { PAGES } from '../pages/index.ts'
 import { Problem } from '../parts/problem.tsx'
+import { Connected } from './connected.tsx'
 import { NotFound } from './not-found.tsx'
 import { Shell } from './shell.tsx'
 import { SignIn } from './sign-in.tsx'
@@ -21,21 +22,28 @@ const SWITCHED_OFF =
 /** Without a session, the sign-in page is shown at the same address, so that signing in continues there. */
 export function App() {
   const { session, error, retry } = useSession()
+  const [location] = useLocation()
+  if (location === '/connected') return <Connected />
+  if (!isSwitchedOn) {
+    return (
+      <main className="sign-in">
+        <div className="sign-in-card">
+          <Problem
+            title="The portal is switched off"
+            error={new Error(SWITCHED_OFF)}
+            onRetry={() => window.location.reload()}
+          />
+        </div>
+      </main>
+    )
+  }
   if (session === null) return <SignIn />
   if (session === undefined) {
     if (error !== null) {
       return (
         <main className="sign-in">
           <div className="sign-in-card">
-            {error instanceof ApiError && error.status === 404 ? (
-              <Problem
-                title="The portal is switched off"
-                error={new Error(SWITCHED_OFF)}
-                onRetry={() => void retry()}
-              />
-            ) : (
-              <Problem title="The service cannot be reached" error={error} onRetry={() => void retry()} />
-            )}
+            <Problem title="The service cannot be reached" error={error} onRetry={() => void retry()} />
           </div>
         </main>
       )

@@ -51,6 +51,8 @@ export function CommandPalette() {
       shortcut={['mod + K', '/']}
       nothingFound="No page or account matches."
       highlightQuery
+      centered={false}
+      yOffset={96}
       scrollable
       maxHeight={420}
       searchProps={{

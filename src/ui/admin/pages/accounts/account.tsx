@@ -26,6 +26,13 @@ import { Messages } from './messages.tsx'
 import { AccountStatus, PROVIDERS } from './status.tsx'
 import { SyncState } from './sync-state.tsx'
 
+/** A reason as the service stores it, as a sentence. */
+function sentence(reason: string | null): string {
+  if (reason === null || reason === '') return ''
+  const text = reason[0]?.toUpperCase() + reason.slice(1)
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}
+
 const PARENT = { href: '/accounts', label: 'Accounts' }
 
 export default function AccountPage({ accountId }: { accountId: string }) {
@@ -107,7 +114,7 @@ export default function AccountPage({ accountId }: { accountId: string }) {
     >
       {account.status === 'auth_error' && (
         <Alert color="red" icon={<IconCircleX />} title="The provider refuses the credentials">
-          {account.statusReason} Mail is not synced until the owner signs in again; nothing is lost meanwhile.
+          {sentence(account.statusReason)} Mail is not synced until the owner signs in again; nothing is lost meanwhile.
           <Group mt="sm">
             <Button size="compact-sm" onClick={() => setDialog('sign-in')}>
               Create a link to sign in
@@ -117,7 +124,7 @@ export default function AccountPage({ accountId }: { accountId: string }) {
       )}
       {account.status === 'error' && (
         <Alert color="orange" icon={<IconInfo />} title="The mailbox cannot be synced at the moment">
-          {account.statusReason} The service tries again by itself.
+          {sentence(account.statusReason)} The service tries again by itself.
         </Alert>
       )}
       {isPaused && (

@@ -5,7 +5,7 @@ import type { Account, DebouncedQueueAccount } from '../../api/types.ts'
 import { CopyIcon } from '../../parts/copy.tsx'
 import { duration, Time } from '../../parts/time.tsx'
 
-const STATES = { idle: 'Idle', waiting: 'Waiting for a slot', active: 'Running' } as const
+const STATES = { idle: 'Idle', waiting: 'Due now', active: 'Running' } as const
 
 /** When the account was synced, what sync does now, and why it failed last. */
 export function SyncState({ account }: { account: Account }) {
@@ -14,9 +14,10 @@ export function SyncState({ account }: { account: Account }) {
     {},
     { live: ['account.', 'mailbox.', 'message.'], pollMs: 10_000 },
   )
+  const isStopped = account.paused || account.status === 'auth_error'
   return (
     <>
-      {data?.lastError != null && !account.paused && account.status !== 'auth_error' && (
+      {data?.lastError != null && !isStopped && (
         <Alert color="orange" title={`Sync failed ${data.attempts === 1 ? 'once' : `${data.attempts} times in a row`}`}>
           <Text size="sm" className="wrap">
             {data.lastError}
@@ -28,14 +29,11 @@ export function SyncState({ account }: { account: Account }) {
       )}
       <SimpleGrid cols={{ base: 2, md: 4 }} component="section" aria-label="Sync state">
         <Fact label="Last complete sync" value={<Time value={account.lastSyncAt} none="not yet" />} />
-        <Fact label="Sync" value={account.paused ? 'Paused' : data === undefined ? '–' : STATES[data.state]} />
-        {typeof data?.lagMs === 'number' ? (
-          <Fact label="Lag" value={duration(data.lagMs)} />
+        <Fact label="Sync" value={isStopped ? 'Stopped' : data === undefined ? '–' : STATES[data.state]} />
+        {typeof data?.lagMs === 'number' && !isStopped ? (
+          <Fact label="Lag" value={data.lagMs < 1000 ? 'None' : duration(data.lagMs)} />
         ) : (
-          <Fact
-            label="Next poll"
-            value={account.paused ? '–' : <Time value={data?.nextRunAt} none="when mail arrives" />}
-          />
+          <Fact label="Next poll" value={isStopped ? '–' : <Time value={data?.nextRunAt} none="when mail arrives" />} />
         )}
         <Fact
           label="Id"

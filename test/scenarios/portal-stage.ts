@@ -1,0 +1,206 @@
+import { eventually } from '../kit/eventually.ts'
+import { type Api, api } from '../kit/http.ts'
+import { startService } from '../kit/service.ts'
+import { XSS_VECTORS } from '../kit/xss-vectors.ts'
+import { type Dovecot, startDovecot } from '../servers/dovecot.ts'
+import { attachmentMail, htmlMail, plainMail } from '../servers/messages.ts'
+import { startRadicale } from '../servers/radicale.ts'
+import { icsObject } from '../servers/radicale-calendar.ts'
+import { startReceiver } from '../servers/receiver.ts'
+import { startSmtpSink } from '../servers/smtp.ts'
+import { PASSWORD } from './mailboxes.ts'
+
+export const OPERATOR = { username: 'operator', password: 'a long enough password' }
+
+/** Runs where it is shown as HTML, in whatever browser. */
+export const HOSTILE = '<img src=x onerror=alert(1)>'
+
+/** A service in use: mailboxes in several states, messages of all kinds, endpoints that work and that fail, and sent messages. */
+export interface PortalStage {
+  url: string
+  api: Api
+  dovecot: Dovecot
+  /** Ids by what they are. */
+  accounts: Record<'ada' | 'grace' | 'rejected', string>
+  endpoints: Record<'working' | 'failing' | 'inactive', string>
+  outbox: Record<'sent' | 'scheduled' | 'failed' | 'uncertain', string>
+  /** Connects another mailbox of Dovecot with the link of a session. */
+  user: { email: string; password: string }
+  close(): Promise<void>
+}
+
+const USERS = ['ada@acme.example', 'grace@acme.example', 'linus@acme.example', 'hedy@acme.example'] as const
+
+const SUBJECTS = [
+  ['Ines Brandt <ines@brandt.example>', 'Contract for the new office'],
+  ['Ravi Patel <ravi@northwind.example>', 'Invoice 2031 is due on Friday'],
+  ['Build <ci@builds.example>', 'main passed: 1,204 tests in 3 minutes'],
+  ['Mara Lindqvist <mara@fjord.example>', 'Dinner on Thursday?'],
+  ['Support <help@airline.example>', 'Your booking QX7P2 was changed'],
+  ['Tom Okafor <tom@acme.example>', 'Re: Roadmap for the first quarter'],
+  ['Newsletter <news@press.example>', 'Ten things that we learned about queues'],
+  ['Lea Moreau <lea@studio.example>', 'Photos of the workshop'],
+]
+
+export async function openPortalStage(): Promise<PortalStage> {
+  const closers: (() => Promise<unknown>)[] = []
+  const close = async () => {
+    for (const one of closers.toReversed()) await one()
+  }
+  try {
+    return await open(closers, close)
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function open(closers: (() => Promise<unknown>)[], close: () => Promise<void>): Promise<PortalStage> {
+  const dovecot = await startDovecot()
+  closers.push(() => dovecot.stop())
+  const smtp = await startSmtpSink()
+  closers.push(() => smtp.close())
+  const receiver = await startReceiver()
+  closers.push(() => receiver.close())
+  const service = await startService({
+    environment: { ADMIN_USERNAME: OPERATOR.username, ADMIN_PASSWORD: OPERATOR.password, LOG_LEVEL: 'info' },
+    output: () => {},
+  })
+  closers.push(() => service.stop())
+  const owner = api(service.url, service.key)
+  const call = async (method: string, path: string, body?: unknown) => {
+    const { status, text, json } = await owner.request(method, path, body === undefined ? {} : { body })
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`)
+    return json
+  }
+
+  const [ada, grace, rejected, further] = USERS
+  for (const user of USERS) await dovecot.addUser(user, PASSWORD)
+  await deliverAll(dovecot, ada)
+  const radicale = await startRadicale()
+  closers.push(() => radicale.stop())
+  await radicale.addUser(ada, PASSWORD)
+  const calendar = await radicale.makeCalendar(ada, 'Work')
+  const at = (hours: number) => ({ dateTime: new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 19), timeZone: 'Europe/Berlin' })
+  const event = icsObject([{ summary: 'Roadmap', start: at(26), end: at(27) }])
+  await radicale.request(ada, 'PUT', `${calendar}roadmap.ics`, event, { 'content-type': 'text/calendar' })
+  const connect = async (user: string, more: object = {}) => {
+    const account = await call('POST', '/accounts', {
+      ...{ provider: 'imap', email: user, customUserId: `user-${user.split('@')[0]}` },
+      ...{ host: dovecot.host, port: dovecot.imapsPort, secure: true, allowSelfSigned: true },
+      ...{ username: user, password: PASSWORD, smtpHost: smtp.host, smtpPort: smtp.port, smtpSecure: false, ...more },
+    })
+    return String(account.id)
+  }
+  const adaId = await connect(ada, { caldavUrl: radicale.url })
+  const graceId = await connect(grace)
+  const rejectedId = await connect(rejected)
+  for (const id of [adaId, graceId, rejectedId]) {
+    await eventually(async () => {
+      const { status } = await call('GET', `/accounts/${id}`)
+      if (status !== 'connected') throw new Error(`The account is ${status}.`)
+    })
+  }
+
+  receiver.always((request) =>
+    request.path === '/broken'
+      ? { status: 500, body: `Cannot store the event. ${HOSTILE}` }
+      : { status: 200, body: 'ok' },
+  )
+  const endpoint = async (path: string, more: object = {}) => {
+    const url = new URL(path, receiver.url).href
+    return String(
+      (await call('POST', '/webhooks/endpoints', { url, eventTypes: ['message.*'], retryCount: 0, ...more })).id,
+    )
+  }
+  const endpoints = {
+    working: await endpoint('/hooks/posthorn', { headers: { 'X-Environment': 'production' } }),
+    failing: await endpoint('/broken', { retryCount: 1, retryDelayMs: 0 }),
+    inactive: await endpoint('/old', { isActive: false }),
+  }
+
+  const send = async (subject: string, more: object = {}) => {
+    const body = { to: ['ravi@northwind.example'], subject, body: 'Hello Ravi,\n\nthank you.\n', ...more }
+    return String((await call('POST', `/accounts/${graceId}/messages/send`, body)).outboxId)
+  }
+  const settled = (id: string, status: string) =>
+    eventually(async () => {
+      const found = (await call('GET', `/outbox/${id}`)).status
+      if (found !== status) throw new Error(`The message is ${found}, not ${status}.`)
+    })
+  const sent = await send('Re: Invoice 2031 is due on Friday')
+  await settled(sent, 'sent')
+  smtp.behave({ recipient: () => 550 })
+  const failed = await send('Offer for the garden house')
+  await settled(failed, 'failed')
+  smtp.behave({ message: () => 'drop' })
+  const uncertain = await send(`Signed contract ${HOSTILE}`)
+  await settled(uncertain, 'uncertain')
+  smtp.behave({})
+  const scheduled = await send('Reminder: workshop', { sendAt: new Date(Date.now() + 86_400_000).toISOString() })
+  await call('POST', '/drafts', {
+    ...{ accountId: graceId, to: ['mara@fjord.example'], subject: 'Dinner on Thursday' },
+    body: `See you at eight. ${HOSTILE}`,
+  })
+
+  await dovecot.deliver(ada, plainMail({ from: 'Ines Brandt <ines@brandt.example>', subject: 'The lease is signed' }))
+  await eventually(async () => {
+    const { deliveries } = await call('GET', `/webhooks/deliveries?eventType=message.received&status=failed`)
+    if (deliveries.length === 0) throw new Error('No delivery has failed yet.')
+  })
+  await dovecot.setPassword(rejected, 'changed by its owner')
+  await dovecot.doveadm('kick', rejected)
+  await call('POST', `/accounts/${rejectedId}/sync`)
+  await eventually(async () => {
+    const { status } = await call('GET', `/accounts/${rejectedId}`)
+    if (status !== 'auth_error') throw new Error(`The account is ${status}.`)
+  })
+  return {
+    ...{ url: service.url, api: owner, dovecot, close },
+    accounts: { ada: adaId, grace: graceId, rejected: rejectedId },
+    endpoints,
+    outbox: { sent, scheduled, failed, uncertain },
+    user: { email: further, password: PASSWORD },
+  }
+}
+
+async function deliverAll(dovecot: Dovecot, user: string): Promise<void> {
+  const hour = 3_600_000
+  for (const [index, [from = '', subject = '']] of [...SUBJECTS, ...SUBJECTS, ...SUBJECTS, ...SUBJECTS].entries()) {
+    const date = new Date(Date.now() - (index + 2) * 5 * hour)
+    await dovecot.deliver(user, plainMail({ from, subject, messageId: `<${index}@acme.example>` }), {
+      date,
+      flags: index > 2 ? ['\\Seen'] : [],
+    })
+  }
+  const near = (minutes: number) => ({ date: new Date(Date.now() - minutes * 60_000) })
+  await dovecot.deliver(
+    user,
+    htmlMail({ from: 'Studio <lea@studio.example>', subject: 'Spring catalogue', html: CATALOGUE }),
+    near(90),
+  )
+  const html = `<html><body>${XSS_VECTORS.join('<hr>')}</body></html>`
+  const from = `"${HOSTILE.replaceAll('"', '')}" <mallory@evil.example>`
+  await dovecot.deliver(user, htmlMail({ from, subject: `Hostile ${HOSTILE}`, html }), near(60))
+  await dovecot.deliver(
+    user,
+    attachmentMail({
+      ...{ from, subject: 'Hostile attachments' },
+      attachments: [
+        {
+          ...{ filename: `${HOSTILE}.svg`, contentType: 'image/svg+xml' },
+          content: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'),
+        },
+        { filename: 'page.html', contentType: 'text/html', content: Buffer.from('<script>alert(1)</script>') },
+      ],
+    }),
+    near(30),
+  )
+  await dovecot.deliver(user, plainMail({ subject: 'In a folder' }), { folder: 'Hostile <b onclick=alert(1)>' })
+}
+
+const CATALOGUE = `<html><body style="background:#f4f1ea"><h1 style="color:#7a4b1e;font-family:Georgia,serif">Spring catalogue</h1>
+<p>New this month: <b>lamps</b>, <i>chairs</i> and a table that folds.</p>
+<img src="https://images.studio.example/lamp.jpg" alt="A lamp" width="200">
+<table border="1" cellpadding="8"><tr><th>Lamp</th><td>€ 120</td></tr><tr><th>Chair</th><td>€ 340</td></tr></table>
+<p><a href="https://studio.example/shop">Visit the shop</a></p></body></html>`
