@@ -122,16 +122,18 @@ async function play(
   openOnDesktop(application.url, process.env)
   await runScenario({ ...started, story: steps, ended, visitor: undefined, books })
   application.webhooks.onReceived(({ type, id }) => say(`   webhook  ${type}  ${id}`))
-  say(['Everything keeps running. To explore:', ...whatToOpen(application.url, service.url)].join('\n'))
+  say(['Everything keeps running. To explore:', ...whatToOpen(application, service.url)].join('\n'))
   say('\nPress Ctrl-C to stop.')
   return application.url
 }
 
-function whatToOpen(applicationUrl: string, serviceUrl: string): string[] {
+function whatToOpen({ url, portalUrl }: { url: string; portalUrl: string }, serviceUrl: string): string[] {
   return [
-    `   ${applicationUrl}   the application, with the curl command of each step`,
+    `   ${url}   the application, with the curl command of each step`,
     `   ${serviceUrl}/docs   the API reference`,
     `   ${serviceUrl}/health   the health of the service`,
+    `   ${portalUrl}`,
+    '      the admin portal; this link signs you in, once',
   ]
 }
 

@@ -7,6 +7,8 @@ import { loadConfig } from '../config/index.ts'
 export interface DemoService {
   url: string
   key: string
+  /** Of the user `admin` of the portal. */
+  password: string
   stop(): Promise<void>
 }
 
@@ -15,7 +17,7 @@ const ATTEMPTS = 5
 
 /** Starts the service on a file store in this folder. Ignores the environment. */
 export async function startDemoService(folder: string, settings: Record<string, string> = {}): Promise<DemoService> {
-  const key = randomBytes(24).toString('base64url')
+  const [key, password] = [randomBytes(24).toString('base64url'), randomBytes(24).toString('base64url')]
   for (let attempt = 1; ; attempt += 1) {
     const port = (attempt === 1 ? await freePort(USUAL_PORT) : undefined) ?? (await freePort(0))
     const environment = {
@@ -25,13 +27,14 @@ export async function startDemoService(folder: string, settings: Record<string, 
       PUBLIC_URL: `http://127.0.0.1:${port}`,
       DATA_DIR: folder,
       SERVICE_API_KEY: key,
+      ADMIN_PASSWORD: password,
       AUTH_SCREEN_NAME: 'Posthorn demo',
       LOG_LEVEL: 'error',
     }
     const service = app(runtimeContext(loadConfig({ environment, folder })))
     try {
       const { url } = await service.start(new AbortController().signal)
-      return { url, key, stop: service.stop }
+      return { url, key, password, stop: service.stop }
     } catch (error) {
       await service.stop()
       // Another process, such as a second demo, took the port after it was found free.

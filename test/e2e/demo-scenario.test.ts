@@ -40,12 +40,16 @@ describe.skipIf(!dovecotAvailable())('on a real mail server', () => {
       const mailbox = imapMailbox(await realMailbox())
       const port = await freePort()
       // The pages and the application need the same host: the application passes the cookie of the page on.
-      const env = { PUBLIC_URL: `http://127.0.0.1:${port}` }
+      const password = 'a long enough password'
+      const env = { PUBLIC_URL: `http://127.0.0.1:${port}`, ADMIN_PASSWORD: password }
       const service = await startServiceProcess({ ...(await databases.place()), port, env })
       onTestFinished(async () => void (await service.stop()))
       const api = demoApi(service.url, service.key)
       const steps = story({ start: '', endpoint: '', connect: '', list: '', receive: '' })
-      const application = await startDemoApplication({ api, service, mailbox, story: steps, now: systemClock.now })
+      const application = await startDemoApplication({
+        ...{ api, mailbox, story: steps, now: systemClock.now },
+        service: { ...service, password },
+      })
       onTestFinished(() => application.close())
       const accountId = await runScenario({
         ...{ story: steps, api, service, mailbox, application },
@@ -58,6 +62,12 @@ describe.skipIf(!dovecotAvailable())('on a real mail server', () => {
       })
       const lines = steps.steps.flatMap((step) => step.lines).join('\n')
       expect(lines).toContain('→ 5 messages:')
+      const opened = await fetch(application.portalUrl, { redirect: 'manual' })
+      expect(opened.headers.get('location')).toBe(`${service.url}/admin`)
+      const cookie = opened.headers.getSetCookie().map((line) => line.split(';')[0])
+      expect((await fetch(`${service.url}/accounts`, { headers: { cookie: cookie.join('; ') } })).status).toBe(200)
+      // The link works once.
+      expect((await fetch(application.portalUrl, { redirect: 'manual' })).headers.getSetCookie()).toEqual([])
       expect(lines).toContain('Über die Primzahlen (Grüße aus Göttingen)')
     })
   })

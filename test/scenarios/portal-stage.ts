@@ -38,7 +38,7 @@ const SUBJECTS = [
   ['Mara Lindqvist <mara@fjord.example>', 'Dinner on Thursday?'],
   ['Support <help@airline.example>', 'Your booking QX7P2 was changed'],
   ['Tom Okafor <tom@acme.example>', 'Re: Roadmap for the first quarter'],
-  ['Newsletter <news@press.example>', 'Ten things that we learned about queues'],
+  ['Letters <letters@press.example>', 'Ten things that we learned about queues'],
   ['Lea Moreau <lea@studio.example>', 'Photos of the workshop'],
 ]
 
@@ -81,7 +81,10 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
   closers.push(() => radicale.stop())
   await radicale.addUser(ada, PASSWORD)
   const calendar = await radicale.makeCalendar(ada, 'Work')
-  const at = (hours: number) => ({ dateTime: new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 19), timeZone: 'Europe/Berlin' })
+  const at = (hours: number) => ({
+    dateTime: new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 19),
+    timeZone: 'Europe/Berlin',
+  })
   const event = icsObject([{ summary: 'Roadmap', start: at(26), end: at(27) }])
   await radicale.request(ada, 'PUT', `${calendar}roadmap.ics`, event, { 'content-type': 'text/calendar' })
   const connect = async (user: string, more: object = {}) => {
@@ -131,7 +134,7 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
   const sent = await send('Re: Invoice 2031 is due on Friday')
   await settled(sent, 'sent')
   smtp.behave({ recipient: () => 550 })
-  const failed = await send('Offer for the garden house')
+  const failed = await send('Offer for the garden shed')
   await settled(failed, 'failed')
   smtp.behave({ message: () => 'drop' })
   const uncertain = await send(`Signed contract ${HOSTILE}`)

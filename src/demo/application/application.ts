@@ -6,6 +6,7 @@ import type { DemoService } from '../service.ts'
 import type { Story } from '../story.ts'
 import { type Connecting, connecting } from './connecting.ts'
 import { type Inbox, inbox } from './inbox.ts'
+import { portalSignIn } from './portal.ts'
 import { startApplicationServer } from './server.ts'
 import { type ReceivedWebhooks, receivedWebhooks } from './webhooks.ts'
 
@@ -17,6 +18,8 @@ export interface DemoApplication {
   /** Its page. */
   url: string
   webhookUrl: string
+  /** Signs the browser in to the portal of the service, once. */
+  portalUrl: string
   webhooks: ReceivedWebhooks
   connecting: Connecting
   inbox: Inbox
@@ -27,7 +30,7 @@ export interface DemoApplication {
 
 export interface ApplicationDeps {
   api: DemoApi
-  service: Pick<DemoService, 'url' | 'key'>
+  service: Pick<DemoService, 'url' | 'key' | 'password'>
   mailbox: DemoMailbox
   story: Story
   /** Milliseconds since 1970. */
@@ -42,6 +45,7 @@ export async function startDemoApplication(deps: ApplicationDeps): Promise<DemoA
   let notice: string | null = null
   let bookingUrl: string | null = null
   let sent = 0
+  const portal = portalSignIn(service)
 
   const server = await startApplicationServer({
     service,
@@ -63,6 +67,7 @@ export async function startDemoApplication(deps: ApplicationDeps): Promise<DemoA
       server.changed()
     },
     bookingUrl: () => bookingUrl,
+    portal,
     async send() {
       if (accountId === null) return
       const message = nextMessage(sent, now())
@@ -83,7 +88,13 @@ export async function startDemoApplication(deps: ApplicationDeps): Promise<DemoA
   })
   return {
     ...server,
-    ...{ webhookUrl: `${server.url}/webhooks`, webhooks, connecting: connection, inbox: messages },
+    ...{
+      webhookUrl: `${server.url}/webhooks`,
+      portalUrl: server.url + portal.path,
+      webhooks,
+      connecting: connection,
+      inbox: messages,
+    },
     offer(url) {
       bookingUrl = url
       server.changed()

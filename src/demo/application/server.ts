@@ -7,6 +7,7 @@ import type { DemoService } from '../service.ts'
 import type { Story } from '../story.ts'
 import type { NextPage } from './connecting.ts'
 import { applicationPage, signInPage } from './page.ts'
+import type { PortalSignIn } from './portal.ts'
 
 export interface ServerDeps {
   service: Pick<DemoService, 'url'>
@@ -20,6 +21,7 @@ export interface ServerDeps {
   returned(query: URLSearchParams): Promise<void>
   /** Null until there is one. */
   bookingUrl(): string | null
+  portal: PortalSignIn
   /** Sends a message to the mailbox. */
   send(): Promise<void>
 }
@@ -68,6 +70,12 @@ export async function startApplicationServer(deps: ServerDeps): Promise<Applicat
     async 'GET /connected'(_request, response, { searchParams }) {
       await deps.returned(searchParams)
       redirect(response, '/')
+    },
+    // Browsers send cookies of 127.0.0.1 to every port of it.
+    async 'GET /portal'(_request, response, { searchParams }) {
+      const cookies = await deps.portal.cookies(searchParams.get('ticket') ?? '')
+      if (cookies !== undefined) response.setHeader('set-cookie', cookies)
+      redirect(response, deps.portal.url)
     },
     async 'POST /book'(_request, response) {
       redirect(response, deps.bookingUrl() ?? '/')

@@ -36,7 +36,7 @@ export function portalPages(app: App, sessions: Authenticator | undefined): void
 
   async function sessionOf(request: FastifyRequest): Promise<Shown['session']> {
     if (sessions === undefined) return 'off'
-    return (await sessions.authenticate(request)) === undefined ? 'none' : 'open'
+    return (await sessions.authenticate(request, true)) === undefined ? 'none' : 'open'
   }
 
   for (const path of ['/admin', '/admin/*']) {

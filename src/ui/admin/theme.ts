@@ -1,4 +1,4 @@
-import { type CSSVariablesResolver, createTheme, Modal, Paper, Tooltip } from '@mantine/core'
+import { type CSSVariablesResolver, createTheme, Modal, Notification, Paper, Tooltip } from '@mantine/core'
 
 export const theme = createTheme({
   primaryColor: 'indigo',
@@ -13,6 +13,7 @@ export const theme = createTheme({
   respectReducedMotion: true,
   components: {
     Modal: Modal.extend({ defaultProps: { centered: true, closeButtonProps: { 'aria-label': 'Close' } } }),
+    Notification: Notification.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } }),
     Paper: Paper.extend({ defaultProps: { radius: 'md' } }),
     Tooltip: Tooltip.extend({ defaultProps: { withArrow: true, openDelay: 200, multiline: true, maw: 320 } }),
   },

@@ -56,6 +56,19 @@ export function CommandPalette() {
       scrollable
       maxHeight={420}
       searchProps={{
+        // Accounts that arrive after the last key are not selected by themselves.
+        onKeyDown(event) {
+          const [first] = accounts
+          if (
+            event.key !== 'Enter' ||
+            first === undefined ||
+            document.querySelector('[data-action][data-selected]') !== null
+          )
+            return
+          event.preventDefault()
+          spotlight.close()
+          navigate(`/accounts/${first.id}`)
+        },
         leftSection: <IconSearch />,
         placeholder: 'Go to a page or an account',
         'aria-label': 'Go to a page or an account',

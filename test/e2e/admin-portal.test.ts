@@ -1,0 +1,287 @@
+import { readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { browserAvailable, launchBrowser } from '../kit/browser.ts'
+import { eventually } from '../kit/eventually.ts'
+import { api } from '../kit/http.ts'
+import { screenshots } from '../kit/screenshots.ts'
+import { openPortalStage, type PortalStage } from '../scenarios/portal-stage.ts'
+import { PORTAL_PAGES, type PortalVisit, visitPortal } from '../scenarios/portal-walk.ts'
+import { dovecotAvailable } from '../servers/dovecot.ts'
+import { radicaleAvailable } from '../servers/radicale.ts'
+
+/** Once compressed, what a first visit of the overview loads. */
+const MAX_FIRST_LOAD = 250_000
+
+describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable())('the admin portal', () => {
+  const keep = screenshots()
+  let browser: Browser
+  let stage: PortalStage
+  let visit: PortalVisit
+  beforeAll(async () => {
+    browser = await launchBrowser()
+    stage = await openPortalStage()
+    visit = await visitPortal({ browser, stage, keep })
+  })
+  afterAll(async () => {
+    await visit?.close()
+    await browser?.close()
+    await stage?.close()
+  })
+
+  it('is served with a strict policy, and its data only with a session', async () => {
+    const stranger = api(stage.url)
+    for (const path of ['/admin', '/admin/', '/admin/accounts/acc_1?tab=labels']) {
+      const { status, headers, text } = await stranger.get(path, { accept: 'text/html' })
+      expect([status, headers.get('cache-control'), headers.get('x-frame-options')]).toEqual([200, 'no-store', 'DENY'])
+      expect(headers.get('content-security-policy')).toMatch(
+        /^default-src 'none'; script-src 'self'; style-src 'self' 'nonce-[^']+'; connect-src 'self'; img-src 'self' data:; frame-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'$/,
+      )
+      const script = new URL(/<script type="module" src="([^"]+)"/.exec(text)?.[1] ?? '', stage.url + path)
+      const file = await stranger.get(script.pathname, { 'accept-encoding': 'br' })
+      expect([file.status, file.headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable'])
+      expect(file.headers.get('content-encoding')).toBe('br')
+    }
+    for (const path of ['/admin/overview', '/admin/delivery-rates', `/admin/previews/${stage.accounts.ada}/msg_1`]) {
+      expect([path, (await stranger.get(path)).status]).toEqual([path, 401])
+    }
+    for (const path of ['/admin/nothing', '/admin/assets/nothing.js', '/admin/assets/manifest.json']) {
+      expect([path, (await stranger.get(path, { accept: 'application/json' })).status]).toEqual([path, 404])
+    }
+  })
+
+  it('loads at most 250 kB for the overview, compressed', async () => {
+    const loaded: string[] = []
+    const { page } = visit
+    page.on('response', (response) => {
+      const name = /\/admin\/assets\/(.+)$/.exec(response.url())?.[1]
+      if (name !== undefined) loaded.push(name)
+    })
+    await visit.open('', 'Overview')
+    await page.locator('svg.chart').nth(1).waitFor()
+    const sizes = [...new Set(loaded)].map((name) => gzipSync(readFileSync(`dist/admin/${name}`), { level: 9 }).length)
+    const size = sizes.reduce((sum, one) => sum + one, 0)
+    console.log(`The overview loads ${size} bytes.`)
+    expect(sizes.length).toBeGreaterThan(3)
+    expect(size).toBeLessThan(MAX_FIRST_LOAD)
+  })
+
+  it('shows every page without an error, accessible, in light on a desktop', async () => {
+    for (const { name, path, heading, shows } of PORTAL_PAGES) {
+      await visit.open(path(stage), heading)
+      await shows(visit.page).waitFor()
+      await visit.inspect(name)
+    }
+  })
+
+  it('shows messages without running or loading anything that their senders wrote', async () => {
+    const { page } = visit
+    const account = `/accounts/${stage.accounts.ada}`
+    for (const subject of [/^Hostile </, 'Hostile attachments', 'Spring catalogue']) {
+      await visit.open(account, 'ada@acme.example')
+      await page.getByRole('button', { name: subject }).click()
+      const frame = page.frameLocator('iframe.preview')
+      await frame.locator('body').waitFor()
+      await page.getByRole('link', { name: 'Download the original message' }).waitFor()
+      const element = page.locator('iframe.preview')
+      expect(await element.getAttribute('sandbox')).toBe('allow-popups allow-popups-to-escape-sandbox')
+    }
+    await page.frameLocator('iframe.preview').getByRole('heading', { name: 'Spring catalogue' }).waitFor()
+    await visit.inspect('message')
+    const preview = await page.locator('iframe.preview').getAttribute('src')
+    const { headers } = await stage.api.get(new URL(`${preview}`).pathname)
+    expect(headers.get('content-security-policy')).toMatch(
+      /^sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'/,
+    )
+    // By itself, too, the page runs nothing.
+    await page.goto(`${preview}`)
+    await page.getByRole('heading', { name: 'Spring catalogue' }).waitFor()
+    expect(visit.problems).toEqual([])
+  })
+
+  it('connects, pauses, resumes, syncs and deletes accounts', async () => {
+    const { page } = visit
+    await visit.open('/accounts', 'Accounts')
+    await page.getByLabel('Search address or user').fill('GRACE')
+    await expect.poll(() => page.locator('[data-row]').allTextContents()).toEqual(['grace@acme.example'])
+    expect(page.url()).toContain('q=GRACE')
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByRole('button', { name: 'Connect a mailbox' }).click()
+    await page.getByLabel('Your user').fill('user-hedy')
+    await page.getByRole('button', { name: 'Create the link' }).click()
+    await page.getByRole('img', { name: 'QR code of the link' }).waitFor()
+    const link = await page.getByLabel('Link', { exact: true }).inputValue()
+    await page.getByRole('button', { name: 'Copy the link' }).click()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(link)
+    const code = new URL(link).searchParams.get('session')
+    expect((await stage.api.get(`/auth/sessions/${code}`)).json.status).toBe('pending')
+    await visit.inspect('link')
+    await page.getByRole('button', { name: 'Close', exact: true }).last().click()
+
+    const path = `/accounts/${stage.accounts.grace}`
+    const account = async () => (await stage.api.get(path)).json
+    await visit.open(path, 'grace@acme.example')
+    const choose = async (item: string) => {
+      await page.getByRole('button', { name: 'More' }).click()
+      await page.getByRole('menuitem', { name: item }).click()
+    }
+    await choose('Pause')
+    await page.getByText('This account is paused').waitFor()
+    expect((await account()).paused).toBe(true)
+    await visit.inspect('paused account')
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByText('This account is paused').waitFor({ state: 'detached' })
+    expect((await account()).paused).toBe(false)
+    await stage.dovecot.deliver('grace@acme.example', 'Subject: For the sync\r\n\r\nHello\r\n')
+    await page.getByRole('button', { name: 'Sync now' }).click()
+    // The list follows without a reload.
+    await page.getByRole('button', { name: 'For the sync' }).waitFor()
+
+    await visit.open(`/accounts/${stage.accounts.rejected}`, 'linus@acme.example')
+    await choose('Delete')
+    const remove = page.getByRole('button', { name: 'Delete the account' })
+    expect(await remove.isDisabled()).toBe(true)
+    await page.getByLabel(/to confirm/).fill('linus@acme.example')
+    await remove.click()
+    await page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor()
+    expect((await stage.api.get(`/accounts/${stage.accounts.rejected}`)).status).toBe(404)
+    expect(visit.problems).toEqual([])
+  })
+
+  it('adds, changes, tests, rotates, deactivates and deletes an endpoint', async () => {
+    const { page } = visit
+    await visit.open('/webhooks', 'Webhooks')
+    await page.getByRole('button', { name: 'Add an endpoint' }).click()
+    await page.getByLabel('URL').fill('ftp://nowhere')
+    await page.getByRole('button', { name: 'Add the endpoint' }).click()
+    await page.getByText('The endpoint could not be saved').waitFor()
+    const { url } = (await stage.api.get(`/webhooks/endpoints/${stage.endpoints.working}`)).json
+    await page.getByLabel('URL').fill(`${url}/second`)
+    await page.getByLabel('draft.*').check()
+    await page.getByRole('button', { name: 'Add the endpoint' }).click()
+    const secret = await page.getByLabel('Secret', { exact: true }).inputValue()
+    expect(secret).toMatch(/^whsec_/)
+    await visit.inspect('secret').catch(ignoreRefusal(visit))
+    await page.getByRole('button', { name: 'I have stored it' }).click()
+    await page.getByRole('heading', { level: 1, name: /second/ }).waitFor()
+    const path = `/webhooks/endpoints/${new URL(page.url()).pathname.split('/').at(-1)}`
+    const endpoint = async () => (await stage.api.get(path)).json
+    expect((await endpoint()).eventTypes.toSorted()).toEqual(['draft.*', 'mailbox.changed', 'message.received'])
+
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByLabel('All events, also future ones').check()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await visit.toast('was changed')
+    expect((await endpoint()).eventTypes).toEqual(['*'])
+    const choose = async (item: string) => {
+      await page.getByRole('button', { name: 'More' }).click()
+      await page.getByRole('menuitem', { name: item }).click()
+    }
+    await choose('Rotate the secret')
+    await page.getByRole('button', { name: 'Rotate', exact: true }).click()
+    await expect.poll(() => page.getByLabel('Secret', { exact: true }).inputValue()).toMatch(/^whsec_/)
+    expect(await page.getByLabel('Secret', { exact: true }).inputValue()).not.toBe(secret)
+    await page.getByRole('button', { name: 'I have stored it' }).click()
+    await choose('Deactivate')
+    await page.getByText('This endpoint is inactive').waitFor()
+    expect((await endpoint()).isActive).toBe(false)
+    await page.getByRole('button', { name: 'Send a test event' }).click()
+    await page.getByRole('heading', { level: 1, name: 'webhook.test' }).waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { level: 1, name: /second/ }).waitFor()
+    await choose('Delete')
+    await page.getByLabel(/to confirm/).fill(new URL(url).host)
+    await page.getByRole('button', { name: 'Delete the endpoint' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
+    expect((await stage.api.get(path)).status).toBe(404)
+    expect(visit.problems).toEqual([])
+  })
+
+  it('shows what was sent and what came back, and sends deliveries again', async () => {
+    const { page } = visit
+    await visit.open('/deliveries', 'Deliveries')
+    await page.getByRole('combobox', { name: 'Status' }).click()
+    await page.getByRole('option', { name: 'Failed' }).click()
+    await expect.poll(() => page.url()).toContain('status=failed')
+    await page.locator('[data-row]').first().click()
+    await page.getByText('Every attempt has failed').waitFor()
+    await page.getByText('Cannot store the event. <img').waitFor()
+    await visit.inspect('failed delivery')
+    const path = `/webhooks/deliveries/${new URL(page.url()).pathname.split('/').at(-1)}`
+    const before = (await stage.api.get(path)).json.attempt
+    await page.getByRole('button', { name: 'Copy as curl' }).click()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^curl -X POST 'http.*\/broken'/)
+    await page.getByRole('button', { name: 'Send again' }).click()
+    await eventually(async () => expect((await stage.api.get(path)).json.attempt).toBeGreaterThan(before))
+    await visit.open(`/deliveries?recover=1&endpointId=${stage.endpoints.inactive}`, 'Deliveries')
+    await page.getByRole('button', { name: 'Recover', exact: true }).click()
+    await page.getByText(/are on their way|Nothing was missed/).waitFor()
+    expect(visit.problems).toEqual([])
+  })
+
+  it('decides about messages of the outbox, and sends drafts', async () => {
+    const { page } = visit
+    const statusOf = async (id: string) => (await stage.api.get(`/outbox/${id}`)).json.status
+    await visit.open(`/outbox?open=${stage.outbox.uncertain}`, 'Drafts and outbox')
+    await page.getByRole('button', { name: 'It arrived' }).click()
+    await eventually(async () => expect(await statusOf(stage.outbox.uncertain)).toBe('sent'))
+    await visit.open(`/outbox?open=${stage.outbox.failed}`, 'Drafts and outbox')
+    await page.getByRole('button', { name: 'Send again' }).click()
+    await page.getByRole('button', { name: 'Send again' }).last().click()
+    await eventually(async () => expect(await statusOf(stage.outbox.failed)).toBe('sent'))
+    await visit.open(`/outbox?open=${stage.outbox.scheduled}`, 'Drafts and outbox')
+    await page.getByRole('button', { name: 'Cancel the message' }).click()
+    await page.getByRole('button', { name: 'Cancel the message' }).last().click()
+    await eventually(async () => expect(await statusOf(stage.outbox.scheduled)).toBe('cancelled'))
+    await visit.open(`/outbox?tab=drafts&accountId=${stage.accounts.grace}`, 'Drafts and outbox')
+    await page.getByRole('button', { name: 'Dinner on Thursday' }).click()
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await page.getByRole('button', { name: 'Send', exact: true }).last().click()
+    await eventually(async () => {
+      const { messages } = (await stage.api.get('/outbox')).json
+      expect(messages.map(({ subject }: { subject: string }) => subject)).toContain('Dinner on Thursday')
+    })
+    expect(visit.problems).toEqual([])
+  })
+
+  it('finds pages and accounts from the keyboard, filters logs, and signs out', async () => {
+    const { page } = visit
+    await visit.open('', 'Overview')
+    await page.keyboard.press('Control+k')
+    await page.getByLabel('Go to a page or an account').fill('ada@')
+    await page
+      .getByRole('button', { name: 'ada@acme.example' })
+      .or(page.getByRole('option', { name: /ada@acme/ }))
+      .first()
+      .waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'ada@acme.example' }).waitFor()
+    await expect.poll(() => page.evaluate('document.activeElement?.textContent')).toBe('ada@acme.example')
+    await page.getByRole('link', { name: 'Logs' }).first().click()
+    await page.getByRole('heading', { level: 1, name: 'Sync logs' }).waitFor()
+    await page.getByText('Records about').waitFor()
+    await page.locator('[data-row]').first().focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByText(stage.accounts.ada).first().waitFor()
+    await visit.inspect('log record')
+    await page.keyboard.press('Escape')
+    const cookies = await page.context().cookies()
+    await page.getByRole('button', { name: 'operator' }).click()
+    await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click()
+    await page.getByRole('heading', { name: 'Sign in to Posthorn' }).waitFor()
+    await visit.inspect('sign-in')
+    const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
+    expect((await api(stage.url).get('/accounts', { cookie })).status).toBe(401)
+  })
+})
+
+/** The browser reports a refused request as an error of its console. */
+function ignoreRefusal({ problems }: PortalVisit) {
+  return (error: unknown) => {
+    const others = problems.filter((problem) => !problem.includes('status of 400'))
+    problems.splice(0, problems.length, ...others)
+    if (others.length > 0) throw error
+  }
+}
