@@ -13,7 +13,7 @@ import { PASSWORD } from './mailboxes.ts'
 export const OPERATOR = { username: 'operator', password: 'a long enough password' }
 
 /** Runs where it is shown as HTML, in whatever browser. */
-export const HOSTILE = '<img src=x onerror=alert(1)>'
+const HOSTILE = '<img src=x onerror=alert(1)>'
 
 /** A service in use: mailboxes in several states, messages of all kinds, endpoints that work and that fail, and sent messages. */
 export interface PortalStage {
