@@ -12,6 +12,7 @@ import { commandHelp, overview } from './help.ts'
 import { listenCommand } from './listen.ts'
 import { migrateStatusCommand, migrateUpCommand } from './migrate.ts'
 import { accountCommands } from './online/accounts.ts'
+import { backfillCommands } from './online/backfill.ts'
 import { deliveryCommands } from './online/deliveries.ts'
 import { keyCommands } from './online/keys.ts'
 import { restoreCommand } from './restore.ts'
@@ -37,6 +38,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   doctor: doctorCommand,
   ...accountCommands,
   ...deliveryCommands,
+  ...backfillCommands,
   ...keyCommands,
   backup: backupCommand,
   restore: restoreCommand,

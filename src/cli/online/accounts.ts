@@ -126,7 +126,7 @@ function changing(verb: 'sync' | 'pause' | 'resume', summary: string, done: stri
 }
 
 /** The account with this id, `customUserId` or address. Throws when several have it. */
-async function findAccount(api: Client, named: string): Promise<Account> {
+export async function findAccount(api: Client, named: string): Promise<Account> {
   try {
     return await api.get<Account>(`/accounts/${encodeURIComponent(named)}`)
   } catch (error) {

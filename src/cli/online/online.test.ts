@@ -120,6 +120,21 @@ describe('commands that call a running service', () => {
     )
   })
 
+  it('start, show and list the historical sync of an account', async () => {
+    for (const action of ['start', 'restart']) {
+      expect(await posthorn(['backfill', action, 'ada@example.com'])).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(new RegExp(`^Account +${ids[0]}\nStatus +`)),
+      })
+    }
+    const listed = await posthorn(['backfill', 'list'])
+    expect(listed).toMatchObject({ code: 0, error: '1 historical sync.', out: expect.stringContaining(ids[0] ?? '-') })
+    expect((await posthorn(['backfill', 'show', 'bob@example.com'])).out).toMatch(/\nStatus +idle\n/)
+    const refused = await posthorn(['backfill', 'pause', 'bob@example.com'])
+    expect(refused).toMatchObject({ code: 1, out: '', error: expect.stringMatching(/^posthorn: ./) })
+    expect(await posthorn(['backfill', 'list', '--status', 'idle'])).toMatchObject({ code: 2 })
+  })
+
   it('create a key that is shown once, list it without the key, and revoke it', async () => {
     const created = await posthorn(['keys', 'create', '--name', 'reports', '--scopes', 'read', '--expires', '90d'])
     expect(created).toMatchObject({ code: 0, error: expect.stringContaining('only time') })
@@ -179,6 +194,9 @@ describe('commands that call a running service', () => {
       ['keys', 'list'],
       ['keys', 'create', '--name', 'x'],
       ['keys', 'revoke', 'key_1'],
+      ['backfill', 'list'],
+      ['backfill', 'show', 'acc_1'],
+      ['backfill', 'start', 'acc_1'],
     ]
     for (const line of lines) {
       const { code, error } = await posthorn(line, { url })

@@ -1,0 +1,107 @@
+import { systemClock } from '../../lib/clock.ts'
+import { isoTime } from '../../lib/time.ts'
+import type { Command, Given, Terminal } from '../command.ts'
+import { findAccount } from './accounts.ts'
+import { client, LIST_OPTIONS, ONLINE_OPTIONS, operandOf, pageOf } from './client.ts'
+import { relativeTime, wordOf } from './options.ts'
+import { type Column, details, type Paged, printPosition, table } from './table.ts'
+
+interface Backfill {
+  accountId: string
+  status: string
+  processed: number
+  total: number | null
+  ratePerMinute: number | null
+  secondsLeft: number | null
+  oldestReached: string | null
+  startedAt: string | null
+  updatedAt: string | null
+  lastError: string | null
+}
+
+const STATUSES = ['running', 'paused', 'completed', 'failed', 'cancelled']
+const OPERAND = '<account>'
+const LIST = 'posthorn accounts list'
+
+export const backfillCommands: Readonly<Record<string, Command>> = {
+  'backfill list': {
+    summary: 'list the historical syncs of accounts',
+    options: {
+      status: { value: 'STATUS', about: `only those in this state: ${STATUSES.join(', ')}` },
+      ...LIST_OPTIONS,
+      ...ONLINE_OPTIONS,
+    },
+    examples: ['posthorn backfill list --status running'],
+    run: list,
+  },
+  'backfill show': {
+    summary: 'show the progress of the historical sync of an account',
+    operand: OPERAND,
+    options: ONLINE_OPTIONS,
+    examples: ['posthorn backfill show ada@acme.example'],
+    run: (terminal, given) => act(terminal, given, 'show'),
+  },
+  'backfill start': acting('start', 'read the older mail of an account in the background'),
+  'backfill pause': acting('pause', 'pause the historical sync of an account'),
+  'backfill resume': acting('resume', 'continue a paused or failed historical sync'),
+  'backfill restart': acting('restart', 'begin the historical sync of an account anew'),
+  'backfill cancel': acting('cancel', 'end the historical sync of an account; stored messages are kept'),
+}
+
+function timeLeft({ status, secondsLeft }: Backfill): string | null {
+  if (status !== 'running' || secondsLeft === null) return null
+  const nowMs = systemClock.now()
+  return relativeTime(isoTime(nowMs + secondsLeft * 1000), nowMs)
+}
+
+const progress = ({ processed, total }: Backfill) => (total === null ? String(processed) : `${processed} of ${total}`)
+
+const COLUMNS: readonly Column<Backfill>[] = [
+  { title: 'ACCOUNT', value: ({ accountId }) => accountId },
+  { title: 'STATUS', value: ({ status }) => status },
+  { title: 'MESSAGES', value: progress },
+  { title: 'ENDS', value: timeLeft, optional: true },
+  { title: 'LAST ERROR', value: ({ lastError }) => lastError, shrinks: true, optional: true },
+]
+
+async function list(terminal: Terminal, given: Given): Promise<void> {
+  const query = { ...pageOf(given), status: wordOf('status', given.options.status, STATUSES) }
+  const found = await client(given).get<Paged & { backfills: Backfill[] }>('/historical-sync', query)
+  if (given.options.json !== undefined) return terminal.out(JSON.stringify(found, null, 2))
+  if (found.backfills.length > 0) for (const line of table(found.backfills, COLUMNS, terminal.width)) terminal.out(line)
+  printPosition(terminal, found, 'historical sync', 'posthorn backfill list')
+}
+
+type Action = 'start' | 'pause' | 'resume' | 'restart' | 'cancel'
+
+function acting(action: Action, summary: string): Command {
+  return {
+    summary,
+    operand: OPERAND,
+    options: ONLINE_OPTIONS,
+    examples: [`posthorn backfill ${action} acc_01k9zv3h5q8m2n4p6r7s8t9vwx`],
+    run: (terminal, given) => act(terminal, given, action),
+  }
+}
+
+async function act(terminal: Terminal, given: Given, action: Action | 'show'): Promise<void> {
+  const named = operandOf(given, `backfill ${action}`, 'an account', LIST)
+  const api = client(given)
+  const { id } = await findAccount(api, named)
+  const backfill =
+    action === 'show'
+      ? await api.get<Backfill>(`/historical-sync/${id}`)
+      : await api.post<Backfill>(`/historical-sync/${action}/${id}`)
+  if (given.options.json !== undefined) return terminal.out(JSON.stringify(backfill, null, 2))
+  const lines = details({
+    Account: backfill.accountId,
+    Status: backfill.status,
+    Messages: progress(backfill),
+    Rate: backfill.ratePerMinute === null ? null : `${backfill.ratePerMinute} per minute`,
+    Ends: timeLeft(backfill),
+    'Oldest message': backfill.oldestReached,
+    'Started at': backfill.startedAt,
+    'Last error': backfill.lastError,
+  })
+  for (const line of lines) terminal.out(line)
+}
