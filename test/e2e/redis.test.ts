@@ -4,7 +4,6 @@ import { SHARED_KEYS, startServiceProcess } from '../kit/process.ts'
 import { runCrashes } from '../scenarios/crashes.ts'
 import { runRedisFailures } from '../scenarios/redis-failures.ts'
 import { runRedisRestarts } from '../scenarios/redis-restarts.ts'
-import { runReplicas } from '../scenarios/replicas.ts'
 import { hasRedis, type RedisServerProcess, startRedis } from '../servers/redis.ts'
 
 describe.skipIf(!hasRedis || inject('postgresUrl') === undefined)('the service on PostgreSQL and Redis', () => {
@@ -46,13 +45,5 @@ describe.skipIf(!hasRedis || inject('postgresUrl') === undefined)('the service o
   }, async () => {
     const counts = await runRedisFailures(await open.place(), redis, { mailboxes: 2, messages: 3, lastsMs: 1000 })
     expect(counts.events).toBe(3 * 17)
-  })
-
-  it('announces each message once while one instance is killed and the other is suspended', {
-    timeout: 360_000,
-  }, async () => {
-    const place = { ...(await open.place()), env: { REDIS_URL: redis.url } }
-    const counts = await runReplicas(place, { mailboxes: 4, messages: 10, paceMs: 20, stoppedMs: 35_000 })
-    expect(counts.events).toBe(50)
   })
 })

@@ -119,7 +119,8 @@ export async function checkRowsOf(place: Pick<Place, 'dataDir' | 'databaseUrl'>)
   }
 }
 
-async function temporaryFolder(undo: (step: Undo) => void): Promise<string> {
+/** `undo` receives how to remove it. */
+export async function temporaryFolder(undo: (step: Undo) => void): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-test-'))
   undo(() => rm(folder, { recursive: true, force: true }))
   return folder

@@ -25,6 +25,12 @@ interface Server {
   stop(): Promise<void>
 }
 
+/** A server of its own, for a test that restarts it. */
+export interface OwnPostgres extends Server {
+  /** Ends every connection, stops the server, and starts it on the same port when `meanwhile` has ended. */
+  restart(meanwhile?: () => Promise<void>): Promise<void>
+}
+
 /** Vitest's global setup: one PostgreSQL for the whole run, from TEST_DATABASE_URL or started in a temporary folder. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await findServer()
@@ -63,7 +69,7 @@ export async function findServer(): Promise<Server | undefined> {
   const given = process.env.TEST_DATABASE_URL
   if (given !== undefined && given !== '') return { url: given, stop: async () => {} }
   try {
-    return await startEmbedded()
+    return await startOwnPostgres()
   } catch (error) {
     if (process.env.CI === 'true') throw error
     console.error('Skipping all PostgreSQL tests, because PostgreSQL could not be started.', error)
@@ -71,7 +77,8 @@ export async function findServer(): Promise<Server | undefined> {
   }
 }
 
-async function startEmbedded(): Promise<Server> {
+/** Starts a temporary server with an empty database. */
+export async function startOwnPostgres(): Promise<OwnPostgres> {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-postgres-'))
   // Started as root, the server runs as the user "postgres", which must be able to enter the folder.
   await chmod(folder, 0o755)
@@ -86,7 +93,8 @@ async function startEmbedded(): Promise<Server> {
     port,
     user: 'postgres',
     password: 'posthorn',
-    persistent: false,
+    // It stays until `stop` removes its folder.
+    persistent: true,
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C', '--no-instructions'],
     postgresFlags: FLAGS,
@@ -102,6 +110,11 @@ async function startEmbedded(): Promise<Server> {
   }
   return {
     url: `postgres://postgres:posthorn@127.0.0.1:${port}/postgres`,
+    async restart(meanwhile) {
+      await server.stop()
+      await meanwhile?.()
+      await server.start()
+    },
     async stop() {
       await server.stop()
       removeFolder()

@@ -24,7 +24,8 @@ export interface Application {
   close(): Promise<void>
 }
 
-export async function startApplication(): Promise<Application> {
+/** `delayMs`: how long it takes to respond. */
+export async function startApplication({ delayMs = 0 } = {}): Promise<Application> {
   const receiver = await startReceiver()
   const received = new Map<string, ReceivedEvent>()
   let trusted: string | undefined
@@ -46,7 +47,7 @@ export async function startApplication(): Promise<Application> {
     event.times += 1
     event.deliveryIds.add(deliveryId)
     received.set(id, event)
-    return { status: 204 }
+    return { status: 204, delayMs }
   })
 
   return {

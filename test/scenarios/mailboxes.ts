@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'vitest'
 import { eventually } from '../kit/eventually.ts'
 import type { Dovecot } from '../servers/dovecot.ts'
 import type { Application } from './application.ts'
@@ -81,4 +83,39 @@ export function numberedMessage(subject: string): string {
     `This is ${subject}.`,
     '',
   ].join('\r\n')
+}
+
+export interface Mail {
+  readonly subjects: string[]
+  /** Waits until so many more have arrived. */
+  more(messages: number): Promise<void>
+  /** Rejects if one could not be delivered. */
+  stop(): Promise<void>
+}
+
+/** Delivers messages to the mailboxes in turn, until it is stopped. */
+export function startMail(dovecot: Dovecot, users: readonly string[], paceMs: number): Mail {
+  const subjects: string[] = []
+  let isStopped = false
+  const run = async () => {
+    for (let index = 0; !isStopped; index += 1) {
+      const subject = `message-${index}`
+      await dovecot.deliver(users[index % users.length] ?? '', numberedMessage(subject))
+      subjects.push(subject)
+      await sleep(paceMs)
+    }
+  }
+  const running = run()
+  running.catch(() => {})
+  return {
+    subjects,
+    async more(messages) {
+      const target = subjects.length + messages
+      await eventually(() => expect(subjects.length).toBeGreaterThanOrEqual(target), 300_000)
+    },
+    async stop() {
+      isStopped = true
+      await running
+    },
+  }
 }

@@ -79,11 +79,16 @@ export class CheckTimes {
     return time?.isExpected === true ? lagOf(time, this.#clock.monotonic()) : null
   }
 
-  greatestLagMs(): number {
+  /** Over the owned accounts, those included whose stall was stored. */
+  summary(): { stalledAccounts: number; greatestLagMs: number } {
     const nowMs = this.#clock.monotonic()
-    let greatest = 0
-    for (const time of this.#times.values()) if (time.isExpected) greatest = Math.max(greatest, lagOf(time, nowMs))
-    return greatest
+    const summary = { stalledAccounts: 0, greatestLagMs: 0 }
+    for (const time of this.#times.values()) {
+      if (!time.isExpected) continue
+      if (time.isStored || nowMs >= time.stallsAt) summary.stalledAccounts += 1
+      summary.greatestLagMs = Math.max(summary.greatestLagMs, lagOf(time, nowMs))
+    }
+    return summary
   }
 
   #set(accountId: string, dueInMs: number): void {

@@ -26,6 +26,8 @@ export interface Sync {
   totals(): SyncTotals
   /** How long the check of an account is overdue, 0 while it is on time. Null while no check is expected, and for other processes' accounts. */
   lagMs(accountId: string): number | null
+  /** The accounts of this process without a successful check in three intervals, and how long a check is overdue at most. */
+  lag(): { stalledAccounts: number; greatestLagMs: number }
 }
 
 /** Enough for most runs. An aborted run continues at its cursor, here or on another replica. */
@@ -110,7 +112,7 @@ export function sync(deps: SyncDeps): Sync {
     else if (scheduler.state(accountId)?.state === 'idle') scheduler.request(accountId)
   }
 
-  const totals = () => ({ ...scheduler.totals(), greatestLagMs: times.greatestLagMs() })
+  const totals = () => ({ ...scheduler.totals(), greatestLagMs: times.summary().greatestLagMs })
 
   function onHint(payload: string | undefined): void {
     if (payload === undefined) {
@@ -196,5 +198,6 @@ export function sync(deps: SyncDeps): Sync {
     state: (accountId) => scheduler.state(accountId),
     totals,
     lagMs: (accountId) => times.lagMs(accountId),
+    lag: () => times.summary(),
   }
 }

@@ -18,6 +18,8 @@ export class LockWatch {
   readonly #timing: LockWatchTiming
   /** By instance id, since when this session finds the lock missing, and how often it did. */
   #missing = new Map<string, { sinceMs: number; reads: number }>()
+  /** The age of this session at the last read. */
+  #sessionMs = 0
 
   constructor(presence: Presence, clock: Clock, timing: LockWatchTiming) {
     this.#presence = presence
@@ -25,9 +27,11 @@ export class LockWatch {
     this.#timing = timing
   }
 
-  /** A lock is missing that has not been missing long enough. */
-  get isSuspicious(): boolean {
-    return this.#missing.size > 0
+  /** When to read the locks again: more often while one is missing, and as soon as this session may prove a death. */
+  nextReadInMs(usualMs: number): number {
+    if (this.#missing.size === 0) return usualMs
+    const untilOldMs = this.#timing.sessionMs - this.#sessionMs
+    return untilOldMs > 0 ? Math.min(untilOldMs, usualMs / 2) : usualMs / 2
   }
 
   /** `locks`: the keys of the instances that held their lock at their last heartbeat, by id. Returns the ids of the dead ones. */
@@ -36,6 +40,7 @@ export class LockWatch {
     const before = this.#missing
     this.#missing = new Map()
     if (view === undefined) return []
+    this.#sessionMs = view.sessionMs
     const nowMs = this.#clock.monotonic()
     const dead: string[] = []
     for (const [id, key] of locks) {

@@ -3,13 +3,14 @@ import { imapUser, testAccounts } from '../../../../test/kit/accounts.ts'
 import { describePostgres } from '../../../../test/kit/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { administer } from '../../../../test/kit/postgres-server.ts'
-import { startTcpProxy } from '../../../../test/servers/tcp-proxy.ts'
+import { startTcpProxy, type TcpProxy } from '../../../../test/servers/tcp-proxy.ts'
 import { memoryBus } from '../../../infra/bus/index.ts'
 import type { Db } from '../../../infra/db/index.ts'
+import { openPostgres } from '../../../infra/db/postgres.ts'
 import { silentLog } from '../../../infra/log/index.ts'
 import { openPresence, type Presence } from '../../../infra/presence/index.ts'
 import { systemClock } from '../../../lib/clock.ts'
-import { type Ownership, ownership } from '../index.ts'
+import { type Ownership, type OwnershipTiming, ownership } from '../index.ts'
 
 const HOUR = 3_600_000
 
@@ -35,12 +36,20 @@ describePostgres('locks of instances', (databases) => {
   }
 
   /** An instance with a bus of its own, so that it learns of the others from the database only. */
-  async function start(db: Db, instanceId: string, presence?: Presence) {
+  async function start(db: Db, instanceId: string, presence?: Presence, changes: Partial<OwnershipTiming> = {}) {
     const dead: string[] = []
     const instance = ownership({
       ...{ db, bus: memoryBus({ log: silentLog }), clock: systemClock, log: silentLog, instanceId, presence },
       onInstanceDead: async (id) => void dead.push(id),
-      timing: { roundMs: 50, deadAfterMs: HOUR, hintGapMs: 5, lockReadMs: 20, sessionMs: 300, missingMs: 100 },
+      timing: {
+        roundMs: 50,
+        deadAfterMs: HOUR,
+        hintGapMs: 5,
+        lockReadMs: 20,
+        sessionMs: 300,
+        missingMs: 100,
+        ...changes,
+      },
     })
     running.push(instance)
     await instance.start()
@@ -99,6 +108,41 @@ describePostgres('locks of instances', (databases) => {
     expect([a.dead, a.count(), b.count()]).toEqual([[], 1, 1])
     await proxy.restore()
     await eventually(async () => expect(await lockOfB()).toBe(presence.key))
+  })
+
+  it('an outage of the database, during which no instance has heartbeats, makes none of them dead', async () => {
+    const { url, db } = await world(4)
+    const place = new URL(url)
+    const links: { proxy: TcpProxy; db: Db }[] = []
+    for (let index = 0; index < 2; index += 1) {
+      const proxy = await startTcpProxy(Number(place.port))
+      const via = new URL(url)
+      via.port = String(proxy.port)
+      const linked = openPostgres({ url: via.href, maxConnections: 2, onError: () => {} })
+      onTestFinished(() => linked.close().then(() => proxy.close()))
+      links.push({ proxy, db: linked })
+    }
+    const [first, second] = links
+    if (first === undefined || second === undefined) throw new Error('unreachable')
+    const timing = { deadAfterMs: 1000, settleMs: 4000 }
+    const [a, b] = [await start(first.db, 'a', undefined, timing), await start(second.db, 'b', undefined, timing)]
+    await eventually(() => expect([a.count(), b.count()]).toEqual([2, 2]))
+    const before = await epochs(db)
+    const beatOf = async (id: string) =>
+      (await db.read.selectFrom('instances').select('heartbeatAt').where('id', '=', id).executeTakeFirst())
+        ?.heartbeatAt ?? 0
+    const began = await beatOf('a')
+    await eventually(async () => expect(await beatOf('a')).toBeGreaterThan(began + timing.settleMs + 500))
+    for (const { proxy } of links) await proxy.cut()
+    await eventually(() => expect([a.count(), b.count()]).toEqual([0, 0]))
+    const last = await beatOf('a')
+    await first.proxy.restore()
+    await eventually(async () => expect(await beatOf('a')).toBeGreaterThan(last))
+    await eventually(() => expect(a.count()).toBe(2))
+    await second.proxy.restore()
+    await eventually(() => expect(b.count()).toBe(2))
+    expect(await epochs(db)).toEqual(before)
+    expect([...a.dead, ...b.dead]).toEqual([])
   })
 
   it('a connection through a pooler takes no lock', async () => {

@@ -32,6 +32,8 @@ export interface OwnershipTiming extends LockWatchTiming {
   fullRoundMs: number
   /** An instance without a heartbeat for this long is dead, whatever its lock shows. */
   deadAfterMs: number
+  /** How long this instance must have had heartbeats itself before it judges those of others: all of them end while the database is away. */
+  settleMs: number
   /** Shortest interval between rounds caused by hints. */
   hintGapMs: number
   /** How many accounts an instance releases per round after another one joined. */
@@ -61,6 +63,8 @@ class Rounds implements Ownership {
   #syncTotals: () => SyncTotals | undefined = () => undefined
   #unowned = 0
   #lastBeatMs = 0
+  /** Since when no heartbeat of this instance failed or was late. */
+  #beatingSinceMs = Number.POSITIVE_INFINITY
   #beatFailure: unknown
   #lastGiveBackMs = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
@@ -93,6 +97,7 @@ class Rounds implements Ownership {
       sessionMs: 5_000,
       missingMs: 3_000,
       deadAfterMs: 30_000,
+      settleMs: 10_000,
       hintGapMs: 100,
       movesPerRound: 100,
       soleProcess: deps.db.engine === 'sqlite',
@@ -215,10 +220,9 @@ class Rounds implements Ownership {
 
   #scheduleWatch(): void {
     if (this.#stopping !== undefined || this.#watch === undefined) return
-    const delayMs = this.#watch.isSuspicious ? this.#timing.lockReadMs / 2 : this.#timing.lockReadMs
     this.#watchTimer = setTimeout(() => {
       this.#watching = this.#readLocks().finally(() => this.#scheduleWatch())
-    }, delayMs)
+    }, this.#watch.nextReadInMs(this.#timing.lockReadMs))
   }
 
   /** An instance whose lock is missing long enough is dead: removes it and takes its accounts. */
@@ -249,7 +253,10 @@ class Rounds implements Ownership {
         error,
       })
       // Other instances may have taken the accounts: without a heartbeat this process must not act as an owner.
-      if (this.#deps.clock.monotonic() - this.#lastBeatMs > this.#timing.deadAfterMs) this.#owned.replace([])
+      if (this.#deps.clock.monotonic() - this.#lastBeatMs > this.#timing.deadAfterMs) {
+        this.#owned.replace([])
+        this.#fullDue = true
+      }
     } finally {
       this.#schedule()
     }
@@ -267,7 +274,8 @@ class Rounds implements Ownership {
       this.#fullDue = true
       await this.#register()
     }
-    if (!this.#timing.soleProcess) await this.#removeDead(this.#timing.deadAfterMs)
+    const { soleProcess, deadAfterMs, settleMs } = this.#timing
+    if (!soleProcess && beatAtMs - this.#beatingSinceMs >= settleMs) await this.#removeDead(deadAfterMs)
     const instances = await instancesWithLocks(this.#deps.db.read)
     const others = instances.filter(({ id }) => id !== this.instanceId)
     this.#locks = new Map(others.flatMap(({ id, lockKey }) => (lockKey === null ? [] : [[id, lockKey] as const])))
@@ -284,15 +292,20 @@ class Rounds implements Ownership {
 
   /** The only write that happens every few seconds even without work, so its error is reported in health. */
   async #beat(): Promise<boolean> {
+    const startedMs = this.#deps.clock.monotonic()
     try {
       const totals = this.#syncTotals()
       const written = totals === undefined ? null : JSON.stringify(totals)
       const state = { syncTotals: written, lockKey: this.#lockKey }
       const isAlive = await this.#write((store) => store.beat(this.instanceId, state))
       this.#beatFailure = undefined
+      const nowMs = this.#deps.clock.monotonic()
+      const isLate = nowMs - startedMs > this.#timing.deadAfterMs / 2
+      this.#beatingSinceMs = isLate ? nowMs : Math.min(this.#beatingSinceMs, nowMs)
       return isAlive
     } catch (error) {
       this.#beatFailure = error
+      this.#beatingSinceMs = Number.POSITIVE_INFINITY
       throw error
     }
   }

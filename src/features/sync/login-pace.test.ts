@@ -1,0 +1,67 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { databases } from '../../../test/kit/database.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { syncService } from '../../../test/kit/sync.ts'
+import { startScriptedImap } from '../../../test/servers/scripted-imap.ts'
+import { fixedClock } from '../../lib/clock.ts'
+import type { SyncTiming } from './index.ts'
+import { LoginPace } from './login-pace.ts'
+
+const open = databases('sqlite')
+
+it('reserves so many logins per second for each host, and a burst after a quiet time', () => {
+  const clock = fixedClock(0)
+  const pace = new LoginPace(clock, { loginBurst: 3, loginsPerSecond: 10 })
+  const reserved = (count: number, host = 'a') => Array.from({ length: count }, () => pace.reserve(host) - clock.now())
+  expect(reserved(1000).slice(-1)).toEqual([99_700])
+  expect(reserved(4, 'b')).toEqual([0, 0, 0, 100])
+  clock.advance(99_700)
+  pace.sweep()
+  expect(reserved(2)).toEqual([100, 200])
+  clock.advance(10_000)
+  expect(reserved(4)).toEqual([0, 0, 0, 100])
+})
+
+/** Mailboxes of one server, which counts the logins and responds when told to. */
+async function takingOver(accounts: number, timing: Partial<SyncTiming>) {
+  const db = await open()
+  const waiting: (() => void)[] = []
+  let most = 0
+  const server = await startScriptedImap({
+    onCommand(name, socket, tag) {
+      if (name !== 'LOGIN' && name !== 'AUTHENTICATE') return undefined
+      waiting.push(() => socket.write(`${tag} OK done\r\n`))
+      most = Math.max(most, waiting.length)
+      return true
+    },
+  })
+  onTestFinished(() => server.close())
+  const service = syncService(db, { timing })
+  onTestFinished(() => service.stop())
+  const { host = '', port: imapsPort = 0 } = server.access.settings.imap ?? {}
+  const ids: string[] = []
+  for (let n = 0; n < accounts; n += 1) ids.push(await service.link({ host, imapsPort }, `user-${n}`, 'secret'))
+  await service.start()
+  return { service, ids, waiting, most: () => most }
+}
+
+it('an instance that takes over many mailboxes of a host has 25 logins in progress at most', async () => {
+  const { service, ids, waiting, most } = await takingOver(60, {})
+  await eventually(() => expect(waiting).toHaveLength(25))
+  await eventually(() => {
+    for (const respond of waiting.splice(0)) respond()
+    expect(ids.filter((id) => service.sync.state(id)?.state !== 'waiting')).toEqual([])
+    expect(service.sync.totals()).toMatchObject({ waiting: 0, failed: 0 })
+  })
+  expect(most()).toBe(25)
+})
+
+it('logins beyond the pace of the host wait without a slot, except those that a person requests', async () => {
+  const { service, ids, waiting } = await takingOver(12, { loginBurst: 5, loginsPerSecond: 0.001 })
+  await eventually(() => expect(waiting).toHaveLength(5))
+  expect(service.sync.totals()).toMatchObject({ active: 5, waiting: 0, delayed: 7 })
+  const late = ids.find((id) => service.sync.state(id)?.lastRunAt === null) ?? ''
+  await service.requestNow(late)
+  await eventually(() => expect(waiting).toHaveLength(6))
+  expect(service.sync.totals()).toMatchObject({ active: 6, delayed: 6 })
+})

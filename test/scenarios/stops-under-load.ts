@@ -1,0 +1,167 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'vitest'
+import { eventually } from '../kit/eventually.ts'
+import { openDatabase } from '../kit/open-database.ts'
+import { type ServicePlace, type ServiceProcess, SHARED_KEYS, startServiceProcess } from '../kit/process.ts'
+import { startDovecot } from '../servers/dovecot.ts'
+import { startReceiver } from '../servers/receiver.ts'
+import { startSmtpSink } from '../servers/smtp.ts'
+import { expectEachAnnouncedOnce } from './announcements.ts'
+import { startApplication } from './application.ts'
+import { client } from './client.ts'
+import { connectMailboxes, PASSWORD, startMail, subscribe, userNames } from './mailboxes.ts'
+import { openOwnershipJournal } from './ownership-journal.ts'
+
+export interface StopScenario {
+  /** How often a replica gets SIGTERM and is started again. */
+  stops: number
+  mailboxes: number
+  /** Between two messages, two requests to send, and two bookings. */
+  paceMs: number
+}
+
+export interface StopCounts {
+  announced: number
+  /** Deliveries that arrived more than once. */
+  duplicates: number
+  sent: number
+  booked: number
+  longestExitMs: number
+  longestTakeOverMs: number
+}
+
+/** How long the application, the SMTP server and the booking callback take for each request. */
+const SLOW_MS = 300
+const MANY_MS = 300_000
+
+/**
+ * Two replicas on PostgreSQL receive mail, send messages and take bookings, while one after the other gets SIGTERM and is started
+ * again. A request without a response is repeated with its key at the other replica. Requires exit code 0, and that each message is
+ * announced once, each accepted one sent once, and each booking confirmed once.
+ */
+export async function runStopsUnderLoad(
+  place: ServicePlace & { databaseUrl: string },
+  { stops, mailboxes, paceMs }: StopScenario,
+): Promise<StopCounts> {
+  const slowly = () => sleep(SLOW_MS)
+  const [dovecot, application, smtp, callback] = await Promise.all([
+    startDovecot(),
+    startApplication({ delayMs: SLOW_MS }),
+    startSmtpSink(),
+    startReceiver(),
+  ])
+  smtp.behave({ message: () => slowly().then(() => undefined) })
+  callback.always({ status: 200, body: '{}', delayMs: SLOW_MS })
+  const users = userNames(mailboxes)
+  const start = (port?: number) =>
+    startServiceProcess({ ...place, env: SHARED_KEYS, ...(port !== undefined && { port }) })
+  const replicas: [ServiceProcess, ServiceProcess] = [await start(), await start()]
+  const db = openDatabase({ dataDir: place.dataDir, databaseUrl: place.databaseUrl })
+  const journal = await openOwnershipJournal(place.databaseUrl)
+  let isStopped = false
+  const loads: Promise<number>[] = []
+  let mail: ReturnType<typeof startMail> | undefined
+
+  /** Repeats the request at both replicas in turn, until one responds with success. */
+  async function post(path: string, body: object, key: string): Promise<void> {
+    await eventually(async () => {
+      for (const { url, key: apiKey } of replicas) {
+        const response = await fetch(url + path, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', 'idempotency-key': key },
+          body: JSON.stringify(body),
+          signal: AbortSignal.timeout(30_000),
+        }).catch(() => undefined)
+        if (response?.ok) return
+        // Stopping, or the first request with this key still runs.
+        if (response !== undefined && ![409, 503].includes(response.status))
+          throw new Error(`POST ${path}: ${response.status} ${await response.text()}`)
+      }
+      throw new Error(`POST ${path}: no replica accepts requests`)
+    }, MANY_MS)
+  }
+
+  /** One request after the other. Returns how many were made. */
+  async function load(request: (index: number) => Promise<void>): Promise<number> {
+    for (let index = 0; ; index += 1) {
+      if (isStopped) return index
+      await request(index)
+      await sleep(paceMs)
+    }
+  }
+
+  try {
+    const [{ url, key }] = replicas
+    const api = client(url, key)
+    for (const user of users) await dovecot.addUser(user, PASSWORD)
+    await subscribe(api, application, ['message.received'])
+    const accounts = [...(await connectMailboxes(api, dovecot, users, smtp)).values()]
+    await api.call('POST', '/scheduler/experiences', {
+      ...{ slug: 'call', name: 'Call', timezone: 'UTC', bookingEndpoint: { url: callback.url } },
+      availability: {
+        ...{ openHours: [{ days: [0, 1, 2, 3, 4, 5, 6], start: '00:00', end: '24:00' }], durationMinutes: 5 },
+        ...{ intervalMinutes: 5, reminders: [], maximumDaysAhead: 365 },
+      },
+    })
+    await eventually(() => journal.expectShares(2, mailboxes))
+    mail = startMail(dovecot, users, paceMs)
+    const sends = load((index) => {
+      const path = `/accounts/${accounts[index % accounts.length]}/messages/send`
+      return post(path, { to: ['bo@example.com'], subject: `send-${index}`, body: 'Hello' }, `send-${index}`)
+    })
+    const firstMs = Math.ceil(Date.now() / DAY_MS + 1) * DAY_MS
+    const bookings = load((index) => {
+      const start = new Date(firstMs + index * 300_000).toISOString()
+      const guest = { email: `guest-${index}@example.com`, name: 'Guest' }
+      return post('/scheduler/experiences/call/bookings', { slot: { start }, guest }, `booking-${index}`)
+    })
+    loads.push(sends, bookings)
+    for (const one of loads) one.catch(() => {})
+
+    const times = { longestExitMs: 0, longestTakeOverMs: 0 }
+    for (let stop = 0; stop < stops; stop += 1) {
+      await mail.more(20)
+      const index = stop % 2
+      const stopping = replicas[index]
+      if (stopping === undefined) throw new Error('unreachable')
+      const signalledMs = performance.now()
+      expect(await stopping.stop()).toBe(0)
+      times.longestExitMs = Math.max(times.longestExitMs, performance.now() - signalledMs)
+      const exitedMs = performance.now()
+      await eventually(() => journal.expectShares(1, mailboxes))
+      times.longestTakeOverMs = Math.max(times.longestTakeOverMs, performance.now() - exitedMs)
+      replicas[index] = await start(stopping.port)
+      await eventually(() => journal.expectShares(2, mailboxes))
+    }
+    isStopped = true
+    await mail.stop()
+    const [asked, booked] = [await sends, await bookings]
+
+    await eventually(async () => {
+      const rows = await db.read.selectFrom('outbox').select('status').execute()
+      expect(rows.map(({ status }) => status)).toEqual(Array.from({ length: asked }, () => 'sent'))
+    }, MANY_MS)
+    const subjects = smtp.messages.map(({ raw }) => /^Subject: (\S+)/im.exec(raw.toString())?.[1] ?? '')
+    const sent = subjects.filter((subject) => subject.startsWith('send-'))
+    expect(sent.sort()).toEqual(Array.from({ length: asked }, (_, index) => `send-${index}`).sort())
+    await eventually(async () => {
+      const rows = await db.read.selectFrom('bookings').select(['status', 'startMs']).execute()
+      expect(rows.map(({ status }) => status)).toEqual(Array.from({ length: booked }, () => 'confirmed'))
+      expect(new Set(rows.map(({ startMs }) => startMs)).size).toBe(booked)
+      const due = await db.read.selectFrom('bookingTasks').select('id').where('dueAt', 'is not', null).execute()
+      expect(due).toEqual([])
+    }, MANY_MS)
+    const { events, duplicates } = await expectEachAnnouncedOnce(application, mail.subjects, MANY_MS)
+    await journal.expectOneWriterPerEpoch()
+    return { announced: events, duplicates, sent: sent.length, booked, ...times }
+  } finally {
+    isStopped = true
+    await Promise.allSettled([...loads, mail?.stop()])
+    await Promise.all(replicas.map((replica) => replica.stop()))
+    await db.close()
+    await journal.close()
+    await Promise.all([dovecot.stop(), application.close(), smtp.close(), callback.close()])
+  }
+}
+
+const DAY_MS = 86_400_000
