@@ -1,19 +1,24 @@
-import { expect, inject, it, onTestFinished } from 'vitest'
-import { temporaryFolder } from '../kit/database.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { describePostgres, temporaryFolder } from '../kit/database.ts'
 import { startOwnPostgres } from '../kit/postgres-server.ts'
 import { runReplicas } from '../scenarios/replicas.ts'
 import { dovecotAvailable } from '../servers/dovecot.ts'
 import { hasRedis, startRedis } from '../servers/redis.ts'
 
-/** `npm run test:soak -- test/soak/replicas.soak.ts` is the same at full size. */
-it.skipIf(!hasRedis || !dovecotAvailable() || inject('postgresUrl') === undefined)(
-  'announces each message once while replicas are killed and suspended, and Redis and PostgreSQL restart',
-  { timeout: 600_000 },
-  async () => {
-    const [postgres, redis] = await Promise.all([startOwnPostgres(), startRedis()])
-    onTestFinished(() => Promise.all([postgres.stop(), redis.close()]).then(() => undefined))
-    const size = { replicas: 2, mailboxes: 20, paceMs: 100, messages: 20, outageMs: 1_000 }
-    const counts = await runReplicas(await temporaryFolder(onTestFinished), postgres, redis, { ...size, say: () => {} })
-    expect(counts.events).toBe(counts.messages)
-  },
-)
+/** On a server of its own, which restarts. `npm run test:soak -- test/soak/replicas.soak.ts` is the same at full size. */
+describe.skipIf(!hasRedis || !dovecotAvailable())('replicas', () => {
+  describePostgres('on PostgreSQL', () => {
+    it('announces each message once while replicas are killed and suspended, and Redis and PostgreSQL restart', {
+      timeout: 600_000,
+    }, async () => {
+      const [postgres, redis] = await Promise.all([startOwnPostgres(), startRedis()])
+      onTestFinished(() => Promise.all([postgres.stop(), redis.close()]).then(() => undefined))
+      const size = { replicas: 2, mailboxes: 20, paceMs: 100, messages: 20, outageMs: 1_000 }
+      const counts = await runReplicas(await temporaryFolder(onTestFinished), postgres, redis, {
+        ...size,
+        say: () => {},
+      })
+      expect(counts.events).toBe(counts.messages)
+    })
+  })
+})

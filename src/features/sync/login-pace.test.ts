@@ -22,7 +22,7 @@ it('reserves so many logins per second for each host, and a burst after a quiet 
   expect(reserved(4)).toEqual([0, 0, 0, 100])
 })
 
-/** Mailboxes of one server, which counts the logins and responds when told to. */
+/** Mailboxes of one server, which responds to a login when the test says so. */
 async function takingOver(accounts: number, timing: Partial<SyncTiming>) {
   const db = await open()
   /** Logins in progress: how to respond to each. */
