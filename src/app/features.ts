@@ -27,6 +27,7 @@ import {
 } from '../features/calendars/index.ts'
 import { duplicateFinder, type SharedClaims, sharedClaims } from '../features/deduplication/index.ts'
 import { draftService, eraseDraftRequests } from '../features/drafts/index.ts'
+import { encryption as encryptionOf } from '../features/encryption/index.ts'
 import { EventStreams } from '../features/feed/index.ts'
 import { idempotency as idempotencyFeature } from '../features/idempotency/index.ts'
 import { keys as keysOf } from '../features/keys/index.ts'
@@ -82,6 +83,7 @@ import type { Infrastructure } from './infrastructure.ts'
 import { mailProviders } from './mail-providers.ts'
 import { retentionJob } from './retention.ts'
 import type { RuntimeContext } from './runtime-context.ts'
+import { SEALED_COLUMNS } from './sealed-columns.ts'
 import { pubsubSettings, syncSettings } from './settings.ts'
 import { signIn } from './sign-in.ts'
 import { VERSION } from './version.ts'
@@ -172,6 +174,10 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   })
 
   logOwnership(ownership, log)
+  const encryption = encryptionOf({
+    ...{ ...shared, instanceId, keyRing: secrets.keyRing, columns: SEALED_COLUMNS },
+    instances: () => livingInstances(db.read),
+  })
 
   const puller = gmailPuller({ ...shared, settings: pubsubSettings(config), accounts })
   const webhook = webhookTarget(config.publicUrl)
@@ -314,6 +320,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     { start: eventLoop.start, stop: eventLoop.close, stopsWith: 'connections' },
     { stop: () => logs.close(), stopsWith: 'connections' },
     { stop: () => logStreams.close(), stopsWith: 'work' },
+    { start: encryption.start, stop: encryption.stop, stopsWith: 'connections' },
     { stop: () => mailboxes.close(), stopsWith: 'connections' },
     { start: keys.start, stop: keys.stop, stopsWith: 'connections' },
     { stop: () => sessions?.stop(), stopsWith: 'connections' },
@@ -349,6 +356,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     mailboxes,
     accounts,
     ownership,
+    encryption,
     puller,
     push,
     sync,

@@ -13,6 +13,7 @@ import {
 import { deduplicationRoutes } from '../features/deduplication/index.ts'
 import { doctorRoutes } from '../features/doctor/index.ts'
 import { draftRoutes } from '../features/drafts/index.ts'
+import { encryptionRoutes } from '../features/encryption/index.ts'
 import { feedRoutes } from '../features/feed/index.ts'
 import { health, healthRoutes, type Phase } from '../features/health/index.ts'
 import { apiKeyRoutes, serviceKey } from '../features/keys/index.ts'
@@ -130,6 +131,7 @@ export function httpServer(
   })
   settingsRoutes(server, context)
   doctorRoutes(server, { instanceId, idempotency, checksOf: (provider) => checksOf(provider, config, logins) })
+  encryptionRoutes(server, { encryption: features.encryption, idempotency })
   siteRoutes(server, pages, config.publicUrl)
   errorPageRoute(server)
   openApiRoutes(server)

@@ -16,6 +16,7 @@ import { backfillCommands } from './online/backfill.ts'
 import { deliveryCommands } from './online/deliveries.ts'
 import { keyCommands } from './online/keys.ts'
 import { restoreCommand } from './restore.ts'
+import { rotateEncryptionCommand } from './rotate-encryption.ts'
 import { triggerCommand } from './trigger.ts'
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
@@ -42,6 +43,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   ...keyCommands,
   backup: backupCommand,
   restore: restoreCommand,
+  'rotate-encryption': rotateEncryptionCommand,
   listen: listenCommand,
   trigger: triggerCommand(catalogue.types),
 }

@@ -7,11 +7,23 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
  */
 export interface Sealer {
   readonly primaryKeyId: string
+  /** The primary key first. */
+  readonly keyIds: readonly string[]
   seal(plain: string, context: string): string
   /** Throws `SealError` when the key is unknown, the text was altered, or it belongs to another context. */
   open(sealed: string, context: string): string
-  /** Derives a 32-byte key for another purpose (HMAC of cookies or cursors) from the primary key. */
+  /** Derives a 32-byte key for another purpose (HMAC of links or cookies) from the root, which no rotation changes. */
   derive(purpose: string): Buffer
+}
+
+/** A sealer whose keys change while the service runs. */
+export interface RotatingSealer extends Sealer {
+  replaceRing(ring: readonly RingKey[]): void
+}
+
+/** The id of the key that a text is sealed with. */
+export function keyIdOf(sealed: string): string {
+  return sealed.slice(0, Math.max(0, sealed.indexOf(':')))
 }
 
 export class SealError extends Error {
@@ -52,12 +64,22 @@ export function generateKeyRing(id = `k${randomBytes(4).toString('hex')}`): stri
   return `${id}:${randomBytes(KEY_BYTES).toString('base64')}`
 }
 
-export function sealer(ring: readonly RingKey[]): Sealer {
-  const primary = ring[0]
-  if (primary === undefined) throw new SealError('the key ring is empty')
-  const keys = new Map(ring.map((entry) => [entry.id, entry.key]))
+/** `root` is 32 bytes from which keys for other purposes are derived; default: the primary key. */
+export function sealer(ring: readonly RingKey[], root?: Buffer): RotatingSealer {
+  let primary = primaryOf(ring)
+  let keys = new Map(ring.map((entry) => [entry.id, entry.key]))
+  const derivedFrom = root ?? primary.key
   return {
-    primaryKeyId: primary.id,
+    get primaryKeyId() {
+      return primary.id
+    },
+    get keyIds() {
+      return [...keys.keys()]
+    },
+    replaceRing(next) {
+      primary = primaryOf(next)
+      keys = new Map(next.map((entry) => [entry.id, entry.key]))
+    },
     seal(plain, context) {
       const iv = randomBytes(IV_BYTES)
       const cipher = createCipheriv('aes-256-gcm', primary.key, iv)
@@ -86,6 +108,12 @@ export function sealer(ring: readonly RingKey[]): Sealer {
         throw new SealError('cannot open the sealed text: it was altered or sealed for another context', { cause })
       }
     },
-    derive: (purpose) => Buffer.from(hkdfSync('sha256', primary.key, '', `posthorn ${purpose}`, KEY_BYTES)),
+    derive: (purpose) => Buffer.from(hkdfSync('sha256', derivedFrom, '', `posthorn ${purpose}`, KEY_BYTES)),
   }
+}
+
+function primaryOf(ring: readonly RingKey[]): RingKey {
+  const [primary] = ring
+  if (primary === undefined) throw new SealError('the key ring is empty')
+  return primary
 }

@@ -41,6 +41,7 @@ import * as backfill from './0042-backfill.ts'
 import * as instanceLocks from './0043-instance-locks.ts'
 import * as keysAndAudit from './0044-keys-and-audit.ts'
 import * as adminSessions from './0045-admin-sessions.ts'
+import * as instanceKeys from './0046-instance-keys.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -86,4 +87,5 @@ export const migrations: readonly Migration[] = [
   adminSessions,
   instanceLocks,
   backfill,
+  instanceKeys,
 ]

@@ -10,6 +10,7 @@ import { outbound } from '../../src/infra/http/index.ts'
 import { type Log, logRing, redactor, silentLog } from '../../src/infra/log/index.ts'
 import { type AddressGuard, addressGuard, type Resolved } from '../../src/infra/net/index.ts'
 import { type DatabaseQueueDeps, databaseQueue, type Queue } from '../../src/infra/queue/index.ts'
+import { fixedRing } from '../../src/infra/secrets/index.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
 import { type RingKey, sealer } from '../../src/lib/seal.ts'
@@ -59,6 +60,7 @@ export function compose(db: Db, options: CompositionOptions = {}) {
     cache: memoryCache({ clock }),
     secrets: {
       ...{ serviceApiKey: 'test-key', adminPassword: undefined, keysBesideData: false },
+      keyRing: fixedRing,
       sealer: sealer(options.ring ?? TEST_KEYS),
     },
     records: { mx: async () => [], srv: async () => [], txt: async () => [] },

@@ -22,7 +22,15 @@ export interface BackupResult extends ArchiveSummary {
 }
 
 /** Not in a backup: they describe running processes or sign-ins, or are derived from other tables. */
-const LEFT_OUT = new Set(['migrations', 'instances', 'adminSessions', 'jobs', 'unindexedMessages', 'messageTerms'])
+const LEFT_OUT = new Set([
+  'migrations',
+  'instances',
+  'instanceKeys',
+  'adminSessions',
+  'jobs',
+  'unindexedMessages',
+  'messageTerms',
+])
 
 /** Writes one state of the database of these settings to a file, beside a running service. Throws for the operator. */
 export async function backup(config: Config, options: BackupOptions): Promise<BackupResult> {

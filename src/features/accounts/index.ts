@@ -69,6 +69,7 @@ export {
   mayBeLinked,
 } from './store.ts'
 export { readSyncHint, requestedSyncs, SYNC_TOPIC, syncableAccounts } from './sync-requests.ts'
+export { SEALED_ACCOUNTS } from './tokens/account-secrets.ts'
 export { requireScopes } from './tokens/required-scopes.ts'
-export { accessTokenOfGone, type RevocationDeps, revoker } from './tokens/revocation.ts'
+export { accessTokenOfGone, type RevocationDeps, revoker, SEALED_REVOCATIONS } from './tokens/revocation.ts'
 export type { RefreshOutcome } from './tokens/tokens.ts'

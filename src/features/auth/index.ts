@@ -22,7 +22,7 @@ import { sessionRoutes } from './sessions/routes.ts'
 import { type AuthSessionsDeps, authSessions } from './sessions/service.ts'
 import { authSessionStore } from './sessions/store.ts'
 
-export { type Logins, redirectUri } from './oauth/consents.ts'
+export { type Logins, redirectUri, SEALED_CONSENTS } from './oauth/consents.ts'
 
 export interface AuthDeps
   extends Omit<AuthSessionsDeps, 'requireConfigured' | 'accounts'>,

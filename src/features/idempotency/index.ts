@@ -5,5 +5,6 @@
 import './tables.ts'
 
 export { forgetRunning } from './after-restore.ts'
+export { SEALED_RESPONSES } from './keys.ts'
 export { type IdempotencyDeps, idempotency } from './service.ts'
 export { purgeIdempotencyKeys } from './store.ts'

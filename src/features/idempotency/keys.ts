@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Db, Tx } from '../../infra/db/index.ts'
+import type { SealedColumn } from '../../infra/secrets/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, ERROR_CATALOGUE, type ErrorCode, type ErrorDetail } from '../../lib/errors.ts'
 import type { Sealer } from '../../lib/seal.ts'
@@ -25,8 +26,6 @@ export type StoredResponse = { body: unknown } | { error: { code: ErrorCode; mes
  * only let a duplicate start too early. The commit of the first request then fails without effect.
  */
 export function idempotencyKeys({ db, clock, sealer }: { db: Db; clock: Clock; sealer: Sealer }) {
-  const contextOf = (id: string) => `idempotency:${id}`
-
   /** Throws idempotency_running, idempotency_mismatch, or the stored error of the first request. */
   async function claim(fingerprint: Fingerprint): Promise<Claim> {
     const nowMs = clock.now()
@@ -97,3 +96,7 @@ function isFinal({ status, code }: AppError): boolean {
 export function stillRunning(): AppError {
   return new AppError('idempotency_running', { headers: { 'retry-after': RETRY_AFTER_SECONDS } })
 }
+
+const contextOf = (id: string) => `idempotency:${id}`
+
+export const SEALED_RESPONSES: SealedColumn = { table: 'idempotencyKeys', key: 'id', column: 'answer', contextOf }

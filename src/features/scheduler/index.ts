@@ -34,6 +34,7 @@ import { type VerificationDeps, verification as verificationOf } from './verific
 
 export { bookingEvents } from './bookings/events.ts'
 export { eraseBookings, purgeBookings, purgeHolds } from './bookings/store.ts'
+export { SEALED_EXPERIENCES } from './experiences/experience.ts'
 export { releaseTasks } from './tasks/after-restore.ts'
 export type { TaskTiming } from './tasks/engine.ts'
 

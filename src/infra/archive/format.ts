@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile'
 /** The version of the format. Readers refuse others. */
 export const FORMAT = 1
 /** In characters. Rows are handled in batches of about this size. */
-export const BATCH_LENGTH = 2 ** 20
+export const BATCH_LENGTH = 2 ** 17
 
 const name = Type.String({ minLength: 1, maxLength: 200, pattern: '^[A-Za-z0-9_-]+$' })
 const count = Type.Integer({ minimum: 0 })

@@ -40,7 +40,7 @@ export async function writeArchive(
     const compressed = createGzip({ level: constants.Z_BEST_SPEED })
     // Flushed to the disk before it is closed.
     const output = createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true })
-    await pipeline(Readable.from(linesOf(content, counted)), compressed, output, { signal })
+    await pipeline(Readable.from(linesOf(content, counted), { highWaterMark: 2 }), compressed, output, { signal })
     await rename(partial, file)
     await syncFolder(dirname(file))
     return { ...summary, sizeBytes: (await stat(file)).size }

@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { quoted, type Snapshot, type SnapshotTable } from './snapshot.ts'
 
-/** Rows per request, from one to this many: about a megabyte. */
+/** Rows per request, from one to this many: about a hundred kilobytes. */
 const MAX_ROWS = 500
-const BATCH_LENGTH = 2 ** 20
+const BATCH_LENGTH = 2 ** 17
 /** Waits this long for a migration that runs. */
 const LOCK_MS = 60_000
 

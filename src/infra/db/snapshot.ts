@@ -16,7 +16,7 @@ export interface Snapshot {
 }
 
 /** In characters. */
-const BATCH_LENGTH = 2 ** 20
+const BATCH_LENGTH = 2 ** 17
 
 /** Reads the file store in a connection of its own: SQLite's writer goes on in its WAL, which grows until the snapshot is closed. */
 export async function sqliteSnapshot(file: string): Promise<Snapshot> {

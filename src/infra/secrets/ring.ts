@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { parseKeyRing, type RingKey, SealError, type Sealer } from '../../lib/seal.ts'
 import type { Db } from '../db/index.ts'
+import type { SealedColumn } from './sealed-columns.ts'
 import { findSecret } from './secret-file.ts'
 
 /** Name of a generated key ring in a shared database. */
@@ -8,6 +9,9 @@ export const RING_STATE = 'encryptionKeys'
 /** Name of the sealed text that shows whether a key ring opens the data. */
 export const CANARY_STATE = 'keyCanary'
 export const CANARY_CONTEXT = 'canary'
+/** Name of the sealed bytes from which the service derives its other keys. */
+export const ROOT_STATE = 'signingRoot'
+export const ROOT_CONTEXT = 'signing root'
 const RING_FILE = 'encryption-keys'
 
 export function ringFile(dataDir: string): string {
@@ -42,10 +46,10 @@ export function ringLocation(given: string | undefined, dataDir: string, engine:
   return engine === 'sqlite' ? `the file ${ringFile(dataDir)}` : 'the table serviceState of the database'
 }
 
-/** Throws for the operator when the ring lacks the key of the canary. */
-export function requireOpens(sealedCanary: string, sealer: Sealer): void {
+/** Throws for the operator when the ring lacks the key of the canary, or of another state. Returns the text. */
+export function requireOpens(sealedCanary: string, sealer: Sealer, context = CANARY_CONTEXT): string {
   try {
-    sealer.open(sealedCanary, CANARY_CONTEXT)
+    return sealer.open(sealedCanary, context)
   } catch (cause) {
     if (!(cause instanceof SealError)) throw cause
     const keyId = sealedCanary.slice(0, sealedCanary.indexOf(':'))
@@ -54,4 +58,10 @@ export function requireOpens(sealedCanary: string, sealer: Sealer): void {
       { cause },
     )
   }
+}
+
+export const SEALED_STATES: SealedColumn = {
+  ...{ table: 'serviceState', key: 'name', column: 'value' },
+  contextOf: (name) => (name === ROOT_STATE ? ROOT_CONTEXT : CANARY_CONTEXT),
+  only: [CANARY_STATE, ROOT_STATE],
 }

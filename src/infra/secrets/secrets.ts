@@ -1,9 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
-import { generateKeyRing, parseKeyRing, type RingKey, type Sealer, sealer } from '../../lib/seal.ts'
+import { generateKeyRing, keyIdOf, parseKeyRing, type RingKey, type Sealer, sealer } from '../../lib/seal.ts'
 import { type Db, findState, setState, stateOr } from '../db/index.ts'
 import type { Log, Redactor } from '../log/index.ts'
-import { CANARY_CONTEXT, CANARY_STATE, RING_STATE, requireOpens, ringFile, ringOf, storedRing } from './ring.ts'
+import { type KeyRing, keyRing } from './key-ring.ts'
+import {
+  CANARY_CONTEXT,
+  CANARY_STATE,
+  RING_STATE,
+  ROOT_CONTEXT,
+  ROOT_STATE,
+  requireOpens,
+  ringFile,
+  ringOf,
+  storedRing,
+} from './ring.ts'
 import { findSecret, writeSecret } from './secret-file.ts'
 
 export interface SecretsDeps {
@@ -25,6 +36,7 @@ export interface Secrets {
   /** Undefined: the portal is disabled. */
   adminPassword: string | undefined
   sealer: Sealer
+  keyRing: KeyRing
   /** True when the shared database holds a generated key ring together with the data it protects. Health and portal warn. */
   keysBesideData: boolean
 }
@@ -42,9 +54,13 @@ export async function openSecrets(deps: SecretsDeps): Promise<Secrets> {
   for (const secret of [serviceApiKey, adminPassword, ...ring.map((entry) => entry.key.toString('base64'))]) {
     if (secret !== undefined) deps.redactor.hide(secret)
   }
-  const ringSealer = sealer(ring)
-  await checkCanary(deps.db, ringSealer, deps.log)
-  return { serviceApiKey, adminPassword, sealer: ringSealer, keysBesideData }
+  const opener = sealer(ring)
+  const root = await signingRoot(deps.db, opener, ring)
+  await checkCanary(deps.db, opener, deps.log)
+  const rotating = sealer(ring, root)
+  const { given, db, dataDir, redactor } = deps
+  const keys = keyRing({ given: given.encryptionKeys, db, dataDir, redactor }, rotating)
+  return { serviceApiKey, adminPassword, sealer: rotating, keyRing: keys, keysBesideData }
 }
 
 /** Whether the configured keys open the stored data. Generates and stores nothing. */
@@ -136,6 +152,23 @@ function randomText(bytes: number): string {
   return randomBytes(bytes).toString('base64url')
 }
 
+/**
+ * The bytes from which other keys are derived, such as that of the links in messages to guests. They stay when the keys rotate. An
+ * installation from before they were stored keeps the key from which it has derived so far.
+ */
+async function signingRoot(db: Db, opener: Sealer, ring: readonly RingKey[]): Promise<Buffer> {
+  return db.transaction(async (tx) => {
+    const canary = await findState(tx, CANARY_STATE)
+    if (canary !== undefined) requireOpens(canary, opener)
+    const derivedFrom = canary === undefined ? undefined : ring.find(({ id }) => id === keyIdOf(canary))?.key
+    const seal = (root: string) => opener.seal(root, ROOT_CONTEXT)
+    const sealed = await stateOr(tx, ROOT_STATE, () => seal((derivedFrom ?? randomBytes(32)).toString('base64')))
+    const root = requireOpens(sealed, opener, ROOT_CONTEXT)
+    if (keyIdOf(sealed) !== opener.primaryKeyId) await setState(tx, ROOT_STATE, seal(root))
+    return Buffer.from(root, 'base64')
+  })
+}
+
 const TEXT = 'posthorn'
 
 /**
@@ -150,7 +183,7 @@ async function checkCanary(db: Db, sealer: Sealer, log: Log): Promise<void> {
     await setState(tx, CANARY_STATE, sealer.seal(TEXT, CANARY_CONTEXT))
     tx.afterCommit(() =>
       log.info(
-        `New secrets are sealed with the key ${sealer.primaryKeyId}. Keep the older keys in ENCRYPTION_KEYS: stored secrets are sealed again only when they are next written.`,
+        `New secrets are sealed with the key ${sealer.primaryKeyId}. Run posthorn rotate-encryption before you remove an older key from ENCRYPTION_KEYS.`,
         { operation: 'service.secrets' },
       ),
     )

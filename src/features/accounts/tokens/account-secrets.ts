@@ -1,3 +1,4 @@
+import type { SealedColumn } from '../../../infra/secrets/index.ts'
 import type { Sealer } from '../../../lib/seal.ts'
 import { isoTime } from '../../../lib/time.ts'
 import type { MailSecrets, TokenSet } from '../../../providers/contract/index.ts'
@@ -60,3 +61,5 @@ export function tokenSummary(oauth: OAuthSecrets | undefined, scopes: readonly s
 }
 
 const contextOf = (accountId: string) => `account:${accountId}`
+
+export const SEALED_ACCOUNTS: SealedColumn = { table: 'accounts', key: 'id', column: 'secrets', contextOf }

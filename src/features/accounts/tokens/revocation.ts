@@ -1,5 +1,6 @@
 import type { Db } from '../../../infra/db/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
+import type { SealedColumn } from '../../../infra/secrets/index.ts'
 import type { Sealer } from '../../../lib/seal.ts'
 import type { LoginProvider, ProviderName } from '../../../providers/contract/index.ts'
 import { type AccountRow, accountStore } from '../store.ts'
@@ -77,3 +78,8 @@ export function accessTokenOfGone({
 }
 
 const contextOf = (accountId: string) => `revocation:${accountId}`
+
+export const SEALED_REVOCATIONS: SealedColumn = {
+  ...{ table: 'accountErasures', key: 'accountId', column: 'revocation' },
+  contextOf,
+}

@@ -1,4 +1,5 @@
 import type { Db } from '../../../infra/db/index.ts'
+import type { SealedColumn } from '../../../infra/secrets/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError, invalid } from '../../../lib/errors.ts'
 import { secretToken } from '../../../lib/ids.ts'
@@ -130,3 +131,5 @@ function isOAuth(provider: string): provider is OAuthProvider {
 }
 
 const contextOf = (stateHash: string) => `consent:${stateHash}`
+
+export const SEALED_CONSENTS: SealedColumn = { table: 'oauthFlows', key: 'stateHash', column: 'facts', contextOf }

@@ -1,3 +1,4 @@
+import type { SealedColumn } from '../../../infra/secrets/index.ts'
 import type { Sealer } from '../../../lib/seal.ts'
 import type { ExperienceRow } from '../tables.ts'
 
@@ -123,6 +124,11 @@ export interface Experience {
 
 /** The seal context of the secrets of an experience. */
 export const experienceContext = (id: string) => `experience:${id}`
+
+export const SEALED_EXPERIENCES: SealedColumn = {
+  ...{ table: 'experiences', key: 'id', column: 'secrets' },
+  contextOf: experienceContext,
+}
 
 export function openExperience(row: ExperienceRow, sealer: Sealer): Experience {
   return {

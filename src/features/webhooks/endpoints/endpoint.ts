@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { Tables } from '../../../infra/db/index.ts'
+import type { SealedColumn } from '../../../infra/secrets/index.ts'
 import type { Sealer } from '../../../lib/seal.ts'
 
 export type EndpointRow = Selectable<Tables['webhookEndpoints']>
@@ -26,6 +27,11 @@ const MAX_SECRETS = 5
 
 /** The seal context of an endpoint's secrets and headers. */
 export const endpointContext = (endpointId: string) => `endpoint:${endpointId}`
+
+export const SEALED_ENDPOINTS: readonly SealedColumn[] = ['secrets', 'headers'].map((column) => ({
+  ...{ table: 'webhookEndpoints', key: 'id', column },
+  contextOf: endpointContext,
+}))
 
 export function openEndpoint(row: EndpointRow, sealer: Sealer): OpenEndpoint {
   const open = (sealed: string) => JSON.parse(sealer.open(sealed, endpointContext(row.id)))

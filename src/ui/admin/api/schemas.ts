@@ -694,6 +694,16 @@ export type DraftSaveResult = {
   }
 }
 
+export type EncryptionKeys = {
+  primaryKeyId: string
+  keyIds: (string)[]
+  isGenerated: boolean
+  instances: ({
+    id: string
+    keyIds: (string)[]
+  })[]
+}
+
 export type Error = {
   success: false
   error: {
@@ -1175,6 +1185,10 @@ export type Pagination = {
   nextPageToken?: string
 }
 
+export type PromoteEncryptionKey = {
+  keyId?: string
+}
+
 export type ProviderValidation = {
   success: boolean
   checks: (Check)[]
@@ -1208,6 +1222,23 @@ export type RefusedRecipient = {
 export type RescheduleBooking = {
   slot: SlotChoice
   token?: string
+}
+
+export type Reseal = {
+  after?: string
+}
+
+export type Resealed = {
+  success: boolean
+  keyId: string
+  checked: number
+  resealed: number
+  unreadable: ({
+    table: string
+    id: string
+    keyId: string
+  })[]
+  next: string | null
 }
 
 export type RoutingRule = {

@@ -1,0 +1,11 @@
+/** A column of sealed texts. Declared by the feature that writes it, so that rotating the keys reaches it. */
+export interface SealedColumn {
+  table: string
+  /** Its primary key. */
+  key: string
+  column: string
+  /** What `seal` was called with, by the primary key of the row. */
+  contextOf(key: string): string
+  /** Only rows with these primary keys are sealed. */
+  only?: readonly string[]
+}
