@@ -1,13 +1,13 @@
-// `npm run screenshot`: goes through the demo in Chromium and saves its page as the picture of the README.
+// `npm run screenshot`: goes through the demo and its admin portal in Chromium, and saves the pictures of the README.
 // CHROMIUM names the browser; default /usr/bin/chromium.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, statSync } from 'node:fs'
 import { chromium } from 'playwright-core'
 
-const FILE = 'docs/images/demo.png'
+const FOLDER = 'docs/images'
 const MAX_BYTES = 200_000
-const TIMEOUT_MS = 30_000
+const TIMEOUT_MS = 60_000
 
 process.chdir(new URL('..', import.meta.url).pathname)
 const demo = spawn(process.execPath, ['scripts/start.mjs', 'demo'], {
@@ -15,45 +15,88 @@ const demo = spawn(process.execPath, ['scripts/start.mjs', 'demo'], {
   stdio: ['ignore', 'pipe', 'inherit'],
 })
 const ended = once(demo, 'exit')
+let printed = ''
+demo.stdout.on('data', (chunk) => {
+  printed += chunk
+})
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
   args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-lcd-text'],
 })
+mkdirSync(FOLDER, { recursive: true })
 try {
-  const url = await urlOf(demo.stdout)
+  await saveDemo(await printedUrl(/click "Connect a mailbox":\s+(http\S+)/))
+  const portalUrl = await printedUrl(/(http\S+\/portal\?ticket=\S+)/)
+  const session = await signIn(portalUrl)
+  await saveOverview(session)
+  await saveAccount(session)
+} finally {
+  await browser.close()
+  demo.kill('SIGINT')
+  await ended
+}
+
+async function saveDemo(url) {
   const page = await browser.newPage({ colorScheme: 'light', viewport: { width: 1120, height: 900 } })
   page.setDefaultTimeout(TIMEOUT_MS)
   await page.goto(url)
   await page.getByRole('button', { name: 'Connect a mailbox' }).click()
   await page.getByRole('button', { name: 'Connect mailbox' }).click()
   await page.locator('.message').nth(4).waitFor()
-  await page.getByRole('button', { name: 'Send me a message' }).click()
-  await page.locator('.message').nth(5).waitFor()
-  await page.locator('#step-receive[data-status=done]').waitFor()
-  await page.locator('.webhook', { hasText: 'mailbox.changed' }).first().waitFor()
-  await page.reload()
-  await page.locator('.webhook').first().waitFor()
-  await page.mouse.move(0, 0)
-  mkdirSync('docs/images', { recursive: true })
-  await page.screenshot({ path: FILE })
-} finally {
-  await browser.close()
-  demo.kill('SIGINT')
-  await ended
+  for (let messages = 5; messages < 9; messages += 1) {
+    await page.getByRole('button', { name: 'Send me a message' }).click()
+    await page.locator('.message').nth(messages).waitFor()
+    if (messages > 5) continue
+    await page.locator('#step-receive[data-status=done]').waitFor()
+    await page.locator('.webhook', { hasText: 'mailbox.changed' }).first().waitFor()
+    await page.reload()
+    await page.locator('.webhook').first().waitFor()
+    await page.mouse.move(0, 0)
+    await save(page, 'demo')
+  }
 }
-const { size } = statSync(FILE)
-console.log(`${FILE}: ${Math.round(size / 1000)} kB`)
-if (size > MAX_BYTES) throw new Error(`${FILE} is larger than ${MAX_BYTES / 1000} kB.`)
 
-/** The URL of the application, which the demo prints. */
-function urlOf(stdout) {
-  let output = ''
-  return new Promise((resolve, reject) => {
-    stdout.on('data', (chunk) => {
-      output += chunk
-      const url = /click "Connect a mailbox":\s+(http\S+)/.exec(output)?.[1]
-      if (url !== undefined) resolve(url)
-    })
-    stdout.on('end', () => reject(new Error(`The demo printed no URL:\n${output}`)))
-  })
+/** Where the portal is, and the state of a browser that is signed in: the link works once. */
+async function signIn(url) {
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  await page.goto(url)
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor({ timeout: TIMEOUT_MS })
+  return { url: page.url(), storageState: await context.storageState() }
+}
+
+async function saveOverview({ url, storageState }) {
+  const page = await browser.newPage({ colorScheme: 'light', storageState, viewport: { width: 1200, height: 680 } })
+  page.setDefaultTimeout(TIMEOUT_MS)
+  await page.goto(url)
+  await page.locator('svg.chart').nth(1).waitFor()
+  await save(page, 'portal')
+}
+
+async function saveAccount({ url, storageState }) {
+  const page = await browser.newPage({ colorScheme: 'dark', storageState, viewport: { width: 1200, height: 720 } })
+  page.setDefaultTimeout(TIMEOUT_MS)
+  await page.goto(`${url}/accounts`)
+  await page.locator('[data-row]').first().click()
+  await page.locator('[data-row]').nth(4).waitFor()
+  await page.mouse.move(0, 0)
+  await save(page, 'portal-account')
+}
+
+async function save(page, name) {
+  const file = `${FOLDER}/${name}.png`
+  await page.screenshot({ path: file })
+  const { size } = statSync(file)
+  console.log(`${file}: ${Math.round(size / 1000)} kB`)
+  if (size > MAX_BYTES) throw new Error(`${file} is larger than ${MAX_BYTES / 1000} kB.`)
+}
+
+/** An address that the demo prints. */
+async function printedUrl(pattern) {
+  for (;;) {
+    const url = pattern.exec(printed)?.[1]
+    if (url !== undefined) return url
+    if (demo.exitCode !== null) throw new Error(`The demo printed no URL:\n${printed}`)
+    await once(demo.stdout, 'data')
+  }
 }

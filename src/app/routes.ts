@@ -126,7 +126,7 @@ export function httpServer(
   logRoutes(server, { logs: features.logs, streams: features.logStreams, cache })
   metricsRoutes(server, { metrics: features.metrics, isPublic: config.metricsPublic })
   portalRoutes(server, {
-    ...{ db, clock, sessions },
+    ...{ db, clock, sessions, syncHealth: features.syncHealth },
     readSanitized: (id, message) => reader.detail(id, message, { sanitize: true }),
   })
   settingsRoutes(server, context)

@@ -258,7 +258,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'ada@acme.example' }).waitFor()
     await expect.poll(() => page.evaluate('document.activeElement?.textContent')).toBe('ada@acme.example')
-    await page.getByRole('link', { name: 'Logs' }).first().click()
+    await page.getByRole('link', { name: 'Logs', exact: true }).click()
     await page.getByRole('heading', { level: 1, name: 'Sync logs' }).waitFor()
     await page.getByText('Records about').waitFor()
     await page.locator('[data-row]').first().focus()

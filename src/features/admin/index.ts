@@ -5,6 +5,7 @@
 import type { Db } from '../../infra/db/index.ts'
 import type { App, Authenticator } from '../../infra/http/index.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { Overview } from './overview/api.ts'
 import { counts } from './overview/counts.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { portalPages } from './pages.ts'
@@ -15,12 +16,13 @@ export { adminSessionRoutes, adminSessions, purgeAdminSessions, SESSION_MS } fro
 export interface PortalDeps extends PreviewDeps {
   db: Db
   clock: Clock
+  syncHealth(): Promise<Overview['sync']>
   /** Undefined when nobody can sign in. */
   sessions: Authenticator | undefined
 }
 
-export function portalRoutes(app: App, { db, clock, sessions, readSanitized }: PortalDeps): void {
+export function portalRoutes(app: App, { db, clock, sessions, syncHealth, readSanitized }: PortalDeps): void {
   portalPages(app, sessions)
-  overviewRoutes(app, counts(db.read, clock))
+  overviewRoutes(app, counts(db.read, clock, syncHealth))
   previewRoutes(app, { readSanitized })
 }

@@ -32,6 +32,10 @@ export const overviewSchema = Type.Object({
     authError: Type.Integer(),
     error: Type.Integer(),
   }),
+  sync: Type.Object({
+    stalledAccounts: Type.Integer({ description: 'Those that could not be checked for a while.' }),
+    greatestLagMs: Type.Number({ description: 'How long the check of an account is overdue, at most.' }),
+  }),
   endpoints: Type.Object({ total: Type.Integer(), inactive: Type.Integer(), unreachable: Type.Integer() }),
   outbox: Type.Object({ waiting: Type.Integer(), uncertain: Type.Integer(), failed: Type.Integer() }),
   hours: Type.Array(hour),

@@ -19,7 +19,7 @@ const MAX_CACHED = 5000
 export type Counts = ReturnType<typeof counts>
 
 /** Counts for the charts and tiles. Each query is bounded, by an index or by a limit, and its result is kept for a moment. */
-export function counts(handle: Handle, clock: Clock) {
+export function counts(handle: Handle, clock: Clock, syncHealth: () => Promise<Overview['sync']>) {
   const cache = new LRUCache<string, Promise<unknown>>({ max: MAX_CACHED, ttlAutopurge: false })
 
   function cached<T>(key: string, ttl: number, read: () => Promise<T>): Promise<T> {
@@ -125,6 +125,7 @@ export function counts(handle: Handle, clock: Clock) {
       const sent = await eachHour('sent', (from, to) => eventsBetween('message.sent', from, to))
       return {
         accounts: await cached('accounts', CURRENT_MS, accounts),
+        sync: await cached('sync', CURRENT_MS, syncHealth),
         endpoints: await cached('endpoints', CURRENT_MS, endpoints),
         outbox: await cached('outbox', CURRENT_MS, outbox),
         hours: deliveries.map(({ start, value }, index) => ({

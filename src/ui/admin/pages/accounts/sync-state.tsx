@@ -5,8 +5,6 @@ import type { Account, DebouncedQueueAccount } from '../../api/types.ts'
 import { CopyIcon } from '../../parts/copy.tsx'
 import { duration, Time } from '../../parts/time.tsx'
 
-const STATES = { idle: 'Idle', waiting: 'Due now', active: 'Running' } as const
-
 /** When the account was synced, what sync does now, and why it failed last. */
 export function SyncState({ account }: { account: Account }) {
   const { data } = useRead<DebouncedQueueAccount & { lagMs?: number | null }>(
@@ -29,7 +27,7 @@ export function SyncState({ account }: { account: Account }) {
       )}
       <SimpleGrid cols={{ base: 2, md: 4 }} component="section" aria-label="Sync state">
         <Fact label="Last complete sync" value={<Time value={account.lastSyncAt} none="not yet" />} />
-        <Fact label="Sync" value={isStopped ? 'Stopped' : data === undefined ? '–' : STATES[data.state]} />
+        <Fact label="Sync" value={stateOf(data, isStopped)} />
         {typeof data?.lagMs === 'number' && !isStopped ? (
           <Fact label="Lag" value={data.lagMs < 1000 ? 'None' : duration(data.lagMs)} />
         ) : (
@@ -45,6 +43,19 @@ export function SyncState({ account }: { account: Account }) {
           }
         />
       </SimpleGrid>
+    </>
+  )
+}
+
+function stateOf(data: DebouncedQueueAccount | undefined, isStopped: boolean): ReactNode {
+  if (isStopped) return 'Stopped'
+  if (data === undefined) return '–'
+  if (data.state === 'active') return 'Running'
+  return data.nextRunAt === null ? (
+    'When mail arrives'
+  ) : (
+    <>
+      Next <Time value={data.nextRunAt} />
     </>
   )
 }

@@ -19,7 +19,15 @@ const count = (amount: number, one: string, many = `${one}s`) => `${number.forma
 
 /** One tile for each part of the service, those with a problem first. */
 export function HealthTiles({ overview, health }: { overview: Overview; health: Health }) {
-  const tiles = [service(health), accounts(overview), webhooks(overview), outbox(overview), ...warnings(health)]
+  const tiles = [
+    service(health),
+    sync(overview),
+    memory(health),
+    accounts(overview),
+    webhooks(overview),
+    outbox(overview),
+    ...warnings(health),
+  ]
   const rank: Record<Tone, number> = { bad: 0, warn: 1, busy: 2, good: 2, quiet: 3 }
   return (
     <section aria-labelledby="health-heading">
@@ -28,7 +36,7 @@ export function HealthTiles({ overview, health }: { overview: Overview; health: 
           Health
         </Title>
       </VisuallyHidden>
-      <SimpleGrid cols={{ base: 1, xs: 2, lg: tiles.length === 4 ? 4 : 3 }}>
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }}>
         {tiles
           .toSorted((left, right) => rank[left.tone] - rank[right.tone])
           .map((tile) => (
@@ -78,7 +86,52 @@ function service(health: Health): Tile {
     tone: 'good',
     state: 'Healthy',
     value: `Up ${duration(health.uptimeSeconds * 1000)}`,
-    text: `All parts respond within ${duration(Math.max(1, slowest))}. Memory: ${Math.round(health.memory.percentage)} % in use.`,
+    text: `Database, cache, queue and message bus respond within ${duration(Math.max(1, slowest))}.`,
+  }
+}
+
+/** Longer than any account waits for its turn on a service that keeps up. */
+const MAX_LAG_MS = 120_000
+
+function sync({ sync: { stalledAccounts, greatestLagMs }, accounts: { total } }: Overview): Tile {
+  const title = 'Sync lag'
+  if (stalledAccounts > 0) {
+    return {
+      title,
+      tone: 'warn',
+      state: 'Stalled',
+      value: `${count(stalledAccounts, 'account')} stalled`,
+      text: 'They could not be checked for a while. The service tries again by itself; its logs say why.',
+      link: { href: '/logs?level=warn', label: 'Show the logs' },
+    }
+  }
+  if (greatestLagMs > MAX_LAG_MS) {
+    return {
+      title,
+      tone: 'warn',
+      state: 'Late',
+      value: `${duration(greatestLagMs)} late`,
+      text: 'The service does not keep up with its accounts. Start another instance, or give this one more processor time.',
+    }
+  }
+  return {
+    title,
+    tone: total === 0 ? 'quiet' : 'good',
+    state: total === 0 ? 'Idle' : 'On time',
+    value: greatestLagMs < 1000 ? 'No lag' : duration(greatestLagMs),
+    text: 'Every mailbox is checked when it is due.',
+  }
+}
+
+function memory({ memory: { percentage, rssBytes, limitBytes } }: Health): Tile {
+  const isLow = percentage > 90
+  const used = `${Math.round(rssBytes / 1_000_000).toLocaleString()} of ${Math.round(limitBytes / 1_000_000).toLocaleString()} MB.`
+  return {
+    title: 'Memory',
+    tone: isLow ? 'warn' : 'good',
+    state: isLow ? 'Almost full' : 'Enough',
+    value: `${Math.round(percentage)} % in use`,
+    text: isLow ? `${used} Raise the limit of the container, or start another instance.` : used,
   }
 }
 
