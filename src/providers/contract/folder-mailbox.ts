@@ -66,6 +66,8 @@ export interface FolderSyncRequest {
   known(lowUid: number, highUid: number): Promise<KnownFolderMessage[]>
   /** Backfill has stored messages down to this UID: compares the folder from there, and syncs their changes from then on. */
   compareFrom?: number
+  /** When the folder is read again: what arrived since then is not stored, and may be more than was. Absent in a first sync. */
+  missedSinceMs?: number
   /** How many messages of this folder are stored. After a reset at least as many are fetched again. */
   knownCount(): Promise<number>
   signal: AbortSignal

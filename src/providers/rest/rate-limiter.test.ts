@@ -26,6 +26,22 @@ describe('the rate limiter of a mailbox', () => {
     await next
   })
 
+  it('lets background requests go last, and keeps half of the burst and a slot for the others', async () => {
+    const clock = fixedClock(0)
+    const limiter = new RateLimiter({ concurrency: 2, quota: { perSecond: 1000, burst: 10 } }, clock)
+    const release = await limiter.acquire(entry({ cost: 5, background: true }))
+    const next = limiter.acquire(entry({ cost: 1, background: true }))
+    expect(await isIn(next)).toBe(false)
+    const normal = limiter.acquire(entry({ cost: 1 }))
+    expect(await isIn(normal)).toBe(true)
+    ;(await normal)()
+    // The quota is refilled, but the other slot is not for background requests.
+    clock.advance(10)
+    expect(await isIn(next)).toBe(false)
+    release()
+    await next
+  })
+
   it('charges urgent requests without delay, and makes a request above the burst wait for a full bucket', async () => {
     const clock = fixedClock(0)
     const limiter = new RateLimiter({ concurrency: 10, quota: { perSecond: 1000, burst: 10 } }, clock)

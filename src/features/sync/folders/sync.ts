@@ -55,6 +55,7 @@ async function syncOnce(
   const knownCount = async () => (await store.count(accountId, label.id)).total
   const cursor = position?.cursor ?? null
   const compareFrom = position?.compareFrom ?? null
+  const missedSinceMs = position?.announceAfter ?? notifyAfter(position?.lastSyncAt ?? null, folder.syncedAt())
   const steps = session.syncFolder({
     path: label.providerId,
     cursor,
@@ -64,6 +65,7 @@ async function syncOnce(
       return store.knownMessages(label.id, now?.uidValidity ?? '', lowUid, highUid)
     },
     ...(compareFrom !== null && { compareFrom }),
+    ...(missedSinceMs < Number.MAX_SAFE_INTEGER && { missedSinceMs }),
     knownCount,
     signal: folder.signal,
   })

@@ -2,6 +2,7 @@ import type { ImapFlow, MailboxObject, StatusObject } from 'imapflow'
 import { FIRST_STEP, type FolderStep, type FolderSyncRequest, type RemoteMessage } from '../../contract/index.ts'
 import { fetchMessages } from '../fetch.ts'
 import { uidValidityOf } from '../folders.ts'
+import { searchUids } from '../search.ts'
 import { countBelow, listUids, SEARCH_WINDOW, uidsAt } from '../uids.ts'
 import { changesSince, hasModseq } from './changes.ts'
 import { type Changes, compareWindows } from './compare.ts'
@@ -104,7 +105,9 @@ async function begin(request: FolderSyncRequest, context: PassContext): Promise<
     ...{ total: box.exists, older: undefined, below: 0, hasNewMessages: false, added: new Map() },
   }
   if (stored !== null && stored.uidValidity === box.uidValidity) return { ...empty, cursor: stored, reset: false }
-  const left = stored === null ? request.initialMessages : Math.max(request.initialMessages, await request.knownCount())
+  const known =
+    stored === null ? request.initialMessages : Math.max(request.initialMessages, await request.knownCount())
+  const left = known + (await countMissed(request, context))
   return {
     ...empty,
     reset: stored !== null,
@@ -116,6 +119,12 @@ async function begin(request: FolderSyncRequest, context: PassContext): Promise<
       comparedAt: context.now(),
     },
   }
+}
+
+/** How many messages arrived since the folder was last in sync, and are announced once they are read. */
+function countMissed({ missedSinceMs }: FolderSyncRequest, { use }: PassContext): Promise<number> {
+  if (missedSinceMs === undefined) return Promise.resolve(0)
+  return use(async ({ imap }, box) => (await searchUids(imap, box.exists, { after: missedSinceMs })).length)
 }
 
 function stateOf(imap: ImapFlow, box: MailboxObject) {
