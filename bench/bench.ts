@@ -1,3 +1,4 @@
+import { backfill } from './backfill.ts'
 import { burst } from './burst.ts'
 import { calendar } from './calendar.ts'
 import { deliver } from './deliver.ts'
@@ -23,6 +24,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   'first-page': firstPage,
   idle,
   'many-accounts': manyAccounts,
+  backfill,
   burst,
   deliver,
   list,

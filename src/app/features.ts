@@ -14,7 +14,7 @@ import {
 } from '../features/accounts/index.ts'
 import { adminSessions } from '../features/admin/index.ts'
 import { auditLog } from '../features/audit/index.ts'
-import { backfill as backfillOf, eraseBackfill } from '../features/backfill/index.ts'
+import { type BackfillDeps, backfill as backfillOf, eraseBackfill } from '../features/backfill/index.ts'
 import { bounceReader, eraseBounces } from '../features/bounces/index.ts'
 import {
   availability as availabilityOf,
@@ -113,6 +113,7 @@ export interface FeatureOptions {
   calendars?: Partial<CalendarTiming>
   search?: Pick<SearchDeps, 'catchUpMs' | 'smallList' | 'sortLimit'>
   webhooks?: Pick<WebhookDeps, 'leaseMs' | 'sweepMs'>
+  backfill?: Pick<BackfillDeps, 'sweepMs'>
   imapLimits?: Partial<ImapLimits>
   /** Used in place of the mail side of every provider. */
   mail?: MailProvider
@@ -244,6 +245,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const backfill = backfillOf({
     ...{ ...shared, events, accounts, mail, positions: syncPositions },
     stored: { ...shared, ...(config.syncStoreBodies && { requestBodies: bodies.request }) },
+    ...options.backfill,
   })
 
   const calendarLists = calendarReader({ ...shared, accounts, calendars })

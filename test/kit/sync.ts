@@ -50,6 +50,7 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
     features: {
       ownership: { hintGapMs: 10, ...options.owning },
       sync: { retry: backoff, ...options.timing },
+      backfill: { sweepMs: 200 },
       ...(options.imap && { imapLimits: options.imap }),
       ...(options.mail && { mail: options.mail }),
     },
