@@ -3,7 +3,7 @@ import { SETTINGS } from '../../src/config/settings/index.ts'
 
 const SECTIONS = [
   ['Service', ['PORT', 'REDIS_URL']],
-  ['Secrets', ['SERVICE_API_KEY', 'SERVICE_LICENSE_KEY']],
+  ['Secrets', ['SERVICE_API_KEY', 'LICENSE_PUBLIC_KEY']],
   ['Network', ['PRIVATE_TARGETS', 'API_REQUESTS_PER_MINUTE']],
   ['Hosted pages', ['AUTH_SCREEN_NAME', 'AUTH_SCREEN_PRIVACY_URL']],
   ['Sync, webhooks, retention', ['SYNC_INITIAL_MESSAGES', 'RETENTION_AUDIT_DAYS']],

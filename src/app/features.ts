@@ -137,7 +137,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const eventLoop = eventLoopMonitor(clock)
 
   const events = recorder(shared)
-  const licence = licenceOf({ key: config.licenceKey, clock })
+  const licence = licenceOf({ key: config.licenceKey, clock, issuer: config.licencePublicKey })
   const idempotency = idempotencyFeature({ db, clock, sealer })
   const audit = auditLog(shared)
   const keys = keysOf(shared)

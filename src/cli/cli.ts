@@ -9,6 +9,7 @@ import { type Command, type Given, type Terminal, UsageError } from './command.t
 import { configCheckCommand } from './config-check.ts'
 import { doctorCommand } from './doctor.ts'
 import { commandHelp, overview } from './help.ts'
+import { licenceKeypairCommand, licenceSignCommand } from './licence.ts'
 import { listenCommand } from './listen.ts'
 import { migrateStatusCommand, migrateUpCommand } from './migrate.ts'
 import { accountCommands } from './online/accounts.ts'
@@ -41,6 +42,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   ...deliveryCommands,
   ...backfillCommands,
   ...keyCommands,
+  'licence keypair': licenceKeypairCommand,
+  'licence sign': licenceSignCommand,
   backup: backupCommand,
   restore: restoreCommand,
   'rotate-encryption': rotateEncryptionCommand,

@@ -1,3 +1,4 @@
+import { createPublicKey, type KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
 import { parseKeyRing } from '../lib/seal.ts'
 
@@ -172,6 +173,15 @@ export const keyRing: Kind<string> = {
     const given = textOf(input)
     parseKeyRing(given)
     return given
+  },
+}
+
+export const ed25519PublicKey: Kind<KeyObject> = {
+  expects: 'an Ed25519 public key: SPKI in base64, as `posthorn licence keypair` prints it',
+  parse(input) {
+    const key = createPublicKey({ key: Buffer.from(textOf(input), 'base64'), format: 'der', type: 'spki' })
+    if (key.asymmetricKeyType !== 'ed25519') throw new TypeError('not an Ed25519 key')
+    return key
   },
 }
 

@@ -128,6 +128,14 @@ export const serviceSettings = {
     secret: true,
     about: 'Licence key. Without it the plan is community, which has no account limit.',
   }),
+  licencePublicKey: setting({
+    env: 'LICENSE_PUBLIC_KEY',
+    path: 'service.licensePublicKey',
+    kind: kinds.ed25519PublicKey,
+    fallback: undefined,
+    about:
+      'Public key of the issuer of the licence key, for licence keys of your own: see `posthorn licence keypair`. Default: the issuer of Posthorn.',
+  }),
 
   privateTargets: setting({
     env: 'PRIVATE_TARGETS',

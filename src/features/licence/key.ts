@@ -21,6 +21,11 @@ export function issuerKey(): KeyObject {
   return createPublicKey({ key: Buffer.from(ISSUER_KEY, 'base64'), format: 'der', type: 'spki' })
 }
 
+/** As LICENSE_PUBLIC_KEY. */
+export function publicKeyText(publicKey: KeyObject): string {
+  return publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
+}
+
 /** Parses `<claims>.<signature>`, both base64url. The signature covers the encoded claims. Throws `LicenceKeyError`. */
 export function readLicenceKey(token: string, issuer: KeyLike): LicenceClaims {
   const [claims = '', signature = '', ...rest] = token.trim().split('.')
@@ -31,7 +36,7 @@ export function readLicenceKey(token: string, issuer: KeyLike): LicenceClaims {
   return parseClaims(Buffer.from(claims, 'base64url').toString('utf8'))
 }
 
-/** Creates a licence key. For the issuer and for tests. */
+/** Creates a licence key. */
 export function signLicenceKey(
   claims: { plan: string; accountLimit?: number; expiresAt?: string },
   privateKey: KeyLike,

@@ -25,7 +25,8 @@ export interface LicenceDeps {
   /** SERVICE_LICENSE_KEY. */
   key: string | undefined
   clock: Clock
-  issuer?: KeyLike
+  /** Default: the issuer of Posthorn. */
+  issuer?: KeyLike | undefined
 }
 
 const COMMUNITY: LicenceClaims = { plan: 'community', accountLimit: null, expiresAt: null }
