@@ -54,6 +54,8 @@ export function app(context: RuntimeContext): App {
     await startup?.close()
     for (const part of parts) await part.start?.()
     reportSignIn(config, features.logins, log)
+    const licenceProblem = features.licence.problem()
+    if (licenceProblem !== undefined) log.warn(licenceProblem, { operation: 'service.start' })
     return { url: addressOf(server) }
   }
 

@@ -41,6 +41,7 @@ describeEachDatabase('the audit log', (open) => {
     await deploy.post(`${at}/recover`, { since: '2026-01-01T00:00:00Z' })
     await deploy.post(DEDUPLICATION, { ttlSeconds: 60 }, { 'idempotency-key': 'once' })
     await deploy.post(DEDUPLICATION, { ttlSeconds: 60 }, { 'idempotency-key': 'once' })
+    await deploy.put('/historical-sync/config', { batchSize: 10 })
     await deploy.post('/debounced-queue/clear')
     await deploy.post('/scheduler/experiences', EXPERIENCE)
     await deploy.patch('/scheduler/experiences/intro', { isActive: false })
@@ -67,6 +68,7 @@ describeEachDatabase('the audit log', (open) => {
       [actor, 'endpoint.secret_rotated', endpoint.id, { changed: ['secret'] }],
       [actor, 'endpoint.recovered', endpoint.id, { since: '2026-01-01T00:00:00Z' }],
       [actor, 'deduplication.configured', null, { ttlSeconds: 60 }],
+      [actor, 'backfill.configured', null, { changed: ['batchSize'] }],
       [actor, 'queue.cleared', null, {}],
       [actor, 'experience.created', 'intro', { changed: ['slug', 'name', 'timezone'] }],
       [actor, 'experience.updated', 'intro', { changed: ['isActive'] }],
@@ -88,7 +90,7 @@ describeEachDatabase('the audit log', (open) => {
     expect(await entries('?since=2999-01-01T00:00:00Z')).toEqual([])
     const { entries: first, pagination } = (await owner.get('/audit?limit=3')).json
     const { entries: second } = (await owner.get(`/audit?limit=20&cursor=${pagination.nextCursor}`)).json
-    expect([pagination.total, [...first, ...second]]).toEqual([14, found])
+    expect([pagination.total, [...first, ...second]]).toEqual([15, found])
   })
 
   it('is written with the change: when it cannot be, nothing changes', async () => {
@@ -97,7 +99,13 @@ describeEachDatabase('the audit log', (open) => {
     const endpoint = (await owner.post('/webhooks/endpoints', { url: RECEIVER })).json
     await owner.post('/scheduler/experiences', EXPERIENCE)
     const state = async () => {
-      const paths = ['/api-keys', '/webhooks/endpoints', DEDUPLICATION, '/scheduler/experiences']
+      const paths = [
+        '/api-keys',
+        '/webhooks/endpoints',
+        DEDUPLICATION,
+        '/historical-sync/config',
+        '/scheduler/experiences',
+      ]
       return Promise.all(paths.map(async (path) => (await owner.get(path)).json))
     }
     const before = await state()
@@ -109,6 +117,7 @@ describeEachDatabase('the audit log', (open) => {
       ['PUT', `/webhooks/endpoints/${endpoint.id}`, { retryCount: 1 }],
       ['DELETE', `/webhooks/endpoints/${endpoint.id}`],
       ['POST', DEDUPLICATION, { ttlSeconds: 60 }],
+      ['PUT', '/historical-sync/config', { batchSize: 10 }],
       ['POST', '/scheduler/experiences', { ...EXPERIENCE, slug: 'another' }],
       ['PATCH', '/scheduler/experiences/intro', { name: 'Changed' }],
     ] as const) {

@@ -59,6 +59,27 @@ describe('the document', () => {
     if (body !== undefined) schemaErrors({}, `${at}/requestBody/content/application~1json/schema`)
   })
 
+  it('declares the scope that fits the method, with the exceptions of decision 0047', () => {
+    const scopes = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { security }]): [string, string | undefined] => [
+        `${method.toUpperCase()} ${path}`,
+        security.flatMap((need) => Object.values(need).flat())[0],
+      ]),
+    )
+    const exceptions = scopes.filter(([name, scope]) => {
+      if (scope === undefined) return false
+      return scope !== (name.startsWith('GET ') ? 'read' : 'write')
+    })
+    const readsOnly = (name: string) => name.endsWith('/availability')
+    const isAdministration = (name: string) =>
+      / \/(api-keys|audit|settings|providers\/\{providerName\}\/validate)/.test(name)
+    for (const [name, scope] of exceptions) {
+      expect([name, scope]).toEqual([name, readsOnly(name) ? 'read' : 'admin'])
+      expect([name, readsOnly(name) || isAdministration(name)]).toEqual([name, true])
+    }
+    expect(scopes.filter(([name, scope]) => isAdministration(name) && scope !== 'admin')).toEqual([])
+  })
+
   it('writes symbols of Markdown in descriptions as code', () => {
     const descriptions = [...JSON.stringify({ ...document, info: {} }).matchAll(/"description":("(?:[^"\\]|\\.)*")/g)]
     expect(descriptions.length).toBeGreaterThan(200)

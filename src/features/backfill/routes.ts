@@ -37,6 +37,14 @@ const ACTIONS: Record<BackfillAction, { summary: string; description: string }> 
   },
 }
 
+const AUDITED: Record<BackfillAction, string> = {
+  start: 'backfill.started',
+  pause: 'backfill.paused',
+  resume: 'backfill.resumed',
+  restart: 'backfill.restarted',
+  cancel: 'backfill.cancelled',
+}
+
 export function backfillRoutes(app: App, { db, service, idempotency }: BackfillRouteDeps): void {
   const tags = ['Operation']
 
@@ -64,7 +72,7 @@ export function backfillRoutes(app: App, { db, service, idempotency }: BackfillR
   app.put(
     `${PATH}/config`,
     {
-      config: { access: 'key:write' },
+      config: { access: 'key:write', audit: 'backfill.configured' },
       schema: {
         tags,
         summary: 'Change the settings of historical syncs',
@@ -73,7 +81,11 @@ export function backfillRoutes(app: App, { db, service, idempotency }: BackfillR
         response: { 200: configSchema },
       },
     },
-    ({ body }) => db.transaction((tx) => changeConfig(tx, body ?? {})),
+    (request) =>
+      db.transaction(async (tx) => {
+        await request.recordAudit(tx)
+        return changeConfig(tx, request.body ?? {})
+      }),
   )
 
   app.get(
@@ -95,7 +107,7 @@ export function backfillRoutes(app: App, { db, service, idempotency }: BackfillR
     app.post(
       `${PATH}/${action}/:accountId`,
       {
-        config: { access: 'key:write' },
+        config: { access: 'key:write', audit: AUDITED[action] },
         schema: { tags, ...ACTIONS[action], params: backfillParams, response: { 200: backfillSchema } },
       },
       idempotency.writing(async ({ params }) => service.prepare(action, params.accountId)),

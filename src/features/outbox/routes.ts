@@ -81,7 +81,10 @@ export function outboxRoutes(app: App, { outbox, idempotency, transaction }: Out
   app.post(
     '/outbox/:outboxId/resolve',
     {
-      config: { access: 'key:write' },
+      config: {
+        access: 'key:write',
+        audit: { action: 'outbox.resolved', details: ({ body }) => ({ as: Object(body).as }) },
+      },
       schema: {
         tags,
         summary: 'Resolve a message that failed or whose outcome is unknown',

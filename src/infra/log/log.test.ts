@@ -132,6 +132,8 @@ describe('no secret reaches a record', () => {
     `cookie: sid=${secret}; other=${secret}`,
     `set-cookie: sid=${secret}; HttpOnly`,
     `signed with whsec_${secret}`,
+    `the API key phk_${secret} was refused`,
+    `the browser sent posthorn_admin_0123abcd=${secret}; a=b`,
     `postgres://joe:${secret}@db.test/app`,
     `postgres://joe:p@${secret}@db.test/app`,
     `redis://:${secret}@cache.test:6379`,

@@ -36,6 +36,12 @@ const SECRET_TEXTS: readonly SecretText[] = [
     shown: `$1 ${REDACTED}`,
   },
   { hint: 'whsec_', pattern: /\bwhsec_[A-Za-z0-9+/=_-]+/g, shown: REDACTED },
+  { hint: 'phk_', pattern: /\bphk_[A-Za-z0-9_-]{8,}/g, shown: REDACTED },
+  {
+    hint: 'posthorn_',
+    pattern: /\b(posthorn_(?:admin|browser)_[0-9a-f]{8}=)[A-Za-z0-9_-]+/g,
+    shown: `$1${REDACTED}`,
+  },
   { hint: 'ya29|1//0', pattern: /\b(?:ya29\.|1\/\/0)[A-Za-z0-9._-]{10,}/g, shown: REDACTED },
   { hint: 'eyJ', pattern: /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?/g, shown: REDACTED },
   {

@@ -91,6 +91,8 @@ describeEachDatabase('a session of the portal', (open) => {
       expect((await call(method, '/key-admin', both)).status).toBe(200)
     }
     expect((await call('GET', '/key-admin', { ...both, authorization: 'Bearer key' })).status).toBe(403)
+    const wrongMethod = async (headers: object) => (await call('POST', '/admin/sessions', { ...headers })).status
+    expect([await wrongMethod(cookie), await wrongMethod(both)]).toEqual([401, 405])
   })
 
   it('says who is signed in and when it ends', async () => {

@@ -56,7 +56,7 @@ export function jobRoutes(app: App, deps: JobRouteDeps): void {
   app.post(
     '/scheduler-queue/jobs/:jobId/retry',
     {
-      config: { access: 'key:write' },
+      config: { access: 'key:write', audit: 'job.retried' },
       schema: {
         tags,
         summary: 'Run a job now',
@@ -79,7 +79,7 @@ export function jobRoutes(app: App, deps: JobRouteDeps): void {
   app.post(
     '/scheduler-queue/jobs/:jobId/cancel',
     {
-      config: { access: 'key:write' },
+      config: { access: 'key:write', audit: 'job.cancelled' },
       schema: {
         tags,
         summary: 'Cancel a job',

@@ -24,7 +24,7 @@ export interface AuditLog {
 /** What a handler knows better than its route. */
 export interface AuditFacts {
   action?: string
-  /** Default: the `id` of the result, else the last parameter of the path. */
+  /** Default: `id` or `accountId` of the result, else the last parameter of the path, which may be an alias. */
   target?: string | null
   details?: Readonly<Record<string, unknown>>
   /** The response. */
@@ -97,8 +97,9 @@ function entryOf(request: FastifyRequest, audit: string | Audited, facts: AuditF
 }
 
 function targetOf(request: FastifyRequest, result: unknown): string | null {
-  const { id } = Object(result)
-  if (typeof id === 'string') return id
+  const { id, accountId = null } = Object(result)
+  const named = id ?? accountId
+  if (typeof named === 'string') return named
   const last = Object.values(Object(request.params)).at(-1)
   return typeof last === 'string' ? last : null
 }
