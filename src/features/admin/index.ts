@@ -6,6 +6,7 @@ import type { Db } from '../../infra/db/index.ts'
 import type { App, Authenticator } from '../../infra/http/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Overview } from './overview/api.ts'
+import { bookingCountRoutes } from './bookings/routes.ts'
 import { counts } from './overview/counts.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { portalPages } from './pages.ts'
@@ -24,5 +25,6 @@ export interface PortalDeps extends PreviewDeps {
 export function portalRoutes(app: App, { db, clock, sessions, syncHealth, readSanitized }: PortalDeps): void {
   portalPages(app, sessions)
   overviewRoutes(app, counts(db.read, clock, syncHealth))
+  bookingCountRoutes(app, db.read, clock)
   previewRoutes(app, { readSanitized })
 }

@@ -1,0 +1,189 @@
+import {
+  ActionIcon,
+  Button,
+  ColorInput,
+  Group,
+  SegmentedControl,
+  SimpleGrid,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+} from '@mantine/core'
+import { IconPlus, IconTrash2 } from '../../parts/icons.tsx'
+import { Section } from '../../parts/section.tsx'
+import { membersOf, type PartProps } from './draft.ts'
+
+const COLOURS = { accent: 'Accent', background: 'Background', text: 'Text', muted: 'Secondary text', border: 'Lines' }
+const OTHERS = {
+  radius: { label: 'Corner radius', placeholder: '10px' },
+  font: { label: 'Font', placeholder: 'Georgia, serif' },
+  shadow: { label: 'Shadow', placeholder: '0 1px 3px #0002' },
+}
+/** Texts that have fields of their own; further ones are rows. */
+const TEXTS = ['title', 'description']
+
+/** Colours, layout and texts of the booking page and the widget. */
+export function Look({ draft, set }: PartProps) {
+  const ui = draft.ui ?? {}
+  const [theme, copy] = [membersOf(ui.theme), membersOf(ui.copy)]
+  const dark = membersOf(theme.dark)
+  const change = (name: 'theme' | 'layout' | 'copy', value: unknown) => set({ ui: { ...ui, [name]: value } })
+  const setTheme = (name: string, value: unknown) => change('theme', without({ ...theme, [name]: value }))
+  const setCopy = (name: string, value: string) => change('copy', without({ ...copy, [name]: value }))
+  const setDark = (name: string, value: string) => {
+    const next = without({ ...dark, [name]: value })
+    setTheme('dark', Object.keys(next).length === 0 ? '' : next)
+  }
+  return (
+    <Stack gap="lg">
+      <Section title="Layout">
+        <SegmentedControl
+          aria-label="Layout"
+          data={[
+            { value: 'month', label: 'Month' },
+            { value: 'week', label: 'Week' },
+          ]}
+          value={ui.layout === 'week' ? 'week' : 'month'}
+          onChange={(value) => change('layout', value)}
+        />
+      </Section>
+      <Section
+        title="Colours and shapes"
+        description="Empty fields keep the usual design. The accent is adjusted where text would be hard to read."
+      >
+        <SimpleGrid cols={{ base: 1, xs: 2 }}>
+          {Object.entries(COLOURS).map(([name, label]) => (
+            <Colour key={name} label={label} value={theme[name]} onChange={(value) => setTheme(name, value)} />
+          ))}
+          {Object.entries(OTHERS).map(([name, { label, placeholder }]) => (
+            <TextInput
+              key={name}
+              label={label}
+              placeholder={placeholder}
+              maxLength={200}
+              value={textOf(theme[name])}
+              onChange={(event) => setTheme(name, event.currentTarget.value)}
+            />
+          ))}
+        </SimpleGrid>
+        <Text size="sm" fw={550} mt="lg" mb="xs">
+          In dark mode
+        </Text>
+        <SimpleGrid cols={{ base: 1, xs: 2 }}>
+          {Object.entries(COLOURS)
+            .filter(([name]) => name !== 'accent')
+            .map(([name, label]) => (
+              <Colour
+                key={name}
+                label={`${label}, dark`}
+                value={dark[name]}
+                onChange={(value) => setDark(name, value)}
+              />
+            ))}
+        </SimpleGrid>
+      </Section>
+      <Section title="Texts" description="They replace those of the page, in every language.">
+        <Stack>
+          <TextInput
+            label="Title"
+            placeholder={draft.name}
+            value={textOf(copy.title)}
+            onChange={(event) => setCopy('title', event.currentTarget.value)}
+          />
+          <Textarea
+            label="Description"
+            autosize
+            placeholder={draft.description}
+            value={textOf(copy.description)}
+            onChange={(event) => setCopy('description', event.currentTarget.value)}
+          />
+          <Copy copy={copy} onChange={(next) => change('copy', next)} />
+        </Stack>
+      </Section>
+    </Stack>
+  )
+}
+
+function Colour({ label, value, onChange }: { label: string; value: unknown; onChange(value: string): void }) {
+  return (
+    <ColorInput
+      label={label}
+      placeholder="#3446c4"
+      popoverProps={{ withinPortal: true }}
+      eyeDropperButtonProps={{ 'aria-label': `Pick the colour of ${label.toLowerCase()} from the screen` }}
+      value={textOf(value)}
+      onChange={onChange}
+    />
+  )
+}
+
+/** Texts by their key. Those of one language (objects) are kept, and edited as JSON. */
+function Copy({ copy, onChange }: { copy: Record<string, unknown>; onChange(copy: Record<string, unknown>): void }) {
+  const entries = Object.entries(copy)
+  const rows = entries.filter(([name, value]) => !TEXTS.includes(name) && typeof value === 'string')
+  const replace = (name: string, next: [string, string] | undefined) =>
+    onChange(
+      Object.fromEntries(
+        entries.flatMap((entry) => (entry[0] === name ? (next === undefined ? [] : [next]) : [entry])),
+      ),
+    )
+  return (
+    <Stack gap={6}>
+      <Text size="sm" fw={500}>
+        Other texts
+      </Text>
+      <Text size="xs" c="dimmed">
+        By key, such as submit, enterDetails or bookedTitle.
+      </Text>
+      {rows.map(([name, value], index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: keys change while they are typed.
+        <Group key={index} wrap="nowrap" gap={6}>
+          <TextInput
+            w={180}
+            aria-label={`Key of text ${index + 1}`}
+            placeholder="submit"
+            value={name}
+            onChange={(event) => {
+              const next = event.currentTarget.value
+              if (!Object.hasOwn(copy, next)) replace(name, [next, textOf(value)])
+            }}
+          />
+          <TextInput
+            flex={1}
+            aria-label={`Text ${index + 1}`}
+            placeholder="Book now"
+            value={textOf(value)}
+            onChange={(event) => replace(name, [name, event.currentTarget.value])}
+          />
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size="lg"
+            aria-label={`Remove text ${index + 1}`}
+            onClick={() => replace(name, undefined)}
+          >
+            <IconTrash2 size={16} />
+          </ActionIcon>
+        </Group>
+      ))}
+      <Button
+        variant="default"
+        size="compact-sm"
+        w="fit-content"
+        leftSection={<IconPlus size={14} />}
+        disabled={Object.hasOwn(copy, '')}
+        onClick={() => onChange({ ...copy, '': '' })}
+      >
+        Add a text
+      </Button>
+    </Stack>
+  )
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
+
+/** Empty values are those of the usual design. */
+function without(members: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([name, value]) => value !== '' || name === ''))
+}
