@@ -70,12 +70,7 @@ export default function BookingPage({ bookingId }: { bookingId: string }) {
                 Move
               </Button>
             )}
-            <Button
-              variant="default"
-              c="red"
-              leftSection={<IconCircleX size={16} />}
-              onClick={() => setDialog('cancel')}
-            >
+            <Button variant="default" leftSection={<IconCircleX size={16} />} onClick={() => setDialog('cancel')}>
               Cancel the booking
             </Button>
           </>
@@ -103,6 +98,7 @@ export default function BookingPage({ bookingId }: { bookingId: string }) {
                 key="experience"
                 component={Link}
                 href={`/scheduler/${booking.experienceSlug}`}
+                inherit
                 underline="always"
               >
                 {experience.data?.name ?? booking.experienceSlug}
@@ -219,7 +215,7 @@ function Host({ id }: { id: string }) {
   )
   if (data === undefined) return id
   return (
-    <Anchor component={Link} href={`/accounts/${id}`} underline="always">
+    <Anchor component={Link} href={`/accounts/${id}`} inherit underline="always">
       {data.email}
     </Anchor>
   )

@@ -7,7 +7,7 @@ import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { IconListChecks } from '../../parts/icons.tsx'
 import { Status } from '../../parts/status.tsx'
-import { Time } from '../../parts/time.tsx'
+import { duration, Time } from '../../parts/time.tsx'
 import { JOB_STATUSES, JOB_TYPES } from './status.tsx'
 
 const JOB: Column<SchedulerJob> = {
@@ -16,7 +16,7 @@ const JOB: Column<SchedulerJob> = {
     <>
       {JOB_TYPES[type]}
       <Text size="xs" c="dimmed" className="wrap">
-        {subject}
+        {aboutOf(type, subject)}
       </Text>
       {lastError !== null && status !== 'completed' && (
         <Text size="xs" className="wrap error-text">
@@ -26,6 +26,12 @@ const JOB: Column<SchedulerJob> = {
     </>
   ),
 }
+/** A reminder is named by its minutes before the start. */
+function aboutOf(type: SchedulerJob['type'], subject: string): string {
+  const minutes = Number(subject.slice(subject.lastIndexOf(':') + 1))
+  return type === 'reminder' && Number.isInteger(minutes) ? `${duration(minutes * 60_000)} before the start` : subject
+}
+
 const STATUS: Column<SchedulerJob> = {
   header: 'Status',
   render: ({ status, attempts }) => (

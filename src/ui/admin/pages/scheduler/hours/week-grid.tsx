@@ -141,8 +141,8 @@ export function WeekGrid({
                       onPointerDown={(event) => begin(event, index, 'all', block)}
                       onKeyDown={(event) => onKeyDown(event, index, block)}
                     >
-                      <span>{clockOf(block.start)}</span>
-                      <span>{clockOf(block.end)}</span>
+                      <span data-text={clockOf(block.start)} />
+                      <span data-text={clockOf(block.end)} />
                     </button>
                     <i
                       className="week-edge"
@@ -160,8 +160,8 @@ export function WeekGrid({
             {drawn?.day === day && (
               <div className="week-block" style={at(drawn.start, Math.min(drawn.end, DAY_MINUTES))}>
                 <span className="week-move">
-                  <span>{clockOf(drawn.start)}</span>
-                  <span>{clockOf(drawn.end)}</span>
+                  <span data-text={clockOf(drawn.start)} />
+                  <span data-text={clockOf(drawn.end)} />
                 </span>
               </div>
             )}
