@@ -45,11 +45,11 @@ export function DayFields({ blocks, onChange }: { blocks: readonly Block[]; onCh
                 ),
             )}
           </Stack>
-          <Group gap={4} wrap="nowrap">
+          <Group gap={4} wrap="nowrap" pt={4}>
             <ActionIcon
               variant="subtle"
               color="gray"
-              size="lg"
+              size="md"
               aria-label={`Add hours on ${DAYS[day]}`}
               onClick={() => add(day)}
             >
@@ -57,7 +57,7 @@ export function DayFields({ blocks, onChange }: { blocks: readonly Block[]; onCh
             </ActionIcon>
             <Menu position="bottom-end">
               <Menu.Target>
-                <ActionIcon variant="subtle" color="gray" size="lg" aria-label={`Copy the hours of ${DAYS[day]}`}>
+                <ActionIcon variant="subtle" color="gray" size="md" aria-label={`Copy the hours of ${DAYS[day]}`}>
                   <IconCopy size={16} />
                 </ActionIcon>
               </Menu.Target>
@@ -97,7 +97,7 @@ function BlockFields({ block, onChange, onRemove }: { block: Block; onChange(blo
       <ActionIcon
         variant="subtle"
         color="gray"
-        size="lg"
+        size="md"
         aria-label={`Remove the hours from ${clockOf(start)} on ${DAYS[day]}`}
         onClick={onRemove}
       >
@@ -140,7 +140,7 @@ export function ClockField({
   }
   return (
     <TextInput
-      w={76}
+      w={68}
       aria-label={label}
       title="HH:MM, up to 24:00"
       maxLength={5}
