@@ -30,13 +30,14 @@ import { debouncedQueueRoutes } from '../features/sync/index.ts'
 import { trackingRoutes } from '../features/tracking/index.ts'
 import { deliveryRoutes, endpointRoutes, isSubscription, subscribes, testRoutes } from '../features/webhooks/index.ts'
 import { createServer, errorPageRoute, firstOf, type App as HttpServer, openApiRoutes } from '../infra/http/index.ts'
+import { authScreenSettings } from './appearance.ts'
 import { catalogue } from './event-catalogue.ts'
 import type { Features } from './features.ts'
 import type { Infrastructure } from './infrastructure.ts'
 import { checksOf } from './provider-checks.ts'
 import type { RuntimeContext } from './runtime-context.ts'
 import { authScreen } from './settings.ts'
-import { signInProblems, signInStates } from './sign-in.ts'
+import { providerSetups, signInProblems, signInStates } from './sign-in.ts'
 import { VERSION } from './version.ts'
 
 /** The HTTP server with the routes of every feature; it does not listen yet. */
@@ -126,7 +127,8 @@ export function httpServer(
   logRoutes(server, { logs: features.logs, streams: features.logStreams, cache })
   metricsRoutes(server, { metrics: features.metrics, isPublic: config.metricsPublic })
   portalRoutes(server, {
-    ...{ db, clock, sessions, syncHealth: features.syncHealth },
+    ...{ db, clock, sessions, syncHealth: features.syncHealth, providers: providerSetups(config, logins) },
+    appearance: { authScreen: authScreen(config), ...authScreenSettings },
     readSanitized: (id, message) => reader.detail(id, message, { sanitize: true }),
   })
   settingsRoutes(server, context)

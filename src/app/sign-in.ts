@@ -132,3 +132,16 @@ function googleAccepts(url: URL): boolean {
 const microsoftAccepts = (url: URL) => url.protocol === 'https:' || isLocal(url)
 
 const isLocal = ({ hostname }: URL) => hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]'
+
+/** For the portal: what an operator enters in the consoles of the providers. */
+export function providerSetups({ publicUrl }: Pick<Config, 'publicUrl'>, logins: SignIn) {
+  return [
+    ...PROVIDERS.map((name) => ({
+      name,
+      isConfigured: logins[name] !== undefined,
+      redirectUrl: redirectUri(publicUrl, name),
+      scopes: [...(logins[name]?.scopes ?? [])],
+    })),
+    { name: 'imap', isConfigured: true, redirectUrl: null, scopes: [] },
+  ]
+}

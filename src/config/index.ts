@@ -7,7 +7,7 @@ import { type Inspection, inspectConfig, type Loaded, loadConfig, type Sources }
 
 export type { EffectiveSetting, SettingSource } from './effective.ts'
 export { ConfigError, type Inspection, inspectConfig, type Loaded, loadConfig } from './load.ts'
-export type { Config } from './settings/index.ts'
+export { type Config, SETTINGS } from './settings/index.ts'
 
 /** The settings of this process. Throws `ConfigError`. */
 export function readConfig(): Loaded {

@@ -5,13 +5,17 @@
 import type { Db } from '../../infra/db/index.ts'
 import type { App, Authenticator } from '../../infra/http/index.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Overview } from './overview/api.ts'
+import { type AppearanceDeps, appearanceRoutes } from './appearance/routes.ts'
 import { bookingCountRoutes } from './bookings/routes.ts'
+import type { Overview } from './overview/api.ts'
 import { counts } from './overview/counts.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { portalPages } from './pages.ts'
 import { type PreviewDeps, previewRoutes } from './previews/routes.ts'
+import type { ProviderSetup } from './providers/api.ts'
+import { providerSetupRoutes } from './providers/routes.ts'
 
+export type { AppearanceDeps } from './appearance/routes.ts'
 export { adminSessionRoutes, adminSessions, purgeAdminSessions, SESSION_MS } from './sessions/index.ts'
 
 export interface PortalDeps extends PreviewDeps {
@@ -20,11 +24,16 @@ export interface PortalDeps extends PreviewDeps {
   syncHealth(): Promise<Overview['sync']>
   /** Undefined when nobody can sign in. */
   sessions: Authenticator | undefined
+  appearance: AppearanceDeps
+  providers: readonly ProviderSetup[]
 }
 
-export function portalRoutes(app: App, { db, clock, sessions, syncHealth, readSanitized }: PortalDeps): void {
+export function portalRoutes(app: App, deps: PortalDeps): void {
+  const { db, clock, sessions, syncHealth, appearance, providers, readSanitized } = deps
   portalPages(app, sessions)
   overviewRoutes(app, counts(db.read, clock, syncHealth))
   bookingCountRoutes(app, db.read, clock)
+  appearanceRoutes(app, appearance)
+  providerSetupRoutes(app, providers)
   previewRoutes(app, { readSanitized })
 }

@@ -1,9 +1,14 @@
 /** The objects of the API, by the names that the pages use. */
+export type { Appearance } from '../../../features/admin/appearance/api.ts'
 export type { BookingCounts } from '../../../features/admin/bookings/api.ts'
 export type { Overview, Rates } from '../../../features/admin/overview/api.ts'
+export type { ProviderSetup } from '../../../features/admin/providers/api.ts'
 export type {
   Account,
   ApiKey,
+  AuditEntry,
+  Backfill,
+  BackfillConfig,
   Booking,
   BookingForm,
   BookingFormField as FormField,
@@ -25,9 +30,11 @@ export type {
   OpenHours,
   OutboxMessage,
   Pagination,
+  ProviderValidation,
   RoutingRule,
   SchedulerJob,
   SchedulerQueueStatus,
+  Setting,
   SlotList,
   WebhookDelivery as Delivery,
   WebhookEndpoint as Endpoint,

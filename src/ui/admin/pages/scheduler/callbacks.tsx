@@ -42,7 +42,6 @@ export function Callbacks({ draft, set }: PartProps) {
           description={about}
           actions={
             <Switch
-              label="Use it"
               aria-label={`Use the ${title.toLowerCase()}`}
               checked={draft[name] !== null}
               onChange={(event) => set({ [name]: event.currentTarget.checked ? { url: '' } : null })}
