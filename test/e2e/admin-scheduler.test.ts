@@ -178,7 +178,7 @@ describe.skipIf(!browserAvailable())('the scheduler in the portal', () => {
 
   async function callbacks(visit: PortalVisit) {
     const { page, inspect } = visit
-    await page.getByRole('switch', { name: 'Use the booking endpoint' }).check()
+    await page.getByRole('switch', { name: 'Use the booking endpoint' }).press('Space')
     await page.getByLabel('URL').fill('https://app.example.com/book')
     await page.getByRole('button', { name: 'Use a secret of its own' }).click()
     expect(await page.getByLabel('Secret', { exact: true }).inputValue()).toMatch(/^whsec_/)
