@@ -1,3 +1,4 @@
+import './appearance.css'
 import {
   Alert,
   Button,

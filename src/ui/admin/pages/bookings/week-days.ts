@@ -23,14 +23,14 @@ export function textOf(day: Date): string {
   return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`
 }
 
-/** Bookings that overlap stand beside each other. They are sorted by start. */
-export function inLanes(bookings: readonly Booking[]): { booking: Booking; lane: number; lanes: number }[] {
-  const placed: { booking: Booking; lane: number; lanes: number }[] = []
+/** Divides the width among bookings that overlap. They are sorted by start. */
+export function sideBySide(bookings: readonly Booking[]): { booking: Booking; column: number; columns: number }[] {
+  const placed: { booking: Booking; column: number; columns: number }[] = []
   /** Those that overlap, directly or through others. */
   let group: typeof placed = []
   let ends: number[] = []
   const close = () => {
-    for (const one of group) one.lanes = ends.length
+    for (const one of group) one.columns = ends.length
     placed.push(...group)
     group = []
     ends = []
@@ -39,9 +39,9 @@ export function inLanes(bookings: readonly Booking[]): { booking: Booking; lane:
     const [start, end] = [Date.parse(booking.slot.start), Date.parse(booking.slot.end)]
     if (ends.every((other) => other <= start)) close()
     const free = ends.findIndex((other) => other <= start)
-    const lane = free === -1 ? ends.length : free
-    ends[lane] = end
-    group.push({ booking, lane, lanes: 1 })
+    const column = free === -1 ? ends.length : free
+    ends[column] = end
+    group.push({ booking, column, columns: 1 })
   }
   close()
   return placed

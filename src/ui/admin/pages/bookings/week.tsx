@@ -1,3 +1,4 @@
+import './bookings.css'
 import { ActionIcon, Alert, Button, Group, Paper, Text } from '@mantine/core'
 import type { CSSProperties } from 'react'
 import { Link } from 'wouter'
@@ -8,7 +9,7 @@ import { IconChevronLeft, IconChevronRight } from '../../parts/icons.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { exactTime } from '../../parts/time.tsx'
 import { BOOKING_STATUSES, isOpen } from './status.tsx'
-import { dayStart, inLanes, mondayOf, plusDays, textOf } from './week-days.ts'
+import { dayStart, mondayOf, plusDays, sideBySide, textOf } from './week-days.ts'
 
 /** The most that one request returns. */
 const LIMIT = 200
@@ -88,7 +89,7 @@ export function Week({ query, first, onWeek }: { query: Query; first: string; on
         </div>
         {days.map((day) => {
           const text = textOf(day)
-          const own = inLanes(bookings.filter(({ slot }) => textOf(new Date(slot.start)) === text))
+          const own = sideBySide(bookings.filter(({ slot }) => textOf(new Date(slot.start)) === text))
           return (
             <section
               key={text}
@@ -100,7 +101,7 @@ export function Week({ query, first, onWeek }: { query: Query; first: string; on
                 {dayName.format(day)}
               </div>
               <div className="calendar-column" style={sizes({ height: `${(to - from) * HOUR_PX}px` })}>
-                {own.map(({ booking, lane, lanes }) => {
+                {own.map(({ booking, column, columns }) => {
                   const [start, end] = [new Date(booking.slot.start), new Date(booking.slot.end)]
                   const top = (start.getTime() - day.getTime()) / 3_600_000 - from
                   const length = (end.getTime() - start.getTime()) / 3_600_000
@@ -115,8 +116,8 @@ export function Week({ query, first, onWeek }: { query: Query; first: string; on
                       style={sizes({
                         top: `${top * HOUR_PX + 1}px`,
                         height: `${Math.max(20, Math.min(length, to - from - top) * HOUR_PX - 2)}px`,
-                        left: `calc(${(lane / lanes) * 100}% + 2px)`,
-                        width: `calc(${100 / lanes}% - 4px)`,
+                        left: `calc(${(column / columns) * 100}% + 2px)`,
+                        width: `calc(${100 / columns}% - 4px)`,
                       })}
                     >
                       <b>{clock.format(start)}</b> <span>{booking.guest.name || booking.guest.email}</span>

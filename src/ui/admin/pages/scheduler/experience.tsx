@@ -1,3 +1,4 @@
+import './scheduler.css'
 import { Button, Group, Paper, Skeleton, Tabs, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'

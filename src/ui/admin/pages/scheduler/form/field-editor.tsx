@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<FormField['type'], string>> = {
   checkbox: 'Checkbox',
 }
 const isType = (value: string | null): value is FormField['type'] => value !== null && Object.hasOwn(TYPES, value)
-export const isChoice = ({ type }: Pick<FormField, 'type'>) => type === 'select' || type === 'multiselect'
+const isChoice = ({ type }: Pick<FormField, 'type'>) => type === 'select' || type === 'multiselect'
 
 export interface FieldEditorProps {
   field: FormField
