@@ -172,17 +172,28 @@ export function backfillEngine(deps: BackfillEngineDeps) {
       const total = isFailed ? row.total : row.processed
       const after = await service.change(tx, row, { status, total, samples, lastError, attempts: 0 })
       await service.announce(tx, `sync.backfill_${status}`, account.provider, after)
+      tx.afterCommit(() =>
+        log.info(`The historical sync of an account has ${status}.`, {
+          ...{ accountId: account.id, provider: account.provider, operation: 'backfill.run' },
+          durationMs: nowMs - row.startedAt,
+          metadata: { processed: row.processed, refusedFolders: refused.length },
+        }),
+      )
     })
   }
 
   async function failed(account: Account, row: BackfillRow, scope: Scope, error: unknown): Promise<Outcome> {
     const nowMs = clock.now()
+    const about = { accountId: account.id, provider: account.provider, operation: 'backfill.read', error }
     const later = (delayMs: number, changes: Partial<BackfillRow> = {}) =>
       write(row, (tx) => update(tx, row, { nextBatchAt: nowMs + delayMs, ...changes })).then(() => 'continue' as const)
     const fail = (reason: string) =>
       end(row, async (tx) => {
         const after = await service.stop(tx, row, { status: 'failed', lastError: reason })
         await service.announce(tx, 'sync.backfill_failed', account.provider, after)
+        tx.afterCommit(() =>
+          log.warn('The historical sync of an account has failed.', { ...about, metadata: { reason } }),
+        )
       })
     if (error instanceof Outdated) return 'continue'
     // Sync or the API changed something while it was read: reads it again.
@@ -196,7 +207,6 @@ export function backfillEngine(deps: BackfillEngineDeps) {
       if (error.code === 'provider_rejected' || error.code === 'consent_required') return fail(error.message)
     }
     if (!(error instanceof ProviderError)) throw error
-    const about = { accountId: account.id, provider: account.provider, operation: 'backfill.read', error }
     if (error.kind === 'auth_expired')
       return fail('The provider refused the credentials of the account. Connect it again, then resume.')
     if (error.kind === 'rate_limited') {
@@ -264,9 +274,8 @@ export function backfillEngine(deps: BackfillEngineDeps) {
 
   /** Adds the jobs of the accounts whose turn it is, and continues backfills whose account was resumed. */
   async function announceDue(): Promise<void> {
-    for (const row of await backfillStore(db.read).pausedWithAccount(CONCURRENCY)) {
-      const account = await findAccount(row.accountId)
-      if (account !== undefined && !account.paused) await write(row, (tx) => service.proceed(tx, row))
+    for (const row of await backfillStore(db.read).resumable(CONCURRENCY)) {
+      await write(row, (tx) => service.proceed(tx, row))
     }
     const { enabled, maxConcurrentAccounts } = await readConfig(db.read)
     if (!enabled) return

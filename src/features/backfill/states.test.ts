@@ -7,6 +7,7 @@ import { ProviderError } from '../../providers/contract/index.ts'
 import { type BackfillConfig, changeConfig } from './config.ts'
 import { rateOf, withSample } from './rate.ts'
 import type { BackfillAction } from './service.ts'
+import { eraseBackfill } from './store.ts'
 
 const open = databases('sqlite')
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -126,6 +127,16 @@ it('leaves out a folder that the provider refuses, and names it', async () => {
   box.failures.push(new ProviderError('rejected', 'this folder is locked'))
   await backfill.start()
   await status({ status: 'completed', lastError: expect.stringContaining('this folder is locked') })
+})
+
+it('leaves nothing of a deleted account', async () => {
+  const { act, backfill, status, db, accountId } = await mailbox({ delayBetweenBatches: 60_000 })
+  await act('start')
+  await backfill.start()
+  await status({ processed: 5 })
+  expect(await db.transaction((tx) => eraseBackfill(tx, accountId))).toBe(2)
+  expect(await db.read.selectFrom('backfillFolders').select('scopeId').execute()).toEqual([])
+  expect(await db.read.selectFrom('backfills').select('accountId').execute()).toEqual([])
 })
 
 it('estimates the rate from about the last minute of work', () => {

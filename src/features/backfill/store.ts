@@ -80,14 +80,15 @@ export function backfillStore(handle: Handle) {
       return rows.map((row) => row.accountId)
     },
 
-    /** Backfills that wait for their account to be resumed. */
-    async pausedWithAccount(limit: number): Promise<BackfillRow[]> {
+    /** Backfills that were paused with their account, which was resumed since. */
+    resumable(limit: number): Promise<BackfillRow[]> {
       return handle
         .selectFrom('backfills')
-        .selectAll()
-        .where('status', '=', 'paused')
+        .innerJoin('accounts', 'accounts.id', 'backfills.accountId')
+        .selectAll('backfills')
+        .where('backfills.status', '=', 'paused')
         .where('pausedBy', '=', 'account')
-        .orderBy('updatedAt')
+        .where('accounts.paused', '=', 0)
         .limit(limit)
         .execute()
     },
