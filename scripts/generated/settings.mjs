@@ -36,7 +36,8 @@ export function settingsPage() {
     '`SERVICE_CONFIG` names another file. The file is nested JSON and may contain comments: write `service.app.redirectUrl` as',
     '`{"service": {"app": {"redirectUrl": "…"}}}`. A value `"env:NAME"` reads the environment variable `NAME`. Separate list',
     'items by commas in the environment; the file may also contain JSON lists. If settings are invalid, the service reports all of',
-    'them at once and does not start. Secrets are never logged.',
+    'them at once and does not start. Secrets are never logged. `posthorn config check` prints the settings in effect, their sources,',
+    'and names that look misspelled.',
   ]
   for (const [title, settings] of sections()) {
     lines.push('', `## ${title}`, '', '| Variable | In the file | Default | Meaning |', '|---|---|---|---|')
