@@ -72,7 +72,7 @@ describe('the document', () => {
     })
     const readsOnly = (name: string) => name.endsWith('/availability')
     const isAdministration = (name: string) =>
-      / \/(api-keys|audit|settings|providers\/\{providerName\}\/validate)/.test(name)
+      / \/(api-keys|audit|settings|encryption-keys|providers\/\{providerName\}\/validate)/.test(name)
     for (const [name, scope] of exceptions) {
       expect([name, scope]).toEqual([name, readsOnly(name) ? 'read' : 'admin'])
       expect([name, readsOnly(name) || isAdministration(name)]).toEqual([name, true])
