@@ -9,7 +9,7 @@ import { startSmtpSink } from '../servers/smtp.ts'
 import { expectEachAnnouncedOnce } from './announcements.ts'
 import { startApplication } from './application.ts'
 import { client } from './client.ts'
-import { connectMailboxes, PASSWORD, startMail, subscribe, userNames } from './mailboxes.ts'
+import { connectMailboxes, numberedMessage, PASSWORD, startMail, subscribe, userNames } from './mailboxes.ts'
 import { openOwnershipJournal } from './ownership-journal.ts'
 
 export interface StopScenario {
@@ -26,6 +26,7 @@ export interface StopCounts {
   duplicates: number
   sent: number
   booked: number
+  backfilled: number
   longestExitMs: number
   longestTakeOverMs: number
 }
@@ -33,11 +34,15 @@ export interface StopCounts {
 /** How long the application, the SMTP server and the booking callback take for each request. */
 const SLOW_MS = 300
 const MANY_MS = 300_000
+/** Messages in each mailbox before it is connected. Its first sync stores some of them. */
+const OLD = 100
+const FIRST_SYNC = { SYNC_INITIAL_MESSAGES: '10' }
+const DAY_MS = 86_400_000
 
 /**
- * Two replicas on PostgreSQL receive mail, send messages and take bookings, while one after the other gets SIGTERM and is started
+ * Two replicas on PostgreSQL receive mail, send messages, take bookings and backfill their mailboxes, while one after the other gets SIGTERM and is started
  * again. A request without a response is repeated with its key at the other replica. Requires exit code 0, and that each message is
- * announced once, each accepted one sent once, and each booking confirmed once.
+ * announced once, each accepted one sent once, each booking confirmed once, and each message of the backfill stored once and not announced.
  */
 export async function runStopsUnderLoad(
   place: ServicePlace & { databaseUrl: string },
@@ -54,7 +59,7 @@ export async function runStopsUnderLoad(
   callback.always({ status: 200, body: '{}', delayMs: SLOW_MS })
   const users = userNames(mailboxes)
   const start = (port?: number) =>
-    startServiceProcess({ ...place, env: SHARED_KEYS, ...(port !== undefined && { port }) })
+    startServiceProcess({ ...place, env: { ...SHARED_KEYS, ...FIRST_SYNC }, ...(port !== undefined && { port }) })
   const replicas: [ServiceProcess, ServiceProcess] = [await start(), await start()]
   const db = openDatabase({ dataDir: place.dataDir, databaseUrl: place.databaseUrl })
   const journal = await openOwnershipJournal(place.databaseUrl)
@@ -93,7 +98,12 @@ export async function runStopsUnderLoad(
   try {
     const [{ url, key }] = replicas
     const api = client(url, key)
-    for (const user of users) await dovecot.addUser(user, PASSWORD)
+    const subjectsOf = (user: string) => Array.from({ length: OLD }, (_, index) => `old-${index}-of-${user}`)
+    for (const user of users) {
+      await dovecot.addUser(user, PASSWORD)
+      const old = subjectsOf(user).map((subject) => Buffer.from(numberedMessage(subject)))
+      await dovecot.deliverMany(user, old)
+    }
     await subscribe(api, application, ['message.received'])
     const accounts = [...(await connectMailboxes(api, dovecot, users, smtp)).values()]
     await api.call('POST', '/scheduler/experiences', {
@@ -104,6 +114,8 @@ export async function runStopsUnderLoad(
       },
     })
     await eventually(() => journal.expectShares(2, mailboxes))
+    await api.call('PUT', '/historical-sync/config', { batchSize: 5, delayBetweenBatches: 200 })
+    for (const accountId of accounts) await api.call('POST', `/historical-sync/start/${accountId}`)
     mail = startMail(dovecot, users, paceMs)
     const sends = load((index) => {
       const path = `/accounts/${accounts[index % accounts.length]}/messages/send`
@@ -151,9 +163,15 @@ export async function runStopsUnderLoad(
       const due = await db.read.selectFrom('bookingTasks').select('id').where('dueAt', 'is not', null).execute()
       expect(due).toEqual([])
     }, MANY_MS)
+    await eventually(async () => {
+      const rows = await db.read.selectFrom('backfills').select('status').execute()
+      expect(rows.map(({ status }) => status)).toEqual(accounts.map(() => 'completed'))
+    }, MANY_MS)
+    const stored = await db.read.selectFrom('messages').select('subject').where('subject', 'like', 'old-%').execute()
+    expect(stored.map(({ subject }) => subject).sort()).toEqual(users.flatMap(subjectsOf).sort())
     const { events, duplicates } = await expectEachAnnouncedOnce(application, mail.subjects, MANY_MS)
     await journal.expectOneWriterPerEpoch()
-    return { announced: events, duplicates, sent: sent.length, booked, ...times }
+    return { announced: events, duplicates, sent: sent.length, booked, backfilled: stored.length, ...times }
   } finally {
     isStopped = true
     await Promise.allSettled([...loads, mail?.stop()])
@@ -163,5 +181,3 @@ export async function runStopsUnderLoad(
     await Promise.all([dovecot.stop(), application.close(), smtp.close(), callback.close()])
   }
 }
-
-const DAY_MS = 86_400_000
