@@ -39,6 +39,8 @@ export function useInvalidate(): (...paths: string[]) => Promise<void> {
 export interface ActionOptions<Result> {
   /** Paths to read again afterwards. */
   invalidates: readonly string[]
+  /** A part of the paths of an object that no longer exists: they are not read again. */
+  removes?: string
   /** The toast. */
   done?: string | ((result: Result) => string)
   onDone?(result: Result): void
@@ -49,12 +51,19 @@ export interface ActionOptions<Result> {
 /** Something that an operator does: runs it, reads what it changed again, and says that it is done or why it failed. */
 export function useAction<Input = void, Result = unknown>(
   run: (input: Input) => Promise<Result>,
-  { invalidates, done, onDone, toastError = true }: ActionOptions<Result>,
+  { invalidates, removes, done, onDone, toastError = true }: ActionOptions<Result>,
 ) {
+  const client = useQueryClient()
   const invalidate = useInvalidate()
   return useMutation<Result, ApiError, Input>({
     mutationFn: run,
     async onSuccess(result) {
+      if (removes !== undefined) {
+        client.removeQueries({
+          predicate: ({ queryKey: [kind, path] }) =>
+            kind === 'api' && typeof path === 'string' && path.includes(removes),
+        })
+      }
       if (done !== undefined) {
         notifications.show({ message: typeof done === 'string' ? done : done(result), color: 'teal' })
       }

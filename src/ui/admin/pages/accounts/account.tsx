@@ -47,6 +47,7 @@ export default function AccountPage({ accountId }: { accountId: string }) {
   })
   const remove = useAction(() => api.delete(path), {
     invalidates: ['/accounts', '/admin/overview'],
+    removes: accountId,
     done: `${account?.email} was deleted. Its data is being erased.`,
     onDone: () => navigate('/accounts'),
   })

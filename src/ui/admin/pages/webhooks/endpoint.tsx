@@ -67,6 +67,7 @@ export default function EndpointPage({ endpointId }: { endpointId: string }) {
   )
   const remove = useAction(() => api.delete(path), {
     invalidates: ['/webhooks', '/admin/overview'],
+    removes: path,
     done: 'The endpoint was deleted.',
     onDone: () => navigate('/webhooks'),
   })
