@@ -70,8 +70,8 @@ describe.skipIf(!browserAvailable())('the scheduler in the portal', () => {
 
     await page.getByRole('tab', { name: 'Appearance' }).click()
     await page.getByText('Week', { exact: true }).click()
-    await page.getByLabel('Accent').fill('#0a7f5a')
-    await page.getByLabel('Title').fill(`Meet us ${HOSTILE}`)
+    await page.getByLabel('Accent', { exact: true }).fill('#0a7f5a')
+    await page.getByLabel('Title', { exact: true }).fill(`Meet us ${HOSTILE}`)
     await save(visit)
     expect((await stored()).ui).toEqual({
       layout: 'week',

@@ -31,7 +31,7 @@ export function appearanceRoutes(app: App, { authScreen, parseAuthScreen, variab
   )
 
   app.get(
-    '/admin/appearance',
+    '/admin/hosted-pages',
     { config, schema: { hide: true, querystring: valuesQuery, response: { 200: appearanceSchema } } },
     async ({ query }) => ({
       ...{ current, variables, languages: Object.keys(LANGUAGES) },
@@ -40,7 +40,7 @@ export function appearanceRoutes(app: App, { authScreen, parseAuthScreen, variab
   )
 
   app.get(
-    '/admin/appearance/preview',
+    '/admin/hosted-pages/preview',
     { config, schema: { hide: true, querystring: previewQuery } },
     async ({ query: { page = 'start', language = 'en', scheme, ...values } }, reply) => {
       const brand = brandOf(parseAuthScreen(values).screen)

@@ -4,7 +4,7 @@ import { type ProviderSetup, providersSchema } from './api.ts'
 /** What an operator enters in the consoles of the providers. */
 export function providerSetupRoutes(app: App, providers: readonly ProviderSetup[]): void {
   app.get(
-    '/admin/providers',
+    '/admin/provider-setups',
     { config: { access: 'key:admin' }, schema: { hide: true, response: { 200: providersSchema } } },
     async () => ({ providers: [...providers] }),
   )

@@ -57,7 +57,7 @@ const NAMES = Object.keys(FIELDS) as Name[]
 const languageName = new Intl.DisplayNames(undefined, { type: 'language' })
 
 export default function AppearancePage() {
-  const { data, error, refetch } = useRead<Appearance>('/admin/appearance', {}, { pollMs: false })
+  const { data, error, refetch } = useRead<Appearance>('/admin/hosted-pages', {}, { pollMs: false })
   return (
     <Page
       title="Appearance"
@@ -79,7 +79,7 @@ function Editor({ stored }: { stored: Appearance }) {
   const [scheme, setScheme] = useState('light')
   const [language, setLanguage] = useState('en')
   const [tried] = useDebouncedValue(values, TYPING_MS)
-  const { data } = useRead<Appearance>('/admin/appearance', tried, { pollMs: false })
+  const { data } = useRead<Appearance>('/admin/hosted-pages', tried, { pollMs: false })
   const errors = data?.errors ?? {}
   const isChanged = NAMES.some((name) => (values[name] ?? '') !== (current[name] ?? ''))
   const set = (name: Name, value: string) => setValues((previous) => ({ ...previous, [name]: value }))
@@ -159,7 +159,7 @@ function Editor({ stored }: { stored: Appearance }) {
             title="Preview of the hosted page"
             className="hosted-preview"
             data-scheme={scheme}
-            src={apiUrl('/admin/appearance/preview', { ...tried, page, scheme, language })}
+            src={apiUrl('/admin/hosted-pages/preview', { ...tried, page, scheme, language })}
             sandbox="allow-scripts"
           />
         </Section>

@@ -69,7 +69,14 @@ export default function Audit() {
           )
         }
       />
-      <Drawer opened={open !== null} onClose={() => setOpen(null)} position="right" size="lg" title={open?.action}>
+      <Drawer
+        closeButtonProps={{ 'aria-label': 'Close' }}
+        opened={open !== null}
+        onClose={() => setOpen(null)}
+        position="right"
+        size="lg"
+        title={open?.action}
+      >
         {open !== null && (
           <Stack>
             <Fields

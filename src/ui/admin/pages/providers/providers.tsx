@@ -29,7 +29,11 @@ const ABOUT: Readonly<Record<string, { title: string; about: string; variables?:
 }
 
 export default function Providers() {
-  const { data, error, refetch } = useRead<{ providers: ProviderSetup[] }>('/admin/providers', {}, { pollMs: false })
+  const { data, error, refetch } = useRead<{ providers: ProviderSetup[] }>(
+    '/admin/provider-setups',
+    {},
+    { pollMs: false },
+  )
   return (
     <Page title="Providers" description="What users can connect, and what to enter at Google and Microsoft for it.">
       {error !== null && (
