@@ -23,6 +23,34 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable
     await stage?.close()
   })
 
+  it.each(LOOKS)('of scheduling, operation and configuration fit the screen, too: $width px, $scheme', async (look) => {
+    const visit = await visitPortal({ browser, stage, keep }, look)
+    const bookingId = await booked(stage)
+    const pages = [
+      ['scheduler', '/scheduler', 'Scheduler'],
+      ...['general', 'hours', 'form', 'callbacks', 'look', 'share', 'json'].map((tab) => [
+        ...[`experience ${tab}`, `/scheduler/${SLUG}?tab=${tab}`, 'Open call'],
+      ]),
+      ['bookings week', '/bookings', 'Bookings'],
+      ['bookings list', '/bookings?view=list', 'Bookings'],
+      ['booking', `/bookings/${bookingId}`, 'Ada Lovelace'],
+      ['booking jobs', '/booking-jobs', 'Booking jobs'],
+      ['queue', '/queue', 'Queue'],
+      ['backfills', '/backfills', 'Backfills'],
+      ['audit', '/audit', 'Audit'],
+      ['providers', '/providers', 'Providers'],
+      ['appearance', '/appearance', 'Appearance'],
+      ['api keys', '/api-keys', 'API keys'],
+      ['settings', '/settings?all=1', 'Settings'],
+    ]
+    for (const [name = '', path = '', heading = ''] of pages) {
+      await visit.open(path, heading)
+      await visit.inspect(name)
+    }
+    expect(visit.problems).toEqual([])
+    await visit.close()
+  })
+
   it.each(LOOKS)('are accessible and fit the screen: $width px, $scheme', async (look) => {
     const visit = await visitPortal({ browser, stage, keep }, look)
     for (const { name, path, heading, shows } of PORTAL_PAGES) {
@@ -34,3 +62,20 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable
     await visit.close()
   })
 })
+
+const SLUG = 'open-call'
+
+/** An experience that is always open, and a booking of it. Returns the booking's id. */
+async function booked({ api }: PortalStage): Promise<string> {
+  const availability = { openHours: [{ days: [0, 1, 2, 3, 4, 5, 6], start: '00:00', end: '24:00' }] }
+  await api.post('/scheduler/experiences', { slug: SLUG, name: 'Open call', timezone: 'Europe/Berlin', availability })
+  const known = await api.get(`/scheduler/bookings?experienceSlug=${SLUG}`)
+  if (known.json.bookings.length > 0) return known.json.bookings[0].id
+  const start = new Date()
+  start.setUTCHours(start.getUTCHours() + 26, 0, 0, 0)
+  const guest = { name: 'Ada Lovelace', email: 'ada@example.com' }
+  const { json } = await api.post(`/scheduler/experiences/${SLUG}/bookings`, {
+    ...{ slot: { start: start.toISOString() }, guest },
+  })
+  return json.id
+}
