@@ -311,8 +311,9 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const retention = retentionJob({ ...shared, retention: config })
 
   const syncHealth = () => readSyncHealth({ db, ownership, sync })
+  const figures = () => readFigures({ db, clock, syncHealth })
   metrics.observe({
-    ...{ ownership, eventLoop, figures: () => readFigures({ db, clock, syncHealth }) },
+    ...{ ownership, eventLoop, figures },
     syncTotals: () => sync.totals(),
     droppedLogRecords: context.droppedLogRecords,
   })
@@ -362,7 +363,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     puller,
     push,
     sync,
-    syncHealth,
+    figures,
     backfill,
     reader,
     search,

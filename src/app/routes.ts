@@ -83,6 +83,10 @@ export function httpServer(
       settingsProblems: () => signInProblems(config),
       keysBesideData: secrets.keysBesideData,
       gmailPush: () => features.puller.state,
+      searchFailure: () => features.search.failure(),
+      figures: features.figures,
+      eventLoop: () => features.eventLoop.read(),
+      logExport: () => ({ enabled: config.otelLogsEnabled, dropped: context.droppedLogRecords() }),
     }),
   })
   const verifications = new VerificationLimit()

@@ -57,12 +57,25 @@ export function otlpSettings(config: Config): Omit<OtlpOptions, 'clock' | 'versi
 export function secretTexts(config: Config): string[] {
   const headers = Object.values(config.otelLogsHeaders ?? {})
   return [
-    ...[config.serviceApiKey, config.adminPassword, config.encryptionKeys, config.licenceKey],
+    ...[config.serviceApiKey, config.adminPassword, config.licenceKey],
+    ...(config.encryptionKeys ?? '').split(',').flatMap((entry) => entry.trim().split(':').slice(1)),
+    ...privateKeyIn(config.applicationCredentials),
     ...[config.googleClientSecret, config.microsoftClientSecret],
     ...[config.databaseUrl, config.redisUrl, config.otelEndpoint, config.otelLogsEndpoint].flatMap(passwordsIn),
     // `Bearer <token>`: the token by itself, too.
     ...headers.flatMap((value) => [value, ...value.split(' ').slice(1)]),
   ].filter((text) => text !== undefined)
+}
+
+/** The private key of a service account, and each of its lines, because a record may show them apart. */
+function privateKeyIn(credentials: string | undefined): string[] {
+  try {
+    const { private_key: key } = JSON.parse(credentials ?? '')
+    return typeof key === 'string' ? [key, ...key.split('\n').filter((line) => !line.startsWith('-----'))] : []
+  } catch {
+    // A path.
+    return []
+  }
 }
 
 /** The password of a URL as it is written and decoded, and the URL with it. */

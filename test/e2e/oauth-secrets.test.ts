@@ -5,6 +5,7 @@ import { describeOneDatabase, type Place } from '../kit/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import { numberedMessage } from '../scenarios/mailboxes.ts'
 import { connectAt, consentUrl, type OAuthStage, startOAuthStage } from '../scenarios/oauth.ts'
+import { type Collector, startCollector } from '../servers/otlp/collector.ts'
 
 const TOKEN = /\/token$/
 
@@ -14,9 +15,13 @@ describeOneDatabase(
   (databases) => {
     let place: Place
     let stage: OAuthStage
+    let collector: Collector
     beforeEach(async () => {
       place = await databases.place()
-      stage = await startOAuthStage(place, { env: { LOG_LEVEL: 'trace' } })
+      collector = await startCollector()
+      onTestFinished(() => collector.close())
+      const env = { LOG_LEVEL: 'trace', OTEL_LOGS_ENABLED: 'true', OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: collector.url }
+      stage = await startOAuthStage(place, { env })
       onTestFinished(() => stage.close())
     })
 
@@ -29,6 +34,23 @@ describeOneDatabase(
       await api.call('GET', '/logs?limit=200')
       await api.call('GET', '/health/detailed')
       await eventually(() => landing.requests.some(({ body }) => body.includes('account.deleted')))
+
+      for (const provider of ['gmail', 'microsoft']) {
+        for (const operation of [
+          'auth.callback',
+          'accounts.tokens',
+          'sync.account',
+          'sync.refuse',
+          'accounts.recover',
+        ]) {
+          const { logs } = await api.call<{ logs: object[] }>(
+            'GET',
+            `/logs?provider=${provider}&operation=${operation}`,
+          )
+          expect([provider, operation, logs.length > 0]).toEqual([provider, operation, true])
+        }
+      }
+      await eventually(() => collector.records.some(({ attributes }) => attributes.operation === 'accounts.delete'))
 
       const secrets = secretsOf(stage)
       expect(new Set(secrets.map(({ what }) => what))).toEqual(
@@ -50,6 +72,7 @@ describeOneDatabase(
           text: `${path}\n${JSON.stringify(headers)}\n${body}`,
         })),
         { where: 'the log', text: service.output() },
+        { where: 'OTLP', text: JSON.stringify(collector.records) },
         ...(await filesOf(place.dataDir)),
       ]
       expect(service.output().length).toBeLessThan(1024 * 1024)

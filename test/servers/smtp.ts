@@ -15,6 +15,8 @@ export interface SmtpBehaviour {
   /** Reply to the message; `drop` accepts it and closes the connection without a reply. */
   message?(received: ReceivedMessage): number | 'drop' | undefined | Promise<number | 'drop' | undefined>
   password?: string
+  /** The reply to a wrong password. */
+  refusal?(password: string): string
 }
 
 /** A real SMTP server that keeps what it accepts. */
@@ -54,7 +56,8 @@ export async function startSmtpSink({ secure = false, plain = false }: SmtpSinkO
     },
     onAuth({ username, password }, _session, done) {
       if (behaviour.password === undefined || behaviour.password === password) return done(null, { user: username })
-      done(refusal(535))
+      const text = behaviour.refusal?.(password ?? '')
+      done(text === undefined ? refusal(535) : Object.assign(new Error(text), { responseCode: 535 }))
     },
     onRcptTo({ address }, _session, done) {
       const code = behaviour.recipient?.(address)

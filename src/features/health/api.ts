@@ -37,6 +37,19 @@ const license = Type.Object({
   effectiveAccountLimit: nullable(Type.Integer({ description: 'null without a limit.' })),
   currentAccounts: nullable(Type.Integer({ description: 'null while the database does not respond.' })),
 })
+const remedy = Type.Optional(
+  Type.String({ description: 'What an operator can do, in one line. Absent while healthy.' }),
+)
+const age = nullable(
+  Type.Integer({ description: 'How long the oldest has waited, in milliseconds; null when nothing waits.' }),
+)
+const waiting = (what: string) =>
+  nullable(
+    Type.Object({
+      waiting: Type.Integer({ description: `${what}, counted up to 10,000.` }),
+      oldestAgeMs: age,
+    }),
+  )
 const percentage = Type.Number({ description: "Of the container's limit, otherwise of the machine's memory." })
 
 const responseOf = <Data extends TObject>(data: Data) => Type.Object({ success: Type.Boolean(), data })
@@ -67,6 +80,7 @@ const probed = {
   healthy: Type.Boolean(),
   latencyMs: Type.Number(),
   problem: Type.Optional(Type.String()),
+  remedy,
 }
 
 export const detailedSchema = responseOf(
@@ -84,13 +98,42 @@ export const detailedSchema = responseOf(
       queue: Type.Object({ ...probed, provider: queueProvider }),
       rateLimiter: Type.Object({ ...probed, provider: cacheProvider }),
       pubsub: Type.Object({ ...probed, provider: pubsubProvider }),
-      gmailPush,
+      search: Type.Object({ healthy: Type.Boolean(), problem: probed.problem, remedy }),
+      gmailPush: Type.Object({ ...gmailPush.properties, problem: probed.problem, remedy }),
       onboarding,
       license,
+      instances: nullable(
+        Type.Integer({ description: 'Running instances; null while the database does not respond.' }),
+      ),
+      sync: nullable(
+        Type.Object({
+          stalledAccounts: Type.Integer({ description: 'Without a successful check in three intervals.' }),
+          unownedAccounts: Type.Integer({ description: 'That no running instance owns.' }),
+          greatestLagMs: Type.Integer({ description: 'How long the check of an account is overdue, at most.' }),
+        }),
+      ),
+      outbox: nullable(
+        Type.Object({
+          waiting: Type.Integer({ description: 'Messages to send, counted up to 10,000.' }),
+          oldestAgeMs: age,
+          uncertain: Type.Integer({ description: 'Messages of which it is unknown whether they were sent.' }),
+        }),
+      ),
+      deliveries: waiting('Webhook deliveries that wait for an attempt'),
+      events: waiting('Events that have no deliveries yet'),
+      eventLoop: Type.Object(
+        { meanMs: Type.Integer(), p99Ms: Type.Integer(), maxMs: Type.Integer() },
+        { description: 'How late the event loop of this instance was in the last minute.' },
+      ),
+      logExport: Type.Object(
+        { enabled: Type.Boolean(), dropped: Type.Integer() },
+        { description: 'The export of the log over OTLP, and the records lost since the start.' },
+      ),
       providers: Type.Array(
         Type.Object({
           name: Type.String(),
           canConnect: Type.Boolean(),
+          remedy,
           redirectUri: Type.Optional(Type.String({ description: 'Register exactly this URI at the provider.' })),
         }),
       ),
@@ -100,7 +143,7 @@ export const detailedSchema = responseOf(
         heapUsedBytes: Type.Integer(),
         limitBytes: Type.Integer(),
       }),
-      warnings: Type.Array(Type.Object({ code: Type.String(), message: Type.String() })),
+      warnings: Type.Array(Type.Object({ code: Type.String(), message: Type.String(), remedy: Type.String() })),
     },
     { title: 'DetailedHealth' },
   ),

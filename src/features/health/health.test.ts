@@ -16,6 +16,12 @@ const fails = async () => {
   throw new Error('connect to postgres://user:password@host failed')
 }
 
+const FIGURES = {
+  ...{ instances: 2, stalledAccounts: 0, unownedAccounts: 0, greatestLagMs: 40, uncertainMessages: 0 },
+  waiting: { deliveries: 3, outbox: 0, events: 0 },
+  ageMs: { deliveries: 500, outbox: null, events: null },
+}
+
 async function serve(changes: Partial<HealthDeps> = {}): Promise<Api> {
   app = testServer()
   const deps: HealthDeps = {
@@ -33,6 +39,9 @@ async function serve(changes: Partial<HealthDeps> = {}): Promise<Api> {
     providers: () => [{ name: 'imap', canConnect: true }],
     settingsProblems: () => [],
     keysBesideData: false,
+    figures: async () => FIGURES,
+    eventLoop: () => ({ meanMs: 1, p99Ms: 3, maxMs: 9 }),
+    logExport: () => ({ enabled: false, dropped: 0 }),
     ...changes,
   }
   healthRoutes(app, { health: health(deps) })
@@ -146,11 +155,56 @@ describe('GET /health/detailed', () => {
       database: { healthy: true, engine: 'sqlite', latencyMs: expect.any(Number) },
       queue: { healthy: true },
       rateLimiter: { healthy: true, provider: 'memory' },
-      pubsub: { healthy: false, provider: 'postgres', problem: 'failed' },
+      pubsub: { healthy: false, provider: 'postgres', problem: 'failed', remedy: expect.stringContaining('DATA_DIR') },
       memory: { rssBytes: expect.any(Number) },
-      warnings: [{ code: 'keys_beside_data', message: expect.stringContaining('ENCRYPTION_KEYS') }],
+      search: { healthy: true },
+      instances: 2,
+      sync: { stalledAccounts: 0, unownedAccounts: 0, greatestLagMs: 40 },
+      outbox: { waiting: 0, oldestAgeMs: null, uncertain: 0 },
+      deliveries: { waiting: 3, oldestAgeMs: 500 },
+      events: { waiting: 0, oldestAgeMs: null },
+      eventLoop: { meanMs: 1, p99Ms: 3, maxMs: 9 },
+      logExport: { enabled: false, dropped: 0 },
+      warnings: [{ code: 'keys_beside_data', message: expect.any(String), remedy: 'Set ENCRYPTION_KEYS.' }],
     })
+    expect(response.json.data.database).not.toHaveProperty('remedy')
     expect(response.text).not.toContain('password')
+  })
+
+  it('names a remedy, on one line, for each part that fails and for each warning', async () => {
+    const redis = { provider: 'redis' as const, ping: fails }
+    const broken = await serve({
+      ...{ db: { engine: 'postgres', ping: fails }, queue: redis, bus: redis },
+      cache: { ...memoryCache({ clock }), ...redis },
+      gmailPush: () => ({ configured: true, ready: false, problem: 'the topic does not exist' }),
+      searchFailure: () => new Error('the file is corrupt'),
+      figures: async () => ({
+        ...{ instances: 2, stalledAccounts: 4, unownedAccounts: 1, greatestLagMs: 3_600_000, uncertainMessages: 1 },
+        waiting: { deliveries: 10_000, outbox: 1, events: 5 },
+        ageMs: { deliveries: 1_000_000, outbox: 1_000_000, events: 61_000 },
+      }),
+      eventLoop: () => ({ meanMs: 100, p99Ms: 300, maxMs: 900 }),
+      logExport: () => ({ enabled: true, dropped: 7 }),
+    })
+    const { data } = (await api(broken.url, 'reader').get('/health/detailed')).json
+    for (const part of ['database', 'cache', 'queue', 'rateLimiter', 'pubsub', 'search', 'gmailPush']) {
+      expect([part, data[part]]).toEqual([
+        part,
+        expect.objectContaining({ problem: expect.any(String), remedy: expect.stringMatching(/^[A-Z].+\.$/) }),
+      ])
+    }
+    const codes = ['gmail_push', 'sync_stalled', 'sync_late', 'accounts_unowned', 'outbox_old', 'outbox_uncertain']
+    codes.push('deliveries_old', 'events_old', 'event_loop_slow', 'log_export_dropped')
+    const warnings: { code: string; message: string; remedy: string }[] = data.warnings
+    expect(warnings.map(({ code }) => code).filter((code) => code !== 'memory_full')).toEqual(codes)
+    for (const { message, remedy } of warnings) expect(`${message} ${remedy}`).toMatch(/^\S[^\n]+\.$/)
+    expect((await broken.get('/health')).json.data.warnings).toEqual(expect.arrayContaining(codes))
+  })
+
+  it('shows no figures while they cannot be read', async () => {
+    const down = await serve({ figures: () => Promise.reject(new Error('down')) })
+    const { data } = (await api(down.url, 'reader').get('/health/detailed')).json
+    expect(data).toMatchObject({ instances: null, sync: null, outbox: null, deliveries: null, events: null })
   })
 })
 

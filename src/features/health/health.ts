@@ -7,6 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { isoTime } from '../../lib/time.ts'
 import type { Detailed, Reason, Summary } from './api.ts'
 import { memory, type ProbeResult, probe, problemOf } from './probe.ts'
+import { type Measured, measuredWarnings, REMEDIES, type Warning } from './remedies.ts'
 
 /** The phase of the service. It accepts requests only while it is ready. */
 export type Phase = 'starting' | 'migrating' | 'ready' | 'draining'
@@ -15,6 +16,8 @@ export interface ProviderState {
   name: string
   /** True when the settings of the provider are complete. */
   canConnect: boolean
+  /** What to do while it is false. */
+  remedy?: string
   /** The redirect URI that operators register at an OAuth provider. */
   redirectUri?: string
 }
@@ -49,6 +52,23 @@ export interface HealthDeps {
   keysBesideData: boolean
   /** Cloud Pub/Sub for gmail. Without it, or while it is not ready, mailboxes are polled. */
   gmailPush?(): { configured: boolean; ready: boolean; problem?: string }
+  /** The error of the last update of the search index. Undefined while it works. */
+  searchFailure?(): unknown
+  /** Figures of the whole service. */
+  figures(): Promise<HealthFigures>
+  eventLoop(): Detailed['eventLoop']
+  logExport(): Detailed['logExport']
+}
+
+/** Ages are null when nothing waits. */
+export interface HealthFigures {
+  instances: number
+  stalledAccounts: number
+  unownedAccounts: number
+  greatestLagMs: number
+  waiting: { deliveries: number; outbox: number; events: number }
+  ageMs: { deliveries: number | null; outbox: number | null; events: number | null }
+  uncertainMessages: number
 }
 
 export interface Health {
@@ -63,6 +83,7 @@ interface Checked {
   isDatabaseReadable: boolean
   parts: Record<keyof Summary['services'], ProbeResult>
   currentAccounts: number | null
+  figures: HealthFigures | null
 }
 
 /** Lifetime of one result. */
@@ -76,6 +97,7 @@ export function health(deps: HealthDeps): Health {
 
   async function checkParts(): Promise<Checked> {
     let currentAccounts: number | null = null
+    let figures: HealthFigures | null = null
     const [reads, cache, queue, pubsub] = await Promise.all([
       probe(clock, () => deps.db.ping()),
       probe(clock, () => deps.cache.ping()),
@@ -84,13 +106,16 @@ export function health(deps: HealthDeps): Health {
       probe(clock, async () => {
         currentAccounts = await deps.countAccounts()
       }),
+      probe(clock, async () => {
+        figures = await deps.figures()
+      }),
     ])
     const writeFailure = deps.writeFailure()
     const database =
       reads.healthy && writeFailure !== undefined
         ? { ...reads, healthy: false, problem: problemOf(writeFailure) }
         : reads
-    return { parts: { database, cache, queue, pubsub }, isDatabaseReadable: reads.healthy, currentAccounts }
+    return { parts: { database, cache, queue, pubsub }, isDatabaseReadable: reads.healthy, currentAccounts, figures }
   }
 
   function gmailPush(): Summary['gmailPush'] {
@@ -106,15 +131,48 @@ export function health(deps: HealthDeps): Health {
     return [...found, ...new Set(deps.settingsProblems().map((problem) => problem.reason))]
   }
 
-  function warnings(): { code: string; message: string }[] {
+  function warnings(measured: Measured): Warning[] {
     const licenceProblem = licence.problem()
-    const pushProblem = deps.gmailPush?.().problem
+    const { problem: pushProblem, remedy: pushRemedy = '' } = gmailPushState()
     return [
       ...(deps.keysBesideData ? [KEYS_BESIDE_DATA] : []),
-      ...(licenceProblem === undefined ? [] : [{ code: 'licence', message: licenceProblem }]),
-      ...(pushProblem === undefined ? [] : [{ code: 'gmail_push', message: pushProblem }]),
-      ...deps.settingsProblems().map(({ reason, message }) => ({ code: reason, message })),
+      ...(licenceProblem === undefined ? [] : [{ code: 'licence', message: licenceProblem, remedy: REMEDIES.licence }]),
+      ...(pushProblem === undefined ? [] : [{ code: 'gmail_push', message: pushProblem, remedy: pushRemedy }]),
+      ...deps.settingsProblems().map(({ reason, message }) => ({ code: reason, message, remedy: REMEDIES.settings })),
+      ...measuredWarnings(measured),
     ]
+  }
+
+  function measuredOf({ figures }: Checked): Measured {
+    const of = (queue: 'deliveries' | 'outbox' | 'events') =>
+      figures && { waiting: figures.waiting[queue], oldestAgeMs: figures.ageMs[queue] }
+    const outbox = of('outbox')
+    return {
+      sync: figures && {
+        ...{ stalledAccounts: figures.stalledAccounts, unownedAccounts: figures.unownedAccounts },
+        greatestLagMs: figures.greatestLagMs,
+      },
+      outbox: figures && outbox && { ...outbox, uncertain: figures.uncertainMessages },
+      ...{ deliveries: of('deliveries'), events: of('events') },
+      ...{ eventLoop: deps.eventLoop(), logExport: deps.logExport(), memory: memory() },
+    }
+  }
+
+  function gmailPushState(): Detailed['gmailPush'] {
+    const problem = deps.gmailPush?.().problem
+    return { ...gmailPush(), ...(problem !== undefined && { problem, remedy: REMEDIES.gmailPush }) }
+  }
+
+  function searchState(): Detailed['search'] {
+    const failure = deps.searchFailure?.()
+    return failure === undefined
+      ? { healthy: true }
+      : { healthy: false, problem: problemOf(failure), remedy: REMEDIES.search }
+  }
+
+  /** The result with its remedy while it fails. */
+  function withRemedy(result: ProbeResult, remedy: string): ProbeResult & { remedy?: string } {
+    return result.healthy ? result : { ...result, remedy }
   }
 
   function common(checked: Checked) {
@@ -139,33 +197,39 @@ export function health(deps: HealthDeps): Health {
 
   return {
     async summary() {
+      const checked = await check()
       return {
-        ...common(await check()),
+        ...common(checked),
         cache: { provider: deps.cache.provider },
         queue: { provider: deps.queue.provider },
         pubsub: { provider: deps.bus.provider },
         memory: { percentage: memory().percentage },
-        warnings: [...new Set(warnings().map((warning) => warning.code))],
+        warnings: [...new Set(warnings(measuredOf(checked)).map((warning) => warning.code))],
       }
     },
     async detailed() {
       const checked = await check()
       const { database, cache, queue, pubsub } = checked.parts
+      const measured = measuredOf(checked)
+      const { engine } = deps.db
       return {
         ...common(checked),
+        gmailPush: gmailPushState(),
+        search: searchState(),
+        instances: checked.figures?.instances ?? null,
+        ...measured,
         version: deps.version,
         instance: deps.instanceId,
         phase: deps.phase(),
         startedAt: isoTime(startedAt),
         uptimeSeconds: Math.round((clock.monotonic() - startedMs) / 1000),
-        database: { ...database, engine: deps.db.engine },
-        cache: { ...cache, provider: deps.cache.provider },
-        queue: { ...queue, provider: deps.queue.provider },
-        rateLimiter: { ...cache, provider: deps.cache.provider },
-        pubsub: { ...pubsub, provider: deps.bus.provider },
+        database: { ...withRemedy(database, REMEDIES.database[engine]), engine },
+        cache: { ...withRemedy(cache, remedyOf(deps.cache.provider, engine)), provider: deps.cache.provider },
+        queue: { ...withRemedy(queue, remedyOf(deps.queue.provider, engine)), provider: deps.queue.provider },
+        rateLimiter: { ...withRemedy(cache, remedyOf(deps.cache.provider, engine)), provider: deps.cache.provider },
+        pubsub: { ...withRemedy(pubsub, remedyOf(deps.bus.provider, engine)), provider: deps.bus.provider },
         providers: [...deps.providers()],
-        memory: memory(),
-        warnings: warnings(),
+        warnings: warnings(measured),
       }
     },
     async notReady() {
@@ -176,8 +240,13 @@ export function health(deps: HealthDeps): Health {
   }
 }
 
+function remedyOf(provider: 'memory' | 'database' | 'postgres' | 'redis', engine: Db['engine']): string {
+  if (provider === 'redis') return REMEDIES.redis
+  return provider === 'memory' ? REMEDIES.memory : REMEDIES.database[engine]
+}
+
 const KEYS_BESIDE_DATA = {
   code: 'keys_beside_data',
-  message:
-    'ENCRYPTION_KEYS is not set: the database holds the encryption keys together with the data that they protect. Set ENCRYPTION_KEYS.',
+  message: 'The database holds the encryption keys together with the data that they protect.',
+  remedy: 'Set ENCRYPTION_KEYS.',
 }

@@ -4,7 +4,7 @@ import { livingInstances } from '../accounts/index.ts'
 import type { SyncHealth } from '../sync/index.ts'
 
 /** Figures of the whole service, the same on every replica. Ages are null when nothing waits. */
-export interface Figures extends Pick<SyncHealth, 'stalledAccounts' | 'unownedAccounts'> {
+export interface Figures extends SyncHealth {
   instances: number
   /** Deliveries that wait for an attempt, messages that wait to be sent, and events without deliveries; each at most 10,000. */
   waiting: { deliveries: number; outbox: number; events: number }
@@ -33,7 +33,7 @@ export async function readFigures({ db, clock, syncHealth }: FigureDeps): Promis
     read.selectFrom('outbox').select('id').where('status', '=', status).orderBy('id')
   const unstamped = read.selectFrom('events').select('id').where('position', 'is', null).orderBy('id')
 
-  const { stalledAccounts, unownedAccounts } = await syncHealth()
+  const sync = await syncHealth()
   const instances = await livingInstances(read)
   const pending = await countMatching(read, deliveriesIn('pending'))
   const retrying = await countMatching(read, deliveriesIn('retrying'))
@@ -49,7 +49,7 @@ export async function readFigures({ db, clock, syncHealth }: FigureDeps): Promis
     .executeTakeFirst()
   const dueAt = oldestQueued?.dueAt ?? null
   return {
-    ...{ stalledAccounts, unownedAccounts },
+    ...sync,
     instances: instances.length,
     waiting: { deliveries: pending.count + retrying.count, outbox: queued.count, events: events.count },
     ageMs: {

@@ -111,7 +111,13 @@ export function metrics({ clock, version }: { clock: Clock; version: string }): 
       'How long the most overdue account is overdue.',
       () => sources.syncTotals().greatestLagMs / 1000,
     )
-    gauge('log_export_dropped_records', 'Log records that were not exported.', () => sources.droppedLogRecords())
+    new Counter({
+      ...{ name: 'posthorn_log_export_dropped_records_total', help: 'Log records that were not exported.', registers },
+      collect() {
+        this.reset()
+        this.inc(sources.droppedLogRecords())
+      },
+    })
     new Gauge({
       ...{ name: 'posthorn_event_loop_delay_seconds', help: 'Delay of the event loop in the last minute.', registers },
       labelNames: ['statistic'],

@@ -38,6 +38,8 @@ const ERASE_MS = 30_000
 export interface Search extends MessageSearch {
   /** Removes what the index holds of deleted messages of the account. Best effort within 30 s; the indexer completes it. */
   forget(accountId: string): Promise<void>
+  /** The error of the last update of the index; undefined when it succeeded. */
+  failure(): unknown
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -96,6 +98,7 @@ export function search(deps: SearchDeps): Search {
       })
     },
 
+    failure: () => following.failure(),
     start: () => following.start(),
 
     async stop() {

@@ -51,6 +51,7 @@ export function indexer({ db, bus, log, clock, index, timing = {} }: IndexerDeps
   let unsubscribe = () => {}
   let sweeper: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
+  let failure: unknown
   /** When the run that is due next was requested first and last; undefined when none is due. Monotonic. */
   let requested: { firstMs: number; lastMs: number } | undefined
 
@@ -58,9 +59,17 @@ export function indexer({ db, bus, log, clock, index, timing = {} }: IndexerDeps
   async function run(): Promise<void> {
     // The run in progress may have read the queue already.
     if (running !== undefined) await running.catch(() => {})
-    running ??= catchUp().finally(() => {
-      running = undefined
-    })
+    running ??= catchUp()
+      .then(() => {
+        failure = undefined
+      })
+      .catch((error: unknown) => {
+        failure = error
+        throw error
+      })
+      .finally(() => {
+        running = undefined
+      })
     return running
   }
 
@@ -150,6 +159,8 @@ export function indexer({ db, bus, log, clock, index, timing = {} }: IndexerDeps
 
   return {
     run,
+    /** The error of the last run; undefined when it succeeded. */
+    failure: () => failure,
 
     /** True when messages of the account, or messages stored before the index, are not indexed. */
     async isBehind(accountId: string): Promise<boolean> {

@@ -38,14 +38,20 @@ export function refusedRecipient(error: unknown): RefusedRecipient {
   }
 }
 
-/** A failure of the connection, of nodemailer or of the address guard. The server's words stay out of the message. */
+/** A failure of the connection, of nodemailer or of the address guard. The server's words stay out of the message and the cause. */
 export function smtpError(error: unknown, doing: string): ProviderError {
   if (error instanceof ProviderError) return error
   if (error instanceof GuardError)
     return new ProviderError('unavailable', `${doing}: ${error.message}`, { cause: error })
   const facts = factsOf(error)
   const { kind, why, ...options } = classify(facts)
-  return new ProviderError(kind, `${doing}: ${why}`, { ...options, cause: error })
+  return new ProviderError(kind, `${doing}: ${why}`, { ...options, cause: withoutWords(error, facts) })
+}
+
+/** The log shows causes. A server may quote the password or the message in its reply, and nodemailer quotes the reply. */
+function withoutWords(error: unknown, { code, reply, words }: SmtpFacts): unknown {
+  if (words === '') return error
+  return Object.assign(new Error(reply === null ? 'The server replied.' : `The server replied ${reply}.`), { code })
 }
 
 interface Classified {

@@ -558,36 +558,48 @@ export type DetailedHealth = {
     healthy: boolean
     latencyMs: number
     problem?: string
+    remedy?: string
     engine: "sqlite" | "postgres"
   }
   cache: {
     healthy: boolean
     latencyMs: number
     problem?: string
+    remedy?: string
     provider: "memory" | "redis"
   }
   queue: {
     healthy: boolean
     latencyMs: number
     problem?: string
+    remedy?: string
     provider: "database" | "redis"
   }
   rateLimiter: {
     healthy: boolean
     latencyMs: number
     problem?: string
+    remedy?: string
     provider: "memory" | "redis"
   }
   pubsub: {
     healthy: boolean
     latencyMs: number
     problem?: string
+    remedy?: string
     provider: "memory" | "postgres" | "redis"
+  }
+  search: {
+    healthy: boolean
+    problem?: string
+    remedy?: string
   }
   gmailPush: {
     configured: boolean
     ready: boolean
     mode: "push" | "polling"
+    problem?: string
+    remedy?: string
   }
   onboarding: {
     canProceed: boolean
@@ -598,9 +610,38 @@ export type DetailedHealth = {
     effectiveAccountLimit: number | null
     currentAccounts: number | null
   }
+  instances: number | null
+  sync: ({
+    stalledAccounts: number
+    unownedAccounts: number
+    greatestLagMs: number
+  } | null)
+  outbox: ({
+    waiting: number
+    oldestAgeMs: number | null
+    uncertain: number
+  } | null)
+  deliveries: ({
+    waiting: number
+    oldestAgeMs: number | null
+  } | null)
+  events: ({
+    waiting: number
+    oldestAgeMs: number | null
+  } | null)
+  eventLoop: {
+    meanMs: number
+    p99Ms: number
+    maxMs: number
+  }
+  logExport: {
+    enabled: boolean
+    dropped: number
+  }
   providers: ({
     name: string
     canConnect: boolean
+    remedy?: string
     redirectUri?: string
   })[]
   memory: {
@@ -612,6 +653,7 @@ export type DetailedHealth = {
   warnings: ({
     code: string
     message: string
+    remedy: string
   })[]
 }
 

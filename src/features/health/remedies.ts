@@ -1,0 +1,111 @@
+import type { Detailed } from './api.ts'
+
+/** A condition that an operator should know of. The message contains no secret. */
+export interface Warning {
+  code: string
+  message: string
+  remedy: string
+}
+
+/** One line per part: what an operator does when it fails. */
+export const REMEDIES = {
+  database: {
+    sqlite: 'Check that DATA_DIR is writable and its disk has free space. The service recovers by itself.',
+    postgres: 'Check that PostgreSQL runs and that DATABASE_URL is right. The service recovers by itself.',
+  },
+  memory: 'Restart this instance; it keeps this part in its memory.',
+  redis: 'Check that Redis runs, has free memory, and that REDIS_URL is right. The service recovers by itself.',
+  licence: 'Set a valid SERVICE_LICENSE_KEY. Connected accounts go on.',
+  settings: 'Change the setting and restart; `posthorn config check` lists all of them.',
+  search: 'The index is built again by itself; if this lasts, see search.index in the log.',
+  gmailPush:
+    'Check PUBSUB_TOPIC_NAME, PUBSUB_SUBSCRIPTION_NAME and APPLICATION_CREDENTIALS. Gmail is polled meanwhile.',
+} as const
+
+const OLD_MS = 15 * 60_000
+const OLD_EVENTS_MS = 60_000
+const LATE_MS = 10 * 60_000
+const SLOW_LOOP_MS = 250
+const FULL_PERCENT = 90
+
+export type Measured = Pick<
+  Detailed,
+  'sync' | 'outbox' | 'deliveries' | 'events' | 'eventLoop' | 'memory' | 'logExport'
+>
+
+/** Warnings about what grows, lags or is slow. The thresholds are those of the alerts in deploy/. */
+export function measuredWarnings(measured: Measured): Warning[] {
+  const { sync, outbox, deliveries, events, eventLoop, memory, logExport } = measured
+  const found: Warning[] = []
+  const warn = (isDue: boolean, code: string, message: string, remedy: string) => {
+    if (isDue) found.push({ code, message, remedy })
+  }
+  const isOld = (age: number | null | undefined, limit: number) => (age ?? 0) > limit
+  if (sync !== null) {
+    warn(
+      sync.stalledAccounts > 0,
+      'sync_stalled',
+      `${sync.stalledAccounts} accounts had no successful check in three intervals.`,
+      'List them with GET /accounts?status=error; statusReason of each says why.',
+    )
+    warn(
+      sync.greatestLagMs > LATE_MS,
+      'sync_late',
+      `The most overdue account is ${minutes(sync.greatestLagMs)} late.`,
+      'See GET /debounced-queue/status. If many accounts wait, add an instance; else see sync.* in the log.',
+    )
+    warn(
+      sync.unownedAccounts > 0,
+      'accounts_unowned',
+      `No instance runs ${sync.unownedAccounts} accounts.`,
+      'Normal for a moment while instances join or leave. If it lasts, see accounts.ownership in the log.',
+    )
+  }
+  warn(
+    isOld(outbox?.oldestAgeMs, OLD_MS),
+    'outbox_old',
+    `The oldest message to send is ${minutes(outbox?.oldestAgeMs)} late.`,
+    'List them with GET /outbox?status=queued; error of each says why.',
+  )
+  warn(
+    (outbox?.uncertain ?? 0) > 0,
+    'outbox_uncertain',
+    `It is unknown whether ${outbox?.uncertain} messages were sent.`,
+    'List them with GET /outbox?status=uncertain, and decide with POST /outbox/{id}/resolve.',
+  )
+  warn(
+    isOld(deliveries?.oldestAgeMs, OLD_MS),
+    'deliveries_old',
+    `The oldest webhook delivery has waited for ${minutes(deliveries?.oldestAgeMs)}.`,
+    'Look for endpoints with an open circuit in GET /webhooks/endpoints, and at GET /webhooks/deliveries?status=pending.',
+  )
+  warn(
+    isOld(events?.oldestAgeMs, OLD_EVENTS_MS),
+    'events_old',
+    `The oldest event without deliveries has waited for ${minutes(events?.oldestAgeMs)}.`,
+    'See webhooks.fan-out in the log; restart the instance if it says nothing.',
+  )
+  warn(
+    eventLoop.p99Ms > SLOW_LOOP_MS,
+    'event_loop_slow',
+    `The event loop of this instance was ${eventLoop.p99Ms} ms late (p99 of the last minute).`,
+    'The instance is overloaded: give it more CPU, or add an instance.',
+  )
+  warn(
+    memory.percentage > FULL_PERCENT,
+    'memory_full',
+    `This instance uses ${memory.percentage} % of its memory.`,
+    'Raise the memory limit, or add an instance. docs/operations.md describes the sizes.',
+  )
+  warn(
+    logExport.dropped > 0,
+    'log_export_dropped',
+    `${logExport.dropped} log records were not exported since the start.`,
+    'Check OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_LOGS_HEADERS and the collector, or raise OTEL_LOGS_MAX_QUEUE_SIZE.',
+  )
+  return found
+}
+
+function minutes(ms: number | null | undefined): string {
+  return `${Math.round((ms ?? 0) / 60_000)} min`
+}
