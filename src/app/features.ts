@@ -363,6 +363,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     puller,
     push,
     sync,
+    syncHealth,
     figures,
     backfill,
     reader,
