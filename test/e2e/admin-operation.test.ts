@@ -75,7 +75,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and confi
       .not.toBe(first.startedAt)
 
     await open('/queue')
-    await page.getByRole('button', { name: `Sync ${USER}` }).waitFor()
+    await page.getByRole('button', { name: `Sync now: ${USER}` }).waitFor()
     await page.locator('td .status').first().waitFor()
     await inspect('queue')
     await page.getByRole('button', { name: 'Clear delays and sync all' }).click()

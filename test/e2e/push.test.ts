@@ -195,8 +195,12 @@ describeOneDatabase('push from Gmail', 'sqlite', (open) => {
     await eventually(async () => {
       const { data } = (await client.get('/health/detailed')).json
       expect(data).toMatchObject({ status: 'degraded', onboarding: { canProceed: true } })
-      expect(data.gmailPush).toEqual({ configured: true, ready: false, mode: 'polling' })
-      expect(data.warnings).toContainEqual({ code: 'gmail_push', message: expect.stringContaining(problem) })
+      expect(data.gmailPush).toMatchObject({ configured: true, ready: false, mode: 'polling' })
+      expect(data.warnings).toContainEqual({
+        code: 'gmail_push',
+        message: expect.stringContaining(problem),
+        remedy: expect.stringContaining('PUBSUB_'),
+      })
     })
     const { refreshToken } = await google.grant(ADA)
     await link(client, 'gmail', refreshToken)
@@ -213,6 +217,7 @@ describeOneDatabase('push from Gmail', 'sqlite', (open) => {
       expect(response.json.data.warnings).toContainEqual({
         code: 'gmail_push',
         message: expect.stringContaining('refused APPLICATION_CREDENTIALS'),
+        remedy: expect.any(String),
       })
       expect(response.text).not.toContain('PRIVATE')
     })

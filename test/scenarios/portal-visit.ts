@@ -37,7 +37,7 @@ export async function visitPortal(
       permissions: ['clipboard-read', 'clipboard-write'],
     }),
   )
-  context.setDefaultTimeout(30_000)
+  context.setDefaultTimeout(60_000)
   const page = await context.newPage()
   const problems: string[] = []
   page.on('pageerror', (error) => problems.push(String(error)))
@@ -65,6 +65,9 @@ export async function visitPortal(
       await page.getByRole('heading', { level: 1 }).waitFor()
     },
     async inspect(name) {
+      // A tooltip covers what is below it.
+      await page.mouse.move(0, 0)
+      await page.getByRole('tooltip').waitFor({ state: 'detached' })
       await keep(page, `portal ${name} ${scheme} ${width}`)
       expect([name, await axeViolations(page)]).toEqual([name, []])
       expect([name, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([name, true])

@@ -65,6 +65,9 @@ export function googleOauth(
     return Response.redirect(`${url.origin}/signin/oauth/error?authError=${encodeURIComponent(error)}`, 302)
   }
 
+  const errorPage = async () =>
+    new Response('<h1>Access blocked</h1>', { status: 400, headers: { 'content-type': 'text/html; charset=utf-8' } })
+
   async function choose(request: Routed) {
     const fields = form(request)
     const consent = consents.get(fields.get('state') ?? '')
@@ -171,6 +174,7 @@ export function googleOauth(
     routes: [
       { method: 'GET', pattern: '/o/oauth2/v2/auth', handle: page, signedIn: false },
       { method: 'POST', pattern: '/o/oauth2/v2/auth/callback', handle: choose, signedIn: false },
+      { method: 'GET', pattern: '/signin/oauth/error', handle: errorPage, signedIn: false },
       { method: 'POST', pattern: '/token', handle: token, signedIn: false },
       { method: 'POST', pattern: '/oauth2/token', handle: token, signedIn: false },
       { method: 'POST', pattern: '/revoke', handle: revocation, signedIn: false },

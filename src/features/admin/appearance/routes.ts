@@ -46,7 +46,9 @@ export function appearanceRoutes(app: App, { authScreen, parseAuthScreen, variab
       const brand = brandOf(parseAuthScreen(values).screen)
       const nonce = randomBytes(16).toString('base64')
       const known = Object.hasOwn(LANGUAGES, language) ? language : 'en'
-      const text = content({ brand, nonce, t: translate(known), cancelHref: '#' }, page)
+      const shown = content({ brand, nonce, t: translate(known), cancelHref: '#' }, page)
+      // A frame must not take the focus from the form beside it.
+      const text = shown.replaceAll(' autofocus', '')
       framed(reply, pageHeaders(brand, { nonce }))
       return scheme === undefined ? text : inScheme(text, scheme)
     },

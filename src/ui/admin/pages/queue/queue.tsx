@@ -158,7 +158,7 @@ function SyncNow({ account }: { account: Account }) {
     <Button
       size="compact-sm"
       variant="default"
-      aria-label={`Sync ${account.email}`}
+      aria-label={`Sync now: ${account.email}`}
       disabled={account.paused}
       loading={sync.isPending}
       onClick={() => sync.mutate()}
