@@ -168,10 +168,11 @@ export function backfillEngine(deps: BackfillEngineDeps) {
       const lastError = refused.length === 0 ? null : await naming(tx, refused)
       const isFailed = refused.length > 0 && refused.length === all.length
       const status = isFailed ? 'failed' : 'completed'
+      const type = isFailed ? 'sync.backfill_failed' : 'sync.backfill_completed'
       const samples = sampled(row, row.processed, nowMs)
       const total = isFailed ? row.total : row.processed
       const after = await service.change(tx, row, { status, total, samples, lastError, attempts: 0 })
-      await service.announce(tx, `sync.backfill_${status}`, account.provider, after)
+      await service.announce(tx, type, account.provider, after)
       tx.afterCommit(() =>
         log.info(`The historical sync of an account has ${status}.`, {
           ...{ accountId: account.id, provider: account.provider, operation: 'backfill.run' },
