@@ -29,7 +29,11 @@ export async function withTimeout<T>(work: Promise<T>, ms: number, onTimeout: ()
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason)
-    if (signal.aborted) return stop()
+    if (signal.aborted) {
+      // Its failure interests nobody any more, and would end the process as an unhandled rejection.
+      work.catch(() => {})
+      return stop()
+    }
     signal.addEventListener('abort', stop, { once: true })
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
   })
