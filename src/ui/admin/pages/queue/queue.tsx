@@ -21,7 +21,7 @@ const COUNTS: readonly [name: keyof Omit<DebouncedQueueStatus, 'provider' | 'pau
   ['accounts', 'Accounts'],
   ['active', 'Syncing'],
   ['waiting', 'Waiting'],
-  ['delayed', 'Delayed after errors'],
+  ['delayed', 'Scheduled'],
   ['completed', 'Done'],
   ['failed', 'Failed'],
 ]
@@ -55,7 +55,7 @@ export default function Queue() {
   return (
     <Page
       title="Queue"
-      description="Which accounts sync, wait, or are delayed after errors, on all replicas. Lag is how long a change waits until it is stored."
+      description="Which accounts sync, wait, or are scheduled, on all replicas. Lag is how long a change waits until it is stored."
       actions={
         <Button variant="default" leftSection={<IconRefreshCw size={16} />} onClick={() => setClearing(true)}>
           Clear delays and sync all
