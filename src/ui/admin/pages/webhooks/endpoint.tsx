@@ -21,10 +21,10 @@ import {
 } from '../../parts/icons.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
+import { SecretDialog } from '../../parts/secret-dialog.tsx'
 import { Section } from '../../parts/section.tsx'
 import { duration, Time } from '../../parts/time.tsx'
 import { EndpointDialog } from './endpoint-dialog.tsx'
-import { SecretDialog } from './secret-dialog.tsx'
 import { EndpointStatus } from './state.tsx'
 
 const PARENT = { href: '/webhooks', label: 'Webhooks' }
@@ -201,7 +201,7 @@ export default function EndpointPage({ endpointId }: { endpointId: string }) {
         />
       </Section>
       <EndpointDialog endpoint={endpoint} isOpen={dialog === 'edit'} onClose={() => setDialog(null)} />
-      <SecretDialog secret={secret} onClose={() => setSecret(undefined)} />
+      <SecretDialog secret={secret} title="The signing secret" label="Secret" onClose={() => setSecret(undefined)} />
       <Confirm
         isOpen={dialog === 'rotate'}
         onClose={() => setDialog(null)}

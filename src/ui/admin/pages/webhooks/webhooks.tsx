@@ -6,10 +6,10 @@ import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { IconPlus, IconWebhook } from '../../parts/icons.tsx'
 import { Page } from '../../parts/page.tsx'
+import { SecretDialog } from '../../parts/secret-dialog.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useUrlState } from '../../parts/url-state.ts'
 import { EndpointDialog } from './endpoint-dialog.tsx'
-import { SecretDialog } from './secret-dialog.tsx'
 import { EndpointStatus } from './state.tsx'
 
 const COLUMNS: readonly Column<Endpoint>[] = [
@@ -65,6 +65,8 @@ export default function Webhooks() {
       <EndpointDialog isOpen={create !== ''} onClose={() => setUrl({ create: '' })} onSaved={setCreated} />
       <SecretDialog
         secret={created?.secret}
+        title="The signing secret"
+        label="Secret"
         onClose={() => {
           if (created !== null) navigate(`/webhooks/${encodeURIComponent(created.id)}`)
           setCreated(null)
