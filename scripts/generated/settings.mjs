@@ -55,7 +55,7 @@ export function settingsPage() {
 
 /** Divides the effective settings into sections by their first and last variable. Every one must belong to a section. */
 function sections() {
-  const all = Object.values(SETTINGS).filter(({ planned }) => !planned)
+  const all = Object.values(SETTINGS)
   const at = (env) => all.findIndex((setting) => setting.env === env)
   const cut = SECTIONS.map(([title, [first, last]]) => [title, all.slice(at(first), at(last) + 1)])
   const count = cut.reduce((sum, [, settings]) => sum + settings.length, 0)

@@ -61,18 +61,14 @@ export function misspellings(environment: Environment, file: ConfigFile): string
 /** Up to this length, names that differ by two characters are other words: HOST and HOME. */
 const SHORT_NAME = 8
 
-/** Settings that work but are probably mistakes. Without a valid configuration, only those that nothing reads. */
+/** Settings that work but are probably mistakes. None without a valid configuration. */
 export function warningsOf(config: Config | undefined, environment: Environment, file: ConfigFile): string[] {
   const isGiven = (setting: Setting<unknown>) => {
     const given = givenValue(setting, environment, file)
     return !('error' in given) && given.value !== undefined
   }
-  const settings: Setting<unknown>[] = Object.values(SETTINGS)
-  const warnings = settings
-    .filter((setting) => setting.planned && isGiven(setting))
-    .map(({ env }) => `${env} is set but has no effect in this version.`)
-  if (config === undefined) return warnings
-  warnings.push(...incompleteGroups(config))
+  if (config === undefined) return []
+  const warnings = incompleteGroups(config)
   if (isShortKey(config.serviceApiKey)) warnings.push(SHORT_KEY)
   if (config.adminPassword !== undefined && config.adminPassword.length < MIN_PASSWORD_CHARS) {
     warnings.push(SHORT_PASSWORD)

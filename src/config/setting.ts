@@ -25,8 +25,6 @@ export interface Setting<T> {
   secret?: true
   /** A secret that the service makes when it is missing: always, or on the file store only. */
   generated?: 'always' | 'file-store'
-  /** True for a setting that nothing reads yet: it is not documented, and the start warns when it is set. */
-  planned?: true
   /** One sentence for operators. */
   about: string
 }

@@ -16,16 +16,16 @@ function objectOf(index: number): string {
     ...['ATTENDEE;PARTSTAT=ACCEPTED:mailto:ada@example.org', `DESCRIPTION:${'long '.repeat(60)}`],
     ...['END:VEVENT', 'END:VCALENDAR', ''],
   ]
-  return `<response><href>/work/${index}.ics</href><propstat><prop><getetag>"${index}"</getetag>
+  return `<response><href>/calendars/${index}.ics</href><propstat><prop><getetag>"${index}"</getetag>
     <C:calendar-data>${lines.join('\r\n')}</C:calendar-data></prop></propstat></response>`
 }
 
 function requestFor(responses: string) {
   const xml = `<multistatus xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav">${responses}</multistatus>`
-  const paths = Array.from({ length: 201 }, (_, index) => `/work/${index}.ics`)
+  const paths = Array.from({ length: 201 }, (_, index) => `/calendars/${index}.ics`)
   return {
-    ...{ body: Buffer.from(xml), base: 'https://dav.example/work/', paths, addresses: ['ada@example.org'] },
-    ...{ doing: 'reading events', calendar: 'acc_1 /work/' },
+    ...{ body: Buffer.from(xml), base: 'https://dav.example/calendars/', paths, addresses: ['ada@example.org'] },
+    ...{ doing: 'reading events', calendar: 'acc_1 /calendars/' },
   }
 }
 
@@ -35,7 +35,7 @@ it('maps a large response in the thread as it does a small one here', async () =
   expect(request.body.length).toBeGreaterThan(64 * 1024)
   const batch = await thread.batchOf(request, new ObjectZones())
   expect(batch).toEqual(await batchOf(request, new ObjectZones()))
-  expect([batch.events.length, batch.complete.length, batch.absent]).toEqual([200, 200, ['/work/200.ics']])
+  expect([batch.events.length, batch.complete.length, batch.absent]).toEqual([200, 200, ['/calendars/200.ics']])
   expect(batch.events[7]).toMatchObject({ summary: 'Event 7', start: { timeZone: 'Asia/Tokyo' } })
 })
 
