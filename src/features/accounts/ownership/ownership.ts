@@ -8,6 +8,7 @@ import { fairMove } from './fair-share.ts'
 import { instanceStore, instancesWithLocks } from './instance-store.ts'
 import { LockWatch, type LockWatchTiming } from './lock-watch.ts'
 import { OwnedAccounts } from './owned-accounts.ts'
+import { DEAD_AFTER_MS } from './read.ts'
 
 export interface OwnershipDeps {
   db: Db
@@ -96,7 +97,7 @@ class Rounds implements Ownership {
       lockReadMs: 1_000,
       sessionMs: 5_000,
       missingMs: 3_000,
-      deadAfterMs: 30_000,
+      deadAfterMs: DEAD_AFTER_MS,
       settleMs: 10_000,
       hintGapMs: 100,
       movesPerRound: 100,
