@@ -71,8 +71,10 @@ describeEachCalendar('the event of a booking', (provider, open) => {
     expect(taken.json.error.code).toBe('slot_unavailable')
     expect((await account.api.delete(path)).status).toBe(200)
     await shows(booking.id, { status: 'cancelled', cancelledBy: 'host' })
-    const { json } = await account.api.get(`/events?accountId=${account.id}&type=booking.cancelled`)
-    expect(json.events[0]).toMatchObject({ objectId: booking.id, data: { cancelledBy: 'host' } })
+    await eventually(async () => {
+      const { json } = await account.api.get(`/events?accountId=${account.id}&type=booking.cancelled`)
+      expect(json.events[0]).toMatchObject({ objectId: booking.id, data: { cancelledBy: 'host' } })
+    })
     const free = await account.api.post('/scheduler/experiences/call/holds', { slot: { start: `${day(4)}T13:30:00Z` } })
     expect(free.status).toBe(200)
   })
