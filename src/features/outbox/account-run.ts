@@ -1,11 +1,11 @@
-import type { Tx } from '../../infra/db/index.ts'
+import { LeaseLost, type RowLease, type Tx } from '../../infra/db/index.ts'
 import type { Run } from '../../infra/queue/index.ts'
 import { sleep } from '../../lib/abort.ts'
 import { AppError } from '../../lib/errors.ts'
 import { secretToken } from '../../lib/ids.ts'
 import { afterSending } from './after-sending.ts'
 import { type AttemptDeps, Attempts, type AttemptTiming } from './attempts.ts'
-import { type Claimed, ClaimLost, claimDue, nextDue, releaseClaims, renewClaims } from './claims.ts'
+import { type Claimed, claimDue, nextDue, releaseClaims, renewClaims } from './claims.ts'
 import type { OutboxRow } from './tables.ts'
 
 export interface SendRunDeps extends AttemptDeps {
@@ -78,7 +78,7 @@ class AccountRun {
   readonly #accountId: string
   readonly #context: RunContext
   readonly #attempts: Attempts
-  readonly #claim: { token: string; forMs: number }
+  readonly #lease: RowLease
   readonly #renewal: NodeJS.Timeout
   /** The next messages. They are claimed with the end of the one before. */
   #claimed: Claimed[] = []
@@ -91,10 +91,10 @@ class AccountRun {
     this.#accountId = accountId
     this.#context = context
     this.#attempts = new Attempts(deps, accountId, context.signal)
-    this.#claim = { token: secretToken(), forMs: timing.leaseMs }
+    this.#lease = { token: secretToken(), forMs: timing.leaseMs }
     this.#renewal = setInterval(() => {
       // A renewal that fails makes the commit fail, so nothing is sent twice.
-      db.transaction((tx) => renewClaims(tx, db.dialect, accountId, this.#claim)).catch(() => {})
+      db.transaction((tx) => renewClaims(tx, db.dialect, accountId, this.#lease)).catch(() => {})
     }, timing.leaseMs / 3)
   }
 
@@ -103,7 +103,7 @@ class AccountRun {
     try {
       return await this.#step()
     } catch (error) {
-      if (error instanceof ClaimLost) return true
+      if (error instanceof LeaseLost) return true
       if (error instanceof AppError && error.code === 'not_found') return false
       throw error
     }
@@ -126,7 +126,7 @@ class AccountRun {
       // Lost claims: another run saves the copies.
       if (this.#uncopied.length > 0 && !this.#context.signal.aborted) await this.#saveCopies().catch(unlessLost)
       if (this.#claimed.length > 0 || this.#uncopied.length > 0) {
-        await db.transaction((tx) => releaseClaims(tx, this.#accountId, this.#claim))
+        await db.transaction((tx) => releaseClaims(tx, this.#accountId, this.#lease))
       }
     } finally {
       clearInterval(this.#renewal)
@@ -137,7 +137,7 @@ class AccountRun {
   #claimNext(tx: Tx): Promise<Claimed[]> {
     const { db, clock, messagesPerMinute } = this.#deps
     const limit = messagesPerMinute === 0 ? CLAIMS : 1
-    return claimDue(tx, db.dialect, { accountId: this.#accountId, nowMs: clock.now(), limit }, this.#claim)
+    return claimDue(tx, db.dialect, { accountId: this.#accountId, nowMs: clock.now(), limit }, this.#lease)
   }
 
   /** Waits until the account may send the next message. */
@@ -175,7 +175,7 @@ class AccountRun {
     this.#context.lastSentAt.set(this.#accountId, clock.monotonic())
     if (attempt.sent === null) return attempt.mayContinue
     if (attempt.sent.remaining !== 'copy') return this.#finish([attempt.sent], false)
-    if (attempt.sent.lease === this.#claim.token) this.#uncopied.push(attempt.sent)
+    if (attempt.sent.lease === this.#lease.token) this.#uncopied.push(attempt.sent)
     return true
   }
 
@@ -202,5 +202,5 @@ class AccountRun {
 }
 
 function unlessLost(error: unknown): void {
-  if (!(error instanceof ClaimLost)) throw error
+  if (!(error instanceof LeaseLost)) throw error
 }

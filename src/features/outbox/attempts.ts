@@ -1,5 +1,5 @@
 import type { Recorder } from '../../events/index.ts'
-import type { Handle, Tx } from '../../infra/db/index.ts'
+import { type Handle, LeaseLost, type Tx } from '../../infra/db/index.ts'
 import { backoffMs } from '../../lib/retry.ts'
 import { cleanJson } from '../../lib/text.ts'
 import {
@@ -14,7 +14,7 @@ import {
 import { messageIdOf, messageStore, releaseReserved, reserveMessage } from '../messages/index.ts'
 import { type AfterSendingDeps, next, RELEASED } from './after-sending.ts'
 import { envelopeOf, type OutboxError } from './api.ts'
-import { ClaimLost, commitClaim, delayWaiting, recordDraft, updateHeld } from './claims.ts'
+import { commitClaim, delayWaiting, recordDraft, updateHeld } from './claims.ts'
 import { sendFailedEvent } from './failed-event.ts'
 import { contentOf, knownServer, outboxStore, rememberServer } from './store.ts'
 import type { OutboxRow } from './tables.ts'
@@ -36,7 +36,7 @@ export type Attempt = { sent: OutboxRow } | { sent: null; mayContinue: boolean }
 
 /**
  * What a run does with one message that it holds, over one connection of the account. The row is committed before the first byte that
- * may make the provider send, and nobody sends a committed row again. Methods throw `ClaimLost` once the run no longer holds the row.
+ * may make the provider send, and nobody sends a committed row again. Methods throw `LeaseLost` once the run no longer holds the row.
  */
 export class Attempts {
   readonly #deps: AttemptDeps
@@ -92,7 +92,7 @@ export class Attempts {
     try {
       outcome = await sender.send(await this.#queued(row, wasInterrupted), steps, this.#signal)
     } catch (error) {
-      if (error instanceof ClaimLost || !(error instanceof ProviderError)) throw error
+      if (error instanceof LeaseLost || !(error instanceof ProviderError)) throw error
       await this.#recordUncertain(row, error)
       return { sent: null, mayContinue: true }
     }

@@ -1,22 +1,15 @@
-import { type RawBuilder, sql } from 'kysely'
-import type { Db, Dialect, Handle, Tx } from '../../infra/db/index.ts'
+import {
+  type Db,
+  type Dialect,
+  type Handle,
+  isLeased,
+  isUnleased,
+  LeaseLost,
+  leaseEnd,
+  type RowLease,
+  type Tx,
+} from '../../infra/db/index.ts'
 import type { OutboxRow } from './tables.ts'
-
-/** Identifies the run that holds a message, and how long it keeps it without renewal. */
-export interface Claim {
-  token: string
-  forMs: number
-}
-
-/** The run no longer holds the message: it was cancelled, or another process took it over. */
-export class ClaimLost extends Error {
-  override name = 'ClaimLost'
-}
-
-/** Leases use the database's time, the only clock that replicas share. */
-const untilOf = (dialect: Dialect, claim: Claim) => sql<number>`${dialect.nowMs} + ${sql.lit(claim.forMs)}`
-const isFree = (dialect: Dialect): RawBuilder<boolean> =>
-  sql<boolean>`("leasedUntil" is null or "leasedUntil" <= ${dialect.nowMs})`
 
 export interface Claimed {
   row: OutboxRow
@@ -35,14 +28,14 @@ export async function claimDue(
   tx: Tx,
   dialect: Dialect,
   { accountId, nowMs, limit }: DueQuery,
-  claim: Claim,
+  lease: RowLease,
 ): Promise<Claimed[]> {
   const due = await tx
     .selectFrom('outbox')
     .select(['id', 'lease'])
     .where('accountId', '=', accountId)
     .where('dueAt', '<=', nowMs)
-    .where(isFree(dialect))
+    .where(isUnleased(dialect))
     .orderBy('dueAt')
     .orderBy('id')
     .limit(limit)
@@ -51,7 +44,7 @@ export async function claimDue(
   if (due.length === 0) return []
   const rows = await tx
     .updateTable('outbox')
-    .set({ lease: claim.token, leasedUntil: untilOf(dialect, claim) })
+    .set({ lease: lease.token, leasedUntil: leaseEnd(dialect, lease) })
     .where(
       'id',
       'in',
@@ -60,25 +53,25 @@ export async function claimDue(
     .returningAll()
     .execute()
   const byId = new Map(rows.map((row) => [row.id, row]))
-  return due.flatMap(({ id, lease }) => {
+  return due.flatMap(({ id, lease: before }) => {
     const row = byId.get(id)
-    return row === undefined ? [] : { row, wasInterrupted: lease !== null }
+    return row === undefined ? [] : { row, wasInterrupted: before !== null }
   })
 }
 
 /** Of every message that the run holds. */
-export async function renewClaims(tx: Tx, dialect: Dialect, accountId: string, claim: Claim): Promise<void> {
-  await heldBy(tx, accountId, claim)
-    .set({ leasedUntil: untilOf(dialect, claim) })
+export async function renewClaims(tx: Tx, dialect: Dialect, accountId: string, lease: RowLease): Promise<void> {
+  await heldBy(tx, accountId, lease)
+    .set({ leasedUntil: leaseEnd(dialect, lease) })
     .execute()
 }
 
 /** Lets others take over at once. The lease stays, because a message may have been interrupted before this run claimed it. */
-export async function releaseClaims(tx: Tx, accountId: string, claim: Claim): Promise<void> {
-  await heldBy(tx, accountId, claim).set({ leasedUntil: null }).execute()
+export async function releaseClaims(tx: Tx, accountId: string, lease: RowLease): Promise<void> {
+  await heldBy(tx, accountId, lease).set({ leasedUntil: null }).execute()
 }
 
-function heldBy(tx: Tx, accountId: string, { token }: Claim) {
+function heldBy(tx: Tx, accountId: string, { token }: RowLease) {
   return tx
     .updateTable('outbox')
     .where('accountId', '=', accountId)
@@ -86,11 +79,11 @@ function heldBy(tx: Tx, accountId: string, { token }: Claim) {
     .where('lease', '=', token)
 }
 
-/** Stores what a run found out. Throws `ClaimLost` when it no longer holds the message: that was resolved, or is being sent, meanwhile. */
+/** Stores what a run found out. Throws `LeaseLost` when it no longer holds the message: that was resolved, or is being sent, meanwhile. */
 export async function updateHeld(tx: Tx, row: OutboxRow, changes: Partial<OutboxRow>): Promise<OutboxRow> {
   const held = tx.updateTable('outbox').set(changes).where('id', '=', row.id).where('lease', '=', row.lease)
   const updated = await held.returningAll().executeTakeFirst()
-  if (updated === undefined) throw claimLost(row)
+  if (updated === undefined) throw leaseLost(row)
   return updated
 }
 
@@ -115,21 +108,21 @@ export async function updateAllHeld(
     .execute()
 }
 
-/** Stores the id of the draft that will be sent. Throws `ClaimLost` as `commitClaim` does. */
+/** Stores the id of the draft that will be sent. Throws `LeaseLost` as `commitClaim` does. */
 export async function recordDraft(tx: Tx, dialect: Dialect, row: OutboxRow, providerMessageId: string): Promise<void> {
   const { numUpdatedRows } = await tx
     .updateTable('outbox')
     .set({ providerMessageId })
     .where('id', '=', row.id)
     .where('lease', '=', row.lease)
-    .where(sql<boolean>`"leasedUntil" > ${dialect.nowMs}`)
+    .where(isLeased(dialect))
     .where('committedAt', 'is', null)
     .executeTakeFirst()
-  if (numUpdatedRows !== 1n) throw claimLost(row)
+  if (numUpdatedRows !== 1n) throw leaseLost(row)
 }
 
 /**
- * Stores that the message may be sent from here on. Throws `ClaimLost` unless this run still holds it: a run that was suspended for
+ * Stores that the message may be sent from here on. Throws `LeaseLost` unless this run still holds it: a run that was suspended for
  * longer than its lease must not send what another one may be sending.
  */
 export async function commitClaim(
@@ -149,14 +142,14 @@ export async function commitClaim(
     })
     .where('id', '=', row.id)
     .where('lease', '=', row.lease)
-    .where(sql<boolean>`"leasedUntil" > ${dialect.nowMs}`)
+    .where(isLeased(dialect))
     .where('committedAt', 'is', null)
     .executeTakeFirst()
-  if (numUpdatedRows !== 1n) throw claimLost(row)
+  if (numUpdatedRows !== 1n) throw leaseLost(row)
 }
 
-function claimLost({ id }: OutboxRow): ClaimLost {
-  return new ClaimLost(`the message ${id} is no longer held by this run`)
+function leaseLost({ id }: OutboxRow): LeaseLost {
+  return new LeaseLost(`the message ${id} is no longer held by this run`)
 }
 
 /** Used at the start on the file store, where no other process can hold a lease. The leases still show what was interrupted. */
@@ -183,7 +176,7 @@ export async function nextDue({ read, dialect }: Db, accountId: string): Promise
     .select('dueAt')
     .where('accountId', '=', accountId)
     .where('dueAt', 'is not', null)
-    .where(isFree(dialect))
+    .where(isUnleased(dialect))
     .orderBy('dueAt')
     .limit(1)
     .executeTakeFirst()
@@ -198,7 +191,7 @@ export async function accountsDue({ read, dialect }: Db, nowMs: number): Promise
     .distinct()
     .where('dueAt', 'is not', null)
     .where('dueAt', '<=', nowMs)
-    .where(isFree(dialect))
+    .where(isUnleased(dialect))
     .execute()
   return rows.map((row) => row.accountId)
 }

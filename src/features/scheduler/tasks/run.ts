@@ -1,4 +1,4 @@
-import { DatabaseUnavailable, type Db, type Tx } from '../../../infra/db/index.ts'
+import { DatabaseUnavailable, type Db, LeaseLost, type RowLease, type Tx } from '../../../infra/db/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
 import type { Run } from '../../../infra/queue/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -10,7 +10,7 @@ import { ProviderError } from '../../../providers/contract/index.ts'
 import { bookingStore } from '../bookings/store.ts'
 import type { BookingRow, TaskRow, TaskType } from '../tables.ts'
 import type { TaskTiming } from './engine.ts'
-import { type Claim, ClaimLost, claimNext, finishTask, nextDue, renewClaim, SOON_MS } from './store.ts'
+import { claimNext, finishTask, nextDue, renewClaim, SOON_MS } from './store.ts'
 
 /**
  * Does one task, and returns what remains to be stored, in the transaction that ends it. Network requests come before: they may be
@@ -56,16 +56,16 @@ const MAX_ERROR = 500
 export function taskRun(deps: TaskRunDeps, stopping: AbortSignal): Run {
   const { db, clock, timing } = deps
   return async (bookingId, { signal }) => {
-    const claim: Claim = { token: secretToken(), forMs: timing.leaseMs }
+    const lease: RowLease = { token: secretToken(), forMs: timing.leaseMs }
     const renewal = setInterval(() => {
       // A renewal that fails makes the end of the task fail, which is then repeated.
-      db.transaction((tx) => renewClaim(tx, db.dialect, bookingId, claim)).catch(() => {})
+      db.transaction((tx) => renewClaim(tx, db.dialect, bookingId, lease)).catch(() => {})
     }, timing.leaseMs / 3)
     const endsAt = clock.monotonic() + MAX_RUN_MS
     try {
       while (!stopping.aborted && !signal.aborted) {
         if (clock.monotonic() > endsAt) return { nextRunInMs: 0 }
-        const task = await db.transaction((tx) => claimNext(tx, db.dialect, { bookingId, nowMs: clock.now() }, claim))
+        const task = await db.transaction((tx) => claimNext(tx, db.dialect, { bookingId, nowMs: clock.now() }, lease))
         if (task === undefined) break
         await runOne(deps, task, signal)
       }
@@ -95,7 +95,7 @@ async function runOne(deps: TaskRunDeps, task: TaskRow, signal: AbortSignal): Pr
     await end(commit, commit === undefined ? 'cancelled' : 'completed')
   } catch (error) {
     // Another run has the task, or nobody needs it.
-    if (error instanceof ClaimLost) return
+    if (error instanceof LeaseLost) return
     if (error instanceof DatabaseUnavailable || signal.aborted || booking === undefined) throw error
     await recordFailure(deps, { task, booking, kind, error })
   }
@@ -122,7 +122,7 @@ async function recordFailure(
       await finishTask(tx, task, { status: isLast ? 'failed' : 'waiting', dueAt, lastError: reason, updatedAt: nowMs })
     })
   } catch (failure) {
-    if (!(failure instanceof ClaimLost)) throw failure
+    if (!(failure instanceof LeaseLost)) throw failure
   }
 }
 

@@ -5,6 +5,10 @@ import {
   type Dialect,
   type Handle,
   insertRows,
+  isUnleased,
+  LeaseLost,
+  leaseEnd,
+  type RowLease,
   type Tables,
   type Tx,
 } from '../../../infra/db/index.ts'
@@ -102,20 +106,6 @@ export async function hastenMessages(tx: Tx, bookingId: string, nowMs: number): 
     .execute()
 }
 
-/** Identifies the run that holds a task, and how long it keeps it without renewal. */
-export interface Claim {
-  token: string
-  forMs: number
-}
-
-/** The run no longer holds the task: it was cancelled or started again, or another process took it over. */
-export class ClaimLost extends Error {
-  override name = 'ClaimLost'
-}
-
-/** Leases use the database's time, the only clock that replicas share. */
-const untilOf = (dialect: Dialect, { forMs }: Claim) => sql<number>`${dialect.nowMs} + ${sql.lit(forMs)}`
-const isFree = (dialect: Dialect) => sql<boolean>`("leasedUntil" is null or "leasedUntil" <= ${dialect.nowMs})`
 /** The callback decides the state that the calendars get, and messages contain what the calendars say. */
 const order = sql`case "type" when 'callback' then 0 when 'calendar' then 1 else 2 end`
 
@@ -124,14 +114,14 @@ export async function claimNext(
   tx: Tx,
   dialect: Dialect,
   { bookingId, nowMs }: { bookingId: string; nowMs: number },
-  claim: Claim,
+  lease: RowLease,
 ): Promise<TaskRow | undefined> {
   const due = await tx
     .selectFrom('bookingTasks')
     .select('id')
     .where('bookingId', '=', bookingId)
     .where('dueAt', '<=', nowMs)
-    .where(isFree(dialect))
+    .where(isUnleased(dialect))
     .orderBy(order)
     .orderBy('dueAt')
     .orderBy('id')
@@ -142,7 +132,7 @@ export async function claimNext(
   return tx
     .updateTable('bookingTasks')
     .set((eb) => ({
-      ...{ status: 'active' as const, lease: claim.token, leasedUntil: untilOf(dialect, claim), updatedAt: nowMs },
+      ...{ status: 'active' as const, lease: lease.token, leasedUntil: leaseEnd(dialect, lease), updatedAt: nowMs },
       attempts: eb('attempts', '+', 1),
     }))
     .where('id', '=', due.id)
@@ -150,16 +140,16 @@ export async function claimNext(
     .executeTakeFirst()
 }
 
-export async function renewClaim(tx: Tx, dialect: Dialect, bookingId: string, claim: Claim): Promise<void> {
+export async function renewClaim(tx: Tx, dialect: Dialect, bookingId: string, lease: RowLease): Promise<void> {
   await tx
     .updateTable('bookingTasks')
-    .set({ leasedUntil: untilOf(dialect, claim) })
+    .set({ leasedUntil: leaseEnd(dialect, lease) })
     .where('bookingId', '=', bookingId)
-    .where('lease', '=', claim.token)
+    .where('lease', '=', lease.token)
     .execute()
 }
 
-/** Ends the run of a task. Throws `ClaimLost` unless the run still holds it. */
+/** Ends the run of a task. Throws `LeaseLost` unless the run still holds it. */
 export async function finishTask(
   tx: Tx,
   task: TaskRow,
@@ -171,7 +161,7 @@ export async function finishTask(
     .where('id', '=', task.id)
     .where('lease', '=', task.lease)
     .executeTakeFirst()
-  if (numUpdatedRows !== 1n) throw new ClaimLost(`the task ${task.id} is no longer held by this run`)
+  if (numUpdatedRows !== 1n) throw new LeaseLost(`the task ${task.id} is no longer held by this run`)
 }
 
 /** Used at the start on the file store, where no other process can hold a lease. */
@@ -186,7 +176,7 @@ export async function nextDue({ read, dialect }: Db, bookingId: string): Promise
     .select('dueAt')
     .where('bookingId', '=', bookingId)
     .where('dueAt', 'is not', null)
-    .where(isFree(dialect))
+    .where(isUnleased(dialect))
     .orderBy('dueAt')
     .limit(1)
     .executeTakeFirst()
@@ -200,7 +190,7 @@ export async function bookingsDue({ read, dialect }: Db, nowMs: number): Promise
     .select('bookingId')
     .where('dueAt', 'is not', null)
     .where('dueAt', '<=', nowMs)
-    .where(isFree(dialect))
+    .where(isUnleased(dialect))
     .orderBy('dueAt')
     .limit(BOOKINGS_PER_SWEEP)
     .execute()
