@@ -2,6 +2,8 @@ import type { Presence } from '../../../infra/presence/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 
 export interface LockWatchTiming {
+  /** Interval between reads of the locks. Half of it while one is missing. */
+  lockReadMs: number
   /** A missing lock proves nothing to a session younger than this: after a restart of the server, everyone takes its lock again. */
   sessionMs: number
   /** How long a lock must be missing, because an instance may have lost only its connection. */
@@ -11,11 +13,21 @@ export interface LockWatchTiming {
 /** How often a lock must be found missing, because a pause of the machine may lie between two reads. */
 const MISSING_READS = 3
 
-/** Finds instances that are certainly dead, by their missing locks. */
+export interface LockWatchTarget {
+  /** The keys of the instances that held their lock at their last heartbeat, by id. */
+  locks(): ReadonlyMap<string, string>
+  /** Instances that are certainly dead. The next read follows when this has ended; it must not reject. */
+  onDead(ids: readonly string[]): Promise<void>
+}
+
+/** Reads the locks of instances again and again, and finds those that are certainly dead, by their missing locks. */
 export class LockWatch {
   readonly #presence: Presence
   readonly #clock: Clock
   readonly #timing: LockWatchTiming
+  #timer: NodeJS.Timeout | undefined
+  #reading: Promise<void> = Promise.resolve()
+  #isStopped = false
   /** By instance id, since when this session finds the lock missing, and how often it did. */
   #missing = new Map<string, { sinceMs: number; reads: number }>()
   /** The age of this session at the last read. */
@@ -27,15 +39,34 @@ export class LockWatch {
     this.#timing = timing
   }
 
-  /** When to read the locks again: more often while one is missing, and as soon as this session may prove a death. */
-  nextReadInMs(usualMs: number): number {
-    if (this.#missing.size === 0) return usualMs
-    const untilOldMs = this.#timing.sessionMs - this.#sessionMs
-    return untilOldMs > 0 ? Math.min(untilOldMs, usualMs / 2) : usualMs / 2
+  start(target: LockWatchTarget): void {
+    if (this.#isStopped) return
+    this.#timer = setTimeout(() => {
+      this.#reading = this.#read(target).finally(() => this.start(target))
+    }, this.#nextReadInMs())
   }
 
-  /** `locks`: the keys of the instances that held their lock at their last heartbeat, by id. Returns the ids of the dead ones. */
-  async findDead(locks: ReadonlyMap<string, string>): Promise<string[]> {
+  /** Waits for a read that has begun. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+    await this.#reading
+  }
+
+  async #read({ locks, onDead }: LockWatchTarget): Promise<void> {
+    const dead = await this.#findDead(locks())
+    if (dead.length > 0 && !this.#isStopped) await onDead(dead)
+  }
+
+  /** More often while a lock is missing, and as soon as this session may prove a death. */
+  #nextReadInMs(): number {
+    const { lockReadMs, sessionMs } = this.#timing
+    if (this.#missing.size === 0) return lockReadMs
+    const untilOldMs = sessionMs - this.#sessionMs
+    return untilOldMs > 0 ? Math.min(untilOldMs, lockReadMs / 2) : lockReadMs / 2
+  }
+
+  async #findDead(locks: ReadonlyMap<string, string>): Promise<string[]> {
     const view = await this.#presence.read()
     const before = this.#missing
     this.#missing = new Map()

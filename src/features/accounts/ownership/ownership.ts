@@ -27,8 +27,6 @@ export interface OwnershipDeps {
 export interface OwnershipTiming extends LockWatchTiming {
   /** Interval between rounds. */
   roundMs: number
-  /** Interval between reads of the locks. Half of it while one is missing. */
-  lockReadMs: number
   /** Longest interval between full rounds, which read every account. */
   fullRoundMs: number
   /** An instance without a heartbeat for this long is dead, whatever its lock shows. */
@@ -70,8 +68,6 @@ class Rounds implements Ownership {
   #lastGiveBackMs = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
   readonly #watch: LockWatch | undefined
-  #watchTimer: NodeJS.Timeout | undefined
-  #watching: Promise<void> | undefined
   /** The locks of the other instances, by id, as of the last round. */
   #locks: ReadonlyMap<string, string> = new Map()
   /** Rounds and claims run one at a time: a round that read before a claim must not take the account for lost. */
@@ -143,7 +139,7 @@ class Rounds implements Ownership {
     this.#schedule()
     // Without its lock this instance must say so, and its heartbeat decides.
     this.#deps.presence?.onChange(() => this.#soon())
-    this.#scheduleWatch()
+    this.#watch?.start({ locks: () => this.#locks, onDead: (ids) => this.#removeWithoutLock(ids) })
   }
 
   async claim(accountId: string): Promise<void> {
@@ -174,8 +170,7 @@ class Rounds implements Ownership {
   async #leave(): Promise<void> {
     this.#unsubscribe?.()
     clearTimeout(this.#timer)
-    clearTimeout(this.#watchTimer)
-    await this.#watching
+    await this.#watch?.stop()
     await this.#turns
     this.#owned.replace([])
     try {
@@ -219,17 +214,8 @@ class Rounds implements Ownership {
     return Math.min(this.#timing.roundMs, this.#timing.lockReadMs)
   }
 
-  #scheduleWatch(): void {
-    if (this.#stopping !== undefined || this.#watch === undefined) return
-    this.#watchTimer = setTimeout(() => {
-      this.#watching = this.#readLocks().finally(() => this.#scheduleWatch())
-    }, this.#watch.nextReadInMs(this.#timing.lockReadMs))
-  }
-
-  /** An instance whose lock is missing long enough is dead: removes it and takes its accounts. */
-  async #readLocks(): Promise<void> {
-    const dead = (await this.#watch?.findDead(this.#locks)) ?? []
-    if (dead.length === 0 || this.#stopping !== undefined) return
+  /** Removes instances whose lock has been missing long enough. The next rounds take their accounts. */
+  async #removeWithoutLock(dead: readonly string[]): Promise<void> {
     try {
       const found = await this.#inTurn(() => this.#remove('lock', (store) => store.removeWithoutLock(dead)))
       this.#locks = new Map([...this.#locks].filter(([id]) => !dead.includes(id)))
