@@ -3,12 +3,11 @@ import type { Log } from '../../infra/log/index.ts'
 import type { Queue, Worker } from '../../infra/queue/index.ts'
 import { sleep } from '../../lib/abort.ts'
 import { AppError } from '../../lib/errors.ts'
-import { backoffMs } from '../../lib/retry.ts'
-import { ProviderError } from '../../providers/contract/index.ts'
-import { type Account, StaleRead } from '../accounts/index.ts'
+import type { Account } from '../accounts/index.ts'
 import { labelStore } from '../labels/index.ts'
 import { type BatchDeps, countFolder, moveHorizon, type Read, readFolder } from './batch.ts'
 import { type BackfillConfig, readConfig } from './config.ts'
+import { verdictOf } from './failures.ts'
 import { openScopes, type Scope, type Scopes } from './folders.ts'
 import { type RateSample, withSample } from './rate.ts'
 import { type BackfillService, QUEUE } from './service.ts'
@@ -33,9 +32,6 @@ const SHORT_MS = 2000
 const WAIT_MS = 5000
 /** A folder that sync cannot read is left out after this time. */
 const PATIENCE_MS = 10 * 60_000
-const RETRY = { baseMs: 2000, capMs: 10 * 60_000 }
-const MAX_ATTEMPTS = 10
-const MAX_STALE_READS = 5
 /** A progress event follows when so much time has passed and so much of the total was processed, or after the longer time. */
 const ANNOUNCE = { minMs: 10_000, share: 0.05, maxMs: 60_000 }
 
@@ -184,55 +180,44 @@ export function backfillEngine(deps: BackfillEngineDeps) {
   }
 
   async function failed(account: Account, row: BackfillRow, scope: Scope, error: unknown): Promise<Outcome> {
+    if (error instanceof Outdated) return 'continue'
     const nowMs = clock.now()
     const about = { accountId: account.id, provider: account.provider, operation: 'backfill.read', error }
-    const later = (delayMs: number, changes: Partial<BackfillRow> = {}) =>
-      write(row, (tx) => update(tx, row, { nextBatchAt: nowMs + delayMs, ...changes })).then(() => 'continue' as const)
-    const fail = (reason: string) =>
-      end(row, async (tx) => {
-        const after = await service.stop(tx, row, { status: 'failed', lastError: reason })
-        await service.announce(tx, 'sync.backfill_failed', account.provider, after)
-        tx.afterCommit(() =>
-          log.warn('The historical sync of an account has failed.', { ...about, metadata: { reason } }),
-        )
-      })
-    if (error instanceof Outdated) return 'continue'
-    // Sync or the API changed something while it was read: reads it again.
-    if (error instanceof StaleRead) {
-      const isRepeated = row.attempts >= MAX_STALE_READS
-      return later(isRepeated ? SHORT_MS : 0, { attempts: isRepeated ? 0 : row.attempts + 1 })
+    const verdict = verdictOf(error, row)
+    switch (verdict.kind) {
+      case 'deleted':
+        return 'end'
+      case 'failed':
+        return end(row, async (tx) => {
+          const after = await service.stop(tx, row, { status: 'failed', lastError: verdict.reason })
+          await service.announce(tx, 'sync.backfill_failed', account.provider, after)
+          tx.afterCommit(() =>
+            log.warn('The historical sync of an account has failed.', {
+              ...about,
+              metadata: { reason: verdict.reason },
+            }),
+          )
+        })
+      case 'folder refused':
+        log.warn('Cannot read a folder for the historical sync. The other folders are read.', {
+          ...about,
+          metadata: { scopeId: scope.scopeId },
+        })
+        await write(row, async (tx) => {
+          await saveFolder(tx, account.id, scope, { isDone: 1, isCounted: 1, error: verdict.reason })
+          await update(tx, row, {})
+        })
+        return 'continue'
+      case 'later': {
+        const { entry, delayMs, changes, restartsFolder } = verdict
+        if (entry !== undefined) log[entry.level](entry.message, { ...about, metadata: { delayMs } })
+        await write(row, async (tx) => {
+          if (restartsFolder) await saveFolder(tx, account.id, scope, { checkpoint: null, lowUid: null })
+          await update(tx, row, { ...changes, nextBatchAt: nowMs + delayMs })
+        })
+        return 'continue'
+      }
     }
-    if (error instanceof AppError) {
-      // The account was deleted.
-      if (error.code === 'not_found') return 'end'
-      if (error.code === 'provider_rejected' || error.code === 'consent_required') return fail(error.message)
-    }
-    if (!(error instanceof ProviderError)) throw error
-    if (error.kind === 'auth_expired')
-      return fail('The provider refused the credentials of the account. Connect it again, then resume.')
-    if (error.kind === 'rate_limited') {
-      log.info('The provider asked for a pause of a historical sync.', about)
-      return later(error.retryAfterMs ?? backoffMs(3, RETRY), { lastError: 'The provider asked for a pause.' })
-    }
-    if (error.kind === 'rejected' || error.kind === 'not_found') {
-      log.warn('Cannot read a folder for the historical sync. The other folders are read.', {
-        ...about,
-        metadata: { scopeId: scope.scopeId },
-      })
-      await write(row, async (tx) => {
-        await saveFolder(tx, account.id, scope, { isDone: 1, isCounted: 1, error: error.message })
-        await update(tx, row, {})
-      })
-      return 'continue'
-    }
-    const attempts = row.attempts + 1
-    if (attempts > MAX_ATTEMPTS) return fail(error.message)
-    log.warn('Cannot read older messages. The next attempt follows.', { ...about, metadata: { attempts } })
-    const delayMs = backoffMs(attempts, RETRY)
-    return write(row, async (tx) => {
-      if (error.kind === 'cursor_expired') await saveFolder(tx, account.id, scope, { checkpoint: null, lowUid: null })
-      await update(tx, row, { attempts, nextBatchAt: nowMs + delayMs, lastError: error.message })
-    }).then(() => 'continue' as const)
   }
 
   function saveFolder(tx: Tx, accountId: string, { scopeId }: Scope, changes: Partial<BackfillFolderRow>) {

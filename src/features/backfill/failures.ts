@@ -1,0 +1,71 @@
+import { AppError } from '../../lib/errors.ts'
+import { backoffMs } from '../../lib/retry.ts'
+import { ProviderError } from '../../providers/contract/index.ts'
+import { StaleRead } from '../accounts/index.ts'
+import type { BackfillRow } from './store.ts'
+
+/** What follows a failed step. */
+export type Verdict =
+  | { kind: 'deleted' }
+  | { kind: 'failed'; reason: string }
+  /** Reads again after the delay, from the beginning of the folder with `restartsFolder`. */
+  | { kind: 'later'; delayMs: number; changes: Partial<BackfillRow>; entry?: LogEntry; restartsFolder?: boolean }
+  /** The other folders are read. */
+  | { kind: 'folder refused'; reason: string }
+
+interface LogEntry {
+  level: 'info' | 'warn'
+  message: string
+}
+
+const RETRY = { baseMs: 2000, capMs: 10 * 60_000 }
+const MAX_ATTEMPTS = 10
+const MAX_STALE_READS = 5
+/** After so many reads that were stale. */
+const STALE_MS = 2000
+
+/** Rethrows what is a fault of the service itself. */
+export function verdictOf(error: unknown, { attempts }: BackfillRow): Verdict {
+  // Sync or the API changed something while it was read: reads it again.
+  if (error instanceof StaleRead) {
+    const isRepeated = attempts >= MAX_STALE_READS
+    return {
+      kind: 'later',
+      delayMs: isRepeated ? STALE_MS : 0,
+      changes: { attempts: isRepeated ? 0 : attempts + 1 },
+    }
+  }
+  if (error instanceof AppError) {
+    if (error.code === 'not_found') return { kind: 'deleted' }
+    if (error.code === 'provider_rejected' || error.code === 'consent_required') {
+      return { kind: 'failed', reason: error.message }
+    }
+  }
+  if (!(error instanceof ProviderError)) throw error
+  switch (error.kind) {
+    case 'auth_expired':
+      return {
+        kind: 'failed',
+        reason: 'The provider refused the credentials of the account. Connect it again, then resume.',
+      }
+    case 'rate_limited':
+      return {
+        kind: 'later',
+        delayMs: error.retryAfterMs ?? backoffMs(3, RETRY),
+        changes: { lastError: 'The provider asked for a pause.' },
+        entry: { level: 'info', message: 'The provider asked for a pause of a historical sync.' },
+      }
+    case 'rejected':
+    case 'not_found':
+      return { kind: 'folder refused', reason: error.message }
+    default:
+      if (attempts >= MAX_ATTEMPTS) return { kind: 'failed', reason: error.message }
+      return {
+        kind: 'later',
+        delayMs: backoffMs(attempts + 1, RETRY),
+        changes: { attempts: attempts + 1, lastError: error.message },
+        entry: { level: 'warn', message: 'Cannot read older messages. The next attempt follows.' },
+        restartsFolder: error.kind === 'cursor_expired',
+      }
+  }
+}
