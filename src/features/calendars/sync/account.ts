@@ -23,7 +23,8 @@ import {
   saveListing,
 } from '../store.ts'
 import { InstanceBuffer } from './instance-buffer.ts'
-import { applyChanges, type Changes, type EventCounts, isIndexable } from './step.ts'
+import { NOTHING, partsOf } from './parts.ts'
+import { applyChanges, type EventCounts, isIndexable } from './step.ts'
 
 export interface AccountCalendarsDeps {
   db: Db
@@ -49,15 +50,12 @@ export interface OwnedCalendars {
 const LIST_MS = 10 * 60_000
 /** A poll without changes is stored this seldom. */
 const RECORD_MS = 5 * 60_000
-/** Bounds how long one transaction of the file store holds its writer. */
-const EVENTS_PER_TRANSACTION = 100
 const ROWS_PER_TRANSACTION = 50
 /** So that the provider works while instances are inserted. A step has at most some hundred events. */
 const STEPS_AHEAD = 3
 /** A first sync stores the cursor after so many events; an interrupted one begins there. */
 const EVENTS_PER_CURSOR = 2000
 const DAY_MS = 24 * 60 * 60 * 1000
-const NOTHING: Changes = { found: [], entered: [], complete: [], removed: [] }
 
 /**
  * Syncs the calendars of one account that are due, once, and returns all that can be synced. Throws `ProviderError`,
@@ -234,41 +232,6 @@ function flush(
       await insertManyRows(tx, 'calendarInstances', current)
     })
   })
-}
-
-/** A complete series stays with its exceptions in one part. */
-function partsOf({ found, entered, complete, removed }: EventStep): Changes[] {
-  const isQuiet = new Set(entered)
-  const groups = new Map<string, Changes['found'][number][]>()
-  for (const event of [...found, ...entered]) {
-    const key = event.recurringEventId ?? event.eventId
-    groups.set(key, [...(groups.get(key) ?? []), event])
-  }
-  const parts: Changes[] = []
-  let events: Changes['found'][number][] = []
-  let masters: string[] = []
-  const isComplete = new Set(complete)
-  const end = () => {
-    if (events.length > 0)
-      parts.push({
-        found: events.filter((event) => !isQuiet.has(event)),
-        entered: events.filter((event) => isQuiet.has(event)),
-        complete: masters,
-        removed: [],
-      })
-    events = []
-    masters = []
-  }
-  for (const [masterId, group] of groups) {
-    if (events.length > 0 && events.length + group.length > EVENTS_PER_TRANSACTION) end()
-    events.push(...group)
-    if (isComplete.has(masterId)) masters.push(masterId)
-  }
-  end()
-  for (let start = 0; start < removed.length; start += EVENTS_PER_TRANSACTION) {
-    parts.push({ ...NOTHING, removed: removed.slice(start, start + EVENTS_PER_TRANSACTION) })
-  }
-  return parts.length === 0 ? [NOTHING] : parts
 }
 
 /** Deletes the events that rounds before `round` stored. Those that ended before the window are not listed again, so nothing is announced. */
