@@ -26,7 +26,7 @@ import { pushRoutes } from '../features/push/index.ts'
 import { schedulerRoutes } from '../features/scheduler/index.ts'
 import { settingsRoutes } from '../features/settings/index.ts'
 import { site, siteRoutes } from '../features/site/index.ts'
-import { debouncedQueueRoutes } from '../features/sync/index.ts'
+import { debouncedQueue, debouncedQueueRoutes } from '../features/sync/index.ts'
 import { trackingRoutes } from '../features/tracking/index.ts'
 import { deliveryRoutes, endpointRoutes, isSubscription, subscribes, testRoutes } from '../features/webhooks/index.ts'
 import { createServer, errorPageRoute, firstOf, type App as HttpServer, openApiRoutes } from '../infra/http/index.ts'
@@ -131,7 +131,8 @@ export function httpServer(
   logRoutes(server, { logs: features.logs, streams: features.logStreams, cache })
   metricsRoutes(server, { metrics: features.metrics, isPublic: config.metricsPublic })
   portalRoutes(server, {
-    ...{ db, clock, sessions, syncHealth: features.syncHealth, providers: providerSetups(config, logins) },
+    ...{ db, clock, accounts, sessions, syncHealth: features.syncHealth, providers: providerSetups(config, logins) },
+    queue: debouncedQueue({ db, bus, instanceId, accounts, sync: features.sync }),
     appearance: { authScreen: authScreen(config), ...authScreenSettings },
     readSanitized: (id, message) => reader.detail(id, message, { sanitize: true }),
   })

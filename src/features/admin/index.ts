@@ -14,11 +14,12 @@ import { portalPages } from './pages.ts'
 import { type PreviewDeps, previewRoutes } from './previews/routes.ts'
 import type { ProviderSetup } from './providers/api.ts'
 import { providerSetupRoutes } from './providers/routes.ts'
+import { type QueueDeps, queueRoutes } from './queue/routes.ts'
 
 export type { AppearanceDeps } from './appearance/routes.ts'
 export { adminSessionRoutes, adminSessions, purgeAdminSessions, SESSION_MS } from './sessions/index.ts'
 
-export interface PortalDeps extends PreviewDeps {
+export interface PortalDeps extends PreviewDeps, QueueDeps {
   db: Db
   clock: Clock
   syncHealth(): Promise<Overview['sync']>
@@ -36,4 +37,5 @@ export function portalRoutes(app: App, deps: PortalDeps): void {
   appearanceRoutes(app, appearance)
   providerSetupRoutes(app, providers)
   previewRoutes(app, { readSanitized })
+  queueRoutes(app, deps)
 }

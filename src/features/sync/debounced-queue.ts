@@ -3,7 +3,7 @@ import type { Bus } from '../../infra/bus/index.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { type Accounts, type RunState, type RunTotals, syncableAccounts, syncTotalsOfAll } from '../accounts/index.ts'
 import { RETRY_TOPIC, type Sync } from './scheduler.ts'
-import { syncStateStore } from './store.ts'
+import { type SyncStateRow, syncStateStore } from './store.ts'
 
 export interface DebouncedQueueSources {
   db: Db
@@ -13,12 +13,19 @@ export interface DebouncedQueueSources {
   sync: Pick<Sync, 'state' | 'totals' | 'lagMs'>
 }
 
+export interface AccountRun extends RunState {
+  /** How long the next successful check is overdue. Null while none is expected, and when another instance owns the account. */
+  lagMs: number | null
+}
+
 /** Sync state of accounts across all instances. */
 export interface DebouncedQueue {
   /** Current totals of this process plus those of the others as of their last heartbeat. */
   status(): Promise<RunTotals>
   /** Current state when this process owns the account, otherwise the last stored state. */
-  account(accountId: string): Promise<RunState & { lagMs: number | null }>
+  account(accountId: string): Promise<AccountRun>
+  /** As `account`, by account. */
+  accounts(accountIds: readonly string[]): Promise<Map<string, AccountRun>>
   /** Resets failures and delays, and requests a sync of every account that is not paused or in `auth_error`. Returns their number. */
   clear(): Promise<number>
 }
@@ -26,6 +33,16 @@ export interface DebouncedQueue {
 const BATCH = 200
 
 export function debouncedQueue({ db, bus, instanceId, accounts, sync }: DebouncedQueueSources): DebouncedQueue {
+  function runOf(accountId: string, row: SyncStateRow | undefined): AccountRun {
+    const here = sync.state(accountId)
+    const lagMs = sync.lagMs(accountId)
+    if (here !== undefined && here.lastRunAt !== null) return { ...here, lagMs }
+    const { attempts = 0, lastRunAt = null, nextRunAt = null, lastError = null } = row ?? {}
+    const stored = { attempts, lastRunAt, lastError }
+    if (here !== undefined) return { ...here, ...stored, lagMs }
+    return { state: nextRunAt === null ? 'idle' : 'waiting', nextRunAt, ...stored, lagMs }
+  }
+
   return {
     async status() {
       const others = await syncTotalsOfAll(db.read)
@@ -43,14 +60,12 @@ export function debouncedQueue({ db, bus, instanceId, accounts, sync }: Debounce
     },
 
     async account(accountId) {
-      const here = sync.state(accountId)
-      const lagMs = sync.lagMs(accountId)
-      if (here !== undefined && here.lastRunAt !== null) return { ...here, lagMs }
-      const row = await syncStateStore(db.read).find(accountId)
-      const { attempts = 0, lastRunAt = null, nextRunAt = null, lastError = null } = row ?? {}
-      const stored = { attempts, lastRunAt, lastError }
-      if (here !== undefined) return { ...here, ...stored, lagMs }
-      return { state: nextRunAt === null ? 'idle' : 'waiting', nextRunAt, ...stored, lagMs }
+      return runOf(accountId, await syncStateStore(db.read).find(accountId))
+    },
+
+    async accounts(accountIds) {
+      const rows = await syncStateStore(db.read).findAll(accountIds)
+      return new Map(accountIds.map((accountId) => [accountId, runOf(accountId, rows.get(accountId))]))
     },
 
     async clear() {

@@ -4,6 +4,7 @@
  */
 import './tables.ts'
 
+export { type DebouncedQueue, debouncedQueue } from './debounced-queue.ts'
 export type { RunOutcome, SyncDeps, SyncSettings, SyncTiming } from './deps.ts'
 export { type DebouncedQueueDeps, debouncedQueueRoutes } from './routes.ts'
 export { type Sync, sync } from './scheduler.ts'

@@ -90,6 +90,13 @@ export function syncStateStore(handle: Handle) {
     find: (accountId: string): Promise<SyncStateRow | undefined> =>
       handle.selectFrom('syncStates').selectAll().where('accountId', '=', accountId).executeTakeFirst(),
 
+    /** By account. */
+    async findAll(accountIds: readonly string[]): Promise<Map<string, SyncStateRow>> {
+      if (accountIds.length === 0) return new Map()
+      const rows = await handle.selectFrom('syncStates').selectAll().where('accountId', 'in', accountIds).execute()
+      return new Map(rows.map((row) => [row.accountId, row]))
+    },
+
     async save({ accountId, ...state }: SyncStateRow): Promise<void> {
       await handle
         .insertInto('syncStates')

@@ -2,7 +2,7 @@ import { Button, Group, Paper, Text } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { useAction, useRead } from '../../api/queries.ts'
-import type { Account, DebouncedQueueAccount, DebouncedQueueStatus } from '../../api/types.ts'
+import type { DebouncedQueueStatus, QueuedAccount } from '../../api/types.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
@@ -27,7 +27,7 @@ const COUNTS: readonly [name: keyof Omit<DebouncedQueueStatus, 'provider' | 'pau
 ]
 const STATES = { idle: 'Idle', waiting: 'Waiting', active: 'Syncing' } as const
 
-const COLUMNS: readonly Column<Account>[] = [
+const COLUMNS: readonly Column<QueuedAccount>[] = [
   {
     header: 'Account',
     render: ({ email }) => (
@@ -36,10 +36,10 @@ const COLUMNS: readonly Column<Account>[] = [
       </Text>
     ),
   },
-  { header: 'State', render: ({ id }) => <State accountId={id} /> },
-  { header: 'Lag', render: ({ id }) => <Lag accountId={id} /> },
-  { header: 'Last run', render: ({ id }) => <Run accountId={id} name="lastRunAt" />, isExtra: true },
-  { header: 'Next run', render: ({ id }) => <Run accountId={id} name="nextRunAt" />, isExtra: true },
+  { header: 'State', render: (account) => <State account={account} /> },
+  { header: 'Lag', render: ({ lagMs }) => (lagMs === null ? '–' : duration(lagMs)) },
+  { header: 'Last run', render: ({ lastRunAt }) => <Time value={lastRunAt} />, isExtra: true },
+  { header: 'Next run', render: ({ nextRunAt }) => <Time value={nextRunAt} />, isExtra: true },
   { header: 'Actions', render: (account) => <SyncNow account={account} />, align: 'right' },
 ]
 
@@ -48,7 +48,7 @@ export default function Queue() {
   const [isClearing, setClearing] = useState(false)
   const { data, error, refetch } = useRead<DebouncedQueueStatus>('/debounced-queue/status', {}, { pollMs: POLL_MS })
   const clear = useAction(() => api.post<{ cleared: number }>('/debounced-queue/clear'), {
-    invalidates: ['/debounced-queue', '/accounts'],
+    invalidates: ['/debounced-queue', '/admin/queue', '/accounts'],
     done: ({ cleared }) => `${cleared.toLocaleString()} ${cleared === 1 ? 'account syncs' : 'accounts sync'} now.`,
     onDone: () => setClearing(false),
   })
@@ -80,13 +80,14 @@ export default function Queue() {
       </Filters>
       <DataTable
         caption="Accounts"
-        path="/accounts"
+        path="/admin/queue"
         rows="accounts"
         query={{ q }}
         columns={COLUMNS}
         rowKey={({ id }) => id}
         href={({ id }) => `/accounts/${id}`}
         live={['account.']}
+        pollMs={POLL_MS}
         empty={
           q === '' ? (
             <Empty icon={IconListChecks} title="No mailbox is connected">
@@ -113,19 +114,7 @@ export default function Queue() {
   )
 }
 
-/** The cells of a row share one request. */
-function useQueue(accountId: string) {
-  return useRead<DebouncedQueueAccount>(
-    `/debounced-queue/accounts/${encodeURIComponent(accountId)}`,
-    {},
-    { pollMs: POLL_MS },
-  ).data
-}
-
-function State({ accountId }: { accountId: string }) {
-  const queue = useQueue(accountId)
-  if (queue === undefined) return '…'
-  const { state, attempts, lastError } = queue
+function State({ account: { state, attempts, lastError } }: { account: QueuedAccount }) {
   return (
     <>
       <Status tone={attempts > 0 ? 'warn' : state === 'idle' ? 'quiet' : 'busy'}>
@@ -140,18 +129,9 @@ function State({ accountId }: { accountId: string }) {
   )
 }
 
-function Lag({ accountId }: { accountId: string }) {
-  const lagMs = useQueue(accountId)?.lagMs
-  return lagMs === undefined || lagMs === null ? '–' : duration(lagMs)
-}
-
-function Run({ accountId, name }: { accountId: string; name: 'lastRunAt' | 'nextRunAt' }) {
-  return <Time value={useQueue(accountId)?.[name]} />
-}
-
-function SyncNow({ account }: { account: Account }) {
+function SyncNow({ account }: { account: QueuedAccount }) {
   const sync = useAction(() => api.post(`/accounts/${account.id}/sync`), {
-    invalidates: [`/debounced-queue/accounts/${account.id}`],
+    invalidates: ['/admin/queue', '/debounced-queue'],
     done: `${account.email} syncs now.`,
   })
   return (
