@@ -3,8 +3,8 @@ import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import type { Ids } from '../../../lib/ids.ts'
 import type { Log } from '../../log/index.ts'
 
-/** Probes arrive every few seconds and would drown out other requests. */
-const PROBE_ROUTES = ['/health', '/health/live', '/health/ready']
+/** Probes arrive every few seconds, and the portal loads a dozen files: they would drown out other requests. */
+const QUIET_ROUTES = ['/health', '/health/live', '/health/ready', '/admin/assets/:file']
 const ACCEPTED_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 /** The caller's `X-Request-Id` if it is safe in logs and headers, else a new id. */
@@ -30,7 +30,7 @@ export function logRequest(log: Log, request: FastifyRequest, reply: FastifyRepl
   }
   const message = `${request.method} ${route} ${status}`
   if (status === 500) log.error(message, { ...fields, error: cause })
-  else if (PROBE_ROUTES.includes(route)) log.debug(message, fields)
+  else if (QUIET_ROUTES.includes(route)) log.debug(message, fields)
   // A provider or an endpoint of the application failed, or the service is stopping: not a bug in this service.
   else if (status > 500) log.warn(message, { ...fields, error: cause })
   else log.info(message, fields)
