@@ -13,6 +13,7 @@ import { search } from './search.ts'
 import { send } from './send.ts'
 import { slots } from './slots.ts'
 import { start } from './start.ts'
+import { tables } from './tables.ts'
 
 /** Prints its figures next to those of the raw protocol in the same run. */
 export type Benchmark = (say: (line: string) => void) => Promise<void>
@@ -33,6 +34,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   slots,
   send,
   responsive,
+  tables,
 }
 
 /** `npm run bench` runs all benchmarks, `npm run bench new-mail` one. Needs Linux with Dovecot. */

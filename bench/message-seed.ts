@@ -27,17 +27,39 @@ export async function seedMessages(
   count: number,
   contentOf: (uid: number) => Partial<RemoteMessage> = () => ({}),
 ): Promise<SeededMailbox> {
-  const ids = idGenerator(systemClock)
+  return seedFolder(
+    db,
+    await seedAccount(db),
+    { path: 'INBOX', role: 'inbox', syncedAs: 'main:INBOX' },
+    count,
+    contentOf,
+  )
+}
+
+/** Stores a paused account. Returns its id. */
+export async function seedAccount(db: Db): Promise<string> {
   const { accounts, link } = testAccounts(db)
   const { id: accountId } = await link()
   await db.transaction((tx) => accounts.change(tx, accountId, { paused: true }))
+  return accountId
+}
+
+/** Stores a folder of the account with messages. */
+export async function seedFolder(
+  db: Db,
+  accountId: string,
+  { path, role, syncedAs }: { path: string; role: 'inbox' | 'drafts'; syncedAs: string },
+  count: number,
+  contentOf: (uid: number) => Partial<RemoteMessage> = () => ({}),
+): Promise<SeededMailbox> {
+  const ids = idGenerator(systemClock)
   const nowMs = systemClock.now()
   const folder = {
     ...newLabelRow(
-      { path: 'INBOX', name: 'INBOX', role: 'inbox', delimiter: '/', mailboxId: null, selectable: true },
+      { path, name: path, role, delimiter: '/', mailboxId: null, selectable: true },
       { id: ids('lbl'), accountId, provider: 'imap', nowMs },
     ),
-    syncedAs: 'main:INBOX',
+    syncedAs,
   }
   await db.transaction(async (tx) => {
     await labelStore(tx).insert([folder])

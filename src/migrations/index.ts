@@ -42,6 +42,7 @@ import * as instanceLocks from './0043-instance-locks.ts'
 import * as keysAndAudit from './0044-keys-and-audit.ts'
 import * as adminSessions from './0045-admin-sessions.ts'
 import * as instanceKeys from './0046-instance-keys.ts'
+import * as lists from './0047-lists.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -88,4 +89,5 @@ export const migrations: readonly Migration[] = [
   instanceLocks,
   backfill,
   instanceKeys,
+  lists,
 ]

@@ -11,6 +11,7 @@ import { cleanText, truncateText } from '../../lib/text.ts'
 import type { LoginProvider, ProviderName } from '../../providers/contract/index.ts'
 import { ACCOUNTS_TOPIC, type Accounts, type LicenceCheck, type LinkAccount, type WorkStatus } from './account.ts'
 import { type AccountEventType, accountEvent, accountOf, deletedEvent, identityOf, mailHostOf } from './account-row.ts'
+import { listAccounts } from './list.ts'
 import { type AccountRow, accountStore, countAccounts, resolveAccount } from './store.ts'
 import { syncRequests } from './sync-requests.ts'
 import { linkedSecrets, openSecrets, sealSecrets, tokenSummary } from './tokens/account-secrets.ts'
@@ -254,7 +255,7 @@ export function accounts(deps: AccountsDeps): Accounts {
       const filter = { q, status: query.status, provider: query.provider }
       const list = [LIST, q, query.status, query.provider]
       const request = pageRequest(query, list, ['text'])
-      const [rows, total] = await Promise.all([reader.page(request, filter), reader.count(filter)])
+      const { rows, total } = await listAccounts(db.read, filter, request)
       return pageOf(rows.map(accountOf), request, total, list, (account) => [account.id])
     },
 

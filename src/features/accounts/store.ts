@@ -1,10 +1,7 @@
-import { type Insertable, type Selectable, type SelectQueryBuilder, sql, type Updateable } from 'kysely'
-import { countMatching, type Dialect, type Handle, type Tables } from '../../infra/db/index.ts'
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import type { Dialect, Handle, Tables } from '../../infra/db/index.ts'
 import { AppError, notFound } from '../../lib/errors.ts'
-import type { PageRequest } from '../../lib/page.ts'
 import type { ProviderName } from '../../providers/contract/index.ts'
-import type { AccountFilter } from './account.ts'
-import { SHOWN_COLUMNS, type ShownRow } from './account-row.ts'
 
 export type AccountRow = Selectable<Tables['accounts']>
 
@@ -108,25 +105,6 @@ export function accountStore(handle: Handle, dialect: Dialect) {
         .execute()
     },
 
-    /** Newest first, one row more than the limit when there is one. */
-    page(request: PageRequest<readonly [id: string]>, filter: AccountFilter): Promise<ShownRow[]> {
-      const last = request.after?.[0]
-      return filtered(handle, filter)
-        .select(SHOWN_COLUMNS)
-        .$if(last !== undefined, (query) => query.where('id', '<', last ?? ''))
-        .orderBy('id', 'desc')
-        .limit(request.limit + 1)
-        .offset(request.offset)
-        .execute()
-    },
-
-    /** Exact without a filter. */
-    async count(filter: AccountFilter): Promise<{ count: number; capped: boolean }> {
-      const isFiltered = Object.values(filter).some((part) => part !== undefined)
-      if (isFiltered) return countMatching(handle, filtered(handle, filter).select('id'))
-      return { count: await countAccounts(handle), capped: false }
-    },
-
     /** Deletes the account and inserts the row for its erasure and revocation. */
     async remove(id: string, now: number, revocation: string | null): Promise<void> {
       await handle.insertInto('accountErasures').values({ accountId: id, requestedAt: now, revocation }).execute()
@@ -193,25 +171,6 @@ export async function existingAccounts(handle: Handle, ids: readonly string[]): 
   if (ids.length === 0) return new Set()
   const rows = await handle.selectFrom('accounts').select('id').where('id', 'in', ids).execute()
   return new Set(rows.map((row) => row.id))
-}
-
-function filtered(
-  handle: Handle,
-  { q, status, provider }: AccountFilter,
-): SelectQueryBuilder<Tables, 'accounts', unknown> {
-  let accounts: SelectQueryBuilder<Tables, 'accounts', unknown> = handle.selectFrom('accounts')
-  if (provider !== undefined) accounts = accounts.where('provider', '=', provider)
-  if (status === 'paused') accounts = accounts.where('paused', '=', 1)
-  else if (status !== undefined) accounts = accounts.where('paused', '=', 0).where('status', '=', status)
-  if (q === undefined) return accounts
-  const part = `%${q.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
-  return accounts.where((eb) =>
-    eb.or([
-      eb('id', '=', q),
-      sql<boolean>`lower("email") like ${part} escape '\\'`,
-      sql<boolean>`lower("customUserId") like ${part} escape '\\'`,
-    ]),
-  )
 }
 
 /** How many accounts there are. */

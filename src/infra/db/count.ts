@@ -2,7 +2,7 @@ import type { SelectQueryBuilder } from 'kysely'
 import type { Handle, Tables } from './db.ts'
 
 /** Filtered lists are counted up to here: counting further would cost more than the page. */
-const MAX_COUNT = 10_000
+export const MAX_COUNT = 10_000
 
 /** How many rows the query finds, at most 10,000; `capped` says that there are more. */
 export async function countMatching<Table extends keyof Tables>(

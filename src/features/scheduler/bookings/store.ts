@@ -72,16 +72,21 @@ export function bookingStore(handle: Handle) {
       const request = pageRequest(query, filter, ['integer', 'text'])
       const matching = matched(handle, query)
       const [afterStart, afterId] = request.after ?? []
-      const after = sql<boolean>`("startMs", "id") ${sql.raw(order === 'asc' ? '>' : '<')} (${afterStart ?? 0}, ${afterId ?? ''})`
+      // Of a host, the index of the assignments has the order.
+      const [start, id] =
+        accountId === undefined
+          ? [sql.ref('bookings.startMs'), sql.ref('bookings.id')]
+          : [sql.ref('bookingAssignments.startMs'), sql.ref('bookingAssignments.bookingId')]
+      const after = sql<boolean>`(${start}, ${id}) ${sql.raw(order === 'asc' ? '>' : '<')} (${afterStart ?? 0}, ${afterId ?? ''})`
       const rows = await matching
-        .selectAll()
+        .selectAll('bookings')
         .$if(afterId !== undefined, (page) => page.where(after))
-        .orderBy('startMs', order)
-        .orderBy('id', order)
+        .orderBy(start, order)
+        .orderBy(id, order)
         .limit(request.limit + 1)
         .offset(request.offset)
         .execute()
-      return pageOf(rows, request, await countMatching(handle, matching.select('id')), filter, (row) => [
+      return pageOf(rows, request, await countMatching(handle, matching.select('bookings.id as id')), filter, (row) => [
         row.startMs,
         row.id,
       ])
@@ -93,18 +98,20 @@ type Matching = SelectQueryBuilder<Tables, 'bookings', unknown>
 
 function matched(handle: Handle, query: BookingFilter): Matching {
   const { status, experienceSlug, accountId, guestEmail, fromMs, toMs } = query
-  let matching: Matching = handle.selectFrom('bookings')
+  let matching: Matching = handle
+    .selectFrom('bookings')
+    .$if(accountId !== undefined, (bookings) =>
+      bookings.innerJoin('bookingAssignments', (join) =>
+        join.onRef('bookingId', '=', 'bookings.id').on('hostId', '=', accountId ?? ''),
+      ),
+    )
   if (status !== undefined) matching = matching.where('status', '=', status)
   if (guestEmail !== undefined) matching = matching.where('guestEmail', '=', guestEmail.trim().toLowerCase())
-  if (fromMs !== undefined) matching = matching.where('startMs', '>=', fromMs)
-  if (toMs !== undefined) matching = matching.where('startMs', '<', toMs)
+  if (fromMs !== undefined) matching = matching.where('bookings.startMs', '>=', fromMs)
+  if (toMs !== undefined) matching = matching.where('bookings.startMs', '<', toMs)
   if (experienceSlug !== undefined) {
     const named = handle.selectFrom('experiences').select('id').where('slug', '=', experienceSlug)
     matching = matching.where('experienceId', '=', named)
-  }
-  if (accountId !== undefined) {
-    const own = handle.selectFrom('bookingAssignments').select('bookingId').where('hostId', '=', accountId)
-    matching = matching.where('id', 'in', own)
   }
   return matching
 }

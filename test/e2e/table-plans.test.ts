@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest'
+import { auditStore } from '../../src/features/audit/store.ts'
+import { backfillStore } from '../../src/features/backfill/store.ts'
+import { outboxStore } from '../../src/features/outbox/store.ts'
+import { bookingStore } from '../../src/features/scheduler/bookings/store.ts'
+import { taskStore } from '../../src/features/scheduler/tasks/store.ts'
+import { deliveryStore } from '../../src/features/webhooks/deliveries/store.ts'
+import type { Dialect, Tx } from '../../src/infra/db/index.ts'
+import { pageRequest } from '../../src/lib/page.ts'
+import { describeEachDatabase } from '../kit/database.ts'
+import { plansOf } from '../kit/plans.ts'
+
+type List = (tx: Tx, dialect: Dialect) => Promise<unknown>
+
+const bookings = (query: object): List => {
+  const whole = { fromMs: undefined, toMs: undefined, ...query }
+  return (tx) => bookingStore(tx).list(whole)
+}
+const audit = (filter: object): List => {
+  const request = pageRequest({}, [], ['integer', 'text'])
+  return (tx) => Promise.all([auditStore(tx).list(filter, request), auditStore(tx).count(filter)])
+}
+
+/** Lists of the portal with each of their filters, and the column by which an index finds the rows. */
+const LISTS: [list: string, column: string, run: List][] = [
+  ['bookings', 'status', bookings({ status: 'cancelled' })],
+  ['bookings', 'experienceId', bookings({ experienceSlug: 'call' })],
+  ['bookings', 'guestEmail', bookings({ guestEmail: 'grace@example.com' })],
+  ['bookings', 'hostId', bookings({ accountId: 'acc_1' })],
+  ['bookings', 'startMs', bookings({ fromMs: 1, toMs: 2 })],
+  ['jobs', 'status', (tx) => taskStore(tx).list({ status: 'failed' })],
+  ['jobs', 'type', (tx) => taskStore(tx).list({ type: 'message' })],
+  ['audit', 'actor', audit({ actor: 'service' })],
+  ['audit', 'action', audit({ action: 'draft.deleted' })],
+  ['audit', 'target', audit({ target: 'acc_1' })],
+  ['audit', 'at', audit({ sinceMs: 1 })],
+  ['backfills', 'status', (tx) => backfillStore(tx).list({ status: 'failed' })],
+  ['outbox', 'status', (tx, dialect) => outboxStore(tx, dialect).list({ status: 'failed' })],
+  ['outbox', 'accountId', (tx, dialect) => outboxStore(tx, dialect).list({ accountId: 'acc_1' })],
+  ['deliveries', 'status', (tx) => deliveryStore(tx).list({ status: 'failed' })],
+  ['deliveries', 'eventType', (tx) => deliveryStore(tx).list({ eventType: 'message.sent' })],
+  ['deliveries', 'endpointId', (tx) => deliveryStore(tx).list({ endpointId: 'whe_1' })],
+  ['deliveries', 'accountId', (tx) => deliveryStore(tx).list({ accountId: 'acc_1' })],
+]
+
+describeEachDatabase('a page of', (open) => {
+  it.each(LISTS)('%s by %s reads an index in its order', async (_list, column, run) => {
+    const db = await open()
+    const plans = await plansOf(db, (tx) => run(tx, db.dialect))
+    // The plan of a subquery is recorded on its own, too.
+    const [page = '', count = ''] = plans.filter((plan) => !plan.startsWith('select "id" from "experiences"'))
+    for (const plan of [page, count]) {
+      expect(plan).toMatch(new RegExp(`\\(${column}[=><]\\?|Index Cond: .*"?${column}"? [=><]`))
+      expect(plan).not.toMatch(/SCAN \w+$|Seq Scan/m)
+    }
+    expect(page).not.toMatch(/TEMP B-TREE|^\s*(->\s*)?Sort\b/m)
+  })
+})
