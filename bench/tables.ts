@@ -160,7 +160,7 @@ function tablesOf(seeded: SeededTables): Table[] {
       'status=error': () => false,
       'provider=imap&q=bench': matches('bench'),
     }),
-    ...kind({ name: 'queue', path: '/admin/queue', rows: 'accounts' }, accounts, { 'q=nobody': () => false }),
+    ...kind({ name: 'queue', path: '/admin/queued-accounts', rows: 'accounts' }, accounts, { 'q=nobody': () => false }),
     ...kind({ name: 'deliveries', path: '/webhooks/deliveries', rows: 'deliveries' }, deliveries, {
       'status=failed': ({ status }) => status === 'failed',
       'status=success': ({ status }) => status === 'success',

@@ -15,7 +15,7 @@ const query = Type.Object({ ...pageQuery, q: Type.Optional(Type.String({ maxLeng
 /** The accounts with the states of their runs, which `GET /debounced-queue/accounts/{accountId}` has one by one. */
 export function queueRoutes(app: App, { accounts, queue }: QueueDeps): void {
   app.get(
-    '/admin/queue',
+    '/admin/queued-accounts',
     {
       config: { access: 'key:read' },
       schema: { hide: true, querystring: query, response: { 200: listOf('accounts', queuedAccountSchema) } },

@@ -48,7 +48,7 @@ export default function Queue() {
   const [isClearing, setClearing] = useState(false)
   const { data, error, refetch } = useRead<DebouncedQueueStatus>('/debounced-queue/status', {}, { pollMs: POLL_MS })
   const clear = useAction(() => api.post<{ cleared: number }>('/debounced-queue/clear'), {
-    invalidates: ['/debounced-queue', '/admin/queue', '/accounts'],
+    invalidates: ['/debounced-queue', '/admin/queued-accounts', '/accounts'],
     done: ({ cleared }) => `${cleared.toLocaleString()} ${cleared === 1 ? 'account syncs' : 'accounts sync'} now.`,
     onDone: () => setClearing(false),
   })
@@ -80,7 +80,7 @@ export default function Queue() {
       </Filters>
       <DataTable
         caption="Accounts"
-        path="/admin/queue"
+        path="/admin/queued-accounts"
         rows="accounts"
         query={{ q }}
         columns={COLUMNS}
@@ -131,7 +131,7 @@ function State({ account: { state, attempts, lastError } }: { account: QueuedAcc
 
 function SyncNow({ account }: { account: QueuedAccount }) {
   const sync = useAction(() => api.post(`/accounts/${account.id}/sync`), {
-    invalidates: ['/admin/queue', '/debounced-queue'],
+    invalidates: ['/admin/queued-accounts', '/debounced-queue'],
     done: `${account.email} syncs now.`,
   })
   return (
