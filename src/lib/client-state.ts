@@ -1,8 +1,9 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
+import { sha256 } from './sha256.ts'
 
 /** SHA-256 of the secret that a provider returns with every notification of a subscription; base64url. */
 export function hashClientState(clientState: string): string {
-  return createHash('sha256').update(clientState).digest('base64url')
+  return sha256(clientState, 'base64url')
 }
 
 /** Compares in constant time. */

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { EventOf } from '../../events/index.ts'
+import { sha256 } from '../../lib/sha256.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/time.ts'
 import type { ProviderName } from '../../providers/contract/index.ts'
 import type { Account, LinkAccount } from './account.ts'
@@ -79,7 +79,5 @@ export function mailHostOf({ provider, settings: { imap } }: Pick<LinkAccount, '
 
 /** Links with the same identity are the same account. JSON separates the parts, whatever they contain. */
 export function identityOf(provider: ProviderName, providerUser: string, customUserId: string | null): string {
-  return createHash('sha256')
-    .update(JSON.stringify([provider, providerUser, customUserId]))
-    .digest('base64url')
+  return sha256(JSON.stringify([provider, providerUser, customUserId]), 'base64url')
 }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import type { EventRow } from '../../events/index.ts'
 import type { Db } from '../../infra/db/index.ts'
+import { sha256 } from '../../lib/sha256.ts'
 import type { DuplicateFinder, FindDuplicates } from '../webhooks/index.ts'
 import type { Claim } from './claims.ts'
 import { databaseClaims } from './database-claims.ts'
@@ -92,9 +92,7 @@ export const KEY_FIELD_PATTERN = '^(data(\\.[^.]+)+|(?!data(\\.|$))[^.\\s]+(\\.[
 export function deduplicationKey(space: KeySpace, keyFields: readonly string[], source: KeySource): string {
   const fields = [...new Set(keyFields.map(canonical))].sort()
   const values = fields.map((field) => [field, sorted(fieldOf(source, field))])
-  return createHash('sha256')
-    .update(JSON.stringify([space, values]))
-    .digest('base64url')
+  return sha256(JSON.stringify([space, values]), 'base64url')
 }
 
 /** Any name that is not a field of the event itself names a member of its data: `subject` is `data.subject`. */

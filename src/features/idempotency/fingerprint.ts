@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { canonical } from '../../lib/canonical.ts'
 import { invalid } from '../../lib/errors.ts'
+import { sha256 } from '../../lib/sha256.ts'
 
 /** Identifies a request by its key and its content. */
 export interface Fingerprint {
@@ -39,5 +39,5 @@ export function fingerprint(request: FingerprintedRequest): Fingerprint | undefi
 }
 
 function hash(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('base64url')
+  return sha256(JSON.stringify(value), 'base64url')
 }

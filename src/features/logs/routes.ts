@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import type { Cache } from '../../infra/cache/index.ts'
 import { type App, pageQuery, pagination, sendEventStream } from '../../infra/http/index.ts'
 import { LOG_LEVELS, type LogFilter } from '../../infra/log/index.ts'
 import { nullable, timestamp } from '../../lib/json-schema.ts'
 import { pageOf, pageRequest } from '../../lib/page.ts'
+import { sha256 } from '../../lib/sha256.ts'
 import type { LogStreams } from './log-streams.ts'
 import type { SharedLogs } from './replica-logs.ts'
 
@@ -134,7 +134,5 @@ function filterOf({ level, accountId, provider, operation }: Static<typeof strea
 }
 
 function anchorKey(owner: string | undefined, filter: unknown, limit: number): string {
-  return createHash('sha256')
-    .update(JSON.stringify([owner, filter, limit]))
-    .digest('base64url')
+  return sha256(JSON.stringify([owner, filter, limit]), 'base64url')
 }

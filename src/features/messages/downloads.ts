@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import { create } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { ByteRange } from '../../lib/byte-stream.ts'
 import { AppError } from '../../lib/errors.ts'
+import { sha256 } from '../../lib/sha256.ts'
 import type { Content } from './reading/content.ts'
 
 const header = (description: string) => Type.Optional(Type.String({ description }))
@@ -19,7 +19,7 @@ export const downloadHeaders = Type.Object({
 
 /** Sends all of the content, the range that the request asks for (RFC 9110, section 14), or for HEAD only the headers. */
 export async function sendContent(request: FastifyRequest, reply: FastifyReply, content: Content) {
-  const etag = `"${createHash('sha256').update(content.key).digest('base64url').slice(0, 27)}"`
+  const etag = `"${sha256(content.key, 'base64url').slice(0, 27)}"`
   const { range: wanted, 'if-range': ifRange, 'if-none-match': ifNoneMatch } = request.headers
   if (ifNoneMatch !== undefined && namesTag(ifNoneMatch, etag))
     return withHeaders(reply, content, etag).code(304).send()

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256 } from '../../lib/sha256.ts'
 import { type EventStep, ProviderError, type RemoteEvent } from '../contract/index.ts'
 import { child } from './multistatus.ts'
 import type { ObjectBatch } from './object-batch.ts'
@@ -158,5 +158,5 @@ function expired(): ProviderError {
 }
 
 function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return sha256(text, 'hex')
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256 } from '../../lib/sha256.ts'
 import { cleanText } from '../../lib/text.ts'
 import type { FoundMessage, MessageBody, RemoteAttachment } from '../contract/index.ts'
 import {
@@ -67,7 +67,7 @@ export function foundMessage(
       snippet: snippet(words),
       text: searchText(words),
       attachments: attachmentsOf(parts),
-      headerHash: createHash('sha256').update(JSON.stringify(headers)).digest('hex'),
+      headerHash: sha256(JSON.stringify(headers), 'hex'),
       error: fields.payload === undefined ? "Gmail's response for this message could not be read" : null,
     },
   }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { FetchMessageObject, FetchQueryObject } from 'imapflow'
+import { sha256 } from '../../lib/sha256.ts'
 import type { RemoteMessage } from '../contract/index.ts'
 import { cleanField, headerFields, mayBeDeliveryReport, parseHeaders, snippet } from '../mime/index.ts'
 import { attachmentsOf, firstText, type Leaf, leaves, searchTextOf, TEXT_BYTES, unstructuredText } from './parts.ts'
@@ -53,20 +53,24 @@ async function readMessage(row: FetchMessageObject, context: MapContext): Promis
   const { text, missingText, error } = await textOf(row, header)
   const headers = parseHeaders(header)
   const fields = headerFields(headers)
+  const { unread, starred } = flagState(row.flags)
+  // One spread, and that first: V8 builds such an object many times faster.
   const message: RemoteMessage = {
-    ...emptyMessage(row.uid, context),
+    ...fields,
+    location: { uidValidity: context.uidValidity, uid: row.uid },
     providerMessageId: row.emailId ?? null,
+    isNew: context.isNew,
     emailId: row.emailId === undefined ? null : cleanField(row.emailId, MAX_ID),
     threadId: row.threadId === undefined ? null : cleanField(row.threadId, MAX_ID),
-    ...fields,
     mayBeReport: mayBeDeliveryReport(headers, fields.from),
     receivedAt: row.internalDate instanceof Date ? row.internalDate.getTime() : (fields.date ?? context.nowMs),
     sizeBytes: row.size ?? 0,
-    ...flagState(row.flags),
+    unread,
+    starred,
     snippet: snippet(text),
     text,
     attachments: row.bodyStructure === undefined ? [] : attachmentsOf(leaves(row.bodyStructure)),
-    headerHash: sha256(header),
+    headerHash: sha256(header, 'hex'),
     error,
   }
   return { message, missingText }
@@ -98,7 +102,7 @@ export function unreadableMessage(
   return {
     ...emptyMessage(uid, context),
     ...flagState(flags),
-    headerHash: sha256(`${context.uidValidity}.${uid}`),
+    headerHash: sha256(`${context.uidValidity}.${uid}`, 'hex'),
     error: "the server's response for this message could not be read",
   }
 }
@@ -113,8 +117,4 @@ function emptyMessage(uid: number, { uidValidity, isNew, nowMs }: MapContext): O
     ...{ unread: true, starred: false, snippet: '', text: '', attachments: [] },
     error: null,
   }
-}
-
-function sha256(content: string | Buffer): string {
-  return createHash('sha256').update(content).digest('hex')
 }

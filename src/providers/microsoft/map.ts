@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256 } from '../../lib/sha256.ts'
 import { cleanText, truncateCharacters } from '../../lib/text.ts'
 import type { FoundMessage, RemoteAddress, RemoteAttachment } from '../contract/index.ts'
 import { isMailSystem, oneLine, searchText } from '../mime/index.ts'
@@ -110,7 +110,7 @@ export function foundMessage(item: Json, { isNew, folder, attachments, nowMs, er
       snippet: clean(item.bodyPreview, MAX_SNIPPET),
       text: searchText(text(object(item.body).content) ?? text(item.bodyPreview) ?? ''),
       attachments,
-      headerHash: sha256(JSON.stringify([messageId, dateMs, from?.email ?? null, subject])),
+      headerHash: sha256(JSON.stringify([messageId, dateMs, from?.email ?? null, subject]), 'hex'),
       error,
     },
   }
@@ -191,8 +191,4 @@ function ids(value: string | undefined): string[] {
 
 function firstId(value: unknown): string | null {
   return ids(text(value))[0] ?? null
-}
-
-function sha256(content: string): string {
-  return createHash('sha256').update(content).digest('hex')
 }

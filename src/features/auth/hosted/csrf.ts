@@ -1,6 +1,7 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { cookieAttributes, parseCookies } from '../../../infra/http/index.ts'
 import type { Sealer } from '../../../lib/seal.ts'
+import { sha256 } from '../../../lib/sha256.ts'
 import { sameText } from '../../../lib/signature.ts'
 
 /**
@@ -36,11 +37,7 @@ export function csrfCookies(deps: { sealer: Sealer; publicUrl: string }): CsrfCo
       .digest('base64url')
   const attributes = cookieAttributes(deps.publicUrl, 'Lax')
   const nameOf = (code: string, state: string) =>
-    COOKIE_PREFIX +
-    createHash('sha256')
-      .update(JSON.stringify([code, state]))
-      .digest('hex')
-      .slice(0, NAME_CHARS)
+    COOKIE_PREFIX + sha256(JSON.stringify([code, state]), 'hex').slice(0, NAME_CHARS)
   const expire = (name: string) => `${name}=; Max-Age=0; ${attributes}`
 
   return {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import type { Handle, Tables } from '../../../infra/db/index.ts'
+import { sha256 } from '../../../lib/sha256.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
 
 /** Only `completed` and `expired` are final. A failed session returns to `started` on the next attempt. */
@@ -31,7 +31,7 @@ export type NewSession = Omit<AuthSession, 'status' | 'accountId' | 'failureCode
 
 /** How codes and states are stored. They are random, so the hash needs neither salt nor stretching. */
 export function hashOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex')
+  return sha256(secret, 'hex')
 }
 
 /**

@@ -3,8 +3,9 @@
  * IMAP, and another message id at Gmail. What stays the same is the provider's id of the draft, or the Message-ID: by this key, sync
  * stores the new version in the row of the old one, whichever program wrote it.
  */
-import { createHash } from 'node:crypto'
+
 import { type Handle, insertRows, type Tx } from '../../../infra/db/index.ts'
+import { sha256 } from '../../../lib/sha256.ts'
 import type { RemoteMessage } from '../../../providers/contract/index.ts'
 import type { MessageRow } from '../store.ts'
 import { contentOf } from './row.ts'
@@ -86,5 +87,5 @@ export async function deleteDrafts(tx: Tx, messageIds: readonly string[]): Promi
 
 /** Header values have no bounded length, and index entries must. */
 function hash(...parts: string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 40)
+  return sha256(JSON.stringify(parts), 'hex').slice(0, 40)
 }

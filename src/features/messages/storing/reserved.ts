@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { type Handle, insertRows, type Tx } from '../../../infra/db/index.ts'
+import { sha256 } from '../../../lib/sha256.ts'
 import type { FolderRole, RemoteMessage } from '../../../providers/contract/index.ts'
 
 /**
@@ -132,5 +132,5 @@ function keysOf({ messageId, providerMessageId, sentToken }: RemoteMessage): Res
 
 /** Header values have no bounded length, and index entries must. */
 function hashOf(key: ReservationKey): string {
-  return createHash('sha256').update(JSON.stringify(key)).digest('hex').slice(0, 40)
+  return sha256(JSON.stringify(key), 'hex').slice(0, 40)
 }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { type Dialect, insertRows, type Tx } from '../../../infra/db/index.ts'
+import { sha256 } from '../../../lib/sha256.ts'
 import { cleanJson, cleanText, truncateCharacters, truncateText } from '../../../lib/text.ts'
 import type { RemoteMessage } from '../../../providers/contract/index.ts'
 import type { MessageRow } from '../store.ts'
@@ -69,8 +69,14 @@ export function newMessageRow(
 ): MessageRow {
   return {
     ...incoming,
-    ...{ id, accountId, folderId: labelId, goneAt: null, apiChange: null, version: 1 },
-    ...{ createdAt: nowMs, updatedAt: nowMs },
+    id,
+    accountId,
+    folderId: labelId,
+    goneAt: null,
+    apiChange: null,
+    version: 1,
+    createdAt: nowMs,
+    updatedAt: nowMs,
   }
 }
 
@@ -185,7 +191,7 @@ export function threadIdOf(accountId: string, root: string): string {
 }
 
 function hash(...parts: string[]): string {
-  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 40)
+  return sha256(parts.join('\n'), 'hex').slice(0, 40)
 }
 
 /** The last millisecond that RFC 3339 can write. Lists compare these times as text, too. */

@@ -7,9 +7,10 @@
  *
  * The transaction must hold the account's row, as every transaction that adds messages does.
  */
-import { createHash } from 'node:crypto'
+
 import { sql } from 'kysely'
 import { type Dialect, type Handle, insertRows, type Tx } from '../../../infra/db/index.ts'
+import { sha256 } from '../../../lib/sha256.ts'
 import type { MessageRow } from '../store.ts'
 import { parseFields, threadIdOf } from '../storing/row.ts'
 import { currentThreads, type ThreadMerge, threadSize } from './merges.ts'
@@ -209,5 +210,5 @@ export async function eraseThreadReferences(tx: Tx, accountId: string, limit: nu
 
 /** 128 bits: header values have no bounded length, and index entries must. */
 function hash(messageId: string): string {
-  return createHash('sha256').update(messageId).digest('base64url').slice(0, 22)
+  return sha256(messageId, 'base64url').slice(0, 22)
 }

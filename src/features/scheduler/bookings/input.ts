@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { zoneOf } from '../../../lib/calendar/zone.ts'
 import { canonical } from '../../../lib/canonical.ts'
 import { type ErrorDetail, invalidFields } from '../../../lib/errors.ts'
+import { sha256 } from '../../../lib/sha256.ts'
 import { cleanJson } from '../../../lib/text.ts'
 import { parseTime } from '../../../lib/time.ts'
 import { checkAddress } from '../../../providers/mime/index.ts'
@@ -141,9 +141,7 @@ export function parseSlot(path: string, slot: SlotBody): SlotChoice {
 
 /** Equal for a request that is repeated, whatever the order of its members. */
 export function hashOf(value: unknown): string {
-  return createHash('sha256')
-    .update(JSON.stringify(canonical(value)))
-    .digest('base64url')
+  return sha256(JSON.stringify(canonical(value)), 'base64url')
 }
 
 function text(value: unknown): string {

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { ERROR_CATALOGUE, ERROR_PAGE_PATH } from '../../../lib/errors.ts'
 import { html, trustedHtml } from '../../../lib/html.ts'
 import { lazy } from '../../../lib/lazy.ts'
+import { sha256 } from '../../../lib/sha256.ts'
 import type { App } from '../server/server.ts'
 
 const LIMITS = { name: 'docs', address: { limit: 120, windowMs: 60_000 } }
@@ -84,4 +84,4 @@ code { font-family: ui-monospace, monospace; }
 `
 
 /** Allows only the style of this page. */
-const CSP = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+const CSP = `default-src 'none'; style-src 'sha256-${sha256(STYLE, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import { withTimeout } from '../../../lib/abort.ts'
 import { AppError } from '../../../lib/errors.ts'
+import { sha256 } from '../../../lib/sha256.ts'
 import type { Cache } from '../../cache/index.ts'
 import type { Log } from '../../log/index.ts'
 
@@ -90,7 +90,7 @@ function nameOf(request: FastifyRequest, limits: RouteLimits): string {
 
 /** A subject may be a session code, which must not appear in the cache or the log. */
 function digest(subject: string): string {
-  return createHash('sha256').update(subject).digest('base64url').slice(0, 22)
+  return sha256(subject, 'base64url').slice(0, 22)
 }
 
 /** The addresses that count as one client: an IPv4 address, or the /64 that a provider gives to one IPv6 customer. */

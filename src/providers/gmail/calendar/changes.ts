@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { parseLocal } from '../../../lib/calendar/days.ts'
 import { UTC, zoneOf } from '../../../lib/calendar/zone.ts'
+import { sha256 } from '../../../lib/sha256.ts'
 import {
   type CalendarChanges,
   type EventInput,
@@ -93,7 +93,7 @@ export function googleCalendarChanges(mailbox: RestMailbox): CalendarChanges {
 
     async createEvent({ calendarId, key, event, notify, signal }) {
       // Google allows ids of the digits 0 to 9 and the letters a to v.
-      const id = createHash('sha256').update(`${calendarId}\n${key}`).digest('hex')
+      const id = sha256(`${calendarId}\n${key}`, 'hex')
       const request: RestRequest = {
         ...{ method: 'POST', path: eventsPath(calendarId), doing: CREATING, signal, isRepeatable: true },
         query: { ...WRITE_QUERY, sendUpdates: sendUpdates(notify) },
@@ -203,7 +203,7 @@ function resourceOf(event: Partial<EventInput>): Json {
 }
 
 function conferenceRequest(key: string): Json {
-  const requestId = createHash('sha256').update(key).digest('hex').slice(0, 32)
+  const requestId = sha256(key, 'hex').slice(0, 32)
   return { conferenceData: { createRequest: { requestId, conferenceSolutionKey: { type: 'hangoutsMeet' } } } }
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256 } from '../../../lib/sha256.ts'
 import { ProviderError } from '../../contract/index.ts'
 import { type Json, list, object, text, wholeNumber } from '../../rest/index.ts'
 import { type Graph, pageOf } from '../client.ts'
@@ -106,10 +106,7 @@ export function isNewer({ baselineMs, there }: Horizon, item: Json): boolean {
 
 /** A shortened id, because every cursor contains them. */
 function markOf(item: Json): string {
-  return createHash('sha256')
-    .update(text(item.id) ?? '')
-    .digest('base64url')
-    .slice(0, 12)
+  return sha256(text(item.id) ?? '', 'base64url').slice(0, 12)
 }
 
 /** The horizon that covers both. */
