@@ -44,7 +44,7 @@ const LISTS: [list: string, column: string, run: List][] = [
 ]
 
 describeEachDatabase('a page of', (open) => {
-  it.each(LISTS)('%s by %s reads an index in its order', async (_list, column, run) => {
+  it.each(LISTS)('%s by %s reads an index in its order', async (list, column, run) => {
     const db = await open()
     const plans = await plansOf(db, (tx) => run(tx, db.dialect))
     // The plan of a subquery is recorded on its own, too.
@@ -54,5 +54,8 @@ describeEachDatabase('a page of', (open) => {
       expect(plan).not.toMatch(/SCAN \w+$|Seq Scan/m)
     }
     expect(page).not.toMatch(/TEMP B-TREE|^\s*(->\s*)?Sort\b/m)
+    // Their rows are wide: those before the page are not read.
+    const isWide = ['bookings', 'outbox', 'deliveries'].includes(list)
+    if (isWide && db.engine === 'sqlite') expect(page).toContain('USING COVERING INDEX')
   })
 })

@@ -7,7 +7,7 @@ import { type PageQuery, pageRequest } from '../../lib/page.ts'
 import type { AccountFilter } from './account.ts'
 import { listAccounts } from './list.ts'
 
-/** More than one step of the index. */
+/** More than one step of the index on the file store. */
 const ROWS = 12_000
 
 describeEachDatabase('the list of accounts', (open) => {
@@ -19,7 +19,7 @@ describeEachDatabase('the list of accounts', (open) => {
     const { link } = testAccounts(db)
     await link({ customUserId: 'ada' })
     for (const filter of filters) {
-      const plans = await plansOf(db, (tx) => listAccounts(tx, filter, requestOf({})))
+      const plans = await plansOf(db, (tx) => listAccounts({ ...db, read: tx }, filter, requestOf({})))
       for (const plan of plans) {
         expect(plan).toMatch(/USING (COVERING )?INDEX|Index (Only )?Scan/)
         expect(plan).not.toMatch(/SCAN "?accounts"?$|Seq Scan|TEMP B-TREE/m)
@@ -46,7 +46,7 @@ describeEachDatabase('the list of accounts', (open) => {
     const newest = rows.toReversed()
     const list = async (filter: AccountFilter, query: PageQuery) => {
       const request = requestOf({ limit: 3, ...query })
-      const { rows: shown, total } = await listAccounts(db.read, filter, request)
+      const { rows: shown, total } = await listAccounts(db, filter, request)
       return { ids: shown.map(({ id }) => id), ...total }
     }
     const idsOf = (some: typeof rows, from: number) => some.slice(from, from + 4).map(({ id }) => id)
@@ -74,7 +74,7 @@ describeEachDatabase('the list of accounts', (open) => {
     expect(await list({ q: newest[7]?.id ?? '' }, {})).toEqual({ ids: [newest[7]?.id], count: 1, capped: false })
     const after = paused[2499]?.id ?? ''
     const { rows: shown, total } = await listAccounts(
-      db.read,
+      db,
       { status: 'paused' },
       { ...requestOf({ limit: 3 }), offset: 0, after: [after] },
     )

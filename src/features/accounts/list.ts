@@ -1,13 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
-import { type Handle, MAX_COUNT } from '../../infra/db/index.ts'
+import { type Db, type Handle, MAX_COUNT } from '../../infra/db/index.ts'
 import type { PageRequest } from '../../lib/page.ts'
 import type { AccountFilter } from './account.ts'
 import { SHOWN_COLUMNS, type ShownRow } from './account-row.ts'
 import { countAccounts } from './store.ts'
 
-/** Entries of the index that one statement reads. On the file store it holds the event loop for a few milliseconds. */
-const STEP = 5000
+/** Entries of the index that one statement reads. On the file store it holds the event loop, for a few milliseconds. */
+const STEPS = { sqlite: 5000, postgres: 20_000 }
+
+type Reader = Pick<Db, 'read' | 'engine'>
 
 export interface AccountList {
   /** Newest first, one row more than the limit when there is one. */
@@ -21,27 +23,26 @@ export interface AccountList {
  * every column of the filters: `accounts_list`. It reads in steps, newest accounts first, and ends when page and count are complete.
  */
 export async function listAccounts(
-  handle: Handle,
+  db: Reader,
   filter: AccountFilter,
   { after, offset, limit }: PageRequest<readonly [id: string]>,
 ): Promise<AccountList> {
   const wanted = limit + 1
   const condition = conditionOf(filter)
   if (condition === undefined) {
-    const ids = await idsBelow(handle, after?.[0], wanted, offset)
-    return { rows: await byIds(handle, ids), total: { count: await countAccounts(handle), capped: false } }
+    const ids = await idsBelow(db.read, after?.[0], wanted, offset)
+    return { rows: await byIds(db.read, ids), total: { count: await countAccounts(db.read), capped: false } }
   }
   const [before] = after ?? []
-  const page = await walk(handle, condition, {
+  const page = await walk(db, condition, {
     before,
     skip: offset,
     wanted,
     countTo: before === undefined ? MAX_COUNT : -1,
   })
-  const { count } =
-    before === undefined ? page : await walk(handle, condition, { skip: 0, wanted: 0, countTo: MAX_COUNT })
+  const { count } = before === undefined ? page : await walk(db, condition, { skip: 0, wanted: 0, countTo: MAX_COUNT })
   const total = { count: Math.min(count, MAX_COUNT), capped: count > MAX_COUNT }
-  return { rows: await byIds(handle, page.ids), total }
+  return { rows: await byIds(db.read, page.ids), total }
 }
 
 async function idsBelow(handle: Handle, before: string | undefined, limit: number, offset: number): Promise<string[]> {
@@ -77,18 +78,19 @@ interface Found {
 }
 
 /** The ids of the page, and how many accounts match up to there at least. */
-async function walk(handle: Handle, condition: RawBuilder<boolean>, { before, ...walk }: Walk): Promise<Found> {
+async function walk(db: Reader, condition: RawBuilder<boolean>, { before, ...walk }: Walk): Promise<Found> {
+  const limit = STEPS[db.engine]
   const found: Found = { ids: [], count: 0 }
   for (let from = before; ; ) {
-    const { entries, matching, last } = await step(handle, condition, from)
+    const { entries, matching, last } = await step(db.read, condition, { from, limit })
     const skip = Math.max(0, walk.skip - found.count)
     if (matching > skip && found.ids.length < walk.wanted && last !== null) {
       found.ids.push(
-        ...(await matchingIds(handle, condition, { from, last, skip, limit: walk.wanted - found.ids.length })),
+        ...(await matchingIds(db.read, condition, { from, last, skip, limit: walk.wanted - found.ids.length })),
       )
     }
     found.count += matching
-    if (entries < STEP || last === null) return found
+    if (entries < limit || last === null) return found
     if (found.ids.length >= walk.wanted && found.count > walk.countTo) return found
     from = last
     await nextTurn()
@@ -96,11 +98,15 @@ async function walk(handle: Handle, condition: RawBuilder<boolean>, { before, ..
 }
 
 /** Counts the accounts that match among the next ones in the index. */
-async function step(handle: Handle, condition: RawBuilder<boolean>, from: string | undefined) {
+async function step(
+  handle: Handle,
+  condition: RawBuilder<boolean>,
+  { from, limit }: { from: string | undefined; limit: number },
+) {
   const { rows } = await sql<{ entries: number; matching: number; last: string | null }>`
     select count(*) as "entries", count(*) filter (where ${condition}) as "matching", min("id") as "last"
     from (select "id", "email", "customUserId", "status", "paused", "provider" from "accounts"
-      ${from === undefined ? sql`` : sql`where "id" < ${from}`} order by "id" desc limit ${sql.lit(STEP)}) as "some"`.execute(
+      ${from === undefined ? sql`` : sql`where "id" < ${from}`} order by "id" desc limit ${sql.lit(limit)}) as "some"`.execute(
     handle,
   )
   const [{ entries, matching, last } = { entries: 0, matching: 0, last: null }] = rows

@@ -255,7 +255,7 @@ export function accounts(deps: AccountsDeps): Accounts {
       const filter = { q, status: query.status, provider: query.provider }
       const list = [LIST, q, query.status, query.provider]
       const request = pageRequest(query, list, ['text'])
-      const { rows, total } = await listAccounts(db.read, filter, request)
+      const { rows, total } = await listAccounts(db, filter, request)
       return pageOf(rows.map(accountOf), request, total, list, (account) => [account.id])
     },
 

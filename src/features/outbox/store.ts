@@ -14,7 +14,6 @@ import { type Page, pageOf, pageRequest } from '../../lib/page.ts'
 import type { OutboxQuery } from './api.ts'
 import type { OutboxRow } from './tables.ts'
 
-/** Filtered lists are counted up to here. */
 /** In characters of base64. */
 const PART_LENGTH = 256 * 1024
 const PARTS_PER_INSERT = 8
@@ -95,13 +94,17 @@ export function outboxStore(handle: Handle, dialect: Dialect) {
       const request = pageRequest(query, filter, ['text'])
       const matching = matched(handle, query)
       const [afterId] = request.after ?? []
-      const rows = await matching
-        .selectAll()
+      // An index has the ids: a page far behind does not read the rows before it.
+      const found = await matching
+        .select('id')
         .$if(afterId !== undefined, (page) => page.where('id', '<', afterId ?? ''))
         .orderBy('id', 'desc')
         .limit(request.limit + 1)
         .offset(request.offset)
         .execute()
+      const ids = found.map(({ id }) => id)
+      const all = handle.selectFrom('outbox').selectAll()
+      const rows = ids.length === 0 ? [] : await all.where('id', 'in', ids).orderBy('id', 'desc').execute()
       return pageOf(rows, request, await countMatching(handle, matching.select('id')), filter, (row) => [row.id])
     },
   }

@@ -78,14 +78,18 @@ export function bookingStore(handle: Handle) {
           ? [sql.ref('bookings.startMs'), sql.ref('bookings.id')]
           : [sql.ref('bookingAssignments.startMs'), sql.ref('bookingAssignments.bookingId')]
       const after = sql<boolean>`(${start}, ${id}) ${sql.raw(order === 'asc' ? '>' : '<')} (${afterStart ?? 0}, ${afterId ?? ''})`
-      const rows = await matching
-        .selectAll('bookings')
+      // An index has the ids: a page far behind does not read the rows before it.
+      const found = await matching
+        .select('bookings.id as id')
         .$if(afterId !== undefined, (page) => page.where(after))
         .orderBy(start, order)
         .orderBy(id, order)
         .limit(request.limit + 1)
         .offset(request.offset)
         .execute()
+      const ids = found.map(({ id }) => id)
+      const rows = ids.length === 0 ? [] : await all().where('id', 'in', ids).execute()
+      rows.sort((left, right) => ids.indexOf(left.id) - ids.indexOf(right.id))
       return pageOf(rows, request, await countMatching(handle, matching.select('bookings.id as id')), filter, (row) => [
         row.startMs,
         row.id,
