@@ -1,5 +1,5 @@
 import { type Html, html, trustedHtml } from '../../lib/html.ts'
-import { type Brand, HARDENED, styleSheet } from '../hosted/index.ts'
+import { type Brand, brandLinks, brandLogo, HARDENED, styleSheet } from '../hosted/index.ts'
 import type { BookingTranslate } from './texts/index.ts'
 
 /** What every booking page is rendered with. */
@@ -57,20 +57,16 @@ export function moduleScript({ root, scripts }: BookingContext, name: 'widget' |
   return html`${preloads.map((file) => html`<link rel="modulepreload" href="${root}/embed/v1/${file}">`)}<script type="module" src="${root}/embed/v1/${scripts[name]}"></script>`
 }
 
-function brandMark({ logo, logoDark, name }: Brand): Html | undefined {
-  if (logo !== undefined) {
-    return html`<div class="brand"><picture>${logoDark !== undefined && html`<source media="(prefers-color-scheme: dark)" srcset="${logoDark.url}">`}<img src="${logo.url}" alt="${name ?? ''}" referrerpolicy="no-referrer"></picture></div>`
-  }
-  return name === undefined ? undefined : html`<div class="brand"><span>${name}</span></div>`
+function brandMark(brand: Brand): Html | undefined {
+  return (
+    brandLogo(brand) ??
+    (brand.name === undefined ? undefined : html`<div class="brand"><span>${brand.name}</span></div>`)
+  )
 }
 
 function footer({ brand, t }: BookingContext): Html | undefined {
-  const links = [
-    { href: brand.supportUrl, text: t('page.help') },
-    { href: brand.privacyUrl, text: t('page.privacy') },
-  ].filter((link) => link.href !== undefined)
-  if (links.length === 0) return undefined
-  return html`<footer><p class="links">${links.map((link) => html`<a href="${link.href}" target="_blank" rel="noreferrer noopener">${link.text}</a>`)}</p></footer>`
+  const links = brandLinks(brand, t)
+  return links && html`<footer>${links}</footer>`
 }
 
 const STYLE = `

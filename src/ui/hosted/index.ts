@@ -15,7 +15,7 @@ export {
   imapPage,
 } from './imap-page.ts'
 export { landingPage } from './landing-page.ts'
-export type { PageContext } from './layout.ts'
+export { brandLinks, brandLogo, type PageContext } from './layout.ts'
 export { continuePage, type ErrorPage, errorPage } from './message-page.ts'
 export { type ObstaclePage, obstaclePage } from './obstacle-page.ts'
 export { HARDENED, pageHeaders } from './page-headers.ts'

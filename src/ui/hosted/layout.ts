@@ -66,20 +66,32 @@ export function cancelLink({ cancelHref, t }: PageContext): Html | false {
 function heading(brand: Brand, centred: boolean): Html | undefined {
   // A message page already shows an icon.
   if (centred && brand.logo === undefined && brand.name === undefined) return undefined
-  if (brand.logo !== undefined) {
-    return html`<div class="brand"><picture>${brand.logoDark !== undefined && html`<source media="(prefers-color-scheme: dark)" srcset="${brand.logoDark.url}">`}<img src="${brand.logo.url}" alt="${brand.name ?? ''}" referrerpolicy="no-referrer"></picture></div>`
-  }
-  return html`<div class="brand"><span class="tile">${ICONS.mail}</span>${brand.name !== undefined && html`<span>${brand.name}</span>`}</div>`
+  return (
+    brandLogo(brand) ??
+    html`<div class="brand"><span class="tile">${ICONS.mail}</span>${brand.name !== undefined && html`<span>${brand.name}</span>`}</div>`
+  )
+}
+
+/** Undefined without a logo. */
+export function brandLogo({ logo, logoDark, name }: Brand): Html | undefined {
+  return (
+    logo &&
+    html`<div class="brand"><picture>${logoDark !== undefined && html`<source media="(prefers-color-scheme: dark)" srcset="${logoDark.url}">`}<img src="${logo.url}" alt="${name ?? ''}" referrerpolicy="no-referrer"></picture></div>`
+  )
+}
+
+/** To the help and the privacy policy of the operator; undefined without any. */
+export function brandLinks(brand: Brand, text: (key: 'page.help' | 'page.privacy') => string): Html | undefined {
+  const links = [
+    { href: brand.supportUrl, text: text('page.help') },
+    { href: brand.privacyUrl, text: text('page.privacy') },
+  ].filter((link) => link.href !== undefined)
+  if (links.length === 0) return undefined
+  return html`<p class="links">${links.map((link) => html`<a href="${link.href}" target="_blank" rel="noreferrer noopener">${link.text}</a>`)}</p>`
 }
 
 function footer({ brand, t }: PageContext, footnote: Html | undefined): Html | undefined {
-  const links = [
-    { href: brand.supportUrl, text: t('page.help') },
-    { href: brand.privacyUrl, text: t('page.privacy') },
-  ].filter((link) => link.href !== undefined)
-  if (footnote === undefined && links.length === 0) return undefined
-  return html`<footer>${footnote}${
-    links.length > 0 &&
-    html`<p class="links">${links.map((link) => html`<a href="${link.href}" target="_blank" rel="noreferrer noopener">${link.text}</a>`)}</p>`
-  }</footer>`
+  const links = brandLinks(brand, t)
+  if (footnote === undefined && links === undefined) return undefined
+  return html`<footer>${footnote}${links}</footer>`
 }
