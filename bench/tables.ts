@@ -1,30 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'undici'
 import { eventually } from '../test/kit/eventually.ts'
 import { type ServiceProcess, startServiceProcess } from '../test/kit/process.ts'
 import { client } from '../test/scenarios/client.ts'
-import { percentile, spread } from './figures.ts'
+import { cpuMs, percentile, spread } from './figures.ts'
 import { slowStatements } from './new-mail.ts'
+import { PAGE, type Table, tablesOf } from './portal-tables.ts'
 import { startProber } from './prober.ts'
 import { onEachStore, type Place } from './stores.ts'
-import { type SeededTables, seedTables } from './table-seed.ts'
+import { seedTables } from './table-seed.ts'
 
 const ROWS = Number(process.env.BENCH_ROWS ?? 100_000)
 const REQUESTS = 30
 const LIMIT_MS = 100
 const MAX_COUNT = 10_000
-/** Rows of a page of the portal, unless the table has another number. */
-const PAGE = 25
-
-interface Table {
-  name: string
-  path: string
-  /** The member of the response with the rows, and their member with the id. */
-  rows: string
-  id?: string
-  limit?: number
-  /** The ids in order. Undefined: not known; newer ids come first. */
-  expected?: readonly string[]
-}
 
 interface ListBody {
   pagination: { total: number; totalCapped?: boolean }
@@ -48,7 +37,7 @@ async function measure(title: string, place: Place, say: (line: string) => void)
     await settled(service)
     say(`${title}, ${ROWS.toLocaleString('en')} rows in each table, ${REQUESTS} requests of each page`)
     let missed = 0
-    for (const table of tablesOf(seeded)) {
+    for (const table of tablesOf(seeded, ROWS)) {
       for (const [name, page] of await pagesOf(connection, service, table)) {
         const slowBefore = slowStatements(service.output())
         await prober.take()
@@ -70,6 +59,7 @@ async function measure(title: string, place: Place, say: (line: string) => void)
       }
     }
     say(`  page turns over ${LIMIT_MS} ms (p95): ${missed}`)
+    for (const text of slowTexts(service.output())) say(`  slow: ${text}`)
   } finally {
     prober.stop()
     await connection.close()
@@ -77,13 +67,26 @@ async function measure(title: string, place: Place, say: (line: string) => void)
   }
 }
 
-/** Waits until the service owns all accounts, whose rows it updates for that. */
-async function settled({ url, key }: ServiceProcess): Promise<void> {
+/** Each slow statement of the service's newest log records, with its longest time. */
+function slowTexts(output: string): string[] {
+  const longest = new Map<string, number>()
+  for (const line of output.split('\n').filter((text) => text.includes('"db.slow"'))) {
+    const { durationMs, metadata } = JSON.parse(line)
+    longest.set(metadata.sql, Math.max(durationMs, longest.get(metadata.sql) ?? 0))
+  }
+  return [...longest].map(([text, ms]) => `${ms.toFixed(0)} ms ${text.replaceAll(/\s+/g, ' ').slice(0, 160)}`)
+}
+
+/** Waits until the service owns all accounts, whose rows it updates for that, and is idle. */
+async function settled({ url, key, pid }: ServiceProcess): Promise<void> {
   const api = client(url, key)
   await eventually(
     async () => {
       const { accounts } = await api.call<{ accounts: number }>('GET', '/debounced-queue/status')
       if (accounts < ROWS) throw new Error(`${accounts} accounts are owned.`)
+      const before = await cpuMs(pid)
+      await sleep(2000)
+      if ((await cpuMs(pid)) - before > 300) throw new Error('The service has work to do.')
     },
     300_000,
     1000,
@@ -129,86 +132,4 @@ async function read(connection: Client, { key }: ServiceProcess, table: Table, p
   const text = await response.body.text()
   if (response.statusCode !== 200) throw new Error(`${path}: ${response.statusCode} ${text}`)
   return JSON.parse(text)
-}
-
-function tablesOf(seeded: SeededTables): Table[] {
-  const { accountId, otherId: other, accounts, deliveries, audit, outbox, bookings, jobs, backfills } = seeded
-  const [endpointId = ''] = seeded.endpointIds
-  const middle = Math.floor(ROWS / 2)
-  const since = audit[middle]?.at ?? 0
-  /** A table without a filter and with each of these, which select the rows for which the function is true. */
-  const kind = <Row extends object>(
-    { id = 'id', ...table }: Omit<Table, 'expected'>,
-    rows: readonly Row[],
-    filters: Record<string, (row: Row) => boolean>,
-  ): Table[] =>
-    Object.entries({ '': () => true, ...filters }).map(([filter, isShown]) => ({
-      ...{ ...table, id, name: filter === '' ? table.name : `${table.name} ?${nameOf(filter)}` },
-      path: filter === '' ? table.path : `${table.path}?${filter}`,
-      expected: rows.filter(isShown).map((row) => String(row[id as keyof Row])),
-    }))
-  const matches =
-    (part: string) =>
-    ({ email }: { email: string }) =>
-      email.includes(part)
-  return [
-    ...kind({ name: 'accounts', path: '/accounts', rows: 'accounts' }, accounts, {
-      'q=USER7': matches('user7'),
-      [`q=user${middle}%40`]: matches(`user${middle}@`),
-      'q=nobody': () => false,
-      'status=paused': () => true,
-      'status=error': () => false,
-      'provider=imap&q=bench': matches('bench'),
-    }),
-    ...kind({ name: 'queue', path: '/admin/queued-accounts', rows: 'accounts' }, accounts, { 'q=nobody': () => false }),
-    ...kind({ name: 'deliveries', path: '/webhooks/deliveries', rows: 'deliveries' }, deliveries, {
-      'status=failed': ({ status }) => status === 'failed',
-      'status=success': ({ status }) => status === 'success',
-      'status=retrying': () => false,
-      'eventType=message.sent': ({ eventType }) => eventType === 'message.sent',
-      [`endpointId=${endpointId}`]: (row) => row.endpointId === endpointId,
-      [`accountId=${other}`]: (row) => row.accountId === other,
-      [`endpointId=${endpointId}&status=failed`]: (row) => row.endpointId === endpointId && row.status === 'failed',
-      [`accountId=${accountId}&status=failed`]: (row) => row.accountId === accountId && row.status === 'failed',
-    }),
-    ...kind({ name: 'audit', path: '/audit', rows: 'entries' }, audit, {
-      'actor=key%3Arare': ({ actor }) => actor === 'key:rare',
-      'action=account.updated': ({ action }) => action === 'account.updated',
-      [`target=${other}`]: ({ target }) => target === other,
-      [`since=${encodeURIComponent(new Date(since).toISOString())}`]: ({ at }) => at >= since,
-    }),
-    ...kind({ name: 'outbox', path: '/outbox', rows: 'messages' }, outbox, {
-      'status=sent': ({ status }) => status === 'sent',
-      'status=failed': ({ status }) => status === 'failed',
-      [`accountId=${accountId}`]: (row) => row.accountId === accountId,
-    }),
-    ...kind({ name: 'bookings', path: '/scheduler/bookings', rows: 'bookings' }, bookings, {
-      'status=cancelled': ({ status }) => status === 'cancelled',
-      'status=pending': () => false,
-      [`experienceSlug=${seeded.slug}`]: () => true,
-      [`accountId=${other}`]: ({ hosts }) => hosts.includes(other),
-      [`accountId=${other}&status=cancelled`]: (row) => row.hosts.includes(other) && row.status === 'cancelled',
-      [`guestEmail=guest${middle}%40bench.example`]: (row) => row.guestEmail === `guest${middle}@bench.example`,
-    }),
-    ...kind({ name: 'jobs', path: '/scheduler-queue/jobs', rows: 'jobs' }, jobs, {
-      'status=failed': ({ status }) => status === 'failed',
-      'status=completed': ({ status }) => status === 'completed',
-      'type=message': ({ type }) => type === 'message',
-    }),
-    ...kind({ name: 'backfills', path: '/historical-sync', rows: 'backfills', id: 'accountId' }, backfills, {
-      'status=failed': ({ status }) => status === 'failed',
-      'status=cancelled': ({ status }) => status === 'cancelled',
-    }),
-    ...kind(
-      { name: 'drafts', path: `/accounts/${accountId}/drafts`, rows: 'drafts', id: 'messageId', limit: 20 },
-      seeded.drafts,
-      {},
-    ),
-    ...kind({ name: 'messages', path: `/accounts/${accountId}/messages`, rows: 'messages' }, seeded.messages, {}),
-    { name: 'logs', path: '/logs', rows: 'logs', limit: 50 },
-  ]
-}
-
-function nameOf(filter: string): string {
-  return decodeURIComponent(filter).replaceAll(/[a-z]{3}_\w+/g, '…')
 }
