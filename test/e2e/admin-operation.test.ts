@@ -5,19 +5,23 @@ import { eventually } from '../kit/eventually.ts'
 import { type Api, api } from '../kit/http.ts'
 import { screenshots } from '../kit/screenshots.ts'
 import { type Service, startService } from '../kit/service.ts'
-import { OPERATOR, visitPortal } from '../scenarios/portal-visit.ts'
+import { OPERATOR, type PortalVisit, visitPortal } from '../scenarios/portal-visit.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../servers/dovecot.ts'
 import { plainMail } from '../servers/messages.ts'
+import { type ReverseProxy, startProxy } from '../servers/reverse-proxy.ts'
 
 const USER = 'ada@acme.example'
 const PASSWORD = 'correct horse battery staple'
 const HOSTILE = '<img src=x onerror=alert(1)>'
 
+/** Behind a proxy that serves the service below a path: a request to another path of the host is a problem. */
 describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and configuration in the portal', () => {
   const keep = screenshots()
   let browser: Browser
   let dovecot: Dovecot
   let service: Service
+  let proxy: ReverseProxy
+  let visit: PortalVisit
   let owner: Api
   let accountId = ''
   beforeAll(async () => {
@@ -25,13 +29,17 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and confi
     await dovecot.addUser(USER, PASSWORD)
     await dovecot.deliver(USER, plainMail({ subject: 'Hello' }))
     browser = await launchBrowser()
+    proxy = await startProxy('/posthorn')
     service = await startService({
       environment: {
+        PUBLIC_URL: proxy.url,
         ...{ ADMIN_USERNAME: OPERATOR.username, ADMIN_PASSWORD: OPERATOR.password },
         AUTH_SCREEN_NAME: `Acme ${HOSTILE}`,
       },
     })
+    proxy.target = service.url
     owner = api(service.url, service.key)
+    visit = await visitPortal({ browser, url: proxy.url, keep })
     const { status: created, json } = await owner.post('/accounts', {
       ...{ provider: 'imap', email: USER, host: dovecot.host, port: dovecot.imapsPort, secure: true },
       ...{ allowSelfSigned: true, username: USER, password: PASSWORD },
@@ -44,13 +52,15 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and confi
     })
   })
   afterAll(async () => {
+    await visit?.close()
     await browser?.close()
+    await proxy?.close()
     await service?.stop()
     await dovecot?.stop()
   })
 
   it('starts, restarts and configures backfills, and clears the queue', async () => {
-    const { page, open, inspect } = await visitPortal({ browser, url: service.url, keep })
+    const { page, open, inspect } = visit
     await open('/backfills')
     await page.getByText('No account has a backfill').waitFor()
     await page.getByRole('button', { name: 'Settings' }).click()
@@ -85,8 +95,14 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and confi
     expect(entries).toMatchObject([{ actor: `admin:${OPERATOR.username}` }])
   })
 
+  it('keeps its cookies below the path of the service', async () => {
+    const { page } = visit
+    const cookies = await page.context().cookies()
+    expect(cookies.map(({ path }) => path).toSorted()).toEqual(['/posthorn', '/posthorn/admin/session'])
+  })
+
   it('creates a key that works, revokes it, and finds both in the audit log', async () => {
-    const { page, open, inspect } = await visitPortal({ browser, url: service.url, keep })
+    const { page, open, inspect } = visit
     await open('/api-keys')
     await page.getByText('No key yet').waitFor()
     await page.getByRole('button', { name: 'Create a key' }).first().click()
@@ -118,7 +134,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and confi
   })
 
   it('shows settings, checks providers, and previews values of the hosted pages as they would be parsed', async () => {
-    const { page, open, inspect } = await visitPortal({ browser, url: service.url, keep })
+    const { page, open, inspect } = visit
     await open('/settings')
     await page.getByText('AUTH_SCREEN_NAME', { exact: true }).waitFor()
     expect(await page.content()).not.toContain(OPERATOR.password)
@@ -127,8 +143,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and confi
     await page.getByText('RETENTION_AUDIT_DAYS', { exact: true }).waitFor()
 
     await open('/providers')
-    const { settings } = (await owner.get('/settings')).json
-    const { value: publicUrl } = settings.find(({ variable }: { variable: string }) => variable === 'PUBLIC_URL')
+    const publicUrl = proxy.url
     await page.getByText(`${publicUrl}/providers/gmail/callback`).waitFor()
     await page.getByRole('button', { name: 'Copy the redirect address for Microsoft' }).click()
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(`${publicUrl}/providers/microsoft/callback`)

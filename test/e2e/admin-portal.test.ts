@@ -6,8 +6,9 @@ import { browserAvailable, launchBrowser } from '../kit/browser.ts'
 import { eventually } from '../kit/eventually.ts'
 import { api } from '../kit/http.ts'
 import { screenshots } from '../kit/screenshots.ts'
-import { openPortalStage, type PortalStage } from '../scenarios/portal-stage.ts'
-import { PORTAL_PAGES, type PortalVisit, visitPortal } from '../scenarios/portal-walk.ts'
+import { HOSTILE, openPortalStage, type PortalStage } from '../scenarios/portal-stage.ts'
+import { OPERATOR, type PortalVisit, signIn, visitPortal } from '../scenarios/portal-visit.ts'
+import { PORTAL_PAGES } from '../scenarios/portal-walk.ts'
 import { dovecotAvailable } from '../servers/dovecot.ts'
 import { radicaleAvailable } from '../servers/radicale.ts'
 
@@ -22,7 +23,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable
   beforeAll(async () => {
     browser = await launchBrowser()
     stage = await openPortalStage()
-    visit = await visitPortal({ browser, stage, keep })
+    visit = await visitPortal({ browser, url: stage.url, keep })
   })
   afterAll(async () => {
     await visit?.close()
@@ -98,6 +99,42 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable
     await page.goto(`${preview}`)
     await page.getByRole('heading', { name: 'Spring catalogue' }).waitFor()
     expect(visit.problems).toEqual([])
+  })
+
+  it('downloads attachments that browsers would run', async () => {
+    const { page } = visit
+    await visit.open(`/accounts/${stage.accounts.ada}`, 'ada@acme.example')
+    await page.getByRole('button', { name: 'Hostile attachments' }).click()
+    const links = page.getByRole('dialog').locator('a[href*="/attachments/"]')
+    await links.nth(1).waitFor()
+    expect(await links.allTextContents()).toEqual([`${HOSTILE}.svg`, 'page.html'])
+    for (const index of [0, 1]) {
+      const address = `${await links.nth(index).getAttribute('href')}`
+      // Also when the address is opened by itself, where the attribute of the link does not help.
+      const other = await page.context().newPage()
+      other.on('dialog', (dialog) => visit.problems.push(`a script ran: ${dialog.message()}`))
+      const [download] = await Promise.all([other.waitForEvent('download'), other.goto(address).catch(() => {})])
+      expect(readFileSync(await download.path(), 'utf8')).toContain('alert(1)')
+      expect(other.url()).toBe('about:blank')
+      await other.close()
+    }
+    expect(visit.problems).toEqual([])
+  })
+
+  it('shows log records as text, also hostile ones', async () => {
+    const { page } = visit
+    await visit.open('/logs?operation=hostile.record', 'Sync logs')
+    await page.getByText('No record matches').waitFor()
+    stage.log.warn(`The server said ${HOSTILE}`, {
+      ...{ operation: 'hostile.record', accountId: HOSTILE, error: new Error(`Refused ${HOSTILE}`) },
+      metadata: { [HOSTILE]: `<svg onload=alert(1)>${HOSTILE}` },
+    })
+    // The page follows.
+    await page.getByRole('button', { name: `The server said ${HOSTILE}` }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText(`Refused ${HOSTILE}`).first().waitFor()
+    await dialog.getByText('<svg onload=alert(1)>').first().waitFor()
+    await visit.inspect('log record')
   })
 
   it('connects, pauses, resumes, syncs and deletes accounts', async () => {
@@ -224,26 +261,55 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable
   it('decides about messages of the outbox, and sends drafts', async () => {
     const { page } = visit
     const statusOf = async (id: string) => (await stage.api.get(`/outbox/${id}`)).json.status
+    const confirm = (question: string, action: string) =>
+      page.getByRole('dialog', { name: question }).getByRole('button', { name: action, exact: true }).click()
     await visit.open(`/outbox?open=${stage.outbox.uncertain}`, 'Drafts and outbox')
     await page.getByRole('button', { name: 'It arrived' }).click()
     await eventually(async () => expect(await statusOf(stage.outbox.uncertain)).toBe('sent'))
     await visit.open(`/outbox?open=${stage.outbox.failed}`, 'Drafts and outbox')
     await page.getByRole('button', { name: 'Send again' }).click()
-    await page.getByRole('button', { name: 'Send again' }).last().click()
+    await confirm('Send this message again?', 'Send again')
     await eventually(async () => expect(await statusOf(stage.outbox.failed)).toBe('sent'))
     await visit.open(`/outbox?open=${stage.outbox.scheduled}`, 'Drafts and outbox')
     await page.getByRole('button', { name: 'Cancel the message' }).click()
-    await page.getByRole('button', { name: 'Cancel the message' }).last().click()
+    await confirm('Cancel this message?', 'Cancel the message')
     await eventually(async () => expect(await statusOf(stage.outbox.scheduled)).toBe('cancelled'))
     await visit.open(`/outbox?tab=drafts&accountId=${stage.accounts.grace}`, 'Drafts and outbox')
     await page.getByRole('button', { name: 'Dinner on Thursday' }).click()
     await page.getByRole('button', { name: 'Send', exact: true }).click()
-    await page.getByRole('button', { name: 'Send', exact: true }).last().click()
+    await confirm('Send this draft?', 'Send')
     await eventually(async () => {
       const { messages } = (await stage.api.get('/outbox')).json
       expect(messages.map(({ subject }: { subject: string }) => subject)).toContain('Dinner on Thursday')
     })
     expect(visit.problems).toEqual([])
+  })
+
+  it('asks to sign in when the session ended elsewhere, and continues at the same page', async () => {
+    const { page } = visit
+    await visit.open(`/accounts/${stage.accounts.ada}?tab=labels`, 'ada@acme.example')
+    await page.getByText('Archive').first().waitFor()
+    const elsewhere = api(stage.url)
+    const { json, headers } = await elsewhere.post('/admin/session', OPERATOR)
+    const cookie = headers.getSetCookie()[0]?.split(';')[0] ?? ''
+    const ended = await elsewhere.delete('/admin/sessions', { cookie, 'x-csrf-token': json.csrfToken })
+    expect(ended.status).toBe(200)
+    // Unless the page has noticed by itself.
+    await page.evaluate(
+      `[...document.querySelectorAll('[role=tab]')].find((tab) => tab.textContent === 'Calendars')?.click()`,
+    )
+    await page.getByRole('heading', { name: 'Sign in to Posthorn' }).waitFor()
+    const address = page.url()
+    expect(address).toContain(`/accounts/${stage.accounts.ada}?tab=`)
+    await signIn(page)
+    await page.getByRole('heading', { level: 1, name: 'ada@acme.example' }).waitFor()
+    await page
+      .getByText(address.endsWith('calendars') ? 'Work' : 'Archive')
+      .first()
+      .waitFor()
+    expect(page.url()).toBe(address)
+    expect(visit.problems.filter((problem) => !problem.includes('status of 401'))).toEqual([])
+    visit.problems.length = 0
   })
 
   it('finds pages and accounts from the keyboard, filters logs, and signs out', async () => {
@@ -266,7 +332,6 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').getByText(stage.accounts.ada).first().waitFor()
-    await visit.inspect('log record')
     await page.keyboard.press('Escape')
     const cookies = await page.context().cookies()
     await page.getByRole('button', { name: 'operator' }).click()

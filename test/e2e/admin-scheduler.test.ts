@@ -14,27 +14,30 @@ describe.skipIf(!browserAvailable())('the scheduler in the portal', () => {
   let browser: Browser
   let service: Service
   let owner: Api
+  let visit: PortalVisit
   beforeAll(async () => {
     browser = await launchBrowser()
     service = await startService({
       environment: { ADMIN_USERNAME: OPERATOR.username, ADMIN_PASSWORD: OPERATOR.password },
     })
     owner = api(service.url, service.key)
+    visit = await visitPortal({ browser, url: service.url, keep })
   })
   afterAll(async () => {
+    await visit?.close()
     await browser?.close()
     await service?.stop()
   })
 
   const stored = async () => (await owner.get(PATH)).json
 
-  async function save({ page }: PortalVisit) {
+  async function save() {
+    const { page } = visit
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText('You have changes that are not saved.').waitFor({ state: 'detached' })
   }
 
   it('creates an experience, edits each part of it, and previews it', async () => {
-    const visit = await visitPortal({ browser, url: service.url, keep })
     const { page, open, inspect } = visit
     await open('/scheduler')
     await page.getByText('No experience yet').waitFor()
@@ -53,7 +56,7 @@ describe.skipIf(!browserAvailable())('the scheduler in the portal', () => {
     await page.getByLabel('Description').fill(`Half an hour. ${HOSTILE}`)
     await page.getByRole('combobox', { name: 'Allowed origins' }).fill('https://www.example.com')
     await page.keyboard.press('Enter')
-    await save(visit)
+    await save()
     expect(await stored()).toMatchObject({
       description: `Half an hour. ${HOSTILE}`,
       allowedOrigins: ['https://www.example.com'],
@@ -62,17 +65,17 @@ describe.skipIf(!browserAvailable())('the scheduler in the portal', () => {
     await inspect('experience general')
 
     await page.getByRole('tab', { name: 'Hours' }).click()
-    await hours(visit)
+    await hours()
     await page.getByRole('tab', { name: 'Form' }).click()
-    await form(visit)
+    await form()
     await page.getByRole('tab', { name: 'Callbacks' }).click()
-    await callbacks(visit)
+    await callbacks()
 
     await page.getByRole('tab', { name: 'Appearance' }).click()
     await page.getByText('Week', { exact: true }).click()
     await page.getByLabel('Accent', { exact: true }).fill('#0a7f5a')
     await page.getByLabel('Title', { exact: true }).fill(`Meet us ${HOSTILE}`)
-    await save(visit)
+    await save()
     expect((await stored()).ui).toEqual({
       layout: 'week',
       theme: { accent: '#0a7f5a' },
@@ -85,7 +88,7 @@ describe.skipIf(!browserAvailable())('the scheduler in the portal', () => {
     const text = JSON.parse(await json.inputValue())
     await json.fill(JSON.stringify({ ...text, metadata: { team: 'sales' }, bookingEndpoint: null }))
     await page.getByRole('button', { name: 'Apply to the editor' }).click()
-    await save(visit)
+    await save()
     expect(await stored()).toMatchObject({ metadata: { team: 'sales' }, bookingEndpoint: null })
     await inspect('experience json')
 
@@ -99,7 +102,7 @@ describe.skipIf(!browserAvailable())('the scheduler in the portal', () => {
     await inspect('experience preview')
   })
 
-  async function hours(visit: PortalVisit) {
+  async function hours() {
     const { page, inspect } = visit
     // With the keyboard: later, longer, and on Saturday.
     await page.getByRole('button', { name: 'Friday, 09:00 to 17:00' }).focus()
@@ -126,7 +129,7 @@ describe.skipIf(!browserAvailable())('the scheduler in the portal', () => {
     await page.getByLabel('Notice').fill('120')
     await page.getByLabel('Length', { exact: true }).fill('45')
     await page.getByText('One, in turn').click()
-    await save(visit)
+    await save()
     const { availability } = await stored()
     expect(availability).toMatchObject({
       ...{ durationMinutes: 45, minimumNoticeMinutes: 120, assignment: 'round_robin' },
@@ -144,7 +147,7 @@ describe.skipIf(!browserAvailable())('the scheduler in the portal', () => {
     await inspect('experience hours')
   }
 
-  async function form(visit: PortalVisit) {
+  async function form() {
     const { page, inspect } = visit
     const add = page.getByRole('button', { name: 'Add a question' })
     await add.click()
@@ -165,7 +168,7 @@ describe.skipIf(!browserAvailable())('the scheduler in the portal', () => {
     await page.getByRole('combobox', { name: 'then book with' }).click()
     await page.getByRole('option', { name: 'a page' }).click()
     await page.getByLabel('URL of the page').fill('https://www.example.com/sales')
-    await save(visit)
+    await save()
     expect((await stored()).bookingForm).toEqual({
       fields: [
         { name: 'field2', label: 'Question 2', type: 'select', options: [{ value: 'sales', label: 'Sales' }] },
@@ -176,13 +179,13 @@ describe.skipIf(!browserAvailable())('the scheduler in the portal', () => {
     await inspect('experience form')
   }
 
-  async function callbacks(visit: PortalVisit) {
+  async function callbacks() {
     const { page, inspect } = visit
     await page.getByRole('switch', { name: 'Use the booking endpoint' }).press('Space')
     await page.getByLabel('URL').fill('https://app.example.com/book')
     await page.getByRole('button', { name: 'Use a secret of its own' }).click()
     expect(await page.getByLabel('Secret', { exact: true }).inputValue()).toMatch(/^whsec_/)
-    await save(visit)
+    await save()
     expect((await stored()).bookingEndpoint).toMatchObject({ url: 'https://app.example.com/book', secret: '***' })
     await inspect('experience callbacks')
   }
@@ -202,7 +205,7 @@ describe.skipIf(!browserAvailable())('the scheduler in the portal', () => {
     })
     expect(booked.status).toBe(201)
     const { id } = booked.json
-    const { page, open, inspect } = await visitPortal({ browser, url: service.url, keep })
+    const { page, open, inspect } = visit
     await open('/scheduler')
     await page.getByText('1 booking', { exact: true }).waitFor()
     await inspect('scheduler')

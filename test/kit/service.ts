@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { app } from '../../src/app/app.ts'
 import { runtimeContext } from '../../src/app/runtime-context.ts'
 import { loadConfig } from '../../src/config/index.ts'
-import type { LogSink } from '../../src/infra/log/index.ts'
+import type { Log, LogSink } from '../../src/infra/log/index.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { checkRowsOf, type Place } from './database.ts'
 
@@ -12,6 +12,7 @@ import { checkRowsOf, type Place } from './database.ts'
 export interface Service {
   url: string
   key: string
+  log: Log
   /** Idempotent. Removes the data folder unless a place was given. */
   stop(): Promise<void>
 }
@@ -55,7 +56,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   try {
     const { url } = await service.start(new AbortController().signal)
     ran = true
-    return { url, key: KEY, stop }
+    return { url, key: KEY, log: context.log, stop }
   } catch (error) {
     await stop()
     throw error

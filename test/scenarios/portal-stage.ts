@@ -1,3 +1,4 @@
+import type { Log } from '../../src/infra/log/index.ts'
 import { eventually } from '../kit/eventually.ts'
 import { type Api, api } from '../kit/http.ts'
 import { startService } from '../kit/service.ts'
@@ -9,16 +10,17 @@ import { icsObject } from '../servers/radicale-calendar.ts'
 import { startReceiver } from '../servers/receiver.ts'
 import { startSmtpSink } from '../servers/smtp.ts'
 import { PASSWORD } from './mailboxes.ts'
-
-export const OPERATOR = { username: 'operator', password: 'a long enough password' }
+import { OPERATOR } from './portal-visit.ts'
 
 /** Runs where it is shown as HTML, in whatever browser. */
-const HOSTILE = '<img src=x onerror=alert(1)>'
+export const HOSTILE = '<img src=x onerror=alert(1)>'
 
 /** A service in use: mailboxes in several states, messages of all kinds, endpoints that work and that fail, and sent messages. */
 export interface PortalStage {
   url: string
   api: Api
+  /** Of the service. */
+  log: Log
   dovecot: Dovecot
   /** Ids by what they are. */
   accounts: Record<'ada' | 'grace' | 'rejected', string>
@@ -56,17 +58,19 @@ export async function openPortalStage(): Promise<PortalStage> {
 }
 
 async function open(closers: (() => Promise<unknown>)[], close: () => Promise<void>): Promise<PortalStage> {
-  const dovecot = await startDovecot()
-  closers.push(() => dovecot.stop())
-  const smtp = await startSmtpSink()
-  closers.push(() => smtp.close())
-  const receiver = await startReceiver()
-  closers.push(() => receiver.close())
-  const service = await startService({
-    environment: { ADMIN_USERNAME: OPERATOR.username, ADMIN_PASSWORD: OPERATOR.password, LOG_LEVEL: 'info' },
-    output: () => {},
-  })
-  closers.push(() => service.stop())
+  async function started<T>(starting: Promise<T>, stop: (it: T) => Promise<unknown>): Promise<T> {
+    const it = await starting
+    closers.push(() => stop(it))
+    return it
+  }
+  const [dovecot, radicale, smtp, receiver] = await Promise.all([
+    started(startDovecot(), (it) => it.stop()),
+    started(startRadicale(), (it) => it.stop()),
+    started(startSmtpSink(), (it) => it.close()),
+    started(startReceiver(), (it) => it.close()),
+  ])
+  const environment = { ADMIN_USERNAME: OPERATOR.username, ADMIN_PASSWORD: OPERATOR.password, LOG_LEVEL: 'info' }
+  const service = await started(startService({ environment, output: () => {} }), (it) => it.stop())
   const owner = api(service.url, service.key)
   const call = async (method: string, path: string, body?: unknown) => {
     const { status, text, json } = await owner.request(method, path, body === undefined ? {} : { body })
@@ -77,8 +81,6 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
   const [ada, grace, rejected, further] = USERS
   for (const user of USERS) await dovecot.addUser(user, PASSWORD)
   await deliverAll(dovecot, ada)
-  const radicale = await startRadicale()
-  closers.push(() => radicale.stop())
   await radicale.addUser(ada, PASSWORD)
   const calendar = await radicale.makeCalendar(ada, 'Work')
   const at = (hours: number) => ({
@@ -95,9 +97,11 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
     })
     return String(account.id)
   }
-  const adaId = await connect(ada, { caldavUrl: radicale.url })
-  const graceId = await connect(grace)
-  const rejectedId = await connect(rejected)
+  const [adaId, graceId, rejectedId] = await Promise.all([
+    connect(ada, { caldavUrl: radicale.url }),
+    connect(grace),
+    connect(rejected),
+  ])
   for (const id of [adaId, graceId, rejectedId]) {
     await eventually(async () => {
       const { status } = await call('GET', `/accounts/${id}`)
@@ -159,7 +163,7 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
     if (status !== 'auth_error') throw new Error(`The account is ${status}.`)
   })
   return {
-    ...{ url: service.url, api: owner, dovecot, close },
+    ...{ url: service.url, api: owner, log: service.log, dovecot, close },
     accounts: { ada: adaId, grace: graceId, rejected: rejectedId },
     endpoints,
     outbox: { sent, scheduled, failed, uncertain },
@@ -169,12 +173,14 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
 
 async function deliverAll(dovecot: Dovecot, user: string): Promise<void> {
   const hour = 3_600_000
-  for (const [index, [from = '', subject = '']] of [...SUBJECTS, ...SUBJECTS, ...SUBJECTS, ...SUBJECTS].entries()) {
+  const old = [...SUBJECTS, ...SUBJECTS, ...SUBJECTS, ...SUBJECTS].map(([from = '', subject = ''], index) => {
     const date = new Date(Date.now() - (index + 2) * 5 * hour)
-    await dovecot.deliver(user, plainMail({ from, subject, messageId: `<${index}@acme.example>` }), {
-      date,
-      flags: index > 2 ? ['\\Seen'] : [],
-    })
+    const message = plainMail({ from, subject, messageId: `<${index}@acme.example>` })
+    return () => dovecot.deliver(user, message, { date, flags: index > 2 ? ['\\Seen'] : [] })
+  })
+  // Each opens a connection, of which the server accepts some at once.
+  for (let start = 0; start < old.length; start += 8) {
+    await Promise.all(old.slice(start, start + 8).map((deliver) => deliver()))
   }
   const near = (minutes: number) => ({ date: new Date(Date.now() - minutes * 60_000) })
   await dovecot.deliver(

@@ -54,6 +54,8 @@ export async function startProxy(prefix = ''): Promise<ReverseProxy> {
       },
     )
     forwarded.on('error', () => outgoing.destroy())
+    // An event stream has no end of its own.
+    outgoing.on('close', () => forwarded.destroy())
     incoming.on('data', (chunk: Buffer) => sent.push(chunk))
     incoming.pipe(forwarded)
   })
