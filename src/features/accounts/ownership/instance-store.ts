@@ -91,8 +91,8 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
     },
 
     /**
-     * Takes up to `limit` free accounts, each under its next epoch, and returns how many. Skips rows locked by a transaction
-     * of the former owner; the next round takes them.
+     * Takes up to `limit` free accounts, each under its next epoch, and returns how many. Skips rows that a
+     * transaction has locked; the next round, which follows at once, takes them.
      */
     async take(me: string, limit: number): Promise<number> {
       const free = await unowned(handle).orderBy('id').limit(limit).modifyEnd(dialect.skipLocked).execute()

@@ -145,6 +145,28 @@ describePostgres('locks of instances', (databases) => {
     expect([...a.dead, ...b.dead]).toEqual([])
   })
 
+  it('an account whose row a transaction has locked is taken as soon as that ends', async () => {
+    const { db } = await world(3)
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const isLocked = new Promise<void>((resolve, reject) => {
+      const holding = db.transaction(async (tx) => {
+        await tx.selectFrom('accounts').select('id').orderBy('id').limit(1).modifyEnd(db.dialect.forUpdate).execute()
+        resolve()
+        await released
+      })
+      holding.catch(reject)
+    })
+    await isLocked
+    // Only what follows the first round can take the locked one.
+    const a = await start(db, 'a', undefined, { roundMs: HOUR })
+    expect(a.count()).toBe(2)
+    release()
+    await eventually(() => expect(a.count()).toBe(3))
+  })
+
   it('a connection through a pooler takes no lock', async () => {
     const { url } = await world(0)
     const proxy = await startTcpProxy(Number(new URL(url).port), namingAnotherProcess)

@@ -78,6 +78,8 @@ class Rounds implements Ownership {
   /** The next round reads every account; set until such a round has finished. */
   #fullDue = true
   #lastFullMs = Number.NEGATIVE_INFINITY
+  /** Rounds in a row that could not take an account because a transaction held its row. */
+  #lockedRounds = 0
   /** The living instances at the last full round. */
   #living = ''
   #unsubscribe: (() => void) | undefined
@@ -202,7 +204,10 @@ class Rounds implements Ownership {
   #schedule(): void {
     if (this.#stopping !== undefined) return
     clearTimeout(this.#timer)
-    const delayMs = this.#isSoon ? this.#timing.hintGapMs : this.#intervalMs
+    const { hintGapMs } = this.#timing
+    // Transactions lock accounts for milliseconds only.
+    const lockedMs = this.#lockedRounds === 0 ? Number.POSITIVE_INFINITY : hintGapMs * 2 ** this.#lockedRounds
+    const delayMs = this.#isSoon ? hintGapMs : Math.min(this.#intervalMs, lockedMs)
     this.#timer = setTimeout(() => void this.#run(), delayMs)
   }
 
@@ -270,9 +275,10 @@ class Rounds implements Ownership {
     const isOld = beatAtMs - this.#lastFullMs >= this.#timing.fullRoundMs
     this.#fullDue ||= isOld || living !== this.#living || (await this.#reader().hasUnowned())
     if (!this.#fullDue) return
-    const isBalanced = await this.#move()
+    const moved = await this.#move()
     this.#owned.replace(await this.#reader().mine(this.instanceId))
-    this.#fullDue = !isBalanced
+    this.#fullDue = moved !== 'balanced'
+    this.#lockedRounds = moved === 'locked' ? this.#lockedRounds + 1 : 0
     this.#lastFullMs = beatAtMs
     this.#living = living
   }
@@ -335,11 +341,11 @@ class Rounds implements Ownership {
     return dead
   }
 
-  /** Returns false when the next round has to move more accounts. */
-  async #move(): Promise<boolean> {
+  /** What the next round has to do: take accounts that were locked, or move more. */
+  async #move(): Promise<'balanced' | 'locked' | 'unfinished'> {
     const shares = await this.#reader().shares()
     // Removed since the heartbeat: the next round registers again.
-    if (!shares.owned.has(this.instanceId)) return false
+    if (!shares.owned.has(this.instanceId)) return 'unfinished'
     const { take, giveBack } = fairMove({ me: this.instanceId, ...shares })
     const nowMs = this.#deps.clock.monotonic()
     // Releases stay gradual although hints make rounds frequent, so that thousands of mailboxes do not reconnect at once.
@@ -355,9 +361,9 @@ class Rounds implements Ownership {
       const taken = await this.#write((store) => store.take(this.instanceId, limit))
       this.#unowned -= taken
       left -= taken
-      if (taken < limit) return false
+      if (taken < limit) return 'locked'
     }
-    return giveBack === 0
+    return giveBack === 0 ? 'balanced' : 'unfinished'
   }
 
   #reader() {
