@@ -5,6 +5,8 @@ export const theme = createTheme({
   // In both colour schemes texts in this colour have a contrast of 4.5 to their background.
   primaryShade: { light: 7, dark: 5 },
   autoContrast: true,
+  // Where black and white have the same contrast, so that the better one is chosen.
+  luminanceThreshold: 0.179,
   defaultRadius: 'md',
   cursorType: 'pointer',
   fontFamily: '-apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
@@ -12,6 +14,9 @@ export const theme = createTheme({
   headings: { fontWeight: '650' },
   respectReducedMotion: true,
   components: {
+    // A dialog's header element would be a second banner beside that of the page.
+    ModalHeader: { defaultProps: { component: 'div' } },
+    DrawerHeader: { defaultProps: { component: 'div' } },
     Modal: Modal.extend({ defaultProps: { centered: true, closeButtonProps: { 'aria-label': 'Close' } } }),
     Notification: Notification.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } }),
     Paper: Paper.extend({ defaultProps: { radius: 'md' } }),
@@ -31,5 +36,8 @@ export const variables: CSSVariablesResolver = () => ({
     '--mantine-color-dimmed': '#a4a8b0',
     '--mantine-color-placeholder': '#8b9099',
     '--mantine-color-text': '#dfe1e5',
+    // Mantine chooses the colour of a filled button's text for its background in the light scheme.
+    '--mantine-color-indigo-filled': 'var(--mantine-color-indigo-7)',
+    '--mantine-color-indigo-filled-hover': 'var(--mantine-color-indigo-8)',
   },
 })
