@@ -30,6 +30,11 @@ export function truncateText(text: string, limit: number): string {
         .replace(/\uFFFD$/, '')
 }
 
+/** A well-formed copy. V8's slices refer to the text that they were cut from, which may have megabytes. */
+export function detached(text: string): string {
+  return Buffer.from(text).toString()
+}
+
 /** At most `limit` characters of a well-formed text; a surrogate pair counts as one. */
 export function truncateCharacters(text: string, limit: number): string {
   if (text.length <= limit) return text

@@ -1,4 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { fixedClock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -30,6 +32,24 @@ function openLog(level: LogLevel = 'trace') {
 }
 
 describe('a record', () => {
+  it('keeps nothing alive of the long text that it was cut from', () => {
+    setFlagsFromString('--expose-gc')
+    const collectGarbage: () => void = runInNewContext('gc')
+    const { log, all } = openLog()
+    const usedMB = () => {
+      collectGarbage()
+      const { heapUsed, external } = process.memoryUsage()
+      return (heapUsed + external) / 2 ** 20
+    }
+    const before = usedMB()
+    for (let size = 2 ** 20; size < 2 ** 20 + 100; size += 1) {
+      const text = Buffer.alloc(size, 'A response without an end. ').toString('latin1')
+      log.warn('Cannot sync.', { error: new Error(text), metadata: { text } })
+    }
+    expect(all()).toHaveLength(100)
+    expect(usedMB() - before).toBeLessThan(50)
+  })
+
   it('has the documented shape on stdout and in the ring', async () => {
     const { log, written, all } = openLog()
     log

@@ -1,4 +1,4 @@
-import { truncateText } from '../../lib/text.ts'
+import { detached, truncateText } from '../../lib/text.ts'
 
 /** Removes secrets from log records. Never throws, always terminates, and returns plain JSON values. */
 export interface Redactor {
@@ -73,8 +73,9 @@ const MAY_HOLD_SECRET = new RegExp(SECRET_TEXTS.map(({ hint }) => hint).join('|'
 export function redactor(): Redactor {
   const known = new Set<string>()
   function text(given: string): string {
-    // Truncated only after redaction, because half a secret would not be recognised. The first slice bounds the work.
-    let shown = given.slice(0, 2 * MAX_TEXT)
+    // Truncated only after redaction, because half a secret would not be recognised. The first slice bounds the work. Records are kept, so
+    // it must not refer to what may be the response of a hostile server.
+    let shown = given.length > 2 * MAX_TEXT ? detached(given.slice(0, 2 * MAX_TEXT)) : given
     for (const secret of known) if (shown.includes(secret)) shown = shown.replaceAll(secret, REDACTED)
     if (!MAY_HOLD_SECRET.test(shown)) return truncateText(shown, MAX_TEXT)
     for (const { pattern, shown: replacement } of SECRET_TEXTS) shown = shown.replace(pattern, replacement)
