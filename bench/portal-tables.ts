@@ -85,7 +85,7 @@ export function tablesOf(seeded: SeededTables, rows: number): Table[] {
     }),
     ...kind(
       { name: 'drafts', path: `/accounts/${accountId}/drafts`, rows: 'drafts', id: 'messageId', limit: 20 },
-      seeded.drafts,
+      seeded.drafts.map(({ id }) => ({ messageId: id })),
       {},
     ),
     ...kind({ name: 'messages', path: `/accounts/${accountId}/messages`, rows: 'messages' }, seeded.messages, {}),

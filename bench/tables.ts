@@ -6,7 +6,7 @@ import { client } from '../test/scenarios/client.ts'
 import { cpuMs, percentile, spread } from './figures.ts'
 import { slowStatements } from './new-mail.ts'
 import { PAGE, type Table, tablesOf } from './portal-tables.ts'
-import { startProber } from './prober.ts'
+import { type Prober, startProber } from './prober.ts'
 import { onEachStore, type Place } from './stores.ts'
 import { seedTables } from './table-seed.ts'
 
@@ -32,9 +32,10 @@ async function measure(title: string, place: Place, say: (line: string) => void)
   const seeded = await seedTables(place, ROWS)
   const service = await startServiceProcess({ ...place, env: { LOG_LEVEL: 'info' } })
   const connection = new Client(service.url)
-  const prober = await startProber(service.url, '/health/ready', service.key)
+  let prober: Prober | undefined
   try {
     await settled(service)
+    prober = await startProber(service.url, '/health/ready', service.key)
     say(`${title}, ${ROWS.toLocaleString('en')} rows in each table, ${REQUESTS} requests of each page`)
     let missed = 0
     for (const table of tablesOf(seeded, ROWS)) {
@@ -61,7 +62,7 @@ async function measure(title: string, place: Place, say: (line: string) => void)
     say(`  page turns over ${LIMIT_MS} ms (p95): ${missed}`)
     for (const text of slowTexts(service.output())) say(`  slow: ${text}`)
   } finally {
-    prober.stop()
+    prober?.stop()
     await connection.close()
     await service.stop()
   }
