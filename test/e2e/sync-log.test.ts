@@ -139,13 +139,14 @@ describe.skipIf(!dovecotAvailable())('the log of a mailbox from its connection t
       expect(entry.metadata).toEqual({ added: expect.any(Number), updated: expect.any(Number), deleted: 0 })
     }
 
-    await dovecot.doveadm('kick', user)
+    await dovecot.kick(user)
     await eventually(async () => (await ofAccount('sync.disconnect')).length > 0)
     await eventually(async () => (await ofAccount('sync.connect')).length > 1)
     await send('POST', `/accounts/${account.id}/pause`)
     await send('POST', `/accounts/${account.id}/resume`)
+    await eventually(async () => (await ofAccount('sync.connect')).length > 2)
     await dovecot.setPassword(user, 'changed elsewhere')
-    await dovecot.doveadm('kick', user)
+    await dovecot.kick(user)
     await eventually(async () => (await ofAccount('sync.refuse')).length > 0)
     await send('POST', `/accounts/${account.id}/sync`, undefined, `${service.key}x`)
     await send('DELETE', `/accounts/${account.id}`)

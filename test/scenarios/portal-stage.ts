@@ -156,7 +156,7 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
     if (deliveries.length === 0) throw new Error('No delivery has failed yet.')
   })
   await dovecot.setPassword(rejected, 'changed by its owner')
-  await dovecot.doveadm('kick', rejected)
+  await dovecot.kick(rejected)
   await call('POST', `/accounts/${rejectedId}/sync`)
   await eventually(async () => {
     const { status } = await call('GET', `/accounts/${rejectedId}`)

@@ -43,11 +43,13 @@ export interface Dovecot {
   /** PEM of the self-signed certificate, valid for `localhost` and 127.0.0.1. */
   readonly certificate: string
   addUser(name: string, password: string): Promise<void>
-  /** Open sessions stay open. `doveadm('kick', name)` ends them. */
+  /** Open sessions stay open. `kick(name)` ends them. */
   setPassword(name: string, password: string): Promise<void>
   deliver(user: string, message: string | Buffer, options?: Deliver): Promise<void>
   /** Into INBOX, over one LMTP connection. */
   deliverMany(user: string, messages: Iterable<Buffer>): Promise<void>
+  /** Ends the open sessions of a user, once there is one: between two logins Dovecot would find none and fail. */
+  kick(user: string): Promise<void>
   /** Runs `doveadm` on this server and returns its output. */
   doveadm(...args: string[]): Promise<string>
   /** Stops the server with all its connections and starts it on the same ports. */
@@ -188,6 +190,9 @@ function instance(folder: string, ports: DovecotPorts, certificate: string, firs
       else await append(user, raw, options)
     },
     deliverMany: (user, messages) => lmtpDeliver({ host: HOST, port: ports.lmtp }, user, messages),
+    async kick(user) {
+      await eventually(() => dovecot.doveadm('kick', user))
+    },
     async doveadm(...args) {
       const { stdout } = await run('/usr/bin/doveadm', ['-c', join(folder, 'dovecot.conf'), ...args])
       return stdout

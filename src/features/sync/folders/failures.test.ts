@@ -71,7 +71,7 @@ describe.skipIf(!dovecotAvailable())('sync failures', () => {
     it('makes no attempt after a refused password until the password changes', async () => {
       const { db, user, box, service, accountId, received } = await syncedMailbox(server, open)
       await server.setPassword(user, 'two')
-      await server.doveadm('kick', user)
+      await server.kick(user)
       await eventually(async () =>
         expect(await service.accounts.get(accountId)).toMatchObject({ status: 'auth_error' }),
       )
