@@ -38,8 +38,9 @@ export interface ImapLimits {
   workBytes: number
   /** How long a live read may take, waiting included. A stream has as long for each chunk. */
   readMs: number
-  /** An idle sync connection is checked with NOOP this often. It is closed when the server does not respond in `checkTimeoutMs`. */
+  /** A sync connection without a command for this long is checked with NOOP. Longer than the interval of polls, which check it too. */
   checkIntervalMs: number
+  /** How long the server may take to answer that NOOP, and to end an IDLE. The connection is closed after that. */
   checkTimeoutMs: number
   /** How often the watched folder of a server without IDLE is polled. */
   pollIntervalMs: number
@@ -71,7 +72,7 @@ const LIMITS: ImapLimits = {
   workLines: 1_200_000,
   workBytes: 256 * MB,
   readMs: 30_000,
-  checkIntervalMs: 45_000,
+  checkIntervalMs: 75_000,
   checkTimeoutMs: 12_000,
   pollIntervalMs: 30_000,
   requestIdleMs: 30_000,

@@ -26,12 +26,15 @@ export type FolderWork<T> = (client: ImapClient, box: MailboxObject) => Promise<
 const REFUSED_IDLE_MS = 1000
 const MAX_REFUSALS = 3
 const SELECTING = 'selecting the watched folder'
+/** How long to wait for more commands before an IDLE that they would end. */
+const MORE_FOLLOWS_MS = 200
 
 /**
  * The connection that sync works through. It keeps the watched folder selected, runs commands when asked, and returns to IDLE as soon as
  * they are done.
  *
  *   IDLE ──EXISTS──→ onChange ─→ syncFolder: one FETCH ─→ IDLE
+ *     ├─ any command: DONE, answered within checkTimeoutMs, else onClose
  *     └─ no command for checkIntervalMs: NOOP, answered within checkTimeoutMs, else onClose
  */
 export class SyncConnection {
@@ -48,7 +51,8 @@ export class SyncConnection {
   #isClosed = false
   #idleRefusals = 0
   #nextCheck: NodeJS.Timeout | undefined
-  #nextIdle: NodeJS.Immediate | undefined
+  #nextIdle: NodeJS.Timeout | undefined
+  #idleEnd: NodeJS.Timeout | undefined
   readonly #flood: FloodGauge
   #counted: Traffic
   /** Work that needs a selected folder runs one at a time. */
@@ -98,20 +102,24 @@ export class SyncConnection {
     await this.inFolder(path, SELECTING, async () => {})
   }
 
-  /** Runs commands that need no selected folder. imapflow ends the IDLE before them; the connection re-enters it afterwards. */
-  async run<T>(doing: string, work: (client: ImapClient) => Promise<T>): Promise<T> {
+  /**
+   * Runs commands that need no selected folder. imapflow ends the IDLE before them; the connection re-enters it afterwards. With
+   * `moreFollows` it waits a moment for the caller's next command.
+   */
+  async run<T>(doing: string, work: (client: ImapClient) => Promise<T>, { moreFollows = false } = {}): Promise<T> {
     if (this.#isClosed || !this.#client.imap.usable) {
       throw providerError(this.#client.failure() ?? connectionLost(`${doing}: the connection is closed`), doing)
     }
     this.#running += 1
     clearTimeout(this.#nextCheck)
+    this.#expectEndOfIdle(doing)
     try {
       return await withinLimits(this.#client, this.#options.work, doing, work(this.#client))
     } catch (error) {
       throw providerError(error, doing)
     } finally {
       this.#running -= 1
-      this.#listen()
+      this.#listen(moreFollows ? MORE_FOLLOWS_MS : 0)
     }
   }
 
@@ -146,12 +154,11 @@ export class SyncConnection {
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    clearTimeout(this.#nextCheck)
-    clearImmediate(this.#nextIdle)
+    this.#clearTimers()
     this.#client.imap.close()
   }
 
-  #listen() {
+  #listen(idleAfterMs = 0) {
     if (this.#isClosed || this.#running > 0) return
     const { imap } = this.#client
     const { checkIntervalMs, pollIntervalMs } = this.#options
@@ -163,8 +170,8 @@ export class SyncConnection {
       isPolled ? Math.min(pollIntervalMs, checkIntervalMs) : checkIntervalMs,
     )
     // Delayed, because work that follows at once would have to end the IDLE again, which costs a round trip.
-    clearImmediate(this.#nextIdle)
-    if (this.#isWatching && canIdle) this.#nextIdle = setImmediate(() => void this.#idle())
+    clearTimeout(this.#nextIdle)
+    if (this.#isWatching && canIdle) this.#nextIdle = setTimeout(() => void this.#idle(), idleAfterMs)
   }
 
   async #idle() {
@@ -175,10 +182,19 @@ export class SyncConnection {
     // A failure ends the connection, or shows as an IDLE that ends right away.
     await imap.idle().catch(() => false)
     this.#isIdling = false
+    clearTimeout(this.#idleEnd)
+    this.#idleEnd = undefined
     const endedByItself = !this.#isClosed && imap.usable && this.#running === 0
     if (!endedByItself) return
     this.#idleRefusals = this.#clock.monotonic() - startedMs < REFUSED_IDLE_MS ? this.#idleRefusals + 1 : 0
     this.#listen()
+  }
+
+  /** A connection that broke unnoticed shows here: the end of an IDLE takes the server no work. */
+  #expectEndOfIdle(doing: string) {
+    if (!this.#isIdling || this.#idleEnd !== undefined) return
+    const { checkTimeoutMs } = this.#options
+    this.#idleEnd = setTimeout(() => this.#client.closeWith(timeoutError(doing, checkTimeoutMs)), checkTimeoutMs)
   }
 
   /** Sends NOOP, which ends the IDLE (so it is renewed long before 29 minutes) and reports changes. */
@@ -204,10 +220,14 @@ export class SyncConnection {
   }
 
   #onClosed() {
-    clearTimeout(this.#nextCheck)
+    this.#clearTimers()
     if (this.#isClosed) return
     this.#isClosed = true
     this.#events.onClose(this.#client.failure())
+  }
+
+  #clearTimers() {
+    for (const timer of [this.#nextCheck, this.#nextIdle, this.#idleEnd]) clearTimeout(timer)
   }
 }
 

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
+import { eventually } from '../../../../test/kit/eventually.ts'
 import { FolderMirror } from '../../../../test/kit/folder-mirror.ts'
 import { dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 import { imapAccess, openGuard } from '../../../../test/servers/imap-mailbox.ts'
@@ -16,7 +18,7 @@ async function sessionOf(access: MailAccess) {
   return closing(await mail.openSession(access, { onChange: () => {}, onClose: () => {} }, signal))
 }
 
-it('checks every folder but the watched one by the list, where the server returns states with it', async () => {
+it('checks every folder by the list, where the server returns states with it', async () => {
   const scripted = closing(
     await startScriptedImap({ capabilities: 'LIST-EXTENDED LIST-STATUS', folders: ['Sent', 'Trash', 'Work'] }),
   )
@@ -29,12 +31,25 @@ it('checks every folder but the watched one by the list, where the server return
     await check()
     return scripted.commands.slice(from).filter((name) => name === 'STATUS').length
   }
-  expect(await statusesOf(() => session.listFolders().then(() => session.changedFolders(folders)))).toBe(1)
+  expect(await statusesOf(() => session.listFolders().then(() => session.changedFolders(folders)))).toBe(0)
   expect(await statusesOf(() => session.changedFolders(folders))).toBe(4)
 })
 
+it('ends the IDLE once for a check, although the caller stores what was listed in between', async () => {
+  const scripted = closing(await startScriptedImap({ capabilities: 'IDLE', folders: ['Sent'] }))
+  const session = await sessionOf(scripted.access)
+  const idles = () => scripted.commands.filter((name) => name === 'IDLE').length
+  await session.watch('INBOX')
+  await eventually(() => idles() === 1)
+  await session.listFolders()
+  await sleep(20)
+  await session.changedFolders([{ path: 'INBOX', cursor: null }])
+  await eventually(() => idles() === 2)
+  expect(scripted.commands.filter((name) => name === 'DONE')).toHaveLength(1)
+})
+
 describe.skipIf(!dovecotAvailable())('the states that Dovecot lists', () => {
-  it('show changes of the other folders', async () => {
+  it('show changes of every folder', async () => {
     const server = await startDovecot()
     onTestFinished(() => server.stop())
     await server.addUser('ann', 'secret')
@@ -53,5 +68,8 @@ describe.skipIf(!dovecotAvailable())('the states that Dovecot lists', () => {
     await mirrors[2]?.sync(session)
     await server.doveadm('flags', 'add', '-u', 'ann', '\\Flagged', 'mailbox', 'Trash', 'all')
     expect(await changed()).toEqual(['Trash'])
+    await mirrors[2]?.sync(session)
+    await server.deliver('ann', plainMail())
+    expect(await changed()).toEqual(['INBOX'])
   })
 })

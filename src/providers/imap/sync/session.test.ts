@@ -88,6 +88,16 @@ describe.skipIf(!dovecotAvailable())('the sync connection of an IMAP account', (
     server.resume()
   })
 
+  it('detects by the next command that the connection broke during an IDLE', async () => {
+    const { server, session, closed, changes } = await watching({}, { checkTimeoutMs: 500, silenceMs: 60_000 })
+    await server.deliver('ann', plainMail())
+    await eventually(() => changes.length > 0)
+    server.pause()
+    await expect(session.listFolders()).rejects.toMatchObject({ kind: 'unavailable', timedOut: true })
+    expect(closed).toHaveLength(1)
+    server.resume()
+  })
+
   it('detects a server that stops responding during a command', async () => {
     const { server, session, closed } = await watching({}, { silenceMs: 2000 })
     server.pause()
@@ -120,7 +130,7 @@ describe.skipIf(!dovecotAvailable())('the sync connection of an IMAP account', (
   it('throws auth_expired at the next login after a password change, and continues with the new one', async () => {
     const { server, closed, open, mirror } = await watching()
     await server.setPassword('ann', 'other')
-    await server.doveadm('kick', 'ann')
+    await server.kick('ann')
     await eventually(() => closed.length > 0)
     await expect(open()).rejects.toMatchObject({ kind: 'auth_expired' })
     await server.deliver('ann', plainMail({ subject: 'meanwhile' }))

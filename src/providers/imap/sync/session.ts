@@ -77,21 +77,29 @@ export class ImapSession implements FolderSession {
 
   async listFolders(signal?: AbortSignal): Promise<RemoteFolder[]> {
     const withStates = this.#hasFewFolders
-    const listing = this.#connection.run('listing the folders', (client) => listWithStates(client, withStates))
+    const isWatched = this.#connection.isWatched(this.#connection.folder)
+    const list = async (client: ImapClient) => {
+      // The state of the selected folder is only as fresh as the server's last response.
+      if (withStates && isWatched) await client.imap.noop()
+      return listWithStates(client, withStates)
+    }
+    const listing = this.#connection.run('listing the folders', list, { moreFollows: true })
     const { folders, states } = await (signal === undefined ? listing : untilAborted(listing, signal))
     this.#hasFewFolders = folders.length <= FEW_FOLDERS
-    this.#listed = { states, atMs: this.#deps.clock.monotonic() }
+    // Until a folder is watched, its later changes are not reported.
+    const known = isWatched ? states : new Map([...states].filter(([path]) => path !== this.#connection.folder))
+    this.#listed = { states: known, atMs: this.#deps.clock.monotonic() }
     return folders
   }
 
   async changedFolders(folders: readonly { path: string; cursor: string | null }[]): Promise<string[]> {
     const doing = 'checking a folder'
     const changed: string[] = []
-    // The state of the selected folder is only as fresh as the server's last response.
-    if (folders.some(({ path }) => path === this.#connection.folder)) {
+    const listed = this.#takeListedStates()
+    const watched = this.#connection.folder
+    if (!listed.has(watched) && folders.some(({ path }) => path === watched)) {
       await this.#connection.run(doing, ({ imap }) => imap.noop())
     }
-    const listed = this.#takeListedStates()
     const { hasCondstore } = this.#connection
     this.#emptyFolders.clear()
     for (const { path, cursor } of folders) {
@@ -106,12 +114,11 @@ export class ImapSession implements FolderSession {
     return changed
   }
 
-  /** The states that a listing has just returned, without the watched folder's, which are used once. */
+  /** The states that a listing has just returned, which are used once. */
   #takeListedStates(): ReadonlyMap<string, StatusObject> {
     const { states, atMs } = this.#listed
     this.#listed = NOTHING_LISTED
-    if (this.#deps.clock.monotonic() - atMs > LISTED_MS) return new Map()
-    return new Map([...states].filter(([path]) => path !== this.#connection.folder))
+    return this.#deps.clock.monotonic() - atMs > LISTED_MS ? NOTHING_LISTED.states : states
   }
 
   async *syncFolder(request: FolderSyncRequest): AsyncGenerator<FolderStep> {
