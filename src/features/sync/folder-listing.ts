@@ -86,8 +86,8 @@ export interface SyncedFolders {
 
 /**
  * Updates the labels from the listing. A renamed label keeps its id and emits one `mailbox.changed`. A label whose folder
- * vanished is no longer synced; `deleteFolder` removes its messages later. Returns false, with nothing stored, when the API changed
- * folders after `apiChanges` was read: list again.
+ * vanished is no longer synced; `deleteFolder` removes its messages later. Returns `unchanged` when the labels are as listed, and
+ * `stale`, with nothing stored, when the API changed folders after `apiChanges` was read: list again.
  */
 export async function storeFolders(
   deps: SyncDeps,
@@ -95,18 +95,18 @@ export async function storeFolders(
   plan: FolderPlan,
   synced: SyncedFolders,
   apiChanges: ApiChanges,
-): Promise<boolean> {
+): Promise<'unchanged' | 'stored' | 'stale'> {
   const { syncedAs } = synced
   const { provider } = context
   const changed = plan.kept.filter(
     ({ label, folder }) => !isAsListed(label, folder, provider) || label.syncedAs !== (syncedAs.get(folder) ?? null),
   )
   const unsynced = plan.vanished.filter((label) => label.syncedAs !== null || label.selectable === 1)
-  if (changed.length + plan.appeared.length + unsynced.length === 0) return true
+  if (changed.length + plan.appeared.length + unsynced.length === 0) return 'unchanged'
   return deps.db.transaction(async (tx) => {
     await deps.fence(tx, context.accountId, context.epoch)
     const latest = await findApiChanges(tx, context.accountId)
-    if (latest.latestFolder > apiChanges.latestFolder) return false
+    if (latest.latestFolder > apiChanges.latestFolder) return 'stale'
     const nowMs = deps.clock.now()
     const labels = labelStore(tx)
     const paths = new Set([...plan.kept.map(({ folder }) => folder), ...plan.appeared].map((folder) => folder.path))
@@ -129,7 +129,7 @@ export async function storeFolders(
       if (now.name === label.name) continue
       await deps.events.record(tx, [folderEvent(now, await labels.incrementVersion(label.id), provider, counts)])
     }
-    return true
+    return 'stored'
   })
 }
 

@@ -143,16 +143,18 @@ export class FolderWork implements AccountWork {
     // Every mailbox has an INBOX, so an empty list is a server failure. It must not delete every folder.
     if (folders.length === 0) throw new ProviderError('unavailable', 'the server listed no folders')
     const labels = labelStore(this.#deps.db.read)
-    const listed = planFolders(await labels.all(context.accountId), folders)
+    const stored = await labels.all(context.accountId)
+    const listed = planFolders(stored, folders)
     const plan = await detectRenames(this.#deps, session, listed, signal)
     const syncedAs = chooseSyncedFolders(plan.kept, plan.appeared, context.mailbox, this.#deps.settings.folders)
     const synced = { syncedAs, hasCursorPerFolder: true }
-    if (!(await storeFolders(this.#deps, context, plan, synced, apiChanges))) {
-      return this.#checkAll(open, account, signal)
-    }
+    const outcome = await storeFolders(this.#deps, context, plan, synced, apiChanges)
+    if (outcome === 'stale') return this.#checkAll(open, account, signal)
     for (const label of plan.vanished) await deleteFolder(this.#deps, { ...context, signal }, label)
-    const rows = (await labels.all(context.accountId)).filter((label) => label.syncedAs !== null)
-    this.#folders = rows.sort((a, b) => Number(isMain(b)) - Number(isMain(a)))
+    const isAsStored = outcome === 'unchanged' && plan.vanished.length === 0
+    const rows = isAsStored ? stored : await labels.all(context.accountId)
+    const syncedRows = rows.filter((label) => label.syncedAs !== null)
+    this.#folders = syncedRows.sort((a, b) => Number(isMain(b)) - Number(isMain(a)))
     await this.#watch(open, account)
     for (const path of await this.#changedFolders(session)) this.#dirty.add(path)
     this.#fullSyncAt = fullSyncAt

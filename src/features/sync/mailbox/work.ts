@@ -168,7 +168,8 @@ export class MailboxWork implements AccountWork {
     this.#scopes = session.scopes(folders)
     const syncedAs = new Map(folders.map((folder) => [folder, 'mailbox']))
     const synced = { syncedAs, hasCursorPerFolder: !this.#isOneScope }
-    if (!(await storeFolders(this.#deps, context, plan, synced, apiChanges))) return this.#list(open, signal)
+    const outcome = await storeFolders(this.#deps, context, plan, synced, apiChanges)
+    if (outcome === 'stale') return this.#list(open, signal)
     const rows = await labels.all(context.accountId)
     this.#labels = new Map(rows.map((label) => [label.providerId, label]))
     for (const label of plan.vanished) {
