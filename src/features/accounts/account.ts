@@ -172,6 +172,8 @@ export interface Ownership {
   onChange(listener: (change: OwnershipChange) => void): void
   /** The mail host whose limits the account shares. Empty for an account that is not owned. */
   mailHost(accountId: string): string
+  /** As of the last round, or the account's last change here. */
+  isPaused(accountId: string): boolean
   /** Called after each round, every 5 s, to catch up on lost hints. */
   onRound(listener: () => void): void
   /** The heartbeat stores what `read` returns, so that every replica can sum up the totals of all. */

@@ -143,7 +143,7 @@ export class AccountSync {
 
   /** 0 when the run may log in now, which uses the reserved moment, and when it needs no login. */
   #takeLogin(): number {
-    if (this.#work?.isOpen === true) return 0
+    if (this.#work?.isOpen === true || this.#deps.ownership.isPaused(this.#accountId)) return 0
     const nowMs = this.#deps.clock.monotonic()
     // A moment that passed long ago, because the host was unreachable, has passed for its other accounts too.
     const isMissed = this.#loginAt !== undefined && nowMs - this.#loginAt > MISSED_LOGIN_MS

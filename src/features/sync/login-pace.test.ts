@@ -23,7 +23,7 @@ it('reserves so many logins per second for each host, and a burst after a quiet 
 })
 
 /** Mailboxes of one server, which responds to a login when the test says so. */
-async function takingOver(accounts: number, timing: Partial<SyncTiming>) {
+async function takingOver(accounts: number, timing: Partial<SyncTiming>, { paused = false } = {}) {
   const db = await open()
   /** Logins in progress: how to respond to each. */
   const waiting = new Map<object, () => void>()
@@ -43,6 +43,7 @@ async function takingOver(accounts: number, timing: Partial<SyncTiming>) {
   const { host = '', port: imapsPort = 0 } = server.access.settings.imap ?? {}
   const ids: string[] = []
   for (let n = 0; n < accounts; n += 1) ids.push(await service.link({ host, imapsPort }, `user-${n}`, 'secret'))
+  if (paused) for (const id of ids) await db.transaction((tx) => service.accounts.change(tx, id, { paused: true }))
   await service.start()
   return { service, ids, waiting, most: () => most }
 }
@@ -71,4 +72,13 @@ it('logins beyond the pace of the host wait without a slot, except those that a 
   expect(service.sync.totals()).toMatchObject({ waiting: 0 })
   await service.requestNow(late)
   await eventually(() => expect(withoutRun()).toEqual(later))
+})
+
+it('paused mailboxes take no turn of the logins', async () => {
+  const { service, ids, waiting } = await takingOver(12, { loginBurst: 5, loginsPerSecond: 0.001 }, { paused: true })
+  const idle = { state: 'idle', lastRunAt: expect.any(Number), nextRunAt: null }
+  await eventually(() => {
+    for (const id of ids) expect(service.sync.state(id)).toMatchObject(idle)
+  })
+  expect(waiting.size).toBe(0)
 })

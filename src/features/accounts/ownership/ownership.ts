@@ -113,6 +113,10 @@ class Rounds implements Ownership {
     return this.#owned.get(accountId)?.mailHost ?? ''
   }
 
+  isPaused(accountId: string): boolean {
+    return this.#owned.get(accountId)?.paused === 1
+  }
+
   onRound(listener: () => void): void {
     this.#roundListeners.push(listener)
   }
