@@ -74,7 +74,7 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
 
   async function run(accountId: string, { signal, failures }: RunContext): Promise<RunResult> {
     const epoch = ownership.owned().get(accountId)
-    if (epoch === undefined || stopped) return {}
+    if (epoch === undefined || stopped || ownership.isPaused(accountId)) return {}
     const before = reads.get(accountId)
     const now = clock.monotonic()
     const isComplete = complete.has(accountId) || before === undefined || now - before.allAt >= pushedMs
@@ -91,8 +91,9 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
     try {
       const isQuiet = watched(await takeNotified(accountId, epoch))
       const { account } = await deps.accounts.getForSync(accountId)
+      if (!maySync(account)) return {}
       const access = await deps.accounts.access(accountId)
-      if (!maySync(account) || !(await mayHaveCalendars(account, access))) return {}
+      if (!(await mayHaveCalendars(account, access))) return {}
       const remote = deps.calendars(account.provider).open(access)
       provider = account.provider
       const onStored = ({ added, updated, deleted }: EventCounts) => {
