@@ -56,6 +56,8 @@ export function push(deps: PushDeps): Push {
   /** Owned accounts with a valid subscription. */
   const subscribed = new Map<string, { provider: ProviderName; until: number }>()
   let sweeping: Promise<void> | undefined
+  /** The owned accounts that the scheduled ones were last compared with. Each full round returns another map. */
+  let aligned: ReadonlyMap<string, number> | undefined
   let unsubscribe = () => {}
   let stopped = false
 
@@ -144,8 +146,11 @@ export function push(deps: PushDeps): Push {
   /** Catches lifecycle notifications whose hint was lost. */
   async function renewDue(): Promise<void> {
     const owned = ownership.owned()
-    for (const accountId of scheduler.ids()) if (!owned.has(accountId)) remove(accountId)
-    for (const accountId of owned.keys()) if (!scheduler.has(accountId)) scheduler.add(accountId)
+    if (owned !== aligned) {
+      for (const accountId of scheduler.ids()) if (!owned.has(accountId)) remove(accountId)
+      for (const accountId of owned.keys()) if (!scheduler.has(accountId)) scheduler.add(accountId)
+      aligned = owned
+    }
     for (const accountId of await pushStore(db.read).listDue()) {
       // After a failure the backoff says when to retry.
       if (scheduler.state(accountId)?.attempts === 0) scheduler.request(accountId)

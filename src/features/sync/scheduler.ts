@@ -59,6 +59,8 @@ export function sync(deps: SyncDeps): Sync {
     onStalled: restart,
   })
   let sweeping: Promise<void> | undefined
+  /** The owned accounts that the scheduled ones were last compared with. Each full round returns another map. */
+  let aligned: ReadonlyMap<string, number> | undefined
   let unsubscribe = () => {}
   let stopped = false
 
@@ -145,8 +147,11 @@ export function sync(deps: SyncDeps): Sync {
   /** Runs requests whose hint was lost, and aligns the scheduled accounts with the owned ones. */
   async function runRequested(): Promise<void> {
     const owned = ownership.owned()
-    for (const accountId of scheduler.ids()) if (!owned.has(accountId)) remove(accountId)
-    for (const accountId of owned.keys()) if (!scheduler.has(accountId)) add(accountId)
+    if (owned !== aligned) {
+      for (const accountId of scheduler.ids()) if (!owned.has(accountId)) remove(accountId)
+      for (const accountId of owned.keys()) if (!scheduler.has(accountId)) add(accountId)
+      aligned = owned
+    }
     for (const [accountId, requestedAt] of await requestedSyncs(db.read, ownership.instanceId)) {
       // A run that has seen the request and failed retries it itself.
       const account = syncs.get(accountId)

@@ -66,7 +66,7 @@ interface Job {
 
 const MAX_ERROR_CHARS = 500
 /** Maximum starts per turn of the event loop, because on the file store a run may complete within one turn. */
-const STARTS_PER_TURN = 16
+const STARTS_PER_TURN = 4
 /** Longer delays wait in several timers, because setTimeout overflows after 24 days. */
 const MAX_TIMER_MS = 60 * 60 * 1000
 /** How long a stop waits for runs that ignore their signal. */
