@@ -68,7 +68,7 @@ describeEachDatabase('migrations', (databases, engine) => {
     it('of replicas that start together are applied once', async () => {
       const place = await databases.place()
       const replicas = await Promise.all([1, 2, 3, 4].map(() => databases(place)))
-      // A replica hears of its commit after the others may, so the calls have no order.
+      // A replica may report its commit after the next one has run, so the calls have no order.
       const applied: string[] = []
       await Promise.all(replicas.map((db) => migrateUp(db, [...migrations, extra, more], (name) => applied.push(name))))
       expect(applied.sort()).toEqual(['9000-extra', '9001-more'])
