@@ -31,8 +31,6 @@ const SEARCH_UIDS = 500
 
 /** With more folders, the states of the synced ones are cheaper to read one by one. */
 const FEW_FOLDERS = 50
-/** Each NOOP costs as much as a listing. */
-const LISTINGS_PER_NOOP = 5
 /** How long the states of a listing are used. A later change is found by the next check. */
 const LISTED_MS = 10_000
 
@@ -54,7 +52,6 @@ export class ImapSession implements FolderSession {
   #singleUntilMs = Number.NEGATIVE_INFINITY
   #hasFewFolders = false
   #listed: Listed = NOTHING_LISTED
-  #listings = 0
   /** Steps of empty folders that were never synced, made from the states that the last check read. */
   readonly #emptyFolders = new Map<string, FolderStep>()
 
@@ -82,9 +79,8 @@ export class ImapSession implements FolderSession {
     const withStates = this.#hasFewFolders
     const isWatched = this.#connection.isWatched(this.#connection.folder)
     const list = async (client: ImapClient) => {
-      // IDLE reports the changes of the selected folder. A server whose IDLE reports none may list an old state of it, too.
-      if (withStates && isWatched && this.#listings % LISTINGS_PER_NOOP === 0) await client.imap.noop()
-      this.#listings += 1
+      // The listed state of the selected folder, too, is only as fresh as the server's last update of it.
+      if (withStates && isWatched) await client.imap.noop()
       return listWithStates(client, withStates)
     }
     const listing = this.#connection.run('listing the folders', list, { moreFollows: true })
