@@ -124,7 +124,12 @@ describe.skipIf(!browserAvailable())('the booking page', () => {
     }
     await page.locator('calendar-date').evaluate((element: { focus(): void }) => element.focus())
     const first = await focus()
-    await press('ArrowRight', 'ArrowRight', 'Enter')
+    // The calendar moves the focus with its next frame, and takes the next key from there.
+    for (let step = 0, before = first; step < 2; step += 1, before = await focus()) {
+      await press('ArrowRight')
+      await expect.poll(focus).not.toBe(before)
+    }
+    await press('Enter')
     await expect.poll(focus).toMatch(/^\w+day, /)
     expect(await focus()).not.toContain(first)
     await press('Tab', 'Tab', 'Enter')
