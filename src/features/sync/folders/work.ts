@@ -1,10 +1,12 @@
+import { hash } from 'node:crypto'
 import {
   type FolderMailProvider,
   type FolderSession,
   type FolderStep,
   ProviderError,
+  type RemoteFolder,
 } from '../../../providers/contract/index.ts'
-import { type Account, findApiChanges } from '../../accounts/index.ts'
+import { type Account, type ApiChanges, findApiChanges } from '../../accounts/index.ts'
 import { type LabelRow, labelStore, planFolders } from '../../labels/index.ts'
 import { messageStore } from '../../messages/index.ts'
 import type { OwnedAccount, SyncDeps, SyncTiming } from '../deps.ts'
@@ -42,6 +44,8 @@ export class FolderWork implements AccountWork {
   #isSyncing = false
   /** The synced folders, the main folder first. */
   #folders: LabelRow[] = []
+  /** The last listing that the labels agree with, so the same one again needs no look at them. */
+  #storedListing: string | undefined
   /** Paths of the changed folders. */
   #dirty = new Set<string>()
   /** Monotonic; when the next full sync is due. */
@@ -142,25 +146,41 @@ export class FolderWork implements AccountWork {
     const folders = await session.listFolders(signal)
     // Every mailbox has an INBOX, so an empty list is a server failure. It must not delete every folder.
     if (folders.length === 0) throw new ProviderError('unavailable', 'the server listed no folders')
-    const labels = labelStore(this.#deps.db.read)
-    const stored = await labels.all(context.accountId)
-    const listed = planFolders(stored, folders)
-    const plan = await detectRenames(this.#deps, session, listed, signal)
-    const syncedAs = chooseSyncedFolders(plan.kept, plan.appeared, context.mailbox, this.#deps.settings.folders)
-    const synced = { syncedAs, hasCursorPerFolder: true }
-    const outcome = await storeFolders(this.#deps, context, plan, synced, apiChanges)
-    if (outcome === 'stale') return this.#checkAll(open, account, signal)
-    for (const label of plan.vanished) await deleteFolder(this.#deps, { ...context, signal }, label)
-    const isAsStored = outcome === 'unchanged' && plan.vanished.length === 0
-    const rows = isAsStored ? stored : await labels.all(context.accountId)
-    const syncedRows = rows.filter((label) => label.syncedAs !== null)
-    this.#folders = syncedRows.sort((a, b) => Number(isMain(b)) - Number(isMain(a)))
+    const listing = `${apiChanges.latestFolder} ${hash('sha1', JSON.stringify([context.mailbox, folders]))}`
+    if (listing !== this.#storedListing) {
+      this.#storedListing = undefined
+      const outcome = await this.#storeListing(open, folders, apiChanges, signal)
+      if (outcome === 'stale') return this.#checkAll(open, account, signal)
+      if (outcome === 'unchanged') this.#storedListing = listing
+    }
     await this.#watch(open, account)
     for (const path of await this.#changedFolders(session)) this.#dirty.add(path)
     this.#fullSyncAt = fullSyncAt
     if (this.#folders[0] === undefined || !isMain(this.#folders[0])) {
       throw new ProviderError('not_found', `there is no folder "${context.mailbox}" on the server`)
     }
+  }
+
+  /** Updates the labels and `#folders`. The result is that of `storeFolders`. */
+  async #storeListing(
+    { session, context }: Open,
+    listed: readonly RemoteFolder[],
+    apiChanges: ApiChanges,
+    signal: AbortSignal,
+  ): ReturnType<typeof storeFolders> {
+    const labels = labelStore(this.#deps.db.read)
+    const stored = await labels.all(context.accountId)
+    const plan = await detectRenames(this.#deps, session, planFolders(stored, listed), signal)
+    const syncedAs = chooseSyncedFolders(plan.kept, plan.appeared, context.mailbox, this.#deps.settings.folders)
+    const synced = { syncedAs, hasCursorPerFolder: true }
+    const outcome = await storeFolders(this.#deps, context, plan, synced, apiChanges)
+    if (outcome === 'stale') return outcome
+    for (const label of plan.vanished) await deleteFolder(this.#deps, { ...context, signal }, label)
+    const isAsStored = outcome === 'unchanged' && plan.vanished.length === 0
+    const rows = isAsStored ? stored : await labels.all(context.accountId)
+    const syncedRows = rows.filter((label) => label.syncedAs !== null)
+    this.#folders = syncedRows.sort((a, b) => Number(isMain(b)) - Number(isMain(a)))
+    return isAsStored ? 'unchanged' : 'stored'
   }
 
   /** Must precede the check and the reading of folders, so that changes made meanwhile are reported. */
