@@ -151,7 +151,8 @@ export class FolderWork implements AccountWork {
       this.#storedListing = undefined
       const outcome = await this.#storeListing(open, folders, apiChanges, signal)
       if (outcome === 'stale') return this.#checkAll(open, account, signal)
-      if (outcome === 'unchanged') this.#storedListing = listing
+      // A folder that vanished is deleted with its last message, which may be later.
+      if (outcome === 'stored') this.#storedListing = listing
     }
     await this.#watch(open, account)
     for (const path of await this.#changedFolders(session)) this.#dirty.add(path)
@@ -161,13 +162,13 @@ export class FolderWork implements AccountWork {
     }
   }
 
-  /** Updates the labels and `#folders`. The result is that of `storeFolders`. */
+  /** Updates the labels and `#folders`. Returns `stale` as `storeFolders` does, and `vanished` when a folder of a label was not listed. */
   async #storeListing(
     { session, context }: Open,
     listed: readonly RemoteFolder[],
     apiChanges: ApiChanges,
     signal: AbortSignal,
-  ): ReturnType<typeof storeFolders> {
+  ): Promise<'stored' | 'vanished' | 'stale'> {
     const labels = labelStore(this.#deps.db.read)
     const stored = await labels.all(context.accountId)
     const plan = await detectRenames(this.#deps, session, planFolders(stored, listed), signal)
@@ -176,11 +177,11 @@ export class FolderWork implements AccountWork {
     const outcome = await storeFolders(this.#deps, context, plan, synced, apiChanges)
     if (outcome === 'stale') return outcome
     for (const label of plan.vanished) await deleteFolder(this.#deps, { ...context, signal }, label)
-    const isAsStored = outcome === 'unchanged' && plan.vanished.length === 0
-    const rows = isAsStored ? stored : await labels.all(context.accountId)
+    const hasVanished = plan.vanished.length > 0
+    const rows = outcome === 'unchanged' && !hasVanished ? stored : await labels.all(context.accountId)
     const syncedRows = rows.filter((label) => label.syncedAs !== null)
     this.#folders = syncedRows.sort((a, b) => Number(isMain(b)) - Number(isMain(a)))
-    return isAsStored ? 'unchanged' : 'stored'
+    return hasVanished ? 'vanished' : 'stored'
   }
 
   /** Must precede the check and the reading of folders, so that changes made meanwhile are reported. */
