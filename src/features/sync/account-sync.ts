@@ -41,7 +41,6 @@ export class AccountSync {
   #pausedUntil = Number.NEGATIVE_INFINITY
   /** The stored status already says that the account cannot be synced. */
   #isStalled = false
-  /** The account was changed since the last run began. */
   #hasChanged = false
   /** A transaction of this run passed the fence. */
   #hasWritten = false
@@ -109,6 +108,11 @@ export class AccountSync {
     }
     if (scope !== 'changes') this.#hintedScope = 'everything'
     else this.#hintedScope ??= scope
+  }
+
+  /** The account was changed since the last run began. */
+  get hasChanged(): boolean {
+    return this.#hasChanged
   }
 
   /** Returns false when no run has begun since this request was made. */

@@ -51,7 +51,7 @@ export function sync(deps: SyncDeps): Sync {
   const scheduler = new OwnedScheduler({
     ...{ clock, log, operation: 'sync.account', concurrency, backoff: retry, run },
     perGroup: Math.max(1, Math.floor(concurrency * perHostShare)),
-    heldMs,
+    heldMs: (accountId) => find(accountId)?.heldMs() ?? 0,
   })
   const stalls = new StallWatch({
     ...{ ...deps, times, stalledAfterMs },
@@ -75,7 +75,12 @@ export function sync(deps: SyncDeps): Sync {
       await drop(accountId)
       account = undefined
     }
-    return (account ?? create(accountId, epoch)).run(context)
+    account ??= create(accountId, epoch)
+    const result = await account.run(context)
+    // Nothing is planned: it is paused, or its credentials were refused. Thousands of such accounts must cost no memory.
+    const isIdle = result.nextRunInMs === undefined && result.failure === undefined
+    if (isIdle && !account.hasChanged) await drop(accountId)
+    return result
   }
 
   function create(accountId: string, epoch: number): AccountSync {
@@ -86,10 +91,9 @@ export function sync(deps: SyncDeps): Sync {
     return account
   }
 
-  function heldMs(accountId: string): number {
+  function find(accountId: string): AccountSync | undefined {
     const epoch = ownership.owned().get(accountId)
-    if (epoch === undefined || stopped) return 0
-    return (syncs.get(accountId) ?? create(accountId, epoch)).heldMs()
+    return epoch === undefined || stopped ? undefined : (syncs.get(accountId) ?? create(accountId, epoch))
   }
 
   async function drop(accountId: string): Promise<void> {
@@ -155,8 +159,8 @@ export function sync(deps: SyncDeps): Sync {
     for (const [accountId, requestedAt] of await requestedSyncs(db.read, ownership.instanceId)) {
       // A run that has seen the request and failed retries it itself.
       const account = syncs.get(accountId)
-      if (account?.hasSeen(requestedAt) !== false) continue
-      account.syncRequested('everything')
+      if (account?.hasSeen(requestedAt) === true) continue
+      account?.syncRequested('everything')
       scheduler.request(accountId)
     }
   }
@@ -174,7 +178,7 @@ export function sync(deps: SyncDeps): Sync {
         for (const accountId of lost) remove(accountId)
         for (const accountId of gained) times.expect(accountId)
         if (stopped) return
-        for (const accountId of changed) syncs.get(accountId)?.accountChanged()
+        for (const accountId of changed) find(accountId)?.accountChanged()
         for (const accountId of [...gained, ...changed]) add(accountId)
       })
       ownership.onRound(sweep)
