@@ -1,4 +1,5 @@
 import { type Due, DueHeap } from './due-heap.ts'
+import { Fifo } from './fifo.ts'
 
 export interface RunQueueLimits {
   /** How many accounts run at once. */
@@ -21,7 +22,7 @@ interface Entry extends Due {
 }
 
 interface Group {
-  readonly waiting: Set<Entry>
+  readonly waiting: Fifo<Entry>
   running: number
 }
 
@@ -38,7 +39,7 @@ export class RunQueue {
   readonly #delayed = new DueHeap<Entry>()
   readonly #groups = new Map<string, Group>()
   /** Groups with a waiting account and a free slot, in the order of their turns. */
-  readonly #ready = new Map<string, Group>()
+  readonly #ready = new Fifo<string>()
   #running = 0
   #waiting = 0
 
@@ -124,14 +125,12 @@ export class RunQueue {
       entry = this.#delayed.first()
     }
     while (this.#running < this.#limits.concurrency) {
-      const [next] = this.#ready
-      if (next === undefined) return undefined
-      const [name, group] = next
-      const [entry] = group.waiting
-      // The end of the line: the other groups come first.
-      this.#ready.delete(name)
+      const name = this.#ready.shift()
+      if (name === undefined) return undefined
+      // Its next turn is at the end of the line: the other groups come first.
+      const entry = this.#groups.get(name)?.waiting.shift()
       if (entry === undefined) continue
-      this.#leave(entry)
+      this.#waiting -= 1
       const delayMs = heldMs(entry.id)
       if (delayMs > 0) this.#delay(entry, nowMs + delayMs)
       else this.#start(entry)
@@ -191,7 +190,7 @@ export class RunQueue {
   #group(name: string): Group {
     const known = this.#groups.get(name)
     if (known !== undefined) return known
-    const group: Group = { waiting: new Set(), running: 0 }
+    const group: Group = { waiting: new Fifo(), running: 0 }
     this.#groups.set(name, group)
     return group
   }
@@ -201,7 +200,7 @@ export class RunQueue {
     const group = this.#groups.get(name)
     if (group === undefined) return
     if (group.waiting.size === 0 || group.running >= this.#limits.perGroup) this.#ready.delete(name)
-    else if (!this.#ready.has(name)) this.#ready.set(name, group)
+    else this.#ready.add(name)
     if (group.waiting.size === 0 && group.running === 0) this.#groups.delete(name)
   }
 }
