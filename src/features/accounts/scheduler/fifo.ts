@@ -1,5 +1,5 @@
 /**
- * A queue without duplicates from which any item can be removed, in constant time. A plain set is none: each look at its first item
+ * A queue without duplicates from which any item can be removed, in constant time. A plain set is none: each read of its first item
  * passes all those that were removed before it.
  */
 export class Fifo<Item> {

@@ -44,7 +44,7 @@ export class FolderWork implements AccountWork {
   #isSyncing = false
   /** The synced folders, the main folder first. */
   #folders: LabelRow[] = []
-  /** The last listing that the labels agree with, so the same one again needs no look at them. */
+  /** The last listing that the labels agree with, so that the same one again reads none of them. */
   #storedListing: string | undefined
   /** Paths of the changed folders. */
   #dirty = new Set<string>()
