@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { countMatching, type Db } from '../../infra/db/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { livingInstances } from '../accounts/index.ts'
@@ -29,8 +30,9 @@ export async function readFigures({ db, clock, syncHealth }: FigureDeps): Promis
   const ageOf = (since: number | undefined) => (since === undefined ? null : Math.max(0, nowMs - since))
   const deliveriesIn = (status: 'pending' | 'retrying') =>
     read.selectFrom('webhookDeliveries').select('id').where('status', '=', status).orderBy('id')
-  const outboxIn = (status: 'queued' | 'uncertain') =>
-    read.selectFrom('outbox').select('id').where('status', '=', status).orderBy('id')
+  // The index has only what was not sent. SQLite uses it for a literal condition only.
+  const unsent = read.selectFrom('outbox').select('id').where('status', '<>', sql.lit('sent'))
+  const outboxIn = (status: 'queued' | 'uncertain') => unsent.where('status', '=', status).orderBy('id')
   const unstamped = read.selectFrom('events').select('id').where('position', 'is', null).orderBy('id')
 
   const sync = await syncHealth()
