@@ -12,7 +12,7 @@ import { messageStore } from '../../messages/index.ts'
 import type { OwnedAccount, SyncDeps, SyncTiming } from '../deps.ts'
 import { eventBodies } from '../event-bodies.ts'
 import { chooseSyncedFolders, storeFolders } from '../folder-listing.ts'
-import { cursorStore } from '../store.ts'
+import { type CursorRow, cursorStore } from '../store.ts'
 import type { AccountWork } from '../work.ts'
 import { FolderConnection, type Open } from './connection.ts'
 import { deleteFolder, deleteMissing } from './deletion.ts'
@@ -46,6 +46,10 @@ export class FolderWork implements AccountWork {
   #folders: LabelRow[] = []
   /** The last listing that the labels agree with, so that the same one again reads none of them. */
   #storedListing: string | undefined
+  /** The stored cursors by folder, while nothing has changed them, so that a check that finds nothing reads none. */
+  #cursors: ReadonlyMap<string, CursorRow> | undefined
+  /** False after no message was missing, until folders are synced or listed anew. */
+  #mayMissMessages = true
   /** Paths of the changed folders. */
   #dirty = new Set<string>()
   /** Monotonic; when the next full sync is due. */
@@ -87,6 +91,7 @@ export class FolderWork implements AccountWork {
 
   requestFullSync(): void {
     this.#fullSyncAt = Number.NEGATIVE_INFINITY
+    this.#forgetStored()
   }
 
   endPause(): void {
@@ -149,6 +154,7 @@ export class FolderWork implements AccountWork {
     const listing = `${apiChanges.latestFolder} ${hash('sha1', JSON.stringify([context.mailbox, folders]))}`
     if (listing !== this.#storedListing) {
       this.#storedListing = undefined
+      this.#forgetStored()
       const outcome = await this.#storeListing(open, folders, apiChanges, signal)
       if (outcome === 'stale') return this.#checkAll(open, account, signal)
       // A folder that vanished is deleted with its last message, which may be later.
@@ -191,7 +197,8 @@ export class FolderWork implements AccountWork {
   }
 
   async #changedFolders(session: FolderSession): Promise<string[]> {
-    const cursors = await cursorStore(this.#deps.db.read).all(this.#account.accountId)
+    this.#cursors ??= await cursorStore(this.#deps.db.read).all(this.#account.accountId)
+    const cursors = this.#cursors
     const positions = this.#folders.map((label) => ({
       path: label.providerId,
       cursor: cursors.get(label.id)?.cursor ?? null,
@@ -215,6 +222,7 @@ export class FolderWork implements AccountWork {
   }
 
   async #syncOne({ session, context }: Open, label: LabelRow, signal: AbortSignal): Promise<void> {
+    this.#forgetStored()
     const bodies = (step: FolderStep) => eventBodies(this.#deps, this.#mail, context.accountId, label, step)
     try {
       const exists = await syncFolder(this.#deps, { ...context, session, label, bodies, signal })
@@ -235,10 +243,13 @@ export class FolderWork implements AccountWork {
 
   /** Deletes messages that were missing before a full sync began, and that it did not find in another folder. */
   async #deleteMissing(open: Open, account: Account, signal: AbortSignal): Promise<void> {
+    if (!this.#mayMissMessages) return
     const store = messageStore(this.#deps.db.read)
     for (let round = 0; round < MAX_DELETION_ROUNDS; round += 1) {
       const begunAt = this.#deps.clock.now()
-      if ((await store.missing(open.context.accountId, Number.MAX_SAFE_INTEGER, 1)).length === 0) return
+      const missing = await store.missing(open.context.accountId, Number.MAX_SAFE_INTEGER, 1)
+      this.#mayMissMessages = missing.length > 0
+      if (!this.#mayMissMessages) return
       await this.#checkAll(open, account, signal)
       await this.#syncChanged(open, signal)
       if (this.#failed.size > 0) return
@@ -251,6 +262,12 @@ export class FolderWork implements AccountWork {
   async #foldersStillExist(session: FolderSession, signal: AbortSignal): Promise<boolean> {
     const paths = new Set((await session.listFolders(signal)).map((folder) => folder.path))
     return this.#folders.every((label) => paths.has(label.providerId))
+  }
+
+  /** Whatever changes cursors or removes messages calls this, or has a full sync requested. */
+  #forgetStored(): void {
+    this.#cursors = undefined
+    this.#mayMissMessages = true
   }
 
   #now(): number {
