@@ -44,7 +44,8 @@ export async function startScriptedImap(script: ImapScript): Promise<ScriptedIma
   const pem = await certificate()
   const capabilities = `IMAP4rev1 IDLE ${script.capabilities ?? ''}`.trim()
   const folders = ['INBOX', ...(script.folders ?? [])]
-  const listed = folders.map((folder) => `LIST () "/" ${folder}`)
+  const attributes = capabilities.includes('LIST-EXTENDED') ? '\\Subscribed' : ''
+  const listed = folders.map((folder) => `LIST (${attributes}) "/" ${folder}`)
   const statusOf = (folder: string) => `STATUS ${folder} (${script.status ?? EMPTY_STATUS})`
   const commands: string[] = []
   const sockets = new Set<TLSSocket>()

@@ -9,6 +9,7 @@ import { providerError, timeoutError } from './errors.ts'
 import { gatedTransport } from './gated-socket.ts'
 import type { Pacing } from './pacing.ts'
 import type { ParserTurns } from './parser-turns.ts'
+import { RepeatedListing } from './repeated-listing.ts'
 import { RESPONSE_LIMITS, ResponseGate } from './response-gate.ts'
 import { withinLimits } from './work-limits.ts'
 
@@ -46,6 +47,7 @@ export interface Traffic {
 export interface ImapClient {
   imap: ImapFlow
   gate: ResponseGate
+  listings: RepeatedListing
   /** How many lines of the server could not be parsed. Each may have been a message that is missing from a result. */
   unparsedLines(): number
   traffic(): Traffic
@@ -122,6 +124,7 @@ function newClient(
 ): ImapClient {
   const limits = { ...RESPONSE_LIMITS, literalBytes, responseBytes: 2 * literalBytes }
   const gate = new ResponseGate(limits)
+  const listings = new RepeatedListing()
   const listeners = new Set<(total: Traffic) => void>()
   let unparsedLines = 0
   let failure: unknown
@@ -163,7 +166,8 @@ function newClient(
     maxLiteralSize: limits.literalBytes,
     maxLineLength: Math.max(limits.lineBytes, limits.searchBytes),
     maxResponseSize: limits.responseBytes,
-    transport: gatedTransport(gate, turns, {
+    transport: gatedTransport({
+      ...{ gate, listings, turns },
       onData(length) {
         bytes += length
         countTraffic()
@@ -187,6 +191,7 @@ function newClient(
   return {
     imap,
     gate,
+    listings,
     unparsedLines: () => unparsedLines,
     traffic,
     onTraffic(listener) {

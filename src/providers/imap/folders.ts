@@ -29,19 +29,25 @@ export async function listFolders(client: ImapClient): Promise<RemoteFolder[]> {
 /** The state of a folder that a cursor is compared with. */
 export const STATE = { messages: true, unseen: true, uidNext: true, uidValidity: true, highestModseq: true } as const
 
+export interface Listing {
+  folders: RemoteFolder[]
+  states: ReadonlyMap<string, StatusObject>
+}
+
 /**
  * The same with the states of the folders, by path, in one request where the server has LIST-STATUS. Without `withStates` or LIST-STATUS
  * the states are missing.
  */
-export async function listWithStates(
-  { imap, gate }: ImapClient,
-  withStates: boolean,
-): Promise<{ folders: RemoteFolder[]; states: ReadonlyMap<string, StatusObject> }> {
+export async function listWithStates(client: ImapClient, withStates: boolean): Promise<Listing> {
+  const { imap, gate, listings } = client
   gate.forgetFolders()
   // Without LIST-STATUS the query would cost one STATUS per folder.
-  const listed = imap.capabilities.has('LIST-STATUS')
-    ? await imap.list({ statusQuery: withStates ? STATE : { uidValidity: true } })
-    : await imap.list()
+  if (!imap.capabilities.has('LIST-STATUS')) return listingOf(await imap.list(), false)
+  if (!withStates) return listingOf(await imap.list({ statusQuery: { uidValidity: true } }), false)
+  return listings.read(gate, async () => listingOf(await imap.list({ statusQuery: STATE }), true))
+}
+
+function listingOf(listed: readonly ListResponse[], withStates: boolean): Listing {
   const counts = new Map<bigint, number>()
   for (const { status } of listed) {
     if (status?.uidValidity !== undefined) counts.set(status.uidValidity, (counts.get(status.uidValidity) ?? 0) + 1)

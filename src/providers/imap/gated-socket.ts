@@ -2,9 +2,13 @@ import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { ImapTransport } from 'imapflow'
 import type { ParserTurns, Parsing } from './parser-turns.ts'
+import type { RepeatedListing } from './repeated-listing.ts'
 import type { ResponseGate } from './response-gate.ts'
 
-export interface SocketEvents {
+export interface Gates {
+  gate: ResponseGate
+  listings: RepeatedListing
+  turns: ParserTurns
   /** Bytes arrived and passed the gate. */
   onData(bytes: number): void
   /** The gate refused what the server sent. Nothing of it, and nothing after it, reaches imapflow. */
@@ -12,9 +16,9 @@ export interface SocketEvents {
 }
 
 /** Connects as imapflow does by itself, but everything that the server sends waits for its turn and passes the gate first. */
-export function gatedTransport(gate: ResponseGate, turns: ParserTurns, events: SocketEvents): ImapTransport {
+export function gatedTransport(gates: Gates): ImapTransport {
   const gated = <S extends Socket>(socket: S): S => {
-    new GatedSocket(socket, { gate, turns, events })
+    new GatedSocket(socket, gates)
     return socket
   }
   return {
@@ -22,12 +26,6 @@ export function gatedTransport(gate: ResponseGate, turns: ParserTurns, events: S
       gated(secure ? connectTls({ ...target, ...tls }, onConnect) : connectPlain(target, onConnect)),
     upgrade: (socket, { tls, ...target }, onSecure) => gated(connectTls({ ...target, ...tls, socket }, onSecure)),
   }
-}
-
-interface Gates {
-  gate: ResponseGate
-  turns: ParserTurns
-  events: SocketEvents
 }
 
 const SLICE_BYTES = 2048
@@ -69,7 +67,7 @@ class GatedSocket implements Parsing {
   }
 
   step(): number {
-    const { gate, events } = this.#gates
+    const { gate, listings } = this.#gates
     const [chunk] = this.#received
     if (chunk === undefined) return 0
     if (chunk === null) {
@@ -82,14 +80,14 @@ class GatedSocket implements Parsing {
     else this.#received[0] = chunk.subarray(SLICE_BYTES)
     const linesBefore = gate.lines
     try {
-      const passed = gate.pass(slice)
-      events.onData(slice.length)
+      const passed = listings.pass(gate.pass(slice))
+      this.#gates.onData(slice.length)
       // A limit on the traffic may just have closed the connection. An empty slice still makes the stream read on.
       if (!this.#socket.destroyed) this.#push(passed)
     } catch (error) {
       this.#isRefused = true
       this.#drop()
-      events.onRefused(error)
+      this.#gates.onRefused(error)
     }
     this.#readOn()
     return PER_LINE_US * (1 + gate.lines - linesBefore) + PER_BYTE_US * slice.length

@@ -69,6 +69,11 @@ export class ResponseGate {
     return this.#lines
   }
 
+  /** A response has begun and is not complete yet. */
+  get isMidResponse(): boolean {
+    return this.#responseBytes > 0
+  }
+
   /** Call it before LIST, so that the folders of earlier lists do not count. */
   forgetFolders(): void {
     this.#folders = 0

@@ -6,7 +6,7 @@ import { FolderMirror } from '../../../../test/kit/folder-mirror.ts'
 import { dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 import { imapAccess, openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import { plainMail } from '../../../../test/servers/messages.ts'
-import { startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
+import { type ImapScript, startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import type { MailAccess } from '../../contract/index.ts'
 import { imapProvider } from '../index.ts'
@@ -33,6 +33,24 @@ it('checks every folder by the list, where the server returns states with it', a
   }
   expect(await statusesOf(() => session.listFolders().then(() => session.changedFolders(folders)))).toBe(0)
   expect(await statusesOf(() => session.changedFolders(folders))).toBe(4)
+})
+
+it('returns the list of the last check while the server lists the same, and sees when it does not', async () => {
+  const script: ImapScript = { capabilities: 'LIST-EXTENDED LIST-STATUS', folders: ['Sent', 'Work'] }
+  const scripted = closing(await startScriptedImap(script))
+  const session = await sessionOf(scripted.access)
+  await session.watch('INBOX')
+  await session.listFolders()
+  const listed = await session.listFolders()
+  const lists = () => scripted.commands.filter((name) => name === 'LIST').length
+  const listsBefore = lists()
+  expect(await session.listFolders()).toBe(listed)
+  expect(lists()).toBe(listsBefore + 1)
+  const folders = listed.map(({ path }) => ({ path, cursor: null }))
+  expect(await session.changedFolders(folders)).toEqual(['INBOX', 'Sent', 'Work'])
+  script.status = 'MESSAGES 1 UNSEEN 0 UIDNEXT 2'
+  expect(await session.listFolders()).not.toBe(listed)
+  expect(await session.changedFolders(folders)).toEqual(['INBOX', 'Sent', 'Work'])
 })
 
 it('ends the IDLE once for a check, although the caller stores what was listed in between', async () => {
