@@ -224,10 +224,10 @@ export function accounts(deps: AccountsDeps): Accounts {
 
     endTokenPause: tokens.endPause,
 
-    get: async (accountId) => accountOf(await reader.get(accountId)),
+    get: async (accountId) => accountOf(await reader.shown(accountId)),
 
     async getForSync(accountId) {
-      const row = await reader.get(accountId)
+      const row = await reader.shown(accountId)
       return { account: accountOf(row), syncRequestedAt: row.syncRequestedAt }
     },
 

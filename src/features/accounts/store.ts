@@ -2,6 +2,7 @@ import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import type { Dialect, Handle, Tables } from '../../infra/db/index.ts'
 import { AppError, notFound } from '../../lib/errors.ts'
 import type { ProviderName } from '../../providers/contract/index.ts'
+import { SHOWN_COLUMNS, type ShownRow } from './account-row.ts'
 
 export type AccountRow = Selectable<Tables['accounts']>
 
@@ -13,6 +14,14 @@ export function accountStore(handle: Handle, dialect: Dialect) {
 
     async get(id: string): Promise<AccountRow> {
       const found = await row(id).executeTakeFirst()
+      if (found === undefined) throw notFound('account', id)
+      return found
+    },
+
+    /** What the API shows of the account, and the sync request, which every sync run reads. Throws not_found. */
+    async shown(id: string): Promise<ShownRow & Pick<AccountRow, 'syncRequestedAt'>> {
+      const columns = [...SHOWN_COLUMNS, 'syncRequestedAt'] as const
+      const found = await handle.selectFrom('accounts').select(columns).where('id', '=', id).executeTakeFirst()
       if (found === undefined) throw notFound('account', id)
       return found
     },
