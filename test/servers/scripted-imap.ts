@@ -8,6 +8,7 @@ import type { MailAccess } from '../../src/providers/contract/index.ts'
 export interface ImapScript {
   /** Sent in addition to IMAP4rev1 and IDLE. */
   capabilities?: string
+  withoutIdle?: boolean
   /** Folders beside INBOX, all empty. */
   folders?: string[]
   /** Untagged lines sent for every SELECT and EXAMINE. */
@@ -42,7 +43,7 @@ const certificate = lazy(() => generate([{ name: 'commonName', value: 'localhost
 
 export async function startScriptedImap(script: ImapScript): Promise<ScriptedImap> {
   const pem = await certificate()
-  const capabilities = `IMAP4rev1 IDLE ${script.capabilities ?? ''}`.trim()
+  const capabilities = `IMAP4rev1 ${script.withoutIdle ? '' : 'IDLE '}${script.capabilities ?? ''}`.trim()
   const folders = ['INBOX', ...(script.folders ?? [])]
   const attributes = capabilities.includes('LIST-EXTENDED') ? '\\Subscribed' : ''
   const listed = folders.map((folder) => `LIST (${attributes}) "/" ${folder}`)

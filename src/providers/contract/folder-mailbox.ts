@@ -33,8 +33,8 @@ export interface FolderSession {
   listFolders(signal?: AbortSignal): Promise<RemoteFolder[]>
   /**
    * Compares each folder's state with its cursor and returns the paths that may have changed. The states come from a `listFolders`
-   * just before where it returned them, except the watched folder's. Leaves out folders that no longer exist; `listFolders` shows
-   * those.
+   * just before where it returned them; what the server has not noticed yet of the watched folder, `onChange` reports afterwards.
+   * Leaves out folders that no longer exist; `listFolders` shows those.
    */
   changedFolders(folders: readonly { path: string; cursor: string | null }[]): Promise<string[]>
   /**

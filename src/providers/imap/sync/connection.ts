@@ -26,6 +26,8 @@ export type FolderWork<T> = (client: ImapClient, box: MailboxObject) => Promise<
 const REFUSED_IDLE_MS = 1000
 const MAX_REFUSALS = 3
 const SELECTING = 'selecting the watched folder'
+/** A server that announces IDLE and then reports nothing is asked as often as this. */
+const REFRESH_MS = 5 * 60_000
 /** How long to wait for more commands before an IDLE that they would end. */
 const MORE_FOLLOWS_MS = 200
 
@@ -50,6 +52,7 @@ export class SyncConnection {
   #isIdling = false
   #isClosed = false
   #idleRefusals = 0
+  #refreshedAtMs: number
   #nextCheck: NodeJS.Timeout | undefined
   #nextIdle: NodeJS.Timeout | undefined
   #idleEnd: NodeJS.Timeout | undefined
@@ -75,6 +78,7 @@ export class SyncConnection {
     imap.on('flags', ({ path }) => this.#events.onChange(path, true))
     imap.on('close', () => this.#onClosed())
     this.#flood = new FloodGauge(deps.options.flood, deps.clock.monotonic())
+    this.#refreshedAtMs = deps.clock.monotonic()
     this.#counted = client.traffic()
     client.onTraffic((total) => this.#countUnasked(total))
     this.#listen()
@@ -86,6 +90,10 @@ export class SyncConnection {
 
   get receivedBytes(): number {
     return this.#client.imap.stats().received
+  }
+
+  get #canIdle(): boolean {
+    return this.#client.imap.capabilities.has('IDLE') && this.#idleRefusals < MAX_REFUSALS
   }
 
   get hasCondstore(): boolean {
@@ -121,6 +129,17 @@ export class SyncConnection {
       this.#running -= 1
       this.#listen(moreFollows ? MORE_FOLLOWS_MS : 0)
     }
+  }
+
+  /**
+   * Lets the server look for changes of the watched folder before its state is read, where the next IDLE does not report them. Call it
+   * among the commands of `run`.
+   */
+  async refresh(): Promise<void> {
+    const nowMs = this.#clock.monotonic()
+    if (this.#canIdle && nowMs - this.#refreshedAtMs < REFRESH_MS) return
+    this.#refreshedAtMs = nowMs
+    await this.#client.imap.noop()
   }
 
   /** Runs commands with this folder selected. */
@@ -160,9 +179,8 @@ export class SyncConnection {
 
   #listen(idleAfterMs = 0) {
     if (this.#isClosed || this.#running > 0) return
-    const { imap } = this.#client
     const { checkIntervalMs, pollIntervalMs } = this.#options
-    const canIdle = imap.capabilities.has('IDLE') && this.#idleRefusals < MAX_REFUSALS
+    const canIdle = this.#canIdle
     const isPolled = this.#isWatching && !canIdle
     clearTimeout(this.#nextCheck)
     this.#nextCheck = setTimeout(

@@ -79,8 +79,7 @@ export class ImapSession implements FolderSession {
     const withStates = this.#hasFewFolders
     const isWatched = this.#connection.isWatched(this.#connection.folder)
     const list = async (client: ImapClient) => {
-      // The listed state of the selected folder, too, is only as fresh as the server's last update of it.
-      if (withStates && isWatched) await client.imap.noop()
+      if (withStates && isWatched) await this.#connection.refresh()
       return listWithStates(client, withStates)
     }
     const listing = this.#connection.run('listing the folders', list, { moreFollows: true })
