@@ -67,7 +67,8 @@ export function openIndexFile({ store, file, smallList }: IndexFileOptions): Ind
     identity,
 
     index(messageIds) {
-      database.exec('begin immediate')
+      // Not "immediate": that would lock the store, too, and its writers would wait on the main thread for the end of this transaction.
+      database.exec('begin')
       try {
         for (const messageId of messageIds) indexOne(messageId)
         database.exec('commit')
