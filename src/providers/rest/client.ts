@@ -1,5 +1,5 @@
 import { Pool } from '../../infra/net/index.ts'
-import { sleep } from '../../lib/abort.ts'
+import { anyAborted, sleep } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { backoffMs } from '../../lib/retry.ts'
 import { type MailAccess, ProviderError } from '../contract/index.ts'
@@ -104,7 +104,7 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
 
     async function sendOnce(request: RestRequest, url: URL, token: string | undefined) {
       const { limiter, closing } = stateOf(access.accountId)
-      const either = anyAborted(request.signal, closing.signal)
+      const either = anyAborted(request.signal === undefined ? [closing.signal] : [request.signal, closing.signal])
       const { method, doing, cost = 1 } = request
       const waitMs = urgent ? limits.urgentTimeoutMs : limits.waitMs
       const release = await limiter
@@ -187,19 +187,4 @@ async function bearer(access: MailAccess, refused: string | undefined): Promise<
 function pauseBeforeRetry(request: RestRequest, { kind, retryAfterMs }: ProviderError, attempt: number): number {
   if (kind === 'rate_limited') return retryAfterMs ?? backoffMs(attempt, BACKOFF)
   return mayRepeat(request) ? (retryAfterMs ?? Infinity) : Infinity
-}
-
-/** Like `AbortSignal.any`, but `done` removes the listeners, which would otherwise pile up on a long-lived signal. */
-function anyAborted(one: AbortSignal | undefined, other: AbortSignal): { signal: AbortSignal; done(): void } {
-  const either = new AbortController()
-  const signals = one === undefined ? [other] : [one, other]
-  const abort = () => either.abort(signals.find((signal) => signal.aborted)?.reason)
-  for (const signal of signals) {
-    if (signal.aborted) abort()
-    else signal.addEventListener('abort', abort, { once: true })
-  }
-  return {
-    signal: either.signal,
-    done: () => signals.forEach((signal) => void signal.removeEventListener('abort', abort)),
-  }
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { SecureContext } from 'node:tls'
 import type { SMTPConnectionSendInfo, default as SmtpConnection } from 'nodemailer/lib/smtp-connection'
 import type { AddressGuard } from '../../infra/net/index.ts'
-import { untilAborted } from '../../lib/abort.ts'
+import { anyAborted, untilAborted } from '../../lib/abort.ts'
 import { ProviderError, type QueuedMessage, type SendOutcome, type SmtpSettings } from '../contract/index.ts'
 import { factsOf, refusedRecipient, smtpError } from './errors.ts'
 
@@ -122,8 +122,7 @@ class Client implements SmtpClient {
 
   async send(message: QueuedMessage, onCommit: () => Promise<void>, signal: AbortSignal): Promise<SendOutcome> {
     const doing = `sending over ${this.#server}`
-    const limit = AbortSignal.timeout(this.#limits.sendMs)
-    const either = AbortSignal.any([signal, limit])
+    const either = anyAborted([signal], this.#limits.sendMs)
     let refusal: { error: unknown } | undefined
     let isComplete = false
     // Read only after the 354. Until its end, the server has not seen the end of the message and must discard it.
@@ -139,13 +138,13 @@ class Client implements SmtpClient {
     }
     const source = Readable.from(content(), { objectMode: false })
     const hangUp = () => this.close()
-    either.addEventListener('abort', hangUp, { once: true })
+    either.signal.addEventListener('abort', hangUp, { once: true })
     try {
       const sent = callback<SMTPConnectionSendInfo>((done) => {
         const envelope = { from: message.from, to: [...message.recipients], size: message.sizeBytes, use8BitMime: true }
         this.#connection.send(envelope, source, done)
       })
-      const info = await untilAborted(sent, either)
+      const info = await untilAborted(sent, either.signal)
       const refused = (info?.rejectedErrors ?? []).map(refusedRecipient)
       return { sent: true, providerMessageId: null, refused }
     } catch (error) {
@@ -156,7 +155,7 @@ class Client implements SmtpClient {
       }
       return this.#failed(error, doing, isComplete)
     } finally {
-      either.removeEventListener('abort', hangUp)
+      either.done()
     }
   }
 
