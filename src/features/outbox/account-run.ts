@@ -1,11 +1,12 @@
-import { LeaseLost, type RowLease, type Tx } from '../../infra/db/index.ts'
+import { LeaseLost, type RowLease } from '../../infra/db/index.ts'
 import type { Run } from '../../infra/queue/index.ts'
 import { sleep } from '../../lib/abort.ts'
 import { AppError } from '../../lib/errors.ts'
 import { secretToken } from '../../lib/ids.ts'
 import { afterSending } from './after-sending.ts'
 import { type AttemptDeps, Attempts, type AttemptTiming } from './attempts.ts'
-import { type Claimed, claimDue, nextDue, releaseClaims, renewClaims } from './claims.ts'
+import { type Claimed, nextDue, releaseClaims, renewClaims } from './claims.ts'
+import { CopyGate } from './copy-gate.ts'
 import type { OutboxRow } from './tables.ts'
 
 export interface SendRunDeps extends AttemptDeps {
@@ -30,10 +31,12 @@ export const OUTBOX_TIMING: OutboxTiming = {
 /** After this long the account goes to the back of the queue, so that other accounts get a worker. */
 const MAX_RUN_MS = 60_000
 /** Messages that a run holds at once. */
-const CLAIMS = 10
-/** Copies wait for messages that are still to be sent: at most so many, and for so long. */
+const CLAIMS = 25
+/** Copies wait for messages that are still to be sent, of any account: at most so many, and for so long. */
 const MAX_COPIES = 50
 const MAX_COPY_WAIT_MS = 5000
+/** How often an account whose copies wait checks for new messages of its own. */
+const COPY_TURN_MS = 200
 
 /**
  * The run of the queue `send`, whose job keys are account ids:
@@ -50,8 +53,9 @@ const MAX_COPY_WAIT_MS = 5000
  */
 export function sendRun(deps: SendRunDeps, stopping: AbortSignal): Run {
   const lastSentAt = new Map<string, number>()
+  const gate = new CopyGate(deps.clock)
   return async (accountId, { signal }) => {
-    const run = new AccountRun(deps, accountId, { signal, stopping, lastSentAt })
+    const run = new AccountRun(deps, accountId, { signal, stopping, lastSentAt, gate })
     const endsAt = deps.clock.monotonic() + MAX_RUN_MS
     try {
       for (let worked = true; worked && !stopping.aborted && !signal.aborted; ) {
@@ -71,6 +75,8 @@ interface RunContext {
   stopping: AbortSignal
   /** By account, on the monotonic clock; shared by the runs of this process. */
   lastSentAt: Map<string, number>
+  /** Of this process. */
+  gate: CopyGate
 }
 
 class AccountRun {
@@ -80,10 +86,11 @@ class AccountRun {
   readonly #attempts: Attempts
   readonly #lease: RowLease
   readonly #renewal: NodeJS.Timeout
-  /** The next messages. They are claimed with the end of the one before. */
+  /** The next messages. */
   #claimed: Claimed[] = []
   /** Messages that this run has sent and still holds, whose copies do not exist yet. */
   #uncopied: OutboxRow[] = []
+  #stopSending: (() => void) | undefined
 
   constructor(deps: SendRunDeps, accountId: string, context: RunContext) {
     const { db, timing } = deps
@@ -110,13 +117,24 @@ class AccountRun {
   }
 
   async #step(): Promise<boolean> {
-    const { db } = this.#deps
     if (this.#mustCopy() && !(await this.#saveCopies())) return false
     await this.#pace()
-    if (this.#claimed.length === 0) this.#claimed = await db.transaction((tx) => this.#claimNext(tx))
+    if (this.#claimed.length === 0) this.#claimed = await this.#claimNext()
     const claimed = this.#claimed.shift()
-    if (claimed === undefined) return this.#uncopied.length > 0 && this.#saveCopies()
-    return this.#work(claimed)
+    if (claimed !== undefined) return this.#work(claimed)
+    this.#pauseSending()
+    return this.#uncopied.length > 0 && this.#copyWhenFree()
+  }
+
+  #pauseSending(): void {
+    this.#stopSending?.()
+    this.#stopSending = undefined
+  }
+
+  /** Saves the copies if no other account sends. Otherwise waits for a moment, after which the account may have another message. */
+  async #copyWhenFree(): Promise<boolean> {
+    const { gate, signal } = this.#context
+    return (await gate.wait(COPY_TURN_MS, signal)) ? this.#saveCopies() : true
   }
 
   /** Gives back what it holds. */
@@ -129,15 +147,16 @@ class AccountRun {
         await db.transaction((tx) => releaseClaims(tx, this.#accountId, this.#lease))
       }
     } finally {
+      this.#pauseSending()
       clearInterval(this.#renewal)
       await this.#attempts.close()
     }
   }
 
-  #claimNext(tx: Tx): Promise<Claimed[]> {
-    const { db, clock, messagesPerMinute } = this.#deps
+  #claimNext(): Promise<Claimed[]> {
+    const { clock, writer, messagesPerMinute } = this.#deps
     const limit = messagesPerMinute === 0 ? CLAIMS : 1
-    return claimDue(tx, db.dialect, { accountId: this.#accountId, nowMs: clock.now(), limit }, this.#lease)
+    return writer.claim({ accountId: this.#accountId, nowMs: clock.now(), limit }, this.#lease)
   }
 
   /** Waits until the account may send the next message. */
@@ -148,31 +167,27 @@ class AccountRun {
     if (messagesPerMinute === 0 || last === undefined) return
     const waitMs = last + 60_000 / messagesPerMinute - clock.monotonic()
     if (waitMs > 0) {
+      this.#pauseSending()
       await this.#saveCopies()
       await sleep(waitMs, AbortSignal.any([stopping, signal]))
     } else lastSentAt.delete(this.#accountId)
   }
 
-  async #work({ row, wasInterrupted }: Claimed): Promise<boolean> {
+  async #work(claimed: Claimed): Promise<boolean> {
+    const { row } = claimed
     if (row.status === 'cancelled') return this.#attempts.removeDraft(row)
     if (row.status === 'sent') return this.#finish([row], true)
     if (row.committedAt !== null) {
       const sent = await this.#attempts.search(row)
       return sent === undefined || this.#finish([sent], true)
     }
-    return this.#send(row, wasInterrupted)
+    return this.#send(claimed)
   }
 
-  async #send(row: OutboxRow, wasInterrupted: boolean): Promise<boolean> {
-    const { clock, messagesPerMinute } = this.#deps
-    const isLast = this.#claimed.length === 0 && messagesPerMinute === 0 && !this.#context.stopping.aborted
-    let next: Claimed[] = []
-    const claimNext = async (tx: Tx) => {
-      next = await this.#claimNext(tx)
-    }
-    const attempt = await this.#attempts.send(row, wasInterrupted, isLast ? claimNext : undefined)
-    if (isLast) this.#claimed = next
-    this.#context.lastSentAt.set(this.#accountId, clock.monotonic())
+  async #send(claimed: Claimed): Promise<boolean> {
+    this.#stopSending ??= this.#context.gate.startSending()
+    const attempt = await this.#attempts.send(claimed)
+    this.#context.lastSentAt.set(this.#accountId, this.#deps.clock.monotonic())
     if (attempt.sent === null) return attempt.mayContinue
     if (attempt.sent.remaining !== 'copy') return this.#finish([attempt.sent], false)
     if (attempt.sent.lease === this.#lease.token) this.#uncopied.push(attempt.sent)
@@ -195,7 +210,9 @@ class AccountRun {
   async #finish(sent: readonly OutboxRow[], mayExist: boolean): Promise<boolean> {
     const steps = afterSending(this.#deps)
     const uncopied = sent.filter(({ remaining }) => remaining === 'copy')
-    const { done, isComplete } = await steps.saveCopies(uncopied, (row) => this.#attempts.saveCopy(row, mayExist))
+    const { done, isComplete } = await steps.saveCopies(uncopied, (row, content) =>
+      this.#attempts.saveCopy({ row, content, mayExist }),
+    )
     for (const row of [...sent, ...done]) if (row.remaining === 'draft') await steps.deleteDraft(row)
     return isComplete
   }

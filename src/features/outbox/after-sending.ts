@@ -6,7 +6,7 @@ import { type Backoff, backoffMs } from '../../lib/retry.ts'
 import { ProviderError } from '../../providers/contract/index.ts'
 import type { Accounts } from '../accounts/index.ts'
 import { updateAllHeld, updateHeld } from './claims.ts'
-import { outboxStore } from './store.ts'
+import { outboxStore, smallContents } from './store.ts'
 import type { OutboxRow } from './tables.ts'
 
 export interface AfterSendingDeps {
@@ -22,6 +22,8 @@ export interface AfterSendingDeps {
   timing: { retry: Backoff }
 }
 
+/** Small messages. */
+const READ_AT_ONCE = 10
 /** An account may be paused, or wait for a new password, for some days. */
 const DRAFT_KEPT_MS = 7 * 24 * 60 * 60_000
 export const RELEASED = { lease: null, leasedUntil: null } as const
@@ -51,13 +53,15 @@ export function afterSending({ db, clock, log, accounts, deleteDraft, timing }: 
      */
     async saveCopies(
       rows: readonly OutboxRow[],
-      save: (row: OutboxRow) => Promise<void>,
+      save: (row: OutboxRow, content: Buffer | undefined) => Promise<void>,
     ): Promise<{ done: OutboxRow[]; isComplete: boolean }> {
       let saved = 0
       let failure: unknown
-      for (const row of rows) {
+      let contents: ReadonlyMap<string, Buffer> = new Map()
+      for (const [index, row] of rows.entries()) {
+        if (index % READ_AT_ONCE === 0) contents = await smallContents(db.read, rows.slice(index, index + READ_AT_ONCE))
         try {
-          await save(row)
+          await save(row, contents.get(row.id))
         } catch (error) {
           if (!(error instanceof ProviderError)) throw error
           failure = error

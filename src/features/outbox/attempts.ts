@@ -1,5 +1,5 @@
 import type { Recorder } from '../../events/index.ts'
-import { type Handle, LeaseLost, type Tx } from '../../infra/db/index.ts'
+import { LeaseLost, type Tx } from '../../infra/db/index.ts'
 import { backoffMs } from '../../lib/retry.ts'
 import { cleanJson } from '../../lib/text.ts'
 import {
@@ -12,17 +12,19 @@ import {
   type SendSteps,
 } from '../../providers/contract/index.ts'
 import { messageIdOf, messageStore, releaseReserved, reserveMessage } from '../messages/index.ts'
-import { type AfterSendingDeps, next, RELEASED } from './after-sending.ts'
+import { type AfterSendingDeps, RELEASED } from './after-sending.ts'
 import { envelopeOf, type OutboxError } from './api.ts'
-import { commitClaim, delayWaiting, recordDraft, updateHeld } from './claims.ts'
+import type { BatchWriter } from './batch-writer.ts'
+import { type Claimed, delayWaiting, recordDraft, updateHeld } from './claims.ts'
 import { sendFailedEvent } from './failed-event.ts'
-import { contentOf, knownServer, outboxStore, rememberServer } from './store.ts'
+import { contentOf, knownServer, rememberServer } from './store.ts'
 import type { OutboxRow } from './tables.ts'
 
 export interface AttemptDeps extends AfterSendingDeps {
   events: Recorder
   sending(provider: ProviderName): SendProvider
   timing: AttemptTiming
+  writer: BatchWriter
 }
 
 export interface AttemptTiming {
@@ -55,49 +57,36 @@ export class Attempts {
     await this.#sender?.close()
   }
 
-  /**
-   * Sends the message. `beside` runs in the transaction that stores its success, so that the next messages cost no transaction of their
-   * own.
-   */
-  async send(claimed: OutboxRow, wasInterrupted: boolean, beside?: (tx: Tx) => Promise<void>): Promise<Attempt> {
-    const { db, clock, log } = this.#deps
+  async send({ row: claimed, content, wasInterrupted }: Claimed): Promise<Attempt> {
+    const { db, clock, log, writer } = this.#deps
     const sender = await this.#open()
     const startedMs = clock.monotonic()
     let row = claimed
     const { accountId, messageId } = row
-    const reserve = (tx: Tx, providerMessageId: string) =>
-      reserveMessage(tx, { accountId, messageId, as: 'sent' }, [{ providerMessageId }], clock.now())
     const steps: SendSteps = {
       async onDraft(providerMessageId) {
         await db.transaction(async (tx) => {
           await recordDraft(tx, db.dialect, row, providerMessageId)
-          await reserve(tx, providerMessageId)
+          await reserveMessage(tx, { accountId, messageId, as: 'sent' }, [{ providerMessageId }], clock.now())
         })
         row = { ...row, providerMessageId }
       },
       async onCommit({ providerMessageId }) {
-        const nowMs = clock.now()
-        const commit = (handle: Handle) => commitClaim(handle, db.dialect, row, { providerMessageId, nowMs })
-        if (providerMessageId === null) await db.statement(commit)
-        else {
-          await db.transaction(async (tx) => {
-            await commit(tx)
-            await reserve(tx, providerMessageId)
-          })
-        }
-        row = { ...row, providerMessageId, committedAt: nowMs }
+        const committedAt = await writer.commit({ row, providerMessageId })
+        row = { ...row, providerMessageId, committedAt }
       },
     }
     let outcome: SendOutcome
     try {
-      outcome = await sender.send(await this.#queued(row, wasInterrupted), steps, this.#signal)
+      const message = await this.#queued(row, { wasInterrupted, content })
+      outcome = await sender.send(message, steps, this.#signal)
     } catch (error) {
       if (error instanceof LeaseLost || !(error instanceof ProviderError)) throw error
       await this.#recordUncertain(row, error)
       return { sent: null, mayContinue: true }
     }
     if (!outcome.sent) return { sent: null, mayContinue: await this.#recordRefusal(row, outcome) }
-    const sent = await this.#recordSent(row, outcome, beside)
+    const sent = await this.#recordSent(row, outcome)
     const { to, cc, bcc } = envelopeOf(row)
     log.info('Sent a message.', {
       ...{ accountId, provider: this.#provider, operation: 'outbox.send', durationMs: clock.monotonic() - startedMs },
@@ -111,31 +100,11 @@ export class Attempts {
 
   async #recordSent(
     row: OutboxRow,
-    outcome: Pick<SendOutcome & { sent: true }, 'providerMessageId' | 'refused'>,
-    beside?: (tx: Tx) => Promise<void>,
+    { providerMessageId, refused }: Pick<SendOutcome & { sent: true }, 'providerMessageId' | 'refused'>,
   ): Promise<OutboxRow> {
-    const { db, clock, accounts } = this.#deps
     const needsCopy = (await this.#open()).saveCopy !== undefined
-    const nowMs = clock.now()
-    const changes: Partial<OutboxRow> = {
-      ...{ status: 'sent', error: null, refused: cleanJson(outcome.refused), updatedAt: nowMs },
-      ...{ sentAt: row.committedAt ?? nowMs, providerMessageId: outcome.providerMessageId ?? row.providerMessageId },
-      ...next(needsCopy ? 'copy' : row.draftId === null ? null : 'draft', nowMs),
-    }
-    const store = async (handle: Handle): Promise<OutboxRow> => {
-      const { lease } = await outboxStore(handle, db.dialect).recordSent(row.id, changes)
-      return { ...row, ...changes, lease }
-    }
-    if (needsCopy && beside === undefined) return db.statement(store)
-    return db.transaction(async (tx) => {
-      const sent = await store(tx)
-      if (!needsCopy) {
-        await outboxStore(tx, db.dialect).dropContent([row.id])
-        await accounts.requestSync(tx, [row.accountId], 'changes')
-      }
-      await beside?.(tx)
-      return sent
-    })
+    const remaining = needsCopy ? 'copy' : row.draftId === null ? null : 'draft'
+    return this.#deps.writer.recordSent({ row, refused: cleanJson(refused), providerMessageId, remaining })
   }
 
   async #recordRefusal(row: OutboxRow, outcome: SendOutcome & { sent: false }): Promise<boolean> {
@@ -209,9 +178,13 @@ export class Attempts {
   }
 
   /** Puts a copy of a sent message into Sent. `mayExist`: an earlier attempt may have succeeded. Throws `ProviderError`. */
-  async saveCopy(row: OutboxRow, mayExist: boolean): Promise<void> {
+  async saveCopy({ row, content, mayExist }: Pick<Claimed, 'row' | 'content'> & { mayExist: boolean }): Promise<void> {
     const sender = await this.#open()
-    const copy = { ...(await this.#queued(row)), sentAt: row.sentAt ?? row.createdAt, mayExist }
+    const copy = {
+      ...(await this.#queued(row, { content, wasInterrupted: false })),
+      sentAt: row.sentAt ?? row.createdAt,
+      mayExist,
+    }
     await sender.saveCopy?.(copy, this.#signal)
   }
 
@@ -248,7 +221,7 @@ export class Attempts {
     })
   }
 
-  async #queued(row: OutboxRow, wasInterrupted = false): Promise<QueuedMessage> {
+  async #queued(row: OutboxRow, { wasInterrupted, content }: Omit<Claimed, 'row'>): Promise<QueuedMessage> {
     const { db } = this.#deps
     const { from, to, cc, bcc } = envelopeOf(row)
     const messageId = messageIdOf(row.draftId ?? '')
@@ -261,7 +234,7 @@ export class Attempts {
       rfcMessageId: row.rfcMessageId,
       repliesTo: row.repliesTo,
       sizeBytes: row.sizeBytes,
-      bytes: () => contentOf(db, row),
+      bytes: () => (content === undefined ? contentOf(db, row) : [content]),
       earlierDraftId: row.providerMessageId,
       mayHaveDraft: wasInterrupted,
       originalDraftId: draft?.providerMessageId ?? null,

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import {
   type Db,
   type Dialect,
@@ -6,13 +7,17 @@ import {
   isUnleased,
   LeaseLost,
   leaseEnd,
+  PREPARED,
   type RowLease,
   type Tx,
 } from '../../infra/db/index.ts'
+import { smallContents } from './store.ts'
 import type { OutboxRow } from './tables.ts'
 
 export interface Claimed {
   row: OutboxRow
+  /** The bytes of a small message, so that sending it reads nothing. */
+  content?: Buffer | undefined
   /** The run that held it before ended without a result: its process was killed. */
   wasInterrupted: boolean
 }
@@ -53,9 +58,13 @@ export async function claimDue(
     .returningAll()
     .execute()
   const byId = new Map(rows.map((row) => [row.id, row]))
+  const contents = await smallContents(
+    tx,
+    rows.filter(({ committedAt }) => committedAt === null),
+  )
   return due.flatMap(({ id, lease: before }) => {
     const row = byId.get(id)
-    return row === undefined ? [] : { row, wasInterrupted: before !== null }
+    return row === undefined ? [] : { row, content: contents.get(id), wasInterrupted: before !== null }
   })
 }
 
@@ -108,7 +117,7 @@ export async function updateAllHeld(
     .execute()
 }
 
-/** Stores the id of the draft that will be sent. Throws `LeaseLost` as `commitClaim` does. */
+/** Stores the id of the draft that will be sent. Throws `LeaseLost` when it no longer holds the message. */
 export async function recordDraft(tx: Tx, dialect: Dialect, row: OutboxRow, providerMessageId: string): Promise<void> {
   const { numUpdatedRows } = await tx
     .updateTable('outbox')
@@ -121,34 +130,39 @@ export async function recordDraft(tx: Tx, dialect: Dialect, row: OutboxRow, prov
   if (numUpdatedRows !== 1n) throw leaseLost(row)
 }
 
-/**
- * Stores that the message may be sent from here on. Throws `LeaseLost` unless this run still holds it: a run that was suspended for
- * longer than its lease must not send what another one may be sending.
- */
-export async function commitClaim(
-  handle: Handle,
-  dialect: Dialect,
-  row: OutboxRow,
-  known: { providerMessageId: string | null; nowMs: number },
-): Promise<void> {
-  const { numUpdatedRows } = await handle
-    .updateTable('outbox')
-    .set({
-      status: 'sending',
-      attempts: row.attempts + 1,
-      committedAt: known.nowMs,
-      providerMessageId: known.providerMessageId,
-      updatedAt: known.nowMs,
-    })
-    .where('id', '=', row.id)
-    .where('lease', '=', row.lease)
-    .where(isLeased(dialect))
-    .where('committedAt', 'is', null)
-    .executeTakeFirst()
-  if (numUpdatedRows !== 1n) throw leaseLost(row)
+/** A message that may be sent from here on. `providerMessageId`: where the copy in Sent will have this id. */
+export interface Commitment {
+  row: OutboxRow
+  providerMessageId: string | null
 }
 
-function leaseLost({ id }: OutboxRow): LeaseLost {
+/**
+ * Stores that the messages may be sent from here on, and returns the ids of those that their runs still hold. A run that was suspended
+ * for longer than its lease must not send what another one may be sending.
+ */
+export async function commitClaims(
+  handle: Handle,
+  dialect: Dialect,
+  commitments: readonly Commitment[],
+  nowMs: number,
+): Promise<ReadonlySet<string>> {
+  const given = dialect.rows(
+    { ownId: 'text', ownLease: 'text', ownMessageId: 'text' },
+    commitments.map(({ row, providerMessageId }) => ({
+      ...{ ownId: row.id, ownLease: row.lease, ownMessageId: providerMessageId },
+    })),
+  )
+  const { rows } = await sql<{ id: string }>`
+    ${PREPARED}update "outbox"
+    set "status" = 'sending', "attempts" = "attempts" + 1, "committedAt" = ${nowMs}, "updatedAt" = ${nowMs},
+      "providerMessageId" = "ownMessageId"
+    from ${given} as "own"
+    where "id" = "ownId" and "lease" = "ownLease" and ${isLeased(dialect)} and "committedAt" is null
+    returning "id"`.execute(handle)
+  return new Set(rows.map(({ id }) => id))
+}
+
+export function leaseLost({ id }: OutboxRow): LeaseLost {
   return new LeaseLost(`the message ${id} is no longer held by this run`)
 }
 

@@ -1,9 +1,10 @@
 import { type Queue, sweptWorker } from '../../infra/queue/index.ts'
 import { OUTBOX_TIMING, type OutboxTiming, type SendRunDeps, sendRun } from './account-run.ts'
+import { batchWriter } from './batch-writer.ts'
 import { accountsDue, releaseAllClaims } from './claims.ts'
 import { SEND_QUEUE } from './service.ts'
 
-export interface OutboxEngineDeps extends Omit<SendRunDeps, 'timing'> {
+export interface OutboxEngineDeps extends Omit<SendRunDeps, 'timing' | 'writer'> {
   queue: Queue
   timing?: Partial<OutboxTiming>
 }
@@ -22,7 +23,7 @@ export function outboxEngine(deps: OutboxEngineDeps) {
     name: SEND_QUEUE,
     concurrency: CONCURRENCY,
     leaseMs: Math.min(timing.leaseMs, MAX_JOB_LEASE_MS),
-    run: sendRun({ ...deps, timing }, stopping.signal),
+    run: sendRun({ ...deps, timing, writer: batchWriter(deps) }, stopping.signal),
     due: () => accountsDue(db, clock.now()),
     ...{ sweepMs: timing.sweepMs, operation: 'outbox.sweep' },
   })

@@ -6,6 +6,7 @@ import {
   type Handle,
   insertRows,
   PREPARED,
+  padded,
   type Tables,
   type Tx,
 } from '../../infra/db/index.ts'
@@ -78,12 +79,6 @@ export function outboxStore(handle: Handle, dialect: Dialect) {
       return handle.updateTable('outbox').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
     },
 
-    /** Returns the run that holds the row. */
-    async recordSent(id: string, changes: Partial<OutboxRow>): Promise<Pick<OutboxRow, 'lease'>> {
-      const update = handle.updateTable('outbox').set(changes).where('id', '=', id)
-      return update.returning('lease').executeTakeFirstOrThrow()
-    },
-
     async dropContent(ids: readonly string[]): Promise<void> {
       if (ids.length > 0) await handle.deleteFrom('outboxParts').where('outboxId', 'in', ids).execute()
     },
@@ -108,6 +103,25 @@ export function outboxStore(handle: Handle, dialect: Dialect) {
       return pageOf(rows, request, await countMatching(handle, matching.select('id')), filter, (row) => [row.id])
     },
   }
+}
+
+/** In bytes: a run holds 25 messages, and a process has many runs. */
+const SMALL_BYTES = 16 * 1024
+
+/** The bytes of those messages that are small. */
+export async function smallContents(
+  handle: Handle,
+  rows: readonly Pick<OutboxRow, 'id' | 'sizeBytes'>[],
+): Promise<ReadonlyMap<string, Buffer>> {
+  const ids = rows.filter(({ sizeBytes }) => sizeBytes <= SMALL_BYTES).map(({ id }) => id)
+  if (ids.length === 0) return new Map()
+  const parts = await handle
+    .selectFrom('outboxParts')
+    .select(['outboxId', 'data'])
+    .where('outboxId', 'in', padded(ids))
+    .where('part', '=', 0)
+    .execute()
+  return new Map(parts.map(({ outboxId, data }) => [outboxId, Buffer.from(data, 'base64')]))
 }
 
 /** The message's bytes, read part by part. */

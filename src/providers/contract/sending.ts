@@ -32,7 +32,7 @@ export interface QueuedMessage {
   repliesTo: string | null
   sizeBytes: number
   /** The message in RFC 5322 form, without Bcc. May be called several times. */
-  bytes(): AsyncIterable<Buffer>
+  bytes(): AsyncIterable<Buffer> | Iterable<Buffer>
   /** The draft that an earlier attempt left at the provider, as passed to `onDraft`. */
   earlierDraftId: string | null
   /** An earlier attempt was killed, perhaps before `onDraft`: a draft with this Message-ID may be left of it. */
@@ -100,7 +100,7 @@ export interface SentCopies {
   contains(message: { rfcMessageId: string; sentAt: number }, signal: AbortSignal): Promise<boolean>
   /** Adds the message, with `mayExist` only if Sent does not contain it. Creates the folder when the mailbox has none. */
   save(
-    message: { rfcMessageId: string; sentAt: number; mayExist: boolean; bytes(): AsyncIterable<Buffer> },
+    message: { rfcMessageId: string; sentAt: number; mayExist: boolean } & Pick<QueuedMessage, 'bytes'>,
     signal: AbortSignal,
   ): Promise<void>
 }
