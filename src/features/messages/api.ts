@@ -117,25 +117,33 @@ export interface MessageContext {
 }
 
 export function messageView(row: MessageRow, { provider, labelIds, folder }: MessageContext): Message {
-  return { ...messageContent(row, labelIds), accountId: row.accountId, provider, folder }
+  return Object.assign(messageContent(row, labelIds), { accountId: row.accountId, provider, folder })
 }
 
 function messageContent(row: MessageRow, labelIds: string[]): MessageContent {
-  const { date, attachments, ...fields } = parseFields(row.fields)
+  const fields = parseFields(row.fields)
+  // Each member is named: V8 needs microseconds for every member that follows a spread.
   return {
     id: row.id,
     providerMessageId: row.providerMessageId,
     threadId: row.threadId,
-    ...fields,
+    messageId: fields.messageId,
+    inReplyTo: fields.inReplyTo,
+    references: fields.references,
+    from: fields.from,
+    to: fields.to,
+    cc: fields.cc,
+    bcc: fields.bcc,
+    replyTo: fields.replyTo,
     subject: row.subject,
-    date: isoTimeOrNull(date),
+    date: isoTimeOrNull(fields.date),
     receivedAt: isoTime(row.receivedAt),
     snippet: row.snippet,
     labelIds,
     unread: row.unread === 1,
     starred: row.starred === 1,
     hasAttachments: row.hasAttachments === 1,
-    attachments: attachments.map(attachmentView),
+    attachments: fields.attachments.map(attachmentView),
     size: row.sizeBytes,
     error: row.error,
     createdAt: isoTime(row.createdAt),

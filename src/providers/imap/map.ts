@@ -54,9 +54,8 @@ async function readMessage(row: FetchMessageObject, context: MapContext): Promis
   const headers = parseHeaders(header)
   const fields = headerFields(headers)
   const { unread, starred } = flagState(row.flags)
-  // One spread, and that first: V8 builds such an object many times faster.
+  // The spread is last: V8 needs microseconds for every member that follows one.
   const message: RemoteMessage = {
-    ...fields,
     location: { uidValidity: context.uidValidity, uid: row.uid },
     providerMessageId: row.emailId ?? null,
     isNew: context.isNew,
@@ -72,6 +71,7 @@ async function readMessage(row: FetchMessageObject, context: MapContext): Promis
     attachments: row.bodyStructure === undefined ? [] : attachmentsOf(leaves(row.bodyStructure)),
     headerHash: sha256(header, 'hex'),
     error,
+    ...fields,
   }
   return { message, missingText }
 }

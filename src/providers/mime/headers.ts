@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import { addressParser, decodeWords } from 'postal-mime'
 import { cleanText, truncateCharacters, truncateText } from '../../lib/text.ts'
 import type { RemoteAddress, RemoteMessage } from '../contract/index.ts'
@@ -34,6 +35,8 @@ export function headerValue(headers: readonly Header[], name: string): string | 
 
 /** Decodes bytes without a declared charset: as UTF-8 (RFC 6532) if valid, even cut off, else as windows-1252. */
 export function decodeBytes(bytes: Buffer): string {
+  // Making a decoder takes longer than decoding a header.
+  if (isAscii(bytes)) return bytes.toString('latin1')
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
   } catch {
@@ -62,23 +65,36 @@ export type HeaderFields = Pick<
 
 /** The fields of `RemoteMessage` that come from the header. */
 export function headerFields(headers: readonly Header[]): HeaderFields {
+  const values = valuesByName(headers)
+  const first = (name: string) => values.get(name)?.[0]
   return {
-    messageId: firstId(headerValue(headers, 'message-id')),
-    inReplyTo: firstId(headerValue(headers, 'in-reply-to')),
-    references: ids((headerValue(headers, 'references') ?? '').slice(-MAX_REFERENCES_LENGTH)).slice(-MAX_REFERENCES),
-    subject: subjectOf(headerValue(headers, 'subject') ?? ''),
-    from: addresses(headers, 'from', MAX_SENDERS)[0] ?? null,
-    to: addresses(headers, 'to'),
-    cc: addresses(headers, 'cc'),
-    bcc: addresses(headers, 'bcc'),
-    replyTo: addresses(headers, 'reply-to'),
-    date: parseDate(headerValue(headers, 'date')),
+    messageId: firstId(first('message-id')),
+    inReplyTo: firstId(first('in-reply-to')),
+    references: ids((first('references') ?? '').slice(-MAX_REFERENCES_LENGTH)).slice(-MAX_REFERENCES),
+    subject: subjectOf(first('subject') ?? ''),
+    from: addresses(values.get('from'), MAX_SENDERS)[0] ?? null,
+    to: addresses(values.get('to')),
+    cc: addresses(values.get('cc')),
+    bcc: addresses(values.get('bcc')),
+    replyTo: addresses(values.get('reply-to')),
+    date: parseDate(first('date')),
   }
 }
 
-function addresses(headers: readonly Header[], name: string, limit = MAX_ADDRESSES): RemoteAddress[] {
-  // Some programs send an address list as several fields of the same name.
-  const fields = headers.filter((header) => header.name.toLowerCase() === name).map(({ value }) => value)
+/** By the name in lower case. */
+function valuesByName(headers: readonly Header[]): ReadonlyMap<string, string[]> {
+  const values = new Map<string, string[]>()
+  for (const header of headers) {
+    const name = header.name.toLowerCase()
+    const known = values.get(name)
+    if (known === undefined) values.set(name, [header.value])
+    else known.push(header.value)
+  }
+  return values
+}
+
+/** Some programs send an address list as several fields of the same name. */
+function addresses(fields: readonly string[] = [], limit = MAX_ADDRESSES): RemoteAddress[] {
   const list = fields.join(', ').slice(0, MAX_LIST)
   if (list === '') return []
   return addressParser(withoutGroups(list, limit), { flatten: true })
@@ -134,6 +150,7 @@ export function decodedField(value: string): string {
 }
 
 function decodedWords(value: string, limit: number): string {
+  if (!value.includes('=?')) return cleanField(value.slice(0, limit * 12), limit)
   return cleanField(decodeWords(joinWords(firstWords(value.slice(0, limit * 12)))), limit)
 }
 

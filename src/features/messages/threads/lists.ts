@@ -17,9 +17,9 @@ export function threadLists(tx: Tx, dialect: Dialect) {
   return {
     async add(members: readonly ThreadMember[]): Promise<string[]> {
       const sums = sumsOf(members)
-      const rows = [...sums.values()].map(({ labelId, threadId, receivedAt, messages }) => ({
-        ...{ labelId, threadId, lastReceivedAt: receivedAt, messages },
-      }))
+      const rows = [...sums.values()].map(({ labelId, threadId, receivedAt, messages }) => {
+        return { labelId, threadId, lastReceivedAt: receivedAt, messages }
+      })
       const stored = await insertRows(tx, 'threadLabels', rows, ADD)
       return stored.flatMap(({ labelId = '', threadId = '', messages }) =>
         sums.get(keyOf(labelId, threadId))?.messages === messages ? labelId : [],
