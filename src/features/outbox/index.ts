@@ -1,13 +1,13 @@
 /**
  * Messages to send: requests are accepted into durable rows, and runs per account send them through the provider, never twice.
- * `account-run.ts` has the states; `service.ts` is what the routes, and other features that send, use.
+ * `sending/account-run.ts` has the states; `service.ts` is what the routes, and other features that send, use.
  */
 import './tables.ts'
 
-export type { OutboxTiming } from './account-run.ts'
 export { releaseOutbox } from './after-restore.ts'
-export { outboxEngine } from './engine.ts'
 export { outboxEvents } from './events.ts'
 export { outboxRoutes } from './routes.ts'
+export type { OutboxTiming } from './sending/account-run.ts'
+export { outboxEngine } from './sending/engine.ts'
 export { type Composition, type Outbox, outbox } from './service.ts'
 export { eraseOutbox, purgeOutbox } from './store.ts'

@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
-import { type Db, type Dialect, type Handle, LeaseLost, PREPARED, type RowLease } from '../../infra/db/index.ts'
-import { batches } from '../../lib/batches.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { notFound } from '../../lib/errors.ts'
-import type { Accounts } from '../accounts/index.ts'
-import { reserveMessage } from '../messages/index.ts'
+import { type Db, type Dialect, type Handle, LeaseLost, PREPARED, type RowLease } from '../../../infra/db/index.ts'
+import { batches } from '../../../lib/batches.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { notFound } from '../../../lib/errors.ts'
+import type { Accounts } from '../../accounts/index.ts'
+import { reserveMessage } from '../../messages/index.ts'
+import { outboxStore } from '../store.ts'
+import type { OutboxRow } from '../tables.ts'
 import { next } from './after-sending.ts'
 import { type Claimed, type Commitment, claimDue, commitClaims, type DueQuery, leaseLost } from './claims.ts'
-import { outboxStore } from './store.ts'
-import type { OutboxRow } from './tables.ts'
 
 /** A message that the provider has accepted. */
 export interface Acceptance {

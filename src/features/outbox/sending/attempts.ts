@@ -1,7 +1,7 @@
-import type { Recorder } from '../../events/index.ts'
-import { LeaseLost, type Tx } from '../../infra/db/index.ts'
-import { backoffMs } from '../../lib/retry.ts'
-import { cleanJson } from '../../lib/text.ts'
+import type { Recorder } from '../../../events/index.ts'
+import { LeaseLost, type Tx } from '../../../infra/db/index.ts'
+import { backoffMs } from '../../../lib/retry.ts'
+import { cleanJson } from '../../../lib/text.ts'
 import {
   ProviderError,
   type ProviderName,
@@ -10,15 +10,15 @@ import {
   type SendOutcome,
   type SendProvider,
   type SendSteps,
-} from '../../providers/contract/index.ts'
-import { messageIdOf, messageStore, releaseReserved, reserveMessage } from '../messages/index.ts'
+} from '../../../providers/contract/index.ts'
+import { messageIdOf, messageStore, releaseReserved, reserveMessage } from '../../messages/index.ts'
+import { envelopeOf, type OutboxError } from '../api.ts'
+import { contentOf, knownServer, rememberServer } from '../store.ts'
+import type { OutboxRow } from '../tables.ts'
 import { type AfterSendingDeps, RELEASED } from './after-sending.ts'
-import { envelopeOf, type OutboxError } from './api.ts'
 import type { BatchWriter } from './batch-writer.ts'
 import { type Claimed, delayWaiting, recordDraft, updateHeld } from './claims.ts'
 import { sendFailedEvent } from './failed-event.ts'
-import { contentOf, knownServer, rememberServer } from './store.ts'
-import type { OutboxRow } from './tables.ts'
 
 export interface AttemptDeps extends AfterSendingDeps {
   events: Recorder

@@ -1,8 +1,8 @@
-import { type Queue, sweptWorker } from '../../infra/queue/index.ts'
+import { type Queue, sweptWorker } from '../../../infra/queue/index.ts'
+import { SEND_QUEUE } from '../service.ts'
 import { OUTBOX_TIMING, type OutboxTiming, type SendRunDeps, sendRun } from './account-run.ts'
 import { batchWriter } from './batch-writer.ts'
 import { accountsDue, releaseAllClaims } from './claims.ts'
-import { SEND_QUEUE } from './service.ts'
 
 export interface OutboxEngineDeps extends Omit<SendRunDeps, 'timing' | 'writer'> {
   queue: Queue

@@ -1,9 +1,9 @@
-import type { EventOf } from '../../events/index.ts'
-import { isoTime } from '../../lib/time.ts'
-import type { ProviderName } from '../../providers/contract/index.ts'
-import { envelopeOf, type OutboxError } from './api.ts'
-import type { outboxEvents } from './events.ts'
-import type { OutboxRow } from './tables.ts'
+import type { EventOf } from '../../../events/index.ts'
+import { isoTime } from '../../../lib/time.ts'
+import type { ProviderName } from '../../../providers/contract/index.ts'
+import { envelopeOf, type OutboxError } from '../api.ts'
+import type { outboxEvents } from '../events.ts'
+import type { OutboxRow } from '../tables.ts'
 
 const MAX_RECIPIENTS = 100
 

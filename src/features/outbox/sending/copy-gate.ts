@@ -1,5 +1,5 @@
-import type { Clock } from '../../lib/clock.ts'
-import { Condition } from '../../lib/condition.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { Condition } from '../../../lib/condition.ts'
 
 /** Runs that wait at once: each keeps a worker, which other accounts need to send. */
 const MAX_WAITING = 16

@@ -1,13 +1,13 @@
-import { LeaseLost, type RowLease } from '../../infra/db/index.ts'
-import type { Run } from '../../infra/queue/index.ts'
-import { sleep } from '../../lib/abort.ts'
-import { AppError } from '../../lib/errors.ts'
-import { secretToken } from '../../lib/ids.ts'
+import { LeaseLost, type RowLease } from '../../../infra/db/index.ts'
+import type { Run } from '../../../infra/queue/index.ts'
+import { sleep } from '../../../lib/abort.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { secretToken } from '../../../lib/ids.ts'
+import type { OutboxRow } from '../tables.ts'
 import { afterSending } from './after-sending.ts'
 import { type AttemptDeps, Attempts, type AttemptTiming } from './attempts.ts'
 import { type Claimed, nextDue, releaseClaims, renewClaims } from './claims.ts'
 import { CopyGate } from './copy-gate.ts'
-import type { OutboxRow } from './tables.ts'
 
 export interface SendRunDeps extends AttemptDeps {
   timing: OutboxTiming

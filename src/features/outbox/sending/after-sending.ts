@@ -1,13 +1,13 @@
-import type { Db } from '../../infra/db/index.ts'
-import type { Log } from '../../infra/log/index.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { AppError } from '../../lib/errors.ts'
-import { type Backoff, backoffMs } from '../../lib/retry.ts'
-import { ProviderError } from '../../providers/contract/index.ts'
-import type { Accounts } from '../accounts/index.ts'
+import type { Db } from '../../../infra/db/index.ts'
+import type { Log } from '../../../infra/log/index.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { type Backoff, backoffMs } from '../../../lib/retry.ts'
+import { ProviderError } from '../../../providers/contract/index.ts'
+import type { Accounts } from '../../accounts/index.ts'
+import { outboxStore, smallContents } from '../store.ts'
+import type { OutboxRow } from '../tables.ts'
 import { updateAllHeld, updateHeld } from './claims.ts'
-import { outboxStore, smallContents } from './store.ts'
-import type { OutboxRow } from './tables.ts'
 
 export interface AfterSendingDeps {
   db: Db

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { systemClock } from '../../lib/clock.ts'
-import { nextTurn } from '../../lib/event-loop.ts'
+import { systemClock } from '../../../lib/clock.ts'
+import { nextTurn } from '../../../lib/event-loop.ts'
 import { CopyGate } from './copy-gate.ts'
 
 const never = () => new AbortController().signal

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { imapUser, testAccounts } from '../../../test/kit/accounts.ts'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { LeaseLost } from '../../infra/db/index.ts'
-import { systemClock } from '../../lib/clock.ts'
+import { imapUser, testAccounts } from '../../../../test/kit/accounts.ts'
+import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { LeaseLost } from '../../../infra/db/index.ts'
+import { systemClock } from '../../../lib/clock.ts'
+import { outboxStore } from '../store.ts'
+import type { OutboxRow } from '../tables.ts'
 import { batchWriter } from './batch-writer.ts'
-import { outboxStore } from './store.ts'
-import type { OutboxRow } from './tables.ts'
 
 const CONTENT = Buffer.from('Subject: Hello\r\n\r\nHello Bob\r\n')
 const LEASE = { token: 'run', forMs: 60_000 }

@@ -10,9 +10,9 @@ import {
   PREPARED,
   type RowLease,
   type Tx,
-} from '../../infra/db/index.ts'
-import { smallContents } from './store.ts'
-import type { OutboxRow } from './tables.ts'
+} from '../../../infra/db/index.ts'
+import { smallContents } from '../store.ts'
+import type { OutboxRow } from '../tables.ts'
 
 export interface Claimed {
   row: OutboxRow
