@@ -58,8 +58,9 @@ export async function takeReserved(
 ): Promise<Map<number, ReservedAs>> {
   const result = new Map<number, ReservedAs>()
   const candidates = arriving
-    .map(({ message, roles }, index) => ({ index, roles, keys: keysOf(message).map(hashOf) }))
+    .map((one, index) => ({ ...one, index }))
     .filter(({ roles }) => roles.includes('sent') || roles.includes('drafts'))
+    .map(({ message, roles, index }) => ({ index, roles, keys: keysOf(message).map(hashOf) }))
   if (candidates.length === 0 || !(await hasReservations(tx, accountId))) return result
   const reserved = await find(
     tx,
