@@ -66,7 +66,7 @@ async function signIn(url) {
 }
 
 async function saveOverview({ url, storageState }) {
-  const page = await browser.newPage({ colorScheme: 'light', storageState, viewport: { width: 1200, height: 680 } })
+  const page = await browser.newPage({ colorScheme: 'light', storageState, viewport: { width: 1200, height: 760 } })
   page.setDefaultTimeout(TIMEOUT_MS)
   await page.goto(url)
   await page.locator('svg.chart').nth(1).waitFor()
@@ -74,7 +74,7 @@ async function saveOverview({ url, storageState }) {
 }
 
 async function saveAccount({ url, storageState }) {
-  const page = await browser.newPage({ colorScheme: 'dark', storageState, viewport: { width: 1200, height: 720 } })
+  const page = await browser.newPage({ colorScheme: 'dark', storageState, viewport: { width: 1200, height: 760 } })
   page.setDefaultTimeout(TIMEOUT_MS)
   await page.goto(`${url}/accounts`)
   await page.locator('[data-row]').first().click()

@@ -67,7 +67,7 @@ export function Shell({ session, children }: { session: Session; children: React
             <Kbd size="xs">Ctrl K</Kbd>
           </button>
         </AppShell.Section>
-        <AppShell.Section grow component={ScrollArea} p="md" pt={0} type="auto">
+        <AppShell.Section grow component={ScrollArea} p="md" pt={0} scrollbarSize={6}>
           <Navigation location={location} />
         </AppShell.Section>
         <AppShell.Section p="md" className="shell-header" style={{ borderTop: '1px solid var(--portal-line)' }}>
