@@ -34,11 +34,11 @@ it('reports that runs still send', async () => {
   expect(await gate.wait(1, never())).toBe(false)
 })
 
-it('lets a run through when sixteen wait, so that they do not keep all workers', async () => {
+it('lets a run through when 32 wait, so that they do not keep all workers', async () => {
   const gate = new CopyGate(systemClock)
   const stop = gate.startSending()
-  const waiting = Array.from({ length: 16 }, () => gate.wait(LONG_MS, never()))
+  const waiting = Array.from({ length: 32 }, () => gate.wait(LONG_MS, never()))
   expect(await gate.wait(LONG_MS, never())).toBe(true)
   stop()
-  expect(await Promise.all(waiting)).toEqual(Array(16).fill(true))
+  expect(await Promise.all(waiting)).toEqual(Array(32).fill(true))
 })

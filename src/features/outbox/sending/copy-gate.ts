@@ -2,7 +2,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import { Condition } from '../../../lib/condition.ts'
 
 /** Runs that wait at once: each keeps a worker, which other accounts need to send. */
-const MAX_WAITING = 16
+const MAX_WAITING = 32
 
 /**
  * Lets messages of all accounts be sent before copies are saved in Sent: a server needs as long for a copy as another one for the
