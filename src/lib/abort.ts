@@ -40,7 +40,7 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
 }
 
 /**
- * Aborts with the first of `signals`, or after `limitMs`. Unlike `AbortSignal.any`, which costs ten times as much, it does not end by
+ * Aborts with the first of `signals`, or after `limitMs`. Unlike `AbortSignal.any`, which costs several times as much, it does not end by
  * itself: `done` removes the timer and the listeners, which would otherwise pile up on a long-lived signal.
  */
 export function anyAborted(signals: readonly AbortSignal[], limitMs?: number): { signal: AbortSignal; done(): void } {
