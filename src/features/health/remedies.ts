@@ -45,7 +45,7 @@ export function measuredWarnings(measured: Measured): Warning[] {
     warn(
       sync.stalledAccounts > 0,
       'sync_stalled',
-      `${sync.stalledAccounts} accounts had no successful check in three intervals.`,
+      `${count(sync.stalledAccounts, 'account')} had no successful check in three intervals.`,
       'List them with GET /accounts?status=error; statusReason of each says why.',
     )
     warn(
@@ -57,7 +57,7 @@ export function measuredWarnings(measured: Measured): Warning[] {
     warn(
       sync.unownedAccounts > 0,
       'accounts_unowned',
-      `No instance runs ${sync.unownedAccounts} accounts.`,
+      `No instance runs ${count(sync.unownedAccounts, 'account')}.`,
       'Normal for a moment while instances join or leave. If it lasts, see accounts.ownership in the log.',
     )
   }
@@ -70,7 +70,7 @@ export function measuredWarnings(measured: Measured): Warning[] {
   warn(
     (outbox?.uncertain ?? 0) > 0,
     'outbox_uncertain',
-    `It is unknown whether ${outbox?.uncertain} messages were sent.`,
+    `The outcome of ${count(outbox?.uncertain ?? 0, 'message')} is unknown: the connection broke during the transfer.`,
     'List them with GET /outbox?status=uncertain, and decide with POST /outbox/{id}/resolve.',
   )
   warn(
@@ -100,7 +100,7 @@ export function measuredWarnings(measured: Measured): Warning[] {
   warn(
     logExport.dropped > 0,
     'log_export_dropped',
-    `${logExport.dropped} log records were not exported since the start.`,
+    `The export dropped ${count(logExport.dropped, 'log record')} since the start.`,
     'Check OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_LOGS_HEADERS and the collector, or raise OTEL_LOGS_MAX_QUEUE_SIZE.',
   )
   return found
@@ -108,4 +108,8 @@ export function measuredWarnings(measured: Measured): Warning[] {
 
 function minutes(ms: number | null | undefined): string {
   return `${Math.round((ms ?? 0) / 60_000)} min`
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
 }

@@ -247,15 +247,17 @@ function outbox({ outbox: { waiting, uncertain, failed } }: Overview): Tile {
   }
 }
 
-/** Settings that deserve attention, as the service words them. */
+/** What else deserves attention, as the service words it. The outbox has a tile of its own. */
 function warnings(health: Health): Tile[] {
-  return health.warnings.map(({ code, message }) => ({
-    title: 'Configuration',
-    tone: 'warn',
-    state: 'Check',
-    value: WARNING_TITLES[code] ?? 'A setting needs attention',
-    text: message,
-  }))
+  return health.warnings
+    .filter(({ code }) => code !== 'outbox_uncertain')
+    .map(({ code, message, remedy }) => ({
+      title: WARNING_TITLES[code] === undefined ? 'Operation' : 'Configuration',
+      tone: 'warn',
+      state: 'Check',
+      value: WARNING_TITLES[code] ?? MEASURED_TITLES[code] ?? 'Something needs attention',
+      text: `${message} ${remedy}`,
+    }))
 }
 
 const WARNING_TITLES: Readonly<Record<string, string>> = {
@@ -265,4 +267,16 @@ const WARNING_TITLES: Readonly<Record<string, string>> = {
   redirect_refused: 'A provider will refuse sign-ins',
   licence: 'The licence needs attention',
   gmail_push: 'Gmail is polled',
+}
+
+const MEASURED_TITLES: Readonly<Record<string, string>> = {
+  sync_stalled: 'Accounts are not in sync',
+  sync_late: 'Checks are late',
+  accounts_unowned: 'Accounts wait for an instance',
+  outbox_old: 'Messages to send are late',
+  deliveries_old: 'Webhook deliveries are late',
+  events_old: 'Events wait for deliveries',
+  event_loop_slow: 'The instance is overloaded',
+  memory_full: 'Memory is nearly full',
+  log_export_dropped: 'Log records were not exported',
 }
