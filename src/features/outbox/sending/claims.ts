@@ -117,7 +117,7 @@ export async function updateAllHeld(
     .execute()
 }
 
-/** Stores the id of the draft that will be sent. Throws `LeaseLost` when it no longer holds the message. */
+/** Stores the id of the draft that will be sent. Throws `LeaseLost` unless this run still holds the message. */
 export async function recordDraft(tx: Tx, dialect: Dialect, row: OutboxRow, providerMessageId: string): Promise<void> {
   const { numUpdatedRows } = await tx
     .updateTable('outbox')
