@@ -28,9 +28,9 @@ export async function readFigures({ db, clock, syncHealth }: FigureDeps): Promis
   const { read } = db
   const nowMs = clock.now()
   const ageOf = (since: number | undefined) => (since === undefined ? null : Math.max(0, nowMs - since))
-  const deliveriesIn = (status: 'pending' | 'retrying') =>
-    read.selectFrom('webhookDeliveries').select('id').where('status', '=', status).orderBy('id')
-  // The index has only what was not sent. SQLite uses it for a literal condition only.
+  // The indexes have only what was not delivered and not sent. SQLite uses them for a literal condition only.
+  const undelivered = read.selectFrom('webhookDeliveries').select('id').where('status', '<>', sql.lit('success'))
+  const deliveriesIn = (status: 'pending' | 'retrying') => undelivered.where('status', '=', status).orderBy('id')
   const unsent = read.selectFrom('outbox').select('id').where('status', '<>', sql.lit('sent'))
   const outboxIn = (status: 'queued' | 'uncertain') => unsent.where('status', '=', status).orderBy('id')
   const unstamped = read.selectFrom('events').select('id').where('position', 'is', null).orderBy('id')
