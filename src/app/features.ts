@@ -6,7 +6,6 @@ import {
   erasure as erasureOf,
   fence,
   livingInstances,
-  logOwnership,
   type OwnershipTiming,
   ownership as ownershipOf,
   requestErasure,
@@ -174,7 +173,6 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     ...(options.ownership && { timing: options.ownership }),
   })
 
-  logOwnership(ownership, log)
   const encryption = encryptionOf({
     ...{ ...shared, instanceId, keyRing: secrets.keyRing, columns: SEALED_COLUMNS },
     instances: () => livingInstances(db.read),

@@ -8,6 +8,9 @@ export function nextTurn(): Promise<void> {
 /** How long a loop in the background may hold a turn of the event loop. */
 export const TURN_MS = 4
 
+/** Items between two reads of the clock. */
+const ITEMS_PER_CHECK = 100
+
 let heldSinceMs: number | undefined
 
 /**
@@ -25,4 +28,14 @@ export function yieldIfHeld(maxMs: number): Promise<void> | undefined {
     return undefined
   }
   return nowMs - heldSinceMs < maxMs ? undefined : nextTurn()
+}
+
+/** Calls `each` with every item, over as many turns as that takes. Meanwhile, the items of a Map or a Set may change. */
+export async function eachInTurns<Item>(items: Iterable<Item>, each: (item: Item) => void): Promise<void> {
+  let count = 0
+  for (const item of items) {
+    each(item)
+    count += 1
+    if (count % ITEMS_PER_CHECK === 0) await yieldIfHeld(TURN_MS)
+  }
 }

@@ -47,7 +47,6 @@ export { type LiveMailboxDeps, openMailbox, readLive, toAppError } from './live-
 export { fence } from './ownership/fence.ts'
 export { livingInstances, lockUnowned, syncTotalsOfAll, unownedAccounts } from './ownership/instance-store.ts'
 export { type OwnershipTiming, ownership } from './ownership/ownership.ts'
-export { logOwnership } from './ownership/ownership-log.ts'
 export { runningInstances } from './ownership/read.ts'
 export { accountRoutes } from './routes.ts'
 export {

@@ -1,5 +1,6 @@
 import type { Bus } from '../../infra/bus/index.ts'
 import { AppError } from '../../lib/errors.ts'
+import { eachInTurns } from '../../lib/event-loop.ts'
 import { backoffMs } from '../../lib/retry.ts'
 import { ProviderError, type ProviderName } from '../../providers/contract/index.ts'
 import { OwnedScheduler, type Ownership, OwnershipLost, type RunContext, type RunResult } from '../accounts/index.ts'
@@ -56,8 +57,6 @@ export function push(deps: PushDeps): Push {
   /** Owned accounts with a valid subscription. */
   const subscribed = new Map<string, { provider: ProviderName; until: number }>()
   let sweeping: Promise<void> | undefined
-  /** The owned accounts that the scheduled ones were last compared with. Each full round returns another map. */
-  let aligned: ReadonlyMap<string, number> | undefined
   let unsubscribe = () => {}
   let stopped = false
 
@@ -120,10 +119,6 @@ export function push(deps: PushDeps): Push {
     return { failure: error, nextRunInMs: retryAfterMs * (1 + 0.2 * Math.random()) }
   }
 
-  function add(accountIds: Iterable<string>): void {
-    for (const accountId of accountIds) scheduler.add(accountId)
-  }
-
   function remove(accountId: string): void {
     scheduler.remove(accountId)
     subscribed.delete(accountId)
@@ -145,12 +140,6 @@ export function push(deps: PushDeps): Push {
 
   /** Catches lifecycle notifications whose hint was lost. */
   async function renewDue(): Promise<void> {
-    const owned = ownership.owned()
-    if (owned !== aligned) {
-      for (const accountId of scheduler.ids()) if (!owned.has(accountId)) remove(accountId)
-      for (const accountId of owned.keys()) if (!scheduler.has(accountId)) scheduler.add(accountId)
-      aligned = owned
-    }
     for (const accountId of await pushStore(db.read).listDue()) {
       // After a failure the backoff says when to retry.
       if (scheduler.state(accountId)?.attempts === 0) scheduler.request(accountId)
@@ -165,20 +154,19 @@ export function push(deps: PushDeps): Push {
     start() {
       ownership.onChange(({ lost, gained, changed }) => {
         for (const accountId of lost) remove(accountId)
-        if (!stopped) add([...gained, ...changed])
+        if (!stopped) for (const accountId of [...gained, ...changed]) scheduler.add(accountId)
       })
       ownership.onRound(sweep)
       unsubscribe = bus.subscribe(RENEWAL_TOPIC, (accountId) => {
         if (accountId === undefined) sweep()
         else scheduler.request(accountId)
       })
-      add(ownership.owned().keys())
     },
 
     channelChanged() {
       if (stopped) return
-      add(ownership.owned().keys())
-      for (const accountId of subscribed.keys()) syncNeeded(accountId)
+      void eachInTurns(ownership.owned().keys(), (accountId) => scheduler.add(accountId))
+      void eachInTurns(subscribed.keys(), syncNeeded)
     },
 
     async stop(graceMs) {

@@ -8,9 +8,8 @@ describe('the times of checks', () => {
   function owning(...ids: string[]) {
     const clock = fixedClock(1_000_000)
     const times = new CheckTimes(clock, 3 * MINUTE)
-    const follow = (...owned: string[]) => times.follow(new Map(owned.map((id) => [id, 1])))
-    follow(...ids)
-    return { clock, times, follow }
+    for (const id of ids) times.expect(id)
+    return { clock, times }
   }
 
   it('an account is stalled three intervals after its last successful check, and after its gain', () => {
@@ -42,9 +41,9 @@ describe('the times of checks', () => {
   })
 
   it('expects nothing of a paused or lost account, and a check at once when it continues', () => {
-    const { clock, times, follow } = owning('paused', 'lost')
+    const { clock, times } = owning('paused', 'lost')
     times.suspend('paused')
-    follow('paused')
+    times.forget('lost')
     clock.advance(10 * MINUTE)
     expect([times.stalled(), times.lagMs('paused'), times.lagMs('lost')]).toEqual([[], null, null])
     expect(times.summary()).toEqual({ stalledAccounts: 0, greatestLagMs: 0 })

@@ -22,7 +22,6 @@ export class CheckTimes {
   readonly #clock: Clock
   readonly #stalledAfterMs: number
   readonly #times = new Map<string, CheckTime>()
-  #followed: ReadonlyMap<string, unknown> | undefined
 
   /** `stalledAfterMs`: the least time without a successful check before an account counts as stalled. */
   constructor(clock: Clock, stalledAfterMs: number) {
@@ -30,17 +29,14 @@ export class CheckTimes {
     this.#stalledAfterMs = stalledAfterMs
   }
 
-  /** Adds the accounts gained since the last call, due now, and forgets the lost ones. Expects a new map after each change. */
-  follow(owned: ReadonlyMap<string, unknown>): void {
-    if (owned === this.#followed) return
-    this.#followed = owned
-    for (const accountId of this.#times.keys()) if (!owned.has(accountId)) this.#times.delete(accountId)
-    for (const accountId of owned.keys()) if (!this.#times.has(accountId)) this.expect(accountId)
-  }
-
   /** A check is due now, as after a gain or a change of the account. */
   expect(accountId: string): void {
     this.#set(accountId, 0)
+  }
+
+  /** The account was lost. */
+  forget(accountId: string): void {
+    this.#times.delete(accountId)
   }
 
   /** A check succeeded, and the next one is due in this time. */

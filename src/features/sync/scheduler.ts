@@ -59,8 +59,6 @@ export function sync(deps: SyncDeps): Sync {
     onStalled: restart,
   })
   let sweeping: Promise<void> | undefined
-  /** The owned accounts that the scheduled ones were last compared with. Each full round returns another map. */
-  let aligned: ReadonlyMap<string, number> | undefined
   let unsubscribe = () => {}
   let stopped = false
 
@@ -148,14 +146,8 @@ export function sync(deps: SyncDeps): Sync {
       })
   }
 
-  /** Runs requests whose hint was lost, and aligns the scheduled accounts with the owned ones. */
+  /** Runs requests whose hint was lost. */
   async function runRequested(): Promise<void> {
-    const owned = ownership.owned()
-    if (owned !== aligned) {
-      for (const accountId of scheduler.ids()) if (!owned.has(accountId)) remove(accountId)
-      for (const accountId of owned.keys()) if (!scheduler.has(accountId)) add(accountId)
-      aligned = owned
-    }
     for (const [accountId, requestedAt] of await requestedSyncs(db.read, ownership.instanceId)) {
       // A run that has seen the request and failed retries it itself.
       const account = syncs.get(accountId)
@@ -168,14 +160,16 @@ export function sync(deps: SyncDeps): Sync {
   function retryAll(): void {
     circuits.reset()
     for (const account of syncs.values()) account.retry()
-    scheduler.retryAll()
+    void scheduler.retryAll()
   }
 
   return {
     start() {
       ownership.onChange(({ lost, gained, changed }) => {
-        times.follow(ownership.owned())
-        for (const accountId of lost) remove(accountId)
+        for (const accountId of lost) {
+          times.forget(accountId)
+          remove(accountId)
+        }
         for (const accountId of gained) times.expect(accountId)
         if (stopped) return
         for (const accountId of changed) find(accountId)?.accountChanged()
@@ -194,7 +188,6 @@ export function sync(deps: SyncDeps): Sync {
         stopHints()
         stopRetries()
       }
-      for (const accountId of ownership.owned().keys()) add(accountId)
     },
 
     async stop(graceMs) {

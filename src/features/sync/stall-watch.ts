@@ -30,8 +30,7 @@ export class StallWatch {
 
   /** Checks every owned account, in memory, and those without an owner if there are any. Call it after every ownership round. */
   sweep(): void {
-    const { log, ownership, times } = this.#deps
-    times.follow(ownership.owned())
+    const { log } = this.#deps
     this.#sweeping ??= this.#storeStalls()
       .catch((error: unknown) => {
         log.warn('Cannot store which accounts are not synced. The next ownership round tries again.', {

@@ -12,8 +12,8 @@ export interface OwnedAccount {
   mailHost: string
 }
 
-/** On the file store, one such query takes some milliseconds. */
-const ACCOUNTS_PER_QUERY = 1000
+/** Few enough that the listeners of a change, which get such a page at most, hold the event loop for some milliseconds. */
+const ACCOUNTS_PER_QUERY = 500
 
 /**
  * Rows of `instances`, and the owner and epoch of `accounts`. Uses only the database's time, because the clocks of machines
@@ -135,17 +135,14 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
       await handle.updateTable('accounts').set({ ownerInstance: null }).where('id', 'in', idsOf(mine)).execute()
     },
 
-    /** Every account this instance owns, read in pages. A change made meanwhile may be missing until the next full round. */
-    async mine(me: string): Promise<OwnedAccount[]> {
-      const accounts: OwnedAccount[] = []
-      for (;;) {
-        const page = await owned(me)
-          .where('id', '>', accounts.at(-1)?.id ?? '')
-          .orderBy('id')
-          .limit(ACCOUNTS_PER_QUERY)
-          .execute()
-        accounts.push(...page)
-        if (page.length < ACCOUNTS_PER_QUERY) return accounts
+    /** Every account this instance owns, in pages. A change made meanwhile may be missing until the next full round. */
+    async *mine(me: string): AsyncGenerator<OwnedAccount[]> {
+      const inOrder = owned(me).orderBy('id').limit(ACCOUNTS_PER_QUERY)
+      for (let after = ''; ; ) {
+        const page = await inOrder.where('id', '>', after).execute()
+        yield page
+        if (page.length < ACCOUNTS_PER_QUERY) return
+        after = page.at(-1)?.id ?? ''
       }
     },
   }

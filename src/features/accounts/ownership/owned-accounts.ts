@@ -1,13 +1,35 @@
 import type { Log } from '../../../infra/log/index.ts'
+import { TURN_MS, yieldIfHeld } from '../../../lib/event-loop.ts'
 import type { OwnershipChange } from '../account.ts'
 import type { OwnedAccount } from './instance-store.ts'
 
-/** The accounts that this instance owns, as of its last round or claim. */
+/** An account that was reported to the listeners. */
+interface Known {
+  account: OwnedAccount
+  /** The full read that found it last. */
+  foundBy: number
+  /** A listener failed, so the next full read reports the account again. */
+  isMissed: boolean
+}
+
+/** How many lost accounts one change reports. Listeners take some microseconds for each. */
+const LOST_PER_CHANGE = 500
+
+/**
+ * The accounts that this instance owns, as of its last round or claim. Changes are reported in portions, because listeners loop over
+ * them, and a start may take 100,000 accounts. Its asynchronous methods must not overlap with each other or with `add`.
+ */
 export class OwnedAccounts {
   readonly #log: Log
   readonly #listeners: ((change: OwnershipChange) => void)[] = []
-  #accounts: ReadonlyMap<string, OwnedAccount> = new Map()
-  #epochs: ReadonlyMap<string, number> = new Map()
+  /** Includes accounts that are lost already, until that is reported. */
+  readonly #known = new Map<string, Known>()
+  #epochs = new Map<string, number>()
+  #reads = 0
+  /** Accounts gained and lost since the last log entry, and one of them. */
+  #gained = 0
+  #lost = 0
+  #example = ''
 
   constructor(log: Log) {
     this.#log = log
@@ -19,7 +41,7 @@ export class OwnedAccounts {
   }
 
   get(accountId: string): OwnedAccount | undefined {
-    return this.#accounts.get(accountId)
+    return this.#epochs.has(accountId) ? this.#known.get(accountId)?.account : undefined
   }
 
   /** Calls the listener with each change. Its failure does not affect the others. */
@@ -28,38 +50,100 @@ export class OwnedAccounts {
   }
 
   add(account: OwnedAccount): void {
-    this.replace([...new Map(this.#accounts).set(account.id, account).values()])
+    this.#take([account])
+    this.#logChanges()
   }
 
-  /** Compares the accounts with the previous ones and notifies the listeners. */
-  replace(accounts: readonly OwnedAccount[]): void {
-    const before = this.#accounts
-    this.#accounts = new Map(accounts.map((account) => [account.id, account]))
-    this.#epochs = new Map(accounts.map(({ id, epoch }) => [id, epoch]))
-    const change = changeBetween(before, this.#accounts)
-    if (change.lost.length + change.gained.length + change.changed.length === 0) return
+  /** Owns exactly the accounts of these pages from now on. */
+  async replace(pages: AsyncIterable<readonly OwnedAccount[]>): Promise<void> {
+    this.#reads += 1
+    for await (const page of pages) {
+      this.#take(page)
+      await yieldIfHeld(TURN_MS)
+    }
+    await this.#forget((_id, { foundBy }) => foundBy !== this.#reads)
+  }
+
+  /** Owns nothing from now on. `reportDropped` reports it to the listeners. */
+  drop(): void {
+    this.#epochs = new Map()
+  }
+
+  async reportDropped(): Promise<void> {
+    await this.#forget((id) => !this.#epochs.has(id))
+  }
+
+  #take(accounts: readonly OwnedAccount[]): void {
+    const change: OwnershipChange = { lost: [], gained: [], changed: [] }
+    for (const account of accounts) {
+      const { id, epoch } = account
+      const known = this.#known.get(id)
+      if (known === undefined || this.#epochs.get(id) !== epoch) {
+        if (known !== undefined) change.lost.push(id)
+        change.gained.push(id)
+        this.#epochs.set(id, epoch)
+        this.#known.set(id, { account, foundBy: this.#reads, isMissed: false })
+        continue
+      }
+      if (known.isMissed) change.gained.push(id)
+      else if (differs(known.account, account)) change.changed.push(id)
+      known.account = account
+      known.foundBy = this.#reads
+      known.isMissed = false
+    }
+    this.#report(change)
+  }
+
+  async #forget(isLost: (id: string, known: Known) => boolean): Promise<void> {
+    let lost: string[] = []
+    let count = 0
+    for (const [id, known] of this.#known) {
+      if (isLost(id, known)) {
+        this.#known.delete(id)
+        this.#epochs.delete(id)
+        lost.push(id)
+      }
+      count += 1
+      if (count % LOST_PER_CHANGE !== 0) continue
+      this.#report({ lost, gained: [], changed: [] })
+      lost = []
+      await yieldIfHeld(TURN_MS)
+    }
+    this.#report({ lost, gained: [], changed: [] })
+    this.#logChanges()
+  }
+
+  #report(change: OwnershipChange): void {
+    const { lost, gained, changed } = change
+    if (lost.length + gained.length + changed.length === 0) return
+    this.#lost += lost.length
+    this.#gained += gained.length
+    this.#example = gained[0] ?? lost[0] ?? this.#example
     for (const listener of this.#listeners) {
       try {
         listener(change)
       } catch (error) {
-        this.#log.error('A listener of ownership changes failed.', { operation: 'accounts.ownership', error })
+        for (const id of [...gained, ...changed]) {
+          const known = this.#known.get(id)
+          if (known !== undefined) known.isMissed = true
+        }
+        const message = 'A listener of ownership changes failed; the next full round reports them again.'
+        this.#log.error(message, { operation: 'accounts.ownership', error })
       }
     }
   }
-}
 
-function changeBetween(
-  before: ReadonlyMap<string, OwnedAccount>,
-  now: ReadonlyMap<string, OwnedAccount>,
-): OwnershipChange {
-  const change: OwnershipChange = { lost: [], gained: [], changed: [] }
-  for (const [id, { epoch }] of before) if (now.get(id)?.epoch !== epoch) change.lost.push(id)
-  for (const [id, account] of now) {
-    const old = before.get(id)
-    if (old?.epoch !== account.epoch) change.gained.push(id)
-    else if (differs(old, account)) change.changed.push(id)
+  /** One entry with counts, however many portions the changes had. */
+  #logChanges(): void {
+    const [gained, lost] = [this.#gained, this.#lost]
+    if (gained + lost === 0) return
+    this.#gained = this.#lost = 0
+    this.#log.info(`This instance took ${gained} accounts and gave up ${lost}.`, {
+      operation: 'accounts.ownership',
+      ...(gained + lost === 1 && { accountId: this.#example }),
+      metadata: { gained, lost, owned: this.#epochs.size },
+    })
   }
-  return change
 }
 
 function differs(before: OwnedAccount, now: OwnedAccount): boolean {

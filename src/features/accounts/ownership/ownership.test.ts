@@ -183,7 +183,7 @@ describeEachDatabase('ownership', (open) => {
     const a = instance(db, bus, 'a')
     await a.start()
     expect([...a.owned().keys()]).toEqual([...ids, ...copies])
-    const [plan = ''] = await plansOf(db, (tx) => instanceStore(tx, db.dialect).mine('a'))
+    const [plan = ''] = await plansOf(db, (tx) => instanceStore(tx, db.dialect).mine('a').next())
     expect(plan).toMatch(/accounts_ownerInstance_id/)
     expect(plan).not.toMatch(/TEMP B-TREE|Sort/)
   })

@@ -178,7 +178,8 @@ class Rounds implements Ownership {
     clearTimeout(this.#timer)
     await this.#watch?.stop()
     await this.#turns
-    this.#owned.replace([])
+    this.#owned.drop()
+    await this.#owned.reportDropped()
     try {
       await this.#write((store) => store.unregister(this.instanceId))
       this.#deps.bus.publish(ACCOUNTS_TOPIC)
@@ -250,8 +251,9 @@ class Rounds implements Ownership {
       })
       // Other instances may have taken the accounts: without a heartbeat this process must not act as an owner.
       if (this.#deps.clock.monotonic() - this.#lastBeatMs > this.#timing.deadAfterMs) {
-        this.#owned.replace([])
+        this.#owned.drop()
         this.#fullDue = true
+        await this.#inTurn(() => this.#owned.reportDropped())
       }
     } finally {
       this.#schedule()
@@ -266,8 +268,9 @@ class Rounds implements Ownership {
       this.#deps.log.warn('Another instance declared this one dead; it registers again.', {
         operation: 'accounts.ownership',
       })
-      this.#owned.replace([])
+      this.#owned.drop()
       this.#fullDue = true
+      await this.#owned.reportDropped()
       await this.#register()
     }
     const { soleProcess, deadAfterMs, settleMs } = this.#timing
@@ -280,7 +283,7 @@ class Rounds implements Ownership {
     this.#fullDue ||= isOld || living !== this.#living || (await this.#reader().hasUnowned())
     if (!this.#fullDue) return
     const moved = await this.#move()
-    this.#owned.replace(await this.#reader().mine(this.instanceId))
+    await this.#owned.replace(this.#reader().mine(this.instanceId))
     this.#fullDue = moved !== 'balanced'
     this.#lockedRounds = moved === 'locked' ? this.#lockedRounds + 1 : 0
     this.#lastFullMs = beatAtMs

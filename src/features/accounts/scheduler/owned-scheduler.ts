@@ -1,6 +1,7 @@
 import type { Log } from '../../../infra/log/index.ts'
 import { sleep } from '../../../lib/abort.ts'
 import type { Clock } from '../../../lib/clock.ts'
+import { eachInTurns } from '../../../lib/event-loop.ts'
 import { type Backoff, backoffMs } from '../../../lib/retry.ts'
 import { cleanText, truncateText } from '../../../lib/text.ts'
 import { RunQueue } from './run-queue.ts'
@@ -120,19 +121,16 @@ export class OwnedScheduler {
     this.#startDue()
   }
 
-  /** Forgets failures and runs every account now. */
-  retryAll(): void {
-    for (const job of this.#jobs.values()) job.failures = 0
-    for (const accountId of this.#queue.ids()) this.#queue.request(accountId)
-    this.#startDue()
+  /** Forgets failures and runs every account now. Resolves once all are due. */
+  async retryAll(): Promise<void> {
+    await eachInTurns(this.#jobs.values(), (job) => {
+      job.failures = 0
+    })
+    await eachInTurns(this.#queue.ids(), (accountId) => this.request(accountId))
   }
 
   has(accountId: string): boolean {
     return this.#queue.has(accountId)
-  }
-
-  ids(): string[] {
-    return [...this.#queue.ids()]
   }
 
   /** Undefined for an account that is not owned. */
@@ -164,7 +162,8 @@ export class OwnedScheduler {
   async #stop(graceMs: number): Promise<void> {
     clearTimeout(this.#timer)
     clearImmediate(this.#nextTurn)
-    const runs = [...this.#jobs.values()].flatMap(({ running }) => running ?? [])
+    const runs: NonNullable<Job['running']>[] = []
+    for (const { running } of this.#jobs.values()) if (running !== undefined) runs.push(running)
     const ended = new AbortController()
     const all = Promise.all(runs.map(({ done }) => done)).then(() => ended.abort())
     await Promise.race([all, sleep(graceMs, ended.signal)])

@@ -213,7 +213,6 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
       unsubscribe = () => {
         for (const end of unsubscribes) end()
       }
-      for (const accountId of ownership.owned().keys()) add(accountId)
     },
 
     async stop(graceMs) {
