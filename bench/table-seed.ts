@@ -143,6 +143,7 @@ async function multiplyAll(db: Db, { accountId, endpointIds, count }: Seeding): 
   const accounts = await multiply(db, 'accounts', count, (index) => ({
     ...{ id: accountIds[index] ?? '', identity: `identity ${index}`, providerUser: `["bench","${index}"]` },
     ...{ email: `user${index}@bench.example`, customUserId: `customer-${index}` },
+    searchText: `user${index}@bench.example\ncustomer-${index}`,
     ...{
       paused: 1,
       status: 'connected' as const,

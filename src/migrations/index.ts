@@ -43,6 +43,7 @@ import * as keysAndAudit from './0044-keys-and-audit.ts'
 import * as adminSessions from './0045-admin-sessions.ts'
 import * as instanceKeys from './0046-instance-keys.ts'
 import * as lists from './0047-lists.ts'
+import * as accountSearch from './0048-account-search.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -90,4 +91,5 @@ export const migrations: readonly Migration[] = [
   backfill,
   instanceKeys,
   lists,
+  accountSearch,
 ]

@@ -72,6 +72,11 @@ export function deletedEvent(row: AccountRow): EventOf<AccountEvents, 'account.d
   }
 }
 
+/** What a list of accounts searches in: lower-case letters, so that only the searched text is converted for each request. */
+export function searchTextOf({ email, customUserId }: Pick<AccountRow, 'email' | 'customUserId'>): string {
+  return `${email}\n${customUserId ?? ''}`.toLowerCase()
+}
+
 /** The mail host whose limits the account shares with other accounts. */
 export function mailHostOf({ provider, settings: { imap } }: Pick<LinkAccount, 'provider' | 'settings'>): string {
   return provider === 'imap' && imap !== undefined ? `${imap.host.toLowerCase()}:${imap.port}` : provider

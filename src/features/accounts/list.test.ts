@@ -1,9 +1,11 @@
+import { type Kysely, sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { imapUser, testAccounts } from '../../../test/kit/accounts.ts'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { plansOf } from '../../../test/kit/plans.ts'
 import { insertRows } from '../../infra/db/index.ts'
 import { type PageQuery, pageRequest } from '../../lib/page.ts'
+import * as accountSearch from '../../migrations/0048-account-search.ts'
 import type { AccountFilter } from './account.ts'
 import { listAccounts } from './list.ts'
 
@@ -29,6 +31,33 @@ describeEachDatabase('the list of accounts', (open) => {
     }
   })
 
+  it('finds an account by its address and its alias in any case, as soon as they change', async () => {
+    const db = await open()
+    const { accounts, link } = testAccounts(db)
+    const find = async (q: string) => (await accounts.list({ q })).items.length
+    const { id } = await link({ ...imapUser('Ada'), customUserId: 'ÉMILE-7' })
+    await link(imapUser('other'))
+    expect(await Promise.all(['adA', 'émile', 'Émile-7', 'émilie'].map(find))).toEqual([1, 1, 1, 0])
+    await db.transaction((tx) => accounts.change(tx, id, { customUserId: 'Ÿves' }))
+    expect(await Promise.all(['ada', 'émile', 'ÿVES'].map(find))).toEqual([1, 0, 1])
+    await link({ ...imapUser('Ada'), email: 'New-Address@example.com', customUserId: 'Ÿves' })
+    expect(await Promise.all(['ada', 'new-address@example.com\nÿves'].map(find))).toEqual([0, 1])
+  })
+
+  it('finds accounts that were stored by an older version', async () => {
+    const db = await open()
+    const { accounts, link } = testAccounts(db)
+    await link({ ...imapUser('Ada'), customUserId: 'ÉMILE-7' })
+    await db.transaction(async (tx) => {
+      await sql`drop index "accounts_list"`.execute(tx)
+      await sql`alter table "accounts" drop column "searchText"`.execute(tx)
+      await sql`create index "accounts_list" on "accounts" ("id")`.execute(tx)
+      await accountSearch.up(tx as unknown as Kysely<unknown>)
+    })
+    const find = async (q: string) => (await accounts.list({ q })).items.length
+    expect(await Promise.all(['ada@', 'émile', 'nobody'].map(find))).toEqual([1, 1, 0])
+  })
+
   it('finds and counts the same accounts on every page, in several steps', async () => {
     const db = await open()
     const { link } = testAccounts(db)
@@ -37,6 +66,7 @@ describeEachDatabase('the list of accounts', (open) => {
     const rows = Array.from({ length: ROWS }, (_, index) => ({
       ...{ ...first, id: `acc_${String(index).padStart(8, '0')}`, identity: `${index}`, status: 'connected' as const },
       ...{ email: `User${index}@example.com`, customUserId: index % 3000 === 0 ? 'Rare_Customer' : null },
+      searchText: `user${index}@example.com\n${index % 3000 === 0 ? 'rare_customer' : ''}`,
       paused: index % 2,
     }))
     await db.transaction(async (tx) => {

@@ -28,7 +28,7 @@ export async function listAccounts(
   { after, offset, limit }: PageRequest<readonly [id: string]>,
 ): Promise<AccountList> {
   const wanted = limit + 1
-  const condition = conditionOf(db, filter)
+  const condition = conditionOf(filter)
   if (condition === undefined) {
     const ids = await idsBelow(db.read, after?.[0], wanted, offset)
     return { rows: await byIds(db.read, ids), total: { count: await countAccounts(db.read), capped: false } }
@@ -105,7 +105,7 @@ async function step(
 ) {
   const { rows } = await sql<{ entries: number; matching: number; last: string | null }>`
     select count(*) as "entries", count(*) filter (where ${condition}) as "matching", min("id") as "last"
-    from (select "id", "email", "customUserId", "status", "paused", "provider" from "accounts"
+    from (select "id", "searchText", "status", "paused", "provider" from "accounts"
       ${from === undefined ? sql`` : sql`where "id" < ${from}`} order by "id" desc limit ${sql.lit(limit)}) as "some"`.execute(
     handle,
   )
@@ -139,19 +139,14 @@ async function matchingIds(
 }
 
 /** Undefined without a filter. */
-function conditionOf({ engine }: Reader, { q, status, provider }: AccountFilter): RawBuilder<boolean> | undefined {
+function conditionOf({ q, status, provider }: AccountFilter): RawBuilder<boolean> | undefined {
   const parts: RawBuilder<boolean>[] = []
   if (provider !== undefined) parts.push(sql`"provider" = ${provider}`)
   if (status === 'paused') parts.push(sql`"paused" = 1`)
   else if (status !== undefined) parts.push(sql`"paused" = 0 and "status" = ${status}`)
   if (q !== undefined) {
     const part = `%${q.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
-    const hasPart =
-      engine === 'sqlite'
-        ? // Here LIKE ignores the case of ASCII letters, as lower does, and needs no copy of the text.
-          sql<boolean>`("email" like ${part} escape '\\' or "customUserId" like ${part} escape '\\')`
-        : // One text instead of two: each call of lower takes as long as reading the entry.
-          sql<boolean>`lower("email" || ${sql.lit('\n')} || coalesce("customUserId", '')) like ${part} escape '\\'`
+    const hasPart = sql<boolean>`"searchText" like ${part} escape '\\'`
     // Comparing each id would take as long again.
     parts.push(q.startsWith('acc_') ? sql<boolean>`("id" = ${q} or ${hasPart})` : hasPart)
   }

@@ -10,7 +10,15 @@ import type { Sealer } from '../../lib/seal.ts'
 import { cleanText, truncateText } from '../../lib/text.ts'
 import type { LoginProvider, ProviderName } from '../../providers/contract/index.ts'
 import { ACCOUNTS_TOPIC, type Accounts, type LicenceCheck, type LinkAccount, type WorkStatus } from './account.ts'
-import { type AccountEventType, accountEvent, accountOf, deletedEvent, identityOf, mailHostOf } from './account-row.ts'
+import {
+  type AccountEventType,
+  accountEvent,
+  accountOf,
+  deletedEvent,
+  identityOf,
+  mailHostOf,
+  searchTextOf,
+} from './account-row.ts'
 import { listAccounts } from './list.ts'
 import { type AccountRow, accountStore, countAccounts, resolveAccount } from './store.ts'
 import { syncRequests } from './sync-requests.ts'
@@ -77,11 +85,14 @@ export function accounts(deps: AccountsDeps): Accounts {
 
   /** The columns that new credentials set, in a new and in an existing row. */
   function accessColumns(accountId: string, input: LinkAccount, row?: AccountRow) {
+    const email = cleanText(input.email)
+    const { customUserId } = row ?? input
     // A stored refresh token of an account in auth_error was rejected; a new consent gets another one.
     const kept = row === undefined || row.status === 'auth_error' ? undefined : openSecrets(sealer, row)
     const secrets = linkedSecrets(input, kept, clock.now())
     return {
-      email: cleanText(input.email),
+      email,
+      searchText: searchTextOf({ email, customUserId }),
       status: 'connecting' as const,
       statusReason: null,
       settings: JSON.stringify(input.settings),
@@ -183,7 +194,8 @@ export function accounts(deps: AccountsDeps): Accounts {
       const watch = Number(changes.watch ?? row.watch)
       if (customUserId !== row.customUserId || watch !== row.watch) {
         const identity = identityOf(row.provider, row.providerUser, customUserId)
-        row = await changeIdentity(tx, accountId, { customUserId, watch, identity })
+        const searchText = searchTextOf({ email: row.email, customUserId })
+        row = await changeIdentity(tx, accountId, { customUserId, searchText, watch, identity })
         await record(tx, 'account.updated', row)
       }
       const paused = Number(changes.paused ?? row.paused)
@@ -271,7 +283,7 @@ export function accounts(deps: AccountsDeps): Accounts {
   async function changeIdentity(
     tx: Tx,
     accountId: string,
-    changes: { customUserId: string | null; watch: number; identity: string },
+    changes: Pick<AccountRow, 'customUserId' | 'searchText' | 'watch' | 'identity'>,
   ): Promise<AccountRow> {
     try {
       return await store(tx).change(accountId, changes, clock.now())
