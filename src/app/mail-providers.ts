@@ -59,10 +59,12 @@ export function mailProviders(deps: MailProvidersDeps) {
     sending: (provider: ProviderName) => sending[provider],
     calendars: (provider: ProviderName) => calendars[provider],
     async closeConnections(accountId: string): Promise<void> {
+      smtp.closeConnections(accountId)
       await Promise.all(Object.values(all).map((mail) => mail.closeConnections(accountId)))
     },
     /** Closes everything. */
     async close(): Promise<void> {
+      smtp.closeConnections()
       await Promise.all([...Object.values(all).map((mail) => mail.closeConnections()), caldav.close()])
     },
   }

@@ -25,8 +25,11 @@ export interface SmtpSink {
   readonly port: number
   /** Every message that the server accepted, in order. */
   readonly messages: ReceivedMessage[]
-  /** Connections since the start. */
+  /** Connections since the start, and those that are open. */
   connections(): number
+  openConnections(): number
+  /** Ends every connection without a word. */
+  hangUp(): void
   behave(behaviour: SmtpBehaviour): void
   close(): Promise<void>
 }
@@ -42,6 +45,9 @@ export async function startSmtpSink({ secure = false, plain = false }: SmtpSinkO
   let behaviour: SmtpBehaviour = {}
   let connections = 0
   const refusal = (code: number) => Object.assign(new Error('5.0.0 Refused by the test'), { responseCode: code })
+  const hangUp = () => {
+    for (const connection of server.connections) connection.close()
+  }
   const server = new SMTPServer({
     secure,
     ...(plain && { disabledCommands: ['STARTTLS'] }),
@@ -74,7 +80,7 @@ export async function startSmtpSink({ secure = false, plain = false }: SmtpSinkO
         if (typeof result === 'number') return done(refusal(result))
         messages.push(received)
         if (result !== 'drop') return done()
-        for (const connection of server.connections) connection.close()
+        hangUp()
       })
     },
   })
@@ -85,6 +91,8 @@ export async function startSmtpSink({ secure = false, plain = false }: SmtpSinkO
   return {
     ...{ host: '127.0.0.1', port, messages },
     connections: () => connections,
+    openConnections: () => server.connections.size,
+    hangUp,
     behave(next) {
       behaviour = next
     },

@@ -14,6 +14,8 @@ export interface SmtpLimits {
   silenceMs: number
   /** For one message. */
   sendMs: number
+  /** An idle connection is kept for the next message. Servers end theirs after some minutes. */
+  keptMs: number
   /** The longest reply of a server. */
   replyBytes: number
 }

@@ -21,12 +21,14 @@ import {
 } from '../contract/index.ts'
 import { connectSmtp, type SmtpClient, type SmtpDialing, type SmtpLimits } from './connection.ts'
 import { smtpError } from './errors.ts'
+import { KeptConnections, type SignedIn } from './kept-connections.ts'
 import { isComplete, smtpCandidates, storesCopies } from './settings.ts'
 
 const LIMITS: SmtpLimits = {
   connectMs: 15_000,
   silenceMs: 120_000,
   sendMs: 15 * 60_000,
+  keptMs: 30_000,
   replyBytes: 64 * 1024,
 }
 
@@ -38,10 +40,17 @@ export interface SmtpDeps {
   limits?: Partial<SmtpLimits>
 }
 
-export function smtpProvider({ guard, copies, log = silentLog, limits = {} }: SmtpDeps): SendProvider & ServerCheck {
+export interface SmtpProvider extends SendProvider, ServerCheck {
+  /** Closes the connection of the account that is kept for its next message, or all of them. */
+  closeConnections(accountId?: string): void
+}
+
+export function smtpProvider({ guard, copies, log = silentLog, limits = {} }: SmtpDeps): SmtpProvider {
+  const all = { ...LIMITS, ...limits }
+  const kept = new KeptConnections(all.keptMs)
   const dialing: SmtpDialing = {
     guard,
-    limits: { ...LIMITS, ...limits },
+    limits: all,
     tlsContext: lazy(() => createSecureContext()),
     onPlainLogin: (host, port) =>
       log.warn(`Signed in at ${host}:${port} without encryption, which the account and PRIVATE_TARGETS allow.`, {
@@ -50,7 +59,8 @@ export function smtpProvider({ guard, copies, log = silentLog, limits = {} }: Sm
       }),
   }
   return {
-    open: (access, options = {}) => new SmtpSender(access, options, copies(access), dialing),
+    open: (access, options = {}) => new SmtpSender(access, options, { copies: copies(access), dialing, kept }),
+    closeConnections: (accountId) => kept.close(accountId),
     async verify(access, signal) {
       const candidates = smtpCandidates(access)
       const connectMs = Math.min(dialing.limits.connectMs, VERIFY_MS / Math.max(1, candidates.length))
@@ -64,11 +74,6 @@ export function smtpProvider({ guard, copies, log = silentLog, limits = {} }: Sm
 /** For all servers together. */
 const VERIFY_MS = 9_500
 const VERIFYING = 'signing in'
-
-interface SignedIn {
-  client: SmtpClient
-  settings: SmtpSettings
-}
 
 /** Signs in at the first server that accepts it. */
 async function signIn(
@@ -96,54 +101,74 @@ async function signIn(
   throw failure
 }
 
-/** Signs in at the first message and keeps the connection for the next ones. */
+interface SenderDeps {
+  copies: SentCopies
+  dialing: SmtpDialing
+  kept: KeptConnections
+}
+
+/** Signs in at the first message and keeps the connection for the next ones, also for those of the next sender. */
 class SmtpSender implements Sender {
   readonly #access: MailAccess
   readonly #options: SenderOptions
-  readonly #copies: SentCopies
-  readonly #dialing: SmtpDialing
+  readonly #deps: SenderDeps
   #open: SignedIn | undefined
 
-  constructor(access: MailAccess, options: SenderOptions, copies: SentCopies, dialing: SmtpDialing) {
+  constructor(access: MailAccess, options: SenderOptions, deps: SenderDeps) {
     this.#access = access
     this.#options = options
-    this.#copies = copies
-    this.#dialing = dialing
+    this.#deps = deps
   }
 
   async send(message: QueuedMessage, { onCommit }: SendSteps, signal: AbortSignal): Promise<SendOutcome> {
-    let client: SmtpClient
-    try {
-      client = await this.#connected(signal)
-    } catch (cause) {
-      const error = smtpError(cause, 'sending')
-      const retry = error.kind !== 'auth_expired' && error.kind !== 'rejected'
-      return { sent: false, error, retry, refused: [] }
+    let hasCommitted = false
+    const commit = () => {
+      hasCommitted = true
+      return onCommit({ providerMessageId: null })
     }
-    return client.send(message, () => onCommit({ providerMessageId: null }), signal)
+    for (;;) {
+      let connected: { client: SmtpClient; wasUsed: boolean }
+      try {
+        connected = await this.#connected(signal)
+      } catch (cause) {
+        const error = smtpError(cause, 'sending')
+        const retry = error.kind !== 'auth_expired' && error.kind !== 'rejected'
+        return { sent: false, error, retry, refused: [] }
+      }
+      const { client, wasUsed } = connected
+      const outcome = await client.send(message, commit, signal)
+      // Servers end connections that have been idle, or that have sent many messages. This one then needs a new connection.
+      const hasEnded = !outcome.sent && !hasCommitted && !client.isOpen
+      if (!hasEnded || !wasUsed || signal.aborted) return outcome
+    }
   }
 
   wasSent({ rfcMessageId, committedAt }: Parameters<Sender['wasSent']>[0], signal: AbortSignal): Promise<boolean> {
-    return this.#copies.contains({ rfcMessageId, sentAt: committedAt }, signal)
+    return this.#deps.copies.contains({ rfcMessageId, sentAt: committedAt }, signal)
   }
 
   async saveCopy(message: QueuedMessage & { sentAt: number; mayExist: boolean }, signal: AbortSignal): Promise<void> {
     const host = this.#access.settings.smtp?.host ?? this.#options.smtp?.host ?? this.#access.settings.imap?.host ?? ''
-    if (!storesCopies(host)) await this.#copies.save(message, signal)
+    if (!storesCopies(host)) await this.#deps.copies.save(message, signal)
   }
 
   async close(): Promise<void> {
-    this.#open?.client.close()
+    if (this.#open?.client.isOpen) this.#deps.kept.keep(this.#access, this.#open)
     this.#open = undefined
   }
 
-  async #connected(signal: AbortSignal): Promise<SmtpClient> {
-    if (this.#open?.client.isOpen) return this.#open.client
+  async #connected(signal: AbortSignal): Promise<{ client: SmtpClient; wasUsed: boolean }> {
+    if (this.#open?.client.isOpen) return { client: this.#open.client, wasUsed: true }
+    const kept = this.#deps.kept.take(this.#access)
+    if (kept !== undefined) {
+      this.#open = kept
+      return { client: kept.client, wasUsed: true }
+    }
     const known = this.#open?.settings ?? this.#options.smtp
     const candidates = [...(known === undefined ? [] : [known]), ...smtpCandidates(this.#access)]
-    this.#open = await signIn(this.#access, candidates, this.#dialing, signal, 'sending')
+    this.#open = await signIn(this.#access, candidates, this.#deps.dialing, signal, 'sending')
     const { client, settings } = this.#open
     if (!isComplete(this.#access) && settings !== known) this.#options.onSettings?.(settings)
-    return client
+    return { client, wasUsed: false }
   }
 }

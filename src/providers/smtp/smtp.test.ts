@@ -1,5 +1,6 @@
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { eventually } from '../../../test/kit/eventually.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 import { imapAccess, openGuard, otherClient } from '../../../test/servers/imap-mailbox.ts'
 import { type SmtpBehaviour, type SmtpSinkOptions, startSmtpSink } from '../../../test/servers/smtp.ts'
@@ -41,7 +42,7 @@ describe.skipIf(!dovecotAvailable())('with a mailbox on Dovecot', () => {
     await server.addUser(user, 'one')
     const smtp = await startSmtpSink()
     const imap = imapProvider({ guard: openGuard, clock: systemClock })
-    const { open } = smtpProvider({ guard: openGuard, copies: imap.sentCopies })
+    const { open, closeConnections } = smtpProvider({ guard: openGuard, copies: imap.sentCopies })
     const access = imapAccess(server, user, 'one')
     const settings = { ...access.settings, smtp: { host: smtp.host, port: smtp.port, security: 'starttls' as const } }
     const nextIs = (message: SmtpBehaviour['message']) =>
@@ -65,12 +66,26 @@ describe.skipIf(!dovecotAvailable())('with a mailbox on Dovecot', () => {
           return found === false || found === undefined ? 0 : found.length
         }),
       async stop() {
+        closeConnections()
         await imap.mail.closeConnections()
         await smtp.close()
       },
     }
   })
 })
+
+const noCopies = () => ({ contains: async () => false, save: async () => {} })
+const steps = { onDraft: async () => {}, onCommit: async () => {} }
+
+function accessTo(smtp: Partial<SmtpSettings>, allowSelfSigned: boolean): MailAccess {
+  return {
+    ...{ accountId: 'acc_1', email: 'ada@acme.example', secrets: { password: 'one' } },
+    settings: {
+      smtp,
+      imap: { host: '127.0.0.1', port: 1, username: 'ada', security: 'tls', allowSelfSigned, mailbox: 'INBOX' },
+    },
+  }
+}
 
 describe('signing in over SMTP', () => {
   async function opened(
@@ -84,26 +99,14 @@ describe('signing in over SMTP', () => {
   }
 
   function sender(smtp: Partial<SmtpSettings>, { guard = openGuard, selfSigned = true } = {}) {
-    const copies = () => ({ contains: async () => false, save: async () => {} })
     const found: SmtpSettings[] = []
-    const access: MailAccess = {
-      ...{ accountId: 'acc_1', email: 'ada@acme.example', secrets: { password: 'one' } },
-      settings: {
-        smtp,
-        imap: {
-          host: '127.0.0.1',
-          port: 1,
-          username: 'ada',
-          security: 'tls',
-          allowSelfSigned: selfSigned,
-          mailbox: 'INBOX',
-        },
-      },
-    }
-    const { open } = smtpProvider({ guard, copies, limits: { connectMs: 2000, silenceMs: 2000, replyBytes: 2000 } })
-    const one = open(access, { onSettings: (settings) => found.push(settings) })
-    onTestFinished(() => one.close())
-    const steps = { onDraft: async () => {}, onCommit: async () => {} }
+    const limits = { connectMs: 2000, silenceMs: 2000, replyBytes: 2000 }
+    const provider = smtpProvider({ guard, copies: noCopies, limits })
+    const one = provider.open(accessTo(smtp, selfSigned), { onSettings: (settings) => found.push(settings) })
+    onTestFinished(async () => {
+      await one.close()
+      provider.closeConnections()
+    })
     return { found, send: () => one.send(MESSAGE, steps, never) }
   }
 
@@ -113,6 +116,67 @@ describe('signing in over SMTP', () => {
       expect([await send(), await send()]).toMatchObject([{ sent: true }, { sent: true }])
       expect(server.connections()).toBe(1)
     }
+  })
+
+  describe('keeps the connection for the next sender of the account', () => {
+    async function keeping(limits: { keptMs?: number } = {}) {
+      const server = await startSmtpSink()
+      onTestFinished(() => server.close())
+      const smtp = { host: server.host, port: server.port, security: 'starttls' as const }
+      const provider = smtpProvider({ guard: openGuard, copies: noCopies, limits: { connectMs: 2000, ...limits } })
+      onTestFinished(() => provider.closeConnections())
+      const access = accessTo(smtp, true)
+      const send = async (given: Partial<MailAccess> = {}) => {
+        const one = provider.open({ ...access, ...given })
+        const outcome = await one.send(MESSAGE, steps, never)
+        await one.close()
+        return outcome.sent
+      }
+      return { server, provider, access, send }
+    }
+
+    it('while the login is the same', async () => {
+      const { server, access, send } = await keeping()
+      const { settings } = access
+      const other = { ...settings, smtp: { ...settings.smtp, username: 'another' } }
+      const outcomes = [
+        await send(),
+        await send(),
+        await send({ secrets: { password: 'two' } }),
+        await send({ settings: other }),
+      ]
+      expect([outcomes, server.connections()]).toEqual([[true, true, true, true], 3])
+      expect([await send({ accountId: 'acc_2' }), server.connections()]).toEqual([true, 4])
+      await eventually(() => expect(server.openConnections()).toBe(2))
+    })
+
+    it('and sends over a new one when the server has ended it unnoticed, once', async () => {
+      const { server, send } = await keeping()
+      for (let round = 1; round <= 3; round += 1) {
+        const sent = await send()
+        expect([sent, server.connections(), server.messages.length]).toEqual([true, round, round])
+        server.hangUp()
+      }
+    })
+
+    it('for a while, and until the account is gone', async () => {
+      const { server, send } = await keeping({ keptMs: 20 })
+      await send()
+      await eventually(() => expect(server.openConnections()).toBe(0))
+      const { server: next, provider, send: sendNext } = await keeping()
+      await sendNext()
+      provider.closeConnections('acc_2')
+      expect([await sendNext(), next.connections()]).toEqual([true, 1])
+      provider.closeConnections('acc_1')
+      await eventually(() => expect(next.openConnections()).toBe(0))
+    })
+  })
+
+  it('sends over a new connection when the server ends one after some messages', async () => {
+    const { server, send } = await opened({}, { security: 'starttls' })
+    await send()
+    server.hangUp()
+    expect([await send(), server.connections(), server.messages.length]).toMatchObject([{ sent: true }, 2, 2])
   })
 
   it('requires a valid certificate', async () => {
