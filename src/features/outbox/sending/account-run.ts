@@ -33,7 +33,7 @@ const MAX_RUN_MS = 60_000
 /** Messages that a run holds at once. */
 const CLAIMS = 25
 /** Copies wait for messages that are still to be sent, of any account: at most so many, and for so long. */
-const MAX_COPIES = 50
+const MAX_COPIES = 200
 const MAX_COPY_WAIT_MS = 5000
 /** How often an account whose copies wait checks for new messages of its own. */
 const COPY_TURN_MS = 200
