@@ -224,7 +224,7 @@ function outbox({ outbox: { waiting, uncertain, failed } }: Overview): Tile {
       tone: 'bad',
       state: 'Decide',
       value: `${count(uncertain, 'message')} uncertain`,
-      text: 'The connection broke while they were sent. Say whether they arrived, or send them again.',
+      text: 'The connection broke during sending. Decide for each message: it has arrived, or send it again.',
       link: { href: '/outbox?status=uncertain', label: 'Decide' },
     }
   }
@@ -234,7 +234,7 @@ function outbox({ outbox: { waiting, uncertain, failed } }: Overview): Tile {
       tone: 'warn',
       state: 'Failed',
       value: `${count(failed, 'message')} not sent`,
-      text: 'The mail server refused them.',
+      text: 'Refused by the mail server.',
       link: { href: '/outbox?status=failed', label: 'Show why' },
     }
   }
@@ -243,7 +243,7 @@ function outbox({ outbox: { waiting, uncertain, failed } }: Overview): Tile {
     tone: waiting > 0 ? 'busy' : 'good',
     state: waiting > 0 ? 'Sending' : 'Empty',
     value: waiting > 0 ? `${count(waiting, 'message')} waiting` : 'Nothing waits',
-    text: waiting > 0 ? 'They are sent as the limits of the mail servers allow.' : 'Every message was sent.',
+    text: waiting > 0 ? 'Sent as fast as the limits of the mail servers allow.' : 'Every message was sent.',
   }
 }
 
