@@ -135,7 +135,7 @@ export function indexer({ db, bus, log, clock, index, timing = {} }: IndexerDeps
         if (leftMs > 0) return runIn(leftMs)
       }
       requested = undefined
-      await run().catch((error: unknown) => {
+      await runIfDue().catch((error: unknown) => {
         if (stopping.signal.aborted) return
         log.warn('Cannot update the search index. Searches lack the newest messages until it succeeds.', {
           operation: 'search.index',
@@ -146,11 +146,20 @@ export function indexer({ db, bus, log, clock, index, timing = {} }: IndexerDeps
     })
   }
 
-  /** Cheap where there is nothing to do: the index is not opened. */
+  /** Most events are about no message. After a failure, only a run shows whether it is over. */
+  async function runIfDue(): Promise<void> {
+    if (failure !== undefined || (await hasWork())) await run()
+  }
+
   async function sweep(): Promise<void> {
+    if (await hasWork()) runIn(0)
+  }
+
+  /** Cheap: the index is not opened. */
+  async function hasWork(): Promise<boolean> {
     const state = await buildState()
     const isIncomplete = await isBuilding(state, state !== undefined && index.mayHave(state.identity))
-    if (isIncomplete || (await unindexedMessages(db.read).hasSome())) runIn(0)
+    return isIncomplete || unindexedMessages(db.read).hasSome()
   }
 
   async function isBuilding(state: BuildState | undefined, isSame: boolean): Promise<boolean> {

@@ -1,11 +1,13 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { random } from '../../../test/kit/random.ts'
 import { contentOf, searching } from '../../../test/kit/searching.ts'
 import { testServer } from '../../../test/kit/server.ts'
+import { EVENTS_TOPIC } from '../../events/index.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { silentLog } from '../../infra/log/index.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -224,6 +226,33 @@ describeEachDatabase('a search in stored messages', (open, engine) => {
     }
     await indexer({ db, bus: composition.infrastructure.bus, log: silentLog, clock: systemClock, index: counted }).run()
     expect(indexed).toBe(700)
+  })
+
+  it('does not open the index for events that are about no message', async () => {
+    const db = await open()
+    const { mailbox, composition } = searching(db)
+    const { bus } = composition.infrastructure
+    const index = db.file === undefined ? postgresIndex(db) : sqliteIndex(db, db.file)
+    onTestFinished(() => index.close())
+    let opened = 0
+    const counted = {
+      ...index,
+      identity() {
+        opened += 1
+        return index.identity()
+      },
+    }
+    const timing = { quietMs: 1, sweepMs: 60_000 }
+    const following = indexer({ db, bus, log: silentLog, clock: systemClock, index: counted, timing })
+    onTestFinished(() => following.stop())
+    await following.start()
+    const { add } = await mailbox()
+    bus.publish(EVENTS_TOPIC)
+    await sleep(100)
+    expect(opened).toBe(0)
+    await add({ subject: 'word' })
+    bus.publish(EVENTS_TOPIC)
+    await eventually(() => expect(opened).toBeGreaterThan(0))
   })
 
   it('forgets a deleted account', async () => {

@@ -21,6 +21,8 @@ export type SearchResult = string | string[] | IndexResult
 
 /** Searches take milliseconds, and a step of indexing some more. */
 const TIMEOUT_MS = 20_000
+/** The thread takes some 10 MB, and its start some 0.1 s. */
+const IDLE_MS = 60_000
 
 /**
  * The worker thread of search: it has the index of the file store, and splits the texts of messages into terms for PostgreSQL. Requests
@@ -30,8 +32,10 @@ export class SearchThread {
   readonly #thread: WorkerThread<SearchRequest, SearchResult>
 
   /** Without a file it only computes terms. */
-  constructor(options?: IndexFileOptions) {
-    this.#thread = new WorkerThread({ file: workerFile('search-worker'), data: options, timeoutMs: TIMEOUT_MS })
+  constructor(options?: IndexFileOptions, idleMs = IDLE_MS) {
+    this.#thread = new WorkerThread({
+      ...{ file: workerFile('search-worker'), data: options, timeoutMs: TIMEOUT_MS, idleMs },
+    })
   }
 
   identity(): Promise<string> {

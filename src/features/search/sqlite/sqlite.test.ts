@@ -1,9 +1,23 @@
-import { writeFileSync } from 'node:fs'
+import { readdirSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { databases } from '../../../../test/kit/database.ts'
+import { eventually } from '../../../../test/kit/eventually.ts'
 import { searching } from '../../../../test/kit/searching.ts'
+import { SearchThread } from '../thread.ts'
 import { openIndexFile } from './index-file.ts'
+
+/** Paths of the files that this process has open. */
+function openFiles(): string[] {
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)]
+    } catch {
+      // The descriptor of this listing, and what was closed meanwhile.
+      return []
+    }
+  })
+}
 
 describe('the search index of the file store', () => {
   const open = databases('sqlite')
@@ -36,5 +50,19 @@ describe('the search index of the file store', () => {
     })
     expect(index.indexed(ids)).toEqual(ids)
     expect(ids).toHaveLength(1)
+  })
+
+  it('is closed with its thread after a while without requests, and opened by the next one', async () => {
+    const place = await open.place()
+    await open(place)
+    const file = join(place.dataDir, 'search.db')
+    const thread = new SearchThread({ store: join(place.dataDir, 'posthorn.db'), file, smallList: 0 }, 1)
+    onTestFinished(() => thread.close())
+    const identities = new Set<string>()
+    for (let round = 0; round < 5; round += 1) {
+      identities.add(await thread.identity())
+      await eventually(() => expect(openFiles().filter((path) => path.startsWith(file))).toEqual([]))
+    }
+    expect(identities.size).toBe(1)
   })
 })
