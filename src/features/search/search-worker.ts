@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads'
-import { serveThread } from '../../infra/threads/index.ts'
+import { serveThread } from '../../lib/worker-thread.ts'
 import {
   type IndexFile,
   type IndexFileOptions,

@@ -1,5 +1,5 @@
-import { WorkerThread } from '../../infra/threads/index.ts'
 import { workerFile } from '../../lib/worker-file.ts'
+import { WorkerThread } from '../../lib/worker-thread.ts'
 import { type IndexQuery, type IndexResult, SearchUnavailable } from './contract.ts'
 import type { IndexFileOptions } from './sqlite/index-file.ts'
 import type { SearchableMessage } from './terms.ts'

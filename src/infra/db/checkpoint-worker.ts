@@ -1,10 +1,10 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { workerData } from 'node:worker_threads'
 import Database from 'libsql'
+import { serveThread } from '../../lib/worker-thread.ts'
 
-// The worker thread of `checkpointer.ts`: each message asks for one checkpoint of the file that it was started with.
+// The worker thread of `checkpointer.ts`: each request asks for one checkpoint of the file that it was started with.
 const database = new Database(workerData as string)
 
-parentPort?.on('message', () => {
+serveThread(() => {
   database.exec('pragma wal_checkpoint(passive)')
-  parentPort?.postMessage(undefined)
 })

@@ -1,8 +1,6 @@
-import { once } from 'node:events'
 import { statSync } from 'node:fs'
-import { Worker } from 'node:worker_threads'
-import { withTimeout } from '../../lib/abort.ts'
 import { workerFile } from '../../lib/worker-file.ts'
+import { WorkerThread } from '../../lib/worker-thread.ts'
 
 /** The file to which SQLite appends every commit. */
 const WAL_SUFFIX = '-wal'
@@ -13,6 +11,8 @@ const COMMITS_PER_CHECK = 8
 /** Passes beside running transactions: each leaves only the pages of the commits made meanwhile. */
 const PASSES_BESIDE = 2
 const PASS_TIMEOUT_MS = 20_000
+/** The thread takes some 10 MB. */
+const IDLE_MS = 60_000
 
 export interface CheckpointerOptions {
   /** Path of the database file. */
@@ -30,13 +30,16 @@ export interface CheckpointerOptions {
 export class Checkpointer {
   readonly #options: CheckpointerOptions
   #commits = 0
-  #worker: Worker | undefined
-  #workerFailed = false
+  readonly #thread: WorkerThread<undefined, undefined>
+  #threadFailed = false
   #running: Promise<void> | undefined
   #closed = false
 
   constructor(options: CheckpointerOptions) {
     this.#options = options
+    this.#thread = new WorkerThread({
+      ...{ file: workerFile('checkpoint-worker'), data: options.file, timeoutMs: PASS_TIMEOUT_MS, idleMs: IDLE_MS },
+    })
   }
 
   /** Starts a checkpoint when the WAL is large. */
@@ -55,11 +58,11 @@ export class Checkpointer {
   async close(): Promise<void> {
     this.#closed = true
     await this.#running
-    await this.#worker?.terminate()
+    await this.#thread.close()
   }
 
   async #checkpoint(): Promise<void> {
-    if (this.#workerFailed) {
+    if (this.#threadFailed) {
       await this.#options.checkpointHere()
       return
     }
@@ -67,26 +70,17 @@ export class Checkpointer {
       for (let pass = 0; pass < PASSES_BESIDE; pass += 1) await this.#pass()
       await this.#options.pauseWrites(() => this.#pass())
     } catch (error) {
-      this.#workerFailed = true
+      this.#threadFailed = true
       warn(error)
-      await this.#worker?.terminate()
+      await this.#thread.close()
     }
   }
 
   async #pass(): Promise<void> {
-    this.#worker ??= start(this.#options.file)
-    const done = once(this.#worker, 'message')
-    this.#worker.postMessage(undefined)
-    await withTimeout(done, PASS_TIMEOUT_MS, () => new Error('A checkpoint of the database took longer than 20 s.'))
+    await this.#thread.call(undefined).catch((error: Error) => {
+      throw new Error(`A checkpoint of the database failed: ${error.message}`)
+    })
   }
-}
-
-function start(file: string): Worker {
-  const worker = new Worker(workerFile('checkpoint-worker'), { workerData: file })
-  // `once` reports errors during a pass; without a listener, any other would end the process.
-  worker.on('error', () => {})
-  worker.unref()
-  return worker
 }
 
 function warn(error: unknown): void {

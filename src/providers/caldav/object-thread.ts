@@ -1,5 +1,5 @@
-import { WorkerThread } from '../../infra/threads/index.ts'
 import { workerFile } from '../../lib/worker-file.ts'
+import { WorkerThread } from '../../lib/worker-thread.ts'
 import { ProviderError } from '../contract/index.ts'
 import { type BatchResponse, batchOf, type ObjectBatch } from './object-batch.ts'
 import type { ObjectZones } from './zones.ts'

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { serveThread } from '../../infra/threads/index.ts'
+import { serveThread } from '../../lib/worker-thread.ts'
 import { ProviderError } from '../contract/index.ts'
 import { batchOf } from './object-batch.ts'
 import type { ThreadRequest, ThreadResult } from './object-thread.ts'

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, inject, it } from 'vitest'
-import { closing } from '../../../test/kit/closing.ts'
-import { eventually } from '../../../test/kit/eventually.ts'
-import { WorkerThread } from './index.ts'
+import { closing } from '../../test/kit/closing.ts'
+import { eventually } from '../../test/kit/eventually.ts'
+import { WorkerThread } from './worker-thread.ts'
 
 const open = (options: { timeoutMs?: number; idleMs?: number } = {}) =>
   closing(
