@@ -44,6 +44,8 @@ describe('the times of checks', () => {
     const { clock, times } = owning('paused', 'lost')
     times.suspend('paused')
     times.forget('lost')
+    // Its last run ends.
+    times.succeeded('lost', MINUTE)
     clock.advance(10 * MINUTE)
     expect([times.stalled(), times.lagMs('paused'), times.lagMs('lost')]).toEqual([[], null, null])
     expect(times.summary()).toEqual({ stalledAccounts: 0, greatestLagMs: 0 })

@@ -39,9 +39,9 @@ export class CheckTimes {
     this.#times.delete(accountId)
   }
 
-  /** A check succeeded, and the next one is due in this time. */
+  /** A check succeeded, and the next one is due in this time. Nothing is expected if the account was lost meanwhile. */
   succeeded(accountId: string, nextRunInMs: number): void {
-    this.#set(accountId, nextRunInMs)
+    if (this.#times.has(accountId)) this.#set(accountId, nextRunInMs)
   }
 
   /** The check that runs has stored something, so it does not hang. */
