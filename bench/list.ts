@@ -6,7 +6,7 @@ import { openDatabase } from '../test/kit/open-database.ts'
 import { administer } from '../test/kit/postgres-server.ts'
 import { startServiceProcess } from '../test/kit/process.ts'
 import { startBareServer } from './bare-server.ts'
-import { cpuMs } from './figures.ts'
+import { cpuMs, percentile } from './figures.ts'
 import { type LoadGenerator, type LoadResult, startLoad } from './load.ts'
 import { seedMessages } from './message-seed.ts'
 import { slowStatements } from './new-mail.ts'
@@ -14,8 +14,9 @@ import { onEachStore, type Place } from './stores.ts'
 
 const MESSAGES = Number(process.env.BENCH_ROWS ?? 100_000)
 const LIMIT = 50
-const RUN_MS = Number(process.env.BENCH_SECONDS ?? 5) * 1000
-const ROUNDS = 3
+const RUN_MS = Number(process.env.BENCH_SECONDS ?? 2) * 1000
+const ROUNDS = 7
+const WARM_UP_MS = 1000
 /** Page numbers of the deep cursors, requested in turn. */
 const DEEP = { from: Math.floor(MESSAGES / LIMIT) - 500, count: 20 }
 /** More pages than the service keeps in memory, so that each is read from the store. */
@@ -51,23 +52,21 @@ async function measure(title: string, place: Place, load: LoadGenerator, say: (l
     const bare = await startBareServer(pages.first)
     const cpu = async () => ({ service: await cpuMs(service.pid), database: await backendCpuMs(backends) })
     const results: Record<'bare' | 'first' | 'deep' | 'stored', Round[]> = { bare: [], first: [], deep: [], stored: [] }
-    for (let round = 0; round <= ROUNDS; round += 1) {
-      // The first round only warms up.
-      const forMs = round === 0 ? 1000 : RUN_MS
-      const bareRound = await bare.run(load, pages.first, forMs)
-      const first = await timed(cpu, () => load.run({ ...service, pages: pages.first }, forMs))
-      const deep = await timed(cpu, () => load.run({ ...service, pages: pages.deep }, forMs))
-      const stored = await timed(cpu, () => load.run({ ...service, pages: pages.stored }, forMs))
-      if (round === 0) continue
-      results.bare.push(bareRound)
-      results.first.push(first)
-      results.deep.push(deep)
-      results.stored.push(stored)
+    const read = (requests: readonly Expected[], forMs: number) =>
+      timed(cpu, () => load.run({ ...service, pages: requests }, forMs))
+    for (const requests of [pages.first, pages.deep, pages.stored]) await read(requests, WARM_UP_MS)
+    for (let round = 0; round < ROUNDS; round += 1) {
+      results.bare.push(await bare.run(load, pages.first, RUN_MS))
+      const order = ['first', 'deep'] as const
+      for (const name of round % 2 === 0 ? order : order.toReversed())
+        results[name].push(await read(pages[name], RUN_MS))
     }
+    for (let round = 0; round < ROUNDS; round += 1) results.stored.push(await read(pages.stored, RUN_MS))
     bare.stop()
     const reference = median(results.bare)
     say(`${title}, ${MESSAGES.toLocaleString('en')} messages, pages of ${LIMIT} (${kilobytes(pages.first)})`)
     for (const [name, rounds] of Object.entries(results)) say(`  ${line(name, median(rounds), reference)}`)
+    say(`  cursors / first page, per round   ${ratioPerRound(results.deep, results.first)}`)
     say(`  load generator                    ${median(results.first).ownCpuMs.toFixed(3)} ms of CPU per request`)
     say(`  slow statements (over 20 ms)      ${slowStatements(service.output())}`)
   } finally {
@@ -142,6 +141,11 @@ function median<T extends LoadResult>(rounds: readonly T[]): T {
   const middle = sorted[Math.floor(sorted.length / 2)]
   if (middle === undefined) throw new Error('nothing was measured')
   return middle
+}
+
+function ratioPerRound(rounds: readonly LoadResult[], references: readonly LoadResult[]): string {
+  const ratios = rounds.map((round, index) => round.requestsPerSecond / (references[index]?.requestsPerSecond ?? 0))
+  return `${percentile(ratios, 0.5).toFixed(2)} (${ratios.map((ratio) => ratio.toFixed(2)).join(', ')})`
 }
 
 function line(name: string, round: Round, bare: Round): string {
