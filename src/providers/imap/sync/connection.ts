@@ -127,6 +127,8 @@ export class SyncConnection {
       throw providerError(error, doing)
     } finally {
       this.#running -= 1
+      // Nothing was sent, so the IDLE goes on.
+      if (this.#client.imap.idling) this.#clearIdleEnd()
       this.#listen(moreFollows ? MORE_FOLLOWS_MS : 0)
     }
   }
@@ -200,8 +202,7 @@ export class SyncConnection {
     // A failure ends the connection, or shows as an IDLE that ends right away.
     await imap.idle().catch(() => false)
     this.#isIdling = false
-    clearTimeout(this.#idleEnd)
-    this.#idleEnd = undefined
+    this.#clearIdleEnd()
     const endedByItself = !this.#isClosed && imap.usable && this.#running === 0
     if (!endedByItself) return
     this.#idleRefusals = this.#clock.monotonic() - startedMs < REFUSED_IDLE_MS ? this.#idleRefusals + 1 : 0
@@ -213,6 +214,11 @@ export class SyncConnection {
     if (!this.#isIdling || this.#idleEnd !== undefined) return
     const { checkTimeoutMs } = this.#options
     this.#idleEnd = setTimeout(() => this.#client.closeWith(timeoutError(doing, checkTimeoutMs)), checkTimeoutMs)
+  }
+
+  #clearIdleEnd() {
+    clearTimeout(this.#idleEnd)
+    this.#idleEnd = undefined
   }
 
   /** Sends NOOP, which ends the IDLE (so it is renewed long before 29 minutes) and reports changes. */

@@ -93,6 +93,20 @@ it('ends the IDLE once for a check, although the caller stores what was listed i
   expect(scripted.commands.filter((name) => name === 'DONE')).toHaveLength(1)
 })
 
+it('leaves the IDLE alone while work sends nothing, and keeps the connection', async () => {
+  const scripted = closing(await startScriptedImap({}))
+  const { mail } = imapProvider({ guard: openGuard, clock: systemClock, limits: { checkTimeoutMs: 100 } })
+  onTestFinished(() => mail.closeConnections())
+  const closed: unknown[] = []
+  const events = { onChange: () => {}, onClose: (error: unknown) => void closed.push(error) }
+  const session = closing(await mail.openSession(scripted.access, events, new AbortController().signal))
+  await session.watch('INBOX')
+  await eventually(() => scripted.commands.at(-1) === 'IDLE')
+  await session.presentUids('INBOX', 'another UIDVALIDITY', [1])
+  await sleep(300)
+  expect([scripted.commands.at(-1), closed]).toEqual(['IDLE', []])
+})
+
 describe.skipIf(!dovecotAvailable())('the states that Dovecot lists', () => {
   it('show changes of every folder', async () => {
     const server = await startDovecot()
