@@ -56,7 +56,6 @@ describe('a listing', () => {
   })
 
   it.each([
-    ['a report of the selected folder', `* 4 EXISTS\r\n${INBOX}`],
     ['a report within it', INBOX.replace('* STATUS', '* 4 EXISTS\r\n* STATUS')],
     ['a name as a literal', `* LIST () "/" {27}\r\n* LIST () "/" x\r\nA1 OK no\r\n\r\n${INBOX}`],
     ['no folder', ''],
@@ -64,6 +63,18 @@ describe('a listing', () => {
     const { list } = connection()
     for (const tag of [1, 2, 3]) {
       expect(await list(text + done(tag))).toEqual({ result: tag, parsed: text + done(tag) })
+    }
+  })
+
+  it('is repeated after lines of something else, such as the end of an IDLE', async () => {
+    const before = '* 4 EXISTS\r\n7 OK Idle completed.\r\n'
+    const text = before + INBOX + done(1)
+    for (let at = 1; at < text.length; at += 1) {
+      const { list } = connection()
+      expect(await list(text.slice(0, at), text.slice(at))).toEqual({ result: 1, parsed: text })
+      const repeated = { result: 1, parsed: before + SHORT + done(1) }
+      expect(await list(text.slice(0, at), text.slice(at))).toEqual(repeated)
+      expect(await list(...text)).toEqual(repeated)
     }
   })
 

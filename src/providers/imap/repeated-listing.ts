@@ -6,6 +6,8 @@ const MAX_BYTES = 16 * 1024
 const LF = 10
 /** A line that ends with a brace announces a literal. */
 const LISTED = /^\* (LIST|STATUS) .*[^}\r]\r?\n$/i
+/** Any other line, unless it announces a literal. */
+const OTHER = /^(?!\* (?:LIST|STATUS) ).*[^}\r]\r?\n$/i
 const COMPLETED = /^[a-z0-9]+ OK /i
 /** Complete for imapflow: it would ask for subscriptions if no folder had one, and for the state of a folder without one. */
 const SHORT_LISTING = Buffer.from('* LIST (\\Subscribed) NIL INBOX\r\n* STATUS INBOX (MESSAGES 0)\r\n')
@@ -18,7 +20,7 @@ const NOTHING = Buffer.alloc(0)
  *   server ──► gate ──► lines of the listing, held until its end ──┬── the bytes of the last one ──► a short listing ──► imapflow
  *                                                                  └── other bytes ────────────────► all of them ─────► imapflow
  *
- * Any line of another kind ends the comparison, and everything passes as it came.
+ * Any line of another kind within the listing ends the comparison, and everything passes as it came.
  */
 export class RepeatedListing {
   #reading: Reading | undefined
@@ -53,16 +55,18 @@ export class RepeatedListing {
     // More than the listing arrives, perhaps of a second LIST.
     reading.digest = undefined
     if (!reading.isHolding) return held
-    const end = endOfListing(held)
+    const start = startOfListing(held)
+    const listing = held.subarray(start)
+    const end = endOfListing(listing)
     reading.isHolding = end === 'later'
     if (end === 'later') {
-      this.#held = held
-      return NOTHING
+      this.#held = listing
+      return held.subarray(0, start)
     }
     if (end === 'never') return held
-    reading.digest = hash('sha256', held.subarray(0, end))
+    reading.digest = hash('sha256', listing.subarray(0, end))
     reading.isRepeated = reading.digest === this.#last?.digest
-    return reading.isRepeated ? Buffer.concat([SHORT_LISTING, held.subarray(end)]) : held
+    return reading.isRepeated ? Buffer.concat([held.subarray(0, start), SHORT_LISTING, listing.subarray(end)]) : held
   }
 }
 
@@ -73,6 +77,15 @@ interface Reading {
   isRepeated: boolean
   /** Of the listing when it was complete, until more arrives. */
   digest: string | undefined
+}
+
+/** The lines before it are of something else, such as the end of an IDLE. */
+function startOfListing(bytes: Buffer): number {
+  for (let start = 0; ; ) {
+    const next = bytes.indexOf(LF, start) + 1
+    if (next === 0 || !OTHER.test(bytes.toString('latin1', start, next))) return start
+    start = next
+  }
 }
 
 /** Where the line begins that completes the LIST command; `never` when the bytes are not a plain listing, or a long one. */
