@@ -7,6 +7,7 @@ import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import { type ImapSettings, type MailAccess, ProviderError } from '../contract/index.ts'
 import { providerError, timeoutError } from './errors.ts'
 import { gatedTransport } from './gated-socket.ts'
+import { IdlePoll } from './idle-poll.ts'
 import type { Pacing } from './pacing.ts'
 import type { ParserTurns } from './parser-turns.ts'
 import { RepeatedListing } from './repeated-listing.ts'
@@ -46,8 +47,11 @@ export interface Traffic {
 /** A logged-in connection, with facts that imapflow does not give. */
 export interface ImapClient {
   imap: ImapFlow
+  /** Host and port of the settings. */
+  server: string
   gate: ResponseGate
   listings: RepeatedListing
+  idle: IdlePoll
   /** How many lines of the server could not be parsed. Each may have been a message that is missing from a result. */
   unparsedLines(): number
   traffic(): Traffic
@@ -125,6 +129,8 @@ function newClient(
   const limits = { ...RESPONSE_LIMITS, literalBytes, responseBytes: 2 * literalBytes }
   const gate = new ResponseGate(limits)
   const listings = new RepeatedListing()
+  let send: (text: string) => void = () => {}
+  const idle = new IdlePoll((text) => send(text))
   const listeners = new Set<(total: Traffic) => void>()
   let unparsedLines = 0
   let failure: unknown
@@ -167,7 +173,10 @@ function newClient(
     maxLineLength: Math.max(limits.lineBytes, limits.searchBytes),
     maxResponseSize: limits.responseBytes,
     transport: gatedTransport({
-      ...{ gate, listings, turns },
+      ...{ gate, listings, idle, turns },
+      onSocket(sendBy) {
+        send = sendBy
+      },
       onData(length) {
         bytes += length
         countTraffic()
@@ -190,8 +199,10 @@ function newClient(
   imap.on('error', closeWith)
   return {
     imap,
+    server: `${settings.host}:${settings.port}`,
     gate,
     listings,
+    idle,
     unparsedLines: () => unparsedLines,
     traffic,
     onTraffic(listener) {

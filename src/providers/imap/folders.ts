@@ -47,6 +47,17 @@ export async function listWithStates(client: ImapClient, withStates: boolean): P
   return listings.read(gate, async () => listingOf(await imap.list({ statusQuery: STATE }), true))
 }
 
+/**
+ * Asks in the middle of the server's IDLE whether it lists what the last call of `listWithStates` returned, and returns that. Resolves
+ * to undefined when it lists something else; undefined when it cannot be asked so.
+ */
+export function repeatedListing({ gate, listings, idle }: ImapClient): Promise<Listing | undefined> | undefined {
+  const { command } = listings
+  if (command === undefined || !idle.isPossible || gate.isMidResponse) return undefined
+  gate.forgetFolders()
+  return idle.list(command).then((list) => list && (listings.resultOf(list) as Listing | undefined))
+}
+
 function listingOf(listed: readonly ListResponse[], withStates: boolean): Listing {
   const counts = new Map<bigint, number>()
   for (const { status } of listed) {

@@ -1,6 +1,7 @@
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { ImapTransport } from 'imapflow'
+import type { IdlePoll } from './idle-poll.ts'
 import type { ParserTurns, Parsing } from './parser-turns.ts'
 import type { RepeatedListing } from './repeated-listing.ts'
 import type { ResponseGate } from './response-gate.ts'
@@ -8,7 +9,10 @@ import type { ResponseGate } from './response-gate.ts'
 export interface Gates {
   gate: ResponseGate
   listings: RepeatedListing
+  idle: IdlePoll
   turns: ParserTurns
+  /** The connection is this socket now, which TLS may replace. What `send` writes is not reported as sent by imapflow. */
+  onSocket(send: (text: string) => void): void
   /** Bytes arrived and passed the gate. */
   onData(bytes: number): void
   /** The gate refused what the server sent. Nothing of it, and nothing after it, reaches imapflow. */
@@ -33,7 +37,10 @@ const SLICE_BYTES = 2048
 const PER_LINE_US = 15
 const PER_BYTE_US = 0.08
 
-/** Takes over what a socket reads. Node passes it through `push`; a stream in between would cost memory for each connection. */
+/**
+ * Takes over what a socket reads, and sees what imapflow writes. Node passes what it read through `push`; a stream in between would cost
+ * memory for each connection.
+ */
 class GatedSocket implements Parsing {
   readonly #socket: Socket
   readonly #gates: Gates
@@ -59,6 +66,12 @@ class GatedSocket implements Parsing {
       gates.turns.add(this)
       return !this.hasMore
     }
+    const write = socket.write.bind(socket) as (chunk: string | Uint8Array) => boolean
+    socket.write = (chunk: string | Uint8Array) => {
+      if (Buffer.isBuffer(chunk)) this.#sending(chunk)
+      return write(chunk)
+    }
+    gates.onSocket(write)
     socket.once('close', () => this.#drop())
   }
 
@@ -66,8 +79,13 @@ class GatedSocket implements Parsing {
     return this.#received.length > 0
   }
 
+  #sending(bytes: Buffer): void {
+    this.#gates.idle.sending(bytes)
+    this.#gates.listings.sending(bytes)
+  }
+
   step(): number {
-    const { gate, listings } = this.#gates
+    const { gate, listings, idle } = this.#gates
     const [chunk] = this.#received
     if (chunk === undefined) return 0
     if (chunk === null) {
@@ -80,7 +98,7 @@ class GatedSocket implements Parsing {
     else this.#received[0] = chunk.subarray(SLICE_BYTES)
     const linesBefore = gate.lines
     try {
-      const passed = listings.pass(gate.pass(slice))
+      const passed = listings.pass(idle.pass(gate.pass(slice)))
       this.#gates.onData(slice.length)
       // A limit on the traffic may just have closed the connection. An empty slice still makes the stream read on.
       if (!this.#socket.destroyed) this.#push(passed)

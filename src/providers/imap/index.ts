@@ -17,6 +17,7 @@ import { pacing } from './pacing.ts'
 import { ParserTurns } from './parser-turns.ts'
 import { RequestConnection } from './request-connection.ts'
 import { imapSentCopies } from './sent-copies.ts'
+import type { SerialServers } from './sync/connection.ts'
 import { fetchBackoffs } from './sync/fetch-backoff.ts'
 import { FLOOD_LIMIT, type FloodLimit } from './sync/flood.ts'
 import { ImapSession } from './sync/session.ts'
@@ -112,6 +113,7 @@ export function imapProvider({
   }
   const backoffs = fetchBackoffs()
   const windows = backfillWindows()
+  const serial = serialServers()
   const verified = new VerifiedConnections()
   const connections = new Map<string, { connection: RequestConnection; access: MailAccess }>()
 
@@ -145,7 +147,7 @@ export function imapProvider({
         const client = verified.take(access) ?? (await dial(access, dialing, options))
         return new ImapSession(client, {
           folder: access.settings.imap?.mailbox ?? 'INBOX',
-          ...{ events, clock, limits: { ...limits, work } },
+          ...{ events, clock, limits: { ...limits, work, serial } },
           requestConnection: () => requestConnection(access),
           backoffs: {
             of: (path) => backoffs.of(accountId, path),
@@ -191,11 +193,19 @@ function sharedTlsContext(): () => SecureContext {
   }
 }
 
-const MAX_WARNED_HOSTS = 1000
+const MAX_SERVERS = 1000
+
+function serialServers(): SerialServers {
+  const known = new LRUCache<string, true>({ max: MAX_SERVERS })
+  return {
+    includes: ({ server }) => known.has(server),
+    add: ({ server }) => void known.set(server, true),
+  }
+}
 
 /** Warns once per server, not once per connection. */
 function plainLoginWarning(log: Log): Dialing['onPlainLogin'] {
-  const warned = new LRUCache<string, true>({ max: MAX_WARNED_HOSTS })
+  const warned = new LRUCache<string, true>({ max: MAX_SERVERS })
   return (host, port) => {
     const server = `${host}:${port}`
     if (warned.get(server)) return

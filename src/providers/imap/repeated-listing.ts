@@ -3,6 +3,8 @@ import type { ResponseGate } from './response-gate.ts'
 
 /** Longer listings are parsed every time. Shorter ones have up to a hundred folders with their states. */
 const MAX_BYTES = 16 * 1024
+/** Longer commands are not repeated. */
+const MAX_COMMAND_BYTES = 500
 const LF = 10
 /** A line that ends with a brace announces a literal. */
 const LISTED = /^\* (LIST|STATUS) .*[^}\r]\r?\n$/i
@@ -25,7 +27,7 @@ const NOTHING = Buffer.alloc(0)
 export class RepeatedListing {
   #reading: Reading | undefined
   #held: Buffer = NOTHING
-  #last: { digest: string; result: unknown } | undefined
+  #last: { digest: string; command: string | undefined; result: unknown } | undefined
 
   /**
    * Returns what `list` returns, which sends one LIST command, the same in every call. When the server answers as it did to the last
@@ -34,16 +36,33 @@ export class RepeatedListing {
   async read<T>(gate: ResponseGate, list: () => Promise<T>): Promise<T> {
     // A read that was abandoned may still be in progress.
     if (this.#reading !== undefined || gate.isMidResponse) return list()
-    const reading: Reading = { isHolding: true, isRepeated: false, digest: undefined }
+    const reading: Reading = { isHolding: true, isRepeated: false, digest: undefined, command: undefined }
     this.#reading = reading
     try {
       const result = await list()
       if (reading.isRepeated) return this.#last?.result as T
-      this.#last = reading.digest === undefined ? undefined : { digest: reading.digest, result }
+      const { digest, command } = reading
+      this.#last = digest === undefined ? undefined : { digest, command, result }
       return result
     } finally {
       this.#reading = undefined
     }
+  }
+
+  /** The LIST command of the last listing, without its tag, when another listing can be compared with it. */
+  get command(): string | undefined {
+    return this.#reading === undefined ? this.#last?.command : undefined
+  }
+
+  /** What the last call of `read` returned, when the server sends the same lines for `command` again. */
+  resultOf(listing: Buffer): unknown {
+    return digestOf(listing) === this.#last?.digest ? this.#last.result : undefined
+  }
+
+  /** imapflow sends these bytes. */
+  sending(bytes: Buffer): void {
+    if (this.#reading === undefined || bytes.length > MAX_COMMAND_BYTES) return
+    this.#reading.command = /^[a-z0-9]+ (LIST [^\r\n]*[^\r\n}])\r\n$/i.exec(bytes.toString('latin1'))?.[1]
   }
 
   /** Returns what imapflow may parse now that these bytes, which the gate has passed, have arrived. */
@@ -64,7 +83,7 @@ export class RepeatedListing {
       return held.subarray(0, start)
     }
     if (end === 'never') return held
-    reading.digest = hash('sha256', listing.subarray(0, end))
+    reading.digest = digestOf(listing.subarray(0, end))
     reading.isRepeated = reading.digest === this.#last?.digest
     return reading.isRepeated ? Buffer.concat([held.subarray(0, start), SHORT_LISTING, listing.subarray(end)]) : held
   }
@@ -77,7 +96,11 @@ interface Reading {
   isRepeated: boolean
   /** Of the listing when it was complete, until more arrives. */
   digest: string | undefined
+  /** The last command that was sent, if it was a LIST. */
+  command: string | undefined
 }
+
+const digestOf = (listing: Buffer) => hash('sha256', listing)
 
 /** The lines before it are of something else, such as the end of an IDLE. */
 function startOfListing(bytes: Buffer): number {

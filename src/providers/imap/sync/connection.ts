@@ -3,6 +3,7 @@ import { withTimeout } from '../../../lib/abort.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { ImapClient, Traffic } from '../client.ts'
 import { connectionLost, providerError, timeoutError } from '../errors.ts'
+import { type Listing, listWithStates, repeatedListing } from '../folders.ts'
 import { type WorkLimits, withinLimits } from '../work-limits.ts'
 import { FloodGauge, type FloodLimit, floodError } from './flood.ts'
 
@@ -12,6 +13,14 @@ export interface SyncConnectionOptions {
   work: WorkLimits
   pollIntervalMs: number
   flood: FloodLimit
+  /** Servers that ignore commands sent right after the end of an IDLE. */
+  serial: SerialServers
+}
+
+/** Remembered per process, so that each server is tried once. */
+export interface SerialServers {
+  includes(client: ImapClient): boolean
+  add(client: ImapClient): void
 }
 
 export interface SyncConnectionEvents {
@@ -36,6 +45,7 @@ const MORE_FOLLOWS_MS = 200
  * they are done.
  *
  *   IDLE ──EXISTS──→ onChange ─→ syncFolder: one FETCH ─→ IDLE
+ *     ├─ list: the folders are listed in the middle of the IDLE; within checkTimeoutMs, else onClose
  *     ├─ any command: DONE, answered within checkTimeoutMs, else onClose
  *     └─ no command for checkIntervalMs: NOOP, answered within checkTimeoutMs, else onClose
  */
@@ -58,6 +68,9 @@ export class SyncConnection {
   #idleEnd: NodeJS.Timeout | undefined
   readonly #flood: FloodGauge
   #counted: Traffic
+  /** The listing in the middle of an IDLE. */
+  #poll: Promise<unknown> | undefined
+  #abandonPoll: (() => void) | undefined
   /** Work that needs a selected folder runs one at a time. */
   #selection: Promise<unknown> = Promise.resolve()
 
@@ -89,7 +102,7 @@ export class SyncConnection {
   }
 
   get receivedBytes(): number {
-    return this.#client.imap.stats().received
+    return this.#client.traffic().bytes
   }
 
   get #canIdle(): boolean {
@@ -105,6 +118,11 @@ export class SyncConnection {
   }
 
   async watch(path: string): Promise<void> {
+    const { imap } = this.#client
+    if (this.isWatched(path) && imap.usable && imap.mailbox && imap.mailbox.path === path) {
+      if (!imap.idling) this.#listen()
+      return
+    }
     this.#folder = path
     this.#isWatching = true
     await this.inFolder(path, SELECTING, async () => {})
@@ -115,6 +133,7 @@ export class SyncConnection {
    * `moreFollows` it waits a moment for the caller's next command.
    */
   async run<T>(doing: string, work: (client: ImapClient) => Promise<T>, { moreFollows = false } = {}): Promise<T> {
+    if (this.#poll !== undefined) await this.#poll
     if (this.#isClosed || !this.#client.imap.usable) {
       throw providerError(this.#client.failure() ?? connectionLost(`${doing}: the connection is closed`), doing)
     }
@@ -134,10 +153,44 @@ export class SyncConnection {
   }
 
   /**
-   * Lets the server look for changes of the watched folder before its state is read, where the next IDLE does not report them. Call it
-   * among the commands of `run`.
+   * Every folder, with its state if `withStates`. Usually the server lists what it listed last, which needs no command of imapflow.
    */
-  async refresh(): Promise<void> {
+  async list(withStates: boolean): Promise<Listing> {
+    const repeated = withStates && this.#isWatching ? await this.#repeatedListing() : undefined
+    if (repeated !== undefined) return repeated
+    const list = async (client: ImapClient) => {
+      if (withStates && this.#isWatching) await this.#refresh()
+      return listWithStates(client, withStates)
+    }
+    return this.run('listing the folders', list, { moreFollows: true })
+  }
+
+  async #repeatedListing(): Promise<Listing | undefined> {
+    const { serial, checkTimeoutMs } = this.#options
+    const isIdle = this.#isIdling && this.#running === 0 && !this.#isClosed && this.#poll === undefined
+    if (!isIdle || serial.includes(this.#client)) return undefined
+    const listing = repeatedListing(this.#client)
+    if (listing === undefined) return undefined
+    const doing = 'checking the folders'
+    const timeout = setTimeout(() => {
+      if (this.#client.idle.isIgnored) serial.add(this.#client)
+      this.#client.closeWith(timeoutError(doing, checkTimeoutMs))
+    }, checkTimeoutMs)
+    const closed = new Promise<never>((_resolve, reject) => {
+      this.#abandonPoll = () =>
+        reject(providerError(this.#client.failure() ?? connectionLost(`${doing}: the connection is closed`), doing))
+    })
+    const poll = Promise.race([listing, closed]).finally(() => {
+      clearTimeout(timeout)
+      this.#abandonPoll = this.#poll = undefined
+      if (!this.#isClosed && this.#running === 0) this.#checkLater()
+    })
+    this.#poll = poll.catch(() => {})
+    return poll
+  }
+
+  /** Lets the server look for changes of the watched folder before its state is read, where the next IDLE does not report them. */
+  async #refresh(): Promise<void> {
     const nowMs = this.#clock.monotonic()
     if (this.#canIdle && nowMs - this.#refreshedAtMs < REFRESH_MS) return
     this.#refreshedAtMs = nowMs
@@ -181,17 +234,20 @@ export class SyncConnection {
 
   #listen(idleAfterMs = 0) {
     if (this.#isClosed || this.#running > 0) return
+    this.#checkLater()
+    // Delayed, because work that follows at once would have to end the IDLE again, which costs a round trip.
+    clearTimeout(this.#nextIdle)
+    if (this.#isWatching && this.#canIdle) this.#nextIdle = setTimeout(() => void this.#idle(), idleAfterMs)
+  }
+
+  #checkLater() {
     const { checkIntervalMs, pollIntervalMs } = this.#options
-    const canIdle = this.#canIdle
-    const isPolled = this.#isWatching && !canIdle
+    const isPolled = this.#isWatching && !this.#canIdle
     clearTimeout(this.#nextCheck)
     this.#nextCheck = setTimeout(
       () => void this.#check(),
       isPolled ? Math.min(pollIntervalMs, checkIntervalMs) : checkIntervalMs,
     )
-    // Delayed, because work that follows at once would have to end the IDLE again, which costs a round trip.
-    clearTimeout(this.#nextIdle)
-    if (this.#isWatching && canIdle) this.#nextIdle = setTimeout(() => void this.#idle(), idleAfterMs)
   }
 
   async #idle() {
@@ -223,7 +279,7 @@ export class SyncConnection {
 
   /** Sends NOOP, which ends the IDLE (so it is renewed long before 29 minutes) and reports changes. */
   async #check() {
-    if (this.#isClosed || this.#running > 0) return
+    if (this.#isClosed || this.#running > 0 || this.#poll !== undefined) return
     const { checkTimeoutMs } = this.#options
     const doing = 'checking the sync connection'
     const timedOut = () => timeoutError(doing, checkTimeoutMs)
@@ -245,6 +301,7 @@ export class SyncConnection {
 
   #onClosed() {
     this.#clearTimers()
+    this.#abandonPoll?.()
     if (this.#isClosed) return
     this.#isClosed = true
     this.#events.onClose(this.#client.failure())

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import type { TLSSocket } from 'node:tls'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { FolderMirror } from '../../../../test/kit/folder-mirror.ts'
@@ -9,6 +10,7 @@ import { plainMail } from '../../../../test/servers/messages.ts'
 import { type ImapScript, startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
 import { type Clock, systemClock } from '../../../lib/clock.ts'
 import type { MailAccess } from '../../contract/index.ts'
+import { IdlePoll } from '../idle-poll.ts'
 import { imapProvider } from '../index.ts'
 
 async function sessionOf(access: MailAccess, onChange = (_path?: string) => {}, clock: Clock = systemClock) {
@@ -107,6 +109,117 @@ it('leaves the IDLE alone while work sends nothing, and keeps the connection', a
   expect([scripted.commands.at(-1), closed]).toEqual(['IDLE', []])
 })
 
+describe('a list in the middle of an IDLE', () => {
+  const LISTED: ImapScript = { capabilities: 'LIST-EXTENDED LIST-STATUS', folders: ['Sent', 'Work'] }
+
+  /** A session in IDLE that has listed the states of its folders. */
+  async function idlingSession(script: ImapScript, mail = imapProvider({ guard: openGuard, clock: systemClock }).mail) {
+    const scripted = closing(await startScriptedImap(script))
+    const reported: unknown[] = []
+    const open = async () => {
+      const { signal } = new AbortController()
+      const events = { onChange: (path?: string) => void reported.push(path), onClose: () => {} }
+      const session = closing(await mail.openSession(scripted.access, events, signal))
+      await session.watch('INBOX')
+      await session.listFolders()
+      const listed = await session.listFolders()
+      await eventually(() => scripted.commands.at(-1) === 'IDLE')
+      return { session, listed }
+    }
+    onTestFinished(() => mail.closeConnections())
+    /** The names of the commands that this causes. */
+    const commandsOf = async (work: () => Promise<unknown>) => {
+      const before = scripted.commands.length
+      await work()
+      return scripted.commands.slice(before)
+    }
+    return { ...(await open()), open, commandsOf, reported }
+  }
+
+  it('needs no command of imapflow while it is the same, and the IDLE goes on', async () => {
+    let report = (..._lines: string[]) => {}
+    const { session, listed, commandsOf, reported } = await idlingSession({
+      ...LISTED,
+      onIdle(say) {
+        report = say
+      },
+    })
+    for (let round = 0; round < 3; round += 1) {
+      const commands = await commandsOf(async () => expect(await session.listFolders()).toBe(listed))
+      expect(commands).toEqual(['DONE', 'NOOP', 'LIST', 'IDLE'])
+    }
+    report('1 EXISTS')
+    await eventually(() => reported.includes('INBOX'))
+    expect(await commandsOf(() => session.presentUids('INBOX', '7', [1]))).toEqual(['DONE', 'NOOP', 'UID'])
+  })
+
+  it('is possible after lists that ended the IDLE', async () => {
+    const script = { ...LISTED }
+    const { session, commandsOf } = await idlingSession(script)
+    script.status = 'MESSAGES 1 UNSEEN 0 UIDNEXT 2'
+    const commands = await commandsOf(async () => {
+      const changed = await session.listFolders()
+      // Until the server is in IDLE again.
+      await sleep(400)
+      expect(await session.listFolders()).toBe(changed)
+    })
+    expect(commands).toEqual(['DONE', 'NOOP', 'LIST', 'IDLE', 'DONE', 'LIST', 'IDLE', 'DONE', 'NOOP', 'LIST', 'IDLE'])
+  })
+
+  it('is followed by one of imapflow when something has changed', async () => {
+    const script = { ...LISTED }
+    const { session, listed, commandsOf } = await idlingSession(script)
+    script.status = 'MESSAGES 1 UNSEEN 0 UIDNEXT 2'
+    const commands = await commandsOf(async () => expect(await session.listFolders()).not.toBe(listed))
+    expect(commands).toEqual(['DONE', 'NOOP', 'LIST', 'IDLE', 'DONE', 'LIST'])
+  })
+
+  it('ends before other work begins', async () => {
+    const { session, commandsOf } = await idlingSession(LISTED)
+    const commands = await commandsOf(() =>
+      Promise.all([session.listFolders(), session.presentUids('INBOX', '7', [1])]),
+    )
+    expect(commands).toEqual(['DONE', 'NOOP', 'LIST', 'IDLE', 'DONE', 'NOOP', 'UID'])
+  })
+
+  it('is not tried again with a server that ignores what follows DONE at once', async () => {
+    let isIgnoring = false
+    const { mail } = imapProvider({ guard: openGuard, clock: systemClock, limits: { checkTimeoutMs: 200 } })
+    const onCommand = (name: string) => isIgnoring && ['NOOP', 'LIST'].includes(name)
+    const { session, open, commandsOf } = await idlingSession({ ...LISTED, onCommand }, mail)
+    isIgnoring = true
+    await expect(session.listFolders()).rejects.toMatchObject({ kind: 'unavailable', timedOut: true })
+    isIgnoring = false
+    const second = await open()
+    expect(await commandsOf(() => second.session.listFolders())).toEqual(['DONE', 'LIST'])
+  })
+
+  it('fails at once when the connection ends, and is tried again over the next', async () => {
+    let isEnding = false
+    const onCommand = (name: string, socket: TLSSocket) => {
+      if (isEnding && name === 'NOOP') socket.destroy()
+      return isEnding
+    }
+    const { session, open, commandsOf } = await idlingSession({ ...LISTED, onCommand })
+    isEnding = true
+    await expect(session.listFolders()).rejects.toMatchObject({ kind: 'unavailable', timedOut: false })
+    isEnding = false
+    const second = await open()
+    expect(await commandsOf(() => second.session.listFolders())).toEqual(['DONE', 'NOOP', 'LIST', 'IDLE'])
+  })
+
+  it('of a silent connection closes it, and is tried again over the next', async () => {
+    let isSilent = false
+    const { mail } = imapProvider({ guard: openGuard, clock: systemClock, limits: { checkTimeoutMs: 200 } })
+    const { session, open, commandsOf } = await idlingSession({ ...LISTED, onCommand: () => isSilent }, mail)
+    isSilent = true
+    await expect(session.listFolders()).rejects.toMatchObject({ kind: 'unavailable', timedOut: true })
+    isSilent = false
+    const second = await open()
+    expect(await commandsOf(() => second.session.listFolders())).toEqual(['DONE', 'NOOP', 'LIST', 'IDLE'])
+  })
+})
+
 describe.skipIf(!dovecotAvailable())('the states that Dovecot lists', () => {
   it('show changes of every folder', async () => {
     const server = await startDovecot()
@@ -133,5 +246,40 @@ describe.skipIf(!dovecotAvailable())('the states that Dovecot lists', () => {
     await server.deliver('ann', plainMail())
     const listed = await changed()
     await eventually(() => [...listed, ...reported].includes('INBOX'))
+  })
+
+  it('are asked for in the middle of an IDLE, which reports new mail after it', async () => {
+    const server = await startDovecot()
+    onTestFinished(() => server.stop())
+    await server.addUser('bob', 'secret')
+    const reported: unknown[] = []
+    const session = await sessionOf(imapAccess(server, 'bob', 'secret'), (path) => reported.push(path))
+    await session.watch('INBOX')
+    const mirrors = ['INBOX', 'Trash'].map((path) => new FolderMirror(path))
+    for (const mirror of mirrors) await mirror.sync(session)
+    const changed = async () => {
+      await session.listFolders()
+      return session.changedFolders(mirrors.map(({ path, cursor }) => ({ path, cursor })))
+    }
+    await changed()
+    const listed = await session.listFolders()
+    const polls = vi.spyOn(IdlePoll.prototype, 'list')
+    onTestFinished(() => void polls.mockRestore())
+    /** Until the server is in IDLE again. */
+    const rest = () => sleep(500)
+    for (let round = 1; round <= 3; round += 1) {
+      await rest()
+      expect(await session.listFolders()).toBe(listed)
+      expect(polls).toHaveBeenCalledTimes(round)
+    }
+    await server.deliver('bob', plainMail())
+    await eventually(() => reported.includes('INBOX'))
+    await mirrors[0]?.sync(session)
+    expect(mirrors[0]?.rows.size).toBe(1)
+    await rest()
+    await server.deliver('bob', plainMail(), { folder: 'Trash' })
+    // What arrived is stored, but the flags of the watched folder are compared once more.
+    expect(await changed()).toEqual(['INBOX', 'Trash'])
+    expect(polls).toHaveBeenCalledTimes(4)
   })
 })

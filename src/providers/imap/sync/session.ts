@@ -4,7 +4,6 @@ import type { Clock } from '../../../lib/clock.ts'
 import type { FolderSession, FolderStep, FolderSyncRequest, RemoteFolder, SessionEvents } from '../../contract/index.ts'
 import type { ImapClient } from '../client.ts'
 import { connectionLost, providerError } from '../errors.ts'
-import { listWithStates } from '../folders.ts'
 import type { RequestConnection } from '../request-connection.ts'
 import { listUids, uidSet } from '../uids.ts'
 import { hasChanged, readState } from './changes.ts'
@@ -78,11 +77,7 @@ export class ImapSession implements FolderSession {
   async listFolders(signal?: AbortSignal): Promise<RemoteFolder[]> {
     const withStates = this.#hasFewFolders
     const isWatched = this.#connection.isWatched(this.#connection.folder)
-    const list = async (client: ImapClient) => {
-      if (withStates && isWatched) await this.#connection.refresh()
-      return listWithStates(client, withStates)
-    }
-    const listing = this.#connection.run('listing the folders', list, { moreFollows: true })
+    const listing = this.#connection.list(withStates)
     const { folders, states } = await (signal === undefined ? listing : untilAborted(listing, signal))
     this.#hasFewFolders = folders.length <= FEW_FOLDERS
     // Until a folder is watched, its later changes are not reported.
