@@ -208,6 +208,21 @@ describe('a list in the middle of an IDLE', () => {
     expect(await commandsOf(() => second.session.listFolders())).toEqual(['DONE', 'NOOP', 'LIST', 'IDLE'])
   })
 
+  it.each([
+    ['folders', '* LIST () "/" a\r\n', 20_000],
+    ['states', '* STATUS a (MESSAGES 1)\r\n', 300_000],
+    ['reports', '* 1 EXISTS\r\n', 300_000],
+  ])('ends when the server sends %s without an end', async (_, line, lines) => {
+    let isFlooding = false
+    const onCommand = (name: string, socket: TLSSocket) => {
+      if (isFlooding && name === 'LIST') socket.write(line.repeat(lines))
+      return isFlooding && name === 'LIST'
+    }
+    const { session } = await idlingSession({ ...LISTED, onCommand })
+    isFlooding = true
+    await expect(session.listFolders()).rejects.toMatchObject({ kind: 'limit_exceeded', timedOut: false })
+  })
+
   it('of a silent connection closes it, and is tried again over the next', async () => {
     let isSilent = false
     const { mail } = imapProvider({ guard: openGuard, clock: systemClock, limits: { checkTimeoutMs: 200 } })
@@ -248,38 +263,45 @@ describe.skipIf(!dovecotAvailable())('the states that Dovecot lists', () => {
     await eventually(() => [...listed, ...reported].includes('INBOX'))
   })
 
-  it('are asked for in the middle of an IDLE, which reports new mail after it', async () => {
-    const server = await startDovecot()
-    onTestFinished(() => server.stop())
-    await server.addUser('bob', 'secret')
-    const reported: unknown[] = []
-    const session = await sessionOf(imapAccess(server, 'bob', 'secret'), (path) => reported.push(path))
-    await session.watch('INBOX')
-    const mirrors = ['INBOX', 'Trash'].map((path) => new FolderMirror(path))
-    for (const mirror of mirrors) await mirror.sync(session)
-    const changed = async () => {
-      await session.listFolders()
-      return session.changedFolders(mirrors.map(({ path, cursor }) => ({ path, cursor })))
-    }
-    await changed()
-    const listed = await session.listFolders()
-    const polls = vi.spyOn(IdlePoll.prototype, 'list')
-    onTestFinished(() => void polls.mockRestore())
-    /** Until the server is in IDLE again. */
-    const rest = () => sleep(500)
-    for (let round = 1; round <= 3; round += 1) {
+  it.each(['tls', 'starttls'] as const)(
+    'are asked for in the middle of an IDLE over %s, which reports new mail after it',
+    async (security) => {
+      const server = await startDovecot()
+      onTestFinished(() => server.stop())
+      await server.addUser('bob', 'secret')
+      const reported: unknown[] = []
+      const access = imapAccess(server, 'bob', 'secret')
+      if (access.settings.imap !== undefined && security === 'starttls') {
+        access.settings.imap = { ...access.settings.imap, security, port: server.imapPort }
+      }
+      const session = await sessionOf(access, (path) => reported.push(path))
+      await session.watch('INBOX')
+      const mirrors = ['INBOX', 'Trash'].map((path) => new FolderMirror(path))
+      for (const mirror of mirrors) await mirror.sync(session)
+      const changed = async () => {
+        await session.listFolders()
+        return session.changedFolders(mirrors.map(({ path, cursor }) => ({ path, cursor })))
+      }
+      await changed()
+      const listed = await session.listFolders()
+      const polls = vi.spyOn(IdlePoll.prototype, 'list')
+      onTestFinished(() => void polls.mockRestore())
+      /** Until the server is in IDLE again. */
+      const rest = () => sleep(500)
+      for (let round = 1; round <= 3; round += 1) {
+        await rest()
+        expect(await session.listFolders()).toBe(listed)
+        expect(polls).toHaveBeenCalledTimes(round)
+      }
+      await server.deliver('bob', plainMail())
+      await eventually(() => reported.includes('INBOX'))
+      await mirrors[0]?.sync(session)
+      expect(mirrors[0]?.rows.size).toBe(1)
       await rest()
-      expect(await session.listFolders()).toBe(listed)
-      expect(polls).toHaveBeenCalledTimes(round)
-    }
-    await server.deliver('bob', plainMail())
-    await eventually(() => reported.includes('INBOX'))
-    await mirrors[0]?.sync(session)
-    expect(mirrors[0]?.rows.size).toBe(1)
-    await rest()
-    await server.deliver('bob', plainMail(), { folder: 'Trash' })
-    // What arrived is stored, but the flags of the watched folder are compared once more.
-    expect(await changed()).toEqual(['INBOX', 'Trash'])
-    expect(polls).toHaveBeenCalledTimes(4)
-  })
+      await server.deliver('bob', plainMail(), { folder: 'Trash' })
+      // What arrived is stored, but the flags of the watched folder are compared once more.
+      expect(await changed()).toEqual(['INBOX', 'Trash'])
+      expect(polls).toHaveBeenCalledTimes(4)
+    },
+  )
 })
