@@ -85,10 +85,10 @@ describe('a poll', () => {
   it('that the server ignores does not resolve', async () => {
     const { idle, poll } = idling()
     expect(await poll()).toEqual({ list: 'no answer', passed: '' })
-    expect(idle.isIgnored).toBe(false)
+    expect(idle.isBehind).toBe(false)
     const { idle: ended, poll: pollEnded } = idling()
     expect(await pollEnded('5 OK Idle completed.\r\n')).toEqual({ list: 'no answer', passed: '' })
-    expect(ended.isIgnored).toBe(true)
+    expect(ended.isBehind).toBe(true)
   })
 })
 

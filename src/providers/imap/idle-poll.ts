@@ -57,8 +57,8 @@ export class IdlePoll {
     return this.#state === 'idling' && !this.#isRefused
   }
 
-  /** The server ended the IDLE and then ignored the commands that followed at once. */
-  get isIgnored(): boolean {
+  /** The server has ended the IDLE, and not completed the commands that followed at once. */
+  get isBehind(): boolean {
     return this.#state === 'polling'
   }
 

@@ -13,7 +13,7 @@ export interface SyncConnectionOptions {
   work: WorkLimits
   pollIntervalMs: number
   flood: FloodLimit
-  /** Servers that ignore commands sent right after the end of an IDLE. */
+  /** Servers that are slow to answer commands sent right after the end of an IDLE, or ignore them. */
   serial: SerialServers
 }
 
@@ -166,27 +166,36 @@ export class SyncConnection {
   }
 
   async #repeatedListing(): Promise<Listing | undefined> {
-    const { serial, checkTimeoutMs } = this.#options
+    const { serial } = this.#options
     const isIdle = this.#isIdling && this.#running === 0 && !this.#isClosed && this.#poll === undefined
     if (!isIdle || serial.includes(this.#client)) return undefined
     const listing = repeatedListing(this.#client)
     if (listing === undefined) return undefined
     const doing = 'checking the folders'
-    const timeout = setTimeout(() => {
-      if (this.#client.idle.isIgnored) serial.add(this.#client)
-      this.#client.closeWith(timeoutError(doing, checkTimeoutMs))
-    }, checkTimeoutMs)
+    const stopTimer = this.#limitPoll(doing)
     const closed = new Promise<never>((_resolve, reject) => {
       this.#abandonPoll = () =>
         reject(providerError(this.#client.failure() ?? connectionLost(`${doing}: the connection is closed`), doing))
     })
     const poll = Promise.race([listing, closed]).finally(() => {
-      clearTimeout(timeout)
+      stopTimer()
       this.#abandonPoll = this.#poll = undefined
       if (!this.#isClosed && this.#running === 0) this.#checkLater()
     })
     this.#poll = poll.catch(() => {})
     return poll
+  }
+
+  /** Closes the connection when the IDLE does not end, or the list does not follow as soon as that of `run` would have to. */
+  #limitPoll(doing: string): () => void {
+    const { checkTimeoutMs, serial, work } = this.#options
+    const close = (ms: number) => this.#client.closeWith(timeoutError(doing, ms))
+    let timer = setTimeout(() => {
+      if (!this.#client.idle.isBehind) return close(checkTimeoutMs)
+      serial.add(this.#client)
+      timer = setTimeout(() => close(work.silenceMs), work.silenceMs - checkTimeoutMs)
+    }, checkTimeoutMs)
+    return () => clearTimeout(timer)
   }
 
   /** Lets the server look for changes of the watched folder before its state is read, where the next IDLE does not report them. */

@@ -184,7 +184,8 @@ describe('a list in the middle of an IDLE', () => {
 
   it('is not tried again with a server that ignores what follows DONE at once', async () => {
     let isIgnoring = false
-    const { mail } = imapProvider({ guard: openGuard, clock: systemClock, limits: { checkTimeoutMs: 200 } })
+    const limits = { checkTimeoutMs: 200, silenceMs: 400 }
+    const { mail } = imapProvider({ guard: openGuard, clock: systemClock, limits })
     const onCommand = (name: string) => isIgnoring && ['NOOP', 'LIST'].includes(name)
     const { session, open, commandsOf } = await idlingSession({ ...LISTED, onCommand }, mail)
     isIgnoring = true
@@ -192,6 +193,19 @@ describe('a list in the middle of an IDLE', () => {
     isIgnoring = false
     const second = await open()
     expect(await commandsOf(() => second.session.listFolders())).toEqual(['DONE', 'LIST'])
+  })
+
+  it('may take as long as any other, and is not tried again with a server that is slow', async () => {
+    let isSlow = false
+    const { mail } = imapProvider({ guard: openGuard, clock: systemClock, limits: { checkTimeoutMs: 200 } })
+    const onCommand = (name: string, socket: TLSSocket, tag: string) => {
+      if (isSlow && name === 'NOOP') setTimeout(() => socket.write(`${tag} OK done\r\n`), 500)
+      return isSlow && name === 'NOOP'
+    }
+    const { session, listed, commandsOf } = await idlingSession({ ...LISTED, onCommand }, mail)
+    isSlow = true
+    expect(await session.listFolders()).toBe(listed)
+    expect(await commandsOf(() => session.listFolders())).toEqual(['DONE', 'LIST'])
   })
 
   it('fails at once when the connection ends, and is tried again over the next', async () => {
