@@ -9,7 +9,7 @@ import { imapAccess, openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import { plainMail } from '../../../../test/servers/messages.ts'
 import { type ImapScript, startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
 import { type Clock, systemClock } from '../../../lib/clock.ts'
-import type { MailAccess } from '../../contract/index.ts'
+import type { FolderSession, MailAccess } from '../../contract/index.ts'
 import { IdlePoll } from '../idle-poll.ts'
 import { imapProvider } from '../index.ts'
 
@@ -109,6 +109,12 @@ it('leaves the IDLE alone while work sends nothing, and keeps the connection', a
   expect([scripted.commands.at(-1), closed]).toEqual(['IDLE', []])
 })
 
+/** Waits for the response to the IDLE that follows a list. */
+async function idles(session: FolderSession) {
+  const { receivedBytes } = session
+  await eventually(() => session.receivedBytes > receivedBytes)
+}
+
 describe('a list in the middle of an IDLE', () => {
   const LISTED: ImapScript = { capabilities: 'LIST-EXTENDED LIST-STATUS', folders: ['Sent', 'Work'] }
 
@@ -123,7 +129,7 @@ describe('a list in the middle of an IDLE', () => {
       await session.watch('INBOX')
       await session.listFolders()
       const listed = await session.listFolders()
-      await eventually(() => scripted.commands.at(-1) === 'IDLE')
+      await idles(session)
       return { session, listed }
     }
     onTestFinished(() => mail.closeConnections())
@@ -159,8 +165,7 @@ describe('a list in the middle of an IDLE', () => {
     script.status = 'MESSAGES 1 UNSEEN 0 UIDNEXT 2'
     const commands = await commandsOf(async () => {
       const changed = await session.listFolders()
-      // Until the server is in IDLE again.
-      await sleep(400)
+      await idles(session)
       expect(await session.listFolders()).toBe(changed)
     })
     expect(commands).toEqual(['DONE', 'NOOP', 'LIST', 'IDLE', 'DONE', 'LIST', 'IDLE', 'DONE', 'NOOP', 'LIST', 'IDLE'])
@@ -300,22 +305,26 @@ describe.skipIf(!dovecotAvailable())('the states that Dovecot lists', () => {
       const listed = await session.listFolders()
       const polls = vi.spyOn(IdlePoll.prototype, 'list')
       onTestFinished(() => void polls.mockRestore())
-      /** Until the server is in IDLE again. */
-      const rest = () => sleep(500)
-      for (let round = 1; round <= 3; round += 1) {
-        await rest()
-        expect(await session.listFolders()).toBe(listed)
-        expect(polls).toHaveBeenCalledTimes(round)
+      /** Lists until the server is in IDLE, and returns that list. */
+      const polled = () => {
+        const before = polls.mock.calls.length
+        const list = async () => {
+          const folders = await session.listFolders()
+          return polls.mock.calls.length > before && folders
+        }
+        return eventually(list, 60_000, 300)
       }
+      for (let round = 1; round <= 3; round += 1) expect(await polled()).toBe(listed)
       await server.deliver('bob', plainMail())
       await eventually(() => reported.includes('INBOX'))
       await mirrors[0]?.sync(session)
       expect(mirrors[0]?.rows.size).toBe(1)
-      await rest()
+      await polled()
+      const before = polls.mock.calls.length
       await server.deliver('bob', plainMail(), { folder: 'Trash' })
       // What arrived is stored, but the flags of the watched folder are compared once more.
       expect(await changed()).toEqual(['INBOX', 'Trash'])
-      expect(polls).toHaveBeenCalledTimes(4)
+      expect(polls).toHaveBeenCalledTimes(before + 1)
     },
   )
 })
