@@ -1,15 +1,14 @@
+import { LISTED, MAX_LISTING_BYTES } from './repeated-listing.ts'
+
 const LF = 10
 const PLUS = 43
 const NOTHING = Buffer.alloc(0)
-/** Longer lists are requested without a poll. */
-const MAX_LIST_BYTES = 16 * 1024
 const MAX_LINE_BYTES = 16 * 1024
 /** Of a line that matters here, as many characters as are compared. */
 const HEAD = 32
 /** Longer than what imapflow writes to begin and end an IDLE. */
 const MAX_COMMAND_BYTES = 64
 const TAGGED = /^([a-z0-9]+) (OK|NO|BAD)\b/i
-const LISTED = /^\* (LIST|STATUS) .*[^}\r]\r?\n$/i
 
 type State = 'not idling' | 'requested' | 'idling' | 'ending' | 'polling' | 'leaving'
 
@@ -159,7 +158,7 @@ export class IdlePoll {
   #collect(line: Buffer): Buffer {
     if (!this.#pending.has(this.#tags.list)) return line
     this.#bytes += line.length
-    if (this.#bytes > MAX_LIST_BYTES) this.#isPlain = false
+    if (this.#bytes > MAX_LISTING_BYTES) this.#isPlain = false
     if (!LISTED.test(line.toString('latin1'))) {
       this.#isPlain = false
       return line

@@ -2,12 +2,12 @@ import { hash } from 'node:crypto'
 import type { ResponseGate } from './response-gate.ts'
 
 /** Longer listings are parsed every time. Shorter ones have up to a hundred folders with their states. */
-const MAX_BYTES = 16 * 1024
+export const MAX_LISTING_BYTES = 16 * 1024
 /** Longer commands are not repeated. */
 const MAX_COMMAND_BYTES = 500
 const LF = 10
-/** A line that ends with a brace announces a literal. */
-const LISTED = /^\* (LIST|STATUS) .*[^}\r]\r?\n$/i
+/** A line of a listing. One that ends with a brace announces a literal. */
+export const LISTED = /^\* (LIST|STATUS) .*[^}\r]\r?\n$/i
 /** Any other line, unless it announces a literal. */
 const OTHER = /^(?!\* (?:LIST|STATUS) ).*[^}\r]\r?\n$/i
 const COMPLETED = /^[a-z0-9]+ OK /i
@@ -115,7 +115,7 @@ function startOfListing(bytes: Buffer): number {
 function endOfListing(bytes: Buffer): number | 'later' | 'never' {
   for (let start = 0; ; ) {
     const next = bytes.indexOf(LF, start) + 1
-    if (next === 0) return bytes.length > MAX_BYTES ? 'never' : 'later'
+    if (next === 0) return bytes.length > MAX_LISTING_BYTES ? 'never' : 'later'
     const line = bytes.toString('latin1', start, next)
     if (!LISTED.test(line)) return start > 0 && COMPLETED.test(line) ? start : 'never'
     start = next

@@ -45,7 +45,7 @@ const MORE_FOLLOWS_MS = 200
  * they are done.
  *
  *   IDLE ──EXISTS──→ onChange ─→ syncFolder: one FETCH ─→ IDLE
- *     ├─ list: the folders are listed in the middle of the IDLE; within checkTimeoutMs, else onClose
+ *     ├─ list: DONE, LIST and IDLE at once; DONE answered within checkTimeoutMs, all within silenceMs, else onClose
  *     ├─ any command: DONE, answered within checkTimeoutMs, else onClose
  *     └─ no command for checkIntervalMs: NOOP, answered within checkTimeoutMs, else onClose
  */
