@@ -14,6 +14,7 @@ import { inFlightLimit } from './sending/claims.ts'
 import { type DueHints, dueHints } from './sending/due-hints.ts'
 import { deliverRun } from './sending/endpoint-worker.ts'
 import { listEndpointsDue, releaseAllLeases } from './sending/leases.ts'
+import { RecentEvents } from './sending/recent-events.ts'
 import { ResultWriter, type ResultWriterDeps } from './sending/result-writer.ts'
 
 export interface WebhookDeps {
@@ -48,6 +49,7 @@ const CONCURRENCY = 1024
 export class WebhookEngine {
   readonly #deps: WebhookDeps
   readonly #hints: DueHints
+  readonly #recentEvents = new RecentEvents()
   readonly #fanOut: FanOut
   readonly #stopSignal = new AbortController()
   #worker: Worker | undefined
@@ -60,7 +62,7 @@ export class WebhookEngine {
     // Every running worker listens; Node reports more than ten listeners as a leak.
     setMaxListeners(0, this.#stopSignal.signal)
     this.#hints = dueHints(deps.bus)
-    this.#fanOut = new FanOut(deps, this.#hints)
+    this.#fanOut = new FanOut({ ...deps, recentEvents: this.#recentEvents }, this.#hints)
   }
 
   async start(): Promise<void> {
@@ -72,7 +74,10 @@ export class WebhookEngine {
       DELIVER_QUEUE,
       { concurrency: CONCURRENCY },
       deliverRun(
-        { ...this.#deps, inFlightLimit: inFlightLimit(), resultWriter: new ResultWriter(this.#deps) },
+        {
+          ...{ ...this.#deps, recentEvents: this.#recentEvents },
+          ...{ inFlightLimit: inFlightLimit(), resultWriter: new ResultWriter(this.#deps) },
+        },
         this.#hints,
         this.#stopSignal.signal,
       ),

@@ -18,6 +18,7 @@ import { endpointStore, type TargetRow } from '../endpoints/store.ts'
 import { subscribes } from '../endpoints/subscriptions.ts'
 import { opensAt } from '../sending/circuit.ts'
 import type { DueHints } from '../sending/due-hints.ts'
+import type { RecentEvents } from '../sending/recent-events.ts'
 import type { DeliveryRow } from '../tables.ts'
 import { sendable } from './erasure.ts'
 import { insertDeliveries } from './store.ts'
@@ -43,6 +44,7 @@ export interface FanOutDeps {
   ids: Ids
   log: Log
   duplicates: DuplicateFinder
+  recentEvents: RecentEvents
   /** Called with the number of suppressed deliveries, for the metrics. */
   onDuplicates?(deliveries: number): void
 }
@@ -188,7 +190,10 @@ export class FanOut {
     const ready = idsWhere(false)
     if (ready.length > 0) {
       await queue.addIn(tx, DELIVER_QUEUE, ready)
-      tx.afterCommit(() => this.#hints.announce(ready))
+      tx.afterCommit(() => {
+        this.#deps.recentEvents.add(events, waiting)
+        this.#hints.announce(ready)
+      })
     }
     await queue.addIn(tx, DELIVER_QUEUE, idsWhere(true), { delayMs: OPEN_CIRCUIT_DELAY_MS })
     return stamped.length

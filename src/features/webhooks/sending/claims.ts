@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type EventRow, findEvents } from '../../../events/index.ts'
+import type { EventRow } from '../../../events/index.ts'
 import type { Db, Tx } from '../../../infra/db/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Sealer } from '../../../lib/seal.ts'
@@ -9,6 +9,7 @@ import { endpointStore } from '../endpoints/store.ts'
 import type { DeliveryRow } from '../tables.ts'
 import { opensAt, probing } from './circuit.ts'
 import { cancelForEndpoint, cancelHeld, claimDue, type Lease, releaseLease, renewLease } from './leases.ts'
+import type { RecentEvents } from './recent-events.ts'
 
 /** A delivery ready to be sent, with its event and its endpoint's current settings (at most a second old). */
 export interface Claimed {
@@ -53,6 +54,7 @@ export interface ClaimDeps {
   /** How long a silent worker keeps its claims. Default 30,000. */
   leaseMs?: number
   inFlightLimit: InFlightLimit
+  recentEvents: RecentEvents
 }
 
 /** The due deliveries of one endpoint, claimed in batches. A lease holds them, renewed until their results are recorded. */
@@ -88,14 +90,14 @@ export class Claims {
 
   /** Claims the next batch. Returns whether more deliveries may be due. */
   async claim(): Promise<boolean> {
-    const { db, inFlightLimit } = this.#deps
+    const { db, inFlightLimit, recentEvents } = this.#deps
     const limit = inFlightLimit.isFull ? 1 : this.#nextRows()
     const { row, deliveries } = await db.transaction((tx) => this.#claimIn(tx, limit))
     this.#claimedAt = this.#deps.clock.monotonic()
     if (row === undefined || deliveries.length === 0) return false
     for (const { id } of deliveries) this.#held.set(id, 0)
     this.#open(row)
-    const events = await findEvents(db.read, [...new Set(deliveries.map((delivery) => delivery.eventId))])
+    const events = await recentEvents.take(db.read, deliveries)
     const allowed = new Set(await sendable(db.read, [...events.values()]))
     const orphaned: string[] = []
     for (const delivery of deliveries) {

@@ -11,6 +11,7 @@ import { FAILURES_TO_OPEN, opensAt } from './circuit.ts'
 import { type Claimed, Claims, type InFlightLimit } from './claims.ts'
 import type { DueHints } from './due-hints.ts'
 import { findNextDue } from './leases.ts'
+import type { RecentEvents } from './recent-events.ts'
 import type { ResultWriter } from './result-writer.ts'
 import { type AttemptResult, isGone } from './results.ts'
 import { FEWEST_SENDERS, nextSenderLimit } from './sender-limit.ts'
@@ -25,6 +26,7 @@ export interface EndpointWorkerDeps {
   /** How long a silent worker keeps its claims. Default 30,000. */
   leaseMs?: number
   inFlightLimit: InFlightLimit
+  recentEvents: RecentEvents
   resultWriter: ResultWriter
 }
 
