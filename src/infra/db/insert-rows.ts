@@ -20,8 +20,8 @@ const MAX_TEXTS = 500
 
 /**
  * Inserts many rows, all with the same columns in the same order, in few statements. Each statement is compiled once, which
- * for a hundred rows takes as long as running it. The file store takes rows in powers of two, because preparing a statement for
- * yet another number of rows costs more than running two known ones. `tail` is SQL after the values: a conflict clause, or `returning`, whose
+ * for a hundred rows takes as long as running it. The file store takes few different numbers of rows, because preparing a statement for
+ * yet another one costs more than running two known ones. `tail` is SQL after the values: a conflict clause, or `returning`, whose
  * columns are in the result.
  */
 export async function insertRows<Table extends keyof Tables & string>(
@@ -38,7 +38,7 @@ export async function insertRows<Table extends keyof Tables & string>(
   const isRoundTrip = !(tx.getExecutor().adapter instanceof SqliteAdapter)
   for (let start = 0; start < rows.length; ) {
     const left = Math.min(most, rows.length - start)
-    const size = isRoundTrip ? left : 2 ** Math.floor(Math.log2(left))
+    const size = isRoundTrip ? left : roundedDown(left)
     const some = rows.slice(start, start + size) as Record<string, unknown>[]
     start += size
     const parameters: unknown[] = []
@@ -48,6 +48,12 @@ export async function insertRows<Table extends keyof Tables & string>(
     returned.push(...result.rows)
   }
   return returned
+}
+
+/** Keeps the first three binary digits: 1 to 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, … */
+function roundedDown(rows: number): number {
+  const step = 2 ** Math.max(0, Math.floor(Math.log2(rows)) - 2)
+  return rows - (rows % step)
 }
 
 /** Of one statement: a few hundred kilobytes. */
