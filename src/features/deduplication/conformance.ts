@@ -33,6 +33,13 @@ export function describeClaims(title: string, makeWorld: () => Promise<() => Pro
       expect(await claims.claim([want('evt_5', 'a', 61)], TTL_MS)).toEqual(['evt_4'])
     })
 
+    it('decides them in their order also while an earlier call holds the key', async () => {
+      const claims = await one()
+      await claims.claim([want('evt_1', 'a')], TTL_MS)
+      const claimed = [want('evt_2', 'a', 30), want('evt_3', 'a', 100), want('evt_4', 'a', 101)]
+      expect(await claims.claim(claimed, TTL_MS)).toEqual(['evt_1', 'evt_3', 'evt_3'])
+    })
+
     it('holds a key for ttlMs, measured by the times of the events', async () => {
       const claims = await one()
       await claims.claim([want('evt_1', 'a')], TTL_MS)

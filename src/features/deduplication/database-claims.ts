@@ -1,5 +1,5 @@
 import { type Handle, insertRows, padded, type Tx } from '../../infra/db/index.ts'
-import type { Claims } from './claims.ts'
+import type { Claim, Claims } from './claims.ts'
 
 interface Held {
   key: string
@@ -11,16 +11,17 @@ interface Held {
 const ROWS_PER_STATEMENT = 200
 
 /**
- * Claims as rows, in the transaction that uses their results. Each round reads the holders, decides in memory and writes the
- * granted keys; a key that another transaction took in between goes to the next round.
+ * Claims as rows, in the transaction that uses their results. Nearly all keys are new, so the first round writes them unread. A key
+ * that has a holder is not written: the next round reads its holder, decides in memory and writes those that it grants.
  */
 export function databaseClaims(tx: Tx): Claims {
   return {
     async claim(claims, ttlMs) {
       const holders = claims.map(({ eventId }) => eventId)
       let undecided = claims.map((claim, index) => ({ ...claim, index }))
+      // Whether the second claim of a key is granted depends on the first, and that one on the holder.
+      let held = await find(tx, repeated(claims))
       while (undecided.length > 0) {
-        const held = await find(tx, [...new Set(undecided.map(({ key }) => key))])
         const granted = new Map<string, Held>()
         for (const { key, eventId, atMs, index } of undecided) {
           const holder = granted.get(key) ?? held.get(key)
@@ -30,10 +31,17 @@ export function databaseClaims(tx: Tx): Claims {
         }
         const written = await put(tx, [...granted.values()], ttlMs)
         undecided = undecided.filter(({ key }) => granted.has(key) && !written.has(key))
+        held = await find(tx, [...new Set(undecided.map(({ key }) => key))])
       }
       return holders
     },
   }
+}
+
+function repeated(claims: readonly Claim[]): string[] {
+  const seen = new Set<string>()
+  const again = claims.flatMap(({ key }) => (seen.size === seen.add(key).size ? key : []))
+  return [...new Set(again)]
 }
 
 /** Holders by key, including expired ones. */
