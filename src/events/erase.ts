@@ -5,13 +5,15 @@ import type { Tx } from '../infra/db/index.ts'
  * not have been delivered yet, and it holds no personal data.
  */
 export async function eraseEvents(tx: Tx, accountId: string, limit: number): Promise<number> {
-  const rows = await tx
+  const ofAccount = tx
     .selectFrom('events')
     .select('id')
     .where('accountId', '=', accountId)
     .where('type', '!=', 'account.deleted')
     .limit(limit)
-    .execute()
+  // Each has an index of its own. Few are without a position.
+  const stamped = await ofAccount.where('position', '>', 0).execute()
+  const rows = stamped.length > 0 ? stamped : await ofAccount.where('position', 'is', null).execute()
   if (rows.length === 0) {
     await tx.deleteFrom('eventSequences').where('accountId', '=', accountId).execute()
     return 0

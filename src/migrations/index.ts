@@ -44,6 +44,7 @@ import * as adminSessions from './0045-admin-sessions.ts'
 import * as instanceKeys from './0046-instance-keys.ts'
 import * as lists from './0047-lists.ts'
 import * as accountSearch from './0048-account-search.ts'
+import * as cheaperBursts from './0049-cheaper-bursts.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -92,4 +93,5 @@ export const migrations: readonly Migration[] = [
   instanceKeys,
   lists,
   accountSearch,
+  cheaperBursts,
 ]
