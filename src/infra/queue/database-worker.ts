@@ -86,6 +86,11 @@ export class DatabaseWorker implements Worker {
     return this.#stopping === undefined && this.#running.size < this.#concurrency
   }
 
+  /** True while runs of all these jobs are under way in this process. */
+  runsAll(keys: readonly string[]): boolean {
+    return keys.every((key) => this.#running.has(key))
+  }
+
   /** Checks for due jobs. */
   wake(): void {
     this.#mayBeDue = true

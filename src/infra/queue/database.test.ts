@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { type Databases, describeEachDatabase, type Place } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
@@ -6,6 +7,7 @@ import { startWorker } from '../../../test/kit/worker.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
 import { memoryBus, openPostgresBus } from '../bus/index.ts'
+import type { Db } from '../db/index.ts'
 import { silentLog } from '../log/index.ts'
 import { gated, record, two } from './conformance/world.ts'
 import { describeQueue, type QueueWorld } from './conformance.ts'
@@ -41,6 +43,41 @@ describeEachDatabase('the queue on job rows', (open) => {
     expect(await shared.stored('queue')).toEqual(['a'])
     const seen = record(other)
     await eventually(() => expect(seen.keys).toEqual(['a']))
+  })
+})
+
+describeEachDatabase('a job that is added while it runs', (open) => {
+  it('costs no search for due jobs, and runs once more', async () => {
+    const db = await open()
+    let transactions = 0
+    const counted: Db = {
+      ...db,
+      transaction(body, options) {
+        transactions += 1
+        return db.transaction(body, options)
+      },
+    }
+    const queue = databaseQueue({
+      ...{ db: counted, bus: memoryBus({ log: silentLog }), clock: systemClock, ids: idGenerator(systemClock) },
+      ...{ log: silentLog, instanceId: 'ins_1', pollMs: 60_000 },
+    })
+    onTestFinished(() => queue.close())
+    const add = () => counted.transaction((tx) => queue.addIn(tx, 'queue', ['a']))
+    const gate = gated(queue)
+    await add()
+    await eventually(() => expect(gate.running).toEqual(['a']))
+    // The first cycle may have been woken twice.
+    await eventually(async () => {
+      const before = transactions
+      await setTimeout(50)
+      expect(transactions).toBe(before)
+    })
+    const before = transactions
+    for (let time = 0; time < 5; time += 1) await add()
+    await setTimeout(50)
+    expect(transactions - before).toBe(5)
+    gate.open()
+    await eventually(() => expect(gate.started).toEqual(['a', 'a']))
   })
 })
 

@@ -62,7 +62,11 @@ export function databaseQueue(deps: DatabaseQueueDeps): Queue {
     async addIn(tx, queue, keys, { delayMs = 0 } = {}) {
       if (keys.length === 0) return
       const changed = await store(tx).add([...new Set(keys)].map((key) => ({ queue, key, delayMs: wholeMs(delayMs) })))
-      tx.afterCommit(() => wake(queue, changed.length > 0))
+      tx.afterCommit(() => {
+        // Each is due again when its run ends, and the end of a run looks for due jobs.
+        const isRunning = changed.length === 0 && workers.get(queue)?.runsAll(keys) === true
+        if (!isRunning) wake(queue, changed.length > 0)
+      })
     },
     work(queue, options, run) {
       if (workers.has(queue)) throw new Error(`this process already has a worker of the queue "${queue}"`)
