@@ -1,6 +1,7 @@
 import { isAscii } from 'node:buffer'
+import { LRUCache } from 'lru-cache'
 import { addressParser, decodeWords } from 'postal-mime'
-import { cleanText, truncateCharacters, truncateText } from '../../lib/text.ts'
+import { cleanText, detached, truncateCharacters, truncateText } from '../../lib/text.ts'
 import type { RemoteAddress, RemoteMessage } from '../contract/index.ts'
 
 export interface Header {
@@ -93,10 +94,24 @@ function valuesByName(headers: readonly Header[]): ReadonlyMap<string, string[]>
   return values
 }
 
+/** Parsing makes 10 kB of garbage, and most messages share a recipient or a sender with others. */
+const shortLists = new LRUCache<string, readonly RemoteAddress[]>({ max: 1000 })
+const SHORT_LIST = 200
+
 /** Some programs send an address list as several fields of the same name. */
 function addresses(fields: readonly string[] = [], limit = MAX_ADDRESSES): RemoteAddress[] {
   const list = fields.join(', ').slice(0, MAX_LIST)
   if (list === '') return []
+  if (list.length > SHORT_LIST) return parseAddresses(list, limit)
+  const known = shortLists.get(list)
+  if (known !== undefined) return known.slice(0, limit)
+  const own = detached(list)
+  const parsed = parseAddresses(own, MAX_ADDRESSES)
+  shortLists.set(own, parsed)
+  return parsed.slice(0, limit)
+}
+
+function parseAddresses(list: string, limit: number): RemoteAddress[] {
   return addressParser(withoutGroups(list, limit), { flatten: true })
     .slice(0, limit)
     .map((one) => ({ name: decodedWords(one.name, MAX_NAME), email: cleanField(one.address ?? '', MAX_EMAIL) }))

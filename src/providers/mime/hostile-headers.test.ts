@@ -55,6 +55,16 @@ describe('a list of addresses', () => {
     ])
   })
 
+  it('is the same for each message that has it', () => {
+    const list = 'Ann <ann@x>, bob@x'
+    const first = fieldsOf(`From: ${list}\r\nTo: ${list}`)
+    first.to.pop()
+    const second = fieldsOf(`From: ${list}\r\nTo: ${list}\r\nCc: ${list}, cyd@x`)
+    expect(second.from).toEqual({ name: 'Ann', email: 'ann@x' })
+    expect(second.to.map(({ email }) => email)).toEqual(['ann@x', 'bob@x'])
+    expect(second.cc.map(({ email }) => email)).toEqual(['ann@x', 'bob@x', 'cyd@x'])
+  })
+
   it('ends after a thousand addresses', () => {
     const list = Array.from({ length: 3000 }, (_, index) => `${index}@x`)
     expect(emails(list.join(', '))).toEqual(list.slice(0, 1000))
