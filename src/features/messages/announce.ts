@@ -53,7 +53,7 @@ export function labelledEvent(
   body?: EventBodies,
 ): NewEvent<MessageEventType, MessageEventData> {
   const message = messageView(row, context)
-  const data = limitSize(message, body)
+  const data = body === undefined && isSmall(row, context) ? message : limitSize(message, body)
   return {
     type,
     accountId: row.accountId,
@@ -62,6 +62,19 @@ export function labelledEvent(
     version: row.version,
     data: type.startsWith('draft.') ? { ...data, draftId: draftIdOf(row.id) } : data,
   }
+}
+
+/** In JSON, as UTF-8. */
+const MAX_BYTES_PER_CHARACTER = 6
+/** The names of the members, ids, times and the error. */
+const OTHER_BYTES = 8192
+const BYTES_PER_LABEL = 100
+
+/** True for nearly every message, so that few are turned into JSON only to measure it. */
+function isSmall({ subject, snippet, fields }: MessageRow, { labelIds, folder }: MessageContext): boolean {
+  const characters = subject.length + snippet.length + fields.length + (folder?.length ?? 0)
+  const bytes = MAX_BYTES_PER_CHARACTER * characters + BYTES_PER_LABEL * labelIds.length + OTHER_BYTES
+  return bytes <= MAX_DATA_BYTES
 }
 
 const MAX_LIST_ITEMS = 50
