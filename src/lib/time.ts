@@ -1,7 +1,11 @@
 /** `2026-01-31T08:00:00.000Z`, the only form of times in responses and events. */
 export function isoTime(ms: number): string {
-  return new Date(ms).toISOString()
+  // The rows of a transaction have the same times.
+  if (ms !== last.ms) last = { ms, text: new Date(ms).toISOString() }
+  return last.text
 }
+
+let last = { ms: Number.NaN, text: '' }
 
 /** For nullable columns. */
 export function isoTimeOrNull(ms: number | null): string | null {

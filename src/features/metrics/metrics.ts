@@ -185,13 +185,15 @@ export function metrics({ clock, version }: { clock: Clock; version: string }): 
     },
     onRefresh: (provider, outcome) => refreshes.inc({ provider, outcome }),
     onAttempts(results) {
+      const counts = { success: 0, failed: 0, retrying: 0 }
       for (const { delivery, outcome } of results) {
         const isLast = delivery.attempt + 1 >= delivery.maxAttempts
-        attempts.inc({ outcome: outcome.error === null ? 'success' : isLast ? 'failed' : 'retrying' })
+        counts[outcome.error === null ? 'success' : isLast ? 'failed' : 'retrying'] += 1
         durations.observe(outcome.durationMs / 1000)
         const isFirst = delivery.attempt === 0 && delivery.trigger === 'event'
         if (isFirst) latencies.observe(Math.max(0, outcome.startedAt - delivery.createdAt) / 1000)
       }
+      for (const [outcome, count] of Object.entries(counts)) if (count > 0) attempts.inc({ outcome }, count)
     },
     onDuplicates: (deliveries) => duplicates.inc(deliveries),
     observe,

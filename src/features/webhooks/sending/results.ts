@@ -46,9 +46,11 @@ export async function recordResults(
   results: readonly AttemptResult[],
   nowMs: number,
 ): Promise<RecordedResults> {
-  const held = new Set<string>()
-  for (const group of groupByNextState(results, nowMs)) for (const id of await advance(tx, group)) held.add(id)
-  const recorded = results.filter(({ delivery }) => held.has(delivery.id))
+  const statuses = new Map<string, DeliveryRow['status']>()
+  for (const group of groupByNextState(results, nowMs)) {
+    for (const id of await advance(tx, group)) statuses.set(id, group.next.status)
+  }
+  const recorded = results.filter(({ delivery }) => statuses.has(delivery.id))
   await insertRows(tx, 'webhookAttempts', recorded.map(attemptRow))
   const circuits: RecordedResults['circuits'] = []
   const disabled: EndpointRow[] = []
@@ -61,7 +63,7 @@ export async function recordResults(
     if (gone && (await deactivate(tx, recorder, endpoint, nowMs))) disabled.push(endpoint)
   }
   const withStatus = (status: DeliveryRow['status']) =>
-    recorded.filter((result) => nextState(result, nowMs).status === status)
+    recorded.filter(({ delivery }) => statuses.get(delivery.id) === status)
   return { recorded, retrying: withStatus('retrying'), failed: withStatus('failed'), disabled, circuits }
 }
 

@@ -125,9 +125,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   dispatch(path: string, { method, headers, body }: OutboundRequest): void {
-    const own = Object.fromEntries(
-      Object.entries(headers).filter(([name]) => !CONNECTION_HEADERS.has(name.toLowerCase())),
-    )
+    const own: string[] = []
+    for (const [name, value] of Object.entries(headers)) {
+      if (!CONNECTION_HEADERS.has(name.toLowerCase())) own.push(name, value)
+    }
     this.#entry?.pool.dispatch({ path, method, headers: own, body: body ?? null }, this)
   }
 
