@@ -1,40 +1,19 @@
-import {
-  EVENTS_TOPIC,
-  type EventRow,
-  nextEvents,
-  STAMPED_TOPIC,
-  stampEvents,
-  withholdEvents,
-} from '../../../events/index.ts'
+import { EVENTS_TOPIC, nextEvents, STAMPED_TOPIC, stampEvents, withholdEvents } from '../../../events/index.ts'
 import type { Bus } from '../../../infra/bus/index.ts'
-import type { Db, Handle, Tx } from '../../../infra/db/index.ts'
+import type { Db, Tx } from '../../../infra/db/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
 import type { Queue } from '../../../infra/queue/index.ts'
 import { sleep } from '../../../lib/abort.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Ids } from '../../../lib/ids.ts'
-import type { EndpointRow } from '../endpoints/endpoint.ts'
 import { endpointStore, type TargetRow } from '../endpoints/store.ts'
-import { subscribes } from '../endpoints/subscriptions.ts'
 import { opensAt } from '../sending/circuit.ts'
 import type { DueHints } from '../sending/due-hints.ts'
 import type { RecentEvents } from '../sending/recent-events.ts'
-import type { DeliveryRow } from '../tables.ts'
+import { type DuplicateFinder, type FindDuplicates, markDuplicates } from './duplicates.ts'
 import { sendable } from './erasure.ts'
+import { matched, newDelivery } from './new-delivery.ts'
 import { insertDeliveries } from './store.ts'
-
-/** Returns the duplicates among these events, each with the id of the first event. Runs in the transaction that writes their deliveries. */
-export type FindDuplicates = (tx: Tx, events: readonly EventRow[]) => Promise<ReadonlyMap<string, string>>
-
-/** Finds duplicate events. Called once per event with a subscriber, in the order of `position`. */
-export interface DuplicateFinder {
-  find: FindDuplicates
-  /**
-   * For claims stored outside the database: called before the transaction, which then handles at most these events. Returns
-   * the `find` of that transaction. May be called again for the same events.
-   */
-  ask?(events: readonly EventRow[]): Promise<FindDuplicates>
-}
 
 export interface FanOutDeps {
   db: Db
@@ -205,90 +184,4 @@ export class FanOut {
     const wanted = Math.floor(ROWS_PER_TRANSACTION / this.#perEvent)
     this.#batchSize = Math.max(1, Math.min(wanted, this.#batchSize * 2))
   }
-}
-
-function matched<T>(
-  events: readonly EventRow[],
-  endpoints: readonly TargetRow[],
-  make: (event: EventRow, endpoint: TargetRow) => T,
-): T[] {
-  const subscriptions = endpoints.map((endpoint) => ({ endpoint, types: JSON.parse(endpoint.eventTypes) as string[] }))
-  const known = new Map<string, TargetRow[]>()
-  const interested = (type: string) => {
-    const found = subscriptions.filter(({ types }) => subscribes(types, type)).map(({ endpoint }) => endpoint)
-    known.set(type, found)
-    return found
-  }
-  return events
-    .filter((event) => event.fanOut === 1)
-    .flatMap((event) => (known.get(event.type) ?? interested(event.type)).map((endpoint) => make(event, endpoint)))
-}
-
-/** A pending delivery, due now. */
-export function newDelivery(
-  ids: Ids,
-  event: Pick<EventRow, 'id' | 'type' | 'accountId'>,
-  endpoint: Pick<EndpointRow, 'id' | 'url' | 'retryCount'>,
-  nowMs: number,
-  trigger: DeliveryRow['trigger'] = 'event',
-): DeliveryRow {
-  const test = trigger === 'test' || trigger === 'test-message'
-  return {
-    id: ids('dlv'),
-    endpointId: endpoint.id,
-    eventId: event.id,
-    eventType: event.type,
-    accountId: event.accountId,
-    status: 'pending',
-    trigger,
-    test: test ? 1 : 0,
-    attempt: 0,
-    maxAttempts: test ? 1 : 1 + endpoint.retryCount,
-    nextAttemptAt: nowMs,
-    leasedUntil: null,
-    lease: null,
-    url: endpoint.url,
-    createdAt: nowMs,
-  }
-}
-
-/**
- * Marks the deliveries of duplicate events as deduplicated. Ignores events without subscribers. An event without deliveries
- * suppresses nothing: a claim may outlive the deliveries it was made for, for example when a database is restored.
- */
-export async function markDuplicates(
-  tx: Tx,
-  events: readonly EventRow[],
-  made: DeliveryRow[],
-  find: FindDuplicates,
-): Promise<DeliveryRow[]> {
-  const subscribed = new Set(made.map((delivery) => delivery.eventId))
-  const duplicates = await find(
-    tx,
-    events.filter((event) => subscribed.has(event.id)),
-  )
-  if (duplicates.size === 0) return made
-  const inThisBatch = (eventId: string) => subscribed.has(eventId) && !duplicates.has(eventId)
-  const earlier = [...new Set(duplicates.values())].filter((eventId) => !inThisBatch(eventId))
-  const known = await delivered(tx, earlier)
-  const isDuplicate = (eventId: string) => {
-    const first = duplicates.get(eventId)
-    return first !== undefined && (inThisBatch(first) || known.has(first))
-  }
-  return made.map((delivery) =>
-    isDuplicate(delivery.eventId) ? { ...delivery, status: 'deduplicated', nextAttemptAt: null } : delivery,
-  )
-}
-
-/** The events that have deliveries which were not deduplicated themselves. */
-async function delivered(handle: Handle, eventIds: readonly string[]): Promise<Set<string>> {
-  if (eventIds.length === 0) return new Set()
-  const rows = await handle
-    .selectFrom('webhookDeliveries')
-    .select('eventId')
-    .distinct()
-    .where('eventId', 'in', eventIds)
-    .where('status', '<>', 'deduplicated')
-    .execute()
-  return new Set(rows.map((row) => row.eventId))
 }

@@ -12,8 +12,8 @@ import {
   releaseAllLeases,
   renewLease,
 } from '../sending/leases.ts'
+import { markDuplicates } from './duplicates.ts'
 import { sendable } from './erasure.ts'
-import { markDuplicates } from './fan-out.ts'
 import { deliveryStore } from './store.ts'
 
 const LEASE = { token: 'lease', forMs: 1000 }

@@ -7,7 +7,8 @@ import type { EndpointRow } from '../endpoints/endpoint.ts'
 import { endpointStore } from '../endpoints/store.ts'
 import { subscribes } from '../endpoints/subscriptions.ts'
 import { sendable } from './erasure.ts'
-import { DELIVER_QUEUE, newDelivery } from './fan-out.ts'
+import { DELIVER_QUEUE } from './fan-out.ts'
+import { newDelivery } from './new-delivery.ts'
 import { insertDeliveries } from './store.ts'
 
 export interface RecoverDeps {

@@ -8,7 +8,7 @@ import { stampEvents } from '../../../events/index.ts'
 import { sleep } from '../../../lib/abort.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import { idGenerator } from '../../../lib/ids.ts'
-import { newDelivery } from '../deliveries/fan-out.ts'
+import { newDelivery } from '../deliveries/new-delivery.ts'
 import { insertDeliveries } from '../deliveries/store.ts'
 
 const HOUR_MS = 3_600_000
