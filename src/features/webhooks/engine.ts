@@ -50,7 +50,7 @@ const CONCURRENCY = 1024
 export class WebhookEngine {
   readonly #deps: WebhookDeps
   readonly #hints: DueHints
-  readonly #recentEvents = new RecentEvents()
+  readonly #recentEvents: RecentEvents
   readonly #fanOut: FanOut
   readonly #stopSignal = new AbortController()
   #worker: Worker | undefined
@@ -63,6 +63,7 @@ export class WebhookEngine {
     // Every running worker listens; Node reports more than ten listeners as a leak.
     setMaxListeners(0, this.#stopSignal.signal)
     this.#hints = dueHints(deps.bus)
+    this.#recentEvents = new RecentEvents(deps.clock)
     this.#fanOut = new FanOut({ ...deps, recentEvents: this.#recentEvents }, this.#hints)
   }
 
@@ -85,6 +86,7 @@ export class WebhookEngine {
     )
     this.#fanOut.start()
     this.#sweep = setInterval(() => {
+      this.#recentEvents.purge()
       this.#sweeping = this.#queueDue().catch((error: unknown) =>
         this.#deps.log.error('Cannot query due webhook deliveries; trying again at the next sweep.', {
           error,
