@@ -3,9 +3,10 @@ import { withTimeout } from '../../../lib/abort.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { ImapClient, Traffic } from '../client.ts'
 import { connectionLost, providerError, timeoutError } from '../errors.ts'
-import { type Listing, listWithStates, repeatedListing } from '../folders.ts'
+import { type Listing, listWithStates } from '../folders.ts'
 import { type WorkLimits, withinLimits } from '../work-limits.ts'
 import { FloodGauge, type FloodLimit, floodError } from './flood.ts'
+import { FolderPolls, type SerialServers } from './folder-polls.ts'
 
 export interface SyncConnectionOptions {
   checkIntervalMs: number
@@ -13,14 +14,7 @@ export interface SyncConnectionOptions {
   work: WorkLimits
   pollIntervalMs: number
   flood: FloodLimit
-  /** Servers that are slow to answer commands sent right after the end of an IDLE, or ignore them. */
   serial: SerialServers
-}
-
-/** Remembered per process, so that each server is tried once. */
-export interface SerialServers {
-  includes(client: ImapClient): boolean
-  add(client: ImapClient): void
 }
 
 export interface SyncConnectionEvents {
@@ -68,9 +62,7 @@ export class SyncConnection {
   #idleEnd: NodeJS.Timeout | undefined
   readonly #flood: FloodGauge
   #counted: Traffic
-  /** The listing in the middle of an IDLE. */
-  #poll: Promise<unknown> | undefined
-  #abandonPoll: (() => void) | undefined
+  readonly #polls: FolderPolls
   /** Work that needs a selected folder runs one at a time. */
   #selection: Promise<unknown> = Promise.resolve()
 
@@ -83,6 +75,8 @@ export class SyncConnection {
     this.#clock = deps.clock
     this.#options = deps.options
     this.#events = deps.events
+    const { checkTimeoutMs, serial, work } = deps.options
+    this.#polls = new FolderPolls(client, { checkTimeoutMs, silenceMs: work.silenceMs, serial })
     const { imap } = client
     imap.on('exists', ({ path }) => this.#events.onChange(path, false))
     imap.on('expunge', (event) => {
@@ -133,7 +127,7 @@ export class SyncConnection {
    * `moreFollows` it waits a moment for the caller's next command.
    */
   async run<T>(doing: string, work: (client: ImapClient) => Promise<T>, { moreFollows = false } = {}): Promise<T> {
-    if (this.#poll !== undefined) await this.#poll
+    if (this.#polls.running !== undefined) await this.#polls.running
     if (this.#isClosed || !this.#client.imap.usable) {
       throw providerError(this.#client.failure() ?? connectionLost(`${doing}: the connection is closed`), doing)
     }
@@ -156,7 +150,8 @@ export class SyncConnection {
    * Every folder, with its state if `withStates`. Usually the server lists what it listed last, which needs no command of imapflow.
    */
   async list(withStates: boolean): Promise<Listing> {
-    const repeated = withStates && this.#isWatching ? await this.#repeatedListing() : undefined
+    const isIdle = this.#isWatching && this.#isIdling && this.#running === 0 && !this.#isClosed
+    const repeated = withStates && isIdle ? await this.#poll() : undefined
     if (repeated !== undefined) return repeated
     const list = async (client: ImapClient) => {
       if (withStates && this.#isWatching) await this.#refresh()
@@ -165,37 +160,13 @@ export class SyncConnection {
     return this.run('listing the folders', list, { moreFollows: true })
   }
 
-  async #repeatedListing(): Promise<Listing | undefined> {
-    const { serial } = this.#options
-    const isIdle = this.#isIdling && this.#running === 0 && !this.#isClosed && this.#poll === undefined
-    if (!isIdle || serial.includes(this.#client)) return undefined
-    const listing = repeatedListing(this.#client)
-    if (listing === undefined) return undefined
-    const doing = 'checking the folders'
-    const stopTimer = this.#limitPoll(doing)
-    const closed = new Promise<never>((_resolve, reject) => {
-      this.#abandonPoll = () =>
-        reject(providerError(this.#client.failure() ?? connectionLost(`${doing}: the connection is closed`), doing))
-    })
-    const poll = Promise.race([listing, closed]).finally(() => {
-      stopTimer()
-      this.#abandonPoll = this.#poll = undefined
-      if (!this.#isClosed && this.#running === 0) this.#checkLater()
-    })
-    this.#poll = poll.catch(() => {})
-    return poll
-  }
-
-  /** Closes the connection when the IDLE does not end, or the list does not follow as soon as that of `run` would have to. */
-  #limitPoll(doing: string): () => void {
-    const { checkTimeoutMs, serial, work } = this.#options
-    const close = (ms: number) => this.#client.closeWith(timeoutError(doing, ms))
-    let timer = setTimeout(() => {
-      if (!this.#client.idle.isBehind) return close(checkTimeoutMs)
-      serial.add(this.#client)
-      timer = setTimeout(() => close(work.silenceMs), work.silenceMs - checkTimeoutMs)
-    }, checkTimeoutMs)
-    return () => clearTimeout(timer)
+  async #poll(): Promise<Listing | undefined> {
+    const poll = this.#polls.start()
+    try {
+      return await poll
+    } finally {
+      if (poll !== undefined && !this.#isClosed && this.#running === 0) this.#checkLater()
+    }
   }
 
   /** Lets the server look for changes of the watched folder before its state is read, where the next IDLE does not report them. */
@@ -288,7 +259,7 @@ export class SyncConnection {
 
   /** Sends NOOP, which ends the IDLE (so it is renewed long before 29 minutes) and reports changes. */
   async #check() {
-    if (this.#isClosed || this.#running > 0 || this.#poll !== undefined) return
+    if (this.#isClosed || this.#running > 0 || this.#polls.running !== undefined) return
     const { checkTimeoutMs } = this.#options
     const doing = 'checking the sync connection'
     const timedOut = () => timeoutError(doing, checkTimeoutMs)
@@ -310,7 +281,7 @@ export class SyncConnection {
 
   #onClosed() {
     this.#clearTimers()
-    this.#abandonPoll?.()
+    this.#polls.abandon()
     if (this.#isClosed) return
     this.#isClosed = true
     this.#events.onClose(this.#client.failure())
