@@ -38,10 +38,12 @@ export function databaseClaims(tx: Tx): Claims {
   }
 }
 
+/** The keys of more than one claim. */
 function repeated(claims: readonly Claim[]): string[] {
   const seen = new Set<string>()
-  const again = claims.flatMap(({ key }) => (seen.size === seen.add(key).size ? key : []))
-  return [...new Set(again)]
+  const again = new Set<string>()
+  for (const { key } of claims) (seen.has(key) ? again : seen).add(key)
+  return [...again]
 }
 
 /** Holders by key, including expired ones. */

@@ -69,20 +69,19 @@ export class WebhookEngine {
 
   async start(): Promise<void> {
     const { db, queue } = this.#deps
+    const sending = {
+      ...this.#deps,
+      recentEvents: this.#recentEvents,
+      inFlightLimit: inFlightLimit(),
+      resultWriter: new ResultWriter(this.#deps),
+    }
     // The file store has one process, so every existing lease is of a dead one. On PostgreSQL leases expire.
     if (db.engine === 'sqlite') await db.transaction(releaseAllLeases)
     await this.#queueDue()
     this.#worker = queue.work(
       DELIVER_QUEUE,
       { concurrency: CONCURRENCY },
-      deliverRun(
-        {
-          ...{ ...this.#deps, recentEvents: this.#recentEvents },
-          ...{ inFlightLimit: inFlightLimit(), resultWriter: new ResultWriter(this.#deps) },
-        },
-        this.#hints,
-        this.#stopSignal.signal,
-      ),
+      deliverRun(sending, this.#hints, this.#stopSignal.signal),
     )
     this.#fanOut.start()
     this.#sweep = setInterval(() => {
