@@ -248,6 +248,7 @@ describe.skipIf(!browserAvailable())('the scheduler in the portal', () => {
     await page.getByRole('button', { name: 'Cancel the booking' }).click()
     await page.getByLabel('Reason').fill('We are closed.')
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the booking' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.getByText('We are closed.').waitFor()
     expect((await owner.get(`/scheduler/bookings/${id}`)).json).toMatchObject({
       ...{ status: 'cancelled', reason: 'We are closed.', cancelledBy: 'api' },
