@@ -37,9 +37,7 @@ export class HeldReads {
         presentUids: (path, uidValidity, uids) => session.presentUids(path, uidValidity, uids),
         watch: (path) => session.watch(path),
         close: () => session.close(),
-        get receivedBytes() {
-          return session.receivedBytes
-        },
+        receivedBytes: () => session.receivedBytes(),
         syncFolder: (request) => this.#steps(session.syncFolder(request)),
       }
       return wrapped

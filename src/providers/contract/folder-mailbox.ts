@@ -49,8 +49,8 @@ export interface FolderSession {
    * UIDVALIDITY changed. Not to be called while a `syncFolder` iteration is open.
    */
   presentUids(folderPath: string, uidValidity: string, uids: readonly number[]): Promise<number[]>
-  /** Bytes received so far for this account. Unchanged during a request: the connection may be dead. */
-  readonly receivedBytes: number
+  /** Bytes received so far for this account. Unchanged during a request: the connection may be dead. Does not reject. */
+  receivedBytes(): number | Promise<number>
   /** Keeps this folder selected and calls `onChange` within milliseconds of a change. Polls servers without IDLE. */
   watch(folderPath: string): Promise<void>
   /** Twice safely. */

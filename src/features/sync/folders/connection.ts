@@ -128,14 +128,16 @@ export class FolderConnection {
   async closeIfSilent(silentMs: number, isBusy: () => boolean, signal: AbortSignal): Promise<void> {
     const open = this.#open
     if (open === undefined || this.#isChecking) return
-    const before = open.session.receivedBytes
+    const { session } = open
     this.#isChecking = true
     try {
+      const before = await session.receivedBytes()
       await sleep(silentMs, signal)
+      const isSilent = (await session.receivedBytes()) === before
+      if (isSilent && isBusy() && this.#open === open) await this.close()
     } finally {
       this.#isChecking = false
     }
-    if (isBusy() && this.#open === open && open.session.receivedBytes === before) await this.close()
   }
 
   /** The next run reconnects at once, unless the server asked for a pause or exceeded a limit; it then reports the pause. */

@@ -53,7 +53,7 @@ it('closes a session that reports its end before it is handed over, and connects
 
 /** An empty INBOX. */
 const emptySession: FolderSession = {
-  receivedBytes: 0,
+  receivedBytes: () => 0,
   listFolders: async () => [
     { path: 'INBOX', name: 'INBOX', delimiter: '/', role: 'inbox', selectable: true, mailboxId: null },
   ],

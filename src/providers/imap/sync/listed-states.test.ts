@@ -111,8 +111,8 @@ it('leaves the IDLE alone while work sends nothing, and keeps the connection', a
 
 /** Waits for the response to the IDLE that follows a list. */
 async function idles(session: FolderSession) {
-  const { receivedBytes } = session
-  await eventually(() => session.receivedBytes > receivedBytes)
+  const receivedBytes = await session.receivedBytes()
+  await eventually(async () => (await session.receivedBytes()) > receivedBytes)
 }
 
 describe('a list in the middle of an IDLE', () => {

@@ -175,7 +175,7 @@ export class ImapSession implements FolderSession {
     }
   }
 
-  get receivedBytes(): number {
+  receivedBytes(): number {
     return this.#connection.receivedBytes + this.#deps.requestConnection().receivedBytes
   }
 
