@@ -12,6 +12,7 @@ import { writeWidget } from './widget.mjs'
 const SERVICE = {
   posthorn: 'src/cli/posthorn.ts',
   'checkpoint-worker': 'src/infra/db/checkpoint-worker.ts',
+  'imap-worker': 'src/providers/imap/thread/imap-worker.ts',
   'caldav-worker': 'src/providers/caldav/object-worker.ts',
   'search-worker': 'src/features/search/search-worker.ts',
 }

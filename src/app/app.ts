@@ -3,7 +3,6 @@ import { createSecureContext } from 'node:tls'
 import type { Config } from '../config/index.ts'
 import { type Phase, type StartupServer, startupServer } from '../features/health/index.ts'
 import { closeServer, type App as HttpServer } from '../infra/http/index.ts'
-import { loadImapClient } from '../providers/imap/index.ts'
 import { openFeatures, type Part, stopParts } from './features.ts'
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts'
 import type { App } from './lifecycle.ts'
@@ -49,7 +48,7 @@ export function app(context: RuntimeContext): App {
       },
       stopsWith: 'work',
     }
-    const warming = warmUp(() => [loadImapClient, createSecureContext, ...server.warmUps], log)
+    const warming = warmUp(() => [features.mailboxes.startImap, createSecureContext, ...server.warmUps], log)
     parts = [...features.parts, http, { start: puller.start, stop: puller.stop, stopsWith: 'work' }, warming]
     await startup?.close()
     for (const part of parts) await part.start?.()

@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts'
 import { caldavProvider } from '../providers/caldav/index.ts'
 import type { CalendarProvider, MailProvider, ProviderName, SendProvider } from '../providers/contract/index.ts'
 import { gmailProvider } from '../providers/gmail/index.ts'
-import { type ImapLimits, imapProvider } from '../providers/imap/index.ts'
+import { type ImapLimits, imapOnThread } from '../providers/imap/index.ts'
 import { microsoftProvider } from '../providers/microsoft/index.ts'
 import { smtpProvider } from '../providers/smtp/index.ts'
 import type { SignIn } from './sign-in.ts'
@@ -27,7 +27,7 @@ export interface MailProvidersDeps {
 /** Makes the mail part of every provider. Includes providers without client settings, so that their accounts report why they fail. */
 export function mailProviders(deps: MailProvidersDeps) {
   const { config, guard, outbound, records, clock, log, logins, imapLimits, replacement } = deps
-  const imap = imapProvider({ guard, clock, log, ...(imapLimits && { limits: imapLimits }) })
+  const imap = imapOnThread({ guard, log, ...(imapLimits && { limits: imapLimits }) })
   const gmail = gmailProvider({
     apiUrl: config.googleApiUrl,
     clock,
@@ -53,6 +53,8 @@ export function mailProviders(deps: MailProvidersDeps) {
   }
   return {
     imap: imap.mail,
+    /** Prepares for the first login of a mail server. */
+    startImap: imap.start,
     further: { smtp, caldav },
     push: { gmail: gmail.push, microsoft: microsoft.push },
     mail: (provider: ProviderName) => replacement ?? all[provider],
@@ -65,7 +67,8 @@ export function mailProviders(deps: MailProvidersDeps) {
     /** Closes everything. */
     async close(): Promise<void> {
       smtp.closeConnections()
-      await Promise.all([...Object.values(all).map((mail) => mail.closeConnections()), caldav.close()])
+      const others = [gmail.mail, microsoft.mail]
+      await Promise.all([imap.close(), ...others.map((mail) => mail.closeConnections()), caldav.close()])
     },
   }
 }

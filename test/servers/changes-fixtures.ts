@@ -1,6 +1,6 @@
 import type { ChangesFixture } from '../../src/providers/contract/changes-conformance.ts'
 import type { IdMailboxFixture } from '../../src/providers/contract/id-mailbox-fixture.ts'
-import type { MessageLocation } from '../../src/providers/contract/index.ts'
+import type { FolderMailProvider, MessageLocation } from '../../src/providers/contract/index.ts'
 import type { Dovecot } from './dovecot.ts'
 import { imapMailbox, otherClient } from './imap-mailbox.ts'
 import { plainMail } from './messages.ts'
@@ -38,8 +38,11 @@ export async function idChanges(
 }
 
 /** A mailbox on Dovecot, read back with imapflow. */
-export async function imapChangesFixture(server: Dovecot): Promise<ChangesFixture<MessageLocation>> {
-  const box = await imapMailbox(server)
+export async function imapChangesFixture(
+  server: Dovecot,
+  mail?: FolderMailProvider,
+): Promise<ChangesFixture<MessageLocation>> {
+  const box = await imapMailbox(server, {}, mail)
   const withClient = <T>(work: Parameters<typeof otherClient<T>>[3]) => otherClient(server, box.user, 'secret', work)
   return {
     changes: box.mail.changes(box.access),

@@ -1,5 +1,5 @@
 import type { DraftsFixture } from '../../src/providers/contract/drafts-conformance.ts'
-import type { DraftRef } from '../../src/providers/contract/index.ts'
+import type { DraftRef, FolderMailProvider } from '../../src/providers/contract/index.ts'
 import { composeDraft } from '../../src/providers/mime/index.ts'
 import type { Dovecot } from './dovecot.ts'
 import { gmailMailbox } from './gmail-mailbox.ts'
@@ -10,8 +10,8 @@ import { microsoftMailbox } from './microsoft-mailbox.ts'
 const NO_LOCATION = { messageId: null, location: null }
 
 /** A mailbox on Dovecot. The other program is imapflow. */
-export async function imapDraftsFixture(server: Dovecot): Promise<DraftsFixture> {
-  const box = await imapMailbox(server)
+export async function imapDraftsFixture(server: Dovecot, mail?: FolderMailProvider): Promise<DraftsFixture> {
+  const box = await imapMailbox(server, {}, mail)
   const withClient = <T>(work: Parameters<typeof otherClient<T>>[3]) => otherClient(server, box.user, 'secret', work)
   async function append(raw: Buffer): Promise<DraftRef> {
     return withClient(async (client) => {

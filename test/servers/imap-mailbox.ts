@@ -2,7 +2,7 @@ import { ImapFlow } from 'imapflow'
 import type { AddressGuard } from '../../src/infra/net/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { MailboxFixture } from '../../src/providers/contract/folder-mailbox-conformance.ts'
-import type { MailAccess, RemoteMessage } from '../../src/providers/contract/index.ts'
+import type { FolderMailProvider, MailAccess, RemoteMessage } from '../../src/providers/contract/index.ts'
 import { type ImapLimits, imapProvider } from '../../src/providers/imap/index.ts'
 import type { Dovecot } from './dovecot.ts'
 
@@ -56,11 +56,11 @@ let users = 0
 export async function imapMailbox(
   server: Dovecot,
   limits: Partial<ImapLimits> = {},
+  mail: FolderMailProvider = imapProvider({ guard: openGuard, clock: systemClock, limits }).mail,
 ): Promise<MailboxFixture & { user: string }> {
   users += 1
   const user = `user${users}`
   await server.addUser(user, 'secret')
-  const { mail } = imapProvider({ guard: openGuard, clock: systemClock, limits })
   const onMessage = (message: RemoteMessage, work: (client: ImapFlow, uid: string) => Promise<unknown>) =>
     otherClient(server, user, 'secret', async (client) => {
       await client.mailboxOpen('INBOX')

@@ -25,7 +25,7 @@ import { reachesSame, VerifiedConnections } from './verified-connections.ts'
 import { verify } from './verify.ts'
 import type { WorkLimits } from './work-limits.ts'
 
-export { loadImapClient } from './client.ts'
+export { type ImapOnThread, imapOnThread } from './thread/on-thread.ts'
 
 /** Every interval and limit of the provider; tests make them small. */
 export interface ImapLimits {

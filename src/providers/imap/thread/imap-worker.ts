@@ -1,0 +1,92 @@
+import { createSecureContext } from 'node:tls'
+import { parentPort } from 'node:worker_threads'
+import { silentLog } from '../../../infra/log/index.ts'
+import type { AddressGuard, CheckedTarget } from '../../../infra/net/index.ts'
+import { systemClock } from '../../../lib/clock.ts'
+import { RemoteCalls } from '../../../lib/remote-calls.ts'
+import type { FolderSession, MailDrafts, NewDraft, SessionEvents } from '../../contract/index.ts'
+import { loadImapClient } from '../client.ts'
+import { imapProvider } from '../index.ts'
+import { ERRORS } from './errors.ts'
+import type { ServedEvents, ServedProvider, ThreadEntry, ThreadHost } from './served.ts'
+
+// The worker thread of `imap-thread.ts`.
+
+const entry: ThreadEntry = {
+  async start(host, limits) {
+    const warn = (message: string, operation = 'imap') => void host.warn(message, operation).catch(() => {})
+    const log = {
+      ...silentLog,
+      warn: (message: string, fields = {}) => warn(message, Reflect.get(fields, 'operation')),
+    }
+    const { mail, sentCopies } = imapProvider({ guard: guardOf(host), clock: systemClock, log, limits })
+    // The first login would wait for it.
+    await loadImapClient()
+    createSecureContext()
+    const served: ServedProvider = {
+      verify: mail.verify,
+      openSession: async (access, events, signal) =>
+        servedSession(await mail.openSession(access, oneWay(events), signal)),
+      liveReads: async (access) => mail.liveReads(access),
+      backfill: async (access) => mail.backfill(access),
+      changes: async (access) => mail.changes(access),
+      drafts: async (access, folderPath) => servedDrafts(mail.drafts(access, folderPath)),
+      sentCopies: async (access) => sentCopies(access),
+      closeConnections: mail.closeConnections,
+      async ping() {},
+    }
+    return served
+  },
+}
+
+if (parentPort !== null) new RemoteCalls(parentPort, { serves: entry, errors: ERRORS })
+
+function guardOf(host: ThreadHost): AddressGuard {
+  const plain = new WeakSet<CheckedTarget>()
+  return {
+    async check({ host: name, port }) {
+      const { checked, allowsPlain } = await host.check({ host: name, port })
+      if (allowsPlain) plain.add(checked)
+      return checked
+    },
+    allowsPlain: (checked) => plain.has(checked),
+  }
+}
+
+/** Events need no answer. They are lost with the main thread only. */
+function oneWay(events: ServedEvents): SessionEvents {
+  return {
+    onChange: (path) => void events.onChange(path).catch(() => {}),
+    onClose: (error) => void events.onClose(error).catch(() => {}),
+  }
+}
+
+function servedSession(session: FolderSession): FolderSession {
+  return {
+    listFolders: (signal) => session.listFolders(signal),
+    changedFolders: (folders) => session.changedFolders(folders),
+    syncFolder: (request) => session.syncFolder(request),
+    presentUids: (path, uidValidity, uids) => session.presentUids(path, uidValidity, uids),
+    receivedBytes: () => session.receivedBytes(),
+    watch: (path) => session.watch(path),
+    close: () => session.close(),
+  }
+}
+
+/** The content of attachments arrives as plain byte arrays. */
+function servedDrafts(drafts: MailDrafts): MailDrafts {
+  const withBuffers = (draft: NewDraft): NewDraft => ({
+    ...draft,
+    attachments: draft.attachments?.map((file) => ({ ...file, content: bufferOf(file.content) })),
+  })
+  return {
+    ...drafts,
+    create: (draft, options) => drafts.create(withBuffers(draft), options),
+    replace: (draft, content) => drafts.replace(draft, withBuffers(content)),
+  }
+}
+
+/** A view of the same bytes. A small buffer comes with all of the memory that it shares with others. */
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
+}

@@ -1,0 +1,160 @@
+import { Readable } from 'node:stream'
+import { silentLog } from '../../../infra/log/index.ts'
+import type {
+  FolderLiveReads,
+  FolderMailProvider,
+  FolderSession,
+  MailAccess,
+  ProviderError,
+  RemoteContent,
+  SentCopies,
+  SessionEvents,
+} from '../../contract/index.ts'
+import { ImapThread, type ImapThreadOptions } from './imap-thread.ts'
+import type { ServedProvider } from './served.ts'
+
+export interface ImapOnThread {
+  mail: FolderMailProvider
+  sentCopies(access: MailAccess): SentCopies
+  /** Begins to start the thread, which the first login would wait for. */
+  start(): void
+  /** Ends the thread with all connections. */
+  close(): Promise<void>
+}
+
+/** The IMAP provider on a thread of its own: parsing what servers send does not hold the event loop, nor do servers that send for harm. */
+export function imapOnThread(options: Pick<ImapThreadOptions, 'guard'> & Partial<ImapThreadOptions>): ImapOnThread {
+  const thread = new ImapThread({ log: silentLog, limits: {}, ...options })
+
+  /** A part of the provider, made at its first use, and again on another thread. */
+  function part<T>(make: (provider: ServedProvider) => Promise<T>): () => Promise<T> {
+    let madeBy: ServedProvider | undefined
+    let made: Promise<T> | undefined
+    return async () => {
+      const provider = await thread.provider()
+      if (made === undefined || madeBy !== provider) made = make(provider)
+      madeBy = provider
+      return made
+    }
+  }
+
+  return {
+    mail: {
+      kind: 'folders',
+      verify: async (access, signal, options) => (await thread.provider()).verify(plain(access), signal, options),
+      openSession: (access, events, signal) => openSession(thread, access, events, signal),
+      liveReads: (access) => liveReads(part((provider) => provider.liveReads(plain(access)))),
+      backfill(access) {
+        const remote = part((provider) => provider.backfill(plain(access)))
+        return {
+          count: async (request) => (await remote()).count(request),
+          read: async (request) => (await remote()).read(request),
+        }
+      },
+      changes(access) {
+        const remote = part((provider) => provider.changes(plain(access)))
+        return {
+          changeMessages: async (changes) => (await remote()).changeMessages(changes),
+          deleteMessages: async (messages) => (await remote()).deleteMessages(messages),
+          createFolder: async (position, color) => (await remote()).createFolder(position, color),
+          moveFolder: async (folder, to) => (await remote()).moveFolder(folder, to),
+          colorFolder: async (folder, color) => (await remote()).colorFolder(folder, color),
+          deleteFolder: async (folder) => (await remote()).deleteFolder(folder),
+        }
+      },
+      drafts(access, folderPath) {
+        const remote = part((provider) => provider.drafts(plain(access), folderPath))
+        return {
+          create: async (draft, options) => (await remote()).create(draft, options),
+          find: async (draft) => (await remote()).find(draft),
+          replace: async (draft, content) => (await remote()).replace(draft, content),
+          delete: async (draft) => (await remote()).delete(draft),
+        }
+      },
+      async closeConnections(accountId) {
+        // With their thread, the connections have closed.
+        if (thread.isRunning)
+          await thread
+            .provider()
+            .then((provider) => provider.closeConnections(accountId))
+            .catch(() => {})
+      },
+    },
+    sentCopies(access) {
+      const remote = part((provider) => provider.sentCopies(plain(access)))
+      return {
+        contains: async (message, signal) => (await remote()).contains(message, signal),
+        save: async (message, signal) => (await remote()).save(message, signal),
+      }
+    },
+    start: () => void thread.provider().catch(() => {}),
+    close: () => thread.close(),
+  }
+}
+
+/** Without members that IMAP does not need. */
+function plain({ accountId, email, settings, secrets }: MailAccess): MailAccess {
+  return { accountId, email, settings, secrets }
+}
+
+/** A session whose events end with `close`, and with the thread. */
+async function openSession(
+  thread: ImapThread,
+  access: MailAccess,
+  events: SessionEvents,
+  signal: AbortSignal,
+): Promise<FolderSession> {
+  const provider = await thread.provider()
+  let isOpen = true
+  const end = () => {
+    isOpen = false
+    removeListener()
+  }
+  const onChange = async (path: string | undefined) => {
+    if (isOpen) events.onChange(path)
+  }
+  const onClose = async (error: ProviderError | undefined) => {
+    if (!isOpen) return
+    end()
+    events.onClose(error)
+  }
+  const removeListener = thread.onLoss((error) => void onClose(error))
+  const remote = await provider.openSession(plain(access), { onChange, onClose }, signal).catch((error: unknown) => {
+    end()
+    throw error
+  })
+  return {
+    ...remote,
+    // Without its thread, the session has received all that it will: no two of these numbers are equal.
+    receivedBytes: () => Promise.resolve(remote.receivedBytes()).catch(() => Number.NaN),
+    async close() {
+      end()
+      // With its thread, the session has closed.
+      await remote.close().catch(() => {})
+    },
+  }
+}
+
+function liveReads(remote: () => Promise<FolderLiveReads>): FolderLiveReads {
+  return {
+    listFolders: async () => (await remote()).listFolders(),
+    listMessages: async (folderPath, options) => (await remote()).listMessages(folderPath, options),
+    getBody: async (message) => (await remote()).getBody(message),
+    openRaw: async (message) => localContent(await (await remote()).openRaw(message)),
+    openAttachment: async (message, id) => localContent(await (await remote()).openAttachment(message, id)),
+  }
+}
+
+/** Its bytes arrive in pieces, each when the stream has room for it. */
+function localContent<T extends RemoteContent>(content: T): T {
+  return {
+    ...content,
+    async read(range?: Parameters<RemoteContent['read']>[0]) {
+      return Readable.from(buffers(await content.read(range)), { objectMode: false, highWaterMark: 1 })
+    },
+  }
+}
+
+async function* buffers(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  for await (const { buffer, byteOffset, byteLength } of chunks) yield Buffer.from(buffer, byteOffset, byteLength)
+}

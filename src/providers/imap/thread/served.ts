@@ -1,0 +1,47 @@
+import type { CheckedTarget, ConnectTarget } from '../../../infra/net/index.ts'
+import type {
+  FolderBackfill,
+  FolderLiveReads,
+  FolderMailProvider,
+  FolderSession,
+  MailAccess,
+  MailChanges,
+  MailDrafts,
+  MessageLocation,
+  ProviderError,
+  SentCopies,
+} from '../../contract/index.ts'
+import type { ImapLimits } from '../index.ts'
+
+/** The IMAP provider as its thread serves it: all of it returns promises, also what makes a part of the provider. */
+export interface ServedProvider extends Pick<FolderMailProvider, 'verify' | 'closeConnections'> {
+  openSession(access: MailAccess, events: ServedEvents, signal: AbortSignal): Promise<FolderSession>
+  liveReads(access: MailAccess): Promise<FolderLiveReads>
+  backfill(access: MailAccess): Promise<FolderBackfill>
+  changes(access: MailAccess): Promise<MailChanges<MessageLocation>>
+  drafts(access: MailAccess, folderPath: string): Promise<MailDrafts>
+  sentCopies(access: MailAccess): Promise<SentCopies>
+  /** Resolves when the thread has time for it. */
+  ping(): Promise<void>
+}
+
+/** As `SessionEvents`. */
+export interface ServedEvents {
+  onChange(folderPath: string | undefined): Promise<void>
+  onClose(error: ProviderError | undefined): Promise<void>
+}
+
+/** What the thread serves first. */
+export interface ThreadEntry {
+  /** Called once. */
+  start(host: ThreadHost, limits: Partial<ImapLimits>): Promise<ServedProvider>
+}
+
+export const ENTRY_METHODS = ['start'] as const satisfies readonly (keyof ThreadEntry)[]
+
+/** What the thread asks of the main thread. */
+export interface ThreadHost {
+  /** Checks an address with the guard of the service. */
+  check(target: ConnectTarget): Promise<{ checked: CheckedTarget; allowsPlain: boolean }>
+  warn(message: string, operation: string): Promise<void>
+}
