@@ -1,3 +1,5 @@
+import { getEventListeners } from 'node:events'
+import { Readable } from 'node:stream'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { MessageChannel } from 'node:worker_threads'
@@ -128,10 +130,13 @@ it('rejects with errors of their classes, with causes, and returns those in list
 })
 
 it('rejects a call whose argument cannot be cloned, and listens to its signal no longer', async () => {
-  const { root } = connect({ store: async (_value: unknown, _signal: AbortSignal) => 'stored' })
+  const { root } = connect({ store: async (_value: unknown, _signal: AbortSignal, _more?: object) => 'stored' })
   const { signal } = new AbortController()
-  await expect(root.store({ deep: { run: () => 1 } }, signal)).rejects.toThrow(/could not be cloned/)
+  const uncloneable = { deep: { run: () => 1 } }
+  await expect(root.store({}, signal, uncloneable)).rejects.toThrow(/could not be cloned/)
+  expect(getEventListeners(signal, 'abort')).toEqual([])
   expect(await root.store('a', signal)).toBe('stored')
+  expect(getEventListeners(signal, 'abort')).toEqual([])
 })
 
 it('rejects calls in progress and later ones once it has ended', async () => {
@@ -141,6 +146,49 @@ it('rejects calls in progress and later ones once it has ended', async () => {
   client.end(new Error('again'))
   await expect(running).rejects.toMatchObject({ code: 'lost' })
   await expect(root.hang()).rejects.toMatchObject({ code: 'lost' })
+})
+
+it('ends what it serves of an iterable when the channel ends, and when a stream is dropped unread', async () => {
+  const opened: Readable[] = []
+  let ended = 0
+  const { client, server, root } = connect({
+    async open() {
+      const stream = Readable.from(['a', 'b'])
+      opened.push(stream)
+      return stream
+    },
+    async *count() {
+      try {
+        yield 1
+        yield 2
+      } finally {
+        ended += 1
+      }
+    },
+  })
+  for await (const one of root.count()) {
+    expect(one).toBe(1)
+    await root.open()
+    server.end(new Error('the other thread ended'))
+    client.end(new Error('the thread ended'))
+    break
+  }
+  await eventually(() => ended === 1 && opened[0]?.destroyed === true)
+})
+
+it('reports whatever is thrown', async () => {
+  const odd = new Error('odd')
+  Object.defineProperty(odd, 'message', { value: () => 'no text' })
+  const { root } = connect({
+    nothing: async () => {
+      throw Object.create(null)
+    },
+    odd: async () => {
+      throw odd
+    },
+  })
+  await expect(root.nothing()).rejects.toThrow('[object Object]')
+  await expect(root.odd()).rejects.toThrow('no text')
 })
 
 it('drops what it serves once the other side has garbage-collected it', async () => {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { type MessagePort, Worker } from 'node:worker_threads'
 import { decodeError, type EncodedError, type ErrorMakers, encodeError } from './remote-errors.ts'
 
@@ -85,6 +86,7 @@ export class RemoteCalls {
       for (const one of forget) one()
       reject(error)
     }
+    for (const { dropped } of this.#served.values()) dropped?.()
     for (const map of [this.#calls, this.#served, this.#controllers]) map.clear()
   }
 
@@ -100,15 +102,21 @@ export class RemoteCalls {
   }
 
   #call(object: number, method: string, args: readonly unknown[]): Promise<unknown> {
-    const forget: Forget = []
     const result = new Promise((resolve, reject) => {
       if (this.#endedWith !== undefined) throw this.#endedWith
       const call = this.#nextId++
-      this.#post({ call, object, method, args: args.map((arg) => this.#encode(arg, forget)) })
-      this.#calls.set(call, { resolve, reject, forget })
+      const forget: Forget = []
+      try {
+        this.#post({ call, object, method, args: args.map((arg) => this.#encode(arg, forget)) })
+        this.#calls.set(call, { resolve, reject, forget })
+      } catch (error) {
+        for (const one of forget) one()
+        throw error
+      }
     })
-    // The caller of a method that returns an iterable does not wait for it.
-    return Object.assign(result, { [Symbol.asyncIterator]: () => itemsOf(result as Promise<AsyncIterable<unknown>>) })
+    // The caller of a method that returns an iterable does not wait for it, and may iterate later.
+    result.catch(() => {})
+    return Object.assign(result, { [Symbol.asyncIterator]: () => later(result as Promise<AsyncIterable<unknown>>) })
   }
 
   #settle(message: Extract<Message, { done: number } | { failed: number }>): void {
@@ -199,13 +207,16 @@ export class RemoteCalls {
     const stop = async () => {
       end()
       await iterator.return?.()
+      // A stream that nobody has begun to read does not notice the end of its iterator.
+      if (iterable instanceof Readable) iterable.destroy()
     }
     const next = async () => {
-      const item = await Promise.resolve(iterator.next()).catch((error: unknown) => {
-        end()
-        throw error
-      })
-      if (item.done) end()
+      let item: IteratorResult<unknown> | undefined
+      try {
+        item = await iterator.next()
+      } finally {
+        if (item === undefined || item.done) end()
+      }
       return { done: item.done === true, value: item.value }
     }
     this.#served.set(id, { methods: { next, stop }, dropped: () => void stop().catch(() => {}) })
@@ -223,7 +234,7 @@ export class RemoteCalls {
       case 'signal':
         return this.#decodeSignal(encoded.signal, signals)
       case 'iterable':
-        return this.#remoteIterable(encoded.id, forget)
+        return itemsOf(this.#remoteObject(encoded.id, ['next', 'stop']) as unknown as RemoteIterator, forget)
       case 'object': {
         const members = Object.entries(encoded.signals).map(([name, signal]) => [
           name,
@@ -251,23 +262,6 @@ export class RemoteCalls {
       methods.map((method) => [method, (...args: unknown[]) => this.#call(handle.id, method, args)]),
     )
   }
-
-  async *#remoteIterable(id: number, forget: Forget): AsyncGenerator<unknown> {
-    const { next, stop } = this.#remoteObject(id, ['next', 'stop']) as unknown as RemoteIterator
-    let isStarted = false
-    try {
-      for (;;) {
-        isStarted = false
-        const { done, value } = await next()
-        if (done) return
-        isStarted = true
-        yield value
-      }
-    } finally {
-      for (const one of forget) one()
-      if (isStarted) await stop()
-    }
-  }
 }
 
 interface RemoteIterator {
@@ -275,7 +269,24 @@ interface RemoteIterator {
   stop(): Promise<void>
 }
 
-async function* itemsOf(iterable: Promise<AsyncIterable<unknown>>): AsyncGenerator<unknown> {
+async function* itemsOf({ next, stop }: RemoteIterator, forget: Forget): AsyncGenerator<unknown> {
+  let hasMore = false
+  try {
+    for (;;) {
+      hasMore = false
+      const { done, value } = await next()
+      if (done) return
+      hasMore = true
+      yield value
+    }
+  } finally {
+    for (const one of forget) one()
+    // A reader that leaves early does not care how it ends.
+    if (hasMore) await stop().catch(() => {})
+  }
+}
+
+async function* later(iterable: Promise<AsyncIterable<unknown>>): AsyncGenerator<unknown> {
   yield* await iterable
 }
 

@@ -32,7 +32,7 @@ describe.skipIf(!dovecotAvailable())('the thread of the IMAP connections ends at
         worker = new Worker(workerFile('imap-worker'))
         return worker
       }
-      const imap = closing(imapOnThread({ guard: openGuard, startWorker }))
+      const imap = closing(imapOnThread({ guard: openGuard, startWorker, timing: { restartMs: 50 } }))
       const { box, received, same } = await syncedMailbox(server, open, { mail: imap.mail })
       const delivered: string[] = []
       for (let round = 0; round < ROUNDS; round += 1) {

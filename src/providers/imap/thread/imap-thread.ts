@@ -8,15 +8,21 @@ import type { ImapLimits } from '../index.ts'
 import { ERRORS } from './errors.ts'
 import { ENTRY_METHODS, type ServedProvider, type ThreadEntry, type ThreadHost } from './served.ts'
 
-/** A turn of the thread's event loop takes milliseconds. */
-const HANGS = { pingMs: 15_000, endAfterMs: 60_000 }
+export interface ThreadTiming {
+  pingMs: number
+  /** A thread that does not respond to a ping for this long is ended. A turn of its event loop takes milliseconds. */
+  endAfterMs: number
+  /** How long after the end of a thread another one may start. */
+  restartMs: number
+}
+
+const TIMING: ThreadTiming = { pingMs: 15_000, endAfterMs: 60_000, restartMs: 1000 }
 
 export interface ImapThreadOptions {
   guard: AddressGuard
   log: Log
   limits: Partial<ImapLimits>
-  /** How often the thread is pinged, and after how long without a response it is ended. */
-  hangs?: { pingMs: number; endAfterMs: number }
+  timing?: Partial<ThreadTiming>
   startWorker?: () => Worker
 }
 
@@ -36,17 +42,22 @@ type LossListener = (error: ProviderError) => void
  */
 export class ImapThread {
   readonly #options: ImapThreadOptions
+  readonly #timing: ThreadTiming
   readonly #losses = new Set<LossListener>()
   #running: Running | undefined
+  /** Monotonic. */
+  #restartsAtMs = Number.NEGATIVE_INFINITY
   #isClosed = false
 
   constructor(options: ImapThreadOptions) {
     this.#options = options
+    this.#timing = { ...TIMING, ...options.timing }
   }
 
   /** The provider on the running thread: the same object until the thread ends. */
-  provider(): Promise<ServedProvider> {
-    if (this.#isClosed) return Promise.reject(lost('the service is stopping'))
+  async provider(): Promise<ServedProvider> {
+    if (this.#isClosed) throw gone('the service is stopping')
+    if (performance.now() < this.#restartsAtMs) throw this.#lost()
     this.#running ??= this.#start()
     return this.#running.provider
   }
@@ -64,7 +75,7 @@ export class ImapThread {
   /** Calls in progress fail. Twice safely. */
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#end(lost('the service is stopping'))
+    await this.#end(gone('the service is stopping'))
   }
 
   #start(): Running {
@@ -72,7 +83,7 @@ export class ImapThread {
     const worker = startWorker()
     const calls = new RemoteCalls(worker, { errors: ERRORS })
     worker.unref()
-    worker.on('error', (error) => this.#lose(worker, error instanceof Error ? error.message : String(error)))
+    worker.on('error', (error) => this.#lose(worker, 'an unexpected error', error))
     worker.on('exit', (code) => this.#lose(worker, `exit code ${code}`))
     const { guard, log, limits } = this.#options
     const host: ThreadHost = {
@@ -82,14 +93,20 @@ export class ImapThread {
       },
       warn: async (message, operation) => log.warn(message, { operation, provider: 'imap' }),
     }
-    const provider = calls.root<ThreadEntry>(ENTRY_METHODS).start(host, limits)
-    // Each use reports it.
+    const provider = calls
+      .root<ThreadEntry>(ENTRY_METHODS)
+      .start(host, limits)
+      .catch((error: unknown) => {
+        this.#lose(worker, 'it did not start', error)
+        throw error instanceof ProviderError ? error : this.#lost()
+      })
+    // Every use reports it.
     provider.catch(() => {})
     return { worker, calls, provider, pings: this.#ping(worker, provider) }
   }
 
   #ping(worker: Worker, provider: Promise<ServedProvider>): NodeJS.Timeout {
-    const { pingMs, endAfterMs } = this.#options.hangs ?? HANGS
+    const { pingMs, endAfterMs } = this.#timing
     let sentMs: number | undefined
     const ping = () => {
       if (sentMs !== undefined) {
@@ -105,15 +122,20 @@ export class ImapThread {
     return setInterval(ping, pingMs).unref()
   }
 
-  #lose(worker: Worker, reason: string): void {
+  #lose(worker: Worker, reason: string, error?: unknown): void {
     if (this.#running?.worker !== worker) return
+    this.#restartsAtMs = performance.now() + this.#timing.restartMs
     this.#options.log.error(`The thread of the IMAP connections ended (${reason}); accounts connect again.`, {
-      operation: 'imap.thread',
-      provider: 'imap',
+      ...{ operation: 'imap.thread', provider: 'imap', error },
     })
-    const error = lost('the thread of the mail connections ended')
-    void this.#end(error)
-    for (const listener of [...this.#losses]) listener(error)
+    void this.#end(this.#lost())
+    const closed = gone('its thread ended')
+    for (const listener of [...this.#losses]) listener(closed)
+  }
+
+  /** For what is unfinished: no fault of the mail server, and to be tried again soon. */
+  #lost(): ProviderError {
+    return gone('its thread ended', { retryAfterMs: this.#timing.restartMs })
   }
 
   async #end(error: ProviderError): Promise<void> {
@@ -126,6 +148,6 @@ export class ImapThread {
   }
 }
 
-function lost(why: string): ProviderError {
-  return new ProviderError('unavailable', `the connection to the mail server is gone: ${why}`)
+function gone(why: string, options = {}): ProviderError {
+  return new ProviderError('unavailable', `the connection to the mail server is gone: ${why}`, options)
 }

@@ -7,6 +7,7 @@ import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/s
 import { imapDraftsFixture } from '../../../../test/servers/drafts-fixtures.ts'
 import { imapMailbox, openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import { plainMail } from '../../../../test/servers/messages.ts'
+import { type Log, silentLog } from '../../../infra/log/index.ts'
 import { type AddressGuard, GuardError } from '../../../infra/net/index.ts'
 import { workerFile } from '../../../lib/worker-file.ts'
 import { changesConformance } from '../../contract/changes-conformance.ts'
@@ -90,7 +91,7 @@ describe.skipIf(!dovecotAvailable())('imap on a thread of its own', () => {
       workers.push(worker)
       return worker
     }
-    const { mail } = closing(imapOnThread({ guard: openGuard, startWorker }))
+    const { mail } = closing(imapOnThread({ guard: openGuard, startWorker, timing: { restartMs: 500 } }))
     const { access, deliver } = await imapMailbox(server)
     await deliver(plainMail({ subject: 'there' }))
     const closed: (ProviderError | undefined)[] = []
@@ -106,7 +107,13 @@ describe.skipIf(!dovecotAvailable())('imap on a thread of its own', () => {
     await mail.closeConnections(access.accountId)
     expect(await session.receivedBytes()).toBeNaN()
     await session.close()
-    expect(await live.listMessages('INBOX', { limit: 1 })).toMatchObject({ total: 1 })
+    const changes = mail.changes(access)
+    const message = { folderPath: 'INBOX', uidValidity: '1', uid: 1 }
+    expect(await changes.changeMessages([{ message }])).toMatchObject([{ ...LOST, retryAfterMs: 500 }])
+    expect(workers).toHaveLength(1)
+    await eventually(async () => {
+      expect(await live.listMessages('INBOX', { limit: 1 })).toMatchObject({ total: 1 })
+    })
     expect(workers).toHaveLength(2)
     expect(closed).toHaveLength(1)
   })
@@ -114,10 +121,31 @@ describe.skipIf(!dovecotAvailable())('imap on a thread of its own', () => {
   it('ends a thread that hangs, and fails what waits for it', async () => {
     const hung = () => new Worker('for (;;);', { eval: true })
     const { mail } = closing(
-      imapOnThread({ guard: openGuard, startWorker: hung, hangs: { pingMs: 10, endAfterMs: 50 } }),
+      imapOnThread({ guard: openGuard, startWorker: hung, timing: { pingMs: 10, endAfterMs: 50 } }),
     )
     const { access } = await imapMailbox(server)
     await expect(mail.verify(access, never)).rejects.toMatchObject(LOST)
+  })
+
+  it('waits before it starts another thread, also when one did not start', async () => {
+    let started = 0
+    const startWorker = () => {
+      started += 1
+      return new Worker('throw new Error("it lacks something")', { eval: true })
+    }
+    const errors: unknown[] = []
+    const log: Log = { ...silentLog, error: (_text, fields) => void errors.push(fields?.error) }
+    const { mail } = closing(imapOnThread({ guard: openGuard, startWorker, log, timing: { restartMs: 300 } }))
+    const { access } = await imapMailbox(server)
+    const verify = () => mail.verify(access, never)
+    await expect(verify()).rejects.toMatchObject({ ...LOST, retryAfterMs: 300 })
+    await expect(verify()).rejects.toMatchObject({ ...LOST, retryAfterMs: 300 })
+    expect(started).toBe(1)
+    expect(errors).toMatchObject([{ message: 'it lacks something' }])
+    await eventually(async () => {
+      await expect(verify()).rejects.toMatchObject(LOST)
+      expect(started).toBe(2)
+    })
   })
 
   it('closes twice safely, and refuses work afterwards', async () => {

@@ -1,14 +1,16 @@
 import { Readable } from 'node:stream'
 import { silentLog } from '../../../infra/log/index.ts'
-import type {
-  FolderLiveReads,
-  FolderMailProvider,
-  FolderSession,
-  MailAccess,
+import { untilAborted } from '../../../lib/abort.ts'
+import {
+  type FolderLiveReads,
+  type FolderMailProvider,
+  type FolderSession,
+  failedEach,
+  type MailAccess,
   ProviderError,
-  RemoteContent,
-  SentCopies,
-  SessionEvents,
+  type RemoteContent,
+  type SentCopies,
+  type SessionEvents,
 } from '../../contract/index.ts'
 import { ImapThread, type ImapThreadOptions } from './imap-thread.ts'
 import type { ServedProvider } from './served.ts'
@@ -54,8 +56,8 @@ export function imapOnThread(options: Pick<ImapThreadOptions, 'guard'> & Partial
       changes(access) {
         const remote = part((provider) => provider.changes(plain(access)))
         return {
-          changeMessages: async (changes) => (await remote()).changeMessages(changes),
-          deleteMessages: async (messages) => (await remote()).deleteMessages(messages),
+          changeMessages: (changes) => eachResult(changes, async () => (await remote()).changeMessages(changes)),
+          deleteMessages: (messages) => eachResult(messages, async () => (await remote()).deleteMessages(messages)),
           createFolder: async (position, color) => (await remote()).createFolder(position, color),
           moveFolder: async (folder, to) => (await remote()).moveFolder(folder, to),
           colorFolder: async (folder, color) => (await remote()).colorFolder(folder, color),
@@ -72,12 +74,10 @@ export function imapOnThread(options: Pick<ImapThreadOptions, 'guard'> & Partial
         }
       },
       async closeConnections(accountId) {
-        // With their thread, the connections have closed.
-        if (thread.isRunning)
-          await thread
-            .provider()
-            .then((provider) => provider.closeConnections(accountId))
-            .catch(() => {})
+        if (!thread.isRunning) return
+        // Not awaited: later calls come after it. With their thread, the connections have closed.
+        const closing = thread.provider().then((provider) => provider.closeConnections(accountId))
+        closing.catch(() => {})
       },
     },
     sentCopies(access) {
@@ -125,13 +125,27 @@ async function openSession(
   })
   return {
     ...remote,
+    listFolders(aborting) {
+      const listing = remote.listFolders(aborting)
+      return aborting === undefined ? listing : untilAborted(listing, aborting)
+    },
     // Without its thread, the session has received all that it will: no two of these numbers are equal.
     receivedBytes: () => Promise.resolve(remote.receivedBytes()).catch(() => Number.NaN),
     async close() {
       end()
-      // With its thread, the session has closed.
-      await remote.close().catch(() => {})
+      // Not awaited, for the same reasons.
+      remote.close().catch(() => {})
     },
+  }
+}
+
+/** A change that its thread did not survive failed for every message. */
+async function eachResult<T>(items: readonly unknown[], change: () => Promise<T[]>): Promise<(T | ProviderError)[]> {
+  try {
+    return await change()
+  } catch (error) {
+    if (error instanceof ProviderError) return failedEach(items, error)
+    throw error
   }
 }
 
