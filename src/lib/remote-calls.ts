@@ -290,6 +290,11 @@ async function* later(iterable: Promise<AsyncIterable<unknown>>): AsyncGenerator
   yield* await iterable
 }
 
+/** The bytes of a buffer that arrived as a plain byte array. A small one comes with all of the memory that it shared with others. */
+export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
+}
+
 function isIterable(value: object): value is AsyncIterable<unknown> | Iterable<unknown> {
   if (value instanceof Map || value instanceof Set || ArrayBuffer.isView(value)) return false
   return Symbol.asyncIterator in value || Symbol.iterator in value

@@ -29,12 +29,12 @@ export function encodeError(error: unknown, depth = 0): EncodedError {
   for (const [key, value] of Object.entries(error)) {
     if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') members[key] = value
   }
-  const encoded = {
+  const encoded: EncodedError = {
     name: textOf(name),
     message: textOf(message),
-    stack: stack && textOf(stack),
+    stack: stack === undefined ? undefined : textOf(stack),
     members,
-  } as EncodedError
+  }
   if (cause !== undefined && depth < MAX_DEPTH) encoded.cause = encodeError(cause, depth + 1)
   return encoded
 }

@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads'
 import { silentLog } from '../../../infra/log/index.ts'
 import type { AddressGuard, CheckedTarget } from '../../../infra/net/index.ts'
 import { systemClock } from '../../../lib/clock.ts'
-import { RemoteCalls } from '../../../lib/remote-calls.ts'
+import { bufferOf, RemoteCalls } from '../../../lib/remote-calls.ts'
 import type { FolderSession, MailDrafts, NewDraft, SessionEvents } from '../../contract/index.ts'
 import { loadImapClient } from '../client.ts'
 import { imapProvider } from '../index.ts'
@@ -84,9 +84,4 @@ function servedDrafts(drafts: MailDrafts): MailDrafts {
     create: (draft, options) => drafts.create(withBuffers(draft), options),
     replace: (draft, content) => drafts.replace(draft, withBuffers(content)),
   }
-}
-
-/** A view of the same bytes. A small buffer comes with all of the memory that it shares with others. */
-function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength)
 }

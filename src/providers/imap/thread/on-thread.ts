@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { silentLog } from '../../../infra/log/index.ts'
 import { untilAborted } from '../../../lib/abort.ts'
+import { bufferOf } from '../../../lib/remote-calls.ts'
 import {
   type FolderLiveReads,
   type FolderMailProvider,
@@ -159,7 +160,7 @@ function liveReads(remote: () => Promise<FolderLiveReads>): FolderLiveReads {
   }
 }
 
-/** Its bytes arrive in pieces, each when the stream has room for it. */
+/** Its bytes arrive in chunks, each when the stream has room for it. */
 function localContent<T extends RemoteContent>(content: T): T {
   return {
     ...content,
@@ -170,5 +171,5 @@ function localContent<T extends RemoteContent>(content: T): T {
 }
 
 async function* buffers(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
-  for await (const { buffer, byteOffset, byteLength } of chunks) yield Buffer.from(buffer, byteOffset, byteLength)
+  for await (const chunk of chunks) yield bufferOf(chunk)
 }
