@@ -1,36 +1,22 @@
 import { Worker } from 'node:worker_threads'
 import type { Log } from '../../../infra/log/index.ts'
 import type { AddressGuard } from '../../../infra/net/index.ts'
-import { RemoteCalls } from '../../../lib/remote-calls.ts'
+import { RemoteThread, type ThreadTiming } from '../../../lib/remote-thread.ts'
 import { workerFile } from '../../../lib/worker-file.ts'
 import { ProviderError } from '../../contract/index.ts'
 import type { ImapLimits } from '../index.ts'
 import { ERRORS } from './errors.ts'
 import { ENTRY_METHODS, type ServedProvider, type ThreadEntry, type ThreadHost } from './served.ts'
 
-export interface ThreadTiming {
-  pingMs: number
-  /** A thread that does not respond to a ping for this long is ended. A turn of its event loop takes milliseconds. */
-  endAfterMs: number
-  /** How long after the end of a thread another one may start. */
-  restartMs: number
-}
-
-const TIMING: ThreadTiming = { pingMs: 15_000, endAfterMs: 60_000, restartMs: 1000 }
+/** How long after the end of a thread another one may start. */
+const RESTART_MS = 1000
 
 export interface ImapThreadOptions {
   guard: AddressGuard
   log: Log
   limits: Partial<ImapLimits>
-  timing?: Partial<ThreadTiming>
+  timing?: Partial<ThreadTiming & { restartMs: number }>
   startWorker?: () => Worker
-}
-
-interface Running {
-  worker: Worker
-  calls: RemoteCalls
-  provider: Promise<ServedProvider>
-  pings: NodeJS.Timeout
 }
 
 /** Called when a thread ended that was not closed. */
@@ -42,16 +28,16 @@ type LossListener = (error: ProviderError) => void
  */
 export class ImapThread {
   readonly #options: ImapThreadOptions
-  readonly #timing: ThreadTiming
+  readonly #restartMs: number
   readonly #losses = new Set<LossListener>()
-  #running: Running | undefined
+  #running: RemoteThread<ServedProvider> | undefined
   /** Monotonic. */
   #restartsAtMs = Number.NEGATIVE_INFINITY
   #isClosed = false
 
   constructor(options: ImapThreadOptions) {
     this.#options = options
-    this.#timing = { ...TIMING, ...options.timing }
+    this.#restartMs = options.timing?.restartMs ?? RESTART_MS
   }
 
   /** The provider on the running thread: the same object until the thread ends. */
@@ -59,7 +45,7 @@ export class ImapThread {
     if (this.#isClosed) throw gone('the service is stopping')
     if (performance.now() < this.#restartsAtMs) throw this.#lost()
     this.#running ??= this.#start()
-    return this.#running.provider
+    return this.#running.served
   }
 
   get isRunning(): boolean {
@@ -75,16 +61,13 @@ export class ImapThread {
   /** Calls in progress fail. Twice safely. */
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#end(gone('the service is stopping'))
+    const running = this.#running
+    this.#running = undefined
+    await running?.end(gone('the service is stopping'))
   }
 
-  #start(): Running {
-    const { startWorker = () => new Worker(workerFile('imap-worker')) } = this.#options
-    const worker = startWorker()
-    const calls = new RemoteCalls(worker, { errors: ERRORS })
-    worker.unref()
-    worker.on('error', (error) => this.#lose(worker, 'an unexpected error', error))
-    worker.on('exit', (code) => this.#lose(worker, `exit code ${code}`))
+  #start(): RemoteThread<ServedProvider> {
+    const { startWorker = () => new Worker(workerFile('imap-worker')), timing } = this.#options
     const { guard, log, limits } = this.#options
     const host: ThreadHost = {
       async check(target) {
@@ -93,58 +76,30 @@ export class ImapThread {
       },
       warn: async (message, operation) => log.warn(message, { operation, provider: 'imap' }),
     }
-    const provider = calls
-      .root<ThreadEntry>(ENTRY_METHODS)
-      .start(host, limits)
-      .catch((error: unknown) => {
-        this.#lose(worker, 'it did not start', error)
-        throw error instanceof ProviderError ? error : this.#lost()
-      })
-    // Every use reports it.
-    provider.catch(() => {})
-    return { worker, calls, provider, pings: this.#ping(worker, provider) }
+    return new RemoteThread({
+      startWorker,
+      errors: ERRORS,
+      timing,
+      begin: (calls) => calls.root<ThreadEntry>(ENTRY_METHODS).start(host, limits),
+      onLoss: (reason, error) => this.#lose(reason, error),
+    })
   }
 
-  #ping(worker: Worker, provider: Promise<ServedProvider>): NodeJS.Timeout {
-    const { pingMs, endAfterMs } = this.#timing
-    let sentMs: number | undefined
-    const ping = () => {
-      if (sentMs !== undefined) {
-        if (performance.now() - sentMs > endAfterMs) this.#lose(worker, `no response for ${endAfterMs / 1000} s`)
-        return
-      }
-      sentMs = performance.now()
-      const answered = () => {
-        sentMs = undefined
-      }
-      provider.then((remote) => remote.ping()).then(answered, answered)
-    }
-    return setInterval(ping, pingMs).unref()
-  }
-
-  #lose(worker: Worker, reason: string, error?: unknown): void {
-    if (this.#running?.worker !== worker) return
-    this.#restartsAtMs = performance.now() + this.#timing.restartMs
+  #lose(reason: string, error: unknown): ProviderError {
+    this.#running = undefined
+    this.#restartsAtMs = performance.now() + this.#restartMs
     this.#options.log.error(`The thread of the IMAP connections ended (${reason}); accounts connect again.`, {
       ...{ operation: 'imap.thread', provider: 'imap', error },
     })
-    void this.#end(this.#lost())
     const closed = gone('its thread ended')
-    for (const listener of [...this.#losses]) listener(closed)
+    // After the calls in progress have failed.
+    queueMicrotask(() => this.#losses.forEach((listener) => void listener(closed)))
+    return this.#lost()
   }
 
   /** For what is unfinished: no fault of the mail server, and to be tried again soon. */
   #lost(): ProviderError {
-    return gone('its thread ended', { retryAfterMs: this.#timing.restartMs })
-  }
-
-  async #end(error: ProviderError): Promise<void> {
-    const running = this.#running
-    this.#running = undefined
-    if (running === undefined) return
-    clearInterval(running.pings)
-    running.calls.end(error)
-    await running.worker.terminate()
+    return gone('its thread ended', { retryAfterMs: this.#restartMs })
   }
 }
 
