@@ -1,8 +1,8 @@
 import { type Bus, memoryBus, openPostgresBus, openRedisBus } from '../infra/bus/index.ts'
 import { type Cache, memoryCache, redisCache } from '../infra/cache/index.ts'
 import type { Db } from '../infra/db/index.ts'
-import { type Outbound, outbound } from '../infra/http/index.ts'
-import { type AddressGuard, addressGuard, type DnsRecords, dnsRecords, resolver } from '../infra/net/index.ts'
+import { type AddressGuard, type DnsRecords, dnsRecords, serviceGuard } from '../infra/net/index.ts'
+import { type Outbound, outbound } from '../infra/outbound/index.ts'
 import { openPresence, type Presence } from '../infra/presence/index.ts'
 import { databaseQueue, openRedisQueue, type Queue } from '../infra/queue/index.ts'
 import { openRedis, type RedisLink } from '../infra/redis/index.ts'
@@ -56,8 +56,8 @@ export async function openInfrastructure(
     const cache = opened(redis === undefined ? memoryCache({ clock }) : redisCache(redis), (part) => part.close())
     const bus = opened(await openBus(context, db, redis), (part) => part.close())
     const queue = opened(await openQueue(context, db, bus, redis), (part) => part.close())
-    const guard = addressGuard({
-      ...{ privateTargets: config.privateTargets, resolve: resolver({ timeoutMs: 5000 }), clock },
+    const guard = serviceGuard({
+      ...{ privateTargets: config.privateTargets, clock },
       onRefused: (host, reason) =>
         log.warn(`Refused to connect: ${reason}`, { operation: 'net.refuse', metadata: { host } }),
     })

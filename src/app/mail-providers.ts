@@ -1,7 +1,7 @@
 import type { Config } from '../config/index.ts'
-import type { Outbound } from '../infra/http/index.ts'
 import type { Log } from '../infra/log/index.ts'
 import type { AddressGuard, DnsRecords } from '../infra/net/index.ts'
+import type { Outbound } from '../infra/outbound/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { caldavProvider } from '../providers/caldav/index.ts'
 import type { CalendarProvider, MailProvider, ProviderName, SendProvider } from '../providers/contract/index.ts'

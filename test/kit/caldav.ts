@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { outbound } from '../../src/infra/http/index.ts'
 import { silentLog } from '../../src/infra/log/index.ts'
 import { addressGuard, type DnsRecords } from '../../src/infra/net/index.ts'
+import { outbound } from '../../src/infra/outbound/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { caldavProvider } from '../../src/providers/caldav/index.ts'
 import type { MailAccess } from '../../src/providers/contract/index.ts'

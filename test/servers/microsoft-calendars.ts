@@ -1,4 +1,4 @@
-import { outbound } from '../../src/infra/http/index.ts'
+import { outbound } from '../../src/infra/outbound/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { CalendarFixture, WrittenEvent } from '../../src/providers/contract/calendar-conformance.ts'
 import type {

@@ -1,4 +1,4 @@
-import { type OutboundDeps, outbound } from '../../src/infra/http/index.ts'
+import { type OutboundDeps, outbound } from '../../src/infra/outbound/index.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import type { IdMailboxFixture } from '../../src/providers/contract/id-mailbox-fixture.ts'
 import type { MailAccess, SendProvider } from '../../src/providers/contract/index.ts'

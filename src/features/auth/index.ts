@@ -5,9 +5,10 @@
  */
 import './tables.ts'
 import type { Tx } from '../../infra/db/index.ts'
-import type { App, Idempotency, Outbound } from '../../infra/http/index.ts'
+import type { App, Idempotency } from '../../infra/http/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import type { DnsRecords } from '../../infra/net/index.ts'
+import type { Outbound } from '../../infra/outbound/index.ts'
 import { type AuthScreen, brand as brandOf } from '../../ui/hosted/index.ts'
 import { detection as detectionOf } from './detection/detection.ts'
 import { hostedAccess } from './hosted/access.ts'

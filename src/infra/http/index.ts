@@ -1,5 +1,5 @@
 /**
- * The HTTP server that features add their routes to, its OpenAPI document, and a client for addresses that users give.
+ * The HTTP server that features add their routes to, and its OpenAPI document.
  * Every route declares `config.access` and a schema. `Idempotency.writing` makes the handler of every keyed POST.
  */
 
@@ -9,15 +9,6 @@ export { errorPageRoute } from './openapi/error-page.ts'
 export { readExamples } from './openapi/examples.ts'
 export { openApiRoutes } from './openapi/routes.ts'
 export type { OpenApiWebhook, OpenApiWebhooks } from './openapi/webhooks.ts'
-export {
-  type Outbound,
-  OutboundError,
-  type OutboundFailure,
-  type OutboundRequest,
-  type OutboundResponse,
-} from './outbound/contract.ts'
-export { type OutboundDeps, outbound } from './outbound/outbound.ts'
-export { lowerCased, MASK, maskedHeaders, validHeaders, validSecret, validUrl } from './outbound/target-fields.ts'
 export { done, errorSchema, listOf, pageQuery, pagination } from './schemas.ts'
 export { namesHtml, wantsHtml } from './server/accept.ts'
 export { type Access, type Authenticator, type Caller, firstOf, type Scope, sentKey } from './server/access.ts'

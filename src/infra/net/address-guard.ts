@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../lib/clock.ts'
 import { classOf, hostName } from './addresses.ts'
-import type { Resolve, Resolved } from './dns.ts'
+import { type Resolve, type Resolved, resolver } from './dns.ts'
 import { privateTargets } from './private-targets.ts'
 
 /** A host from outside to which the service shall connect. */
@@ -45,6 +45,7 @@ export interface GuardDeps {
   onRefused?(host: string, reason: string): void
 }
 
+const RESOLVE_TIMEOUT_MS = 5000
 const MAX_HOSTS = 10_000
 const LITERAL_TTL_MS = 60_000
 const REPORT_EVERY_MS = 60_000
@@ -133,6 +134,11 @@ export function addressGuard(deps: GuardDeps): AddressGuard {
     },
     allowsPlain: ({ host, address }) => targets.covers(host, ipaddr.parse(address)),
   }
+}
+
+/** The guard of the service, which asks the name servers of the machine. */
+export function serviceGuard(deps: Omit<GuardDeps, 'resolve'>): AddressGuard {
+  return addressGuard({ ...deps, resolve: resolver({ timeoutMs: RESOLVE_TIMEOUT_MS }) })
 }
 
 function unresolved(host: string, cause: unknown): GuardError {

@@ -9,6 +9,7 @@ export {
   type ConnectTarget,
   type GuardDeps,
   GuardError,
+  serviceGuard,
 } from './address-guard.ts'
 export { type DnsRecords, dnsRecords, type Resolve, type Resolved, resolver } from './dns.ts'
 export { inspectTls, type TlsReport, type TlsTarget } from './inspect-tls.ts'

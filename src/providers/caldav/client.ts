@@ -1,4 +1,4 @@
-import { type Outbound, OutboundError, type OutboundResponse } from '../../infra/http/index.ts'
+import { type Outbound, OutboundError, type OutboundResponse } from '../../infra/outbound/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ProviderError } from '../contract/index.ts'
 import { networkError, statusError } from './errors.ts'

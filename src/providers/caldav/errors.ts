@@ -1,4 +1,4 @@
-import { OutboundError, type OutboundResponse } from '../../infra/http/index.ts'
+import { OutboundError, type OutboundResponse } from '../../infra/outbound/index.ts'
 import { isCertificateError } from '../../lib/certificate-errors.ts'
 import { retryAfterMs } from '../../lib/retry.ts'
 import { ProviderError } from '../contract/index.ts'

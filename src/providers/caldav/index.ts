@@ -3,9 +3,9 @@
  * request passes the address guard, every response is bounded. Knows no database and no routes.
  */
 import { LRUCache } from 'lru-cache'
-import type { Outbound } from '../../infra/http/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import type { DnsRecords } from '../../infra/net/index.ts'
+import type { Outbound } from '../../infra/outbound/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import {
   type CalendarAccount,

@@ -1,4 +1,4 @@
-import { type Outbound, OutboundError } from '../../infra/http/index.ts'
+import { type Outbound, OutboundError } from '../../infra/outbound/index.ts'
 import { ProviderError } from '../contract/index.ts'
 import type { ComposedAttachment } from '../mime/index.ts'
 import { type Json, list, object, parseJson, text } from '../rest/index.ts'

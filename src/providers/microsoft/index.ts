@@ -3,7 +3,7 @@
  * subscriptions, calendars, and sign-in with Microsoft. Every id is an immutable one. Failures leave this folder as `ProviderError` only.
  * Knows no database and no routes.
  */
-import type { Outbound } from '../../infra/http/index.ts'
+import type { Outbound } from '../../infra/outbound/index.ts'
 import { withTimeout } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Element } from '@xmldom/xmldom'
-import type { Outbound } from '../../../infra/http/index.ts'
+import type { Outbound } from '../../../infra/outbound/index.ts'
 
 /** A mail server that the form proposes. The user can change every value. */
 export interface ProposedServer {

@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url'
 import { LRUCache } from 'lru-cache'
-import type { Outbound } from '../../../infra/http/index.ts'
 import type { DnsRecords } from '../../../infra/net/index.ts'
+import type { Outbound } from '../../../infra/outbound/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
 import { autoconfigServer, type ProposedServer } from './autoconfig.ts'

@@ -1,6 +1,6 @@
 import secureJson from 'secure-json-parse'
-import { lowerCased, type Outbound, OutboundError, type OutboundResponse } from '../../../infra/http/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
+import { lowerCased, type Outbound, OutboundError, type OutboundResponse } from '../../../infra/outbound/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { exceededJsonLimit } from '../../../lib/json-limits.ts'
 import { webhookHeaders } from '../../../lib/signature.ts'

@@ -1,5 +1,5 @@
-import { MASK, validHeaders, validSecret, validUrl } from '../../../infra/http/index.ts'
 import type { AddressGuard } from '../../../infra/net/index.ts'
+import { MASK, validHeaders, validSecret, validUrl } from '../../../infra/outbound/index.ts'
 import { type ErrorDetail, invalid, invalidFields } from '../../../lib/errors.ts'
 import { cleanJson, cleanText } from '../../../lib/text.ts'
 import type { UpdateBody } from './api.ts'

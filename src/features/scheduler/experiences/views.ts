@@ -1,4 +1,4 @@
-import { MASK, maskedHeaders } from '../../../infra/http/index.ts'
+import { MASK, maskedHeaders } from '../../../infra/outbound/index.ts'
 import { isoTime } from '../../../lib/time.ts'
 import { defaultMinutes } from '../availability/rules.ts'
 import type { ExperienceView, PublicExperience } from './api.ts'

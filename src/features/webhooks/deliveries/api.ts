@@ -1,9 +1,11 @@
 import { type Static, type TProperties, Type } from 'typebox'
 import type { EventRow } from '../../../events/index.ts'
-import { listOf, MASK, maskedHeaders, pageQuery } from '../../../infra/http/index.ts'
+import { listOf, pageQuery } from '../../../infra/http/index.ts'
+import { MASK, maskedHeaders } from '../../../infra/outbound/index.ts'
 import { nullable, timestamp } from '../../../lib/json-schema.ts'
 import { isoTime, isoTimeOrNull } from '../../../lib/time.ts'
-import { deliveryBody, USER_AGENT } from '../sending/attempt.ts'
+import { USER_AGENT } from '../sending/attempt.ts'
+import { deliveryBody } from '../sending/attempt-input.ts'
 import type { AttemptRow, DeliveryRow } from '../tables.ts'
 
 const STATUSES = ['pending', 'retrying', 'success', 'failed', 'deduplicated', 'cancelled'] as const

@@ -1,7 +1,7 @@
 import { type EventCatalogue, holdStamping } from '../../../events/index.ts'
 import type { Db, Tx } from '../../../infra/db/index.ts'
-import { maskedHeaders, validHeaders, validSecret, validUrl } from '../../../infra/http/index.ts'
 import type { AddressGuard } from '../../../infra/net/index.ts'
+import { maskedHeaders, validHeaders, validSecret, validUrl } from '../../../infra/outbound/index.ts'
 import type { Queue } from '../../../infra/queue/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError } from '../../../lib/errors.ts'

@@ -1,18 +1,15 @@
-import { type EventRow, eventHead } from '../../../events/index.ts'
+import type { Log } from '../../../infra/log/index.ts'
 import {
   lowerCased,
   type Outbound,
   OutboundError,
   type OutboundFailure,
   type OutboundResponse,
-} from '../../../infra/http/index.ts'
-import type { Log } from '../../../infra/log/index.ts'
+} from '../../../infra/outbound/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { retryAfterMs } from '../../../lib/retry.ts'
 import { webhookHeaders } from '../../../lib/signature.ts'
 import { cleanText, truncateText } from '../../../lib/text.ts'
-import { type OpenEndpoint, validSecrets } from '../endpoints/endpoint.ts'
-import type { DeliveryRow } from '../tables.ts'
 
 /** Why an attempt failed: no response, or one that is not 2xx. */
 export type FailureKind = OutboundFailure | 'redirect' | 'http_status' | 'internal'
@@ -51,33 +48,6 @@ export const USER_AGENT = 'Posthorn-Webhooks/1'
 
 /** How much of a response is stored. */
 const MAX_RESPONSE_BYTES = 16 * 1024
-
-/** What the next attempt of this delivery sends. */
-export function attemptInput(
-  delivery: DeliveryRow,
-  event: EventRow,
-  endpoint: OpenEndpoint,
-  nowMs: number,
-): AttemptInput {
-  return {
-    eventId: event.id,
-    endpointId: endpoint.row.id,
-    url: endpoint.row.url,
-    body: deliveryBody(delivery, event),
-    secrets: validSecrets(endpoint.secrets, nowMs),
-    headers: endpoint.headers,
-    timeoutMs: endpoint.row.timeoutMs,
-  }
-}
-
-/**
- * The request body: a pure function of the two rows, so every attempt sends the same bytes. The stored `data` is JSON
- * already (up to 256 KB) and is inserted unchanged.
- */
-export function deliveryBody(delivery: { id: string; test: number }, event: EventRow): string {
-  const head = JSON.stringify({ deliveryId: delivery.id, test: delivery.test === 1, ...eventHead(event) })
-  return `${head.slice(0, -1)},"data":${event.data}}`
-}
 
 /** Signs the request with a fresh timestamp, sends it and returns the outcome. Rejects only when the signal aborts. */
 export async function attempt(

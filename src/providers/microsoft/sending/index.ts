@@ -1,5 +1,5 @@
 /** Sends messages of a mailbox at Graph: a draft is created, completed, and then sent under the same immutable id. */
-import type { Outbound } from '../../../infra/http/index.ts'
+import type { Outbound } from '../../../infra/outbound/index.ts'
 import {
   type MailAccess,
   ProviderError,

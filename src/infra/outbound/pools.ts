@@ -1,5 +1,5 @@
 import { isIP, type Socket } from 'node:net'
-import { buildConnector, type CheckedTarget, Pool } from '../../net/index.ts'
+import { buildConnector, type CheckedTarget, Pool } from '../net/index.ts'
 import { ConnectFailure } from './failure.ts'
 
 export interface PoolLimits {

@@ -1,4 +1,4 @@
-import { GuardError } from '../../net/index.ts'
+import { GuardError } from '../net/index.ts'
 import { OutboundError, type OutboundFailure } from './contract.ts'
 
 /** A failure before anything was sent. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
-import type { AddressGuard } from '../../net/index.ts'
+import type { AddressGuard } from '../net/index.ts'
 import { type Outbound, OutboundError, type OutboundRequest, type OutboundResponse } from './contract.ts'
 import { outboundError, timeoutError } from './failure.ts'
 import { OutboundPools, type PoolEntry, type PoolLimits } from './pools.ts'

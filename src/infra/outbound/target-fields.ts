@@ -1,7 +1,7 @@
 /** What users enter for an address that the service sends requests to: URL, signing secret and headers. */
-import { AppError, type ErrorDetail, invalid } from '../../../lib/errors.ts'
-import { signingKey } from '../../../lib/signature.ts'
-import { type AddressGuard, type CheckedTarget, type ConnectTarget, GuardError } from '../../net/index.ts'
+import { AppError, type ErrorDetail, invalid } from '../../lib/errors.ts'
+import { signingKey } from '../../lib/signature.ts'
+import { type AddressGuard, type CheckedTarget, type ConnectTarget, GuardError } from '../net/index.ts'
 
 /** Shown by reads in place of a secret or a header's value. */
 export const MASK = '***'
