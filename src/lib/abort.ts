@@ -61,3 +61,26 @@ export function anyAborted(signals: readonly AbortSignal[], limitMs?: number): {
 }
 
 const timedOut = () => new DOMException('The operation timed out.', 'TimeoutError')
+
+/** Calls functions when a signal aborts. A signal gets one listener, because many requests share it. */
+export class AbortCallbacks {
+  readonly #bySignal = new WeakMap<AbortSignal, Set<(reason: unknown) => void>>()
+
+  /** Returns the function that removes the callback. */
+  add(signal: AbortSignal, callback: (reason: unknown) => void): () => void {
+    const callbacks = this.#of(signal)
+    callbacks.add(callback)
+    return () => callbacks.delete(callback)
+  }
+
+  #of(signal: AbortSignal): Set<(reason: unknown) => void> {
+    const known = this.#bySignal.get(signal)
+    if (known !== undefined) return known
+    const callbacks = new Set<(reason: unknown) => void>()
+    signal.addEventListener('abort', () => callbacks.forEach((callback) => void callback(signal.reason)), {
+      once: true,
+    })
+    this.#bySignal.set(signal, callbacks)
+    return callbacks
+  }
+}

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
+import { AbortCallbacks } from '../../lib/abort.ts'
 import type { AddressGuard } from '../net/index.ts'
 import { type Outbound, OutboundError, type OutboundRequest, type OutboundResponse } from './contract.ts'
 import { outboundError, timeoutError } from './failure.ts'
@@ -33,22 +34,8 @@ const CONNECTION_HEADERS = new Set([
 export function outbound(deps: OutboundDeps): Outbound {
   const pools = new OutboundPools({ ...LIMITS, ...deps.limits }, deps.ca)
   const exchanges = new Set<Exchange>()
-  const bySignal = new WeakMap<AbortSignal, Set<Exchange>>()
+  const aborts = new AbortCallbacks()
   let closing: Promise<void> | undefined
-
-  /** Fails the exchange when the signal aborts. A signal gets one listener, because many requests share it. */
-  function follow(signal: AbortSignal | undefined, exchange: Exchange): () => void {
-    if (signal === undefined) return () => {}
-    let followers = bySignal.get(signal)
-    if (followers === undefined) {
-      const all = new Set<Exchange>()
-      signal.addEventListener('abort', () => all.forEach((one) => void one.fail(signal.reason)), { once: true })
-      bySignal.set(signal, all)
-      followers = all
-    }
-    const own = followers.add(exchange)
-    return () => own.delete(exchange)
-  }
 
   /** Checks the address, then sends. The exchange may have timed out during the name lookup. */
   async function start(exchange: Exchange, url: URL, request: OutboundRequest): Promise<void> {
@@ -72,13 +59,14 @@ export function outbound(deps: OutboundDeps): Outbound {
       const url = parse(request.url)
       const exchange = new Exchange(request)
       exchanges.add(exchange)
-      const unfollow = follow(request.signal, exchange)
+      const { signal } = request
+      const unfollow = signal && aborts.add(signal, (reason) => exchange.fail(reason))
       void start(exchange, url, request)
       try {
         return await exchange.response
       } finally {
         exchanges.delete(exchange)
-        unfollow()
+        unfollow?.()
       }
     },
     close() {
