@@ -13,6 +13,7 @@ const SERVICE = {
   posthorn: 'src/cli/posthorn.ts',
   'checkpoint-worker': 'src/infra/db/checkpoint-worker.ts',
   'imap-worker': 'src/providers/imap/thread/imap-worker.ts',
+  'sender-worker': 'src/features/webhooks/sending/thread/sender-worker.ts',
   'caldav-worker': 'src/providers/caldav/object-worker.ts',
   'search-worker': 'src/features/search/search-worker.ts',
 }

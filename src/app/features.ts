@@ -111,7 +111,7 @@ export interface FeatureOptions {
   sync?: Partial<SyncTiming>
   calendars?: Partial<CalendarTiming>
   search?: Pick<SearchDeps, 'catchUpMs' | 'smallList' | 'sortLimit'>
-  webhooks?: Pick<WebhookDeps, 'leaseMs' | 'sweepMs'>
+  webhooks?: Pick<WebhookDeps, 'leaseMs' | 'sweepMs' | 'sendingThread'>
   backfill?: Pick<BackfillDeps, 'sweepMs'>
   imapLimits?: Partial<ImapLimits>
   /** Used in place of the mail side of every provider. */
@@ -267,7 +267,13 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const endpoints = endpointsFeature(shared)
   const claims = options.claims ?? (redis && sharedClaims({ redis, clock, log }))
   const duplicates = options.duplicates ?? duplicateFinder({ db, claims })
-  const webhooks = new WebhookEngine({ ...shared, ...metrics, recorder: events, duplicates, ...options.webhooks })
+  const webhooks = new WebhookEngine({
+    ...{ ...shared, ...metrics, recorder: events, duplicates },
+    ...(infrastructure.privateTargets !== undefined && {
+      sendingThread: { privateTargets: infrastructure.privateTargets },
+    }),
+    ...options.webhooks,
+  })
   const readMessage = options.readMessage ?? reader.asReceived
   const testDeliveries = testDeliveriesOf({ ...shared, recorder: events, readMessage })
   const streams = new EventStreams(shared)

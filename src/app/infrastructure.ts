@@ -22,6 +22,8 @@ export interface Infrastructure {
   cache: Cache
   queue: Queue
   guard: AddressGuard
+  /** What the guard allows, for threads with a guard of their own. Without it, no other thread sends to addresses from outside. */
+  privateTargets: string | undefined
   outbound: Outbound
   records: DnsRecords
   /** Closes everything in reverse order of opening. Twice safely. */
@@ -70,6 +72,7 @@ export async function openInfrastructure(
       cache,
       queue,
       guard,
+      privateTargets: config.privateTargets,
       records: dnsRecords({ timeoutMs: 2000 }),
       outbound: opened(outbound({ guard }), (part) => part.close()),
       close,

@@ -39,3 +39,16 @@ export async function eachInTurns<Item>(items: Iterable<Item>, each: (item: Item
     if (count % ITEMS_PER_CHECK === 0) await yieldIfHeld(TURN_MS)
   }
 }
+
+/** Passes on together, at its end, what is added in one turn of the event loop. */
+export function perTurn<Item>(pass: (items: Item[]) => void): (item: Item) => void {
+  let gathered: Item[] = []
+  return (item) => {
+    if (gathered.push(item) > 1) return
+    setImmediate(() => {
+      const items = gathered
+      gathered = []
+      pass(items)
+    })
+  }
+}

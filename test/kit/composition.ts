@@ -57,6 +57,8 @@ export function compose(db: Db, options: CompositionOptions = {}) {
   const client = outbound({ guard, ...(options.ca !== undefined && { ca: options.ca }) })
   const infrastructure: Infrastructure = {
     ...{ db, redis: undefined, presence: undefined, bus, queue, guard, outbound: client },
+    // Its guard would not resolve as this one does.
+    privateTargets: undefined,
     cache: memoryCache({ clock }),
     secrets: {
       ...{ serviceApiKey: 'test-key', adminPassword: undefined, keysBesideData: false },

@@ -10,6 +10,7 @@ import {
   type EndpointView,
   type ReadMessage,
   type TestDeliveries,
+  type WebhookDeps,
   type WebhookEngine,
 } from '../../src/features/webhooks/index.ts'
 import type { Bus } from '../../src/infra/bus/index.ts'
@@ -40,6 +41,8 @@ export interface WebhookFixtureOptions {
   ca?: string
   /** The setting `security.privateTargets`; default `loopback`. */
   privateTargets?: string
+  /** The thread that sends while much is sent; none by default. */
+  sendingThread?: WebhookDeps['sendingThread']
   /** Identifies the process in the queue, so that another process can release its leases. */
   instanceId?: string
 }
@@ -68,7 +71,15 @@ export interface WebhookFixture {
 
 /** Not started: call `fixture.engine.start()`. */
 export function webhookFixture(db: Db, options: WebhookFixtureOptions = {}): WebhookFixture {
-  const { privateTargets, readMessage = noMessage, leaseMs = 30_000, claims, duplicates, ...rest } = options
+  const {
+    privateTargets,
+    readMessage = noMessage,
+    leaseMs = 30_000,
+    claims,
+    duplicates,
+    sendingThread,
+    ...rest
+  } = options
   const { catalogue, context, infrastructure, features, close } = compose(db, {
     ...rest,
     queueTiming: { pollMs: 500 },
@@ -77,7 +88,7 @@ export function webhookFixture(db: Db, options: WebhookFixtureOptions = {}): Web
     }),
     features: {
       readMessage,
-      webhooks: { leaseMs, sweepMs: 1000 },
+      webhooks: { leaseMs, sweepMs: 1000, ...(sendingThread && { sendingThread }) },
       ...(claims && { claims }),
       ...(duplicates && { duplicates }),
     },

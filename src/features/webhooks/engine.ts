@@ -17,6 +17,7 @@ import { deliverRun } from './sending/endpoint-worker.ts'
 import { listEndpointsDue, releaseAllLeases } from './sending/leases.ts'
 import { RecentEvents } from './sending/recent-events.ts'
 import { ResultWriter, type ResultWriterDeps } from './sending/result-writer.ts'
+import { Sender, type SenderDeps } from './sending/thread/sender.ts'
 
 export interface WebhookDeps {
   db: Db
@@ -29,6 +30,8 @@ export interface WebhookDeps {
   recorder: Recorder
   outbound: Outbound
   guard: AddressGuard
+  /** For the thread that sends while much is sent. Without it, the main thread sends everything. */
+  sendingThread?: SenderDeps['thread']
   duplicates: DuplicateFinder
   /** For the metrics: the attempts of each transaction, and the number of suppressed deliveries. */
   onAttempts?: ResultWriterDeps['onAttempts']
@@ -52,6 +55,7 @@ export class WebhookEngine {
   readonly #hints: DueHints
   readonly #recentEvents: RecentEvents
   readonly #fanOut: FanOut
+  readonly #sender: Sender
   readonly #stopSignal = new AbortController()
   #worker: Worker | undefined
   #sweep: NodeJS.Timeout | undefined
@@ -63,6 +67,7 @@ export class WebhookEngine {
     // Every running worker listens; Node reports more than ten listeners as a leak.
     setMaxListeners(0, this.#stopSignal.signal)
     this.#hints = dueHints(deps.bus)
+    this.#sender = new Sender({ ...deps, ...(deps.sendingThread && { thread: deps.sendingThread }) })
     this.#recentEvents = new RecentEvents(deps.clock)
     this.#fanOut = new FanOut({ ...deps, recentEvents: this.#recentEvents }, this.#hints)
   }
@@ -74,6 +79,7 @@ export class WebhookEngine {
       recentEvents: this.#recentEvents,
       inFlightLimit: inFlightLimit(),
       resultWriter: new ResultWriter(this.#deps),
+      sender: this.#sender,
     }
     // The file store has one process, so every existing lease is of a dead one. On PostgreSQL leases expire.
     if (db.engine === 'sqlite') await db.transaction(releaseAllLeases)
@@ -107,6 +113,7 @@ export class WebhookEngine {
     await this.#sweeping
     await this.#fanOut.stop()
     await this.#worker?.stop(graceMs)
+    await this.#sender.close()
     this.#hints.close()
   }
 

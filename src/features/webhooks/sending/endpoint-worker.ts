@@ -1,12 +1,11 @@
 import type { Recorder } from '../../../events/index.ts'
 import type { Db } from '../../../infra/db/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
-import type { Outbound } from '../../../infra/outbound/index.ts'
 import type { Run } from '../../../infra/queue/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Sealer } from '../../../lib/seal.ts'
 import { endpointStore } from '../endpoints/store.ts'
-import { attempt, type Outcome } from './attempt.ts'
+import type { Outcome } from './attempt.ts'
 import { attemptInput } from './attempt-input.ts'
 import { FAILURES_TO_OPEN, opensAt } from './circuit.ts'
 import { type Claimed, Claims, type InFlightLimit } from './claims.ts'
@@ -16,6 +15,7 @@ import type { RecentEvents } from './recent-events.ts'
 import type { ResultWriter } from './result-writer.ts'
 import { type AttemptResult, isGone } from './results.ts'
 import { FEWEST_SENDERS, nextSenderLimit } from './sender-limit.ts'
+import type { Sender } from './thread/sender.ts'
 
 export interface EndpointWorkerDeps {
   db: Db
@@ -23,12 +23,12 @@ export interface EndpointWorkerDeps {
   log: Log
   sealer: Sealer
   recorder: Recorder
-  outbound: Outbound
   /** How long a silent worker keeps its claims. Default 30,000. */
   leaseMs?: number
   inFlightLimit: InFlightLimit
   recentEvents: RecentEvents
   resultWriter: ResultWriter
+  sender: Pick<Sender, 'attempt'>
 }
 
 /** While requests are in flight, due deliveries and settings are checked this often, with or without hints. */
@@ -177,7 +177,7 @@ class EndpointWorker {
   async #send({ delivery, event, endpoint }: Claimed): Promise<void> {
     try {
       const input = attemptInput(delivery, event, endpoint, this.#deps.clock.now())
-      const outcome = await attempt(input, this.#deps, this.#signal)
+      const outcome = await this.#deps.sender.attempt(input, this.#signal)
       this.#record({ delivery, lease: this.#claims.lease.token, endpoint: endpoint.row, outcome })
       if (isGone(outcome)) this.end()
       this.#adapt(outcome)
