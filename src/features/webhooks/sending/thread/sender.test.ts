@@ -23,12 +23,14 @@ interface Options {
   startWorker?: () => Worker
 }
 
-/** A sender whose thread starts with the third attempt within a second, and a receiver. */
+/** A receiver, and a sender whose thread starts with the third attempt within a second. */
 async function senderFixture({ privateTargets = 'loopback', timing, startWorker = newWorker }: Options = {}) {
   const workers: Worker[] = []
   const { log, entries } = memoryLog()
   const client = closing(outbound({ guard: serviceGuard({ privateTargets, clock: systemClock }) }))
   let sentHere = 0
+  let passedMs = 0
+  const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + passedMs }
   const counting: Outbound = {
     ...client,
     send(request) {
@@ -39,7 +41,7 @@ async function senderFixture({ privateTargets = 'loopback', timing, startWorker 
   const receiver = closing(await startReceiver())
   const sender = closing(
     new Sender({
-      ...{ outbound: counting, clock: systemClock, log },
+      ...{ outbound: counting, clock, log },
       thread: {
         privateTargets,
         timing: { busyAttempts: BUSY, ...timing },
@@ -66,7 +68,10 @@ async function senderFixture({ privateTargets = 'loopback', timing, startWorker 
       for (let index = 1; index < BUSY; index += 1) await send()
       expect(await isOnThread()).toBe(true)
     })
-  return { sender, receiver, workers, entries, send, isOnThread, getBusy }
+  const pass = (ms: number) => {
+    passedMs += ms
+  }
+  return { sender, receiver, workers, entries, send, isOnThread, getBusy, pass }
 }
 
 const INPUT: AttemptInput = {
@@ -110,6 +115,21 @@ it('sends to many at once, so that a slow endpoint delays nobody', async () => {
   await expect(hanging).rejects.toThrow('enough')
   await eventually(() => expect(receiver.open).toBe(0), 10_000)
   await expect(send({}, stop.signal)).rejects.toThrow('enough')
+})
+
+it('uses the thread until there were few for a while, and then ends it', async () => {
+  const { isOnThread, getBusy, workers, pass } = await senderFixture({ timing: { idleMs: 500 } })
+  await getBusy()
+  const exited = workers[0] && once(workers[0], 'exit')
+  pass(1000)
+  expect(await isOnThread()).toBe(true)
+  await eventually(async () => {
+    pass(1000)
+    expect(await isOnThread()).toBe(false)
+  })
+  await exited
+  await getBusy()
+  expect(workers).toHaveLength(2)
 })
 
 it('contacts only what PRIVATE_TARGETS allows, and reports what it refuses', async () => {
@@ -167,17 +187,14 @@ it('sends itself when the thread does not start', async () => {
   expect(workers).toHaveLength(1)
 })
 
-it('ends a thread without work, but not one that waits for a response', async () => {
+it('does not end a thread that waits for a response', async () => {
   const { receiver, workers, send, isOnThread, getBusy } = await senderFixture({ timing: { idleMs: 200 } })
   await getBusy()
-  receiver.script({ delayMs: 700 })
-  expect(await send()).toMatchObject({ responseStatus: 204 })
-  const [worker] = workers
-  if (worker === undefined) throw new Error('there is no thread')
-  await once(worker, 'exit')
+  const exited = workers[0] && once(workers[0], 'exit')
+  receiver.script({ delayMs: 700, status: 202 })
+  expect(await send()).toMatchObject({ responseStatus: 202 })
+  await exited
   expect(await isOnThread()).toBe(false)
-  await getBusy()
-  expect(workers).toHaveLength(2)
 })
 
 it('ends with the service: attempts fail, twice safely', async () => {

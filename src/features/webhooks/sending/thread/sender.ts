@@ -25,14 +25,14 @@ export interface SenderDeps {
 export interface SenderTiming extends ThreadTiming {
   /** The thread starts when so many attempts began within a second. */
   busyAttempts: number
-  /** The thread ends after so long without attempts. */
+  /** The thread is used until there were so long no such second. */
   idleMs: number
   /** How long after the loss of a thread another one may start. */
   restartMs: number
 }
 
-/** An attempt takes some 0.15 ms, so this is a fortieth of a core, and the thread takes some 10 MB. */
-const BUSY_ATTEMPTS = 150
+/** An attempt takes some 0.15 ms, so this is a twelfth of a core. With fewer, passing them on costs more than it saves. */
+const BUSY_ATTEMPTS = 500
 const BUSY_WITHIN_MS = 1000
 const IDLE_MS = 60_000
 const RESTART_MS = 60_000
@@ -45,7 +45,7 @@ interface Pending {
 }
 
 /**
- * Makes the attempts of all endpoints: on the calling thread while there are few, on a worker thread once there are many. Building and
+ * Makes the attempts of all endpoints: on the calling thread while there are few, on a worker thread while there are many. Building and
  * signing requests, TLS and reading responses are then not in the way of the transactions that produce the deliveries.
  */
 export class Sender {
@@ -56,6 +56,8 @@ export class Sender {
   #thread: RemoteThread<ServedAttempts> | undefined
   /** Of the running thread, once it has started. */
   #served: ServedAttempts | undefined
+  /** Whether the thread gets new attempts. */
+  #isUsed = false
   #nextNumber = 0
   /** Attempts since `#sinceMs`. */
   #attempts = 0
@@ -72,8 +74,10 @@ export class Sender {
   /** Makes one attempt. Rejects when the signal aborts, or the thread that made the attempt was lost: whether it was sent is unknown then. */
   async attempt(input: AttemptInput, signal: AbortSignal): Promise<Outcome> {
     signal.throwIfAborted()
-    this.#startIfBusy()
-    return this.#served === undefined ? attempt(input, this.#deps, signal) : this.#onThread(input, signal)
+    this.#count()
+    return this.#served !== undefined && this.#isUsed
+      ? this.#onThread(this.#served, input, signal)
+      : attempt(input, this.#deps, signal)
   }
 
   /** Attempts on the thread fail. Twice safely. */
@@ -82,20 +86,28 @@ export class Sender {
     await this.#end(new Error('the service is stopping'))
   }
 
-  #startIfBusy(): void {
+  #count(): void {
     const nowMs = this.#deps.clock.monotonic()
     if (nowMs - this.#sinceMs >= BUSY_WITHIN_MS) {
       this.#sinceMs = nowMs
       this.#attempts = 0
     }
     this.#attempts += 1
-    const { thread } = this.#deps
-    if (thread === undefined || this.#thread !== undefined || this.#isClosed) return
-    if (this.#attempts < (thread.timing?.busyAttempts ?? BUSY_ATTEMPTS) || nowMs < this.#restartsAtMs) return
-    this.#start(thread)
+    if (this.#attempts < (this.#deps.thread?.timing?.busyAttempts ?? BUSY_ATTEMPTS)) return
+    if (this.#served === undefined) {
+      this.#start()
+    } else {
+      this.#isUsed = true
+      this.#idle?.refresh()
+    }
   }
 
-  #start({ privateTargets, timing, startWorker = newWorker }: NonNullable<SenderDeps['thread']>): void {
+  /** Starts the thread, unless it runs, or was lost just now. */
+  #start(): void {
+    const { thread } = this.#deps
+    if (thread === undefined || this.#thread !== undefined || this.#isClosed) return
+    if (this.#deps.clock.monotonic() < this.#restartsAtMs) return
+    const { privateTargets, timing, startWorker = newWorker } = thread
     const { log } = this.#deps
     const started = new RemoteThread<ServedAttempts>({
       startWorker,
@@ -119,19 +131,19 @@ export class Sender {
       (served) => {
         if (this.#thread !== started) return
         this.#served = served
-        this.#idle = setTimeout(() => this.#endIfIdle(), timing?.idleMs ?? IDLE_MS).unref()
+        this.#isUsed = true
+        this.#idle = setTimeout(() => this.#leave(), timing?.idleMs ?? IDLE_MS).unref()
       },
       () => {},
     )
   }
 
-  #onThread(input: AttemptInput, signal: AbortSignal): Promise<Outcome> {
+  #onThread(served: ServedAttempts, input: AttemptInput, signal: AbortSignal): Promise<Outcome> {
     const number = this.#nextNumber++
-    this.#idle?.refresh()
     return new Promise((resolve, reject) => {
       const forget = this.#aborts.add(signal, (reason) => {
         this.#take(number)?.reject(reason)
-        this.#served?.abort([number]).catch(() => {})
+        served.abort([number]).catch(() => {})
       })
       this.#pending.set(number, { resolve, reject, forget })
       this.#begin({ number, input })
@@ -150,12 +162,17 @@ export class Sender {
     const pending = this.#pending.get(number)
     this.#pending.delete(number)
     pending?.forget()
+    this.#endIfUnused()
     return pending
   }
 
-  #endIfIdle(): void {
-    if (this.#pending.size > 0) this.#idle?.refresh()
-    else void this.#end(new Error('it was idle'))
+  #leave(): void {
+    this.#isUsed = false
+    this.#endIfUnused()
+  }
+
+  #endIfUnused(): void {
+    if (!this.#isUsed && this.#pending.size === 0) void this.#end(new Error('it was idle'))
   }
 
   #lose(reason: string, error: unknown): Error {
@@ -172,6 +189,7 @@ export class Sender {
     const thread = this.#thread
     this.#thread = undefined
     this.#served = undefined
+    this.#isUsed = false
     clearTimeout(this.#idle)
     for (const number of [...this.#pending.keys()]) this.#take(number)?.reject(error)
     await thread?.end(error)
