@@ -47,10 +47,10 @@ export interface FolderSession {
    */
   syncFolder(request: FolderSyncRequest): AsyncIterable<FolderStep>
   /**
-   * Which of these UIDs the folder still contains: distinguishes a move from a copy. Empty when the folder was deleted or its
-   * UIDVALIDITY changed. Not to be called while a `syncFolder` iteration is open.
+   * Which of these UIDs the folder still contains: distinguishes a move from a copy. Empty when its UIDVALIDITY changed, undefined when
+   * no folder has this path: it was deleted or renamed. Not to be called while a `syncFolder` iteration is open.
    */
-  presentUids(folderPath: string, uidValidity: string, uids: readonly number[]): Promise<number[]>
+  presentUids(folderPath: string, uidValidity: string, uids: readonly number[]): Promise<number[] | undefined>
   /** Bytes received so far for this account. Unchanged during a request: the connection may be dead. Does not reject. */
   receivedBytes(): number | Promise<number>
   /** Keeps this folder selected and calls `onChange` within milliseconds of a change. Polls servers without IDLE. */
@@ -67,7 +67,7 @@ export interface FolderCursor {
 export interface FolderCheckRequest {
   /** The folders to compare. */
   known: readonly FolderCursor[]
-  /** Of the folder to watch. */
+  /** Of the folder to watch, if it is among the listed ones. */
   watchedPath: string | undefined
   /** As for `listFolders`. */
   signal: AbortSignal

@@ -58,6 +58,27 @@ describe.skipIf(!dovecotAvailable())('moved messages', () => {
       await received()
     })
 
+    it('a copy out of a folder that was renamed a moment ago is no move, and the folder is recognised', async () => {
+      const { box, same, ids, received, service, accountId } = await syncedMailbox(server, open, {
+        ...WORK,
+        timing: { pollMs: 600_000 },
+        before: async (box) => {
+          await box.create('Work')
+          await box.put('Work', 'a')
+        },
+      })
+      const before = await ids()
+      expect(before.a).toHaveLength(1)
+      await box.rename('Work', 'Renamed')
+      await box.copy('a', 'INBOX', 'Renamed')
+      // Announced, while the list of folders is still the old one.
+      await eventually(async () => expect((await ids()).a).toHaveLength(2))
+      await service.wake(accountId)
+      await same(['INBOX', 'Renamed'])
+      expect((await ids()).a).toContain(before.a?.[0])
+      await received()
+    })
+
     it('a copy gets its own id and emits only `mailbox.changed`', async () => {
       const { box, same, ids, received, events } = await syncedMailbox(server, open, {
         ...WORK,

@@ -214,7 +214,9 @@ async function checkPresence(
     const path = folders.get(group[0]?.folderId ?? '')?.providerId
     const uids = group.flatMap((row) => row.uid ?? [])
     const found = path === undefined ? [] : await session.presentUids(path, group[0]?.uidValidity ?? '', uids)
-    const present = new Set(found)
-    for (const row of group) presence.set(row.id, present.has(row.uid ?? -1) ? 'present' : 'absent')
+    // A folder that is gone may have been renamed. If it was deleted, its messages become moves with it.
+    const present = found && new Set(found)
+    const isPresent = ({ uid }: Candidate) => present?.has(uid ?? -1) ?? true
+    for (const row of group) presence.set(row.id, isPresent(row) ? 'present' : 'absent')
   }
 }

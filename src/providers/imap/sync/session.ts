@@ -120,7 +120,7 @@ export class ImapSession implements FolderSession {
 
   async checkFolders({ known, watchedPath, signal }: FolderCheckRequest): Promise<FolderCheck> {
     const folders = await this.listFolders(signal)
-    if (watchedPath !== undefined) await this.watch(watchedPath)
+    if (watchedPath !== undefined && folders.some(({ path }) => path === watchedPath)) await this.watch(watchedPath)
     // The states of the listing are for the first comparison.
     return { folders, changed: known.length === 0 ? [] : await this.changedFolders(known) }
   }
@@ -170,7 +170,7 @@ export class ImapSession implements FolderSession {
     }
   }
 
-  async presentUids(folderPath: string, uidValidity: string, uids: readonly number[]): Promise<number[]> {
+  async presentUids(folderPath: string, uidValidity: string, uids: readonly number[]): Promise<number[] | undefined> {
     const doing = 'looking up messages'
     const sorted = [...uids].sort((left, right) => left - right)
     const search = async ({ imap }: ImapClient, box: MailboxObject) => {
@@ -186,7 +186,7 @@ export class ImapSession implements FolderSession {
       return await this.#inFolder(folderPath, doing, search)
     } catch (error) {
       const failure = providerError(error, doing)
-      if (failure.kind === 'not_found') return []
+      if (failure.kind === 'not_found') return undefined
       throw failure
     }
   }
