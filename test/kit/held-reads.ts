@@ -34,7 +34,6 @@ export class HeldReads {
       const wrapped: FolderSession = {
         listFolders: (abort) => session.listFolders(abort),
         changedFolders: (folders) => session.changedFolders(folders),
-        checkFolders: (check) => session.checkFolders(check),
         presentUids: (path, uidValidity, uids) => session.presentUids(path, uidValidity, uids),
         watch: (path) => session.watch(path),
         close: () => session.close(),

@@ -195,25 +195,6 @@ export function folderMailboxConformance(name: string, open: () => Promise<Mailb
       expect(await opened.changedFolders(asked)).toEqual([inbox()])
     })
 
-    it('lists, watches and compares the folders in one call', async () => {
-      await box.createFolder('Projects')
-      const opened = await session()
-      const [first, other] = [new FolderMirror(inbox()), new FolderMirror('Projects')]
-      for (const mirror of [first, other, first, other]) await mirror.sync(opened)
-      const known = [first, other].map(({ path, cursor }) => ({ path, cursor }))
-      const { signal } = new AbortController()
-      const check = () => opened.checkFolders({ known, watchedPath: inbox(), signal })
-      const { folders, changed } = await check()
-      expect(folders).toEqual(await opened.listFolders())
-      expect(changed).toEqual([])
-      await deliverAll(1, 1)
-      await eventually(async () => expect((await check()).changed).toEqual([inbox()]))
-      const missing = { known: [{ path: 'No such', cursor: null }], watchedPath: 'No such', signal }
-      for (const request of [missing, { known: [], watchedPath: undefined, signal }]) {
-        expect(await opened.checkFolders(request)).toEqual({ folders, changed: [] })
-      }
-    })
-
     it('lists folders, including new ones', async () => {
       await box.createFolder('Projects/Größe 日本')
       const folders = await (await session()).listFolders()

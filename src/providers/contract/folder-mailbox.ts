@@ -36,9 +36,7 @@ export interface FolderSession {
    * just before where it returned them; what the server has not noticed yet of the watched folder, `onChange` reports afterwards.
    * Leaves out folders that no longer exist; `listFolders` shows those.
    */
-  changedFolders(folders: readonly FolderCursor[]): Promise<string[]>
-  /** `listFolders`, then `watch`, then `changedFolders` where the folders are known already: all of a poll that finds nothing. */
-  checkFolders(request: FolderCheckRequest): Promise<FolderCheck>
+  changedFolders(folders: readonly { path: string; cursor: string | null }[]): Promise<string[]>
   /**
    * Syncs a folder from `cursor` (null: first sync) in steps of at most 500 messages; a first sync begins with one of 50. A step's
    * `cursor` is valid once the step is stored, so a crash between steps repeats at most one. On a watched folder the first step holds
@@ -57,26 +55,6 @@ export interface FolderSession {
   watch(folderPath: string): Promise<void>
   /** Twice safely. */
   close(): Promise<void>
-}
-
-export interface FolderCursor {
-  path: string
-  cursor: string | null
-}
-
-export interface FolderCheckRequest {
-  /** The folders to compare. */
-  known: readonly FolderCursor[]
-  /** Of the folder to watch, if it is among the listed ones. */
-  watchedPath: string | undefined
-  /** As for `listFolders`. */
-  signal: AbortSignal
-}
-
-export interface FolderCheck {
-  folders: RemoteFolder[]
-  /** Paths of the known folders that may have changed. */
-  changed: string[]
 }
 
 export interface FolderSyncRequest {

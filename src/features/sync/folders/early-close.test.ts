@@ -52,18 +52,11 @@ it('closes a session that reports its end before it is handed over, and connects
 })
 
 /** An empty INBOX. */
-const INBOX = {
-  path: 'INBOX',
-  name: 'INBOX',
-  delimiter: '/',
-  role: 'inbox',
-  selectable: true,
-  mailboxId: null,
-} as const
 const emptySession: FolderSession = {
   receivedBytes: () => 0,
-  listFolders: async () => [INBOX],
-  checkFolders: async () => ({ folders: [INBOX], changed: [] }),
+  listFolders: async () => [
+    { path: 'INBOX', name: 'INBOX', delimiter: '/', role: 'inbox', selectable: true, mailboxId: null },
+  ],
   changedFolders: async () => [],
   async *syncFolder() {
     yield { reset: false, refetched: false, added: [], changed: [], removed: [], cursor: 'synced', total: 0 }

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 import {
-  type FolderCursor,
   type FolderMailProvider,
   type FolderSession,
   type FolderStep,
@@ -149,22 +148,20 @@ export class FolderWork implements AccountWork {
     const fullSyncAt = this.#now() + this.#timing.pollMs * (0.9 + 0.2 * Math.random())
     this.#failed.clear()
     const apiChanges = await findApiChanges(this.#deps.db.read, context.accountId)
-    const watchedPath = this.#watchedPath(account)
-    const { folders, changed } = await session.checkFolders({ known: await this.#folderCursors(), watchedPath, signal })
+    const folders = await session.listFolders(signal)
     // Every mailbox has an INBOX, so an empty list is a server failure. It must not delete every folder.
     if (folders.length === 0) throw new ProviderError('unavailable', 'the server listed no folders')
     const listing = `${apiChanges.latestFolder} ${hash('sha1', JSON.stringify([context.mailbox, folders]))}`
-    if (listing === this.#storedListing) this.#markChanged(changed)
-    else {
+    if (listing !== this.#storedListing) {
       this.#storedListing = undefined
       this.#forgetStored()
       const outcome = await this.#storeListing(open, folders, apiChanges, signal)
       if (outcome === 'stale') return this.#checkAll(open, account, signal)
       // A folder that vanished is deleted with its last message, which may be later.
       if (outcome === 'stored') this.#storedListing = listing
-      await this.#watch(open, account)
-      this.#markChanged(await session.changedFolders(await this.#folderCursors()))
     }
+    await this.#watch(open, account)
+    for (const path of await this.#changedFolders(session)) this.#dirty.add(path)
     this.#fullSyncAt = fullSyncAt
     if (this.#folders[0] === undefined || !isMain(this.#folders[0])) {
       throw new ProviderError('not_found', `there is no folder "${context.mailbox}" on the server`)
@@ -194,32 +191,24 @@ export class FolderWork implements AccountWork {
   }
 
   /** Must precede the check and the reading of folders, so that changes made meanwhile are reported. */
-  async #watch({ session }: Open, account: Account): Promise<void> {
-    const path = this.#watchedPath(account)
-    if (path !== undefined) await session.watch(path)
-  }
-
-  #watchedPath({ watch }: Account): string | undefined {
+  async #watch({ session }: Open, { watch }: Account): Promise<void> {
     const [main] = this.#folders
-    return watch && main !== undefined && isMain(main) ? main.providerId : undefined
+    if (watch && main !== undefined && isMain(main)) await session.watch(main.providerId)
   }
 
-  async #folderCursors(): Promise<FolderCursor[]> {
+  async #changedFolders(session: FolderSession): Promise<string[]> {
     this.#cursors ??= await cursorStore(this.#deps.db.read).all(this.#account.accountId)
     const cursors = this.#cursors
-    return this.#folders.map(({ id, providerId }) => ({ path: providerId, cursor: cursors.get(id)?.cursor ?? null }))
-  }
-
-  /** Marks these folders, and those whose sync has not ended. */
-  #markChanged(paths: readonly string[]): void {
-    for (const path of paths) this.#dirty.add(path)
-    for (const { id, providerId } of this.#folders) {
-      const position = this.#cursors?.get(id)
+    const positions = this.#folders.map((label) => ({
+      path: label.providerId,
+      cursor: cursors.get(label.id)?.cursor ?? null,
+    }))
+    const unfinished = this.#folders.filter((label) => {
+      const position = cursors.get(label.id)
       const isCompared = position?.compareFrom === null
-      const isUnfinished =
-        position === undefined || position.cursor === null || position.announceAfter !== null || !isCompared
-      if (isUnfinished) this.#dirty.add(providerId)
-    }
+      return position === undefined || position.cursor === null || position.announceAfter !== null || !isCompared
+    })
+    return [...(await session.changedFolders(positions)), ...unfinished.map((label) => label.providerId)]
   }
 
   async #syncChanged(open: Open, signal: AbortSignal): Promise<void> {

@@ -1,16 +1,7 @@
 import type { MailboxObject, StatusObject } from 'imapflow'
 import { untilAborted } from '../../../lib/abort.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import type {
-  FolderCheck,
-  FolderCheckRequest,
-  FolderCursor,
-  FolderSession,
-  FolderStep,
-  FolderSyncRequest,
-  RemoteFolder,
-  SessionEvents,
-} from '../../contract/index.ts'
+import type { FolderSession, FolderStep, FolderSyncRequest, RemoteFolder, SessionEvents } from '../../contract/index.ts'
 import type { ImapClient } from '../client.ts'
 import { connectionLost, providerError } from '../errors.ts'
 import type { RequestConnection } from '../request-connection.ts'
@@ -95,7 +86,7 @@ export class ImapSession implements FolderSession {
     return folders
   }
 
-  async changedFolders(folders: readonly FolderCursor[]): Promise<string[]> {
+  async changedFolders(folders: readonly { path: string; cursor: string | null }[]): Promise<string[]> {
     const doing = 'checking a folder'
     const changed: string[] = []
     const listed = this.#takeListedStates()
@@ -116,13 +107,6 @@ export class ImapSession implements FolderSession {
       if (empty) this.#emptyFolders.set(path, empty)
     }
     return changed
-  }
-
-  async checkFolders({ known, watchedPath, signal }: FolderCheckRequest): Promise<FolderCheck> {
-    const folders = await this.listFolders(signal)
-    if (watchedPath !== undefined && folders.some(({ path }) => path === watchedPath)) await this.watch(watchedPath)
-    // The states of the listing are for the first comparison.
-    return { folders, changed: known.length === 0 ? [] : await this.changedFolders(known) }
   }
 
   /** The states that a listing has just returned, which are used once. */

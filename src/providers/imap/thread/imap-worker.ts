@@ -65,7 +65,6 @@ function servedSession(session: FolderSession): FolderSession {
   return {
     listFolders: (signal) => session.listFolders(signal),
     changedFolders: (folders) => session.changedFolders(folders),
-    checkFolders: (request) => session.checkFolders(request),
     syncFolder: (request) => session.syncFolder(request),
     presentUids: (path, uidValidity, uids) => session.presentUids(path, uidValidity, uids),
     receivedBytes: () => session.receivedBytes(),

@@ -130,7 +130,6 @@ async function openSession(
       const listing = remote.listFolders(aborting)
       return aborting === undefined ? listing : untilAborted(listing, aborting)
     },
-    checkFolders: (request) => untilAborted(remote.checkFolders(request), request.signal),
     // Without its thread, the session has received all that it will: no two of these numbers are equal.
     receivedBytes: () => Promise.resolve(remote.receivedBytes()).catch(() => Number.NaN),
     async close() {
