@@ -43,6 +43,25 @@ describeEachDatabase('the deduplication API', (open) => {
   })
 })
 
+describeEachDatabase('stored deduplication keys', (open) => {
+  it('begin with the time in the id of the object, if that is a key field', async () => {
+    const { call, db } = await serve(await open(), undefined)
+    const objects = ['msg_01k9zw5e7t1v3x5z7b9d1f3h5k', 'https://provider.example/1', null]
+    const events = objects.map((objectId, index) => ({ ...EVENT, id: `evt_${index}`, objectId }))
+    const keys = async () => {
+      await db.transaction(async (tx) => {
+        await tx.deleteFrom('deduplicationClaims').execute()
+        await duplicateFinder({ db, claims: undefined }).find(tx, events)
+      })
+      const claims = await db.read.selectFrom('deduplicationClaims').select('key').orderBy('eventId').execute()
+      return claims.map(({ key }) => key.slice(0, -43))
+    }
+    expect(await keys()).toEqual(['01k9zw5e7t', '', ''])
+    await call('POST', CONFIG, { keyFields: ['accountId', 'data.id'] })
+    expect(await keys()).toEqual([''])
+  })
+})
+
 describeRedis('the deduplication API with keys in Redis', (redis) => {
   const open = databases('sqlite')
   suite(open, async (clock) => {

@@ -9,7 +9,7 @@ interface DeduplicationConfigTable {
 
 /** A key held until `expiresAt`, measured by the times of the events. */
 interface DeduplicationClaimTable {
-  /** Hash of the key space and the key fields. */
+  /** Hash of the key space and the key fields, after the time in the id of the object if that is a key field. */
   key: string
   /** The holder: an event, or a call of the test endpoint. */
   eventId: string

@@ -186,9 +186,9 @@ function fieldsOf(message: RemoteMessage): MessageFields {
   return { messageId, inReplyTo, references, from, to, cc, bcc, replyTo, date: validDate, attachments }
 }
 
-/** `root` is the provider's id of the thread, or a Message-ID. Two accounts never share a thread. */
-export function threadIdOf(accountId: string, root: string): string {
-  return `thr_${hash('thread', accountId, root).slice(0, 26)}`
+/** From the provider's id of the thread. Two accounts never share a thread. */
+function threadIdOf(accountId: string, providerThreadId: string): string {
+  return `thr_${hash('thread', accountId, providerThreadId).slice(0, 26)}`
 }
 
 function hash(...parts: string[]): string {

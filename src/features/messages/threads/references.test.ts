@@ -83,6 +83,21 @@ describeEachDatabase('threads by references', (open) => {
     await lists()
   })
 
+  it('have ids in the order in which they were opened', async () => {
+    const db = await open()
+    const { box, arrive } = await mailbox(db)
+    const names = Array.from({ length: 20 }, (_, index) => `${index}`)
+    await arrive('INBOX', [...names.slice(0, 9).map((id) => ({ id })), { id: 'reply', inReplyTo: '0' }])
+    await arrive(
+      'Work',
+      names.slice(9).map((id) => ({ id, references: [`root of ${id}`] })),
+    )
+    const threads = await threadsByMessage(db, box.accountId)
+    const opened = names.map((id) => threads.get(id))
+    expect(opened).toEqual([...new Set(opened)].sort())
+    expect(threads.get('reply')).toBe(threads.get('0'))
+  })
+
   it('are forgotten with their last message', async () => {
     const db = await open()
     const { box, arrive } = await mailbox(db)

@@ -12,7 +12,7 @@ import { sql } from 'kysely'
 import { type Dialect, type Handle, insertRows, type Tx } from '../../../infra/db/index.ts'
 import { sha256 } from '../../../lib/sha256.ts'
 import type { MessageRow } from '../store.ts'
-import { parseFields, threadIdOf } from '../storing/row.ts'
+import { parseFields } from '../storing/row.ts'
 import { currentThreads, type ThreadMerge, threadSize } from './merges.ts'
 
 interface Reference {
@@ -33,8 +33,10 @@ export async function assignThreads(
   const all = named.flatMap((one) => one ?? [])
   if (all.length === 0) return { rows: [...rows], merges: [] }
   const known = await findReferences(tx, dialect, accountId, [...new Set(all.flatMap(referencesOf))])
-  const newIds = all.map(({ root }) => threadIdOf(accountId, root))
-  const current = await currentThreads(tx, [...[...known.values()].map(({ threadId }) => threadId), ...newIds])
+  const current = await currentThreads(
+    tx,
+    [...known.values()].map(({ threadId }) => threadId),
+  )
   const merged = new Map<string, string>()
   const rootOf = (threadId: string): string => {
     const into = merged.get(current(threadId))
@@ -55,13 +57,14 @@ export async function assignThreads(
   }
 
   const assigned: (string | null)[] = []
-  for (const one of named) {
+  for (const [index, { id }] of rows.entries()) {
+    const one = named[index]
     if (one === undefined) {
       assigned.push(null)
       continue
     }
     const { joined, unknown } = visit(known, one)
-    const threadId = (await unite(joined)) ?? rootOf(threadIdOf(accountId, one.root))
+    const threadId = (await unite(joined)) ?? threadOpenedBy(id)
     for (const reference of unknown) known.set(reference, { threadId, isStored: false, isChanged: true })
     if (one.own !== null && known.get(one.own)?.isStored !== true)
       known.set(one.own, { threadId, isStored: true, isChanged: true })
@@ -100,14 +103,17 @@ export async function forgetReferences(
     .execute()
 }
 
+/** Message ids begin with the time, so the entries of new threads are neighbours in each index: few pages are written. */
+function threadOpenedBy(messageId: string): string {
+  return `thr_${messageId.slice(messageId.indexOf('_') + 1)}`
+}
+
 /** What a message says of its thread. */
 interface Named {
   /** Of its own Message-ID. */
   own: string | null
   /** Nearest first. */
   ancestors: string[]
-  /** The Message-ID that names a new thread. */
-  root: string
 }
 
 /** A sender writes what they like here. Conversations are shorter, as a rule. */
@@ -120,7 +126,7 @@ function namedBy({ fields }: Pick<MessageRow, 'fields'>): Named | undefined {
   if (root === null) return undefined
   const nearest = ids.slice(1).slice(-MAX_ANCESTORS).reverse()
   const ancestors = [...new Set([...nearest, root])].filter((id) => id !== messageId)
-  return { own: messageId === null ? null : hash(messageId), ancestors: ancestors.map(hash), root }
+  return { own: messageId === null ? null : hash(messageId), ancestors: ancestors.map(hash) }
 }
 
 function referencesOf({ own, ancestors }: Named): string[] {
