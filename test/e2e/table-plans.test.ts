@@ -47,11 +47,11 @@ describeEachDatabase('a page of', (open) => {
   it.each(LISTS)('%s by %s reads an index in its order', async (list, column, run) => {
     const db = await open()
     const plans = await plansOf(db, (tx) => run(tx, db.dialect))
-    // The plan of a subquery is recorded on its own, too.
-    const [page = '', count = ''] = plans.filter((plan) => !plan.startsWith('select "id" from "experiences"'))
+    const [page = '', count = ''] = plans
+    expect(plans).toHaveLength(2)
     for (const plan of [page, count]) {
       expect(plan).toMatch(new RegExp(`\\(${column}[=><]\\?|Index Cond: .*"?${column}"? [=><]`))
-      expect(plan).not.toMatch(/SCAN \w+$|Seq Scan/m)
+      expect(plan).not.toMatch(/SCAN (?!matching$)\w+$|Seq Scan/m)
     }
     expect(page).not.toMatch(/TEMP B-TREE|^\s*(->\s*)?Sort\b/m)
     // Their rows are wide: those before the page are not read.

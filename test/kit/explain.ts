@@ -1,5 +1,6 @@
-import { type CompiledQuery, createQueryId, sql } from 'kysely'
+import { type CompiledQuery, sql } from 'kysely'
 import type { Db, Tx } from '../../src/infra/db/index.ts'
+import { recordStatements } from './recorded-statements.ts'
 
 /**
  * Runs statements in a transaction and returns their plans, one line per step. Full scans are disabled on PostgreSQL, so
@@ -8,15 +9,7 @@ import type { Db, Tx } from '../../src/infra/db/index.ts'
 export function explain(db: Db, run: (handle: Tx) => Promise<unknown>): Promise<string> {
   return db.transaction(async (tx) => {
     if (db.engine === 'postgres') await sql`set local enable_seqscan = off`.execute(tx)
-    const statements: CompiledQuery[] = []
-    const recording = tx.withPlugin({
-      transformQuery({ node }) {
-        statements.push(tx.getExecutor().compileQuery(node, createQueryId()))
-        return node
-      },
-      transformResult: async ({ result }) => result,
-    })
-    await run(Object.assign(recording, { afterCommit: () => {} }) as Tx)
+    const statements = await recordStatements(tx, run)
     const lines: string[] = []
     for (const statement of statements) lines.push(...(await planOf(db, tx, statement)))
     return lines.join('\n')

@@ -1,24 +1,16 @@
-import { CompiledQuery, type KyselyPlugin, type RootOperationNode, sql } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import type { Db, Handle, Tx } from '../../src/infra/db/index.ts'
+import { recordStatements } from './recorded-statements.ts'
 
 /**
  * Runs `work` in a transaction that rolls back, and returns `<sql>\n<plan>` for every statement. Full scans are disabled on
  * PostgreSQL while explaining, so that a small table has the plan of a large one.
  */
 export async function plansOf(db: Db, work: (tx: Tx) => Promise<unknown>): Promise<string[]> {
-  const sent: CompiledQuery[] = []
+  let sent: CompiledQuery[] = []
   await db
     .transaction(async (tx) => {
-      const compile = (node: RootOperationNode, queryId: Parameters<KyselyPlugin['transformQuery']>[0]['queryId']) =>
-        tx.getExecutor().compileQuery(node, queryId)
-      const recorder: KyselyPlugin = {
-        transformQuery({ node, queryId }) {
-          sent.push(compile(node, queryId))
-          return node
-        },
-        transformResult: async ({ result }) => result,
-      }
-      await work(Object.assign(tx.withPlugin(recorder), { afterCommit: () => {} }))
+      sent = await recordStatements(tx, work)
       throw new RollBack()
     })
     .catch((error: unknown) => {

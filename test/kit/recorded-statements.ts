@@ -1,0 +1,24 @@
+import type { CompiledQuery, DatabaseConnection } from 'kysely'
+import type { Tx } from '../../src/infra/db/index.ts'
+
+/** Runs `work` with the transaction and returns the statements that it sent. Nothing else uses the connection meanwhile. */
+export async function recordStatements(tx: Tx, work: (tx: Tx) => Promise<unknown>): Promise<CompiledQuery[]> {
+  const sent: CompiledQuery[] = []
+  const connection = await connectionOf(tx)
+  const { executeQuery } = connection
+  connection.executeQuery = (query) => {
+    sent.push(query)
+    return executeQuery.call(connection, query) as never
+  }
+  try {
+    await work(tx)
+  } finally {
+    connection.executeQuery = executeQuery
+  }
+  return sent
+}
+
+/** A transaction has one connection, which both drivers go on using. */
+function connectionOf(tx: Tx): Promise<DatabaseConnection> {
+  return tx.getExecutor().provideConnection(async (connection) => connection)
+}
