@@ -1,5 +1,5 @@
 import type { Bus } from '../infra/bus/index.ts'
-import { insertRows, type Tx } from '../infra/db/index.ts'
+import { compiledOnce, insertRows, type Tx } from '../infra/db/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Ids } from '../lib/ids.ts'
@@ -60,6 +60,18 @@ function dataText(event: NewEvent): string {
   return text
 }
 
+const addToSequence = compiledOnce((handle, accountId: string, count: number) =>
+  handle
+    .insertInto('eventSequences')
+    .values({ accountId, sequence: count })
+    .onConflict((conflict) =>
+      conflict
+        .column('accountId')
+        .doUpdateSet((eb) => ({ sequence: eb('eventSequences.sequence', '+', eb.ref('excluded.sequence')) })),
+    )
+    .returning('sequence'),
+)
+
 /** Reserves a block of sequence numbers per account. The lock on the counter row orders the writers of one account. */
 async function reserveSequences(tx: Tx, events: readonly NewEvent[]): Promise<(accountId: string) => number> {
   const counts = new Map<string, number>()
@@ -67,15 +79,9 @@ async function reserveSequences(tx: Tx, events: readonly NewEvent[]): Promise<(a
   const next = new Map<string, number>()
   // Sorted, so that two transactions lock several accounts in the same order and cannot deadlock.
   for (const [accountId, count] of [...counts].sort()) {
-    const { sequence } = await tx
-      .insertInto('eventSequences')
-      .values({ accountId, sequence: count })
-      .onConflict((conflict) =>
-        conflict.column('accountId').doUpdateSet((eb) => ({ sequence: eb('eventSequences.sequence', '+', count) })),
-      )
-      .returning('sequence')
-      .executeTakeFirstOrThrow()
-    next.set(accountId, sequence - count + 1)
+    const [last] = await addToSequence(tx, accountId, count)
+    if (last === undefined) throw new Error(`the events of ${accountId} have no sequence`)
+    next.set(accountId, last.sequence - count + 1)
   }
   return (accountId) => {
     const sequence = next.get(accountId) ?? 1

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Dialect, Handle, Tx } from '../infra/db/index.ts'
+import { compiledOnce, type Dialect, type Handle, type Tx } from '../infra/db/index.ts'
 import type { EventRow } from './event.ts'
 
 /** The number of events to stamp, or exactly the events with these ids. */
@@ -22,14 +22,17 @@ export async function stampEvents(tx: Tx, dialect: Dialect, which: Which): Promi
   const stamped = await stampNext(tx, counter.position, which)
   if (stamped.length > 0) {
     const position = counter.position + stamped.length
-    await tx
-      .updateTable('eventPosition')
-      .set((eb) => ({ position, total: eb('total', '+', stamped.length) }))
-      .where('id', '=', 1)
-      .execute()
+    await movePosition(tx, position, stamped.length)
   }
   return stamped
 }
+
+const movePosition = compiledOnce((handle, position: number, stamped: number) =>
+  handle
+    .updateTable('eventPosition')
+    .set((eb) => ({ position, total: eb('total', '+', stamped) }))
+    .where('id', '=', 1),
+)
 
 /** Waits for a running fan-out and blocks the next one until the transaction ends. */
 export async function holdStamping(tx: Tx, dialect: Dialect): Promise<void> {

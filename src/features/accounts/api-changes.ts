@@ -6,7 +6,7 @@
  *   API:                            changes the provider ──► stores the change with the next number
  */
 import type { Selectable } from 'kysely'
-import type { Handle, Tables, Tx } from '../../infra/db/index.ts'
+import { compiledOnce, type Handle, type Tables, type Tx } from '../../infra/db/index.ts'
 
 export type ApiChanges = Omit<Selectable<Tables['apiChanges']>, 'accountId' | 'labelsCleared'>
 
@@ -17,13 +17,16 @@ export class StaleRead extends Error {
 
 const noApiChanges: ApiChanges = { latest: 0, latestDeletion: 0, latestFolder: 0 }
 
-/** Read it before the provider is asked for anything. */
-export async function findApiChanges(handle: Handle, accountId: string): Promise<ApiChanges> {
-  const row = await handle
+const find = compiledOnce((handle, accountId: string) =>
+  handle
     .selectFrom('apiChanges')
     .select(['latest', 'latestDeletion', 'latestFolder'])
-    .where('accountId', '=', accountId)
-    .executeTakeFirst()
+    .where('accountId', '=', accountId),
+)
+
+/** Read it before the provider is asked for anything. */
+export async function findApiChanges(handle: Handle, accountId: string): Promise<ApiChanges> {
+  const [row] = await find(handle, accountId)
   return row ?? noApiChanges
 }
 

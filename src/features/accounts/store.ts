@@ -1,10 +1,18 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
-import type { Dialect, Handle, Tables } from '../../infra/db/index.ts'
+import { compiledOnce, type Dialect, type Handle, type Tables } from '../../infra/db/index.ts'
 import { AppError, notFound } from '../../lib/errors.ts'
 import type { ProviderName } from '../../providers/contract/index.ts'
 import { SHOWN_COLUMNS, type ShownRow } from './account-row.ts'
 
 export type AccountRow = Selectable<Tables['accounts']>
+
+const shown = compiledOnce((handle, id: string) =>
+  handle
+    .selectFrom('accounts')
+    .select([...SHOWN_COLUMNS, 'syncRequestedAt'])
+    .where('id', '=', id),
+)
+const anyErasure = compiledOnce((handle) => handle.selectFrom('accountErasures').select('accountId').limit(1))
 
 /** Rows of `accounts` and `accountErasures`; `lock` and the writes only inside a transaction. */
 export function accountStore(handle: Handle, dialect: Dialect) {
@@ -20,8 +28,7 @@ export function accountStore(handle: Handle, dialect: Dialect) {
 
     /** What the API shows of the account, and the sync request, which every sync run reads. Throws not_found. */
     async shown(id: string): Promise<ShownRow & Pick<AccountRow, 'syncRequestedAt'>> {
-      const columns = [...SHOWN_COLUMNS, 'syncRequestedAt'] as const
-      const found = await handle.selectFrom('accounts').select(columns).where('id', '=', id).executeTakeFirst()
+      const [found] = await shown(handle, id)
       if (found === undefined) throw notFound('account', id)
       return found
     },
@@ -169,8 +176,7 @@ export function accountStore(handle: Handle, dialect: Dialect) {
 export async function accountsBeingErased(handle: Handle, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
   // The table is nearly always empty, and this query, unlike the next, has one text for any number of ids.
-  const any = await handle.selectFrom('accountErasures').select('accountId').limit(1).executeTakeFirst()
-  if (any === undefined) return new Set()
+  if ((await anyErasure(handle)).length === 0) return new Set()
   const rows = await handle.selectFrom('accountErasures').select('accountId').where('accountId', 'in', ids).execute()
   return new Set(rows.map((row) => row.accountId))
 }

@@ -1,4 +1,4 @@
-import type { Handle } from '../../infra/db/index.ts'
+import { compiledOnce, type Handle } from '../../infra/db/index.ts'
 
 export interface DeduplicationConfig {
   enabled: boolean
@@ -6,6 +6,8 @@ export interface DeduplicationConfig {
   /** How long an event suppresses others with the same key. */
   ttlSeconds: number
 }
+
+const config = compiledOnce((handle) => handle.selectFrom('deduplicationConfig').selectAll().where('id', '=', 1))
 
 /** The settings of all replicas. */
 export interface DeduplicationStore {
@@ -17,11 +19,8 @@ export interface DeduplicationStore {
 export function deduplicationStore(handle: Handle): DeduplicationStore {
   return {
     async config() {
-      const row = await handle
-        .selectFrom('deduplicationConfig')
-        .selectAll()
-        .where('id', '=', 1)
-        .executeTakeFirstOrThrow()
+      const [row] = await config(handle)
+      if (row === undefined) throw new Error('the row of deduplicationConfig is missing')
       return { enabled: row.enabled === 1, keyFields: JSON.parse(row.keyFields), ttlSeconds: row.ttlSeconds }
     },
     async configure({ enabled, keyFields, ttlSeconds }) {

@@ -1,11 +1,19 @@
 import type { Selectable, Updateable } from 'kysely'
-import type { Handle, Tables, Tx } from '../../infra/db/index.ts'
+import { compiledOnce, type Handle, type Tables, type Tx } from '../../infra/db/index.ts'
 import { cleanText } from '../../lib/text.ts'
 import type { ProviderName, RemoteFolder } from '../../providers/contract/index.ts'
 
 export type LabelRow = Selectable<Tables['labels']>
 
 const ROWS_PER_INSERT = 200
+
+const incrementVersion = compiledOnce((handle, id: string) =>
+  handle
+    .updateTable('labels')
+    .set((eb) => ({ version: eb('version', '+', 1) }))
+    .where('id', '=', id)
+    .returning('version'),
+)
 
 /** Reads and writes labels. The methods that write need a `Tx`. */
 export function labelStore(handle: Handle) {
@@ -54,13 +62,9 @@ export function labelStore(handle: Handle) {
 
     /** Returns the new version. */
     async incrementVersion(id: string): Promise<number> {
-      const { version } = await handle
-        .updateTable('labels')
-        .set((eb) => ({ version: eb('version', '+', 1) }))
-        .where('id', '=', id)
-        .returning('version')
-        .executeTakeFirstOrThrow()
-      return version
+      const [label] = await incrementVersion(handle, id)
+      if (label === undefined) throw new Error(`there is no label ${id}`)
+      return label.version
     },
 
     async remove(id: string): Promise<void> {

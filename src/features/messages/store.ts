@@ -1,5 +1,5 @@
 import { type Selectable, type SqlBool, sql } from 'kysely'
-import { type Handle, padded, type Tables } from '../../infra/db/index.ts'
+import { compiledOnce, type Handle, padded, type Tables } from '../../infra/db/index.ts'
 import type { KnownFolderMessage } from '../../providers/contract/index.ts'
 import type { Candidate, MatchKeys } from './storing/match.ts'
 
@@ -33,6 +33,33 @@ const CANDIDATE_COLUMNS = [
   'headerHash',
 ] as const
 
+const inFolder = (handle: Handle, folderId: string, uidValidity: string) =>
+  handle.selectFrom('messages').where('folderId', '=', folderId).where('uidValidity', '=', uidValidity)
+
+const rowsAt = compiledOnce((handle, folderId: string, uidValidity: string, uids: readonly number[]) =>
+  inFolder(handle, folderId, uidValidity).where('uid', 'in', uids).selectAll(),
+)
+const flagsFrom = compiledOnce((handle, folderId: string, uidValidity: string, lowUid: number, highUid: number) =>
+  inFolder(handle, folderId, uidValidity)
+    .select(['uid', 'unread', 'starred'])
+    .where('uid', '>=', lowUid)
+    .where('uid', '<=', highUid)
+    .orderBy('uid')
+    .limit(KNOWN_PER_QUERY),
+)
+
+const candidatesBy = {
+  emailIdHash: findCandidates('emailIdHash'),
+  identityHash: findCandidates('identityHash'),
+  headerHash: findCandidates('headerHash'),
+}
+
+function findCandidates(key: keyof MatchKeys) {
+  return compiledOnce((handle, accountId: string, hashes: readonly string[]) =>
+    handle.selectFrom('messages').select(CANDIDATE_COLUMNS).where('accountId', '=', accountId).where(key, 'in', hashes),
+  )
+}
+
 /** Reads messages; `messageWriter` changes them. Only the methods that say so return missing messages. */
 export function messageStore(handle: Handle) {
   const located = (folderId: string, limit: number) =>
@@ -44,11 +71,7 @@ export function messageStore(handle: Handle) {
       .orderBy('uid')
       .limit(limit)
   const at = (folderId: string, uidValidity: string, uids: number[]) =>
-    handle
-      .selectFrom('messages')
-      .where('folderId', '=', folderId)
-      .where('uidValidity', '=', uidValidity)
-      .where('uid', 'in', uids)
+    inFolder(handle, folderId, uidValidity).where('uid', 'in', uids)
   return {
     async find(accountId: string, id: string): Promise<MessageRow | undefined> {
       const row = await handle.selectFrom('messages').selectAll().where('id', '=', id).executeTakeFirst()
@@ -68,7 +91,7 @@ export function messageStore(handle: Handle) {
     },
 
     byLocation(folderId: string, uidValidity: string, uids: readonly number[]): Promise<MessageRow[]> {
-      return inChunks(uids, (chunk) => at(folderId, uidValidity, chunk).selectAll().execute())
+      return inChunks(uids, (chunk) => rowsAt(handle, folderId, uidValidity, chunk))
     },
 
     async idsByLocation(folderId: string, uidValidity: string, uids: readonly number[]): Promise<string[]> {
@@ -178,16 +201,7 @@ export function messageStore(handle: Handle) {
       const known: KnownFolderMessage[] = []
       // Several queries, because the range may hold every message of a large folder.
       for (let fromUid = lowUid; ; ) {
-        const rows = await handle
-          .selectFrom('messages')
-          .select(['uid', 'unread', 'starred'])
-          .where('folderId', '=', folderId)
-          .where('uidValidity', '=', uidValidity)
-          .where('uid', '>=', fromUid)
-          .where('uid', '<=', highUid)
-          .orderBy('uid')
-          .limit(KNOWN_PER_QUERY)
-          .execute()
+        const rows = await flagsFrom(handle, folderId, uidValidity, fromUid, highUid)
         for (const row of rows) {
           known.push({ uid: Number(row.uid), unread: row.unread === 1, starred: row.starred === 1 })
         }
@@ -224,14 +238,7 @@ export function messageStore(handle: Handle) {
       const found = new Map<string, Candidate>()
       for (const key of ['emailIdHash', 'identityHash', 'headerHash'] as const) {
         const values = [...new Set(messages.flatMap((message) => message[key] ?? []))]
-        const rows = await inChunks(values, (chunk) =>
-          handle
-            .selectFrom('messages')
-            .select(CANDIDATE_COLUMNS)
-            .where('accountId', '=', accountId)
-            .where(key, 'in', chunk)
-            .execute(),
-        )
+        const rows = await inChunks(values, (chunk) => candidatesBy[key](handle, accountId, chunk))
         for (const row of rows) found.set(row.id, row)
       }
       return [...found.values()]

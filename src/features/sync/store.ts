@@ -1,8 +1,24 @@
 import type { Selectable } from 'kysely'
-import type { Handle, Tables, Tx } from '../../infra/db/index.ts'
+import { compiledOnce, type Handle, type Tables, type Tx } from '../../infra/db/index.ts'
 
 export type CursorRow = Selectable<Tables['syncCursors']>
 export type SyncStateRow = Selectable<Tables['syncStates']>
+
+const findCursor = compiledOnce((handle, accountId: string, labelId: string) =>
+  handle.selectFrom('syncCursors').selectAll().where('accountId', '=', accountId).where('labelId', '=', labelId),
+)
+const savePosition = compiledOnce(
+  (handle, accountId: string, labelId: string, cursor: string, uidValidity: string | null) =>
+    handle
+      .insertInto('syncCursors')
+      .values({ accountId, labelId, cursor, uidValidity, announceAfter: null, lastSyncAt: null, compareFrom: null })
+      .onConflict((conflict) =>
+        conflict.columns(['accountId', 'labelId']).doUpdateSet((eb) => ({
+          cursor: eb.ref('excluded.cursor'),
+          uidValidity: eb.fn.coalesce('excluded.uidValidity', 'syncCursors.uidValidity'),
+        })),
+      ),
+)
 
 /** Sync cursors, one per folder, or one per mailbox that syncs as one. */
 export function cursorStore(handle: Handle) {
@@ -12,12 +28,11 @@ export function cursorStore(handle: Handle) {
       return new Map(rows.map((row) => [row.labelId, row]))
     },
     async find(accountId: string, labelId: string): Promise<CursorRow | undefined> {
-      return handle
-        .selectFrom('syncCursors')
-        .selectAll()
-        .where('accountId', '=', accountId)
-        .where('labelId', '=', labelId)
-        .executeTakeFirst()
+      return (await findCursor(handle, accountId, labelId))[0]
+    },
+    /** Everything up to the cursor is stored. Without a `uidValidity`, the stored one remains. */
+    async savePosition(accountId: string, labelId: string, { cursor, uidValidity }: SyncPosition): Promise<void> {
+      await savePosition(handle, accountId, labelId, cursor, uidValidity)
     },
     /** Sets the given columns only. The other columns of a new row are null. */
     async save(accountId: string, labelId: string, changes: Partial<CursorRow>): Promise<void> {

@@ -6,6 +6,7 @@ import type { PostgresSession, PostgresSessionOptions } from './postgres-session
 import type { Replacement } from './replacement.ts'
 import type { Snapshot } from './snapshot.ts'
 
+export { compiledOnce } from './compiled.ts'
 export { countMatching, MAX_COUNT } from './count.ts'
 export { type DataLock, lockDataFolder } from './data-lock.ts'
 export { DatabaseUnavailable, type Db, type Dialect, type Handle, type Tables, type Tx, type Utf8 } from './db.ts'

@@ -276,19 +276,19 @@ function labelCounters(tx: Tx, dialect: Dialect, accountId: string) {
     if (sums.size === 0) return
     // Sorted, so that concurrent transactions lock the counters in the same order.
     const rows = [...sums.values()].sort((a, b) => (a.labelId < b.labelId ? -1 : 1))
-    await tx
-      .insertInto('messageCounters')
-      .values(rows.map((row) => ({ accountId, ...row })))
-      .onConflict((conflict) =>
-        conflict.columns(['accountId', 'labelId']).doUpdateSet((eb) => ({
-          total: eb('messageCounters.total', '+', eb.ref('excluded.total')),
-          unread: eb('messageCounters.unread', '+', eb.ref('excluded.unread')),
-          threads: eb('messageCounters.threads', '+', eb.ref('excluded.threads')),
-        })),
-      )
-      .execute()
+    await insertRows(
+      tx,
+      'messageCounters',
+      rows.map((row) => ({ accountId, ...row })),
+      ADD_COUNTS,
+    )
   }
 }
+
+const ADD_COUNTS = `on conflict ("accountId", "labelId") do update set
+  "total" = "messageCounters"."total" + excluded."total",
+  "unread" = "messageCounters"."unread" + excluded."unread",
+  "threads" = "messageCounters"."threads" + excluded."threads"`
 
 interface Counts {
   labelId: string

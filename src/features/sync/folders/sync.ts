@@ -55,15 +55,13 @@ async function syncOnce(
   const knownCount = async () => (await store.count(accountId, label.id)).total
   const cursor = position?.cursor ?? null
   const compareFrom = position?.compareFrom ?? null
+  let uidValidity = position?.uidValidity ?? null
   const missedSinceMs = position?.announceAfter ?? notifyAfter(position?.lastSyncAt ?? null, folder.syncedAt())
   const steps = session.syncFolder({
     path: label.providerId,
     cursor,
     initialMessages: Math.max(deps.settings.initialMessages, cursor === null ? await knownCount() : 0),
-    async known(lowUid, highUid) {
-      const now = await cursorStore(deps.db.read).find(accountId, label.id)
-      return store.knownMessages(label.id, now?.uidValidity ?? '', lowUid, highUid)
-    },
+    known: (lowUid, highUid) => store.knownMessages(label.id, uidValidity ?? '', lowUid, highUid),
     ...(compareFrom !== null && { compareFrom }),
     ...(missedSinceMs < Number.MAX_SAFE_INTEGER && { missedSinceMs }),
     knownCount,
@@ -78,7 +76,7 @@ async function syncOnce(
     const bodies = await folder.bodies(step)
     for (const part of splitStep(step)) {
       folder.signal.throwIfAborted()
-      await storePart(deps, { ...folder, presence, bodies }, part, step.hasOlder)
+      uidValidity = (await storePart(deps, { ...folder, presence, bodies }, part, step.hasOlder)) ?? uidValidity
     }
   }
   if (compareFrom !== null) {
@@ -134,16 +132,20 @@ function chunks<T>(list: readonly T[]): T[][] {
 }
 
 /**
- * Stores one part of a step in one transaction: fence, rows, labels and counters, events, cursor. Throws `UndecidedMatches`,
- * `StaleRead` and `OwnershipLost`; the transaction is then rolled back.
+ * Stores one part of a step in one transaction: fence, rows, labels and counters, events, cursor. Returns the UIDVALIDITY that was
+ * stored with the cursor, if any. Throws `UndecidedMatches`, `StaleRead` and `OwnershipLost`; the transaction is then rolled back.
  */
 async function storePart(
   deps: SyncDeps,
   context: FolderContext,
   part: FolderPart,
   hasOlder: boolean | undefined,
-): Promise<void> {
-  const store = async (tx: Tx) => {
+): Promise<string | null> {
+  const { counts, uidValidity } = await deps.db.transaction(store, { bulk: true })
+  context.onStored(counts)
+  return uidValidity
+
+  async function store(tx: Tx) {
     await deps.fence(tx, context.accountId, context.epoch)
     const change = await folderChange(deps, tx, context, part.added)
     await change.remove(part.removed)
@@ -151,17 +153,14 @@ async function storePart(
     await change.add(part.added, part.refetched)
     const counts = await change.record()
     if (part.cursor !== undefined) {
-      await cursorStore(tx).save(context.accountId, context.label.id, {
-        cursor: part.cursor,
-        ...(change.uidValidity !== null && { uidValidity: change.uidValidity }),
-      })
-      const storedSince = hasOlder ? Number.MAX_SAFE_INTEGER : 0
       const { accountId, label } = context
+      const { uidValidity } = change
+      await cursorStore(tx).savePosition(accountId, label.id, { cursor: part.cursor, uidValidity })
+      const storedSince = hasOlder ? Number.MAX_SAFE_INTEGER : 0
       if (hasOlder !== undefined) await mailHorizons(tx).save({ accountId, scopeId: label.id, storedSince })
     }
-    return counts
+    return { counts, uidValidity: part.cursor === undefined ? null : change.uidValidity }
   }
-  context.onStored(await deps.db.transaction(store, { bulk: true }))
 }
 
 /** The cursor expired: reads the folder again and matches its messages with the rows, as after a UIDVALIDITY change. */

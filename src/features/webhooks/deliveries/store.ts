@@ -1,6 +1,14 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import { findEvents } from '../../../events/index.ts'
-import { countMatching, type Dialect, type Handle, insertRows, type Tables, type Tx } from '../../../infra/db/index.ts'
+import {
+  compiledOnce,
+  countMatching,
+  type Dialect,
+  type Handle,
+  insertRows,
+  type Tables,
+  type Tx,
+} from '../../../infra/db/index.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { type Page, pageOf, pageRequest } from '../../../lib/page.ts'
 import type { AttemptRow, DeliveryRow } from '../tables.ts'
@@ -89,12 +97,15 @@ export async function deleteDeliveries(tx: Tx, ids: readonly string[]): Promise<
 
 async function addToCount(tx: Tx, change: number): Promise<void> {
   if (change === 0) return
-  await tx
+  await addTo(tx, change)
+}
+
+const addTo = compiledOnce((handle, change: number) =>
+  handle
     .updateTable('webhookDeliveryCount')
     .set((eb) => ({ total: eb('total', '+', change) }))
-    .where('id', '=', 1)
-    .execute()
-}
+    .where('id', '=', 1),
+)
 
 async function totalOf(handle: Handle): Promise<number> {
   const row = await handle.selectFrom('webhookDeliveryCount').select('total').where('id', '=', 1).executeTakeFirst()

@@ -1,5 +1,5 @@
 import type { Updateable } from 'kysely'
-import type { Dialect, Handle, Tables } from '../../../infra/db/index.ts'
+import { compiledOnce, type Dialect, type Handle, type Tables } from '../../../infra/db/index.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { EndpointRow } from './endpoint.ts'
 
@@ -29,13 +29,19 @@ export interface EndpointStore {
   delete(id: string): Promise<void>
 }
 
+const findById = compiledOnce((handle, id: string) =>
+  handle.selectFrom('webhookEndpoints').selectAll().where('id', '=', id),
+)
+const listTargets = compiledOnce((handle) =>
+  handle.selectFrom('webhookEndpoints').select(TARGET).where('isActive', '=', 1).orderBy('id'),
+)
+
 export function endpointStore(handle: Handle): EndpointStore {
   const all = () => handle.selectFrom('webhookEndpoints').selectAll()
-  const find = (id: string) => all().where('id', '=', id).executeTakeFirst()
+  const find = async (id: string) => (await findById(handle, id))[0]
   return {
     list: () => all().orderBy('id').execute(),
-    listTargets: () =>
-      handle.selectFrom('webhookEndpoints').select(TARGET).where('isActive', '=', 1).orderBy('id').execute(),
+    listTargets: () => listTargets(handle),
     listActive: () => all().where('isActive', '=', 1).orderBy('id').execute(),
     find,
     async get(id) {

@@ -1,5 +1,5 @@
 import type { Recorder } from '../../../events/index.ts'
-import { type Db, type Dialect, insertRows, padded, type Tx } from '../../../infra/db/index.ts'
+import { compiledOnce, type Db, type Dialect, insertRows, padded, type Tx } from '../../../infra/db/index.ts'
 import { isoTime } from '../../../lib/time.ts'
 import type { EndpointRow } from '../endpoints/endpoint.ts'
 import { endpointStore } from '../endpoints/store.ts'
@@ -122,15 +122,26 @@ function groupByNextState(results: readonly AttemptResult[], nowMs: number): Ite
 
 /** Returns the ids of the deliveries that were still held under the lease. */
 async function advance(tx: Tx, { lease, next, ids }: Group): Promise<string[]> {
-  const rows = await tx
-    .updateTable('webhookDeliveries')
-    .set((eb) => ({ ...next, attempt: eb('attempt', '+', 1), lease: null, leasedUntil: null }))
-    .where('id', 'in', padded(ids))
-    .where('lease', '=', lease)
-    .returning('id')
-    .execute()
-  return rows.map((row) => row.id)
+  const { status, nextAttemptAt, url } = next
+  return (await toNextState(tx, status, nextAttemptAt, url, padded(ids), lease)).map((row) => row.id)
 }
+
+const toNextState = compiledOnce(
+  (
+    handle,
+    status: NextState['status'],
+    nextAttemptAt: number | null,
+    url: string,
+    ids: readonly string[],
+    lease: string,
+  ) =>
+    handle
+      .updateTable('webhookDeliveries')
+      .set((eb) => ({ status, nextAttemptAt, url, attempt: eb('attempt', '+', 1), lease: null, leasedUntil: null }))
+      .where('id', 'in', ids)
+      .where('lease', '=', lease)
+      .returning('id'),
+)
 
 function attemptRow({ delivery, outcome }: AttemptResult): AttemptRow {
   return {
