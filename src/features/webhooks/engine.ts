@@ -10,13 +10,14 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import type { Sealer } from '../../lib/seal.ts'
 import type { DuplicateFinder } from './deliveries/duplicates.ts'
-import { DELIVER_QUEUE, FanOut } from './deliveries/fan-out.ts'
+import { FanOut } from './deliveries/fan-out.ts'
 import { inFlightLimit } from './sending/claims.ts'
 import { type DueHints, dueHints } from './sending/due-hints.ts'
-import { deliverRun } from './sending/endpoint-worker.ts'
+import { DELIVER_QUEUE, deliverRun } from './sending/endpoint-worker.ts'
 import { listEndpointsDue, releaseAllLeases } from './sending/leases.ts'
 import { RecentEvents } from './sending/recent-events.ts'
 import { ResultWriter, type ResultWriterDeps } from './sending/result-writer.ts'
+import type { RunningWorkers } from './sending/running-workers.ts'
 import { Sender, type SenderDeps } from './sending/thread/sender.ts'
 
 export interface WebhookDeps {
@@ -54,6 +55,7 @@ export class WebhookEngine {
   readonly #deps: WebhookDeps
   readonly #hints: DueHints
   readonly #recentEvents: RecentEvents
+  readonly #runningWorkers: RunningWorkers = new Map()
   readonly #fanOut: FanOut
   readonly #sender: Sender
   readonly #stopSignal = new AbortController()
@@ -69,7 +71,8 @@ export class WebhookEngine {
     this.#hints = dueHints(deps.bus)
     this.#sender = new Sender({ ...deps, ...(deps.sendingThread && { thread: deps.sendingThread }) })
     this.#recentEvents = new RecentEvents(deps.clock)
-    this.#fanOut = new FanOut({ ...deps, recentEvents: this.#recentEvents }, this.#hints)
+    const shared = { recentEvents: this.#recentEvents, runningWorkers: this.#runningWorkers }
+    this.#fanOut = new FanOut({ ...deps, ...shared }, this.#hints)
   }
 
   async start(): Promise<void> {
@@ -77,6 +80,7 @@ export class WebhookEngine {
     const sending = {
       ...this.#deps,
       recentEvents: this.#recentEvents,
+      runningWorkers: this.#runningWorkers,
       inFlightLimit: inFlightLimit(),
       resultWriter: new ResultWriter(this.#deps),
       sender: this.#sender,

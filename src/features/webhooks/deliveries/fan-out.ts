@@ -9,7 +9,9 @@ import type { Ids } from '../../../lib/ids.ts'
 import { endpointStore, type TargetRow } from '../endpoints/store.ts'
 import { opensAt } from '../sending/circuit.ts'
 import type { DueHints } from '../sending/due-hints.ts'
+import { DELIVER_QUEUE } from '../sending/endpoint-worker.ts'
 import type { RecentEvents } from '../sending/recent-events.ts'
+import { claimForWorkers, type RunningWorkers } from '../sending/running-workers.ts'
 import { type DuplicateFinder, type FindDuplicates, markDuplicates } from './duplicates.ts'
 import { sendable } from './erasure.ts'
 import { matched, newDelivery } from './new-delivery.ts'
@@ -24,12 +26,10 @@ export interface FanOutDeps {
   log: Log
   duplicates: DuplicateFinder
   recentEvents: RecentEvents
+  runningWorkers: RunningWorkers
   /** Called with the number of suppressed deliveries, for the metrics. */
   onDuplicates?(deliveries: number): void
 }
-
-/** The queue whose job keys are the endpoints with due deliveries. */
-export const DELIVER_QUEUE = 'deliver'
 
 const SWEEP_MS = 5_000
 /** The next check when another replica was running the fan-out and may have missed the newest events. */
@@ -143,7 +143,7 @@ export class FanOut {
   }
 
   async #batch(tx: Tx, which: number | readonly string[], find: FindDuplicates): Promise<number | undefined> {
-    const { db, clock, ids, queue } = this.#deps
+    const { db, clock, ids, queue, runningWorkers } = this.#deps
     const stamped = await stampEvents(tx, db.dialect, which)
     if (stamped === undefined || stamped.length === 0) return stamped?.length
     const events = await sendable(tx, stamped)
@@ -157,11 +157,13 @@ export class FanOut {
     const endpoints = await endpointStore(tx).listTargets()
     const made = matched(events, endpoints, (event, endpoint) => newDelivery(ids, event, endpoint, clock.now()))
     this.#resize(made.length / stamped.length)
-    const deliveries = await markDuplicates(tx, events, made, find)
+    const marked = await markDuplicates(tx, events, made, find)
+    const { deliveries, give } = await claimForWorkers(tx, db.dialect, runningWorkers, endpoints, marked)
     await insertDeliveries(tx, deliveries)
+    tx.afterCommit(() => give(events))
     const suppressed = deliveries.filter(({ status }) => status === 'deduplicated').length
     if (suppressed > 0) tx.afterCommit(() => this.#deps.onDuplicates?.(suppressed))
-    const waiting = deliveries.filter((delivery) => delivery.nextAttemptAt !== null)
+    const waiting = deliveries.filter(({ nextAttemptAt, lease }) => nextAttemptAt !== null && lease === null)
     const due = new Set(waiting.map((delivery) => delivery.endpointId))
     const isOpen = (endpoint: TargetRow) => opensAt(endpoint) > clock.now()
     const idsWhere = (open: boolean) =>

@@ -4,10 +4,10 @@ import type { Queue } from '../../../infra/queue/index.ts'
 import { AppError } from '../../../lib/errors.ts'
 import type { EndpointRow } from '../endpoints/endpoint.ts'
 import { endpointStore } from '../endpoints/store.ts'
+import { DELIVER_QUEUE } from '../sending/endpoint-worker.ts'
 import { isFree, type Lease, untilOf } from '../sending/leases.ts'
 import type { DeliveryRow } from '../tables.ts'
 import { sendable } from './erasure.ts'
-import { DELIVER_QUEUE } from './fan-out.ts'
 import { deliveryStore } from './store.ts'
 
 /**

@@ -10,6 +10,7 @@ import type { DeliveryRow } from '../tables.ts'
 import { opensAt, probing } from './circuit.ts'
 import { cancelForEndpoint, cancelHeld, claimDue, type Lease, releaseLease, renewLease } from './leases.ts'
 import type { RecentEvents } from './recent-events.ts'
+import type { GivenDelivery } from './running-workers.ts'
 
 /** A delivery ready to be sent, with its event and its endpoint's current settings (at most a second old). */
 export interface Claimed {
@@ -64,7 +65,7 @@ export class Claims {
   readonly lease: Lease
   /** Characters of event data by delivery id. */
   readonly #held = new Map<string, number>()
-  #waiting: Pick<Claimed, 'delivery' | 'event'>[] = []
+  #waiting: GivenDelivery[] = []
   #endpoint: OpenEndpoint | undefined
   #renewedAt: number
   #rows = FEWEST_ROWS
@@ -88,6 +89,20 @@ export class Claims {
     return next === undefined || endpoint === undefined ? undefined : { ...next, endpoint }
   }
 
+  /** Whether it takes deliveries that it need not claim: it knows the endpoint, whose circuit is closed. */
+  get mayAdd(): boolean {
+    return this.#endpoint?.row.circuitState === 'closed' && !this.#deps.inFlightLimit.isFull
+  }
+
+  /** Adds deliveries that were stored under the lease. */
+  add(given: readonly GivenDelivery[]): void {
+    for (const { delivery, event } of given) {
+      this.#waiting.push({ delivery, event })
+      this.#held.set(delivery.id, event.data.length)
+      this.#deps.inFlightLimit.add(event.data.length)
+    }
+  }
+
   /** Claims the next batch. Returns whether more deliveries may be due. */
   async claim(): Promise<boolean> {
     const { db, inFlightLimit, recentEvents } = this.#deps
@@ -102,10 +117,8 @@ export class Claims {
     const orphaned: string[] = []
     for (const delivery of deliveries) {
       const event = events.get(delivery.eventId)
-      if (event !== undefined && allowed.has(event)) this.#waiting.push({ delivery, event })
+      if (event !== undefined && allowed.has(event)) this.add([{ delivery, event }])
       else orphaned.push(delivery.id)
-      this.#held.set(delivery.id, event?.data.length ?? 0)
-      inFlightLimit.add(event?.data.length ?? 0)
     }
     // Their account was deleted, or their events are too old.
     if (orphaned.length > 0) await db.transaction((tx) => cancelHeld(tx, orphaned, this.lease.token))
@@ -174,11 +187,15 @@ export class Claims {
     return true
   }
 
-  /** Releases every delivery still held. */
-  async release(): Promise<void> {
+  /** Releases every delivery still held, in one transaction with `andThen`. */
+  async release(andThen: (tx: Tx) => Promise<void> = async () => {}): Promise<void> {
     const ids = [...this.#held.keys()]
     this.recorded(ids)
     this.#waiting = []
-    if (ids.length > 0) await this.#deps.db.transaction((tx) => releaseLease(tx, ids, this.lease.token))
+    if (ids.length === 0) return
+    await this.#deps.db.transaction(async (tx) => {
+      await releaseLease(tx, ids, this.lease.token)
+      await andThen(tx)
+    })
   }
 }

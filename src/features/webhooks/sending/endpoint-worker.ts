@@ -1,7 +1,7 @@
 import type { Recorder } from '../../../events/index.ts'
 import type { Db } from '../../../infra/db/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
-import type { Run } from '../../../infra/queue/index.ts'
+import type { Queue, Run } from '../../../infra/queue/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Sealer } from '../../../lib/seal.ts'
 import { endpointStore } from '../endpoints/store.ts'
@@ -10,15 +10,17 @@ import { attemptInput } from './attempt-input.ts'
 import { FAILURES_TO_OPEN, opensAt } from './circuit.ts'
 import { type Claimed, Claims, type InFlightLimit } from './claims.ts'
 import type { DueHints } from './due-hints.ts'
-import { findNextDue } from './leases.ts'
+import { findNextDue, type Lease } from './leases.ts'
 import type { RecentEvents } from './recent-events.ts'
 import type { ResultWriter } from './result-writer.ts'
 import { type AttemptResult, isGone } from './results.ts'
+import type { GivenDelivery, RunningWorker, RunningWorkers } from './running-workers.ts'
 import { FEWEST_SENDERS, nextSenderLimit } from './sender-limit.ts'
 import type { Sender } from './thread/sender.ts'
 
 export interface EndpointWorkerDeps {
   db: Db
+  queue: Pick<Queue, 'addIn'>
   clock: Clock
   log: Log
   sealer: Sealer
@@ -27,12 +29,18 @@ export interface EndpointWorkerDeps {
   leaseMs?: number
   inFlightLimit: InFlightLimit
   recentEvents: RecentEvents
+  runningWorkers: RunningWorkers
   resultWriter: ResultWriter
   sender: Pick<Sender, 'attempt'>
 }
 
+/** The queue whose job keys are the endpoints with due deliveries. */
+export const DELIVER_QUEUE = 'deliver'
+
 /** While requests are in flight, due deliveries and settings are checked this often, with or without hints. */
 const CHECK_MS = 1_000
+/** New deliveries that a worker takes for each request that it may have in flight: what it sends within a moment. */
+const GIVEN_PER_SENDER = 8
 /** After this long the endpoint goes to the back of the queue, so that other endpoints get a worker. */
 const MAX_RUN_MS = 30_000
 
@@ -46,11 +54,13 @@ export function deliverRun(deps: EndpointWorkerDeps, hints: DueHints, stopping: 
     const end = () => worker.end()
     stopping.addEventListener('abort', end)
     const stopListening = hints.listen(endpointId, () => worker.claimMore())
+    deps.runningWorkers.set(endpointId, worker)
     try {
       if (stopping.aborted) end()
       await worker.run()
     } finally {
       stopListening()
+      if (deps.runningWorkers.get(endpointId) === worker) deps.runningWorkers.delete(endpointId)
       stopping.removeEventListener('abort', end)
     }
     const nowMs = deps.clock.now()
@@ -66,12 +76,14 @@ export function deliverRun(deps: EndpointWorkerDeps, hints: DueHints, stopping: 
  * One run for one endpoint:
  *
  *     claim a batch ─▶ 8 to 32 senders: sign, send ─▶ record the results in batches
+ *        fan-out ─────▲ gives new ones, already claimed
  *
  * A sender without work waits while other requests are in flight, so one hanging request does not delay deliveries that
  * become due meanwhile. The run ends when nothing is due and nothing is in flight.
  */
-class EndpointWorker {
+class EndpointWorker implements RunningWorker {
   readonly #deps: EndpointWorkerDeps
+  readonly #endpointId: string
   readonly #signal: AbortSignal
   readonly #claims: Claims
   readonly #senders = new Set<Promise<void>>()
@@ -84,11 +96,14 @@ class EndpointWorker {
   readonly #recording = new Set<Promise<void>>()
   #failuresInRow = 0
   #ending = false
+  /** Everything that it held was released. */
+  #hasReleased = false
   #failure: { error: unknown } | undefined
   #idleSenders: (() => void)[] = []
 
   constructor(deps: EndpointWorkerDeps, endpointId: string, signal: AbortSignal) {
     this.#deps = deps
+    this.#endpointId = endpointId
     this.#signal = signal
     this.#claims = new Claims(deps, endpointId)
   }
@@ -96,6 +111,19 @@ class EndpointWorker {
   /** More deliveries may be due. */
   claimMore(): void {
     this.#mayBeMore = true
+    this.#wakeSenders()
+  }
+
+  leaseFor(count: number): Lease | undefined {
+    // Older deliveries come first.
+    const hasClaimedAll = !this.#mayBeMore && this.#claiming === undefined
+    const fits = this.#claims.waiting + count <= this.#senderLimit * GIVEN_PER_SENDER
+    return !this.#ending && hasClaimedAll && fits && this.#claims.mayAdd ? this.#claims.lease : undefined
+  }
+
+  give(deliveries: readonly GivenDelivery[]): void {
+    this.#claims.add(deliveries)
+    if (this.#hasReleased) void this.#returnGiven()
     this.#wakeSenders()
   }
 
@@ -121,6 +149,7 @@ class EndpointWorker {
       clearInterval(checks)
       this.#signal.removeEventListener('abort', end)
       await this.#flush()
+      this.#hasReleased = true
       await this.#claims.release()
     }
     if (this.#failure !== undefined) throw this.#failure.error
@@ -221,6 +250,20 @@ class EndpointWorker {
       else this.end()
     } catch (error) {
       this.#fail(error)
+    }
+  }
+
+  /** The run ended between the promise of a lease and the commit: another one sends the deliveries. */
+  async #returnGiven(): Promise<void> {
+    const { queue, log } = this.#deps
+    try {
+      await this.#claims.release((tx) => queue.addIn(tx, DELIVER_QUEUE, [this.#endpointId]))
+    } catch (error) {
+      log.warn('Cannot release webhook deliveries. They are sent when their lease expires.', {
+        operation: 'webhooks.deliver',
+        error,
+        metadata: { endpointId: this.#endpointId },
+      })
     }
   }
 
