@@ -84,6 +84,17 @@ function watched(server: Dovecot, db: Db, user: string, accountId: string, { set
       const wanted = ids.map((id) => `<${id}@x>`).sort()
       await eventually(async () => expect(await announced(db, accountId)).toEqual(wanted))
     },
+    /** Waits until these folders are stored with these UIDVALIDITYs. */
+    async listed(folders: ReadonlyMap<string, number>): Promise<void> {
+      await eventually(async () => {
+        const labels = db.read
+          .selectFrom('labels')
+          .select(['providerId', 'mailboxId'])
+          .where('accountId', '=', accountId)
+        const stored = new Map((await labels.execute()).map(({ providerId, mailboxId }) => [providerId, mailboxId]))
+        for (const [path, number] of folders) expect(stored.get(path)).toBe(`uidvalidity-${number}`)
+      })
+    },
     announced: (type: string) => announced(db, accountId, type),
     events: () => mailEvents(db, accountId),
     /** Stored message ids by Message-ID. */

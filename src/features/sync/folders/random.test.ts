@@ -14,8 +14,8 @@ interface World {
   made: number
   /** Folders of this round. None is both: an empty renamed folder is recognised by its UIDVALIDITY, which a server keeps when it renames. */
   renamed: Set<string>
-  /** Folders whose UIDVALIDITY changed. */
-  renumbered: Set<string>
+  /** The new UIDVALIDITY of folders by path. */
+  renumbered: Map<string, number>
 }
 
 type Step = { kind: 'deliver' | 'flag' | 'move' | 'copy' | 'expunge' | 'rename' | 'renumber'; at: number; to: number }
@@ -43,7 +43,7 @@ describe.skipIf(!dovecotAvailable())('random mailbox changes', () => {
       () =>
         fc.assert(
           fc.asyncProperty(scenario, async (rounds) => {
-            const { box, service, accountId, same, received, ids } = await syncedMailbox(server, open, {
+            const { box, service, accountId, same, received, ids, listed } = await syncedMailbox(server, open, {
               settings: { folders: ['Work', 'More'] },
               timing: { pollMs: 150 },
               before: async (box) => {
@@ -59,7 +59,7 @@ describe.skipIf(!dovecotAvailable())('random mailbox changes', () => {
               delivered: [],
               made: 0,
               renamed: new Set(),
-              renumbered: new Set(),
+              renumbered: new Map(),
             }
             for (const steps of rounds) {
               const before = world.messages.slice()
@@ -69,6 +69,8 @@ describe.skipIf(!dovecotAvailable())('random mailbox changes', () => {
               await service.wake(accountId)
               await same(['INBOX', ...world.folders.slice(1)])
               await received(...world.delivered)
+              // Nothing else shows when sync has seen the new UIDVALIDITY of an empty folder.
+              await listed(world.renumbered)
             }
             const stored = Object.values(await ids()).flat().length
             expect(stored).toBe(world.messages.length)
@@ -104,8 +106,9 @@ async function play(world: World, { kind, at, to }: Step, before: readonly World
   if (kind === 'renumber') {
     const folder = world.folders[at % world.folders.length] ?? ''
     if (world.renamed.has(folder)) return
-    await box.renumber(folder, 2_000_000_000 + world.made++)
-    world.renumbered.add(folder)
+    const uidValidity = 2_000_000_000 + world.made++
+    await box.renumber(folder, uidValidity)
+    world.renumbered.set(folder, uidValidity)
     return
   }
   const mail = before[at % Math.max(before.length, 1)]
