@@ -1,5 +1,6 @@
-import type { Compilable, CompiledQuery, DialectAdapter } from 'kysely'
+import { type Compilable, type CompiledQuery, type DialectAdapter, SqliteAdapter } from 'kysely'
 import type { Handle } from './db.ts'
+import { PREPARED_MARK } from './prepared.ts'
 
 /** In the place of an argument, or of a member of a list. */
 class Placeholder {
@@ -19,6 +20,7 @@ const MAX_TEXTS = 100
  * A statement that is built and compiled once, not at every run: both together cost more than running a small statement. `build` gets
  * placeholders and may only use them as values, because the text cannot depend on arguments. A list is for `in`, and has a text
  * for each length: pass it `padded`. The result of a call are the rows. Throws at the first call if `build` does not use an argument.
+ * PostgreSQL prepares the statement, too, unless it selects `*`.
  */
 export function compiledOnce<Args extends readonly unknown[], Row>(
   build: (handle: Handle, ...args: Args) => Compilable<Row>,
@@ -40,8 +42,10 @@ export function compiledOnce<Args extends readonly unknown[], Row>(
     const unused = args.findIndex((_, argument) => !used.has(argument))
     if (unused !== -1) throw new Error(`argument ${unused} is no value of the statement: ${made.sql}`)
     if (texts.size >= MAX_TEXTS) texts.clear()
-    texts.set(lengths, made)
-    return made
+    const mayPrepare = !(adapter instanceof SqliteAdapter || made.sql.includes('*'))
+    const query = mayPrepare ? { ...made, sql: `${PREPARED_MARK} ${made.sql}` } : made
+    texts.set(lengths, query)
+    return query
   }
 
   return async (handle, ...args) => {

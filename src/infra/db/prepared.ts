@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 
-const PREPARED_MARK = '/* prepared */'
+export const PREPARED_MARK = '/* prepared */'
 
 /**
  * Begins a statement that PostgreSQL parses and plans once per connection instead of at every run. Such statements have few
