@@ -7,7 +7,7 @@ export interface DeduplicationConfig {
   ttlSeconds: number
 }
 
-const config = compiledOnce((handle) => handle.selectFrom('deduplicationConfig').selectAll().where('id', '=', 1))
+const findConfig = compiledOnce((handle) => handle.selectFrom('deduplicationConfig').selectAll().where('id', '=', 1))
 
 /** The settings of all replicas. */
 export interface DeduplicationStore {
@@ -19,7 +19,7 @@ export interface DeduplicationStore {
 export function deduplicationStore(handle: Handle): DeduplicationStore {
   return {
     async config() {
-      const [row] = await config(handle)
+      const [row] = await findConfig(handle)
       if (row === undefined) throw new Error('the row of deduplicationConfig is missing')
       return { enabled: row.enabled === 1, keyFields: JSON.parse(row.keyFields), ttlSeconds: row.ttlSeconds }
     },

@@ -97,10 +97,10 @@ export async function deleteDeliveries(tx: Tx, ids: readonly string[]): Promise<
 
 async function addToCount(tx: Tx, change: number): Promise<void> {
   if (change === 0) return
-  await addTo(tx, change)
+  await changeTotal(tx, change)
 }
 
-const addTo = compiledOnce((handle, change: number) =>
+const changeTotal = compiledOnce((handle, change: number) =>
   handle
     .updateTable('webhookDeliveryCount')
     .set((eb) => ({ total: eb('total', '+', change) }))

@@ -39,14 +39,20 @@ describeEachDatabase('new deliveries of an endpoint that a worker sends to', (op
 
   it('are given to it without a claim', async () => {
     const { claims, fixture, sent, busyId } = await busyEndpoint()
-    const eventIds = [...(await fixture.record({}, {}, {})), ...(await fixture.record({}))]
+    const eventIds = [busyId]
+    // Not in the moment of each second in which the worker looks for older ones.
     await eventually(async () => {
-      expect(sent().sort()).toEqual([busyId, ...eventIds].sort())
-      const statuses = (await fixture.deliveries()).map(({ status }) => status)
-      expect(statuses).toEqual(['pending', 'success', 'success', 'success', 'success'])
+      const before = await claims()
+      eventIds.push(...(await fixture.record({}, {}, {})), ...(await fixture.record({})))
+      await eventually(async () => {
+        expect(sent().sort()).toEqual(eventIds.toSorted())
+        const statuses = (await fixture.deliveries()).map(({ status }) => status)
+        expect(statuses).toEqual(['pending', ...eventIds.slice(1).map(() => 'success')])
+      })
+      expect(await claims()).toEqual(before)
     })
     const [busy] = await fixture.deliveries()
-    expect(await claims()).toEqual([busy?.id])
+    expect(await claims()).toContain(busy?.id)
   })
 
   it('wait for a claim when they are more than it sends within a moment', async () => {
