@@ -45,6 +45,7 @@ import * as instanceKeys from './0046-instance-keys.ts'
 import * as lists from './0047-lists.ts'
 import * as accountSearch from './0048-account-search.ts'
 import * as cheaperBursts from './0049-cheaper-bursts.ts'
+import * as confirmations from './0050-confirmations.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -94,4 +95,5 @@ export const migrations: readonly Migration[] = [
   lists,
   accountSearch,
   cheaperBursts,
+  confirmations,
 ]

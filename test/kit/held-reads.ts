@@ -14,6 +14,11 @@ export class HeldReads {
     return this.#waiting.length
   }
 
+  /** Passes on the oldest held step; later ones are held. */
+  releaseOne(): void {
+    this.#waiting.shift()?.()
+  }
+
   /** Passes on the held steps, and all later ones. */
   release(): void {
     this.#isHolding = false

@@ -1,5 +1,6 @@
 import { expect, onTestFinished } from 'vitest'
 import type { Db } from '../../src/infra/db/index.ts'
+import type { IdMailProvider } from '../../src/providers/contract/index.ts'
 import type { Databases } from './database.ts'
 import { eventually } from './eventually.ts'
 import { type DoubleState, MailboxDouble } from './mailbox-double.ts'
@@ -11,6 +12,9 @@ export interface SyncedDoubleOptions extends SyncServiceOptions {
   /** Fills the mailbox before it is linked. */
   before?(box: MailboxDouble): void
   pollMs?: number
+  /** What the service gets instead of the provider of the double, and of the database. */
+  mailAs?(mail: IdMailProvider): IdMailProvider
+  dbAs?(db: Db): Db
 }
 
 /** No polls: a sync runs only when the test requests it, or when the short grace for moves ends. */
@@ -24,8 +28,8 @@ export async function syncedDouble(kind: 'whole' | 'folders', open: Databases, o
   const box = new MailboxDouble(kind)
   box.pollMs = options.pollMs ?? 60_000
   options.before?.(box)
-  const { timing, ...rest } = options
-  const service = syncService(db, { ...rest, mail: box.mail, timing: { ...QUIET, ...timing } })
+  const { timing, mailAs = (mail) => mail, dbAs = (given) => given, ...rest } = options
+  const service = syncService(dbAs(db), { ...rest, mail: mailAs(box.mail), timing: { ...QUIET, ...timing } })
   onTestFinished(() => service.stop())
   const accountId = await service.linkMailbox(PROVIDERS[kind])
   await service.start()

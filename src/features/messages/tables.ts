@@ -38,6 +38,8 @@ interface MessageTable {
   goneAt: number | null
   /** Number of the latest change made through the API (see `apiChanges`); null: none. */
   apiChange: number | null
+  /** How often sync has read the message and found it as it is stored: a change through the API that began before may be older. */
+  confirmations: number
   version: number
   createdAt: number
   updatedAt: number

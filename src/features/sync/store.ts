@@ -16,6 +16,7 @@ const savePosition = compiledOnce(
         conflict.columns(['accountId', 'labelId']).doUpdateSet((eb) => ({
           cursor: eb.ref('excluded.cursor'),
           uidValidity: eb.fn.coalesce('excluded.uidValidity', 'syncCursors.uidValidity'),
+          parts: eb('syncCursors.parts', '+', 1),
         })),
       ),
 )
@@ -31,8 +32,17 @@ export function cursorStore(handle: Handle) {
       return (await findCursor(handle, accountId, labelId))[0]
     },
     /** Everything up to the cursor is stored. Without a `uidValidity`, the stored one remains. */
-    async savePosition(accountId: string, labelId: string, { cursor, uidValidity }: SyncPosition): Promise<void> {
+    async savePosition(accountId: string, labelId: string, cursor: string, uidValidity: string | null): Promise<void> {
       await savePosition(handle, accountId, labelId, cursor, uidValidity)
+    },
+    /** A part of a step is stored; the cursor follows with the last one. */
+    async countPart(accountId: string, labelId: string): Promise<void> {
+      await handle
+        .updateTable('syncCursors')
+        .set((eb) => ({ parts: eb('parts', '+', 1) }))
+        .where('accountId', '=', accountId)
+        .where('labelId', '=', labelId)
+        .execute()
     },
     /** Sets the given columns only. The other columns of a new row are null. */
     async save(accountId: string, labelId: string, changes: Partial<CursorRow>): Promise<void> {
@@ -69,10 +79,12 @@ export function cursorStore(handle: Handle) {
 }
 
 export interface SyncPosition {
-  /** The provider's text. Another one than before: sync has stored something meanwhile. */
+  /** The provider's text. */
   cursor: string
   /** imap: null before the first message. */
   uidValidity: string | null
+  /** Another number than before: sync has read messages meanwhile, and ignored changes of those that were not stored. */
+  parts: number
 }
 
 /** What backfill needs to know about sync, and the other way round. */
@@ -81,7 +93,7 @@ export const syncPositions = {
   async find(handle: Handle, accountId: string, scopeId: string): Promise<SyncPosition | undefined> {
     const row = await cursorStore(handle).find(accountId, scopeId)
     if (row === undefined || row.cursor === null || row.announceAfter !== null) return undefined
-    return { cursor: row.cursor, uidValidity: row.uidValidity }
+    return { cursor: row.cursor, uidValidity: row.uidValidity, parts: row.parts }
   },
 
   /** imap: makes the next sync of a folder compare the messages that backfill has stored, from this UID on, and sync them from then on. */

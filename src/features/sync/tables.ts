@@ -17,6 +17,8 @@ interface SyncCursorTable {
   lastSyncAt: number | null
   /** imap: backfill stored messages down to this UID. The next sync compares the folder from there. Null: it stored none. */
   compareFrom: Generated<number | null>
+  /** Counts the stored parts of steps; a step of many changes has several before its cursor is stored. */
+  parts: Generated<number>
 }
 
 /** State of an account's runs, for operators. Its owner writes the row when attempts or errors change, or with other changes. */

@@ -65,9 +65,9 @@ export function messageChanger(deps: ChangerDeps) {
     const errors = new Map<string, AppError>()
     const planned = [...rows.values()].flatMap((row) => {
       try {
-        const before = labels.filter(({ id }) => (carried.get(row.id) ?? [row.folderId]).includes(id))
-        const change = { message: refOf(row, labels), ...changeOf(set, before, provider !== 'gmail') }
-        return [{ row, change, only: provider === 'gmail' ? onlyPaths(set, labels) : undefined }]
+        const labelsBefore = labels.filter(({ id }) => (carried.get(row.id) ?? [row.folderId]).includes(id))
+        const change = { message: refOf(row, labels), ...changeOf(set, labelsBefore, provider !== 'gmail') }
+        return [{ before: row, change, only: provider === 'gmail' ? onlyPaths(set, labels) : undefined }]
       } catch (error) {
         if (!(error instanceof AppError)) throw error
         errors.set(row.id, error)
@@ -81,23 +81,30 @@ export function messageChanger(deps: ChangerDeps) {
     })
   }
 
-  /** Sends the changes and stores what the provider accepted. Adds the errors of single messages to `errors`. */
+  /**
+   * Sends the changes and stores what the provider accepted. Adds the errors of single messages to `errors`. Leaves to a sync what is
+   * not known for certain in the end.
+   */
   async function run(target: Target, planned: readonly Planned[], errors: Map<string, AppError>): Promise<void> {
     let left = planned
+    let needsSync = false
     for (let reads = 0; left.length > 0; reads += 1) {
       const results = await send(target.mailbox, left)
       const accepted: AcceptedChange[] = []
-      left.forEach(({ row }, index) => {
+      left.forEach(({ before }, index) => {
         const result = results[index]
-        if (result instanceof ProviderError || result instanceof AppError) {
-          errors.set(row.id, result instanceof AppError ? result : toAppError(result, 'The message'))
-        } else if (result !== undefined) accepted.push({ before: row, now: result })
+        if (result === undefined) return
+        if (!(result instanceof Error)) accepted.push({ before, now: result })
+        // The provider has accepted the change; only reading the message again failed.
+        else if (reads > 0) needsSync = true
+        else errors.set(before.id, result instanceof AppError ? result : toAppError(result, 'The message'))
       })
+      needsSync ||= accepted.some(({ now }) => now.location === null)
       const conflicts = await store(target, accepted)
-      if (conflicts.length === 0 && !accepted.some(({ now }) => now.location === null)) return
-      if (conflicts.length === 0 || reads === MAX_READS) return requestSync(target.accountId)
-      left = await again(target, conflicts)
+      if (reads === MAX_READS && conflicts.length > 0) needsSync = true
+      left = reads === MAX_READS ? [] : await again(target, conflicts)
     }
+    if (needsSync) await requestSync(target.accountId)
   }
 
   async function send(mailbox: MailboxChanges, planned: readonly Planned[]): Promise<ChangeOutcome[]> {
@@ -116,7 +123,7 @@ export function messageChanger(deps: ChangerDeps) {
     return results
   }
 
-  /** In small transactions. Returns the changes whose row has changed meanwhile. */
+  /** In small transactions. Returns the changes of which sync or another request may know a newer state. */
   async function store(target: Target, accepted: readonly AcceptedChange[]): Promise<AcceptedChange[]> {
     const conflicts: AcceptedChange[] = []
     for (let start = 0; start < accepted.length; start += ROWS_PER_TRANSACTION) {
@@ -136,7 +143,7 @@ export function messageChanger(deps: ChangerDeps) {
     const states = new Map(conflicts.map(({ before, now }) => [before.id, now]))
     return rows.flatMap((row) => {
       const now = states.get(row.id)
-      return now === undefined ? [] : [{ row, change: { message: refAfter(row, now, labels) } }]
+      return now === undefined ? [] : [{ before: row, change: { message: refAfter(row, now, labels) } }]
     })
   }
 
@@ -204,7 +211,7 @@ interface Target {
 }
 
 interface Planned {
-  row: MessageRow
+  before: MessageRow
   change: MessageChange<MessageRef>
   /** The only paths that the message may have in the end. */
   only?: ReadonlySet<string> | undefined

@@ -27,8 +27,8 @@ export interface AcceptedChange {
 
 /**
  * Stores changes that the provider has accepted: rows, labels, counters, and the events that sync would record, which then finds
- * nothing to do. Call it after `accounts.hold`. Returns the changes whose row was changed in between, by sync as a rule, to
- * something else: which state is newer is unknown, so the caller reads the message again.
+ * nothing to do. Call it after `accounts.hold`. Returns the changes whose row another one has written or confirmed in between, sync as
+ * a rule, and not to what the provider returned: which state is newer is unknown, so the caller reads the message again.
  */
 export async function storeApiChanges(
   tx: Tx,
@@ -48,7 +48,7 @@ export async function storeApiChanges(
     if (row === undefined) return []
     const carried = labelsBefore.get(row.id) ?? parseFields(row.fields).labelIds ?? []
     const state = stateOf(context, row, one.now, carried)
-    if (!isUnchanged(row, one.before) && !isSame(row, carried, state)) {
+    if (mayBeOlder(row, one.before, state) && !isSame(row, carried, state)) {
       conflicts.push(one)
       return []
     }
@@ -147,19 +147,27 @@ function stateOf(
   return { ...flags, folderId, ...(stays ? locationColumns(row) : location), labelIds, listedIn }
 }
 
+type MessageState = ReturnType<typeof stateOf>
+
 function locationColumns({ uidValidity, uid, providerMessageId }: MessageRow) {
   return { uidValidity, uid, providerMessageId }
 }
 
-function isUnchanged(row: MessageRow, before: MessageRow): boolean {
-  const columns = ['version', 'folderId', 'uidValidity', 'uid', 'goneAt'] as const
-  return columns.every((column) => row[column] === before[column])
+/**
+ * Whether the row may show a newer state than the provider returned. An equal row is no proof: sync, or another request, may have read
+ * the message after it was changed back, and confirmed the row. Only a new UID shows in the row in any case.
+ */
+function mayBeOlder(row: MessageRow, before: MessageRow, state: MessageState): boolean {
+  const hasChanged = (columns: readonly (keyof MessageRow)[]) => columns.some((name) => row[name] !== before[name])
+  if (hasChanged(['version', 'folderId', 'uidValidity', 'uid', 'goneAt'])) return true
+  const getsNewUid = row.uidValidity !== null && row.folderId !== state.folderId
+  return !getsNewUid && hasChanged(['apiChange', 'confirmations'])
 }
 
 function isSame(
   row: MessageRow,
   labelsBefore: readonly string[],
-  { unread, starred, folderId, labelIds }: ReturnType<typeof stateOf>,
+  { unread, starred, folderId, labelIds }: MessageState,
 ): boolean {
   const hasLabels = labelsBefore.length === labelIds.length && labelIds.every((id) => labelsBefore.includes(id))
   return row.unread === unread && row.starred === starred && row.folderId === folderId && hasLabels

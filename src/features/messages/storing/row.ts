@@ -17,7 +17,7 @@ export type MessageFields = Pick<
 /** The columns that come from the provider. `newMessageRow` adds the others, and `messageWriter` a missing thread. */
 export type IncomingRow = Omit<
   MessageRow,
-  'id' | 'accountId' | 'folderId' | 'goneAt' | 'apiChange' | 'version' | 'createdAt' | 'updatedAt'
+  'id' | 'accountId' | 'folderId' | 'goneAt' | 'apiChange' | 'confirmations' | 'version' | 'createdAt' | 'updatedAt'
 >
 
 /** Longer texts are cut: the provider has the complete message. */
@@ -74,6 +74,7 @@ export function newMessageRow(
     folderId: labelId,
     goneAt: null,
     apiChange: null,
+    confirmations: 0,
     version: 1,
     createdAt: nowMs,
     updatedAt: nowMs,

@@ -1,4 +1,4 @@
-import { type Dialect, insertRows, padded, type Tx, updateEach } from '../../../infra/db/index.ts'
+import { compiledOnce, type Dialect, insertRows, padded, type Tx, updateEach } from '../../../infra/db/index.ts'
 import { deleteBodies } from '../bodies/store.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import { eraseThreadLists, threadLists } from '../threads/lists.ts'
@@ -108,24 +108,19 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
       return rows
     },
 
-    /** Sets flags. Returns only the rows whose flags changed. */
-    async setFlags(changes: readonly FlagChange[]): Promise<MessageRow[]> {
-      const changed = changes.filter(({ row, unread, starred }) => row.unread !== unread || row.starred !== starred)
-      const rows = changed.map(({ row, unread, starred }) => ({
-        ...row,
-        ...{ unread, starred, version: row.version + 1, updatedAt: nowMs },
-      }))
-      await updateEach(tx, 'messages', FLAG_COLUMNS, rows)
-      for (const unread of [0, 1]) {
-        const toggled = changed.filter((change) => change.row.unread !== unread && change.unread === unread)
-        await labels.setUnread(
-          toggled.map(({ row }) => row.id),
-          unread,
-        )
-      }
-      await writeTexts(tx, await withLabels(rows))
+    /** Returns only the rows whose flags changed. */
+    setFlags,
+
+    /** As `setFlags`, for flags that sync has read: confirms the other rows. */
+    async syncFlags(changes: readonly FlagChange[]): Promise<MessageRow[]> {
+      const rows = await setFlags(changes)
+      const changed = new Set(idsOf(rows))
+      await confirm(changes.flatMap(({ row }) => (changed.has(row.id) ? [] : row.id)))
       return rows
     },
+
+    /** For messages that sync has found as they are stored. */
+    confirm,
 
     /** Marks messages that left their folder. Sync deletes them unless they appear in another folder. */
     async markMissing(ids: readonly string[]): Promise<void> {
@@ -176,11 +171,40 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
     return ids.length
   }
 
+  async function setFlags(changes: readonly FlagChange[]): Promise<MessageRow[]> {
+    const changed = changes.filter(({ row, unread, starred }) => row.unread !== unread || row.starred !== starred)
+    const rows = changed.map(({ row, unread, starred }) => ({
+      ...row,
+      ...{ unread, starred, version: row.version + 1, updatedAt: nowMs },
+    }))
+    await updateEach(tx, 'messages', FLAG_COLUMNS, rows)
+    for (const unread of [0, 1]) {
+      const toggled = changed.filter((change) => change.row.unread !== unread && change.unread === unread)
+      await labels.setUnread(
+        toggled.map(({ row }) => row.id),
+        unread,
+      )
+    }
+    await writeTexts(tx, await withLabels(rows))
+    return rows
+  }
+
+  async function confirm(ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await confirmRows(tx, padded(ids))
+  }
+
   async function withLabels(rows: readonly MessageRow[]): Promise<LabelledMessage[]> {
     const labelIds = await messageStore(tx).labelIds(rows.map((row) => row.id))
     return rows.map((row) => ({ row, labelIds: labelIds.get(row.id) ?? [] }))
   }
 }
+
+const confirmRows = compiledOnce((handle, ids: readonly string[]) =>
+  handle
+    .updateTable('messages')
+    .set((eb) => ({ confirmations: eb('confirmations', '+', 1) }))
+    .where('id', 'in', ids),
+)
 
 export type MessageWriter = ReturnType<typeof messageWriter>
 

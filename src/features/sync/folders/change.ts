@@ -74,7 +74,7 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
   const isStale = ({ apiChange }: Pick<Candidate, 'apiChange'>) => (apiChange ?? 0) > context.apiChanges.latest
 
   async function updateFlags(rows: readonly MessageRow[], flags: ReadonlyMap<number, Flags>) {
-    const changed = await writer.setFlags(rows.map((row) => ({ row, ...(flags.get(row.uid ?? -1) ?? row) })))
+    const changed = await writer.syncFlags(rows.map((row) => ({ row, ...(flags.get(row.uid ?? -1) ?? row) })))
     if (changed.some(isStale)) throw new StaleRead()
     counts.updated += changed.length
     for (const row of changed) pushChange(row, label.role)

@@ -152,14 +152,15 @@ async function storePart(
     await change.setFlags(part.changed)
     await change.add(part.added, part.refetched)
     const counts = await change.record()
-    if (part.cursor !== undefined) {
-      const { accountId, label } = context
-      const { uidValidity } = change
-      await cursorStore(tx).savePosition(accountId, label.id, { cursor: part.cursor, uidValidity })
-      const storedSince = hasOlder ? Number.MAX_SAFE_INTEGER : 0
-      if (hasOlder !== undefined) await mailHorizons(tx).save({ accountId, scopeId: label.id, storedSince })
+    const { accountId, label } = context
+    if (part.cursor === undefined) {
+      await cursorStore(tx).countPart(accountId, label.id)
+      return { counts, uidValidity: null }
     }
-    return { counts, uidValidity: part.cursor === undefined ? null : change.uidValidity }
+    await cursorStore(tx).savePosition(accountId, label.id, part.cursor, change.uidValidity)
+    const storedSince = hasOlder ? Number.MAX_SAFE_INTEGER : 0
+    if (hasOlder !== undefined) await mailHorizons(tx).save({ accountId, scopeId: label.id, storedSince })
+    return { counts, uidValidity: change.uidValidity }
   }
 }
 

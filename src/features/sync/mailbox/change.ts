@@ -59,6 +59,8 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
   const byId = new Map([...context.labels.values()].map((label) => [label.id, label]))
   const counts = new Map<string, FolderCounts>()
   const events: NewEvent[] = []
+  /** The ids of messages that are stored as they were read. */
+  const confirmed: string[] = []
   /** Messages, where `counts` has them once per label. */
   const totals: FolderCounts = { added: 0, updated: 0, deleted: 0 }
 
@@ -118,7 +120,10 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       row.unread !== unread ||
       row.starred !== starred ||
       row.threadId !== threadId
-    if (!isVisible && !isFoundAgain) return undefined
+    if (!isVisible && !isFoundAgain) {
+      confirmed.push(row.id)
+      return undefined
+    }
     if (isStale(row)) throw new StaleRead()
     totals.updated += 1
 
@@ -217,7 +222,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
         const now = remote.get(providerMessageId)
         return { unread: Number(now?.unread ?? unread), starred: Number(now?.starred ?? starred) }
       }
-      await writer.setFlags(rows.filter(isFound).map((row) => ({ row, ...flagsOf(row) })))
+      await writer.syncFlags(rows.filter(isFound).map((row) => ({ row, ...flagsOf(row) })))
       await writer.update(
         rows.flatMap((row) => {
           const one = remote.get(row.providerMessageId)
@@ -337,6 +342,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
 
     /** Returns how many messages changed. */
     async record(): Promise<FolderCounts> {
+      await writer.confirm(confirmed)
       const labels = labelStore(tx)
       for (const [id, changed] of counts) {
         const label = byId.get(id)

@@ -140,8 +140,11 @@ async function storePart(
     await change.change(part.changed)
     await change.find(part.added, part.refetched, await cursors.find(accountId, cursorId))
     const counts = await change.record()
-    if (part.cursor === undefined) return counts
-    await cursors.save(accountId, cursorId, { cursor: part.cursor })
+    if (part.cursor === undefined) {
+      await cursors.countPart(accountId, cursorId)
+      return counts
+    }
+    await cursors.savePosition(accountId, cursorId, part.cursor, null)
     if (storedSince !== undefined) await mailHorizons(tx).save({ accountId, scopeId: cursorId, storedSince })
     return counts
   }
