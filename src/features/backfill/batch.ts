@@ -142,7 +142,7 @@ async function readIds(request: ReadRequest, mail: IdMailProvider, access: MailA
     async store(tx) {
       // Sync ignores changes of messages that are not stored: it may have done so with these.
       const now = await positions.find(tx, account.id, scopeId)
-      if (now?.cursor !== position.cursor) throw new StaleRead()
+      if (now?.parts !== position.parts) throw new StaleRead()
       const labels = new Map((await labelStore(tx).all(account.id)).map((one) => [one.providerId, one]))
       const into = { accountId: account.id, apiChanges, provider: account.provider, labels }
       return storeBackfilledFound(tx, { ...deps.stored, dialect: db.dialect }, into, found)

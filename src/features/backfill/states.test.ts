@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
 import { type Databases, databases } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
+import { HeldTransactions } from '../../../test/kit/held-transactions.ts'
 import { mailEvents } from '../../../test/kit/mailbox-state.ts'
 import { type SyncedDoubleOptions, syncedDouble } from '../../../test/kit/synced-double.ts'
-import { ProviderError } from '../../providers/contract/index.ts'
+import { type IdMailProvider, ProviderError } from '../../providers/contract/index.ts'
 import { type BackfillConfig, changeConfig } from './config.ts'
 import { rateOf, withSample } from './rate.ts'
 import type { BackfillAction } from './service.ts'
@@ -14,9 +15,14 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const OLD = 40
 
 /** A mailbox with 40 messages of the last 40 days, of which sync has stored the newest ones. The engine does not run yet. */
-async function mailbox(config: Partial<BackfillConfig> = {}, kind: 'whole' | 'folders' = 'whole') {
+async function mailbox(
+  config: Partial<BackfillConfig> = {},
+  kind: 'whole' | 'folders' = 'whole',
+  more: Pick<SyncedDoubleOptions, 'mailAs' | 'dbAs'> = {},
+) {
   const nowMs = Date.now()
   const options: SyncedDoubleOptions = {
+    ...more,
     settings: { initialMessages: 5 },
     before(box) {
       for (let n = 0; n < OLD; n += 1) {
@@ -145,4 +151,43 @@ it('estimates the rate from about the last minute of work', () => {
   expect(samples.length).toBeLessThan(20)
   expect(rateOf(samples)).toBeCloseTo(600, 5)
   expect(rateOf(withSample(samples, [10 * 60_000, 1300]))).toBeNull()
+})
+
+it('reads a batch again when sync has stored a part of a step, in which it ignored a change of a message of the batch', async () => {
+  const parts = new HeldTransactions()
+  let release: (() => void) | undefined
+  let isHeld = true
+  /** Holds what the first batch has read. */
+  const mailAs = (mail: IdMailProvider): IdMailProvider => ({
+    ...mail,
+    backfill: (access) => {
+      const backfill = mail.backfill(access)
+      return {
+        ...backfill,
+        async read(request) {
+          const page = await backfill.read(request)
+          if (isHeld) await new Promise<void>((resolve) => (release = resolve))
+          isHeld = false
+          return page
+        },
+      }
+    },
+  })
+  const { box, service, accountId, backfill, act, status, same } = await mailbox({}, 'whole', {
+    mailAs,
+    dbAs: (db) => parts.of(db),
+  })
+  box.pageSize = 1000
+  await act('start')
+  await backfill.start()
+  await eventually(() => expect(release).toBeDefined())
+  for (let n = 0; n < OLD; n += 1) box.set(`old-${n}`, { unread: false })
+  for (let n = 0; n < 300; n += 1) box.deliver(`new-${n}`)
+  parts.holdSecond()
+  await service.wake(accountId)
+  await eventually(() => expect(parts.isHeld).toBe(true))
+  release?.()
+  await status({ status: 'completed' })
+  parts.release()
+  await same()
 })
