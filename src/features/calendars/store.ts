@@ -161,6 +161,16 @@ export function eventStore(handle: Handle, calendarId: string) {
       await handle.updateTable('calendarEvents').set(changes).where('id', '=', id).execute()
     },
 
+    /** For events that sync has found as they are stored. */
+    async confirm(ids: readonly string[]): Promise<void> {
+      if (ids.length === 0) return
+      await handle
+        .updateTable('calendarEvents')
+        .set((eb) => ({ confirmations: eb('confirmations', '+', 1) }))
+        .where('id', 'in', ids)
+        .execute()
+    },
+
     async remove(ids: readonly string[]): Promise<void> {
       if (ids.length === 0) return
       await handle.deleteFrom('calendarInstances').where('eventId', 'in', ids).execute()

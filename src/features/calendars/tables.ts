@@ -62,6 +62,8 @@ interface CalendarEventTable {
   version: number
   /** The number of the last change through the API, 0 without one. */
   apiChange: number
+  /** How often sync has read the event and found it as it is stored: a change through the API that began before may be older. */
+  confirmations: number
   createdAt: number
   updatedAt: number
 }

@@ -5,7 +5,7 @@ import { type EventAccess, type EventChangeDeps, type EventPath, type OpenEvent,
 import type { Scope, SendUpdates } from './api.ts'
 import { endBefore } from './following.ts'
 import { rowsOf, scopeOf, unstoredOf, wholeSeries } from './scope.ts'
-import { type Accepted, storeAccepted } from './storing.ts'
+import { type Accepted, storeChange } from './storing.ts'
 import { instanceEvent } from './target.ts'
 
 export interface DeleteOptions {
@@ -15,8 +15,6 @@ export interface DeleteOptions {
 
 /** Deletes an event, one instance, or a series from an instance on: at the provider first, then in the store. */
 export function eventDeletions(deps: EventChangeDeps, access: EventAccess) {
-  const { db } = deps
-
   async function remove(path: EventPath, { scope: given, sendUpdates }: DeleteOptions): Promise<void> {
     const opened = await access.openEvent(path)
     const scope = scopeOf(opened.target, given)
@@ -31,12 +29,11 @@ export function eventDeletions(deps: EventChangeDeps, access: EventAccess) {
     const signal = AbortSignal.timeout(LIVE_MS)
     await readLive('The event', () => changes.deleteEvent({ ...target.remote, notify: sendUpdates === 'all', signal }))
     const left = await whatIsLeft(opened, signal)
-    await db.transaction((tx) =>
-      storeAccepted(deps, tx, {
-        ...{ account, calendar, before: rowsOf(target), unstored: unstoredOf(target), ...left },
-        isSeries: target.instance !== undefined,
-      }),
-    )
+    const accepted = {
+      ...{ account, calendar, before: rowsOf(target), unstored: unstoredOf(target), ...left },
+      isSeries: target.instance !== undefined,
+    }
+    await storeChange(deps, changes, accepted, target.event)
   }
 
   return { remove }

@@ -19,7 +19,7 @@ import { parseEventInput } from './input.ts'
 import { keyOf } from './key.ts'
 import { rowsOf, unstoredOf, wholeSeries } from './scope.ts'
 import { type SplitRecurrence, splitRecurrence } from './split-recurrence.ts'
-import { type Accepted, storeAccepted, storedView } from './storing.ts'
+import { type Accepted, storeChange } from './storing.ts'
 import { instanceEvent } from './target.ts'
 
 /**
@@ -79,10 +79,7 @@ export async function changeFollowing(
     end(opened, split, notify, signal).catch(undo(changes, request, created)),
   )
   const accepted = await acceptedEnd(deps, opened, [ended, created], row)
-  return deps.db.transaction(async (tx) => {
-    await storeAccepted(deps, tx, accepted)
-    return storedView(tx, accepted, created, deps.clock.now())
-  })
+  return storeChange(deps, changes, accepted, created)
 }
 
 /** Ends a series before the instance. False for its first instance: then the whole series is to be deleted. */
@@ -92,7 +89,7 @@ export async function endBefore(deps: EventChangeDeps, opened: OpenEvent, notify
   if (split === undefined) return false
   const ended = await readLive('The series', () => end(opened, split, notify, signal))
   const accepted = await acceptedEnd(deps, opened, [ended])
-  await deps.db.transaction((tx) => storeAccepted(deps, tx, accepted))
+  await storeChange(deps, opened.changes, accepted, ended)
   return true
 }
 

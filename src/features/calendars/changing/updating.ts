@@ -9,7 +9,7 @@ import type { EventBody, Scope, SendUpdates } from './api.ts'
 import { changeFollowing } from './following.ts'
 import { parseEventInput } from './input.ts'
 import { scopeOf, unstoredOf, wholeSeries } from './scope.ts'
-import { type Accepted, storeAccepted, storedView } from './storing.ts'
+import { type Accepted, storeAccepted, storeChange } from './storing.ts'
 import { findTarget, instanceEvent } from './target.ts'
 
 export interface UpdateOptions {
@@ -24,7 +24,7 @@ const MAX_TRIES = 3
 
 /** Changes an event, one instance, or a series from an instance on: at the provider first, then in the store. */
 export function eventUpdates(deps: EventChangeDeps, access: EventAccess) {
-  const { db, clock } = deps
+  const { db } = deps
 
   async function update(path: EventPath, body: EventBody, options: UpdateOptions): Promise<CalendarEventView> {
     const opened = await access.openEvent(path)
@@ -56,23 +56,24 @@ export function eventUpdates(deps: EventChangeDeps, access: EventAccess) {
     if (errors.length > 0) throw invalidFields(errors)
     if (Object.keys(input).length === 0) throw invalid('body', 'must have at least one field to change')
     requireNotify(account, sendUpdates, (input.attendees ?? target.event.attendees).length > 0)
-    const event = await readLive('The event', () => send(opened, input, ifMatch, sendUpdates === 'all'))
-    return store(opened, input, event)
+    const sent = await readLive('The event', () => send(opened, input, ifMatch, sendUpdates === 'all'))
+    return store(sent.opened, input, sent.event)
   }
 
-  /** With `ifMatch` the provider checks the version too. */
+  /** With `ifMatch` the provider checks the version too. Returns also what was stored before the request that succeeded. */
   async function send(
     opened: OpenEvent,
     input: Partial<EventInput>,
     ifMatch: number | undefined,
     notify: boolean,
-  ): Promise<RemoteEvent> {
+  ): Promise<{ opened: OpenEvent; event: RemoteEvent }> {
     const { changes } = opened
     for (let current = opened, tries = 1; ; tries += 1) {
       const signal = AbortSignal.timeout(LIVE_MS)
       const etag = ifMatch === undefined ? null : await etagOf(current, signal)
       try {
-        return await changes.updateEvent({ ...current.target.remote, changes: input, etag, notify, signal })
+        const event = await changes.updateEvent({ ...current.target.remote, changes: input, etag, notify, signal })
+        return { opened: current, event }
       } catch (error) {
         const isOutdated = error instanceof ProviderError && error.kind === 'conflict'
         if (!isOutdated || ifMatch === undefined || tries >= MAX_TRIES) throw error
@@ -110,10 +111,7 @@ export function eventUpdates(deps: EventChangeDeps, access: EventAccess) {
       removed: row?.isSeries === 1 ? await lostExceptions(opened, input, event) : [],
       isSeries: row?.isSeries === 1 || event.recurrence.length > 0,
     }
-    return db.transaction(async (tx) => {
-      await storeAccepted(deps, tx, accepted)
-      return storedView(tx, accepted, event, clock.now())
-    })
+    return storeChange(deps, opened.changes, accepted, event)
   }
 
   /** Exceptions of instances that the series no longer has. Google keeps those of a series that was moved. */

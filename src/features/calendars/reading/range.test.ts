@@ -84,6 +84,7 @@ async function store(
           round: 0,
           version: 1,
           apiChange: 0,
+          confirmations: 0,
         },
         ...{ createdAt: 1, updatedAt: updated[index] ?? 1 },
       }

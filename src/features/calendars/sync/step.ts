@@ -74,6 +74,8 @@ export async function applyChanges(
   /** Provider ids of series whose instances are no longer right. */
   const stale = new Set<string>()
   const addedInstances: InstanceRow[] = []
+  /** The ids of rows that are stored as they were read. */
+  const confirmed: string[] = []
   /** Ids that rows got from their original start. */
   const adopted = new Set<string>()
 
@@ -90,6 +92,7 @@ export async function applyChanges(
   }
   for (const providerId of removed) await remove(providerId)
   for (const providerId of stale) await expand(providerId)
+  await store.confirm(confirmed)
   await insertRows(tx, 'calendarEvents', [...added.values()])
   await insertManyRows(tx, 'calendarInstances', addedInstances)
   if (isAnnounced) await events.record(tx, changes.map(eventOf))
@@ -147,11 +150,14 @@ export async function applyChanges(
       ...row,
       ...{ status: event.status, isSeries: Number(event.recurrence.length > 0), content },
       ...{ searchText: searchTextOf(event), round: calendar.round, version, updatedAt: isSame ? row.updatedAt : nowMs },
-      ...('apiChange' in source && { apiChange: source.apiChange }),
+      ...('apiChange' in source
+        ? { apiChange: source.apiChange }
+        : { confirmations: row.confirmations + Number(isSame) }),
     }
     const isWritten = !isSame || row.round !== calendar.round || adopted.has(event.eventId) || 'apiChange' in source
     if (added.has(row.id)) added.set(row.id, updated)
     else if (isWritten) await store.update(row.id, updated)
+    else confirmed.push(row.id)
     known.set(event.eventId, updated)
     if (!isSame) changes.push({ type: typeOfChange(event), row: updated, content: event })
   }
@@ -171,6 +177,7 @@ export async function applyChanges(
       ...{ isSeries: Number(event.recurrence.length > 0), content, searchText: searchTextOf(event) },
       ...{ startMs: 0, firstMs: null, lastMs: null, gapMs: -1, round: calendar.round, version: firstVersion(event) },
       ...{ createdAt: nowMs, updatedAt: nowMs, apiChange: 'apiChange' in source ? source.apiChange : 0 },
+      confirmations: 0,
     }
   }
 

@@ -1,0 +1,134 @@
+import { catalogue } from '../../src/app/event-catalogue.ts'
+import { recorder } from '../../src/events/index.ts'
+import { calendarChanger } from '../../src/features/calendars/changing/changer.ts'
+import { calendarStore, eventStore } from '../../src/features/calendars/store.ts'
+import { syncCalendars } from '../../src/features/calendars/sync/account.ts'
+import type { Db } from '../../src/infra/db/index.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { idGenerator } from '../../src/lib/ids.ts'
+import {
+  type CalendarAccount,
+  type CalendarChanges,
+  ProviderError,
+  type RemoteCalendar,
+  type RemoteEvent,
+} from '../../src/providers/contract/index.ts'
+import { testAccounts } from './accounts.ts'
+
+const CALENDAR: RemoteCalendar = {
+  ...{ calendarId: 'work', summary: 'Work', description: '', timeZone: 'UTC', primary: true, selected: true },
+  ...{ backgroundColor: null, foregroundColor: null, role: 'owner' },
+}
+const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
+const at = (time: string) => ({ dateTime: `${tomorrow}T${time}:00`, timeZone: 'UTC' })
+const eventOf = (eventId: string, summary = eventId): RemoteEvent => ({
+  ...{ eventId, iCalUid: eventId, etag: null, status: 'confirmed', summary, description: '', location: '' },
+  ...{ start: at('09:00'), end: at('10:00'), recurrence: [], recurringEventId: null, originalStart: null, busy: true },
+  ...{ visibility: 'default', organizer: null, attendees: [], conference: null, reminders: [], htmlLink: null },
+  ...{ createdAt: null, updatedAt: null },
+})
+
+/** The times of a request. */
+export function hoursTomorrow(from: string, to: string) {
+  return { start: { dateTime: `${tomorrow}T${from}:00:00Z` }, end: { dateTime: `${tomorrow}T${to}:00:00Z` } }
+}
+
+/**
+ * One calendar of a provider that reports each change after a cursor, as with a sync token. `meanwhile` runs the test's code once while
+ * the next response is on its way. Syncs only on request.
+ */
+export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
+  const { accounts, link, events: recorded, bus } = testAccounts(db)
+  const { id: accountId } = await link()
+  const clock = systemClock
+  const ids = idGenerator(clock)
+  const events = recorder({ catalogue, clock, ids, bus })
+  const state = new Map<string, RemoteEvent>()
+  /** The ids of changed events, oldest first. A cursor is a position in it. */
+  const log: string[] = []
+  let meanwhile: { listing?: () => Promise<void>; change?: () => Promise<void> } = {}
+  let reads = 0
+
+  function put(eventId: string, summary = eventId): RemoteEvent {
+    const event = eventOf(eventId, summary)
+    state.set(eventId, event)
+    log.push(eventId)
+    return event
+  }
+  function drop(eventId: string): void {
+    state.delete(eventId)
+    log.push(eventId)
+  }
+  async function run(what: keyof typeof meanwhile): Promise<void> {
+    const work = meanwhile[what]
+    delete meanwhile[what]
+    await work?.()
+  }
+  for (const id of eventIds) put(id)
+
+  const remote: CalendarAccount = {
+    listCalendars: async () => [CALENDAR],
+    async *syncEvents({ cursor }) {
+      const changed = [...new Set(log.slice(Number(cursor ?? 0)))]
+      const found = changed.flatMap((id) => state.get(id) ?? [])
+      const removed = changed.filter((id) => !state.has(id))
+      const end = String(log.length)
+      await run('listing')
+      reads += 1
+      yield { found, entered: [], complete: [], removed, cursor: end }
+    },
+    readRange: async () => [],
+  }
+  async function responded<T>(response: T): Promise<T> {
+    await run('change')
+    return response
+  }
+  const changes: CalendarChanges = {
+    getEvent: async ({ eventId }) => {
+      const event = state.get(eventId)
+      if (event === undefined) throw new ProviderError('not_found', 'there is no such event')
+      return event
+    },
+    createEvent: ({ key, event }) => responded(put(key, event.summary)),
+    updateEvent: ({ eventId, changes: { summary } }) => responded(put(eventId, summary)),
+    deleteEvent: async ({ eventId }) => responded(drop(eventId)),
+    respond: async () => null,
+  }
+  const deps = { db, clock, ids, events, fence: async () => {}, windowMonths: [1, 12] as const }
+  const { signal } = new AbortController()
+  return {
+    accountId,
+    put,
+    drop,
+    changer: calendarChanger({
+      db,
+      clock,
+      ids,
+      events,
+      accounts,
+      calendars: () => ({ open: () => remote, changes: () => changes }),
+    }),
+    sync: () => syncCalendars(deps, { accountId, epoch: 1, provider: 'imap', remote, signal }, () => true),
+    /** Runs before the next listing, or the response to the next change, arrives. */
+    meanwhile(what: keyof typeof meanwhile, work: () => Promise<void>): void {
+      meanwhile = { ...meanwhile, [what]: work }
+    },
+    /** How often sync has read the changes. */
+    reads: () => reads,
+    /** The stored events: `summary version`. */
+    async stored(): Promise<string[]> {
+      const [calendar] = await calendarStore(db.read).all(accountId)
+      const rows = await eventStore(db.read, calendar?.id ?? '').after('', 10)
+      return rows.map(({ content, version }) => `${JSON.parse(content).summary} ${version}`).sort()
+    },
+    /** Our id of a stored event. */
+    async idOf(providerId: string): Promise<string> {
+      const [calendar] = await calendarStore(db.read).all(accountId)
+      return (await eventStore(db.read, calendar?.id ?? '').find(providerId))?.id ?? ''
+    },
+    /** Recorded events about events, oldest first. */
+    async announced() {
+      return (await recorded(accountId)).filter(({ type }) => type.startsWith('calendar.event.'))
+    },
+  }
+}
