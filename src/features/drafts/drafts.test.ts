@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Databases, describeEachDatabase, describeOneDatabase } from '../../../test/kit/database.ts'
 import { draftApi } from '../../../test/kit/draft-api.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { syncedDouble } from '../../../test/kit/synced-double.ts'
+import { type SyncedDoubleOptions, syncedDouble } from '../../../test/kit/synced-double.ts'
 import { mail, syncedMailbox } from '../../../test/kit/synced-mailbox.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 import { otherClient } from '../../../test/servers/imap-mailbox.ts'
-import { ProviderError } from '../../providers/contract/index.ts'
+import { type IdMailProvider, ProviderError } from '../../providers/contract/index.ts'
 
 const NEW = {
   to: ['Bob <bob@example.com>', 'eve@example.com'],
@@ -49,6 +49,55 @@ describe.each(['whole', 'folders'] as const)('drafts of a mailbox with message i
       expect((await api.remove(`/drafts/${id}`)).status).toBe(404)
       await same()
       expect(await types()).toEqual(['draft.created 1', 'draft.updated 2', 'draft.deleted 3'])
+    })
+
+    it('does not undo what another program has saved, or deleted, and sync has stored during a change', async () => {
+      let meanwhile: (() => Promise<void>) | undefined
+      /** Runs `meanwhile` once, before the draft that was saved is stored. */
+      const mailAs = (mail: IdMailProvider): IdMailProvider => ({
+        ...mail,
+        liveReads(access) {
+          const reads = mail.liveReads(access)
+          return {
+            ...reads,
+            async getBody(ref) {
+              const body = await reads.getBody(ref)
+              const work = meanwhile
+              meanwhile = undefined
+              await work?.()
+              return body
+            },
+          }
+        },
+      })
+      const { box, api, same, types } = await served(kind, open, { mailAs })
+      // The removal of a version and the next one are in one step.
+      box.pageSize = 100
+      const { id } = (await api.post('/drafts', { accountId: api.accountId, ...NEW })).json
+      await same()
+      meanwhile = async () => {
+        const [draft] = Object.values(box.state.messages)
+        if (draft === undefined) throw new Error('there is no draft')
+        if (kind === 'folders') box.set(draft.id, { subject: 'Other' })
+        else {
+          box.remove(draft.id)
+          box.deliver('edited', { ...draft, id: 'edited', subject: 'Other' })
+        }
+        await same()
+      }
+      expect(await api.put(`/drafts/${id}`, { subject: 'Mine' })).toMatchObject({
+        ...{ status: 200, json: { id, subject: 'Other' } },
+      })
+      expect((await api.get(`/drafts/${id}`)).json).toMatchObject({ id, subject: 'Other' })
+      await same()
+
+      meanwhile = async () => {
+        for (const draft of Object.keys(box.state.messages)) box.remove(draft)
+        await same()
+      }
+      expect((await api.put(`/drafts/${id}`, { subject: 'Mine' })).status).toBe(404)
+      await same()
+      expect((await types()).at(-1)).toMatch(/^draft.deleted /)
     })
 
     it('saves attachments from base64, files and stored messages, and replaces them when given', async () => {
@@ -255,8 +304,8 @@ describe.each(['whole', 'folders'] as const)('drafts of a mailbox with message i
   })
 })
 
-async function served(kind: 'whole' | 'folders', open: Databases) {
-  const mailbox = await syncedDouble(kind, open)
+async function served(kind: 'whole' | 'folders', open: Databases, options: SyncedDoubleOptions = {}) {
+  const mailbox = await syncedDouble(kind, open, options)
   const api = await draftApi(mailbox)
   return {
     ...mailbox,

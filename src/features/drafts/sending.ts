@@ -18,16 +18,13 @@ import {
 import type { Composition, Outbox } from '../outbox/index.ts'
 import type { SendDraftBody } from './api.ts'
 import { withDraftLock } from './store.ts'
-import type { StoredDraft, StoredDrafts, StoredDraftsDeps } from './stored-drafts.ts'
+import { beingChanged, MAX_READS, type StoredDraft, type StoredDrafts, type StoredDraftsDeps } from './stored-drafts.ts'
 
 export interface DraftSendingDeps extends StoredDraftsDeps {
   log: Log
   outbox: Pick<Outbox, 'sendingAccount' | 'prepare' | 'accept'>
   reader: Pick<MessageReader, 'openAttachment'>
 }
-
-/** Another program that saves the draft again and again would otherwise keep a request busy. */
-const MAX_READS = 3
 
 /** Sends drafts: a request accepts the current version into the outbox; once it was sent, the outbox deletes the draft. */
 export function draftSending(deps: DraftSendingDeps, stored: StoredDrafts) {
@@ -72,8 +69,7 @@ export function draftSending(deps: DraftSendingDeps, stored: StoredDrafts) {
       draft = await stored.refresh(before, mailbox)
       if (composition !== undefined && draft.row.version === before.row.version) return [draft, composition]
     }
-    const message = 'Another program is changing this draft. Try again shortly.'
-    throw new AppError('not_ready', { message, headers: { 'retry-after': '5' } })
+    throw beingChanged()
   }
 
   return {

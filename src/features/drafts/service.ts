@@ -117,19 +117,22 @@ export function draftService(deps: DraftsDeps) {
       ...{ accountId, messageId, rfcMessageId, subject, html: body.html },
       async store(tx: Tx) {
         await accounts.hold(tx, accountId)
-        const row = await storeDraft(tx, stored.contextOf({ account, labels, folder }), messageId, saved, read)
+        const context = stored.contextOf({ account, labels, folder })
+        const row = await storeDraft(tx, context, { newId: messageId }, saved, read)
         return { row, draft: draftView(row, saved.message.draftId ?? null, read) }
       },
     }
   }
 
+  async function get(draftId: string): Promise<Draft> {
+    const draft = await stored.find(draftId)
+    return stored.view(draft.row, await stored.readBody(draft))
+  }
+
   return {
     ...draftSending(deps, stored),
 
-    async get(draftId: string): Promise<Draft> {
-      const draft = await stored.find(draftId)
-      return stored.view(draft.row, await stored.readBody(draft))
-    },
+    get,
 
     async list(idOrAlias: string, query: PageQuery): Promise<Page<Draft>> {
       const { id: accountId } = await accounts.resolve(db.read, idOrAlias)
@@ -197,9 +200,10 @@ export function draftService(deps: DraftsDeps) {
         const body = await savedBody(account.id, draft.folder, saved, content.body)
         const after = await db.transaction(async (tx) => {
           await accounts.hold(tx, account.id)
-          return storeDraft(tx, stored.contextOf(draft), row.id, saved, body)
+          return storeDraft(tx, stored.contextOf(draft), draft.row, saved, body)
         })
-        return stored.view(after, body)
+        // Another program has changed the draft since, or deleted it.
+        return after === undefined ? get(draftId) : stored.view(after, body)
       })
     },
 

@@ -37,6 +37,14 @@ export interface StoredDraft {
   folder: LabelRow
 }
 
+/** How often a draft is read. Another program that saves it again and again would otherwise keep a request busy. */
+export const MAX_READS = 3
+
+export function beingChanged(): AppError {
+  const message = 'Another program is changing this draft. Try again shortly.'
+  return new AppError('not_ready', { message, headers: { 'retry-after': '5' } })
+}
+
 export type StoredDrafts = ReturnType<typeof storedDrafts>
 
 /** Finds stored drafts, reads their current version at the provider, and deletes them. */
@@ -106,20 +114,28 @@ export function storedDrafts(deps: StoredDraftsDeps) {
       return body
     },
 
-    /** Stores the current version of a draft at the provider. Throws `not_found` when there is none; sync finds out what became of it. */
-    async refresh(draft: StoredDraft, mailbox: MailDrafts): Promise<StoredDraft> {
-      const { row, account } = draft
-      const ref = await refOf(draft)
-      const remote = await readLive('The draft', () => mailbox.find(ref))
-      if (remote === undefined) {
-        await db.transaction((tx) => accounts.requestSync(tx, [account.id], 'everything'))
-        throw notFound('draft', draftIdOf(row.id))
+    /**
+     * Stores the current version of a draft at the provider. Throws `not_found` when there is none; sync finds out what became of it.
+     * Throws `not_ready` when sync keeps storing other versions meanwhile.
+     */
+    async refresh(given: StoredDraft, mailbox: MailDrafts): Promise<StoredDraft> {
+      let draft = given
+      for (let reads = 0; reads < MAX_READS; reads += 1) {
+        const { row, account } = draft
+        const ref = await refOf(draft)
+        const remote = await readLive('The draft', () => mailbox.find(ref))
+        if (remote === undefined) {
+          await db.transaction((tx) => accounts.requestSync(tx, [account.id], 'everything'))
+          throw notFound('draft', draftIdOf(row.id))
+        }
+        const now = await db.transaction(async (tx) => {
+          await accounts.hold(tx, account.id)
+          return storeDraft(tx, contextOf(draft), row, remote)
+        })
+        if (now !== undefined) return { ...draft, row: now }
+        draft = await find(draftIdOf(row.id))
       }
-      const now = await db.transaction(async (tx) => {
-        await accounts.hold(tx, account.id)
-        return storeDraft(tx, contextOf(draft), row.id, remote)
-      })
-      return { ...draft, row: now }
+      throw beingChanged()
     },
 
     /** `ifMatch`: the version that a request is for. Throws `conflict` with the current draft for another one. */

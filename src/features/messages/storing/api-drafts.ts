@@ -17,23 +17,40 @@ export interface DraftContext extends ApiChangeContext {
 
 /**
  * Stores a draft that the provider has saved, as sync would: row, labels, counters and events. Whichever of the two commits first
- * records the events; the other finds nothing to do. Call it after `accounts.hold`. `messageId` is the id of the stored draft, or the
- * reserved id of a new one. `body` is what was saved, in case the provider returns it in other words.
+ * records the events; the other finds nothing to do. Call it after `accounts.hold`. `draft` is the row that the request began with, or
+ * the reserved id of a new draft. `body` is what was saved, in case the provider returns it in other words. Undefined, with nothing
+ * stored, when sync has stored another version meanwhile, or deleted the draft: that is newer, as far as anybody knows.
  */
 export async function storeDraft(
   tx: Tx,
   context: DraftContext,
-  messageId: string,
+  draft: { newId: string },
+  remote: RemoteDraft,
+  body?: MessageBody,
+): Promise<MessageRow>
+export async function storeDraft(
+  tx: Tx,
+  context: DraftContext,
+  draft: MessageRow,
+  remote: RemoteDraft,
+  body?: MessageBody,
+): Promise<MessageRow | undefined>
+export async function storeDraft(
+  tx: Tx,
+  context: DraftContext,
+  draft: MessageRow | { newId: string },
   { message, folders }: RemoteDraft,
   body?: MessageBody,
-): Promise<MessageRow> {
+): Promise<MessageRow | undefined> {
   const { accountId, provider, folder, nowMs } = context
   const store = messageStore(tx)
   const changes = changeEvents(context)
   const labelIds = context.labels.filter(({ providerId }) => folders.includes(providerId)).map(({ id }) => id)
   const incoming = incomingRow(message, { accountId, labelId: provider === 'imap' ? folder.id : '', nowMs })
+  const messageId = 'newId' in draft ? draft.newId : draft.id
   const [before] = await store.byIds([messageId])
   const isChanged = before === undefined || before.folderId !== folder.id || isNewVersion(before, incoming)
+  if (isChanged && 'id' in draft && before?.version !== draft.version) return undefined
   const fresh = newMessageRow(incoming, { accountId, labelId: folder.id, id: messageId, nowMs })
   const row = !isChanged ? before : { ...(before === undefined ? fresh : nextVersion(before, incoming, context)) }
   if (isChanged) {
