@@ -61,6 +61,7 @@ export async function storeChange(
     const rows = await eventStore(db.read, calendar.id).byProviderIds(left.map(({ eventId }) => eventId))
     const read = await Promise.all(left.map((event) => readAgain(changes, calendar, event, signal)))
     const found = read.filter((event) => event !== undefined)
+    if (found.length === 0) return view
     const before = [...accepted.before, ...rows.values()]
     ;({ left, view } = await store({ account, calendar, before, found, isSeries: false }))
   }
