@@ -59,6 +59,20 @@ describe('the document', () => {
     if (body !== undefined) schemaErrors({}, `${at}/requestBody/content/application~1json/schema`)
   })
 
+  it('names each operation shortly, verb first, and links no other name', async () => {
+    const ids = all.map(({ operationId }) => operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const id of ids) {
+      expect(id).toMatch(/^[a-z][A-Za-z]{2,40}$/)
+      expect(id).not.toMatch(/By/)
+    }
+    const links = [...JSON.stringify(document).matchAll(/#tag\/([\w-]+)\/operation\/(\w+)/g)]
+    expect(links.length).toBeGreaterThan(2)
+    for (const [, tag, id] of links) {
+      expect([id, all.find(({ operationId }) => operationId === id)?.tag?.replaceAll(' ', '-')]).toEqual([id, tag])
+    }
+  })
+
   it('declares the scope that fits the method, with the exceptions of decision 0047', () => {
     const scopes = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { security }]): [string, string | undefined] => [

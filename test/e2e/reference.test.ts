@@ -46,12 +46,13 @@ describe.skipIf(!browserAvailable())('the API reference in a browser', () => {
   }
 
   /** The long tests open it in both schemes and three widths. */
-  it('describes every operation, accessibly and without other hosts', async () => {
-    await visit('/docs', 'dark', 375, async (page) => {
+  it('describes every operation, accessibly and without other hosts, and opens the section of one that was renamed', async () => {
+    await visit('/docs#tag/Accounts/operation/fetchAccounts', 'dark', 375, async (page) => {
       await page.getByRole('heading', { name: 'List accounts, newest first' }).waitFor()
       expect(await page.getByText('curl', { exact: true }).count()).toBeGreaterThan(0)
       expect(await page.locator('a[href="openapi.json"]').count()).toBeGreaterThan(0)
       await page.getByText(`curl '${service.url}/accounts?limit=2'`).first().waitFor()
+      expect(await page.evaluate('location.hash')).toBe('#tag/Accounts')
     })
   })
 })

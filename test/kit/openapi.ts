@@ -5,6 +5,8 @@ import formats from 'ajv-formats'
 export interface Operation {
   method: string
   path: string
+  operationId: string
+  tag: string | undefined
   keyed: boolean
   takesBody: boolean
   /** The JSON Schema of the body, references resolved one level deep. */
@@ -37,6 +39,7 @@ export interface Document {
 }
 
 interface RawOperation {
+  operationId: string
   summary?: string
   tags?: string[]
   security: Record<string, string[]>[]
@@ -50,6 +53,8 @@ export function operations(document: Document): Operation[] {
     Object.entries(methods).map(([method, raw]) => ({
       method: method.toUpperCase(),
       path,
+      operationId: raw.operationId,
+      tag: raw.tags?.[0],
       keyed: raw.security.length > 0 && raw.security.every((need) => Object.keys(need).length > 0),
       // Routes that take any text validate their bodies themselves.
       takesBody: raw.requestBody !== undefined && !('text/plain' in raw.requestBody.content),

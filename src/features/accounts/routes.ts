@@ -33,8 +33,9 @@ const WRITE = { access: 'key:write' } as const
 export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
   const { accounts, db, idempotency } = deps
   const idOf = async (idOrAlias: string) => (await accounts.resolve(db.read, idOrAlias)).id
-  const schema = (summary: string, description?: string) => ({
+  const schema = (operationId: string, summary: string, description?: string) => ({
     tags: ['Accounts'],
+    operationId,
     summary,
     ...(description && { description }),
     params: accountParams,
@@ -47,6 +48,7 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
       config: READ,
       schema: {
         tags: ['Accounts'],
+        operationId: 'listAccounts',
         summary: 'List accounts, newest first',
         querystring: accountQuery,
         response: { 200: listOf('accounts', accountSchema) },
@@ -64,6 +66,7 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
       config: { ...WRITE, audit: { action: 'account.connected', details: connectedFacts } },
       schema: {
         tags: ['Accounts'],
+        operationId: 'createAccount',
         summary: 'Connect a mailbox with its credentials or an OAuth refresh token',
         description:
           'Verifies the credentials by logging in. Connecting the same mailbox with the same customUserId again updates the account. For gmail and microsoft, pass a refreshToken that was issued to the OAuth client of this service; the provider identifies its user.',
@@ -89,7 +92,7 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
     }),
   )
 
-  app.get('/accounts/:accountId', { config: READ, schema: schema('Get an account') }, async (request) =>
+  app.get('/accounts/:accountId', { config: READ, schema: schema('getAccount', 'Get an account') }, async (request) =>
     accounts.get(await idOf(request.params.accountId)),
   )
 
@@ -97,7 +100,7 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
     '/accounts/:accountId',
     {
       config: { ...WRITE, audit: { action: changeAction } },
-      schema: { ...schema('Change an account'), body: patchBody },
+      schema: { ...schema('updateAccount', 'Change an account'), body: patchBody },
     },
     async (request) => {
       const id = await idOf(request.params.accountId)
@@ -115,6 +118,7 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
       config: { ...WRITE, audit: 'account.deleted' },
       schema: {
         ...schema(
+          'deleteAccount',
           'Delete an account and all its data',
           'The account disappears at once; its data is erased in the background. One account.deleted event remains.',
         ),
@@ -136,7 +140,7 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
       `/accounts/:accountId/${paused ? 'pause' : 'resume'}`,
       {
         config: { ...WRITE, audit: paused ? 'account.paused' : 'account.resumed' },
-        schema: schema(summary, description),
+        schema: schema(paused ? 'pauseAccount' : 'resumeAccount', summary, description),
       },
       idempotency.writing(async (request) => {
         const id = await idOf(request.params.accountId)
@@ -155,6 +159,7 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
     {
       config: WRITE,
       schema: schema(
+        'syncAccount',
         'Sync an account now',
         'Returns immediately. The sync starts at once over a new connection, whatever pause the provider asked for. Tries rejected credentials once more; a paused account stays paused.',
       ),

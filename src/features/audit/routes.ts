@@ -45,6 +45,7 @@ export function auditRoutes(app: App, { db }: { db: Db }): void {
       config: { access: 'key:admin' },
       schema: {
         tags: ['Operation'],
+        operationId: 'listAuditEntries',
         summary: 'List audit log entries, newest first',
         description:
           'Changes of keys, endpoints, accounts, deliveries, the queue, settings and experiences, and sign-ins to the portal. Kept for RETENTION_AUDIT_DAYS.',

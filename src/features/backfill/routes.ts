@@ -12,26 +12,31 @@ export interface BackfillRouteDeps {
 
 const PATH = '/historical-sync'
 
-const ACTIONS: Record<BackfillAction, { summary: string; description: string }> = {
+const ACTIONS: Record<BackfillAction, { operationId: string; summary: string; description: string }> = {
   start: {
+    operationId: 'startHistoricalSync',
     summary: 'Start the historical sync of an account',
     description:
       'Reads the mail of the last timeRangeDays that is not stored yet, newest first, without message events. Changes nothing while it runs or when it is complete; continues a paused one; begins anew after failed or cancelled.',
   },
   pause: {
+    operationId: 'pauseHistoricalSync',
     summary: 'Pause the historical sync of an account',
     description: 'Returns 409 when it is not running.',
   },
   resume: {
+    operationId: 'resumeHistoricalSync',
     summary: 'Resume the historical sync of an account',
     description: 'Continues a paused or failed one where it stopped. Returns 409 when there is nothing to continue.',
   },
   restart: {
+    operationId: 'restartHistoricalSync',
     summary: 'Restart the historical sync of an account',
     description:
       'Begins anew with the current settings, whatever its state. Stored messages are kept and not read again.',
   },
   cancel: {
+    operationId: 'cancelHistoricalSync',
     summary: 'Cancel the historical sync of an account',
     description: 'Messages read so far are kept. Returns 409 when it has not started or is complete.',
   },
@@ -52,7 +57,13 @@ export function backfillRoutes(app: App, { db, service, idempotency }: BackfillR
     PATH,
     {
       config: { access: 'key:read' },
-      schema: { tags, summary: 'List historical syncs', querystring: backfillQuery, response: { 200: backfillList } },
+      schema: {
+        tags,
+        operationId: 'listHistoricalSyncs',
+        summary: 'List historical syncs',
+        querystring: backfillQuery,
+        response: { 200: backfillList },
+      },
     },
     async ({ query }) => {
       const { items, pagination } = await service.list(query)
@@ -64,7 +75,12 @@ export function backfillRoutes(app: App, { db, service, idempotency }: BackfillR
     `${PATH}/config`,
     {
       config: { access: 'key:read' },
-      schema: { tags, summary: 'Get the settings of historical syncs', response: { 200: configSchema } },
+      schema: {
+        tags,
+        operationId: 'getHistoricalSyncConfig',
+        summary: 'Get the settings of historical syncs',
+        response: { 200: configSchema },
+      },
     },
     () => readConfig(db.read),
   )
@@ -75,6 +91,7 @@ export function backfillRoutes(app: App, { db, service, idempotency }: BackfillR
       config: { access: 'key:write', audit: 'backfill.configured' },
       schema: {
         tags,
+        operationId: 'updateHistoricalSyncConfig',
         summary: 'Change the settings of historical syncs',
         description: 'Omitted members stay unchanged. Applies to all replicas, from the next batch on.',
         body: configBody,
@@ -94,6 +111,7 @@ export function backfillRoutes(app: App, { db, service, idempotency }: BackfillR
       config: { access: 'key:read' },
       schema: {
         tags,
+        operationId: 'getHistoricalSync',
         summary: 'Get the historical sync of an account',
         description: 'An account that never had one is idle.',
         params: backfillParams,

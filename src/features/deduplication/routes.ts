@@ -28,7 +28,12 @@ export function deduplicationRoutes(app: App, deps: DeduplicationRouteDeps): voi
     `${PATH}/config`,
     {
       config: { access: 'key:read' },
-      schema: { tags, summary: 'Get the deduplication settings', response: { 200: configSchema } },
+      schema: {
+        tags,
+        operationId: 'getDeduplicationConfig',
+        summary: 'Get the deduplication settings',
+        response: { 200: configSchema },
+      },
     },
     () => deduplicationStore(db.read).config(),
   )
@@ -39,6 +44,7 @@ export function deduplicationRoutes(app: App, deps: DeduplicationRouteDeps): voi
       config: { access: 'key:write', audit: { action: 'deduplication.configured', details: settingsOf } },
       schema: {
         tags,
+        operationId: 'updateDeduplicationConfig',
         summary: 'Change the deduplication settings',
         description: 'Omitted members stay unchanged. Applies to new events on all replicas.',
         body: configBody,
@@ -58,6 +64,7 @@ export function deduplicationRoutes(app: App, deps: DeduplicationRouteDeps): voi
       config: { access: 'key:write' },
       schema: {
         tags,
+        operationId: 'testDeduplication',
         summary: 'Test deduplication with an event',
         description:
           'isDuplicate is false for the first call and true for an equal call within ttlSeconds. Suppresses no delivery.',

@@ -43,6 +43,7 @@ export function doctorRoutes(app: App, { instanceId, checksOf, idempotency }: Do
       config: { access: 'public', rateLimit: { address: { limit: 60, windowMs: 60_000 } } },
       schema: {
         tags: ['Operation'],
+        operationId: 'getInstance',
         summary: 'Get the id of the instance that responds',
         description: 'Shows whether an address leads to this installation. The id is random and no secret.',
         response: {
@@ -65,6 +66,7 @@ export function doctorRoutes(app: App, { instanceId, checksOf, idempotency }: Do
       config: { access: 'key:admin' },
       schema: {
         tags: ['Operation'],
+        operationId: 'validateProvider',
         summary: 'Check the settings of a provider',
         description:
           'Asks the provider whether it accepts the client id, the secret and the redirect address. Takes at most 10 s. Connects no mailbox.',

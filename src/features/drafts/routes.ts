@@ -35,6 +35,7 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
       config: { access: 'key:read' },
       schema: {
         tags,
+        operationId: 'listDrafts',
         summary: 'List drafts, newest first',
         description: 'Every message in the Drafts folder, whichever program wrote it.',
         params: accountParams,
@@ -54,6 +55,7 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
       ...attachmentRoute,
       schema: {
         tags,
+        operationId: 'saveDraft',
         summary: 'Save a draft, with its tracking values',
         description:
           'Saves the draft at the provider, as POST /drafts does. The tracking values are not part of the draft.',
@@ -82,6 +84,7 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
       ...attachmentRoute,
       schema: {
         tags,
+        operationId: 'createDraft',
         summary: 'Save a draft',
         description:
           'Saves a draft at the provider. With an Idempotency-Key, a request that is repeated after a failure saves it once.',
@@ -99,7 +102,13 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
     '/drafts/:draftId',
     {
       config: { access: 'key:read' },
-      schema: { tags, summary: 'Get a draft', params: draftParams, response: { 200: draftSchema } },
+      schema: {
+        tags,
+        operationId: 'getDraft',
+        summary: 'Get a draft',
+        params: draftParams,
+        response: { 200: draftSchema },
+      },
     },
     async (request, reply) => withVersion(reply, await drafts.get(request.params.draftId)),
   )
@@ -110,6 +119,7 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
       ...attachmentRoute,
       schema: {
         tags,
+        operationId: 'updateDraft',
         summary: 'Change a draft',
         description:
           'Replaces the given fields, at the provider too. Without `If-Match` the last request wins. With it, and another version than the current one, the response is 409 with the current draft in `error.current`.',
@@ -132,6 +142,7 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
       config: WRITE,
       schema: {
         tags,
+        operationId: 'deleteDraft',
         summary: 'Delete a draft for good',
         description: 'Deletes it at the provider too.',
         params: draftParams,
@@ -150,6 +161,7 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
       config: WRITE,
       schema: {
         tags,
+        operationId: 'sendDraft',
         summary: 'Send a draft',
         description:
           'Accepts the current version of the draft and sends it in the background, once: see the outbox. A change or a deletion of the draft after the request does not change what is sent; cancel the message in the outbox for that. Once it was sent, the draft is deleted, unless it was changed in between. `If-Match` as for a change.',

@@ -18,6 +18,7 @@ export function encryptionRoutes(app: App, { encryption, idempotency }: Encrypti
       config: { access: 'key:admin' },
       schema: {
         tags,
+        operationId: 'listEncryptionKeys',
         summary: 'Get the ids of the encryption keys',
         description: 'The keys themselves are never returned.',
         response: { 200: keyStatus },
@@ -32,6 +33,7 @@ export function encryptionRoutes(app: App, { encryption, idempotency }: Encrypti
       config: { access: 'key:admin', audit: 'encryption_key.added' },
       schema: {
         tags,
+        operationId: 'createEncryptionKey',
         summary: 'Add an encryption key',
         description:
           'Generates a key that opens secrets and does not seal yet. Only without ENCRYPTION_KEYS. Every instance knows it within seconds.',
@@ -53,6 +55,7 @@ export function encryptionRoutes(app: App, { encryption, idempotency }: Encrypti
       config: { access: 'key:admin', audit: 'encryption_key.promoted' },
       schema: {
         tags,
+        operationId: 'promoteEncryptionKey',
         summary: 'Seal with an encryption key',
         description: 'Makes a known key the one that seals new secrets. 409 until every instance knows it.',
         body: promoteBody,
@@ -74,6 +77,7 @@ export function encryptionRoutes(app: App, { encryption, idempotency }: Encrypti
       config: { access: 'key:admin' },
       schema: {
         tags,
+        operationId: 'resealSecrets',
         summary: 'Seal stored secrets again',
         description:
           'Checks some hundred stored secrets and seals those again that have another key than the one that seals. Repeat it with `next` until that is null. A pass from the beginning to the end with `resealed: 0` proves that no secret has another key.',

@@ -33,6 +33,7 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
       config: READ,
       schema: {
         tags,
+        operationId: 'listEvents',
         summary: 'List events',
         description: 'Ordered by position. An event is listed as soon as its webhook deliveries are created.',
         querystring: listQuery,
@@ -62,7 +63,13 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
     '/events/:eventId',
     {
       config: READ,
-      schema: { tags, summary: 'Get an event', params: eventParams, response: { 200: eventSchema } },
+      schema: {
+        tags,
+        operationId: 'getEvent',
+        summary: 'Get an event',
+        params: eventParams,
+        response: { 200: eventSchema },
+      },
     },
     async ({ params: { eventId } }) => {
       const row = await eventFeed(db.read).find(eventId)
@@ -79,6 +86,7 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
       exposeHeadRoute: false,
       schema: {
         tags,
+        operationId: 'streamEvents',
         summary: 'Stream events',
         description:
           'Server-sent events: `id` is the position, `event` the type, `data` the event as GET /events shows it. Delivered in order and at least once. Reconnect with Last-Event-ID to miss none. A comment every 10 seconds keeps the connection alive.',

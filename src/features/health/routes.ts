@@ -14,7 +14,12 @@ export function healthRoutes(app: App, { health }: { health: Health }): void {
     '/health',
     {
       config: { ...PUBLIC, rateLimit: { address: { limit: 600, windowMs: 60_000 } } },
-      schema: { ...schema, summary: 'Get the health of the service', response: { 200: summarySchema } },
+      schema: {
+        ...schema,
+        operationId: 'getHealth',
+        summary: 'Get the health of the service',
+        response: { 200: summarySchema },
+      },
     },
     async (_request, reply) => {
       reply.header('cache-control', 'no-store')
@@ -26,7 +31,12 @@ export function healthRoutes(app: App, { health }: { health: Health }): void {
     '/health/detailed',
     {
       config: { access: 'key:read' },
-      schema: { ...schema, summary: 'Get the health of each part of the service', response: { 200: detailedSchema } },
+      schema: {
+        ...schema,
+        operationId: 'getDetailedHealth',
+        summary: 'Get the health of each part of the service',
+        response: { 200: detailedSchema },
+      },
     },
     async () => ({ success: true, data: await health.detailed() }),
   )
@@ -35,7 +45,12 @@ export function healthRoutes(app: App, { health }: { health: Health }): void {
     '/health/live',
     {
       config: PUBLIC,
-      schema: { ...schema, summary: 'Check that the process is alive', response: { 200: statusSchema } },
+      schema: {
+        ...schema,
+        operationId: 'getLiveness',
+        summary: 'Check that the process is alive',
+        response: { 200: statusSchema },
+      },
     },
     async () => ({ success: true, data: { status: 'alive' } }),
   )
@@ -46,6 +61,7 @@ export function healthRoutes(app: App, { health }: { health: Health }): void {
       config: PUBLIC,
       schema: {
         ...schema,
+        operationId: 'getReadiness',
         summary: 'Check that the service accepts requests',
         description: '503 while the service starts, migrates or drains, and while its database does not respond.',
         response: { 200: statusSchema },

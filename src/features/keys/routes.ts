@@ -22,6 +22,7 @@ export function apiKeyRoutes(app: App, { keys, idempotency, transaction }: ApiKe
       config: ADMIN,
       schema: {
         tags,
+        operationId: 'listApiKeys',
         summary: 'List API keys, newest first',
         description: 'Without SERVICE_API_KEY. An expired key is listed until it is deleted.',
         querystring: Type.Object(pageQuery),
@@ -43,6 +44,7 @@ export function apiKeyRoutes(app: App, { keys, idempotency, transaction }: ApiKe
       },
       schema: {
         tags,
+        operationId: 'createApiKey',
         summary: 'Create an API key',
         description: 'The response shows the key, once.',
         body: createBody,
@@ -57,7 +59,16 @@ export function apiKeyRoutes(app: App, { keys, idempotency, transaction }: ApiKe
 
   app.get(
     `${PATH}/:apiKeyId`,
-    { config: ADMIN, schema: { tags, summary: 'Get an API key', params: keyParams, response: { 200: keySchema } } },
+    {
+      config: ADMIN,
+      schema: {
+        tags,
+        operationId: 'getApiKey',
+        summary: 'Get an API key',
+        params: keyParams,
+        response: { 200: keySchema },
+      },
+    },
     ({ params }) => keys.get(params.apiKeyId),
   )
 
@@ -67,6 +78,7 @@ export function apiKeyRoutes(app: App, { keys, idempotency, transaction }: ApiKe
       config: { ...ADMIN, audit: 'key.revoked' },
       schema: {
         tags,
+        operationId: 'revokeApiKey',
         summary: 'Revoke an API key',
         description: 'Takes effect at once, on all replicas. Open event streams of the key end within seconds.',
         params: keyParams,

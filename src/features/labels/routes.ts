@@ -20,6 +20,7 @@ export function labelRoutes(app: App, { db, accounts, changer }: LabelRoutesDeps
       config: { access: 'key:read' },
       schema: {
         tags: ['Labels'],
+        operationId: 'listLabels',
         summary: 'List the labels or folders of an account',
         description: 'The labels found by the last sync, sorted by provider id.',
         params: Type.Object({ accountId: Type.String({ description: 'An account id, or its customUserId.' }) }),

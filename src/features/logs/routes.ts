@@ -74,6 +74,7 @@ export function logRoutes(app: App, { logs, streams, cache }: LogRoutesDeps): vo
       config: { access: 'key:read' },
       schema: {
         tags: ['Operation'],
+        operationId: 'listLogs',
         summary: 'List log records, newest first',
         description:
           'Each replica keeps its 2000 newest records in memory; the list merges them. Later pages continue the most recent page 1 with the same filter.',
@@ -114,6 +115,7 @@ export function logRoutes(app: App, { logs, streams, cache }: LogRoutesDeps): vo
       exposeHeadRoute: false,
       schema: {
         tags: ['Operation'],
+        operationId: 'streamLogs',
         summary: 'Stream log records',
         description:
           'Server-sent events of all replicas: `event: log` with the record as GET /logs shows it, and its id. `event: dropped` with `{count}` when records were left out, because there were too many or the client read too slowly. Reconnect with Last-Event-ID to get the records in between, as far as the replicas still hold them. A comment every 10 seconds keeps the connection alive.',

@@ -61,6 +61,7 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
     {
       config: READ,
       schema: {
+        operationId: 'listMessages',
         ...about(
           'List messages, newest first',
           "Without labelId and mailbox: the account's main folder for imap; every message outside trash and junk for gmail and microsoft. A search (q, from, to, subject) covers every synced folder outside trash and junk, for imap, too.",
@@ -92,6 +93,7 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
     {
       config: READ,
       schema: {
+        operationId: 'getMessage',
         ...about(
           'Get a message with its body and headers',
           'The service reads the body and the headers from the provider, unless sync.storeBodies is on.',
@@ -117,6 +119,7 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
     ...download,
     url: '/accounts/:accountId/messages/:messageId/raw',
     schema: {
+      operationId: 'downloadMessage',
       ...about('Download the original message (RFC 5322) from the provider'),
       params: messageParams,
       headers: downloadHeaders,
@@ -133,6 +136,7 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
     ...download,
     url: '/accounts/:accountId/messages/:messageId/attachments/:attachmentId',
     schema: {
+      operationId: 'downloadAttachment',
       ...about('Download an attachment'),
       params: Type.Object({
         ...messageParams.properties,

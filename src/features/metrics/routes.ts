@@ -15,6 +15,7 @@ export function metricsRoutes(app: App, { metrics, isPublic }: MetricsRoutesDeps
       config: { access: isPublic ? 'public' : 'key:read' },
       schema: {
         tags: ['Operation'],
+        operationId: 'getMetrics',
         summary: 'Get metrics of this instance',
         description:
           'In the text format of Prometheus. Scrape every instance by itself. With METRICS_PUBLIC no key is needed. docs/operations.md lists the metrics.',

@@ -19,6 +19,7 @@ export function outboxRoutes(app: App, { outbox, idempotency, transaction }: Out
       ...attachmentRoute,
       schema: {
         tags,
+        operationId: 'sendMessage',
         summary: 'Send a message',
         description:
           'Accepts the message and sends it in the background, once: see the outbox. The response names the id that the message will have in Sent. With an Idempotency-Key, a repeated request sends nothing.',
@@ -39,6 +40,7 @@ export function outboxRoutes(app: App, { outbox, idempotency, transaction }: Out
       config: { access: 'key:read' },
       schema: {
         tags,
+        operationId: 'listOutboxMessages',
         summary: 'List sent and waiting messages, newest first',
         description: 'Messages sent through this API. They stay in the list for 30 days.',
         querystring: outboxQuery,
@@ -55,7 +57,13 @@ export function outboxRoutes(app: App, { outbox, idempotency, transaction }: Out
     '/outbox/:outboxId',
     {
       config: { access: 'key:read' },
-      schema: { tags, summary: 'Get a message of the outbox', params: outboxParams, response: { 200: outboxSchema } },
+      schema: {
+        tags,
+        operationId: 'getOutboxMessage',
+        summary: 'Get a message of the outbox',
+        params: outboxParams,
+        response: { 200: outboxSchema },
+      },
     },
     ({ params }) => outbox.get(params.outboxId),
   )
@@ -66,6 +74,7 @@ export function outboxRoutes(app: App, { outbox, idempotency, transaction }: Out
       config: { access: 'key:write' },
       schema: {
         tags,
+        operationId: 'cancelOutboxMessage',
         summary: 'Cancel a message that has not been sent',
         description: 'Returns 409 once sending has begun.',
         params: outboxParams,
@@ -87,6 +96,7 @@ export function outboxRoutes(app: App, { outbox, idempotency, transaction }: Out
       },
       schema: {
         tags,
+        operationId: 'resolveOutboxMessage',
         summary: 'Resolve a message that failed or whose outcome is unknown',
         params: outboxParams,
         body: resolveBody,

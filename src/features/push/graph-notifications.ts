@@ -52,7 +52,7 @@ const querystring = Type.Object({
 export function pushRoutes(app: App, deps: PushRoutesDeps): void {
   const { db, log } = deps
 
-  const add = (path: string, summary: string) =>
+  const add = (path: string, operationId: string, summary: string) =>
     app.post(
       path,
       {
@@ -60,6 +60,7 @@ export function pushRoutes(app: App, deps: PushRoutesDeps): void {
         config: { access: 'public', text: true, rateLimit: LIMITS },
         schema: {
           tags: ['Push'],
+          operationId,
           summary,
           description:
             'Microsoft Graph calls this path. The `clientState` of its subscription authenticates each notification.',
@@ -86,8 +87,8 @@ export function pushRoutes(app: App, deps: PushRoutesDeps): void {
         return reply.code(202).send(null)
       },
     )
-  add(NOTIFICATIONS_PATH, 'Receive change notifications of Microsoft Graph')
-  add(LIFECYCLE_PATH, 'Receive lifecycle notifications of Microsoft Graph')
+  add(NOTIFICATIONS_PATH, 'receiveMicrosoftNotifications', 'Receive change notifications of Microsoft Graph')
+  add(LIFECYCLE_PATH, 'receiveMicrosoftLifecycleNotifications', 'Receive lifecycle notifications of Microsoft Graph')
 
   /** Resolves after the commit. After an error response Graph sends the notifications again. */
   async function accept(all: readonly Notification[], requestId: string): Promise<void> {

@@ -29,6 +29,7 @@ export function settingsRoutes(app: App, { settings }: { settings: readonly Sett
       config: { access: 'key:admin' },
       schema: {
         tags: ['Operation'],
+        operationId: 'listSettings',
         summary: 'List the effective settings',
         description: 'Those of the instance that responds, as it read them at its start.',
         response: { 200: Type.Object({ settings: Type.Array(settingSchema) }) },

@@ -53,7 +53,12 @@ export function debouncedQueueRoutes(app: App, deps: DebouncedQueueDeps): void {
     '/debounced-queue/status',
     {
       config: { access: 'key:read' },
-      schema: { tags, summary: 'Get account sync totals', response: { 200: statusSchema } },
+      schema: {
+        tags,
+        operationId: 'getDebouncedQueueStatus',
+        summary: 'Get account sync totals',
+        response: { 200: statusSchema },
+      },
     },
     async () => {
       return { provider: deps.queue.provider, paused: false, ...(await debounced.status()) }
@@ -66,6 +71,7 @@ export function debouncedQueueRoutes(app: App, deps: DebouncedQueueDeps): void {
       config: { access: 'key:read' },
       schema: {
         tags,
+        operationId: 'getDebouncedQueueAccount',
         summary: 'Get the sync state of an account',
         params: Type.Object({ accountId: Type.String({ description: 'An account id, or its customUserId.' }) }),
         response: { 200: accountSchema },
@@ -93,6 +99,7 @@ export function debouncedQueueRoutes(app: App, deps: DebouncedQueueDeps): void {
       config: { access: 'key:write', audit: 'queue.cleared' },
       schema: {
         tags,
+        operationId: 'clearDebouncedQueue',
         summary: 'Sync every waiting account now',
         description: 'Resets failures and retry delays. Does not affect events, deliveries, the outbox or bookings.',
         response: { 200: Type.Object({ success: Type.Boolean(), cleared: Type.Integer() }) },

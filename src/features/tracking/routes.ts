@@ -21,6 +21,7 @@ export function trackingRoutes(app: App, { tracking, log }: { tracking: Tracking
       config: { access: 'key:read' },
       schema: {
         tags,
+        operationId: 'getMessageTracking',
         summary: 'Get the opens, clicks and replies of a message',
         params: Type.Object({ id: Type.String({ description: 'The id of the tracking, or of the sent message.' }) }),
         response: { 200: trackingSchema },

@@ -60,6 +60,13 @@ async function documentOfThisService() {
   return { ...JSON.parse(text), servers: [{ url: here }] }
 }
 
+/** Opens the section of an operation that the address names, but the document does not have: it was renamed or removed. */
+function correctAddress({ paths }) {
+  const [, section, id] = /^#(tag\/[^/]+)\/operation\/(.+)$/.exec(location.hash) ?? []
+  const operations = Object.values(paths).flatMap((path) => Object.values(path))
+  if (id !== undefined && !operations.some(({ operationId }) => operationId === id)) location.hash = section
+}
+
 const options = {
   theme,
   scrollYOffset: 48,
@@ -72,7 +79,10 @@ const options = {
   nativeScrollbars: true,
 }
 documentOfThisService().then(
-  (spec) => Redoc.init(spec, options, reference, correctMarkup),
+  (spec) => {
+    correctAddress(spec)
+    Redoc.init(spec, options, reference, correctMarkup)
+  },
   () => {
     reference.innerHTML =
       '<div class="failed" role="alert"><h1>Cannot load openapi.json</h1><p>Wait a minute, then reload this page.</p></div>'

@@ -80,6 +80,7 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
       config: { access: 'public', form: true, rateLimit: LIMITS },
       schema: {
         tags,
+        operationId: 'connectImapMailbox',
         summary: 'Connect an IMAP mailbox',
         description: 'Signs in to the mail server. An application with a form of its own can send JSON.',
         produces: ['text/html'],
@@ -111,6 +112,7 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
       config: { access: 'session', form: true, rateLimit: LIMITS },
       schema: {
         tags,
+        operationId: 'listImapFolders',
         summary: 'List the folders of a mail server',
         description: 'Signs in to the mail server and returns the folders that can be connected. Connects nothing.',
         body: foldersBody,

@@ -65,6 +65,7 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
       config: { access: 'public', rateLimit: hostedLimits('query', 'state') },
       schema: {
         tags: ['Hosted authentication'],
+        operationId: 'completeProviderSignIn',
         summary: 'Complete a sign-in at a provider',
         description: 'Google and Microsoft send the browser of the user here. Applications do not call it.',
         params: Type.Object({ providerName: Type.String({ description: 'gmail or microsoft.' }) }),

@@ -31,6 +31,7 @@ export function sessionRoutes(
       config: { access: 'key:write' },
       schema: {
         tags,
+        operationId: 'createAuthSession',
         summary: 'Create a session',
         description:
           'Returns a single-use link, `authUrl`. Open it in the browser of the user, who connects a mailbox there. The browser then goes to `redirectUri` with `status=success`, `accountId`, `provider`, `email` and `session`. If the user cancels or cannot go on, it has `status=cancelled` or `status=error`, `error` (a code) and `session`.',
@@ -51,6 +52,7 @@ export function sessionRoutes(
       config: { access: 'key:read' },
       schema: {
         tags,
+        operationId: 'getAuthSession',
         summary: 'Get the status of a session',
         params: codeParams,
         response: { 200: authSessionStatus },
@@ -69,6 +71,7 @@ export function sessionRoutes(
       config: { access: 'session', rateLimit: hostedLimits('params', 'code') },
       schema: {
         tags,
+        operationId: 'startAuthSession',
         summary: 'Start a session at one provider',
         description:
           'Returns the URL to open in the browser, for applications that let users choose the provider on a page of their own. Needs the API key, or the cookie of the hosted page (GET /auth/authorize) for this session and state. With the cookie, the consent must end in the same browser.',

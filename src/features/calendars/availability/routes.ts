@@ -15,6 +15,7 @@ export function availabilityRoutes(app: App, { availability, idempotency }: Avai
       config: { access: 'key:read' },
       schema: {
         tags: ['Calendars'],
+        operationId: 'findAvailability',
         summary: 'Find when people are available',
         description:
           'Divides a time range into slots and says who is available in each. Confirmed and tentative events block, also invitations without an answer; cancelled, transparent and declined ones do not. Changes nothing.',

@@ -23,6 +23,7 @@ export function calendarPushRoutes(app: App, { log, notifications }: CalendarPus
       config: { access: 'public', text: true, rateLimit: LIMITS },
       schema: {
         tags: ['Push'],
+        operationId: 'receiveGoogleCalendarNotifications',
         summary: 'Receive change notifications of Google Calendar',
         description:
           'Google calls this path. The message is in the headers, and the token of its channel authenticates it. A body is ignored.',

@@ -37,6 +37,7 @@ export function labelChangeRoutes(
       config: WRITE,
       schema: {
         tags: TAGS,
+        operationId: 'createLabel',
         summary: 'Create a label or folder',
         params: accountParams,
         body: Type.Object({ name, displayName, color: Type.Optional(color) }),
@@ -56,6 +57,7 @@ export function labelChangeRoutes(
       config: WRITE,
       schema: {
         tags: TAGS,
+        operationId: 'updateLabel',
         summary: 'Rename, move or colour a label',
         description:
           'Labels below it are renamed with it. Labels of type "system" cannot be changed (409 not_supported).',
@@ -81,6 +83,7 @@ export function labelChangeRoutes(
       config: WRITE,
       schema: {
         tags: TAGS,
+        operationId: 'deleteLabel',
         summary: 'Delete a label or folder',
         description:
           'At Gmail its messages stay without the label. Microsoft moves a folder to Deleted Items; an IMAP server deletes it with its messages.',
@@ -100,6 +103,7 @@ export function labelChangeRoutes(
       config: WRITE,
       schema: {
         tags: TAGS,
+        operationId: 'syncLabels',
         summary: 'Refresh the labels from the provider',
         description: 'Reads the labels from the provider now. Sync does so by itself every few minutes.',
         params: accountParams,
@@ -118,6 +122,7 @@ export function labelChangeRoutes(
       config: WRITE,
       schema: {
         tags: TAGS,
+        operationId: 'clearLabelCache',
         summary: 'Clear the cached labels',
         description: 'The next list of labels reads them from the provider first. Labels keep their ids.',
         params: accountParams,

@@ -35,6 +35,7 @@ export function messageChangeRoutes(app: App, { changer, reader, idempotency }: 
       config: WRITE,
       schema: {
         tags: TAGS,
+        operationId: 'updateMessage',
         summary: 'Mark, star, label or move a message',
         description: `Changes the message at the provider, then here; the response has its new state. ${ONE_FOLDER}`,
         params: messageParams,
@@ -60,6 +61,7 @@ export function messageChangeRoutes(app: App, { changer, reader, idempotency }: 
       config: WRITE,
       schema: {
         tags: TAGS,
+        operationId: 'deleteMessage',
         summary: 'Move a message to the trash, or delete it for good',
         description:
           'A Gmail account needs the scope https://mail.google.com/ to delete for good (409 consent_required); moving to the trash does not.',
@@ -89,6 +91,7 @@ export function messageChangeRoutes(app: App, { changer, reader, idempotency }: 
       config: WRITE,
       schema: {
         tags: TAGS,
+        operationId: 'updateMessages',
         summary: 'Change up to 500 messages',
         description: `Returns a result for each id, in order. A failure concerns that message only. ${ONE_FOLDER}`,
         params: accountParams,

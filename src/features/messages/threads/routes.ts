@@ -13,6 +13,7 @@ export function threadRoutes(app: App, { threads }: { threads: ThreadReader }): 
       config: READ,
       schema: {
         tags: ['Messages'],
+        operationId: 'listThreads',
         summary: 'List threads, newest first',
         description:
           "Threads are sorted by their newest message with the label. Without labelId: the account's main folder for imap; every message outside trash and junk for gmail and microsoft.",
@@ -38,6 +39,7 @@ export function threadRoutes(app: App, { threads }: { threads: ThreadReader }): 
       config: READ,
       schema: {
         tags: ['Messages'],
+        operationId: 'getThread',
         summary: 'Get a thread with its messages, newest first',
         description: 'Holds the stored messages of every folder. The page parameters select among its messages.',
         params: Type.Object({ ...accountParams.properties, threadId: Type.String() }),

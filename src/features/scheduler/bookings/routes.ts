@@ -68,6 +68,7 @@ export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: Bo
       config: { access: 'open:write', cors: originsOf, rateLimit: LIMITS.hold },
       schema: {
         tags,
+        operationId: 'createHold',
         summary: 'Hold a slot',
         description: 'Keeps the slot for five minutes, while the guest fills in the form. Book it with `holdId`.',
         params: slugParams,
@@ -84,6 +85,7 @@ export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: Bo
       config: { access: 'open:write', cors: originsOf, rateLimit: LIMITS.book },
       schema: {
         tags,
+        operationId: 'createBooking',
         summary: 'Book a slot',
         description:
           'Asks the booking callback, which decides, then confirms the booking. Calendars and messages follow in the background. 409 slot_unavailable when the slot is taken or was refused; 409 redirected when the routing leads elsewhere.',
@@ -107,7 +109,13 @@ export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: Bo
     '/scheduler/bookings',
     {
       config: { access: 'key:read' },
-      schema: { tags, summary: 'List bookings by start', querystring: bookingQuery, response: { 200: bookingList } },
+      schema: {
+        tags,
+        operationId: 'listBookings',
+        summary: 'List bookings by start',
+        querystring: bookingQuery,
+        response: { 200: bookingList },
+      },
     },
     async ({ query }) => {
       const { items, pagination } = await bookings.list(query)
@@ -119,7 +127,13 @@ export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: Bo
     '/scheduler/bookings/:bookingId',
     {
       config: { access: 'key:read' },
-      schema: { tags, summary: 'Get a booking', params: bookingParams, response: { 200: bookingSchema } },
+      schema: {
+        tags,
+        operationId: 'getBooking',
+        summary: 'Get a booking',
+        params: bookingParams,
+        response: { 200: bookingSchema },
+      },
     },
     async ({ params }) => full(await bookings.get(params.bookingId)),
   )
@@ -130,6 +144,7 @@ export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: Bo
       config: { access: 'key:write' },
       schema: {
         tags,
+        operationId: 'updateBooking',
         summary: 'Update a booking',
         description: 'Changes metadata and guest. Sends no messages and no events; the calendars show a new name.',
         params: bookingParams,
@@ -146,6 +161,7 @@ export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: Bo
       config: { access: 'open:write', rateLimit: LIMITS.change },
       schema: {
         tags,
+        operationId: 'cancelBooking',
         summary: 'Cancel a booking',
         description: 'With an API key, or the `token` of a link. Cancelling again changes nothing.',
         params: bookingParams,
@@ -166,6 +182,7 @@ export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: Bo
       config: { access: 'open:write', rateLimit: LIMITS.change },
       schema: {
         tags,
+        operationId: 'rescheduleBooking',
         summary: 'Move a booking to another slot',
         description:
           'With an API key, or the `token` of a link. Asks the booking callback with `previousSlot`; a refusal leaves the booking as it was.',

@@ -15,6 +15,7 @@ export function experienceRoutes(app: App, deps: { experiences: Experiences; ide
       config: { access: 'key:read' },
       schema: {
         tags,
+        operationId: 'listExperiences',
         summary: 'List experiences',
         querystring: Type.Object(pageQuery),
         response: { 200: experienceList },
@@ -30,7 +31,13 @@ export function experienceRoutes(app: App, deps: { experiences: Experiences; ide
     PATH,
     {
       config: { access: 'key:write', audit: 'experience.created' },
-      schema: { tags, summary: 'Create an experience', body: createBody, response: { 201: experienceSchema } },
+      schema: {
+        tags,
+        operationId: 'createExperience',
+        summary: 'Create an experience',
+        body: createBody,
+        response: { 201: experienceSchema },
+      },
     },
     idempotency.writing(async (request, reply) => {
       const create = await experiences.create(request.body)
@@ -53,6 +60,7 @@ export function experienceRoutes(app: App, deps: { experiences: Experiences; ide
       },
       schema: {
         tags,
+        operationId: 'getExperience',
         summary: 'Get an experience',
         description:
           'Without a key: what guests may know of an active experience; an inactive one is 404. Pages of `allowedOrigins` may request it.',
@@ -69,6 +77,7 @@ export function experienceRoutes(app: App, deps: { experiences: Experiences; ide
       config: { access: 'key:write', audit: 'experience.updated' },
       schema: {
         tags,
+        operationId: 'updateExperience',
         summary: 'Update an experience',
         description:
           'Experiences are not deleted, because bookings refer to them: set `isActive` to false. Changes apply to later bookings.',

@@ -21,7 +21,12 @@ export function jobRoutes(app: App, deps: JobRouteDeps): void {
     '/scheduler-queue/status',
     {
       config: { access: 'key:read' },
-      schema: { tags, summary: 'Get the state of the booking queue', response: { 200: queueStatus } },
+      schema: {
+        tags,
+        operationId: 'getSchedulerQueueStatus',
+        summary: 'Get the state of the booking queue',
+        response: { 200: queueStatus },
+      },
     },
     async () => {
       const store = taskStore(db.read)
@@ -40,6 +45,7 @@ export function jobRoutes(app: App, deps: JobRouteDeps): void {
       config: { access: 'key:read' },
       schema: {
         tags,
+        operationId: 'listSchedulerJobs',
         summary: 'List the jobs of bookings, newest first',
         description:
           'callback: asks the booking callback again after a crash. calendar: brings the calendars of the hosts to the state of the booking. message: sends one message. reminder: announces that a booking starts soon.',
@@ -59,6 +65,7 @@ export function jobRoutes(app: App, deps: JobRouteDeps): void {
       config: { access: 'key:write', audit: 'job.retried' },
       schema: {
         tags,
+        operationId: 'retrySchedulerJob',
         summary: 'Run a job now',
         description: 'Also one that failed or was cancelled. It does nothing when the booking has changed meanwhile.',
         params: jobParams,
@@ -82,6 +89,7 @@ export function jobRoutes(app: App, deps: JobRouteDeps): void {
       config: { access: 'key:write', audit: 'job.cancelled' },
       schema: {
         tags,
+        operationId: 'cancelSchedulerJob',
         summary: 'Cancel a job',
         description: 'The booking stays as it is. 409 for a job that has ended.',
         params: jobParams,

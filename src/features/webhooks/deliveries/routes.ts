@@ -24,6 +24,7 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
       config: { access: 'key:read' },
       schema: {
         tags,
+        operationId: 'listDeliveries',
         summary: 'List deliveries, newest first',
         querystring: deliveryQuery,
         response: { 200: deliveryList },
@@ -39,7 +40,13 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
     '/webhooks/deliveries/:deliveryId',
     {
       config: { access: 'key:read' },
-      schema: { tags, summary: 'Get a delivery', params: deliveryParams, response: { 200: deliverySchema } },
+      schema: {
+        tags,
+        operationId: 'getDelivery',
+        summary: 'Get a delivery',
+        params: deliveryParams,
+        response: { 200: deliverySchema },
+      },
     },
     (request) => deliveryStore(db.read).get(request.params.deliveryId),
   )
@@ -50,6 +57,7 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
       config: { access: 'key:write', audit: 'delivery.retried' },
       schema: {
         tags,
+        operationId: 'retryDelivery',
         summary: 'Send a delivery again',
         description:
           'Sends the same event under the same ids, with as many attempts as the endpoint allows now. An inactive endpoint gets one immediate attempt. Failures do not count towards the circuit.',
@@ -75,6 +83,7 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
       },
       schema: {
         tags,
+        operationId: 'recoverWebhookEndpoint',
         summary: 'Recover the events an endpoint missed',
         description:
           'Queues the subscribed events of a time range whose delivery failed, was cancelled or never existed, for example because the endpoint was inactive. Delivered and waiting events are not sent again. Deliveries to an inactive endpoint wait.',

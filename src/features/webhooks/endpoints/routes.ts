@@ -16,6 +16,7 @@ export function endpointRoutes(app: App, deps: { endpoints: Endpoints; idempoten
       config: { access: 'key:read' },
       schema: {
         tags,
+        operationId: 'listWebhookEndpoints',
         summary: 'List webhook endpoints',
         querystring: Type.Object(pageQuery),
         response: { 200: endpointList },
@@ -33,6 +34,7 @@ export function endpointRoutes(app: App, deps: { endpoints: Endpoints; idempoten
       config: { access: 'key:write', audit: 'endpoint.created' },
       schema: {
         tags,
+        operationId: 'createWebhookEndpoint',
         summary: 'Create a webhook endpoint',
         body: createBody,
         response: { 201: endpointSchema },
@@ -51,6 +53,7 @@ export function endpointRoutes(app: App, deps: { endpoints: Endpoints; idempoten
       config: { access: 'key:read' },
       schema: {
         tags,
+        operationId: 'getWebhookEndpoint',
         summary: 'Get a webhook endpoint',
         params: endpointParams,
         response: { 200: endpointSchema },
@@ -65,6 +68,7 @@ export function endpointRoutes(app: App, deps: { endpoints: Endpoints; idempoten
       config: { access: 'key:write', audit: { action: updateAction } },
       schema: {
         tags,
+        operationId: 'updateWebhookEndpoint',
         summary: 'Update a webhook endpoint',
         params: endpointParams,
         body: updateBody,
@@ -80,6 +84,7 @@ export function endpointRoutes(app: App, deps: { endpoints: Endpoints; idempoten
       config: { access: 'key:write', audit: 'endpoint.deleted' },
       schema: {
         tags,
+        operationId: 'deleteWebhookEndpoint',
         summary: 'Delete a webhook endpoint',
         description: 'Cancels the waiting deliveries. The delivery history remains.',
         params: endpointParams,

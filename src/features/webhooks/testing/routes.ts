@@ -48,6 +48,7 @@ export function testRoutes(app: App, { catalogue, testDeliveries, idempotency }:
       config: { access: 'key:write' },
       schema: {
         tags,
+        operationId: 'testWebhookEndpoint',
         summary: 'Send a test event to an endpoint',
         description: 'Makes one immediate attempt, also to an inactive endpoint, and returns the delivery.',
         params: endpointParams,
@@ -66,6 +67,7 @@ export function testRoutes(app: App, { catalogue, testDeliveries, idempotency }:
       config: { access: 'key:write' },
       schema: {
         tags,
+        operationId: 'sendTestMessage',
         summary: 'Send a stored message to the endpoints subscribed to message.received',
         description: `Makes one attempt per endpoint. The body contains "test": true. ${LISTED}`,
         body: testMessageBody,
@@ -84,6 +86,7 @@ export function testRoutes(app: App, { catalogue, testDeliveries, idempotency }:
       config: { access: 'key:write' },
       schema: {
         tags,
+        operationId: 'sendTestEvent',
         summary: 'Send a sample event to the endpoints subscribed to its type',
         description: `Makes one attempt per endpoint. The body contains "test": true. Event streams receive it too. ${LISTED}`,
         body: testEventBody,

@@ -26,6 +26,7 @@ export function openApiDocument(
 ): OpenApiDocument {
   const named = components()
   const shown = routes.filter((route) => route.schema.hide !== true)
+  checkOperationIds(shown)
   const paths: Record<string, Record<string, Json>> = {}
   for (const route of shown) {
     const path = route.url.replaceAll(/:([A-Za-z0-9_]+)/g, '{$1}')
@@ -46,6 +47,25 @@ export function openApiDocument(
     paths,
     ...(webhooks !== undefined && { webhooks: webhookOperations(webhooks, named) }),
     components: sharedComponents(named, webhooks, info.serverUrl),
+  }
+}
+
+/** Generators name functions, files and types by it. */
+const OPERATION_ID = /^[a-z][A-Za-z]{2,40}$/
+
+/** Throws when a route has no operationId, an unusable one, or that of another route. */
+function checkOperationIds(routes: readonly RouteEntry[]): void {
+  const owners = new Map<string, string>()
+  for (const { method, url, schema } of routes) {
+    const route = `${method} ${url}`
+    const { operationId } = schema
+    if (operationId === undefined) throw new Error(`${route} has no operationId. Add one to its schema.`)
+    if (!OPERATION_ID.test(operationId)) {
+      throw new Error(`${route} has the operationId "${operationId}", which does not match ${OPERATION_ID.source}.`)
+    }
+    const owner = owners.get(operationId)
+    if (owner !== undefined) throw new Error(`${route} has the operationId "${operationId}" of ${owner}.`)
+    owners.set(operationId, route)
   }
 }
 

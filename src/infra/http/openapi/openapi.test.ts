@@ -20,6 +20,7 @@ function describedServer(): App {
       config: { access: 'key:read' },
       schema: {
         tags: ['Things'],
+        operationId: 'listThings',
         summary: 'List things',
         querystring: Type.Object(pageQuery),
         response: { 200: listOf('things', thing) },
@@ -36,6 +37,7 @@ function describedServer(): App {
       config: { access: 'key:write' },
       schema: {
         tags: ['Things'],
+        operationId: 'addPart',
         summary: 'Add a part',
         body: Type.Object({ name: Type.String(), like: Type.Optional(thing) }),
         response: { 201: thing },
@@ -43,7 +45,7 @@ function describedServer(): App {
     },
     async (_request, reply) => reply.code(201).send({ id: '1', title: 't' }),
   )
-  const openSchema = { tags: ['Things'], summary: 'Read what is open' }
+  const openSchema = { tags: ['Things'], operationId: 'readOpen', summary: 'Read what is open' }
   app.get('/open', { config: { access: 'public' }, schema: openSchema }, async () => '')
   app.get('/asset', { config: { access: 'public' }, schema: { hide: true } }, async () => '')
   return app
@@ -75,7 +77,7 @@ describe('the OpenAPI document', () => {
   it('describes the access, parameters and errors of each route', async () => {
     const { paths } = documentOf(describedServer())
     const post = paths['/things/{thingId}/parts'].post
-    expect(post.operationId).toBe('postThingsPartsByThingId')
+    expect(post.operationId).toBe('addPart')
     expect(post.security).toEqual([{ bearer: ['write'] }, { apiKey: ['write'] }])
     expect(post.parameters).toEqual([
       { name: 'thingId', in: 'path', required: true, schema: { type: 'string' } },
@@ -91,13 +93,29 @@ describe('the OpenAPI document', () => {
     expect(paths['/open'].get.security).toEqual([])
   })
 
+  it.each([
+    [undefined, 'GET /twin has no operationId'],
+    ['Get twin', 'GET /twin has the operationId "Get twin", which does not match'],
+    ['listThings', 'GET /twin has the operationId "listThings" of GET /things'],
+  ])('rejects a route with the operationId %s', (operationId, problem) => {
+    const { routeTable } = describedServer()
+    const [first] = routeTable
+    if (first === undefined) throw new Error('there is no route')
+    const twin = {
+      ...first,
+      url: '/twin',
+      schema: operationId === undefined ? {} : { operationId },
+    }
+    expect(() => openApiDocument([...routeTable, twin], info)).toThrow(problem)
+  })
+
   it('makes one component of a titled schema, and rejects two different ones with the same title', async () => {
     const { paths, components } = documentOf(describedServer())
     const list = paths['/things'].get.responses['200'].content['application/json'].schema
     expect(list.properties.things.items).toEqual({ $ref: '#/components/schemas/Thing' })
     expect(list.properties.pagination).toEqual({ $ref: '#/components/schemas/Pagination' })
     expect(components.schemas.Thing.properties.title).toEqual({ type: 'string' })
-    const twin = { response: { 200: Type.Object({}, { title: 'Thing' }) } }
+    const twin = { operationId: 'getTwin', response: { 200: Type.Object({}, { title: 'Thing' }) } }
     const routes = app.routeTable.concat(
       ...app.routeTable.slice(0, 1).map((route) => ({ ...route, url: '/twin', schema: twin })),
     )
@@ -114,7 +132,12 @@ describe('the OpenAPI document', () => {
       strategy: Type.Union([Type.Literal('fixed'), Type.Literal('exponential')], { description: 'Which.' }),
       part: nullable(thing),
     }
-    const schema = { tags: ['Things'], summary: 'Try', response: { 200: Type.Object(members) } }
+    const schema = {
+      tags: ['Things'],
+      operationId: 'tryThing',
+      summary: 'Try',
+      response: { 200: Type.Object(members) },
+    }
     app.get('/try', { config: { access: 'public' }, schema }, async () => {
       throw new Error('not called')
     })
@@ -205,7 +228,7 @@ describe('the OpenAPI document', () => {
 
   it('spells status classes as OpenAPI does', async () => {
     app = testServer()
-    const schema = { tags: ['Things'], summary: 'Try', response: { '4xx': thing } }
+    const schema = { tags: ['Things'], operationId: 'tryThing', summary: 'Try', response: { '4xx': thing } }
     app.get('/try', { config: { access: 'public' }, schema }, async () => ({ id: '1', title: 't' }))
     const document = documentOf(app)
     expect(document.paths['/try'].get.responses).toHaveProperty('4XX')

@@ -21,7 +21,7 @@ export function describeOperation(route: RouteEntry, context: OperationContext):
   const scope = /^(?:key|open):(.+)$/.exec(access)?.slice(1) ?? []
   const [main] = working(context.examples)
   return {
-    operationId: schema.operationId ?? operationId(route),
+    ...(schema.operationId && { operationId: schema.operationId }),
     ...(schema.tags && { tags: [...schema.tags] }),
     ...(schema.summary && { summary: schema.summary }),
     ...(schema.description && { description: schema.description }),
@@ -43,18 +43,6 @@ function codeSamples(route: RouteEntry, { examples, serverUrl }: OperationContex
     label: shown.length === 1 || summary === undefined ? 'curl' : `curl: ${summary}`,
     source: curl(route, request, serverUrl),
   }))
-}
-
-/** `GET /accounts/:accountId/messages` is `getAccountsMessagesByAccountId`. */
-function operationId({ method, url }: RouteEntry): string {
-  const parts = url.split('/').filter((part) => part !== '')
-  const words = parts.filter((part) => !part.startsWith(':')).flatMap((part) => part.split(/[^A-Za-z0-9]+/))
-  const by = parts.filter((part) => part.startsWith(':')).map((part) => part.slice(1))
-  return [method.toLowerCase(), ...words.map(capital), ...by.map((name) => `By${capital(name)}`)].join('')
-}
-
-function capital(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1)
 }
 
 function security(access: RouteEntry['access'], scope: string[]): Json {

@@ -19,6 +19,7 @@ export interface RouteSchema {
   tags?: readonly string[]
   summary?: string
   description?: string
+  /** The name of the operation in generated clients: a verb first, unique. Every route that is not hidden has one. */
   operationId?: string
   deprecated?: boolean
   /** True for routes outside the API, such as pages and assets. */

@@ -40,7 +40,12 @@ export function openApiRoutes(app: App): void {
     '/openapi.json',
     {
       config,
-      schema: { tags: ['Operation'], summary: 'Get this description as OpenAPI 3.1', produces: ['application/json'] },
+      schema: {
+        tags: ['Operation'],
+        operationId: 'getOpenApiDocument',
+        summary: 'Get this description as OpenAPI 3.1',
+        produces: ['application/json'],
+      },
     },
     (request, reply) =>
       sendBuiltFile(request, reply, {
