@@ -92,12 +92,12 @@ export async function imapServerOf(xml: string, email: string): Promise<Proposed
 
 async function elementsOf(xml: string): Promise<Element[]> {
   // The parser takes 20 ms to load, and most forms need none.
-  const { DOMParser } = await import('@xmldom/xmldom')
+  const { default: xmldom } = await import('@xmldom/xmldom')
   try {
     const onError = (_level: string, message: string): never => {
       throw new Error(message)
     }
-    const document = new DOMParser({ onError }).parseFromString(xml, 'text/xml')
+    const document = new xmldom.DOMParser({ onError }).parseFromString(xml, 'text/xml')
     return [...document.getElementsByTagName('incomingServer')]
       .filter((element) => element.getAttribute('type')?.toLowerCase() === 'imap')
       .slice(0, MAX_SERVERS)

@@ -80,10 +80,10 @@ interface PartLimits {
 }
 
 async function readParts(payload: Readable, { contentType, maxBytes, maxFileBytes }: PartLimits): Promise<Part[]> {
-  const { Busboy } = await import('@fastify/busboy')
+  const { default: busboy } = await import('@fastify/busboy')
   // A file stream for each part, so that all are read in the same way.
   const parser = orMalformed(() => {
-    return new Busboy({ headers: { 'content-type': contentType }, isPartAFile: () => true, limits: LIMITS })
+    return new busboy.Busboy({ headers: { 'content-type': contentType }, isPartAFile: () => true, limits: LIMITS })
   })
   const parts: Promise<Part>[] = []
   let last = ''
