@@ -8,6 +8,8 @@ const BUILD_FILES = [
   'scripts/admin.mjs',
   'scripts/build.mjs',
   'scripts/bundle.mjs',
+  'scripts/dynamic-imports.mjs',
+  'scripts/imported-names.mjs',
   'scripts/reference.mjs',
   'scripts/served.mjs',
   'scripts/widget.mjs',

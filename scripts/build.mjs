@@ -34,7 +34,11 @@ await Promise.all([
   bundle({ entryPoints: present(DEMO), outdir: 'dist' }),
   bundle({ entryPoints: present(DEVELOPMENT), outdir: 'dist', packages: 'external' }),
   writeWidget('dist/embed'),
-]).catch(() => process.exit(1)) // esbuild has printed the error.
+]).catch((error) => {
+  // esbuild has printed its own errors.
+  if (error.errors === undefined) console.error(error.message)
+  process.exit(1)
+})
 await writeAdmin('dist/admin')
 await writeReference()
 if (existsSync(DEMO_ASSETS)) await cp(DEMO_ASSETS, 'dist/demo-application', { recursive: true })

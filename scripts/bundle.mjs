@@ -1,4 +1,5 @@
 import { build } from 'esbuild'
+import { checkDynamicImports } from './dynamic-imports.mjs'
 
 /** Packages that load binaries relative to their own folder. */
 const NATIVE = ['libsql', 'msgpackr-extract', 'pg-native']
@@ -7,11 +8,11 @@ const DYNAMIC = ['hoodiecrow-imap']
 
 /**
  * Bundles programs with their packages, which halves the time they take to start: about a thousand files fewer to find and load.
- * Dynamic imports become files of their own. Without comments and white space, Node compiles half as much; names are kept.
+ * Dynamic imports become files of their own, whose exports are checked. Without comments and white space, Node compiles half as much; names are kept.
  * @param {import('esbuild').BuildOptions} options entry points and output
  */
-export function bundle(options) {
-  return build({
+export async function bundle(options) {
+  const result = await build({
     bundle: true,
     platform: 'node',
     target: 'node20.19',
@@ -30,6 +31,9 @@ export function bundle(options) {
     legalComments: 'external',
     sourcemap: true,
     logLevel: 'warning',
+    metafile: true,
     ...options,
   })
+  await checkDynamicImports(result.metafile)
+  return result
 }

@@ -4,6 +4,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { build, transform } from 'esbuild'
+import { checkDynamicImports } from './dynamic-imports.mjs'
 import { writeServed } from './served.mjs'
 
 const SOURCES = 'src/ui/widget'
@@ -63,6 +64,7 @@ export async function writeWidget(folder) {
     build({ ...options, entryPoints: MODULES, format: 'esm', splitting: true }),
     build({ ...options, entryPoints: SCRIPTS, format: 'iife' }),
   ])
+  for (const { metafile } of builds) await checkDynamicImports(metafile)
   await mkdir(folder, { recursive: true })
   const entries = {}
   const preloads = {}
