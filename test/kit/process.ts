@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { systemClock } from '../../src/lib/clock.ts'
 import { eventually } from './eventually.ts'
 
 /** Storage and extra environment of a service process. */
@@ -18,6 +19,8 @@ export const SHARED_KEYS = { ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString
 export interface ServiceOptions extends ServicePlace {
   /** Default: any free port. Pass it to restart at the same address. */
   port?: number
+  /** The program of Node. Default: the one that runs the tests. */
+  node?: string
 }
 
 /** The built service in its own process, as operators run it. */
@@ -41,13 +44,22 @@ export interface ServiceProcess {
 /** Environment for `heapBytesAfterGc`. */
 export const HEAP_PROBE = { NODE_OPTIONS: `--import=${new URL('./heap-probe.mjs', import.meta.url).href}` }
 
+/** Environment that moves the wall clock of a service, so that it starts at the given time. */
+export function shiftedClock(startsMs: number): Record<string, string> {
+  return {
+    NODE_OPTIONS: `--import=${new URL('./shifted-clock.mjs', import.meta.url).href}`,
+    CLOCK_SHIFT_MS: String(startsMs - systemClock.now()),
+  }
+}
+
 const TEST_KEY = 'test-key-0123456789abcdef0123456789'
 const START_TIMEOUT_MS = 60_000
 
 export async function startServiceProcess(options: ServiceOptions): Promise<ServiceProcess> {
   const port = options.port ?? (await freePort())
   const url = `http://127.0.0.1:${port}`
-  const child = spawn(process.execPath, ['dist/posthorn.js', 'start'], {
+  // What `npm start` executes.
+  const child = spawn(options.node ?? process.execPath, ['scripts/start.mjs', 'posthorn', 'start'], {
     env: {
       PATH: process.env.PATH,
       PORT: String(port),

@@ -1,11 +1,13 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Json } from '../../src/infra/http/openapi/components.ts'
 import type { Example, ExampleFile } from '../../src/infra/http/openapi/examples.ts'
-import { systemClock } from '../../src/lib/clock.ts'
 import { googleSite } from '../kit/consent.ts'
 import { eventually } from '../kit/eventually.ts'
 import { exampleValues } from '../kit/example-values.ts'
 import { type ApiResponse, api } from '../kit/http.ts'
-import { type Service, startService } from '../kit/service.ts'
+import { type ServiceProcess, shiftedClock, startServiceProcess } from '../kit/process.ts'
 import { type Dovecot, startDovecot } from '../servers/dovecot.ts'
 import { attachmentMail } from '../servers/messages.ts'
 import { type Receiver, startReceiver } from '../servers/receiver.ts'
@@ -98,7 +100,8 @@ const SHOWN = {
   googleClient: 'posthorn-example.apps.googleusercontent.com',
 } as const
 
-export async function startApiStory(): Promise<ApiStory> {
+/** @param node the program of Node that runs the service. Default: the one that runs the tests. */
+export async function startApiStory(node = process.execPath): Promise<ApiStory> {
   const closers: (() => Promise<unknown>)[] = []
   const close = async () => {
     for (let step = closers.pop(); step !== undefined; step = closers.pop()) await step()
@@ -116,11 +119,18 @@ export async function startApiStory(): Promise<ApiStory> {
     google.server.addUser(GMAIL_USER)
     for (const event of [STANDUP, INVITATION]) google.server.calendars.put(GMAIL_USER, GMAIL_USER, event)
     google.server.allowRedirect(`${PUBLIC_URL}/providers/gmail/callback`)
-    const shiftMs = BEGINS_MS - systemClock.now()
-    const service = await startService({
-      environment: { ...google.server.settings, PUBLIC_URL, LOG_LEVEL: 'info', API_REQUESTS_PER_MINUTE: '0' },
-      clock: { ...systemClock, now: () => systemClock.now() + shiftMs },
-      output: () => {},
+    const dataDir = await mkdtemp(join(tmpdir(), 'posthorn-story-'))
+    closers.push(() => rm(dataDir, { recursive: true, force: true }))
+    const service = await startServiceProcess({
+      node,
+      dataDir,
+      env: {
+        ...google.server.settings,
+        ...shiftedClock(BEGINS_MS),
+        PUBLIC_URL,
+        LOG_LEVEL: 'info',
+        API_REQUESTS_PER_MINUTE: '0',
+      },
     })
     closers.push(() => service.stop())
     return { ...replay({ service, dovecot, receiver, google, smtp }), close }
@@ -131,7 +141,7 @@ export async function startApiStory(): Promise<ApiStory> {
 }
 
 interface Servers {
-  service: Service
+  service: ServiceProcess
   dovecot: Dovecot
   receiver: Receiver
   google: Awaited<ReturnType<typeof googleSite>>
@@ -279,7 +289,11 @@ function multipart(message: string, files: readonly ExampleFile[]): FormData {
 }
 
 /** The response of a stream up to its first event. */
-async function readStream(service: Service, path: string, headers: Record<string, string>): Promise<ApiResponse> {
+async function readStream(
+  service: ServiceProcess,
+  path: string,
+  headers: Record<string, string>,
+): Promise<ApiResponse> {
   const ended = new AbortController()
   const response = await fetch(service.url + path, {
     headers: { authorization: `Bearer ${service.key}`, ...headers },
