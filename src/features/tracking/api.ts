@@ -31,15 +31,17 @@ export const trackingSchema = Type.Object(
     tracking: Type.Object({ id: Type.String(), messageId: Type.String({ description: 'Id of the sent message.' }) }),
     metrics: Type.Object({
       totalEvents: count('Opens, clicks and replies.'),
-      openCount: count('Opens within 60 s count once.'),
-      clickCount: count('Clicks on any link.'),
-      replyCount: count('Replies that arrived in the mailbox.'),
+      openCount: count('At most 1,000. Opens within 60 s count once.'),
+      clickCount: count('Clicks on any link, at most 1,000.'),
+      replyCount: count('Replies that arrived in the mailbox. All are counted and announced.'),
       lastEventAt: last,
       lastOpenedAt: last,
       lastClickedAt: last,
       lastRepliedAt: last,
     }),
-    events: Type.Array(trackingEventSchema, { description: 'Newest first, at most 1,000.' }),
+    events: Type.Array(trackingEventSchema, {
+      description: 'Newest first, at most 1,000, of which replies come before opens and clicks when there are more.',
+    }),
   },
   { title: 'Tracking' },
 )

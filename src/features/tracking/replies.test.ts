@@ -3,6 +3,7 @@ import { testAccounts } from '../../../test/kit/accounts.ts'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { catalogue } from '../../app/event-catalogue.ts'
 import { recorder } from '../../events/index.ts'
+import { type Db, insertRows } from '../../infra/db/index.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
 import { replyRecorder, tracking as trackingOf } from './index.ts'
@@ -51,6 +52,27 @@ describeEachDatabase('replies to tracked messages', (open) => {
     expect((await one.read(row.id)).row.replyCount).toBe(0)
   })
 
+  it('are counted, announced and listed after any number of opens, clicks and replies', async () => {
+    const { db, tracking, send, receive, read, replied } = await stage(open)
+    const { row, result } = await send('<offer@acme>')
+    const visitor = { userAgent: 'x', ipAddress: null, automatedReason: null }
+    await receive({ inReplyTo: '<offer@acme>' })
+    await fill(db, row.id, 'link_clicked', 1000)
+    await fill(db, row.id, 'opened', 999)
+    await receive({ inReplyTo: '<offer@acme>' })
+    // Clicks do not use up the opens either.
+    await tracking.opened(result.token, visitor)
+    const { row: after, events } = await read(row.id)
+    expect(after).toMatchObject({ openCount: 1000, clickCount: 1000, replyCount: 2, version: 3 })
+    expect(events).toHaveLength(1000)
+    expect(events.filter(({ type }) => type === 'replied')).toHaveLength(2)
+    expect(events.map(({ id }) => id)).toEqual(events.map(({ id }) => id).sort().reverse())
+    await fill(db, row.id, 'replied', 998)
+    await receive({ inReplyTo: '<offer@acme>' })
+    expect((await read(row.id)).row.replyCount).toBe(1001)
+    expect(await replied()).toHaveLength(3)
+  })
+
   it('are counted together with opens that happen at the same time', async () => {
     const { tracking, send, receive, read } = await stage(open)
     const { row, result } = await send('<offer@acme>')
@@ -62,6 +84,40 @@ describeEachDatabase('replies to tracked messages', (open) => {
     expect((await read(row.id)).row).toMatchObject({ replyCount: 5, openCount: 1, version: 6 })
   })
 })
+
+/** Adds events of one type, and counts them. */
+async function fill(db: Db, trackingId: string, type: 'opened' | 'link_clicked' | 'replied', count: number) {
+  const { accountId, ...row } = await db.read
+    .selectFrom('trackings')
+    .selectAll()
+    .where('id', '=', trackingId)
+    .executeTakeFirstOrThrow()
+  const events = Array.from({ length: count }, () => ({
+    id: ids('tev'),
+    trackingId,
+    accountId,
+    type,
+    occurredAt: 1,
+    automatedReason: null,
+    url: null,
+    replyMessageId: null,
+    userAgent: null,
+    ipAddress: null,
+  }))
+  const added = (of: typeof type) => (of === type ? count : 0)
+  await db.transaction(async (tx) => {
+    await insertRows(tx, 'trackingEvents', events)
+    await tx
+      .updateTable('trackings')
+      .set({
+        openCount: row.openCount + added('opened'),
+        clickCount: row.clickCount + added('link_clicked'),
+        replyCount: row.replyCount + added('replied'),
+      })
+      .where('id', '=', trackingId)
+      .execute()
+  })
+}
 
 async function stage(open: Parameters<Parameters<typeof describeEachDatabase>[1]>[0]) {
   const db = await open()
@@ -75,6 +131,7 @@ async function stage(open: Parameters<Parameters<typeof describeEachDatabase>[1]
       ofSync.record(tx, [{ type, accountId, provider, objectId: 'msg_1', version: 1, data: { ...EXAMPLE, ...data } }]),
     )
   return {
+    db,
     tracking,
     store,
     receive: (data: object) => store('message.received', { inReplyTo: null, references: [], id: ids('msg'), ...data }),

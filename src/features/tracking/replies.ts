@@ -6,7 +6,7 @@ import { parseTime } from '../../lib/time.ts'
 import { isMailSystem } from '../../providers/mime/index.ts'
 import type { MessageEventData } from '../messages/index.ts'
 import type { trackingEvents } from './events.ts'
-import { counted, MAX_EVENTS, type TrackingRow, trackingStore } from './store.ts'
+import { counted, isFull, type TrackingRow, trackingStore } from './store.ts'
 
 /** A reply names what it replies to, then older messages of the thread. */
 const MAX_REFERENCES = 10
@@ -94,16 +94,26 @@ async function recordReplies(
   const events: EventOf<typeof trackingEvents, 'message.replied'>[] = []
   for (const { event, tracked } of replies) {
     const row = rows.get(tracked.id) ?? tracked
-    if (row.openCount + row.clickCount + row.replyCount >= MAX_EVENTS) continue
     const { id: replyMessageId, threadId, subject, from, receivedAt } = event.data
     const occurredAt = parseTime(receivedAt) ?? 0
     const after = counted(row, 'replied', occurredAt)
     rows.set(row.id, after)
     const automated = isAutomaticReply(event.data)
-    await trackingStore(tx).insertEvent(tx, {
-      ...{ id: ids('tev'), trackingId: row.id, accountId: row.accountId, type: 'replied', occurredAt, replyMessageId },
-      ...{ automatedReason: automated ? 'automatic_reply' : null, url: null, userAgent: null, ipAddress: null },
-    })
+    // Every reply is counted and announced; only the list of the message's events is limited.
+    if (!isFull(row, 'replied')) {
+      await trackingStore(tx).insertEvent(tx, {
+        id: ids('tev'),
+        trackingId: row.id,
+        accountId: row.accountId,
+        type: 'replied',
+        occurredAt,
+        automatedReason: automated ? 'automatic_reply' : null,
+        url: null,
+        replyMessageId,
+        userAgent: null,
+        ipAddress: null,
+      })
+    }
     events.push({
       ...{ type: 'message.replied', accountId: event.accountId, provider: event.provider },
       ...{ objectId: row.messageId, version: after.version },

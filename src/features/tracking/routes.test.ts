@@ -100,7 +100,7 @@ describeEachDatabase('tracking', (open) => {
     }
   })
 
-  it('stores at most 1,000 events of one message', async () => {
+  it('stores at most 1,000 clicks of one message', async () => {
     const { db, send, load, read } = await served(open)
     const { result, html } = await send()
     await db.transaction((tx) => tx.updateTable('trackings').set({ clickCount: 999 }).execute())

@@ -9,7 +9,7 @@ import type { Accounts } from '../accounts/index.ts'
 import type { TrackingResult } from '../messages/index.ts'
 import type { trackingEvents } from './events.ts'
 import { rfcIdHashOf } from './replies.ts'
-import { counted, MAX_EVENTS, type TrackingEventRow, type TrackingRow, trackingStore } from './store.ts'
+import { counted, isFull, type TrackingEventRow, type TrackingRow, trackingStore } from './store.ts'
 import { trackedHtml } from './tracked-html.ts'
 import type { Visitor } from './visitor.ts'
 
@@ -57,9 +57,9 @@ export type Tracking = ReturnType<typeof tracking>
 export function tracking({ db, clock, ids, events, accounts, baseUrl }: TrackingDeps) {
   const { host } = new URL(baseUrl)
 
-  /** Writes one event and counts it, unless the message has too many. */
+  /** Writes one event and counts it, unless the message has too many of this type. */
   async function record(tx: Tx, tracked: TrackingRow, event: NewTrackingEvent): Promise<TrackingRow | undefined> {
-    if (tracked.openCount + tracked.clickCount + tracked.replyCount >= MAX_EVENTS) return undefined
+    if (isFull(tracked, event.type)) return undefined
     const occurredAt = clock.now()
     const row = counted(tracked, event.type, occurredAt)
     const { id: trackingId, accountId } = tracked

@@ -4,8 +4,10 @@ import { type Dialect, type Handle, insertRows, type Tables, type Tx } from '../
 export type TrackingRow = Selectable<Tables['trackings']>
 export type TrackingEventRow = Selectable<Tables['trackingEvents']>
 
-/** Strangers cause these rows, so each message has at most this many. */
+/** Strangers cause these rows, so each message has at most this many of each type. */
 export const MAX_EVENTS = 1000
+/** In one response. */
+const MAX_LISTED = 1000
 
 /** Reads and writes the tracking of messages. The methods that write need a `Tx`. */
 export function trackingStore(handle: Handle) {
@@ -33,14 +35,18 @@ export function trackingStore(handle: Handle) {
       return row?.url
     },
 
-    events: (trackingId: string): Promise<TrackingEventRow[]> =>
-      handle
+    /** Newest first. Replies are listed before opens and clicks use up the limit. */
+    async events(trackingId: string): Promise<TrackingEventRow[]> {
+      const listed = await handle
         .selectFrom('trackingEvents')
         .selectAll()
         .where('trackingId', '=', trackingId)
+        .orderBy(({ eb }) => eb.case().when('type', '=', 'replied').then(0).else(1).end())
         .orderBy('id', 'desc')
-        .limit(MAX_EVENTS)
-        .execute(),
+        .limit(MAX_LISTED)
+        .execute()
+      return listed.sort((one, other) => (one.id < other.id ? 1 : -1))
+    },
 
     async lastOpen(trackingId: string): Promise<TrackingEventRow | undefined> {
       return handle
@@ -118,6 +124,12 @@ export function counted(row: TrackingRow, type: TrackingEventRow['type'], nowMs:
   return { ...row, version, replyCount: row.replyCount + 1, lastRepliedAt: nowMs }
 }
 
+/** Strangers have caused as many events of this type as are stored. */
+export function isFull(row: TrackingRow, type: TrackingEventRow['type']): boolean {
+  const counts = { opened: row.openCount, link_clicked: row.clickCount, replied: row.replyCount }
+  return counts[type] >= MAX_EVENTS
+}
+
 /** Deletes up to `limit` messages' tracking older than `beforeMs` and returns how many. */
 export async function purgeTracking(tx: Tx, beforeMs: number, limit: number): Promise<number> {
   const old = await tx
@@ -134,8 +146,8 @@ export async function purgeTracking(tx: Tx, beforeMs: number, limit: number): Pr
   return old.length
 }
 
-/** Each has up to 1,000 events and 500 links. */
-const BATCH = 5
+/** Each has up to 3,000 events and 500 links. */
+const BATCH = 2
 
 /** Deletes some of a deleted account's tracking. Returns the number of rows; 0: nothing is left. */
 export async function eraseTracking(tx: Tx, accountId: string, limit: number): Promise<number> {
