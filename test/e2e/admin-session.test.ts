@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { databases, describePostgres } from '../kit/database.ts'
+import { eventually } from '../kit/eventually.ts'
 import { api } from '../kit/http.ts'
 import { type Document, operations } from '../kit/openapi.ts'
 import { type ServiceOptions, startService } from '../kit/service.ts'
@@ -40,6 +41,28 @@ describe('the session of the portal', () => {
       expect([400, 404]).toContain((await send({ ...cookie, 'x-csrf-token': json.csrfToken }))[2])
     }
     for (const path of ['/accounts', '/api-keys', '/logs']) expect((await client.get(path, cookie)).status).toBe(200)
+  })
+
+  it('leaves no requests of the portal in the log, and those of an application apart from it', async () => {
+    const environment = {
+      ADMIN_USERNAME: CREDENTIALS.username,
+      ADMIN_PASSWORD: CREDENTIALS.password,
+      LOG_LEVEL: 'info',
+    }
+    const { service, client } = await started({ environment, output: () => {} })
+    const { headers } = await client.post('/admin/session', CREDENTIALS)
+    const cookie = { cookie: headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+    const logged = async (query: string): Promise<string[]> => {
+      const { json } = await client.get(`/logs?limit=200&${query}`, cookie)
+      return json.logs.map(({ message }: { message: string }) => message)
+    }
+    await client.get('/admin')
+    for (const path of ['/accounts', '/health/detailed', '/admin/overview', '/admin/unknown'])
+      await client.get(path, cookie)
+    const key = { authorization: `Bearer ${service.key}` }
+    expect((await client.get('/accounts', key)).status).toBe(200)
+    await eventually(async () => expect(await logged('operation=http.request')).toEqual(['GET /accounts 200']))
+    expect(await logged('')).not.toContain('GET /accounts 200')
   })
 
   const open = databases('sqlite')

@@ -134,6 +134,21 @@ describe('GET /logs', () => {
     expect((await api(client.url).get('/logs')).status).toBe(401)
   })
 
+  it('shows a sync after any number of requests, and the requests when asked for them', async () => {
+    const { bus } = network()
+    const [one, other] = [replica('ins_1', ['ins_1', 'ins_2'], bus), replica('ins_2', ['ins_1', 'ins_2'], bus)]
+    for (const { log } of [one, other]) {
+      log.info('synced', { operation: 'sync.account' })
+      for (let i = 0; i < 3000; i += 1) log.info('GET /accounts 200', { operation: 'http.request' })
+      log.error('GET /accounts 500', { operation: 'http.request' })
+    }
+    const client = await serve(one)
+    const expected = ['GET /accounts 500', 'synced', 'GET /accounts 500', 'synced']
+    expect(messages(await client.get('/logs'))).toEqual(expected)
+    expect((await client.get('/logs?operation=http.*')).json.pagination.total).toBe(4000)
+    expect((await client.get('/logs?operation=*')).json.pagination.total).toBe(4002)
+  })
+
   it('continues on page 2 where page 1 ended although new records arrive', async () => {
     const one = replica('ins_1', ['ins_1'], network().bus)
     for (let i = 1; i <= 10; i += 1) one.log.info(String(i))

@@ -26,7 +26,9 @@ const filterQuery = {
   ),
   accountId: text('Records about this account.'),
   provider: text('Records about this provider: gmail, microsoft, imap.'),
-  operation: text('What the service was doing, as `feature.verb`: `sync.account`, or a prefix such as `sync.*`.'),
+  operation: text(
+    'What the service was doing, as `feature.verb`: `sync.account`, a prefix such as `sync.*`, or `*` for everything. Without it, records of HTTP requests (`http.*`) are left out unless they are warnings or errors.',
+  ),
 }
 const query = Type.Object({ ...pageQuery, ...filterQuery })
 const streamQuery = Type.Object(filterQuery)
@@ -77,7 +79,7 @@ export function logRoutes(app: App, { logs, streams, cache }: LogRoutesDeps): vo
         operationId: 'listLogs',
         summary: 'List log records, newest first',
         description:
-          'Each replica keeps its 2000 newest records in memory; the list merges them. Later pages continue the most recent page 1 with the same filter.',
+          'Each replica keeps in memory its 2000 newest records of HTTP requests (`http.*`), and apart from them its 2000 newest records of everything else, so that requests replace no other records. The list merges those of all replicas. Later pages continue the most recent page 1 with the same filter.',
         querystring: query,
         response: {
           200: Type.Object({

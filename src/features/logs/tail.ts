@@ -119,7 +119,7 @@ export function replicaTail(deps: TailDeps, onRecords: (entries: readonly LogEnt
   function announce(): void {
     const unique = [...new Set(own.map((filter) => JSON.stringify(filter)))].map((text): LogFilter => JSON.parse(text))
     const isLong = Buffer.byteLength(JSON.stringify(unique)) > MAX_FILTERS_BYTES
-    const watch: Watch = { from: instanceId, filters: isLong ? [{}] : unique }
+    const watch: Watch = { from: instanceId, filters: isLong ? [{ operation: '*' }] : unique }
     bus.publish(WATCH_TOPIC, JSON.stringify(watch))
   }
 

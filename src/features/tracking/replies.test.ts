@@ -66,7 +66,12 @@ describeEachDatabase('replies to tracked messages', (open) => {
     expect(after).toMatchObject({ openCount: 1000, clickCount: 1000, replyCount: 2, version: 3 })
     expect(events).toHaveLength(1000)
     expect(events.filter(({ type }) => type === 'replied')).toHaveLength(2)
-    expect(events.map(({ id }) => id)).toEqual(events.map(({ id }) => id).sort().reverse())
+    expect(events.map(({ id }) => id)).toEqual(
+      events
+        .map(({ id }) => id)
+        .sort()
+        .reverse(),
+    )
     await fill(db, row.id, 'replied', 998)
     await receive({ inReplyTo: '<offer@acme>' })
     expect((await read(row.id)).row.replyCount).toBe(1001)

@@ -229,6 +229,32 @@ describe('the ring', () => {
     expect([all.total, texts(all).length, texts(all)[0], texts(all).at(-1)]).toEqual([2000, 2000, '2499', '500'])
   })
 
+  it('keeps as many records of requests apart from the others, and merges them', () => {
+    const { log, ring } = openLog()
+    log.info('synced', { operation: 'sync.account' })
+    for (let i = 0; i < 3000; i += 1) log.info(String(i), { operation: 'http.request' })
+    log.info('synced again', { operation: 'sync.account' })
+    log.warn('limited', { operation: 'http.limit' })
+    const everything = ring.select({ operation: '*' }, { limit: 4000 })
+    expect(everything.total).toBe(2002)
+    expect(texts(everything).slice(0, 3)).toEqual(['limited', 'synced again', '2999'])
+    expect(texts(everything).slice(-2)).toEqual(['1001', 'synced'])
+    for (let i = 0; i < 3000; i += 1) log.info(String(i), { operation: 'sync.account' })
+    expect(ring.select({ operation: 'http.*' }, { limit: 1 }).total).toBe(2000)
+  })
+
+  it('selects records of requests from warn on, unless an operation is given', () => {
+    const { log, ring } = openLog()
+    log.info('read', { operation: 'http.request' })
+    log.error('failed', { operation: 'http.request' })
+    log.info('synced', { operation: 'sync.account' })
+    log.info('without operation')
+    expect(texts(ring.select({}, { limit: 9 }))).toEqual(['without operation', 'synced', 'failed'])
+    expect(texts(ring.select({ level: 'info' }, { limit: 9 }))).toEqual(['without operation', 'synced'])
+    expect(texts(ring.select({ operation: 'http.request' }, { limit: 9 }))).toEqual(['failed', 'read'])
+    expect(texts(ring.select({ operation: '*', level: 'info' }, { limit: 9 }))).toHaveLength(3)
+  })
+
   it('filters by exact level, account, provider and operation', () => {
     const { log, ring } = openLog()
     log.warn('a', { accountId: 'acc_1', provider: 'imap', operation: 'sync.folder' })

@@ -63,7 +63,7 @@ export function adminSessions(deps: AdminSessionsDeps): AdminSessions {
   const tokens = sessionTokens(credentials, publicUrl, deps.sealer)
   const isUsername = textMatcher(username)
   const isPassword = textMatcher(credentials.password)
-  const caller: Caller = { owner: `admin:${username}`, scopes: SCOPES }
+  const caller: Caller = { owner: `admin:${username}`, scopes: SCOPES, isPortal: true }
   const current = new WeakMap<FastifyRequest, SignedIn>()
   const writes = new Set<Promise<void>>()
 

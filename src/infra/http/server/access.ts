@@ -18,6 +18,8 @@ export interface Caller {
   /** Identifies the key in logs and idempotency records. Never the key itself. */
   owner: string
   scopes: readonly Scope[]
+  /** A browser with the cookie of the portal, whose pages poll. */
+  isPortal?: boolean
 }
 
 /** Finds the caller of a request by its credentials: a key, or the cookie of a session. */

@@ -3,8 +3,9 @@ import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import type { Ids } from '../../../lib/ids.ts'
 import type { Log } from '../../log/index.ts'
 
-/** Probes arrive every few seconds, and the portal loads a dozen files: they would drown out other requests. */
-const QUIET_ROUTES = ['/health', '/health/live', '/health/ready', '/admin/assets/:file']
+/** Probes arrive every few seconds. */
+const PROBES = ['/health', '/health/live', '/health/ready']
+const PORTAL = /^\/admin(?:\/|$)/
 const ACCEPTED_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 /** The caller's `X-Request-Id` if it is safe in logs and headers, else a new id. */
@@ -30,7 +31,7 @@ export function logRequest(log: Log, request: FastifyRequest, reply: FastifyRepl
   }
   const message = `${request.method} ${route} ${status}`
   if (status === 500) log.error(message, { ...fields, error: cause })
-  else if (QUIET_ROUTES.includes(route)) log.debug(message, fields)
+  else if (isQuiet(request, route)) log.debug(message, fields)
   // A provider or an endpoint of the application failed, or the service is stopping: not a bug in this service.
   else if (status > 500) log.warn(message, { ...fields, error: cause })
   else log.info(message, fields)
@@ -39,11 +40,19 @@ export function logRequest(log: Log, request: FastifyRequest, reply: FastifyRepl
 /** Logs a request whose client disconnected before the response; `logRequest` does not run for it. */
 export function logAborted(log: Log, request: FastifyRequest): void {
   const route = request.routeOptions.url ?? 'unknown'
-  log.info(`${request.method} ${route}: the client disconnected before the response.`, {
-    operation: 'http.request',
-    requestId: request.id,
-    metadata: { method: request.method, route },
-  })
+  log[isQuiet(request, route) ? 'debug' : 'info'](
+    `${request.method} ${route}: the client disconnected before the response.`,
+    {
+      operation: 'http.request',
+      requestId: request.id,
+      metadata: { method: request.method, route },
+    },
+  )
+}
+
+/** Probes and the portal's pages, which poll, would drown out the requests of applications. */
+function isQuiet({ caller }: FastifyRequest, route: string): boolean {
+  return PROBES.includes(route) || PORTAL.test(route) || caller?.isPortal === true
 }
 
 /** Fastify's own warnings (a reply sent twice, a broken stream) go to our log. Its request lines are disabled. */

@@ -6,8 +6,15 @@ import { eventually } from '../../../../test/kit/eventually.ts'
 import { type Api, api } from '../../../../test/kit/http.ts'
 import { testServer } from '../../../../test/kit/server.ts'
 import { AppError, ERROR_CATALOGUE } from '../../../lib/errors.ts'
-import type { Log, LogFields } from '../../log/index.ts'
-import { type App, ATTACHMENT_BODY_LIMIT, closeServer, errorPageRoute, type ServerOptions } from '../index.ts'
+import { type Log, type LogFields, silentLog } from '../../log/index.ts'
+import {
+  type App,
+  ATTACHMENT_BODY_LIMIT,
+  type Authenticator,
+  closeServer,
+  errorPageRoute,
+  type ServerOptions,
+} from '../index.ts'
 
 let app: App
 afterEach(() => app.close())
@@ -352,6 +359,41 @@ describe('request ids', () => {
         metadata: { method: 'GET', route: '/things/:id', status: 200, caller: 'good' },
       },
     })
+  })
+})
+
+describe('the log of requests', () => {
+  it('has those of probes and of the portal at debug, unless they fail', async () => {
+    const levels: string[] = []
+    const record = (level: string) => (message: string) => void levels.push(`${level} ${message}`)
+    const log = { ...silentLog, debug: record('debug'), info: record('info'), error: record('error') }
+    const portal = { owner: 'admin:admin', scopes: ['read' as const], isPortal: true }
+    const authenticator: Authenticator = {
+      authenticate: async ({ headers }) =>
+        headers.cookie === undefined ? { owner: 'service', scopes: ['read'] } : portal,
+    }
+    const routes = (server: App) => {
+      for (const path of ['/accounts', '/admin', '/admin/overview', '/administration', '/health/live'])
+        server.get(path, { config: { access: 'key:read' } }, async () => ({}))
+      server.get('/bug', { config: { access: 'key:read' } }, async () => {
+        throw new Error('a bug')
+      })
+    }
+    const client = await listen(routes, { log, authenticator })
+    for (const path of ['/accounts', '/admin', '/admin/overview', '/administration', '/health/live'])
+      await client.get(path)
+    await client.get('/accounts', { cookie: 'portal' })
+    await client.get('/bug', { cookie: 'portal' })
+    await eventually(() => levels.length === 7)
+    expect(levels.sort()).toEqual([
+      'debug GET /accounts 200',
+      'debug GET /admin 200',
+      'debug GET /admin/overview 200',
+      'debug GET /health/live 200',
+      'error GET /bug 500',
+      'info GET /accounts 200',
+      'info GET /administration 200',
+    ])
   })
 })
 

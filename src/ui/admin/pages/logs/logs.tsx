@@ -73,7 +73,7 @@ export default function Logs() {
   return (
     <Page
       title="Sync logs"
-      description="The newest records of every replica: what the service did, and what failed. Each replica keeps 2,000 in memory; send its output to your log system for more."
+      description="The newest records of every replica: what the service did, and what failed. Requests to the API have the operation http.*. Each replica keeps 2,000 records in memory, and apart from them 2,000 of requests; send its output to your log system for more."
       actions={
         <Switch
           label="Follow new records"
