@@ -5,7 +5,7 @@ export type TrackingRow = Selectable<Tables['trackings']>
 export type TrackingEventRow = Selectable<Tables['trackingEvents']>
 
 /** Strangers cause these rows, so each message has at most this many of each type. */
-export const MAX_EVENTS = 1000
+const MAX_EVENTS = 1000
 /** In one response. */
 const MAX_LISTED = 1000
 
