@@ -19,11 +19,14 @@ function typeOf(schema, indent = '') {
   if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1)
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
-  for (const [union, glue] of Object.entries({ anyOf: ' | ', oneOf: ' | ', allOf: ' & ' })) {
-    if (schema[union] !== undefined) return `(${schema[union].map((part) => typeOf(part, indent)).join(glue)})`
-  }
+  const parts = Object.entries({ anyOf: ' | ', oneOf: ' | ', allOf: ' & ' }).flatMap(([union, glue]) => {
+    // A branch that only says which of the members are required has no type of its own.
+    const branches = (schema[union] ?? []).filter(({ required, type }) => required === undefined || type !== undefined)
+    return branches.length === 0 ? [] : `(${branches.map((part) => typeOf(part, indent)).join(glue)})`
+  })
+  if (schema.type === undefined && parts.length > 0) return parts.join(' & ')
   const types = [schema.type ?? 'unknown'].flat()
-  return types.map((type) => plainType(type, schema, indent)).join(' | ')
+  return [...parts, types.map((type) => plainType(type, schema, indent)).join(' | ')].join(' & ')
 }
 
 function plainType(type, schema, indent) {

@@ -11,6 +11,27 @@ export function nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()])
 }
 
+/**
+ * Options of a schema with keywords that only the OpenAPI document has. The validator and the serializer ignore them, so that
+ * the handler decides, with messages of its own.
+ */
+export function documented(keywords: Readonly<Record<string, unknown>>) {
+  return { 'x-documented': keywords }
+}
+
+/**
+ * Options of a schema that document what an absent member means. With `default` itself the validator would add the member to
+ * each request, also to those that change stored values, and the serializer to responses.
+ */
+export function documentedDefault(value: unknown) {
+  return documented({ default: value })
+}
+
+/** Options of a schema that the OpenAPI document describes by another one. */
+export function documentedAs(schema: unknown) {
+  return { 'x-documented-as': schema }
+}
+
 /** Writes values as the schema says: its members in its order, and no others. Compiled when first needed. */
 export function jsonWriter<Schema extends TSchema>(schema: Schema): (value: Static<Schema>) => string {
   const writer = lazy(() => fastJson(schema))

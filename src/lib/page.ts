@@ -44,6 +44,7 @@ export interface Page<T> {
 }
 
 export const MAX_LIMIT = 200
+export const DEFAULT_LIMIT = 50
 
 /**
  * Resolves the query of a list. `filter` identifies the list (path and filters). Throws `invalid_cursor` for a cursor of another
@@ -54,7 +55,7 @@ export function pageRequest<const K extends readonly PositionKind[]>(
   query: PageQuery,
   filter: unknown,
   kinds: K,
-  defaultLimit = 50,
+  defaultLimit = DEFAULT_LIMIT,
 ): PageRequest<PositionOf<K>> {
   const limit = Math.min(query.limit ?? query.maxResults ?? defaultLimit, MAX_LIMIT)
   const cursor = query.cursor ?? query.pageToken

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Example, type ExampleResponse, readExamples, working } from '../../src/infra/http/openapi/examples.ts'
+import { type ReducedRequest, reducedRequests, refusesMissing } from '../kit/body-members.ts'
 import { shapeDifferences, textDifferences } from '../kit/example-shape.ts'
 import { pointerPart, schemaChecker } from '../kit/openapi.ts'
 import { recorded, writeRecorded } from '../kit/record-examples.ts'
@@ -11,7 +12,7 @@ import { dovecotAvailable } from '../servers/dovecot.ts'
 const RECORDS = process.env.RECORD_EXAMPLES === '1'
 
 interface Media {
-  schema?: object
+  schema?: object & { $ref?: string; properties?: Record<string, { default?: unknown }> }
 }
 interface Response {
   $ref?: string
@@ -20,14 +21,16 @@ interface Response {
 interface Operation {
   parameters: { name?: string; in?: string; example?: unknown }[]
   requestBody?: {
+    required: boolean
     content: Record<string, Media & { example?: unknown; examples?: Record<string, { value: unknown }> }>
   }
   responses: Record<string, Response>
 }
 
-const document: { paths: Record<string, Record<string, Operation>> } = JSON.parse(
-  await readFile('openapi.json', 'utf8'),
-)
+const document: {
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, NonNullable<Media['schema']>> }
+} = JSON.parse(await readFile('openapi.json', 'utf8'))
 const examples = await readExamples()
 const operations = new Map(
   Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -99,17 +102,69 @@ function* shownExamples(part: unknown, pointer: string): Generator<[unknown, str
   }
 }
 
-/** Errors come before the deletions and the hosted flow, which complete what the requests name. */
-function inOrder(): [title: string, name: string, index: number, example: Example][] {
+interface Step {
+  title: string
+  name: string
+  index: number
+  example: Example
+  /** Sends the request as it is, or without members that it must or may have. */
+  sends: 'example' | 'incomplete' | 'reduced'
+}
+
+/**
+ * Errors come before the deletions and the hosted flow, which complete what the requests name. Requests without members that they
+ * may lack work, too, and create more objects, so they come last.
+ */
+function inOrder(): Step[] {
   const middle = Object.keys(examples).filter((name) => !FIRST.includes(name) && !LAST.includes(name))
-  const of = (names: string[], works: boolean) =>
-    names.flatMap((name) =>
-      (examples[name] ?? []).flatMap((example, index): [string, string, number, Example][] => {
-        const { status } = example.response
-        return status < 400 === works ? [[`${name} returns ${status}`, name, index, example]] : []
-      }),
-    )
-  return [...of(FIRST, true), ...of(middle, true), ...of([...FIRST, ...middle, ...LAST], false), ...of(LAST, true)]
+  const withBody = [...FIRST, ...middle].flatMap((name) => stepsOf(name, 'reduced'))
+  return [
+    ...[...FIRST, ...middle].flatMap((name) => [...stepsOf(name, 'incomplete'), ...stepsOf(name, 'example')]),
+    ...[...FIRST, ...middle, ...LAST].flatMap((name) => errorStepsOf(name)),
+    ...withBody,
+    ...LAST.flatMap((name) => [
+      ...stepsOf(name, 'incomplete'),
+      ...stepsOf(name, 'example'),
+      ...(name.startsWith('DELETE ') ? [] : stepsOf(name, 'reduced')),
+    ]),
+  ]
+}
+
+function stepsOf(name: string, sends: Step['sends']): Step[] {
+  return (examples[name] ?? []).flatMap((example, index): Step[] => {
+    const { status } = example.response
+    if (status >= 400) return []
+    if (sends === 'example')
+      return [{ title: `${name} returns ${status} as in its example`, name, index, example, sends }]
+    const some = reducedOf(name, example).filter(({ isAllowed }) => isAllowed === (sends === 'reduced'))
+    const effect =
+      sends === 'reduced' ? 'can be sent without each optional member' : 'is refused without each required member'
+    return some.length === 0 ? [] : [{ title: `${name} ${effect}`, name, index, example, sends }]
+  })
+}
+
+function errorStepsOf(name: string): Step[] {
+  return (examples[name] ?? []).flatMap((example, index): Step[] => {
+    const { status } = example.response
+    const title = `${name} returns ${status} as in its example`
+    return status < 400 ? [] : [{ title, name, index, example, sends: 'example' }]
+  })
+}
+
+/** Without the routes that take plain text: they need a body or a parameter. */
+function reducedOf(name: string, example: Example): ReducedRequest[] {
+  const { operation, pointer } = described(name)
+  const { requestBody } = operation
+  if (requestBody === undefined || 'text/plain' in requestBody.content) return []
+  const schema = `${pointer}/requestBody/content/application~1json/schema`
+  return reducedRequests(example, requestBody.required, (body) => schemaErrors(body, schema).length === 0)
+}
+
+/** The `default` that the document gives for a member of the body, as `body.retryCount`. */
+function defaultOf(name: string, path: string): unknown {
+  const schema = described(name).operation.requestBody?.content['application/json']?.schema
+  const target = document.components.schemas[schema?.$ref?.split('/').at(-1) ?? ''] ?? schema
+  return target?.properties?.[path.slice('body.'.length)]?.default
 }
 
 describe.skipIf(!dovecotAvailable())('a running service', () => {
@@ -123,7 +178,13 @@ describe.skipIf(!dovecotAvailable())('a running service', () => {
     await story?.close()
   })
 
-  it.each(inOrder())('%s as in its example', async (_title, name, index, example) => {
+  it.each(inOrder().map((step): [string, Step] => [step.title, step]))('%s', async (_title, step) => {
+    if (step.sends === 'incomplete') await checkRefusals(step)
+    else if (step.sends === 'reduced') await checkDefaults(step)
+    else await checkExample(step)
+  })
+
+  async function checkExample({ name, index, example }: Step): Promise<void> {
     const response = await story.send(name, example)
     const { status, headers } = response
     expect([status, status === example.response.status ? '' : response.text]).toEqual([example.response.status, ''])
@@ -144,7 +205,26 @@ describe.skipIf(!dovecotAvailable())('a running service', () => {
     if (type === 'application/json' && content?.[type]?.schema !== undefined) {
       expect(schemaErrors(response.json, `${at}/content/${pointerPart(type)}/schema`)).toEqual([])
     }
-  })
+  }
+
+  /** Each member that the schema requires is required by the service, which names it. */
+  async function checkRefusals({ name, example }: Step): Promise<void> {
+    for (const { path, request } of reducedOf(name, example).filter(({ isAllowed }) => !isAllowed)) {
+      const response = await story.send(name, { request, response: { status: 400 } })
+      expect([path, refusesMissing(response, path) ? 'refused' : response.text]).toEqual([path, 'refused'])
+    }
+  }
+
+  /** No other member is, and a new object has the documented default in its place. */
+  async function checkDefaults({ name, example }: Step): Promise<void> {
+    for (const { path, request } of reducedOf(name, example).filter(({ isAllowed }) => isAllowed)) {
+      const response = await story.send(name, { request, response: { status: 400 } })
+      expect([path, refusesMissing(response, path) ? response.text : 'accepted']).toEqual([path, 'accepted'])
+      const fallback = defaultOf(name, path)
+      const shown = response.status < 300 ? response.json?.[path.slice('body.'.length)] : undefined
+      if (fallback !== undefined && shown !== undefined) expect([path, shown]).toEqual([path, fallback])
+    }
+  }
 })
 
 function responseDifferences(

@@ -2,7 +2,15 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { apiDocument } from '../../src/app/api-document.ts'
 import { type Api, type ApiResponse, api } from '../kit/http.ts'
-import { type Document, type Operation, operations, pointerPart, sample, schemaChecker } from '../kit/openapi.ts'
+import {
+  type Document,
+  type Operation,
+  operations,
+  pointerPart,
+  type Schema,
+  sample,
+  schemaChecker,
+} from '../kit/openapi.ts'
 import { type Service, startService } from '../kit/service.ts'
 
 /** Checks every guarantee of the OpenAPI document that does not depend on what a route does. */
@@ -94,6 +102,45 @@ describe('the document', () => {
     expect(scopes.filter(([name, scope]) => isAdministration(name) && scope !== 'admin')).toEqual([])
   })
 
+  it.each([
+    ['createAuthSession', 'expiresInMinutes', 30],
+    ['connectImapMailbox', 'port', 993],
+    ['connectImapMailbox', 'mailbox', 'INBOX'],
+    ['listImapFolders', 'port', 993],
+    ['createAccount', 'port', 993],
+    ['createAccount', 'mailbox', 'INBOX'],
+    ['createDraft', 'isHtml', false],
+    ['sendMessage', 'isHtml', false],
+    ['createExperience', 'isActive', true],
+    ['createWebhookEndpoint', 'eventTypes', ['message.received', 'mailbox.changed']],
+    ['createWebhookEndpoint', 'isActive', true],
+    ['createWebhookEndpoint', 'retryCount', 3],
+    ['createWebhookEndpoint', 'retryDelayMs', 1000],
+    ['createWebhookEndpoint', 'retryStrategy', 'fixed'],
+    ['createWebhookEndpoint', 'timeoutMs', 30_000],
+    ['listAccounts', 'page', 1],
+    ['listAccounts', 'limit', 50],
+    ['listLogs', 'limit', 100],
+    ['listLabels', 'includeSystem', false],
+  ])('gives the default of %s: %s is %o', (id, member, value) => {
+    const operation = all.find(({ operationId }) => operationId === id)
+    const parameter = operation?.parameters.find(({ name }) => name === member)
+    const schemas = parameter === undefined ? membersOf(operation?.body, member) : [parameter.schema]
+    expect(schemas.map((schema) => schema.default)).toEqual([value])
+  })
+
+  it('gives bodies that change stored values no defaults, so that clients send only what shall change', () => {
+    const changes = all.filter(
+      ({ method, operationId }) => ['PATCH', 'PUT'].includes(method) || operationId === 'updateDeduplicationConfig',
+    )
+    expect(changes.length).toBeGreaterThan(8)
+    for (const { operationId, body } of changes) {
+      const members = Object.entries(resolved(body)?.properties ?? {})
+      expect([operationId, members.length > 0]).toEqual([operationId, true])
+      expect([operationId, members.filter(([, schema]) => 'default' in schema)]).toEqual([operationId, []])
+    }
+  })
+
   it('writes symbols of Markdown in descriptions as code', () => {
     const descriptions = [...JSON.stringify({ ...document, info: {} }).matchAll(/"description":("(?:[^"\\]|\\.)*")/g)]
     expect(descriptions.length).toBeGreaterThan(200)
@@ -181,6 +228,16 @@ describe('every route with a body', () => {
     else expect(missing).toEqual(expect.arrayContaining(reported))
   })
 })
+
+function resolved(schema: Schema | undefined): Schema | undefined {
+  return schema?.$ref === undefined ? schema : document.components.schemas[schema.$ref.split('/').at(-1) ?? '']
+}
+
+/** The schemas of a member of a body, or of those alternatives of the body that have it. */
+function membersOf(body: Schema | undefined, member: string): Schema[] {
+  const { properties = {}, oneOf = [] } = resolved(body) ?? {}
+  return [properties[member] ?? [], ...oneOf.flatMap((branch) => membersOf(branch, member))].flat()
+}
 
 /** Whether an operation with this template serves the path: `/messages/send` is a path of `/messages/{messageId}`, too. */
 function isServed(path: string, template: string): boolean {

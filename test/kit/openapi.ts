@@ -31,6 +31,7 @@ export interface Schema {
   required?: string[]
   items?: Schema
   anyOf?: Schema[]
+  oneOf?: Schema[]
 }
 
 export interface Document {
@@ -75,8 +76,8 @@ export function sample(schema: Schema, document: Document): unknown {
   if (schema.const !== undefined) return schema.const
   const [given] = schema.examples ?? schema.enum ?? []
   if (given !== undefined) return given
-  const [branch] = schema.anyOf ?? []
-  if (branch !== undefined) return sample(branch, document)
+  const [branch] = schema.oneOf ?? schema.anyOf ?? []
+  if (branch !== undefined) return sampleOfBranch(schema, branch, document)
   switch ([schema.type].flat()[0]) {
     case 'object':
       return Object.fromEntries(
@@ -92,6 +93,17 @@ export function sample(schema: Schema, document: Document): unknown {
     default:
       return FORMATS[schema.format ?? ''] ?? 'x'.repeat(Math.max(8, schema.minLength ?? 0))
   }
+}
+
+/** A branch may only add required members to those of the schema. */
+function sampleOfBranch(
+  { anyOf: _anyOf, oneOf: _oneOf, ...rest }: Schema,
+  branch: Schema,
+  document: Document,
+): unknown {
+  if (rest.type === undefined) return sample(branch, document)
+  const required = [...(rest.required ?? []), ...(branch.required ?? [])]
+  return sample({ ...rest, properties: { ...rest.properties, ...branch.properties }, required }, document)
 }
 
 const FORMATS: Record<string, string> = {

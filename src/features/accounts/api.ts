@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { providerSchema } from '../../events/index.ts'
 import { pageQuery } from '../../infra/http/index.ts'
-import { nullable, timestamp } from '../../lib/json-schema.ts'
+import { documentedAs, documentedDefault, nullable, timestamp } from '../../lib/json-schema.ts'
 import { accountFields } from './events.ts'
 
 export const accountSchema = Type.Object(
@@ -32,22 +32,23 @@ export const accountQuery = Type.Object({
   provider: Type.Optional(providerSchema),
 })
 
-const optionalText = (description: string) => Type.Optional(nullable(Type.String({ description })))
-const optionalPort = (description: string) =>
-  Type.Optional(nullable(Type.Union([Type.Integer(), Type.String()], { description })))
-const optionalFlag = (description: string) =>
-  Type.Optional(nullable(Type.Union([Type.Boolean(), Type.String()], { description })))
+const optionalText = (description: string, more: object = {}) =>
+  Type.Optional(nullable(Type.String({ description, ...more })))
+const optionalPort = (description: string, more: object = {}) =>
+  Type.Optional(nullable(Type.Union([Type.Integer(), Type.String()], { description, ...more })))
+const optionalFlag = (description: string, more: object = {}) =>
+  Type.Optional(nullable(Type.Union([Type.Boolean(), Type.String()], { description, ...more })))
 
 /** The fields of a connection. Forms send them loosely typed; `parseImapConnection` validates them. Empty means absent. */
 const imapFieldSchemas = {
-  email: optionalText('The mailbox address. Required.'),
-  host: optionalText('The IMAP server. Required.'),
-  port: optionalPort('Default 993.'),
+  email: optionalText('The mailbox address.'),
+  host: optionalText('The IMAP server.'),
+  port: optionalPort('Of the IMAP server.', documentedDefault(993)),
   secure: optionalFlag('True: TLS from the first byte; false: STARTTLS. Default true, except on port 143.'),
-  allowSelfSigned: optionalFlag('True: do not verify the certificate. Default false.'),
-  username: optionalText('Required.'),
-  password: optionalText('Required.'),
-  mailbox: optionalText('The folder to sync. Default INBOX.'),
+  allowSelfSigned: optionalFlag('True: do not verify the certificate.', documentedDefault(false)),
+  username: optionalText('For the IMAP server.'),
+  password: optionalText('Of this user, often an app password.'),
+  mailbox: optionalText('The folder to sync.', documentedDefault('INBOX')),
   smtpHost: optionalText(
     'The service signs in to it before it connects the account. Without any SMTP field, it derives them from the IMAP server at the first send.',
   ),
@@ -71,14 +72,44 @@ const customUserId = Type.Optional(
   ),
 )
 
-export const createBody = Type.Object({
-  provider: Type.Optional(Type.Enum(['gmail', 'microsoft', 'imap'], { description: 'Default imap.' })),
-  customUserId,
-  refreshToken: optionalText(
-    'Required for gmail and microsoft, where email must match the token if given. Not for imap.',
-  ),
-  ...imapFieldSchemas,
-})
+const text = (description: string) => Type.String({ minLength: 1, description })
+
+/** The two kinds of body. The provider of an IMAP account may be omitted, so it is no discriminator in OpenAPI's sense. */
+const documentedBody = {
+  oneOf: [
+    Type.Object(
+      {
+        provider: Type.Optional(Type.Literal('imap', documentedDefault('imap'))),
+        customUserId,
+        ...imapFieldSchemas,
+        email: text('The mailbox address.'),
+        host: text('The IMAP server.'),
+        username: text('For the IMAP server.'),
+        password: text('Of this user, often an app password.'),
+      },
+      { title: 'NewImapAccount' },
+    ),
+    Type.Object(
+      {
+        provider: Type.Enum(['gmail', 'microsoft']),
+        customUserId,
+        refreshToken: text('Issued to the OAuth client of this service.'),
+        email: optionalText('Must be the address of the user of the token, if given.'),
+      },
+      { title: 'NewOAuthAccount' },
+    ),
+  ],
+}
+
+export const createBody = Type.Object(
+  {
+    provider: Type.Optional(Type.Enum(['gmail', 'microsoft', 'imap'])),
+    customUserId,
+    refreshToken: optionalText('For gmail and microsoft.'),
+    ...imapFieldSchemas,
+  },
+  documentedAs(documentedBody),
+)
 
 export const patchBody = Type.Object({
   paused: Type.Optional(Type.Boolean()),

@@ -1,5 +1,8 @@
-import { type TProperties, Type } from 'typebox'
-import { nullable, timestamp } from '../../lib/json-schema.ts'
+import { type TProperties, type TSchemaOptions, Type } from 'typebox'
+import { documentedDefault, nullable, timestamp } from '../../lib/json-schema.ts'
+
+/** How long a session can be used whose request does not say. */
+export const DEFAULT_EXPIRY_MINUTES = 30
 
 const providerName = Type.Enum(['gmail', 'microsoft', 'imap'])
 
@@ -24,11 +27,21 @@ export const newSessionBody = Type.Object({
     ),
   ),
   email: Type.Optional(nullable(email('A hint: the hosted page fills it in.'))),
-  expiresInMinutes: Type.Optional(nullable(Type.Number({ minimum: 1, maximum: 1440, description: 'Default: 30.' }))),
+  expiresInMinutes: Type.Optional(
+    nullable(
+      Type.Number({
+        minimum: 1,
+        maximum: 1440,
+        description: 'How long the link works.',
+        ...documentedDefault(DEFAULT_EXPIRY_MINUTES),
+      }),
+    ),
+  ),
   forceConsent: Type.Optional(
     nullable(
       Type.Boolean({
-        description: "Show the provider's consent screen even if access was granted before. Default: false.",
+        description: "Show the provider's consent screen even if access was granted before.",
+        ...documentedDefault(false),
       }),
     ),
   ),
@@ -106,8 +119,8 @@ export const authorizeQuery = Type.Object({
   ),
 })
 
-const textOrNumber = Type.Union([Type.String(), Type.Number()])
-const textOrBoolean = Type.Union([Type.String(), Type.Boolean()])
+const port = (options: TSchemaOptions) => Type.Optional(Type.Union([Type.String(), Type.Number()], options))
+const flag = (options: TSchemaOptions) => Type.Optional(Type.Union([Type.String(), Type.Boolean()], options))
 const optional = (description: string) => Type.Optional(Type.String({ description }))
 
 export const authorizeBody = Type.Object({
@@ -121,9 +134,11 @@ const connectionFields = {
   host: Type.String({ minLength: 1 }),
   username: Type.String({ minLength: 1 }),
   password: Type.String({ minLength: 1 }),
-  port: Type.Optional(textOrNumber),
-  secure: Type.Optional(textOrBoolean),
-  allowSelfSigned: Type.Optional(textOrBoolean),
+  port: port({ description: 'Of the IMAP server.', ...documentedDefault(993) }),
+  secure: flag({
+    description: 'True: TLS from the first byte; false: STARTTLS. When absent: true, except on port 143.',
+  }),
+  allowSelfSigned: flag({ description: 'True: do not verify the certificate.', ...documentedDefault(false) }),
 } satisfies TProperties
 
 export const imapBody = Type.Object({
@@ -131,10 +146,10 @@ export const imapBody = Type.Object({
   state,
   email: email('Address of the mailbox.'),
   ...connectionFields,
-  mailbox: optional('Folder to sync. Default: INBOX.'),
+  mailbox: Type.Optional(Type.String({ description: 'Folder to sync.', ...documentedDefault('INBOX') })),
   smtpHost: optional('SMTP server. When absent, it is detected.'),
-  smtpPort: Type.Optional(textOrNumber),
-  smtpSecure: Type.Optional(textOrBoolean),
+  smtpPort: port({ description: 'Usually 465 or 587.' }),
+  smtpSecure: flag({ description: 'True: TLS from the first byte; false: STARTTLS.' }),
   smtpUsername: optional('Default: username.'),
   smtpPassword: optional('Default: password.'),
   caldavUrl: optional('URL of the calendar server.'),

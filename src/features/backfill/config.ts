@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { findState, type Handle, setState, type Tx } from '../../infra/db/index.ts'
+import { documentedDefault } from '../../lib/json-schema.ts'
 
 const members = {
   enabled: Type.Boolean({ description: 'False: backfills wait, also those that start.' }),
@@ -22,10 +23,9 @@ const members = {
   }),
 }
 
-export const configSchema = Type.Object(members, { title: 'BackfillConfig' })
-export type BackfillConfig = Static<typeof configSchema>
-
 export const configBody = Type.Partial(Type.Object(members), { title: 'BackfillConfigUpdate' })
+
+export type BackfillConfig = Required<Static<typeof configBody>>
 
 const DEFAULTS: BackfillConfig = {
   enabled: true,
@@ -34,6 +34,18 @@ const DEFAULTS: BackfillConfig = {
   delayBetweenBatches: 500,
   maxConcurrentAccounts: 3,
 }
+
+/** With the values until somebody changes them. */
+export const configSchema = Type.Object(
+  {
+    enabled: { ...members.enabled, ...documentedDefault(DEFAULTS.enabled) },
+    timeRangeDays: { ...members.timeRangeDays, ...documentedDefault(DEFAULTS.timeRangeDays) },
+    batchSize: { ...members.batchSize, ...documentedDefault(DEFAULTS.batchSize) },
+    delayBetweenBatches: { ...members.delayBetweenBatches, ...documentedDefault(DEFAULTS.delayBetweenBatches) },
+    maxConcurrentAccounts: { ...members.maxConcurrentAccounts, ...documentedDefault(DEFAULTS.maxConcurrentAccounts) },
+  },
+  { title: 'BackfillConfig' },
+)
 
 const NAME = 'backfill.config'
 

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { documentedDefault } from '../../lib/json-schema.ts'
 import { KEY_FIELD_PATTERN } from './duplicates.ts'
 
 const MAX_KEY_FIELDS = 20
@@ -19,7 +20,18 @@ const members = {
   }),
 }
 
-export const configSchema = Type.Object(members, { title: 'DeduplicationConfig' })
+/** With the values until somebody changes them. */
+export const configSchema = Type.Object(
+  {
+    enabled: { ...members.enabled, ...documentedDefault(true) },
+    keyFields: {
+      ...members.keyFields,
+      ...documentedDefault(['accountId', 'eventType', 'objectId', 'version']),
+    },
+    ttlSeconds: { ...members.ttlSeconds, ...documentedDefault(300) },
+  },
+  { title: 'DeduplicationConfig' },
+)
 
 export const configBody = Type.Object(
   {

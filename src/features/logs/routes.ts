@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { Cache } from '../../infra/cache/index.ts'
-import { type App, pageQuery, pagination, sendEventStream } from '../../infra/http/index.ts'
+import { type App, limitQuery, pageQuery, pagination, sendEventStream } from '../../infra/http/index.ts'
 import { LOG_LEVELS, type LogFilter } from '../../infra/log/index.ts'
 import { nullable, timestamp } from '../../lib/json-schema.ts'
 import { pageOf, pageRequest } from '../../lib/page.ts'
@@ -30,7 +30,7 @@ const filterQuery = {
     'What the service was doing, as `feature.verb`: `sync.account`, a prefix such as `sync.*`, or `*` for everything. Without it, records of HTTP requests (`http.*`) are left out unless they are warnings or errors.',
   ),
 }
-const query = Type.Object({ ...pageQuery, ...filterQuery })
+const query = Type.Object({ ...pageQuery, limit: limitQuery(DEFAULT_LIMIT), ...filterQuery })
 const streamQuery = Type.Object(filterQuery)
 const streamHeaders = Type.Object({
   'last-event-id': Type.Optional(

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { type App, listOf, pageQuery, sendList } from '../../infra/http/index.ts'
 import { invalid } from '../../lib/errors.ts'
+import { documentedDefault } from '../../lib/json-schema.ts'
 import { parseTime } from '../../lib/time.ts'
 import { messageDetailSchema, messageSchema } from './api.ts'
 import { downloadHeaders, sendContent } from './downloads.ts'
@@ -103,7 +104,8 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
           sanitize: Type.Optional(
             Type.Boolean({
               description:
-                'Make `body.html` safe to show in a page: without scripts, forms, frames, embedded styles and everything else that runs, submits or covers the page. Links open in a new tab; images stay, `cid:` ones with their addresses, which name the `contentId` of an attachment. Default: false.',
+                'Make `body.html` safe to show in a page: without scripts, forms, frames, embedded styles and everything else that runs, submits or covers the page. Links open in a new tab; images stay, `cid:` ones with their addresses, which name the `contentId` of an attachment.',
+              ...documentedDefault(false),
             }),
           ),
         }),

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { addressSchema } from '../../events/index.ts'
 import { listOf, pageQuery } from '../../infra/http/index.ts'
-import { nullable, timestamp } from '../../lib/json-schema.ts'
+import { documented, nullable, timestamp } from '../../lib/json-schema.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/time.ts'
 import type { RefusedRecipient } from '../../providers/contract/index.ts'
 import type { BouncedRecipient } from '../bounces/index.ts'
@@ -37,7 +37,17 @@ export const sendBody = Type.Object(
     ),
     ...sendOptions,
   },
-  { title: 'SendMessage' },
+  {
+    title: 'SendMessage',
+    description: 'A new message, a reply to one, or a message with another one attached.',
+    ...documented({
+      anyOf: [
+        { required: ['to', 'subject', 'body'] },
+        { properties: { replyToMessageId: { type: 'string' } }, required: ['replyToMessageId', 'body'] },
+        { properties: { forwardMessageId: { type: 'string' } }, required: ['forwardMessageId', 'to'] },
+      ],
+    }),
+  },
 )
 export type SendBody = Static<typeof sendBody>
 

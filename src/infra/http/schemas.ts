@@ -1,9 +1,28 @@
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import { documentedDefault } from '../../lib/json-schema.ts'
+import { DEFAULT_LIMIT } from '../../lib/page.ts'
+
+/** The limit of a list whose request names none. Documented only: `maxResults` applies when `limit` is absent. */
+export function limitQuery(defaultLimit: number) {
+  return Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'Items per page. A larger one than 200 means 200.',
+      ...documentedDefault(defaultLimit),
+    }),
+  )
+}
 
 /** The query parameters of every list: `Type.Object({ ...pageQuery, labelId: … })`. */
 export const pageQuery = {
-  page: Type.Optional(Type.Integer({ minimum: 1, description: 'Page number, from 1. Ignored with a cursor.' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, description: 'Items per page, at most 200.' })),
+  page: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'Page number, from 1. Ignored with a cursor.',
+      ...documentedDefault(1),
+    }),
+  ),
+  limit: limitQuery(DEFAULT_LIMIT),
   maxResults: Type.Optional(Type.Integer({ minimum: 1, description: 'Another name for limit.', deprecated: true })),
   pageToken: Type.Optional(Type.String({ description: 'nextPageToken of the previous response.' })),
   cursor: Type.Optional(

@@ -15,7 +15,7 @@ import {
   type LinkedMailbox,
   mayBeLinked,
 } from '../../accounts/index.ts'
-import type { newSessionBody } from '../api.ts'
+import { DEFAULT_EXPIRY_MINUTES, type newSessionBody } from '../api.ts'
 import { type AuthSession, authSessionStore } from './store.ts'
 import { authorizeUrl, redirectTarget } from './urls.ts'
 
@@ -43,7 +43,6 @@ export interface Attempt {
 
 export type AuthSessions = ReturnType<typeof authSessions>
 
-const DEFAULT_EXPIRY_MINUTES = 30
 const MINUTE_MS = 60_000
 /** Failed sign-ins per session: enough for users, too few to guess a password. */
 const MAX_ATTEMPTS = 10

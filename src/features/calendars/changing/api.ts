@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { nullable } from '../../../lib/json-schema.ts'
+import { documented, nullable } from '../../../lib/json-schema.ts'
 
 const time = Type.Object(
   {
@@ -24,7 +24,10 @@ const time = Type.Object(
       ),
     ),
   },
-  { title: 'CalendarEventTimeInput' },
+  {
+    title: 'CalendarEventTimeInput',
+    ...documented({ oneOf: [{ required: ['dateTime'] }, { required: ['date'] }] }),
+  },
 )
 export type TimeBody = Static<typeof time>
 
@@ -82,7 +85,9 @@ export const createBody = Type.Object(
 
 export const updateBody = Type.Partial(Type.Object(fields), {
   title: 'CalendarEventChanges',
-  description: 'Absent fields keep their value, null empties a field, and a list replaces the stored one.',
+  description:
+    'At least one field to change. Absent ones keep their value, null empties a field, and a list replaces the stored one.',
+  ...documented({ minProperties: 1 }),
 })
 export type EventBody = Static<typeof updateBody>
 

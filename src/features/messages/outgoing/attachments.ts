@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { ATTACHMENT_BODY_LIMIT, type UploadedFile } from '../../../infra/http/index.ts'
 import { type ErrorDetail, invalid } from '../../../lib/errors.ts'
-import { nullable } from '../../../lib/json-schema.ts'
+import { documented, nullable } from '../../../lib/json-schema.ts'
 import type { OutgoingAttachment, RemoteFile } from '../../../providers/contract/index.ts'
 import type { MessageReader } from '../reading/reader.ts'
 
@@ -37,7 +37,16 @@ const attachmentInput = Type.Object(
     ),
     attachmentId: Type.Optional(Type.String()),
   },
-  { title: 'AttachmentInput' },
+  {
+    title: 'AttachmentInput',
+    ...documented({
+      anyOf: [
+        { required: ['content', 'filename'] },
+        { required: ['part'] },
+        { required: ['messageId', 'attachmentId'] },
+      ],
+    }),
+  },
 )
 
 /** The attachments of a request. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { listOf, pageQuery } from '../../../infra/http/index.ts'
-import { nullable, timestamp } from '../../../lib/json-schema.ts'
+import { documented, documentedDefault, nullable, timestamp } from '../../../lib/json-schema.ts'
 import { isoTime } from '../../../lib/time.ts'
 import type { BookingRow } from '../tables.ts'
 import { BOOKING_STATUSES, bookingFields, slotView } from './booking.ts'
@@ -52,7 +52,11 @@ export const bookingBody = Type.Object(
     ),
     website: Type.Optional(Type.String({ maxLength: 2000, description: 'Must be empty: only programs fill it in.' })),
   },
-  { title: 'NewBooking' },
+  {
+    title: 'NewBooking',
+    description: 'Either `slot` or `holdId` is required.',
+    ...documented({ anyOf: [{ required: ['slot'] }, { required: ['holdId'] }] }),
+  },
 )
 export type BookingBody = Static<typeof bookingBody>
 
@@ -107,7 +111,7 @@ export const bookingQuery = Type.Object({
     Type.String({ maxLength: 64, description: 'Bookings that start at this time or later (RFC 3339).' }),
   ),
   to: Type.Optional(Type.String({ maxLength: 64, description: 'Bookings that start before this time (RFC 3339).' })),
-  order: Type.Optional(Type.Enum(['asc', 'desc'], { description: 'By start. Default desc: the latest first.' })),
+  order: Type.Optional(Type.Enum(['asc', 'desc'], { description: 'By start.', ...documentedDefault('desc') })),
 })
 export type BookingQuery = Static<typeof bookingQuery>
 

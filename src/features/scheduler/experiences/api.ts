@@ -1,6 +1,6 @@
 import { type Static, type TProperties, Type } from 'typebox'
 import { listOf } from '../../../infra/http/index.ts'
-import { nullable, timestamp } from '../../../lib/json-schema.ts'
+import { documented, documentedDefault, nullable, timestamp } from '../../../lib/json-schema.ts'
 import { DAY_NAMES } from './experience.ts'
 
 /** Nested objects keep the members that an application adds, and responses return them. */
@@ -8,8 +8,8 @@ const kept = { additionalProperties: true } as const
 
 const zone = (description: string) => Type.String({ maxLength: 64, description, examples: ['Europe/Berlin'] })
 const clock = (description: string, example: string) => Type.String({ maxLength: 5, description, examples: [example] })
-const minutes = (minimum: number, maximum: number, description: string) =>
-  Type.Integer({ minimum, maximum, description })
+const minutes = (minimum: number, maximum: number, description: string, more: object = {}) =>
+  Type.Integer({ minimum, maximum, description, ...more })
 const freeForm = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description })
 
 const openHours = Type.Object(
@@ -40,6 +40,9 @@ const override = Type.Object(
     title: 'AvailabilityOverride',
     description: 'Replaces the open hours of a date. Several of one date add up.',
     ...kept,
+    ...documented({
+      anyOf: [{ required: ['start', 'end'] }, { properties: { closed: { const: true } }, required: ['closed'] }],
+    }),
   },
 )
 
@@ -60,7 +63,7 @@ const availability = Type.Object(
         'Between the starts of slots. Lists may ask for a multiple. Default: what a list asks for, else the duration.',
       ),
     ),
-    durationMinutes: Type.Optional(minutes(5, 1440, 'Length of a booking. Default 30.')),
+    durationMinutes: Type.Optional(minutes(5, 1440, 'Length of a booking.', documentedDefault(30))),
     durations: Type.Optional(
       Type.Array(minutes(5, 1440, 'Minutes.'), {
         ...{ minItems: 1, maxItems: 20, uniqueItems: true },
@@ -69,18 +72,22 @@ const availability = Type.Object(
     ),
     assignment: Type.Optional(
       Type.Enum(['collective', 'round_robin'], {
-        description:
-          'collective: every host must be free and takes part. round_robin: one of them. Default collective.',
+        description: 'collective: every host must be free and takes part. round_robin: one of them.',
+        ...documentedDefault('collective'),
       }),
     ),
     reminders: Type.Optional(
       Type.Array(minutes(0, 40_320, 'Minutes before the start.'), {
         ...{ maxItems: 10, uniqueItems: true },
-        description: 'When guests are reminded. Default [1440, 60]; empty: never.',
+        description: 'When guests are reminded. Empty: never.',
+        ...documentedDefault([1440, 60]),
       }),
     ),
     conference: Type.Optional(
-      Type.Boolean({ description: 'True: bookings get a link to Google Meet or Microsoft Teams. Default false.' }),
+      Type.Boolean({
+        description: 'True: bookings get a link to Google Meet or Microsoft Teams.',
+        ...documentedDefault(false),
+      }),
     ),
     weights: Type.Optional(
       Type.Record(Type.String(), Type.Number({ exclusiveMinimum: 0, maximum: 1000 }), {
@@ -102,7 +109,7 @@ const callbackEndpoint = Type.Object(
       description: 'HTTPS URL. Plain http is allowed only for hosts that PRIVATE_TARGETS covers.',
       examples: ['https://app.example.com/scheduler/availability'],
     }),
-    method: Type.Optional(Type.Enum(['POST', 'PUT', 'PATCH'], { description: 'Default POST.' })),
+    method: Type.Optional(Type.Enum(['POST', 'PUT', 'PATCH'], documentedDefault('POST'))),
     headers: Type.Optional({
       ...nullable(Type.Record(Type.String(), Type.String({ maxLength: 8192 }))),
       description:
@@ -127,7 +134,7 @@ const formField = Type.Object(
     name: Type.String({ minLength: 1, maxLength: 100, description: 'Unique. The member of `responses`.' }),
     label: Type.String({ minLength: 1, maxLength: 500 }),
     type: Type.Enum(['text', 'email', 'phone', 'textarea', 'select', 'multiselect', 'checkbox']),
-    required: Type.Optional(Type.Boolean()),
+    required: Type.Optional(Type.Boolean(documentedDefault(false))),
     placeholder: Type.Optional(Type.String({ maxLength: 500 })),
     options: Type.Optional(Type.Array(option, { maxItems: 200, description: 'Required for select and multiselect.' })),
   },
@@ -154,6 +161,9 @@ const routingRule = Type.Object(
     title: 'RoutingRule',
     description: 'Leads to hosts, to another experience, or to a page: exactly one of them.',
     ...kept,
+    ...documented({
+      oneOf: [{ required: ['accountIds'] }, { required: ['slug'] }, { required: ['redirectUrl'] }],
+    }),
   },
 )
 
@@ -163,7 +173,10 @@ const formMembers = {
   submitButtonLabel: Type.Optional(Type.String({ maxLength: 100 })),
   fields: Type.Optional(Type.Array(formField, { maxItems: 50 })),
   verifyEmail: Type.Optional(
-    Type.Boolean({ description: 'A guest must enter a code that is sent to the address. Default false.' }),
+    Type.Boolean({
+      description: 'A guest must enter a code that is sent to the address.',
+      ...documentedDefault(false),
+    }),
   ),
 } satisfies TProperties
 
@@ -195,7 +208,7 @@ const slug = Type.String({
   description: 'Names the experience in paths and links. Cannot be changed.',
   examples: ['intro-call'],
 })
-const timezone = zone('IANA name. Default UTC.')
+const timezone = zone('IANA name.')
 const accountIds = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
   ...{ maxItems: 100, uniqueItems: true },
   description:
@@ -204,9 +217,9 @@ const accountIds = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
 const origins = Type.Array(Type.String({ maxLength: 255 }), {
   maxItems: 50,
   description:
-    'Origins of pages that may embed the booking page and call the public endpoints, such as `https://app.example.com`; `*` allows every origin. Default: none.',
+    'Origins of pages that may embed the booking page and call the public endpoints, such as `https://app.example.com`; `*` allows every origin.',
 })
-const isActive = Type.Boolean({ description: 'False: the experience does not exist for guests. Default true.' })
+const isActive = Type.Boolean({ description: 'False: the experience does not exist for guests.' })
 
 const DEFAULTED = 'Null and omitted are the same.'
 const optional = {
@@ -224,7 +237,17 @@ const optional = {
   allowedOrigins: Type.Optional(nullable(origins)),
 }
 
-export const createBody = Type.Object({ slug, name, ...optional }, { title: 'ExperienceCreate' })
+/** What a new experience has whose request names nothing else. */
+const defaulted = {
+  description: Type.Optional({ ...optional.description, ...documentedDefault('') }),
+  timezone: Type.Optional({ ...optional.timezone, ...documentedDefault('UTC') }),
+  isActive: Type.Optional({ ...isActive, ...documentedDefault(true) }),
+  defaultAccountIds: Type.Optional({ ...optional.defaultAccountIds, ...documentedDefault([]) }),
+  metadata: Type.Optional({ ...optional.metadata, ...documentedDefault({}) }),
+  allowedOrigins: Type.Optional({ ...optional.allowedOrigins, ...documentedDefault([]) }),
+}
+
+export const createBody = Type.Object({ slug, name, ...optional, ...defaulted }, { title: 'ExperienceCreate' })
 export type CreateBody = Static<typeof createBody>
 
 export const updateBody = Type.Object(

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { listOf } from '../../../infra/http/index.ts'
-import { nullable, timestamp } from '../../../lib/json-schema.ts'
+import { documentedDefault, nullable, timestamp } from '../../../lib/json-schema.ts'
 import { DEFAULT_EVENT_TYPES } from './subscriptions.ts'
 
 const eventTypes = Type.Array(Type.String({ maxLength: 100 }), {
@@ -23,29 +23,46 @@ const headers = Type.Record(Type.String(), Type.String({ maxLength: 8192 }), {
 
 const settings = {
   isActive: Type.Boolean({
-    description: 'While false, events create no deliveries and pending deliveries wait. Default true.',
+    description: 'While false, events create no deliveries and pending deliveries wait.',
   }),
   retryCount: Type.Integer({
     minimum: 0,
     maximum: 20,
-    description: 'Maximum number of retries of a failed delivery. Default 3.',
+    description: 'Maximum number of retries of a failed delivery.',
   }),
   retryDelayMs: Type.Integer({
     minimum: 0,
     maximum: 86_400_000,
-    description: 'Delay between attempts, in milliseconds. Default 1000.',
+    description: 'Delay between attempts, in milliseconds.',
   }),
   retryStrategy: Type.Union([Type.Literal('fixed'), Type.Literal('exponential')], {
-    description: 'exponential doubles the delay after every attempt, up to 24 hours. Default fixed.',
+    description: 'exponential doubles the delay after every attempt, up to 24 hours.',
   }),
   timeoutMs: Type.Integer({
     minimum: 100,
     maximum: 60_000,
-    description: 'Timeout of one attempt, in milliseconds. Default 30000.',
+    description: 'Timeout of one attempt, in milliseconds.',
   }),
 }
 
-const optionalSettings = {
+/** The settings of a new endpoint whose request names none. */
+export const DEFAULT_SETTINGS = {
+  isActive: true,
+  retryCount: 3,
+  retryDelayMs: 1000,
+  retryStrategy: 'fixed',
+  timeoutMs: 30_000,
+} as const
+
+const newSettings = {
+  isActive: Type.Optional({ ...settings.isActive, ...documentedDefault(DEFAULT_SETTINGS.isActive) }),
+  retryCount: Type.Optional({ ...settings.retryCount, ...documentedDefault(DEFAULT_SETTINGS.retryCount) }),
+  retryDelayMs: Type.Optional({ ...settings.retryDelayMs, ...documentedDefault(DEFAULT_SETTINGS.retryDelayMs) }),
+  retryStrategy: Type.Optional({ ...settings.retryStrategy, ...documentedDefault(DEFAULT_SETTINGS.retryStrategy) }),
+  timeoutMs: Type.Optional({ ...settings.timeoutMs, ...documentedDefault(DEFAULT_SETTINGS.timeoutMs) }),
+}
+
+const changedSettings = {
   isActive: Type.Optional(settings.isActive),
   retryCount: Type.Optional(settings.retryCount),
   retryDelayMs: Type.Optional(settings.retryDelayMs),
@@ -66,9 +83,9 @@ export const createBody = Type.Object(
       description:
         'Signs the payloads (Standard Webhooks). Omitted: the service generates a secret and returns it in this response only. null: deliveries are unsigned. `whsec_…` is base64; any other text is used as its UTF-8 bytes.',
     }),
-    eventTypes: Type.Optional({ ...eventTypes, default: DEFAULT_EVENT_TYPES }),
+    eventTypes: Type.Optional({ ...eventTypes, ...documentedDefault(DEFAULT_EVENT_TYPES) }),
     headers: Type.Optional(nullable(headers)),
-    ...optionalSettings,
+    ...newSettings,
   },
   { title: 'WebhookEndpointCreate' },
 )
@@ -88,7 +105,7 @@ export const updateBody = Type.Object(
       description:
         'Replaces all custom headers. The value `***` keeps the stored value of that header. null removes them all.',
     }),
-    ...optionalSettings,
+    ...changedSettings,
   },
   { title: 'WebhookEndpointUpdate' },
 )

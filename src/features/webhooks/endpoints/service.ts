@@ -13,7 +13,7 @@ import { isoTime, isoTimeOrNull } from '../../../lib/time.ts'
 import { CLOSED, circuitView } from '../sending/circuit.ts'
 import { DELIVER_QUEUE } from '../sending/endpoint-worker.ts'
 import { cancelForEndpoint } from '../sending/leases.ts'
-import type { CreateBody, EndpointView, UpdateBody } from './api.ts'
+import { type CreateBody, DEFAULT_SETTINGS, type EndpointView, type UpdateBody } from './api.ts'
 import { type EndpointRow, endpointContext, openEndpoint, rotated, type SigningSecret } from './endpoint.ts'
 import { endpointStore } from './store.ts'
 import { DEFAULT_EVENT_TYPES, validEventTypes } from './subscriptions.ts'
@@ -45,8 +45,6 @@ export interface Endpoints {
 /** Thousands may wait for an endpoint that failed for long. */
 const CANCELLED_PER_TRANSACTION = 200
 
-const DEFAULTS = { retryCount: 3, retryDelayMs: 1000, retryStrategy: 'fixed', timeoutMs: 30_000 } as const
-
 export function endpoints(deps: EndpointDeps): Endpoints {
   const { db, clock, ids, sealer, guard, queue, catalogue } = deps
   const seal = (id: string, value: unknown) => sealer.seal(JSON.stringify(value), endpointContext(id))
@@ -77,11 +75,11 @@ export function endpoints(deps: EndpointDeps): Endpoints {
         secrets: sealedSecrets(id, rotated([], secret, nowMs)),
         eventTypes: JSON.stringify(validEventTypes(body.eventTypes ?? DEFAULT_EVENT_TYPES, catalogue)),
         headers: sealedHeaders(id, validHeaders(body.headers ?? {}, 'body.headers')),
-        isActive: body.isActive === false ? 0 : 1,
-        retryCount: body.retryCount ?? DEFAULTS.retryCount,
-        retryDelayMs: body.retryDelayMs ?? DEFAULTS.retryDelayMs,
-        retryStrategy: body.retryStrategy ?? DEFAULTS.retryStrategy,
-        timeoutMs: body.timeoutMs ?? DEFAULTS.timeoutMs,
+        isActive: Number(body.isActive ?? DEFAULT_SETTINGS.isActive),
+        retryCount: body.retryCount ?? DEFAULT_SETTINGS.retryCount,
+        retryDelayMs: body.retryDelayMs ?? DEFAULT_SETTINGS.retryDelayMs,
+        retryStrategy: body.retryStrategy ?? DEFAULT_SETTINGS.retryStrategy,
+        timeoutMs: body.timeoutMs ?? DEFAULT_SETTINGS.timeoutMs,
         lastDeliveryAt: null,
         ...CLOSED,
         createdAt: nowMs,

@@ -4,9 +4,13 @@ export type Json = null | boolean | number | string | Json[] | { [name: string]:
 export interface Components {
   /** Returns the schema with a reference in place of every titled part. */
   reference(schema: unknown): Json
+  /** Whether a referenced schema rejects an object without members. */
+  requiresMembers(schema: Json): boolean
   /** The schemas referenced so far, by title. */
   schemas(): Record<string, Json>
 }
+
+const REFERENCE = '#/components/schemas/'
 
 /** Collects schemas with a `title` as components, so that generated clients have one type for each. Throws when two schemas with one title differ. */
 export function components(): Components {
@@ -19,6 +23,10 @@ export function components(): Components {
   function walk(part: Json): Json {
     if (part === null || typeof part !== 'object') return part
     if (Array.isArray(part)) return part.map(walk)
+    const other = part['x-documented-as']
+    if (other !== undefined) return walk(other)
+    const { 'x-documented': keywords, ...shown } = part
+    if (isObject(keywords ?? null)) return walk({ ...shown, ...Object(keywords) })
     const walked = merged(Object.fromEntries(Object.entries(part).map(([name, value]) => [name, walk(value)])))
     const { title } = walked
     if (typeof title !== 'string' || !isSchema(walked)) return walked
@@ -27,11 +35,21 @@ export function components(): Components {
       throw new Error(`two different schemas have the title "${title}"`)
     }
     named.set(title, walked)
-    return { $ref: `#/components/schemas/${title}` }
+    return { $ref: REFERENCE + title }
+  }
+
+  function requiresMembers(schema: Json): boolean {
+    if (!isObject(schema)) return false
+    const { $ref, required = [], minProperties, anyOf, oneOf } = schema
+    if (typeof $ref === 'string') return requiresMembers(named.get($ref.slice(REFERENCE.length)) ?? null)
+    if (minProperties !== undefined || (Array.isArray(required) && required.length > 0)) return true
+    const branches = anyOf ?? oneOf
+    return Array.isArray(branches) && branches.every(requiresMembers)
   }
 
   return {
     reference,
+    requiresMembers,
     schemas: () => Object.fromEntries([...named].sort(([left], [right]) => (left < right ? -1 : 1))),
   }
 }

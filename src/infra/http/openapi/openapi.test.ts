@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { Type } from 'typebox'
 import { afterEach, describe, expect, it } from 'vitest'
 import { testServer } from '../../../../test/kit/server.ts'
-import { nullable } from '../../../lib/json-schema.ts'
+import { documented, documentedAs, documentedDefault, nullable } from '../../../lib/json-schema.ts'
 import { type App, errorSchema, listOf, type OpenApiWebhooks, openApiDocument, pageQuery } from '../index.ts'
 import type { Examples } from './examples.ts'
 
@@ -149,6 +149,43 @@ describe('the OpenAPI document', () => {
       strategy: { type: 'string', enum: ['fixed', 'exponential'], description: 'Which.' },
       part: { anyOf: [{ $ref: '#/components/schemas/Thing' }, { type: 'null' }] },
     })
+  })
+
+  it('has keywords and schemas that the service does not apply', async () => {
+    app = testServer()
+    const body = Type.Object(
+      {
+        retries: Type.Optional(Type.Integer(documentedDefault(3))),
+        slot: Type.Optional(Type.String()),
+        hold: Type.Optional(Type.String()),
+        like: Type.Optional(Type.Unknown(documentedAs(thing))),
+      },
+      documented({ anyOf: [{ required: ['slot'] }, { required: ['hold'] }] }),
+    )
+    const response = { 200: Type.Object({ retries: Type.Optional(Type.Integer(documentedDefault(3))) }) }
+    const schema = { tags: ['Things'], operationId: 'tryThing', summary: 'Try', body, response }
+    const config = { access: 'public' } as const
+    app.post('/try', { config, schema }, async (request) => request.body)
+    const { requestBody } = documentOf(app).paths['/try'].post
+    expect(requestBody).toEqual({
+      required: true,
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            properties: {
+              retries: { type: 'integer', default: 3 },
+              slot: { type: 'string' },
+              hold: { type: 'string' },
+              like: { $ref: '#/components/schemas/Thing' },
+            },
+            anyOf: [{ required: ['slot'] }, { required: ['hold'] }],
+          },
+        },
+      },
+    })
+    const sent = await app.inject({ method: 'POST', url: '/try', payload: {} })
+    expect([sent.statusCode, sent.json()]).toEqual([200, {}])
   })
 
   it('describes the webhooks of the service', async () => {

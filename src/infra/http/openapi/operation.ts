@@ -116,8 +116,8 @@ function requestBody(route: RouteEntry, { components, examples }: OperationConte
     .filter(({ request }) => request?.files === undefined)
     .map(({ summary, request }) => ({ summary, value: request?.body }))
   return {
-    // A body of optional members may be omitted.
-    required: route.schema.body !== undefined && properties(body).required.length > 0,
+    // A body of optional members may be omitted. One that the handler validates may depend on the rest of the request.
+    required: route.schema.body !== undefined && components.requiresMembers(schema),
     content: {
       'application/json': { schema, ...exampleMembers(bodies) },
       ...(route.takesForm && { 'application/x-www-form-urlencoded': { schema } }),

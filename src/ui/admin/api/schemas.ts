@@ -1180,6 +1180,34 @@ export type NewHold = {
   slot: SlotChoice
 }
 
+export type NewImapAccount = {
+  provider?: "imap"
+  customUserId?: string | null
+  email: string
+  host: string
+  port?: number | string | null
+  secure?: boolean | string | null
+  allowSelfSigned?: boolean | string | null
+  username: string
+  password: string
+  mailbox?: string | null
+  smtpHost?: string | null
+  smtpPort?: number | string | null
+  smtpSecure?: boolean | string | null
+  smtpUsername?: string | null
+  smtpPassword?: string | null
+  caldavUrl?: string | null
+  caldavUsername?: string | null
+  caldavPassword?: string | null
+}
+
+export type NewOAuthAccount = {
+  provider: "gmail" | "microsoft"
+  customUserId?: string | null
+  refreshToken: string
+  email?: string | null
+}
+
 export type OpenHours = {
   days: ((number | "sunday" | "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday"))[]
   start: string
