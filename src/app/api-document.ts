@@ -35,6 +35,10 @@ const TAGS = [
       'Messages to send, and what became of them. The service accepts a message, sends it in the background, and never sends it twice.',
   },
   {
+    name: 'Tracking',
+    description: 'Opens, clicks and replies of sent messages.',
+  },
+  {
     name: 'Calendars',
     description:
       'The calendars of an account and their events, with the semantics of the Google Calendar API for every provider.',

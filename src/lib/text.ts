@@ -50,3 +50,11 @@ export function columns(rows: readonly (readonly string[])[]): string[] {
   const width = Math.max(...rows.map(([left = '']) => left.length))
   return rows.map(([left = '', right = '']) => `  ${left.padEnd(width)}  ${right}`)
 }
+
+/** `message.link_clicked` is `MessageLinkClicked`. */
+export function pascalCase(name: string): string {
+  return name
+    .split(/[^A-Za-z0-9]+/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')
+}

@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { describe, expect, it } from 'vitest'
 import { catalogue } from '../../src/app/event-catalogue.ts'
+import { feedEvent, feedEventText } from '../../src/features/feed/api.ts'
 import { closing } from '../kit/closing.ts'
 import { describeEachDatabase } from '../kit/database.ts'
 import { type EventType, eventOf, sampleEvent, schemaErrors } from '../kit/events.ts'
@@ -19,10 +20,22 @@ ajv.addSchema({ $id: 'openapi.json', ...document })
 
 /** The differences between the body of a webhook and its schema in the OpenAPI document. */
 function publishedErrors(type: string, body: unknown): unknown[] {
-  const check = ajv.getSchema(`openapi.json#/webhooks/${type}/post/requestBody/content/application~1json/schema`)
-  if (check === undefined) throw new Error(`The document has no webhook ${type}.`)
-  check(body)
+  return differences(`/webhooks/${type}/post/requestBody/content/application~1json/schema`, body)
+}
+
+/** The differences between a value and the schema at a JSON pointer of the document. */
+function differences(pointer: string, value: unknown): unknown[] {
+  const check = ajv.getSchema(`openapi.json#${pointer}`)
+  if (check === undefined) throw new Error(`The document has no ${pointer}.`)
+  check(value)
   return check.errors ?? []
+}
+
+/** The names of those schemas of a union that accept a value, by the type that the discriminator gives each. */
+function acceptingTypes(union: string, value: unknown): string[] {
+  const { mapping } = document.components.schemas[union].discriminator
+  const pointers = Object.entries<string>(mapping)
+  return pointers.flatMap(([type, reference]) => (differences(reference.slice(1), value).length === 0 ? [type] : []))
 }
 
 describe('the event catalogue', () => {
@@ -41,6 +54,21 @@ describe('the event catalogue', () => {
     expect(value).toMatchObject(sampleEvent(type))
     expect(publishedErrors(type, { ...value, type: 'something.else' })).not.toEqual([])
     expect(publishedErrors(type, { ...value, data: {} })).not.toEqual([])
+  })
+
+  it.each([
+    ['Event', 'Event'],
+    ['WebhookEnvelope', 'Webhook'],
+  ])('has one schema for each type in the union %s, named after it', (union, suffix) => {
+    const { oneOf, discriminator } = document.components.schemas[union]
+    expect(discriminator.propertyName).toBe('type')
+    expect(Object.keys(discriminator.mapping)).toEqual([...catalogue.types])
+    expect(oneOf.map(({ $ref }: { $ref: string }) => $ref)).toEqual(Object.values(discriminator.mapping))
+    expect(discriminator.mapping['message.received']).toBe(`#/components/schemas/MessageReceived${suffix}`)
+    for (const [type, reference] of Object.entries<string>(discriminator.mapping)) {
+      const { properties, required } = document.components.schemas[reference.split('/').at(-1) ?? '']
+      expect([type, properties.type.const, required]).toEqual([type, type, ['type', 'data']])
+    }
   })
 
   it('rejects undeclared types and undocumented members', () => {
@@ -69,11 +97,21 @@ describeEachDatabase('an event of every recorded type', (open) => {
       const body = JSON.parse(request.body)
       for (const library of LIBRARIES) expect(verifyWith(library, secret, request)).toEqual(body)
       expect(publishedErrors(body.type, body)).toEqual([])
+      expect(acceptingTypes('WebhookEnvelope', body)).toEqual([body.type])
+      expect(differences('/components/schemas/WebhookEnvelope', body)).toEqual([])
       for (const { $ref } of document.webhooks[body.type].post.parameters) {
         expect(request.headers).toHaveProperty([$ref.split('/').at(-1)])
       }
       return body.type
     })
     expect(seen.sort()).toEqual([...catalogue.types].sort())
+    const rows = await app.db.read.selectFrom('events').selectAll().execute()
+    expect(rows).toHaveLength(types.length)
+    for (const row of rows) {
+      for (const event of [feedEvent(row), JSON.parse(feedEventText(row))]) {
+        expect(acceptingTypes('Event', event)).toEqual([row.type])
+        expect(differences('/components/schemas/Event', event)).toEqual([])
+      }
+    }
   })
 })

@@ -57,6 +57,7 @@ describe('the document', () => {
     const described = document.paths[path]?.[method.toLowerCase()]
     expect(described?.summary).toBeTruthy()
     expect(described?.tags).toHaveLength(1)
+    expect(document.tags.find(({ name }) => name === described?.tags?.[0])?.description).toBeTruthy()
     const at = `/paths/${pointerPart(path)}/${method.toLowerCase()}`
     for (const [status, response] of Object.entries(responses)) {
       for (const type of Object.keys(response.content ?? {})) {

@@ -35,6 +35,7 @@ export interface Schema {
 }
 
 export interface Document {
+  tags: { name: string; description?: string }[]
   paths: Record<string, Record<string, RawOperation>>
   components: { schemas: Record<string, Schema> }
 }

@@ -1,19 +1,19 @@
 import { type Static, Type } from 'typebox'
-import { type EventRow, eventHead, eventSchema } from '../../events/index.ts'
+import { type EventCatalogue, type EventRow, eventHead, eventSchema, eventUnion } from '../../events/index.ts'
 import { pageQuery } from '../../infra/http/index.ts'
+import { documentedAs } from '../../lib/json-schema.ts'
 
-/** An event with its place in the feed. */
-export function feedEventSchema(types: readonly string[]) {
-  return Type.Object(
-    {
-      position: Type.Integer({
-        description: 'Position in the order of all events; the value for since and Last-Event-ID.',
-      }),
-      test: Type.Boolean({ description: 'True for test events.' }),
-      ...eventSchema(types).properties,
-    },
-    { title: 'Event' },
-  )
+const head = {
+  position: Type.Integer({
+    description: 'Position in the order of all events; the value for since and Last-Event-ID.',
+  }),
+  test: Type.Boolean({ description: 'True for test events.' }),
+}
+
+/** An event with its place in the feed. Written with any `data`: only the document distinguishes the types. */
+export function feedEventSchema(catalogue: EventCatalogue) {
+  const union = eventUnion(catalogue, { title: 'Event', suffix: 'Event', head })
+  return Type.Object({ ...head, ...eventSchema(catalogue.types).properties }, documentedAs(union.schema))
 }
 type FeedEvent = Static<ReturnType<typeof feedEventSchema>>
 

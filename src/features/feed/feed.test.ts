@@ -102,7 +102,7 @@ describeEachDatabase('the events API', (open) => {
     await expectForgeriesRefused(page.pagination.nextCursor, (query) => get(`?limit=3&${query}`))
     expect(page.events[0]).toMatchObject({ test: true })
     const text = await (await fetch(`${url}/events`, { headers: KEY })).text()
-    expect(text).toBe(jsonWriter(listOf('events', feedEventSchema(fixture.catalogue.types)))(JSON.parse(text)))
+    expect(text).toBe(jsonWriter(listOf('events', feedEventSchema(fixture.catalogue)))(JSON.parse(text)))
     expect((await get(`/${first}`)).body).toEqual({
       position: 1,
       test: false,

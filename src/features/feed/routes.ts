@@ -25,7 +25,7 @@ export interface FeedDeps {
 
 export function feedRoutes(app: App, deps: FeedDeps): void {
   const { db, streams, catalogue } = deps
-  const eventSchema = feedEventSchema(catalogue.types)
+  const eventSchema = feedEventSchema(catalogue)
 
   app.get(
     '/events',
@@ -93,6 +93,7 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
         querystring: streamQuery,
         headers: streamHeaders,
         produces: ['text/event-stream'],
+        streamed: eventSchema,
       },
     },
     async (request, reply) => {

@@ -61,6 +61,12 @@ const entry = Type.Object(
   { title: 'LogEntry' },
 )
 
+/** In a stream whose client reads too slowly. */
+const dropped = Type.Object(
+  { count: Type.Integer({ description: 'Records that the stream left out.' }) },
+  { title: 'DroppedLogEntries' },
+)
+
 export function logRoutes(app: App, { logs, streams, cache }: LogRoutesDeps): void {
   /**
    * Page 1 starts at the newest record and stores its id, so that later pages continue from there although new records arrive.
@@ -124,6 +130,7 @@ export function logRoutes(app: App, { logs, streams, cache }: LogRoutesDeps): vo
         querystring: streamQuery,
         headers: streamHeaders,
         produces: ['text/event-stream'],
+        streamed: Type.Union([entry, dropped]),
       },
     },
     async (request, reply) => {

@@ -1,18 +1,19 @@
 import { Type } from 'typebox'
-import { type EventCatalogue, eventSchema, exampleEvent } from '../../events/index.ts'
+import { type EventCatalogue, eventUnion, exampleEvent } from '../../events/index.ts'
 import type { OpenApiWebhooks } from '../../infra/http/index.ts'
 import { webhookHeaders } from '../../lib/signature.ts'
+import { ENVELOPE } from './deliveries/api.ts'
 
 /** The `webhooks` of the OpenAPI document: each event type in its envelope, with the headers of its signature. */
 export function openApiWebhooks(catalogue: EventCatalogue): OpenApiWebhooks {
-  const envelope = Type.Object(
-    {
+  const envelopes = eventUnion(catalogue, {
+    title: ENVELOPE,
+    suffix: 'Webhook',
+    head: {
       deliveryId: Type.String({ description: 'Id of the delivery: one event to one endpoint.' }),
       test: Type.Boolean({ description: 'True when somebody sent the event to test the endpoint.' }),
-      ...eventSchema(catalogue.types).properties,
     },
-    { title: 'WebhookEnvelope' },
-  )
+  })
   const exampleBody = (type: string) => ({
     deliveryId: 'dlv_01k9zw5ehq4s6v8x1z3b5d7f9h',
     test: type === 'webhook.test',
@@ -46,15 +47,13 @@ export function openApiWebhooks(catalogue: EventCatalogue): OpenApiWebhooks {
       '410': 'The endpoint no longer exists. The service disables it.',
       default: 'Failed, including redirects. The service retries and honours `Retry-After` up to 24 hours.',
     },
-    events: catalogue.types.map((type) => {
-      const { description, data } = catalogue.get(type)
-      return {
-        name: type,
-        summary: description,
-        body: { allOf: [envelope, Type.Object({ type: Type.Literal(type), data })] },
-        example: exampleBody(type),
-      }
-    }),
+    body: envelopes.schema,
+    events: catalogue.types.map((type) => ({
+      name: type,
+      summary: catalogue.get(type).description,
+      body: envelopes.of(type),
+      example: exampleBody(type),
+    })),
   }
 }
 

@@ -2,7 +2,7 @@ import { type Static, type TProperties, Type } from 'typebox'
 import type { EventRow } from '../../../events/index.ts'
 import { listOf, pageQuery } from '../../../infra/http/index.ts'
 import { MASK, maskedHeaders } from '../../../infra/outbound/index.ts'
-import { nullable, timestamp } from '../../../lib/json-schema.ts'
+import { documentedAs, nullable, timestamp } from '../../../lib/json-schema.ts'
 import { isoTime, isoTimeOrNull } from '../../../lib/time.ts'
 import { USER_AGENT } from '../sending/attempt.ts'
 import { deliveryBody } from '../sending/attempt-input.ts'
@@ -10,6 +10,9 @@ import type { AttemptRow, DeliveryRow } from '../tables.ts'
 
 const STATUSES = ['pending', 'retrying', 'success', 'failed', 'deduplicated', 'cancelled'] as const
 const TRIGGERS = ['event', 'retry', 'recover', 'test', 'test-message'] as const
+
+/** The title of the schema that the bodies of all deliveries match. */
+export const ENVELOPE = 'WebhookEnvelope'
 
 const errorSchema = nullable(
   Type.Object({
@@ -52,7 +55,16 @@ export const deliverySchema = Type.Object(
     maxAttempts: Type.Integer(),
     url: Type.String(),
     payload: nullable(
-      Type.Object({}, { additionalProperties: true, description: 'The request body. Null once the event is erased.' }),
+      Type.Object(
+        {},
+        {
+          additionalProperties: true,
+          ...documentedAs({
+            $ref: `#/components/schemas/${ENVELOPE}`,
+            description: 'The request body. Null once the event is erased.',
+          }),
+        },
+      ),
     ),
     requestHeaders: Type.Record(Type.String(), Type.String(), {
       description: 'Headers of the last attempt. Signatures and the values of custom headers are masked.',

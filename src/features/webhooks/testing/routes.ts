@@ -26,7 +26,7 @@ const testMessageResult = Type.Object({
 
 const testEventBody = Type.Object(
   { type: Type.String({ minLength: 1, maxLength: 100, examples: ['message.received'] }) },
-  { title: 'WebhookTestEvent' },
+  { title: 'NewTestEvent' },
 )
 
 const testEventResult = Type.Object({

@@ -87,5 +87,7 @@ function isObject(part: Json): part is Record<string, Json> {
 
 /** Distinguishes a schema from an object with a property called "title": a schema also has a type. */
 function isSchema(part: Record<string, Json>): boolean {
-  return 'type' in part ? typeof part.type === 'string' : 'anyOf' in part || 'allOf' in part || 'const' in part
+  return 'type' in part
+    ? typeof part.type === 'string'
+    : 'anyOf' in part || 'oneOf' in part || 'allOf' in part || 'const' in part
 }

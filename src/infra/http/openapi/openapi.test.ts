@@ -64,6 +64,7 @@ function documentOf(
 const webhooks: OpenApiWebhooks = {
   headers: [{ name: 'x-note', description: 'Which.', required: true, example: '1' }],
   responses: { '2XX': 'Taken.', default: 'Tried again.' },
+  body: { title: 'Announced', oneOf: [thing] },
   events: [{ name: 'thing.made', summary: 'A thing was made.', body: thing, example: { id: '1', title: 't' } }],
 }
 
@@ -201,6 +202,7 @@ describe('the OpenAPI document', () => {
     })
     expect(post.parameters).toEqual([{ $ref: '#/components/parameters/x-note' }])
     expect(document.components.parameters['x-note']).toMatchObject({ in: 'header', required: true, example: '1' })
+    expect(document.components.schemas.Announced).toMatchObject({ oneOf: [{ $ref: '#/components/schemas/Thing' }] })
     expect(post.requestBody.content['application/json']).toEqual({
       schema: { $ref: '#/components/schemas/Thing' },
       examples: { sample: { value: { id: '1', title: 't' } } },

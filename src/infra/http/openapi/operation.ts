@@ -158,11 +158,12 @@ function bodiesOf(examples: readonly Example[], status: string) {
 }
 
 function successResponses(route: RouteEntry, context: OperationContext): JsonObject {
-  const { response, produces, ranges = false } = route.schema
+  const { response, produces, streamed, ranges = false } = route.schema
   if (produces !== undefined) {
     const produced = (status: string, description: string): Json => {
       const members = exampleMembers(bodiesOf(context.examples, status))
-      const content = Object.fromEntries(produces.map((type) => [type, members]))
+      const stream = streamed === undefined ? {} : streamOf(context.components.reference(streamed))
+      const content = Object.fromEntries(produces.map((type) => [type, { ...stream, ...members }]))
       return { description, ...shownHeaders(context.examples, status), content }
     }
     return {
@@ -175,6 +176,19 @@ function successResponses(route: RouteEntry, context: OperationContext): JsonObj
   return Object.fromEntries(
     documented.map(([status, schema]) => [status.toUpperCase(), successResponse(status, schema, context)]),
   )
+}
+
+/** OpenAPI 3.1 describes a stream as a text. `x-itemSchema` is the `itemSchema` of OpenAPI 3.2: each event of the stream. */
+function streamOf(data: Json): JsonObject {
+  const properties = {
+    id: { type: 'string', description: 'The value for Last-Event-ID.' },
+    event: { type: 'string' },
+    data: { type: 'string', contentMediaType: 'application/json', contentSchema: data },
+  }
+  return {
+    schema: { type: 'string', description: 'Server-sent events, as `x-itemSchema` describes each.' },
+    'x-itemSchema': { type: 'object', required: ['data'], properties },
+  }
 }
 
 type ResponseSchema = { description?: string; type?: string }

@@ -26,6 +26,8 @@ export interface RouteSchema {
   hide?: boolean
   /** Media types of the 200 response when it has no JSON schema. */
   produces?: readonly string[]
+  /** The schema of `data` in each event of a text/event-stream. */
+  streamed?: unknown
   /** The GET response supports ranges and entity tags (206, 304, 416). */
   ranges?: boolean
   body?: unknown

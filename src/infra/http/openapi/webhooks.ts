@@ -1,3 +1,4 @@
+import { pascalCase } from '../../../lib/text.ts'
 import type { Components, Json } from './components.ts'
 
 /** The requests that the service sends to applications, for the `webhooks` of the document. */
@@ -6,6 +7,8 @@ export interface OpenApiWebhooks {
   headers: readonly { name: string; description: string; required: boolean; example: string }[]
   /** The meaning of the application's response, by status. */
   responses: Readonly<Record<string, string>>
+  /** The schema that all bodies match. */
+  body: unknown
   events: readonly OpenApiWebhook[]
 }
 
@@ -20,7 +23,8 @@ export interface OpenApiWebhook {
 /** The tag of the section that describes the webhooks. */
 export const WEBHOOKS_TAG = 'Webhook events'
 
-export function webhookOperations({ headers, responses, events }: OpenApiWebhooks, components: Components): Json {
+export function webhookOperations({ headers, responses, body, events }: OpenApiWebhooks, components: Components): Json {
+  components.reference(body)
   const parameters = headers.map(({ name }) => ({ $ref: `#/components/parameters/${name}` }))
   const described = Object.fromEntries(
     Object.entries(responses).map(([status, description]) => [status, { description }]),
@@ -30,7 +34,7 @@ export function webhookOperations({ headers, responses, events }: OpenApiWebhook
       name,
       {
         post: {
-          operationId: `on${pascal(name)}`,
+          operationId: `on${pascalCase(name)}`,
           tags: [WEBHOOKS_TAG],
           summary: name,
           description: summary,
@@ -60,12 +64,4 @@ export function headerParameters({ headers }: OpenApiWebhooks): { [name: string]
       { name, in: 'header', required, description, schema: { type: 'string' }, example },
     ]),
   )
-}
-
-/** `message.link_clicked` is `MessageLinkClicked`. */
-function pascal(name: string): string {
-  return name
-    .split(/[^A-Za-z0-9]+/)
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join('')
 }

@@ -61,10 +61,40 @@ export type Account = {
   updatedAt: string
 }
 
+export type AccountAuthErrorEvent = (EventHead) & {
+  type: "account.auth_error"
+  data: AccountEventData
+}
+
+export type AccountAuthErrorWebhook = (WebhookEnvelopeHead) & {
+  type: "account.auth_error"
+  data: AccountEventData
+}
+
+export type AccountConnectedEvent = (EventHead) & {
+  type: "account.connected"
+  data: AccountEventData
+}
+
+export type AccountConnectedWebhook = (WebhookEnvelopeHead) & {
+  type: "account.connected"
+  data: AccountEventData
+}
+
 export type AccountDeletedData = {
   id: string
   provider: "gmail" | "microsoft" | "imap"
   customUserId: string | null
+}
+
+export type AccountDeletedEvent = (EventHead) & {
+  type: "account.deleted"
+  data: AccountDeletedData
+}
+
+export type AccountDeletedWebhook = (WebhookEnvelopeHead) & {
+  type: "account.deleted"
+  data: AccountDeletedData
 }
 
 export type AccountEventData = {
@@ -74,6 +104,56 @@ export type AccountEventData = {
   status: "connecting" | "syncing" | "connected" | "auth_error" | "error" | "paused"
   customUserId: string | null
   reason: string | null
+}
+
+export type AccountPausedEvent = (EventHead) & {
+  type: "account.paused"
+  data: AccountEventData
+}
+
+export type AccountPausedWebhook = (WebhookEnvelopeHead) & {
+  type: "account.paused"
+  data: AccountEventData
+}
+
+export type AccountRecoveredEvent = (EventHead) & {
+  type: "account.recovered"
+  data: AccountEventData
+}
+
+export type AccountRecoveredWebhook = (WebhookEnvelopeHead) & {
+  type: "account.recovered"
+  data: AccountEventData
+}
+
+export type AccountResumedEvent = (EventHead) & {
+  type: "account.resumed"
+  data: AccountEventData
+}
+
+export type AccountResumedWebhook = (WebhookEnvelopeHead) & {
+  type: "account.resumed"
+  data: AccountEventData
+}
+
+export type AccountSyncStalledEvent = (EventHead) & {
+  type: "account.sync_stalled"
+  data: AccountEventData
+}
+
+export type AccountSyncStalledWebhook = (WebhookEnvelopeHead) & {
+  type: "account.sync_stalled"
+  data: AccountEventData
+}
+
+export type AccountUpdatedEvent = (EventHead) & {
+  type: "account.updated"
+  data: AccountEventData
+}
+
+export type AccountUpdatedWebhook = (WebhookEnvelopeHead) & {
+  type: "account.updated"
+  data: AccountEventData
 }
 
 export type Address = {
@@ -247,6 +327,16 @@ export type BookingCancelledData = {
   reason: string | null
 }
 
+export type BookingCancelledEvent = (EventHead) & {
+  type: "booking.cancelled"
+  data: BookingCancelledData
+}
+
+export type BookingCancelledWebhook = (WebhookEnvelopeHead) & {
+  type: "booking.cancelled"
+  data: BookingCancelledData
+}
+
 export type BookingChanges = {
   metadata?: Record<string, unknown>
   guest?: {
@@ -254,6 +344,26 @@ export type BookingChanges = {
     timezone?: string
     locale?: string
   }
+}
+
+export type BookingConfirmedEvent = (EventHead) & {
+  type: "booking.confirmed"
+  data: BookingEventData
+}
+
+export type BookingConfirmedWebhook = (WebhookEnvelopeHead) & {
+  type: "booking.confirmed"
+  data: BookingEventData
+}
+
+export type BookingCreatedEvent = (EventHead) & {
+  type: "booking.created"
+  data: BookingEventData
+}
+
+export type BookingCreatedWebhook = (WebhookEnvelopeHead) & {
+  type: "booking.created"
+  data: BookingEventData
 }
 
 export type BookingEventData = {
@@ -326,6 +436,16 @@ export type BookingRejectedData = {
   reason: string | null
 }
 
+export type BookingRejectedEvent = (EventHead) & {
+  type: "booking.rejected"
+  data: BookingRejectedData
+}
+
+export type BookingRejectedWebhook = (WebhookEnvelopeHead) & {
+  type: "booking.rejected"
+  data: BookingRejectedData
+}
+
 export type BookingReminderData = {
   id: string
   experienceSlug: string
@@ -342,6 +462,16 @@ export type BookingReminderData = {
   minutesBefore: number
 }
 
+export type BookingReminderEvent = (EventHead) & {
+  type: "booking.reminder"
+  data: BookingReminderData
+}
+
+export type BookingReminderWebhook = (WebhookEnvelopeHead) & {
+  type: "booking.reminder"
+  data: BookingReminderData
+}
+
 export type BookingRescheduledData = {
   id: string
   experienceSlug: string
@@ -356,6 +486,16 @@ export type BookingRescheduledData = {
   createdAt: string
   updatedAt: string
   previousSlot: BookedSlot
+}
+
+export type BookingRescheduledEvent = (EventHead) & {
+  type: "booking.rescheduled"
+  data: BookingRescheduledData
+}
+
+export type BookingRescheduledWebhook = (WebhookEnvelopeHead) & {
+  type: "booking.rescheduled"
+  data: BookingRescheduledData
 }
 
 export type BouncedRecipient = {
@@ -448,6 +588,26 @@ export type CalendarEventChanges = {
   conference?: boolean
 }
 
+export type CalendarEventCreatedEvent = (EventHead) & {
+  type: "calendar.event.created"
+  data: CalendarEvent
+}
+
+export type CalendarEventCreatedWebhook = (WebhookEnvelopeHead) & {
+  type: "calendar.event.created"
+  data: CalendarEvent
+}
+
+export type CalendarEventDeletedEvent = (EventHead) & {
+  type: "calendar.event.deleted"
+  data: CalendarEvent
+}
+
+export type CalendarEventDeletedWebhook = (WebhookEnvelopeHead) & {
+  type: "calendar.event.deleted"
+  data: CalendarEvent
+}
+
 export type CalendarEventTime = {
   dateTime?: string
   date?: string
@@ -458,6 +618,16 @@ export type CalendarEventTimeInput = {
   dateTime?: string
   date?: string
   timeZone?: string | null
+}
+
+export type CalendarEventUpdatedEvent = (EventHead) & {
+  type: "calendar.event.updated"
+  data: CalendarEvent
+}
+
+export type CalendarEventUpdatedWebhook = (WebhookEnvelopeHead) & {
+  type: "calendar.event.updated"
+  data: CalendarEvent
 }
 
 export type CallbackEndpoint = {
@@ -689,6 +859,26 @@ export type DraftChanges = {
   attachments?: (AttachmentInput)[]
 }
 
+export type DraftCreatedEvent = (EventHead) & {
+  type: "draft.created"
+  data: DraftEventData
+}
+
+export type DraftCreatedWebhook = (WebhookEnvelopeHead) & {
+  type: "draft.created"
+  data: DraftEventData
+}
+
+export type DraftDeletedEvent = (EventHead) & {
+  type: "draft.deleted"
+  data: DraftEventData
+}
+
+export type DraftDeletedWebhook = (WebhookEnvelopeHead) & {
+  type: "draft.deleted"
+  data: DraftEventData
+}
+
 export type DraftEventData = {
   id: string
   providerMessageId: string
@@ -736,6 +926,20 @@ export type DraftSaveResult = {
   }
 }
 
+export type DraftUpdatedEvent = (EventHead) & {
+  type: "draft.updated"
+  data: DraftEventData
+}
+
+export type DraftUpdatedWebhook = (WebhookEnvelopeHead) & {
+  type: "draft.updated"
+  data: DraftEventData
+}
+
+export type DroppedLogEntries = {
+  count: number
+}
+
 export type EncryptionKeys = {
   primaryKeyId: string
   keyIds: (string)[]
@@ -763,11 +967,12 @@ export type Error = {
   requestId: string
 }
 
-export type Event = {
+export type Event = (MessageReceivedEvent | MessageSentEvent | MessageUpdatedEvent | MessageDeletedEvent | MailboxChangedEvent | DraftCreatedEvent | DraftUpdatedEvent | DraftDeletedEvent | MessageSendFailedEvent | MessageBouncedEvent | MessageOpenedEvent | MessageLinkClickedEvent | MessageRepliedEvent | CalendarEventCreatedEvent | CalendarEventUpdatedEvent | CalendarEventDeletedEvent | BookingCreatedEvent | BookingConfirmedEvent | BookingRejectedEvent | BookingRescheduledEvent | BookingCancelledEvent | BookingReminderEvent | AccountConnectedEvent | AccountUpdatedEvent | AccountAuthErrorEvent | AccountSyncStalledEvent | AccountRecoveredEvent | AccountPausedEvent | AccountResumedEvent | AccountDeletedEvent | SyncBackfillStartedEvent | SyncBackfillProgressEvent | SyncBackfillCompletedEvent | SyncBackfillFailedEvent | WebhookTestEvent | WebhookEndpointDisabledEvent)
+
+export type EventHead = {
   position: number
   test: boolean
   id: string
-  type: "message.received" | "message.sent" | "message.updated" | "message.deleted" | "mailbox.changed" | "draft.created" | "draft.updated" | "draft.deleted" | "message.send_failed" | "message.bounced" | "message.opened" | "message.link_clicked" | "message.replied" | "calendar.event.created" | "calendar.event.updated" | "calendar.event.deleted" | "booking.created" | "booking.confirmed" | "booking.rejected" | "booking.rescheduled" | "booking.cancelled" | "booking.reminder" | "account.connected" | "account.updated" | "account.auth_error" | "account.sync_stalled" | "account.recovered" | "account.paused" | "account.resumed" | "account.deleted" | "sync.backfill_started" | "sync.backfill_progress" | "sync.backfill_completed" | "sync.backfill_failed" | "webhook.test" | "webhook.endpoint_disabled"
   timestamp: string
   apiVersion: string
   accountId: string | null
@@ -775,7 +980,6 @@ export type Event = {
   sequence: number | null
   objectId: string | null
   version: number | null
-  data: Record<string, unknown>
 }
 
 export type Experience = {
@@ -968,6 +1172,16 @@ export type MailboxChangedData = {
   deleted: number
 }
 
+export type MailboxChangedEvent = (EventHead) & {
+  type: "mailbox.changed"
+  data: MailboxChangedData
+}
+
+export type MailboxChangedWebhook = (WebhookEnvelopeHead) & {
+  type: "mailbox.changed"
+  data: MailboxChangedData
+}
+
 export type Message = {
   id: string
   providerMessageId: string
@@ -1009,6 +1223,26 @@ export type MessageBouncedData = {
     diagnostic: string | null
   })[]
   bouncedAt: string
+}
+
+export type MessageBouncedEvent = (EventHead) & {
+  type: "message.bounced"
+  data: MessageBouncedData
+}
+
+export type MessageBouncedWebhook = (WebhookEnvelopeHead) & {
+  type: "message.bounced"
+  data: MessageBouncedData
+}
+
+export type MessageDeletedEvent = (EventHead) & {
+  type: "message.deleted"
+  data: MessageEventData
+}
+
+export type MessageDeletedWebhook = (WebhookEnvelopeHead) & {
+  type: "message.deleted"
+  data: MessageEventData
 }
 
 export type MessageDetail = {
@@ -1100,6 +1334,16 @@ export type MessageLinkClickedData = {
   clickCount: number
 }
 
+export type MessageLinkClickedEvent = (EventHead) & {
+  type: "message.link_clicked"
+  data: MessageLinkClickedData
+}
+
+export type MessageLinkClickedWebhook = (WebhookEnvelopeHead) & {
+  type: "message.link_clicked"
+  data: MessageLinkClickedData
+}
+
 export type MessageOpenedData = {
   trackingId: string
   messageId: string
@@ -1110,6 +1354,26 @@ export type MessageOpenedData = {
   userAgent: string | null
   ipAddress: string | null
   openCount: number
+}
+
+export type MessageOpenedEvent = (EventHead) & {
+  type: "message.opened"
+  data: MessageOpenedData
+}
+
+export type MessageOpenedWebhook = (WebhookEnvelopeHead) & {
+  type: "message.opened"
+  data: MessageOpenedData
+}
+
+export type MessageReceivedEvent = (EventHead) & {
+  type: "message.received"
+  data: MessageEventData
+}
+
+export type MessageReceivedWebhook = (WebhookEnvelopeHead) & {
+  type: "message.received"
+  data: MessageEventData
 }
 
 export type MessageRepliedData = {
@@ -1123,6 +1387,16 @@ export type MessageRepliedData = {
   automated: boolean
 }
 
+export type MessageRepliedEvent = (EventHead) & {
+  type: "message.replied"
+  data: MessageRepliedData
+}
+
+export type MessageRepliedWebhook = (WebhookEnvelopeHead) & {
+  type: "message.replied"
+  data: MessageRepliedData
+}
+
 export type MessageSendFailedData = {
   outboxId: string
   messageId: string
@@ -1132,6 +1406,36 @@ export type MessageSendFailedData = {
   message: string
   attempts: number
   failedAt: string
+}
+
+export type MessageSendFailedEvent = (EventHead) & {
+  type: "message.send_failed"
+  data: MessageSendFailedData
+}
+
+export type MessageSendFailedWebhook = (WebhookEnvelopeHead) & {
+  type: "message.send_failed"
+  data: MessageSendFailedData
+}
+
+export type MessageSentEvent = (EventHead) & {
+  type: "message.sent"
+  data: MessageEventData
+}
+
+export type MessageSentWebhook = (WebhookEnvelopeHead) & {
+  type: "message.sent"
+  data: MessageEventData
+}
+
+export type MessageUpdatedEvent = (EventHead) & {
+  type: "message.updated"
+  data: MessageEventData
+}
+
+export type MessageUpdatedWebhook = (WebhookEnvelopeHead) & {
+  type: "message.updated"
+  data: MessageEventData
 }
 
 export type NewBooking = {
@@ -1206,6 +1510,10 @@ export type NewOAuthAccount = {
   customUserId?: string | null
   refreshToken: string
   email?: string | null
+}
+
+export type NewTestEvent = {
+  type: string
 }
 
 export type OpenHours = {
@@ -1431,6 +1739,46 @@ export type SlotSearch = {
   metadata?: Record<string, unknown>
 }
 
+export type SyncBackfillCompletedEvent = (EventHead) & {
+  type: "sync.backfill_completed"
+  data: Backfill
+}
+
+export type SyncBackfillCompletedWebhook = (WebhookEnvelopeHead) & {
+  type: "sync.backfill_completed"
+  data: Backfill
+}
+
+export type SyncBackfillFailedEvent = (EventHead) & {
+  type: "sync.backfill_failed"
+  data: Backfill
+}
+
+export type SyncBackfillFailedWebhook = (WebhookEnvelopeHead) & {
+  type: "sync.backfill_failed"
+  data: Backfill
+}
+
+export type SyncBackfillProgressEvent = (EventHead) & {
+  type: "sync.backfill_progress"
+  data: Backfill
+}
+
+export type SyncBackfillProgressWebhook = (WebhookEnvelopeHead) & {
+  type: "sync.backfill_progress"
+  data: Backfill
+}
+
+export type SyncBackfillStartedEvent = (EventHead) & {
+  type: "sync.backfill_started"
+  data: Backfill
+}
+
+export type SyncBackfillStartedWebhook = (WebhookEnvelopeHead) & {
+  type: "sync.backfill_started"
+  data: Backfill
+}
+
 export type Thread = {
   id: string
   accountId: string
@@ -1546,7 +1894,7 @@ export type WebhookDelivery = {
   attempt: number
   maxAttempts: number
   url: string
-  payload: (Record<string, unknown> | null)
+  payload: (WebhookEnvelope | null)
   requestHeaders: Record<string, string>
   responseStatus: number | null
   responseBody: string | null
@@ -1600,6 +1948,16 @@ export type WebhookEndpointDisabledData = {
   disabledAt: string
 }
 
+export type WebhookEndpointDisabledEvent = (EventHead) & {
+  type: "webhook.endpoint_disabled"
+  data: WebhookEndpointDisabledData
+}
+
+export type WebhookEndpointDisabledWebhook = (WebhookEnvelopeHead) & {
+  type: "webhook.endpoint_disabled"
+  data: WebhookEndpointDisabledData
+}
+
 export type WebhookEndpointUpdate = {
   url?: string
   secret?: string | null
@@ -1612,11 +1970,12 @@ export type WebhookEndpointUpdate = {
   timeoutMs?: number
 }
 
-export type WebhookEnvelope = {
+export type WebhookEnvelope = (MessageReceivedWebhook | MessageSentWebhook | MessageUpdatedWebhook | MessageDeletedWebhook | MailboxChangedWebhook | DraftCreatedWebhook | DraftUpdatedWebhook | DraftDeletedWebhook | MessageSendFailedWebhook | MessageBouncedWebhook | MessageOpenedWebhook | MessageLinkClickedWebhook | MessageRepliedWebhook | CalendarEventCreatedWebhook | CalendarEventUpdatedWebhook | CalendarEventDeletedWebhook | BookingCreatedWebhook | BookingConfirmedWebhook | BookingRejectedWebhook | BookingRescheduledWebhook | BookingCancelledWebhook | BookingReminderWebhook | AccountConnectedWebhook | AccountUpdatedWebhook | AccountAuthErrorWebhook | AccountSyncStalledWebhook | AccountRecoveredWebhook | AccountPausedWebhook | AccountResumedWebhook | AccountDeletedWebhook | SyncBackfillStartedWebhook | SyncBackfillProgressWebhook | SyncBackfillCompletedWebhook | SyncBackfillFailedWebhook | WebhookTestWebhook | WebhookEndpointDisabledWebhook)
+
+export type WebhookEnvelopeHead = {
   deliveryId: string
   test: boolean
   id: string
-  type: "message.received" | "message.sent" | "message.updated" | "message.deleted" | "mailbox.changed" | "draft.created" | "draft.updated" | "draft.deleted" | "message.send_failed" | "message.bounced" | "message.opened" | "message.link_clicked" | "message.replied" | "calendar.event.created" | "calendar.event.updated" | "calendar.event.deleted" | "booking.created" | "booking.confirmed" | "booking.rejected" | "booking.rescheduled" | "booking.cancelled" | "booking.reminder" | "account.connected" | "account.updated" | "account.auth_error" | "account.sync_stalled" | "account.recovered" | "account.paused" | "account.resumed" | "account.deleted" | "sync.backfill_started" | "sync.backfill_progress" | "sync.backfill_completed" | "sync.backfill_failed" | "webhook.test" | "webhook.endpoint_disabled"
   timestamp: string
   apiVersion: string
   accountId: string | null
@@ -1624,7 +1983,6 @@ export type WebhookEnvelope = {
   sequence: number | null
   objectId: string | null
   version: number | null
-  data: Record<string, unknown>
 }
 
 export type WebhookRecovery = {
@@ -1637,6 +1995,12 @@ export type WebhookTestData = {
   message: string
 }
 
-export type WebhookTestEvent = {
-  type: string
+export type WebhookTestEvent = (EventHead) & {
+  type: "webhook.test"
+  data: WebhookTestData
+}
+
+export type WebhookTestWebhook = (WebhookEnvelopeHead) & {
+  type: "webhook.test"
+  data: WebhookTestData
 }
