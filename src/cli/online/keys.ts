@@ -1,5 +1,5 @@
 import { systemClock } from '../../lib/clock.ts'
-import { isoTime } from '../../lib/time.ts'
+import { isoTime, parseTime } from '../../lib/time.ts'
 import { type Command, type Given, type Terminal, UsageError } from '../command.ts'
 import { client, LIST_OPTIONS, ONLINE_OPTIONS, operandOf, pageOf } from './client.ts'
 import { relativeTime, wordOf } from './options.ts'
@@ -85,9 +85,9 @@ async function create(terminal: Terminal, given: Given): Promise<void> {
 /** `90d`, a date (its beginning in UTC) or a time. */
 function expiryOf(text: string, nowMs: number): string {
   const days = /^([1-9]\d{0,4})d$/.exec(text)?.[1]
-  const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text)
-  const ms = days === undefined ? (isTime ? Date.parse(text) : Number.NaN) : nowMs + Number(days) * 86_400_000
-  if (Number.isNaN(ms)) throw new UsageError('--expires must be such as 90d, 2027-01-31 or 2027-01-31T08:00:00Z.')
+  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
+  const ms = days === undefined ? parseTime(time) : nowMs + Number(days) * 86_400_000
+  if (ms === undefined) throw new UsageError('--expires must be such as 90d, 2027-01-31 or 2027-01-31T08:00:00Z.')
   if (ms <= nowMs) throw new UsageError('--expires must be in the future.')
   return isoTime(ms)
 }

@@ -154,6 +154,8 @@ describe('commands that call a running service', () => {
     expect(await posthorn(['accounts', 'list'], { key: created.out })).toMatchObject({ code: 1 })
     for (const [option, value, message] of [
       ['--expires', 'tomorrow', '--expires must be'],
+      ['--expires', '2099-02-30', '--expires must be'],
+      ['--expires', '2099-01-31T08:00Z', '--expires must be'],
       ['--expires', '2020-01-01', 'in the future'],
       ['--scopes', 'raed', 'Did you mean "read"?'],
       ['--name', ' ', 'needs --name'],

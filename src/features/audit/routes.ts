@@ -1,10 +1,9 @@
 import { Type } from 'typebox'
 import type { Db } from '../../infra/db/index.ts'
 import { type App, listOf, pageQuery } from '../../infra/http/index.ts'
-import { invalid } from '../../lib/errors.ts'
 import { nullable, timestamp } from '../../lib/json-schema.ts'
 import { pageOf, pageRequest } from '../../lib/page.ts'
-import { isoTime, parseTime } from '../../lib/time.ts'
+import { isoTime, requireTime } from '../../lib/time.ts'
 import { auditStore } from './store.ts'
 import type { AuditRow } from './tables.ts'
 
@@ -54,10 +53,7 @@ export function auditRoutes(app: App, { db }: { db: Db }): void {
       },
     },
     async ({ query: { actor, action, target, since, ...page } }) => {
-      const sinceMs = since === undefined ? undefined : parseTime(since)
-      if (since !== undefined && sinceMs === undefined) {
-        throw invalid('query.since', 'must be a time such as 2026-01-31T08:00:00Z')
-      }
+      const sinceMs = since === undefined ? undefined : requireTime('query.since', since)
       const cursorFilter = ['audit', actor, action, target, since]
       const request = pageRequest(page, cursorFilter, ['integer', 'text'])
       const store = auditStore(db.read)

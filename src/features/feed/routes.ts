@@ -47,7 +47,7 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
       const cursorFilter = ['events', type, accountId, since, order]
       const page = pageRequest(query, cursorFilter, ['integer'])
       const feed = eventFeed(db.read)
-      const filter: EventFilter = { type, accountId, ...(await startOf(since)) }
+      const filter: EventFilter = { type, accountId, ...(await startOf('query.since', since)) }
       const [from] = page.after ?? []
       const rows = await feed.list(filter, order, { from, offset: page.offset, limit: page.limit + 1 })
       const counted = await feed.count(filter, MAX_COUNT)
@@ -99,7 +99,10 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
     async (request, reply) => {
       const { type, accountId, since } = request.query
       const types = subscriptionsOf(type)
-      const { afterPosition } = await startOf(request.headers['last-event-id'] || since)
+      const lastId = request.headers['last-event-id']
+      const { afterPosition } = lastId
+        ? await startOf('headers.last-event-id', lastId)
+        : await startOf('query.since', since)
       const stream = streams.open(
         afterPosition ?? (await eventFeed(db.read).lastPosition()),
         (head) => deps.subscribes(types, head.type) && (accountId === undefined || head.accountId === accountId),
@@ -118,11 +121,15 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
   }
 
   /** A time also yields a position, so that the query does not scan older events. */
-  async function startOf(since: string | undefined): Promise<Pick<EventFilter, 'afterPosition' | 'sinceMs'>> {
+  async function startOf(
+    path: string,
+    since: string | undefined,
+  ): Promise<Pick<EventFilter, 'afterPosition' | 'sinceMs'>> {
     if (since === undefined) return {}
     if (POSITION.test(since)) return { afterPosition: Number(since) }
     const sinceMs = parseTime(since)
-    if (sinceMs === undefined) throw invalid('query.since', 'must be a position or a time such as 2026-01-31T08:00:00Z')
+    if (sinceMs === undefined)
+      throw invalid(path, 'must be a position or an RFC 3339 time, such as 2026-01-31T08:00:00Z')
     return { sinceMs, afterPosition: await eventFeed(db.read).positionBefore(sinceMs) }
   }
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError, invalid } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { type Page, type PageQuery, pageOf, pageRequest } from '../../lib/page.ts'
-import { isoTime, isoTimeOrNull, parseTime } from '../../lib/time.ts'
+import { isoTime, isoTimeOrNull, requireTime } from '../../lib/time.ts'
 import type { CreateBody, KeyView } from './api.ts'
 import { generateKey, included, keyHash, keyHint, widest } from './key.ts'
 import { apiKeyStore } from './store.ts'
@@ -34,8 +34,8 @@ const FILTER = ['api-keys']
 export function apiKeys({ db, clock, ids, stored }: ApiKeysDeps): ApiKeys {
   function expiryOf(text: string | null | undefined): number | null {
     if (text === undefined || text === null) return null
-    const expiresAt = parseTime(text)
-    if (expiresAt === undefined || expiresAt <= clock.now()) throw invalid('body.expiresAt', 'must be in the future')
+    const expiresAt = requireTime('body.expiresAt', text)
+    if (expiresAt <= clock.now()) throw invalid('body.expiresAt', 'must be in the future')
     return expiresAt
   }
 

@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
 import { type App, listOf, pageQuery, sendList } from '../../infra/http/index.ts'
-import { invalid } from '../../lib/errors.ts'
 import { documentedDefault } from '../../lib/json-schema.ts'
-import { parseTime } from '../../lib/time.ts'
+import { requireTime } from '../../lib/time.ts'
 import { messageDetailSchema, messageSchema } from './api.ts'
 import { downloadHeaders, sendContent } from './downloads.ts'
 import type { MessageReader } from './reading/reader.ts'
@@ -82,8 +81,8 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
         from: query.from || undefined,
         to: query.to || undefined,
         subject: query.subject || undefined,
-        after: timeOf('query.after', after),
-        before: timeOf('query.before', before),
+        after: optionalTime('query.after', after),
+        before: optionalTime('query.before', before),
       })
       return sendList(reply, 'messages', messages, pagination)
     },
@@ -155,9 +154,6 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
   })
 }
 
-function timeOf(path: string, text: string | undefined): number | undefined {
-  if (text === undefined || text === '') return undefined
-  const ms = parseTime(text)
-  if (ms === undefined) throw invalid(path, 'must be a time such as 2026-01-31T08:00:00Z')
-  return ms
+function optionalTime(path: string, text: string | undefined): number | undefined {
+  return text === undefined || text === '' ? undefined : requireTime(path, text)
 }

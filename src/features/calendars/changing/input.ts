@@ -1,8 +1,8 @@
-import { parseDay, parseLocal } from '../../../lib/calendar/days.ts'
+import { parseDay } from '../../../lib/calendar/days.ts'
 import { zoneOf } from '../../../lib/calendar/zone.ts'
 import { ianaZone } from '../../../lib/calendar/zone-names.ts'
 import type { ErrorDetail } from '../../../lib/errors.ts'
-import { parseTime } from '../../../lib/time.ts'
+import { parseTime, TIME_PROBLEM } from '../../../lib/time.ts'
 import { type EventInput, type EventTime, type ZonedTime, zonedTime } from '../../../providers/contract/index.ts'
 import { checkAddress } from '../../../providers/mime/index.ts'
 import { placedTime } from '../instances/times.ts'
@@ -75,15 +75,11 @@ function parseEventTime(
   }
   const given = dateTime ?? ''
   const ms = parseTime(given)
-  // `Date` reads 30 February as 2 March.
-  const exists = ms !== undefined && parseLocal(given.slice(0, 19)) !== undefined && isUsualYear(given)
   const zone = zoneOf(ianaZone(timeZone ?? calendarZone ?? 'UTC') ?? '')
   if (timeZone && zoneOf(timeZone) === undefined) {
     fail(`${path}.timeZone`, 'must be the IANA name of a time zone, such as Europe/Berlin')
   }
-  if (!exists) {
-    return fail(`${path}.dateTime`, `must be an RFC 3339 time with an offset, such as 2026-01-31T08:00:00Z${YEARS}`)
-  }
+  if (ms === undefined || !isUsualYear(given)) return fail(`${path}.dateTime`, `${TIME_PROBLEM}${YEARS}`)
   if (ms % 1000 !== 0) return fail(`${path}.dateTime`, 'must be in whole seconds')
   const found = zone && zonedTime(ms, zone)
   return found && 'dateTime' in found ? { dateTime: found.dateTime, timeZone: found.timeZone ?? 'UTC' } : undefined

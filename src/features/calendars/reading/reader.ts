@@ -1,6 +1,6 @@
 import { invalid } from '../../../lib/errors.ts'
 import { type Page, type PageQuery, pageOf, pageRequest } from '../../../lib/page.ts'
-import { isoTime, parseTime } from '../../../lib/time.ts'
+import { isoTime, requireTime } from '../../../lib/time.ts'
 import type { ProviderName, RemoteEvent } from '../../../providers/contract/index.ts'
 import { readLive } from '../../accounts/index.ts'
 import { type CalendarEventView, eventView } from '../api.ts'
@@ -86,8 +86,8 @@ function rangeOf(query: EventQuery, calendar: CalendarRow, nowMs: number): Store
   if (query.orderBy === 'startTime' && !isExpanded) {
     throw invalid('query.orderBy', 'can be startTime only with singleEvents=true')
   }
-  const timeMin = query.timeMin === undefined ? undefined : timeOf('query.timeMin', query.timeMin)
-  const timeMax = query.timeMax === undefined ? undefined : timeOf('query.timeMax', query.timeMax)
+  const timeMin = query.timeMin === undefined ? undefined : requireTime('query.timeMin', query.timeMin)
+  const timeMax = query.timeMax === undefined ? undefined : requireTime('query.timeMax', query.timeMax)
   if (timeMin !== undefined && timeMax !== undefined && timeMin >= timeMax) {
     throw invalid('query.timeMax', 'must be later than timeMin')
   }
@@ -96,14 +96,6 @@ function rangeOf(query: EventQuery, calendar: CalendarRow, nowMs: number): Store
   const from = timeMin ?? Math.min(window.from, (timeMax ?? Number.MAX_SAFE_INTEGER) - YEAR_MS)
   const to = timeMax ?? Math.max(window.to, from + YEAR_MS)
   return { calendarId: calendar.id, range: { from, to }, isExpanded, order, words: searchWords(q) }
-}
-
-/** Milliseconds of the time in a request. */
-export function timeOf(path: string, text: string): number {
-  const ms = /T.*(Z|[+-]\d\d:\d\d)$/i.test(text) ? parseTime(text) : undefined
-  if (ms === undefined)
-    throw invalid(path, 'must be an RFC 3339 time with an offset, such as 2026-11-20T09:00:00+01:00')
-  return ms
 }
 
 function covers(calendar: CalendarRow, { range }: StoredRange): boolean {

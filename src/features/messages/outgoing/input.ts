@@ -1,5 +1,5 @@
 import type { ErrorDetail } from '../../../lib/errors.ts'
-import { parseTime } from '../../../lib/time.ts'
+import { parseTime, TIME_PROBLEM } from '../../../lib/time.ts'
 import type { RemoteAddress } from '../../../providers/contract/index.ts'
 import { parseAddress } from '../../../providers/mime/index.ts'
 
@@ -22,7 +22,7 @@ export function parseSendAt(text: string | null | undefined, nowMs: number, erro
   if (text === null || text === undefined || text === '') return null
   const path = 'body.sendAt'
   const ms = parseTime(text)
-  if (ms === undefined) errors.push({ path, message: 'must be a time such as 2026-01-31T08:00:00Z' })
+  if (ms === undefined) errors.push({ path, message: TIME_PROBLEM })
   else if (ms - nowMs > MAX_AHEAD_MS) errors.push({ path, message: 'must not be more than a year ahead' })
   return ms === undefined || ms <= nowMs ? null : ms
 }

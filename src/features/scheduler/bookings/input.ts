@@ -3,7 +3,7 @@ import { canonical } from '../../../lib/canonical.ts'
 import { type ErrorDetail, invalidFields } from '../../../lib/errors.ts'
 import { sha256 } from '../../../lib/sha256.ts'
 import { cleanJson } from '../../../lib/text.ts'
-import { parseTime } from '../../../lib/time.ts'
+import { parseTime, TIME_PROBLEM } from '../../../lib/time.ts'
 import { checkAddress } from '../../../providers/mime/index.ts'
 import type { SlotChoice } from '../contract.ts'
 import type { BookingForm, FormField, Members } from '../experiences/experience.ts'
@@ -118,7 +118,7 @@ export function parseSlot(path: string, slot: SlotBody): SlotChoice {
   const errors: Errors = []
   const time = (name: 'start' | 'end', given: string) => {
     const ms = parseTime(given)
-    if (ms === undefined) errors.push({ path: `${path}.${name}`, message: 'must be an RFC 3339 time with an offset' })
+    if (ms === undefined) errors.push({ path: `${path}.${name}`, message: TIME_PROBLEM })
     return ms ?? 0
   }
   const start = time('start', slot.start)

@@ -3,7 +3,7 @@ import { AppError, type ErrorDetail, invalid, invalidFields } from '../../../lib
 import { secretToken } from '../../../lib/ids.ts'
 import type { Page } from '../../../lib/page.ts'
 import { cleanJson } from '../../../lib/text.ts'
-import { parseTime } from '../../../lib/time.ts'
+import { parseTime, TIME_PROBLEM } from '../../../lib/time.ts'
 import { blockStore } from '../availability/blocks.ts'
 import type { CheckedSlot, SlotChoice, StoredSlot } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
@@ -209,7 +209,7 @@ export function bookings(deps: BookingDeps) {
       const time = (name: string, text: string | undefined) => {
         const ms = text === undefined ? undefined : parseTime(text)
         if (text !== undefined && ms === undefined) {
-          errors.push({ path: `query.${name}`, message: 'must be an RFC 3339 time with an offset' })
+          errors.push({ path: `query.${name}`, message: TIME_PROBLEM })
         }
         return ms
       }

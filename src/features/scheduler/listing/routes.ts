@@ -3,7 +3,7 @@ import type { App } from '../../../infra/http/index.ts'
 import { zoneOf } from '../../../lib/calendar/zone.ts'
 import { type ErrorDetail, invalidFields } from '../../../lib/errors.ts'
 import { cleanJson } from '../../../lib/text.ts'
-import { isoTime, parseTime } from '../../../lib/time.ts'
+import { isoTime, parseTime, TIME_PROBLEM } from '../../../lib/time.ts'
 import type { SlotFinder, SlotList, SlotRequest } from '../contract.ts'
 import { experienceParams } from '../experiences/api.ts'
 import type { Experience } from '../experiences/experience.ts'
@@ -58,8 +58,7 @@ function parseRequest(body: AvailabilityBody): SlotRequest {
   const time = (name: 'start' | 'end') => {
     const ms = parseTime(body.range[name])
     if (ms !== undefined) return ms
-    const message = 'must be an RFC 3339 time with an offset, such as 2026-01-31T08:00:00Z'
-    errors.push({ path: `body.range.${name}`, message })
+    errors.push({ path: `body.range.${name}`, message: TIME_PROBLEM })
     return Number.NaN
   }
   const range = { from: time('start'), to: time('end') }

@@ -1,6 +1,6 @@
 import type { App, Idempotency } from '../../../infra/http/index.ts'
 import { invalid } from '../../../lib/errors.ts'
-import { isoTime, parseTime } from '../../../lib/time.ts'
+import { isoTime, requireTime } from '../../../lib/time.ts'
 import { endpointParams } from '../endpoints/api.ts'
 import type { TestDeliveries } from '../testing/service.ts'
 import { deliveryList, deliveryParams, deliveryQuery, deliverySchema, recoverBody, recoveryResult } from './api.ts'
@@ -111,14 +111,8 @@ function rangeFacts({ since, until }: { since?: string; until?: string }) {
 }
 
 function rangeOf({ since, until }: { since: string; until?: string | undefined }, nowMs: number) {
-  const sinceMs = timeOf('body.since', since)
-  const untilMs = until === undefined ? nowMs + 1 : timeOf('body.until', until)
+  const sinceMs = requireTime('body.since', since)
+  const untilMs = until === undefined ? nowMs + 1 : requireTime('body.until', until)
   if (untilMs <= sinceMs) throw invalid('body.until', 'must be later than since')
   return { sinceMs, untilMs }
-}
-
-function timeOf(path: string, text: string): number {
-  const ms = parseTime(text)
-  if (ms === undefined) throw invalid(path, 'must be a time such as 2026-01-31T08:00:00Z')
-  return ms
 }
