@@ -4,8 +4,11 @@ import { SMTPServer } from 'smtp-server'
 
 export interface ReceivedMessage {
   from: string
+  /** The server shows domains in Unicode. */
   to: string[]
   raw: Buffer
+  /** The client asked for SMTPUTF8. */
+  isUtf8: boolean
 }
 
 /** How the server responds. A number is an SMTP reply code. */
@@ -38,9 +41,15 @@ export interface SmtpSinkOptions {
   secure?: boolean
   /** Without it, the server offers STARTTLS, with a certificate that nobody trusts. */
   plain?: boolean
+  /** The server refuses addresses with characters outside ASCII. */
+  asciiOnly?: boolean
 }
 
-export async function startSmtpSink({ secure = false, plain = false }: SmtpSinkOptions = {}): Promise<SmtpSink> {
+export async function startSmtpSink({
+  secure = false,
+  plain = false,
+  asciiOnly = false,
+}: SmtpSinkOptions = {}): Promise<SmtpSink> {
   const messages: ReceivedMessage[] = []
   let behaviour: SmtpBehaviour = {}
   let connections = 0
@@ -50,6 +59,7 @@ export async function startSmtpSink({ secure = false, plain = false }: SmtpSinkO
   }
   const server = new SMTPServer({
     secure,
+    hideSMTPUTF8: asciiOnly,
     ...(plain && { disabledCommands: ['STARTTLS'] }),
     authMethods: ['PLAIN', 'LOGIN'],
     allowInsecureAuth: plain,
@@ -75,7 +85,8 @@ export async function startSmtpSink({ secure = false, plain = false }: SmtpSinkO
       stream.on('end', async () => {
         const { mailFrom, rcptTo } = session.envelope
         const from = mailFrom === false || mailFrom === undefined ? '' : mailFrom.address
-        const received = { from, to: rcptTo.map(({ address }) => address), raw: Buffer.concat(chunks) }
+        const isUtf8 = mailFrom !== false && mailFrom !== undefined && Object(mailFrom.args).SMTPUTF8 === true
+        const received = { from, to: rcptTo.map(({ address }) => address), raw: Buffer.concat(chunks), isUtf8 }
         const result = await behaviour.message?.(received)
         if (typeof result === 'number') return done(refusal(result))
         messages.push(received)

@@ -12,7 +12,7 @@ const state = Type.String({
   maxLength: 2048,
   description: 'Opaque value. Send the same one in every call of the session.',
 })
-const email = (description: string) => Type.String({ format: 'email', maxLength: 320, description })
+const email = (description: string) => Type.String({ format: 'idn-email', maxLength: 320, description })
 
 export const codeParams = Type.Object({ code: sessionCode })
 

@@ -2,6 +2,7 @@ import type { Db, Handle, Tx } from '../../infra/db/index.ts'
 import type { UploadedFile } from '../../infra/http/index.ts'
 import type { Queue } from '../../infra/queue/index.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { asciiEmail } from '../../lib/email-address.ts'
 import { AppError, invalid } from '../../lib/errors.ts'
 import { type Ids, secretToken } from '../../lib/ids.ts'
 import { cleanText } from '../../lib/text.ts'
@@ -155,7 +156,7 @@ export function outbox(deps: OutboxDeps) {
         const message = `A ${account.provider} account sends only header fields whose names begin with X-, not ${refused.name}.`
         throw new AppError('not_supported', { message })
       }
-      if (from !== undefined && from.email.toLowerCase() !== account.email.toLowerCase()) {
+      if (from !== undefined && from.email.toLowerCase() !== asciiEmail(account.email).toLowerCase()) {
         throw invalid('body.from', "must be the account's address")
       }
       const replied = await findOriginal(account, 'replyToMessageId', body.replyToMessageId)

@@ -1,23 +1,18 @@
-import { domainToASCII } from 'node:url'
+import { NO_ADDRESS, parseEmailAddress } from '../../lib/email-address.ts'
 import type { RemoteAddress } from '../contract/index.ts'
 
 export type ParsedAddress = { address: RemoteAddress; problem?: undefined } | { address?: undefined; problem: string }
 
 const MAX_TEXT = 2000
 const MAX_NAME = 500
-/** RFC 5321: 64 for the local part, 254 for the address as a whole. */
-const MAX_LOCAL = 64
-const MAX_EMAIL = 254
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
-const ATOM = /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*$/
-const QUOTED_LOCAL = /^"((?:[^"\\]|\\.)*)"$/
-const DOMAIN = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$/
+const QUOTED = /^"((?:[^"\\]|\\.)*)"$/
 
 /**
  * Parses the one recipient in a field of the API: `ada@example.com`, `Ada <ada@example.com>` or `"Okafor, Ada" <ada@example.com>`.
  * Strict, unlike the parser of received headers, because the result decides who gets a message: lists, groups, comments, source
- * routes and control characters are problems. The domain becomes lower-case ASCII (punycode). `problem` continues the field's name.
+ * routes and control characters are problems. The local part may have characters outside ASCII; the domain becomes lower-case ASCII (punycode). `problem` continues the field's name.
  */
 export function parseAddress(text: string): ParsedAddress {
   if (text.length > MAX_TEXT) return { problem: `must not be longer than ${MAX_TEXT} characters` }
@@ -43,28 +38,14 @@ const NOT_AN_ADDRESS: ParsedAddress = {
 
 function addressOf(name: string, email: string): ParsedAddress {
   if (name.length > MAX_NAME) return { problem: `must not have a name of more than ${MAX_NAME} characters` }
-  const at = email.lastIndexOf('@')
-  const local = localPart(email.slice(0, Math.max(0, at)))
-  const domain = domainToASCII(email.slice(at + 1))
-  if (at < 1 || local === undefined || !DOMAIN.test(domain)) return NOT_AN_ADDRESS
-  const checked = `${local}@${domain}`
-  if (local.length > MAX_LOCAL || checked.length > MAX_EMAIL)
-    return { problem: 'is longer than an email address may be' }
-  return { address: { name, email: checked } }
-}
-
-/** Without quotes where they are not needed, so that two spellings give one recipient. */
-function localPart(text: string): string | undefined {
-  if (ATOM.test(text)) return text
-  const content = QUOTED_LOCAL.exec(text)?.[1]?.replace(/\\(.)/g, '$1')
-  // Programs disagree about these characters in a local part, so such an address might reach somebody else.
-  if (content === undefined || !/^[\x20-\x7e]+$/.test(content) || /[<>"\\]/.test(content)) return undefined
-  return ATOM.test(content) ? content : `"${content}"`
+  const { address, problem } = parseEmailAddress(email)
+  if (address === undefined) return problem === NO_ADDRESS ? NOT_AN_ADDRESS : { problem }
+  return { address: { name, email: `${address.local}@${address.domain}` } }
 }
 
 /** Undefined for a name that must be quoted and is not, or whose quotes do not match. */
 function displayName(text: string): string | undefined {
-  const quoted = QUOTED_LOCAL.exec(text)?.[1]
+  const quoted = QUOTED.exec(text)?.[1]
   if (quoted !== undefined) return quoted.replace(/\\(.)/g, '$1').trim()
   return /[()<>[\]:;@\\,"]/.test(text) ? undefined : text
 }

@@ -1,3 +1,4 @@
+import { asciiEmail } from '../../lib/email-address.ts'
 import { truncateCharacters, truncateText } from '../../lib/text.ts'
 import type { OutgoingAttachment, RemoteAddress } from '../contract/index.ts'
 import { cleanField } from './headers.ts'
@@ -87,7 +88,8 @@ export function isOwnHeader(name: string): boolean {
 
 /** A message id that no other message has. `unique` is random; `email` is the sender's address. */
 export function newMessageId(unique: string, email: string): string {
-  return `<${unique}@${email.slice(email.lastIndexOf('@') + 1)}>`
+  const ascii = asciiEmail(email)
+  return `<${unique}@${ascii.slice(ascii.lastIndexOf('@') + 1)}>`
 }
 
 /** A long thread keeps its root and its newest messages. */

@@ -4,6 +4,7 @@ import type { SecureContext } from 'node:tls'
 import type { SMTPConnectionSendInfo, default as SmtpConnection } from 'nodemailer/lib/smtp-connection'
 import type { AddressGuard } from '../../infra/net/index.ts'
 import { anyAborted, untilAborted } from '../../lib/abort.ts'
+import { asciiEmail, needsSmtpUtf8 } from '../../lib/email-address.ts'
 import { ProviderError, type QueuedMessage, type SendOutcome, type SmtpSettings } from '../contract/index.ts'
 import { factsOf, refusedRecipient, smtpError } from './errors.ts'
 
@@ -82,13 +83,15 @@ export async function connectSmtp(login: SmtpLogin, dialing: SmtpDialing, signal
     failed.catch(() => {})
     const connected = callback((done) => made.connect(done))
     await untilAborted(Promise.race([connected, failed]), either)
+    // The last reply is the one to EHLO, which names the extensions of the server.
+    const takesUtf8 = SMTPUTF8.test(String(made.lastServerResponse))
     if (made.allowsAuth) {
       const credentials = { user: settings.username, pass: password }
       const done = callback((finish) => made.login({ credentials }, (error) => finish(error)))
       await untilAborted(Promise.race([done, failed]), either)
     }
     if (!made.secure) dialing.onPlainLogin(settings.host, settings.port)
-    return new Client(made, settings, limits, () => failure)
+    return new Client(made, settings, { limits, takesUtf8 }, () => failure)
   } catch (error) {
     hangUp()
     if (limit.aborted && !signal.aborted) {
@@ -102,17 +105,32 @@ export async function connectSmtp(login: SmtpLogin, dialing: SmtpDialing, signal
   }
 }
 
+const SMTPUTF8 = /^250[ -]SMTPUTF8\b/im
+
+interface ServerTraits {
+  limits: SmtpLimits
+  /** The server accepts addresses with characters outside ASCII (RFC 6531). */
+  takesUtf8: boolean
+}
+
 class Client implements SmtpClient {
   readonly #connection: SmtpConnection
   readonly #server: string
   readonly #limits: SmtpLimits
+  readonly #takesUtf8: boolean
   readonly #failure: () => unknown
   #isClosed = false
 
-  constructor(connection: SmtpConnection, { host, port }: SmtpSettings, limits: SmtpLimits, failure: () => unknown) {
+  constructor(
+    connection: SmtpConnection,
+    { host, port }: SmtpSettings,
+    { limits, takesUtf8 }: ServerTraits,
+    failure: () => unknown,
+  ) {
     this.#connection = connection
     this.#server = `${host}:${port}`
     this.#limits = limits
+    this.#takesUtf8 = takesUtf8
     this.#failure = failure
     connection.once('end', () => this.close())
     connection.once('error', () => this.close())
@@ -124,6 +142,14 @@ class Client implements SmtpClient {
 
   async send(message: QueuedMessage, onCommit: () => Promise<void>, signal: AbortSignal): Promise<SendOutcome> {
     const doing = `sending over ${this.#server}`
+    const envelope = {
+      from: asciiEmail(message.from),
+      to: message.recipients.map(asciiEmail),
+      size: message.sizeBytes,
+      use8BitMime: true,
+    }
+    const foreign = [envelope.from, ...envelope.to].filter(needsSmtpUtf8)
+    if (foreign.length > 0 && !this.#takesUtf8) return withoutUtf8(doing, foreign)
     const either = anyAborted([signal], this.#limits.sendMs)
     let refusal: { error: unknown } | undefined
     let isComplete = false
@@ -143,7 +169,6 @@ class Client implements SmtpClient {
     either.signal.addEventListener('abort', hangUp, { once: true })
     try {
       const sent = callback<SMTPConnectionSendInfo>((done) => {
-        const envelope = { from: message.from, to: [...message.recipients], size: message.sizeBytes, use8BitMime: true }
         this.#connection.send(envelope, source, done)
       })
       const info = await untilAborted(sent, either.signal)
@@ -176,6 +201,18 @@ class Client implements SmtpClient {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#connection.close()
+  }
+}
+
+/** Without the extension, a server would read the bytes of such an address as it likes. */
+function withoutUtf8(doing: string, emails: readonly string[]): SendOutcome {
+  const diagnostic = 'The server does not support SMTPUTF8, which this address needs.'
+  const what = 'the server does not accept addresses with characters outside ASCII before the @ (no SMTPUTF8)'
+  return {
+    sent: false,
+    error: new ProviderError('rejected', `${doing}: ${what}`),
+    retry: false,
+    refused: emails.map((email) => ({ email, code: null, diagnostic })),
   }
 }
 

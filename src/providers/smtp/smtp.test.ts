@@ -107,8 +107,34 @@ describe('signing in over SMTP', () => {
       await one.close()
       provider.closeConnections()
     })
-    return { found, send: () => one.send(MESSAGE, steps, never) }
+    return { found, send: (message: Partial<QueuedMessage> = {}) => one.send({ ...MESSAGE, ...message }, steps, never) }
   }
+
+  it('sends to internationalised addresses where the server supports SMTPUTF8', async () => {
+    const { server, send } = await opened({}, { security: 'starttls' })
+    const recipients = ['用户@例え.jp', 'bob@例え.jp', 'größe@example.com']
+    expect(await send({ from: 'ada@größe.example', recipients })).toMatchObject({ sent: true, refused: [] })
+    // Domains alone do not need it: they are sent in ASCII.
+    expect(await send({ from: 'ada@größe.example', recipients: ['bob@例え.jp'] })).toMatchObject({ sent: true })
+    expect(server.messages).toMatchObject([
+      { from: 'ada@größe.example', to: recipients, isUtf8: true },
+      { from: 'ada@größe.example', to: ['bob@例え.jp'], isUtf8: false },
+    ])
+  })
+
+  it('does not send them to a server without SMTPUTF8, except those that have an ASCII form', async () => {
+    const { server, send } = await opened({ asciiOnly: true }, { security: 'starttls' })
+    const outcome = await send({ recipients: ['bob@example.com', '用户@例え.jp'] })
+    expect(outcome).toMatchObject({
+      sent: false,
+      retry: false,
+      error: { kind: 'rejected', message: expect.stringContaining('no SMTPUTF8') },
+      refused: [{ email: '用户@xn--r8jz45g.jp', code: null, diagnostic: expect.stringContaining('SMTPUTF8') }],
+    })
+    expect(await send({ recipients: ['bob@例え.jp'] })).toMatchObject({ sent: true })
+    expect(server.messages).toMatchObject([{ to: ['bob@例え.jp'], isUtf8: false }])
+    expect(server.connections()).toBe(1)
+  })
 
   it('uses TLS from the first byte or STARTTLS, and one connection for many messages', async () => {
     for (const security of ['tls', 'starttls'] as const) {

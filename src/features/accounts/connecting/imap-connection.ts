@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net'
-import { domainToASCII } from 'node:url'
+import { asciiDomain } from '../../../lib/domain.ts'
+import { isEmailAddress } from '../../../lib/email-address.ts'
 import type { ErrorDetail } from '../../../lib/errors.ts'
 import { cleanText } from '../../../lib/text.ts'
 import type {
@@ -63,7 +64,7 @@ export function parseImapConnection(
   }
 
   const email = required('email', read.text('email'))
-  if (email !== '' && !EMAIL.test(email)) read.fail('email', 'is not an email address')
+  if (email !== '' && !isEmailAddress(email)) read.fail('email', 'is not an email address')
   const port = read.port('port') ?? IMPLICIT_TLS_PORT
   const secure = read.boolean('secure')
   const imap: ImapSettings = {
@@ -198,11 +199,9 @@ function fieldReader(fields: ImapFields) {
   }
 }
 
-const EMAIL = /^[^\s@<>"(),;:\\]+@[^\s@<>"(),;:\\]+$/
 const CONTROL = /[\u0000-\u001f\u007f]/
 const TRUE = new Set(['true', 'on', '1', 'yes'])
 const FALSE = new Set(['false', 'off', '0', 'no'])
-const DNS_NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})?(\.[a-z0-9_]([a-z0-9_-]{0,62})?)*$/
 
 /** Lower-case ASCII, so that two spellings of a host give one identity. */
 function hostName(text: string): string | undefined {
@@ -210,8 +209,7 @@ function hostName(text: string): string | undefined {
   const address = lower.startsWith('[') && lower.endsWith(']') ? lower.slice(1, -1) : lower
   // A zone id names a network interface of this machine, which callers must not choose.
   if (isIPv6(address) && !address.includes('%')) return address
-  const ascii = domainToASCII(lower)
-  return DNS_NAME.test(ascii) ? ascii : undefined
+  return asciiDomain(lower)
 }
 
 /** RFC 3501: only the folder name INBOX is case-insensitive. */

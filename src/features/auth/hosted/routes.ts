@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { type App, wantsHtml } from '../../../infra/http/index.ts'
+import { isEmailAddress } from '../../../lib/email-address.ts'
 import { AppError, invalid } from '../../../lib/errors.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
 import {
@@ -34,9 +35,6 @@ export interface HostedRoutesDeps {
   detection: Detection
   publicUrl: string
 }
-
-const EMAIL = /^[^\s@<>"(),;:\\]+@[^\s@<>"(),;:\\]+$/
-const MAX_EMAIL_CHARS = 320
 
 const DISPLAY_NAMES = { gmail: 'Google', microsoft: 'Microsoft' } as const satisfies Partial<
   Record<ProviderName, string>
@@ -212,7 +210,7 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
   /** The provider that the user picked, that the session is limited to, or that hosts the address. */
   async function chooseProvider({ session }: SessionPage, picked: unknown, email: string): Promise<Choice> {
     const { connectable } = consents
-    if (email !== '' && (!EMAIL.test(email) || email.length > MAX_EMAIL_CHARS)) {
+    if (email !== '' && !isEmailAddress(email)) {
       return failed('must be an email address', 'invalid.address')
     }
     if (typeof picked === 'string' && picked !== '') {

@@ -107,4 +107,12 @@ describe('values', () => {
       'body.yes must be true or false',
     ])
   })
+
+  it('are never infinite', () => {
+    const schema = Type.Object({ n: Type.Number(), i: Type.Integer() })
+    expect(validate(schema, JSON.parse('{"n": 1e999, "i": 1e999}'))).toEqual([
+      'body.n must be a number',
+      'body.i must be a whole number',
+    ])
+  })
 })

@@ -2,36 +2,46 @@ import { Ajv, type ErrorObject, type Options } from 'ajv'
 import formats from 'ajv-formats'
 import fastJson from 'fast-json-stringify'
 import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
+import { isEmailAddress } from '../../../lib/email-address.ts'
 import { type AppError, invalidFields } from '../../../lib/errors.ts'
 import { lazy } from '../../../lib/lazy.ts'
+import { parseTime } from '../../../lib/time.ts'
 import { type MisspelledName, misspelledNames } from './misspelled-names.ts'
+import { queryReader } from './query-values.ts'
 import { type ValidationError, validationErrors } from './validation-errors.ts'
 
 /** HTTP header names have no case, and path parameters no names. */
 const MISSPELLED_PARTS = new Set(['body', 'querystring'])
+const TEXT_PARTS = new Set(['querystring', 'params'])
 const PART_NAMES: Record<string, string> = { body: 'body', params: 'path', querystring: 'query', headers: 'headers' }
 
 /** Above this size only the first error is reported: each error costs a few hundred bytes. */
 const ALL_ERRORS_MAX_CHARS = 64 * 1024
 const MAX_DETAILS = 50
 
+/** Addresses and times have one definition each, wherever a request contains them. Those of ajv-formats are others. */
+const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
+  email: isEmailAddress,
+  'idn-email': isEmailAddress,
+  'date-time': (text) => parseTime(text) !== undefined,
+}
+
 /**
- * Compiles the schema of one part of a request. Query and path values are text and coerced to the schema's types; a body is
+ * Compiles the schema of one part of a request. Query and path values are text and converted to the schema's types; a body is
  * not. Unknown members pass, unless they misspell a known one. A missing body counts as `{}`, so that a body of optional members may be omitted.
  * Compiled when first needed, or by `warmUps`: all routes at once would double the time to start.
  */
 export function validatorCompiler(warmUps: (() => unknown)[] = []): FastifySchemaCompiler<Record<string, unknown>> {
-  const strict = validators({ coerceTypes: false })
-  const coercing = validators({ coerceTypes: true })
+  const ajv = validators()
   return ({ schema, httpPart = '' }) => {
-    const ajv = httpPart === 'body' ? strict : coercing
     const findFirst = lazy(() => ajv.first().compile(schema))
     const findAll = lazy(() => ajv.all().compile(schema))
     warmUps.push(findFirst)
     const misspelled = MISSPELLED_PARTS.has(httpPart) ? lazy(() => misspelledNames(schema)) : undefined
     const part = PART_NAMES[httpPart] ?? httpPart
+    const read = TEXT_PARTS.has(httpPart) ? queryReader(schema) : (value: unknown) => value
     return (data: unknown) => {
-      const value = data ?? {}
+      const value = read(data ?? {})
       const names = misspelled?.()(value, MAX_DETAILS) ?? []
       if (findFirst()(value) && names.length === 0) return { value }
       const check = JSON.stringify(value).length <= ALL_ERRORS_MAX_CHARS ? findAll() : findFirst()
@@ -72,12 +82,15 @@ function requestError(part: string, names: readonly MisspelledName[], errors: re
   return invalidFields(details)
 }
 
-function validators(options: Options): { first: () => Ajv; all: () => Ajv } {
+function validators(): { first: () => Ajv; all: () => Ajv } {
   const make = (allErrors: boolean) => {
     // Not validating the schemas, which are ours and tested, saves compiling the meta-schema at the first request.
     const own: Options = { validateSchema: false, meta: false, strict: false }
-    const ajv = new Ajv({ useDefaults: true, verbose: true, allErrors, ...own, ...options })
+    // `JSON.parse` reads 1e999 as infinity.
+    own.strictNumbers = true
+    const ajv = new Ajv({ useDefaults: true, verbose: true, allErrors, ...own })
     formats.default(ajv, { mode: 'full' })
+    for (const [name, validate] of Object.entries(FORMATS)) ajv.addFormat(name, { type: 'string', validate })
     return ajv
   }
   return { first: lazy(() => make(false)), all: lazy(() => make(true)) }

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv'
+import { TIME_PROBLEM } from '../../../lib/time.ts'
 
 /** One error for the caller: path `to.0`, message "must be an email address". */
 export interface ValidationError {
@@ -46,8 +47,9 @@ function unescapePointer(text: string): string {
 
 const FORMATS: Record<string, string> = {
   email: 'must be an email address',
+  'idn-email': 'must be an email address',
   uri: 'must be an absolute URL',
-  'date-time': 'must be an RFC 3339 time with an offset, such as 2026-01-31T08:00:00Z',
+  'date-time': TIME_PROBLEM,
   date: 'must be a date such as 2026-01-31',
 }
 
