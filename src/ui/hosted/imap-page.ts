@@ -44,7 +44,7 @@ export interface ImapPage {
   proposedField?: string | undefined
   /** The user wants to change the settings. */
   isEditing?: boolean | undefined
-  /** The mailbox is connected already: its address, server, username and folder are fixed, and the service knows them. */
+  /** The mailbox is connected already: `proposed` is what it was connected with. */
   isReconnect?: boolean | undefined
   errors: FormErrors
   /** Name of the mail provider, if known. */

@@ -26,19 +26,16 @@ export function moreSettings(t: Translate, page: ImapPage, password: Html | unde
 <summary>${ICONS.chevron}${t('imap.more')}</summary>
 <fieldset><legend>${t('imap.legend')}</legend>
 ${password}
-${isHostAbove(page) || page.isReconnect ? portField(t, page) : html`<div class="row">${hostField(t, page)}${portField(t, page)}</div>`}
-${
-  page.isReconnect !== true &&
-  textField(t, {
-    name: 'username',
-    label: t('username.label'),
-    value: values.username,
-    autocomplete: 'username',
-    hint: t('username.hint'),
-    required: true,
-    errors,
-  })
-}
+${isHostAbove(page) ? portField(t, page) : html`<div class="row">${hostField(t, page)}${portField(t, page)}</div>`}
+${textField(t, {
+  name: 'username',
+  label: t('username.label'),
+  value: values.username,
+  autocomplete: 'username',
+  hint: t('username.hint'),
+  required: true,
+  errors,
+})}
 ${selectField({
   name: 'secure',
   label: t('secure.label'),
@@ -56,7 +53,6 @@ ${checkField({
 })}
 ${
   folders === undefined &&
-  page.isReconnect !== true &&
   textField(t, {
     name: 'mailbox',
     label: t('mailbox.label'),
@@ -104,11 +100,10 @@ function portField(t: Translate, { values, errors }: ImapPage): Html {
   })
 }
 
-function isOpen({ values, errors, proposed, folders, isEditing, isReconnect }: ImapPage): boolean {
-  const names = new Set<string>(['port', 'secure', 'allowSelfSigned', ...SMTP, ...CALDAV])
-  if (isReconnect !== true) names.add('username')
-  if (isReconnect !== true && proposed !== undefined) names.add('host')
-  if (isReconnect !== true && folders === undefined) names.add('mailbox')
+function isOpen({ values, errors, proposed, folders, isEditing }: ImapPage): boolean {
+  const names = new Set<string>(['port', 'username', 'secure', 'allowSelfSigned', ...SMTP, ...CALDAV])
+  if (proposed !== undefined) names.add('host')
+  if (folders === undefined) names.add('mailbox')
   const expected: Partial<ImapFormValues> = { ...DEFAULTS, username: values.email, ...proposed }
   const isChanged = Object.entries({ ...values }).some(
     ([name, value]) => names.has(name) && value !== '' && value !== (expected[name as keyof ImapFormValues] ?? ''),

@@ -7,6 +7,7 @@ import {
   type Hosted,
   type HostedOptions,
   imapForm,
+  type Opened,
   refreshOf,
   serveHosted,
 } from '../../../../test/kit/hosted.ts'
@@ -33,7 +34,14 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
     return { code, status: response.status, body: await response.text() }
   }
 
-  it('asks for the password only, with the address and the server fixed', () =>
+  /** What a browser sends when the user enters only these fields. */
+  function formOf(code: string, opened: Opened, entered: Record<string, string>) {
+    const names = ['email', 'host', 'port', 'username', 'mailbox', 'smtpHost', 'smtpPort', 'caldavUrl', 'passwordToken']
+    const shown = Object.fromEntries(names.map((name) => [name, fieldValue(opened.page, name)]))
+    return imapForm(code, opened, { ...shown, password: '', ...entered })
+  }
+
+  it('shows what is stored and asks for the password only', () =>
     withPages(async (hosted) => {
       const { accountId } = await hosted.status((await connect(hosted, USER)).code)
       const { code, authUrl } = await hosted.session({ ...USER, email: EMAIL.toUpperCase() })
@@ -41,10 +49,9 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
       expect(opened.page).toContain('<h1>Reconnect your mailbox</h1>')
       expect(opened.page).toContain(`<p class="address">${EMAIL}</p>`)
       expect(opened.page).toContain('Server: <bdi>mx.mill.example</bdi>')
-      expect(opened.page).not.toMatch(
-        /mill-ada|Work|Use a different address|name="(host|username|mailbox)"|settings" open/,
-      )
-      expect(fieldValue(opened.page, 'port')).toBe('10993')
+      expect(opened.page).not.toMatch(/Use a different address|settings" open/)
+      const stored = { email: EMAIL, ...SERVER }
+      for (const [name, value] of Object.entries(stored)) expect(fieldValue(opened.page, name)).toBe(value)
 
       const headers = { cookie: opened.cookie, accept: BROWSER_ACCEPT }
       const form = { session: code, state: opened.state, email: 'eve@evil.example', edit: 'address' }
@@ -52,20 +59,84 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
       expect(again).toContain('<h1>Reconnect your mailbox</h1>')
       expect(again).not.toContain('eve@evil.example')
 
-      const other = { email: 'eve@evil.example', host: 'evil.example', username: 'eve', mailbox: 'INBOX' }
-      const wrong = await (
-        await hosted.call(PATH, imapForm(code, opened, { ...other, port: '10993', password: 'no' }))
-      ).text()
+      const wrong = await (await hosted.call(PATH, formOf(code, opened, { password: 'no' }))).text()
       expect(wrong).toContain('Check the password and try again.')
-      expect(wrong).not.toMatch(/mill-ada|evil|settings" open/)
-      const done = await hosted.call(PATH, imapForm(code, opened, { ...other, port: '10993', password: 'right' }))
+      expect(wrong).not.toContain('settings" open')
+      const done = await hosted.call(PATH, formOf(code, opened, { password: 'right' }))
       expect(await done.text()).toContain('Mailbox connected')
       expect(hosted.mail.attempts.at(-1)).toMatchObject({
-        ...{ email: EMAIL, secrets: { password: 'right' } },
+        email: EMAIL,
+        secrets: { password: 'right' },
         settings: { imap: { host: 'mx.mill.example', port: 10_993, username: 'mill-ada', mailbox: 'Work/Größe' } },
       })
       expect([await hosted.status(code), await hosted.accountCount()]).toMatchObject([{ accountId, email: EMAIL }, 1])
     }))
+
+  it('signs in with what the user entered, not with what is stored', () =>
+    withPages(async (hosted) => {
+      await connect(hosted, USER)
+      const { code, authUrl } = await hosted.session(USER)
+      const opened = await hosted.open(authUrl)
+      const entered = { host: 'imap.other.example', username: 'eve', mailbox: 'INBOX', email: 'eve@other.example' }
+      const refused = await hosted.call(PATH, formOf(code, opened, { ...entered, password: 'right' }))
+      expect([refused.status, await refused.text()]).toEqual([
+        400,
+        expect.stringContaining('This is a different mailbox'),
+      ])
+      expect(hosted.mail.attempts.at(-1)).toMatchObject({
+        email: 'eve@other.example',
+        settings: { imap: { host: 'imap.other.example', username: 'eve', mailbox: 'INBOX' } },
+      })
+      expect(await hosted.status(code)).toMatchObject({ status: 'failed', failureCode: 'mailbox_mismatch' })
+
+      const unknown = await hosted.call(PATH, formOf(code, opened, { mailbox: 'Nowhere', password: 'right' }))
+      expect(await unknown.text()).toContain('id="mailbox-error"')
+      const address = { email: 'ada@other.example', password: 'right' }
+      expect(await (await hosted.call(PATH, formOf(code, opened, address))).text()).toContain('Mailbox connected')
+      expect(await hosted.status(code)).toMatchObject({ status: 'completed', email: 'ada@other.example' })
+      expect(await hosted.accountCount()).toBe(1)
+    }))
+
+  it.each(['email', 'host', 'username', 'password'])('does not connect without %s', (name) =>
+    withPages(async (hosted) => {
+      await connect(hosted, USER)
+      const { code, authUrl } = await hosted.session(USER)
+      const opened = await hosted.open(authUrl)
+      const attempts = hosted.mail.attempts.length
+      const { form, headers } = formOf(code, opened, { password: 'right' })
+      for (const value of ['', '  ', undefined]) {
+        const fields: Record<string, string> = { ...form }
+        delete fields[name]
+        if (value !== undefined) fields[name] = value
+        if (name === 'password' && value === '  ') continue
+        const page = await (await hosted.call(PATH, { form: fields, headers: { ...headers } })).text()
+        expect(page).toContain(`id="${name}-error"`)
+        const json = await hosted.call(PATH, { form: fields, headers: { ...headers, accept: 'application/json' } })
+        expect([json.status, await json.json()]).toMatchObject([
+          400,
+          { error: { details: [{ path: `body.${name}` }] } },
+        ])
+      }
+      expect(hosted.mail.attempts).toHaveLength(attempts)
+      expect(await hosted.status(code)).not.toMatchObject({ status: 'completed' })
+    }),
+  )
+
+  it.each([
+    ['email', 'nobody'],
+    ['host', 'imap.mill.example/x'],
+    ['port', '70000'],
+    ['secure', 'perhaps'],
+  ])('does not connect with the %s %s', (name, value) =>
+    withPages(async (hosted) => {
+      await connect(hosted, USER)
+      const { code, authUrl } = await hosted.session(USER)
+      const attempts = hosted.mail.attempts.length
+      const form = formOf(code, await hosted.open(authUrl), { password: 'right', [name]: value })
+      expect(await (await hosted.call(PATH, form)).text()).toContain(`id="${name}-error"`)
+      expect(hosted.mail.attempts).toHaveLength(attempts)
+    }),
+  )
 
   it('keeps the password after an error of another field', () =>
     withPages(async (hosted) => {
@@ -73,7 +144,7 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
       const { code, authUrl } = await hosted.session(USER)
       const opened = await hosted.open(authUrl)
       const post = async (fields: Record<string, string>) =>
-        (await hosted.call(PATH, imapForm(code, opened, { host: '', username: '', ...fields }))).text()
+        (await hosted.call(PATH, formOf(code, opened, fields))).text()
       const invalid = await post({ port: 'x', password: 'right' })
       expect(invalid).toContain('settings" open')
       const passwordToken = fieldValue(invalid, 'passwordToken')
@@ -90,9 +161,8 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
         const opened = await hosted.open(authUrl)
         expect(opened.page).not.toMatch(/mill-out|mill-dav|settings" open/)
         expect(opened.page.match(/id="(smtp|caldav)(Username|Password)"[^>]* placeholder="Already/g)).toHaveLength(4)
-        const shown = ['port', 'smtpHost', 'smtpPort', 'caldavUrl'].map((name) => [name, fieldValue(opened.page, name)])
-        const given = { ...Object.fromEntries(shown), host: '', username: '', password: 'right', ...fields }
-        expect(await (await hosted.call(PATH, imapForm(code, opened, given))).text()).toContain('Mailbox connected')
+        const form = formOf(code, opened, { password: 'right', ...fields })
+        expect(await (await hosted.call(PATH, form)).text()).toContain('Mailbox connected')
         const { settings, secrets } = await hosted.access(code)
         expect(hosted.mail.furtherAttempts.at(-1)).toMatchObject({ settings, secrets })
         // For the next one.
@@ -125,12 +195,23 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
       await connect(hosted, USER, { smtpPassword: 'out' })
       const reconnect = async (secure: string) => {
         const { code, authUrl } = await hosted.session(USER)
-        const given = { host: '', username: '', port: '10993', password: 'right', secure }
-        const form = imapForm(code, await hosted.open(authUrl), given)
+        const form = formOf(code, await hosted.open(authUrl), { password: 'right', secure })
         expect(await (await hosted.call(PATH, form)).text()).toContain('Mailbox connected')
         return (await hosted.access(code)).secrets.smtpPassword
       }
       expect([await reconnect('true'), await reconnect('false')]).toEqual(['out', undefined])
+    }))
+
+  it('sends no stored password to servers that follow from another address, server or username', () =>
+    withPages(async (hosted) => {
+      for (const entered of [{ host: 'evil.example' }, { username: 'eve' }, { email: 'ada@evil.example' }]) {
+        await connect(hosted, USER, { smtpPassword: 'out' })
+        hosted.mail.furtherAttempts.length = 0
+        const { code, authUrl } = await hosted.session(USER)
+        await hosted.call(PATH, formOf(code, await hosted.open(authUrl), { password: 'right', ...entered }))
+        expect(hosted.mail.attempts.at(-1)?.secrets).toEqual({ password: 'right' })
+        expect(hosted.mail.furtherAttempts.map(({ secrets }) => secrets.smtpPassword)).not.toContain('out')
+      }
     }))
 
   it('refuses another mailbox, and leaves the session open', () =>

@@ -9,18 +9,14 @@ export function imapMailboxOf(mailboxes: readonly LinkedMailbox[]): LinkedMailbo
   return mailboxes.find(({ provider, settings }) => provider === 'imap' && settings.imap !== undefined)
 }
 
-/** What identifies the mailbox. The page neither contains nor changes these, except that it shows address and host. */
-export function fixedFields({ email, settings: { imap } }: LinkedMailbox): ImapFields {
-  return { email, host: imap?.host, username: imap?.username, mailbox: imap?.mailbox }
-}
-
-/** The settings that the mailbox was connected with, as the form shows them. */
+/** The settings that the mailbox was connected with, which the form shows first. What the user then sends counts. */
 export function storedProposal({ email, settings: { imap, smtp, caldav } }: LinkedMailbox): Proposal | undefined {
   if (imap === undefined) return undefined
-  const { host, port, username, security, allowSelfSigned } = imap
+  const { host, port, username, security, allowSelfSigned, mailbox } = imap
   const proposal = proposalOf({ host, port, username, secure: security === 'tls' }, email)
   return {
     ...proposal,
+    mailbox,
     ...(allowsPlain(imap) && { secure: 'false' }),
     allowSelfSigned: allowSelfSigned ? 'true' : '',
     ...smtpFields(smtp),
@@ -49,9 +45,12 @@ export function withStoredLogins(fields: ImapFields, mailbox: LinkedMailbox, sec
   return Object.fromEntries([...stored, ...given])
 }
 
-/** A stored password goes only where it went before, and only over a connection that is as secure. */
-function isSame(server: (typeof SERVERS)[number], { settings }: LinkedMailbox, fields: ImapFields): boolean {
+/** A stored password goes only where it went before, for the same user, and only over a connection that is as secure. */
+function isSame(server: (typeof SERVERS)[number], { email, settings }: LinkedMailbox, fields: ImapFields): boolean {
   const { imap, smtp, caldav } = settings
+  // Servers that nobody entered are found by these.
+  const login = { email, host: imap?.host, username: imap?.username }
+  if (!Object.entries(login).every(([name, value]) => textOf(fields, name) === value)) return false
   if (server === 'smtp') {
     if (imap?.allowSelfSigned !== true && fieldText(fields.allowSelfSigned) !== '') return false
     // Without a choice of its own, sending is encrypted as reading is.
@@ -59,8 +58,11 @@ function isSame(server: (typeof SERVERS)[number], { settings }: LinkedMailbox, f
     if (smtp?.security === undefined && imap?.allowPlain !== true && mayBePlain) return false
   }
   const stored = Object.entries(server === 'smtp' ? smtpFields(smtp) : caldavFields(caldav))
-  const given: Readonly<Record<string, unknown>> = fields
-  return stored.every(([name, value]) => fieldText(given[name]).trim() === value)
+  return stored.every(([name, value]) => textOf(fields, name) === value)
+}
+
+function textOf(fields: Readonly<Record<string, unknown>>, name: string): string {
+  return fieldText(fields[name]).trim()
 }
 
 const SUBMISSIONS_PORT = 465

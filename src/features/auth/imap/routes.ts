@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type App, type RouteLimits, wantsHtml } from '../../../infra/http/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { AppError, type ErrorDetail } from '../../../lib/errors.ts'
+import { AppError, type ErrorDetail, invalid } from '../../../lib/errors.ts'
 import { html } from '../../../lib/html.ts'
 import type { FolderRole, MailProvider, RemoteFolder } from '../../../providers/contract/index.ts'
 import { continuePage } from '../../../ui/hosted/index.ts'
@@ -29,7 +29,7 @@ import type { HostedPages } from '../hosted/pages.ts'
 import { type AuthSessions, requireProvider } from '../sessions/service.ts'
 import { successUrl } from '../sessions/urls.ts'
 import { type ImapForm, isFormError, selectableFolders } from './form.ts'
-import { fixedFields, imapMailboxOf, withStoredLogins } from './reconnecting.ts'
+import { imapMailboxOf, withStoredLogins } from './reconnecting.ts'
 
 export interface ImapRoutesDeps {
   sessions: AuthSessions
@@ -121,7 +121,12 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
     },
     async (request) => {
       const post = await admit(request)
-      const { folders } = await signIn(request, post, { ...post.fields, mailbox: undefined }, { optional: ['email'] })
+      const { email } = post.fields
+      if (email !== undefined && email !== null && typeof email !== 'string')
+        throw invalid('body.email', 'must be a string')
+      // No folder depends on the address, so any text may be one here.
+      const fields = { ...post.fields, email: undefined, mailbox: undefined }
+      const { folders } = await signIn(request, post, fields, { optional: ['email'] })
       return {
         folders: selectableFolders(folders).map(({ path, name, delimiter, role }) => {
           return { path, name, delimiter, specialUse: role && SPECIAL_USE[role] }
@@ -136,8 +141,7 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
     const { body, session, state, isForm } = post
     requireProvider(session, 'imap')
     const mailbox = isForm ? imapMailboxOf(await sessions.reconnects(session)) : undefined
-    const given = { ...body, ...(mailbox && fixedFields(mailbox)) }
-    return { ...post, mailbox, fields: imapForm.fillPasswords(given, body.passwordToken, session.id, state) }
+    return { ...post, mailbox, fields: imapForm.fillPasswords(body, body.passwordToken, session.id, state) }
   }
 
   /** The fields for the sign-in. No page contains what is stored, sealed or not, so it is added only now. */
