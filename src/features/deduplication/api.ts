@@ -13,10 +13,10 @@ const members = {
       'Events that are equal in all of these fields are duplicates. Allowed: `accountId`, `eventType`, `provider`, `objectId`, `version`, and `data.<path>`, such as `data.from.email`. Any other name means a member of the data: `subject` is `data.subject`.',
     examples: [['accountId', 'eventType', 'objectId', 'version']],
   }),
-  ttlSeconds: Type.Integer({
+  ttlSeconds: Type.Number({
     minimum: 60,
     maximum: 3600,
-    description: 'Seconds for which an event suppresses its duplicates.',
+    description: 'Seconds for which an event suppresses its duplicates. Rounded.',
   }),
 }
 
@@ -61,6 +61,6 @@ export const testResult = Type.Object({
   success: Type.Boolean(),
   isDuplicate: Type.Boolean({ description: 'Always false while deduplication is disabled.' }),
   key: Type.String({ description: 'Hash of the key fields.' }),
-  ttlSeconds: Type.Integer(),
+  ttlSeconds: Type.Number(),
   config: configSchema,
 })

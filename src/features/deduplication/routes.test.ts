@@ -111,6 +111,7 @@ function suite(open: Databases, openClaims: (clock: Clock) => Promise<SharedClai
     const [one, two] = await replicas()
     expect(await one.call('GET', CONFIG)).toEqual({ status: 200, body: DEFAULTS })
     expect(await one.call('POST', CONFIG)).toEqual({ status: 200, body: DEFAULTS })
+    expect((await one.call('POST', CONFIG, { ttlSeconds: 90.4 })).body).toEqual({ ...DEFAULTS, ttlSeconds: 90 })
     expect(await one.call('POST', CONFIG, { ttlSeconds: 60 })).toEqual({
       status: 200,
       body: { ...DEFAULTS, ttlSeconds: 60 },
@@ -129,7 +130,7 @@ function suite(open: Databases, openClaims: (clock: Clock) => Promise<SharedClai
     ['keyFields.0', { keyFields: ['data.'] }],
     ['ttlSeconds', { ttlSeconds: 59 }],
     ['ttlSeconds', { ttlSeconds: 3601 }],
-    ['ttlSeconds', { ttlSeconds: 60.5 }],
+    ['ttlSeconds', { ttlSeconds: 3600.4 }],
   ])('refuse a bad %s: %j', async (path, wrong) => {
     const { call } = await served()
     const { status, body } = await call('POST', CONFIG, wrong)

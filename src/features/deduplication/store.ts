@@ -27,7 +27,7 @@ export function deduplicationStore(handle: Handle): DeduplicationStore {
       const changes = {
         ...(enabled !== undefined && { enabled: Number(enabled) }),
         ...(keyFields !== undefined && { keyFields: JSON.stringify(keyFields) }),
-        ...(ttlSeconds !== undefined && { ttlSeconds }),
+        ...(ttlSeconds !== undefined && { ttlSeconds: Math.round(ttlSeconds) }),
       }
       if (Object.keys(changes).length > 0) {
         await handle.updateTable('deduplicationConfig').set(changes).where('id', '=', 1).execute()

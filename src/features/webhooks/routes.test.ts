@@ -59,7 +59,8 @@ const BAD_INPUT: [path: string, wrong: Record<string, unknown>][] = [
   ['headers.x-masked', { headers: { 'x-masked': '***' } }],
   ['retryCount', { retryCount: 21 }],
   ['retryCount', { retryCount: -1 }],
-  ['retryCount', { retryCount: 1.5 }],
+  ['retryCount', { retryCount: 20.5 }],
+  ['retryCount', { retryCount: '1' }],
   ['retryDelayMs', { retryDelayMs: 86_400_001 }],
   ['timeoutMs', { timeoutMs: 99 }],
   ['timeoutMs', { timeoutMs: 60_001 }],
@@ -112,6 +113,29 @@ describeEachDatabase('the webhooks API', (open) => {
       endpoints: [shown],
       pagination: { page: 1, limit: 50, total: 1, totalPages: 1, hasNext: false, hasPrev: false },
     })
+  })
+
+  it('accepts fractions of its numbers and rounds them', async () => {
+    const { call } = await serve()
+    const given = { retryCount: 2.5, retryDelayMs: 0.6, timeoutMs: 100.4 }
+    const rounded = { retryCount: 2, retryDelayMs: 1, timeoutMs: 100 }
+    const created = await call('POST', '/webhooks/endpoints', { id: 'x', url: 'https://hook.invalid/', ...given })
+    expect([created.status, created.body]).toMatchObject([201, rounded])
+    await call('PUT', '/webhooks/endpoints/x', { retryCount: 0, retryDelayMs: 0, timeoutMs: 200 })
+    expect((await call('PUT', '/webhooks/endpoints/x', given)).body).toMatchObject(rounded)
+  })
+
+  it.each(['.', '..'])('refuses the endpoint id %s, which no client can put into a path', async (id) => {
+    const { call } = await serve()
+    const { status, body } = await call('POST', '/webhooks/endpoints', { id, url: 'https://hook.invalid/' })
+    expect([status, body]).toMatchObject([400, { error: { details: [{ path: 'body.id' }] } }])
+  })
+
+  it.each(['...', '.a', 'a.', '-', '_', '..-'])('accepts the endpoint id %s', async (id) => {
+    const { call } = await serve()
+    const { status } = await call('POST', '/webhooks/endpoints', { id, url: 'https://hook.invalid/' })
+    expect(status).toBe(201)
+    expect((await call('PUT', `/webhooks/endpoints/${id}`, { isActive: false })).body).toMatchObject({ id })
   })
 
   it('accepts a custom endpoint id and drops duplicate event types', async () => {

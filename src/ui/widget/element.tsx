@@ -166,7 +166,7 @@ function zoneOf(wanted: string | null, { timezone }: Experience): string {
 
 function durationOf(text: string | null): number | undefined {
   const minutes = Number(text)
-  return text !== null && Number.isInteger(minutes) && minutes >= MIN_DURATION ? minutes : undefined
+  return text !== null && Number.isFinite(minutes) && minutes >= MIN_DURATION ? minutes : undefined
 }
 
 if (customElements.get('posthorn-scheduler') === undefined) {

@@ -25,9 +25,10 @@ export const availabilityBody = Type.Object({
   startTime: time('Start of the first slot.'),
   endTime: time(`Where the last slot ends at the latest, at most ${MAX_DAYS} days after startTime.`),
   intervalMinutes: Type.Optional(
-    Type.Integer({
-      ...{ minimum: 5, maximum: 1440, default: 30 },
-      description: `Length of a slot. Slots times participants may be at most ${MAX_ENTRIES}.`,
+    Type.Number({
+      minimum: 5,
+      default: 30,
+      description: `Length of a slot. Rounded to whole seconds. Slots times participants may be at most ${MAX_ENTRIES}.`,
     }),
   ),
   timeZone: Type.Optional(

@@ -1,9 +1,8 @@
 import { invalid } from '../../../lib/errors.ts'
-import { isoTime } from '../../../lib/time.ts'
+import { isoTime, requireTime } from '../../../lib/time.ts'
 import { ProviderError, type TimeRange } from '../../../providers/contract/index.ts'
 import { readLive, requireScopes } from '../../accounts/index.ts'
 import { zoneNamed } from '../instances/times.ts'
-import { timeOf } from '../reading/reader.ts'
 import { calendarStore } from '../store.ts'
 import { type AccountBusyDeps, accountBusy } from './account-busy.ts'
 import { type AvailabilityRequest, type AvailabilityView, type Known, MAX_DAYS, MAX_ENTRIES } from './api.ts'
@@ -34,7 +33,7 @@ export function availability(deps: AvailabilityDeps) {
       const account = await accounts.get(id)
       requireScopes(account, ['calendar.read'])
       const { participants = [id], intervalMinutes = 30 } = request
-      const stepMs = intervalMinutes * MINUTE_MS
+      const stepMs = Math.round(intervalMinutes * 60) * 1000
       const range = rangeOf(request)
       const slots = Math.floor((range.to - range.from) / stepMs)
       if (slots * participants.length > MAX_ENTRIES) {
@@ -59,7 +58,7 @@ export function availability(deps: AvailabilityDeps) {
 export type Availability = ReturnType<typeof availability>
 
 function rangeOf({ startTime, endTime }: AvailabilityRequest): TimeRange {
-  const [from, to] = [timeOf('body.startTime', startTime), timeOf('body.endTime', endTime)]
+  const [from, to] = [requireTime('body.startTime', startTime), requireTime('body.endTime', endTime)]
   if (from >= to) throw invalid('body.endTime', 'must be later than startTime')
   if (to - from > MAX_RANGE_MS) throw invalid('body.endTime', `must be at most ${MAX_DAYS} days after startTime`)
   return { from, to }

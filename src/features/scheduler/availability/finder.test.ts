@@ -17,6 +17,7 @@ const DAY_MINUTES = 24 * 60
 const { signal } = new AbortController()
 /** A Monday. */
 const at = (text: string) => Date.parse(`2026-11-23T${text}:00Z`)
+const timeOf = (ms: number) => new Date(ms).toISOString().slice(11, 19)
 const day = { from: at('00:00'), to: at('00:00') + DAY_MINUTES * MINUTE_MS }
 const morning = { openHours: [{ days: [1], start: '09:00', end: '11:00' }] }
 
@@ -211,6 +212,48 @@ describeEachDatabase('built-in slots', (open) => {
     expect(await check('10:00')).toEqual(['one', 'cid', 'bob', 'ada'])
     await addBusy(calendarOf(cid), [{ from: at('10:00'), to: at('10:01') }])
     expect(await check('10:00')).toEqual(['one', 'bob', 'ada'])
+  })
+
+  it('may last and begin at any number of minutes, in whole seconds', async () => {
+    const { finder } = await opened()
+    const list = async (availability: object, request: Partial<SlotRequest>) => {
+      const experience = experienceWith({ ...morning, ...availability }, { timezone: 'UTC' })
+      const { slots } = await finder.list(experience, { range: day, durationMinutes: 30, ...request }, signal)
+      for (const { start, end } of slots.slice(0, 3)) {
+        expect(await finder.check(experience, { start, end }, { signal })).toMatchObject({ slot: { start, end } })
+      }
+      return slots.slice(0, 3).map(({ start, end }) => [timeOf(start), (end - start) / 1000])
+    }
+    expect(await list({}, { durationMinutes: 7.5 })).toEqual([
+      ['09:00:00', 450],
+      ['09:07:30', 450],
+      ['09:15:00', 450],
+    ])
+    expect((await list({}, { intervalMinutes: 7.5 })).map(([start]) => start)).toEqual([
+      '09:00:00',
+      '09:07:30',
+      '09:15:00',
+    ])
+    expect((await list({ durationMinutes: 7.333 }, { durationMinutes: 7.333 }))[1]).toEqual(['09:07:20', 440])
+    expect(await list({ durations: [7.5, 15] }, { durationMinutes: 7.5 })).toHaveLength(3)
+    expect(await list({ intervalMinutes: 7.5 }, { intervalMinutes: 22.5 })).toHaveLength(3)
+  })
+
+  it('may last for days; what does not fit into a list is not in it', async () => {
+    const { finder } = await opened()
+    const always = { openHours: [{ days: [0, 1, 2, 3, 4, 5, 6], start: '00:00', end: '24:00' }] }
+    const experience = experienceWith(always, { timezone: 'UTC' })
+    const week = { from: day.from, to: day.from + 7 * DAY_MINUTES * MINUTE_MS }
+    const list = async (durationMinutes: number, over: Partial<SlotRequest> = {}) =>
+      (await finder.list(experience, { range: week, durationMinutes, ...over }, signal)).slots.length
+    expect(await list(2 * DAY_MINUTES, { intervalMinutes: DAY_MINUTES })).toBe(6)
+    expect(await list(8 * DAY_MINUTES)).toBe(0)
+    expect(await list(30, { intervalMinutes: 1e9 })).toBe(7)
+    for (const endless of [1e6, 1e20, Number.MAX_VALUE]) expect(await list(endless)).toBe(0)
+    expect(await list(30, { intervalMinutes: Number.MAX_VALUE })).toBe(7)
+    const end = day.from + 100_000 * DAY_MINUTES * MINUTE_MS
+    const checked = finder.check(experience, { start: day.from, end }, { signal })
+    expect(await checked.catch(codeOf)).toBe('slot_unavailable')
   })
 
   it('refuse lengths and intervals that the experience does not allow', async () => {

@@ -12,7 +12,7 @@ import type { Experience } from '../experiences/experience.ts'
 import type { BlockRow } from '../tables.ts'
 import { inOrderOfLoad } from './assignment.ts'
 import { blockStore } from './blocks.ts'
-import { dayIn, defaultMinutes, hostsOf, otherMinutes, type Rules, rulesOf } from './rules.ts'
+import { dayIn, defaultMinutes, hostsOf, lengthOf, MAX_LENGTH_MS, otherLengths, type Rules, rulesOf } from './rules.ts'
 import { type FreeSlot, freeSlots, type Grid, type HostTimes, openStarts } from './slots.ts'
 
 export interface BuiltInSlotsDeps {
@@ -54,8 +54,9 @@ export function builtInSlots({ db, clock, log, busyOf }: BuiltInSlotsDeps): Slot
       const rules = rulesOf(experience)
       const { start, end } = choice
       const timezone = zoneOfRequest(experience, choice.timezone, 'body.slot.timezone')
-      const lengthMs = end === undefined ? defaultMinutes(rules.availability) * MINUTE_MS : end - start
-      requireLength(rules, lengthMs / MINUTE_MS, 'body.slot.end')
+      const lengthMs = end === undefined ? lengthOf(defaultMinutes(rules.availability)) : end - start
+      requireLength(rules, lengthMs, 'body.slot.end')
+      if (lengthMs > MAX_LENGTH_MS) throw new AppError('slot_unavailable')
       const range = { from: start, to: start + lengthMs }
       const nowMs = clock.now()
       const grid = { range, lengthMs, stepMs: rules.stepMs }
@@ -151,19 +152,20 @@ export function builtInSlots({ db, clock, log, busyOf }: BuiltInSlotsDeps): Slot
 }
 
 function gridOf(rules: Rules, { range, durationMinutes, intervalMinutes }: SlotRequest): Grid {
-  requireLength(rules, durationMinutes, 'body.durationMinutes')
-  const lengthMs = durationMinutes * MINUTE_MS
+  const lengthMs = lengthOf(durationMinutes)
+  requireLength(rules, lengthMs, 'body.durationMinutes')
   if (intervalMinutes === undefined) return { range, lengthMs, stepMs: rules.stepMs ?? lengthMs }
-  const stepMs = intervalMinutes * MINUTE_MS
+  const stepMs = lengthOf(intervalMinutes)
   if (rules.stepMs !== undefined && stepMs % rules.stepMs !== 0) {
     throw invalid('body.intervalMinutes', `must be a multiple of ${rules.stepMs / MINUTE_MS}`)
   }
   return { range, lengthMs, stepMs }
 }
 
-function requireLength({ availability }: Rules, minutes: number, path: string): void {
-  const allowed = otherMinutes(availability, minutes)
-  if (allowed !== undefined) throw invalid(path, `gives ${minutes} minutes; this can be booked for ${allowed} minutes`)
+function requireLength({ availability }: Rules, lengthMs: number, path: string): void {
+  const allowed = otherLengths(availability, lengthMs)
+  if (allowed === undefined) return
+  throw invalid(path, `gives ${lengthMs / MINUTE_MS} minutes; this can be booked for ${allowed}`)
 }
 
 function zoneOfRequest(experience: Experience, timezone: string | undefined, path: string): string {

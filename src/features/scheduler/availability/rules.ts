@@ -27,13 +27,16 @@ export interface Buffers {
 
 const MINUTE_MS = 60_000
 const DEFAULT_MINUTES = 30
-const MIN_MINUTES = 5
-const MAX_MINUTES = 1440
+const MIN_LENGTH_MS = 5 * MINUTE_MS
+/** A range is at most this long, so no list has a longer slot. */
+export const MAX_LENGTH_DAYS = 62
+export const MAX_LENGTH_MS = MAX_LENGTH_DAYS * DAY_MS
 const MAX_DAYS_AHEAD = 1095
 
 export function rulesOf({ timezone, definition }: Experience): Rules {
   const availability = definition.availability ?? {}
   const minutes = (value = 0) => value * MINUTE_MS
+  const { intervalMinutes } = availability
   return {
     availability,
     zone: zoneNamed(availability.timezone ?? timezone),
@@ -42,7 +45,7 @@ export function rulesOf({ timezone, definition }: Experience): Rules {
     noticeMs: minutes(availability.minimumNoticeMinutes),
     daysAhead: availability.maximumDaysAhead ?? MAX_DAYS_AHEAD,
     perDay: availability.maximumPerDay ?? Number.POSITIVE_INFINITY,
-    stepMs: availability.intervalMinutes === undefined ? undefined : minutes(availability.intervalMinutes),
+    stepMs: intervalMinutes === undefined ? undefined : lengthOf(intervalMinutes),
     isRoundRobin: availability.assignment === 'round_robin' && definition.defaultAccountIds.length > 0,
   }
 }
@@ -57,13 +60,20 @@ export function defaultMinutes({ durationMinutes, durations }: Availability): nu
   return durationMinutes ?? durations?.[0] ?? DEFAULT_MINUTES
 }
 
+/** Milliseconds of a duration or an interval, rounded to whole seconds: calendars know no smaller unit. */
+export function lengthOf(minutes: number): number {
+  return Math.min(Math.round(minutes * 60) * 1000, Number.MAX_SAFE_INTEGER)
+}
+
 /** Which lengths can be booked, for an error message; undefined when this one can. */
-export function otherMinutes(availability: Availability, minutes: number): string | undefined {
+export function otherLengths(availability: Availability, lengthMs: number): string | undefined {
   const { durationMinutes, durations = [] } = availability
   const allowed = [...durations, ...(durationMinutes === undefined ? [] : [durationMinutes])]
-  if (allowed.length > 0) return allowed.includes(minutes) ? undefined : [...new Set(allowed)].join(', ')
-  const isAllowed = Number.isInteger(minutes) && minutes >= MIN_MINUTES && minutes <= MAX_MINUTES
-  return isAllowed ? undefined : `${MIN_MINUTES} to ${MAX_MINUTES}`
+  if (allowed.length > 0) {
+    const isAllowed = allowed.some((minutes) => lengthOf(minutes) === lengthMs)
+    return isAllowed ? undefined : `${[...new Set(allowed)].join(', ')} minutes`
+  }
+  return lengthMs >= MIN_LENGTH_MS && lengthMs % 1000 === 0 ? undefined : '5 minutes or more, in whole seconds'
 }
 
 /** The date of a time, as days since 1970. */

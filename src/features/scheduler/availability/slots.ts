@@ -34,8 +34,7 @@ export interface FreeSlot {
   free: readonly string[]
 }
 
-const MINUTE_MS = 60_000
-const MIN_STEP_MS = 5 * MINUTE_MS
+const MIN_STEP_MS = 5 * 60_000
 const TURN_MS = 8
 
 /** Where slots start if hosts are free: in open hours, on the grid, not too soon and not too far ahead. In order. */
@@ -62,7 +61,7 @@ export function openStarts(rules: Rules, { range, lengthMs, stepMs }: Grid, nowM
 
 /** The step of a list that has a slot this long after the begin of open hours. Lists may ask for five minutes or more. */
 function stepTo(offsetMs: number): number | undefined {
-  return offsetMs % MINUTE_MS === 0 && offsetMs >= MIN_STEP_MS ? offsetMs : undefined
+  return offsetMs % 1000 === 0 && offsetMs >= MIN_STEP_MS ? offsetMs : undefined
 }
 
 /** Which of the starts, in order, are free. A collective slot needs every host, one of a round robin any. */

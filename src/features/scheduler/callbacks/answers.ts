@@ -3,6 +3,7 @@ import { zoneOf } from '../../../lib/calendar/zone.ts'
 import { yieldIfHeld } from '../../../lib/event-loop.ts'
 import { cleanJson, cleanText, truncateText } from '../../../lib/text.ts'
 import { parseTime } from '../../../lib/time.ts'
+import { MAX_LENGTH_DAYS, MAX_LENGTH_MS } from '../availability/rules.ts'
 import type { BookingDecision, Slot } from '../contract.ts'
 import { isPageUrl } from '../experiences/checks.ts'
 import type { Members } from '../experiences/experience.ts'
@@ -22,7 +23,6 @@ export interface AvailabilityAnswer {
 
 const TURN_MS = 8
 const MAX_SLOTS = 5000
-const MAX_SLOT_MS = 24 * 60 * 60_000
 const MAX_PARTICIPANTS = 100
 /** A guest sends a slot back in a body of at most 64 KB. */
 const MAX_SLOT_BYTES = 16 * 1024
@@ -56,7 +56,7 @@ function slotOf(given: unknown, path: string, timezone: string): Slot {
   const start = timeOf(slot.start, `${path}.start`)
   const end = timeOf(slot.end, `${path}.end`)
   if (end <= start) throw new BadAnswer(`${path}.end must be later than start`)
-  if (end - start > MAX_SLOT_MS) throw new BadAnswer(`${path} must not be longer than 24 hours`)
+  if (end - start > MAX_LENGTH_MS) throw new BadAnswer(`${path} must not be longer than ${MAX_LENGTH_DAYS} days`)
   const participants = isAbsent(slot.participants) ? [] : slot.participants
   if (!Array.isArray(participants) || participants.length > MAX_PARTICIPANTS) {
     throw new BadAnswer(`${path}.participants must be a list of at most ${MAX_PARTICIPANTS} items`)

@@ -6,7 +6,7 @@ import { isoTime } from '../../../lib/time.ts'
 import type { TimeRange } from '../../../providers/contract/index.ts'
 import { blockStore } from '../availability/blocks.ts'
 import { takenStarts } from '../availability/free.ts'
-import { defaultMinutes, rulesOf } from '../availability/rules.ts'
+import { defaultMinutes, lengthOf, MAX_LENGTH_MS, rulesOf } from '../availability/rules.ts'
 import type { CheckedSlot, CheckOptions, Slot, SlotChoice, SlotFinder, SlotList } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
 import type { BlockRow } from '../tables.ts'
@@ -26,7 +26,6 @@ const TURN_MS = 8
 /** Of a token, when the application does not say how long its slots are valid. */
 const TOKEN_MS = 5 * MINUTE_MS
 const MAX_HOSTS = 100
-const MAX_SLOT_MS = 24 * 60 * MINUTE_MS
 
 /** Slots of experiences with an availability endpoint. Every list asks the application: nothing is cached. */
 export function callbackFinder({ db, callbacks, tokens, clock, existingAccounts }: CallbackFinderDeps): SlotFinder {
@@ -67,8 +66,8 @@ export function callbackFinder({ db, callbacks, tokens, clock, existingAccounts 
   async function askedSlot(experience: Experience, { start, end, timezone }: SlotChoice, options: CheckOptions) {
     const { responses, metadata, requestId, signal } = options
     const usual = defaultMinutes(experience.definition.availability ?? {})
-    const lengthMs = end === undefined ? usual * MINUTE_MS : end - start
-    if (start <= clock.now() || lengthMs > MAX_SLOT_MS) throw new AppError('slot_unavailable')
+    const lengthMs = end === undefined ? lengthOf(usual) : end - start
+    if (start <= clock.now() || lengthMs > MAX_LENGTH_MS) throw new AppError('slot_unavailable')
     const request = {
       range: { from: start, to: start + lengthMs },
       durationMinutes: lengthMs / MINUTE_MS,

@@ -1,6 +1,7 @@
 import { type Static, type TProperties, Type } from 'typebox'
 import { listOf } from '../../../infra/http/index.ts'
 import { documented, documentedDefault, nullable, timestamp } from '../../../lib/json-schema.ts'
+import { MAX_LENGTH_DAYS } from '../availability/rules.ts'
 import { DAY_NAMES } from './experience.ts'
 
 /** Nested objects keep the members that an application adds, and responses return them. */
@@ -10,6 +11,14 @@ const zone = (description: string) => Type.String({ maxLength: 64, description, 
 const clock = (description: string, example: string) => Type.String({ maxLength: 5, description, examples: [example] })
 const minutes = (minimum: number, maximum: number, description: string, more: object = {}) =>
   Type.Integer({ minimum, maximum, description, ...more })
+/** Of a slot. No longer one fits into the range of a list. */
+const length = (description: string, more: object = {}) =>
+  Type.Number({
+    minimum: 5,
+    maximum: MAX_LENGTH_DAYS * 1440,
+    description: `${description} Rounded to whole seconds.`,
+    ...more,
+  })
 const freeForm = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description })
 
 const openHours = Type.Object(
@@ -57,15 +66,13 @@ const availability = Type.Object(
     maximumDaysAhead: Type.Optional(minutes(1, 1095, 'How many days ahead slots can be booked.')),
     maximumPerDay: Type.Optional(minutes(1, 1000, 'Bookings of this experience per host and date.')),
     intervalMinutes: Type.Optional(
-      minutes(
-        5,
-        1440,
+      length(
         'Between the starts of slots. Lists may ask for a multiple. Default: what a list asks for, else the duration.',
       ),
     ),
-    durationMinutes: Type.Optional(minutes(5, 1440, 'Length of a booking.', documentedDefault(30))),
+    durationMinutes: Type.Optional(length('Length of a booking.', documentedDefault(30))),
     durations: Type.Optional(
-      Type.Array(minutes(5, 1440, 'Minutes.'), {
+      Type.Array(length('Minutes.'), {
         ...{ minItems: 1, maxItems: 20, uniqueItems: true },
         description: 'The lengths that a guest can choose from.',
       }),
@@ -301,8 +308,8 @@ export const publicSchema = Type.Object(
     timezone: Type.String(),
     bookingForm: nullable(Type.Object(formMembers, { title: 'PublicBookingForm', ...kept })),
     ui: nullable(ui),
-    durationMinutes: Type.Integer({ description: 'The length of a booking if the guest chooses none.' }),
-    durations: Type.Array(Type.Integer(), { description: 'The lengths that a guest can choose from, in minutes.' }),
+    durationMinutes: Type.Number({ description: 'The length of a booking if the guest chooses none.' }),
+    durations: Type.Array(Type.Number(), { description: 'The lengths that a guest can choose from, in minutes.' }),
   },
   { title: 'PublicExperience' },
 )

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { nullable, timestamp } from '../../../lib/json-schema.ts'
+import { MAX_LENGTH_DAYS } from '../availability/rules.ts'
 
-export const MAX_DAYS = 62
+export const MAX_DAYS = MAX_LENGTH_DAYS
 
 const freeForm = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description })
 const zone = (description: string) => Type.String({ maxLength: 64, description, examples: ['Europe/Berlin'] })
@@ -21,9 +22,16 @@ export const availabilityBody = Type.Object(
       }),
       timezone: Type.Optional(zone('IANA name, as timezone below.')),
     }),
-    durationMinutes: Type.Integer({ minimum: 5, maximum: 1440, examples: [30] }),
+    durationMinutes: Type.Number({
+      minimum: 5,
+      description: 'Length of a slot. Rounded to whole seconds. Longer than the range: no slots.',
+      examples: [30],
+    }),
     intervalMinutes: Type.Optional(
-      Type.Integer({ minimum: 5, maximum: 1440, description: 'Between the starts of slots. Default: the duration.' }),
+      Type.Number({
+        minimum: 5,
+        description: 'Between the starts of slots. Rounded to whole seconds. Default: the duration.',
+      }),
     ),
     timezone: Type.Optional(zone('IANA name: of the guest, to show slots in. Default: that of the experience.')),
     attendees: Type.Optional(

@@ -25,23 +25,23 @@ const settings = {
   isActive: Type.Boolean({
     description: 'While false, events create no deliveries and pending deliveries wait.',
   }),
-  retryCount: Type.Integer({
+  retryCount: Type.Number({
     minimum: 0,
     maximum: 20,
-    description: 'Maximum number of retries of a failed delivery.',
+    description: 'Maximum number of retries of a failed delivery. Rounded down.',
   }),
-  retryDelayMs: Type.Integer({
+  retryDelayMs: Type.Number({
     minimum: 0,
     maximum: 86_400_000,
-    description: 'Delay between attempts, in milliseconds.',
+    description: 'Delay between attempts, in milliseconds. Rounded.',
   }),
   retryStrategy: Type.Union([Type.Literal('fixed'), Type.Literal('exponential')], {
     description: 'exponential doubles the delay after every attempt, up to 24 hours.',
   }),
-  timeoutMs: Type.Integer({
+  timeoutMs: Type.Number({
     minimum: 100,
     maximum: 60_000,
-    description: 'Timeout of one attempt, in milliseconds.',
+    description: 'Timeout of one attempt, in milliseconds. Rounded.',
   }),
 }
 
@@ -76,7 +76,10 @@ export const createBody = Type.Object(
   {
     url,
     id: Type.Optional(
-      Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$', description: 'Your own identifier. Generated when omitted.' }),
+      Type.String({
+        pattern: '^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,64}$',
+        description: 'Your own identifier, except `.` and `..`, which are no part of a URL. Generated when omitted.',
+      }),
     ),
     secret: Type.Optional({
       ...secret,

@@ -76,10 +76,10 @@ export function endpoints(deps: EndpointDeps): Endpoints {
         eventTypes: JSON.stringify(validEventTypes(body.eventTypes ?? DEFAULT_EVENT_TYPES, catalogue)),
         headers: sealedHeaders(id, validHeaders(body.headers ?? {}, 'body.headers')),
         isActive: Number(body.isActive ?? DEFAULT_SETTINGS.isActive),
-        retryCount: body.retryCount ?? DEFAULT_SETTINGS.retryCount,
-        retryDelayMs: body.retryDelayMs ?? DEFAULT_SETTINGS.retryDelayMs,
+        retryCount: Math.floor(body.retryCount ?? DEFAULT_SETTINGS.retryCount),
+        retryDelayMs: Math.round(body.retryDelayMs ?? DEFAULT_SETTINGS.retryDelayMs),
         retryStrategy: body.retryStrategy ?? DEFAULT_SETTINGS.retryStrategy,
-        timeoutMs: body.timeoutMs ?? DEFAULT_SETTINGS.timeoutMs,
+        timeoutMs: Math.round(body.timeoutMs ?? DEFAULT_SETTINGS.timeoutMs),
         lastDeliveryAt: null,
         ...CLOSED,
         createdAt: nowMs,
@@ -109,10 +109,10 @@ export function endpoints(deps: EndpointDeps): Endpoints {
           given({
             url,
             eventTypes,
-            retryCount,
-            retryDelayMs,
+            retryCount: retryCount === undefined ? undefined : Math.floor(retryCount),
+            retryDelayMs: retryDelayMs === undefined ? undefined : Math.round(retryDelayMs),
             retryStrategy,
-            timeoutMs,
+            timeoutMs: timeoutMs === undefined ? undefined : Math.round(timeoutMs),
             secrets: secret === undefined ? undefined : sealedSecrets(id, rotated(current.secrets, secret, nowMs)),
             headers:
               body.headers === undefined
