@@ -3,6 +3,7 @@ import type { Db, Tx } from '../../../infra/db/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError, notFound } from '../../../lib/errors.ts'
 import type { Ids } from '../../../lib/ids.ts'
+import { cleanText } from '../../../lib/text.ts'
 import type {
   FolderChanges,
   FolderPosition,
@@ -22,6 +23,7 @@ import {
 import { folderEvent } from '../events.ts'
 import { planFolders } from '../plan.ts'
 import { isAsListed, type LabelRow, labelStore, listedColumns, newLabelRow } from '../store.ts'
+import { hexColor } from './color.ts'
 import { below, joined, segmentsOf } from './names.ts'
 
 export interface LabelChangerDeps extends LiveMailboxDeps {
@@ -146,12 +148,20 @@ export function labelChanger(deps: LabelChangerDeps) {
       if (rows.some((row) => row.name === name && row.selectable === 1)) throw taken(name)
       const last = segments.at(-1) ?? name
       const { parent, created } = await ensureFolders(target, segments.slice(0, -1))
-      const folder = await readLive(`The label "${name}"`, () => folders.createFolder({ name: last, parent }, color))
+      const providerColor = hexColor(color ?? '')
+      const folder = await readLive(`The label "${name}"`, () =>
+        folders.createFolder({ name: last, parent }, providerColor),
+      )
       return store(accountId, async (tx, nowMs) => {
         const labels = labelStore(tx)
         await insert(tx, target, [...created, folder], nowMs)
         const row = await getStored(tx, accountId, folder.path)
-        const own = { displayName, color: color ?? row.color, selectable: 1, updatedAt: nowMs }
+        const own = {
+          displayName,
+          color: color === undefined ? row.color : cleanText(color),
+          selectable: 1,
+          updatedAt: nowMs,
+        }
         await labels.update(row.id, own)
         return { ...row, ...own }
       })
@@ -174,9 +184,13 @@ export function labelChanger(deps: LabelChangerDeps) {
       const path = isRenamed
         ? await readLive(what, () => folders.moveFolder(refOf(label), { name: last, parent }))
         : label.providerId
-      const { color } = change
+      const color = typeof change.color === 'string' ? cleanText(change.color) : change.color
+      const remoteColor = typeof color === 'string' ? hexColor(color) : color
+      // A text that no provider understands changes nothing there.
       const providerColor =
-        color === undefined ? label.providerColor : await readLive(what, () => folders.colorFolder(refOf(label), color))
+        remoteColor === undefined
+          ? label.providerColor
+          : await readLive(what, () => folders.colorFolder(refOf(label), remoteColor))
       return store(accountId, async (tx, nowMs) => {
         const labels = labelStore(tx)
         await insert(tx, target, created, nowMs)

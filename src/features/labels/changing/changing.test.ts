@@ -20,19 +20,34 @@ describe.each(['whole', 'folders'] as const)('changing labels (%s)', (kind) => {
       const created = await api.request('POST', '/labels', body)
       expect(created).toMatchObject({
         status: 200,
-        json: { success: true, label: { name: 'Clients/Acme/2026', displayName: 'This year', color: '#ff0000' } },
+        json: { success: true, label: { name: 'Clients/Acme/2026', displayName: 'This year', color: '#FF0000' } },
       })
       expect(await namesOf(api)).toEqual(['Clients', 'Clients/Acme', 'Clients/Acme/2026', 'More', 'Work'])
       expect((await api.get(`/messages?labelId=${created.json.label.id}`)).json.pagination.total).toBe(0)
       await mailbox.same()
       const listed = (await api.get('/labels?limit=200')).json.labels
       expect(listed.find((label: { name: string }) => label.name === body.name)).toMatchObject({
-        ...{ id: created.json.label.id, displayName: 'This year', color: '#ff0000' },
+        ...{ id: created.json.label.id, displayName: 'This year', color: '#FF0000' },
       })
       expect(await api.request('POST', '/labels', body)).toMatchObject({
         status: 409,
         json: { error: { code: 'conflict' } },
       })
+    })
+
+    it('keeps a colour as it was given, also one that the provider cannot have', async () => {
+      const mailbox = await syncedDouble(kind, open)
+      const api = await messageApi(mailbox)
+      for (const [index, color] of ['Tomato', '#F00', '#16A76580', 'our brand', ''].entries()) {
+        const name = `Label ${index}`
+        const { status, json } = await api.request('POST', '/labels', { name, displayName: name, color })
+        expect([status, json.label]).toMatchObject([200, { color }])
+        await mailbox.same()
+        const { labels } = (await api.get('/labels?limit=200')).json
+        expect(labels.find((label: { id: string }) => label.id === json.label.id)).toMatchObject({ color })
+        const changed = await api.request('PATCH', `/labels/${json.label.id}`, { color: 'Hot Pink' })
+        expect(changed.json).toMatchObject({ color: 'Hot Pink' })
+      }
     })
 
     it('renames one with those below it, and keeps their ids and messages', async () => {
@@ -79,7 +94,7 @@ describe.each(['whole', 'folders'] as const)('changing labels (%s)', (kind) => {
       expect(await error('PATCH', '/labels/Nowhere', { name: 'Some' })).toBe('not_found')
       expect(await error('POST', '/labels', { name: '', displayName: 'x' })).toBe('validation_failed')
       expect(await error('POST', '/labels', { name: 'a//b', displayName: 'x' })).toBe('validation_failed')
-      expect(await error('POST', '/labels', { name: 'a', displayName: 'a', color: 'red' })).toBe('validation_failed')
+      expect(await error('POST', '/labels', { name: 'a', displayName: 'a', color: 7 })).toBe('validation_failed')
     })
 
     it('reads labels from the provider on request, and after the cache was cleared', async () => {

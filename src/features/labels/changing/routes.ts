@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { type App, done, type Idempotency } from '../../../infra/http/index.ts'
+import { nullable } from '../../../lib/json-schema.ts'
 import { labelSchema, labelView } from '../api.ts'
 import type { LabelChanger } from './changer.ts'
 
@@ -23,8 +24,10 @@ const displayName = Type.String({
   description: 'Kept by this service when it differs from the last segment of the name.',
 })
 const color = Type.String({
-  pattern: '^#[0-9a-fA-F]{6}$',
-  description: 'As #rrggbb. Gmail shows the nearest colour of its palette; imap and microsoft have none.',
+  maxLength: 256,
+  description:
+    'Any text; responses return it as it was given. Gmail shows the nearest colour of its palette for hexadecimal colours (`#16a765`, `#f00`) and names of CSS (`tomato`). Everything else is kept by this service, as every colour is for imap and microsoft, which have none.',
+  examples: ['#16a765'],
 })
 
 export function labelChangeRoutes(
@@ -40,13 +43,13 @@ export function labelChangeRoutes(
         operationId: 'createLabel',
         summary: 'Create a label or folder',
         params: accountParams,
-        body: Type.Object({ name, displayName, color: Type.Optional(color) }),
+        body: Type.Object({ name, displayName, color: Type.Optional(nullable(color)) }),
         response: { 200: Type.Object({ ...done.properties, label: labelSchema }) },
       },
     },
     idempotency.writing(async (request) => {
       const { color, ...body } = request.body
-      const label = await changer.create(request.params.accountId, { ...body, color: color?.toLowerCase() })
+      const label = await changer.create(request.params.accountId, { ...body, color: color ?? undefined })
       return async () => ({ success: true, message: 'The label was created.', label: labelView(label) })
     }),
   )
@@ -65,15 +68,14 @@ export function labelChangeRoutes(
         body: Type.Object({
           name: Type.Optional(name),
           displayName: Type.Optional(displayName),
-          color: Type.Optional(Type.Union([color, Type.Null()])),
+          color: Type.Optional(nullable(color)),
         }),
         response: { 200: labelSchema },
       },
     },
     async (request) => {
       const { accountId, labelId } = request.params
-      const { color, ...body } = request.body
-      return labelView(await changer.change(accountId, labelId, { ...body, color: color?.toLowerCase() ?? color }))
+      return labelView(await changer.change(accountId, labelId, request.body))
     },
   )
 
