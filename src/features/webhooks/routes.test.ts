@@ -125,17 +125,12 @@ describeEachDatabase('the webhooks API', (open) => {
     expect((await call('PUT', '/webhooks/endpoints/x', given)).body).toMatchObject(rounded)
   })
 
-  it.each(['.', '..'])('refuses the endpoint id %s, which no client can put into a path', async (id) => {
+  it('accepts an endpoint id if a client can put it into a path', async () => {
     const { call } = await serve()
-    const { status, body } = await call('POST', '/webhooks/endpoints', { id, url: 'https://hook.invalid/' })
-    expect([status, body]).toMatchObject([400, { error: { details: [{ path: 'body.id' }] } }])
-  })
-
-  it.each(['...', '.a', 'a.', '-', '_', '..-'])('accepts the endpoint id %s', async (id) => {
-    const { call } = await serve()
-    const { status } = await call('POST', '/webhooks/endpoints', { id, url: 'https://hook.invalid/' })
-    expect(status).toBe(201)
-    expect((await call('PUT', `/webhooks/endpoints/${id}`, { isActive: false })).body).toMatchObject({ id })
+    const create = (id: string) => call('POST', '/webhooks/endpoints', { id, url: 'https://hook.invalid/' })
+    for (const id of ['.', '..']) expect((await create(id)).body.error.details[0].path).toBe('body.id')
+    for (const id of ['...', '.a', 'a.', '-', '..-']) expect((await create(id)).status).toBe(201)
+    expect((await call('PUT', '/webhooks/endpoints/...', {})).body).toMatchObject({ id: '...' })
   })
 
   it('accepts a custom endpoint id and drops duplicate event types', async () => {
