@@ -13,6 +13,7 @@ import { search } from './search.ts'
 import { send } from './send.ts'
 import { slots } from './slots.ts'
 import { start } from './start.ts'
+import { streams } from './streams.ts'
 import { tables } from './tables.ts'
 
 /** Prints its figures next to those of the raw protocol in the same run. */
@@ -33,6 +34,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   calendar,
   slots,
   send,
+  streams,
   responsive,
   tables,
 }
