@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { TURN_MS, yieldIfHeld } from '../../../lib/event-loop.ts'
 import type { Log } from '../../log/index.ts'
 import type { Authenticator } from './access.ts'
 
@@ -32,8 +33,15 @@ export function endWithAccess(app: FastifyInstance, { authenticator, log, everyM
   async function check(): Promise<void> {
     if (isChecking) return
     isChecking = true
+    /** The results of this check by credentials: the streams of one key need one. */
+    const known = new Map<string, boolean>()
     for (const request of lasting) {
-      if (!running.has(request) || (await hasAccess(request))) continue
+      await yieldIfHeld(TURN_MS)
+      if (!running.has(request)) continue
+      const credentials = credentialsOf(request)
+      const isAllowed = known.get(credentials) ?? (await hasAccess(request))
+      known.set(credentials, isAllowed)
+      if (isAllowed) continue
       log.info('Ended a response, because its caller lost access.', {
         operation: 'http.access',
         requestId: request.id,
@@ -54,4 +62,17 @@ export function endWithAccess(app: FastifyInstance, { authenticator, log, everyM
     timer = setInterval(() => void check(), everyMs)
   })
   app.addHook('onClose', async () => clearInterval(timer))
+}
+
+/** Equal for requests that every authenticator treats alike. */
+function credentialsOf({ method, headers, routeOptions }: FastifyRequest): string {
+  const { authorization, cookie } = headers
+  return JSON.stringify([
+    method === 'GET',
+    routeOptions.config.access,
+    authorization,
+    headers['x-api-key'],
+    cookie,
+    headers['x-csrf-token'],
+  ])
 }
