@@ -43,7 +43,7 @@ export function app(context: RuntimeContext): App {
         phase = 'ready'
       },
       async stop(drainMs) {
-        streams.close()
+        await streams.close()
         await closeServer(server, drainMs)
       },
       stopsWith: 'work',

@@ -145,7 +145,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const sessions =
     password === undefined ? undefined : adminSessions({ ...shared, publicUrl, credentials: { username, password } })
   const logs = sharedLogs({ bus, ring: context.logs, instanceId, instances: () => livingInstances(db.read) })
-  const logStreams = new LogStreams({ bus, ring: context.logs, instanceId, clock, logs })
+  const logStreams = new LogStreams({ bus, ring: context.logs, instanceId, clock, log, logs })
 
   const logins = signIn(config, clock)
   const login = (provider: ProviderName) => (provider === 'imap' ? undefined : logins[provider])
@@ -276,7 +276,13 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   })
   const readMessage = options.readMessage ?? reader.asReceived
   const testDeliveries = testDeliveriesOf({ ...shared, recorder: events, readMessage })
-  const streams = new EventStreams(shared)
+  const streams = new EventStreams({
+    db,
+    bus,
+    log,
+    maxStreams: config.maxStreams,
+    maxPerOwner: config.maxStreamsPerKey,
+  })
 
   const tokenOfGone = accessTokenOfGone({ ...shared, login })
   const erasure = erasureOf({

@@ -6,7 +6,7 @@ export interface EventSourceOptions {
   service: RunningService
   /** The query of GET /events/stream. */
   query: { type?: string; accountId?: string }
-  /** Reconnects after this time without data. The service sends something every 10 s. */
+  /** Reconnects after this time without data. The service sends something every 10 to 20 s. */
   silenceMs?: number
   onOpen(): void
   /** Called before each reconnect. */

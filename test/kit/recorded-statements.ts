@@ -1,5 +1,5 @@
-import type { CompiledQuery, DatabaseConnection } from 'kysely'
-import type { Tx } from '../../src/infra/db/index.ts'
+import type { CompiledQuery, DatabaseConnection, RootOperationNode } from 'kysely'
+import type { Handle, Tx } from '../../src/infra/db/index.ts'
 
 /** Runs `work` with the transaction and returns the statements that it sent. Nothing else uses the connection meanwhile. */
 export async function recordStatements(tx: Tx, work: (tx: Tx) => Promise<unknown>): Promise<CompiledQuery[]> {
@@ -21,4 +21,15 @@ export async function recordStatements(tx: Tx, work: (tx: Tx) => Promise<unknown
 /** A transaction has one connection, which both drivers go on using. */
 function connectionOf(tx: Tx): Promise<DatabaseConnection> {
   return tx.getExecutor().provideConnection(async (connection) => connection)
+}
+
+/** A handle that adds the statements it sends to `sent`, as their syntax trees. */
+export function recordReads(handle: Handle, sent: RootOperationNode[]): Handle {
+  return handle.withPlugin({
+    transformQuery({ node }) {
+      sent.push(node)
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  })
 }

@@ -174,6 +174,21 @@ export const serviceSettings = {
     about:
       'Maximum number of open HTTP connections per instance. One address may open a quarter of them, a trusted proxy all.',
   }),
+  maxStreams: setting({
+    env: 'MAX_STREAMS',
+    path: 'service.network.maxStreams',
+    kind: kinds.integer(1, 1_000_000),
+    fallback: 2000,
+    about: 'Maximum number of open event streams per instance. Each is a connection, see MAX_CONNECTIONS.',
+  }),
+  maxStreamsPerKey: setting({
+    env: 'MAX_STREAMS_PER_KEY',
+    path: 'service.network.maxStreamsPerKey',
+    kind: kinds.integer(1, 1_000_000),
+    fallback: 100,
+    about:
+      'Maximum number of open event streams per API key and instance. The browsers of the admin portal share one limit.',
+  }),
   apiRequestsPerMinute: setting({
     env: 'API_REQUESTS_PER_MINUTE',
     path: 'service.rateLimit.apiRequestsPerMinute',

@@ -89,7 +89,7 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
         operationId: 'streamEvents',
         summary: 'Stream events',
         description:
-          'Server-sent events: `id` is the position, `event` the type, `data` the event as GET /events shows it. Delivered in order and at least once. Reconnect with Last-Event-ID to miss none. A comment every 10 seconds keeps the connection alive.',
+          'Server-sent events: `id` is the position, `event` the type, `data` the event as GET /events shows it. Delivered in order and at least once. Reconnect with Last-Event-ID to miss none; the service ends a stream whose client reads too slowly. A comment at least every 20 seconds keeps the connection alive. Each key may have a limited number of open streams; a further one gets 429.',
         querystring: streamQuery,
         headers: streamHeaders,
         produces: ['text/event-stream'],
@@ -103,12 +103,18 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
       const { afterPosition } = lastId
         ? await startOf('headers.last-event-id', lastId)
         : await startOf('query.since', since)
-      const stream = streams.open(
-        afterPosition ?? (await eventFeed(db.read).lastPosition()),
-        (head) => deps.subscribes(types, head.type) && (accountId === undefined || head.accountId === accountId),
-        reply.raw,
-      )
-      return sendEventStream(request, reply, stream)
+      const body = streams.open({
+        position: afterPosition ?? (await eventFeed(db.read).lastPosition()),
+        isLatest: afterPosition === undefined,
+        filter: {
+          typesKey: types.toSorted().join(),
+          acceptsType: (eventType) => deps.subscribes(types, eventType),
+          accountId,
+        },
+        owner: request.caller?.owner ?? '',
+        connection: reply.raw,
+      })
+      return sendEventStream(request, reply, body)
     },
   )
 

@@ -71,6 +71,7 @@ function replica(instanceId: string, instances: string[], bus: Bus, waitMs = 50)
     ring,
     instanceId,
     clock: systemClock,
+    log: silentLog,
     logs: shared,
     collectMs: 1,
     heartbeatMs: 50,
@@ -262,6 +263,13 @@ describe('a ring among several replicas', () => {
   })
 })
 
+const startOf = (owner: string) => ({
+  filter: {},
+  after: undefined,
+  owner,
+  connection: Object.assign(new EventEmitter(), { writableLength: 0 }),
+})
+
 /** The frames of `GET /logs/stream` so far: `event` and `data`. */
 async function follow(client: Api, query = '', lastEventId?: string) {
   const ending = new AbortController()
@@ -328,7 +336,7 @@ describe('GET /logs/stream', () => {
     const stream = await follow(client, '', entry?.id)
     await eventually(() => stream.shown().includes('second'))
     one.log.info('third')
-    await eventually(() => stream.state.text.includes(': keep-alive'))
+    await eventually(() => stream.state.text.includes(': keep-alive') && stream.shown().includes('third'))
     expect(stream.shown().filter((text) => /first|second|third/.test(text))).toEqual(['second', 'third'])
     one.streams.close()
     await eventually(() => stream.state.ended)
@@ -337,7 +345,7 @@ describe('GET /logs/stream', () => {
 
   it('bounds its clients, and what waits for one that does not read', async () => {
     const one = replica('ins_1', ['ins_1'], network().bus)
-    const stalled = one.streams.open({}, undefined, new EventEmitter())
+    const stalled = one.streams.open(startOf('one'))
     await once(stalled.resume(), 'data')
     stalled.pause()
     const long = 'x'.repeat(5000)
@@ -349,8 +357,10 @@ describe('GET /logs/stream', () => {
     stalled.resume()
     await eventually(() => text.includes('event: dropped') && text.includes('"1999 '))
     expect(Number(/"count":(\d+)/.exec(text)?.[1])).toBeGreaterThanOrEqual(900)
-    const others = Array.from({ length: 19 }, () => one.streams.open({}, undefined, new EventEmitter()))
-    expect(() => one.streams.open({}, undefined, new EventEmitter())).toThrow(/Too many/)
+    const others = Array.from({ length: 9 }, () => one.streams.open(startOf('one')))
+    expect(() => one.streams.open(startOf('one'))).toThrow(/with this key: at most 10/)
+    others.push(...Array.from({ length: 10 }, () => one.streams.open(startOf('two'))))
+    expect(() => one.streams.open(startOf('three'))).toThrow(/serves 20/)
     for (const stream of [...others, stalled]) stream.destroy()
   })
 

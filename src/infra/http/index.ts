@@ -20,7 +20,7 @@ export { closeServer } from './server/connections.ts'
 export { type Cookie, cookieAttributes, parseCookies } from './server/cookies.ts'
 export type { AllowedOrigins } from './server/cors.ts'
 export { asAppError, type ErrorBody, errorBody } from './server/errors.ts'
-export { RECONNECT_MS, type StreamLimits, StreamSlots, sendEventStream } from './server/event-streams.ts'
+export type { EventStream, StreamConnection } from './server/event-stream.ts'
 export type {
   Commit,
   Handler,
@@ -34,3 +34,4 @@ export type { UploadedFile } from './server/multipart.ts'
 export { type Bucket, clientBlock, type RateLimits, type RouteLimits } from './server/rate-limit.ts'
 export { refuseMisspelledMembers } from './server/schema-compilers.ts'
 export { type App, createServer, type ResponseFacts, type ServerOptions } from './server/server.ts'
+export { RECONNECT_MS, type StreamLimits, StreamSlots, sendEventStream } from './server/stream-slots.ts'

@@ -14,7 +14,7 @@ export interface StreamOptions {
 }
 
 const RETRY_MS = [1000, 2000, 5000, 10_000, 30_000]
-/** The service sends a comment every 10 seconds. */
+/** The service sends a comment every 10 to 20 seconds. */
 const SILENCE_MS = 35_000
 
 /**
