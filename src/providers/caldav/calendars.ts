@@ -1,10 +1,11 @@
 import { parseObject } from '../../lib/calendar/components.ts'
 import { ianaZone } from '../../lib/calendar/zone-names.ts'
+import type { XmlElement } from '../../lib/xml.ts'
 import { boundedCalendar, type CalendarRole, type RemoteCalendar } from '../contract/index.ts'
 import type { DavClient } from './client.ts'
 import { type CalendarHome, hrefsOf } from './discovery.ts'
 import { pathOf } from './hrefs.ts'
-import { child, type DavElement, type DavResource } from './multistatus.ts'
+import { child, type DavResource } from './multistatus.ts'
 import { propfindBody } from './requests.ts'
 import { zoneOfDescription } from './zones.ts'
 
@@ -50,7 +51,7 @@ export async function listCalendars(
 function hasEvents({ status, properties }: DavResource): boolean {
   if (status !== 200 || child(properties.get('D:resourcetype'), 'C:calendar') === undefined) return false
   const components = properties.get('C:supported-calendar-component-set')?.children ?? []
-  return components.length === 0 || components.some(({ nameAttribute }) => nameAttribute.toUpperCase() === 'VEVENT')
+  return components.length === 0 || components.some(({ attributes }) => attributes.get('name')?.toUpperCase() === 'VEVENT')
 }
 
 function calendarOf(
@@ -85,7 +86,7 @@ function colorOf(text: string): string | null {
 }
 
 /** Owner: the user's principal owns it, and it can be written. Without privileges, the server does not say: owner. */
-function roleOf(properties: ReadonlyMap<string, DavElement>, home: CalendarHome, base: URL): CalendarRole {
+function roleOf(properties: ReadonlyMap<string, XmlElement>, home: CalendarHome, base: URL): CalendarRole {
   const list = properties.get('D:current-user-privilege-set')
   const owner = child(properties.get('D:owner'), 'D:href')?.text.trim()
   const isOwned = owner === undefined || home.principal === undefined || pathOf(owner, base) === home.principal

@@ -134,7 +134,7 @@ export function davClient(options: DavClientOptions): DavClient {
     },
     async read(request, onError) {
       const response = await sendComplete(request)
-      const document = await parseDav(response.body, request.doing)
+      const document = await parseDav(response.body, request.doing, request.signal)
       if (response.status === 207) return { ...document, url: response.url }
       throw onError?.(response, document) ?? notMultistatus(response, request.doing)
     },

@@ -1,9 +1,10 @@
 import type { Log } from '../../infra/log/index.ts'
 import type { DnsRecords } from '../../infra/net/index.ts'
+import type { XmlElement } from '../../lib/xml.ts'
 import { type MailAccess, ProviderError } from '../contract/index.ts'
 import type { DavClient, DavResponse } from './client.ts'
 import { urlOf } from './hrefs.ts'
-import { child, type DavDocument, type DavElement } from './multistatus.ts'
+import { child, type DavDocument } from './multistatus.ts'
 import { propfindBody } from './requests.ts'
 
 /** Where the calendars of an account are. */
@@ -123,7 +124,7 @@ function calendarItself(document: DavDocument & { url: URL }): CalendarHome {
   return { ...homeOf(document), homes: isCalendar ? [document.url] : [] }
 }
 
-function elementsOf({ resources }: DavDocument, property: string): DavElement[] {
+function elementsOf({ resources }: DavDocument, property: string): XmlElement[] {
   return resources[0]?.properties.get(property)?.children.filter(({ name }) => name === 'D:href') ?? []
 }
 

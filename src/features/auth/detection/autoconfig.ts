@@ -1,5 +1,5 @@
-import type { Element } from '@xmldom/xmldom'
 import type { Outbound } from '../../../infra/outbound/index.ts'
+import { readXml, type XmlElement, XmlLimitError, type XmlLimits } from '../../../lib/xml.ts'
 
 /** A mail server that the form proposes. The user can change every value. */
 export interface ProposedServer {
@@ -14,10 +14,16 @@ export interface ProposedServer {
 const MAX_REDIRECTS = 5
 /** Published documents have about 4 KB. */
 const MAX_DOCUMENT_BYTES = 16 * 1024
-/** Elements and attributes: the XML parser takes quadratic time for some documents with many. */
-const MAX_MARKS = 600
+const LIMITS: XmlLimits = {
+  bytes: MAX_DOCUMENT_BYTES,
+  depth: 10,
+  elements: 500,
+  elementsOfOne: 500,
+  attributes: 10,
+  namespaces: 10,
+}
 const TIMEOUT_MS = 3000
-/** More than any domain has. A longer document only wastes CPU time. */
+/** More than any domain has. */
 const MAX_SERVERS = 20
 const HOST = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,62})?(\.[a-z0-9]([a-z0-9-]{0,62})?)+$/
 
@@ -72,9 +78,8 @@ async function download(outbound: Outbound, first: string): Promise<string | und
 
 /** The first server that accepts a password over implicit TLS, else over STARTTLS. */
 export async function imapServerOf(xml: string, email: string): Promise<ProposedServer | undefined> {
-  // Real documents contain no declarations. Entities would allow an expansion attack.
+  // Real documents contain no declarations.
   if (/<!(DOCTYPE|ENTITY)/i.test(xml)) return undefined
-  if (xml.length > MAX_DOCUMENT_BYTES || (xml.match(/[<=]/g) ?? []).length > MAX_MARKS) return undefined
   const servers = (await elementsOf(xml)).flatMap((element): ProposedServer[] => {
     const host = textOf(element, 'hostname').toLowerCase()
     const port = Number(textOf(element, 'port'))
@@ -90,27 +95,32 @@ export async function imapServerOf(xml: string, email: string): Promise<Proposed
   return servers.find((server) => server.secure) ?? servers[0]
 }
 
-async function elementsOf(xml: string): Promise<Element[]> {
-  // The parser takes 20 ms to load, and most forms need none.
-  const { default: xmldom } = await import('@xmldom/xmldom')
+/** The IMAP servers of a document; none when it is too large. */
+async function elementsOf(xml: string): Promise<XmlElement[]> {
+  const providers: XmlElement[] = []
   try {
-    const onError = (_level: string, message: string): never => {
-      throw new Error(message)
-    }
-    const document = new xmldom.DOMParser({ onError }).parseFromString(xml, 'text/xml')
-    return [...document.getElementsByTagName('incomingServer')]
-      .filter((element) => element.getAttribute('type')?.toLowerCase() === 'imap')
-      .slice(0, MAX_SERVERS)
-  } catch {
-    return []
+    await readXml(Buffer.from(xml), {
+      limits: LIMITS,
+      nameOf: (_namespace, localName) => localName,
+      onElement: (element) => providers.push(element),
+    })
+  } catch (error) {
+    if (error instanceof XmlLimitError) return []
+    throw error
   }
+  return providers
+    .flatMap(({ children }) => children)
+    .filter(({ name, attributes }) => name === 'incomingServer' && attributes.get('type')?.toLowerCase() === 'imap')
+    .slice(0, MAX_SERVERS)
 }
 
-/** Only direct children. With nested servers, searching all descendants would take quadratic time. */
-const childrenOf = (element: Element, name: string) =>
-  [...element.childNodes].filter((child) => child.nodeName === name).map((child) => (child.textContent ?? '').trim())
+function childrenOf(element: XmlElement, name: string): string[] {
+  return element.children.filter((child) => child.name === name).map(({ text }) => text.trim())
+}
 
-const textOf = (element: Element, name: string) => childrenOf(element, name)[0] ?? ''
+function textOf(element: XmlElement, name: string): string {
+  return childrenOf(element, name)[0] ?? ''
+}
 
 /** Undefined when the username equals the address or contains an unknown placeholder. */
 function usernameOf(template: string, email: string): string | undefined {
