@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { type CpuWork, measureCpu, slowness } from '../kit/cpu-work.ts'
 import { CALDAV } from '../parsers/caldav.ts'
+import { CALENDARS } from '../parsers/calendars.ts'
 import type { HostileCase } from '../parsers/hostile-case.ts'
+import { HTML_BODIES } from '../parsers/html.ts'
+import { MIME } from '../parsers/mime.ts'
 
-const CASES: HostileCase[] = [...CALDAV]
+const CASES: HostileCase[] = [...HTML_BODIES, ...MIME, ...CALENDARS, ...CALDAV]
 
 /** No turn of the main thread may take longer. */
 const MAX_TURN_MS = 20
@@ -29,7 +32,9 @@ describe('parsers of what strangers and servers send', () => {
     }
     if (process.env.PARSER_TIMES) {
       const ms = [best.quarter, best.half, best.full].map(({ totalMs }) => totalMs.toFixed(1))
-      console.log(`${hostile.parser}, ${hostile.shape}: ${ms.join(' → ')} ms, turn ${best.full.longestTurnMs.toFixed(1)}`)
+      console.log(
+        `${hostile.parser}, ${hostile.shape}: ${ms.join(' → ')} ms, turn ${best.full.longestTurnMs.toFixed(1)}`,
+      )
     }
     expect(faults).toEqual([])
   })
@@ -62,7 +67,11 @@ function measured({ prepare }: HostileCase, size: number): Promise<CpuWork> {
   })
 }
 
-function faultsOf({ isOnThread, totalMs = MAX_TOTAL_MS }: HostileCase, { full, half, quarter }: Measured, slow: number) {
+function faultsOf(
+  { isOnThread, totalMs = MAX_TOTAL_MS }: HostileCase,
+  { full, half, quarter }: Measured,
+  slow: number,
+) {
   const faults: string[] = []
   const growth = full.totalMs / quarter.totalMs
   const sizes = [quarter, half, full].map((work) => `${work.totalMs.toFixed(1)} ms`).join(', ')

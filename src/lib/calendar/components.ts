@@ -13,6 +13,8 @@ export interface Component {
 const MAX_OBJECT_LENGTH = 1024 * 1024
 const MAX_LINES = 50_000
 const MAX_DEPTH = 5
+/** Of a TEXT value, as it is written. Fields of events are shorter. */
+const MAX_TEXT_LENGTH = 64 * 1024
 
 /** Parses an object of RFC 5545 that has one VCALENDAR. Undefined when it is not one, or too large. Lines that make no sense stay lines. */
 export function parseObject(text: string): Component | undefined {
@@ -63,9 +65,9 @@ export function withoutProperties({ lines }: Component, names: readonly string[]
   return lines.filter((line) => !names.some((name) => isNamed(line, name)))
 }
 
-/** The value of a TEXT property. */
+/** The beginning of a TEXT property's value. */
 export function textOf(component: Component, name: string): string {
-  const value = property(component, name)?.value ?? ''
+  const value = property(component, name)?.value.slice(0, MAX_TEXT_LENGTH) ?? ''
   return value.replaceAll(/\\([\\;,nN])/g, (_match, escaped: string) =>
     escaped.toLowerCase() === 'n' ? '\n' : escaped,
   )

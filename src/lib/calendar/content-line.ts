@@ -9,6 +9,8 @@ export interface ContentLine {
 
 const PARAMETER = /;([\w-]+)=("[^"]*"|[^";:,]*)(?:,(?:"[^"]*"|[^";:,]*))*/y
 const NAME = /[\w-]+/y
+/** Lines of calendar programs have ten at most. */
+const MAX_PARAMETERS = 200
 
 const ESCAPES: Record<string, string> = { n: '\n', "'": '"', '^': '^' }
 
@@ -26,7 +28,8 @@ export function parseContentLine(line: string): ContentLine | undefined {
   if (name === undefined) return undefined
   const parameters = new Map<string, string>()
   let at = name.length
-  while (line[at] === ';') {
+  for (let count = 0; line[at] === ';'; count += 1) {
+    if (count === MAX_PARAMETERS) return undefined
     PARAMETER.lastIndex = at
     const [text = '', parameter = '', value = ''] = PARAMETER.exec(line) ?? []
     if (text === '') return undefined

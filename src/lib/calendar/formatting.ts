@@ -15,20 +15,27 @@ function linesOf({ name, lines, components }: Component): string[] {
 function folded(line: string): string {
   if (Buffer.byteLength(line) <= MAX_OCTETS) return line
   const parts: string[] = []
-  let part = ''
+  let start = 0
   let octets = 0
-  for (const character of line) {
-    const size = Buffer.byteLength(character)
+  for (let at = 0; at < line.length; ) {
+    const code = line.codePointAt(at) ?? 0
+    const size = utf8Length(code)
     if (octets + size > MAX_OCTETS) {
-      parts.push(part)
-      part = ''
+      parts.push(line.slice(start, at))
+      start = at
       // The space at the beginning of the next line.
       octets = 1
     }
-    part += character
     octets += size
+    at += code > 0xffff ? 2 : 1
   }
-  return [...parts, part].join('\r\n ')
+  return [...parts, line.slice(start)].join('\r\n ')
+}
+
+function utf8Length(codePoint: number): number {
+  if (codePoint < 0x80) return 1
+  if (codePoint < 0x800) return 2
+  return codePoint < 0x10000 ? 3 : 4
 }
 
 /** A property of type TEXT. */

@@ -51,7 +51,9 @@ export async function listCalendars(
 function hasEvents({ status, properties }: DavResource): boolean {
   if (status !== 200 || child(properties.get('D:resourcetype'), 'C:calendar') === undefined) return false
   const components = properties.get('C:supported-calendar-component-set')?.children ?? []
-  return components.length === 0 || components.some(({ attributes }) => attributes.get('name')?.toUpperCase() === 'VEVENT')
+  return (
+    components.length === 0 || components.some(({ attributes }) => attributes.get('name')?.toUpperCase() === 'VEVENT')
+  )
 }
 
 function calendarOf(

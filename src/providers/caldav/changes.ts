@@ -9,10 +9,10 @@ import {
 } from '../contract/index.ts'
 import { answer, type Editing, editingOf, eventIn, exclude, missing, removeExceptions } from './editing.ts'
 import { statusError } from './errors.ts'
+import { pathOf } from './hrefs.ts'
 import { applyInput, describeZones, replace, touch } from './input.ts'
 import { type CalendarObject, eventsOf } from './map.ts'
-import { type Collection, ownPaths, readTexts } from './objects.ts'
-import { instanceTimes } from './series.ts'
+import { type Collection, isOwnPath, readTexts } from './objects.ts'
 
 export interface ChangesDeps {
   /** The calendar, ready for requests. */
@@ -45,7 +45,7 @@ export function caldavChanges({ collectionOf, email, now }: ChangesDeps): Calend
     for (let tries = 1; ; tries += 1) {
       const object = await readObject(collection, path, doing)
       if (etag !== null && object.etag !== etag) throw conflict(doing)
-      const editing = editingOf(object, collection.context, { email, nowMs: now() }, doing)
+      const editing = await editingOf(object, collection.context, { email, nowMs: now() }, doing)
       const isKept = change(editing)
       try {
         if (!isKept) {
@@ -64,7 +64,7 @@ export function caldavChanges({ collectionOf, email, now }: ChangesDeps): Calend
 
   async function result(object: CalendarObject | undefined, target: EventTarget, signal: AbortSignal, doing: string) {
     const { context } = await collectionOf(target.calendarId, signal)
-    const found = object === undefined ? undefined : eventIn(eventsOf(object, context), target)
+    const found = object === undefined ? undefined : eventIn(await eventsOf(object, context), target)
     if (found === undefined) throw missing(doing)
     return found
   }
@@ -111,7 +111,7 @@ export function caldavChanges({ collectionOf, email, now }: ChangesDeps): Calend
         if (isSeries && isMoved(before, changes)) {
           const { start = before.start, end = before.end, recurrence = before.recurrence } = changes
           const after = { ...before, start, end, recurrence }
-          removeExceptions(editing, (original) => instanceTimes(after, original) !== undefined)
+          removeExceptions(editing, after)
         }
         return true
       })
@@ -169,7 +169,7 @@ function emptyObject(uid: string, nowMs: number): { calendar: Component; compone
 function pathOfEvent({ eventId }: EventTarget, { url }: Collection, doing: string): string {
   const [path = ''] = eventId.split('#')
   // In its one spelling, without `..` and a query.
-  if (path === '' || ownPaths([path], url, url)[0] !== path) throw missing(doing)
+  if (pathOf(path, url) !== path || !isOwnPath(path, url)) throw missing(doing)
   return path
 }
 

@@ -4,7 +4,7 @@ import { type EventTarget, type EventTime, ProviderError, type RemoteEvent } fro
 import { type EditContext, personLine, replace, timeLine, touch } from './input.ts'
 import { type CalendarObject, idOf, type MapContext, type MappedComponent, readObject } from './map.ts'
 import { emailOf } from './people.ts'
-import { instanceTimes } from './series.ts'
+import { instanceTimes, SeriesInstances } from './series.ts'
 
 /** An object while it is changed. */
 export interface Editing {
@@ -16,13 +16,13 @@ export interface Editing {
   context: EditContext
 }
 
-export function editingOf(
+export async function editingOf(
   object: CalendarObject,
   mapContext: MapContext,
   context: EditContext,
   doing: string,
-): Editing {
-  const read = readObject(object, mapContext)
+): Promise<Editing> {
+  const read = await readObject(object, mapContext)
   if (read === undefined) throw missing(doing)
   const { calendar, mapped } = read
 
@@ -70,14 +70,18 @@ function exceptionOf(master: Component, { start, end, originalStart }: RemoteEve
   return component
 }
 
-/** Removes the exceptions of instances that the series no longer has. */
+/** Removes the exceptions of instances that the series no longer has, as its master now is. */
 export function removeExceptions(
   { calendar, mapped }: Pick<Editing, 'calendar' | 'mapped'>,
-  hasInstance: (originalStart: EventTime) => boolean,
+  master: RemoteEvent,
 ): void {
+  const instances = new SeriesInstances(
+    master,
+    mapped.flatMap(({ event }) => event.originalStart ?? []),
+  )
   const removed = new Set(
     mapped.flatMap(({ event, component }) =>
-      event.originalStart === null || hasInstance(event.originalStart) ? [] : [component],
+      event.originalStart === null || instances.has(event.originalStart) ? [] : [component],
     ),
   )
   calendar.components = calendar.components.filter((each) => !removed.has(each))
@@ -114,8 +118,8 @@ export function answer(event: Component, response: keyof typeof ANSWERS, address
   if (organizer !== undefined && isSelf(organizer)) return false
   let isInvited = false
   event.lines = event.lines.map((text) => {
-    const line = parseContentLine(text)
-    if (line?.name !== 'ATTENDEE' || !isSelf(line)) return text
+    const line = /^ATTENDEE[;:]/i.test(text) ? parseContentLine(text) : undefined
+    if (line === undefined || !isSelf(line)) return text
     isInvited = true
     const parameters = new Map(line.parameters).set('PARTSTAT', ANSWERS[response])
     parameters.delete('RSVP')

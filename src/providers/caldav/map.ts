@@ -3,6 +3,7 @@ import type { ContentLine } from '../../lib/calendar/content-line.ts'
 import { DAY_MS, formatDay, formatLocal, parseDay, parseLocal } from '../../lib/calendar/days.ts'
 import { parseDuration } from '../../lib/calendar/duration.ts'
 import { zoneOf } from '../../lib/calendar/zone.ts'
+import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import { boundedEvent, type EventTime, type RemoteEvent } from '../contract/index.ts'
 import { peopleOf } from './people.ts'
 import type { ObjectZones } from './zones.ts'
@@ -30,15 +31,15 @@ const MAX_EVENTS = 2000
 const MAX_DATE_LINES = 2000
 
 /** The master or single event of an object, and its exceptions. Empty for what is not an event, or cannot be read. */
-export function eventsOf(object: CalendarObject, context: MapContext): RemoteEvent[] {
-  return readObject(object, context)?.mapped.map(({ event }) => event) ?? []
+export async function eventsOf(object: CalendarObject, context: MapContext): Promise<RemoteEvent[]> {
+  return (await readObject(object, context))?.mapped.map(({ event }) => event) ?? []
 }
 
 /** The same with the components, for changing them. Undefined where there is no event. */
-export function readObject(
+export async function readObject(
   object: CalendarObject,
   context: MapContext,
-): { calendar: Component; mapped: MappedComponent[] } | undefined {
+): Promise<{ calendar: Component; mapped: MappedComponent[] } | undefined> {
   const calendar = parseObject(object.text)
   if (calendar === undefined) return undefined
   const components = calendar.components.filter(({ name }) => name === 'VEVENT').slice(0, MAX_EVENTS)
@@ -47,6 +48,7 @@ export function readObject(
   for (const component of components) {
     const event = mapper.event(component, property(component, 'RECURRENCE-ID'))
     if (event !== undefined && !mapped.has(event.eventId)) mapped.set(event.eventId, { event, component })
+    await yieldIfHeld(TURN_MS)
   }
   // The master may come after its exceptions.
   const inOrder = [...mapped.values()].sort(

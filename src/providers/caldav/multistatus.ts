@@ -75,7 +75,7 @@ function tooLarge(doing: string, cause?: XmlLimitError): ProviderError {
 }
 
 /** A response may name several resources that share a status. */
-function resourcesOf(response: DavElement): DavResource[] {
+function resourcesOf(response: XmlElement): DavResource[] {
   const properties = new Map<string, XmlElement>()
   for (const propstat of response.children.filter(({ name }) => name === 'D:propstat')) {
     if (statusOf(propstat) !== 200) continue

@@ -1,4 +1,4 @@
-import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
+import { eachInTurns, TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import type { RemoteEvent } from '../contract/index.ts'
 import { pathOf } from './hrefs.ts'
 import { type CalendarObject, eventsOf } from './map.ts'
@@ -35,8 +35,8 @@ export async function batchOf(
   const batch: ObjectBatch = { events: [], complete: [], absent: [] }
   const context = { zones, addresses: new Set(addresses) }
   const wanted = new Set(paths)
-  for (const object of objectsIn(await parseDav(body, doing), new URL(base), paths)) {
-    const events = eventsOf(object, context)
+  for (const object of await objectsIn(await parseDav(body, doing), new URL(base), paths)) {
+    const events = await eventsOf(object, context)
     if (events.length === 0 || !wanted.delete(object.path)) continue
     batch.events.push(...events)
     batch.complete.push(object.path)
@@ -47,12 +47,19 @@ export async function batchOf(
 }
 
 /** Those of the requested objects that exist. */
-export function objectsIn({ resources }: DavDocument, base: URL, paths: readonly string[]): CalendarObject[] {
+export async function objectsIn(
+  { resources }: DavDocument,
+  base: URL,
+  paths: readonly string[],
+): Promise<CalendarObject[]> {
   const requested = new Set(paths)
-  return resources.flatMap(({ href, status, properties }) => {
-    const path = pathOf(href, base)
+  const objects: CalendarObject[] = []
+  await eachInTurns(resources, ({ href, status, properties }) => {
     const text = properties.get('C:calendar-data')?.text
-    if (path === undefined || !requested.has(path) || status !== 200 || text === undefined) return []
-    return [{ path, text, etag: properties.get('D:getetag')?.text.trim() || null }]
+    if (status !== 200 || text === undefined) return
+    const path = pathOf(href, base)
+    if (path === undefined || !requested.has(path)) return
+    objects.push({ path, text, etag: properties.get('D:getetag')?.text.trim() || null })
   })
+  return objects
 }

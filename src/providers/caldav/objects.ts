@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../lib/calendar/days.ts'
+import { eachInTurns } from '../../lib/event-loop.ts'
 import { ProviderError, type RemoteEvent, type TimeRange } from '../contract/index.ts'
 import type { DavClient } from './client.ts'
 import { pathOf, urlOf } from './hrefs.ts'
@@ -55,22 +56,29 @@ export async function listEtags({ client, url, signal }: Collection): Promise<Ma
   const body = propfindBody(['D:getetag'])
   const request = { method: 'PROPFIND', url, depth: '1', body, signal, maxBytes: MAX_LISTING_BYTES } as const
   const { resources, url: base } = await client.read({ ...request, doing: 'listing the events' })
-  return new Map(
-    resources.flatMap(({ href, properties }) => {
-      const path = ownPaths([href], url, base)[0]
-      return path === undefined ? [] : [[path, properties.get('D:getetag')?.text.trim() ?? ''] as const]
-    }),
-  )
+  const etags = new Map<string, string>()
+  await eachInTurns(resources, ({ href, properties }) => {
+    const path = pathOf(href, base)
+    if (path === undefined || !isOwnPath(path, url)) return
+    etags.set(path, properties.get('D:getetag')?.text.trim() ?? '')
+  })
+  return etags
+}
+
+/** The paths of what is directly in the collection, at most 50,000. */
+export async function ownPaths(hrefs: readonly string[], collection: URL, base: URL): Promise<string[]> {
+  const own = new Set<string>()
+  await eachInTurns(hrefs, (href) => {
+    const path = own.size < MAX_OBJECTS ? pathOf(href, base) : undefined
+    if (path !== undefined && isOwnPath(path, collection)) own.add(path)
+  })
+  return [...own]
 }
 
 /** Only what is directly in the collection: a server cannot make us ask for anything else. */
-export function ownPaths(hrefs: readonly string[], collection: URL, base: URL): string[] {
-  const folder = collection.pathname.endsWith('/') ? collection.pathname : `${collection.pathname}/`
-  const paths = hrefs.flatMap((href) => pathOf(href, base) ?? [])
-  const own = paths.filter(
-    (path) => path.startsWith(folder) && path !== folder && !path.slice(folder.length).includes('/'),
-  )
-  return [...new Set(own)].slice(0, MAX_OBJECTS)
+export function isOwnPath(path: string, { pathname }: URL): boolean {
+  const folder = pathname.endsWith('/') ? pathname : `${pathname}/`
+  return path.startsWith(folder) && path !== folder && !path.slice(folder.length).includes('/')
 }
 
 /**

@@ -11,6 +11,7 @@ export interface InstanceTimes {
   end: EventTime
 }
 
+/** For all rules of a series, however many instances are looked up. */
 const MAX_STEPS = 60_000
 
 /** The instance that starts at `at`. Undefined when the series has none, or excludes it. */
@@ -18,8 +19,81 @@ export function instanceTimes(master: RemoteEvent, at: EventTime): InstanceTimes
   const isDate = 'date' in master.start
   const zone = zoneOfTime(master.start)
   const localMs = localIn(at, zone, isDate)
-  if (localMs === undefined || !isInstance(master, localMs, zone)) return undefined
+  if (localMs === undefined || !new SeriesInstances(master, [at]).has(at)) return undefined
   return isDate ? dates(master, localMs) : times(master, localMs, zone)
+}
+
+/** Which of some times are instances of a series. Walks through the series once, because it may have thousands of exceptions. */
+export class SeriesInstances {
+  readonly #isDate: boolean
+  readonly #zone: Zone
+  /** Wall clocks of the instances of rules among the times. */
+  readonly #starts = new Set<number>()
+  readonly #added: LineDates
+  readonly #excluded: LineDates
+
+  constructor(master: RemoteEvent, times: readonly EventTime[]) {
+    this.#isDate = 'date' in master.start
+    this.#zone = zoneOfTime(master.start)
+    this.#added = new LineDates(this.#zone)
+    this.#excluded = new LineDates(this.#zone)
+    const startMs = localIn(master.start, this.#zone, this.#isDate) ?? 0
+    this.#starts.add(startMs)
+    const wanted = times.map((at) => localIn(at, this.#zone, this.#isDate)).filter((localMs) => localMs !== undefined)
+    const rules: Rule[] = []
+    for (const text of master.recurrence) {
+      const { name, value = '', parameters } = parseContentLine(text) ?? {}
+      const rule = name === 'RRULE' ? parseRule(value) : undefined
+      if (rule !== undefined) rules.push(rule)
+      if (name === 'RDATE') this.#added.add(value, zoneOf(parameters?.get('TZID') ?? ''))
+      if (name === 'EXDATE') this.#excluded.add(value, zoneOf(parameters?.get('TZID') ?? ''))
+    }
+    this.#findStarts(rules, startMs, wanted)
+  }
+
+  has(at: EventTime): boolean {
+    const localMs = localIn(at, this.#zone, this.#isDate)
+    if (localMs === undefined || this.#excluded.has(localMs)) return false
+    return this.#starts.has(localMs) || this.#added.has(localMs)
+  }
+
+  #findStarts(rules: readonly Rule[], startMs: number, wanted: readonly number[]): void {
+    const times = new Set(wanted)
+    const sorted = [...times].sort((left, right) => left - right)
+    const range = { from: sorted[0] ?? 0, to: (sorted.at(-1) ?? -1) + 1 }
+    const steps = { left: MAX_STEPS }
+    for (const rule of rules) {
+      for (const at of startsOf(rule, startMs, range, steps)) {
+        if (isOver(rule, at, this.#zone)) break
+        if (times.has(at)) this.#starts.add(at)
+      }
+    }
+  }
+}
+
+/** The dates of RDATE or EXDATE lines. A date without a time is every instance of its day. */
+class LineDates {
+  readonly #seriesZone: Zone
+  readonly #days = new Set<number>()
+  readonly #instantsMs = new Set<number>()
+
+  constructor(seriesZone: Zone) {
+    this.#seriesZone = seriesZone
+  }
+
+  add(value: string, zone: Zone = this.#seriesZone): void {
+    for (const each of value.split(',')) {
+      const text = each.split('/', 1)[0]?.trim() ?? ''
+      const day = parseDay(text)
+      const localMs = parseLocal(text.replace(/z$/i, ''))
+      if (day !== undefined) this.#days.add(day)
+      else if (localMs !== undefined) this.#instantsMs.add((/z$/i.test(text) ? UTC : zone).toUtc(localMs))
+    }
+  }
+
+  has(localMs: number): boolean {
+    return this.#days.has(Math.floor(localMs / DAY_MS)) || this.#instantsMs.has(this.#seriesZone.toUtc(localMs))
+  }
 }
 
 function dates(master: RemoteEvent, localMs: number): InstanceTimes {
@@ -40,38 +114,9 @@ function times(master: RemoteEvent, localMs: number, zone: Zone): InstanceTimes 
   }
 }
 
-function isInstance(master: RemoteEvent, localMs: number, zone: Zone): boolean {
-  const startMs = localIn(master.start, zone, 'date' in master.start) ?? 0
-  const steps = { left: MAX_STEPS }
-  let isIncluded = localMs === startMs
-  for (const text of master.recurrence) {
-    const { name, value = '', parameters } = parseContentLine(text) ?? {}
-    const own = zoneOf(parameters?.get('TZID') ?? '') ?? zone
-    if (name === 'RRULE') {
-      const rule = parseRule(value)
-      if (rule === undefined || isOver(rule, localMs, zone)) continue
-      for (const at of startsOf(rule, startMs, { from: localMs, to: localMs + 1 }, steps)) isIncluded ||= at === localMs
-    } else if (name === 'RDATE' || name === 'EXDATE') {
-      const isNamed = value.split(',').some((each) => isAt(each.split('/')[0] ?? '', own, { localMs, zone }))
-      if (isNamed && name === 'EXDATE') return false
-      isIncluded ||= isNamed
-    }
-  }
-  return isIncluded
-}
-
 function isOver({ until }: Rule, localMs: number, zone: Zone): boolean {
   if (until === undefined) return false
   return until.isUtc ? zone.toUtc(localMs) > until.ms : localMs > until.ms
-}
-
-/** Whether a value of a line is this instance; a date is every instance of its day. */
-function isAt(value: string, own: Zone, { localMs, zone }: { localMs: number; zone: Zone }): boolean {
-  const day = parseDay(value.trim())
-  if (day !== undefined) return day === Math.floor(localMs / DAY_MS)
-  const isUtc = /z$/i.test(value.trim())
-  const ms = parseLocal(value.trim().replace(/z$/i, ''))
-  return ms !== undefined && (isUtc ? UTC : own).toUtc(ms) === zone.toUtc(localMs)
 }
 
 /** Floating times are compared by their wall clock. */

@@ -91,8 +91,8 @@ async function* readChanges(
     // The status 507 of the collection itself says that there are more changes.
     const hasMore = resources.some(({ status }) => status === 507)
     const next = syncToken ?? token
-    const removed = ownPaths(deleted, url, base)
-    for await (const batch of readObjects(collection, ownPaths(changed, url, base))) {
+    const removed = await ownPaths(deleted, url, base)
+    for await (const batch of readObjects(collection, await ownPaths(changed, url, base))) {
       yield* stepsOf(batch, { kind: 'sync', value: token, from })
     }
     yield { found: [], entered: [], complete: [], removed, cursor: JSON.stringify({ ...stateWith(next), from }) }

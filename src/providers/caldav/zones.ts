@@ -5,6 +5,7 @@ import { startsOf } from '../../lib/calendar/rule-starts.ts'
 import { WINDOWS_ZONES } from '../../lib/calendar/windows-zones.ts'
 import { zoneOf } from '../../lib/calendar/zone.ts'
 import { ianaZone } from '../../lib/calendar/zone-names.ts'
+import { sha256 } from '../../lib/sha256.ts'
 
 /** A zone of an object: an IANA zone, or offsets of its own where none is like it. */
 export interface ObjectZone {
@@ -37,25 +38,45 @@ const MAX_STEPS = 5000
 /** Descriptions that are compared with the zones of the world for one calendar; it takes some milliseconds each. */
 const MAX_COMPARED = 40
 
+/** A VTIMEZONE, and what identifies its content. */
+interface Description {
+  component: Component
+  digest: string
+}
+
 /** Resolves the TZIDs of the objects of one calendar. */
 export class ObjectZones {
   readonly #compared = new Map<string, ObjectZone>()
+  /** By TZID, for each object that is being read. */
+  readonly #described = new WeakMap<Component, ReadonlyMap<string, Description>>()
 
   /** `nearMs` is when the event starts, roughly: rules of zones change over the years. */
   resolve(tzid: string, calendar: Component, nearMs: number): ObjectZone {
     const named = ianaZone(tzid)
     if (named !== undefined) return { name: named, toUtc: undefined }
-    const described = calendar.components.find(
-      (each) => each.name === 'VTIMEZONE' && property(each, 'TZID')?.value.trim() === tzid,
-    )
+    const described = this.#descriptionsIn(calendar).get(tzid)
     if (described === undefined) return NONE
-    const key = JSON.stringify([Math.round(nearMs / COMPARED_MS), described])
+    const key = `${Math.round(nearMs / COMPARED_MS)} ${described.digest}`
     const known = this.#compared.get(key)
     if (known !== undefined) return known
     if (this.#compared.size >= MAX_COMPARED) return NONE
-    const zone = zoneOfDescription(described, nearMs)
+    const zone = zoneOfDescription(described.component, nearMs)
     this.#compared.set(key, zone)
     return zone
+  }
+
+  /** An object may have as many zones as events, so they are found once. */
+  #descriptionsIn(calendar: Component): ReadonlyMap<string, Description> {
+    const known = this.#described.get(calendar)
+    if (known !== undefined) return known
+    const found = new Map<string, Description>()
+    for (const component of calendar.components) {
+      const tzid = component.name === 'VTIMEZONE' ? property(component, 'TZID')?.value.trim() : undefined
+      if (tzid === undefined || found.has(tzid)) continue
+      found.set(tzid, { component, digest: sha256(JSON.stringify(component), 'base64url') })
+    }
+    this.#described.set(calendar, found)
+    return found
   }
 }
 

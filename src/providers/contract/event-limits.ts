@@ -53,8 +53,11 @@ function field(text: string, limit = MAX_FIELD): string {
   return truncateText(cleanText(text), limit)
 }
 
+/** White space beyond that hides the rest of the text. */
+const MAX_LINE = 16 * MAX_FIELD
+
 function line(text: string): string {
-  return truncateText(cleanText(text).replace(/\s+/g, ' ').trim(), MAX_FIELD)
+  return truncateText(cleanText(text.slice(0, MAX_LINE)).replace(/\s+/g, ' ').trim(), MAX_FIELD)
 }
 
 function firstLines(lines: readonly string[]): string[] {

@@ -1,7 +1,8 @@
 import { parseContentLine } from '../../../lib/calendar/content-line.ts'
 import { DAY_MS, formatLocal, parseDay } from '../../../lib/calendar/days.ts'
 import { parseRule } from '../../../lib/calendar/rule.ts'
-import { startsOf } from '../../../lib/calendar/rule-starts.ts'
+import { type Steps, startsOf } from '../../../lib/calendar/rule-starts.ts'
+import type { Zone } from '../../../lib/calendar/zone.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { parseTime } from '../../../lib/time.ts'
 import type { EventTime } from '../../../providers/contract/index.ts'
@@ -9,7 +10,7 @@ import { isoOf } from '../api.ts'
 import { parseRecurrence } from '../instances/recurrence.ts'
 import { type PlacedTime, placedTime } from '../instances/times.ts'
 
-/** For the instances of a rule that has COUNT: a hundred years of a weekly series. */
+/** For the instances of all rules: with COUNT, a hundred years of a weekly series. */
 const MAX_STEPS = 60_000
 
 export interface SplitRecurrence {
@@ -25,6 +26,9 @@ interface Split {
   localMs: number
   ms: number
   isFloating: boolean
+  steps: Steps
+  /** The zones of all lines. */
+  zones: Map<string, Zone>
 }
 
 /** Divides the recurrence of a series at the instance that would start at `original`, as in ids of instances. Throws `not_supported`. */
@@ -38,7 +42,8 @@ export function splitRecurrence(
   const day = parseDay(original)
   const ms = day === undefined ? (parseTime(isoOf(original)) ?? 0) : start.zone.toUtc(day * DAY_MS)
   const localMs = day === undefined ? start.zone.toLocal(ms) : day * DAY_MS
-  const split: Split = { start, localMs, ms, isFloating: 'dateTime' in first && first.timeZone === null }
+  const isFloating = 'dateTime' in first && first.timeZone === null
+  const split: Split = { start, localMs, ms, isFloating, steps: { left: MAX_STEPS }, zones: new Map() }
   const result: SplitRecurrence = { before: [], after: [] }
   for (const text of lines) {
     const line = parseContentLine(text)
@@ -60,10 +65,10 @@ interface Parts {
   after: string | undefined
 }
 
-function splitRule(value: string, { start, localMs, ms, isFloating }: Split): Parts {
+function splitRule(value: string, { start, localMs, ms, isFloating, steps }: Split): Parts {
   const rule = parseRule(value)
   if (rule === undefined) return { before: value, after: value }
-  const starts = (from: number, to: number) => startsOf(rule, start.localMs, { from, to }, { left: MAX_STEPS })
+  const starts = (from: number, to: number) => startsOf(rule, start.localMs, { from, to }, steps)
   const { count, until } = rule
   const untilMs = until && (until.isUtc ? start.zone.toLocal(until.ms) : until.ms)
   const isOver = untilMs !== undefined && starts(localMs, untilMs + 1).next().done === true
@@ -83,9 +88,9 @@ function splitRule(value: string, { start, localMs, ms, isFloating }: Split): Pa
 }
 
 /** The instance itself is the start of the second series. */
-function splitDates(head: string, value: string, { start, ms }: Split): Parts {
+function splitDates(head: string, value: string, { start, ms, zones }: Split): Parts {
   const dates = value.split(',').flatMap((text) => {
-    const { added, excluded } = parseRecurrence([`${head}${text}`], start.zone)
+    const { added, excluded } = parseRecurrence([`${head}${text}`], start.zone, zones)
     const [date] = [...added, ...excluded]
     return date === undefined ? [] : [{ text, atMs: date.zone.toUtc(date.localMs) }]
   })

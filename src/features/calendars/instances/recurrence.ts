@@ -29,13 +29,21 @@ const MAX_DATES = 2000
 const MAX_RULES = 20
 const MAX_ZONES = 20
 
-/** Lines that are not valid are ignored. Times without a zone are in the zone of the series. */
-export function parseRecurrence(lines: readonly string[], seriesZone: Zone): Recurrence {
+/**
+ * Lines that are not valid are ignored. Times without a zone are in the zone of the series. `zones` are those of lines that were parsed
+ * before: finding out that there is no zone of a name takes 0.1 ms.
+ */
+export function parseRecurrence(
+  lines: readonly string[],
+  seriesZone: Zone,
+  zones: Map<string, Zone> = new Map(),
+): Recurrence {
   const recurrence: Recurrence = { rules: [], excludedRules: [], added: [], excluded: [] }
-  const zones = new Map<string, Zone>()
   const zoneOfLine = (name: string | undefined) => {
     if (name === undefined) return seriesZone
-    const zone = zones.get(name) ?? (zones.size < MAX_ZONES ? zoneNamed(name) : undefined) ?? seriesZone
+    const known = zones.get(name)
+    if (known !== undefined || zones.size >= MAX_ZONES) return known ?? seriesZone
+    const zone = zoneNamed(name) ?? seriesZone
     zones.set(name, zone)
     return zone
   }

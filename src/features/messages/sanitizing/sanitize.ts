@@ -97,8 +97,12 @@ function isKnown(element: string, attribute: string): boolean {
   return attribute === 'style' || ATTRIBUTES.has(attribute)
 }
 
+/** Joined at once. Joining the millions of parts of a hostile text at its end would hold the event loop. */
+const JOINED_PARTS = 1000
+
 class SafeWriter {
   readonly #parts: string[] = []
+  #newParts: string[] = []
   readonly #open: string[] = []
   #skipped = ''
   #skippedDepth = 0
@@ -146,6 +150,7 @@ class SafeWriter {
 
   end(): string {
     while (this.#open.length > 0) this.#pop()
+    this.#join()
     return this.#parts.join('')
   }
 
@@ -154,8 +159,13 @@ class SafeWriter {
   }
 
   #write(part: string): void {
-    this.#parts.push(part)
     this.length += part.length
+    if (this.#newParts.push(part) === JOINED_PARTS) this.#join()
+  }
+
+  #join(): void {
+    this.#parts.push(this.#newParts.join(''))
+    this.#newParts = []
   }
 }
 

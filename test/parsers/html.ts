@@ -1,0 +1,33 @@
+import { sanitizeHtml } from '../../src/features/messages/sanitizing/sanitize.ts'
+import { trackedHtml } from '../../src/features/tracking/tracked-html.ts'
+import { casesOf, type HostileCase } from './hostile-case.ts'
+import { HTML } from './mime.ts'
+
+const LONG = 512 * 1024
+
+export const HTML_BODIES: HostileCase[] = [
+  ...casesOf(
+    'HTML to show',
+    { totalMs: 500 },
+    HTML.map(([shape, text]) => ({
+      shape,
+      size: LONG,
+      prepare(size: number) {
+        const html = text(size)
+        return () => sanitizeHtml(html)
+      },
+    })),
+  ),
+  ...casesOf(
+    'HTML to track',
+    { totalMs: 300 },
+    HTML.map(([shape, text]) => ({
+      shape,
+      size: LONG,
+      prepare(size: number) {
+        const html = text(size)
+        return () => trackedHtml(html, { pixel: '<img>', linkUrl: (number) => `https://t.example/${number}` })
+      },
+    })),
+  ),
+]
