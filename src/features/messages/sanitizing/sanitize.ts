@@ -41,7 +41,8 @@ export async function sanitizeHtml(html: string): Promise<string | undefined> {
     await yieldIfHeld(TURN_MS)
   }
   tokenizer.end()
-  return writer.end()
+  const safe = await writer.end()
+  return safe.length > MAX_RESULT ? undefined : safe
 }
 
 /** Turns positions in `html` into tags and texts for the writer. */
@@ -103,6 +104,8 @@ const JOINED_PARTS = 1000
 class SafeWriter {
   readonly #parts: string[] = []
   #newParts: string[] = []
+  /** Texts that are escaped at the end, in turns, by their index in `#parts`. */
+  readonly #longTexts = new Map<number, string>()
   readonly #open: string[] = []
   #skipped = ''
   #skippedDepth = 0
@@ -145,12 +148,18 @@ class SafeWriter {
   }
 
   text(text: string): void {
-    if (!this.isSkipping) this.#write(escaped(text))
+    if (this.isSkipping) return
+    if (text.length <= CHUNK) return this.#write(escaped(text))
+    // The tokenizer reports a row of ampersands as one text, after megabytes of them.
+    this.#join()
+    this.#longTexts.set(this.#parts.push('') - 1, text)
+    this.length += text.length
   }
 
-  end(): string {
+  async end(): Promise<string> {
     while (this.#open.length > 0) this.#pop()
     this.#join()
+    for (const [index, text] of this.#longTexts) this.#parts[index] = await escapedInTurns(text)
     return this.#parts.join('')
   }
 
@@ -189,6 +198,15 @@ function safeValue(name: string, value: string): string | undefined {
 
 function escaped(text: string): string {
   return /[&<>"'`]/.test(text) ? text.replace(/[&<>"'`]/g, (character) => ESCAPES[character] ?? '') : text
+}
+
+async function escapedInTurns(text: string): Promise<string> {
+  const parts: string[] = []
+  for (let at = 0; at < text.length; at += CHUNK) {
+    parts.push(escaped(text.slice(at, at + CHUNK)))
+    await yieldIfHeld(TURN_MS)
+  }
+  return parts.join('')
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
