@@ -20,6 +20,8 @@ export interface DavReply {
   body?: string | Buffer
   /** Sends this again and again, and never ends. */
   endless?: string
+  /** Sends a character of this now and then, and never ends. */
+  dripping?: string
 }
 
 export interface DavServer {
@@ -52,9 +54,10 @@ export async function startDavServer(
     for await (const chunk of request) chunks.push(chunk)
     const call = callOf(request, Buffer.concat(chunks).toString())
     calls.push(call)
-    const { status = 207, headers = {}, body = '', endless } = await respond(call)
+    const { status = 207, headers = {}, body = '', endless, dripping } = await respond(call)
     response.on('error', () => {})
     response.writeHead(status, headers)
+    if (dripping !== undefined) return drip(response, dripping)
     if (endless === undefined) return response.end(body)
     const pour = () => {
       while (!response.destroyed && response.write(endless));
@@ -72,6 +75,15 @@ export async function startDavServer(
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+function drip(response: ServerResponse, text: string): void {
+  let at = 0
+  const timer = setInterval(() => {
+    response.write(text[at % text.length])
+    at += 1
+  }, 20)
+  response.once('close', () => clearInterval(timer))
 }
 
 function callOf({ method, url, headers }: IncomingMessage, body: string): DavCall {

@@ -43,7 +43,8 @@ const SECRET_TEXTS: readonly SecretText[] = [
     shown: `$1${REDACTED}`,
   },
   { hint: 'ya29|1//0', pattern: /\b(?:ya29\.|1\/\/0)[A-Za-z0-9._-]{10,}/g, shown: REDACTED },
-  { hint: 'eyJ', pattern: /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?/g, shown: REDACTED },
+  // Without the dots of a complete token too: looking for them would take quadratic time for texts that have none.
+  { hint: 'eyJ', pattern: /\beyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*/g, shown: REDACTED },
   {
     hint: '://',
     pattern: /\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@]{0,200}):[^\s/]{1,500}@/gi,

@@ -1,5 +1,6 @@
 import { parseObject } from '../../lib/calendar/components.ts'
 import { ianaZone } from '../../lib/calendar/zone-names.ts'
+import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import type { XmlElement } from '../../lib/xml.ts'
 import { boundedCalendar, type CalendarRole, type RemoteCalendar } from '../contract/index.ts'
 import type { DavClient } from './client.ts'
@@ -34,6 +35,7 @@ export async function listCalendars(
       signal,
     })
     for (const resource of listing.resources) {
+      await yieldIfHeld(TURN_MS)
       const path = pathOf(resource.href, listing.url)
       if (path === undefined || found.size >= MAX_CALENDARS || !hasEvents(resource)) continue
       found.set(path, calendarOf(path, resource, { home, base: listing.url, nowMs }))

@@ -1,3 +1,4 @@
+import { untilAborted } from '../../lib/abort.ts'
 import { DAY_MS } from '../../lib/calendar/days.ts'
 import { eachInTurns } from '../../lib/event-loop.ts'
 import { ProviderError, type RemoteEvent, type TimeRange } from '../contract/index.ts'
@@ -121,7 +122,8 @@ async function readBatch(
   const request = { method: 'REPORT', url, depth: '1', body: multigetBody(paths), signal } as const
   const { body, url: base } = await client.fetch({ ...request, maxBytes: MAX_BATCH_BYTES, doing })
   const response = { body, base: base.href, paths, addresses: [...context.addresses], doing }
-  return thread.batchOf({ ...response, calendar: `${accountId} ${url.href}` }, context.zones)
+  // The thread may have the objects of other accounts to parse first.
+  return untilAborted(thread.batchOf({ ...response, calendar: `${accountId} ${url.href}` }, context.zones), signal)
 }
 
 /** The objects that exist, of a few. */

@@ -190,6 +190,20 @@ describe('sync of a CalDAV calendar', () => {
     expect(calls.filter(({ body }) => body.includes('multiget')).length).toBeGreaterThan(3)
   })
 
+  it('refuses a listing with hundreds of namespaces, and one that drips ends with the deadline of the read', async () => {
+    const prefixes = Array.from({ length: 580 }, (_, at) => `xmlns:p${at}="urn:${at}"`)
+    const open = Array.from({ length: 20 }, (_, at) => `<q:a ${prefixes.slice(at * 29, at * 29 + 29).join(' ')}>`)
+    const resource = `${open.join('')}${'<q:b/>'.repeat(1900)}${'</q:a>'.repeat(20)}`
+    const listing = (reply: DavReply) => calendar(({ body }) => (body.includes('calendar-query') ? reply : undefined))
+    const range = { calendarId: '/home/c/', range: WINDOW, expand: false }
+    const wide = await listing({ body: `<D:multistatus xmlns:D="DAV:">${resource.repeat(300)}</D:multistatus>` })
+    const { signal } = new AbortController()
+    await expect(wide.account.readRange({ ...range, signal })).rejects.toMatchObject({ kind: 'limit_exceeded' })
+    const slow = await listing({ dripping: '<D:multistatus xmlns:D="DAV:">' })
+    const deadline = AbortSignal.timeout(300)
+    await expect(slow.account.readRange({ ...range, signal: deadline })).rejects.toMatchObject({ name: 'TimeoutError' })
+  })
+
   it('refuses a listing that never ends', async () => {
     const { account } = await calendar(({ body }) =>
       body.includes('calendar-query') ? { endless: '<D:multistatus xmlns:D="DAV:">'.padEnd(64 * 1024) } : undefined,

@@ -1,3 +1,4 @@
+import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import { exceededJsonLimit } from '../../lib/json-limits.ts'
 import { ProviderError } from '../contract/index.ts'
 import { parseJson, type RestResponse } from '../rest/index.ts'
@@ -5,6 +6,8 @@ import { parseJson, type RestResponse } from '../rest/index.ts'
 const MAX_BATCH_BYTES = 64 * 1024 * 1024
 /** More than any message has that a person wrote. */
 const MESSAGE_LIMITS = { depth: 500, values: 50_000 }
+
+const MAX_HEADERS = 100
 
 /** One response of a batch: the index of its request, and undefined when it exceeds a limit. */
 export interface BatchPart {
@@ -65,6 +68,8 @@ export async function* batchParts(
       pieces = []
       pieceBytes = 0
       data = data.subarray(at + delimiter.length)
+      // Parts that are skipped give the caller no turn.
+      await yieldIfHeld(TURN_MS)
     }
     // The end may contain the beginning of a delimiter.
     const tailLength = Math.min(data.length, delimiter.length - 1)
@@ -81,7 +86,7 @@ function readPart(bytes: Buffer, isTooLong: boolean): BatchPart | undefined {
   if (!Number.isInteger(index)) return undefined
   if (isTooLong) return { index, response: undefined }
   const [statusAndHeaders, body] = splitAtBlankLine(http)
-  const [statusLine = '', ...lines] = statusAndHeaders.split(/\r?\n/)
+  const [statusLine = '', ...lines] = statusAndHeaders.split(/\r?\n/, MAX_HEADERS)
   const status = Number(/^HTTP\/\d(?:\.\d)? (\d{3})\b/.exec(statusLine)?.[1] ?? Number.NaN)
   if (!Number.isInteger(status)) return undefined
   if (exceededJsonLimit(body.toString('latin1'), MESSAGE_LIMITS) !== undefined) return { index, response: undefined }

@@ -42,6 +42,7 @@ export function calendarReader(deps: CalendarAccessDeps) {
 
     /** `isFresh`: from the provider, whatever is stored. */
     async events(idOrAlias: string, calendarId: string, query: EventQuery, isFresh: boolean): Promise<EventPage> {
+      const startedMs = clock.monotonic()
       const { account, calendar } = await openCalendar(idOrAlias, calendarId)
       const { id: accountId, provider } = account
       const asked = rangeOf(query, calendar, clock.now())
@@ -56,7 +57,9 @@ export function calendarReader(deps: CalendarAccessDeps) {
         const syncedAt = isoTime(calendar.syncedAt ?? 0)
         return { items: items.map((row) => viewOf(row, provider, calendar)), pagination, source: 'stored', syncedAt }
       }
-      const rows = await readNow(accountId, provider, calendar, asked)
+      // One deadline, also where the calendars had to be listed first.
+      const leftMs = Math.max(0, Math.ceil(startedMs + LIVE_MS - clock.monotonic()))
+      const rows = await readNow(accountId, provider, calendar, asked, AbortSignal.timeout(leftMs))
       const { after, offset, limit } = request
       const first = after === undefined ? offset : rows.findIndex((row) => isAfter(position(row), after))
       const page = first === -1 ? [] : rows.slice(first, first + limit + 1)
@@ -66,9 +69,14 @@ export function calendarReader(deps: CalendarAccessDeps) {
     },
   }
 
-  async function readNow(accountId: string, provider: ProviderName, calendar: CalendarRow, asked: StoredRange) {
+  async function readNow(
+    accountId: string,
+    provider: ProviderName,
+    calendar: CalendarRow,
+    asked: StoredRange,
+    signal: AbortSignal,
+  ) {
     const remote = deps.calendars(provider).open(await accounts.access(accountId))
-    const signal = AbortSignal.timeout(LIVE_MS)
     const rows = await readLive('The calendar', () =>
       readLiveRange(db.read, remote, { ...asked, calendar, nowMs: clock.now(), signal }),
     )

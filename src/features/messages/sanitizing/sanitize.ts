@@ -149,7 +149,10 @@ class SafeWriter {
 
   text(text: string): void {
     if (this.isSkipping) return
-    if (text.length <= CHUNK) return this.#write(escaped(text))
+    if (text.length <= CHUNK) {
+      this.#write(escaped(text))
+      return
+    }
     // The tokenizer reports a row of ampersands as one text, after megabytes of them.
     this.#join()
     this.#longTexts.set(this.#parts.push('') - 1, text)

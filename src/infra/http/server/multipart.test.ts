@@ -41,6 +41,15 @@ const MESSAGE = field('message', '{"subject":"s"}')
 const END = '--b--\r\n'
 
 describe('a multipart body', () => {
+  it.each([
+    ['with files', MESSAGE + file('a'), 200],
+    ['without a part', '', 400],
+  ])('%s may be followed by more bytes', async (_what, parts, status) => {
+    const { send } = await listen()
+    const more = `${END}${'\r\n--b'.repeat(20_000)}`
+    expect((await send(parts + more)).status).toBe(status)
+  })
+
   it('has its JSON in one part, and files in the others', async () => {
     const { client } = await listen()
     const bytes = Buffer.from(Array.from({ length: 2 * MB }, (_, i) => (i * 31) % 256))
