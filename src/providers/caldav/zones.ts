@@ -35,6 +35,8 @@ const COMPARED_MS = 2 * 365 * DAY_MS
 const MAX_CHANGES = 200
 const MAX_OBSERVANCES = 50
 const MAX_STEPS = 5000
+/** Of TZIDs in one calendar. Finding out that one is no zone of the world takes 0.05 ms. */
+const MAX_NAMES = 300
 /** Descriptions that are compared with the zones of the world for one calendar; it takes some milliseconds each. */
 const MAX_COMPARED = 40
 
@@ -46,13 +48,14 @@ interface Description {
 
 /** Resolves the TZIDs of the objects of one calendar. */
 export class ObjectZones {
+  readonly #names = new Map<string, string | undefined>()
   readonly #compared = new Map<string, ObjectZone>()
   /** By TZID, for each object that is being read. */
   readonly #described = new WeakMap<Component, ReadonlyMap<string, Description>>()
 
   /** `nearMs` is when the event starts, roughly: rules of zones change over the years. */
   resolve(tzid: string, calendar: Component, nearMs: number): ObjectZone {
-    const named = ianaZone(tzid)
+    const named = this.#nameOf(tzid)
     if (named !== undefined) return { name: named, toUtc: undefined }
     const described = this.#descriptionsIn(calendar).get(tzid)
     if (described === undefined) return NONE
@@ -63,6 +66,13 @@ export class ObjectZones {
     const zone = zoneOfDescription(described.component, nearMs)
     this.#compared.set(key, zone)
     return zone
+  }
+
+  #nameOf(tzid: string): string | undefined {
+    if (this.#names.has(tzid) || this.#names.size >= MAX_NAMES) return this.#names.get(tzid)
+    const name = ianaZone(tzid)
+    this.#names.set(tzid, name)
+    return name
   }
 
   /** An object may have as many zones as events, so they are found once. */
