@@ -82,6 +82,14 @@ describe('the document', () => {
     }
   })
 
+  it('describes every parameter', () => {
+    const parameters = all.flatMap(({ operationId, parameters }) =>
+      parameters.map(({ name, description }) => [operationId, name, description]),
+    )
+    expect(parameters.length).toBeGreaterThan(200)
+    expect(parameters.filter(([, , description]) => !description)).toEqual([])
+  })
+
   it('declares the scope that fits the method, with the exceptions of decision 0047', () => {
     const scopes = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { security }]): [string, string | undefined] => [

@@ -11,7 +11,7 @@ export interface Operation {
   takesBody: boolean
   /** The JSON Schema of the body, references resolved one level deep. */
   body: Schema | undefined
-  parameters: { name: string; in: string; required: boolean; schema: Schema }[]
+  parameters: { name: string; in: string; required: boolean; description?: string; schema: Schema }[]
   responses: Record<string, { $ref?: string; content?: Record<string, { schema?: Schema }> }>
 }
 

@@ -28,8 +28,12 @@ export const accountQuery = Type.Object({
   q: Type.Optional(
     Type.String({ maxLength: 320, description: 'A part of the address or of the customUserId, or the id.' }),
   ),
-  status: Type.Optional(Type.Enum(['connecting', 'syncing', 'connected', 'auth_error', 'error', 'paused'])),
-  provider: Type.Optional(providerSchema),
+  status: Type.Optional(
+    Type.Enum(['connecting', 'syncing', 'connected', 'auth_error', 'error', 'paused'], {
+      description: 'Only accounts in this state.',
+    }),
+  ),
+  provider: Type.Optional({ ...providerSchema, description: 'Only accounts of this provider.' }),
 })
 
 const optionalText = (description: string, more: object = {}) =>

@@ -67,6 +67,7 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
       schema: {
         tags: ['Accounts'],
         operationId: 'createAccount',
+        errors: [502, 504],
         summary: 'Connect a mailbox with its credentials or an OAuth refresh token',
         description:
           'Verifies the credentials by logging in. Connecting the same mailbox with the same customUserId again updates the account. For gmail and microsoft, pass a refreshToken that was issued to the OAuth client of this service; the provider identifies its user.',

@@ -33,7 +33,9 @@ export const backfillList = listOf('backfills', backfillSchema)
 
 export const backfillQuery = Type.Object({
   ...pageQuery,
-  status: Type.Optional(Type.Enum([...STATUSES.slice(1)], { type: 'string' })),
+  status: Type.Optional(
+    Type.Enum([...STATUSES.slice(1)], { type: 'string', description: 'Only those in this state.' }),
+  ),
 })
 export type BackfillQuery = Static<typeof backfillQuery>
 

@@ -25,6 +25,7 @@ export function calendarRoutes(app: App, reader: CalendarReader): void {
       schema: {
         tags,
         operationId: 'listCalendars',
+        errors: [502, 504],
         summary: 'List the calendars of an account',
         description: 'The primary calendar first, then by name. Empty for an imap account without a CalDAV server.',
         params: Type.Object({ accountId }),
@@ -46,6 +47,7 @@ export function calendarRoutes(app: App, reader: CalendarReader): void {
       schema: {
         tags,
         operationId: 'listCalendarEvents',
+        errors: [502, 504],
         summary: 'List the events of a calendar',
         description:
           'In order of their start. Events in the time range of the setting SYNC_CALENDAR_WINDOW are stored; other times, and any with Cache-Control: no-cache, are read from the provider.',

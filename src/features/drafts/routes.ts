@@ -20,7 +20,7 @@ export interface DraftRoutesDeps {
 
 const tags = ['Drafts']
 const accountParams = Type.Object({ accountId: Type.String({ description: 'An account id, or its customUserId.' }) })
-const draftParams = Type.Object({ draftId: Type.String({ minLength: 1 }) })
+const draftParams = Type.Object({ draftId: Type.String({ minLength: 1, description: 'The id of the draft.' }) })
 const ifMatchHeader = Type.Object({
   'if-match': Type.Optional(
     Type.String({ description: 'The `version` of the draft that the request is for, in quotes or not.' }),
@@ -56,6 +56,7 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
       schema: {
         tags,
         operationId: 'saveDraft',
+        errors: [502, 504],
         summary: 'Save a draft, with its tracking values',
         description:
           'Saves the draft at the provider, as POST /drafts does. The tracking values are not part of the draft.',
@@ -85,6 +86,7 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
       schema: {
         tags,
         operationId: 'createDraft',
+        errors: [404, 502, 504],
         summary: 'Save a draft',
         description:
           'Saves a draft at the provider. With an Idempotency-Key, a request that is repeated after a failure saves it once.',
@@ -105,6 +107,7 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
       schema: {
         tags,
         operationId: 'getDraft',
+        errors: [502, 504],
         summary: 'Get a draft',
         params: draftParams,
         response: { 200: draftSchema },
@@ -120,6 +123,7 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
       schema: {
         tags,
         operationId: 'updateDraft',
+        errors: [409, 502, 504],
         summary: 'Change a draft',
         description:
           'Replaces the given fields, at the provider too. Without `If-Match` the last request wins. With it, and another version than the current one, the response is 409 with the current draft in `error.current`.',
@@ -143,6 +147,7 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
       schema: {
         tags,
         operationId: 'deleteDraft',
+        errors: [409, 502, 504],
         summary: 'Delete a draft for good',
         description: 'Deletes it at the provider too.',
         params: draftParams,
@@ -162,6 +167,7 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
       schema: {
         tags,
         operationId: 'sendDraft',
+        errors: [502, 504],
         summary: 'Send a draft',
         description:
           'Accepts the current version of the draft and sends it in the background, once: see the outbox. A change or a deletion of the draft after the request does not change what is sent; cancel the message in the outbox for that. Once it was sent, the draft is deleted, unless it was changed in between. `If-Match` as for a change.',

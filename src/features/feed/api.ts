@@ -30,7 +30,7 @@ function feedHead(row: EventRow): Omit<FeedEvent, 'data'> {
   return { position: row.position ?? 0, test: row.fanOut === 0, ...eventHead(row) }
 }
 
-export const eventParams = Type.Object({ eventId: Type.String({ minLength: 1 }) })
+export const eventParams = Type.Object({ eventId: Type.String({ minLength: 1, description: 'The id of the event.' }) })
 
 const since = (fallback: string) =>
   Type.Optional(

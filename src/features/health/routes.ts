@@ -62,6 +62,7 @@ export function healthRoutes(app: App, { health }: { health: Health }): void {
       schema: {
         ...schema,
         operationId: 'getReadiness',
+        errors: [503],
         summary: 'Check that the service accepts requests',
         description: '503 while the service starts, migrates or drains, and while its database does not respond.',
         response: { 200: statusSchema },

@@ -31,7 +31,9 @@ export const createdKeySchema = Type.Object(
 
 export const keyList = listOf('apiKeys', keySchema)
 
-export const keyParams = Type.Object({ apiKeyId: Type.String() })
+export const keyParams = Type.Object({
+  apiKeyId: Type.String({ description: 'The id of the key, not the key itself.' }),
+})
 
 export const createBody = Type.Object(
   {

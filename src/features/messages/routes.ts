@@ -8,7 +8,10 @@ import type { MessageReader } from './reading/reader.ts'
 
 const READ = { access: 'key:read' } as const
 const accountParams = Type.Object({ accountId: Type.String({ description: 'An account id, or its customUserId.' }) })
-const messageParams = Type.Object({ ...accountParams.properties, messageId: Type.String() })
+const messageParams = Type.Object({
+  ...accountParams.properties,
+  messageId: Type.String({ description: 'The id of the message.' }),
+})
 
 const MAX_QUERY = 256
 
@@ -45,8 +48,10 @@ const listQuery = Type.Object({
   ),
   after: Type.Optional(Type.String({ description: 'Only messages received at this time (RFC 3339) or later.' })),
   before: Type.Optional(Type.String({ description: 'Only messages received before this time (RFC 3339).' })),
-  unread: Type.Optional(Type.Boolean()),
-  hasAttachments: Type.Optional(Type.Boolean()),
+  unread: Type.Optional(Type.Boolean({ description: 'True: only unread messages; false: only read ones.' })),
+  hasAttachments: Type.Optional(
+    Type.Boolean({ description: 'True: only messages with attachments; false: only those without.' }),
+  ),
 })
 
 export function messageRoutes(app: App, { reader }: { reader: MessageReader }): void {
@@ -62,6 +67,7 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
       config: READ,
       schema: {
         operationId: 'listMessages',
+        errors: [502, 504],
         ...about(
           'List messages, newest first',
           "Without labelId and mailbox: the account's main folder for imap; every message outside trash and junk for gmail and microsoft. A search (q, from, to, subject) covers every synced folder outside trash and junk, for imap, too.",
@@ -94,6 +100,7 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
       config: READ,
       schema: {
         operationId: 'getMessage',
+        errors: [502, 504],
         ...about(
           'Get a message with its body and headers',
           'The service reads the body and the headers from the provider, unless sync.storeBodies is on.',
@@ -121,6 +128,7 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
     url: '/accounts/:accountId/messages/:messageId/raw',
     schema: {
       operationId: 'downloadMessage',
+      errors: [502, 504],
       ...about('Download the original message (RFC 5322) from the provider'),
       params: messageParams,
       headers: downloadHeaders,
@@ -138,6 +146,7 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
     url: '/accounts/:accountId/messages/:messageId/attachments/:attachmentId',
     schema: {
       operationId: 'downloadAttachment',
+      errors: [502, 504],
       ...about('Download an attachment'),
       params: Type.Object({
         ...messageParams.properties,

@@ -112,12 +112,14 @@ export const outboxList = listOf('messages', outboxSchema)
 
 export const outboxQuery = Type.Object({
   ...pageQuery,
-  accountId: Type.Optional(Type.String()),
-  status: Type.Optional(Type.Enum([...SEND_STATUSES])),
+  accountId: Type.Optional(Type.String({ description: 'Only messages of this account.' })),
+  status: Type.Optional(Type.Enum([...SEND_STATUSES], { description: 'Only messages in this state.' })),
 })
 export type OutboxQuery = Static<typeof outboxQuery>
 
-export const outboxParams = Type.Object({ outboxId: Type.String({ minLength: 1 }) })
+export const outboxParams = Type.Object({
+  outboxId: Type.String({ minLength: 1, description: '`outboxId` of the response that accepted the message.' }),
+})
 
 export const resolveBody = Type.Object({
   as: Type.Enum(['sent', 'retry', 'discard'], {

@@ -20,6 +20,7 @@ export function outboxRoutes(app: App, { outbox, idempotency, transaction }: Out
       schema: {
         tags,
         operationId: 'sendMessage',
+        errors: [502, 504],
         summary: 'Send a message',
         description:
           'Accepts the message and sends it in the background, once: see the outbox. The response names the id that the message will have in Sent. With an Idempotency-Key, a repeated request sends nothing.',
@@ -75,6 +76,7 @@ export function outboxRoutes(app: App, { outbox, idempotency, transaction }: Out
       schema: {
         tags,
         operationId: 'cancelOutboxMessage',
+        errors: [409],
         summary: 'Cancel a message that has not been sent',
         description: 'Returns 409 once sending has begun.',
         params: outboxParams,

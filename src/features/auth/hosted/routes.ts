@@ -57,6 +57,7 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
       schema: {
         tags,
         operationId: 'openHostedPage',
+        errors: [410],
         summary: 'Open the hosted page',
         description: 'The link of a session leads here. Opening it changes nothing.',
         produces: ['text/html'],
@@ -99,6 +100,7 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
       schema: {
         tags,
         operationId: 'chooseProvider',
+        errors: [410],
         summary: 'Choose the provider',
         description:
           'Returns the next page: the form for a mail server, or the way to the consent page of the provider. Without a provider, the service finds the one of the address. A form needs the cookie of the page. JSON that leads to a consent page needs the API key or that cookie; with the cookie, the consent must end in the same browser.',

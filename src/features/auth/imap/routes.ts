@@ -81,6 +81,7 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
       schema: {
         tags,
         operationId: 'connectImapMailbox',
+        errors: [410],
         summary: 'Connect an IMAP mailbox',
         description: 'Signs in to the mail server. An application with a form of its own can send JSON.',
         produces: ['text/html'],
@@ -113,6 +114,7 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
       schema: {
         tags,
         operationId: 'listImapFolders',
+        errors: [410],
         summary: 'List the folders of a mail server',
         description: 'Signs in to the mail server and returns the folders that can be connected. Connects nothing.',
         body: foldersBody,

@@ -72,6 +72,7 @@ export function sessionRoutes(
       schema: {
         tags,
         operationId: 'startAuthSession',
+        errors: [410],
         summary: 'Start a session at one provider',
         description:
           'Returns the URL to open in the browser, for applications that let users choose the provider on a page of their own. Needs the API key, or the cookie of the hosted page (GET /auth/authorize) for this session and state. With the cookie, the consent must end in the same browser.',

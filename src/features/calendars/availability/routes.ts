@@ -16,6 +16,7 @@ export function availabilityRoutes(app: App, { availability, idempotency }: Avai
       schema: {
         tags: ['Calendars'],
         operationId: 'findAvailability',
+        errors: [502, 504],
         summary: 'Find when people are available',
         description:
           'Divides a time range into slots and says who is available in each. Confirmed and tentative events block, also invitations without an answer; cancelled, transparent and declined ones do not. Changes nothing.',

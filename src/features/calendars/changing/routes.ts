@@ -26,6 +26,7 @@ export function calendarChangeRoutes(
       schema: {
         tags: TAGS,
         operationId: 'getCalendarEvent',
+        errors: [502, 504],
         summary: 'Get a calendar event',
         description:
           'Of a series, its first instance with its recurrence. Read from the provider with Cache-Control: no-cache, and when no instance is in the stored time.',
@@ -43,6 +44,7 @@ export function calendarChangeRoutes(
       schema: {
         tags: TAGS,
         operationId: 'createCalendarEvent',
+        errors: [502, 504],
         summary: 'Create a calendar event',
         description:
           'Creates the event at the provider. With an Idempotency-Key, a request that is repeated after a failure creates it once.',
@@ -66,6 +68,7 @@ export function calendarChangeRoutes(
       schema: {
         tags: TAGS,
         operationId: 'updateCalendarEvent',
+        errors: [502, 504],
         summary: 'Change a calendar event',
         description:
           'Changes the given fields, at the provider too. With `scope=following` the series ends before the instance, and the response is a new series that begins with it; with `scope=all`, `start` and `end` are those of the first instance. Without `If-Match` the last request wins. With it, and another version than the current one, the response is 409 with the current event in `error.current`.',
@@ -94,6 +97,7 @@ export function calendarChangeRoutes(
       schema: {
         tags: TAGS,
         operationId: 'deleteCalendarEvent',
+        errors: [502, 504],
         summary: 'Delete a calendar event',
         description:
           'Deletes the event, the series or the instance that the id names, at the provider too. With `scope=following` the series ends before the instance.',
@@ -116,6 +120,7 @@ export function calendarChangeRoutes(
       schema: {
         tags: TAGS,
         operationId: 'respondToCalendarEvent',
+        errors: [502, 504],
         summary: 'Respond to an invitation',
         description:
           'Accepts or declines for the account, at the provider too. `scope` is this or all. Outlook removes a declined meeting from the calendar: the response is then the event with status cancelled. 409 not_supported when the account is not invited.',

@@ -41,6 +41,7 @@ export function labelChangeRoutes(
       schema: {
         tags: TAGS,
         operationId: 'createLabel',
+        errors: [502, 504],
         summary: 'Create a label or folder',
         params: accountParams,
         body: Type.Object({ name, displayName, color: Type.Optional(nullable(color)) }),
@@ -61,6 +62,7 @@ export function labelChangeRoutes(
       schema: {
         tags: TAGS,
         operationId: 'updateLabel',
+        errors: [502, 504],
         summary: 'Rename, move or colour a label',
         description:
           'Labels below it are renamed with it. Labels of type "system" cannot be changed (409 not_supported).',
@@ -86,6 +88,7 @@ export function labelChangeRoutes(
       schema: {
         tags: TAGS,
         operationId: 'deleteLabel',
+        errors: [502, 504],
         summary: 'Delete a label or folder',
         description:
           'At Gmail its messages stay without the label. Microsoft moves a folder to Deleted Items; an IMAP server deletes it with its messages.',
@@ -106,6 +109,7 @@ export function labelChangeRoutes(
       schema: {
         tags: TAGS,
         operationId: 'syncLabels',
+        errors: [502, 504],
         summary: 'Refresh the labels from the provider',
         description: 'Reads the labels from the provider now. Sync does so by itself every few minutes.',
         params: accountParams,

@@ -7,7 +7,10 @@ import type { MessageChanger } from './changer.ts'
 const WRITE = { access: 'key:write' } as const
 const TAGS = ['Messages']
 const accountParams = Type.Object({ accountId: Type.String({ description: 'An account id, or its customUserId.' }) })
-const messageParams = Type.Object({ ...accountParams.properties, messageId: Type.String() })
+const messageParams = Type.Object({
+  ...accountParams.properties,
+  messageId: Type.String({ description: 'The id of the message.' }),
+})
 const labelIds = (description: string) =>
   Type.Optional(Type.Array(Type.String({ minLength: 1 }), { maxItems: 100, description }))
 const flags = { unread: Type.Optional(Type.Boolean()), starred: Type.Optional(Type.Boolean()) }
@@ -36,6 +39,7 @@ export function messageChangeRoutes(app: App, { changer, reader, idempotency }: 
       schema: {
         tags: TAGS,
         operationId: 'updateMessage',
+        errors: [502, 504],
         summary: 'Mark, star, label or move a message',
         description: `Changes the message at the provider, then here; the response has its new state. ${ONE_FOLDER}`,
         params: messageParams,
@@ -62,6 +66,7 @@ export function messageChangeRoutes(app: App, { changer, reader, idempotency }: 
       schema: {
         tags: TAGS,
         operationId: 'deleteMessage',
+        errors: [502, 504],
         summary: 'Move a message to the trash, or delete it for good',
         description:
           'A Gmail account needs the scope https://mail.google.com/ to delete for good (409 consent_required); moving to the trash does not.',
@@ -92,6 +97,7 @@ export function messageChangeRoutes(app: App, { changer, reader, idempotency }: 
       schema: {
         tags: TAGS,
         operationId: 'updateMessages',
+        errors: [502, 504],
         summary: 'Change up to 500 messages',
         description: `Returns a result for each id, in order. A failure concerns that message only. ${ONE_FOLDER}`,
         params: accountParams,

@@ -42,7 +42,10 @@ export function threadRoutes(app: App, { threads }: { threads: ThreadReader }): 
         operationId: 'getThread',
         summary: 'Get a thread with its messages, newest first',
         description: 'Holds the stored messages of every folder. The page parameters select among its messages.',
-        params: Type.Object({ ...accountParams.properties, threadId: Type.String() }),
+        params: Type.Object({
+          ...accountParams.properties,
+          threadId: Type.String({ description: 'The id of the thread.' }),
+        }),
         querystring: Type.Object(pageQuery),
         response: { 200: threadDetailSchema },
       },

@@ -103,10 +103,12 @@ export const bookingList = listOf('bookings', bookingSchema)
 
 export const bookingQuery = Type.Object({
   ...pageQuery,
-  status: Type.Optional(Type.Enum([...BOOKING_STATUSES])),
-  experienceSlug: Type.Optional(Type.String({ maxLength: 64 })),
+  status: Type.Optional(Type.Enum([...BOOKING_STATUSES], { description: 'Only bookings in this state.' })),
+  experienceSlug: Type.Optional(Type.String({ maxLength: 64, description: 'Only bookings of this experience.' })),
   accountId: Type.Optional(Type.String({ maxLength: 64, description: 'The id of an account that is a host.' })),
-  guestEmail: Type.Optional(Type.String({ maxLength: 320 })),
+  guestEmail: Type.Optional(
+    Type.String({ maxLength: 320, description: 'Only bookings of the guest with this address.' }),
+  ),
   from: Type.Optional(
     Type.String({ maxLength: 64, description: 'Bookings that start at this time or later (RFC 3339).' }),
   ),
@@ -115,7 +117,9 @@ export const bookingQuery = Type.Object({
 })
 export type BookingQuery = Static<typeof bookingQuery>
 
-export const bookingParams = Type.Object({ bookingId: Type.String({ minLength: 1, maxLength: 64 }) })
+export const bookingParams = Type.Object({
+  bookingId: Type.String({ minLength: 1, maxLength: 64, description: 'The id of the booking.' }),
+})
 
 export const updateBody = Type.Object(
   {

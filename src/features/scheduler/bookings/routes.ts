@@ -29,7 +29,9 @@ interface BookingRouteDeps {
 }
 
 const tags = ['Scheduler']
-const slugParams = Type.Object({ slug: Type.String({ minLength: 1, maxLength: 64 }) })
+const slugParams = Type.Object({
+  slug: Type.String({ minLength: 1, maxLength: 64, description: 'The slug of the experience.' }),
+})
 const keyHeader = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({ description: 'A repeated request gets the booking that the first one made.' }),
@@ -69,6 +71,7 @@ export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: Bo
       schema: {
         tags,
         operationId: 'createHold',
+        errors: [409, 502, 504],
         summary: 'Hold a slot',
         description: 'Keeps the slot for five minutes, while the guest fills in the form. Book it with `holdId`.',
         params: slugParams,
@@ -86,6 +89,7 @@ export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: Bo
       schema: {
         tags,
         operationId: 'createBooking',
+        errors: [409, 422, 502, 504],
         summary: 'Book a slot',
         description:
           'Asks the booking callback, which decides, then confirms the booking. Calendars and messages follow in the background. 409 slot_unavailable when the slot is taken or was refused; 409 redirected when the routing leads elsewhere.',
@@ -145,6 +149,7 @@ export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: Bo
       schema: {
         tags,
         operationId: 'updateBooking',
+        errors: [409],
         summary: 'Update a booking',
         description: 'Changes metadata and guest. Sends no messages and no events; the calendars show a new name.',
         params: bookingParams,
@@ -162,6 +167,7 @@ export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: Bo
       schema: {
         tags,
         operationId: 'cancelBooking',
+        errors: [409],
         summary: 'Cancel a booking',
         description: 'With an API key, or the `token` of a link. Cancelling again changes nothing.',
         params: bookingParams,
@@ -183,6 +189,7 @@ export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: Bo
       schema: {
         tags,
         operationId: 'rescheduleBooking',
+        errors: [409, 502, 504],
         summary: 'Move a booking to another slot',
         description:
           'With an API key, or the `token` of a link. Asks the booking callback with `previousSlot`; a refusal leaves the booking as it was.',

@@ -266,7 +266,9 @@ export const updateBody = Type.Object(
 )
 export type UpdateBody = Static<typeof updateBody>
 
-export const experienceParams = Type.Object({ slug: Type.String({ minLength: 1 }) })
+export const experienceParams = Type.Object({
+  slug: Type.String({ minLength: 1, description: 'The slug of the experience.' }),
+})
 
 export const experienceSchema = Type.Object(
   {

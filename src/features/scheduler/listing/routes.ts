@@ -36,6 +36,7 @@ export function listingRoutes(app: App, deps: { experiences: Experiences; finder
       schema: {
         tags: ['Scheduler'],
         operationId: 'listSlots',
+        errors: [502, 504],
         summary: 'List slots',
         description:
           'The slots of an active experience within a range, from its availability callback, or without one from its open hours and the calendars of its hosts. Needs no key. Pages of `allowedOrigins` may request it.',

@@ -28,12 +28,14 @@ export const jobSchema = Type.Object(
 )
 
 export const jobList = listOf('jobs', jobSchema)
-export const jobParams = Type.Object({ jobId: Type.String({ minLength: 1, maxLength: 64 }) })
+export const jobParams = Type.Object({
+  jobId: Type.String({ minLength: 1, maxLength: 64, description: 'The id of the job.' }),
+})
 export const jobQuery = Type.Object({
   ...pageQuery,
-  status: Type.Optional(status),
-  type: Type.Optional(type),
-  bookingId: Type.Optional(Type.String({ maxLength: 64 })),
+  status: Type.Optional({ ...status, description: 'Only jobs in this state.' }),
+  type: Type.Optional({ ...type, description: 'Only jobs of this type.' }),
+  bookingId: Type.Optional(Type.String({ maxLength: 64, description: 'Only jobs of this booking.' })),
 })
 export type JobQuery = Static<typeof jobQuery>
 

@@ -45,6 +45,7 @@ export function verificationRoutes(app: App, deps: { experiences: Experiences; v
       schema: {
         tags: ['Scheduler'],
         operationId: 'sendVerificationCode',
+        errors: [409],
         summary: 'Send a code to a guest',
         description:
           'For experiences whose `bookingForm` has `verifyEmail`. Sends a code of six digits from the account of a host; the booking needs it as `verificationCode`. It is valid for 10 minutes and 5 attempts. Needs no key.',

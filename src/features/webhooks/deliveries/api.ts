@@ -85,11 +85,11 @@ export const deliveryList = listOf('deliveries', deliverySchema)
 
 export const deliveryQuery = Type.Object({
   ...pageQuery,
-  endpointId: Type.Optional(Type.String()),
+  endpointId: Type.Optional(Type.String({ description: 'Only deliveries to this endpoint.' })),
   status: Type.Optional(Type.Enum(STATUSES, { description: 'Only deliveries in this state.' })),
-  eventId: Type.Optional(Type.String()),
-  eventType: Type.Optional(Type.String()),
-  accountId: Type.Optional(Type.String()),
+  eventId: Type.Optional(Type.String({ description: 'Only deliveries of this event.' })),
+  eventType: Type.Optional(Type.String({ description: 'Only deliveries of events of this type.' })),
+  accountId: Type.Optional(Type.String({ description: 'Only deliveries of events of this account.' })),
 })
 export type DeliveryQuery = Static<typeof deliveryQuery>
 
@@ -114,7 +114,9 @@ export const recoveryResult = Type.Object({
   continueSince: Type.Optional(timestamp('Pass this as since of the next call when this one is not complete.')),
 })
 
-export const deliveryParams = Type.Object({ deliveryId: Type.String({ minLength: 1 }) })
+export const deliveryParams = Type.Object({
+  deliveryId: Type.String({ minLength: 1, description: 'The id of the delivery.' }),
+})
 
 /** A delivery as the API shows it. `attempts` are in order. Without `event` (erased) the payload is null. */
 export function deliveryView(

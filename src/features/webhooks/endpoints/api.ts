@@ -114,7 +114,9 @@ export const updateBody = Type.Object(
 )
 export type UpdateBody = Static<typeof updateBody>
 
-export const endpointParams = Type.Object({ endpointId: Type.String({ minLength: 1 }) })
+export const endpointParams = Type.Object({
+  endpointId: Type.String({ minLength: 1, description: 'The id of the endpoint.' }),
+})
 
 const circuit = Type.Object(
   {

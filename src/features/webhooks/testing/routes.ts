@@ -68,6 +68,7 @@ export function testRoutes(app: App, { catalogue, testDeliveries, idempotency }:
       schema: {
         tags,
         operationId: 'sendTestMessage',
+        errors: [404],
         summary: 'Send a stored message to the endpoints subscribed to message.received',
         description: `Makes one attempt per endpoint. The body contains "test": true. ${LISTED}`,
         body: testMessageBody,

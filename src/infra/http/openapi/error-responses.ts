@@ -29,6 +29,10 @@ const ERROR_RESPONSES = {
     description: 'The range begins after the end of the content.',
     headers: ['Content-Range'],
   },
+  Gone: {
+    code: 'session_used',
+    description: 'The session was completed, or has expired.',
+  },
   IdempotencyMismatch: {
     code: 'idempotency_mismatch',
     description: 'The Idempotency-Key was used with a different body.',
@@ -42,6 +46,19 @@ const ERROR_RESPONSES = {
     code: 'rate_limited',
     description: 'Too many requests. Try again after the time in `Retry-After`.',
     headers: ['Retry-After', 'RateLimit-Reset'],
+  },
+  BadGateway: {
+    code: 'provider_unavailable',
+    description: "The provider or the application's endpoint cannot be reached, or rejected the request.",
+  },
+  Unavailable: {
+    code: 'not_ready',
+    description: 'The service cannot process the request at the moment: it starts, stops, or cannot use its database.',
+    headers: ['Retry-After'],
+  },
+  GatewayTimeout: {
+    code: 'provider_timeout',
+    description: "The provider or the application's endpoint did not respond in time.",
   },
   Error: { code: 'internal', description: 'Any other error; see `error.code`.' },
 } as const satisfies Record<string, { code: ErrorCode; description: string; headers?: readonly string[] }>

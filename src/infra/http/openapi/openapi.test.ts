@@ -38,6 +38,7 @@ function describedServer(): App {
       schema: {
         tags: ['Things'],
         operationId: 'addPart',
+        errors: [502],
         summary: 'Add a part',
         body: Type.Object({ name: Type.String(), like: Type.Optional(thing) }),
         response: { 201: thing },
@@ -86,7 +87,7 @@ describe('the OpenAPI document', () => {
     ])
     expect(post.requestBody.required).toBe(true)
     expect(Object.keys(post.responses)).toEqual([
-      ...['201', '400', '401', '403', '404', '409', '413', '415', '422', '429', 'default'],
+      ...['201', '400', '401', '403', '404', '409', '413', '415', '422', '429', '502', '503', 'default'],
     ])
     expect(paths['/things'].get.parameters.map((parameter: { name: string }) => parameter.name)).toEqual([
       ...['page', 'limit', 'maxResults', 'pageToken', 'cursor'],

@@ -223,20 +223,29 @@ function errorResponses(route: RouteEntry, { components, examples }: OperationCo
     if (Object.keys(own).length === 0) return { $ref: `#/components/responses/${name}` }
     return errorResponse(name, components.reference(errorSchema), own)
   }
-  return {
-    ...((schema.body ?? schema.querystring) !== undefined && { 400: shared('400', 'BadRequest') }),
-    ...((keyed || access.startsWith('open:')) && {
-      401: shared('401', 'Unauthorized'),
-      403: shared('403', 'Forbidden'),
-    }),
-    ...(route.url.includes(':') && { 404: shared('404', 'NotFound') }),
-    ...(schema.ranges && { 416: shared('416', 'RangeNotSatisfiable') }),
-    ...(keyed && method === 'POST' && { 409: shared('409', 'Conflict'), 422: shared('422', 'IdempotencyMismatch') }),
-    ...(schema.body !== undefined && {
-      413: shared('413', 'PayloadTooLarge'),
-      415: shared('415', 'UnsupportedMediaType'),
-    }),
-    ...((keyed || route.limited) && { 429: shared('429', 'RateLimited') }),
-    default: shared('default', 'Error'),
+  const names: Record<string, ErrorResponseName> = {
+    ...((schema.body ?? schema.querystring) !== undefined && { 400: 'BadRequest' }),
+    ...((keyed || access.startsWith('open:')) && { 401: 'Unauthorized', 403: 'Forbidden' }),
+    ...(route.url.includes(':') && { 404: 'NotFound' }),
+    ...(schema.ranges && { 416: 'RangeNotSatisfiable' }),
+    // Several accounts may have one customUserId, which `:accountId` accepts, too.
+    ...(keyed && route.url.includes(':accountId') && { 409: 'Conflict' }),
+    ...(keyed && method === 'POST' && { 409: 'Conflict', 422: 'IdempotencyMismatch' }),
+    ...(schema.body !== undefined && { 413: 'PayloadTooLarge', 415: 'UnsupportedMediaType' }),
+    ...((keyed || route.limited) && { 429: 'RateLimited' }),
+    ...(access !== 'public' && { 503: 'Unavailable' }),
+    ...Object.fromEntries((schema.errors ?? []).map((status) => [status, ERRORS_BY_STATUS[status]])),
   }
+  const documented = Object.entries(names).map(([status, name]) => [status, shared(status, name)])
+  return { ...Object.fromEntries(documented), default: shared('default', 'Error') }
 }
+
+const ERRORS_BY_STATUS = {
+  404: 'NotFound',
+  409: 'Conflict',
+  410: 'Gone',
+  422: 'IdempotencyMismatch',
+  502: 'BadGateway',
+  503: 'Unavailable',
+  504: 'GatewayTimeout',
+} as const satisfies Record<number, ErrorResponseName>

@@ -30,6 +30,8 @@ export interface RouteSchema {
   streamed?: unknown
   /** The GET response supports ranges and entity tags (206, 304, 416). */
   ranges?: boolean
+  /** The statuses of errors that follow from what the route does, not from its access and parameters. */
+  errors?: readonly (404 | 409 | 410 | 422 | 502 | 503 | 504)[]
   body?: unknown
   /** Describes a body that the handler validates itself. */
   describedBody?: unknown
