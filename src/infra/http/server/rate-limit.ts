@@ -19,8 +19,11 @@ export interface RouteLimits {
   name?: string
   /** Per client address, counted before the request is read. IPv6 clients count per /64. Open routes do not count requests with a key. */
   address?: Bucket
-  /** Per value that `of` finds in the validated request, such as a session code. Undefined is not counted. */
-  subject?: Bucket & { of(request: FastifyRequest): string | undefined }
+  /**
+   * Per value that `of` finds in the validated request, such as a session code. Undefined is not counted. A value that strangers know
+   * must not be counted for them, or they could lock out whom it belongs to: count the client instead.
+   */
+  subject?: Bucket & { of(request: FastifyRequest): string | undefined | Promise<string | undefined> }
 }
 
 declare module 'fastify' {
@@ -76,7 +79,7 @@ export function rateGuards(limits: RateLimits, log: Log): RateGuards {
     },
     async bySubject(request, reply) {
       const route = request.routeOptions.config.rateLimit
-      const subject = route?.subject?.of(request)
+      const subject = await route?.subject?.of(request)
       if (route?.subject === undefined || subject === undefined) return
       await count(reply, `${nameOf(request, route)}:subject:${digest(subject)}`, route.subject)
     },
