@@ -58,6 +58,7 @@ export interface BookingRequest {
   responses: Record<string, unknown>
   holdId?: string
   verificationCode?: string
+  verificationId?: string
   /** A field that people do not see. */
   website?: string
 }
@@ -68,6 +69,8 @@ export interface Booking {
   slot: Slot
   joinUrl?: string | null
   links?: { reschedule?: string; cancel?: string }
+  /** The guest gets a message with a link that confirms the address. */
+  needsConfirmation?: boolean
 }
 
 /** A request that failed. `code` is that of the API, or `network`, `timeout`, `generated_at_required`, `invalid_response`. */
@@ -109,7 +112,7 @@ export interface SchedulerApi {
   slots(request: SlotRequest, signal: AbortSignal): Promise<SlotList>
   hold(slot: Slot): Promise<Hold>
   /** Sends a code to the address of the guest. */
-  verify(request: { email: string; website?: string }): Promise<unknown>
+  verify(request: { email: string; website?: string }): Promise<{ verificationId?: string }>
   /** `key` makes a repeated request the same booking. */
   book(request: BookingRequest, key: string): Promise<Booking>
   /** Moves the booking whose page contains the widget. */

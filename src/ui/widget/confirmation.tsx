@@ -27,8 +27,15 @@ export function When({ slot, children }: { slot: Slot; children?: ComponentChild
   )
 }
 
+interface ConfirmationProps {
+  booking: Booking
+  /** Of the guest. */
+  email: string
+  isMoved: boolean
+}
+
 /** The last step. Links open a page of their own, because the widget may be in a frame. */
-export function Confirmation({ booking, isMoved }: { booking: Booking; isMoved: boolean }) {
+export function Confirmation({ booking, email, isMoved }: ConfirmationProps) {
   const { t } = useView()
   const { reschedule, cancel } = booking.links ?? {}
   const title = isMoved ? 'movedTitle' : booking.status === 'pending' ? 'pendingTitle' : 'bookedTitle'
@@ -48,6 +55,7 @@ export function Confirmation({ booking, isMoved }: { booking: Booking; isMoved: 
           </li>
         )}
       </When>
+      {booking.needsConfirmation && email !== '' && <p class="lead">{t('confirmAddress', { email })}</p>}
       {!isMoved && (isWebAddress(reschedule) || isWebAddress(cancel)) && (
         <p class="links">
           {isWebAddress(reschedule) && (

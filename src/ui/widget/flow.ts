@@ -85,6 +85,8 @@ export function useFlow({ api, experience, zone, locale, move, emit }: FlowDeps)
   const [hold, setHold] = useState<Hold>()
   const [holdEnded, setHoldEnded] = useState(false)
   const sent = useRef<Sent | undefined>(undefined)
+  /** Of the latest code. */
+  const verification = useRef<string | undefined>(undefined)
 
   useEffect(() => {
     if (hold === undefined) return
@@ -146,7 +148,12 @@ export function useFlow({ api, experience, zone, locale, move, emit }: FlowDeps)
       setHold({ ...reserved, slot })
       go({ name: 'form', slot })
     } catch (thrown) {
-      fail(thrown)
+      const { code } = asApiError(thrown)
+      // The time is free, but not kept for the visitor meanwhile.
+      if (code === 'hold_unavailable' || code === 'rate_limited') {
+        setHold(undefined)
+        go({ name: 'form', slot })
+      } else fail(thrown)
     } finally {
       setPending(undefined)
     }
@@ -172,19 +179,21 @@ export function useFlow({ api, experience, zone, locale, move, emit }: FlowDeps)
     }
   }
 
-  function requestCode({ email, website }: Answers): Promise<unknown> {
-    return api.verify({ email, ...(website !== '' && { website }) })
+  async function requestCode({ email, website }: Answers): Promise<void> {
+    const { verificationId } = await api.verify({ email, ...(website !== '' && { website }) })
+    verification.current = verificationId
   }
 
   /** The same answers again are the same request, so that a booking whose response was lost is not made twice. */
   async function book(slot: Slot, given: Answers, code: string | undefined): Promise<Booking> {
     const { name, email, responses, website } = given
-    const content = JSON.stringify([slot, given, code])
+    const content = JSON.stringify([slot, given, code, verification.current])
     if (sent.current?.content !== content) {
       const request = {
         ...{ slot, guest: { name, email, timezone: zone, locale }, responses },
         ...(hold !== undefined && { holdId: hold.id }),
         ...(code !== undefined && { verificationCode: code }),
+        ...(code !== undefined && verification.current !== undefined && { verificationId: verification.current }),
         ...(website !== '' && { website }),
       }
       sent.current = { content, key: randomKey(), request }

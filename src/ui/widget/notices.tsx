@@ -73,6 +73,8 @@ export function textOf({ code }: ApiError): TextKey {
       return 'taken'
     case 'rate_limited':
       return 'tooMany'
+    case 'mail_limited':
+      return 'tooManyMessages'
     case 'network':
     case 'timeout':
       return 'offline'

@@ -48,7 +48,7 @@ export function LaterSteps({ experience, flow, move, prefill }: LaterStepsProps)
         </>
       )
     case 'done':
-      return <Confirmation booking={step.booking} isMoved={move !== undefined} />
+      return <Confirmation booking={step.booking} email={flow.answers.email} isMoved={move !== undefined} />
     case 'redirect':
       return (
         <>

@@ -35,6 +35,8 @@ export const de: Texts = {
   taken: 'Diese Zeit wurde gerade vergeben. Wählen Sie eine andere.',
   offline: 'Es besteht keine Verbindung. Prüfen Sie Ihren Internetzugang und versuchen Sie es erneut.',
   tooMany: 'Zu viele Versuche. Warten Sie eine Minute und versuchen Sie es erneut.',
+  tooManyMessages:
+    'Es wurden zu viele unbestätigte Nachrichten an diese Adresse oder von dieser Seite gesendet. Versuchen Sie es morgen erneut, oder öffnen Sie den Link in einer Nachricht, die Sie schon haben.',
   failed: 'Das Problem liegt bei uns. Versuchen Sie es gleich noch einmal.',
   retry: 'Erneut versuchen',
   closedTitle: 'Diese Buchungsseite ist nicht verfügbar',
@@ -48,6 +50,7 @@ export const de: Texts = {
   codeSent: 'Ein neuer Code ist unterwegs.',
   bookedTitle: 'Ihre Buchung ist bestätigt',
   pendingTitle: 'Ihre Anfrage wurde gesendet',
+  confirmAddress: 'Wir senden eine Nachricht an {email}. Öffnen Sie den Link darin, um Ihre Adresse zu bestätigen.',
   join: 'Am Termin teilnehmen',
   reschedule: 'Verschieben',
   cancel: 'Absagen',

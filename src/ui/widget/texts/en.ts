@@ -37,6 +37,8 @@ export const en = {
   taken: 'This time has just been taken. Choose another one.',
   offline: 'There is no connection. Check your internet access and try again.',
   tooMany: 'Too many attempts. Wait a minute and try again.',
+  tooManyMessages:
+    'Too many unconfirmed messages were sent to this address or from this page. Try again tomorrow, or open the link in a message you already got.',
   failed: 'Something went wrong on our side. Try again in a moment.',
   retry: 'Try again',
   closedTitle: 'This booking page is not available',
@@ -50,6 +52,7 @@ export const en = {
   codeSent: 'A new code is on its way.',
   bookedTitle: 'Your booking is confirmed',
   pendingTitle: 'Your request has been sent',
+  confirmAddress: 'We are sending a message to {email}. Open the link in it to confirm your address.',
   join: 'Join the meeting',
   reschedule: 'Reschedule',
   cancel: 'Cancel',

@@ -35,6 +35,8 @@ export const es: Texts = {
   taken: 'Este horario acaba de ocuparse. Elija otro.',
   offline: 'No hay conexión. Compruebe su acceso a Internet e inténtelo de nuevo.',
   tooMany: 'Demasiados intentos. Espere un minuto e inténtelo de nuevo.',
+  tooManyMessages:
+    'Se han enviado demasiados mensajes sin confirmar a esta dirección o desde esta página. Inténtelo mañana o abra el enlace de un mensaje que ya tenga.',
   failed: 'El problema es nuestro. Inténtelo de nuevo en un momento.',
   retry: 'Intentar de nuevo',
   closedTitle: 'Esta página de reservas no está disponible',
@@ -48,6 +50,7 @@ export const es: Texts = {
   codeSent: 'Un código nuevo está en camino.',
   bookedTitle: 'Su reserva está confirmada',
   pendingTitle: 'Su solicitud se ha enviado',
+  confirmAddress: 'Enviamos un mensaje a {email}. Abra el enlace que contiene para confirmar su dirección.',
   join: 'Unirse a la reunión',
   reschedule: 'Cambiar',
   cancel: 'Cancelar',

@@ -35,6 +35,8 @@ export const fr: Texts = {
   taken: 'Cet horaire vient d’être pris. Choisissez-en un autre.',
   offline: 'Aucune connexion. Vérifiez votre accès à Internet, puis réessayez.',
   tooMany: 'Trop de tentatives. Attendez une minute, puis réessayez.',
+  tooManyMessages:
+    'Trop de messages non confirmés ont été envoyés à cette adresse ou depuis cette page. Réessayez demain, ou ouvrez le lien d’un message déjà reçu.',
   failed: 'Le problème vient de chez nous. Réessayez dans un instant.',
   retry: 'Réessayer',
   closedTitle: 'Cette page de réservation n’est pas disponible',
@@ -48,6 +50,7 @@ export const fr: Texts = {
   codeSent: 'Un nouveau code arrive.',
   bookedTitle: 'Votre réservation est confirmée',
   pendingTitle: 'Votre demande a été envoyée',
+  confirmAddress: 'Nous envoyons un message à {email}. Ouvrez le lien qu’il contient pour confirmer votre adresse.',
   join: 'Rejoindre la réunion',
   reschedule: 'Déplacer',
   cancel: 'Annuler',

@@ -35,6 +35,8 @@ export const it: Texts = {
   taken: 'Questo orario è stato appena preso. Ne scelga un altro.',
   offline: 'Nessuna connessione. Controlli l’accesso a Internet e riprovi.',
   tooMany: 'Troppi tentativi. Aspetti un minuto e riprovi.',
+  tooManyMessages:
+    'Sono stati inviati troppi messaggi non confermati a questo indirizzo o da questa pagina. Riprovi domani o apra il link di un messaggio già ricevuto.',
   failed: 'Il problema è nostro. Riprovi tra un momento.',
   retry: 'Riprova',
   closedTitle: 'Questa pagina di prenotazione non è disponibile',
@@ -48,6 +50,7 @@ export const it: Texts = {
   codeSent: 'Un nuovo codice è in arrivo.',
   bookedTitle: 'La sua prenotazione è confermata',
   pendingTitle: 'La sua richiesta è stata inviata',
+  confirmAddress: 'Inviamo un messaggio a {email}. Apra il link che contiene per confermare il suo indirizzo.',
   join: 'Partecipa alla riunione',
   reschedule: 'Sposta',
   cancel: 'Annulla',

@@ -35,6 +35,8 @@ export const nl: Texts = {
   taken: 'Deze tijd is net bezet. Kies een andere.',
   offline: 'Er is geen verbinding. Controleer uw internet en probeer het opnieuw.',
   tooMany: 'Te veel pogingen. Wacht een minuut en probeer het opnieuw.',
+  tooManyMessages:
+    'Er zijn te veel onbevestigde berichten naar dit adres of vanaf deze pagina gestuurd. Probeer het morgen opnieuw, of open de link in een bericht dat u al hebt.',
   failed: 'Het probleem ligt bij ons. Probeer het zo meteen opnieuw.',
   retry: 'Opnieuw proberen',
   closedTitle: 'Deze boekingspagina is niet beschikbaar',
@@ -48,6 +50,7 @@ export const nl: Texts = {
   codeSent: 'Een nieuwe code is onderweg.',
   bookedTitle: 'Uw boeking is bevestigd',
   pendingTitle: 'Uw aanvraag is verstuurd',
+  confirmAddress: 'We sturen een bericht naar {email}. Open de link daarin om uw adres te bevestigen.',
   join: 'Deelnemen aan de afspraak',
   reschedule: 'Verzetten',
   cancel: 'Annuleren',

@@ -35,6 +35,8 @@ export const pt: Texts = {
   taken: 'Este horário acabou de ser ocupado. Escolha outro.',
   offline: 'Sem conexão. Verifique seu acesso à internet e tente de novo.',
   tooMany: 'Muitas tentativas. Espere um minuto e tente de novo.',
+  tooManyMessages:
+    'Foram enviadas mensagens demais sem confirmação para este endereço ou a partir desta página. Tente de novo amanhã ou abra o link de uma mensagem que já recebeu.',
   failed: 'O problema é nosso. Tente de novo em instantes.',
   retry: 'Tentar de novo',
   closedTitle: 'Esta página de reservas não está disponível',
@@ -48,6 +50,7 @@ export const pt: Texts = {
   codeSent: 'Um novo código está a caminho.',
   bookedTitle: 'Sua reserva está confirmada',
   pendingTitle: 'Seu pedido foi enviado',
+  confirmAddress: 'Enviamos uma mensagem para {email}. Abra o link para confirmar seu endereço.',
   join: 'Entrar na reunião',
   reschedule: 'Remarcar',
   cancel: 'Cancelar',
