@@ -261,6 +261,12 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const scheduler = schedulerOf({
     ...{ ...shared, events, accounts, outbox, calendars: calendarChanges, publicUrl: config.publicUrl },
     busyOf: availability.busyOf,
+    mailLimits: {
+      experience: config.schedulerMailPerExperience,
+      client: config.schedulerMailPerClient,
+      account: config.schedulerMailPerAccount,
+      address: config.schedulerMailPerAddress,
+    },
     ...(options.scheduler && { timing: options.scheduler }),
   })
 

@@ -9,7 +9,13 @@ import { purgeDraftRequests } from '../features/drafts/index.ts'
 import { purgeIdempotencyKeys } from '../features/idempotency/index.ts'
 import { purgeReserved } from '../features/messages/index.ts'
 import { purgeOutbox } from '../features/outbox/index.ts'
-import { purgeBookings, purgeHolds } from '../features/scheduler/index.ts'
+import {
+  purgeBookings,
+  purgeCodes,
+  purgeGuestCounters,
+  purgeHolds,
+  purgeKnownGuests,
+} from '../features/scheduler/index.ts'
 import { purgeTracking } from '../features/tracking/index.ts'
 import { purgeDeliveries } from '../features/webhooks/index.ts'
 import type { Db, Tx } from '../infra/db/index.ts'
@@ -43,6 +49,8 @@ const CLAIMS_KEPT_MS = 60 * 60 * 1000
 /** A sent message appears in the mailbox within minutes; a paused account may be away for long. */
 const RESERVATIONS_KEPT_MS = 90 * DAY_MS
 const OUTBOX_KEPT_MS = 30 * DAY_MS
+/** A client that let a hold end gets no other one for its time meanwhile. */
+const HOLDS_KEPT_MS = 60 * 60 * 1000
 /** After their start. */
 const BOOKINGS_KEPT_MS = 365 * DAY_MS
 const GRACE_MS = 5000
@@ -64,7 +72,10 @@ export function retentionJob({ db, queue, clock, log, retention }: RetentionDeps
     ['bounces', purgeBounces, retention.retentionTrackingDays * DAY_MS],
     ['reservations', purgeReserved, RESERVATIONS_KEPT_MS],
     ['draftRequests', purgeDraftRequests, 2 * DAY_MS],
-    ['holds', purgeHolds, 0],
+    ['holds', purgeHolds, HOLDS_KEPT_MS],
+    ['bookingCodes', purgeCodes, 0],
+    ['guestCounters', purgeGuestCounters, 0],
+    ['knownGuests', purgeKnownGuests, BOOKINGS_KEPT_MS],
     ['bookings', purgeBookings, BOOKINGS_KEPT_MS],
   ]
   const stopping = new AbortController()

@@ -46,6 +46,7 @@ import * as lists from './0047-lists.ts'
 import * as accountSearch from './0048-account-search.ts'
 import * as cheaperBursts from './0049-cheaper-bursts.ts'
 import * as confirmations from './0050-confirmations.ts'
+import * as strangers from './0051-strangers.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -96,4 +97,5 @@ export const migrations: readonly Migration[] = [
   accountSearch,
   cheaperBursts,
   confirmations,
+  strangers,
 ]

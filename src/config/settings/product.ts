@@ -85,6 +85,36 @@ export const productSettings = {
     fallback: 0,
     about: 'Messages that one account may send in a minute. 0: as many as its provider accepts.',
   }),
+  schedulerMailPerExperience: setting({
+    env: 'SCHEDULER_MAIL_PER_EXPERIENCE',
+    path: 'scheduler.mail.perExperience',
+    kind: kinds.integer(0, 1_000_000),
+    fallback: 100,
+    about:
+      'Messages that bookings of one experience may cause to addresses that are not verified, in 24 hours. Requests beyond it get 429.',
+  }),
+  schedulerMailPerClient: setting({
+    env: 'SCHEDULER_MAIL_PER_CLIENT',
+    path: 'scheduler.mail.perClient',
+    kind: kinds.integer(0, 1_000_000),
+    fallback: 10,
+    about: 'The same for one client: an IPv4 address, or a /64 of IPv6.',
+  }),
+  schedulerMailPerAccount: setting({
+    env: 'SCHEDULER_MAIL_PER_ACCOUNT',
+    path: 'scheduler.mail.perAccount',
+    kind: kinds.integer(0, 1_000_000),
+    fallback: 200,
+    about: 'The same for the account of one host, over all its experiences.',
+  }),
+  schedulerMailPerAddress: setting({
+    env: 'SCHEDULER_MAIL_PER_ADDRESS',
+    path: 'scheduler.mail.perAddress',
+    kind: kinds.integer(0, 1_000_000),
+    fallback: 5,
+    about:
+      'The same for one mailbox that gets the messages, over all experiences. Codes count too, until they are entered.',
+  }),
   webhookIncludeBodies: setting({
     env: 'WEBHOOKS_INCLUDE_BODIES',
     path: 'webhooks.includeBodies',

@@ -79,6 +79,21 @@ export interface SlotFinder {
    * hosts, of which the booking takes the first whose blocks allow it. Throws `slot_unavailable`, `redirected`.
    */
   check(experience: Experience, choice: SlotChoice, options: CheckOptions): Promise<CheckedSlot>
+  /** What can be booked now in a range: the slots of a list, each with the hosts that are free. */
+  freeTimes(experience: Experience, request: FreeTimesRequest, signal: AbortSignal): Promise<FreeTime[]>
+}
+
+export interface FreeTimesRequest {
+  range: TimeRange
+  lengthMs: number
+  requestId: string
+}
+
+export interface FreeTime {
+  start: number
+  end: number
+  /** Accounts, or the experience itself. */
+  hosts: readonly string[]
 }
 
 export interface CheckedSlot {
@@ -107,6 +122,8 @@ export type BookingDecision =
       eventId: string | null
       joinUrl: string | null
       metadata: Members | null
+      /** The application knows the guest, and wants the attendees to be invited. */
+      guestVerified?: boolean
     }
   /** 409, or `status: rejected`. */
   | { kind: 'refused'; reason: string }

@@ -20,6 +20,8 @@ import type { CallbackDeps } from './callbacks/request.ts'
 import { slotFinder } from './callbacks/slot-finder.ts'
 import { experienceRoutes, originsOf } from './experiences/routes.ts'
 import { type ExperienceDeps, experiences as experiencesOf } from './experiences/service.ts'
+import { type MailBudgetDeps, mailBudget } from './guests/budget.ts'
+import type { MailLimitDeps } from './guests/limited.ts'
 import { listingRoutes } from './listing/routes.ts'
 import { managePageRoutes } from './pages/manage.ts'
 import { bookingPageRoutes } from './pages/routes.ts'
@@ -35,10 +37,17 @@ import { type VerificationDeps, verification as verificationOf } from './verific
 export { bookingEvents } from './bookings/events.ts'
 export { eraseBookings, purgeBookings, purgeHolds } from './bookings/store.ts'
 export { SEALED_EXPERIENCES } from './experiences/experience.ts'
+export { purgeCodes, purgeGuestCounters, purgeKnownGuests } from './guests/purge.ts'
 export { releaseTasks } from './tasks/after-restore.ts'
 export type { TaskTiming } from './tasks/engine.ts'
 
-type PartDeps = ExperienceDeps & BuiltInSlotsDeps & CallbackDeps & VerificationDeps & ChangeDeps
+type PartDeps = ExperienceDeps &
+  BuiltInSlotsDeps &
+  CallbackDeps &
+  Omit<VerificationDeps, 'budget'> &
+  ChangeDeps &
+  MailBudgetDeps &
+  MailLimitDeps
 
 export interface SchedulerDeps extends PartDeps {
   accounts: Accounts
@@ -57,8 +66,9 @@ export function scheduler(deps: SchedulerDeps) {
   const links = bookingLinks(deps)
   const callbacks = applicationCallbacks(deps)
   const finder = slotFinder({ ...deps, experiences, callbacks, builtIn: builtInSlots(deps) })
-  const verification = verificationOf(deps)
-  const decisions = decisionsOf({ ...deps, callbacks, changes, askAgainMs: timing.askAgainMs })
+  const budget = mailBudget(deps)
+  const verification = verificationOf({ ...deps, budget })
+  const decisions = decisionsOf({ ...deps, callbacks, changes, budget, askAgainMs: timing.askAgainMs })
   const bookings = bookingsOf({
     ...deps,
     experiences,
@@ -66,7 +76,8 @@ export function scheduler(deps: SchedulerDeps) {
     changes,
     decisions,
     links,
-    checkVerification: verification.check,
+    verification,
+    budget,
   })
   const { findById: findExperience } = experiences
   const findHold = (id: string) => bookingStore(db.read).findHold(id)
@@ -77,7 +88,8 @@ export function scheduler(deps: SchedulerDeps) {
     reminder: reminderTask({ db, changes }),
   }
   const tasks = taskEngine({ ...deps, kinds, timing })
-  return { experiences, callbacks, finder, verification, bookings, tasks, jobs: { db, queue, clock, ids } }
+  const jobs = { db, queue, clock, ids }
+  return { experiences, callbacks, finder, verification, bookings, tasks, jobs, limits: deps }
 }
 
 /** Records what calendars report, and the changes of bookings that follow from it. */
@@ -93,10 +105,10 @@ export interface SchedulerRouteDeps {
 }
 
 export function schedulerRoutes(app: App, { scheduler, idempotency, authScreen }: SchedulerRouteDeps): void {
-  const { experiences, finder, verification, bookings, jobs } = scheduler
+  const { experiences, finder, verification, bookings, jobs, limits } = scheduler
   experienceRoutes(app, { experiences, idempotency })
   listingRoutes(app, { experiences, finder })
-  verificationRoutes(app, { experiences, verification })
+  verificationRoutes(app, { experiences, verification, limits })
   bookingRoutes(app, { bookings, idempotency, originsOf: originsOf(experiences) })
   jobRoutes(app, { ...jobs, idempotency })
   const pages = bookingPageRoutes(app, { experiences, authScreen })

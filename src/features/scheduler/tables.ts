@@ -19,6 +19,12 @@ interface ExperienceTable {
 
 export type BookingStatus = 'pending' | 'confirmed' | 'rejected' | 'cancelled' | 'rescheduled'
 
+/**
+ * Who says that the guest reads the mail of the address: the guest, by a code or the link of a message, or the application, with its
+ * key or in the answer of its callback.
+ */
+export type GuestProof = 'code' | 'link' | 'application'
+
 /** Whether the calendars of the hosts show the state of the booking. `none`: the booking has no host with a calendar. */
 export type CalendarState = 'none' | 'pending' | 'written' | 'failing' | 'failed'
 
@@ -52,6 +58,10 @@ interface BookingTable {
   sequence: number
   /** Links with another value are no longer valid. */
   linkSecret: string
+  /** Null: a stranger may have entered the address of somebody else. */
+  verifiedBy: GuestProof | null
+  /** JSON of `MailCharge`: what the message to a guest who is not known cost, until the guest is verified. */
+  mailCharge: string | null
   version: number
   createdAt: number
   updatedAt: number
@@ -99,6 +109,10 @@ interface BookingHoldTable {
   /** JSON of `StoredSlot`. */
   slot: string
   expiresAt: number
+  /** Hash of the address of a guest without a key; null for others. Their holds are limited, also after they have ended. */
+  client: string | null
+  startMs: number | null
+  endMs: number | null
 }
 
 /** One row per host that was ever booked, to lock while its blocks are checked and changed. */
@@ -106,16 +120,54 @@ interface BookingHostTable {
   hostId: string
 }
 
-/** A code that a guest must enter. Purged when another one is sent. */
+/** A code that a guest must enter, once. Purged when another one is sent. */
 interface BookingCodeTable {
-  /** Hash of the experience and the address. */
+  /** Hash of the `verificationId`, which only the client that requested the code knows. */
   id: string
-  /** Hash of the code and the id. */
+  /** Hash of the experience and the address. */
+  guest: string
+  /** Hash of the address of the client. */
+  client: string
+  /** Hash of the code and the guest. */
   code: string
-  /** Wrong ones. */
+  /** Wrong ones, with the `verificationId`. */
   attempts: number
+  /** Wrong ones, without it. */
+  unboundAttempts: number
+  /** JSON of `MailCharge`, given back when the code is entered. */
+  mailCharge: string | null
   expiresAt: number
 }
+
+/** An address that was verified, or that the application knows, for one host. Deleted a year after it was last used. */
+interface KnownGuestTable {
+  /** Hash of the host and the address. */
+  id: string
+  seenAt: number
+}
+
+/** Locked while something that strangers do is counted: their messages, per client, experience, account and mailbox, and their holds. */
+interface GuestCounterTable {
+  scope: string
+  /** Messages as JSON of `[start of the slot of time, messages][]`. */
+  spent: string
+  /** When the last one no longer counts. */
+  expiresAt: number
+}
+
+/** The last time that an experience refused a request because of a budget. */
+interface MailLimitTable {
+  experienceId: string
+  kind: MailScope
+  /** Requests since `limitedAt`. */
+  refused: number
+  limitedAt: number
+  /** Counts the events. */
+  version: number
+}
+
+/** What a budget is for. `address`: the mailbox that gets the messages. */
+export type MailScope = 'experience' | 'client' | 'account' | 'address'
 
 export type TaskType = 'callback' | 'calendar' | 'message' | 'reminder'
 export type TaskStatus = 'waiting' | 'active' | 'completed' | 'failed' | 'cancelled'
@@ -143,6 +195,7 @@ export type ExperienceRow = Selectable<ExperienceTable>
 export type BookingRow = Selectable<BookingTable>
 export type BlockRow = Selectable<BookingBlockTable>
 export type HoldRow = Selectable<BookingHoldTable>
+export type CodeRow = Selectable<BookingCodeTable>
 export type TaskRow = Selectable<BookingTaskTable>
 
 declare module '../../infra/db/db.ts' {
@@ -156,5 +209,8 @@ declare module '../../infra/db/db.ts' {
     bookingHosts: BookingHostTable
     bookingTasks: BookingTaskTable
     bookingCodes: BookingCodeTable
+    knownGuests: KnownGuestTable
+    guestCounters: GuestCounterTable
+    mailLimits: MailLimitTable
   }
 }

@@ -3,7 +3,7 @@
  * never throws: a malformed value becomes empty or stays unchanged. For messages to send, `address.ts` parses strictly and
  * `compose.ts` writes their bytes.
  */
-export { checkAddress, parseAddress } from './address.ts'
+export { checkAddress, type ParsedAddress, parseAddress } from './address.ts'
 export { attachmentName, bareContentId, type NamedPart } from './attachments.ts'
 export {
   composeMessage,

@@ -17,13 +17,15 @@ export interface ManagedBooking {
   joinUrl: string | null
   /** Whether the experience still takes bookings. */
   isBookable: boolean
+  /** `asked`: the link of the message was opened, whose holder can confirm the address. */
+  address: 'confirmed' | 'asked' | 'unknown'
 }
 
 export interface ManagePage {
   booking: ManagedBooking
   token: string
   /** The part that the link asks for. */
-  action: 'reschedule' | 'cancel' | undefined
+  action: 'reschedule' | 'cancel' | 'confirm' | undefined
 }
 
 const STATES: Readonly<Record<ManagedBooking['state'], { key: BookingTextKey; icon: Html; look: string }>> = {
@@ -49,6 +51,7 @@ export function managePage(context: BookingContext, page: ManagePage): string {
 <h1><bdi>${booking.name}</bdi></h1>
 ${facts(context, booking, hasEnded)}
 ${hasEnded && booking.reason !== null && html`<p class="lead">${t.html('booking.reason', { reason: html`<bdi>${booking.reason}</bdi>` })}</p>`}
+${!hasEnded && booking.state !== 'past' && addressPart(context, page)}
 ${
   canChange &&
   html`${booking.isBookable && html`<a class="button primary" href="${pageHref(context, page, 'reschedule')}" rel="noreferrer">${t('booking.move')}</a>`}
@@ -63,6 +66,22 @@ ${
 }
 ${!canChange && booking.state !== 'pending' && booking.isBookable && html`<a class="button primary" href="${context.root}/book/${booking.slug}" rel="noreferrer">${t('booking.again')}</a>`}`,
   })
+}
+
+/** Asks to confirm the address, and says when it is done. */
+function addressPart({ t, root }: BookingContext, { booking, token, action }: ManagePage): Html | false {
+  if (booking.address === 'asked') {
+    return html`<form method="post" action="${root}/book/${booking.slug}/bookings/${booking.id}/confirm">
+<input type="hidden" name="token" value="${token}">
+<p class="lead">${t('address.text')}</p>
+<button class="button primary" type="submit">${t('address.submit')}</button>
+</form>`
+  }
+  return (
+    booking.address === 'confirmed' &&
+    action === 'confirm' &&
+    html`<p class="lead" role="status">${t('address.done')}</p>`
+  )
 }
 
 /** The widget, which moves the booking. */

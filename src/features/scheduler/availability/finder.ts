@@ -67,6 +67,13 @@ export function builtInSlots({ db, clock, log, busyOf }: BuiltInSlotsDeps): Slot
       const loads = await blockStore(db.read).loads(experience, found.free, slot, nowMs)
       return { slot, take: 'one', candidates: inOrderOfLoad(found.free, loads, rules.availability.weights) }
     },
+
+    async freeTimes(experience, { range, lengthMs }, signal) {
+      const rules = rulesOf(experience)
+      const grid = { range, lengthMs, stepMs: rules.stepMs ?? lengthMs }
+      const found = await find(experience, rules, grid, clock.now(), { signal })
+      return found.map(({ start, free }) => ({ start, end: start + lengthMs, hosts: free }))
+    },
   }
 
   /** The slots that can be booked: what a list shows, and with the range of one slot, whether it can be booked. */

@@ -3,7 +3,7 @@ import { listOf, pageQuery } from '../../../infra/http/index.ts'
 import { documented, documentedDefault, nullable, timestamp } from '../../../lib/json-schema.ts'
 import { isoTime } from '../../../lib/time.ts'
 import type { BookingRow } from '../tables.ts'
-import { BOOKING_STATUSES, bookingFields, slotView } from './booking.ts'
+import { BOOKING_STATUSES, bookingFields, hostsOf, slotView } from './booking.ts'
 import { bookingProperties, freeForm, slotSchema } from './events.ts'
 import type { BookingLinks } from './links.ts'
 
@@ -42,13 +42,17 @@ export const bookingBody = Type.Object(
     attendees: Type.Optional(
       Type.Array(freeForm('`email`, `displayName` and further members.'), {
         maxItems: 10,
-        description: 'Other people who take part. Those with an address get the invitation.',
+        description:
+          'Other people who take part. Those with an address get the invitation, once the guest is verified.',
       }),
     ),
     responses: Type.Optional(freeForm('Answers in the booking form, by the name of the field.')),
     metadata: Type.Optional(freeForm('Kept with the booking.')),
     verificationCode: Type.Optional(
       Type.String({ maxLength: 32, description: 'The code that was sent to the guest, where the form asks for one.' }),
+    ),
+    verificationId: Type.Optional(
+      Type.String({ maxLength: 64, description: 'Of the response to the request for the code.' }),
     ),
     website: Type.Optional(Type.String({ maxLength: 2000, description: 'Must be empty: only programs fill it in.' })),
   },
@@ -75,6 +79,9 @@ const publicProperties = {
   ...bookingProperties,
   reason: nullable(Type.String({ description: 'Why it was rejected or cancelled.' })),
   cancelledBy: nullable(Type.Enum(['guest', 'host', 'api'])),
+  needsConfirmation: Type.Boolean({
+    description: 'Whether the guest gets a message with a link that confirms the address.',
+  }),
   links,
 }
 /** What a guest gets. */
@@ -156,7 +163,14 @@ export const cancelBody = Type.Object(
 export const rescheduleBody = Type.Object({ slot: slotBody, token }, { title: 'RescheduleBooking' })
 
 export function guestBookingView(row: BookingRow, own: BookingLinks): Static<typeof guestBookingSchema> {
-  return { ...bookingFields(row), reason: row.reason, cancelledBy: row.cancelledBy, links: own }
+  const needsConfirmation = row.verifiedBy === null && hostsOf(row).length > 0
+  return {
+    ...bookingFields(row),
+    reason: row.reason,
+    cancelledBy: row.cancelledBy,
+    needsConfirmation,
+    links: own,
+  }
 }
 
 export function bookingView(row: BookingRow, own: BookingLinks): BookingView {

@@ -44,6 +44,7 @@ export function bookingFields(row: BookingRow) {
   const { guest, attendees, responses, metadata } = givenOf(row)
   return {
     ...{ id: row.id, experienceSlug: row.experienceSlug, status: row.status, slot: slotView(slotOf(row)) },
+    guestVerified: row.verifiedBy !== null,
     ...{ guest, attendees, responses, metadata, eventId: row.eventId, joinUrl: row.joinUrl },
     ...{ createdAt: isoTime(row.createdAt), updatedAt: isoTime(row.updatedAt) },
   }

@@ -5,9 +5,10 @@ import type { Accounts } from '../../accounts/index.ts'
 import { blockStore } from '../availability/blocks.ts'
 import type { BookingDecision, StoredSlot } from '../contract.ts'
 import type { Definition } from '../experiences/experience.ts'
+import { attendeeEmails } from '../guests/booking-mail.ts'
 import type { BookingRow } from '../tables.ts'
 import { addTasks, cancelTasks, type NewTask, type TaskDeps } from '../tasks/store.ts'
-import { givenOf, hostsOf, slotOf, slotView } from './booking.ts'
+import { givenOf, hostsOf, isBooked, slotOf, slotView } from './booking.ts'
 import { type BookingEvent, type EventAccount, eventOf } from './events.ts'
 import { assignHosts, bookingStore } from './store.ts'
 
@@ -27,6 +28,13 @@ const MINUTE_MS = 60_000
 /** How long messages wait for the calendar, which may give the booking a link to a conference. */
 const CALENDAR_FIRST_MS = 60_000
 const DEFAULT_REMINDERS = [1440, 60]
+
+interface Cancellation {
+  by: 'guest' | 'host' | 'api'
+  reason: string | null
+  /** False: only hosts get messages. */
+  mailsGuests?: boolean
+}
 
 type Kind = 'confirmed' | 'rescheduled' | 'cancelled' | 'rejected'
 
@@ -72,7 +80,7 @@ export function bookingChanges(deps: ChangeDeps) {
     hostsOf(row).length === 0 ? {} : { calendarState: 'pending' as const, calendarError: null }
 
   /** Brings calendars and people to the new state. */
-  async function schedule(tx: Tx, row: BookingRow, kind: Kind): Promise<void> {
+  async function schedule(tx: Tx, row: BookingRow, kind: Kind, mailsGuests = true): Promise<void> {
     const nowMs = clock.now()
     const hosts = hostsOf(row)
     await cancelTasks(tx, row.id, ['message', 'reminder', ...(kind === 'rejected' ? [] : ['callback' as const])], nowMs)
@@ -82,7 +90,7 @@ export function bookingChanges(deps: ChangeDeps) {
       // The task that failed ends in this transaction: another one deletes what it has written.
       const subject = kind === 'rejected' ? 'undo' : ''
       tasks.push({ type: 'calendar', subject, dueAt: nowMs, giveUpAt: nowMs + DAY_MS })
-      for (const recipient of recipientsOf(row, kind)) {
+      for (const recipient of recipientsOf(row, kind, mailsGuests)) {
         const message = `${kind}:${row.sequence}:${recipient}`
         tasks.push({ type: 'message', subject: message, dueAt: messagesAt, giveUpAt: messagesAt + DAY_MS })
       }
@@ -162,16 +170,30 @@ export function bookingChanges(deps: ChangeDeps) {
       tx: Tx,
       before: BookingRow,
       account: EventAccount,
-      { by, reason }: { by: 'guest' | 'host' | 'api'; reason: string | null },
+      { by, reason, mailsGuests = true }: Cancellation,
     ): Promise<Change> {
       const row = await bookingStore(tx).update(before, {
         ...{ status: 'cancelled', cancelledBy: by, reason, sequence: before.sequence + 1 },
         ...{ ...touched(), ...onCalendars(before) },
       })
       await blockStore(tx).deleteOwner(row.id)
-      await schedule(tx, row, 'cancelled')
+      await schedule(tx, row, 'cancelled', mailsGuests)
       const { data, ...rest } = eventOf(row, account)
       return { row, event: { type: 'booking.cancelled', ...rest, data: { ...data, cancelledBy: by, reason } } }
+    },
+
+    /** The guest has proved to read the mail of the address: attendees get the invitation, and calendars show the guest. */
+    async verify(tx: Tx, before: BookingRow): Promise<BookingRow> {
+      const row = await bookingStore(tx).update(before, { verifiedBy: 'link', ...touched() })
+      if (!isBooked(row) || hostsOf(row).length === 0) return row
+      const nowMs = clock.now()
+      const times = { dueAt: nowMs, giveUpAt: nowMs + DAY_MS }
+      const tasks: NewTask[] = [{ type: 'calendar', subject: '', ...times }]
+      if (attendeeEmails(givenOf(row)).length > 0) {
+        tasks.push({ type: 'message', subject: `confirmed:${row.sequence}:attendees`, ...times })
+      }
+      await addTasks(tx, deps, row.id, tasks)
+      return row
     },
 
     /** The events in the calendars show something else than the booking. */
@@ -184,7 +206,8 @@ export function bookingChanges(deps: ChangeDeps) {
       const row = await bookingStore(tx).update(before, {})
       const nowMs = clock.now()
       const subject = `reminder-${minutesBefore}:${row.sequence}:guest`
-      if (hostsOf(row).length > 0) {
+      // People who may never have booked are not reminded.
+      if (hostsOf(row).length > 0 && row.verifiedBy !== null) {
         await addTasks(tx, deps, row.id, [{ type: 'message', subject, dueAt: nowMs, giveUpAt: row.startMs }])
       }
       const { data, ...rest } = eventOf(row, account)
@@ -198,21 +221,22 @@ export type BookingChanges = ReturnType<typeof bookingChanges>
 /** What the application said about a confirmed booking. Its metadata adds to what the guest sent. */
 function decided(row: BookingRow, decision: (BookingDecision & { kind: 'confirmed' }) | undefined) {
   if (decision === undefined) return {}
-  const { eventId, joinUrl, metadata } = decision
+  const { eventId, joinUrl, metadata, guestVerified } = decision
   const given = givenOf(row)
   return {
     ...(eventId !== null && { eventId }),
     ...(joinUrl !== null && { joinUrl }),
+    ...(guestVerified === true && { verifiedBy: 'application' as const }),
     ...(metadata !== null && { given: JSON.stringify({ ...given, metadata: { ...given.metadata, ...metadata } }) }),
   }
 }
 
-/** `guest`, `attendees`, and the id of each host. */
-function recipientsOf(row: BookingRow, kind: Kind): string[] {
+/** `guest`, `attendees`, and the id of each host. A guest who is not verified may be a stranger, who makes us mail strangers. */
+function recipientsOf(row: BookingRow, kind: Kind, mailsGuests: boolean): string[] {
   if (kind === 'rejected') return ['guest']
-  const { attendees } = givenOf(row)
-  const others = attendees.some(({ email }) => typeof email === 'string') ? ['attendees'] : []
-  return ['guest', ...others, ...hostsOf(row)]
+  if (!mailsGuests) return hostsOf(row)
+  const isInvited = row.verifiedBy !== null && attendeeEmails(givenOf(row)).length > 0
+  return ['guest', ...(isInvited ? ['attendees'] : []), ...hostsOf(row)]
 }
 
 /** In minutes before the start: `availability.reminders`, a list that may be empty. */

@@ -3,6 +3,8 @@ import { AppError } from '../../../lib/errors.ts'
 import { blockStore } from '../availability/blocks.ts'
 import type { BookingDecision, Callbacks, Slot, StoredSlot } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
+import { refundGuest, rememberPeople } from '../guests/booking-mail.ts'
+import type { MailBudget } from '../guests/budget.ts'
 import type { BookingRow } from '../tables.ts'
 import { cancelTasks, completeTask, type NewTask } from '../tasks/store.ts'
 import { givenOf, hostsOf, isBooked, slotOf } from './booking.ts'
@@ -12,6 +14,7 @@ import { bookingStore } from './store.ts'
 interface DecisionDeps extends Pick<ChangeDeps, 'clock'> {
   db: Db
   callbacks: Callbacks
+  budget: MailBudget
   changes: BookingChanges
   /** After which a process that has asked counts as dead. Default: 30 s, longer than the callback may take. */
   askAgainMs?: number | undefined
@@ -29,7 +32,7 @@ const GIVE_UP_MS = 10 * 60_000
 const ASK_MS = 20_000
 
 /** Asks the application, and stores what it decided. */
-export function decisions({ db, clock, callbacks, changes, askAgainMs = ASK_AGAIN_MS }: DecisionDeps) {
+export function decisions({ db, clock, callbacks, changes, budget, askAgainMs = ASK_AGAIN_MS }: DecisionDeps) {
   /** Ends what blocks the new time of a move. */
   async function dropHold(tx: Tx, holdId: string): Promise<void> {
     await bookingStore(tx).removeHold(holdId)
@@ -97,6 +100,10 @@ export function decisions({ db, clock, callbacks, changes, askAgainMs = ASK_AGAI
                 // The guest may try again with the same key.
                 ...(decision.kind === 'failed' && { requestKey: null }),
               })
+        const isVouched = decision?.kind === 'confirmed' && decision.guestVerified === true
+        // A guest who reads the refusal in the response gets no message.
+        if (isVouched || (change.row.status === 'rejected' && isKnown)) await refundGuest(tx, budget, change.row)
+        if (isVouched) await rememberPeople(tx, budget, change.row)
         await changes.record(tx, [change.event])
         return change.row
       })

@@ -30,6 +30,10 @@ export const bookingProperties = {
   status: Type.Enum([...BOOKING_STATUSES]),
   slot: slotSchema,
   guest: guestSchema,
+  guestVerified: Type.Boolean({
+    description:
+      'Whether the guest proved to read the mail of the address, or the application knows the guest. Until then attendees get no messages.',
+  }),
   attendees: Type.Array(freeForm('As sent in the booking request.')),
   responses: freeForm('Answers of the guest in the booking form.'),
   metadata: freeForm('Set by the application.'),
@@ -61,6 +65,19 @@ const reminder = Type.Object(
   { title: 'BookingReminderData' },
 )
 
+const mailLimited = Type.Object(
+  {
+    experienceSlug: Type.String(),
+    limit: Type.Enum(['experience', 'client', 'account', 'address'], {
+      description:
+        'The budget that was used up: that of the experience, of one client, of the account of a host, or of one recipient.',
+    }),
+    messages: Type.Integer({ description: 'How many messages the budget allows.' }),
+    windowHours: Type.Integer(),
+  },
+  { title: 'BookingMailLimitedData' },
+)
+
 const MORNING = {
   start: '2026-11-25T09:00:00.000Z',
   end: '2026-11-25T09:30:00.000Z',
@@ -75,6 +92,7 @@ const PENDING: Static<typeof booking> = {
   status: 'pending',
   slot: MORNING,
   guest: { email: 'lin@northwind.example', name: 'Lin Duarte', timezone: 'America/Sao_Paulo' },
+  guestVerified: true,
   attendees: [],
   responses: { topic: 'Payment terms' },
   metadata: { campaign: 'autumn' },
@@ -125,6 +143,17 @@ export const bookingEvents = {
     cancelled,
     of({ ...CONFIRMED, status: 'cancelled', cancelledBy: 'guest', reason: 'I am ill, sorry.' }, 4),
   ),
+  'booking.mail_limited': declareEvent(
+    'Requests for bookings or codes are refused, because too many messages would go to addresses that nobody has verified. At most once in 24 hours per experience.',
+    mailLimited,
+    {
+      accountId: null,
+      provider: null,
+      objectId: 'exp_01k9zz6f4h6j8m1p3r5t7v9x2z',
+      version: 1,
+      data: { experienceSlug: PENDING.experienceSlug, limit: 'client', messages: 10, windowHours: 24 },
+    },
+  ),
   'booking.reminder': declareEvent('A booking starts soon.', reminder, of({ ...CONFIRMED, minutesBefore: 60 }, 3)),
 }
 
@@ -139,4 +168,5 @@ export function eventOf(row: BookingRow, account: EventAccount) {
   return { ...account, objectId: row.id, version: row.version, data: bookingFields(row) }
 }
 
-export type BookingEvent = EventOf<typeof bookingEvents>
+/** An event about one booking. */
+export type BookingEvent = EventOf<typeof bookingEvents, Exclude<keyof typeof bookingEvents, 'booking.mail_limited'>>

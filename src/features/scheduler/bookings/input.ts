@@ -7,6 +7,7 @@ import { parseTime, TIME_PROBLEM } from '../../../lib/time.ts'
 import { checkAddress } from '../../../providers/mime/index.ts'
 import type { SlotChoice } from '../contract.ts'
 import type { BookingForm, FormField, Members } from '../experiences/experience.ts'
+import { guestAddress } from '../guests/mailbox.ts'
 import type { BookingBody, SlotBody } from './api.ts'
 import type { Given, Guest } from './booking.ts'
 
@@ -50,7 +51,7 @@ export function parseGiven(
 
 export function parseGuest(path: string, given: Members, errors: Errors): Guest {
   const { timezone, locale } = given
-  const { address, problem } = checkAddress({ name: '', email: text(given.email) })
+  const { address, problem } = guestAddress(text(given.email))
   if (address === undefined) errors.push({ path: `${path}.email`, message: problem })
   checkName(`${path}.name`, text(given.name), errors)
   if (timezone !== undefined && (typeof timezone !== 'string' || zoneOf(timezone) === undefined)) {
@@ -69,7 +70,7 @@ function parseAttendee(path: string, given: Members, errors: Errors): Members {
     if (value !== undefined) checkName(`${path}.${member}`, value, errors)
   }
   if (email === undefined) return given
-  const { address, problem } = checkAddress({ name: '', email: text(email) })
+  const { address, problem } = guestAddress(text(email))
   if (address === undefined) errors.push({ path: `${path}.email`, message: problem })
   return { ...given, email: address?.email }
 }

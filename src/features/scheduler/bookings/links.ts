@@ -5,6 +5,10 @@ import type { BookingRow } from '../tables.ts'
 
 /** Who holds a link. A host's is written into the event of the calendar. */
 export type LinkRole = 'guest' | 'host'
+/** `reader`: a guest, who got the link by mail and not in a response, and so reads the mail of the address. */
+export type LinkHolder = LinkRole | 'reader'
+
+const HOLDERS: readonly LinkHolder[] = ['guest', 'host', 'reader']
 
 export interface BookingLinks {
   reschedule: string
@@ -18,24 +22,29 @@ export interface BookingLinks {
 export function bookingLinks({ sealer, publicUrl }: { sealer: Sealer; publicUrl: string }) {
   const key = sealer.derive('booking links')
 
-  function tokenOf({ id, linkSecret, createdAt }: BookingRow, role: LinkRole): string {
+  function tokenOf({ id, linkSecret, createdAt }: BookingRow, role: LinkHolder): string {
     const mac = createHmac('sha256', key).update(JSON.stringify([role, id, linkSecret, Number(createdAt)]))
     return mac.digest('base64url')
   }
 
   return {
     /** Undefined for a token of another booking, or an invented one. Takes the same time for every wrong token. */
-    roleOf(row: BookingRow, token: string): LinkRole | undefined {
-      const [isGuest, isHost] = [sameText(token, tokenOf(row, 'guest')), sameText(token, tokenOf(row, 'host'))]
-      if (isGuest) return 'guest'
-      return isHost ? 'host' : undefined
+    holderOf(row: BookingRow, token: string): LinkHolder | undefined {
+      const [found] = HOLDERS.map((holder) => ({ holder, isIt: sameText(token, tokenOf(row, holder)) })).filter(
+        ({ isIt }) => isIt,
+      )
+      return found?.holder
     },
 
-    of(row: BookingRow, role: LinkRole = 'guest'): BookingLinks {
+    of(row: BookingRow, role: LinkHolder = 'guest'): BookingLinks {
       const link = (action: string) =>
         `${publicUrl}/book/${row.experienceSlug}/bookings/${row.id}?token=${tokenOf(row, role)}&action=${action}`
       return { reschedule: link('reschedule'), cancel: link('cancel') }
     },
+
+    /** For a message to the guest only: its holder can confirm the address. */
+    confirm: (row: BookingRow): string =>
+      `${publicUrl}/book/${row.experienceSlug}/bookings/${row.id}?token=${tokenOf(row, 'reader')}&action=confirm`,
   }
 }
 

@@ -3,6 +3,9 @@ import { AppError } from '../../../lib/errors.ts'
 import { cleanJson } from '../../../lib/text.ts'
 import type { CheckedSlot, SlotFinder } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
+import { chargeMessages } from '../guests/booking-mail.ts'
+import type { MailBudget } from '../guests/budget.ts'
+import { type MailLimitDeps, reportingLimits } from '../guests/limited.ts'
 import type { BookingRow } from '../tables.ts'
 import { addTasks, type TaskDeps } from '../tasks/store.ts'
 import type { SlotBody } from './api.ts'
@@ -13,22 +16,40 @@ import type { Asking, Decisions } from './deciding.ts'
 import { parseSlot } from './input.ts'
 import { bookingStore } from './store.ts'
 
-export interface MoveDeps extends TaskDeps {
+export interface MoveDeps extends TaskDeps, MailLimitDeps {
   db: Db
+  budget: MailBudget
   changes: BookingChanges
   decisions: Decisions
   experiences: { findById(id: string): Promise<Experience | undefined> }
   finder: SlotFinder
 }
 
+interface MoveOptions {
+  requestId: string
+  by?: 'guest' | 'host' | 'api'
+  client?: string | undefined
+}
+
+interface Beginning {
+  experience: Experience
+  checked: CheckedSlot
+  known: BookingRow
+  /** The application decides. */
+  asks: boolean
+  /** A guest without a key causes the messages. */
+  isGuest: boolean
+  client: string | undefined
+}
+
 /** Moves bookings to other slots: both times are blocked until the application has answered. */
 export function moves(deps: MoveDeps) {
-  const { db, clock, ids, experiences, finder, changes, decisions } = deps
+  const { db, clock, ids, experiences, finder, changes, decisions, budget } = deps
   const { decideMove, ask, whileAsked } = decisions
 
   return {
     /** Moves the booking to another slot. A refusal leaves it as it was. */
-    async reschedule(id: string, slot: SlotBody, { requestId }: { requestId: string }): Promise<BookingRow> {
+    async reschedule(id: string, slot: SlotBody, { requestId, by, client }: MoveOptions): Promise<BookingRow> {
       const given = parseSlot('body.slot', slot)
       const known = await bookingStore(db.read).get(id)
       requireMovable(known)
@@ -41,7 +62,9 @@ export function moves(deps: MoveDeps) {
       const found = await finder.check(experience, choice, asked)
       const checked = { ...found, candidates: currentFirst(found.candidates, hostsOf(known)) }
       const asks = experience.definition.endpoints.booking !== null
-      const begun = await db.transaction((tx) => beginMove(tx, { experience, checked, known, asks }))
+      const isGuest = by === 'guest'
+      const begin = () => db.transaction((tx) => beginMove(tx, { experience, checked, known, asks, isGuest, client }))
+      const begun = await reportingLimits(deps, experience, begin)
       if (begun.asking === undefined) return begun.row
       const { holdId, slot: next } = begun.asking
       const decision = await ask(experience, known, { requestId, next })
@@ -52,12 +75,7 @@ export function moves(deps: MoveDeps) {
   /** Blocks the new time beside the old one. Without anybody to ask, the booking is moved at once. */
   async function beginMove(
     tx: Tx,
-    {
-      experience,
-      checked,
-      known,
-      asks,
-    }: { experience: Experience; checked: CheckedSlot; known: BookingRow; asks: boolean },
+    { experience, checked, known, asks, isGuest, client }: Beginning,
   ): Promise<{ row: BookingRow; asking?: Asking }> {
     const nowMs = clock.now()
     await lockHosts(tx, db.dialect, checked.candidates, nowMs)
@@ -70,6 +88,7 @@ export function moves(deps: MoveDeps) {
     requireMovable(row)
     if (!isComplete) throw new AppError('slot_unavailable')
     if (row.sequence !== known.sequence) throw conflict('The booking was moved meanwhile.')
+    if (isGuest) await chargeMessages(tx, budget, row, client)
     if (!asks) {
       const moved = await changes.move(tx, row, account, slot, { holdId })
       await changes.record(tx, [moved.event])
@@ -77,7 +96,13 @@ export function moves(deps: MoveDeps) {
     }
     if (await hasOpenMove(tx, row.id)) throw conflict('The booking is being moved already. Try again shortly.')
     await bookingStore(tx).insertHold({
-      ...{ id: holdId, experienceId: experience.id, slot: cleanJson(slot), expiresAt: taking.expiresAt },
+      id: holdId,
+      experienceId: experience.id,
+      slot: cleanJson(slot),
+      expiresAt: taking.expiresAt,
+      client: null,
+      startMs: slot.start,
+      endMs: slot.end,
     })
     await addTasks(tx, deps, row.id, [task])
     return { row, asking: { holdId, slot } }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { AllowedOrigins, App, Idempotency } from '../../../infra/http/index.ts'
+import { type AllowedOrigins, type App, clientBlock, type Idempotency } from '../../../infra/http/index.ts'
 import { AppError } from '../../../lib/errors.ts'
 import type { BookingRow } from '../tables.ts'
 import {
@@ -19,6 +19,7 @@ import {
   rescheduleBody,
   updateBody,
 } from './api.ts'
+import { linkSubject } from './link-limits.ts'
 import type { Actor, Bookings } from './service.ts'
 
 interface BookingRouteDeps {
@@ -39,30 +40,37 @@ const keyHeader = Type.Object({
 })
 const MINUTE_MS = 60_000
 const slugOf = ({ caller, params }: FastifyRequest) => (caller === undefined ? String(Object(params).slug) : undefined)
-const bookingOf = ({ caller, params }: FastifyRequest) =>
-  caller === undefined ? String(Object(params).bookingId) : undefined
-/** For guests. Requests with a key are not counted. */
+/** For guests. Requests with a key are not counted. The limits per experience are far from what a few clients can reach. */
 const LIMITS = {
   hold: {
     name: 'booking-holds',
     address: { limit: 30, windowMs: 10 * MINUTE_MS },
-    subject: { limit: 600, windowMs: 10 * MINUTE_MS, of: slugOf },
+    subject: { limit: 1500, windowMs: 10 * MINUTE_MS, of: slugOf },
   },
   book: {
     name: 'bookings',
     address: { limit: 60, windowMs: 10 * MINUTE_MS },
-    subject: { limit: 300, windowMs: 10 * MINUTE_MS, of: slugOf },
-  },
-  change: {
-    name: 'booking-changes',
-    address: { limit: 60, windowMs: 10 * MINUTE_MS },
-    subject: { limit: 20, windowMs: 10 * MINUTE_MS, of: bookingOf },
+    subject: { limit: 3000, windowMs: 10 * MINUTE_MS, of: slugOf },
   },
 }
+/** Requests with the right token per booking, others per client. */
+const CHANGES = { limit: 20, windowMs: 10 * MINUTE_MS }
 
 export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: BookingRouteDeps): void {
   const { links } = bookings
   const full = (row: BookingRow) => bookingView(row, links.of(row))
+  const changeLimits = {
+    name: 'booking-changes',
+    // Far beyond the wrong tokens of one client, so that a guest behind the same router gets through.
+    address: { limit: 600, windowMs: 10 * MINUTE_MS },
+    subject: {
+      ...CHANGES,
+      of: ({ caller, params, body, ip }: FastifyRequest) =>
+        caller === undefined
+          ? linkSubject(bookings, { bookingId: Object(params).bookingId, token: Object(body).token, ip })
+          : undefined,
+    },
+  }
 
   app.post(
     '/scheduler/experiences/:slug/holds',
@@ -79,7 +87,10 @@ export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: Bo
         response: { 200: holdSchema },
       },
     },
-    async ({ params, body, id: requestId }) => holdView(await bookings.hold(params.slug, body.slot, { requestId })),
+    async ({ params, body, caller, ip, id: requestId }) => {
+      const client = caller === undefined ? clientBlock(ip) : undefined
+      return holdView(await bookings.hold(params.slug, body.slot, { requestId, client }))
+    },
   )
 
   app.post(
@@ -99,10 +110,15 @@ export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: Bo
         response: { 201: Type.Union([bookingSchema, guestBookingSchema]) },
       },
     },
-    async ({ params, body, headers, caller, id: requestId }, reply) => {
+    async ({ params, body, headers, caller, ip, id: requestId }, reply) => {
       const isKeyed = caller !== undefined
       const key = headers['idempotency-key']
-      const { row, isRepeated } = await bookings.create(params.slug, body, { key, requestId, isKeyed })
+      const { row, isRepeated } = await bookings.create(params.slug, body, {
+        key,
+        requestId,
+        isKeyed,
+        client: isKeyed ? undefined : clientBlock(ip),
+      })
       if (isRepeated) reply.header('idempotent-replayed', 'true')
       reply.code(201)
       return isKeyed ? full(row) : guestBookingView(row, links.of(row))
@@ -163,7 +179,7 @@ export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: Bo
   app.post(
     '/scheduler/bookings/:bookingId/cancel',
     {
-      config: { access: 'open:write', rateLimit: LIMITS.change },
+      config: { access: 'open:write', rateLimit: changeLimits },
       schema: {
         tags,
         operationId: 'cancelBooking',
@@ -175,9 +191,9 @@ export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: Bo
         response: { 200: Type.Union([bookingSchema, guestBookingSchema]) },
       },
     },
-    idempotency.writing(async ({ params, body, caller }) => {
+    idempotency.writing(async ({ params, body, caller, ip }) => {
       const by = await actorOf(params.bookingId, body.token, caller)
-      const row = await bookings.cancel(params.bookingId, by, body.reason || null)
+      const row = await bookings.cancel(params.bookingId, by, body.reason || null, clientBlock(ip))
       return async () => viewFor(by, row)
     }),
   )
@@ -185,7 +201,7 @@ export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: Bo
   app.post(
     '/scheduler/bookings/:bookingId/reschedule',
     {
-      config: { access: 'open:write', rateLimit: LIMITS.change },
+      config: { access: 'open:write', rateLimit: changeLimits },
       schema: {
         tags,
         operationId: 'rescheduleBooking',
@@ -198,9 +214,9 @@ export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: Bo
         response: { 200: Type.Union([bookingSchema, guestBookingSchema]) },
       },
     },
-    idempotency.writing(async ({ params, body, caller, id: requestId }) => {
+    idempotency.writing(async ({ params, body, caller, ip, id: requestId }) => {
       const by = await actorOf(params.bookingId, body.token, caller)
-      const row = await bookings.reschedule(params.bookingId, body.slot, { requestId })
+      const row = await bookings.reschedule(params.bookingId, body.slot, { requestId, by, client: clientBlock(ip) })
       return async () => viewFor(by, row)
     }),
   )

@@ -7,11 +7,17 @@ import { parseTime, TIME_PROBLEM } from '../../../lib/time.ts'
 import { blockStore } from '../availability/blocks.ts'
 import type { CheckedSlot, SlotChoice, StoredSlot } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
-import type { BookingRow, HoldRow } from '../tables.ts'
+import { chargeMessages, refundGuest, rememberPeople } from '../guests/booking-mail.ts'
+import { MailLimited } from '../guests/budget.ts'
+import { reportingLimits } from '../guests/limited.ts'
+import { addressKey } from '../guests/mailbox.ts'
+import type { BookingRow, GuestProof, HoldRow } from '../tables.ts'
 import { addTasks } from '../tasks/store.ts'
+import type { Verification } from '../verification/service.ts'
 import type { BookingBody, BookingQuery, SlotBody, UpdateBody } from './api.ts'
-import { checkSignal, HOLD_MS, holdExpired, lockHosts, takeHold, takeSlot } from './blocking.ts'
+import { checkSignal, holdExpired, lockHosts, takeHold, takeSlot } from './blocking.ts'
 import { type Given, givenOf, hostsOf, isBooked } from './booking.ts'
+import { type Held, type HoldOptions, holdSlot } from './holding.ts'
 import { hashOf, parseGiven, parseGuest, parseSlot } from './input.ts'
 import type { LinkRole, Links } from './links.ts'
 import { conflict, type MoveDeps, moves } from './moving.ts'
@@ -20,8 +26,7 @@ import { bookingStore } from './store.ts'
 interface BookingDeps extends MoveDeps {
   links: Links
   experiences: MoveDeps['experiences'] & { getActive(slug: string): Promise<Experience> }
-  /** Throws `validation_failed` unless the guest has entered the code that was sent to the address. */
-  checkVerification?(experience: Experience, email: string, code: string | undefined): Promise<void>
+  verification: Pick<Verification, 'check' | 'use'>
 }
 
 export interface RequestOptions {
@@ -30,6 +35,8 @@ export interface RequestOptions {
   requestId: string
   /** From the application, with an API key. */
   isKeyed: boolean
+  /** Who asked, without a key. See `clientBlock`. */
+  client?: string | undefined
 }
 
 /** Who cancels or moves a booking. */
@@ -39,7 +46,7 @@ const MAX_KEY = 256
 
 /** Books slots. See docs/decisions/0043-booking-scheduler.md for the order of what happens. */
 export function bookings(deps: BookingDeps) {
-  const { db, clock, ids, experiences, finder, links, changes, decisions } = deps
+  const { db, clock, ids, experiences, finder, links, changes, decisions, verification, budget } = deps
   const { decide, ask, whileAsked, cancelOpenMoves } = decisions
 
   /** What a repeated request gets: the booking as it is. Undefined without one. */
@@ -75,7 +82,7 @@ export function bookings(deps: BookingDeps) {
   async function create(
     slug: string,
     body: BookingBody,
-    { key, requestId, isKeyed }: RequestOptions,
+    { key, requestId, isKeyed, client }: RequestOptions,
   ): Promise<{ row: BookingRow; isRepeated: boolean }> {
     const experience = await experiences.getActive(slug)
     const requestKey = keyOf(experience, key)
@@ -86,7 +93,11 @@ export function bookings(deps: BookingDeps) {
     }
     const { bookingForm } = experience.definition
     const given: Given = { ...parseGiven(body, bookingForm), requestHash }
-    if (!isKeyed) await deps.checkVerification?.(experience, given.guest.email, body.verificationCode)
+    const { verificationCode: code, verificationId } = body
+    const codeId = isKeyed
+      ? undefined
+      : await verification.check(experience, given.guest.email, { code, verificationId, client: client ?? '' })
+    const verifiedBy = isKeyed ? 'application' : codeId === undefined ? null : 'code'
     const { guest, responses, metadata } = given
     const except = body.holdId === undefined ? {} : { except: body.holdId }
     const asked = { guest, responses, metadata, requestId, ...except, signal: checkSignal() }
@@ -95,9 +106,11 @@ export function bookings(deps: BookingDeps) {
       const hold = body.holdId === undefined ? undefined : await findHold(experience, body.holdId)
       const choice = choiceOf(body, hold)
       const checked = await finder.check(experience, choice, asked)
-      return db.transaction((tx) => insertBooking(tx, { experience, checked, hold, given, requestKey, asks }))
+      return db.transaction((tx) =>
+        insertBooking(tx, { experience, checked, hold, given, requestKey, asks, verifiedBy, codeId, client }),
+      )
     }
-    const { row, isRepeated } = await take().catch(async (error: unknown) => {
+    const { row, isRepeated } = await reportingLimits(deps, experience, take).catch(async (error: unknown) => {
       // The first request with this key may have taken the slot meanwhile.
       const isTaken = error instanceof AppError && error.code === 'slot_unavailable'
       const mayBeTwin = requestKey !== null && (isTaken || db.dialect.isUniqueViolation(error))
@@ -119,11 +132,15 @@ export function bookings(deps: BookingDeps) {
     requestKey: string | null
     /** The application decides. */
     asks: boolean
+    verifiedBy: GuestProof | null
+    /** The code that proves it. */
+    codeId: string | undefined
+    client: string | undefined
   }
 
   async function insertBooking(
     tx: Tx,
-    { experience, checked, hold, given, requestKey, asks }: Inserted,
+    { experience, checked, hold, given, requestKey, asks, verifiedBy, codeId, client }: Inserted,
   ): Promise<{ row: BookingRow; isRepeated: boolean }> {
     const nowMs = clock.now()
     await lockHosts(tx, db.dialect, checked.candidates, nowMs)
@@ -136,12 +153,23 @@ export function bookings(deps: BookingDeps) {
     const row: BookingRow = {
       ...{ id, experienceId: experience.id, experienceSlug: experience.slug, requestKey, status: 'pending' },
       ...{ startMs: slot.start, endMs: slot.end, slot: cleanJson(slot), given: cleanJson(given) },
-      ...{ guestEmail: given.guest.email.toLowerCase(), hosts: JSON.stringify(slot.hosts) },
+      ...{ guestEmail: addressKey(given.guest.email), hosts: JSON.stringify(slot.hosts) },
       ...{ eventId: null, joinUrl: null, reason: null, cancelledBy: null },
       ...{ calendarState: slot.hosts.length === 0 ? 'none' : 'pending', calendarError: null },
-      ...{ sequence: 0, linkSecret: secretToken(), version: 1, createdAt: nowMs, updatedAt: nowMs },
+      ...{
+        sequence: 0,
+        linkSecret: secretToken(),
+        verifiedBy,
+        mailCharge: null,
+        version: 1,
+        createdAt: nowMs,
+        updatedAt: nowMs,
+      },
     }
     const created = await changes.create(tx, row, account)
+    if (codeId !== undefined) await verification.use(tx, codeId)
+    if (verifiedBy !== 'application') await chargeMessages(tx, budget, row, client)
+    if (verifiedBy !== null) await rememberPeople(tx, budget, row)
     if (asks) {
       await addTasks(tx, deps, id, [whileAsked('')])
       await changes.record(tx, [created.event])
@@ -177,31 +205,20 @@ export function bookings(deps: BookingDeps) {
     links,
     create,
 
-    /** Keeps the slot for its guest for five minutes. */
-    async hold(slug: string, slot: SlotBody, { requestId }: Pick<RequestOptions, 'requestId'>) {
-      const experience = await experiences.getActive(slug)
-      const choice = parseSlot('body.slot', slot)
-      const checked = await finder.check(experience, choice, { requestId, signal: checkSignal() })
-      return db.transaction(async (tx) => {
-        const nowMs = clock.now()
-        await lockHosts(tx, db.dialect, checked.candidates, nowMs)
-        const [id, expiresAt] = [ids('hld'), nowMs + HOLD_MS]
-        const taken = await takeSlot(tx, { experience, checked, ownerId: id, expiresAt, nowMs })
-        await bookingStore(tx).insertHold({ id, experienceId: experience.id, slot: cleanJson(taken), expiresAt })
-        return { id, slot: taken, expiresAt }
-      })
+    async hold(slug: string, slot: SlotBody, options: HoldOptions): Promise<Held> {
+      return holdSlot(deps, await experiences.getActive(slug), slot, options)
     },
 
     get: (id: string): Promise<BookingRow> => bookingStore(db.read).get(id),
 
     /** By the token of a link. Throws not_found for a wrong one, as for an unknown booking. */
-    async byLink(id: string, token: string): Promise<{ row: BookingRow; role: LinkRole }> {
+    async byLink(id: string, token: string): Promise<{ row: BookingRow; role: LinkRole; isReader: boolean }> {
       const row = await bookingStore(db.read).find(id)
-      const role = row && links.roleOf(row, token)
-      if (row === undefined || role === undefined) {
+      const holder = row && links.holderOf(row, token)
+      if (row === undefined || holder === undefined) {
         throw new AppError('not_found', { message: 'This link is not valid. Open it again from the message.' })
       }
-      return { row, role }
+      return { row, role: holder === 'host' ? 'host' : 'guest', isReader: holder === 'reader' }
     },
 
     async list({ from, to, ...query }: BookingQuery): Promise<Page<BookingRow>> {
@@ -242,7 +259,7 @@ export function bookings(deps: BookingDeps) {
     },
 
     /** Repeating it changes nothing. Throws conflict when the booking has ended. */
-    async cancel(id: string, by: Actor, reason: string | null): Promise<BookingRow> {
+    async cancel(id: string, by: Actor, reason: string | null, client?: string): Promise<BookingRow> {
       const known = await bookingStore(db.read).get(id)
       return db.transaction(async (tx) => {
         const { account } = await changes.hold(tx, hostsOf(known))
@@ -251,13 +268,44 @@ export function bookings(deps: BookingDeps) {
         if (row.status === 'rejected') throw conflict('The booking was rejected.')
         if (row.endMs <= clock.now()) throw conflict('The booking has taken place.')
         await cancelOpenMoves(tx, row.id)
-        const cancelled = await changes.cancel(tx, row, account, { by, reason })
+        const mailsGuests = by !== 'guest' || (await mayMail(tx, row, client))
+        const cancelled = await changes.cancel(tx, row, account, { by, reason, mailsGuests })
         await changes.record(tx, [cancelled.event])
         return cancelled.row
       })
     },
 
+    /** The guest opened the link of a message. Attendees get theirs now. Repeating it changes nothing. */
+    async confirmAddress(id: string, client: string): Promise<BookingRow> {
+      const known = await bookingStore(db.read).get(id)
+      const experience = await experiences.findById(known.experienceId)
+      if (experience === undefined) throw conflict('The experience of this booking no longer exists.')
+      const confirm = () =>
+        db.transaction(async (tx) => {
+          await changes.hold(tx, hostsOf(known))
+          const row = await bookingStore(tx).lock(id, db.dialect)
+          if (row.verifiedBy !== null || (row.status !== 'pending' && !isBooked(row))) return row
+          const verified = await changes.verify(tx, row)
+          await refundGuest(tx, budget, verified)
+          await chargeMessages(tx, budget, verified, client)
+          await rememberPeople(tx, budget, verified)
+          return verified
+        })
+      return reportingLimits(deps, experience, confirm)
+    },
+
     ...moves(deps),
+  }
+
+  /** The end of a booking is never refused. Where its messages would exceed a budget, only the hosts get one. */
+  async function mayMail(tx: Tx, row: BookingRow, client: string | undefined): Promise<boolean> {
+    try {
+      await chargeMessages(tx, budget, row, client)
+      return true
+    } catch (error) {
+      if (error instanceof MailLimited) return false
+      throw error
+    }
   }
 }
 

@@ -17,7 +17,7 @@ function rowOf(number: number, hosts: string[]): BookingRow {
     },
     ...{ given: '{}', guestEmail: 'lin@northwind.example', hosts: JSON.stringify(hosts), eventId: null, joinUrl: null },
     ...{ reason: null, cancelledBy: null, calendarState: 'written', calendarError: null, sequence: 0 },
-    ...{ linkSecret: 'secret', version: 2, createdAt: 0, updatedAt: 0 },
+    ...{ linkSecret: 'secret', verifiedBy: null, mailCharge: null, version: 2, createdAt: 0, updatedAt: 0 },
   }
 }
 
@@ -73,7 +73,15 @@ describeEachDatabase('stored bookings', (open) => {
         ['hld_1', 10],
         ['hld_2', 30],
       ] as const) {
-        await bookingStore(tx).insertHold({ id, experienceId: 'exp_1', slot: '{}', expiresAt })
+        await bookingStore(tx).insertHold({
+          id,
+          experienceId: 'exp_1',
+          slot: '{}',
+          expiresAt,
+          client: null,
+          startMs: null,
+          endMs: null,
+        })
       }
     })
     expect(await db.transaction((tx) => purgeBookings(tx, 4 * DAY_MS, 2))).toBe(2)

@@ -72,13 +72,16 @@ function slotOf(given: unknown, path: string, timezone: string): Slot {
 /** Of a response with status 2xx. An empty one confirms. */
 export function parseDecision(body: unknown): BookingDecision {
   const answer = body === undefined ? {} : objectOf(body, 'The response')
-  const { status, eventId, joinUrl, metadata } = answer
+  const { status, eventId, joinUrl, metadata, guestVerified } = answer
   if (status === 'rejected') return { kind: 'refused', reason: reasonIn(body) }
   if (!isAbsent(status) && status !== 'confirmed') throw new BadAnswer('status must be confirmed or rejected')
   if (!isAbsent(eventId) && (typeof eventId !== 'string' || eventId.length > MAX_ID)) {
     throw new BadAnswer(`eventId must be a text of at most ${MAX_ID} characters`)
   }
   if (!isAbsent(joinUrl) && !isLink(joinUrl)) throw new BadAnswer('joinUrl must be an http or https URL')
+  if (!isAbsent(guestVerified) && typeof guestVerified !== 'boolean') {
+    throw new BadAnswer('guestVerified must be true or false')
+  }
   const kept = isAbsent(metadata) ? null : cleanJson(objectOf(metadata, 'metadata'))
   if (kept !== null && Buffer.byteLength(kept) > MAX_METADATA_BYTES) {
     throw new BadAnswer('metadata must not exceed 16 KB')
@@ -88,6 +91,7 @@ export function parseDecision(body: unknown): BookingDecision {
     eventId: typeof eventId === 'string' ? cleanText(eventId) : null,
     joinUrl: isLink(joinUrl) ? new URL(joinUrl).href : null,
     metadata: kept === null ? null : JSON.parse(kept),
+    ...(guestVerified === true && { guestVerified }),
   }
 }
 

@@ -23,7 +23,9 @@ describeEachDatabase('a booking of a slot from the application', (open) => {
     const { list, book, hold, receiver, booking, account, blocks } = await serve()
     const host = await account()
     const own = { participants: ['Ada'], metadata: { accountId: host, office: 'Berlin' } }
-    receiver.always(json(answer([slot('09:00', '09:30', own), slot('10:00', '10:30', own)])))
+    receiver.always(
+      json(answer([slot('09:00', '09:30', own), slot('10:00', '10:30', own), slot('11:00', '11:30', own)])),
+    )
     const [first, second] = (await list()).json.slots
     const made = await book({ slot: first })
     expect([made.status, made.json.slot]).toMatchObject([201, own])
@@ -31,9 +33,10 @@ describeEachDatabase('a booking of a slot from the application', (open) => {
     const held = await book({ slot: second, holdId: await hold(second) })
     expect([held.status, held.json.slot]).toMatchObject([201, own])
     expect(await blocks()).toEqual([made, held].map((one) => ({ ownerId: one.json.id, hostId: host })))
-    expect(receiver.requests).toHaveLength(1)
-    // The application lists it still.
-    expect((await list()).json.slots).toEqual([])
+    // Once for the list, and once for the other times that the host keeps beside the hold of a guest.
+    expect(receiver.requests).toHaveLength(2)
+    // The application lists them still.
+    expect((await list()).json.slots).toMatchObject([{ start: '2026-11-24T11:00:00.000Z' }])
     expect((await book({ slot: first })).json.error.code).toBe('slot_unavailable')
     expect(booking.requests).toHaveLength(2)
   })
@@ -48,7 +51,7 @@ describeEachDatabase('a booking of a slot from the application', (open) => {
         routing: [{ when: { field: 'vip', equals: true }, accountIds: [bob] }],
       },
     })
-    receiver.always(json(answer([slot('09:00', '09:30')])))
+    receiver.always(json(answer([slot('09:00', '09:30'), slot('10:00', '10:30')])))
     const [listed] = (await list()).json.slots
     const holdId = await hold(listed)
     expect(await blocks()).toEqual([{ ownerId: holdId, hostId: ada }])
@@ -70,6 +73,34 @@ describeEachDatabase('a booking of a slot from the application', (open) => {
       409,
       { code: 'redirected', redirectUrl: 'https://example.com/shop' },
     ])
+  })
+
+  it('vouches for a guest if the application says so, so that attendees are invited', async () => {
+    const { book, receiver, booking, account, db, call } = await serve()
+    await call('PATCH', PATH, { defaultAccountIds: [await account()] })
+    receiver.always(json(answer(['09:00', '10:00', '11:00'].map((time) => slot(time, `${time.slice(0, 2)}:30`)))))
+    const recipients = async (id: string) => {
+      const tasks = await db.read.selectFrom('bookingTasks').select('subject').where('bookingId', '=', id).execute()
+      return tasks.map(({ subject }) => subject.split(':')[2] ?? '').filter((one) => /guest|attendees/.test(one))
+    }
+    const spent = async () => {
+      const rows = await db.read.selectFrom('guestCounters').select('spent').execute()
+      return rows.flatMap((row) => JSON.parse(row.spent))
+    }
+    const attendees = [{ email: 'kim@example.org' }]
+    booking.always(json({ status: 'confirmed', guestVerified: true }))
+    const known = (await book({ slot: { start: at('09:00') }, attendees })).json
+    expect([known.guestVerified, (await recipients(known.id)).sort()]).toEqual([true, ['attendees', 'guest']])
+    expect(await spent()).toEqual([])
+    booking.always(json({ status: 'confirmed' }))
+    // Now the host knows the guest, but somebody else may have entered the address.
+    const other = (await book({ slot: { start: at('10:00') }, attendees })).json
+    expect([other.guestVerified, await recipients(other.id)]).toEqual([false, ['guest']])
+    expect(await spent()).toHaveLength(1)
+    // A booking that the application refuses sends no message, and costs none.
+    booking.always(json({ status: 'rejected' }))
+    expect((await book({ slot: { start: at('11:00') } })).status).toBe(409)
+    expect((await spent()).map(([, count]) => count)).toEqual([1])
   })
 
   it('needs the code of the guest, but none with a key', async () => {

@@ -63,6 +63,8 @@ describe('the booking callback', () => {
   const DECISIONS: [what: string, response: ReceiverResponse, decision: object][] = [
     ['nothing', { status: 204 }, { kind: 'confirmed', eventId: null, joinUrl: null, metadata: null }],
     ['an empty object', json({}), { kind: 'confirmed' }],
+    ['a guest whom the application knows', json({ guestVerified: true }), { kind: 'confirmed', guestVerified: true }],
+    ['a text about the guest', json({ guestVerified: 'yes' }), { kind: 'failed', code: 'callback_failed' }],
     ['409', json({ message: ' Taken \n meanwhile. ' }, 409), { kind: 'refused', reason: 'Taken meanwhile.' }],
     ['409 and a page', { status: 409, body: '<html>' }, { kind: 'refused', reason: expect.any(String) }],
     ['a rejection', json({ status: 'rejected', message: 'No.' }), { kind: 'refused', reason: 'No.' }],

@@ -49,6 +49,20 @@ export function callbackFinder({ db, callbacks, tokens, clock, existingAccounts 
       }
     },
 
+    async freeTimes(experience, { range, lengthMs, requestId }, signal) {
+      const request = { range, durationMinutes: lengthMs / MINUTE_MS, requestId }
+      const { slots } = await callbacks.findSlots(experience, request, signal)
+      const nowMs = clock.now()
+      const inside = slots.filter(({ start, end }) => start >= range.from && end <= range.to && start > nowMs)
+      const free = await bookable(experience, inside, range)
+      const known = await accountsIn(free)
+      return free.map((slot) => ({
+        start: slot.start,
+        end: slot.end,
+        hosts: hostsOf(experience, slot, known).candidates,
+      }))
+    },
+
     async check(experience, choice, options) {
       const slot = provenSlot(experience, choice) ?? (await askedSlot(experience, choice, options))
       return { slot, ...hostsOf(experience, slot, await accountsIn([slot])) }

@@ -44,6 +44,8 @@ export function slotFinder(deps: SlotFinderDeps): SlotFinder {
       return routed.experience.id === experience.id ? list : { ...list, experience: routed.experience }
     },
 
+    freeTimes: (experience, request, signal) => finderOf(experience).freeTimes(experience, request, signal),
+
     async check(experience, choice, options) {
       const { responses, guest = null, metadata = {}, requestId, signal } = options
       if (responses === undefined) return finderOf(experience).check(experience, choice, options)

@@ -270,6 +270,19 @@ export const experienceParams = Type.Object({
   slug: Type.String({ minLength: 1, description: 'The slug of the experience.' }),
 })
 
+const mailLimit = Type.Object(
+  {
+    limit: Type.Enum(['experience', 'client', 'account', 'address'], { description: 'The budget that was used up.' }),
+    limitedAt: timestamp('When the first request was refused.'),
+    refusedRequests: Type.Integer(),
+  },
+  {
+    title: 'MailLimit',
+    description:
+      'Requests of the last 24 hours that were refused, because too many messages would have gone to addresses that nobody has verified.',
+  },
+)
+
 export const experienceSchema = Type.Object(
   {
     id: Type.String(),
@@ -287,6 +300,7 @@ export const experienceSchema = Type.Object(
     bookingForm: nullable(bookingForm),
     ui: nullable(ui),
     allowedOrigins: Type.Array(Type.String()),
+    mailLimit: nullable(mailLimit),
     bookingUrl: Type.String({ description: 'The booking page.' }),
     callbackSecret: Type.Optional(
       Type.String({

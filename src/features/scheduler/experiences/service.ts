@@ -1,4 +1,4 @@
-import type { Db, Tx } from '../../../infra/db/index.ts'
+import type { Db, Handle, Tx } from '../../../infra/db/index.ts'
 import type { AddressGuard } from '../../../infra/net/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError, invalidFields } from '../../../lib/errors.ts'
@@ -7,6 +7,7 @@ import { type Page, type PageQuery, pageOf, pageRequest } from '../../../lib/pag
 import type { Sealer } from '../../../lib/seal.ts'
 import { generateSigningSecret } from '../../../lib/signature.ts'
 import { existingAccounts } from '../../accounts/index.ts'
+import { findMailLimits, type MailLimit } from '../guests/limited.ts'
 import type { ExperienceRow } from '../tables.ts'
 import type { CreateBody, ExperienceView, PublicExperience, UpdateBody } from './api.ts'
 import { type Experience, experienceContext, openExperience } from './experience.ts'
@@ -49,7 +50,14 @@ const LIST = ['scheduler/experiences']
 export function experiences(deps: ExperienceDeps): Experiences {
   const { db, clock, ids, sealer, guard, publicUrl } = deps
   const open = (row: ExperienceRow) => openExperience(row, sealer)
-  const view = (experience: Experience) => experienceView(experience, publicUrl)
+  const view = (experience: Experience, limits: ReadonlyMap<string, MailLimit> = new Map()) =>
+    experienceView(experience, publicUrl, limits.get(experience.id) ?? null)
+  const limitsOf = (handle: Handle, rows: readonly ExperienceRow[]) =>
+    findMailLimits(
+      handle,
+      rows.map(({ id }) => id),
+      clock.now(),
+    )
 
   function toRow(id: string, slug: string, { isActive, definition, secrets, ...rest }: Changes, createdAt: number) {
     return {
@@ -91,11 +99,13 @@ export function experiences(deps: ExperienceDeps): Experiences {
       const { limit, offset, after: [after] = [] } = request
       const rows = await store.page({ limit, offset, ...(after !== undefined && { after }) })
       const page = pageOf(rows, request, await store.count(), LIST, (row) => [row.id])
-      return { ...page, items: page.items.map((row) => view(open(row))) }
+      const limits = await limitsOf(db.read, page.items)
+      return { ...page, items: page.items.map((row) => view(open(row), limits)) }
     },
 
     async get(slug) {
-      return view(open((await experienceStore(db.read).find(slug)) ?? missing(slug)))
+      const row = (await experienceStore(db.read).find(slug)) ?? missing(slug)
+      return view(open(row), await limitsOf(db.read, [row]))
     },
 
     findActive,
@@ -129,7 +139,7 @@ export function experiences(deps: ExperienceDeps): Experiences {
         const row = toRow(current.id, slug, changed(current, body), current.createdAt)
         await store.update(current.id, row)
         await also?.(tx)
-        return view(open(row))
+        return view(open(row), await limitsOf(tx, [row]))
       })
     },
 

@@ -1,11 +1,12 @@
 import { MASK, maskedHeaders } from '../../../infra/outbound/index.ts'
 import { isoTime } from '../../../lib/time.ts'
 import { defaultMinutes } from '../availability/rules.ts'
+import type { MailLimit } from '../guests/limited.ts'
 import type { ExperienceView, PublicExperience } from './api.ts'
 import { bookingUrl, type CallbackName, type Experience } from './experience.ts'
 
 /** As the API returns it: without secrets. */
-export function experienceView(experience: Experience, publicUrl: string): ExperienceView {
+export function experienceView(experience: Experience, publicUrl: string, mailLimit: MailLimit | null): ExperienceView {
   const { id, slug, name, description, timezone, isActive, definition } = experience
   const { defaultAccountIds, metadata, availability, bookingForm, ui, allowedOrigins } = definition
   return {
@@ -13,7 +14,7 @@ export function experienceView(experience: Experience, publicUrl: string): Exper
     availabilityEndpoint: endpointView(experience, 'availability'),
     bookingEndpoint: endpointView(experience, 'booking'),
     routingEndpoint: endpointView(experience, 'routing'),
-    ...{ bookingForm, ui, allowedOrigins },
+    ...{ bookingForm, ui, allowedOrigins, mailLimit },
     bookingUrl: bookingUrl(publicUrl, slug),
     createdAt: isoTime(experience.createdAt),
     updatedAt: isoTime(experience.updatedAt),

@@ -1,9 +1,11 @@
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { App } from '../../../infra/http/index.ts'
+import { type App, clientBlock } from '../../../infra/http/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { type ManagedBooking, managePage } from '../../../ui/booking/index.ts'
 import { givenOf, isBooked, slotOf } from '../bookings/booking.ts'
+import { linkSubject } from '../bookings/link-limits.ts'
 import type { LinkRole } from '../bookings/links.ts'
 import type { Experience } from '../experiences/experience.ts'
 import type { BookingRow } from '../tables.ts'
@@ -14,24 +16,19 @@ export interface ManagePageDeps {
   clock: Clock
   bookings: {
     /** Throws not_found for a wrong token. */
-    byLink(id: string, token: string): Promise<{ row: BookingRow; role: LinkRole }>
-    cancel(id: string, by: LinkRole, reason: string | null): Promise<BookingRow>
+    byLink(id: string, token: string): Promise<{ row: BookingRow; role: LinkRole; isReader: boolean }>
+    cancel(id: string, by: LinkRole, reason: string | null, client: string): Promise<BookingRow>
+    confirmAddress(id: string, client: string): Promise<BookingRow>
   }
   experiences: { findById(id: string): Promise<Experience | undefined> }
 }
 
 const MINUTE_MS = 60_000
-const bookingOf = ({ params }: { params: unknown }) => String(Object(params).bookingId)
-const LIMITS = {
-  name: 'managed-bookings',
-  address: { limit: 120, windowMs: MINUTE_MS },
-  subject: { limit: 120, windowMs: 10 * MINUTE_MS, of: bookingOf },
-}
-const CANCEL_LIMITS = {
-  name: 'cancelled-bookings',
-  address: { limit: 30, windowMs: 10 * MINUTE_MS },
-  subject: { limit: 20, windowMs: 10 * MINUTE_MS, of: bookingOf },
-}
+/** Requests with the right token per booking, others per client. */
+const VIEWS = { limit: 120, windowMs: 10 * MINUTE_MS }
+/** Far beyond the wrong tokens of one client, so that a guest behind the same router gets through. */
+const FLOOD = { limit: 1200, windowMs: 10 * MINUTE_MS }
+const CHANGES = { limit: 20, windowMs: 10 * MINUTE_MS }
 
 const params = Type.Object({
   slug: Type.String({ minLength: 1, maxLength: 64 }),
@@ -45,25 +42,40 @@ const query = Type.Object({
 })
 const body = Type.Object({ token, reason: Type.Optional(Type.String({ maxLength: 1000 })) })
 
+const ACTIONS = ['cancel', 'reschedule', 'confirm'] as const
+
 const PATH = '/book/:slug/bookings/:bookingId'
 
 /** The page of one booking, for the holder of its link. Opening it changes nothing, because scanners of messages open links. */
 export function managePageRoutes(app: App, { pages, clock, bookings, experiences }: ManagePageDeps): void {
+  const subjectOf = ({ params, ip }: FastifyRequest, given: unknown) =>
+    linkSubject(bookings, { bookingId: Object(params).bookingId, token: Object(given).token, ip })
+  const viewLimits = {
+    name: 'managed-bookings',
+    address: FLOOD,
+    subject: { ...VIEWS, of: (request: FastifyRequest) => subjectOf(request, request.query) },
+  }
+  const changeLimits = {
+    name: 'changed-bookings',
+    address: FLOOD,
+    subject: { ...CHANGES, of: (request: FastifyRequest) => subjectOf(request, request.body) },
+  }
+
   app.get(
     PATH,
     {
       ...pages.route,
-      config: { access: 'public', rateLimit: LIMITS },
+      config: { access: 'public', rateLimit: viewLimits },
       schema: { hide: true, params, querystring: query },
     },
     async (request, reply) => {
       const { token: given, action } = request.query
-      const { row, role } = await find(request.params, given)
-      const booking = await shown(row, role)
+      const { row, role, isReader } = await find(request.params, given)
+      const booking = await shown(row, role, isReader)
       return pages.render(request, reply, (context) =>
         managePage(context, {
           ...{ booking, token: given },
-          action: action === 'cancel' || action === 'reschedule' ? action : undefined,
+          action: ACTIONS.find((one) => one === action),
         }),
       )
     },
@@ -73,17 +85,37 @@ export function managePageRoutes(app: App, { pages, clock, bookings, experiences
     PATH,
     {
       ...pages.route,
-      config: { access: 'public', form: true, rateLimit: CANCEL_LIMITS },
+      config: { access: 'public', form: true, rateLimit: changeLimits },
       schema: { hide: true, params, body },
     },
     async (request, reply) => {
       const { token: given, reason = '' } = request.body
       const { row, role } = await find(request.params, given)
-      await bookings.cancel(row.id, role, reason.trim() || null)
+      await bookings.cancel(row.id, role, reason.trim() || null, clientBlock(request.ip))
       // A page that is reloaded does not post again.
       return reply
         .code(303)
         .header('location', `${row.id}?${new URLSearchParams({ token: given })}`)
+        .send()
+    },
+  )
+
+  app.post(
+    `${PATH}/confirm`,
+    {
+      ...pages.route,
+      config: { access: 'public', form: true, rateLimit: changeLimits },
+      schema: { hide: true, params, body: Type.Object({ token }) },
+    },
+    async (request, reply) => {
+      const { token: given } = request.body
+      const { row, isReader } = await find(request.params, given)
+      // Who booked has a link too, but not the one of the message.
+      if (!isReader) throw new AppError('not_found')
+      await bookings.confirmAddress(row.id, clientBlock(request.ip))
+      return reply
+        .code(303)
+        .header('location', `../${row.id}?${new URLSearchParams({ token: given, action: 'confirm' })}`)
         .send()
     },
   )
@@ -94,7 +126,7 @@ export function managePageRoutes(app: App, { pages, clock, bookings, experiences
     return found
   }
 
-  async function shown(row: BookingRow, role: LinkRole): Promise<ManagedBooking> {
+  async function shown(row: BookingRow, role: LinkRole, isReader: boolean): Promise<ManagedBooking> {
     const experience = await experiences.findById(row.experienceId)
     const slot = slotOf(row)
     const { guest } = givenOf(row)
@@ -104,6 +136,7 @@ export function managePageRoutes(app: App, { pages, clock, bookings, experiences
       ...{ startMs: row.startMs, endMs: row.endMs },
       timezone: (role === 'guest' ? guest.timezone : undefined) ?? slot.timezone,
       isBookable: experience?.isActive === true,
+      address: row.verifiedBy !== null ? 'confirmed' : isReader ? 'asked' : 'unknown',
     }
   }
 }

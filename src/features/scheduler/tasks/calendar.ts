@@ -10,6 +10,7 @@ import type { BookingChanges } from '../bookings/changes.ts'
 import type { Links } from '../bookings/links.ts'
 import { bookingStore } from '../bookings/store.ts'
 import type { Experience } from '../experiences/experience.ts'
+import { shownGuest } from '../guests/shown.ts'
 import type { BookingRow } from '../tables.ts'
 import { eventDescription } from './event-text.ts'
 import { type Commit, Refused, type TaskKind } from './run.ts'
@@ -82,15 +83,17 @@ export function calendarTask(deps: CalendarTaskDeps): TaskKind {
   ) {
     const slot = slotOf(booking)
     const { guest } = givenOf(booking)
+    // An attendee finds the event, with the answers in it, in a calendar. Only a guest who is verified is one.
+    const showsGuest = provider === 'gmail' && booking.verifiedBy !== null
     const time = (ms: number) => ({ dateTime: isoTime(Math.floor(ms / 1000) * 1000), timeZone: slot.timezone })
     return {
       summary: summaryOf(experience?.name ?? booking.experienceSlug, guest),
       // At Google the guest sees the event, so that its links are those of the guest.
-      description: eventDescription(booking, links.of(booking, provider === 'gmail' ? 'guest' : 'host'), experience),
+      description: eventDescription(booking, links.of(booking, showsGuest ? 'guest' : 'host'), experience),
       ...(booking.joinUrl !== null && !conference && { location: booking.joinUrl.slice(0, 1024) }),
       ...{ start: time(booking.startMs), end: time(booking.endMs) },
       // The others send an invitation to every attendee, and the guest has one.
-      ...(provider === 'gmail' && { attendees: [{ email: guest.email, displayName: guest.name }] }),
+      ...(showsGuest && { attendees: [{ email: guest.email, displayName: shownGuest(booking).name }] }),
       ...(conference && { conference }),
     }
   }

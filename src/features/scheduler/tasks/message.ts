@@ -7,6 +7,8 @@ import type { Composition, Outbox } from '../../outbox/index.ts'
 import { givenOf, hostsOf, isBooked, slotOf } from '../bookings/booking.ts'
 import type { BookingLinks, Links } from '../bookings/links.ts'
 import type { Experience } from '../experiences/experience.ts'
+import { plainName } from '../guests/names.ts'
+import { shownAttendees, shownGuest, shownReason } from '../guests/shown.ts'
 import type { BookingRow } from '../tables.ts'
 import { answersOf } from './event-text.ts'
 import { type Invitation, invitationIcs } from './ics.ts'
@@ -38,6 +40,8 @@ interface Content {
   title: string
   facts: { label: string; value: string }[]
   links: { label: string; url: string }[]
+  /** Below the facts. */
+  note: string | null
   locale: string
 }
 
@@ -66,24 +70,25 @@ export function messageTask({ outbox, links, publicUrl, findExperience }: Messag
   }
 
   function compose(letter: Letter, recipient: string): Composition | undefined {
-    const { guest, attendees } = givenOf(letter.booking)
-    if (recipient === 'guest') return forGuest(letter, [guestAddress(guest)], links.of(letter.booking))
+    const { booking } = letter
+    // A link in a message proves that its holder reads the mail of the address.
+    if (recipient === 'guest') return forGuest(letter, [shownGuest(booking)], links.of(booking, 'reader'))
     if (recipient === 'attendees') {
-      const others = attendees.flatMap(({ email, displayName, name }) => {
-        const shown = displayName ?? name
-        return typeof email === 'string' ? [{ email, name: typeof shown === 'string' ? shown : '' }] : []
-      })
+      const others = booking.verifiedBy === null ? [] : shownAttendees(booking)
       // They did not book, so they get no links.
       return others.length === 0 ? undefined : forGuest(letter, others, undefined)
     }
     const account = letter.hosts.find(({ id }) => id === recipient)
-    return account && forHost(letter, account, links.of(letter.booking, 'host'))
+    return account && forHost(letter, account, links.of(booking, 'host'))
   }
 
+  /** `own`: undefined for attendees. */
   function forGuest(letter: Letter, to: RemoteAddress[], own: BookingLinks | undefined): Composition {
     const { booking, kind, sender } = letter
     const { guest } = givenOf(booking)
     const { words, locale } = wordsFor(guest.locale)
+    const isStranger = booking.verifiedBy === null
+    const reason = shownReason(booking, own === undefined)
     const zone = guest.timezone !== undefined && zoneOf(guest.timezone) ? guest.timezone : slotOf(booking).timezone
     const open = isBooked(booking) && own !== undefined
     const content: Content = {
@@ -92,14 +97,16 @@ export function messageTask({ outbox, links, publicUrl, findExperience }: Messag
         { label: words.when, value: whenText(booking, zone, locale) },
         ...(booking.joinUrl === null || !isBooked(booking) ? [] : [{ label: words.where, value: booking.joinUrl }]),
         { label: words.host, value: sender.email },
-        ...(booking.reason === null ? [] : [{ label: words.reason, value: booking.reason }]),
+        ...(reason === null ? [] : [{ label: words.reason, value: reason }]),
       ],
       links: open
         ? [
+            ...(isStranger ? [{ label: words.confirm, url: links.confirm(booking) }] : []),
             { label: words.reschedule, url: own.reschedule },
             { label: words.cancel, url: own.cancel },
           ]
         : [],
+      note: isStranger ? words.ignore : null,
       locale,
     }
     const method = kind === 'cancelled' ? ('CANCEL' as const) : ('REQUEST' as const)
@@ -130,6 +137,7 @@ export function messageTask({ outbox, links, publicUrl, findExperience }: Messag
             { label: ENGLISH.cancel, url: own.cancel },
           ]
         : [],
+      note: null,
       locale: 'en',
     }
     const file = invitationIcs(invitationOf(letter, 'PUBLISH', content, [guestAddress(guest)]))
@@ -150,6 +158,8 @@ export function messageTask({ outbox, links, publicUrl, findExperience }: Messag
     const { booking, sender } = letter
     const { guest } = givenOf(booking)
     const others = to.filter(({ email }) => email !== guest.email)
+    const isForGuest = to.some(({ email }) => email === guest.email)
+    const name = nameFor(method === 'PUBLISH' ? 'host' : isForGuest ? 'guest' : 'attendees', booking)
     return {
       ...{ method, uid: `${booking.id}@${host}`, sequence: booking.sequence, changedAt: booking.updatedAt },
       ...{ startMs: booking.startMs, endMs: booking.endMs, timezone: slotOf(booking).timezone },
@@ -157,7 +167,7 @@ export function messageTask({ outbox, links, publicUrl, findExperience }: Messag
       description: content.links.map(({ label, url }) => `${label}: ${url}`).join('\n'),
       ...{ location: booking.joinUrl ?? '', url: booking.joinUrl },
       organizer: { email: sender.email, name: '' },
-      attendees: [{ email: guest.email, name: guest.name, accepted: true }, ...others],
+      attendees: [{ email: guest.email, name, accepted: true }, ...others],
     }
   }
 
@@ -191,7 +201,15 @@ function isKind(text: string): text is Kind {
 
 /** Whether the booking is still in the state that the message is about. */
 function fits(kind: Kind, booking: BookingRow): boolean {
-  return kind === 'reminder' ? isBooked(booking) : kind === booking.status
+  // Attendees may get the confirmation of a booking that was moved before its guest was verified.
+  return kind === 'reminder' || kind === 'confirmed' ? isBooked(booking) : kind === booking.status
+}
+
+/** The name of the guest. A host is no stranger, and reads it as it was entered. */
+function nameFor(reader: 'host' | 'guest' | 'attendees', booking: BookingRow): string {
+  const { name } = givenOf(booking).guest
+  if (reader === 'host' || (reader === 'attendees' && booking.verifiedBy === 'application')) return name
+  return reader === 'guest' ? shownGuest(booking).name : plainName(name)
 }
 
 function nameOf({ booking, experience }: Letter): string {
@@ -208,13 +226,14 @@ function hostWords(kind: Kind): string {
 }
 
 function messageOf(
-  { title, facts, links, locale }: Content,
+  { title, facts, links, note, locale }: Content,
   to: RemoteAddress[],
   replyTo: RemoteAddress[],
 ): Composition {
   const lines = [
     ...[title, ''],
     ...facts.map(({ label, value }) => `${label}: ${value}`),
+    ...(note === null ? [] : ['', note]),
     ...links.flatMap(({ label, url }) => ['', `${label}:`, url]),
   ]
   const page = html`<!doctype html><html lang="${locale}" dir="auto"><body style="font-family: sans-serif">
@@ -223,6 +242,7 @@ function messageOf(
     ({ label, value }) =>
       html`<tr><th style="text-align: start; vertical-align: top; padding: 0.2em 1em 0.2em 0">${label}</th><td style="white-space: pre-line">${value}</td></tr>`,
   )}</table>
+${note !== null && html`<p>${note}</p>`}
 ${links.map(({ label, url }) => html`<p><a href="${url}">${label}</a></p>`)}
 </body></html>`
   return {

@@ -1,10 +1,11 @@
 import { Type } from 'typebox'
-import type { App } from '../../../infra/http/index.ts'
+import { type App, clientBlock } from '../../../infra/http/index.ts'
 import { invalid } from '../../../lib/errors.ts'
 import { timestamp } from '../../../lib/json-schema.ts'
 import { experienceParams } from '../experiences/api.ts'
 import { originsOf } from '../experiences/routes.ts'
 import type { Experiences } from '../experiences/service.ts'
+import { type MailLimitDeps, reportingLimits } from '../guests/limited.ts'
 import type { Verification } from './service.ts'
 
 const verificationBody = Type.Object(
@@ -16,12 +17,23 @@ const verificationBody = Type.Object(
 )
 
 const verificationSchema = Type.Object(
-  { success: Type.Boolean(), message: Type.String(), expiresAt: timestamp('Until then the code is valid.') },
+  {
+    success: Type.Boolean(),
+    message: Type.String(),
+    verificationId: Type.String({ description: 'Send it with the booking, beside the code.' }),
+    expiresAt: timestamp('Until then the code is valid.'),
+  },
   { title: 'VerificationSent' },
 )
 
-export function verificationRoutes(app: App, deps: { experiences: Experiences; verification: Verification }): void {
-  const { experiences, verification } = deps
+export interface VerificationRouteDeps {
+  experiences: Experiences
+  verification: Verification
+  limits: MailLimitDeps
+}
+
+export function verificationRoutes(app: App, deps: VerificationRouteDeps): void {
+  const { experiences, verification, limits } = deps
 
   app.post(
     '/scheduler/experiences/:slug/verification',
@@ -31,15 +43,8 @@ export function verificationRoutes(app: App, deps: { experiences: Experiences; v
         cors: originsOf(experiences),
         rateLimit: {
           name: 'verification',
+          // How many codes one mailbox gets is limited by the budget of messages.
           address: { limit: 10, windowMs: 600_000 },
-          // Strangers could fill a mailbox with codes.
-          subject: {
-            ...{ limit: 5, windowMs: 3_600_000 },
-            of: ({ params, body }) => {
-              const [slug, email] = [Object(params).slug, Object(body).email].map(String)
-              return `${slug} ${email?.trim().toLowerCase()}`
-            },
-          },
         },
       },
       schema: {
@@ -48,17 +53,18 @@ export function verificationRoutes(app: App, deps: { experiences: Experiences; v
         errors: [409],
         summary: 'Send a code to a guest',
         description:
-          'For experiences whose `bookingForm` has `verifyEmail`. Sends a code of six digits from the account of a host; the booking needs it as `verificationCode`. It is valid for 10 minutes and 5 attempts. Needs no key.',
+          'For experiences whose `bookingForm` has `verifyEmail`. Sends a code of six digits from the account of a host; the booking needs it as `verificationCode`, and the `verificationId` of the response beside it. It is valid for one booking, 10 minutes and 5 attempts. Without the `verificationId`, only the address of the client that requested the code may use it, and only its latest one. 429 mail_limited when too many messages went to addresses that are not verified. Needs no key.',
         params: experienceParams,
         body: verificationBody,
         response: { 200: verificationSchema },
       },
     },
-    async ({ params: { slug }, body }) => {
+    async ({ params: { slug }, body, ip }) => {
       const experience = await experiences.getActive(slug)
       if (body.website) throw invalid('body.website', 'must be empty')
-      const { expiresAt } = await verification.send(experience, body.email)
-      return { success: true, message: 'A code was sent to this address.', expiresAt }
+      const send = () => verification.send(experience, body.email, clientBlock(ip))
+      const sent = await reportingLimits(limits, experience, send)
+      return { success: true, message: 'A code was sent to this address.', ...sent }
     },
   )
 }

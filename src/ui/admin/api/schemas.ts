@@ -23,6 +23,7 @@ export const EVENT_TYPES: Readonly<Record<string, string>> = {
   "booking.rejected": "A booking failed: the application rejected it or did not respond, or a calendar did not take it.",
   "booking.rescheduled": "A booking was moved to another slot.",
   "booking.cancelled": "A booking was cancelled. Its slot is free again.",
+  "booking.mail_limited": "Requests for bookings or codes are refused, because too many messages would go to addresses that nobody has verified. At most once in 24 hours per experience.",
   "booking.reminder": "A booking starts soon.",
   "account.connected": "A mailbox was connected. Its first sync starts now.",
   "account.updated": "The credentials, `customUserId` or `watch` of an account changed.",
@@ -291,6 +292,7 @@ export type Booking = {
   status: "pending" | "confirmed" | "rejected" | "cancelled" | "rescheduled"
   slot: BookedSlot
   guest: BookingGuest
+  guestVerified: boolean
   attendees: (Record<string, unknown>)[]
   responses: Record<string, unknown>
   metadata: Record<string, unknown>
@@ -300,6 +302,7 @@ export type Booking = {
   updatedAt: string
   reason: string | null
   cancelledBy: "guest" | "host" | "api" | null
+  needsConfirmation: boolean
   links: BookingLinks
   calendar: BookingCalendar
   version: number
@@ -316,6 +319,7 @@ export type BookingCancelledData = {
   status: "pending" | "confirmed" | "rejected" | "cancelled" | "rescheduled"
   slot: BookedSlot
   guest: BookingGuest
+  guestVerified: boolean
   attendees: (Record<string, unknown>)[]
   responses: Record<string, unknown>
   metadata: Record<string, unknown>
@@ -372,6 +376,7 @@ export type BookingEventData = {
   status: "pending" | "confirmed" | "rejected" | "cancelled" | "rescheduled"
   slot: BookedSlot
   guest: BookingGuest
+  guestVerified: boolean
   attendees: (Record<string, unknown>)[]
   responses: Record<string, unknown>
   metadata: Record<string, unknown>
@@ -420,12 +425,30 @@ export type BookingLinks = {
   cancel: string
 }
 
+export type BookingMailLimitedData = {
+  experienceSlug: string
+  limit: "experience" | "client" | "account" | "address"
+  messages: number
+  windowHours: number
+}
+
+export type BookingMailLimitedEvent = (EventHead) & {
+  type: "booking.mail_limited"
+  data: BookingMailLimitedData
+}
+
+export type BookingMailLimitedWebhook = (WebhookEnvelopeHead) & {
+  type: "booking.mail_limited"
+  data: BookingMailLimitedData
+}
+
 export type BookingRejectedData = {
   id: string
   experienceSlug: string
   status: "pending" | "confirmed" | "rejected" | "cancelled" | "rescheduled"
   slot: BookedSlot
   guest: BookingGuest
+  guestVerified: boolean
   attendees: (Record<string, unknown>)[]
   responses: Record<string, unknown>
   metadata: Record<string, unknown>
@@ -452,6 +475,7 @@ export type BookingReminderData = {
   status: "pending" | "confirmed" | "rejected" | "cancelled" | "rescheduled"
   slot: BookedSlot
   guest: BookingGuest
+  guestVerified: boolean
   attendees: (Record<string, unknown>)[]
   responses: Record<string, unknown>
   metadata: Record<string, unknown>
@@ -478,6 +502,7 @@ export type BookingRescheduledData = {
   status: "pending" | "confirmed" | "rejected" | "cancelled" | "rescheduled"
   slot: BookedSlot
   guest: BookingGuest
+  guestVerified: boolean
   attendees: (Record<string, unknown>)[]
   responses: Record<string, unknown>
   metadata: Record<string, unknown>
@@ -967,7 +992,7 @@ export type Error = {
   requestId: string
 }
 
-export type Event = (MessageReceivedEvent | MessageSentEvent | MessageUpdatedEvent | MessageDeletedEvent | MailboxChangedEvent | DraftCreatedEvent | DraftUpdatedEvent | DraftDeletedEvent | MessageSendFailedEvent | MessageBouncedEvent | MessageOpenedEvent | MessageLinkClickedEvent | MessageRepliedEvent | CalendarEventCreatedEvent | CalendarEventUpdatedEvent | CalendarEventDeletedEvent | BookingCreatedEvent | BookingConfirmedEvent | BookingRejectedEvent | BookingRescheduledEvent | BookingCancelledEvent | BookingReminderEvent | AccountConnectedEvent | AccountUpdatedEvent | AccountAuthErrorEvent | AccountSyncStalledEvent | AccountRecoveredEvent | AccountPausedEvent | AccountResumedEvent | AccountDeletedEvent | SyncBackfillStartedEvent | SyncBackfillProgressEvent | SyncBackfillCompletedEvent | SyncBackfillFailedEvent | WebhookTestEvent | WebhookEndpointDisabledEvent)
+export type Event = (MessageReceivedEvent | MessageSentEvent | MessageUpdatedEvent | MessageDeletedEvent | MailboxChangedEvent | DraftCreatedEvent | DraftUpdatedEvent | DraftDeletedEvent | MessageSendFailedEvent | MessageBouncedEvent | MessageOpenedEvent | MessageLinkClickedEvent | MessageRepliedEvent | CalendarEventCreatedEvent | CalendarEventUpdatedEvent | CalendarEventDeletedEvent | BookingCreatedEvent | BookingConfirmedEvent | BookingRejectedEvent | BookingRescheduledEvent | BookingCancelledEvent | BookingMailLimitedEvent | BookingReminderEvent | AccountConnectedEvent | AccountUpdatedEvent | AccountAuthErrorEvent | AccountSyncStalledEvent | AccountRecoveredEvent | AccountPausedEvent | AccountResumedEvent | AccountDeletedEvent | SyncBackfillStartedEvent | SyncBackfillProgressEvent | SyncBackfillCompletedEvent | SyncBackfillFailedEvent | WebhookTestEvent | WebhookEndpointDisabledEvent)
 
 export type EventHead = {
   position: number
@@ -998,6 +1023,7 @@ export type Experience = {
   bookingForm: (BookingForm | null)
   ui: (ExperienceUi | null)
   allowedOrigins: (string)[]
+  mailLimit: (MailLimit | null)
   bookingUrl: string
   callbackSecret?: string
   createdAt: string
@@ -1067,6 +1093,7 @@ export type GuestBooking = {
   status: "pending" | "confirmed" | "rejected" | "cancelled" | "rescheduled"
   slot: BookedSlot
   guest: BookingGuest
+  guestVerified: boolean
   attendees: (Record<string, unknown>)[]
   responses: Record<string, unknown>
   metadata: Record<string, unknown>
@@ -1076,6 +1103,7 @@ export type GuestBooking = {
   updatedAt: string
   reason: string | null
   cancelledBy: "guest" | "host" | "api" | null
+  needsConfirmation: boolean
   links: BookingLinks
 }
 
@@ -1162,6 +1190,12 @@ export type LogEntry = {
   error: (Record<string, unknown> | null)
   metadata: (Record<string, unknown> | null)
   instance: string
+}
+
+export type MailLimit = {
+  limit: "experience" | "client" | "account" | "address"
+  limitedAt: string
+  refusedRequests: number
 }
 
 export type MailboxChangedData = {
@@ -1446,6 +1480,7 @@ export type NewBooking = {
   responses?: Record<string, unknown>
   metadata?: Record<string, unknown>
   verificationCode?: string
+  verificationId?: string
   website?: string
 }
 
@@ -1860,6 +1895,7 @@ export type VerificationRequest = {
 export type VerificationSent = {
   success: boolean
   message: string
+  verificationId: string
   expiresAt: string
 }
 
@@ -1970,7 +2006,7 @@ export type WebhookEndpointUpdate = {
   timeoutMs?: number
 }
 
-export type WebhookEnvelope = (MessageReceivedWebhook | MessageSentWebhook | MessageUpdatedWebhook | MessageDeletedWebhook | MailboxChangedWebhook | DraftCreatedWebhook | DraftUpdatedWebhook | DraftDeletedWebhook | MessageSendFailedWebhook | MessageBouncedWebhook | MessageOpenedWebhook | MessageLinkClickedWebhook | MessageRepliedWebhook | CalendarEventCreatedWebhook | CalendarEventUpdatedWebhook | CalendarEventDeletedWebhook | BookingCreatedWebhook | BookingConfirmedWebhook | BookingRejectedWebhook | BookingRescheduledWebhook | BookingCancelledWebhook | BookingReminderWebhook | AccountConnectedWebhook | AccountUpdatedWebhook | AccountAuthErrorWebhook | AccountSyncStalledWebhook | AccountRecoveredWebhook | AccountPausedWebhook | AccountResumedWebhook | AccountDeletedWebhook | SyncBackfillStartedWebhook | SyncBackfillProgressWebhook | SyncBackfillCompletedWebhook | SyncBackfillFailedWebhook | WebhookTestWebhook | WebhookEndpointDisabledWebhook)
+export type WebhookEnvelope = (MessageReceivedWebhook | MessageSentWebhook | MessageUpdatedWebhook | MessageDeletedWebhook | MailboxChangedWebhook | DraftCreatedWebhook | DraftUpdatedWebhook | DraftDeletedWebhook | MessageSendFailedWebhook | MessageBouncedWebhook | MessageOpenedWebhook | MessageLinkClickedWebhook | MessageRepliedWebhook | CalendarEventCreatedWebhook | CalendarEventUpdatedWebhook | CalendarEventDeletedWebhook | BookingCreatedWebhook | BookingConfirmedWebhook | BookingRejectedWebhook | BookingRescheduledWebhook | BookingCancelledWebhook | BookingMailLimitedWebhook | BookingReminderWebhook | AccountConnectedWebhook | AccountUpdatedWebhook | AccountAuthErrorWebhook | AccountSyncStalledWebhook | AccountRecoveredWebhook | AccountPausedWebhook | AccountResumedWebhook | AccountDeletedWebhook | SyncBackfillStartedWebhook | SyncBackfillProgressWebhook | SyncBackfillCompletedWebhook | SyncBackfillFailedWebhook | WebhookTestWebhook | WebhookEndpointDisabledWebhook)
 
 export type WebhookEnvelopeHead = {
   deliveryId: string

@@ -19,6 +19,7 @@ import { Form } from './form/form.tsx'
 import { General } from './general.tsx'
 import { Hours } from './hours/hours.tsx'
 import { Look } from './look.tsx'
+import { MailLimit } from './mail-limit.tsx'
 import { Preview } from './preview.tsx'
 
 const PARENT = { href: '/scheduler', label: 'Scheduler' }
@@ -97,6 +98,7 @@ function Editor({ path, experience }: { path: string; experience: Experience }) 
         </Button>
       }
     >
+      {experience.mailLimit !== null && <MailLimit limit={experience.mailLimit} />}
       {save.error !== null && <Problem title="The experience could not be saved" error={save.error} />}
       <Tabs
         value={Object.hasOwn(TABS, tab) ? tab : 'general'}

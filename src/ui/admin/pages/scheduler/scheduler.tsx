@@ -71,7 +71,12 @@ function columnsWith(counts: BookingCounts | undefined): readonly Column<Experie
     },
     {
       header: 'State',
-      render: ({ isActive }) => <Status tone={isActive ? 'good' : 'quiet'}>{isActive ? 'Active' : 'Inactive'}</Status>,
+      render: ({ isActive, mailLimit }) =>
+        isActive && mailLimit !== null ? (
+          <Status tone="warn">Refuses messages</Status>
+        ) : (
+          <Status tone={isActive ? 'good' : 'quiet'}>{isActive ? 'Active' : 'Inactive'}</Status>
+        ),
     },
     { header: 'Next 7 days', render: ({ slug }) => bookingsText(counts, slug) },
     { header: 'Hosts', render: ({ defaultAccountIds }) => defaultAccountIds.length, isExtra: true },
