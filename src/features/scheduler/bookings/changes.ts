@@ -33,7 +33,7 @@ interface Cancellation {
   by: 'guest' | 'host' | 'api'
   reason: string | null
   /** False: only hosts get messages. */
-  mailsGuests?: boolean
+  notifiesGuests?: boolean
 }
 
 type Kind = 'confirmed' | 'rescheduled' | 'cancelled' | 'rejected'
@@ -80,7 +80,7 @@ export function bookingChanges(deps: ChangeDeps) {
     hostsOf(row).length === 0 ? {} : { calendarState: 'pending' as const, calendarError: null }
 
   /** Brings calendars and people to the new state. */
-  async function schedule(tx: Tx, row: BookingRow, kind: Kind, mailsGuests = true): Promise<void> {
+  async function schedule(tx: Tx, row: BookingRow, kind: Kind, notifiesGuests = true): Promise<void> {
     const nowMs = clock.now()
     const hosts = hostsOf(row)
     await cancelTasks(tx, row.id, ['message', 'reminder', ...(kind === 'rejected' ? [] : ['callback' as const])], nowMs)
@@ -90,7 +90,7 @@ export function bookingChanges(deps: ChangeDeps) {
       // The task that failed ends in this transaction: another one deletes what it has written.
       const subject = kind === 'rejected' ? 'undo' : ''
       tasks.push({ type: 'calendar', subject, dueAt: nowMs, giveUpAt: nowMs + DAY_MS })
-      for (const recipient of recipientsOf(row, kind, mailsGuests)) {
+      for (const recipient of recipientsOf(row, kind, notifiesGuests)) {
         const message = `${kind}:${row.sequence}:${recipient}`
         tasks.push({ type: 'message', subject: message, dueAt: messagesAt, giveUpAt: messagesAt + DAY_MS })
       }
@@ -170,14 +170,14 @@ export function bookingChanges(deps: ChangeDeps) {
       tx: Tx,
       before: BookingRow,
       account: EventAccount,
-      { by, reason, mailsGuests = true }: Cancellation,
+      { by, reason, notifiesGuests = true }: Cancellation,
     ): Promise<Change> {
       const row = await bookingStore(tx).update(before, {
         ...{ status: 'cancelled', cancelledBy: by, reason, sequence: before.sequence + 1 },
         ...{ ...touched(), ...onCalendars(before) },
       })
       await blockStore(tx).deleteOwner(row.id)
-      await schedule(tx, row, 'cancelled', mailsGuests)
+      await schedule(tx, row, 'cancelled', notifiesGuests)
       const { data, ...rest } = eventOf(row, account)
       return { row, event: { type: 'booking.cancelled', ...rest, data: { ...data, cancelledBy: by, reason } } }
     },
@@ -232,9 +232,9 @@ function decided(row: BookingRow, decision: (BookingDecision & { kind: 'confirme
 }
 
 /** `guest`, `attendees`, and the id of each host. A guest who is not verified may be a stranger, who makes us mail strangers. */
-function recipientsOf(row: BookingRow, kind: Kind, mailsGuests: boolean): string[] {
+function recipientsOf(row: BookingRow, kind: Kind, notifiesGuests: boolean): string[] {
   if (kind === 'rejected') return ['guest']
-  if (!mailsGuests) return hostsOf(row)
+  if (!notifiesGuests) return hostsOf(row)
   const isInvited = row.verifiedBy !== null && attendeeEmails(givenOf(row)).length > 0
   return ['guest', ...(isInvited ? ['attendees'] : []), ...hostsOf(row)]
 }

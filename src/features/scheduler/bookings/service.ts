@@ -268,8 +268,8 @@ export function bookings(deps: BookingDeps) {
         if (row.status === 'rejected') throw conflict('The booking was rejected.')
         if (row.endMs <= clock.now()) throw conflict('The booking has taken place.')
         await cancelOpenMoves(tx, row.id)
-        const mailsGuests = by !== 'guest' || (await mayMail(tx, row, client))
-        const cancelled = await changes.cancel(tx, row, account, { by, reason, mailsGuests })
+        const notifiesGuests = by !== 'guest' || (await mayMail(tx, row, client))
+        const cancelled = await changes.cancel(tx, row, account, { by, reason, notifiesGuests })
         await changes.record(tx, [cancelled.event])
         return cancelled.row
       })

@@ -78,7 +78,7 @@ export function mailBudget({ clock, sealer, mailLimits }: MailBudgetDeps) {
   }
 
   return {
-    /** Stands for a client without revealing its address. */
+    /** Identifies a client without revealing its address. */
     clientHash: (client: string): string => hash('client', client),
 
     /** Undefined when nothing was charged. Throws `MailLimited`, and has then charged nothing. */

@@ -18,7 +18,7 @@ export function addressKey(email: string): string {
 }
 
 /**
- * Equal for addresses that may belong to one mailbox: without a tag (`ada+news@…`), and at Gmail without dots. For limits only, because
+ * Equal for addresses that may belong to one mailbox: without a tag (`ada+shop@…`), and at Gmail without dots. For limits only, because
  * elsewhere `ada+bob@…` may be somebody else.
  */
 export function mailboxKey(email: string): string {
