@@ -62,6 +62,11 @@ export function anyAborted(signals: readonly AbortSignal[], limitMs?: number): {
 
 const timedOut = () => new DOMException('The operation timed out.', 'TimeoutError')
 
+/** True for the reason of `AbortSignal.timeout` and of `anyAborted`, with which an outgoing call rejects that took too long. */
+export function isTimeout(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'TimeoutError'
+}
+
 /** Calls functions when a signal aborts. A signal gets one listener, because many requests share it. */
 export class AbortCallbacks {
   readonly #bySignal = new WeakMap<AbortSignal, Set<(reason: unknown) => void>>()

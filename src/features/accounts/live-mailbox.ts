@@ -1,3 +1,4 @@
+import { isTimeout } from '../../lib/abort.ts'
 import { AppError, notFound } from '../../lib/errors.ts'
 import {
   type MailAccess,
@@ -30,11 +31,15 @@ export async function openMailbox(
   return { mail, access: await deps.accounts.access(accountId) }
 }
 
-/** Runs a live read and turns a provider's failure into a 404, 409, 502 or 504. `what` is the subject of the 404 message. */
+/**
+ * Runs a live read and turns a provider's failure, or the end of the time that `read` has for it, into a 404, 409, 502 or 504. `what`
+ * is the subject of the 404 message.
+ */
 export async function readLive<T>(what: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read()
   } catch (error) {
+    if (isTimeout(error)) throw new AppError('provider_timeout', { cause: error })
     throw error instanceof ProviderError ? toAppError(error, what) : error
   }
 }
@@ -59,12 +64,17 @@ export function toAppError(error: ProviderError, what: string): AppError {
       })
     default:
       return new AppError(error.timedOut ? 'provider_timeout' : 'provider_unavailable', {
+        ...(error.host !== undefined && { message: failureAt(error.host, error.timedOut) }),
         ...(error.retryAfterMs !== undefined && {
           headers: { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) },
         }),
         cause: error,
       })
   }
+}
+
+function failureAt(host: string, timedOut: boolean): string {
+  return timedOut ? `${host} did not respond in time.` : `Cannot reach ${host}.`
 }
 
 /** `creating an event: Outlook …` becomes `Creating an event: Outlook ….` */

@@ -108,8 +108,8 @@ async function defaultCalendar(client: DavClient, { inbox }: CalendarHome, signa
   try {
     const found = await client.read({ method: 'PROPFIND', url: inbox, depth: '0', body, doing, signal })
     return hrefsOf(found, 'C:schedule-default-calendar-URL')[0]?.pathname
-  } catch {
-    signal.throwIfAborted()
+  } catch (error) {
+    if (signal.aborted) throw error
     // The first calendar serves as well.
     return undefined
   }

@@ -99,7 +99,7 @@ export function davClient(options: DavClientOptions): DavClient {
         throw error
       })
     } catch (error) {
-      throw networkError(error, doing)
+      throw networkError(error, doing, url.hostname)
     }
   }
 

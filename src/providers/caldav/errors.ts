@@ -1,13 +1,18 @@
 import { OutboundError, type OutboundResponse } from '../../infra/outbound/index.ts'
+import { isTimeout } from '../../lib/abort.ts'
 import { isCertificateError } from '../../lib/certificate-errors.ts'
 import { retryAfterMs } from '../../lib/retry.ts'
 import { ProviderError } from '../contract/index.ts'
 
-/** Maps a failure without a response. The address guard's sentence names the setting. */
-export function networkError(error: unknown, doing: string): unknown {
+/** Maps a failure without a response, also of a caller whose time limit ended it. The address guard's sentence names the setting. */
+export function networkError(error: unknown, doing: string, host: string): unknown {
+  if (isTimeout(error)) {
+    const message = `${doing}: the CalDAV server did not respond in time`
+    return new ProviderError('unavailable', message, { cause: error, timedOut: true, host })
+  }
   if (!(error instanceof OutboundError)) return error
   const { kind, message, code } = error
-  const options = { cause: error, timedOut: kind === 'timeout' }
+  const options = { cause: error, timedOut: kind === 'timeout', host }
   if (kind === 'refused_address') return new ProviderError('rejected', `${doing}: ${message}`, options)
   // A port that does not speak TLS may belong to no web server at all.
   const isInsecure = kind === 'tls' && isCertificateError(code)

@@ -17,6 +17,8 @@ interface ProviderErrorOptions {
   /** How long the provider asked us to wait. */
   retryAfterMs?: number
   timedOut?: boolean
+  /** The server that failed. */
+  host?: string | undefined
   /** With `rejected`: the user did not grant the scope that the request needs. */
   missingScope?: boolean
   /** With `rejected`: the provider cannot do this with the event or the calendar. The message says why, and what to do instead. */
@@ -32,6 +34,7 @@ export class ProviderError extends Error {
   readonly kind: ProviderErrorKind
   readonly retryAfterMs: number | undefined
   readonly timedOut: boolean
+  readonly host: string | undefined
   readonly missingScope: boolean
   readonly unsupported: boolean
   readonly maySucceedLater: boolean
@@ -41,6 +44,7 @@ export class ProviderError extends Error {
     this.kind = kind
     this.retryAfterMs = options.retryAfterMs
     this.timedOut = options.timedOut ?? false
+    this.host = options.host
     this.missingScope = options.missingScope ?? false
     this.unsupported = options.unsupported ?? false
     this.maySucceedLater = options.maySucceedLater ?? false

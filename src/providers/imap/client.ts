@@ -105,7 +105,7 @@ export async function dial(
       }
     })
   } catch (error) {
-    if (limit?.aborted && !options.signal.aborted) throw timeoutError(doing, options.timeoutMs)
+    if (limit?.aborted && !options.signal.aborted) throw timeoutError(doing, options.timeoutMs, imap.host)
     throw providerError(error, doing)
   }
 }

@@ -17,8 +17,9 @@ export function connectionLost(why: string, cause?: unknown): ProviderError {
   return new ProviderError('unavailable', why, cause === undefined ? {} : { cause })
 }
 
-export function timeoutError(doing: string, ms: number): ProviderError {
-  return new ProviderError('unavailable', `${doing}: no response within ${Math.round(ms / 1000)} s`, { timedOut: true })
+export function timeoutError(doing: string, ms: number, host?: string): ProviderError {
+  const message = `${doing}: no response within ${Math.round(ms / 1000)} s`
+  return new ProviderError('unavailable', message, { timedOut: true, host })
 }
 
 /** The server exceeded a limit that protects this process. */

@@ -64,6 +64,10 @@ export class RequestConnection {
     return this.#client?.imap.stats().received ?? 0
   }
 
+  get #host(): string | undefined {
+    return this.#access.settings.imap?.host
+  }
+
   get isClosed(): boolean {
     return this.#closing.signal.aborted
   }
@@ -109,8 +113,8 @@ export class RequestConnection {
         return withinLimits(client, limits, task.doing, prepareAndWork())
       })
     } catch (error) {
-      if (deadline?.aborted && deadlineMs !== undefined) throw timeoutError(task.doing, deadlineMs)
-      if (wait.aborted && !isReady) throw timeoutError(task.doing, waitMs)
+      if (deadline?.aborted && deadlineMs !== undefined) throw timeoutError(task.doing, deadlineMs, this.#host)
+      if (wait.aborted && !isReady) throw timeoutError(task.doing, waitMs, this.#host)
       throw providerError(error, task.doing)
     } finally {
       release()
@@ -143,7 +147,7 @@ export class RequestConnection {
     await Promise.race([before, aborted(signal)])
     if (!signal.aborted) return release
     release()
-    throw wait.aborted ? timeoutError(doing, this.#options.waitMs) : providerError(signal.reason, doing)
+    throw wait.aborted ? timeoutError(doing, this.#options.waitMs, this.#host) : providerError(signal.reason, doing)
   }
 
   async #withRetry<T>(

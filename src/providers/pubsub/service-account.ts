@@ -94,16 +94,16 @@ function assertion({ email, key, keyId, tokenUrl }: ServiceAccount, nowMs: numbe
 
 async function post(account: ServiceAccount, nowMs: number): Promise<unknown> {
   const { tokenUrl } = account
-  const { origin, pathname, search } = new URL(tokenUrl)
+  const { origin, hostname: host, pathname, search } = new URL(tokenUrl)
   const pool = new Pool(origin, { connections: 1, connect: { timeout: TIMEOUT_MS } })
   try {
     const { status, headers, body } = await exchange(pool, {
-      ...{ method: 'POST', path: pathname + search, doing: DOING, timeoutMs: TIMEOUT_MS },
+      ...{ method: 'POST', path: pathname + search, doing: DOING, host, timeoutMs: TIMEOUT_MS },
       headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams({ grant_type: GRANT, assertion: assertion(account, nowMs) }).toString(),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
-    if (status === 200) return await readJson(body, { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, doing: DOING })
+    if (status === 200) return await readJson(body, { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, doing: DOING, host })
     const isRefused = status >= 400 && status < 500 && status !== 408 && status !== 429
     if (isRefused) throw new ProviderError('rejected', `${DOING}: Google refused APPLICATION_CREDENTIALS (${status})`)
     throw statusError({ status, headers, body: undefined }, DOING, nowMs)

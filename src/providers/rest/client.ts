@@ -49,6 +49,7 @@ const CONNECT_MS = 10_000
 
 export function restClient({ root, rateLimit, toError, clock, limits: given }: RestClientOptions): RestClient {
   const limits = { ...LIMITS, ...given }
+  const host = new URL(root).hostname
   const mailboxes = new Map<string, { limiter: RateLimiter; closing: AbortController }>()
   let pool: Pool | undefined
 
@@ -120,7 +121,7 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
       try {
         await request.beforeSend?.()
         const response = await exchange(connections(), {
-          ...{ method, doing, timeoutMs: request.timeoutMs ?? timeoutMs, signal: either.signal },
+          ...{ method, doing, host, timeoutMs: request.timeoutMs ?? timeoutMs, signal: either.signal },
           path: url.pathname + url.search,
           headers: requestHeaders(request, token),
           body: requestBody(request),
@@ -128,7 +129,7 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
         response.body.once('close', end)
         const { status, headers, body } = response
         if (status >= 200 && status < 300) return response
-        const text = await readText(body, { maxBytes: MAX_ERROR_BYTES, timeoutMs, doing }).catch(() => undefined)
+        const text = await readText(body, { maxBytes: MAX_ERROR_BYTES, timeoutMs, doing, host }).catch(() => undefined)
         return new ErrorResponse({ status, headers, body: parseJson(text) })
       } catch (error) {
         end()
@@ -140,14 +141,14 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
       async json(request, read) {
         const { body } = await send(request)
         const { doing, maxBytes = MAX_BYTES, maxString } = request
-        const value = await readJson(body, { maxBytes, timeoutMs, doing, maxString })
+        const value = await readJson(body, { maxBytes, timeoutMs, doing, host, maxString })
         return orUnreadable(doing, () => read(value))
       },
       async open(request) {
         const { headers, body } = await send(request)
         const { doing, deadlineMs = limits.streamMs } = request
         // A provider that sends a byte now and then makes progress, and would hold one of the mailbox's slots forever.
-        const timer = setTimeout(() => body.destroy(timeoutError(doing)), deadlineMs)
+        const timer = setTimeout(() => body.destroy(timeoutError({ doing, host })), deadlineMs)
         body.once('close', () => clearTimeout(timer))
         return { headers, body }
       },

@@ -1,3 +1,4 @@
+import { isTimeout } from '../../lib/abort.ts'
 import { retryAfterMs } from '../../lib/retry.ts'
 import { ProviderError } from '../contract/index.ts'
 import type { RestResponse } from './contract.ts'
@@ -33,16 +34,27 @@ export function isDisconnect(error: unknown): boolean {
   return error instanceof ProviderError && DISCONNECTED.has(codeOf(error.cause))
 }
 
-export function networkError(error: unknown, doing: string): ProviderError {
+export function networkError(error: unknown, { doing, host }: Doing): ProviderError {
   if (error instanceof ProviderError) return error
   const code = codeOf(error)
-  if (TIMED_OUT.has(code)) return timeoutError(doing, error)
+  if (TIMED_OUT.has(code)) return timeoutError({ doing, host }, error)
   const why = code === '' ? 'the connection failed' : `the connection failed (${code})`
-  return new ProviderError('unavailable', `${doing}: ${why}`, { cause: error })
+  return new ProviderError('unavailable', `${doing}: ${why}`, { host, cause: error })
 }
 
-export function timeoutError(doing: string, cause?: unknown): ProviderError {
-  return new ProviderError('unavailable', `${doing}: timed out`, { timedOut: true, cause })
+export function timeoutError({ doing, host }: Doing, cause?: unknown): ProviderError {
+  return new ProviderError('unavailable', `${doing}: timed out`, { timedOut: true, host, cause })
+}
+
+/** Why a signal ended a request: its reason, or that the provider took longer than the caller waits. */
+export function abortError({ reason }: AbortSignal, request: Doing): unknown {
+  return isTimeout(reason) ? timeoutError(request, reason) : reason
+}
+
+/** What a request is for, and the server that it goes to. */
+export interface Doing {
+  doing: string
+  host: string
 }
 
 function codeOf(error: unknown): string {

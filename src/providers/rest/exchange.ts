@@ -6,16 +6,15 @@ import type { Dispatcher } from 'undici'
 import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import { IncrementalJson } from '../../lib/incremental-json.ts'
 import { ProviderError } from '../contract/index.ts'
-import { networkError, single, timeoutError } from './errors.ts'
+import { abortError, type Doing, networkError, single, timeoutError } from './errors.ts'
 import { PAGE_LIMITS } from './json.ts'
 
-export interface HttpRequest {
+export interface HttpRequest extends Doing {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** With the query. */
   path: string
   headers: Record<string, string>
   body: string | Buffer | null
-  doing: string
   /** Until the response begins; after that, between two chunks. */
   timeoutMs: number
   signal: AbortSignal
@@ -29,11 +28,11 @@ export interface HttpResponse {
 
 /** Sends one request. The caller must read or destroy the body. */
 export async function exchange(pool: Dispatcher, request: HttpRequest): Promise<HttpResponse> {
-  const { method, path, headers, body, doing, timeoutMs, signal } = request
-  signal.throwIfAborted()
+  const { method, path, headers, body, timeoutMs, signal } = request
+  if (signal.aborted) throw abortError(signal, request)
   const giveUp = new AbortController()
   const abort = () => giveUp.abort(signal.reason)
-  const timer = setTimeout(() => giveUp.abort(timeoutError(doing)), timeoutMs)
+  const timer = setTimeout(() => giveUp.abort(timeoutError(request)), timeoutMs)
   signal.addEventListener('abort', abort, { once: true })
   try {
     const response = await pool.request({
@@ -41,14 +40,14 @@ export async function exchange(pool: Dispatcher, request: HttpRequest): Promise<
       ...{ headersTimeout: timeoutMs, bodyTimeout: timeoutMs },
     })
     const decompressed = decompress(response.body, single(response.headers['content-encoding']), {
-      toError: (error) => (signal.aborted ? signal.reason : networkError(error, doing)),
-      idle: { afterMs: timeoutMs, error: () => timeoutError(doing) },
+      toError: (error) => (signal.aborted ? abortError(signal, request) : networkError(error, request)),
+      idle: { afterMs: timeoutMs, error: () => timeoutError(request) },
     })
     decompressed.once('close', () => signal.removeEventListener('abort', abort))
     return { status: response.statusCode, headers: response.headers, body: decompressed }
   } catch (error) {
     signal.removeEventListener('abort', abort)
-    throw signal.aborted ? signal.reason : networkError(error, doing)
+    throw signal.aborted ? abortError(signal, request) : networkError(error, request)
   } finally {
     clearTimeout(timer)
   }
@@ -100,11 +99,10 @@ async function* mapErrors(
   }
 }
 
-export interface BodyLimits {
+export interface BodyLimits extends Doing {
   maxBytes: number
   /** Until the end of the body. */
   timeoutMs: number
-  doing: string
 }
 
 /** The complete body as text. Throws `unavailable` when it exceeds a limit. */
@@ -140,10 +138,10 @@ export function orUnreadable<T>(doing: string, read: () => T): T {
   }
 }
 
-async function* decoded(body: Readable, { maxBytes, timeoutMs, doing }: BodyLimits): AsyncGenerator<string> {
+async function* decoded(body: Readable, { maxBytes, timeoutMs, doing, host }: BodyLimits): AsyncGenerator<string> {
   const decoder = new StringDecoder('utf8')
   let bytes = 0
-  const timer = setTimeout(() => body.destroy(timeoutError(doing)), timeoutMs)
+  const timer = setTimeout(() => body.destroy(timeoutError({ doing, host })), timeoutMs)
   try {
     for await (const chunk of body) {
       bytes += chunk.length

@@ -1,5 +1,6 @@
 import type { Recorder } from '../../../events/index.ts'
 import type { Db, Tx } from '../../../infra/db/index.ts'
+import { isTimeout } from '../../../lib/abort.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Ids } from '../../../lib/ids.ts'
@@ -83,7 +84,7 @@ async function readAgain(
   try {
     return await changes.getEvent(target, signal)
   } catch (error) {
-    if (error instanceof ProviderError) return undefined
+    if (error instanceof ProviderError || isTimeout(error)) return undefined
     throw error
   }
 }

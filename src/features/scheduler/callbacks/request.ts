@@ -1,6 +1,7 @@
 import secureJson from 'secure-json-parse'
 import type { Log } from '../../../infra/log/index.ts'
 import { lowerCased, type Outbound, OutboundError, type OutboundResponse } from '../../../infra/outbound/index.ts'
+import { isTimeout } from '../../../lib/abort.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { exceededJsonLimit } from '../../../lib/json-limits.ts'
 import { webhookHeaders } from '../../../lib/signature.ts'
@@ -44,7 +45,7 @@ const MAX_RESPONSE_BYTES = 1024 * 1024
 const JSON_LIMITS = { depth: 32, values: 100_000 }
 
 /**
- * Sends one signed request to an endpoint of the experience. Rejects only when the signal aborts. Undefined without an
+ * Sends one signed request to an endpoint of the experience. Rejects only when the signal aborts for another reason than a time limit. Undefined without an
  * endpoint.
  */
 export async function sendCallback(
@@ -78,6 +79,8 @@ export async function sendCallback(
     })
     return parseResponse(response)
   } catch (error) {
+    if (isTimeout(error))
+      return { kind: 'failed', code: 'callback_timeout', reason: 'No complete response arrived in time.' }
     if (signal.aborted || !(error instanceof OutboundError)) throw error
     const code = error.kind === 'timeout' ? 'callback_timeout' : 'callback_failed'
     const reason = error.kind === 'timeout' ? 'No complete response arrived within 10 seconds.' : error.message

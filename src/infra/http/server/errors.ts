@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isTimeout } from '../../../lib/abort.ts'
 import { AppError, type ErrorDetail, errorDocUrl } from '../../../lib/errors.ts'
 import { DatabaseUnavailable } from '../../db/index.ts'
 
@@ -80,6 +81,8 @@ export function asAppError(error: unknown): AppError {
   if (error instanceof DatabaseUnavailable) {
     return new AppError('database_unavailable', { cause: error, headers: { 'retry-after': RETRY_AFTER_SECONDS } })
   }
+  // The limit of an outgoing call that its caller did not map. No limit of our own work ends this way.
+  if (isTimeout(error)) return new AppError('provider_timeout', { cause: error })
   const known = FASTIFY_CODES[codeOf(error)]
   return known?.() ?? new AppError('internal', { cause: error })
 }
