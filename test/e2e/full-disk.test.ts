@@ -28,12 +28,17 @@ it('a full disk makes health degraded and writes return 503, while reads succeed
   await limitFiles(service.pid, 1)
   const rejected = await client.post('/webhooks/endpoints', endpoint)
   expect([rejected.status, rejected.json.error.code]).toEqual([503, 'database_unavailable'])
+  expect(rejected.json.error.message).toMatch(/its disk (is full|cannot be read or written)/)
   expect((await client.get('/webhooks/endpoints')).json.endpoints).toEqual([])
   await eventually(async () =>
     expect(await health()).toMatchObject({ status: 'degraded', services: { database: false } }),
   )
   const detailed = (await client.get('/health/detailed')).json.data
-  expect(detailed.database).toMatchObject({ healthy: false, problem: expect.stringMatching(/^SQLITE_/) })
+  expect(detailed.database).toMatchObject({
+    healthy: false,
+    problem: expect.stringMatching(/^SQLITE_/),
+    remedy: expect.stringContaining('disk'),
+  })
 
   await limitFiles(service.pid, 'unlimited')
   await eventually(async () =>

@@ -10,6 +10,9 @@ export interface TcpProxy {
   cut(): Promise<void>
   /** Existing connections stay open but transfer nothing. New ones work. */
   silence(): void
+  /** Existing and new connections transfer nothing, until `thaw` transfers what has waited. */
+  freeze(): void
+  thaw(): void
   /** Delays all data in both directions. 0 ends the delay. */
   delay(ms: number): void
   /** Accepts connections again, at the same port. */
@@ -24,6 +27,7 @@ export async function startTcpProxy(
 ): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
   let delayMs = 0
+  let frozen: { ended: Promise<void>; end(): void } | undefined
   const server = createServer((near) => {
     const far = connect(targetPort, '127.0.0.1')
     for (const [socket, other] of [
@@ -31,7 +35,10 @@ export async function startTcpProxy(
       [far, near],
     ] as const) {
       sockets.add(socket)
-      socket.pipe(delayed(() => delayMs, socket === far ? change : undefined)).pipe(other)
+      socket
+        .pipe(held(() => frozen?.ended))
+        .pipe(delayed(() => delayMs, socket === far ? change : undefined))
+        .pipe(other)
       socket.on('error', () => other.destroy())
       socket.once('close', () => {
         sockets.delete(socket)
@@ -58,12 +65,38 @@ export async function startTcpProxy(
     silence() {
       for (const socket of sockets) socket.unpipe().pause()
     },
+    freeze() {
+      frozen = deferred()
+    },
+    thaw() {
+      frozen?.end()
+      frozen = undefined
+    },
     delay(ms) {
       delayMs = ms
     },
     restore: () => listen(port).then(() => undefined),
     close: cut,
   }
+}
+
+function deferred(): { ended: Promise<void>; end(): void } {
+  let end = () => {}
+  const ended = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  return { ended, end: () => end() }
+}
+
+/** Keeps each chunk until the end of a freeze. */
+function held(freeze: () => Promise<void> | undefined): Transform {
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const ended = freeze()
+      if (ended === undefined) done(null, chunk)
+      else void ended.then(() => done(null, chunk))
+    },
+  })
 }
 
 /** Delays each chunk and keeps their order. Chunks that arrive together are delayed together. */

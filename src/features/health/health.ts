@@ -6,7 +6,7 @@ import { cached } from '../../lib/cached.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isoTime } from '../../lib/time.ts'
 import type { Detailed, Reason, Summary } from './api.ts'
-import { memory, type ProbeResult, probe, problemOf } from './probe.ts'
+import { failureOf, memory, type ProbeResult, probe, problemOf } from './probe.ts'
 import { type Measured, measuredWarnings, REMEDIES, type Warning } from './remedies.ts'
 
 /** The phase of the service. It accepts requests only while it is ready. */
@@ -112,9 +112,7 @@ export function health(deps: HealthDeps): Health {
     ])
     const writeFailure = deps.writeFailure()
     const database =
-      reads.healthy && writeFailure !== undefined
-        ? { ...reads, healthy: false, problem: problemOf(writeFailure) }
-        : reads
+      reads.healthy && writeFailure !== undefined ? { ...reads, healthy: false, ...failureOf(writeFailure) } : reads
     return { parts: { database, cache, queue, pubsub }, isDatabaseReadable: reads.healthy, currentAccounts, figures }
   }
 
@@ -170,9 +168,9 @@ export function health(deps: HealthDeps): Health {
       : { healthy: false, problem: problemOf(failure), remedy: REMEDIES.search }
   }
 
-  /** The result with its remedy while it fails. */
+  /** The result with a remedy while it fails. */
   function withRemedy(result: ProbeResult, remedy: string): ProbeResult & { remedy?: string } {
-    return result.healthy ? result : { ...result, remedy }
+    return result.healthy ? result : { remedy, ...result }
   }
 
   function common(checked: Checked) {

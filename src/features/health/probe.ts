@@ -9,6 +9,8 @@ export interface ProbeResult {
   latencyMs: number
   /** Shown only with a key; contains no secret. Undefined when healthy. */
   problem?: string
+  /** What an operator can do about this very problem, where the part knows it. */
+  remedy?: string
 }
 
 const PROBE_MS = 2000
@@ -21,8 +23,13 @@ export async function probe(clock: Clock, ping: () => Promise<void>): Promise<Pr
     await withTimeout(ping(), PROBE_MS, () => new Error(`no response within ${PROBE_MS} ms`))
     return { healthy: true, latencyMs: took() }
   } catch (error) {
-    return { healthy: false, latencyMs: took(), problem: problemOf(error) }
+    return { healthy: false, latencyMs: took(), ...failureOf(error) }
   }
+}
+
+export function failureOf(error: unknown): Pick<ProbeResult, 'problem' | 'remedy'> {
+  const problem = problemOf(error)
+  return error instanceof DatabaseUnavailable ? { problem, remedy: error.remedy } : { problem }
 }
 
 /** The code of a system error, otherwise a fixed text: the message of a driver may contain the connection URL. */

@@ -46,7 +46,8 @@ export class Checkpointer {
   committed(): void {
     this.#commits += 1
     if (this.#commits % COMMITS_PER_CHECK !== 0 || this.#running !== undefined || this.#closed) return
-    if (statSync(this.#options.file + WAL_SUFFIX).size <= MAX_WAL_BYTES) return
+    const wal = statSync(this.#options.file + WAL_SUFFIX, { throwIfNoEntry: false })
+    if ((wal?.size ?? 0) <= MAX_WAL_BYTES) return
     this.#running = this.#checkpoint()
       .catch(warn)
       .finally(() => {

@@ -71,24 +71,3 @@ export interface Dialect {
   /** True when a value of a row made the statement fail (a constraint, a range), not the state of the database. */
   isRefusedRow(error: unknown): boolean
 }
-
-/**
- * The database cannot do any work now: it is unreachable, shutting down, or out of disk space. Never thrown for a wrong
- * statement. The transaction was rolled back, unless the connection broke during its commit: then the outcome is unknown.
- */
-export class DatabaseUnavailable extends Error {
-  override name = 'DatabaseUnavailable'
-  /** The message of the engine or the network, for the log and the operator. */
-  readonly reason: string
-  constructor(cause: unknown) {
-    const reason = reasonOf(cause)
-    super(`The database is not available: ${reason}`, { cause })
-    this.reason = reason
-  }
-}
-
-/** Node's error for a host with several addresses has a code and no message. */
-function reasonOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return String(cause)
-  return cause.message !== '' || !('code' in cause) ? cause.message : String(cause.code)
-}

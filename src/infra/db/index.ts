@@ -9,7 +9,8 @@ import type { Snapshot } from './snapshot.ts'
 export { compiledOnce } from './compiled.ts'
 export { countMatching, MAX_COUNT } from './count.ts'
 export { type DataLock, lockDataFolder } from './data-lock.ts'
-export { DatabaseUnavailable, type Db, type Dialect, type Handle, type Tables, type Tx, type Utf8 } from './db.ts'
+export { checkDatabaseFile, damagedRemedy } from './database-file.ts'
+export type { Db, Dialect, Handle, Tables, Tx, Utf8 } from './db.ts'
 export { fileReplacement } from './file-replacement.ts'
 export { insertManyRows, insertRows } from './insert-rows.ts'
 export { type Migration, type MigrationStatus, migrateUp, migrationStatus, requireMigrated } from './migrate.ts'
@@ -21,6 +22,7 @@ export { isLeased, isUnleased, LeaseLost, leaseEnd, type RowLease } from './row-
 export { type Snapshot, type SnapshotTable, sqliteSnapshot } from './snapshot.ts'
 export { openSqlite } from './sqlite.ts'
 export { findState, lockState, setState, stateOr } from './state.ts'
+export { DatabaseUnavailable } from './unavailable.ts'
 export { updateEach } from './update-each.ts'
 
 /** Opens a connection pool. Loads the driver, which the file store does not need. */

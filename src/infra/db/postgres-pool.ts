@@ -1,17 +1,48 @@
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import pg from 'pg'
 import { bindable } from './bindable.ts'
-import { DatabaseUnavailable } from './db.ts'
+import type { SilenceWatch } from './postgres-silence.ts'
 import { mayBePrepared } from './prepared.ts'
+import { DatabaseUnavailable, type Outage, postgresOutage } from './unavailable.ts'
 
 /** Wraps the pool for Kysely: converts parameters, and throws when a commit was in fact a rollback. */
-export function checkedPool(pool: pg.Pool): PostgresPool {
-  const names = preparedNames()
+export function checkedPool(pool: pg.Pool, silence: SilenceWatch | undefined): PostgresPool {
+  const nameOf = preparedNames()
+  const generations = new Generations()
   return {
-    connect: async () => new CheckedClient(await connected(pool), names),
+    connect: async () => {
+      const client = await connected(pool, generations, silence)
+      return new CheckedClient(client, { nameOf, generations, silence })
+    },
     end: () => pool.end(),
   }
 }
+
+/**
+ * After a failover, connections to the old server stay open, and it rejects their writes. All connections that exist then are replaced:
+ * those that only read would read old rows.
+ */
+class Generations {
+  readonly #of = new WeakMap<pg.PoolClient, number>()
+  #current = 0
+  #endedAtMs = Number.NEGATIVE_INFINITY
+
+  isOver(client: pg.PoolClient): boolean {
+    const known = this.#of.get(client)
+    if (known === undefined) this.#of.set(client, this.#current)
+    return known !== undefined && known < this.#current
+  }
+
+  /** At most once in a second, because the server may stay read-only for long. */
+  end(): void {
+    const nowMs = performance.now()
+    if (nowMs - this.#endedAtMs < GENERATION_MS) return
+    this.#endedAtMs = nowMs
+    this.#current += 1
+  }
+}
+
+const GENERATION_MS = 1000
 
 /** Names statements that may be prepared and are frequent. A connection keeps a named statement with its plan until it closes. */
 function preparedNames(): (text: string) => string | undefined {
@@ -40,23 +71,46 @@ const MIN_RUNS = 5
 const MAX_TEXTS = 2000
 
 /** Any failure to connect, such as a wrong password, means that the database is unavailable. */
-async function connected(pool: pg.Pool): Promise<pg.PoolClient> {
+async function connected(
+  pool: pg.Pool,
+  generations: Generations,
+  silence: SilenceWatch | undefined,
+): Promise<pg.PoolClient> {
+  if (silence?.isSilent) throw new DatabaseUnavailable('silent', new Error('no response to a new connection'))
   try {
-    return await pool.connect()
+    for (;;) {
+      const client = await pool.connect()
+      if (!generations.isOver(client)) return client
+      client.release(true)
+    }
   } catch (error) {
-    throw new DatabaseUnavailable(error)
+    throw new DatabaseUnavailable(outageOfConnecting(error, silence), error)
   }
+}
+
+function outageOfConnecting(error: unknown, silence: SilenceWatch | undefined): Outage {
+  if (silence?.isSilent) return 'silent'
+  // The error of the pool when no connection was free, or none could be opened, within its timeout.
+  if (error instanceof Error && /^timeout exceeded/.test(error.message)) return 'busy'
+  return postgresOutage(error) ?? 'unreachable'
+}
+
+interface ClientDeps {
+  nameOf(text: string): string | undefined
+  generations: Generations
+  silence: SilenceWatch | undefined
 }
 
 /** A connection of the pool, until `release`. */
 class CheckedClient implements PostgresPoolClient {
   readonly #client: pg.PoolClient
-  readonly #nameOf: (text: string) => string | undefined
+  readonly #deps: ClientDeps
   #isUsable = true
+  #isSilent = false
 
-  constructor(client: pg.PoolClient, nameOf: (text: string) => string | undefined) {
+  constructor(client: pg.PoolClient, deps: ClientDeps) {
     this.#client = client
-    this.#nameOf = nameOf
+    this.#deps = deps
   }
 
   query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>
@@ -69,11 +123,11 @@ class CheckedClient implements PostgresPoolClient {
   }
 
   release(): void {
-    this.#client.release(!this.#isUsable)
+    this.#client.release(!this.#isUsable || this.#deps.generations.isOver(this.#client))
   }
 
   async #send<R>(text: string, values: unknown[]): Promise<PostgresQueryResult<R>> {
-    const name = this.#nameOf(text)
+    const name = this.#deps.nameOf(text)
     const { command, rowCount, rows } = await this.#checked(
       name === undefined ? this.#client.query(text, values) : this.#client.query({ name, text, values }),
     )
@@ -100,19 +154,45 @@ class CheckedClient implements PostgresPoolClient {
   }
 
   async #checked<T>(query: Promise<T>): Promise<T> {
+    const forget = this.#deps.silence?.watch(() => this.#hangUp())
     try {
       return await query
     } catch (error) {
-      // A late result of this query would arrive as the result of the next one.
-      if (isReadTimeout(error)) this.#isUsable = false
-      throw isLostConnection(error) ? new DatabaseUnavailable(error) : error
+      throw this.#failure(error)
+    } finally {
+      forget?.()
     }
+  }
+
+  /** Makes the running query fail. */
+  #hangUp(): void {
+    this.#isSilent = true
+    this.#isUsable = false
+    // The types of the pool leave out what its clients inherit.
+    if ('end' in this.#client && typeof this.#client.end === 'function') void this.#client.end()
+  }
+
+  #failure(error: unknown): unknown {
+    if (this.#isSilent) return new DatabaseUnavailable('silent', error)
+    if (error instanceof pg.DatabaseError) {
+      // Their repetition comes first.
+      if (error.code?.startsWith('40')) return error
+      const outage = postgresOutage(error)
+      if (outage === 'read_only') this.#deps.generations.end()
+      if (UNUSABLE.test(error.code ?? '')) this.#isUsable = false
+      return outage === undefined ? error : new DatabaseUnavailable(outage, error)
+    }
+    // A late result of this query would arrive as the result of the next one.
+    if (isReadTimeout(error)) this.#isUsable = false
+    return isLostConnection(error) ? new DatabaseUnavailable('unreachable', error) : error
   }
 }
 
-/** True when the connection broke or the server ended it (connection exceptions, shutdown). */
+/** The connection is open, but a proxy lost the server behind it, or moved it to one that does not know its prepared statements. */
+const UNUSABLE = /^(08|26000)/
+
+/** True when the connection broke. */
 function isLostConnection(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return /^(08|57P0[123])/.test(error.code ?? '')
   if (!(error instanceof Error)) return false
   return 'syscall' in error || /^Connection terminated|not queryable/.test(error.message) || isReadTimeout(error)
 }

@@ -3,7 +3,9 @@ import pg from 'pg'
 import { sleep, withTimeout } from '../../lib/abort.ts'
 import type { Db, Dialect, Tables } from './db.ts'
 import { checkedPool } from './postgres-pool.ts'
+import { SilenceWatch, type SilenceWatchOptions } from './postgres-silence.ts'
 import { runTransaction } from './transaction.ts'
+import { DatabaseUnavailable } from './unavailable.ts'
 
 export interface PostgresOptions {
   url: string
@@ -13,6 +15,8 @@ export interface PostgresOptions {
   connectTimeoutMs?: number
   /** The timeout of a query; the server cancels a statement after 60 s. Default 75,000. */
   queryTimeoutMs?: number
+  /** When a silent server is noticed. Tests make it small. */
+  silence?: Pick<SilenceWatchOptions, 'afterMs' | 'probeMs'>
   /** Where unqualified names are looked up and created. Default: as the database has it for the user. */
   schema?: string
   /** False for maintenance, whose statements may take any time. Default true. */
@@ -52,7 +56,8 @@ export function openPostgres(options: PostgresOptions): Db {
     // Sent before the first query of the connection.
     if (options.schema !== undefined) client.query(`set search_path to "${options.schema}"`).catch(options.onError)
   })
-  const handle = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: checkedPool(pool) }) })
+  const silence = options.hasTimeouts === false ? undefined : new SilenceWatch({ url: options.url, ...options.silence })
+  const handle = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: checkedPool(pool, silence) }) })
   let closing: Promise<void> | undefined
   return {
     engine: 'postgres',
@@ -66,7 +71,7 @@ export function openPostgres(options: PostgresOptions): Db {
       await withTimeout(response, PING_MS, () => new Error('the database did not respond in 2 s'))
     },
     close() {
-      closing ??= pool.end()
+      closing ??= pool.end().finally(() => silence?.close())
       return closing
     },
   }
@@ -77,7 +82,8 @@ async function withRetries<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run()
     } catch (error) {
-      if (attempt >= MAX_ATTEMPTS || !RETRIED.has(codeOf(error))) throw error
+      if (!RETRIED.has(codeOf(error))) throw error
+      if (attempt >= MAX_ATTEMPTS) throw new DatabaseUnavailable('busy', error)
       await sleep(attempt * 20 * Math.random())
     }
   }

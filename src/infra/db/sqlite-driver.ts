@@ -2,14 +2,18 @@ import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult }
 import type Database from 'libsql'
 import { yieldIfHeld } from '../../lib/event-loop.ts'
 import { type Bindable, bindable } from './bindable.ts'
-import { DatabaseUnavailable } from './db.ts'
 import { Mutex } from './mutex.ts'
+import { DatabaseUnavailable, sqliteOutage } from './unavailable.ts'
 
 export interface SqliteDriverOptions {
   database: Database.Database
   /** A statement that would begin when an event loop turn has lasted this long begins in the next turn. */
   maxTurnMs: number
+  /** Rejects writes. */
+  isReader?: boolean
   onSlow: (sql: string, ms: number) => void
+  /** Throws when there must not be a transaction. */
+  onBegin?: () => void
   onCommit?: () => void
 }
 
@@ -34,9 +38,9 @@ export class SqliteDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    if (this.#closing !== undefined) throw new DatabaseUnavailable(new Error('the database is closed'))
+    if (this.#closing !== undefined) throw new DatabaseUnavailable('stopping', new Error('the database is closed'))
     await this.#mutex.acquire().catch((error: unknown) => {
-      throw new DatabaseUnavailable(error)
+      throw new DatabaseUnavailable('busy', error)
     })
     return this.#connection
   }
@@ -46,6 +50,7 @@ export class SqliteDriver implements Driver {
   }
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    this.#options.onBegin?.()
     // "immediate" takes the write lock now, so that no later statement fails with SQLITE_BUSY.
     await connection.executeQuery(CompiledQuery.raw('begin immediate'))
   }
@@ -85,13 +90,13 @@ export class SqliteDriver implements Driver {
     if (yielding !== undefined) await yielding
     const startedMs = performance.now()
     const parameters = query.parameters.map(withIntegers)
-    const { statement, returnsRows } = this.#prepare(query.sql)
     try {
+      const { statement, returnsRows } = this.#prepare(query.sql)
       if (returnsRows) return { rows: statement.all(parameters) as R[] }
       const { changes, lastInsertRowid } = statement.run(parameters)
       return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
     } catch (error) {
-      throw isUnavailable(error) ? new DatabaseUnavailable(error) : error
+      throw this.#failure(error)
     } finally {
       const tookMs = performance.now() - startedMs
       if (tookMs > SLOW_MS) this.#options.onSlow(query.sql, tookMs)
@@ -110,6 +115,13 @@ export class SqliteDriver implements Driver {
     return prepared
   }
 
+  #failure(error: unknown): unknown {
+    const outage = sqliteOutage(error)
+    // A write over the reader is our own mistake.
+    const isMistake = outage === undefined || (outage === 'read_only' && this.#options.isReader === true)
+    return isMistake ? error : new DatabaseUnavailable(outage, error)
+  }
+
   #noStreams(): never {
     throw new Error('Streams are not supported; read pages instead.')
   }
@@ -118,13 +130,6 @@ export class SqliteDriver implements Driver {
 interface Prepared {
   statement: Database.Statement
   returnsRows: boolean
-}
-
-/** True when the disk is full or broken, or another process has locked the file. */
-function isUnavailable(error: unknown): boolean {
-  return (
-    error instanceof Error && 'code' in error && /^SQLITE_(FULL|IOERR|CANTOPEN|BUSY|LOCKED)/.test(String(error.code))
-  )
 }
 
 /** A longer statement is logged, because it blocks the event loop. */

@@ -3,10 +3,11 @@ import Database from 'libsql'
 import { withTimeout } from '../../lib/abort.ts'
 import { TURN_MS } from '../../lib/event-loop.ts'
 import { Checkpointer, MAX_WAL_BYTES } from './checkpointer.ts'
-import { DatabaseUnavailable, type Db, type Dialect, type Tables } from './db.ts'
+import type { Db, Dialect, Tables } from './db.ts'
 import { Mutex } from './mutex.ts'
 import { SqliteDriver } from './sqlite-driver.ts'
 import { runTransaction } from './transaction.ts'
+import { DatabaseUnavailable } from './unavailable.ts'
 
 export interface SqliteOptions {
   /** Path of the database file in an existing folder. */
@@ -14,6 +15,8 @@ export interface SqliteOptions {
   /** NORMAL is safe when the process is killed; FULL also on power loss, at the cost of one fsync per commit. */
   synchronous: 'NORMAL' | 'FULL'
   onSlowStatement: (sql: string, ms: number) => void
+  /** Called before each write; throws when there must not be one. */
+  beforeWrite?: () => void
   /** A file that is worthless until it is complete: faster, with nothing beside it, and lost when the process is killed. */
   isDraft?: boolean
 }
@@ -41,10 +44,12 @@ export function openSqlite(options: SqliteOptions): Db {
     maxTurnMs: TURN_MS,
     onSlow: options.onSlowStatement,
     onCommit: committed,
+    ...(options.beforeWrite !== undefined && { onBegin: options.beforeWrite }),
   })
   const reader = new SqliteDriver({
     database: open(options.file, ['query_only = on']),
     maxTurnMs: READ_TURN_MS,
+    isReader: true,
     onSlow: options.onSlowStatement,
   })
   const bulkTurns = new Mutex('other bulk transactions kept the database busy for 60 s', 60_000)
@@ -58,7 +63,7 @@ export function openSqlite(options: SqliteOptions): Db {
     async transaction(body, { bulk = false } = {}) {
       if (!bulk) return runTransaction(write, body)
       await bulkTurns.acquire().catch((error: unknown) => {
-        throw new DatabaseUnavailable(error)
+        throw new DatabaseUnavailable('busy', error)
       })
       try {
         return await runTransaction(write, body)
@@ -67,6 +72,7 @@ export function openSqlite(options: SqliteOptions): Db {
       }
     },
     async statement(body) {
+      options.beforeWrite?.()
       const result = await body(write)
       committed()
       return result

@@ -79,7 +79,11 @@ const RETRY_AFTER_SECONDS = '5'
 export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   if (error instanceof DatabaseUnavailable) {
-    return new AppError('database_unavailable', { cause: error, headers: { 'retry-after': RETRY_AFTER_SECONDS } })
+    return new AppError('database_unavailable', {
+      message: `The service cannot use its database at the moment: ${error.summary}. Try again after the time in Retry-After.`,
+      headers: { 'retry-after': RETRY_AFTER_SECONDS },
+      cause: error,
+    })
   }
   // The limit of an outgoing call that its caller did not map. No limit of our own work ends this way.
   if (isTimeout(error)) return new AppError('provider_timeout', { cause: error })
