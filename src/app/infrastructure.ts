@@ -8,7 +8,7 @@ import { databaseQueue, openRedisQueue, type Queue } from '../infra/queue/index.
 import { openRedis, type RedisLink } from '../infra/redis/index.ts'
 import { openSecrets, type Secrets } from '../infra/secrets/index.ts'
 import type { RuntimeContext } from './runtime-context.ts'
-import { migrateAtStart, openStore } from './store.ts'
+import { migrateAtStart, openStore, startError } from './store.ts'
 
 /** What the features are built on. The settings choose the kind of each part. */
 export interface Infrastructure {
@@ -79,7 +79,7 @@ export async function openInfrastructure(
     }
   } catch (error) {
     await close()
-    throw error
+    throw startError(config, error)
   }
 }
 

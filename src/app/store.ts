@@ -3,8 +3,11 @@ import { join, resolve } from 'node:path'
 import { sql } from 'kysely'
 import type { Config } from '../config/index.ts'
 import {
+  checkDatabaseFile,
   DatabaseUnavailable,
+  type DataLock,
   type Db,
+  damagedRemedy,
   lockDataFolder,
   migrateUp,
   openPostgres,
@@ -37,11 +40,18 @@ export async function openStore(config: Config, log: Log, aborted?: AbortSignal)
   }
   const folder = resolve(config.dataDir)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const file = fileStorePath(config)
   const lock = await lockDataFolder(folder, {
+    database: file,
     onWait: () => log.warn(`Another process uses the data folder ${folder}. Waiting for it to stop.`),
+    onRelock: () =>
+      log.error('The lock file of the data folder was deleted or replaced. It is locked again; do not touch it.', {
+        operation: 'db.lock',
+        metadata: { folder },
+      }),
     aborted,
   })
-  const db = openFileStore(config, log)
+  const db = openLocked(config, log, lock)
   return {
     db,
     async close() {
@@ -49,6 +59,30 @@ export async function openStore(config: Config, log: Log, aborted?: AbortSignal)
       lock.release()
     },
   }
+}
+
+/** Opens the file store of a locked folder. Throws for the operator when its file cannot be used. */
+function openLocked(config: Config, log: Log, lock: DataLock): Db {
+  let db: Db | undefined
+  try {
+    checkDatabaseFile(fileStorePath(config))
+    db = openFileStore(config, log, () => lock.verify())
+    lock.confirm()
+    return db
+  } catch (error) {
+    void db?.close()
+    lock.release()
+    throw startError(config, error)
+  }
+}
+
+/** Names the file and what to do, when a start failed because SQLite cannot read it. */
+export function startError(config: Config, error: unknown): unknown {
+  const cause = error instanceof DatabaseUnavailable ? error.cause : error
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  if (!/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return error
+  const file = fileStorePath(config)
+  return new Error(`${file} is damaged (${code}).\n${damagedRemedy(file)}`, { cause: error })
 }
 
 /** Reports a wrong address or password at the start, with the name of the setting. */
@@ -70,8 +104,9 @@ export function fileStorePath(config: Config): string {
 }
 
 /** Opens the file store without the lock. Only for reading beside a running service. */
-export function openFileStore(config: Config, log: Log): Db {
+export function openFileStore(config: Config, log: Log, beforeWrite?: () => void): Db {
   return openSqlite({
+    ...(beforeWrite !== undefined && { beforeWrite }),
     file: fileStorePath(config),
     synchronous: config.synchronous,
     onSlowStatement: (text, ms) =>

@@ -1,7 +1,17 @@
-/** A process that locks a data folder, says so and stays. Argument: the folder. */
-import { lockDataFolder } from '../../src/infra/db/index.ts'
+/** A process that locks a data folder, opens its database as the service does, says so and stays. Argument: the folder. */
+import { join } from 'node:path'
+import { lockDataFolder, openSqlite, setState } from '../../src/infra/db/index.ts'
 
 const [folder = ''] = process.argv.slice(2)
-await lockDataFolder(folder, { onWait() {} })
+const file = join(folder, 'posthorn.db')
+const lock = await lockDataFolder(folder, { database: file, onWait() {} })
+const beforeWrite = () => lock.verify()
+const db = openSqlite({ file, synchronous: 'NORMAL', onSlowStatement: () => {}, beforeWrite })
+lock.confirm()
 process.stdout.write('locked\n')
-setInterval(() => {}, 1000)
+let writes = 0
+setInterval(() => {
+  writes += 1
+  const write = db.transaction((tx) => setState(tx, 'writes', String(writes)))
+  write.catch((error: unknown) => void process.stdout.write(`rejected: ${String(error)}\n`))
+}, 50)

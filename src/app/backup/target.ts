@@ -45,7 +45,7 @@ async function fileTarget(config: Config, overwrite: boolean): Promise<RestoreTa
   const file = fileStorePath(config)
   const folder = dirname(file)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const lock: DataLock = await lockDataFolder(folder, { onWait: () => {}, waitMs: 0 })
+  const lock: DataLock = await lockDataFolder(folder, { database: file, onWait: () => {}, waitMs: 0 })
   if (existsSync(file) && !overwrite) {
     lock.release()
     throw exists(file)

@@ -1,11 +1,14 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { databases } from '../../../test/kit/database.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { openDatabase } from '../../../test/kit/open-database.ts'
 import { startWorker } from '../../../test/kit/worker.ts'
-import { lockDataFolder } from './index.ts'
+import { findState, lockDataFolder } from './index.ts'
 
 /** Starts another process that holds the lock of the folder. */
 async function holder(folder: string): Promise<ChildProcess> {
@@ -53,5 +56,97 @@ describe('the lock of a data folder', () => {
     first.release()
     const third = await lockDataFolder(folder, { onWait: () => {} })
     third.release()
+  })
+})
+
+describe('the lock of a data folder with a database that a process has open', () => {
+  const open = databases('sqlite')
+
+  async function held() {
+    const { dataDir } = await open.place()
+    const child = await holder(dataDir)
+    let output = ''
+    child.stdout?.on('data', (chunk: Buffer) => {
+      output += chunk.toString()
+    })
+    onTestFinished(async () => {
+      child.kill('SIGKILL')
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+    })
+    return { child, folder: dataDir, lockFile: join(dataDir, 'lock.db'), rejections: () => output }
+  }
+
+  const lock = (folder: string) =>
+    lockDataFolder(folder, { database: join(folder, 'posthorn.db'), onWait: () => {}, waitMs: 300 })
+
+  async function expectRefusal(folder: string, child: ChildProcess): Promise<void> {
+    const error = await lock(folder).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    )
+    expect(String(error)).toContain('is in use by another Posthorn process')
+    expect(String(error)).toContain(`process ${child.pid}`)
+    expect(String(error)).not.toMatch(/delet|remov|lock\.db/i)
+  }
+
+  it('keeps others out when the lock file is deleted, and locks it again', async () => {
+    const { child, folder, lockFile, rejections } = await held()
+    const before = statSync(lockFile).ino
+    rmSync(lockFile)
+    await expectRefusal(folder, child)
+    await eventually(() => expect(statSync(lockFile).ino).not.toBe(before))
+    await expectRefusal(folder, child)
+    expect(rejections()).toBe('')
+  })
+
+  it('keeps others out when the lock file is replaced by a copy, also through a link to the folder', async () => {
+    const { child, folder, lockFile } = await held()
+    copyFileSync(lockFile, `${lockFile}.copy`)
+    renameSync(`${lockFile}.copy`, lockFile)
+    await expectRefusal(folder, child)
+    const link = `${folder}-link`
+    symlinkSync(folder, link)
+    onTestFinished(() => rmSync(link))
+    await expectRefusal(link, child)
+  })
+
+  it('keeps others out while its process is suspended, and lets it go on afterwards', async () => {
+    const { child, folder, lockFile } = await held()
+    child.kill('SIGSTOP')
+    rmSync(lockFile)
+    await expectRefusal(folder, child)
+    child.kill('SIGCONT')
+    const db = openDatabase({ dataDir: folder, databaseUrl: undefined })
+    onTestFinished(() => db.close())
+    const before = Number((await findState(db.read, 'writes')) ?? 0)
+    await eventually(async () => expect(Number(await findState(db.read, 'writes'))).toBeGreaterThan(before))
+  })
+
+  it('is free once that process was killed', async () => {
+    const { child, folder, lockFile } = await held()
+    rmSync(lockFile)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    const own = await lock(folder)
+    own.confirm()
+    own.release()
+  })
+
+  it('rejects writes to a database file that was replaced under it', async () => {
+    const { folder, rejections } = await held()
+    const file = join(folder, 'posthorn.db')
+    renameSync(file, `${file}.moved`)
+    await eventually(() => expect(rejections()).toContain('its file was moved or replaced'))
+    renameSync(`${file}.moved`, file)
+    const written = async () => {
+      const db = openDatabase({ dataDir: folder, databaseUrl: undefined })
+      try {
+        return Number((await findState(db.read, 'writes')) ?? 0)
+      } finally {
+        await db.close()
+      }
+    }
+    const before = await written()
+    await eventually(async () => expect(await written()).toBeGreaterThan(before))
   })
 })
