@@ -142,6 +142,68 @@ describe('a record', () => {
     expect(object?.error?.message).toBe('{"password":"[redacted]","why":"x"}')
     expect(aggregate?.error?.errors?.map((error) => error.message)).toEqual(['one', 'two'])
   })
+
+  it('is written whatever throws while it is read, and within a bounded size', () => {
+    const { log, lines } = openLog()
+    const fails = () => {
+      throw new Error('no')
+    }
+    const throwing = new Proxy({}, { ownKeys: fails, get: fails, getPrototypeOf: fails, has: fails })
+    const unnamed = Object.defineProperty(new Error('x'), 'message', { get: fails })
+    const noErrors = Object.assign(new AggregateError([]), { errors: null })
+    const wide = (depth: number): unknown => (depth === 0 ? 'long '.repeat(1000) : Array(50).fill(wide(depth - 1)))
+    const anything: unknown[] = [
+      ...[
+        throwing,
+        unnamed,
+        noErrors,
+        { toJSON: fails },
+        new Date(Number.NaN),
+        Symbol('s'),
+        fails,
+        10n,
+        new Map([[{}, 1]]),
+      ],
+      ...[
+        Object.create(null),
+        new Array(2 ** 32 - 1),
+        { deep: { proxy: throwing } },
+        [throwing],
+        wide(4),
+        'x'.repeat(10_000_000),
+      ],
+      ...[JSON.parse('{"__proto__":{"polluted":true}}'), new Map([['self', throwing]]), new Set([throwing])],
+    ]
+    for (const value of anything) {
+      log.error('given as the error', { error: value })
+      log.error('given as metadata', { metadata: { value } })
+      Reflect.apply(log.error, log, ['given as the fields', value])
+      Reflect.apply(log.error, log, [value])
+    }
+    log.error('the last one')
+    expect(lines.join('').trimEnd().split('\n')).toHaveLength(4 * anything.length + 1)
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(256 * 1024)
+    expect({}).not.toHaveProperty('polluted')
+  })
+
+  it('reaches the other places when one of them throws', () => {
+    const clock = fixedClock(0)
+    const seen: string[] = []
+    const broken = () => {
+      throw new TypeError('a bug in a listener')
+    }
+    const sinks = [broken, (entry: LogEntry) => void seen.push(entry.message)]
+    const log = logger({
+      clock,
+      ids: idGenerator(clock),
+      instance: 'ins_1',
+      level: 'trace',
+      redactor: redactor(),
+      sinks,
+    })
+    log.info('still here')
+    expect(seen).toEqual(['still here'])
+  })
 })
 
 describe('no secret reaches a record', () => {

@@ -44,14 +44,18 @@ export interface LoggerDeps {
   sinks: readonly LogSink[]
 }
 
-/** Builds and redacts each record once; every sink receives the same object. Records below the level are not built. */
+/** Builds and redacts each record once, and never throws; every sink receives the same object. Records below the level are not built. */
 export function logger(deps: LoggerDeps, fields: LogFields = {}): Log {
   const minimum = LOG_LEVELS.indexOf(deps.level)
   const write = (level: LogLevel) => {
     if (LOG_LEVELS.indexOf(level) < minimum) return () => {}
     return (message: string, more: LogFields = {}) => {
-      const entry = logEntry(deps, level, message, merged(fields, more))
-      for (const sink of deps.sinks) sink(entry)
+      // Whatever is logged, and wherever it goes: the work that logs it must go on.
+      const entry =
+        attempt(() => logEntry(deps, level, message, merged(fields, more))) ??
+        attempt(() => unreadable(deps, level, message))
+      if (entry === undefined) return
+      for (const sink of deps.sinks) attempt(() => sink(entry))
     }
   }
   return {
@@ -108,9 +112,27 @@ function linesOfTurn(stream: DestinationStream) {
   }
 }
 
+const FIELDS = ['accountId', 'provider', 'operation', 'requestId', 'durationMs', 'error'] as const
+
 function merged(fields: LogFields, more: LogFields): LogFields {
-  const given = Object.fromEntries(Object.entries(more).filter(([, value]) => value !== undefined))
-  return { ...fields, ...given, ...(fields.metadata && { metadata: { ...fields.metadata, ...more.metadata } }) }
+  const result: LogFields = { ...fields }
+  for (const name of FIELDS) if (more[name] !== undefined) Object.assign(result, { [name]: more[name] })
+  const metadata = fields.metadata === undefined ? more.metadata : { ...fields.metadata, ...more.metadata }
+  return metadata === undefined ? result : { ...result, metadata }
+}
+
+/** Undefined when it throws. */
+function attempt<T>(run: () => T): T | undefined {
+  try {
+    return run()
+  } catch {
+    return undefined
+  }
+}
+
+/** The record of fields that cannot be read, such as a proxy or a getter that throws. */
+function unreadable(deps: LoggerDeps, level: LogLevel, message: string): LogEntry {
+  return logEntry(deps, level, message, { metadata: UNREADABLE })
 }
 
 function logEntry(deps: LoggerDeps, level: LogLevel, message: string, fields: LogFields): LogEntry {
@@ -118,21 +140,29 @@ function logEntry(deps: LoggerDeps, level: LogLevel, message: string, fields: Lo
   return {
     id: deps.ids('log'),
     level,
-    message: redactor.text(message),
+    message: redactor.text(typeof message === 'string' ? message : '[unreadable]'),
     timestamp: isoTime(deps.clock.now()),
     accountId: fields.accountId ?? null,
     provider: fields.provider ?? null,
     operation: fields.operation ?? null,
     requestId: fields.requestId ?? null,
     durationMs: fields.durationMs === undefined ? null : Math.round(fields.durationMs * 10) / 10,
-    error: fields.error === undefined || fields.error === null ? null : errorEntry(fields.error, redactor),
-    metadata: fields.metadata === undefined ? null : redactor.record(fields.metadata),
+    error: errorOf(fields.error, redactor),
+    metadata:
+      fields.metadata === undefined ? null : (attempt(() => redactor.record(fields.metadata ?? {})) ?? UNREADABLE),
     instance: deps.instance,
   }
 }
 
 const MAX_DEPTH = 5
 const MAX_ERRORS = 5
+
+const UNREADABLE = { unreadable: true }
+
+function errorOf(error: unknown, redactor: Redactor): ErrorEntry | null {
+  if (error === undefined || error === null) return null
+  return attempt(() => errorEntry(error, redactor)) ?? { name: 'Error', message: '[unreadable]' }
+}
 
 function errorEntry(error: unknown, redactor: Redactor, depth = 1): ErrorEntry {
   if (!(error instanceof Error)) return { name: 'Error', message: redactor.text(describe(error, redactor)) }
@@ -145,7 +175,9 @@ function errorEntry(error: unknown, redactor: Redactor, depth = 1): ErrorEntry {
     if (error.cause !== undefined && error.cause !== null) entry.cause = errorEntry(error.cause, redactor, depth + 1)
     // The message of an AggregateError (every address of a host failed) says nothing about its causes.
     if (error instanceof AggregateError) {
-      entry.errors = error.errors.slice(0, MAX_ERRORS).map((inner) => errorEntry(inner, redactor, depth + 1))
+      entry.errors = Array.from<unknown>(error.errors)
+        .slice(0, MAX_ERRORS)
+        .map((inner) => errorEntry(inner, redactor, depth + 1))
     }
   }
   return entry

@@ -14,6 +14,8 @@ const REDACTED = '[redacted]'
 const MAX_TEXT = 8192
 const MAX_DEPTH = 6
 const MAX_ITEMS = 100
+/** Of the metadata of one record, about. */
+const MAX_RECORD_CHARS = 64 * 1024
 /** Shorter secrets occur in ordinary words; replacing them would make records unreadable. */
 const MIN_SECRET_CHARS = 8
 
@@ -82,65 +84,97 @@ export function redactor(): Redactor {
     for (const { pattern, shown: replacement } of SECRET_TEXTS) shown = shown.replace(pattern, replacement)
     return truncateText(shown, MAX_TEXT)
   }
-  const plain = (value: unknown) => redactValue(value, text, 0, new Set())
+  const begin = (): Redaction => ({ text, above: new Set(), charsLeft: MAX_RECORD_CHARS })
   return {
     text,
-    value: plain,
-    record: (record) => redactRecord(record, text, 0, new Set()),
+    value: (value) => redactValue(value, 0, begin()),
+    record: (record) => redactRecord(record, 0, begin()),
     hide(secret) {
       if (secret.length >= MIN_SECRET_CHARS) known.add(secret)
     },
   }
 }
 
-type CleanText = (text: string) => string
+/** The state of redacting one record. */
+interface Redaction {
+  text(text: string): string
+  /** The objects around the value. */
+  above: Set<object>
+  /** What the record may still hold; values beyond it are left out. */
+  charsLeft: number
+}
 
-function redactValue(value: unknown, text: CleanText, depth: number, above: Set<object>): unknown {
+/** About what a value takes beside its text. */
+const VALUE_CHARS = 8
+
+function redactValue(value: unknown, depth: number, redaction: Redaction): unknown {
+  if (redaction.charsLeft <= 0) return '[more]'
+  redaction.charsLeft -= VALUE_CHARS
   switch (typeof value) {
     case 'string':
-      return text(value)
+      return redactText(value, redaction)
     case 'number':
       return Number.isFinite(value) ? value : String(value)
     case 'bigint':
-      return String(value)
+      return redactText(String(value), redaction)
     case 'boolean':
       return value
     case 'object':
-      return value === null ? null : redactObject(value, text, depth, above)
+      return value === null ? null : redactObject(value, depth, redaction)
     default:
       return undefined
   }
 }
 
-function redactObject(value: object, text: CleanText, depth: number, above: Set<object>): unknown {
+function redactText(text: string, redaction: Redaction): string {
+  const shown = redaction.text(text)
+  redaction.charsLeft -= shown.length
+  return shown
+}
+
+function redactObject(value: object, depth: number, redaction: Redaction): unknown {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString()
   if (value instanceof Uint8Array) return `[${value.length} bytes]`
-  if (value instanceof Error) return text(`${value.name}: ${value.message}`)
-  if (value instanceof URL) return text(value.href)
-  if (above.has(value)) return '[circular]'
+  if (value instanceof Error) return redactText(`${value.name}: ${value.message}`, redaction)
+  if (value instanceof URL) return redactText(value.href, redaction)
+  if (redaction.above.has(value)) return '[circular]'
   if (depth >= MAX_DEPTH) return '[deeper]'
-  if (value instanceof Map) return redactObject(Object.fromEntries(value), text, depth, above)
-  above.add(value)
+  redaction.above.add(value)
   try {
-    if (value instanceof Set || Array.isArray(value)) {
-      const items = [...value]
-      const shown = items.slice(0, MAX_ITEMS).map((item) => redactValue(item, text, depth + 1, above) ?? null)
-      return items.length > MAX_ITEMS ? [...shown, `[${items.length - MAX_ITEMS} more]`] : shown
-    }
-    return redactRecord(value, text, depth, above)
+    if (Array.isArray(value)) return redactItems(value.slice(0, MAX_ITEMS), value.length, depth, redaction)
+    if (value instanceof Set) return redactItems(firstOf(value), value.size, depth, redaction)
+    if (value instanceof Map) return redactRecord(Object.fromEntries(firstOf(value)), depth, redaction)
+    return redactRecord(value, depth, redaction)
   } finally {
-    above.delete(value)
+    redaction.above.delete(value)
   }
 }
 
-function redactRecord(record: object, text: CleanText, depth: number, above: Set<object>): Record<string, unknown> {
-  above.add(record)
-  const shown: Record<string, unknown> = {}
-  for (const key of Object.keys(record).slice(0, MAX_ITEMS)) {
-    const inner = property(record, key)
-    shown[text(key)] = isSecretKey(key) && holdsText(inner) ? REDACTED : redactValue(inner, text, depth + 1, above)
+function firstOf<T>(values: Iterable<T>): T[] {
+  const first: T[] = []
+  for (const value of values) {
+    if (first.length >= MAX_ITEMS) break
+    first.push(value)
   }
-  return shown
+  return first
+}
+
+function redactItems(first: readonly unknown[], count: number, depth: number, redaction: Redaction): unknown[] {
+  const shown = Array.from(first, (item) => safely(() => redactValue(item, depth + 1, redaction)) ?? null)
+  return count > first.length ? [...shown, `[${count - first.length} more]`] : shown
+}
+
+function redactRecord(record: object, depth: number, redaction: Redaction): Record<string, unknown> {
+  redaction.above.add(record)
+  const shown = Object.keys(record)
+    .slice(0, MAX_ITEMS)
+    .map((key) => {
+      const inner = safely(() => Reflect.get(record, key))
+      const isHidden = isSecretKey(key) && holdsText(inner)
+      return [redactText(key, redaction), isHidden ? REDACTED : safely(() => redactValue(inner, depth + 1, redaction))]
+    })
+  // Unlike an assignment, it makes a member of a key such as __proto__.
+  return Object.fromEntries(shown)
 }
 
 function isSecretKey(key: string): boolean {
@@ -153,11 +187,11 @@ function holdsText(value: unknown): boolean {
   return typeof value === 'string' || (typeof value === 'object' && value !== null)
 }
 
-function property(record: object, key: string): unknown {
+/** A getter, a proxy or a method that throws must not lose the record. */
+function safely(read: () => unknown): unknown {
   try {
-    return Reflect.get(record, key)
+    return read()
   } catch {
-    // A getter that throws must not lose the record.
     return '[unreadable]'
   }
 }
