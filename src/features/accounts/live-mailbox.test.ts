@@ -15,7 +15,7 @@ async function reasonOfTimeout(): Promise<unknown> {
 }
 
 describe('a live read', () => {
-  it('is a provider_timeout when the provider took too long, whoever ended it', async () => {
+  it('is a provider_timeout when the provider took too long, also when the caller ended it', async () => {
     expect(await failure(await reasonOfTimeout())).toMatchObject({ code: 'provider_timeout', status: 504 })
     const late = new ProviderError('unavailable', 'reading', { timedOut: true, host: 'dav.example.com' })
     expect(await failure(late)).toMatchObject({

@@ -35,7 +35,9 @@ const claim = luaScript(`
 local ttl, holders = tonumber(ARGV[1]), {}
 for i, key in ipairs(KEYS) do
   local id, at = ARGV[2 * i], tonumber(ARGV[2 * i + 1])
-  local taken, ends, holder = string.match(redis.call('GET', key) or '', '^(%d+) (%d+) (.+)$')
+  local value = redis.pcall('GET', key)
+  if type(value) ~= 'string' then value = '' end
+  local taken, ends, holder = string.match(value, '^(%d+) (%d+) (.+)$')
   if holder and at < tonumber(ends) and at > tonumber(taken) - ttl then
     holders[i] = holder
   else

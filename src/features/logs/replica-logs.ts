@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import type { Bus } from '../../infra/bus/index.ts'
+import type { Static } from 'typebox'
+import { type Bus, jsonReader, subscribeJson } from '../../infra/bus/index.ts'
 import type { LogEntry, LogFilter, LogRange, LogRing, LogView } from '../../infra/log/index.ts'
 import { withTimeout } from '../../lib/abort.ts'
-import { joiner, type Part, split } from './parts.ts'
+import { JOINED_LIMITS, requestSchema, responseSchema, viewSchema } from './hints.ts'
+import { joiner, split } from './parts.ts'
 
 export interface SharedLogsDeps {
   bus: Bus
@@ -28,10 +30,7 @@ interface LogRequest {
   range: LogRange
 }
 
-interface ResponsePart extends Part {
-  id: string
-  from: string
-}
+type ResponsePart = Static<typeof responseSchema>
 
 const REQUEST_TOPIC = 'logs.ask'
 const RESPONSE_TOPIC = 'logs.answer'
@@ -43,9 +42,9 @@ export function sharedLogs(deps: SharedLogsDeps): SharedLogs {
   const { bus, ring, instanceId, waitMs = WAIT_MS } = deps
   const pending = new Map<string, (part: ResponsePart) => void>()
 
-  const stopResponding = bus.subscribe(REQUEST_TOPIC, (payload) => {
-    if (payload === undefined) return
-    const request: LogRequest = JSON.parse(payload)
+  const readView = jsonReader(viewSchema, JOINED_LIMITS)
+
+  const stopResponding = subscribeJson(bus, REQUEST_TOPIC, requestSchema, (request) => {
     if (request.from === instanceId) return
     const view = JSON.stringify(ring.select(request.filter, request.range))
     for (const part of split(view)) {
@@ -53,9 +52,7 @@ export function sharedLogs(deps: SharedLogsDeps): SharedLogs {
       bus.publish(RESPONSE_TOPIC, JSON.stringify(response))
     }
   })
-  const stopListening = bus.subscribe(RESPONSE_TOPIC, (payload) => {
-    if (payload === undefined) return
-    const part: ResponsePart = JSON.parse(payload)
+  const stopListening = subscribeJson(bus, RESPONSE_TOPIC, responseSchema, (part) => {
     pending.get(part.id)?.(part)
   })
 
@@ -72,8 +69,10 @@ export function sharedLogs(deps: SharedLogsDeps): SharedLogs {
       }
       const timer = setTimeout(finish, waitMs)
       pending.set(id, (part) => {
-        const view = joiners.get(part.from)?.(part)
-        if (view !== undefined) views.set(part.from, JSON.parse(view))
+        const joined = joiners.get(part.from)?.(part)
+        const view = joined === undefined ? undefined : readView(joined)
+        if (view !== undefined) views.set(part.from, view)
+        else if (joined !== undefined) bus.reportInvalid?.(RESPONSE_TOPIC)
         if (views.size === others.length) finish()
       })
       const message: LogRequest = { id, from: instanceId, filter, range }

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import type { Bus } from '../../infra/bus/index.ts'
+import type { Static } from 'typebox'
+import { type Bus, jsonReader, subscribeJson } from '../../infra/bus/index.ts'
 import { type LogEntry, type LogFilter, type LogRing, matchesFilter } from '../../infra/log/index.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { joiner, type Part, split } from './parts.ts'
+import { batchSchema, JOINED_LIMITS, tailSchema, watchSchema } from './hints.ts'
+import { joiner, split } from './parts.ts'
 
 export interface TailDeps {
   bus: Bus
@@ -26,10 +28,7 @@ interface Watch {
   filters: LogFilter[]
 }
 
-interface TailPart extends Part {
-  from: string
-  batch: string
-}
+type TailPart = Static<typeof tailSchema>
 
 interface Batch {
   entries: LogEntry[]
@@ -47,6 +46,8 @@ const WATCH_MS = 15_000
 const MAX_RECORDS_PER_BATCH = 200
 /** Longer lists of filters are replaced by one that matches everything, because a bus payload holds 4 KB. */
 const MAX_FILTERS_BYTES = 3000
+/** Replicas that watch at once. */
+const MAX_WATCHES = 100
 /** Batches whose parts are incomplete. */
 const MAX_JOINING = 50
 
@@ -54,6 +55,7 @@ export function replicaTail(deps: TailDeps, onRecords: (entries: readonly LogEnt
   const { bus, ring, instanceId, clock, collectMs = COLLECT_MS } = deps
   /** Of other replicas, by instance. `until` is monotonic. */
   const watches = new Map<string, { filters: readonly LogFilter[]; until: number }>()
+  const readBatch = jsonReader(batchSchema, JOINED_LIMITS)
   const joining = new Map<string, ReturnType<typeof joiner>>()
   let own: readonly LogFilter[] = []
   let collected: Batch = { entries: [], dropped: 0 }
@@ -62,17 +64,14 @@ export function replicaTail(deps: TailDeps, onRecords: (entries: readonly LogEnt
 
   const stops = [
     ring.onAdd(collect),
-    bus.subscribe(WATCH_TOPIC, (payload) => {
-      if (payload === undefined) return
-      const { from, filters }: Watch = JSON.parse(payload)
+    subscribeJson(bus, WATCH_TOPIC, watchSchema, ({ from, filters }) => {
       if (from === instanceId) return
       if (filters.length === 0) watches.delete(from)
-      else watches.set(from, { filters, until: clock.monotonic() + WATCH_MS })
+      else if (watches.has(from) || watches.size < MAX_WATCHES)
+        watches.set(from, { filters, until: clock.monotonic() + WATCH_MS })
     }),
-    bus.subscribe(TAIL_TOPIC, (payload) => {
-      if (payload === undefined || own.length === 0) return
-      const part: TailPart = JSON.parse(payload)
-      if (part.from !== instanceId) receive(part)
+    subscribeJson(bus, TAIL_TOPIC, tailSchema, (part) => {
+      if (own.length > 0 && part.from !== instanceId) receive(part)
     }),
   ]
 
@@ -112,8 +111,9 @@ export function replicaTail(deps: TailDeps, onRecords: (entries: readonly LogEnt
     const text = join(part)
     if (text === undefined) return
     joining.delete(part.batch)
-    const { entries, dropped }: Batch = JSON.parse(text)
-    onRecords(entries, dropped)
+    const batch = readBatch(text)
+    if (batch === undefined) bus.reportInvalid?.(TAIL_TOPIC)
+    else onRecords(batch.entries, batch.dropped)
   }
 
   function announce(): void {

@@ -8,6 +8,8 @@ export interface Bus {
   publish(topic: string, payload?: string): void
   /** Calls `listener` for every hint of the topic, and once with undefined after a reconnect. Returns a function that unsubscribes. */
   subscribe(topic: string, listener: (payload: string | undefined) => void): () => void
+  /** A hint of the topic does not have its form: counted, and logged once a minute. */
+  reportInvalid?(topic: string): void
   ping(): Promise<void>
   close(): Promise<void>
 }

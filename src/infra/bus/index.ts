@@ -6,6 +6,7 @@ import type { Bus } from './bus.ts'
 import type { PostgresBusOptions } from './postgres.ts'
 
 export type { Bus } from './bus.ts'
+export { jsonReader, subscribeJson } from './json-hints.ts'
 export { memoryBus } from './memory.ts'
 export type { PostgresBusOptions } from './postgres.ts'
 export { openRedisBus, type RedisBusOptions } from './redis.ts'

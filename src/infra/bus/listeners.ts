@@ -16,6 +16,21 @@ export function listeners(log: Log) {
     }
   }
 
+  let invalid = 0
+  let reportedAtMs = Number.NEGATIVE_INFINITY
+
+  function reportInvalid(topic: string): void {
+    invalid += 1
+    const nowMs = performance.now()
+    if (nowMs - reportedAtMs < REPORT_EVERY_MS) return
+    log.warn(
+      `Dropped ${invalid} invalid hint${invalid === 1 ? '' : 's'}. Another program, or another version of the service, publishes on the channel of this service: give it a server or database of its own.`,
+      { operation: 'bus.deliver', metadata: { topic: topic.slice(0, 100), hints: invalid } },
+    )
+    invalid = 0
+    reportedAtMs = nowMs
+  }
+
   return {
     subscribe(topic: string, listener: Listener): () => void {
       // Wrapped, so that a function can subscribe twice and each subscription ends separately.
@@ -35,11 +50,22 @@ export function listeners(log: Log) {
     deliverLoss(): void {
       for (const topic of [...byTopic.keys()]) call(topic, undefined)
     },
+    /** Delivers a message of another process, `sender\ntopic\npayload`. Anything that reaches the server may have sent it. */
+    receive(message: string, ownSender: string): void {
+      const [sender, topic, ...rest] = message.length > MAX_MESSAGE_CHARS ? [] : message.split('\n')
+      if (sender === ownSender) return
+      if (topic === undefined) reportInvalid('unknown')
+      else this.deliver(topic, rest.join('\n'))
+    },
+    reportInvalid,
     clear: () => byTopic.clear(),
   }
 }
 
 const MAX_BYTES = 4096
+/** With the sender and the line breaks. */
+const MAX_MESSAGE_CHARS = MAX_BYTES + 100
+const REPORT_EVERY_MS = 60_000
 
 /** False for a hint that no bus can send; logs an error. */
 export function isSendable(topic: string, payload: string, log: Log): boolean {

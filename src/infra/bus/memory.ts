@@ -11,6 +11,7 @@ export function memoryBus({ log }: { log: Log }): Bus {
       if (isSendable(topic, payload, log)) local.deliver(topic, payload)
     },
     subscribe: local.subscribe,
+    reportInvalid: local.reportInvalid,
     ping: async () => {},
     close: async () => local.clear(),
   }

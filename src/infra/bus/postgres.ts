@@ -44,9 +44,11 @@ class PostgresBus implements Bus {
     this.#options = options
     this.#local = listeners(options.log)
     this.subscribe = this.#local.subscribe
+    this.reportInvalid = this.#local.reportInvalid
   }
 
   readonly subscribe: Bus['subscribe']
+  readonly reportInvalid: (topic: string) => void
 
   async open(): Promise<void> {
     const { url, log } = this.#options
@@ -117,8 +119,7 @@ class PostgresBus implements Bus {
   }
 
   #receive(message: string): void {
-    const [sender, topic, ...rest] = message.split('\n')
-    if (sender !== this.#sender && topic !== undefined) this.#local.deliver(topic, rest.join('\n'))
+    this.#local.receive(message, this.#sender)
   }
 
   async close(): Promise<void> {

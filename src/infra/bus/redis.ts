@@ -44,6 +44,7 @@ class RedisBus implements Bus {
     this.#channel = redis.key('bus')
     this.#local = listeners(log)
     this.subscribe = this.#local.subscribe
+    this.reportInvalid = this.#local.reportInvalid
     this.#subscriber = redis.connect('bus')
     this.#subscriber.on('message', (_channel: string, message: string) => this.#receive(message))
     this.#subscriber.on('close', () => {
@@ -52,6 +53,7 @@ class RedisBus implements Bus {
   }
 
   readonly subscribe: Bus['subscribe']
+  readonly reportInvalid: (topic: string) => void
 
   async open(): Promise<void> {
     const listening = new Promise<void>((resolve) => {
@@ -106,8 +108,7 @@ class RedisBus implements Bus {
   }
 
   #receive(message: string): void {
-    const [sender, topic, ...rest] = message.split('\n')
-    if (sender !== this.#sender && topic !== undefined) this.#local.deliver(topic, rest.join('\n'))
+    this.#local.receive(message, this.#sender)
   }
 
   async ping(): Promise<void> {

@@ -30,9 +30,13 @@ export function redisCache(redis: RedisLink): Cache {
   }
 }
 
-/** Also gives a lifetime to a counter that has none, for example after an interrupted command. */
+/** Also gives a lifetime to a counter that has none, for example after an interrupted command, and replaces what is no counter. */
 const increment = luaScript(`
-local count = redis.call('INCR', KEYS[1])
+local count = redis.pcall('INCR', KEYS[1])
+if type(count) ~= 'number' then
+  redis.call('DEL', KEYS[1])
+  count = redis.call('INCR', KEYS[1])
+end
 local left = count == 1 and -1 or redis.call('PTTL', KEYS[1])
 if left < 0 then
   redis.call('PEXPIRE', KEYS[1], ARGV[1])

@@ -17,7 +17,7 @@ const failure = (work: Promise<unknown>) =>
   )
 
 describePostgres('PostgreSQL that cannot do any work now', (open) => {
-  it('is told from a wrong statement by its SQLSTATE', async () => {
+  it('is distinguished from a wrong statement by its SQLSTATE', async () => {
     const db = await open()
     const outages: Record<string, Outage> = {
       '25006': 'read_only',

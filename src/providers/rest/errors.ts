@@ -54,7 +54,7 @@ export function abortError({ reason }: AbortSignal, request: Doing): unknown {
 /** What a request is for, and the server that it goes to. */
 export interface Doing {
   doing: string
-  host: string
+  host?: string | undefined
 }
 
 function codeOf(error: unknown): string {
