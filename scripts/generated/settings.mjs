@@ -46,7 +46,7 @@ export function settingsPage() {
       // "Must be a string" adds nothing.
       const must = setting.kind.expects.startsWith('a string') ? '' : ` Must be ${setting.kind.expects}.`
       lines.push(
-        `| \`${setting.env}\`${setting.secret ? ' (secret)' : ''} | \`${setting.path}\` | ${shown === '' ? '' : `\`${shown}\``} | ${setting.about}${must} |`,
+        `| \`${setting.env}\`${setting.secret ? ' (secret)' : ''} | ${[setting.path, ...(setting.aliases ?? [])].map((path) => `\`${path}\``).join(' or ')} | ${shown === '' ? '' : `\`${shown}\``} | ${setting.about}${must} |`,
       )
     }
   }

@@ -71,6 +71,19 @@ describe('the source of a setting', () => {
     })
   })
 
+  it('has the tuning of Pub/Sub beside its topic, too', () => {
+    const block = { maxMessages: 7, ackDeadline: 30, maxRetries: 1 }
+    const numbers = { pubsubMaxMessages: 7, pubsubAckDeadline: 30, pubsubMaxRetries: 1 }
+    for (const file of [{ cloud: { pubsub: block } }, { pubsub: block, cloud: { pubsub: { maxMessages: 9 } } }]) {
+      const { config, warnings } = load({}, JSON.stringify(file))
+      expect([config, warnings]).toMatchObject([numbers, []])
+    }
+    expect(load({ PUBSUB_MAX_MESSAGES: '8' }, JSON.stringify({ cloud: { pubsub: block } })).config).toMatchObject({
+      pubsubMaxMessages: 8,
+    })
+    expect(() => load({}, '{ "cloud": { "pubsub": { "maxRetries": -1 } } }')).toThrow('cloud.pubsub.maxRetries in')
+  })
+
   it('counts an empty variable as absent', () => {
     expect(load({ PORT: '', LOG_LEVEL: '  ', DATABASE_URL: '' }).config).toMatchObject({ port: 8080, logLevel: 'info' })
   })
@@ -342,7 +355,8 @@ describe('the table', () => {
   it('declares every variable and path once, with a description', () => {
     const all = Object.values(SETTINGS)
     expect(new Set(all.map((setting) => setting.env)).size).toBe(all.length)
-    expect(new Set(all.map((setting) => setting.path)).size).toBe(all.length)
+    const paths = all.flatMap(({ path, aliases = [] }: Setting<unknown>) => [path, ...aliases])
+    expect(new Set(paths).size).toBe(paths.length)
     for (const setting of all) expect(setting.about).toMatch(/^[A-Z].*\.$/)
   })
 

@@ -1,6 +1,6 @@
 import type { SettingSource } from './effective.ts'
 import { type ConfigFile, type Environment, isBranch, valueAt } from './file.ts'
-import type { Setting } from './setting.ts'
+import { pathsOf, type Setting } from './setting.ts'
 
 /** What the operator wrote for a setting, with its name for messages. */
 type Given = { source: SettingSource } & ({ value: unknown; from: string } | { error: string })
@@ -10,9 +10,10 @@ export function givenValue(setting: Setting<unknown>, environment: Environment, 
   const text = environment[setting.env]
   if (text !== undefined && text.trim() !== '') return { source: 'environment', value: text, from: setting.env }
   if (setting.path === undefined) return { source: 'default', value: undefined, from: setting.env }
-  const from = `${setting.path} in ${file.name} (${setting.env})`
+  const path = pathsOf(setting).find((one) => (valueAt(file.values, one) ?? '') !== '') ?? setting.path
+  const from = `${path} in ${file.name} (${setting.env})`
   const missing: string[] = []
-  const value = resolved(valueAt(file.values, setting.path), environment, missing)
+  const value = resolved(valueAt(file.values, path), environment, missing)
   if (missing.length > 0) {
     const error = `${from} refers to ${missing.join(', ')}, which the environment does not define.`
     return { source: 'file', error }

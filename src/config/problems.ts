@@ -1,7 +1,7 @@
 import { closestWord, didYouMean } from '../lib/did-you-mean.ts'
 import { type ConfigFile, type Environment, unknownPaths } from './file.ts'
 import { givenValue } from './given.ts'
-import type { Setting, Values } from './setting.ts'
+import { pathsOf, type Setting, type Values } from './setting.ts'
 import { type Config, SETTINGS } from './settings/index.ts'
 
 /** True for a PUBLIC_URL that only browsers on this machine can open, and when it is absent. */
@@ -42,7 +42,7 @@ export function contradictions(values: Values, environment: Environment, file: C
 /** Names that are no settings but look like one, so that a mistyped name does not go unnoticed. */
 export function misspellings(environment: Environment, file: ConfigFile): string[] {
   const all: Setting<unknown>[] = Object.values(SETTINGS)
-  const paths = all.flatMap(({ path }) => path ?? [])
+  const paths = all.flatMap(pathsOf)
   const inFile = unknownPaths(file.values, new Set(paths)).map((path) => {
     return `${file.name}: ${path} is not a setting and does nothing.${didYouMean(path, paths)}`
   })

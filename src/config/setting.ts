@@ -18,6 +18,8 @@ export interface Setting<T> {
   env: string
   /** Dotted path in `service.config.json`; undefined for settings of the environment only. */
   path?: string
+  /** Other paths for the same setting. The first that has a value counts, `path` before them. */
+  aliases?: readonly string[]
   kind: Kind<T>
   /** The default; undefined when there is none. */
   fallback: T | ComputedDefault<T> | undefined
@@ -27,6 +29,11 @@ export interface Setting<T> {
   generated?: 'always' | 'file-store'
   /** One sentence for operators. */
   about: string
+}
+
+/** Every path at which the file may have the setting. */
+export function pathsOf({ path, aliases = [] }: Pick<Setting<unknown>, 'path' | 'aliases'>): string[] {
+  return path === undefined ? [] : [path, ...aliases]
 }
 
 /** The values of all settings by their field of `Config`, while they are read. */

@@ -131,6 +131,7 @@ export const providerSettings = {
   pubsubMaxMessages: setting({
     env: 'PUBSUB_MAX_MESSAGES',
     path: 'pubsub.maxMessages',
+    aliases: ['cloud.pubsub.maxMessages'],
     kind: kinds.integer(1, 1000),
     fallback: 100,
     about: 'Maximum number of notifications per pull.',
@@ -138,6 +139,7 @@ export const providerSettings = {
   pubsubAckDeadline: setting({
     env: 'PUBSUB_ACK_DEADLINE',
     path: 'pubsub.ackDeadline',
+    aliases: ['cloud.pubsub.ackDeadline'],
     kind: kinds.integer(10, 600),
     fallback: 60,
     about: 'Seconds to acknowledge a notification.',
@@ -145,6 +147,7 @@ export const providerSettings = {
   pubsubMaxRetries: setting({
     env: 'PUBSUB_MAX_RETRIES',
     path: 'pubsub.maxRetries',
+    aliases: ['cloud.pubsub.maxRetries'],
     kind: kinds.integer(0, 100),
     fallback: 3,
     about: 'Number of retries for a failed notification.',
