@@ -1,8 +1,10 @@
 import type { AddressInfo } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import type { Config } from '../config/index.ts'
-import { type Phase, type StartupServer, startupServer } from '../features/health/index.ts'
+import { type Phase, type StartupFacts, type StartupServer, startupServer } from '../features/health/index.ts'
+import { licence } from '../features/licence/index.ts'
 import { closeServer, type App as HttpServer } from '../infra/http/index.ts'
+import type { Clock } from '../lib/clock.ts'
 import { openFeatures, type Part, stopParts } from './features.ts'
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts'
 import type { App } from './lifecycle.ts'
@@ -37,6 +39,8 @@ export function app(context: RuntimeContext): App {
     const port = startup?.port ?? config.port
     const http: Part = {
       async start() {
+        // Until here, so that health checks are answered while the parts before this one start.
+        await startup?.close()
         await server.listen({ host: config.host, port }).catch((error) => {
           throw listenError(config, error)
         })
@@ -50,7 +54,7 @@ export function app(context: RuntimeContext): App {
     }
     const warming = warmUp(() => [features.mailboxes.startImap, createSecureContext, ...server.warmUps], log)
     parts = [...features.parts, http, { start: puller.start, stop: puller.stop, stopsWith: 'work' }, warming]
-    await startup?.close()
+    phase = 'starting'
     for (const part of parts) await part.start?.()
     reportSignIn(config, features.logins, log)
     const licenceProblem = features.licence.problem()
@@ -93,13 +97,31 @@ function addressOf(server: HttpServer): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
+function factsOf(config: Config, clock: Clock): StartupFacts {
+  const isRedis = config.redisUrl !== undefined
+  return {
+    cache: isRedis ? 'redis' : 'memory',
+    queue: isRedis ? 'redis' : 'database',
+    pubsub: isRedis ? 'redis' : config.databaseUrl === undefined ? 'memory' : 'postgres',
+    licence: licence({ key: config.licenceKey, clock, issuer: config.licencePublicKey }),
+    isGmailPushConfigured: config.pubsubSubscriptionName !== undefined,
+  }
+}
+
 /** Undefined when another process uses the port, most likely the instance that this one replaces. */
 async function openStartupServer(
-  { config, ids, log }: RuntimeContext,
+  { config, clock, ids, log }: RuntimeContext,
   phase: () => Phase,
 ): Promise<StartupServer | undefined> {
   try {
-    return await startupServer({ host: config.host, port: config.port, publicUrl: config.publicUrl, ids, phase })
+    return await startupServer({
+      host: config.host,
+      port: config.port,
+      publicUrl: config.publicUrl,
+      ids,
+      phase,
+      facts: factsOf(config, clock),
+    })
   } catch (error) {
     log.warn(`Port ${config.port} is in use. The service tries again when it is ready to accept requests.`, {
       operation: 'service.start',

@@ -237,9 +237,29 @@ describe('the startup server', () => {
       publicUrl: 'http://localhost:8080',
       ids: idGenerator(clock),
       phase: () => 'migrating',
+      facts: {
+        cache: 'redis',
+        queue: 'redis',
+        pubsub: 'redis',
+        licence: { plan: 'team', accountLimit: 5 },
+        isGmailPushConfigured: true,
+      },
     })
     const client = api(`http://127.0.0.1:${startup.port}`)
     expect((await client.get('/health/live')).json.data).toEqual({ status: 'alive' })
+    const health = await client.get('/health?verbose')
+    expect([health.status, health.json.success]).toEqual([200, true])
+    const summary = (await (await serve()).get('/health')).json.data
+    expect(Object.keys(health.json.data)).toEqual(Object.keys(summary))
+    expect(health.json.data).toMatchObject({
+      status: 'degraded',
+      services: { database: false, cache: false, queue: false, pubsub: false },
+      cache: { provider: 'redis' },
+      license: { plan: 'team', effectiveAccountLimit: 5, currentAccounts: null },
+      onboarding: { canProceed: false },
+      memory: { percentage: expect.any(Number) },
+    })
+    expect((await client.get('/health/ready')).status).toBe(503)
     const response = await client.post('/accounts', {})
     expect([response.status, response.json.error.message]).toEqual([503, 'The service is migrating.'])
     expect(response.json.requestId).toBe(response.headers.get('x-request-id'))

@@ -4,6 +4,7 @@ import { errorBody } from '../../infra/http/index.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import type { Phase } from './health.ts'
+import { type StartupFacts, startupSummary } from './startup-summary.ts'
 
 export interface StartupServer {
   /** The port on which it listens, which the service takes over. */
@@ -13,8 +14,8 @@ export interface StartupServer {
 }
 
 /**
- * Listens on the service's address while the service waits for its data folder and migrates. It reports the process as alive and
- * responds to everything else with 503, because no API key can be checked yet.
+ * Listens on the service's address while the service waits for its data folder, its database and Redis, and migrates. It reports the
+ * process as alive and its health as degraded, and responds to everything else with 503, because no API key can be checked yet.
  */
 export async function startupServer(options: {
   host: string
@@ -22,14 +23,22 @@ export async function startupServer(options: {
   publicUrl: string
   ids: Ids
   phase(): Phase
+  facts: StartupFacts
 }): Promise<StartupServer> {
+  const found = (url = '') => {
+    const path = url.split('?')[0]
+    if (path === '/health') return startupSummary(options.facts)
+    return path === '/health/live' ? { status: 'alive' } : undefined
+  }
   const server = createServer((request, response) => {
     const requestId = options.ids('req')
     response.setHeader('content-type', 'application/json; charset=utf-8')
     response.setHeader('x-request-id', requestId)
     response.setHeader('connection', 'close')
-    if (request.url?.split('?')[0] === '/health/live') {
-      response.end(JSON.stringify({ success: true, data: { status: 'alive' } }))
+    const data = request.method === 'GET' || request.method === 'HEAD' ? found(request.url) : undefined
+    if (data !== undefined) {
+      response.setHeader('cache-control', 'no-store')
+      response.end(JSON.stringify({ success: true, data }))
       return
     }
     const error = new AppError('not_ready', { message: `The service is ${options.phase()}.` })
