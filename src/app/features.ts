@@ -214,7 +214,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     ...{ ...shared, accounts, reader, sending, tracking },
     tracksByDefault: config.trackingEnabled,
   })
-  const drafts = draftService({ ...shared, accounts, events, mail, tracking, outbox, reader })
+  const drafts = draftService({ ...shared, accounts, events, mail, tracking, outbox, reader, labels })
   const sender = outboxEngine({
     ...{ ...shared, events, accounts, sending, deleteDraft: drafts.deleteSent },
     messagesPerMinute: config.outboxMessagesPerMinute,

@@ -14,7 +14,7 @@ import {
 } from '../../providers/contract/index.ts'
 import { newMessageId } from '../../providers/mime/index.ts'
 import { type Account, readLive } from '../accounts/index.ts'
-import { type LabelRow, labelStore } from '../labels/index.ts'
+import { type LabelChanger, type LabelRow, labelStore } from '../labels/index.ts'
 import {
   draftIdOf,
   liveContents,
@@ -37,6 +37,7 @@ import { storedDrafts } from './stored-drafts.ts'
 export interface DraftsDeps extends DraftSendingDeps {
   ids: Ids
   tracking: Pick<Tracking, 'prepare' | 'store'>
+  labels: Pick<LabelChanger, 'refresh'>
 }
 
 /** How many bodies a list reads from the provider at once. */
@@ -50,15 +51,23 @@ export function draftService(deps: DraftsDeps) {
   const { db, accounts, clock, ids } = deps
   const stored = storedDrafts(deps)
 
-  async function draftsFolder(account: Account): Promise<{ labels: LabelRow[]; folder: LabelRow }> {
-    const labels = await labelStore(db.read).all(account.id)
+  async function storedDraftsFolder(accountId: string) {
+    const labels = await labelStore(db.read).all(accountId)
     const folder = labels.find(({ role, selectable }) => role === 'drafts' && selectable === 1)
-    if (folder !== undefined) return { labels, folder }
-    if (account.lastSyncAt === null) {
-      const message = 'The folders of this account are not known yet. Try again after its first sync.'
-      throw new AppError('not_ready', { message, headers: { 'retry-after': '5' } })
+    return folder && { labels, folder }
+  }
+
+  async function draftsFolder(account: Account): Promise<{ labels: LabelRow[]; folder: LabelRow }> {
+    let found = await storedDraftsFolder(account.id)
+    if (found === undefined && account.lastSyncAt === null) {
+      // Before the first sync no folder is stored.
+      await deps.labels.refresh(account.id)
+      found = await storedDraftsFolder(account.id)
     }
-    throw new AppError('not_supported', { message: 'This mailbox has no folder for drafts.' })
+    if (found === undefined) {
+      throw new AppError('not_supported', { message: 'This mailbox has no folder for drafts.' })
+    }
+    return found
   }
 
   /** What was saved, with the headers and the text that the provider made of it. */
