@@ -16,6 +16,7 @@ import {
   type Visit,
   visit,
 } from '../scenarios/booking-stage.ts'
+import { startReceiver } from '../servers/receiver.ts'
 
 describe('the scripts of the widget', () => {
   const manifest = JSON.parse(readFileSync('dist/embed/manifest.json', 'utf8'))
@@ -253,6 +254,24 @@ describe.skipIf(!browserAvailable())('the booking page', () => {
     await page.getByRole('button', { name: 'Try again' }).waitFor()
     expect(problems.join()).toContain('generatedAt is required')
     expect(await page.locator('calendar-date').count()).toBe(0)
+  })
+
+  it('says what the availability callback lacks, on the page and in the console', async () => {
+    const receiver = closing(await startReceiver())
+    const respond = (body: object) => receiver.always({ status: 200, body: JSON.stringify(body) })
+    const slug = await stage.experience({ availabilityEndpoint: { url: receiver.url } })
+    const { page, problems } = await visit({ browser, origins: [stage.url], keep })
+    respond({ slots: [] })
+    await page.goto(`${stage.url}/book/${slug}`)
+    await page.getByText('generatedAt is required').waitFor()
+    expect(problems.join()).toContain('generatedAt is required')
+    expect(await page.locator('calendar-date').count()).toBe(0)
+    expect(await page.getByText('on our side').count()).toBe(0)
+
+    respond({ generatedAt: new Date().toISOString() })
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('Something went wrong on our side').waitFor()
+    expect(await page.getByText('generatedAt').count()).toBe(0)
   })
 
   it('works as an element on a page of another origin', async () => {

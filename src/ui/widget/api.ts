@@ -108,7 +108,7 @@ interface ErrorResponse {
 
 export interface SchedulerApi {
   experience(signal: AbortSignal): Promise<Experience>
-  /** Throws `generated_at_required` for a response without it. */
+  /** Throws `generated_at_required` for a response without it, be it that of the service or of the application behind it. */
   slots(request: SlotRequest, signal: AbortSignal): Promise<SlotList>
   hold(slot: Slot): Promise<Hold>
   /** Sends a code to the address of the guest. */
@@ -195,5 +195,7 @@ interface RequestOptions {
 
 function refusal(status: number, body: ErrorResponse): ApiError {
   const { code = 'invalid_response', message = `status ${status}` } = body?.error ?? {}
-  return new ApiError(code, message, status, body)
+  // The service passes on what the application's response lacks.
+  const isGeneratedAt = code === 'callback_failed' && message.startsWith('generatedAt ')
+  return new ApiError(isGeneratedAt ? 'generated_at_required' : code, message, status, body)
 }

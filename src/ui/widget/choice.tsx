@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { Experience, SchedulerApi } from './api.ts'
+import { asApiError, type Experience, type SchedulerApi } from './api.ts'
 import { addDays, byDay, type Day, dayIn, monthOf, rangeOf, type Slot, type Window, weekOf } from './days.ts'
 import type { Flow } from './flow.ts'
 import { Month } from './month.tsx'
@@ -74,7 +74,10 @@ export function Choice({
 
   async function findNext(): Promise<void> {
     setSearch('running')
-    const day = await nextFree({ api, durationMinutes, zone, after: visible.to }).catch(() => undefined)
+    const day = await nextFree({ api, durationMinutes, zone, after: visible.to }).catch((error: unknown) => {
+      flow.report(asApiError(error))
+      return undefined
+    })
     setSearch(day === undefined ? 'none' : 'idle')
     if (day !== undefined) show(day)
   }

@@ -63,7 +63,9 @@ interface NoticeProps {
 /** An error that trying again may solve. */
 export function Failure({ error, retry }: { error: ApiError; retry?: (() => void) | undefined }) {
   const { t } = useView()
-  return <Notice text={t(textOf(error))} action={retry === undefined ? undefined : { label: t('retry'), run: retry }} />
+  // For the developer who tries the page: no visitor sees one whose application answers like this.
+  const text = error.code === 'generated_at_required' ? `${error.message}.` : t(textOf(error))
+  return <Notice text={text} action={retry === undefined ? undefined : { label: t('retry'), run: retry }} />
 }
 
 /** What a visitor can understand of an error. */
