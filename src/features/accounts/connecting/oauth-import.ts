@@ -1,3 +1,4 @@
+import { asciiEmail } from '../../../lib/email-address.ts'
 import { AppError, invalid } from '../../../lib/errors.ts'
 import type { LoginProvider } from '../../../providers/contract/index.ts'
 import { type MailProvider, ProviderError, type ProviderName } from '../../../providers/contract/index.ts'
@@ -31,7 +32,7 @@ export async function verifiedImport(
   try {
     const tokens = await login.refresh(refreshToken)
     const user = await login.identify(tokens.accessToken)
-    if (email !== undefined && email.toLowerCase() !== user.email.toLowerCase()) {
+    if (email !== undefined && asciiEmail(email).toLowerCase() !== asciiEmail(user.email).toLowerCase()) {
       throw invalid('body.email', 'is not the address of the user of this token')
     }
     if (mail !== undefined) await checkMailbox(mail, user.email, tokens)

@@ -60,9 +60,12 @@ export function defaultMinutes({ durationMinutes, durations }: Availability): nu
   return durationMinutes ?? durations?.[0] ?? DEFAULT_MINUTES
 }
 
+/** More than 30,000 years. Sums with times stay exact. */
+const MAX_SECONDS = 1e12
+
 /** Milliseconds of a duration or an interval, rounded to whole seconds: calendars know no smaller unit. */
 export function lengthOf(minutes: number): number {
-  return Math.min(Math.round(minutes * 60) * 1000, Number.MAX_SAFE_INTEGER)
+  return Math.min(Math.round(minutes * 60), MAX_SECONDS) * 1000
 }
 
 /** Which lengths can be booked, for an error message; undefined when this one can. */
