@@ -110,7 +110,7 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
           sanitize: Type.Optional(
             Type.Boolean({
               description:
-                'Make `body.html` safe to show in a page: without scripts, forms, frames, embedded styles and everything else that runs, submits or covers the page. Links open in a new tab; images stay, `cid:` ones with their addresses, which name the `contentId` of an attachment.',
+                'Make `body.html` safe to show in a page: without scripts, forms, frames, embedded styles and everything else that runs or submits. It is one element that contains the message: nothing inside is painted or receives clicks outside of its box, and it takes its width from the element around it. Put it into a block element; see docs/security.md. Links open in a new tab; images stay, `cid:` ones with their addresses, which name the `contentId` of an attachment.',
               ...documentedDefault(false),
             }),
           ),

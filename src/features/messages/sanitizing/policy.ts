@@ -17,25 +17,6 @@ export const ATTRIBUTES: ReadonlySet<string> = set(
   'abbr align alt bgcolor border cellpadding cellspacing clear color colspan dir face height hspace lang noshade nowrap rowspan scope size span start title type valign vspace width',
 )
 
-const BLOCKS =
-  'address article aside blockquote center dir div dl dt dd figcaption figure footer h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section table ul'
-
-/** Which elements a new one closes when it begins directly inside them, because their end tags may be omitted. */
-export const CLOSED_BY: Readonly<Record<string, ReadonlySet<string>>> = {
-  p: set(BLOCKS),
-  li: set('li'),
-  dt: set('dt dd'),
-  dd: set('dt dd'),
-  td: set('td th tr tbody tfoot thead'),
-  th: set('td th tr tbody tfoot thead'),
-  tr: set('tr tbody tfoot thead'),
-  tbody: set('tbody tfoot thead'),
-  tfoot: set('tbody tfoot thead'),
-  thead: set('tbody tfoot thead'),
-  caption: set('col colgroup tbody tfoot thead tr'),
-  colgroup: set('tbody tfoot thead tr'),
-}
-
 const TABLE_PARTS = set('table caption colgroup tbody tfoot thead tr td th')
 const TABLE = ['table']
 const CELLS = ['table', 'caption', 'td', 'th']

@@ -4,7 +4,7 @@ import { browserAvailable, launchBrowser } from '../../../../test/kit/browser.ts
 import { random } from '../../../../test/kit/random.ts'
 import { XSS_VECTORS } from '../../../../test/kit/xss-vectors.ts'
 import { ATTRIBUTES, ELEMENTS } from './policy.ts'
-import { sanitizeHtml } from './sanitize.ts'
+import { sanitizeFragment, sanitizeHtml } from './sanitize.ts'
 import { safeStyle } from './style.ts'
 
 const REL = 'target="_blank" rel="noopener noreferrer nofollow"'
@@ -30,16 +30,34 @@ describe('sanitised HTML', () => {
     ['1 < 2 && 3 > 2 "x"', '1 &lt; 2 &amp;&amp; 3 &gt; 2 &quot;x&quot;'],
     ['<a href="https://x.example/?a=1&b=2">x</a>', `<a href="https://x.example/?a=1&amp;b=2" ${REL}>x</a>`],
     ['<a href=" MAILTO:a@x.example" target=_top>x</a>', `<a href="MAILTO:a@x.example" ${REL}>x</a>`],
-    ['<a href="ftp://x.example">a</a><a href="#b">b</a>', '<a>a</a><a>b</a>'],
+    ['<a href="ftp://x.example">a</a><a href="#b">b</a>', '<span>a</span><span>b</span>'],
     ['<img src="cid:logo@x" alt="Logo" width=10>', '<img src="cid:logo@x" alt="Logo" width="10">'],
     ['<img src="http://x.example/a.png">', '<img src="http://x.example/a.png">'],
     ['<img src="data:image/png;base64,iVBORw0KGgo=">', '<img src="data:image/png;base64,iVBORw0KGgo=">'],
     ['<img src="data:image/svg+xml;base64,AAAA" alt=x>', '<img alt="x">'],
     ['<p style="color:red;position:fixed;margin:-9px">x', '<p style="color:red">x</p>'],
     ['', ''],
+    // What a browser would close by itself, or ignore.
+    ['<li><div>a<li>b</div>c', '<li><div>a</div></li><li>bc</li>'],
+    ['<dd><div>a<dt>b</div>c', '<dd><div>a</div></dd><dt>bc</dt>'],
+    ['<p><span>a<div>b', '<p><span>a</span></p><div>b</div>'],
+    ['<p><b>a<p>b</b>c', '<p><b>a</b></p><p><b>b</b>c</p>'],
+    ['<h1>a<h2>b', '<h1>a</h1><h2>b</h2>'],
+    ['<td>a<tr>b<caption>c', 'abc'],
+    ['<table><table>a', '<table></table><table>a</table>'],
+    ['<table><div>a<td><b>b<td>c<caption>d', '<table>a<td><b>b</b></td><td>c</td><caption>d</caption></table>'],
+    ['<ruby>a<p><rt>b', '<ruby>a<p></p><rt>b</rt></ruby>'],
+    [
+      '<a href="https://x.example"><i>a<a href="https://y.example">b',
+      `<a href="https://x.example" ${REL}><i>a</i></a><a href="https://y.example" ${REL}><i>b</i></a>`,
+    ],
+    [
+      '<a href="https://x.example"><div>a<a href="https://y.example">b',
+      `<a href="https://x.example" ${REL}><div>ab</div></a>`,
+    ],
   ])('of %s', async (given, safe) => {
-    expect(await sanitizeHtml(given)).toBe(safe)
-    expect(await sanitizeHtml(safe)).toBe(safe)
+    expect(await sanitizeFragment(given)).toBe(safe)
+    expect(await sanitizeFragment(safe)).toBe(safe)
   })
 
   it.each([
@@ -57,10 +75,10 @@ describe('sanitised HTML', () => {
   })
 
   it('drops the tags of deep elements, and nothing of what is long', async () => {
-    const deep = await sanitizeHtml(`${'<div>'.repeat(100_000)}x${'</p>'.repeat(100_000)}`)
+    const deep = await sanitizeFragment(`${'<div>'.repeat(100_000)}x${'</p>'.repeat(100_000)}`)
     expect(deep).toBe(`${'<div>'.repeat(256)}x${'</div>'.repeat(256)}`)
     const long = 'a'.repeat(4_999_999)
-    expect(await sanitizeHtml(long)).toBe(long)
+    expect(await sanitizeFragment(long)).toBe(long)
   })
 
   it('is undefined when the text or the result would be too long', async () => {

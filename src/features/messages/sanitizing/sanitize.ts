@@ -1,15 +1,9 @@
 import type { TokenizerCallbacks } from 'htmlparser2'
 import { TURN_MS, yieldIfHeld } from '../../../lib/event-loop.ts'
-import {
-  ATTRIBUTES,
-  barriers,
-  CLOSED_BY,
-  ELEMENTS,
-  imageSource,
-  linkTarget,
-  SKIPPED_ELEMENTS,
-  VOID_ELEMENTS,
-} from './policy.ts'
+import { containHtml } from './containment.ts'
+import { beginsAgain, depthBefore } from './nesting.ts'
+import { type OpenElement, OpenElements } from './open-elements.ts'
+import { ATTRIBUTES, barriers, ELEMENTS, imageSource, linkTarget, SKIPPED_ELEMENTS, VOID_ELEMENTS } from './policy.ts'
 import { safeStyle } from './style.ts'
 
 /** Longer texts, in characters, are not sanitised. */
@@ -20,17 +14,25 @@ const CHUNK = 16 * 1024
 /** Deeper elements lose their tags. Browsers nest 512. */
 const MAX_DEPTH = 256
 const MAX_NAME = 16
+/** Start tags that are repeated, and their length. */
+const MAX_REPEATED = 3
+const MAX_REPEATED_LENGTH = 500
 /** Longer attributes are left out, except for the data of an image. */
 const MAX_VALUE = 16 * 1024
 
-/**
- * The part of an HTML body that is safe to show inside a page of the application. Undefined when the text is too long.
- *
- * It is written anew, never copied: tags and attribute names come from the lists in `policy.ts`, everything between them is escaped, and
- * no element on the list changes how a browser reads what follows. So a browser finds exactly these tags, however the sender
- * wrote them. Elements are balanced, so the result cannot leave the element that it is put into.
- */
+/** An HTML body in a form that is safe to show inside a page of the application. Undefined when the text is too long. */
 export async function sanitizeHtml(html: string): Promise<string | undefined> {
+  const fragment = await sanitizeFragment(html)
+  return fragment === undefined ? undefined : containHtml(fragment)
+}
+
+/**
+ * The harmless part of an HTML body. It is written anew, never copied: tags and attribute names come from the lists in `policy.ts`,
+ * everything between them is escaped, and no element on the list changes how a browser reads what follows. So a browser finds
+ * exactly these tags, however the sender wrote them. Every element that a browser would close by itself is closed, and every
+ * start tag that it would ignore is left out, so no end tag is one of an element around the result.
+ */
+export async function sanitizeFragment(html: string): Promise<string | undefined> {
   if (html.length > MAX_LENGTH) return undefined
   const { Tokenizer } = await import('htmlparser2')
   const writer = new SafeWriter()
@@ -101,12 +103,14 @@ function isKnown(element: string, attribute: string): boolean {
 /** Joined at once. Joining the millions of parts of a hostile text at its end would hold the event loop. */
 const JOINED_PARTS = 1000
 
+const NOTHING: readonly OpenElement[] = []
+
 class SafeWriter {
   readonly #parts: string[] = []
   #newParts: string[] = []
   /** Texts that are escaped at the end, in turns, by their index in `#parts`. */
   readonly #longTexts = new Map<number, string>()
-  readonly #open: string[] = []
+  readonly #open = new OpenElements()
   #skipped = ''
   #skippedDepth = 0
   length = 0
@@ -129,12 +133,18 @@ class SafeWriter {
     // The page of the application has a body already. This one's colours and fonts stay.
     const name = given === 'body' ? 'div' : given
     if (!ELEMENTS.has(name)) return
-    const isVoid = VOID_ELEMENTS.has(name)
-    for (let top = this.#open.at(-1); top !== undefined && CLOSED_BY[top]?.has(name); top = this.#open.at(-1))
-      this.#pop()
-    if (!isVoid && this.#open.length >= MAX_DEPTH) return
-    this.#write(`<${name}${attributesOf(attributes)}>`)
-    if (!isVoid) this.#open.push(name)
+    // An anchor that leads nowhere would end a link around it.
+    const leadsNowhere = name === 'a' && linkTarget(attributes.get('href') ?? '') === undefined
+    const element = leadsNowhere ? 'span' : name
+    const depth = depthBefore(element, this.#open)
+    if (depth === undefined) return
+    const closed = this.#open.depth > depth ? this.#closeTo(depth) : NOTHING
+    this.#begin({ name, element, startTag: `<${element}${attributesOf(attributes)}>` })
+    if (closed.length === 0) return
+    const repeated = closed.filter(
+      (one) => beginsAgain(one.element, element) && one.startTag.length <= MAX_REPEATED_LENGTH,
+    )
+    for (const one of repeated.slice(-MAX_REPEATED)) this.#begin(one)
   }
 
   close(name: string): void {
@@ -142,9 +152,9 @@ class SafeWriter {
       if (name === this.#skipped) this.#skippedDepth -= 1
       return
     }
-    const at = this.#open.lastIndexOf(name)
-    if (at === -1 || barriers(name).some((element) => this.#open.lastIndexOf(element) > at)) return
-    while (this.#open.length > at) this.#pop()
+    const at = this.#open.lastNamed(name)
+    if (at === -1 || barriers(name).some((barrier) => this.#open.lastNamed(barrier) > at)) return
+    this.#closeTo(at)
   }
 
   text(text: string): void {
@@ -160,14 +170,29 @@ class SafeWriter {
   }
 
   async end(): Promise<string> {
-    while (this.#open.length > 0) this.#pop()
+    this.#closeTo(0)
     this.#join()
     for (const [index, text] of this.#longTexts) this.#parts[index] = await escapedInTurns(text)
     return this.#parts.join('')
   }
 
-  #pop(): void {
-    this.#write(`</${this.#open.pop()}>`)
+  #begin(started: OpenElement): void {
+    const isVoid = VOID_ELEMENTS.has(started.element)
+    if (!isVoid && this.#open.depth >= MAX_DEPTH) return
+    this.#write(started.startTag)
+    if (!isVoid) this.#open.push(started)
+  }
+
+  /** Returns what it closed, outermost first. */
+  #closeTo(depth: number): OpenElement[] {
+    const closed: OpenElement[] = []
+    while (this.#open.depth > depth) {
+      const one = this.#open.pop()
+      if (one === undefined) break
+      this.#write(`</${one.element}>`)
+      closed.unshift(one)
+    }
+    return closed
   }
 
   #write(part: string): void {

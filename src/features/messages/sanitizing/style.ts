@@ -1,5 +1,8 @@
-/** Properties that only change how an element and its text look, within the element's own place. */
-const PROPERTIES: ReadonlySet<string> = new Set([
+/**
+ * Properties of the look and the size of an element and its text. Some, such as a large font in a line without height, can paint
+ * far from the element: `containment.ts` bounds what all of them together can do.
+ */
+export const PROPERTIES: ReadonlySet<string> = new Set([
   ...'color background-color background opacity visibility display float clear vertical-align overflow'.split(' '),
   ...'font font-family font-size font-style font-variant font-weight line-height letter-spacing word-spacing'.split(
     ' ',
