@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { browserAvailable, launchBrowser } from '../../../../test/kit/browser.ts'
+import { closing } from '../../../../test/kit/closing.ts'
 import { hostileHtml } from '../../../../test/kit/hostile-html.ts'
 import { pictureAround, showMessages } from '../../../../test/kit/message-page.ts'
 import { fc } from '../../../../test/kit/random.ts'
@@ -10,28 +11,32 @@ import { sanitizeFragment, sanitizeHtml } from './sanitize.ts'
 
 describe.skipIf(!browserAvailable())('a sanitised message in a page, in Chromium', () => {
   let browser: Browser
-  let page: Page
   beforeAll(async () => {
     browser = await launchBrowser()
-    page = await browser.newPage({ viewport: { width: 900, height: 760 } })
   })
   afterAll(() => browser?.close())
+  // A policy of an earlier content would stay in force.
+  const openPage = async (): Promise<Page> => closing(await browser.newPage({ viewport: { width: 900, height: 760 } }))
 
   it('cannot cover, move or resize anything around it', async () => {
     const generated = fc.sample(hostileHtml, 60)
     const sanitized = await Promise.all([...COVERING_VECTORS, ...generated].map(sanitizeHtml))
     // Even styles that the sanitiser leaves out are contained.
     const unsanitized = [...COVERING_VECTORS, ...generated].map(containHtml)
-    expect(await showMessages(page, [...sanitized.map(String), ...unsanitized])).toEqual([])
+    expect(await showMessages(await openPage(), [...sanitized.map(String), ...unsanitized])).toEqual([])
   })
 
   it('cannot do so either where a policy turns its styles off and the page contains its slot', async () => {
     const texts = [...COVERING_VECTORS, ...fc.sample(hostileHtml, 40)]
     const safe = (await Promise.all(texts.map(sanitizeHtml))).map(String)
+    const page = await openPage()
     expect(await showMessages(page, safe, { allowsStyles: false })).toEqual([])
+    await page.evaluate(`document.querySelector('.fixed').innerHTML = ${JSON.stringify(safe[0])}`)
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('section')).contain`)).toBe('none')
   })
 
   it('paints nothing around it', async () => {
+    const page = await openPage()
     await showMessages(page, [''])
     const empty = await pictureAround(page)
     const generated = fc.sample(hostileHtml, 12)
@@ -44,7 +49,8 @@ describe.skipIf(!browserAvailable())('a sanitised message in a page, in Chromium
 
   it('has a width of its own where the page gives none, and is below what has a z-index of 1', async () => {
     const safe = await sanitizeHtml('<table width=5000 height=5000 style="opacity:.9"><td>x</table>')
-    await page.setContent(`<!doctype html><body style="margin:0">
+    const page = await openPage()
+    await page.setContent(`<!doctype html><body style="margin:0;height:9000px">
 <header style="position:sticky;top:0;height:40px;z-index:1">Mailbox</header><div style="float:left">${safe}</div>`)
     await page.evaluate('scrollTo(0, 500)')
     const found = await page.evaluate(
@@ -56,6 +62,7 @@ describe.skipIf(!browserAvailable())('a sanitised message in a page, in Chromium
   it.each(AROUND)('stays in its element in a page that a server wrote: %s…%s', async (before, after) => {
     const texts = [...XSS_VECTORS, ...COVERING_VECTORS, ...NESTED, ...fc.sample(hostileHtml, 60)]
     const safe = (await Promise.all(texts.map(sanitizeHtml))).map(String)
+    const page = await openPage()
     const written = safe.map((html) => `<div class="case">${before}<div class="slot">${html}</div>${after}</div>`)
     await page.setContent(`<!doctype html><body><main>${written.join('')}</main>`)
     const misplaced = await page.evaluate<string[]>(`(${MISPLACED})(${JSON.stringify(safe)})`)
@@ -64,6 +71,7 @@ describe.skipIf(!browserAvailable())('a sanitised message in a page, in Chromium
 
   it('would cover the page without its element', async () => {
     const fragments = (await Promise.all(COVERING_VECTORS.map(sanitizeFragment))).map(String)
+    const page = await openPage()
     const found = await showMessages(page, fragments)
     expect(found.length).toBeGreaterThan(COVERING_VECTORS.length / 2)
     expect(found.map(({ html }) => html)).toEqual(expect.arrayContaining(fragments.slice(0, 4)))
