@@ -61,7 +61,7 @@ const SHOW = `(texts) => {
   const STEP = 31
   const [fixed, growing] = document.querySelectorAll('.slot')
   const after = growing.nextElementSibling
-  const below = [after, after.parentElement.nextElementSibling, document.querySelector('footer')]
+  const below = [after, document.querySelector('footer')]
   const own = [...document.body.querySelectorAll('*')]
   const box = (element) => element.getBoundingClientRect()
   const contains = ({ left, right, top, bottom }, x, y) => x >= left && x < right && y >= top && y < bottom
@@ -73,7 +73,7 @@ const SHOW = `(texts) => {
   const place = (element) => {
     const { left, width, top, height } = box(element)
     if (element.contains(growing)) return [left, width, top]
-    return below.includes(element) && element.localName !== 'aside' ? [left, width, height] : [left, width, top, height]
+    return below.includes(element) ? [left, width, height] : [left, width, top, height]
   }
   /** What is at each point outside of the slots. */
   const hits = () => {
@@ -100,7 +100,7 @@ const SHOW = `(texts) => {
   const found = []
   for (const html of texts) {
     show(html)
-    const [...all] = faults()
+    const all = faults()
     if (all.length > 0) found.push({ html, faults: all.slice(0, 5) })
   }
   show('')

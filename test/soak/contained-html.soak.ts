@@ -10,7 +10,7 @@ import { fc, random } from '../kit/random.ts'
 const BATCHES = 10
 const BATCH = 500
 
-it('messages with generated styles affect nothing around them', async () => {
+it('messages with generated styles affect nothing around them', { timeout: 30 * 60_000 }, async () => {
   const next = random()
   const browser = closing(await launchBrowser())
   const page = await browser.newPage({ viewport: { width: 900, height: 760 } })
