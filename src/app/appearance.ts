@@ -1,5 +1,6 @@
 import { SETTINGS } from '../config/index.ts'
 import type { AppearanceDeps } from '../features/admin/index.ts'
+import { rethrowProgrammingError } from '../lib/programming-errors.ts'
 
 /** The settings of the hosted pages by their names there. */
 const AUTH_SCREEN = {
@@ -23,7 +24,8 @@ export const authScreenSettings: Pick<AppearanceDeps, 'parseAuthScreen' | 'varia
       try {
         const value = kind.parse(given)
         if (value !== undefined) screen[name] = value
-      } catch {
+      } catch (error) {
+        rethrowProgrammingError(error)
         errors[name] = `must be ${kind.expects}`
       }
     }

@@ -26,6 +26,7 @@ import { checkKeys } from '../infra/secrets/index.ts'
 import { sleep } from '../lib/abort.ts'
 import { type Clock, clockAhead, systemClock } from '../lib/clock.ts'
 import { lazy } from '../lib/lazy.ts'
+import { rethrowProgrammingError } from '../lib/programming-errors.ts'
 import { migrations } from '../migrations/index.ts'
 import { pubsub } from '../providers/pubsub/index.ts'
 import { signInChecks } from './provider-checks.ts'
@@ -166,6 +167,7 @@ async function pubsubWorks(config: Config, clock: Clock) {
       await client.close()
     }
   } catch (error) {
+    rethrowProgrammingError(error)
     return failed(`Cloud Pub/Sub does not work: ${error instanceof Error ? error.message : String(error)}.`, remedy)
   }
 }

@@ -6,9 +6,12 @@ import { parseKeyRing } from '../lib/seal.ts'
 export interface Kind<T> {
   /** Ends the sentence "X must be …". */
   readonly expects: string
-  /** Throws for an invalid value. The error is never shown, because it may contain the value; `expects` is. */
+  /** Throws for an invalid value: no programming error. The error is never shown, because it may contain the value; `expects` is. */
   parse(input: unknown): T
 }
+
+/** A value that its setting does not allow. */
+class InvalidValue extends Error {}
 
 export const text: Kind<string> = { expects: 'a string', parse: textOf }
 
@@ -21,7 +24,7 @@ export const boolean: Kind<boolean> = {
     const word = textOf(input).toLowerCase()
     if (['true', '1', 'yes', 'on'].includes(word)) return true
     if (['false', '0', 'no', 'off'].includes(word)) return false
-    throw new TypeError('not a boolean')
+    throw new InvalidValue('not a boolean')
   },
 }
 
@@ -30,7 +33,7 @@ export function integer(least: number, most: number): Kind<number> {
     expects: `a whole number from ${least} to ${most}`,
     parse(input) {
       const value = typeof input === 'number' ? input : /^-?\d+$/.test(textOf(input)) ? Number(input) : Number.NaN
-      if (!Number.isSafeInteger(value) || value < least || value > most) throw new RangeError('out of range')
+      if (!Number.isSafeInteger(value) || value < least || value > most) throw new InvalidValue('out of range')
       return value
     },
   }
@@ -42,7 +45,7 @@ export function oneOf<const T extends string>(...words: readonly T[]): Kind<T> {
     parse(input) {
       const wanted = textOf(input).toLowerCase()
       const word = words.find((candidate) => candidate.toLowerCase() === wanted)
-      if (word === undefined) throw new TypeError('not one of the words')
+      if (word === undefined) throw new InvalidValue('not one of the words')
       return word
     },
   }
@@ -55,7 +58,8 @@ export function url(...schemes: readonly string[]): Kind<string> {
     parse(input) {
       const given = textOf(input)
       const parsed = new URL(given)
-      if (!schemes.includes(parsed.protocol.slice(0, -1)) || parsed.host === '') throw new TypeError('another scheme')
+      if (!schemes.includes(parsed.protocol.slice(0, -1)) || parsed.host === '')
+        throw new InvalidValue('another scheme')
       return given.replace(/\/+$/, '')
     },
   }
@@ -66,7 +70,7 @@ export const baseUrl: Kind<string> = {
   expects: 'a URL that begins with http:// or https://, without user, query or fragment',
   parse(input) {
     const parsed = new URL(url('http', 'https').parse(input))
-    if (parsed.search + parsed.hash + parsed.username + parsed.password !== '') throw new TypeError('too much')
+    if (parsed.search + parsed.hash + parsed.username + parsed.password !== '') throw new InvalidValue('too much')
     return parsed.href.replace(/\/+$/, '')
   },
 }
@@ -78,7 +82,7 @@ export const redirectTarget: Kind<string> = {
   expects: `an absolute URL, without the schemes ${UNSAFE_SCHEMES.join(' ')}`,
   parse(input) {
     const given = textOf(input)
-    if (UNSAFE_SCHEMES.includes(new URL(given).protocol)) throw new TypeError('an unsafe scheme')
+    if (UNSAFE_SCHEMES.includes(new URL(given).protocol)) throw new InvalidValue('an unsafe scheme')
     return given
   },
 }
@@ -98,7 +102,7 @@ export function scopes(...required: readonly string[]): Kind<string[]> {
     parse(input) {
       const given = itemsOf(input).flatMap((item) => item.split(/\s+/))
       const isIncluded = (name: string) => given.some((scope) => scope === name || scope.endsWith(`/${name}`))
-      if (!required.some(isIncluded)) throw new TypeError('a required scope is missing')
+      if (!required.some(isIncluded)) throw new InvalidValue('a required scope is missing')
       return given
     },
   }
@@ -112,7 +116,7 @@ export const pairs: Kind<Record<string, string>> = {
     return Object.fromEntries(
       itemsOf(input).map((entry) => {
         const [, key, value] = /^([^=]+)=(.*)$/s.exec(entry) ?? []
-        if (key === undefined || value === undefined) throw new TypeError('no equals sign')
+        if (key === undefined || value === undefined) throw new InvalidValue('no equals sign')
         return [key.trim(), decodeURIComponent(value.trim())]
       }),
     )
@@ -136,7 +140,7 @@ export const privateTargets: Kind<string> = {
   expects: 'none, loopback, all, or a list of hosts and networks such as mail.internal,10.0.0.0/8',
   parse(input) {
     const items = itemsOf(input)
-    if (items.length === 0) throw new TypeError('empty')
+    if (items.length === 0) throw new InvalidValue('empty')
     for (const item of items) if (!HOST_NAME.test(item)) networkOf(item)
     return items.join(',')
   },
@@ -147,7 +151,7 @@ export const formPorts: Kind<'any' | readonly number[]> = {
   parse(input) {
     const items = itemsOf(input)
     if (items.length === 1 && items[0]?.toLowerCase() === 'any') return 'any'
-    if (items.length === 0) throw new TypeError('empty')
+    if (items.length === 0) throw new InvalidValue('empty')
     return items.map((item) => integer(1, 65_535).parse(item))
   },
 }
@@ -162,7 +166,7 @@ export const months: Kind<readonly [past: number, future: number]> = {
   expects: `two numbers of months, the first from 0 to ${MOST_MONTHS}, the second from 1 to ${MOST_MONTHS}`,
   parse(input) {
     const [past = '', future = '', ...rest] = itemsOf(input)
-    if (rest.length > 0) throw new TypeError('too many')
+    if (rest.length > 0) throw new InvalidValue('too many')
     return [integer(0, MOST_MONTHS).parse(past), integer(1, MOST_MONTHS).parse(future)]
   },
 }
@@ -180,7 +184,7 @@ export const ed25519PublicKey: Kind<KeyObject> = {
   expects: 'an Ed25519 public key: SPKI in base64, as `posthorn licence keypair` prints it',
   parse(input) {
     const key = createPublicKey({ key: Buffer.from(textOf(input), 'base64'), format: 'der', type: 'spki' })
-    if (key.asymmetricKeyType !== 'ed25519') throw new TypeError('not an Ed25519 key')
+    if (key.asymmetricKeyType !== 'ed25519') throw new InvalidValue('not an Ed25519 key')
     return key
   },
 }
@@ -189,7 +193,7 @@ export const color: Kind<string> = {
   expects: 'a colour such as #1a6fdb',
   parse(input) {
     const given = textOf(input)
-    if (!/^#([0-9a-f]{3}|[0-9a-f]{6})$/i.test(given)) throw new TypeError('not a colour')
+    if (!/^#([0-9a-f]{3}|[0-9a-f]{6})$/i.test(given)) throw new InvalidValue('not a colour')
     return given
   },
 }
@@ -202,7 +206,7 @@ export const credentials: Kind<string> = {
 
 function textOf(input: unknown): string {
   if (typeof input === 'number') return String(input)
-  if (typeof input !== 'string' || input.trim() === '') throw new TypeError('not a text')
+  if (typeof input !== 'string' || input.trim() === '') throw new InvalidValue('not a text')
   return input.trim()
 }
 
@@ -219,6 +223,6 @@ function networkOf(given: string): void {
   const [address = '', bits, ...rest] = given.split('/')
   const version = isIP(address)
   const most = version === 6 ? 128 : 32
-  if (version === 0 || rest.length > 0) throw new TypeError('not an address')
-  if (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= most)) throw new TypeError('not a network')
+  if (version === 0 || rest.length > 0) throw new InvalidValue('not an address')
+  if (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= most)) throw new InvalidValue('not a network')
 }

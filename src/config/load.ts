@@ -1,3 +1,4 @@
+import { rethrowProgrammingError } from '../lib/programming-errors.ts'
 import { type EffectiveSetting, effectiveSetting, type SettingSource } from './effective.ts'
 import { type Environment, isBranch, readConfigFile } from './file.ts'
 import { givenValue } from './given.ts'
@@ -63,7 +64,8 @@ export function inspectConfig({ environment, folder }: Sources): Inspection {
     else {
       try {
         values[key] = setting.kind.parse(given.value)
-      } catch {
+      } catch (error) {
+        rethrowProgrammingError(error)
         // The parser's error may contain the value, which may be a secret.
         errors.push(`${given.from} must be ${setting.kind.expects}.`)
         invalid.add(key)

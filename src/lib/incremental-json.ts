@@ -134,8 +134,8 @@ export class IncrementalJson {
   }
 }
 
-function limitError(exceeded: keyof JsonLimits): RangeError {
-  return new RangeError(`the response exceeds the limit of ${exceeded}`)
+function limitError(exceeded: keyof JsonLimits): Error {
+  return new Error(`the response exceeds the limit of ${exceeded}`)
 }
 
 /** The last position until `end` that is not within an escape sequence (two or six characters) of the string that begins at `start`. */

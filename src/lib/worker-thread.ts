@@ -1,4 +1,5 @@
 import { parentPort, type TransferListItem, Worker } from 'node:worker_threads'
+import { decodeError, type EncodedError, encodeError } from './remote-errors.ts'
 
 export interface WorkerThreadOptions {
   /** Its entry file, which calls `serveThread`. */
@@ -18,11 +19,12 @@ interface Request {
   reject(error: Error): void
 }
 
-type Reply = { result: unknown } | { error: string }
+type Reply = { result: unknown } | { error: EncodedError }
 
 /**
  * A worker thread that handles one request after the other, in the order of the calls. The first call starts it. Requests and results
- * are cloned. A call rejects with an `Error` when the handler throws, when it takes too long, and when the thread ends.
+ * are cloned. A call rejects with an `Error` when the handler throws (with the name of its error), when it takes too long, and when the
+ * thread ends.
  */
 export class WorkerThread<Content, Result> {
   readonly #options: WorkerThreadOptions
@@ -82,7 +84,7 @@ export class WorkerThread<Content, Result> {
       if (this.#worker === worker) this.#settle(reply)
     })
     worker.on('error', (error) => {
-      if (this.#worker === worker) void this.#end(error instanceof Error ? error.message : String(error))
+      if (this.#worker === worker) void this.#end(error)
     })
     worker.on('exit', () => {
       if (this.#worker === worker) void this.#end('it ended')
@@ -95,16 +97,16 @@ export class WorkerThread<Content, Result> {
     const request = this.#running
     this.#running = undefined
     if ('result' in reply) request?.resolve(reply.result)
-    else request?.reject(new Error(reply.error))
+    else request?.reject(decodeError(reply.error, {}))
     this.#next()
   }
 
   /** Those that wait get another thread. */
-  async #end(reason: string): Promise<void> {
+  async #end(reason: unknown): Promise<void> {
     const worker = this.#worker
     this.#worker = undefined
     clearTimeout(this.#timer)
-    if (this.#running !== undefined) this.#settle({ error: reason })
+    if (this.#running !== undefined) this.#settle({ error: encodeError(reason) })
     await worker?.terminate()
   }
 }
@@ -123,6 +125,6 @@ async function replyTo<Content, Result>(
   try {
     return { result: await handle(content) }
   } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) }
+    return { error: encodeError(error) }
   }
 }

@@ -73,7 +73,14 @@ function structure(parts: number, isDeep: boolean): object {
   return node
 }
 
-const CONTEXT = { uidValidity: '1', isNew: true, nowMs: 0 }
+const CONTEXT = {
+  uidValidity: '1',
+  isNew: true,
+  nowMs: 0,
+  onFault(error: unknown) {
+    throw error
+  },
+}
 
 export const IMAP: HostileCase[] = [
   ...casesOf(

@@ -142,6 +142,7 @@ export function accounts(deps: AccountsDeps): Accounts {
       try {
         await deps.licence?.check(tx, () => countAccounts(tx))
       } catch (error) {
+        if (!(error instanceof AppError)) throw error
         // A concurrent link of the same identity may have taken the last account of the licence.
         const twin = await store(tx).lockByIdentity(identity)
         if (twin === undefined) throw error

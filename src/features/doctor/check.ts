@@ -1,4 +1,5 @@
 import { withTimeout } from '../../lib/abort.ts'
+import { isProgrammingError } from '../../lib/programming-errors.ts'
 
 type CheckStatus = 'ok' | 'warning' | 'failed' | 'skipped'
 
@@ -48,6 +49,10 @@ async function resultsOf({ name, run }: Check, timeoutMs: number): Promise<reado
     if (error instanceof TimedOut) {
       const remedy = 'Check whether a firewall drops the packets, or whether the other side is overloaded.'
       return [{ name, ...failed(`The check did not end within ${timeoutMs / 1000} s.`, remedy) }]
+    }
+    if (isProgrammingError(error)) {
+      const remedy = 'Report this as a bug, with the version of Posthorn.'
+      return [{ name, ...failed(`The check failed because of an internal error: ${reasonOf(error)}.`, remedy) }]
     }
     return [{ name, ...failed(reasonOf(error), 'Correct this, then run the check again.') }]
   }

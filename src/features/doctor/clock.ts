@@ -1,3 +1,4 @@
+import { replaceFailure } from '../../lib/programming-errors.ts'
 import { type Check, type Finding, failed, ok, Skip, warning } from './check.ts'
 
 /** Another clock. */
@@ -16,7 +17,7 @@ export function clockCheck(sources: readonly TimeSource[]): Check {
     name: 'clock',
     async run(): Promise<Finding> {
       const read = await Promise.all(
-        sources.map(async ({ name, aheadMs }) => ({ name, aheadMs: await aheadMs().catch(() => undefined) })),
+        sources.map(async ({ name, aheadMs }) => ({ name, aheadMs: await aheadMs().catch(replaceFailure(undefined)) })),
       )
       const known = read.flatMap(({ name, aheadMs }) => (aheadMs === undefined ? [] : [{ name, aheadMs }]))
       if (known.length === 0) throw new Skip('There is no other clock to compare with.')

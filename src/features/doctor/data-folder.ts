@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { open, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
 import { type Check, type Finding, failed, ok, reasonOf, warning } from './check.ts'
 
 const MB = 1024 * 1024
@@ -17,6 +18,7 @@ async function check(folder: string): Promise<Finding> {
   try {
     await writeFileIn(existing)
   } catch (error) {
+    rethrowProgrammingError(error)
     return failed(
       `This user cannot write in ${existing}: ${reasonOf(error)}`,
       'Change the owner or the permissions of the folder, or set DATA_DIR to another one.',

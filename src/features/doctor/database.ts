@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { type Db, type Migration, migrationStatus } from '../../infra/db/index.ts'
+import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
 import { type Check, type Finding, failed, ok, reasonOf, Skip, warning } from './check.ts'
 
 export interface DatabaseChecksDeps {
@@ -30,7 +31,8 @@ export function databaseChecks(deps: DatabaseChecksDeps): Check[] {
 
 /** The database for a check that needs one. Another check reports why there is none. */
 export async function openedBy({ open }: Pick<DatabaseChecksDeps, 'open'>): Promise<Db> {
-  const db = await open().catch(() => {
+  const db = await open().catch((error: unknown) => {
+    rethrowProgrammingError(error)
     throw new Skip('The database cannot be reached.')
   })
   if (db === undefined) throw new Skip('The first start creates the database.')
@@ -50,6 +52,7 @@ async function reachable({ open, isPostgres }: DatabaseChecksDeps): Promise<Find
     )
     return ok(`PostgreSQL ${rows[0]?.version} responds.`)
   } catch (error) {
+    rethrowProgrammingError(error)
     return isPostgres
       ? failed(
           `Cannot connect to PostgreSQL: ${reasonOf(error)}`,

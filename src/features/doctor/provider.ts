@@ -1,3 +1,4 @@
+import { replaceFailure, rethrowProgrammingError } from '../../lib/programming-errors.ts'
 import type { ClientProbe, LoginProvider, RedirectProbe } from '../../providers/contract/index.ts'
 import { type Check, type Finding, failed, ok, reasonOf, Skip, skipped, warning } from './check.ts'
 
@@ -68,6 +69,7 @@ async function credentials(deps: ProviderChecksDeps, probe: () => Promise<Client
       : `Check ${id} and ${secret}, and connect a mailbox to be sure.`
     return warning(`${name} did not say whether it accepts ${id} and ${secret} (${code}).`, remedy)
   } catch (error) {
+    rethrowProgrammingError(error)
     return failed(
       `Cannot check the credentials: ${reasonOf(error)}.`,
       `Check that this machine may connect to ${name} by https.`,
@@ -95,7 +97,7 @@ async function redirectAddress(deps: ProviderChecksDeps): Promise<Finding> {
   const name = NAMES[provider]
   const register = `In ${CONSOLES[provider]}, register exactly this address: ${redirectUri}`
   if (problems[0] !== undefined) return failed(problems[0], register)
-  const found: RedirectProbe | undefined = await login.probeRedirect(redirectUri).catch(() => undefined)
+  const found: RedirectProbe | undefined = await login.probeRedirect(redirectUri).catch(replaceFailure(undefined))
   if (found === 'registered') return ok(`${redirectUri} is registered at ${name}.`)
   if (found === undefined) return skipped(`${name} cannot be asked whether ${redirectUri} is registered.`, register)
   if (found === 'refused') return failed(`${redirectUri} is not registered at ${name}.`, register)

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { inspectTls, type Resolve } from '../../infra/net/index.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { replaceFailure, rethrowProgrammingError } from '../../lib/programming-errors.ts'
 import { judgeCertificate } from './certificate.ts'
 import { type Check, type Finding, failed, ok, reasonOf, Skip, warning } from './check.ts'
 import { INSTANCE_PATH } from './routes.ts'
@@ -35,6 +36,7 @@ async function resolves({ resolve }: PublicUrlDeps, host: string): Promise<Findi
     const { addresses } = await resolve(host)
     return ok(`${host} resolves to ${addresses.slice(0, 4).join(', ')}.`)
   } catch (error) {
+    rethrowProgrammingError(error)
     return failed(
       `${host} does not resolve: ${reasonOf(error)}`,
       'Create a DNS record for the host of PUBLIC_URL, or correct PUBLIC_URL.',
@@ -48,6 +50,7 @@ async function certificate({ clock, ca }: PublicUrlDeps, url: URL, host: string)
   try {
     return judgeCertificate(host, await inspectTls({ host, port, ca, timeoutMs: TIMEOUT_MS }), clock.now())
   } catch (error) {
+    rethrowProgrammingError(error)
     if (isUnresolved(error)) throw new Skip(`${host} does not resolve.`)
     return failed(
       `There is no TLS at ${host}, port ${port}: ${reasonOf(error)}`,
@@ -58,7 +61,7 @@ async function certificate({ clock, ca }: PublicUrlDeps, url: URL, host: string)
 
 /** The instance that responds at the public URL must be one of those in the database. */
 async function leadsHere({ publicUrl, runningInstances }: PublicUrlDeps): Promise<Finding> {
-  const running = await runningInstances().catch(() => undefined)
+  const running = await runningInstances().catch(replaceFailure(undefined))
   if (running?.length === 0) throw new Skip('The service does not run. Start it: posthorn start')
   const response = await fetch(`${publicUrl}${INSTANCE_PATH}`, {
     redirect: 'manual',

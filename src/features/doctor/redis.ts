@@ -1,4 +1,5 @@
 import type { RedisReport } from '../../infra/redis/index.ts'
+import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
 import { type Check, type Finding, failed, ok, reasonOf, Skip, warning } from './check.ts'
 
 export interface RedisChecksDeps {
@@ -25,6 +26,7 @@ async function reachable(report: () => Promise<RedisReport>): Promise<Finding> {
     return ok(`Redis ${version} responds.`)
   } catch (error) {
     if (error instanceof Skip) throw error
+    rethrowProgrammingError(error)
     return failed(
       `Cannot use Redis: ${reasonOf(error)}`,
       'Check REDIS_URL with its password, and that Redis accepts connections from this machine.',
@@ -34,6 +36,7 @@ async function reachable(report: () => Promise<RedisReport>): Promise<Finding> {
 
 async function policy(report: () => Promise<RedisReport>): Promise<Finding> {
   const { policy: name } = await report().catch((error: unknown) => {
+    rethrowProgrammingError(error)
     throw error instanceof Skip ? error : new Skip('Redis cannot be reached.')
   })
   if (name === undefined) throw new Skip('The server does not report its maxmemory-policy.')

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { type AddressGuard, type CheckedTarget, GuardError, inspectTls } from '../../infra/net/index.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
 import { judgeCertificate } from './certificate.ts'
 import { type Check, type CheckResult, type Finding, failed, ok, reasonOf, skipped } from './check.ts'
 
@@ -65,6 +66,7 @@ async function reach({ guard, clock, ca }: WebhookChecksDeps, url: URL): Promise
     if (error instanceof GuardError && error.reason === 'refused') {
       return failed(`${url.host}: ${error.message}`, `Add ${url.hostname} to PRIVATE_TARGETS if it is yours.`)
     }
+    rethrowProgrammingError(error)
     return failed(
       `Cannot connect to ${url.host}: ${reasonOf(error)}`,
       'Check that the application runs there and that the host resolves, or change the URL of the endpoint.',

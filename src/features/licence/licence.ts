@@ -2,6 +2,7 @@ import type { KeyLike } from 'node:crypto'
 import { lockState, type Tx } from '../../infra/db/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
+import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
 import { isoTime } from '../../lib/time.ts'
 import { issuerKey, type LicenceClaims, LicenceKeyError, readLicenceKey } from './key.ts'
 
@@ -64,6 +65,7 @@ function readOrCommunity(key: string | undefined, issuer: KeyLike): { claims: Li
   try {
     return { claims: readLicenceKey(key, issuer) }
   } catch (error) {
+    rethrowProgrammingError(error)
     return { claims: COMMUNITY, error: error instanceof LicenceKeyError ? error.message : 'it is not a licence key' }
   }
 }

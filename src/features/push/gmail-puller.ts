@@ -6,6 +6,7 @@ import type { Log } from '../../infra/log/index.ts'
 import { sleep } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { lazy } from '../../lib/lazy.ts'
+import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
 import { type Backoff, backoffMs } from '../../lib/retry.ts'
 import { ProviderError } from '../../providers/contract/index.ts'
 import { type Pubsub, type PubsubMessage, type PubsubSettings, pubsub } from '../../providers/pubsub/index.ts'
@@ -261,7 +262,8 @@ function parseNotification({ data }: PubsubMessage): GmailNotification | undefin
     const parsed: unknown = JSON.parse(data.toString('utf8'))
     if (!notification().Check(parsed)) return undefined
     return { address: parsed.emailAddress.toLowerCase(), historyId: BigInt(parsed.historyId) }
-  } catch {
+  } catch (error) {
+    rethrowProgrammingError(error)
     return undefined
   }
 }

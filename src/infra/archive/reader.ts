@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { pipeline, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
+import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
 import {
   ArchiveError,
   type ArchiveHeader,
@@ -30,7 +31,8 @@ export async function readArchive(
   visitor: ArchiveVisitor,
   signal: AbortSignal,
 ): Promise<ArchiveSummary & { header: ArchiveHeader }> {
-  const { size } = await stat(file).catch(() => {
+  const { size } = await stat(file).catch((error: unknown) => {
+    rethrowProgrammingError(error)
     throw new ArchiveError(`Cannot read ${file}: it does not exist.`)
   })
   const check = new Check(file, visitor)

@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../lib/clock.ts'
+import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
 import { classOf, hostName } from './addresses.ts'
 import { type Resolve, type Resolved, resolver } from './dns.ts'
 import { privateTargets } from './private-targets.ts'
@@ -107,6 +108,7 @@ export function addressGuard(deps: GuardDeps): AddressGuard {
     try {
       return await deps.resolve(host)
     } catch (error) {
+      rethrowProgrammingError(error)
       throw unresolved(host, error)
     }
   }

@@ -1,3 +1,4 @@
+import { isProgrammingError } from '../../lib/programming-errors.ts'
 import { GuardError } from '../net/index.ts'
 import { OutboundError, type OutboundFailure } from './contract.ts'
 
@@ -45,9 +46,9 @@ const MESSAGES: Record<OutboundFailure, string> = {
   protocol: 'The response is not valid HTTP',
 }
 
-/** Converts any failure of a request. An error without a network code counts as invalid HTTP. */
-export function outboundError(error: unknown, isTls: boolean): OutboundError {
-  if (error instanceof OutboundError) return error
+/** Converts any failure of a request, except a programming error. An error without a network code counts as invalid HTTP. */
+export function outboundError(error: unknown, isTls: boolean): unknown {
+  if (error instanceof OutboundError || isProgrammingError(error)) return error
   if (error instanceof GuardError) {
     const kind = error.reason === 'refused' ? 'refused_address' : 'dns'
     return new OutboundError(kind, kind === 'dns' ? MESSAGES.dns : error.message, { cause: error })

@@ -2,7 +2,7 @@ import { parseObject } from '../../lib/calendar/components.ts'
 import { ianaZone } from '../../lib/calendar/zone-names.ts'
 import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import type { XmlElement } from '../../lib/xml.ts'
-import { boundedCalendar, type CalendarRole, type RemoteCalendar } from '../contract/index.ts'
+import { boundedCalendar, type CalendarRole, ProviderError, type RemoteCalendar } from '../contract/index.ts'
 import type { DavClient } from './client.ts'
 import { type CalendarHome, hrefsOf } from './discovery.ts'
 import { pathOf } from './hrefs.ts'
@@ -109,7 +109,7 @@ async function defaultCalendar(client: DavClient, { inbox }: CalendarHome, signa
     const found = await client.read({ method: 'PROPFIND', url: inbox, depth: '0', body, doing, signal })
     return hrefsOf(found, 'C:schedule-default-calendar-URL')[0]?.pathname
   } catch (error) {
-    if (signal.aborted) throw error
+    if (signal.aborted || !(error instanceof ProviderError)) throw error
     // The first calendar serves as well.
     return undefined
   }

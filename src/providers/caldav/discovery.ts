@@ -1,5 +1,6 @@
 import type { Log } from '../../infra/log/index.ts'
 import type { DnsRecords } from '../../infra/net/index.ts'
+import { replaceFailure } from '../../lib/programming-errors.ts'
 import type { XmlElement } from '../../lib/xml.ts'
 import { type MailAccess, ProviderError } from '../contract/index.ts'
 import type { DavClient, DavResponse } from './client.ts'
@@ -40,8 +41,8 @@ export async function candidates(
   const domain = domainOf(access.email)
   const service = `_caldavs._tcp.${domain}`
   const [servers, texts] = await Promise.all([
-    records.srv(service).catch(() => []),
-    records.txt(service).catch(() => []),
+    records.srv(service).catch(replaceFailure([])),
+    records.txt(service).catch(replaceFailure([])),
   ])
   const path = texts.map((text) => /^path=(\/.*)$/i.exec(text.trim())?.[1]).find((found) => found !== undefined)
   const urls = servers.map(({ host, port }) => `https://${host}:${port}${path ?? WELL_KNOWN}`)

@@ -134,7 +134,7 @@ function openAccess(
         const home = await findHome(client, url, signal)
         if (home.homes.length > 0) return home
       } catch (error) {
-        if (signal.aborted) throw error
+        if (signal.aborted || !(error instanceof ProviderError)) throw error
         failure ??= error
         log.debug('Found no calendars at a host', { accountId, error, metadata: { host: candidate.hostname } })
       }

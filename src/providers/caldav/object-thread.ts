@@ -1,3 +1,4 @@
+import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
 import { workerFile } from '../../lib/worker-file.ts'
 import { WorkerThread } from '../../lib/worker-thread.ts'
 import { ProviderError } from '../contract/index.ts'
@@ -30,6 +31,7 @@ export class ObjectThread {
   async batchOf(request: ThreadRequest, zones: ObjectZones): Promise<ObjectBatch> {
     if (request.body.length <= INLINE_BYTES) return batchOf(request, zones)
     const result = await this.#thread.call(request).catch((error: Error) => {
+      rethrowProgrammingError(error)
       throw new ProviderError('unavailable', `${request.doing}: cannot parse the response (${error.message})`)
     })
     if ('tooLarge' in result) throw new ProviderError('limit_exceeded', result.tooLarge)

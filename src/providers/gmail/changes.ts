@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { Clock } from '../../lib/clock.ts'
+import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
 import {
   type ChangedMessage,
   failedEach,
@@ -79,7 +80,8 @@ function changedMessage(result: FetchResult | undefined): ChangedMessage | Provi
   if (result instanceof ProviderError) return result
   try {
     return labelState(parseLabelled(result).labelIds ?? [])
-  } catch {
+  } catch (error) {
+    rethrowProgrammingError(error)
     return new ProviderError('unavailable', `${CHANGING}: a response could not be read`)
   }
 }

@@ -1,6 +1,7 @@
 import type { ImapFlow, MailboxObject } from 'imapflow'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../lib/clock.ts'
+import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
 import { BACKFILL_READ, type FolderBackfill, ProviderError } from '../contract/index.ts'
 import type { ImapClient } from './client.ts'
 import { fetchMessages } from './fetch.ts'
@@ -171,7 +172,8 @@ function readPosition(text: string): Position {
   try {
     const value: unknown = JSON.parse(text)
     if (isPosition(value)) return { sinceDay: value.sinceDay, beforeDay: value.beforeDay, belowUid: value.belowUid }
-  } catch {
+  } catch (error) {
+    rethrowProgrammingError(error)
     // Not JSON: as unusable as any other text.
   }
   throw new ProviderError('cursor_expired', 'the stored checkpoint of the folder is not readable')

@@ -4,6 +4,7 @@ import type { ImapFlow, ImapFlowOptions } from 'imapflow'
 import type { AddressGuard } from '../../infra/net/index.ts'
 import { untilAborted } from '../../lib/abort.ts'
 import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
+import { isProgrammingError } from '../../lib/programming-errors.ts'
 import { type ImapSettings, type MailAccess, ProviderError } from '../contract/index.ts'
 import { providerError, timeoutError } from './errors.ts'
 import { gatedTransport } from './gated-socket.ts'
@@ -26,6 +27,8 @@ export interface Dialing {
   tlsContext(): SecureContext
   /** Called after each login without encryption. */
   onPlainLogin(host: string, port: number): void
+  /** Called with a programming error that no caller receives. */
+  onFault(error: unknown): void
 }
 
 export interface DialOptions {
@@ -61,6 +64,8 @@ export interface ImapClient {
   failure(): unknown
   /** Closes the connection for this reason. */
   closeWith(reason: unknown): void
+  /** Reports a programming error that no caller receives. */
+  onFault(error: unknown): void
 }
 
 /**
@@ -69,7 +74,7 @@ export interface ImapClient {
  */
 export async function dial(
   access: MailAccess,
-  { guard, pacing, turns, tlsContext, onPlainLogin }: Dialing,
+  { guard, pacing, turns, tlsContext, onPlainLogin, onFault }: Dialing,
   options: DialOptions,
 ): Promise<ImapClient> {
   const imap = access.settings.imap
@@ -88,7 +93,7 @@ export async function dial(
       const { ImapFlow } = await loadImapClient()
       const client = newClient(ImapFlow, imap, {
         ...{ address: target.address, mayBePlain, password: access.secrets.password ?? '' },
-        ...{ timeoutMs: options.timeoutMs, literalBytes: options.literalBytes, turns, tlsContext },
+        ...{ timeoutMs: options.timeoutMs, literalBytes: options.literalBytes, turns, tlsContext, onFault },
       })
       const hangUp = () => client.imap.close()
       signal.addEventListener('abort', hangUp, { once: true })
@@ -119,12 +124,13 @@ interface Connecting {
   literalBytes: number
   turns: ParserTurns
   tlsContext(): SecureContext
+  onFault(error: unknown): void
 }
 
 function newClient(
   Client: typeof ImapFlow,
   settings: ImapSettings,
-  { address, password, mayBePlain, timeoutMs, literalBytes, turns, tlsContext }: Connecting,
+  { address, password, mayBePlain, timeoutMs, literalBytes, turns, tlsContext, onFault }: Connecting,
 ): ImapClient {
   const limits = { ...RESPONSE_LIMITS, literalBytes, responseBytes: 2 * literalBytes }
   const gate = new ResponseGate(limits)
@@ -193,6 +199,7 @@ function newClient(
   })
   const closeWith = (reason: unknown) => {
     failure ??= reason
+    if (isProgrammingError(reason)) onFault(reason)
     imap.close()
   }
   // An error event without a listener would end the process. A close event always follows.
@@ -211,6 +218,7 @@ function newClient(
     },
     failure: () => failure,
     closeWith,
+    onFault,
   }
 }
 

@@ -1,13 +1,15 @@
 import { GuardError } from '../../infra/net/index.ts'
 import { isCertificateError } from '../../lib/certificate-errors.ts'
+import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
 import { ProviderError, type ProviderErrorKind } from '../contract/index.ts'
 
 /**
- * Maps every failure of imapflow, its socket and the address guard. The server's text stays out of the message: it may quote the user
- * name, or anything else.
+ * Maps every failure of imapflow, its socket and the address guard, and throws programming errors. The server's text stays out of the
+ * message: it may quote the user name, or anything else.
  */
 export function providerError(error: unknown, doing: string): ProviderError {
   if (error instanceof ProviderError) return error
+  rethrowProgrammingError(error)
   const { kind, why, ...options } = classify(error, factsOf(error))
   return new ProviderError(kind, `${doing}: ${why}`, { ...options, cause: error })
 }

@@ -33,7 +33,7 @@ export async function fetchMessages(
   const only = typeof messages === 'string' ? undefined : new Set(uids)
   try {
     const found = range === '' ? new Map<number, RemoteMessage>() : await fetchRange(client, range, plan, only)
-    for (const uid of unreadable) found.set(uid, unreadableMessage(uid, undefined, mapContext(uid, plan)))
+    for (const uid of unreadable) found.set(uid, unreadableMessage(uid, undefined, mapContext(client, uid, plan)))
     return [...found.values()]
   } catch (error) {
     if (!client.imap.usable) plan.backoff?.recordLoss(uids)
@@ -52,7 +52,7 @@ async function fetchRange(
   const unparsedBefore = client.unparsedLines()
   const wasRefused = await forEachRow(client.imap, range, messageQuery, async (row) => {
     if (!isRequested(row, plan, found) || only?.has(row.uid) === false) return
-    const { message, missingText } = await remoteMessage(row, mapContext(row.uid, plan))
+    const { message, missingText } = await remoteMessage(row, mapContext(client, row.uid, plan))
     found.set(row.uid, message)
     if (missingText !== undefined) withoutText.push({ uid: row.uid, leaf: missingText })
   })
@@ -61,8 +61,8 @@ async function fetchRange(
   return found
 }
 
-function mapContext(uid: number, plan: FetchPlan): MapContext {
-  return { uidValidity: plan.uidValidity, isNew: plan.isNew(uid), nowMs: plan.nowMs }
+function mapContext({ onFault }: ImapClient, uid: number, plan: FetchPlan): MapContext {
+  return { uidValidity: plan.uidValidity, isNew: plan.isNew(uid), nowMs: plan.nowMs, onFault }
 }
 
 /** Rows may also be unsolicited flag updates, which have no header, or just deleted messages, whose header is NIL. */
@@ -109,9 +109,9 @@ async function fetchMissing(client: ImapClient, range: string, plan: FetchPlan, 
   for (const uid of missing.slice(0, plan.limit - found.size)) {
     await forEachRow(client.imap, `${uid}`, bareQuery, async (row) => {
       if (row.uid !== uid || bytesOf(row.headers) === undefined) return
-      found.set(uid, (await remoteMessage(row, mapContext(uid, plan))).message)
+      found.set(uid, (await remoteMessage(row, mapContext(client, uid, plan))).message)
     })
-    if (!found.has(uid)) found.set(uid, unreadableMessage(uid, present.get(uid), mapContext(uid, plan)))
+    if (!found.has(uid)) found.set(uid, unreadableMessage(uid, present.get(uid), mapContext(client, uid, plan)))
   }
 }
 

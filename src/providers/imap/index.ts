@@ -110,6 +110,10 @@ export function imapProvider({
     turns: new ParserTurns(),
     tlsContext: sharedTlsContext(),
     onPlainLogin: plainLoginWarning(log),
+    onFault(error: unknown) {
+      const message = 'Cannot read what a mail server sent, because of an internal error.'
+      log.error(message, { operation: 'imap', provider: 'imap', error })
+    },
   }
   const backoffs = fetchBackoffs()
   const windows = backfillWindows()

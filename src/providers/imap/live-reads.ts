@@ -200,7 +200,7 @@ async function unstructuredBody(imap: ImapFlow, range: string): Promise<MessageB
   const row = await imap.fetchOne(range, query, { uid: true })
   if (!row) throw notFound('reading a message')
   const source = bytesOf(row.source) ?? Buffer.alloc(0)
-  const { text, html } = await parseSource(source).catch(() => ({ text: null, html: null }))
+  const { text, html } = await parseSource(source)
   return {
     text: text === null ? null : cleanText(text),
     html: html === null ? null : cleanText(html),

@@ -3,7 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { fc } from '../../../test/kit/random.ts'
 import { remoteMessage } from './map.ts'
 
-const place = { uidValidity: '7', isNew: false, nowMs: 1_000 }
+const place = {
+  uidValidity: '7',
+  isNew: false,
+  nowMs: 1_000,
+  onFault(error: unknown) {
+    throw error
+  },
+}
 
 function row(
   parts: { header?: string | Buffer; body?: string | Buffer } & Partial<FetchMessageObject>,

@@ -1,4 +1,5 @@
 import type { FetchMessageObject, FetchQueryObject } from 'imapflow'
+import { isProgrammingError } from '../../lib/programming-errors.ts'
 import { sha256 } from '../../lib/sha256.ts'
 import type { RemoteMessage } from '../contract/index.ts'
 import { cleanField, headerFields, mayBeDeliveryReport, parseHeaders, snippet } from '../mime/index.ts'
@@ -28,6 +29,8 @@ export interface MapContext {
   uidValidity: string
   isNew: boolean
   nowMs: number
+  /** Called with a programming error: the message counts as unreadable, and does not stop the others. */
+  onFault(error: unknown): void
 }
 
 export function flagState(flags: ReadonlySet<string> | undefined): { unread: boolean; starred: boolean } {
@@ -40,12 +43,17 @@ export interface Mapped {
   missingText: Leaf | undefined
 }
 
+const INTERNAL_ERROR = 'the message could not be read because of an internal error'
+
 /** Maps a fetched row. Never throws: `error` says what could not be read. */
 export function remoteMessage(row: FetchMessageObject, context: MapContext): Promise<Mapped> {
-  return readMessage(row, context).catch(() => ({
-    message: unreadableMessage(row.uid, row.flags, context),
-    missingText: undefined,
-  }))
+  return readMessage(row, context).catch((error: unknown) => {
+    if (!isProgrammingError(error))
+      return { message: unreadableMessage(row.uid, row.flags, context), missingText: undefined }
+    context.onFault(error)
+    const message = { ...unreadableMessage(row.uid, row.flags, context), error: INTERNAL_ERROR }
+    return { message, missingText: undefined }
+  })
 }
 
 async function readMessage(row: FetchMessageObject, context: MapContext): Promise<Mapped> {
@@ -89,7 +97,7 @@ async function textOf(row: FetchMessageObject, header: Buffer) {
     const { text, missing } = firstText(row.bodyStructure, body)
     return { text, missingText: body.length < TEXT_BYTES ? undefined : missing, error: null }
   }
-  const text = await unstructuredText(Buffer.concat([header, body])).catch(() => '')
+  const text = await unstructuredText(Buffer.concat([header, body]))
   return { text, missingText: undefined, error: 'the server returned no readable structure of this message' }
 }
 

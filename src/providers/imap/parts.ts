@@ -114,13 +114,16 @@ export async function unstructuredText(source: Buffer): Promise<string> {
   return searchText(text?.trim() ? text : htmlToText(html ?? ''))
 }
 
-/** Parses the beginning of a message. Throws when it is not a message. */
+/** Parses the beginning of a message. Both are null when no parser can read it. */
 export async function parseSource(source: Buffer): Promise<{ text: string | null; html: string | null }> {
-  const { text, html } = await PostalMime.parse(firstLines(source), {
-    maxNestingDepth: 100,
-    attachmentEncoding: 'arraybuffer',
-  })
-  return { text: text ?? null, html: html ?? null }
+  const lines = firstLines(source)
+  try {
+    const { text, html } = await PostalMime.parse(lines, { maxNestingDepth: 100, attachmentEncoding: 'arraybuffer' })
+    return { text: text ?? null, html: html ?? null }
+  } catch {
+    // The package throws all sorts of errors at hostile messages.
+    return { text: null, html: null }
+  }
 }
 
 /** postal-mime uses two kilobytes per line, however short: a message of only line ends took 2 GB and 7 s. */

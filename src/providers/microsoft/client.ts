@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
+import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
 import { type MailAccess, ProviderError } from '../contract/index.ts'
 import {
   inBatches,
@@ -10,6 +11,7 @@ import {
   type RestResponse,
   type RestStream,
   text,
+  UnexpectedResponse,
 } from '../rest/index.ts'
 import { graphError } from './errors.ts'
 
@@ -199,7 +201,8 @@ export function pageOf(result: BatchResult | undefined, doing: string): Page {
   const body = bodyOf(result)
   try {
     return parsePage(body)
-  } catch {
+  } catch (error) {
+    rethrowProgrammingError(error)
     throw new ProviderError('unavailable', `${doing}: the response could not be read`)
   }
 }
@@ -214,7 +217,7 @@ export function messagePath(id: string): string {
 
 function parsePage(body: unknown): Page {
   const { value, '@odata.nextLink': next, '@odata.deltaLink': delta } = object(body)
-  if (!Array.isArray(value)) throw new TypeError('the response is not a collection')
+  if (!Array.isArray(value)) throw new UnexpectedResponse('the response is not a collection')
   return { items: value.map(object), nextLink: text(next), deltaLink: text(delta) }
 }
 

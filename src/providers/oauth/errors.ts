@@ -1,4 +1,5 @@
 import { AuthorizationResponseError, ResponseBodyError } from 'oauth4webapi'
+import { isProgrammingError } from '../../lib/programming-errors.ts'
 import { ProviderError, type ProviderErrorKind } from '../contract/index.ts'
 
 /** Error codes of RFC 6749, OpenID Connect, Google and Microsoft that are more specific than `rejected`. */
@@ -22,7 +23,7 @@ const TEMPORARY_AADSTS: ReadonlySet<number> = new Set([90006, 90024, 90033, 9005
 
 /** Maps what oauth4webapi throws. Its errors hold entire responses, with tokens in them, so only the error code is kept. */
 export function loginError(service: string, error: unknown): unknown {
-  if (error instanceof ProviderError) return error
+  if (error instanceof ProviderError || isProgrammingError(error)) return error
   if (error instanceof ResponseBodyError) return errorOf(service, error.error, error.cause)
   if (error instanceof AuthorizationResponseError) return errorOf(service, error.error, undefined)
   if (error instanceof Error && 'code' in error) return unusableResponse(service, safe(String(error.code)))

@@ -1,4 +1,5 @@
 import { exceededJsonLimit } from '../../lib/json-limits.ts'
+import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
 import { retryAfterMs } from '../../lib/retry.ts'
 import { ProviderError } from '../contract/index.ts'
 import { unusableResponse } from './errors.ts'
@@ -60,8 +61,11 @@ function throwIfTemporary(service: string, { status, headers }: Response, nowMs:
 /** Statuses for which the `Response` constructor refuses a body. */
 const hasNoBody = (status: number) => status === 204 || status === 205 || status === 304
 
-/** Names the reason by its code only: messages of network errors may contain addresses with tokens in them. */
+/**
+ * Names the reason by its code only: messages of network errors may contain addresses with tokens in them. Throws programming errors.
+ */
 export function networkError(service: string, error: unknown): ProviderError {
+  rethrowProgrammingError(error)
   if (error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError')) {
     return new ProviderError('unavailable', `${service} timed out`, { timedOut: true })
   }

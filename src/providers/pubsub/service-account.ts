@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { Type } from 'typebox'
 import { Pool } from '../../infra/net/index.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
 import { ProviderError } from '../contract/index.ts'
 import { exchange, parser, readJson, statusError } from '../rest/index.ts'
 
@@ -36,9 +37,10 @@ export async function readCredentials(pathOrJson: string): Promise<ServiceAccoun
     const file = parseKeyFile(JSON.parse(json))
     const { client_email: email, project_id: project, private_key_id: keyId, token_uri: tokenUrl = TOKEN_URL } = file
     const { protocol } = new URL(tokenUrl)
-    if (protocol !== 'https:' && protocol !== 'http:') throw new TypeError('unsupported scheme')
+    if (protocol !== 'https:' && protocol !== 'http:') throw new Error('unsupported scheme')
     return { email, project, keyId, tokenUrl, key: createPrivateKey(file.private_key) }
-  } catch {
+  } catch (error) {
+    rethrowProgrammingError(error)
     throw new ProviderError('rejected', 'APPLICATION_CREDENTIALS is not the JSON key of a service account')
   }
 }

@@ -1,4 +1,5 @@
 import { isTimeout } from '../../lib/abort.ts'
+import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
 import { retryAfterMs } from '../../lib/retry.ts'
 import { ProviderError } from '../contract/index.ts'
 import type { RestResponse } from './contract.ts'
@@ -34,8 +35,10 @@ export function isDisconnect(error: unknown): boolean {
   return error instanceof ProviderError && DISCONNECTED.has(codeOf(error.cause))
 }
 
+/** Maps a failure without a response. Throws programming errors. */
 export function networkError(error: unknown, { doing, host }: Doing): ProviderError {
   if (error instanceof ProviderError) return error
+  rethrowProgrammingError(error)
   const code = codeOf(error)
   if (TIMED_OUT.has(code)) return timeoutError({ doing, host }, error)
   const why = code === '' ? 'the connection failed' : `the connection failed (${code})`

@@ -5,6 +5,7 @@ import { createGunzip } from 'node:zlib'
 import type { Dispatcher } from 'undici'
 import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import { IncrementalJson } from '../../lib/incremental-json.ts'
+import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
 import { ProviderError } from '../contract/index.ts'
 import { abortError, type Doing, networkError, single, timeoutError } from './errors.ts'
 import { PAGE_LIMITS } from './json.ts'
@@ -129,11 +130,12 @@ export async function readJson(
   return orUnreadable(limits.doing, () => json.end())
 }
 
-/** The cause is left out: a parser quotes what it cannot read. */
+/** Throws programming errors. The cause is left out: a parser quotes what it cannot read. */
 export function orUnreadable<T>(doing: string, read: () => T): T {
   try {
     return read()
-  } catch {
+  } catch (error) {
+    rethrowProgrammingError(error)
     throw new ProviderError('unavailable', `${doing}: the response could not be read`)
   }
 }

@@ -6,11 +6,16 @@ import { lazy } from '../../lib/lazy.ts'
 /** A JSON object of a provider, read without trusting it: members that are missing or of another type count as absent. */
 export type Json = Readonly<Record<string, unknown>>
 
-/** Validates a response; other members are allowed. Compiled at the first use. The error never quotes the response. */
+/** A response lacks what it must contain, or has it in another form. */
+export class UnexpectedResponse extends Error {
+  override name = 'UnexpectedResponse'
+}
+
+/** Validates a response; other members are allowed. Compiled at the first use. The error, `UnexpectedResponse`, never quotes the response. */
 export function parser<Schema extends TSchema>(schema: Schema): (body: unknown) => Static<Schema> {
   const compiled = lazy(() => Compile(schema))
   return (body) => {
-    if (!compiled().Check(body)) throw new TypeError('the response does not have the expected form')
+    if (!compiled().Check(body)) throw new UnexpectedResponse('the response does not have the expected form')
     return body
   }
 }

@@ -1,5 +1,6 @@
 import { GuardError } from '../../infra/net/index.ts'
 import { isCertificateError } from '../../lib/certificate-errors.ts'
+import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
 import { ProviderError, type ProviderErrorKind, type RefusedRecipient } from '../contract/index.ts'
 import { oneLine } from '../mime/index.ts'
 
@@ -38,11 +39,15 @@ export function refusedRecipient(error: unknown): RefusedRecipient {
   }
 }
 
-/** A failure of the connection, of nodemailer or of the address guard. The server's words stay out of the message and the cause. */
+/**
+ * A failure of the connection, of nodemailer or of the address guard; throws programming errors. The server's words stay out of the
+ * message and the cause.
+ */
 export function smtpError(error: unknown, doing: string): ProviderError {
   if (error instanceof ProviderError) return error
   if (error instanceof GuardError)
     return new ProviderError('unavailable', `${doing}: ${error.message}`, { cause: error })
+  rethrowProgrammingError(error)
   const facts = factsOf(error)
   const { kind, why, ...options } = classify(facts)
   return new ProviderError(kind, `${doing}: ${why}`, { ...options, cause: withoutWords(error, facts) })

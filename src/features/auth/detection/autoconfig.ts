@@ -1,4 +1,5 @@
 import type { Outbound } from '../../../infra/outbound/index.ts'
+import { rethrowProgrammingError } from '../../../lib/programming-errors.ts'
 import { readXml, type XmlElement, XmlLimitError, type XmlLimits } from '../../../lib/xml.ts'
 
 /** A mail server that the form proposes. The user can change every value. */
@@ -29,7 +30,7 @@ const HOST = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,62})?(\.[a-z0-9]([a-z0-9-]{0,62
 
 /**
  * Reads the configuration that a domain publishes for mail clients (Thunderbird's autoconfig). Uses https only and passes
- * the address guard. Returns undefined when it finds nothing usable; never throws.
+ * the address guard. Returns undefined when it finds nothing usable; throws programming errors only.
  */
 export async function autoconfigServer(
   outbound: Outbound,
@@ -44,11 +45,14 @@ export async function autoconfigServer(
     try {
       const document = await download(outbound, url)
       return document === undefined ? undefined : await imapServerOf(document, email)
-    } catch {
+    } catch (error) {
+      rethrowProgrammingError(error)
       // An unreachable or hostile server means no proposal.
       return undefined
     }
   })
+  // The loop may end before it awaits the second one, whose error would then end the process.
+  for (const lookup of lookups) lookup.catch(() => {})
   for (const lookup of lookups) {
     const server = await lookup
     if (server !== undefined) return server

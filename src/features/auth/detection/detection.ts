@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { DnsRecords } from '../../../infra/net/index.ts'
 import type { Outbound } from '../../../infra/outbound/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
+import { replaceFailure } from '../../../lib/programming-errors.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
 import { autoconfigServer, type ProposedServer } from './autoconfig.ts'
 import { knownServer, providerOfDomain } from './known-servers.ts'
@@ -47,7 +48,7 @@ export function detection({ records, outbound, clock }: DetectionDeps): Detectio
   /** SRV records (RFC 6186). Implicit TLS is preferred (RFC 8314). */
   async function serverBySrv(domain: string): Promise<ProposedServer | undefined> {
     const [imaps, imap] = await Promise.all(
-      ['_imaps', '_imap'].map((service) => records.srv(`${service}._tcp.${domain}`).catch(() => [])),
+      ['_imaps', '_imap'].map((service) => records.srv(`${service}._tcp.${domain}`).catch(replaceFailure([]))),
     )
     if (imaps?.[0] !== undefined) return { ...imaps[0], secure: true }
     return imap?.[0] && { ...imap[0], secure: imap[0].port === IMAPS_PORT }
@@ -63,7 +64,7 @@ export function detection({ records, outbound, clock }: DetectionDeps): Detectio
     const provider = providerOfDomain(email)
     const domain = publicDomain(email)
     if (provider !== 'imap' || domain === undefined || knownServer(email) !== undefined) return provider
-    const search = () => providerByMx(domain).catch(() => 'imap' as const)
+    const search = () => providerByMx(domain).catch(replaceFailure('imap' as const))
     return cached(providers, domain, search, (found) => found !== 'imap')
   }
 
@@ -86,7 +87,7 @@ export function detection({ records, outbound, clock }: DetectionDeps): Detectio
   }
 }
 
-/** Concurrent callers share one search. A result is cached longer than its absence. */
+/** Concurrent callers share one search. A result is cached longer than its absence, a failure not at all. */
 function cached<T extends {}>(
   cache: LRUCache<string, Promise<T>>,
   key: string,
@@ -97,7 +98,10 @@ function cached<T extends {}>(
   if (known !== undefined) return known
   const searching = search()
   cache.set(key, searching)
-  void searching.then((value) => cache.set(key, searching, { ttl: isFound(value) ? FOUND_TTL_MS : NOT_FOUND_TTL_MS }))
+  searching.then(
+    (value) => cache.set(key, searching, { ttl: isFound(value) ? FOUND_TTL_MS : NOT_FOUND_TTL_MS }),
+    () => cache.delete(key),
+  )
   return searching
 }
 

@@ -93,6 +93,7 @@ export function authSessions(deps: AuthSessionsDeps) {
       try {
         await deps.licence?.check(tx, () => countAccounts(tx))
       } catch (error) {
+        if (!(error instanceof AppError)) throw error
         // At the cap, existing accounts can still be connected again. Linking checks what is not known yet.
         if (!(await mayBeLinked(tx, { provider, customUserId, email }))) throw error
       }

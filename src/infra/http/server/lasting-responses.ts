@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { TURN_MS, yieldIfHeld } from '../../../lib/event-loop.ts'
+import { DatabaseUnavailable } from '../../db/index.ts'
 import type { Log } from '../../log/index.ts'
 import type { Authenticator } from './access.ts'
 
@@ -24,8 +25,15 @@ export function endWithAccess(app: FastifyInstance, { authenticator, log, everyM
   async function hasAccess(request: FastifyRequest): Promise<boolean> {
     try {
       return (await authenticator.authenticate(request, false)) !== undefined
-    } catch {
-      // The database is unavailable. The next check decides.
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailable)) {
+        log.error('Cannot check whether the caller of a response still has access, because of an internal error.', {
+          operation: 'http.access',
+          requestId: request.id,
+          error,
+        })
+      }
+      // The next check decides.
       return true
     }
   }

@@ -4,6 +4,7 @@ import type { BusboyFileStream } from '@fastify/busboy'
 import type { FastifyRequest } from 'fastify'
 import { AppError, invalid } from '../../../lib/errors.ts'
 import { TURN_MS, yieldIfHeld } from '../../../lib/event-loop.ts'
+import { isProgrammingError, rethrowProgrammingError } from '../../../lib/programming-errors.ts'
 
 /** A file of a `multipart/form-data` body. */
 export interface UploadedFile {
@@ -131,7 +132,7 @@ async function readParts(payload: Readable, { contentType, maxBytes, maxFileByte
   const failTooMany = () => fail(invalid('body', `must not have more than ${MAX_FILES} files`))
   parser.on('filesLimit', failTooMany)
   parser.on('partsLimit', failTooMany)
-  parser.on('error', () => fail(malformed(last)))
+  parser.on('error', (error) => fail(isProgrammingError(error) ? error : malformed(last)))
 
   // The last delimiter may be followed by more bytes, which come after this event.
   const finished = event('finish')
@@ -153,7 +154,8 @@ async function readParts(payload: Readable, { contentType, maxBytes, maxFileByte
 function orMalformed<T>(make: () => T): T {
   try {
     return make()
-  } catch {
+  } catch (error) {
+    rethrowProgrammingError(error)
     throw new AppError('validation_failed', { message: 'The Content-Type has no boundary.' })
   }
 }

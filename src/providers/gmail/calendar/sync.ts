@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { Clock } from '../../../lib/clock.ts'
+import { rethrowProgrammingError } from '../../../lib/programming-errors.ts'
 import { type EventStep, type EventSyncRequest, ProviderError, type RemoteEvent } from '../../contract/index.ts'
 import { parser, type RestMailbox } from '../../rest/index.ts'
 import { type EventPage, eventPage } from './client.ts'
@@ -101,7 +102,8 @@ function readCursor(written: string): Cursor {
   try {
     const cursor = parseCursor(JSON.parse(written))
     if (cursor.token !== undefined || cursor.listing !== undefined) return cursor
-  } catch {
+  } catch (error) {
+    rethrowProgrammingError(error)
     // Reported below.
   }
   throw new ProviderError('cursor_expired', 'the stored cursor of the calendar is not readable')

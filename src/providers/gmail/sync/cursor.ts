@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { rethrowProgrammingError } from '../../../lib/programming-errors.ts'
 import { ProviderError } from '../../contract/index.ts'
 import { parser } from '../../rest/index.ts'
 
@@ -21,7 +22,8 @@ const parseCursor = parser(cursorSchema)
 export function readCursor(text: string): Cursor {
   try {
     return parseCursor(JSON.parse(text))
-  } catch {
+  } catch (error) {
+    rethrowProgrammingError(error)
     throw new ProviderError('cursor_expired', 'the stored cursor of the mailbox is not readable')
   }
 }

@@ -1,5 +1,5 @@
 import type { ImapFlow, MailboxObject, StatusObject } from 'imapflow'
-import type { FolderSyncRequest } from '../../contract/index.ts'
+import { type FolderSyncRequest, ProviderError } from '../../contract/index.ts'
 import type { ImapClient } from '../client.ts'
 import { connectionLost, providerError } from '../errors.ts'
 import { STATE } from '../folders.ts'
@@ -37,7 +37,8 @@ export function hasChanged(
 function cursorOrNone(text: string): Cursor | undefined {
   try {
     return readCursor(text)
-  } catch {
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
     return undefined
   }
 }

@@ -1,3 +1,4 @@
+import { rethrowProgrammingError } from '../../../lib/programming-errors.ts'
 import { ProviderError } from '../../contract/index.ts'
 
 /** The position of a folder. Every field describes rows that were stored together with it. */
@@ -29,7 +30,8 @@ export function readCursor(text: string): Cursor {
   try {
     const value: unknown = JSON.parse(text)
     if (isCursor(value)) return value
-  } catch {
+  } catch (error) {
+    rethrowProgrammingError(error)
     // Not JSON: as unusable as any other text.
   }
   throw new ProviderError('cursor_expired', 'the stored cursor of the folder is not readable')

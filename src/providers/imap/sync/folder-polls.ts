@@ -1,3 +1,4 @@
+import { isProgrammingError } from '../../../lib/programming-errors.ts'
 import type { ImapClient } from '../client.ts'
 import { connectionLost, providerError, timeoutError } from '../errors.ts'
 import { type Listing, repeatedListing } from '../folders.ts'
@@ -42,8 +43,10 @@ export class FolderPolls {
     if (listing === undefined) return undefined
     const stopTimer = this.#limit()
     const abandoned = new Promise<never>((_resolve, reject) => {
-      this.#abandon = () =>
-        reject(providerError(this.#client.failure() ?? connectionLost(`${DOING}: the connection is closed`), DOING))
+      this.#abandon = () => {
+        const why = this.#client.failure() ?? connectionLost(`${DOING}: the connection is closed`)
+        reject(isProgrammingError(why) ? why : providerError(why, DOING))
+      }
     })
     const poll = Promise.race([listing, abandoned]).finally(() => {
       stopTimer()

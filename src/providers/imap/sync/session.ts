@@ -1,6 +1,7 @@
 import type { MailboxObject, StatusObject } from 'imapflow'
 import { untilAborted } from '../../../lib/abort.ts'
 import type { Clock } from '../../../lib/clock.ts'
+import { isProgrammingError } from '../../../lib/programming-errors.ts'
 import type { FolderSession, FolderStep, FolderSyncRequest, RemoteFolder, SessionEvents } from '../../contract/index.ts'
 import type { ImapClient } from '../client.ts'
 import { connectionLost, providerError } from '../errors.ts'
@@ -67,8 +68,9 @@ export class ImapSession implements FolderSession {
           if (this.#connection.isWatched(path)) events.onChange(path)
         },
         onClose: (failure) => {
+          const isKnown = failure !== undefined && !isProgrammingError(failure)
           const closed = connectionLost('the server closed the connection')
-          events.onClose(failure === undefined ? closed : providerError(failure, 'keeping the sync connection'))
+          events.onClose(isKnown ? providerError(failure, 'keeping the sync connection') : closed)
         },
       },
     })

@@ -75,6 +75,7 @@ export class ImapThread {
         return { checked, allowsPlain: guard.allowsPlain(checked) }
       },
       warn: async (message, operation) => log.warn(message, { operation, provider: 'imap' }),
+      failed: async (message, error) => log.error(message, { operation: 'imap', provider: 'imap', error }),
     }
     return new RemoteThread({
       startWorker,

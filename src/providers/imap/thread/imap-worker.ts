@@ -18,6 +18,7 @@ const entry: ThreadEntry = {
     const log = {
       ...silentLog,
       warn: (message: string, fields = {}) => warn(message, Reflect.get(fields, 'operation')),
+      error: (message: string, fields = {}) => void host.failed(message, Reflect.get(fields, 'error')).catch(() => {}),
     }
     const { mail, sentCopies } = imapProvider({ guard: guardOf(host), clock: systemClock, log, limits })
     // The first login would wait for it.

@@ -44,4 +44,5 @@ export interface ThreadHost {
   /** Checks an address with the guard of the service. */
   check(target: ConnectTarget): Promise<{ checked: CheckedTarget; allowsPlain: boolean }>
   warn(message: string, operation: string): Promise<void>
+  failed(message: string, error: unknown): Promise<void>
 }

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { rethrowProgrammingError } from '../../../lib/programming-errors.ts'
 import { ProviderError, type TimeRange } from '../../contract/index.ts'
 import { type Json, parser } from '../../rest/index.ts'
 import { type Graph, SYNC_LIMITS, segment } from '../client.ts'
@@ -26,7 +27,8 @@ const parseCursor = parser(cursorSchema)
 export function readCursor(written: string): Cursor {
   try {
     return parseCursor(JSON.parse(written))
-  } catch {
+  } catch (error) {
+    rethrowProgrammingError(error)
     throw new ProviderError('cursor_expired', 'the stored cursor of the calendar is not readable')
   }
 }

@@ -1,5 +1,7 @@
 /** Sends messages of a mailbox at Graph: a draft is created, completed, and then sent under the same immutable id. */
+
 import type { Outbound } from '../../../infra/outbound/index.ts'
+import { replaceFailure } from '../../../lib/programming-errors.ts'
 import {
   type MailAccess,
   ProviderError,
@@ -85,7 +87,7 @@ function microsoftSender(graph: Graph, outbound: Outbound, accountId: string): S
       await graph.send('POST', `${messagePath(id)}/send`, { doing: DOING, signal, timeoutMs: SEND_MS, beforeSend })
     } catch (error) {
       if (!(error instanceof ProviderError) || !isRefusal(error) || error.kind === 'rate_limited') throw error
-      const state = await stateOf(id, DOING).catch(() => undefined)
+      const state = await stateOf(id, DOING).catch(replaceFailure(undefined))
       if (state === 'sent') return
       if (state === 'missing' || error.kind === 'not_found') {
         throw new ProviderError('unavailable', `${DOING}: Graph does not find the message`, { cause: error })

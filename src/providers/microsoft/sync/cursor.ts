@@ -1,3 +1,4 @@
+import { rethrowProgrammingError } from '../../../lib/programming-errors.ts'
 import { sha256 } from '../../../lib/sha256.ts'
 import { ProviderError } from '../../contract/index.ts'
 import { type Json, list, object, text, wholeNumber } from '../../rest/index.ts'
@@ -44,7 +45,7 @@ export function readCursor(written: string): Cursor {
     const { v, next, atMs, isOpen, listed, filtered, comparing, sinceMs, baselineMs, there } = object(
       JSON.parse(written),
     )
-    if (v !== 1 || typeof comparing !== 'boolean') throw new TypeError('unknown version')
+    if (v !== 1 || typeof comparing !== 'boolean') throw new Error('unknown version')
     return {
       next: required(text(next)),
       atMs: required(wholeNumber(atMs)),
@@ -59,12 +60,13 @@ export function readCursor(written: string): Cursor {
       },
     }
   } catch (cause) {
+    rethrowProgrammingError(cause)
     throw new ProviderError('cursor_expired', 'the stored cursor of the folder is not readable', { cause })
   }
 }
 
 function required<T>(value: T | undefined): T {
-  if (value === undefined) throw new TypeError('a field is missing')
+  if (value === undefined) throw new Error('a field is missing')
   return value
 }
 

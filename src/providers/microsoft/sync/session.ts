@@ -165,7 +165,8 @@ export class MicrosoftSession implements MailboxSession {
       const cursor = readCursor(written)
       this.#widenHorizon(cursor.horizon)
       return cursor
-    } catch {
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error
       return undefined
     }
   }
