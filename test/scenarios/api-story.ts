@@ -18,8 +18,11 @@ import { type SmtpSink, startSmtpSink } from '../servers/smtp.ts'
  * that receives the event, and two users who connect their mailboxes. Each request creates what later ones use; see `FIRST` and `LAST`.
  */
 export interface ApiStory {
+  service: ServiceProcess
   /** Sends the request of an example, with the values of the running service. */
   send(operation: string, example: Example): Promise<ApiResponse>
+  /** A body of an example, with the values of the running service. */
+  realBody(body: Json): Json
   /** A text of the service, with the values of the examples. */
   toShown(text: string): string
   close(): Promise<void>
@@ -132,7 +135,10 @@ export async function startApiStory(node = process.execPath): Promise<ApiStory> 
         API_REQUESTS_PER_MINUTE: '0',
       },
     })
-    closers.push(() => service.stop())
+    closers.push(async () => {
+      const code = await service.stop()
+      if (code !== 0) throw new Error(`The service exited with ${code}: ${service.output().slice(-2000)}`)
+    })
     return { ...replay({ service, dovecot, receiver, google, smtp }), close }
   } catch (error) {
     await close()
@@ -185,7 +191,14 @@ function replay({ service, dovecot, receiver, google, smtp }: Servers): Omit<Api
       bind(SHOWN.tracking, json.result.tracking.id)
       bind(SHOWN.trackingToken, json.result.tracking.token)
       const visit = { redirect: 'manual', headers: { 'user-agent': 'Mozilla/5.0 (Macintosh)' } } as const
-      for (const path of ['.gif', '/1']) await fetch(`${service.url}/t/${json.result.tracking.token}${path}`, visit)
+      for (const [path, status] of [
+        ['.gif', 200],
+        ['/1', 302],
+      ] as const) {
+        const seen = await fetch(`${service.url}/t/${json.result.tracking.token}${path}`, visit)
+        await seen.arrayBuffer()
+        if (seen.status !== status) throw new Error(`The tracking URL ${path} returned ${seen.status}.`)
+      }
       smtp.behave({ recipient: () => 550 })
       const { accountId } = (await owner.get(`/outbox/${json.outboxId}`)).json
       const message = { to: ['ar@northwind.example'], subject: 'Invoice 2026-0815', body: 'Thank you.' }
@@ -258,7 +271,9 @@ function replay({ service, dovecot, receiver, google, smtp }: Servers): Omit<Api
   }
 
   return {
+    service,
     toShown,
+    realBody: (body) => JSON.parse(toReal(JSON.stringify(withMailServer(body)))),
     async send(operation, { request = {}, response }) {
       const [method = '', template = ''] = operation.split(' ')
       const { path = {}, query = {}, headers = {}, body, files } = request
