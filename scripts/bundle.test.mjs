@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { loadEachFile } from '../test/scenarios/loaded-files.ts'
 
 const programs = readdirSync('dist').filter((name) => name.endsWith('.js'))
 const read = (name) => readFileSync(`dist/${name}`)
@@ -7,6 +8,11 @@ const read = (name) => readFileSync(`dist/${name}`)
 describe('the built service', () => {
   it('is ASCII, because Node holds any other source in two bytes per character', () => {
     expect(programs.filter((name) => read(name).some((byte) => byte > 127))).toEqual([])
+  })
+
+  it('can load each of its files, those of threads in a thread', async () => {
+    const loaded = await loadEachFile(process.execPath)
+    expect(loaded).toEqual(expect.arrayContaining(['imap-worker.js', expect.stringMatching(/^busboy-/)]))
   })
 
   it('loads the clients of PostgreSQL and Redis only where they are used', () => {
