@@ -55,8 +55,8 @@ function openHours() {
   }
 }
 
-export async function openBookingStage(): Promise<BookingStage> {
-  const service = await startService()
+export async function openBookingStage(environment: Record<string, string> = {}): Promise<BookingStage> {
+  const service = await startService({ environment })
   const owner = api(service.url, service.key)
   let created = 0
   return {

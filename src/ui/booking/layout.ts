@@ -86,6 +86,8 @@ noscript p{max-width:46ch;margin:20px 0 0;padding:12px 14px;border-radius:10px;b
 .facts svg{width:20px;height:20px;margin-top:1px;color:var(--accent-text)}
 .facts s{color:var(--soft)}
 .facts+.button,.lead+.button{margin-top:24px}
+.facts+.lead{margin-top:20px}
+form+.button{margin-top:12px}
 .card>details{margin:18px 0 0;border-bottom:0}
 .card>details form{margin:4px 0 0}
 textarea{display:block;width:100%;min-height:92px;padding:9px 12px;border:1px solid var(--edge);border-radius:10px;background:var(--field);color:var(--ink);font:inherit;font-size:16px;resize:vertical}

@@ -54,7 +54,7 @@ ${hasEnded && booking.reason !== null && html`<p class="lead">${t.html('booking.
 ${!hasEnded && booking.state !== 'past' && addressPart(context, page)}
 ${
   canChange &&
-  html`${booking.isBookable && html`<a class="button primary" href="${pageHref(context, page, 'reschedule')}" rel="noreferrer">${t('booking.move')}</a>`}
+  html`${booking.isBookable && html`<a class="button${booking.address !== 'asked' && html` primary`}" href="${pageHref(context, page, 'reschedule')}" rel="noreferrer">${t('booking.move')}</a>`}
 <details${action === 'cancel' && html` open`}>
 <summary>${ICONS.chevron}${t('cancel.open')}</summary>
 <form method="post" action="${context.root}/book/${booking.slug}/bookings/${booking.id}">

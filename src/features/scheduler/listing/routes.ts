@@ -26,9 +26,10 @@ export function listingRoutes(app: App, deps: { experiences: Experiences; finder
         rateLimit: {
           name: 'availability',
           address: { limit: 120, windowMs: MINUTE_MS },
-          // Each request may be one to the application, or to several calendars.
+          // Each request may be one to the application, or to several calendars. Far from what a few clients can reach, so that they
+          // do not close the page for others.
           subject: {
-            ...{ limit: 600, windowMs: MINUTE_MS },
+            ...{ limit: 2400, windowMs: MINUTE_MS },
             of: ({ params, caller }) => (caller === undefined ? Object(params).slug : undefined),
           },
         },

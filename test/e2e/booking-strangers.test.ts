@@ -1,0 +1,107 @@
+import type { Browser, Page } from 'playwright-core'
+import PostalMime from 'postal-mime'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { browserAvailable, launchBrowser } from '../kit/browser.ts'
+import { eventually } from '../kit/eventually.ts'
+import { screenshots } from '../kit/screenshots.ts'
+import { type BookingStage, openBookingStage, visit } from '../scenarios/booking-stage.ts'
+import { type Dovecot, dovecotAvailable, startDovecot } from '../servers/dovecot.ts'
+import { type SmtpSink, startSmtpSink } from '../servers/smtp.ts'
+
+const DAY_MS = 86_400_000
+const TOMORROW = new Date(Date.now() + 2 * DAY_MS).toISOString().slice(0, 10)
+const GUEST = 'ada@northwind.example'
+
+describe.skipIf(!browserAvailable() || !dovecotAvailable())('a guest whom nobody knows', () => {
+  const keep = screenshots()
+  let browser: Browser
+  let stage: BookingStage
+  let server: Dovecot
+  let smtp: SmtpSink
+  let accountId: string
+
+  beforeAll(async () => {
+    ;[browser, server, smtp, stage] = await Promise.all([
+      launchBrowser(),
+      startDovecot(),
+      startSmtpSink(),
+      openBookingStage({ SCHEDULER_MAIL_PER_CLIENT: '1' }),
+    ])
+    await server.addUser('host', 'one')
+    const linked = await stage.api.post('/accounts', {
+      email: 'host@acme.example',
+      host: server.host,
+      port: server.imapsPort,
+      username: 'host',
+      password: 'one',
+      allowSelfSigned: true,
+      smtpHost: smtp.host,
+      smtpPort: smtp.port,
+      smtpSecure: false,
+    })
+    expect([linked.status, linked.text]).toEqual([200, expect.anything()])
+    accountId = linked.json.id
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await stage?.close()
+    await Promise.all([smtp?.close(), server?.stop()])
+  })
+
+  /** One free time, which nobody can hold. */
+  const experience = (availability: object) =>
+    stage.experience({ defaultAccountIds: [accountId], availability, bookingForm: null })
+
+  async function fillIn(page: Page, slug: string) {
+    await page.goto(`${stage.url}/book/${slug}`)
+    await page.locator('.slot').first().click()
+    await page.getByLabel('Name').fill('Ada')
+    await page.getByLabel('Email address').fill(GUEST)
+    await page.getByRole('button', { name: 'Book' }).click()
+  }
+
+  async function confirmLink(): Promise<string> {
+    return eventually(async () => {
+      const message = smtp.messages.find(({ to }) => to.includes(GUEST))
+      const { text = '' } = await PostalMime.parse(message?.raw ?? '')
+      const link = text.split(/\s+/).find((word) => word.includes('action=confirm'))
+      if (link === undefined) throw new Error('the message has not arrived')
+      const { pathname, search } = new URL(link)
+      return stage.url + pathname + search
+    })
+  }
+
+  it('books a time that cannot be held, confirms the address without JavaScript, and reads why a limit refuses more', {
+    timeout: 90_000,
+  }, async () => {
+    const last = await experience({ overrides: [{ date: TOMORROW, start: '09:00', end: '09:30' }] })
+    const { page, inspect, problems } = await visit({ browser, origins: [stage.url], keep })
+    await fillIn(page, last)
+    await page.getByRole('heading', { name: 'Your booking is confirmed' }).waitFor()
+    await page.getByText(`We are sending a message to ${GUEST}.`).waitFor()
+    // The hold was refused.
+    expect(problems.splice(0)).toEqual([expect.stringContaining('409')])
+    await inspect('confirmation of a stranger')
+
+    const next = await experience({ overrides: [{ date: TOMORROW, start: '10:00', end: '12:00' }] })
+    await fillIn(page, next)
+    await page.getByText('Too many unconfirmed messages').waitFor()
+    expect(problems.splice(0)).toEqual([expect.stringContaining('429')])
+    await inspect('limit of messages')
+
+    const link = await confirmLink()
+    for (const look of [{}, { width: 375, scheme: 'dark', locale: 'ar' }] as const) {
+      const shown = await visit({ browser, origins: [stage.url], keep }, look)
+      await shown.page.goto(link)
+      await shown.inspect('confirm address')
+    }
+    const plain = await visit({ browser, origins: [stage.url], keep }, { javaScriptEnabled: false })
+    await plain.page.goto(link)
+    await plain.page.getByRole('button', { name: 'Confirm address' }).click()
+    await plain.page.getByText('Your address is confirmed.').waitFor()
+    await keep(plain.page, 'booking address confirmed')
+    // The confirmed message no longer counts.
+    await page.getByRole('button', { name: 'Book' }).click()
+    await page.getByRole('heading', { name: 'Your booking is confirmed' }).waitFor()
+  })
+})
