@@ -2,9 +2,11 @@ import type { Browser, Page } from 'playwright-core'
 import PostalMime from 'postal-mime'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { browserAvailable, launchBrowser } from '../kit/browser.ts'
+import { closing } from '../kit/closing.ts'
 import { eventually } from '../kit/eventually.ts'
 import { screenshots } from '../kit/screenshots.ts'
 import { type BookingStage, openBookingStage, visit } from '../scenarios/booking-stage.ts'
+import { OPERATOR, visitPortal } from '../scenarios/portal-visit.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../servers/dovecot.ts'
 import { type SmtpSink, startSmtpSink } from '../servers/smtp.ts'
 
@@ -25,7 +27,11 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('a guest whom nobody
       launchBrowser(),
       startDovecot(),
       startSmtpSink(),
-      openBookingStage({ SCHEDULER_MAIL_PER_CLIENT: '1' }),
+      openBookingStage({
+        SCHEDULER_MAIL_PER_CLIENT: '1',
+        ADMIN_USERNAME: OPERATOR.username,
+        ADMIN_PASSWORD: OPERATOR.password,
+      }),
     ])
     await server.addUser('host', 'one')
     const linked = await stage.api.post('/accounts', {
@@ -88,6 +94,14 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('a guest whom nobody
     await page.getByText('Too many unconfirmed messages').waitFor()
     expect(problems.splice(0)).toEqual([expect.stringContaining('429')])
     await inspect('limit of messages')
+
+    const portal = closing(await visitPortal({ browser, url: stage.url, keep }))
+    await portal.open('/scheduler')
+    await portal.page.getByText('Refuses messages').waitFor()
+    await portal.inspect('scheduler with a limit of messages')
+    await portal.open(`/scheduler/${next}`)
+    await portal.page.getByText('1 request was refused since.').waitFor()
+    await portal.inspect('experience with a limit of messages')
 
     const link = await confirmLink()
     for (const look of [{}, { width: 375, scheme: 'dark', locale: 'ar' }] as const) {

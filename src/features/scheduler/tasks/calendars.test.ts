@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type CalendarAccount, day, describeEachCalendar } from '../../../../test/kit/calendar-accounts.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
+import { api } from '../../../../test/kit/http.ts'
 
 const GUEST = { email: 'lin@northwind.example', name: 'Lin Duarte' }
 
@@ -56,6 +57,19 @@ describeEachCalendar('the event of a booking', (provider, open) => {
     await account.api.post(`/scheduler/bookings/${booking.id}/cancel`)
     await shows(booking.id, { status: 'cancelled', calendar: { state: 'written', error: null } })
     expect((await account.api.get(`${account.events}/${booking.eventId}`)).status).toBe(404)
+  })
+
+  it('has no attendees before the guest is verified, so that no provider writes to strangers', async () => {
+    const booked = await api(account.api.url).post('/scheduler/experiences/call/bookings', {
+      slot: { start: `${day(5)}T09:00:00Z` },
+      guest: GUEST,
+      attendees: [{ email: 'kim@northwind.example' }],
+    })
+    expect([booked.status, booked.json.guestVerified]).toEqual([201, false])
+    const booking = await shows(booked.json.id, { calendar: { state: 'written' } })
+    const event = await eventOf(booking)
+    expect(event.attendees).toEqual([])
+    expect(event.description).toContain(GUEST.email)
   })
 
   it('takes the booking with it when the host moves or deletes it', async () => {
