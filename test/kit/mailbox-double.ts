@@ -92,6 +92,8 @@ export class MailboxDouble {
   endedPauses = 0
   /** Thrown by the next requests, one each. */
   readonly failures: ProviderError[] = []
+  /** Each is thrown by the next request that matches `on`, as `calls` names it. Others, such as those of sync, do not take it. */
+  readonly failuresOf: { on: RegExp; error: ProviderError }[] = []
   /** The access token that requests must carry, if any. */
   token: string | undefined
   /** Waits a `retryAfterMs` of zero out, as real providers do with a short one, instead of throwing. */
@@ -415,6 +417,8 @@ export class MailboxDouble {
   async #request(access: MailAccess, what: string): Promise<void> {
     this.calls.push(what)
     this.script.shift()?.()
+    const own = this.failuresOf.findIndex(({ on }) => on.test(what))
+    if (own >= 0) throw this.failuresOf.splice(own, 1)[0]?.error
     const failure = this.failures.shift()
     if (failure !== undefined && !(this.waitsItself && failure.retryAfterMs === 0)) throw failure
     if (this.token === undefined) return

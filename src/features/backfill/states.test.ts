@@ -13,6 +13,8 @@ import { eraseBackfill } from './store.ts'
 const open = databases('sqlite')
 const DAY_MS = 24 * 60 * 60 * 1000
 const OLD = 40
+/** The requests of a backfill, not those of a sync. */
+const BACKFILL = /^(count|backfill) /
 
 /** A mailbox with 40 messages of the last 40 days, of which sync has stored the newest ones. The engine does not run yet. */
 async function mailbox(
@@ -108,7 +110,7 @@ it('waits while its account is paused, and continues with it', async () => {
 it('fails when the credentials are refused, and can be resumed', async () => {
   const { act, backfill, status, box, types, same } = await mailbox()
   await act('start')
-  box.failures.push(new ProviderError('auth_expired', 'no longer valid'))
+  box.failuresOf.push({ on: BACKFILL, error: new ProviderError('auth_expired', 'no longer valid') })
   await backfill.start()
   await status({ status: 'failed', lastError: expect.stringContaining('refused the credentials') })
   expect(await types()).toEqual(['sync.backfill_started', 'sync.backfill_failed'])
@@ -120,8 +122,8 @@ it('fails when the credentials are refused, and can be resumed', async () => {
 it('waits as long as the provider asks, and repeats temporary failures', async () => {
   const { act, backfill, status, box, same } = await mailbox()
   await act('start')
-  box.failures.push(new ProviderError('rate_limited', 'too many', { retryAfterMs: 50 }))
-  box.failures.push(new ProviderError('unavailable', 'out of order'))
+  box.failuresOf.push({ on: BACKFILL, error: new ProviderError('rate_limited', 'too many', { retryAfterMs: 50 }) })
+  box.failuresOf.push({ on: BACKFILL, error: new ProviderError('unavailable', 'out of order') })
   await backfill.start()
   await status({ status: 'completed', lastError: null })
   await same()
@@ -130,7 +132,7 @@ it('waits as long as the provider asks, and repeats temporary failures', async (
 it('leaves out a folder that the provider refuses, and names it', async () => {
   const { act, backfill, status, box } = await mailbox({}, 'folders')
   await act('start')
-  box.failures.push(new ProviderError('rejected', 'this folder is locked'))
+  box.failuresOf.push({ on: BACKFILL, error: new ProviderError('rejected', 'this folder is locked') })
   await backfill.start()
   await status({ status: 'completed', lastError: expect.stringContaining('this folder is locked') })
 })

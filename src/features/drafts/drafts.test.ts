@@ -250,7 +250,8 @@ describe.each(['whole', 'folders'] as const)('drafts of a mailbox with message i
     it('saves one draft for repeated requests, also when a response of the provider was lost', async () => {
       const { box, api, same, types } = await served(kind, open)
       const request = { accountId: api.accountId, ...NEW }
-      box.failures.push(new ProviderError('unavailable', 'saving a draft: the provider failed'))
+      const error = new ProviderError('unavailable', 'saving a draft: the provider failed')
+      box.failuresOf.push({ on: /^create draft$/, error })
       const first = await api.post('/drafts', request, { 'idempotency-key': 'one' })
       expect(first.status).toBe(200)
       expect((await api.post('/drafts', request, { 'idempotency-key': 'one' })).json).toEqual(first.json)

@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Databases, describeEachDatabase } from '../../../test/kit/database.ts'
-import { eventually } from '../../../test/kit/eventually.ts'
 import { testServer } from '../../../test/kit/server.ts'
 import { PROVIDERS, type SyncedDoubleOptions, syncedDouble } from '../../../test/kit/synced-double.ts'
 import { ProviderError } from '../../providers/contract/index.ts'
@@ -51,7 +50,7 @@ describe.each(['whole', 'folders'] as const)('the messages API of a mailbox with
     })
 
     it('returns 409 with the scope to consent to when the granted ones do not allow a live read', async () => {
-      const { db, get, box, service, accountId } = await served(kind, open, {
+      const { get, box, service } = await served(kind, open, {
         before: (mailbox) => mailbox.deliver('a'),
       })
       const provider = PROVIDERS[kind]
@@ -70,10 +69,8 @@ describe.each(['whole', 'folders'] as const)('the messages API of a mailbox with
       expect((await get(`/messages/${id}/raw`)).status).toBe(409)
       expect((await get('/messages')).status).toBe(200)
       await linkWith(enough)
-      // No sync takes the failure that the read is to meet.
-      await db.transaction((tx) => service.accounts.change(tx, accountId, { paused: true }))
-      await eventually(() => expect(service.sync.state(accountId)?.state).toBe('idle'))
-      box.failures.push(new ProviderError('rejected', 'the user did not grant it', { missingScope: true }))
+      const error = new ProviderError('rejected', 'the user did not grant it', { missingScope: true })
+      box.failuresOf.push({ on: /^body /, error })
       expect((await get(`/messages/${id}`)).json.error).toMatchObject({ code: 'consent_required' })
       expect((await get(`/messages/${id}`)).status).toBe(200)
     })
@@ -153,7 +150,7 @@ describe.each(['whole', 'folders'] as const)('the messages API of a mailbox with
         [416, ''],
       ])
       expect((await get(`/messages/${id}/raw`, { range: 'bytes=0-0' })).text).toBe('S')
-      box.failures.push(new ProviderError('rate_limited', 'slower', { retryAfterMs: 1000 }))
+      box.failuresOf.push({ on: /^raw /, error: new ProviderError('rate_limited', 'slower', { retryAfterMs: 1000 }) })
       expect((await get(`/messages/${id}/raw`)).status).toBe(502)
       expect((await get(`/messages/${id}/attachments/1`)).status).toBe(404)
       box.remove('a')
