@@ -91,7 +91,7 @@ describeOneDatabase('push from Gmail', 'sqlite', (open) => {
     google.deliver(ADA, mail('pushed'))
     await received(client, id, 'pushed')
     await eventually(async () => expect(await nextSyncMs()).toBeGreaterThan(300_000))
-    google.fail({ as: 'server-error', on: /:pull/, times: 4 })
+    google.fail({ as: 'server-error', on: /:pull/, times: 1000 })
     google.deliver(ADA, mail('polled'))
     await eventually(async () => {
       const { data } = (await client.get('/health')).json
@@ -99,6 +99,7 @@ describeOneDatabase('push from Gmail', 'sqlite', (open) => {
       expect(data.warnings).toContain('gmail_push')
     })
     await received(client, id, 'pushed', 'polled')
+    google.faults.clear()
     await isReady(client)
     google.deliver(ADA, mail('pushed again'))
     await received(client, id, 'pushed', 'polled', 'pushed again')

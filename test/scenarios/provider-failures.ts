@@ -217,11 +217,12 @@ export function testEveryProviderFailure(databases: Databases): void {
     await box.requestSync()
     await box.expectInSync(fresh)
 
-    google.fail({ as: 'daily-limit', on: MAIL.gmail, user: box.email, times: 1 })
+    google.fail({ as: 'daily-limit', on: MAIL.gmail, user: box.email, times: ALWAYS })
     const late = `after the limit of ${box.email}`
     await box.deliver(late)
     await box.requestSync()
     await box.waitForPause(50 * 60_000)
+    google.faults.clear()
     await expectOthersUnaffected('gmail')
     await stage.api.call('POST', '/debounced-queue/clear')
     await box.expectInSync([...fresh, late])
