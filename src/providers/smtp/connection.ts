@@ -7,19 +7,8 @@ import { anyAborted, untilAborted } from '../../lib/abort.ts'
 import { asciiEmail, needsSmtpUtf8 } from '../../lib/email-address.ts'
 import { ProviderError, type QueuedMessage, type SendOutcome, type SmtpSettings } from '../contract/index.ts'
 import { factsOf, refusedRecipient, smtpError } from './errors.ts'
-
-export interface SmtpLimits {
-  /** Until the login is done. */
-  connectMs: number
-  /** The server may be silent for this long, also after the end of the message. */
-  silenceMs: number
-  /** For one message. */
-  sendMs: number
-  /** An idle connection is kept for the next message. Servers end theirs after some minutes. */
-  keptMs: number
-  /** The longest reply of a server. */
-  replyBytes: number
-}
+import type { SmtpLimits } from './limits.ts'
+import { limitEmptyLines } from './reply-limits.ts'
 
 export interface SmtpDialing {
   guard: AddressGuard
@@ -74,6 +63,7 @@ export async function connectSmtp(login: SmtpLogin, dialing: SmtpDialing, signal
       logger: false,
     })
     connection = made
+    limitEmptyLines(made)
     let failure: unknown
     // An error event without a listener would end the process.
     made.on('error', (error) => {

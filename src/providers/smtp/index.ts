@@ -19,18 +19,11 @@ import {
   type ServerCheck,
   type SmtpSettings,
 } from '../contract/index.ts'
-import { connectSmtp, type SmtpClient, type SmtpDialing, type SmtpLimits } from './connection.ts'
+import { connectSmtp, type SmtpClient, type SmtpDialing } from './connection.ts'
 import { smtpError } from './errors.ts'
 import { KeptConnections, type SignedIn } from './kept-connections.ts'
+import { SMTP_LIMITS, type SmtpLimits } from './limits.ts'
 import { isComplete, smtpCandidates, storesCopies } from './settings.ts'
-
-const LIMITS: SmtpLimits = {
-  connectMs: 15_000,
-  silenceMs: 120_000,
-  sendMs: 15 * 60_000,
-  keptMs: 30_000,
-  replyBytes: 64 * 1024,
-}
 
 export interface SmtpDeps {
   guard: AddressGuard
@@ -46,7 +39,7 @@ export interface SmtpProvider extends SendProvider, ServerCheck {
 }
 
 export function smtpProvider({ guard, copies, log = silentLog, limits = {} }: SmtpDeps): SmtpProvider {
-  const all = { ...LIMITS, ...limits }
+  const all = { ...SMTP_LIMITS, ...limits }
   const kept = new KeptConnections(all.keptMs)
   const dialing: SmtpDialing = {
     guard,

@@ -1,4 +1,4 @@
-import { createServer } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
@@ -98,10 +98,10 @@ describe('signing in over SMTP', () => {
     return { server, ...sender({ host: server.host, port: server.port, ...smtp }, { guard, selfSigned }) }
   }
 
-  function sender(smtp: Partial<SmtpSettings>, { guard = openGuard, selfSigned = true } = {}) {
+  function sender(smtp: Partial<SmtpSettings>, { guard = openGuard, selfSigned = true, limits = {} } = {}) {
     const found: SmtpSettings[] = []
-    const limits = { connectMs: 2000, silenceMs: 2000, replyBytes: 2000 }
-    const provider = smtpProvider({ guard, copies: noCopies, limits })
+    const small = { connectMs: 2000, silenceMs: 2000, replyBytes: 2000 }
+    const provider = smtpProvider({ guard, copies: noCopies, limits: { ...small, ...limits } })
     const one = provider.open(accessTo(smtp, selfSigned), { onSettings: (settings) => found.push(settings) })
     onTestFinished(async () => {
       await one.close()
@@ -238,15 +238,79 @@ describe('signing in over SMTP', () => {
     ['sends a reply without end', `220-${'x'.repeat(10_000)}`],
     ['is no mail server', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
   ])('fails when the server %s', async (_what, greeting) => {
-    const server = createServer((socket) => {
-      socket.on('error', () => {})
-      socket.write(greeting)
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => void server.close())
-    const address = server.address()
-    const port = typeof address === 'object' && address !== null ? address.port : 0
-    const { send } = sender({ host: '127.0.0.1', port, security: 'starttls' })
+    const { send } = sender({ ...(await hostileServer((socket) => socket.write(greeting))).smtp, security: 'starttls' })
     expect(await send()).toMatchObject({ sent: false, retry: true })
   })
+
+  describe('ends the connection', () => {
+    const plain = { security: 'starttls', allowPlain: true } as const
+
+    it.each([
+      ['lines of a reply', '', '250-x\r\n'],
+      ['one line', '', 'x'],
+      ['empty lines', '220 a\r\n', '\r\n'],
+      ['lines of white space', '220 a\r\n', ' \t\n'],
+    ])('when the server sends %s without end', async (_what, start, text) => {
+      const server = await hostileServer((socket) => {
+        socket.write(start)
+        pour(socket, Buffer.from(text.repeat(5000)))
+      })
+      const outcome = await sender({ ...server.smtp, ...plain }).send()
+      expect(outcome).toMatchObject({ sent: false, error: { message: expect.stringContaining('too long reply') } })
+      await eventually(() => expect(server.open.size).toBe(0))
+    })
+
+    it('when the server sends empty lines without end while it receives a message', async () => {
+      const server = await hostileServer((socket) => {
+        socket.write('220 a\r\n')
+        socket.on('data', (sent: Buffer) => {
+          const text = String(sent)
+          if (text.startsWith('AUTH')) socket.write('235 a\r\n')
+          else if (text.startsWith('EHLO')) socket.write('250-a\r\n250 AUTH PLAIN\r\n')
+          else if (text.startsWith('DATA')) {
+            socket.write('354 a\r\n')
+            pour(socket, Buffer.alloc(10_000, '\n'))
+          } else if (!text.endsWith('\r\n.\r\n')) socket.write('250 a\r\n')
+        })
+      })
+      const { send } = sender({ ...server.smtp, ...plain })
+      await expect(send()).rejects.toMatchObject({ message: expect.stringContaining('too long reply') })
+      await eventually(() => expect(server.open.size).toBe(0))
+    })
+
+    it('when the reply of a server is not complete in time, though the server keeps sending', async () => {
+      const server = await hostileServer((socket) => {
+        const timer = setInterval(() => socket.write('220-a\r\n'), 20)
+        socket.once('close', () => clearInterval(timer))
+      })
+      const outcome = await sender({ ...server.smtp, ...plain }, { limits: { connectMs: 500 } }).send()
+      expect(outcome).toMatchObject({ sent: false, retry: true, error: { timedOut: true } })
+      await eventually(() => expect(server.open.size).toBe(0))
+    })
+  })
 })
+
+/** A server that does this with each connection. */
+async function hostileServer(serve: (socket: Socket) => unknown) {
+  const open = new Set<Socket>()
+  const server = createServer((socket) => {
+    open.add(socket)
+    socket.on('error', () => {})
+    socket.once('close', () => open.delete(socket))
+    serve(socket)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    for (const socket of open) socket.destroy()
+    server.close()
+  })
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  return { smtp: { host: '127.0.0.1', port }, open }
+}
+
+/** Sends the bytes again and again, as fast as they are read. */
+function pour(socket: Socket, bytes: Buffer): void {
+  if (socket.destroyed) return
+  socket.write(bytes, () => setImmediate(() => pour(socket, bytes)))
+}
