@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /** The result of one query: addresses, of which the queried family is returned, or an error, or no response. */
@@ -43,27 +44,64 @@ interface Reply {
   records: readonly Buffer[]
 }
 
-/** Serves DNS queries over UDP. Sends nothing when `reply` returns undefined. */
+/** The longest response over UDP. For a longer one, the client connects over TCP. */
+const UDP_BYTES = 1200
+
+/** Serves DNS queries. Sends nothing when `reply` returns undefined. */
 export async function serveQuestions(reply: (question: Question) => Reply | undefined) {
+  const overTcp = createServer((connection) => {
+    connection.on('error', () => {})
+    connection.once('data', (bytes: Buffer) => {
+      // The length of the query comes first.
+      const response = responseTo(bytes.subarray(2), reply)
+      if (response === undefined) return
+      const length = Buffer.alloc(2)
+      length.writeUInt16BE(response.length)
+      connection.end(Buffer.concat([length, response]))
+    })
+  })
+  overTcp.listen(0, '127.0.0.1')
+  await once(overTcp, 'listening')
+  const { port } = overTcp.address() as AddressInfo
   const socket = createSocket('udp4')
   socket.on('message', (query, from) => {
-    const { name, type, end } = questionOf(query)
-    const result = reply({ name, type })
-    if (result === undefined) return
-    const head = Buffer.from(query.subarray(0, end))
-    head.writeUInt16BE(0x8180 | result.code, 2)
-    head.writeUInt16BE(result.records.length, 6)
-    head.writeUInt16BE(0, 8)
-    head.writeUInt16BE(0, 10)
-    const records = result.records.map((data) => record(type, result.ttlSeconds ?? 30, data))
-    socket.send(Buffer.concat([head, ...records]), from.port, from.address)
+    const response = responseTo(query, reply)
+    if (response === undefined) return
+    const isLong = response.length > UDP_BYTES
+    socket.send(isLong ? truncated(query) : response, from.port, from.address)
   })
-  socket.bind(0, '127.0.0.1')
+  socket.bind(port, '127.0.0.1')
   await once(socket, 'listening')
   return {
-    server: `127.0.0.1:${socket.address().port}`,
-    close: () => new Promise<void>((resolve) => void socket.close(() => resolve())),
+    server: `127.0.0.1:${port}`,
+    close: async () => {
+      overTcp.close()
+      await new Promise<void>((resolve) => void socket.close(() => resolve()))
+    },
   }
+}
+
+function responseTo(query: Buffer, reply: (question: Question) => Reply | undefined): Buffer | undefined {
+  const { name, type, end } = questionOf(query)
+  const result = reply({ name, type })
+  if (result === undefined) return undefined
+  const head = headOf(query.subarray(0, end), 0x8180 | result.code, result.records.length)
+  const records = result.records.map((data) => record(type, result.ttlSeconds ?? 30, data))
+  return Buffer.concat([head, ...records])
+}
+
+/** Says that the response did not fit. */
+function truncated(query: Buffer): Buffer {
+  return headOf(query.subarray(0, questionOf(query).end), 0x8380, 0)
+}
+
+function headOf(question: Buffer, flags: number, records: number): Buffer {
+  const head = Buffer.from(question)
+  head.writeUInt16BE(flags, 2)
+  head.writeUInt16BE(records, 6)
+  head.writeUInt16BE(0, 8)
+  head.writeUInt16BE(0, 10)
+  return head
 }
 
 function questionOf(query: Buffer): Question & { end: number } {

@@ -62,4 +62,29 @@ describe('records', () => {
     expect(await records.txt('_caldavs._tcp.a.example')).toEqual(['path=/dav', 'other'])
     expect(await records.txt('_caldavs._tcp.b.example')).toEqual([])
   })
+
+  it('returns the best 50 of thousands of records', async () => {
+    const numbers = Array.from({ length: 2000 }, (_, at) => at)
+    const { server } = closing(
+      await startDns({
+        'a.example': {
+          mx: numbers.map((at) => ({ exchange: `m${at}.example`, priority: 1 })),
+          txt: numbers.map((at) => `text ${at}`),
+          srv: numbers.map((at) => ({ name: `s${at}.example`, port: 993, priority: 2000 - at, weight: 0 })),
+        },
+      }),
+    )
+    const records = dnsRecords({ timeoutMs: 5000, servers: [server] })
+    expect(await records.mx('a.example')).toHaveLength(50)
+    expect(await records.txt('a.example')).toHaveLength(50)
+    const servers = await records.srv('a.example')
+    expect([servers.length, servers[0]?.host]).toEqual([50, 's1999.example'])
+  })
+
+  it('returns 50 of thousands of addresses', async () => {
+    const all = Array.from({ length: 2000 }, (_, at) => `192.0.${at >> 8}.${at & 255}`)
+    const { server } = await nameServer(() => all)
+    const resolve = resolver({ timeoutMs: 5000, servers: [server], hostsFile: '/nowhere' })
+    expect((await resolve('a.example')).addresses).toEqual(all.slice(0, 50))
+  })
 })

@@ -14,6 +14,8 @@ const MAX_TTL_MS = 60_000
 const MIN_TTL_MS = 1000
 const LOCAL_TTL_MS = 10_000
 const MAX_LOOKUPS = 2
+/** A response has room for thousands of records. No name needs more than these, the best first. */
+const MAX_RECORDS = 50
 const HOSTS_FILE =
   process.platform === 'win32' ? `${String.raw`C:\Windows`}\\System32\\drivers\\etc\\hosts` : '/etc/hosts'
 
@@ -35,7 +37,10 @@ export function resolver(options: { timeoutMs: number; servers?: string[]; hosts
       throw failed?.status === 'rejected' ? failed.reason : new Absent(`${host} has no address`)
     }
     const ttlMs = Math.min(...records.map((record) => record.ttl * 1000), MAX_TTL_MS)
-    return { addresses: records.map((record) => record.address), ttlMs: Math.max(ttlMs, MIN_TTL_MS) }
+    const addresses = answers.flatMap((answer) =>
+      answer.status === 'fulfilled' ? answer.value.slice(0, MAX_RECORDS) : [],
+    )
+    return { addresses: addresses.map(({ address }) => address), ttlMs: Math.max(ttlMs, MIN_TTL_MS) }
   }
 
   async function overSystem(host: string): Promise<Resolved> {
@@ -117,11 +122,14 @@ export function dnsRecords(options: { timeoutMs: number; servers?: string[] }): 
     async mx(domain) {
       const records = await recordsOf(domain, dns.resolveMx(domain))
       const best = Math.min(...records.map((record) => record.priority))
-      return records.filter((record) => record.priority === best).map((record) => record.exchange.toLowerCase())
+      return records
+        .filter((record) => record.priority === best)
+        .slice(0, MAX_RECORDS)
+        .map((record) => record.exchange.toLowerCase())
     },
     async txt(name) {
       const records = await recordsOf(name, dns.resolveTxt(name))
-      return records.map((strings) => strings.join(''))
+      return records.slice(0, MAX_RECORDS).map((strings) => strings.join(''))
     },
     async srv(name) {
       const records = await recordsOf(name, dns.resolveSrv(name))
@@ -129,6 +137,7 @@ export function dnsRecords(options: { timeoutMs: number; servers?: string[] }): 
       // The target "." means that the service does not exist; c-ares returns it as an empty name.
       return sorted
         .filter((record) => record.name !== '')
+        .slice(0, MAX_RECORDS)
         .map(({ name: host, port }) => ({ host: host.toLowerCase(), port }))
     },
   }

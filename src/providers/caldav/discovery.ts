@@ -49,9 +49,13 @@ export async function candidates(
   urls.push(`https://${domain}${WELL_KNOWN}`)
   if (access.settings.imap !== undefined) urls.push(`https://${access.settings.imap.host}${WELL_KNOWN}`)
   const valid = [...new Set(urls)].flatMap((url) => urlOf(url, undefined) ?? [])
-  const trusted = valid.filter(({ hostname }) => trusts(hostname))
-  for (const { hostname } of valid.filter((url) => !trusted.includes(url))) {
-    const metadata = { host: hostname }
+  const trusted: URL[] = []
+  for (const url of valid) {
+    if (trusts(url.hostname)) {
+      trusted.push(url)
+      continue
+    }
+    const metadata = { host: url.hostname }
     log.info('The CalDAV server that the domain names may not receive the password. The user can enter its URL.', {
       ...{ accountId: access.accountId, metadata },
     })
