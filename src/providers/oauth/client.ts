@@ -31,6 +31,8 @@ export type SignedInGet = (url: string, accessToken: string) => Promise<Record<s
 /** The lifetime of a token without `expires_in`, and the longest that is accepted. */
 const DEFAULT_LIFETIME_SECONDS = 300
 const MAX_LIFETIME_SECONDS = 86_400
+/** All scopes that Google and Microsoft have for mail and calendars take less. The account stores them. */
+const MAX_SCOPE_CHARS = 16 * 1024
 
 /**
  * The authorization code flow with PKCE (RFC 7636). oauth4webapi does not see the ID token, because it would compare its issuer: for
@@ -70,6 +72,7 @@ export function oauthClient(options: OAuthClientOptions) {
 
   /** A response without scopes granted the requested ones (RFC 6749, 5.1). */
   function tokenSet(response: oauth.TokenEndpointResponse, requested: readonly string[]): TokenSet {
+    if ((response.scope?.length ?? 0) > MAX_SCOPE_CHARS) throw unusableResponse(service)
     const scopes = response.scope?.split(' ').filter((scope) => scope !== '') ?? [...requested]
     const missing = options.missing(scopes)
     if (missing.length > 0) {

@@ -98,6 +98,7 @@ describe.each([
 
   it.each([
     ['100,000 levels', `{"id_token":"x","more":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    ['20,000 scopes', `{"access_token":"x","token_type":"bearer","scope":"${'a '.repeat(20_000)}"}`],
     ['50,000 values', `{"access_token":"x","token_type":"bearer","more":[${'{},'.repeat(50_000)}0]}`],
   ])('calls a response of %s unusable instead of parsing it', async (_name, body) => {
     oauthServer.nextResponses.push({ status: 200, headers: { 'content-type': 'application/json' }, body })
