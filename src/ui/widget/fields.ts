@@ -103,8 +103,12 @@ export function fieldAt(path: string, fields: readonly FormField[]): string | un
 export function prefilled(fields: readonly FormField[], given: Readonly<Record<string, string>>): Values {
   const plain = (name: string) => name.toLowerCase().replaceAll(/[^\p{L}\d]/gu, '')
   const values: Record<string, Value> = {}
+  const byName = new Map<string, FormField>()
+  for (const field of fields) {
+    if (!byName.has(plain(field.name))) byName.set(plain(field.name), field)
+  }
   for (const [name, text] of Object.entries(given)) {
-    const field = fields.find((one) => plain(one.name) === plain(name))
+    const field = byName.get(plain(name))
     if (field !== undefined) values[field.name] = asValue(field, text)
   }
   return values
