@@ -68,7 +68,7 @@ function davCase(shape: string, size: number, document: (size: number) => string
 
 export const CALDAV: HostileCase[] = [
   ...casesOf('WebDAV', { totalMs: 600 }, [
-    ...DOCUMENTS.map(([shape, document]) => davCase(shape, MB, document)),
+    ...DOCUMENTS.map(([shape, document]) => davCase(shape, MB / 2, document)),
     davCase('prefixes declared on the way down', 98, prefixed),
     davCase('more prefixes than are allowed', 575, prefixed),
     davCase('another encoding', MB, (size) => Buffer.from(filled(START, SMALL)(size / 2), 'utf16le')),

@@ -28,7 +28,7 @@ function arriving(text: string, chunkBytes = 16 * KB): Readable {
   )
 }
 
-const JSON_TEXTS: Shape[] = [
+export const JSON_TEXTS: Shape[] = [
   ['lists', filled('', '[')],
   ['objects', filled('', '{"a":')],
   ['empty lists', filled('{"a":[', '[],', '0]}')],

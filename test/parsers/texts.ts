@@ -29,7 +29,7 @@ const QUERY = 500
 /** What is stored of a message for search. */
 const STORED_TEXT = 4096
 
-const TEXTS: Shape[] = [
+export const TEXTS: Shape[] = [
   ...[
     'a',
     '@',
