@@ -3,12 +3,12 @@ import { trackedHtml } from '../../src/features/tracking/tracked-html.ts'
 import { casesOf, type HostileCase } from './hostile-case.ts'
 import { HTML } from './mime.ts'
 
-const LONG = 512 * 1024
+const LONG = 256 * 1024
 
 export const HTML_BODIES: HostileCase[] = [
   ...casesOf(
     'HTML to show',
-    { totalMs: 500 },
+    { totalMs: 300 },
     HTML.map(([shape, text]) => ({
       shape,
       size: LONG,

@@ -152,10 +152,10 @@ export const IMAP: HostileCase[] = [
   ]),
   ...casesOf(
     'messages without a structure',
-    { isOnThread: true, totalMs: 400 },
+    { isOnThread: true, totalMs: 200 },
     BODIES.map(([shape, text]) => ({
       shape,
-      size: 128 * KB,
+      size: 64 * KB,
       prepare(size: number) {
         const source = Buffer.from(text(size), 'latin1')
         return async () => {

@@ -200,10 +200,10 @@ function slots(count: number): unknown {
 }
 
 export const PROVIDERS: HostileCase[] = [
-  ...casesOf('JSON of providers', { totalMs: 400 }, [
+  ...casesOf('JSON of providers', { totalMs: 250 }, [
     ...JSON_TEXTS.map(([shape, text]) => ({
       shape,
-      size: MB,
+      size: MB / 2,
       prepare(size: number) {
         const json = text(size)
         return () => readJson(arriving(json), { maxBytes: 64 * MB, timeoutMs: 60_000, doing: 'testing' })
@@ -211,7 +211,7 @@ export const PROVIDERS: HostileCase[] = [
     })),
     ...JSON_TEXTS.map(([shape, text]) => ({
       shape: `${shape}, cut`,
-      size: MB,
+      size: MB / 2,
       prepare(size: number) {
         const json = text(size)
         return () =>
@@ -233,10 +233,10 @@ export const PROVIDERS: HostileCase[] = [
   ),
   ...casesOf(
     'batch responses of Gmail',
-    { totalMs: 300 },
+    { totalMs: 200 },
     BATCHES.map(([shape, text]) => ({
       shape,
-      size: MB,
+      size: MB / 2,
       prepare(size: number) {
         const body = text(size)
         return async () => {
