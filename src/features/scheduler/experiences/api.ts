@@ -279,7 +279,7 @@ const mailLimit = Type.Object(
   {
     title: 'MailLimit',
     description:
-      'Requests of the last 24 hours that were refused, because too many messages would have gone to addresses that nobody has verified.',
+      'Present while requests of the last 24 hours were refused, because too many messages would have gone to addresses that nobody has verified.',
   },
 )
 
@@ -300,7 +300,7 @@ export const experienceSchema = Type.Object(
     bookingForm: nullable(bookingForm),
     ui: nullable(ui),
     allowedOrigins: Type.Array(Type.String()),
-    mailLimit: nullable(mailLimit),
+    mailLimit: Type.Optional(mailLimit),
     bookingUrl: Type.String({ description: 'The booking page.' }),
     callbackSecret: Type.Optional(
       Type.String({

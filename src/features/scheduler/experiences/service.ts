@@ -51,7 +51,7 @@ export function experiences(deps: ExperienceDeps): Experiences {
   const { db, clock, ids, sealer, guard, publicUrl } = deps
   const open = (row: ExperienceRow) => openExperience(row, sealer)
   const view = (experience: Experience, limits: ReadonlyMap<string, MailLimit> = new Map()) =>
-    experienceView(experience, publicUrl, limits.get(experience.id) ?? null)
+    experienceView(experience, publicUrl, limits.get(experience.id))
   const limitsOf = (handle: Handle, rows: readonly ExperienceRow[]) =>
     findMailLimits(
       handle,

@@ -6,7 +6,7 @@ import type { ExperienceView, PublicExperience } from './api.ts'
 import { bookingUrl, type CallbackName, type Experience } from './experience.ts'
 
 /** As the API returns it: without secrets. */
-export function experienceView(experience: Experience, publicUrl: string, mailLimit: MailLimit | null): ExperienceView {
+export function experienceView(experience: Experience, publicUrl: string, mailLimit?: MailLimit): ExperienceView {
   const { id, slug, name, description, timezone, isActive, definition } = experience
   const { defaultAccountIds, metadata, availability, bookingForm, ui, allowedOrigins } = definition
   return {
@@ -14,7 +14,8 @@ export function experienceView(experience: Experience, publicUrl: string, mailLi
     availabilityEndpoint: endpointView(experience, 'availability'),
     bookingEndpoint: endpointView(experience, 'booking'),
     routingEndpoint: endpointView(experience, 'routing'),
-    ...{ bookingForm, ui, allowedOrigins, mailLimit },
+    ...{ bookingForm, ui, allowedOrigins },
+    ...(mailLimit !== undefined && { mailLimit }),
     bookingUrl: bookingUrl(publicUrl, slug),
     createdAt: isoTime(experience.createdAt),
     updatedAt: isoTime(experience.updatedAt),

@@ -1023,7 +1023,7 @@ export type Experience = {
   bookingForm: (BookingForm | null)
   ui: (ExperienceUi | null)
   allowedOrigins: (string)[]
-  mailLimit: (MailLimit | null)
+  mailLimit?: MailLimit
   bookingUrl: string
   callbackSecret?: string
   createdAt: string

@@ -98,7 +98,7 @@ function Editor({ path, experience }: { path: string; experience: Experience }) 
         </Button>
       }
     >
-      {experience.mailLimit !== null && <MailLimit limit={experience.mailLimit} />}
+      {experience.mailLimit !== undefined && <MailLimit limit={experience.mailLimit} />}
       {save.error !== null && <Problem title="The experience could not be saved" error={save.error} />}
       <Tabs
         value={Object.hasOwn(TABS, tab) ? tab : 'general'}

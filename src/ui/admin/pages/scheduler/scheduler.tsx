@@ -72,7 +72,7 @@ function columnsWith(counts: BookingCounts | undefined): readonly Column<Experie
     {
       header: 'State',
       render: ({ isActive, mailLimit }) =>
-        isActive && mailLimit !== null ? (
+        isActive && mailLimit !== undefined ? (
           <Status tone="warn">Refuses messages</Status>
         ) : (
           <Status tone={isActive ? 'good' : 'quiet'}>{isActive ? 'Active' : 'Inactive'}</Status>
