@@ -8,6 +8,7 @@ import type { Clock } from '../lib/clock.ts'
 import { openFeatures, type Part, stopParts } from './features.ts'
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts'
 import type { App } from './lifecycle.ts'
+import { openFilesWatch } from './open-files.ts'
 import { httpServer } from './routes.ts'
 import type { RuntimeContext } from './runtime-context.ts'
 import { reportSignIn } from './sign-in.ts'
@@ -52,8 +53,11 @@ export function app(context: RuntimeContext): App {
       },
       stopsWith: 'work',
     }
+    const files = openFilesWatch({ log, clock: context.clock })
+    const openFiles: Part = { start: files.start, stop: files.stop, stopsWith: 'connections' }
     const warming = warmUp(() => [features.mailboxes.startImap, createSecureContext, ...server.warmUps], log)
-    parts = [...features.parts, http, { start: puller.start, stop: puller.stop, stopsWith: 'work' }, warming]
+    const pulling: Part = { start: puller.start, stop: puller.stop, stopsWith: 'work' }
+    parts = [openFiles, ...features.parts, http, pulling, warming]
     phase = 'starting'
     for (const part of parts) await part.start?.()
     reportSignIn(config, features.logins, log)

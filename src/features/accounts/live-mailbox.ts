@@ -1,5 +1,6 @@
 import { isTimeout } from '../../lib/abort.ts'
 import { AppError, notFound } from '../../lib/errors.ts'
+import { isOutOfFiles, outOfFiles } from '../../lib/open-files.ts'
 import {
   type MailAccess,
   type MailProvider,
@@ -63,6 +64,7 @@ export function toAppError(error: ProviderError, what: string): AppError {
         cause: error,
       })
     default:
+      if (isOutOfFiles(error)) return outOfFiles(error)
       return new AppError(error.timedOut ? 'provider_timeout' : 'provider_unavailable', {
         ...(error.host !== undefined && { message: failureAt(error.host, error.timedOut) }),
         ...(error.retryAfterMs !== undefined && {

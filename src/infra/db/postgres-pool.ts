@@ -1,5 +1,6 @@
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import pg from 'pg'
+import { isOutOfFiles } from '../../lib/open-files.ts'
 import { bindable } from './bindable.ts'
 import type { SilenceWatch } from './postgres-silence.ts'
 import { mayBePrepared } from './prepared.ts'
@@ -90,6 +91,7 @@ async function connected(
 
 function outageOfConnecting(error: unknown, silence: SilenceWatch | undefined): Outage {
   if (silence?.isSilent) return 'silent'
+  if (isOutOfFiles(error)) return 'out_of_files'
   // The error of the pool when no connection was free, or none could be opened, within its timeout.
   if (error instanceof Error && /^timeout exceeded/.test(error.message)) return 'busy'
   return postgresOutage(error) ?? 'unreachable'

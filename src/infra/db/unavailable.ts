@@ -10,6 +10,7 @@ export type Outage =
   | 'busy'
   /** The files in the folder are no longer those that this process has open. */
   | 'displaced'
+  | 'out_of_files'
   | 'stopping'
 
 interface Explanation {
@@ -54,6 +55,10 @@ const EXPLANATIONS: Readonly<Record<Outage, Explanation>> = {
     summary: 'its file was moved or replaced while the service runs',
     remedy:
       'Do not stop the service before its data is safe: move the files back. If that is impossible, copy the open file from /proc/<pid>/fd.',
+  },
+  out_of_files: {
+    summary: 'the service has too many open files to connect to it',
+    remedy: `Raise the limit of open files (LimitNOFILE, ulimit -n). ${RECOVERS}`,
   },
   stopping: {
     summary: 'the service is stopping',

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isTimeout } from '../../../lib/abort.ts'
 import { AppError, type ErrorDetail, errorDocUrl } from '../../../lib/errors.ts'
+import { isOutOfFiles, outOfFiles } from '../../../lib/open-files.ts'
 import { DatabaseUnavailable } from '../../db/index.ts'
 
 /** The body of every error response. */
@@ -87,6 +88,7 @@ export function asAppError(error: unknown): AppError {
   }
   // The limit of an outgoing call that its caller did not map. No limit of our own work ends this way.
   if (isTimeout(error)) return new AppError('provider_timeout', { cause: error })
+  if (isOutOfFiles(error)) return outOfFiles(error)
   const known = FASTIFY_CODES[codeOf(error)]
   return known?.() ?? new AppError('internal', { cause: error })
 }

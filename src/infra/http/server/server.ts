@@ -158,6 +158,12 @@ export function createServer(options: ServerOptions): App {
     options.onResponse?.({ ...facts, durationMs: reply.elapsedTime })
   })
 
+  // While it listens, an error concerns one connection that could not be accepted. Unhandled, it would end the process.
+  app.addHook('onListen', async () => {
+    app.server.on('error', (error) =>
+      log.warn('A connection could not be accepted.', { operation: 'http.server', error }),
+    )
+  })
   addCors(app)
   endConnectionsOnClose(app)
 

@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { promisify } from 'node:util'
+import { expect, it, onTestFinished } from 'vitest'
+import { databases } from '../kit/database.ts'
+import { eventually } from '../kit/eventually.ts'
+import { api } from '../kit/http.ts'
+import { startServiceProcess } from '../kit/process.ts'
+
+const open = databases('sqlite')
+
+const limitOpenFiles = (pid: number, count: number) =>
+  promisify(execFile)('prlimit', ['--pid', String(pid), `--nofile=${count}:`])
+
+async function connected(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  return socket
+}
+
+it('a process without file descriptors says so with its limit, lives, and accepts connections again afterwards', async () => {
+  const service = await startServiceProcess({ ...(await open.place()) })
+  onTestFinished(() => service.stop().then(() => undefined))
+  const client = api(service.url, service.key)
+  expect((await client.get('/accounts')).status).toBe(200)
+
+  const limit = readdirSync(`/proc/${service.pid}/fd`).length + 20
+  await limitOpenFiles(service.pid, limit)
+  const held: Socket[] = []
+  onTestFinished(() => held.forEach((socket) => void socket.destroy()))
+  // What the start still had open may be closed meanwhile.
+  await eventually(async () => {
+    for (let opened = 0; opened < 40; opened += 1) held.push(await connected(service.port))
+    expect(service.output()).toContain('no file descriptors left')
+  })
+  expect(service.output()).toMatch(/its limit is \d+/)
+  expect(service.output()).toContain('LimitNOFILE')
+
+  for (const socket of held) socket.destroy()
+  await limitOpenFiles(service.pid, 1000)
+  await eventually(async () => (await client.get('/accounts')).status === 200)
+  expect((await client.post('/webhooks/endpoints', { url: 'https://127.0.0.1/hook' })).status).toBe(201)
+})
