@@ -16,6 +16,7 @@ const PACKAGES = [
     file: '/usr/share/fonts/opentype/ipafont-gothic',
     without: 'Japanese pages in the browser',
   },
+  { name: 'faketime', file: '/usr/bin/faketime', without: 'jumps of the clock (soak)' },
   { name: 'libjemalloc2', file: '/usr/share/doc/libjemalloc2', without: 'memory after attacks (soak)' },
 ]
 

@@ -1,0 +1,81 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { describePostgres, temporaryFolder } from '../kit/database.ts'
+import { startOwnPostgres } from '../kit/postgres-server.ts'
+import { SHARED_KEYS, startServiceProcess } from '../kit/process.ts'
+import {
+  clockJump,
+  diskFull,
+  flushedRedis,
+  frozenPostgres,
+  noOpenFiles,
+  poisonedRedis,
+  readOnlyPostgres,
+} from '../scenarios/fault-kinds.ts'
+import { type FaultOutcome, runFaults } from '../scenarios/faults.ts'
+import { dovecotAvailable } from '../servers/dovecot.ts'
+import { hasRedis, startRedis } from '../servers/redis.ts'
+
+const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1'
+const LASTS_MS = 20_000
+
+describe.skipIf(!dovecotAvailable())('a service through faults of its machine', () => {
+  it('works again by itself and loses nothing', { timeout: 600_000 }, async () => {
+    const folder = await temporaryFolder(onTestFinished)
+    const dataDir = join(folder, 'data')
+    mkdirSync(dataDir)
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', dataDir])
+    onTestFinished(() => void execFileSync('umount', [dataDir]))
+    report(
+      await runFaults(() => startServiceProcess({ dataDir }), [diskFull(dataDir), noOpenFiles()], {
+        lastsMs: LASTS_MS,
+      }),
+    )
+  })
+})
+
+describe.skipIf(!dovecotAvailable() || !existsSync(FAKETIME))('a service through jumps of its clock', () => {
+  it('goes on and loses nothing', { timeout: 600_000 }, async () => {
+    const folder = await temporaryFolder(onTestFinished)
+    const clockFile = join(folder, 'clock')
+    writeFileSync(clockFile, '+0')
+    const env = {
+      LD_PRELOAD: FAKETIME,
+      FAKETIME_TIMESTAMP_FILE: clockFile,
+      FAKETIME_NO_CACHE: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    }
+    const start = () => startServiceProcess({ dataDir: folder, env })
+    const jumps = [clockJump(clockFile, '+1h'), clockJump(clockFile, '-1h')]
+    report(await runFaults(start, jumps, { lastsMs: LASTS_MS, verifies: false }))
+  })
+})
+
+describe.skipIf(!hasRedis || !dovecotAvailable())('a service through faults of Redis and', () => {
+  describePostgres('PostgreSQL', () => {
+    it('works again by itself and loses nothing', { timeout: 600_000 }, async () => {
+      const dataDir = await temporaryFolder(onTestFinished)
+      const [postgres, redis] = await Promise.all([startOwnPostgres(), startRedis()])
+      onTestFinished(async () => void (await Promise.all([postgres.stop(), redis.close()])))
+      const place = { dataDir, databaseUrl: postgres.url, redisUrl: redis.url, env: SHARED_KEYS }
+      const faults = [
+        frozenPostgres(postgres.url),
+        readOnlyPostgres(postgres.url),
+        flushedRedis(redis.url),
+        poisonedRedis(redis.url),
+      ]
+      report(await runFaults(() => startServiceProcess(place), faults, { lastsMs: LASTS_MS }))
+    })
+  })
+})
+
+function report(outcomes: readonly FaultOutcome[]): void {
+  const lines = outcomes.map(
+    ({ name, responses, messages, recoveredMs, announcedMs }) =>
+      `${name}: ${JSON.stringify(responses)}, recovered after ${recoveredMs} ms, announced again after ${announcedMs} ms\n    ${messages.join('\n    ')}`,
+  )
+  console.log(lines.join('\n  '))
+  expect(outcomes.length).toBeGreaterThan(0)
+}
