@@ -31,7 +31,7 @@ const ALPHABETS = [
   return new RegExp(`^(?:(?=\\p{L})[${letters}\\u30FC]\\p{M}{0,4})+$`, 'u')
 })
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u
-const WORD = /^(?<letters>[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*)(?<end>[.,]?)$/u
+const WORD = /^(?<letters>[\p{L}\p{M}]+(?:['\u2019-][\p{L}\p{M}]+)*)(?<end>[.,]?)$/u
 /** What begins a web address when somebody completes the dots. */
 const WEB = /^(?:https?|www|ftp|mailto|tel)$/i
 
@@ -48,7 +48,7 @@ export function plainName(name: string): string {
   for (const word of words) {
     const found = WORD.exec(word)?.groups?.letters
     if (found === undefined || WEB.test(found)) return ''
-    letters += found.replaceAll(/['’-]/g, '')
+    letters += found.replaceAll(/['\u2019-]/g, '')
   }
   return ALPHABETS.some((alphabet) => alphabet.test(letters)) ? words.join(' ') : ''
 }
