@@ -2,12 +2,14 @@
  * The hostile servers and callers of the soak, in a process of their own, so that they take no time from the test. Arguments:
  * the URLs of the fake Google and Microsoft, and a seed. Sends its addresses, then obeys `HostileOrder`.
  */
+import { startHostileCaldav } from '../servers/hostile/caldav.ts'
 import { type Callers, startCallers } from '../servers/hostile/callers.ts'
 import { startHostileProvider, startHostileReceiver } from '../servers/hostile/http.ts'
 import { startHostileImap } from '../servers/hostile/imap.ts'
 
 export interface HostileAddresses {
   imapPort: number
+  caldav: string
   receiver: string
   google: string
   microsoft: string
@@ -30,10 +32,11 @@ const random = () => {
   return (state >>> 8) / 2 ** 23
 }
 const imap = await startHostileImap()
+const caldav = await startHostileCaldav()
 const receiver = await startHostileReceiver()
 const google = await startHostileProvider(googleUrl, random, SHARE)
 const microsoft = await startHostileProvider(microsoftUrl, random, SHARE)
-const servers = [imap, receiver, google, microsoft]
+const servers = [imap, caldav, receiver, google, microsoft]
 let callers: Callers | undefined
 
 process.on('message', async (message: HostileOrder) => {
@@ -49,6 +52,7 @@ process.on('message', async (message: HostileOrder) => {
 process.on('disconnect', () => process.exit())
 const addresses: HostileAddresses = {
   imapPort: imap.port,
+  caldav: caldav.url,
   receiver: receiver.url,
   google: google.url,
   microsoft: microsoft.url,

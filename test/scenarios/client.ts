@@ -1,14 +1,23 @@
 /** A minimal API client. Throws on any status except 2xx, and after 20 seconds. */
 export interface Client {
-  call<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>
+  call<T = Record<string, unknown>>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<T>
 }
 
 export function client(url: string, key: string): Client {
   return {
-    async call<T>(method: string, path: string, body?: unknown) {
+    async call<T>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
       const response = await fetch(url + path, {
         method,
-        headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
         ...(body !== undefined && { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(20_000),
       })

@@ -12,6 +12,7 @@ import { HEAP_PROBE, type ServicePlace, type ServiceProcess, startServiceProcess
 import { random } from '../kit/random.ts'
 import { type Dovecot, startDovecot } from '../servers/dovecot.ts'
 import { GOOGLE_SCOPES, type Google, startGoogle } from '../servers/google.ts'
+import { CALDAV_ATTACKS } from '../servers/hostile/caldav.ts'
 import { HTTP_ATTACKS } from '../servers/hostile/http.ts'
 import { IMAP_ATTACKS, IMAP_MOMENTS, imapUser } from '../servers/hostile/imap.ts'
 import { MICROSOFT_SCOPES, type Microsoft, startMicrosoft } from '../servers/microsoft.ts'
@@ -55,9 +56,10 @@ const MOMENTS_AFTER_LOGIN = IMAP_MOMENTS.filter((at) => at !== 'LOGIN')
 const SIGN_IN_MOMENTS = ['LOGIN', 'LIST', 'STATUS'] as const
 const SIGN_INS_AT_ONCE = 4
 const OAUTH_ACCOUNTS = 3
+const DAY_MS = 86_400_000
 
 /**
- * Attacks a service that also syncs healthy mailboxes: linked mail servers that flood or drip at every command, sign-ins to such
+ * Attacks a service that also syncs healthy mailboxes: linked mail and calendar servers that flood or drip at every request, sign-ins to such
  * servers, Gmail and Graph responses and webhook receivers without an end, and strangers with links, forms and slow connections.
  * Throws unless every healthy message was announced once and the process is still the same.
  */
@@ -90,6 +92,7 @@ export async function runHostile(place: ServicePlace, scenario: HostileScenario)
     const deliver = delivery(dovecot, users)
     await connectHostile(api, hostile.addresses, google, microsoft)
     const readings = startReading(api, application)
+    const calendars = startCalendarReads(api)
     const visits = startVisits(api, service.url)
     await deliver.everyFor(scenario.paceMs, scenario.warmUpMs)
     await visits.stop()
@@ -104,7 +107,7 @@ export async function runHostile(place: ServicePlace, scenario: HostileScenario)
     const report = once(hostile.child, 'message')
     hostile.send({ order: 'calm' })
     const [{ calls }] = (await report) as [HostileReport]
-    const done = { signIns: await signIns.stop(), readings: await readings.stop() }
+    const done = { signIns: await signIns.stop(), readings: await readings.stop(), calendars: await calendars.stop() }
     const announced = await expectEachAnnouncedOnce(application, deliver.subjects, 120_000)
     const most = watched.stop()
     const accounts = await hostileStates(api)
@@ -142,6 +145,11 @@ async function connectHostile(api: Client, addresses: HostileAddresses, google: 
   for (const at of MOMENTS_AFTER_LOGIN) {
     for (const attack of IMAP_ATTACKS)
       await api.call('POST', '/accounts', mailbox(imapUser(at, attack), addresses.imapPort))
+  }
+  for (const attack of CALDAV_ATTACKS) {
+    const quiet = mailbox(`quiet.${attack}`, addresses.imapPort)
+    const calendars = { caldavUrl: `${addresses.caldav}/${attack}/`, caldavUsername: 'eve', caldavPassword: 'x' }
+    await api.call('POST', '/accounts', { ...quiet, ...calendars })
   }
   for (let index = 0; index < OAUTH_ACCOUNTS; index += 1) {
     const email = `oauth${index}@mail.example`
@@ -204,6 +212,21 @@ function startReading(api: Client, application: Application) {
     const event = events[count % Math.max(1, events.length)]
     if (event !== undefined) await api.call('GET', `/accounts/${event.accountId}/messages/${event.objectId}`)
     await sleep(500)
+  })
+}
+
+/** Reads calendars live and asks when their owners are free, one account after the other. */
+function startCalendarReads(api: Client) {
+  return loops(2, async (count) => {
+    const { accounts } = await api.call<{ accounts: { id: string; email: string }[] }>('GET', '/accounts?limit=200')
+    const hostile = accounts.filter(({ email }) => email.startsWith('quiet.'))
+    const account = hostile[count % Math.max(1, hostile.length)]
+    if (account === undefined) return void (await sleep(500))
+    const fromMs = Date.now() + (count % 300) * DAY_MS
+    const range = { startTime: new Date(fromMs).toISOString(), endTime: new Date(fromMs + DAY_MS).toISOString() }
+    const body = { ...range, participants: [account.email], intervalMinutes: 30 }
+    await api.call('POST', `/accounts/${account.id}/availability`, body, { 'cache-control': 'no-cache' })
+    await sleep(200)
   })
 }
 
