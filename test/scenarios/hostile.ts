@@ -16,10 +16,13 @@ import { CALDAV_ATTACKS } from '../servers/hostile/caldav.ts'
 import { HTTP_ATTACKS } from '../servers/hostile/http.ts'
 import { IMAP_ATTACKS, IMAP_MOMENTS, imapUser } from '../servers/hostile/imap.ts'
 import { MICROSOFT_SCOPES, type Microsoft, startMicrosoft } from '../servers/microsoft.ts'
+import { startSmtpSink } from '../servers/smtp.ts'
 import { type AnnouncementCounts, expectEachAnnouncedOnce } from './announcements.ts'
 import { type Application, startApplication } from './application.ts'
 import { type Client, client } from './client.ts'
+import { sendScannedMessage } from './hostile-clicks.ts'
 import { hostileMessage } from './hostile-messages.ts'
+import { startEventStreams } from './hostile-streams.ts'
 import { connectMailboxes, numberedMessage, PASSWORD, subscribe, userNames } from './mailboxes.ts'
 
 export interface HostileScenario {
@@ -56,6 +59,7 @@ const MOMENTS_AFTER_LOGIN = IMAP_MOMENTS.filter((at) => at !== 'LOGIN')
 const SIGN_IN_MOMENTS = ['LOGIN', 'LIST', 'STATUS'] as const
 const SIGN_INS_AT_ONCE = 4
 const OAUTH_ACCOUNTS = 3
+const STREAM_KEYS = 20
 const DAY_MS = 86_400_000
 
 /**
@@ -90,6 +94,9 @@ export async function runHostile(place: ServicePlace, scenario: HostileScenario)
 
     const users = await connectHealthy(api, dovecot, application, scenario)
     const deliver = delivery(dovecot, users)
+    const smtp = await opened(startSmtpSink({ plain: true }), (part) => part.close())
+    const scanned = await opened(sendScannedMessage(api, service.url, dovecot, smtp), (part) => part.close())
+    const streams = startEventStreams(service.url, await streamKeys(api), { reading: 50, stalled: 50 })
     await connectHostile(api, hostile.addresses, google, microsoft)
     const readings = startReading(api, application)
     const calendars = startCalendarReads(api)
@@ -100,6 +107,7 @@ export async function runHostile(place: ServicePlace, scenario: HostileScenario)
     await prober.take()
 
     hostile.send({ order: 'attack', url: service.url, codes: await openSessions(api, 20) })
+    scanned.attack(scenario.paceMs)
     const signIns = startSignIns(api, hostile.addresses.imapPort)
     const watched = watchMaximum(service)
     await deliver.everyFor(scenario.paceMs, scenario.forMs)
@@ -107,14 +115,28 @@ export async function runHostile(place: ServicePlace, scenario: HostileScenario)
     const report = once(hostile.child, 'message')
     hostile.send({ order: 'calm' })
     const [{ calls }] = (await report) as [HostileReport]
-    const done = { signIns: await signIns.stop(), readings: await readings.stop(), calendars: await calendars.stop() }
-    const announced = await expectEachAnnouncedOnce(application, deliver.subjects, 120_000)
+    const clicks = await scanned.stop()
+    const subjects = [...deliver.subjects, ...scanned.replies]
+    const done = {
+      clicks,
+      signIns: await signIns.stop(),
+      readings: await readings.stop(),
+      calendars: await calendars.stop(),
+    }
+    const announced = await expectEachAnnouncedOnce(application, subjects, 120_000)
+    const streamed = await streams.stop(subjects)
     const most = watched.stop()
     const accounts = await hostileStates(api)
     await sleep(scenario.restMs)
     const after = await restingMemory(service)
     process.kill(service.pid, 0)
-    return { announced, samples, memory: { before, most, after }, calls: { ...calls, ...done }, accounts }
+    return {
+      announced,
+      samples,
+      memory: { before, most, after },
+      calls: { ...calls, ...done, streams: streamed },
+      accounts,
+    }
   } finally {
     for (const close of closers) await close()
   }
@@ -166,6 +188,19 @@ async function connectHostile(api: Client, addresses: HostileAddresses, google: 
     const url = `${addresses.receiver}/hook/${attack}`
     await api.call('POST', '/webhooks/endpoints', { url, eventTypes: ['message.received'], timeoutMs: 5000 })
   }
+}
+
+/** Keys of programs that stream events. */
+async function streamKeys(api: Client): Promise<string[]> {
+  const keys: string[] = []
+  while (keys.length < STREAM_KEYS) {
+    const { key } = await api.call<{ key: string }>('POST', '/api-keys', {
+      name: `stream ${keys.length}`,
+      scopes: ['read'],
+    })
+    keys.push(key)
+  }
+  return keys
 }
 
 function mailbox(username: string, port: number) {
