@@ -3,7 +3,7 @@
  * the URLs of the fake Google and Microsoft, and a seed. Sends its addresses, then obeys `HostileOrder`.
  */
 import { startHostileCaldav } from '../servers/hostile/caldav.ts'
-import { type Callers, startCallers } from '../servers/hostile/callers.ts'
+import { type CallerOptions, type Callers, startCallers } from '../servers/hostile/callers.ts'
 import { startHostileProvider, startHostileReceiver } from '../servers/hostile/http.ts'
 import { startHostileImap } from '../servers/hostile/imap.ts'
 
@@ -15,7 +15,9 @@ export interface HostileAddresses {
   microsoft: string
 }
 
-export type HostileOrder = { order: 'attack'; url: string; codes: string[] } | { order: 'calm' }
+export type HostileOrder =
+  | { order: 'attack'; url: string; codes: string[]; page: CallerOptions['page'] }
+  | { order: 'calm' }
 
 /** Sent when the callers have stopped. */
 export interface HostileReport {
@@ -42,7 +44,7 @@ let callers: Callers | undefined
 process.on('message', async (message: HostileOrder) => {
   for (const server of servers) server.isHostile = message.order === 'attack'
   if (message.order === 'attack') {
-    callers = startCallers({ url: message.url, codes: message.codes, random })
+    callers = startCallers({ url: message.url, codes: message.codes, page: message.page, random })
     return
   }
   await callers?.stop()

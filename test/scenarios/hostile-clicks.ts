@@ -8,6 +8,8 @@ import type { Client } from './client.ts'
 import { connectMailboxes, numberedMessage, PASSWORD } from './mailboxes.ts'
 
 export interface ScannedMessage {
+  /** The account that sent it. */
+  accountId: string
   /** Clicks the link and loads the pixel of a tracked message without pause, and replies to it every `paceMs`. */
   attack(paceMs: number): void
   /** Waits until every reply was announced as such, requires each once, and returns how often a link or the pixel was requested. */
@@ -28,9 +30,10 @@ export async function sendScannedMessage(
 ): Promise<ScannedMessage & { close(): Promise<void> }> {
   await dovecot.addUser(SENDER, PASSWORD)
   const accounts = await connectMailboxes(api, dovecot, [SENDER], smtp)
+  const accountId = accounts.get(SENDER) ?? ''
   const application = await startApplication()
   await api.call('POST', '/webhooks/endpoints', { url: application.url, eventTypes: ['message.replied'] })
-  await api.call('POST', `/accounts/${accounts.get(SENDER)}/messages/send`, {
+  await api.call('POST', `/accounts/${accountId}/messages/send`, {
     to: ['client@mail.example'],
     subject: 'Offer',
     body: '<p><a href="https://offer.example/">The offer</a></p>',
@@ -70,6 +73,7 @@ export async function sendScannedMessage(
   }
 
   return {
+    accountId,
     replies,
     attack(paceMs) {
       running.push(...Array.from({ length: SCANNERS }, scan), reply(paceMs))

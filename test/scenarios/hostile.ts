@@ -21,6 +21,7 @@ import { type AnnouncementCounts, expectEachAnnouncedOnce } from './announcement
 import { type Application, startApplication } from './application.ts'
 import { type Client, client } from './client.ts'
 import { sendScannedMessage } from './hostile-clicks.ts'
+import { openBookingPage } from './hostile-guests.ts'
 import { hostileMessage } from './hostile-messages.ts'
 import { startEventStreams } from './hostile-streams.ts'
 import { connectMailboxes, numberedMessage, PASSWORD, subscribe, userNames } from './mailboxes.ts'
@@ -96,6 +97,7 @@ export async function runHostile(place: ServicePlace, scenario: HostileScenario)
     const deliver = delivery(dovecot, users)
     const smtp = await opened(startSmtpSink({ plain: true }), (part) => part.close())
     const scanned = await opened(sendScannedMessage(api, service.url, dovecot, smtp), (part) => part.close())
+    const page = await openBookingPage(api, service.url, scanned.accountId)
     const streams = startEventStreams(service.url, await streamKeys(api), { reading: 50, stalled: 50 })
     await connectHostile(api, hostile.addresses, google, microsoft)
     const readings = startReading(api, application)
@@ -106,7 +108,8 @@ export async function runHostile(place: ServicePlace, scenario: HostileScenario)
     const before = await restingMemory(service)
     await prober.take()
 
-    hostile.send({ order: 'attack', url: service.url, codes: await openSessions(api, 20) })
+    hostile.send({ order: 'attack', url: service.url, codes: await openSessions(api, 20), page: page.known })
+    page.attack(scenario.paceMs)
     scanned.attack(scenario.paceMs)
     const signIns = startSignIns(api, hostile.addresses.imapPort)
     const watched = watchMaximum(service)
@@ -116,9 +119,12 @@ export async function runHostile(place: ServicePlace, scenario: HostileScenario)
     hostile.send({ order: 'calm' })
     const [{ calls }] = (await report) as [HostileReport]
     const clicks = await scanned.stop()
+    const { booked, messages } = await page.stop(smtp)
     const subjects = [...deliver.subjects, ...scanned.replies]
     const done = {
       clicks,
+      booked,
+      messages,
       signIns: await signIns.stop(),
       readings: await readings.stop(),
       calendars: await calendars.stop(),

@@ -8,6 +8,8 @@ export interface CallerOptions {
   url: string
   /** Codes of open sessions: links that reached a stranger. */
   codes: readonly string[]
+  /** A booking page, and a booking of it whose links a stranger does not have. */
+  page: { slug: string; bookingId: string }
   random: () => number
 }
 
@@ -20,10 +22,11 @@ export interface Callers {
 const KILOBYTE = 1024
 const PAUSE_MS = 50
 const SLOW_CONNECTIONS = 40
+const HALF_HOUR_MS = 30 * 60_000
 const FORM = 'application/x-www-form-urlencoded'
 
 /** Strangers on the network, each at a loopback address of its own: hostile links, forms, notifications, and connections that drip. */
-export function startCallers({ url, codes, random }: CallerOptions): Callers {
+export function startCallers({ url, codes, page, random }: CallerOptions): Callers {
   const { hostname, port } = new URL(url)
   const counts: Record<string, number> = {}
   let isStopped = false
@@ -68,6 +71,26 @@ export function startCallers({ url, codes, random }: CallerOptions): Callers {
       },
     }).toString()
 
+  const scheduler = `/scheduler/experiences/${page.slug}`
+  const json = (body: unknown) => JSON.stringify(body)
+  /** Half an hour of the next fortnight. */
+  const slot = () => {
+    const startMs = (Math.floor(Date.now() / HALF_HOUR_MS) + 48 + Math.floor(random() * 650)) * HALF_HOUR_MS
+    return { start: new Date(startMs).toISOString() }
+  }
+  const advertisement = () =>
+    pick(['evil.example/x', 'Win at evil\u3002example', '<a href="https://evil.example">', 'www evil example'])
+  const stranger = (name: string) => ({
+    email: `${name}${Math.floor(random() * 1e6)}@mail.example`,
+    name: advertisement(),
+  })
+  const booking = () => ({
+    slot: slot(),
+    guest: { ...stranger('victim'), timezone: 'Europe/Berlin' },
+    attendees: Array.from({ length: 10 }, () => stranger('bystander')),
+    responses: { notes: advertisement() },
+  })
+
   const strangers: Record<string, (from: string) => Promise<void>> = {
     links: (from) =>
       call(
@@ -88,6 +111,11 @@ export function startCallers({ url, codes, random }: CallerOptions): Callers {
       call(from, 'POST', '/providers/microsoft/notifications', 'application/json', notification()),
     callbacks: (from) =>
       call(from, 'GET', `/providers/gmail/callback?code=x&state=${'z'.repeat(2000)}`, 'text/plain', ''),
+    bookings: (from) => call(from, 'POST', `${scheduler}/bookings`, 'application/json', json(booking())),
+    holds: (from) => call(from, 'POST', `${scheduler}/holds`, 'application/json', json({ slot: slot() })),
+    tokens: (from) =>
+      call(from, 'POST', `/book/${page.slug}/bookings/${page.bookingId}?token=${code()}`, FORM, 'action=cancel'),
+    prefill: (from) => call(from, 'GET', `/book/${page.slug}?${'name=%3Cx%3E&'.repeat(1000)}`, 'text/plain', ''),
     keys: (from) => call(from, 'GET', '/accounts', 'text/plain', ''),
   }
 
