@@ -174,7 +174,7 @@ describeEachDatabase('built-in slots', (open) => {
     }
     expect(await of([refused, ada, 'acc_gone', stale], 'round_robin')).toEqual(all)
     const warned = log.entries.filter(({ level }) => level === 'warn').map(({ metadata }) => metadata?.unreadable)
-    const reasons = ['the provider refused its credentials', 'there is no such account', 'cannot reach the provider']
+    const reasons = ['the provider refused its credentials', 'there is no such account', 'cannot reach example.com']
     const named = [refused, 'acc_gone', stale].map((id, index) => `${id} (${reasons[index]})`)
     expect(warned).toEqual([...named.map((one) => [one]), named])
     expect(await of([refused, 'acc_gone'], 'round_robin')).toBe(`provider_unavailable ${message}`)
