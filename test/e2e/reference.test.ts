@@ -4,6 +4,9 @@ import { axeViolations } from '../kit/axe.ts'
 import { browserAvailable, launchBrowser } from '../kit/browser.ts'
 import { type Service, startService } from '../kit/service.ts'
 
+/** A busy machine needs a minute to render the reference. */
+const RENDER_MS = 300_000
+
 /** Sections repeat the same markup for each operation; checking all of them takes a minute. The long tests do. */
 const exclude = ['[data-section-id^="tag/"]:not([data-section-id^="tag/Accounts"])']
 
@@ -26,6 +29,8 @@ describe.skipIf(!browserAvailable())('the API reference in a browser', () => {
     check: (page: Page) => Promise<void>,
   ) {
     const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } })
+    // The document has a megabyte.
+    context.setDefaultTimeout(RENDER_MS)
     const page = await context.newPage()
     const problems: string[] = []
     page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
