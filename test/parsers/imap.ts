@@ -152,10 +152,10 @@ export const IMAP: HostileCase[] = [
   ]),
   ...casesOf(
     'messages without a structure',
-    { isOnThread: true, totalMs: 200 },
+    { isOnThread: true, totalMs: 400 },
     BODIES.map(([shape, text]) => ({
       shape,
-      size: 64 * KB,
+      size: 128 * KB,
       prepare(size: number) {
         const source = Buffer.from(text(size), 'latin1')
         return async () => {
