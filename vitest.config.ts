@@ -40,9 +40,10 @@ export default defineConfig(({ mode }) => ({
       'test/kit/sqlite-template.ts',
       'test/kit/worker-bundles.ts',
     ],
-    // Deadlines end what hangs; they judge no speed. A machine with other work to do takes ten times as long.
-    testTimeout: 150_000,
-    hookTimeout: 150_000,
+    // Deadlines end what hangs; they judge no speed. A machine with other work to do takes ten times as long. Tests set a
+    // longer one where they need it, and never a shorter one.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     pool: 'forks',
     // The files of a worker share its modules, because loading them anew for each file takes a second of a core.
     isolate: false,

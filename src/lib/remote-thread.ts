@@ -58,16 +58,21 @@ export class RemoteThread<T extends { ping(): Promise<void> }> {
     if (this.#endedWith === undefined) void this.end(this.#options.onLoss(reason, error))
   }
 
+  /** Counts turns of a timer instead of time: while the machine is suspended or starved, this thread has none either. */
   #ping({ pingMs, endAfterMs }: ThreadTiming): NodeJS.Timeout {
-    let sentMs: number | undefined
+    const allowed = Math.ceil(endAfterMs / pingMs)
+    let isWaiting = false
+    let waited = 0
     const ping = () => {
-      if (sentMs !== undefined) {
-        if (performance.now() - sentMs > endAfterMs) this.#lose(`no response for ${endAfterMs / 1000} s`)
+      if (isWaiting) {
+        waited += 1
+        if (waited >= allowed) this.#lose(`no response for ${endAfterMs / 1000} s`)
         return
       }
-      sentMs = performance.now()
+      isWaiting = true
+      waited = 0
       const answered = () => {
-        sentMs = undefined
+        isWaiting = false
       }
       this.served.then((remote) => remote.ping()).then(answered, answered)
     }

@@ -34,9 +34,7 @@ async function realMailbox(): Promise<DemoMailServer> {
 
 describe.skipIf(!dovecotAvailable())('on a real mail server', () => {
   describeOneDatabase('the demo scenario on the built service', 'postgres', (databases) => {
-    it('connects by the hosted pages, lists messages and receives a signed webhook', {
-      timeout: 120_000,
-    }, async () => {
+    it('connects by the hosted pages, lists messages and receives a signed webhook', async () => {
       const mailbox = imapMailbox(await realMailbox())
       const port = await freePort()
       // The pages and the application need the same host: the application passes the cookie of the page on.

@@ -68,5 +68,5 @@ describeEachDatabase('an erasure whose process is killed midway', (open) => {
     expect(await counts(deleted.id)).toEqual([0, 1, 0, 0, 0, 0, 0])
     expect(await counts(kept.id)).toEqual([1, 1, 1, MESSAGES, MESSAGES, 1, 0])
     expect((await fixture.events(deleted.id)).map((event) => event.type)).toEqual(['account.deleted'])
-  }, 120_000)
+  })
 })

@@ -67,7 +67,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
 
     async function visit(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
       context = await browser.newContext(options)
-      context.setDefaultTimeout(15_000)
+      context.setDefaultTimeout(300_000)
       return newPage()
     }
 

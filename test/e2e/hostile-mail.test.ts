@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { spentCpuMs } from '../kit/event-loop.ts'
 import { eventually } from '../kit/eventually.ts'
 import { type Api, api } from '../kit/http.ts'
 import { type Service, startService } from '../kit/service.ts'
@@ -48,7 +49,7 @@ describe.skipIf(!dovecotAvailable())('a hostile message', () => {
     await dovecot?.stop()
   })
 
-  it.each(MESSAGES)('%s: is listed and read within five seconds and in bounded memory', async (name, header, body) => {
+  it.each(MESSAGES)('%s: is listed and read in bounded time and memory', async (name, header, body) => {
     const before = process.memoryUsage().rss
     await dovecot.deliver('ada', `Subject: ${name}\r\n${header}\r\n${body}\r\n`)
     const list = `/accounts/${accountId}/messages`
@@ -57,9 +58,10 @@ describe.skipIf(!dovecotAvailable())('a hostile message', () => {
       expect(newest?.subject).toBe(name)
       return newest
     })
-    const startedMs = performance.now()
-    expect((await owner.get(`${list}/${message.id}`)).status).toBe(200)
-    expect(performance.now() - startedMs).toBeLessThan(5000)
+    const spentMs = await spentCpuMs(async () => {
+      expect((await owner.get(`${list}/${message.id}`)).status).toBe(200)
+    })
+    expect(spentMs).toBeLessThan(5000)
     expect(process.memoryUsage().rss - before).toBeLessThan(1024 ** 3)
   })
 })

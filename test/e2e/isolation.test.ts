@@ -3,7 +3,7 @@ import { describeOneDatabase } from '../kit/database.ts'
 import { runIsolation } from '../scenarios/isolation.ts'
 
 describeOneDatabase('healthy webhook endpoints beside unhealthy ones', 'sqlite', (databases) => {
-  it('receive every event, and a kill loses nothing', { timeout: 240_000 }, async () => {
+  it('receive every event, and a kill loses nothing', async () => {
     const figures = await runIsolation(await databases.place(), {
       events: 50,
       warmUp: 10,

@@ -14,7 +14,7 @@ interface Logs {
 describe.skipIf(inject('postgresUrl') === undefined)('the logs of two instances', () => {
   const open = databases('postgres')
 
-  it('are merged on PostgreSQL', { timeout: 240_000 }, async () => expectMerged(await open.place()))
+  it('are merged on PostgreSQL', async () => expectMerged(await open.place()))
 
   describe.skipIf(!hasRedis)('with Redis', () => {
     let redis: RedisServerProcess
@@ -23,7 +23,7 @@ describe.skipIf(inject('postgresUrl') === undefined)('the logs of two instances'
     })
     afterAll(() => redis?.close())
 
-    it('are merged', { timeout: 240_000 }, async () => expectMerged({ ...(await open.place()), redisUrl: redis.url }))
+    it('are merged', async () => expectMerged({ ...(await open.place()), redisUrl: redis.url }))
   })
 })
 

@@ -36,7 +36,7 @@ describe.skipIf(!browserAvailable())('the built service, a browser and the conse
           for (const subject of ['First', 'Second']) await server.deliver(USERS[name], numberedMessage(subject))
         }
         context = await browser.newContext()
-        context.setDefaultTimeout(20_000)
+        context.setDefaultTimeout(300_000)
         page = await context.newPage()
         requested = []
         consoleErrors = []

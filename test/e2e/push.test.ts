@@ -39,7 +39,7 @@ async function received(client: Api, accountId: string, ...subjects: string[]): 
   await eventually(async () => {
     const all: { data: { subject: string } }[] = await events(client, accountId)
     expect(all.map(({ data }) => data.subject).sort()).toEqual([...subjects].sort())
-  }, 15_000)
+  })
 }
 
 const mail = (subject: string) => plainMail({ subject, messageId: `<${subject}@example.com>`, to: ADA })

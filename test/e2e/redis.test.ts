@@ -14,7 +14,7 @@ describe.skipIf(!hasRedis || inject('postgresUrl') === undefined)('the service o
   })
   afterAll(() => redis?.close())
 
-  it('reports Redis as its cache, queue and pub/sub', { timeout: 120_000 }, async () => {
+  it('reports Redis as its cache, queue and pub/sub', async () => {
     const place = await open.place()
     const service = await startServiceProcess({ ...place, env: { ...SHARED_KEYS, REDIS_URL: redis.url } })
     const response = await fetch(`${service.url}/health`)
@@ -29,20 +29,18 @@ describe.skipIf(!hasRedis || inject('postgresUrl') === undefined)('the service o
     expect(service.output()).not.toContain(redis.password)
   })
 
-  it('announces each of 60 messages once over two kills', { timeout: 240_000 }, async () => {
+  it('announces each of 60 messages once over two kills', async () => {
     const place = { ...(await open.place()), env: { REDIS_URL: redis.url } }
     const counts = await runCrashes(place, { messages: 60, mailboxes: 3, kills: 2, paceMs: 20 })
     expect(counts.events).toBe(60)
   })
 
-  it('announces each message once while Redis stops and restarts empty', { timeout: 240_000 }, async () => {
+  it('announces each message once while Redis stops and restarts empty', async () => {
     const counts = await runRedisRestarts(await open.place(), redis, { mailboxes: 4, messages: 20, paceMs: 20 })
     expect(counts.events).toBe(80)
   })
 
-  it('announces each message once while Redis is slow, hangs, is full or rejects the password, and recovers by itself', {
-    timeout: 480_000,
-  }, async () => {
+  it('announces each message once while Redis is slow, hangs, is full or rejects the password, and recovers by itself', async () => {
     const counts = await runRedisFailures(await open.place(), redis, { mailboxes: 2, messages: 3, lastsMs: 1000 })
     expect(counts.events).toBe(3 * 17)
   })

@@ -8,9 +8,7 @@ import { hasRedis, startRedis } from '../servers/redis.ts'
 /** On a server of its own, which restarts. `npm run test:soak -- test/soak/replicas.soak.ts` is the same at full size. */
 describe.skipIf(!hasRedis || !dovecotAvailable())('replicas', () => {
   describePostgres('on PostgreSQL', () => {
-    it('announces each message once while replicas are killed and suspended, and Redis and PostgreSQL restart', {
-      timeout: 600_000,
-    }, async () => {
+    it('announces each message once while replicas are killed and suspended, and Redis and PostgreSQL restart', async () => {
       const [postgres, redis] = await Promise.all([startOwnPostgres(), startRedis()])
       onTestFinished(() => Promise.all([postgres.stop(), redis.close()]).then(() => undefined))
       const size = { replicas: 2, mailboxes: 20, paceMs: 100, messages: 20, outageMs: 1_000 }

@@ -41,7 +41,7 @@ const erasing = erasure({
   forget: async () => {},
 })
 await erasing.start()
-await eventually(async () => (await db.read.selectFrom('accountErasures').selectAll().execute()).length === 0, 60_000)
+await eventually(async () => (await db.read.selectFrom('accountErasures').selectAll().execute()).length === 0)
 await erasing.stop()
 await queue.close()
 await db.close()

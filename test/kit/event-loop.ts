@@ -19,19 +19,32 @@ export async function turnsDuring(work: () => Promise<unknown>): Promise<{ turns
   return { turns, timers }
 }
 
-/** The share of `work`'s time that its longest turn of the event loop took, from 0 to 1. */
-export async function longestTurnShare(work: () => Promise<unknown>): Promise<number> {
-  const startedMs = performance.now()
-  const longestMs = await longestTurnMs(work)
-  return longestMs / (performance.now() - startedMs)
+/** The CPU time of this process, all of its threads. Unlike time on a clock, it does not depend on what else the machine does. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
 }
 
-/** The longest turn of the event loop while `work` runs. On a loaded machine this includes time in which other processes ran. */
+/** The CPU time that `work` took. */
+export async function spentCpuMs(work: () => unknown): Promise<number> {
+  const beforeMs = cpuMs()
+  await work()
+  return cpuMs() - beforeMs
+}
+
+/** The share of `work`'s CPU time that its longest turn of the event loop took, from 0 to 1. */
+export async function longestTurnShare(work: () => Promise<unknown>): Promise<number> {
+  const startedMs = cpuMs()
+  const longestMs = await longestTurnMs(work)
+  return longestMs / (cpuMs() - startedMs)
+}
+
+/** The CPU time of the longest turn of the event loop while `work` runs. */
 export async function longestTurnMs(work: () => Promise<unknown>): Promise<number> {
-  let turnMs = performance.now()
+  let turnMs = cpuMs()
   let longestMs = 0
   const measure = () => {
-    const nowMs = performance.now()
+    const nowMs = cpuMs()
     longestMs = Math.max(longestMs, nowMs - turnMs)
     turnMs = nowMs
     immediate = setImmediate(measure)

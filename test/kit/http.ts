@@ -25,7 +25,7 @@ export interface Api {
   form(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<ApiResponse>
 }
 
-const TIMEOUT_MS = 20_000
+const TIMEOUT_MS = 300_000
 
 /** A client of one service, with or without a key. Returns every status, follows no redirects, throws on network errors. */
 export function api(url: string, key?: string): Api {

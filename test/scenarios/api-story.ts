@@ -312,7 +312,7 @@ async function readStream(
   const ended = new AbortController()
   const response = await fetch(service.url + path, {
     headers: { authorization: `Bearer ${service.key}`, ...headers },
-    signal: AbortSignal.any([ended.signal, AbortSignal.timeout(20_000)]),
+    signal: AbortSignal.any([ended.signal, AbortSignal.timeout(300_000)]),
   })
   let text = ''
   const decoder = new TextDecoder()

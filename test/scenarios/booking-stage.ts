@@ -156,7 +156,7 @@ export async function visit({ browser, origins, keep }: VisitDeps, look: Look = 
       },
     }),
   )
-  context.setDefaultTimeout(15_000)
+  context.setDefaultTimeout(300_000)
   const page = await context.newPage()
   const problems: string[] = []
   page.on('pageerror', (error) => problems.push(String(error)))

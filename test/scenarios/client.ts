@@ -1,4 +1,4 @@
-/** A minimal API client. Throws on any status except 2xx, and after 20 seconds. */
+/** A minimal API client. Throws on any status except 2xx, and after five minutes. */
 export interface Client {
   call<T = Record<string, unknown>>(
     method: string,
@@ -19,7 +19,7 @@ export function client(url: string, key: string): Client {
           ...headers,
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(20_000),
+        signal: AbortSignal.timeout(300_000),
       })
       const text = await response.text()
       if (!response.ok) throw new Error(`${method} ${path} → ${response.status} ${text.slice(0, 500)}`)

@@ -23,7 +23,7 @@ export async function openDemoPage(
   const context = await browser.newContext({ colorScheme: scheme, viewport: { width, height: 900 } })
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   const page = await context.newPage()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(300_000)
   const problems: string[] = []
   page.on('console', (message) => {
     if (message.type() === 'error' && message.location().url.startsWith(url)) problems.push(message.text())
@@ -70,7 +70,7 @@ export async function receiveMessage(page: Page): Promise<void> {
 
 /** Books the first slot that the booking page shows, as a guest. */
 export async function bookFirstSlot(page: Page): Promise<void> {
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(300_000)
   await page.locator('.slot').first().click()
   await page.getByLabel('Name', { exact: true }).fill('Grace Hopper')
   await page.getByLabel('Email').fill('grace@example.com')

@@ -34,7 +34,7 @@ export interface WalkerDeps {
 /** All visits use one browser page, because opening another one takes longer than most visits. */
 export async function walker({ browser, stage, keep }: WalkerDeps): Promise<Walker> {
   const context = await browser.newContext()
-  context.setDefaultTimeout(20_000)
+  context.setDefaultTimeout(300_000)
   const page = await context.newPage()
   const problems: string[] = []
   page.on('pageerror', (error) => problems.push(String(error)))

@@ -111,7 +111,7 @@ export function startMail(dovecot: Dovecot, users: readonly string[], paceMs: nu
     subjects,
     async more(messages) {
       const target = subjects.length + messages
-      await eventually(() => expect(subjects.length).toBeGreaterThanOrEqual(target), 300_000)
+      await eventually(() => expect(subjects.length).toBeGreaterThanOrEqual(target))
     },
     async stop() {
       isStopped = true

@@ -103,7 +103,7 @@ export async function connectAt(
   // The service asks for consent again when the first grant has no refresh token.
   for (let attempts = 0; attempts < 3; attempts += 1) {
     const back = await sites[name].consent(next, email)
-    const response = await fetch(back, { redirect: 'manual', signal: AbortSignal.timeout(30_000) })
+    const response = await fetch(back, { redirect: 'manual', signal: AbortSignal.timeout(300_000) })
     const location = new URL(response.headers.get('location') ?? 'http://nowhere.test')
     if (location.host === 'app.example') return location.searchParams.get('accountId') ?? ''
     if (response.status !== 302) throw new Error(`The callback returned ${response.status}: ${await response.text()}`)

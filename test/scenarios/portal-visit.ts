@@ -41,7 +41,7 @@ export async function visitPortal(
     ...{ colorScheme: scheme, viewport: { width, height: 860 }, locale: 'en-US', timezoneId: 'Europe/Berlin' },
     ...{ reducedMotion: 'reduce', permissions: ['clipboard-read', 'clipboard-write'] },
   })
-  context.setDefaultTimeout(60_000)
+  context.setDefaultTimeout(300_000)
   const page = await context.newPage()
   const problems: string[] = []
   page.on('pageerror', (error) => problems.push(String(error)))

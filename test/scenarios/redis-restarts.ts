@@ -79,5 +79,5 @@ export function expectHealth(api: Client, status: string): Promise<void> {
   return eventually(async () => {
     const { data } = await api.call<Health>('GET', '/health')
     if (data.status !== status) throw new Error(`/health is not ${status}: ${JSON.stringify(data)}`)
-  }, 30_000)
+  })
 }

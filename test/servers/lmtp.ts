@@ -7,7 +7,7 @@ export async function lmtpDeliver(
   messages: Iterable<Buffer>,
 ) {
   const socket = connect(target)
-  socket.setTimeout(30_000, () => socket.destroy(new Error('The LMTP server does not respond.')))
+  socket.setTimeout(300_000, () => socket.destroy(new Error('The LMTP server does not respond.')))
   const reply = replies(socket)
   const send = async (command: string | Buffer, expected: string) => {
     socket.write(command)

@@ -19,7 +19,14 @@ export interface Received {
 
 /** The response to one request. `hang` never responds, `reset` closes the connection, `stall` sends headers and half a body. */
 export type ReceiverResponse =
-  | { status?: number; headers?: Record<string, string>; body?: string | Buffer; delayMs?: number }
+  | {
+      status?: number
+      headers?: Record<string, string>
+      body?: string | Buffer
+      delayMs?: number
+      /** Responds once it resolves. */
+      after?: Promise<unknown>
+    }
   | 'hang'
   | 'reset'
   | 'stall'
@@ -161,6 +168,8 @@ function respond(response: ServerResponse, scriptedResponse: ReceiverResponse): 
   }
   const send = () =>
     response.writeHead(scriptedResponse.status ?? 204, scriptedResponse.headers).end(scriptedResponse.body)
-  if (scriptedResponse.delayMs === undefined) send()
-  else setTimeout(send, scriptedResponse.delayMs)
+  const { delayMs, after } = scriptedResponse
+  if (after !== undefined) void after.then(send)
+  else if (delayMs === undefined) send()
+  else setTimeout(send, delayMs)
 }

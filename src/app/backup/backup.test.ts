@@ -127,7 +127,7 @@ describeEachDatabase('backup and restore', (open, engine) => {
     return marker
   }
 
-  it('that are killed leave nothing behind, or everything', { timeout: 300_000 }, async () => {
+  it('that are killed leave nothing behind, or everything', async () => {
     const chance = random()
     const [source, target] = [await open.place(), await open.place()]
     await filled(source, 'new')

@@ -11,7 +11,7 @@ describe.skipIf(!dovecotAvailable())('a process killed while it backfills', () =
   afterAll(() => server.stop())
 
   describeOneDatabase('stores every message once and announces none', 'postgres', (open) => {
-    it('imap', { timeout: 180_000 }, async () => {
+    it('imap', async () => {
       const place = await open.place()
       await runBackfillCrashes(await open(place), place, { kind: 'imap', kills: 2, messages: 120, server })
     })

@@ -26,7 +26,7 @@ describe.skipIf(!dovecotAvailable())('a process killed while it saves, changes a
   afterAll(() => server.stop())
 
   describeOneDatabase('and started again', 'sqlite', (open) => {
-    it('sends every draft once, and deletes it then', { timeout: 180_000 }, async () => {
+    it('sends every draft once, and deletes it then', async () => {
       const chance = random()
       const smtp = await startSmtpSink()
       onTestFinished(() => smtp.close())

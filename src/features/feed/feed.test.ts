@@ -218,7 +218,7 @@ describeEachDatabase('the events API', (open) => {
     const refused = await listen(url)
     expect([refused.response.status, refused.response.headers.get('retry-after')]).toEqual([429, '10'])
     one.leave()
-    await eventually(() => expect(streams.size).toBe(1), 5000)
+    await eventually(() => expect(streams.size).toBe(1))
     expect((await listen(url)).response.status).toBe(200)
     streams.close()
     await eventually(() => expect(two.ended).toBe(true))

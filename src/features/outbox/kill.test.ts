@@ -14,14 +14,14 @@ describe.skipIf(!dovecotAvailable())('a process killed while it sends', () => {
   afterAll(() => dovecot.stop())
 
   const open = databases('sqlite')
-  it('sends no message twice and loses none, on the file store', { timeout: 180_000 }, async () => {
+  it('sends no message twice and loses none, on the file store', async () => {
     const place = await open.place()
     const { messages } = await runSendingCrashes(await open(place), place, dovecot, { kills: 2, replicas: 1 })
     expect(messages).toBe(2 * MESSAGES)
   })
 
   describePostgres('with two replicas', (shared) => {
-    it('sends no message twice and loses none', { timeout: 180_000 }, async () => {
+    it('sends no message twice and loses none', async () => {
       const place = await shared.place()
       const { messages } = await runSendingCrashes(await shared(place), place, dovecot, { kills: 2, replicas: 2 })
       expect(messages).toBe(2 * MESSAGES)

@@ -120,8 +120,7 @@ it('a listing of the folders ends when the service stops', async () => {
   await service.start()
   await service.linkMailbox('microsoft')
   await eventually(() => expect(listings).toBe(1))
-  const startedMs = performance.now()
-  await service.sync.stop(60_000)
+  // Longer than the test may take.
+  await service.sync.stop(3_600_000)
   expect(aborted).toBe(1)
-  expect(performance.now() - startedMs).toBeLessThan(30_000)
 })

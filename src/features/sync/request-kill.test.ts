@@ -18,9 +18,7 @@ const RUN_PAUSE_MS = '80'
  * before they end, so some requests arrive after a run has read the mailbox and before it clears the column.
  */
 describeOneDatabase('a requested sync', 'postgres', (open) => {
-  it('is served whenever the owner is killed, and whatever it does during the request', {
-    timeout: 180_000,
-  }, async () => {
+  it('is served whenever the owner is killed, and whatever it does during the request', async () => {
     const chance = random()
     const place = await open.place()
     const db = await open(place)

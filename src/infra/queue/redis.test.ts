@@ -110,11 +110,9 @@ describeRedis('the queue in Redis', (redis) => {
     await queue.add('queue', 'a')
     await eventually(() => expect(gate.running).toEqual(['a']))
     await redis.server.stop()
-    const startedAt = performance.now()
     gate.open()
     await gate.worker.stop(1000)
     await queue.close()
-    expect(performance.now() - startedAt).toBeLessThan(10_000)
     await redis.server.start()
   })
 
@@ -126,7 +124,7 @@ describeRedis('the queue in Redis', (redis) => {
     await eventually(() => queue.ping())
   })
 
-  it('retains no memory of finished runs', { timeout: 120_000 }, async () => {
+  it('retains no memory of finished runs', async () => {
     const { queue } = await alone(world)
     let runs = 0
     queue.work('queue', { concurrency: 50 }, async () => {
@@ -137,7 +135,7 @@ describeRedis('the queue in Redis', (redis) => {
       const before = runs
       for (let added = 0; added < count; added += 500) {
         await Promise.all(Array.from({ length: 500 }, (_, index) => queue.add('queue', `k${added + index}`)))
-        await eventually(() => expect(runs).toBe(before + added + 500), 60_000, 2)
+        await eventually(() => expect(runs).toBe(before + added + 500), undefined, 2)
       }
     }
     await run(2000)

@@ -43,9 +43,8 @@ describeRedis('the link to Redis', (redis) => {
     const link = await redis.link(log)
     await redis.server.stop()
     await eventually(() => expect(log.records).toHaveLength(1))
-    const startedAt = performance.now()
-    await expect(link.ping()).rejects.toThrow()
-    expect(performance.now() - startedAt).toBeLessThan(2000)
+    // A command that was sent would wait for a response first.
+    await expect(link.ping()).rejects.not.toThrow('does not respond')
     await redis.server.start()
     await eventually(() => link.ping())
   })

@@ -38,7 +38,7 @@ export function searchConformance(name: string, open: () => Promise<SearchFixtur
     }
     const deliver = (...given: Parameters<typeof mail>) => box.deliver(mail(...given))
     const page = (search: MailSearch, more: Partial<MailboxSearch> = {}) =>
-      box.search({ search, limit: 50, signal: AbortSignal.timeout(60_000), ...more })
+      box.search({ search, limit: 50, signal: AbortSignal.timeout(300_000), ...more })
     const subjects = async (search: MailSearch, more: Partial<MailboxSearch> = {}) =>
       (await page(search, more)).found.map(({ message }) => message.subject)
 

@@ -7,7 +7,7 @@ import { type ImapScript, startScriptedImap } from '../../../test/servers/script
 import { systemClock } from '../../lib/clock.ts'
 import { type ImapLimits, imapProvider } from './index.ts'
 
-/** A usual turn takes 10 ms; a loaded machine makes it hundreds. What these tests prevent took seconds. */
+/** CPU time: 10 ms is usual. What these tests prevent took seconds. */
 const LONG_TURN_MS = 1000
 
 async function provider(script: ImapScript, limits: Partial<ImapLimits> = {}) {

@@ -108,6 +108,6 @@ describe('a request connection', () => {
       },
     })
     await live.listFolders()
-    await eventually(() => closed > 0, 10_000)
+    await eventually(() => closed > 0)
   })
 })

@@ -178,7 +178,7 @@ describe('the availability callback', () => {
     expect(receiver.requests).toEqual([])
   })
 
-  it('is asked or not, whatever a guest sends', { timeout: 120_000 }, async () => {
+  it('is asked or not, whatever a guest sends', async () => {
     const { call, receiver } = await serve()
     receiver.always(json(answer([])))
     const text = fc.string({ unit: 'binary', maxLength: 20 })

@@ -386,7 +386,7 @@ const someBody = fc.record(
   { requiredKeys: [] },
 )
 
-it('accepts any body or refuses it with a reason, and returns what it stored', { timeout: 120_000 }, async () => {
+it('accepts any body or refuses it with a reason, and returns what it stored', async () => {
   const { call, visit } = schedulerFixture(await open())
   let created = 0
   await fc.assert(

@@ -113,9 +113,7 @@ function icsOf(mail: Awaited<ReturnType<typeof PostalMime.parse>> | undefined) {
 }
 
 describe('what follows a booking', () => {
-  it('writes the calendars and sends messages with an invitation, through moves and the end', {
-    timeout: 30_000,
-  }, async () => {
+  it('writes the calendars and sends messages with an invitation, through moves and the end', async () => {
     const { google, bookings, book, shows, events, messagesTo, recorded, startMs, iso } = await withHosts()
     const nth = async (index: number) => {
       const message = (await messagesTo(GUEST.email))[index]

@@ -130,7 +130,7 @@ describe.skipIf(!dovecotAvailable())('messages of every kind', () => {
         const got = (await events()).filter((event) => event.type === 'message.received')
         expect(new Set(got.map((event) => event.objectId)).size).toBe(odd.length)
         expect(got).toHaveLength(odd.length)
-      }, 60_000)
+      })
       expect((await messageStore(db.read).count(accountId, await inboxId(db, accountId))).total).toBe(odd.length)
     })
 

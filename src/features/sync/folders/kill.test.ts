@@ -48,7 +48,7 @@ describe.skipIf(!dovecotAvailable())('a process killed at any moment', () => {
       expect(await announced(db, accountId)).toEqual([])
     })
 
-    it('during the first sync, and while messages arrive, move and are deleted', { timeout: 180_000 }, async () => {
+    it('during the first sync, and while messages arrive, move and are deleted', async () => {
       const chance = random()
       const place = await open.place()
       const db = await open(place)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, it } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
 import { describeEachDatabase } from '../../../../test/kit/database.ts'
 import { random } from '../../../../test/kit/random.ts'
@@ -14,6 +14,8 @@ const ROUNDS = 10
 const PER_ROUND = 20
 /** Another thread is connected after about half of it. */
 const MOST_MS = 600
+/** It goes on until so many were used. */
+const THREADS = 4
 
 describe.skipIf(!dovecotAvailable())('the thread of the IMAP connections ends at random moments', () => {
   let server: Dovecot
@@ -35,7 +37,8 @@ describe.skipIf(!dovecotAvailable())('the thread of the IMAP connections ends at
       const imap = closing(imapOnThread({ guard: openGuard, startWorker, timing: { restartMs: 50 } }))
       const { box, received, same } = await syncedMailbox(server, open, { mail: imap.mail })
       const delivered: string[] = []
-      for (let round = 0; round < ROUNDS; round += 1) {
+      // On a slow machine a thread takes longer to start than a round.
+      for (let round = 0; round < ROUNDS || started < THREADS; round += 1) {
         const ids = Array.from({ length: PER_ROUND }, (_, index) => `round${round}-${index}`)
         delivered.push(...ids)
         const lost = sleep(next() * MOST_MS).then(() => worker?.terminate())
@@ -43,7 +46,6 @@ describe.skipIf(!dovecotAvailable())('the thread of the IMAP connections ends at
       }
       await received(...delivered)
       await same()
-      expect(started).toBeGreaterThan(3)
-    }, 60_000)
+    })
   })
 })

@@ -14,56 +14,52 @@ const OLD = 60
 const NEW_PER_ROUND = 12
 
 describeOneDatabase('a process killed at any moment, at a provider that assigns message ids', 'sqlite', (open) => {
-  it.each(['whole', 'folders'] as const)(
-    'loses no message and emits no event twice: %s',
-    { timeout: 180_000 },
-    async (kind) => {
-      const chance = random()
-      const place = await open.place()
-      const db = await open(place)
-      const file = join(place.dataDir, 'provider.json')
-      const box = new MailboxDouble(kind, fileStore(file, true))
-      box.deliverAll(named('old', OLD), (n) => ({
-        receivedAt: 1_000_000 + n,
-        folders: [n % 3 === 0 ? 'Work' : 'INBOX'],
-      }))
-      const linking = syncService(db, { mail: box.mail })
-      const accountId = await linking.linkMailbox(PROVIDERS[kind])
-      await linking.stop()
+  it.each(['whole', 'folders'] as const)('loses no message and emits no event twice: %s', async (kind) => {
+    const chance = random()
+    const place = await open.place()
+    const db = await open(place)
+    const file = join(place.dataDir, 'provider.json')
+    const box = new MailboxDouble(kind, fileStore(file, true))
+    box.deliverAll(named('old', OLD), (n) => ({
+      receivedAt: 1_000_000 + n,
+      folders: [n % 3 === 0 ? 'Work' : 'INBOX'],
+    }))
+    const linking = syncService(db, { mail: box.mail })
+    const accountId = await linking.linkMailbox(PROVIDERS[kind])
+    await linking.stop()
 
-      const arrived: string[] = []
-      for (let round = 0; round < KILLS; ) {
-        const child = await started(place, kind, file)
-        const cursors = await db.read.selectFrom('syncCursors').select('lastSyncAt').execute()
-        // Before the first complete sync, a comparison after an expired cursor announces nothing.
-        const begun = cursors.filter((row) => row.lastSyncAt !== null).length >= (kind === 'whole' ? 1 : 7)
-        if (begun) {
-          round += 1
-          const ids = named(`new-${round}`, NEW_PER_ROUND)
-          for (const [n, id] of ids.entries()) {
-            box.deliver(id)
-            box.set(`old-${round * 10 + n}`, n % 2 === 0 ? { folders: ['More'] } : { unread: false })
-            await sleep(chance() * 25)
-          }
-          box.remove(`old-${round}`)
-          if (round % 2 === 0) box.expireCursors()
-          arrived.push(...ids)
+    const arrived: string[] = []
+    for (let round = 0; round < KILLS; ) {
+      const child = await started(place, kind, file)
+      const cursors = await db.read.selectFrom('syncCursors').select('lastSyncAt').execute()
+      // Before the first complete sync, a comparison after an expired cursor announces nothing.
+      const begun = cursors.filter((row) => row.lastSyncAt !== null).length >= (kind === 'whole' ? 1 : 7)
+      if (begun) {
+        round += 1
+        const ids = named(`new-${round}`, NEW_PER_ROUND)
+        for (const [n, id] of ids.entries()) {
+          box.deliver(id)
+          box.set(`old-${round * 10 + n}`, n % 2 === 0 ? { folders: ['More'] } : { unread: false })
+          await sleep(chance() * 25)
         }
-        await sleep(chance() * (begun ? 250 : 1000))
-        child.kill('SIGKILL')
-        await once(child, 'exit')
+        box.remove(`old-${round}`)
+        if (round % 2 === 0) box.expireCursors()
+        arrived.push(...ids)
       }
+      await sleep(chance() * (begun ? 250 : 1000))
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    }
 
-      const service = syncService(db, { mail: box.mail, owning: { roundMs: 100, deadAfterMs: 2000 }, timing: QUIET })
-      onTestFinished(() => service.stop())
-      await service.start()
-      const { same, received, emitted } = watchedMailbox(db, accountId, () => box.state, service.synced)
-      await same()
-      await received(...arrived)
-      const events = await emitted()
-      expect(new Set(events).size).toBe(events.length)
-    },
-  )
+    const service = syncService(db, { mail: box.mail, owning: { roundMs: 100, deadAfterMs: 2000 }, timing: QUIET })
+    onTestFinished(() => service.stop())
+    await service.start()
+    const { same, received, emitted } = watchedMailbox(db, accountId, () => box.state, service.synced)
+    await same()
+    await received(...arrived)
+    const events = await emitted()
+    expect(new Set(events).size).toBe(events.length)
+  })
 })
 
 function named(prefix: string, count: number): string[] {

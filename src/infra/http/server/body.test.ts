@@ -53,7 +53,7 @@ describe('the size of a body', () => {
         // The body never ends.
         for (let sent = 0; sent < 5; sent += 1) socket.write(`4000\r\n${' '.repeat(16 * KB)}\r\n`)
       })
-      socket.setTimeout(5000, () => socket.destroy(new Error('no response')))
+      socket.setTimeout(300_000, () => socket.destroy(new Error('no response')))
       socket.once('data', (data) => {
         socket.destroy()
         resolve(data.toString('latin1'))

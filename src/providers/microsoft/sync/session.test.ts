@@ -97,7 +97,7 @@ describe('a mailbox at Graph', () => {
     expect(mirror.subjects()[0]).toBe('mail 50')
     expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(30)
     expect(graph.peakConcurrency(USER)).toBeLessThanOrEqual(4)
-  }, 60_000)
+  })
 
   it('fetches the newest messages of the entire mailbox, not of each folder', async () => {
     for (let i = 1; i <= 6; i += 1) await deliver(`old ${i}`, 'archive')

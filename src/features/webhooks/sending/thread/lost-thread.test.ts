@@ -12,6 +12,8 @@ import { workerFile } from '../../../../lib/worker-file.ts'
 const ROUNDS = 12
 const PER_ROUND = 30
 const MOST_MS = 250
+/** It goes on until so many were used. */
+const THREADS = 4
 
 describeEachDatabase('the thread that sends webhooks ends at random moments', (open) => {
   it('loses no delivery, records each once, and repeats requests only under the same id', async () => {
@@ -31,7 +33,8 @@ describeEachDatabase('the thread that sends webhooks ends at random moments', (o
     await fixture.engine.start()
     const { secret = '' } = await fixture.create({ url: receiver.url })
     const recorded: string[] = []
-    for (let round = 0; round < ROUNDS; round += 1) {
+    // On a slow machine a thread takes longer to start than a round.
+    for (let round = 0; round < ROUNDS || started < THREADS; round += 1) {
       const lost = sleep(next() * MOST_MS).then(() => worker?.terminate())
       const sketches = Array.from({ length: PER_ROUND }, (_, index) => ({ objectId: `msg_${round}_${index}` }))
       for (const sketch of sketches) recorded.push(...(await fixture.record(sketch)))
@@ -41,7 +44,7 @@ describeEachDatabase('the thread that sends webhooks ends at random moments', (o
       const rows = await fixture.db.read.selectFrom('webhookDeliveries').select(['eventId', 'status']).execute()
       expect(rows.filter(({ status }) => status !== 'success')).toEqual([])
       expect(rows.map(({ eventId }) => eventId).sort()).toEqual([...recorded].sort())
-    }, 30_000)
+    })
     const attempts = await fixture.db.read.selectFrom('webhookAttempts').select(['deliveryId', 'errorKind']).execute()
     expect(attempts.filter(({ errorKind }) => errorKind !== null)).toEqual([])
     expect(new Set(attempts.map(({ deliveryId }) => deliveryId)).size).toBe(attempts.length)
@@ -53,6 +56,5 @@ describeEachDatabase('the thread that sends webhooks ends at random moments', (o
     expect([...bodies.keys()].sort()).toEqual([...recorded].sort())
     expect([...bodies.values()].filter((each) => each.size > 1)).toEqual([])
     receiver.verify(secret)
-    expect(started).toBeGreaterThan(3)
-  }, 60_000)
+  })
 })

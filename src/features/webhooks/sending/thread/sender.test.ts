@@ -23,14 +23,14 @@ interface Options {
   startWorker?: () => Worker
 }
 
-/** A receiver, and a sender whose thread starts with the third attempt within a second. */
+/** A receiver, and a sender whose thread starts with the third attempt within a second of a clock that only the test moves. */
 async function senderFixture({ privateTargets = 'loopback', timing, startWorker = newWorker }: Options = {}) {
   const workers: Worker[] = []
   const { log, entries } = memoryLog()
   const client = closing(outbound({ guard: serviceGuard({ privateTargets, clock: systemClock }) }))
   let sentHere = 0
-  let passedMs = 0
-  const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + passedMs }
+  let nowMs = 0
+  const clock = { ...systemClock, monotonic: () => nowMs }
   const counting: Outbound = {
     ...client,
     send(request) {
@@ -69,7 +69,7 @@ async function senderFixture({ privateTargets = 'loopback', timing, startWorker 
       expect(await isOnThread()).toBe(true)
     })
   const pass = (ms: number) => {
-    passedMs += ms
+    nowMs += ms
   }
   return { sender, receiver, workers, entries, send, isOnThread, getBusy, pass }
 }
@@ -113,23 +113,29 @@ it('sends to many at once, so that a slow endpoint delays nobody', async () => {
   expect(new Set(ids).size).toBe(100)
   stop.abort(new Error('enough'))
   await expect(hanging).rejects.toThrow('enough')
-  await eventually(() => expect(receiver.open).toBe(0), 10_000)
+  await eventually(() => expect(receiver.open).toBe(0))
   await expect(send({}, stop.signal)).rejects.toThrow('enough')
 })
 
 it('uses the thread until there were few for a while, and then ends it', async () => {
   const { isOnThread, getBusy, workers, pass } = await senderFixture({ timing: { idleMs: 500 } })
-  await getBusy()
-  const exited = workers[0] && once(workers[0], 'exit')
-  pass(1000)
-  expect(await isOnThread()).toBe(true)
+  // Again when the machine took longer than that.
+  const exited = await eventually(async () => {
+    await getBusy()
+    const worker = workers.at(-1)
+    const ended = worker && once(worker, 'exit')
+    pass(1000)
+    expect(await isOnThread()).toBe(true)
+    return ended
+  })
   await eventually(async () => {
     pass(1000)
     expect(await isOnThread()).toBe(false)
   })
   await exited
+  const before = workers.length
   await getBusy()
-  expect(workers).toHaveLength(2)
+  expect(workers.length).toBeGreaterThan(before)
 })
 
 it('contacts only what PRIVATE_TARGETS allows, and reports what it refuses', async () => {
@@ -147,7 +153,9 @@ it('contacts only what PRIVATE_TARGETS allows, and reports what it refuses', asy
 })
 
 it('fails what a lost thread was sending, sends itself, and starts another thread later', async () => {
-  const { receiver, workers, entries, send, isOnThread, getBusy } = await senderFixture({ timing: { restartMs: 1500 } })
+  const { receiver, workers, entries, send, isOnThread, getBusy, pass } = await senderFixture({
+    timing: { restartMs: 60_000 },
+  })
   await getBusy()
   receiver.script('hang')
   const hanging = send()
@@ -158,6 +166,7 @@ it('fails what a lost thread was sending, sends itself, and starts another threa
   for (let index = 0; index < BUSY; index += 1) expect(await isOnThread()).toBe(false)
   expect(workers).toHaveLength(1)
   expect(entries).toMatchObject([{ level: 'error', operation: 'webhooks.thread' }])
+  pass(60_000)
   await getBusy()
   expect(workers).toHaveLength(2)
 })
@@ -169,11 +178,16 @@ it('fails what waits for a thread that hangs', async () => {
       if (method === 'begin') for (;;);
       parentPort.postMessage({ done: call, result: { as: 'object', id: 1, value: {}, methods: ['begin', 'abort', 'ping'], signals: {} } })
     })`
-  const { sender, send } = await senderFixture({
+  const { sender, send, pass } = await senderFixture({
     startWorker: () => new Worker(hangs, { eval: true }),
-    timing: { pingMs: 10, endAfterMs: 100, restartMs: 60_000 },
+    timing: { pingMs: 10, endAfterMs: 100, restartMs: 1000 },
   })
-  await eventually(() => expect(Promise.all(Array.from({ length: BUSY }, () => send()))).rejects.toThrow('ended'))
+  // On a slow machine a thread is given up before it has started; then another one starts a second later.
+  await eventually(() => {
+    pass(1000)
+    return expect(Promise.all(Array.from({ length: BUSY }, () => send()))).rejects.toThrow('ended')
+  })
+  pass(999)
   expect(await send()).toMatchObject({ responseStatus: 204 })
   await sender.close()
 })
