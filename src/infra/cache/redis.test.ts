@@ -1,14 +1,20 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { describeRedis } from '../../../test/kit/redis.ts'
+import type { RedisLink } from '../redis/index.ts'
 import { describeCache } from './conformance.ts'
 import { redisCache } from './redis.ts'
+
+/** Shortens the rest of every key's lifetime. Redis deletes keys without a rest. */
+async function age({ commands }: RedisLink, ms: number): Promise<void> {
+  for (const key of await commands.keys('*')) await commands.pexpire(key, (await commands.pttl(key)) - ms)
+}
 
 describeRedis('Redis', (redis) => {
   describeCache('the cache in Redis', async () => {
     await redis.empty()
-    return { cache: redisCache(await redis.link()), pass: (ms) => sleep(ms) }
+    const link = await redis.link()
+    return { cache: redisCache(link), pass: (ms) => age(link, ms) }
   })
 
   it('counts across replicas', async () => {
