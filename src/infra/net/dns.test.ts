@@ -12,7 +12,7 @@ const nameServer = async (answer: (name: string) => NameAnswer) => closing(await
 describe('resolving names', () => {
   it('returns all IPv4 and IPv6 addresses of a name with their lifetime', async () => {
     const { server } = await nameServer(() => ['192.0.2.7', '::1'])
-    const resolve = resolver({ timeoutMs: 5000, servers: [server], hostsFile: '/nowhere' })
+    const resolve = resolver({ timeoutMs: 300_000, servers: [server], hostsFile: '/nowhere' })
     const { addresses, ttlMs } = await resolve('a.example')
     expect(addresses).toEqual(['192.0.2.7', '::1'])
     expect(ttlMs).toBe(30_000)
@@ -20,7 +20,7 @@ describe('resolving names', () => {
 
   it('accepts a name with one address family', async () => {
     const { server } = await nameServer(() => ['192.0.2.7'])
-    const resolve = resolver({ timeoutMs: 5000, servers: [server], hostsFile: '/nowhere' })
+    const resolve = resolver({ timeoutMs: 300_000, servers: [server], hostsFile: '/nowhere' })
     expect((await resolve('a.example')).addresses).toEqual(['192.0.2.7'])
   })
 
@@ -32,7 +32,7 @@ describe('resolving names', () => {
 
   it('rejects an unknown name', async () => {
     const { server } = await nameServer(() => 'no such name')
-    const resolve = resolver({ timeoutMs: 5000, servers: [server], hostsFile: '/nowhere' })
+    const resolve = resolver({ timeoutMs: 300_000, servers: [server], hostsFile: '/nowhere' })
     await expect(resolve('nobody.invalid')).rejects.toThrow()
   })
 
@@ -42,14 +42,14 @@ describe('resolving names', () => {
     onTestFinished(() => rm(folder, { recursive: true, force: true }))
     const hostsFile = join(folder, 'hosts')
     await writeFile(hostsFile, '# comment\n10.1.1.1\tMail.Example mail # here\nfd00::1 mail.example\n\n')
-    const resolve = resolver({ timeoutMs: 5000, servers: [server], hostsFile })
+    const resolve = resolver({ timeoutMs: 300_000, servers: [server], hostsFile })
     expect((await resolve('mail.example')).addresses).toEqual(['10.1.1.1', 'fd00::1'])
     expect((await resolve('mail')).addresses).toEqual(['10.1.1.1'])
     expect(asked).toEqual([])
   })
 
   it('resolves localhost without DNS', async () => {
-    const resolve = resolver({ timeoutMs: 5000, servers: ['127.0.0.1:9'], hostsFile: '/nowhere' })
+    const resolve = resolver({ timeoutMs: 300_000, servers: ['127.0.0.1:9'], hostsFile: '/nowhere' })
     expect((await resolve('localhost')).addresses).toEqual(['127.0.0.1', '::1'])
     expect((await resolve('app.localhost')).addresses).toEqual(['127.0.0.1', '::1'])
   })
@@ -58,7 +58,7 @@ describe('resolving names', () => {
 describe('records', () => {
   it('returns the texts of a name, and none for an unknown name', async () => {
     const { server } = closing(await startDns({ '_caldavs._tcp.a.example': { txt: ['path=/dav', 'other'] } }))
-    const records = dnsRecords({ timeoutMs: 5000, servers: [server] })
+    const records = dnsRecords({ timeoutMs: 300_000, servers: [server] })
     expect(await records.txt('_caldavs._tcp.a.example')).toEqual(['path=/dav', 'other'])
     expect(await records.txt('_caldavs._tcp.b.example')).toEqual([])
   })

@@ -29,7 +29,7 @@ function client(options: { privateTargets?: string; names?: Record<string, strin
       url,
       headers: { 'content-type': 'text/plain' },
       body: 'hi',
-      timeoutMs: 10_000,
+      timeoutMs: 300_000,
       ...more,
     })
   return { http, post }

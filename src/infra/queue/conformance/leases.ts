@@ -8,11 +8,11 @@ export function leases(title: string, makeWorld: MakeWorld): void {
     it('keeps the job of a run that takes longer than its lease', async () => {
       const { world, one, other } = await two(makeWorld)
       // A process that gets no CPU for a whole lease loses its job, rightly.
-      const gate = gated(one, { leaseMs: 2000 })
+      const gate = gated(one, { leaseMs: 5000 })
       await one.add('queue', 'a')
       await eventually(() => expect(gate.running).toEqual(['a']))
       const seen = record(other)
-      await new Promise((resolve) => setTimeout(resolve, 4500))
+      await new Promise((resolve) => setTimeout(resolve, 10_500))
       expect(seen.keys).toEqual([])
       expect(gate.signals[0]?.aborted).toBe(false)
       gate.release()

@@ -76,7 +76,7 @@ async function senderFixture({ privateTargets = 'loopback', timing, startWorker 
 
 const INPUT: AttemptInput = {
   ...{ eventId: 'evt_1', endpointId: 'whe_1', url: '', body: '{"a":"é"}', secrets: [SECRET] },
-  ...{ headers: { 'X-Own': 'yes' }, timeoutMs: 10_000 },
+  ...{ headers: { 'X-Own': 'yes' }, timeoutMs: 300_000 },
 }
 
 it('sends few requests itself, and many on a thread, with the same outcome', async () => {
