@@ -36,6 +36,12 @@ const RULES = [
     says: 'what one engine alone can show is declared by describePostgres (test/kit/database.ts)',
   },
   {
+    where: /\.test\.ts$/,
+    // As the second argument of a test, and after its function.
+    pattern: /^ *timeout: \d{1,3}_000,$|\{ timeout: \d{1,3}_000 \}, (async )?\(|^ *\}, \d{1,3}_000\)$/,
+    says: 'a deadline shorter than the default of vitest.config.ts judges the speed of the machine',
+  },
+  {
     where: /\.(ts|mjs)$/,
     not: /^scripts\/check-text/,
     pattern: /\b(TODO|FIXME|XXX|HACK)\b/,

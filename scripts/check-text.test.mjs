@@ -12,6 +12,8 @@ it.each([
   ['test/a.ts', '// @ts-ignore'],
   ['src/lib/a.test.ts', `it.${'skip'}('x')`],
   ['src/infra/a.test.ts', `it.${'skipIf'}(engine === 'sqlite')`],
+  ['src/infra/a.test.ts', "it('works', { timeout: 60_000 }, async () => {"],
+  ['src/infra/a.test.ts', '}, 60_000)'],
   ['src/lib/a.ts', `// TO${'DO'}: later`],
   ['src/lib/a.ts', 'x\n'.repeat(501)],
 ])('a fault in %s: %s', (file, text) => {
@@ -24,6 +26,7 @@ it.each([
   ['src/config/index.ts', 'return process.env'],
   ['test/kit/a.ts', 'return process.env'],
   ['src/cli/cli.test.ts', 'const path = process.env.PATH'],
+  ['src/infra/a.test.ts', 'post(url, { timeout: 60_000 })'],
   ['src/lib/a.ts', 'x\n'.repeat(500)],
 ])('no fault in %s: %s', (file, text) => {
   expect(textFaults(file, text)).toEqual([])

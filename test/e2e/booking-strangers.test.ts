@@ -77,9 +77,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('a guest whom nobody
     })
   }
 
-  it('books a time that cannot be held, confirms the address without JavaScript, and reads why a limit refuses more', {
-    timeout: 90_000,
-  }, async () => {
+  it('books a time that cannot be held, confirms the address without JavaScript, and reads why a limit refuses more', async () => {
     const last = await experience({ overrides: [{ date: TOMORROW, start: '09:00', end: '09:30' }] })
     const { page, inspect, problems } = await visit({ browser, origins: [stage.url], keep })
     await fillIn(page, last)

@@ -109,9 +109,7 @@ it('can send every set of custom headers that it accepts', async () => {
   )
 })
 
-it('refuses a forbidden address in every notation and never connects to it', {
-  timeout: 120_000,
-}, async () => {
+it('refuses a forbidden address in every notation and never connects to it', async () => {
   const { port, contacts } = await silentListener()
   const { create, fixture } = await serve('none')
   await fixture.engine.start()
