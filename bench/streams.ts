@@ -16,6 +16,8 @@ const BOOKINGS = 20
 const PACE_MS = 200
 /** Until what follows a start, a connection or a booking is done. */
 const SETTLE_MS = 3000
+/** Until V8 has collected what the start and a thousand requests left. */
+const COLLECTED_MS = 40_000
 const SLUG = 'call'
 const SLOT_MS = 30 * 60_000
 const DAY_MS = 24 * 60 * 60_000
@@ -113,7 +115,7 @@ async function book(api: Client, slots: Iterator<number>, count: number, paceMs 
 
 /** The share of a core that the service takes while nothing happens. */
 async function idleShare(service: ServiceProcess): Promise<number> {
-  await sleep(SETTLE_MS)
+  await sleep(COLLECTED_MS)
   const before = await cpuMs(service.pid)
   const startedMs = performance.now()
   await sleep(IDLE_MS)

@@ -6,14 +6,14 @@ export interface EventSourceOptions {
   service: RunningService
   /** The query of GET /events/stream. */
   query: { type?: string; accountId?: string }
-  /** Reconnects after this time without data. The service sends something every 10 to 20 s. */
+  /** Reconnects after this time without data. The service sends something every 15 to 30 s. */
   silenceMs?: number
   onOpen(): void
   /** Called before each reconnect. */
   onDisconnect(reason: string): void
 }
 
-const SILENCE_MS = 35_000
+const SILENCE_MS = 45_000
 const BACKOFF = { baseMs: 1000, capMs: 15_000 }
 /** A retry cannot succeed. */
 const FINAL_STATUSES = [400, 401, 403, 404]

@@ -89,7 +89,7 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
         operationId: 'streamEvents',
         summary: 'Stream events',
         description:
-          'Server-sent events: `id` is the position, `event` the type, `data` the event as GET /events shows it. Delivered in order and at least once. Reconnect with Last-Event-ID to miss none; the service ends a stream whose client reads too slowly. A comment at least every 20 seconds keeps the connection alive. Each key may have a limited number of open streams; a further one gets 429.',
+          'Server-sent events: `id` is the position, `event` the type, `data` the event as GET /events shows it. Delivered in order and at least once. Reconnect with Last-Event-ID to miss none; the service ends a stream whose client reads too slowly. A comment at least every 30 seconds keeps the connection alive. Each key may have a limited number of open streams; a further one gets 429.',
         querystring: streamQuery,
         headers: streamHeaders,
         produces: ['text/event-stream'],

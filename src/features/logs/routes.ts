@@ -126,7 +126,7 @@ export function logRoutes(app: App, { logs, streams, cache }: LogRoutesDeps): vo
         operationId: 'streamLogs',
         summary: 'Stream log records',
         description:
-          'Server-sent events of all replicas: `event: log` with the record as GET /logs shows it, and its id. `event: dropped` with `{count}` when records were left out, because there were too many or the client read too slowly. Reconnect with Last-Event-ID to get the records in between, as far as the replicas still hold them. A comment at least every 20 seconds keeps the connection alive.',
+          'Server-sent events of all replicas: `event: log` with the record as GET /logs shows it, and its id. `event: dropped` with `{count}` when records were left out, because there were too many or the client read too slowly. Reconnect with Last-Event-ID to get the records in between, as far as the replicas still hold them. A comment at least every 30 seconds keeps the connection alive.',
         querystring: streamQuery,
         headers: streamHeaders,
         produces: ['text/event-stream'],

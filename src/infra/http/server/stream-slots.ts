@@ -11,7 +11,7 @@ export interface StreamLimits {
   maxPerOwner?: number | undefined
   /** A client that reads nothing for this long is disconnected; it may reconnect and continue. Default 60,000. */
   stallMs?: number | undefined
-  /** Interval at which each stream gets a comment. Default 10,000. */
+  /** Interval at which each stream gets a comment, the first one within two. Default 15,000. */
   heartbeatMs?: number | undefined
 }
 
@@ -27,7 +27,7 @@ export interface StreamRequest {
 const MAX_STREAMS = 2000
 const MAX_PER_OWNER = 100
 const STALL_MS = 60_000
-const HEARTBEAT_MS = 10_000
+const HEARTBEAT_MS = 15_000
 /** Turns of the timer in which every stream is visited once. */
 const TURNS = 20
 /** A client with more than this waiting for it does not get more. */

@@ -14,8 +14,8 @@ export interface StreamOptions {
 }
 
 const RETRY_MS = [1000, 2000, 5000, 10_000, 30_000]
-/** The service sends a comment every 10 to 20 seconds. */
-const SILENCE_MS = 35_000
+/** The service sends a comment every 15 to 30 seconds. */
+const SILENCE_MS = 45_000
 
 /**
  * Reads server-sent events until it is closed, and reconnects with the last id. `EventSource` cannot receive events of types that are
