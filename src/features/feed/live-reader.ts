@@ -23,9 +23,9 @@ export interface LiveReaderDeps {
 const EVENTS_PER_READ = 16
 /**
  * The pause after events were sent, for each stream. Events that follow meanwhile share a read and a write to each stream. A write
- * takes some 20 µs, so streams take about 1 % of a core however fast events follow each other.
+ * takes 20 to 50 µs, so streams take about 1 % of a core however fast events follow each other.
  */
-const PAUSE_PER_STREAM_MS = 2
+const PAUSE_PER_STREAM_MS = 4
 const MAX_PAUSE_MS = 500
 
 /**
