@@ -29,6 +29,16 @@ describe('a live read', () => {
     expect(error).toMatchObject({ code: 'provider_unavailable', message: 'Cannot reach dav.example.com.' })
   })
 
+  it('says that a server is busy, and blames no credentials', async () => {
+    const why = 'connecting to the mail server: the mailbox has too many connections'
+    const error = await failure(new ProviderError('rate_limited', why, { busy: true, retryAfterMs: 20_000 }))
+    expect(error).toMatchObject({
+      code: 'provider_unavailable',
+      message: `The provider is busy: ${why}. Try again later.`,
+      headers: { 'retry-after': '20' },
+    })
+  })
+
   it('leaves our own mistakes as they are', async () => {
     const mistake = new TypeError('x is undefined')
     expect(await failure(mistake)).toBe(mistake)

@@ -66,7 +66,7 @@ export function toAppError(error: ProviderError, what: string): AppError {
     default:
       if (isOutOfFiles(error)) return outOfFiles(error)
       return new AppError(error.timedOut ? 'provider_timeout' : 'provider_unavailable', {
-        ...(error.host !== undefined && { message: failureAt(error.host, error.timedOut) }),
+        ...failureMessage(error),
         ...(error.retryAfterMs !== undefined && {
           headers: { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) },
         }),
@@ -75,8 +75,11 @@ export function toAppError(error: ProviderError, what: string): AppError {
   }
 }
 
-function failureAt(host: string, timedOut: boolean): string {
-  return timedOut ? `${host} did not respond in time.` : `Cannot reach ${host}.`
+/** Empty where the text of the code says all that is known. */
+function failureMessage({ kind, message, host, timedOut, busy }: ProviderError): { message?: string } {
+  if (busy || kind === 'rate_limited') return { message: `The provider is busy: ${message}. Try again later.` }
+  if (host === undefined) return {}
+  return { message: timedOut ? `${host} did not respond in time.` : `Cannot reach ${host}.` }
 }
 
 /** `creating an event: Outlook …` becomes `Creating an event: Outlook ….` */

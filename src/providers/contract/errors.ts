@@ -17,6 +17,8 @@ interface ProviderErrorOptions {
   /** How long the provider asked us to wait. */
   retryAfterMs?: number
   timedOut?: boolean
+  /** The server responds, and refuses for now: too many connections, or an outage behind it. */
+  busy?: boolean
   /** The server that failed. */
   host?: string | undefined
   /** With `rejected`: the user did not grant the scope that the request needs. */
@@ -34,6 +36,7 @@ export class ProviderError extends Error {
   readonly kind: ProviderErrorKind
   readonly retryAfterMs: number | undefined
   readonly timedOut: boolean
+  readonly busy: boolean
   readonly host: string | undefined
   readonly missingScope: boolean
   readonly unsupported: boolean
@@ -44,6 +47,7 @@ export class ProviderError extends Error {
     this.kind = kind
     this.retryAfterMs = options.retryAfterMs
     this.timedOut = options.timedOut ?? false
+    this.busy = options.busy ?? false
     this.host = options.host
     this.missingScope = options.missingScope ?? false
     this.unsupported = options.unsupported ?? false

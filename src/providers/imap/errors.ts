@@ -2,6 +2,7 @@ import { GuardError } from '../../infra/net/index.ts'
 import { isCertificateError } from '../../lib/certificate-errors.ts'
 import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
 import { ProviderError, type ProviderErrorKind } from '../contract/index.ts'
+import { type LoginRefusal, meaningOfRefusal } from './login-refusals.ts'
 
 /**
  * Maps every failure of imapflow, its socket and the address guard, and throws programming errors. The server's text stays out of the
@@ -49,7 +50,7 @@ function factsOf(error: unknown): Facts {
   const status = text('responseStatus')
   return {
     code: text('code'),
-    responseCode: (text('serverResponseCode') || (/\[([A-Z-]+)/.exec(words)?.[1] ?? '')).toUpperCase(),
+    responseCode: (text('serverResponseCode') || (/\[([A-Z][A-Z/-]*)/i.exec(words)?.[1] ?? '')).toUpperCase(),
     words,
     refused: status === 'NO' || status === 'BAD' ? status : undefined,
     authenticationFailed: fields.authenticationFailed === true,
@@ -64,9 +65,10 @@ interface Classified {
   why: string
   retryAfterMs?: number
   timedOut?: boolean
+  busy?: boolean
 }
 
-/** RFC 5530 response codes, and texts of Exchange and Yahoo, that mean: try again later with the same password. */
+/** Response codes of RFC 5530, and texts of Exchange and Yahoo, that mean: repeat the command later. */
 const BUSY_CODES: ReadonlySet<string> = new Set([
   'LIMIT',
   'UNAVAILABLE',
@@ -88,6 +90,12 @@ const TIMEOUT_CODES: ReadonlySet<string> = new Set([
 /** The peer does not speak TLS. It may be no mail server at all, so this is not a `tls` error of one. */
 const NOT_TLS_CODES = /^(ERR_SSL|EPROTO$)/
 const TOO_MANY_MS = 60_000
+/** Other programs of the user close theirs, as a rule within moments. */
+const CONNECTIONS_MS = 20_000
+/** An administrator does not help within minutes, and attempts may extend a lock. */
+const ADMINISTRATOR_MS = 15 * 60_000
+/** Codes that say nothing about the cause, so that the words do. */
+const VAGUE_CODES: ReadonlySet<string> = new Set(['', 'ALERT', 'THROTTLED'])
 /** Limits of imapflow itself. The response gate normally acts first. */
 const LIMIT_CODES: ReadonlySet<string> = new Set([
   'LineTooLarge',
@@ -103,8 +111,9 @@ function classify(error: unknown, facts: Facts): Classified {
   if (facts.throttleMs !== undefined) {
     return { kind: 'rate_limited', why: 'the server asked for a pause', retryAfterMs: facts.throttleMs }
   }
-  const busy = BUSY_CODES.has(facts.responseCode) || (facts.responseCode === '' && BUSY_WORDS.test(facts.words))
-  if (facts.authenticationFailed) return busy ? busyServer(facts) : refusedLogin(facts)
+  if (facts.authenticationFailed) return refusedLogin(facts)
+  const busy =
+    BUSY_CODES.has(facts.responseCode) || (VAGUE_CODES.has(facts.responseCode) && BUSY_WORDS.test(facts.words))
   if (facts.tlsFailed || facts.code === 'STARTTLS_INJECTION' || isCertificateError(facts.code)) {
     return { kind: 'tls', why: `the connection could not be secured${facts.code === '' ? '' : ` (${facts.code})`}` }
   }
@@ -121,14 +130,42 @@ function classify(error: unknown, facts: Facts): Classified {
   return { kind: 'unavailable', why: `the connection failed (${facts.code})` }
 }
 
-/** Servers report too many connections as a failed login, with LIMIT or only in words. The password is still valid. */
 function busyServer({ responseCode, words }: Facts): Classified {
   return responseCode === 'LIMIT' || responseCode === 'OVERQUOTA' || /too many|maximum number|limit/i.test(words)
-    ? { kind: 'rate_limited', why: 'too many connections or commands', retryAfterMs: TOO_MANY_MS }
-    : { kind: 'unavailable', why: 'the server is busy' }
+    ? { kind: 'rate_limited', why: 'too many connections or commands', retryAfterMs: TOO_MANY_MS, busy: true }
+    : { kind: 'unavailable', why: 'the server is busy', busy: true }
 }
 
-function refusedLogin({ responseCode }: Facts): Classified {
-  if (responseCode === 'PRIVACYREQUIRED') return { kind: 'tls', why: 'the server requires an encrypted connection' }
-  return { kind: 'auth_expired', why: 'the server refused the username or password' }
+/** Only `auth_expired` is about the username or password. After everything else they are still valid. */
+const REFUSALS: Readonly<Record<LoginRefusal, Classified>> = {
+  credentials: { kind: 'auth_expired', why: 'the server refused the username or password' },
+  connections: {
+    kind: 'rate_limited',
+    why: 'the mailbox has too many connections',
+    retryAfterMs: CONNECTIONS_MS,
+    busy: true,
+  },
+  limit: {
+    kind: 'rate_limited',
+    why: 'too many logins, connections or commands',
+    retryAfterMs: TOO_MANY_MS,
+    busy: true,
+  },
+  outage: { kind: 'unavailable', why: 'the server accepts no logins for now', busy: true },
+  administrator: {
+    kind: 'unavailable',
+    why: 'the server refused the login and names its administrator as the one to ask',
+    retryAfterMs: ADMINISTRATOR_MS,
+    busy: true,
+  },
+  protocol: { kind: 'unavailable', why: 'the server did not understand the login' },
+  encryption: { kind: 'tls', why: 'the server requires an encrypted connection' },
+}
+
+const MAX_WORDS = 1000
+
+function refusedLogin({ responseCode, words, refused }: Facts): Classified {
+  // The text may begin with the tag and the status, as in "BAD User is authenticated but not connected".
+  const text = words.trimStart().slice(0, MAX_WORDS).replace(/^(\S+ )?(NO|BAD)\b/, '')
+  return REFUSALS[meaningOfRefusal({ code: responseCode, words: text, isBad: refused === 'BAD' })]
 }
