@@ -47,6 +47,7 @@ import * as accountSearch from './0048-account-search.ts'
 import * as cheaperBursts from './0049-cheaper-bursts.ts'
 import * as confirmations from './0050-confirmations.ts'
 import * as strangers from './0051-strangers.ts'
+import * as secondAttempts from './0052-second-attempts.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -98,4 +99,5 @@ export const migrations: readonly Migration[] = [
   cheaperBursts,
   confirmations,
   strangers,
+  secondAttempts,
 ]

@@ -49,7 +49,12 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
     },
     features: {
       ownership: { hintGapMs: 10, ...options.owning },
-      sync: { retry: backoff, ...options.timing },
+      sync: {
+        retry: backoff,
+        // No attempt follows the one that confirms a refusal.
+        refusal: { confirmMs: 100, retry: { baseMs: 1_000_000, capMs: 1_000_000 } },
+        ...options.timing,
+      },
       backfill: { sweepMs: 200 },
       ...(options.imap && { imapLimits: options.imap }),
       ...(options.mail && { mail: options.mail }),

@@ -10,6 +10,15 @@ import type { HostCircuits } from './host-circuits.ts'
 import { LimitPauses } from './limit-pauses.ts'
 import type { LoginPace } from './login-pace.ts'
 import { MailboxWork } from './mailbox/work.ts'
+import {
+  CONFIRMED,
+  confirmationInMs,
+  countRefusal,
+  delayAfterRefusal,
+  isConfirmed,
+  nextLoginInMs,
+  type Refusals,
+} from './refused-logins.ts'
 import { RunLog } from './run-log.ts'
 import { type AccountAtStart, RunRecord } from './run-record.ts'
 import type { AccountWork } from './work.ts'
@@ -41,6 +50,8 @@ export class AccountSync {
   #pausedUntil = Number.NEGATIVE_INFINITY
   /** The stored status already says that the account cannot be synced. */
   #isStalled = false
+  /** The status is `auth_error`. */
+  #isRefused = false
   #hasChanged = false
   /** A transaction of this run passed the fence. */
   #hasWritten = false
@@ -115,6 +126,11 @@ export class AccountSync {
     return this.#hasChanged
   }
 
+  /** Its credentials were refused, so that all that a later run needs is stored. */
+  get isRefused(): boolean {
+    return this.#isRefused
+  }
+
   /** Returns false when no run has begun since this request was made. */
   hasSeen(requestedAt: number): boolean {
     return this.#seenRequest === requestedAt
@@ -177,13 +193,17 @@ export class AccountSync {
       this.#seenRequest = syncRequestedAt
       this.#runLog.provider = account.provider
       const mail = this.#deps.mail(account.provider)
-      if (account.paused || account.status === 'auth_error' || mail === undefined) {
+      this.#isRefused = account.status === 'auth_error'
+      const isLoginDue = account.status !== 'auth_error' || mail?.kind === 'folders'
+      if (account.paused || mail === undefined || !isLoginDue) {
         await this.#skip(mail, syncRequestedAt)
         // An account whose provider is not configured any more stalls.
         if (mail !== undefined) this.#times.suspend(this.#accountId)
         this.#runLog.report(account.status === 'auth_error' ? 'refused' : 'paused')
         return {}
       }
+      const wait = this.#isRefused ? await this.#loginWait(mail, syncRequestedAt) : undefined
+      if (wait !== undefined) return wait
       const pause = syncRequestedAt === null ? await this.#earlierPause(account) : undefined
       if (pause !== undefined) return pause
       this.#work ??= this.#createWork(mail)
@@ -210,8 +230,25 @@ export class AccountSync {
     const stored = await this.#record.stored()
     this.#hasResumed = true
     if (stored !== undefined) this.#limitPauses.resume(stored, account.status === 'error')
-    const nextRunInMs = this.#limitPauses.leftMs
+    const confirmationMs = stored === undefined ? 0 : confirmationInMs(stored, this.#deps.clock.now())
+    const nextRunInMs = Math.max(this.#limitPauses.leftMs, confirmationMs)
     return nextRunInMs === 0 ? undefined : { failure: stored?.lastError, nextRunInMs }
+  }
+
+  /** Undefined when an account with refused credentials may log in again. */
+  async #loginWait(mail: MailProvider, syncRequestedAt: number | null): Promise<RunResult | undefined> {
+    const stored = await this.#record.stored()
+    let nextRunInMs = nextLoginInMs(stored, this.#deps.clock.now())
+    if (nextRunInMs === undefined) {
+      const refusals = { count: CONFIRMED, accessVersion: stored?.refusedVersion ?? 0 }
+      nextRunInMs = delayAfterRefusal(refusals, this.#timing.refusal)
+      await this.#record.loginPlanned(refusals, nextRunInMs, stored)
+    }
+    if (nextRunInMs === 0) return undefined
+    await this.#skip(mail, syncRequestedAt)
+    this.#times.suspend(this.#accountId)
+    this.#runLog.report('refused')
+    return { failure: stored?.lastError ?? undefined, nextRunInMs }
   }
 
   #createWork(mail: MailProvider): AccountWork {
@@ -274,7 +311,7 @@ export class AccountSync {
       const { violations } = this.#limitPauses
       await this.#record.succeeded(start, { isInSync: work.isInSync, nextRunInMs, limitViolations: violations })
     }
-    this.#isStalled = false
+    this.#isStalled = this.#isRefused = false
     this.#runLog.succeeded()
     if (!account.watch) {
       await work.close()
@@ -283,35 +320,52 @@ export class AccountSync {
     return { nextRunInMs: hasRecovered ? 0 : nextRunInMs }
   }
 
-  /** Retries every failure except those that need a new consent or password: they wait for a change of the account. */
+  /** Retries every failure except those that need a new consent: they wait for a change of the account. */
   async #failed(error: unknown, earlierFailures: number): Promise<RunResult> {
     if (!(error instanceof ProviderError)) throw error
     await this.#work?.close()
     const limitPauseMs = error.kind === 'limit_exceeded' ? this.#limitPauses.begin() : undefined
     const limitViolations = this.#limitPauses.violations
     const attempts = limitPauseMs === undefined ? earlierFailures + 1 : limitViolations
-    const isStalled = limitPauseMs !== undefined || attempts >= this.#timing.stalledAfter
-    // One refusal for lack of a scope may be the provider's mistake.
-    const isRefused = error.kind === 'auth_expired' || (error.missingScope && isStalled)
-    // An urgent run that failed leaves the pause in force.
-    const retryInMs = limitPauseMs ?? Math.max(this.#retryInMs(error, attempts), this.#pauseMs)
-    const nextRunInMs = isRefused ? undefined : retryInMs
     const accessVersion = this.#work?.triedAccessVersion
+    const refusals = await this.#refusals(error, accessVersion)
+    const isLate = limitPauseMs !== undefined || attempts >= this.#timing.stalledAfter
+    // One refusal for lack of a scope may be the provider's mistake.
+    const isConsentRefused = (error.kind === 'auth_expired' && refusals === undefined) || (error.missingScope && isLate)
+    const isRefused = isConsentRefused || (refusals !== undefined && isConfirmed(refusals))
+    // Refused credentials stay so until a login succeeds, whatever fails meanwhile.
+    const isStalled = isLate && refusals === undefined && !this.#isRefused
+    // An urgent run that failed leaves the pause in force.
+    const retryInMs =
+      refusals === undefined
+        ? (limitPauseMs ?? Math.max(this.#retryInMs(error, attempts), this.#pauseMs))
+        : delayAfterRefusal(refusals, this.#timing.refusal)
+    const nextRunInMs = isConsentRefused ? undefined : retryInMs
     await this.#record.failed(error, {
-      ...{ attempts, limitViolations, isRefused, isStalled, accessVersion, nextRunInMs },
+      ...{ attempts, limitViolations, isRefused, isStalled, accessVersion, refusals, nextRunInMs },
     })
-    this.#runLog.failed(error, { attempts, nextRunInMs, isStalled, wasStalled: this.#isStalled })
+    this.#runLog.failed(error, { attempts, nextRunInMs, isRefused, isStalled, wasStalled: this.#isStalled })
     this.#isStalled = isStalled
+    this.#isRefused ||= isRefused
     if (isStalled) this.#times.stored(this.#accountId)
     if (isRefused) this.#times.suspend(this.#accountId)
     return { failure: error, ...(nextRunInMs !== undefined && { nextRunInMs }) }
   }
 
+  /** Undefined when no login was refused, or when a refusal is certain. */
+  async #refusals({ kind }: ProviderError, accessVersion: number | undefined): Promise<Refusals | undefined> {
+    if (kind !== 'auth_expired' || accessVersion === undefined || this.#work?.repeatsRefusedLogins !== true)
+      return undefined
+    return countRefusal(await this.#record.stored(), accessVersion)
+  }
+
   #retryInMs(error: ProviderError, attempts: number): number {
     // 0: the provider named a date that, by our clock, has passed.
     const { retryAfterMs = 0 } = error
-    if (retryAfterMs === 0) return backoffMs(attempts, this.#timing.retry)
-    const pauseMs = retryAfterMs * (1 + 0.2 * Math.random())
+    const backoff = backoffMs(attempts, this.#timing.retry)
+    if (retryAfterMs === 0) return backoff
+    // A server that is only busy names no time, so that the pauses grow.
+    const pauseMs = Math.max(retryAfterMs * (1 + 0.2 * Math.random()), error.busy ? backoff : 0)
     if (this.#work?.waitsOutPauses === true) this.#pausedUntil = this.#deps.clock.monotonic() + pauseMs
     return pauseMs
   }

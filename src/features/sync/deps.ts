@@ -10,6 +10,7 @@ import type { Accounts, Fence, Ownership } from '../accounts/index.ts'
 import type { FolderCounts } from '../labels/index.ts'
 import type { BodyFetcher } from '../messages/index.ts'
 import type { LoginPaceLimits } from './login-pace.ts'
+import type { RefusalTiming } from './refused-logins.ts'
 
 export interface SyncSettings {
   /** How many of the newest messages the first sync of a folder stores. */
@@ -59,7 +60,7 @@ export interface SyncDeps {
 }
 
 /**
- * `retrying`: failed, with a next run. `stalled`: so often that the account's status says so. `refused`: waits for new credentials.
+ * `retrying`: failed, with a next run. `stalled`: so often that the account's status says so. `refused`: needs new credentials.
  * `paused`: did not run.
  */
 export type RunOutcome = 'succeeded' | 'retrying' | 'stalled' | 'refused' | 'paused'
@@ -95,6 +96,8 @@ export interface SyncTiming extends LoginPaceLimits {
   retry: Backoff
   /** Delay after a server exceeded a limit, because it will probably do so again. Survives restarts. */
   limitRetry: Backoff
+  /** When a refused login is repeated. */
+  refusal: RefusalTiming
 }
 
 export const DEFAULT_TIMING: SyncTiming = {
@@ -111,4 +114,5 @@ export const DEFAULT_TIMING: SyncTiming = {
   stalledAfterMs: 180_000,
   retry: { baseMs: 1000, capMs: 300_000 },
   limitRetry: { baseMs: 600_000, capMs: 86_400_000 },
+  refusal: { confirmMs: 20_000, retry: { baseMs: 60_000, capMs: 6 * 3_600_000 } },
 }

@@ -30,7 +30,7 @@ export class LimitPauses {
   }
 
   /** Continues the pauses of an earlier process: a restart must not lead to another flood. `isPaused`: the last run failed. */
-  resume({ limitViolations, nextRunAt }: SyncStateRow, isPaused: boolean): void {
+  resume({ limitViolations, nextRunAt }: Pick<SyncStateRow, 'limitViolations' | 'nextRunAt'>, isPaused: boolean): void {
     if (limitViolations === 0) return
     this.#violations = limitViolations
     this.#lastAt = this.#clock.monotonic()

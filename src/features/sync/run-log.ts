@@ -4,8 +4,10 @@ import type { RunOutcome, SyncDeps } from './deps.ts'
 
 interface FailedRun {
   attempts: number
-  /** Undefined when the account waits for new credentials. */
+  /** Undefined when the account waits for a new consent. */
   nextRunInMs: number | undefined
+  /** Only the user can help. */
+  isRefused: boolean
   isStalled: boolean
   wasStalled: boolean
 }
@@ -51,20 +53,21 @@ export class RunLog {
   }
 
   failed(error: ProviderError, run: FailedRun): void {
-    const { attempts, nextRunInMs, isStalled, wasStalled } = run
-    this.report(nextRunInMs === undefined ? 'refused' : isStalled ? 'stalled' : 'retrying')
+    const { attempts, nextRunInMs, isRefused, isStalled, wasStalled } = run
+    this.report(isRefused ? 'refused' : isStalled ? 'stalled' : 'retrying')
     const about = (operation: string) => ({
       ...{ ...this.#about(operation), error },
       metadata: { attempts, nextRunInMs, kind: error.kind, ...this.#counts },
     })
-    if (nextRunInMs === undefined) {
+    const seconds = Math.ceil((nextRunInMs ?? 0) / 1000)
+    if (isRefused) {
+      const next = nextRunInMs === undefined ? '' : ` The next attempt is in ${seconds} s.`
       this.#deps.log.warn(
-        `The provider refuses the account (${error.message}). Its sync waits until the user signs in again.`,
+        `The provider refuses the account (${error.message}). Its sync waits until the user signs in again.${next}`,
         about('sync.refuse'),
       )
       return
     }
-    const seconds = Math.ceil(nextRunInMs / 1000)
     if (error.kind === 'limit_exceeded' || error.retryAfterMs !== undefined) {
       const level = error.kind === 'limit_exceeded' ? 'warn' : 'info'
       this.#deps.log[level](`Syncing of the account pauses for ${seconds} s: ${error.message}.`, about('sync.pause'))

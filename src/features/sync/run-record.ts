@@ -2,6 +2,7 @@ import type { Tx } from '../../infra/db/index.ts'
 import type { ProviderError } from '../../providers/contract/index.ts'
 import { type Account, errorText, type WorkStatus } from '../accounts/index.ts'
 import type { SyncDeps } from './deps.ts'
+import type { Refusals } from './refused-logins.ts'
 import { cursorStore, type SyncStateRow, syncStateStore } from './store.ts'
 
 /** Polls that find nothing write nothing, so the stored `lastSyncAt` may be old, but by less than an hour. */
@@ -41,8 +42,14 @@ export class RunRecord {
     await this.#write((tx) => this.#deps.accounts.clearSyncRequest(tx, this.#accountId, syncRequestedAt))
   }
 
+  /** Plans a login of an account whose credentials were refused. */
+  async loginPlanned(refusals: Refusals, nextRunInMs: number, stored: SyncStateRow | undefined): Promise<void> {
+    const { attempts = 0, limitViolations = 0, lastError = null } = stored ?? {}
+    await this.#write((tx) => this.#saveState(tx, { attempts, limitViolations, lastError, nextRunInMs, refusals }))
+  }
+
   async hostUnreachable({ status }: Account): Promise<void> {
-    if (status === 'error') return
+    if (status === 'error' || status === 'auth_error') return
     await this.#write((tx) => this.#setStatus(tx, 'error', 'the mail server cannot be reached'))
   }
 
@@ -69,7 +76,7 @@ export class RunRecord {
       await accounts.synced(tx, this.#accountId)
       if (account.status !== 'connected') await this.#setStatus(tx, 'connected', null)
       if (syncRequestedAt !== null) await accounts.clearSyncRequest(tx, this.#accountId, syncRequestedAt)
-      await this.#saveState(tx, { ...state, attempts: 0, lastError: null })
+      await this.#saveState(tx, { ...state, attempts: 0, lastError: null, refusals: { count: 0, accessVersion: null } })
     })
     this.#hasStoredFailures = false
   }
@@ -84,15 +91,17 @@ export class RunRecord {
       isRefused: boolean
       isStalled: boolean
       accessVersion: number | undefined
+      /** Absent: the login was not refused. */
+      refusals: Refusals | undefined
       nextRunInMs: number | undefined
     },
   ): Promise<void> {
-    const { attempts, limitViolations, nextRunInMs } = run
+    const { attempts, limitViolations, refusals, nextRunInMs } = run
     this.#hasStoredFailures = true
     await this.#write(async (tx) => {
       if (run.isRefused) await this.#setStatus(tx, 'auth_error', error.message, run.accessVersion)
       else if (run.isStalled) await this.#setStatus(tx, 'error', error.message)
-      await this.#saveState(tx, { attempts, limitViolations, lastError: errorText(error), nextRunInMs })
+      await this.#saveState(tx, { attempts, limitViolations, lastError: errorText(error), nextRunInMs, refusals })
     })
   }
 
@@ -107,12 +116,18 @@ export class RunRecord {
     tx: Tx,
     {
       nextRunInMs,
+      refusals,
       ...state
-    }: Pick<SyncStateRow, 'attempts' | 'lastError' | 'limitViolations'> & { nextRunInMs: number | undefined },
+    }: Pick<SyncStateRow, 'attempts' | 'lastError' | 'limitViolations'> & {
+      nextRunInMs: number | undefined
+      refusals?: { count: number; accessVersion: number | null } | undefined
+    },
   ): Promise<void> {
     const now = this.#deps.clock.now()
     const nextRunAt = nextRunInMs === undefined ? null : Math.round(now + nextRunInMs)
-    await syncStateStore(tx).save({ accountId: this.#accountId, ...state, lastRunAt: now, nextRunAt })
+    const columns = { accountId: this.#accountId, ...state, lastRunAt: now, nextRunAt }
+    const refused = refusals && { refusals: refusals.count, refusedVersion: refusals.accessVersion }
+    await syncStateStore(tx).save({ ...columns, ...refused })
   }
 
   #setStatus(tx: Tx, status: WorkStatus, reason: string | null, accessVersion?: number): Promise<void> {

@@ -75,8 +75,8 @@ export function sync(deps: SyncDeps): Sync {
     }
     account ??= create(accountId, epoch)
     const result = await account.run(context)
-    // Nothing is planned: it is paused, or its credentials were refused. Thousands of such accounts must cost no memory.
-    const isIdle = result.nextRunInMs === undefined && result.failure === undefined
+    // It is paused, or its credentials were refused. Thousands of such accounts must cost little memory.
+    const isIdle = account.isRefused || (result.nextRunInMs === undefined && result.failure === undefined)
     if (isIdle && !account.hasChanged) await drop(accountId)
     return result
   }

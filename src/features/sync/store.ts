@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import type { Insertable, Selectable } from 'kysely'
 import { compiledOnce, type Handle, type Tables, type Tx } from '../../infra/db/index.ts'
 
 export type CursorRow = Selectable<Tables['syncCursors']>
@@ -124,7 +124,8 @@ export function syncStateStore(handle: Handle) {
       return new Map(rows.map((row) => [row.accountId, row]))
     },
 
-    async save({ accountId, ...state }: SyncStateRow): Promise<void> {
+    /** Leaves the refusals as they are unless they are given. */
+    async save({ accountId, ...state }: Insertable<Tables['syncStates']>): Promise<void> {
       await handle
         .insertInto('syncStates')
         .values({ accountId, ...state })

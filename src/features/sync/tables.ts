@@ -31,6 +31,9 @@ interface SyncStateTable {
   lastError: string | null
   /** Times in a row that the mail server exceeded the limits, syncs that succeeded in between included. */
   limitViolations: number
+  /** How often in a row the mail server has refused the credentials of `refusedVersion`, an `accessVersion`. */
+  refusals: Generated<number>
+  refusedVersion: Generated<number | null>
 }
 
 declare module '../../infra/db/db.ts' {

@@ -10,6 +10,8 @@ export interface AccountWork {
   readonly isOpen: boolean
   /** Whether a pause that the provider asks for applies to the account, so that no run may start before it ends. */
   readonly waitsOutPauses: boolean
+  /** Whether a server may refuse valid credentials, so that a refused login is repeated. */
+  readonly repeatsRefusedLogins: boolean
   /** Version of the credentials used last. */
   readonly triedAccessVersion: number | undefined
   /** False when a folder could not be read since the last full sync began. */

@@ -78,17 +78,63 @@ describe.skipIf(!dovecotAvailable())('sync failures', () => {
       await eventually(async () =>
         expect(await service.accounts.get(accountId)).toMatchObject({ status: 'auth_error' }),
       )
-      const refusals = async () =>
-        (await server.log()).split('\n').filter((line) => line.includes(user) && /auth failed/.test(line)).length
+      const refusals = async () => (await server.log()).split('\n').filter((line) => isRefusalOf(line, user)).length
       const before = await refusals()
       await box.deliver('a')
       await service.synced(accountId)
-      await eventually(() => expect(service.sync.state(accountId)).toMatchObject({ state: 'idle' }))
+      await eventually(() => expect(service.sync.state(accountId)).toMatchObject({ state: 'waiting' }))
       expect(await refusals()).toBe(before)
       await service.link(server, user, 'two')
       await received('a')
       await connected(service, accountId)
       expect(await accountEvents(db, accountId)).toEqual(['account.auth_error', 'account.updated', 'account.recovered'])
+    })
+
+    it('reports no refusal of a password that the second attempt does not confirm', async () => {
+      const confirming = { timing: { refusal: { confirmMs: 3000, retry: { baseMs: 1000, capMs: 1000 } } } }
+      const { db, user, box, service, accountId, received } = await syncedMailbox(server, open, confirming)
+      await server.setPassword(user, 'two')
+      await server.kick(user)
+      const lastError = () => service.sync.state(accountId)?.lastError
+      await eventually(() => expect(lastError()).toContain('refused the username or password'))
+      await server.setPassword(user, 'one')
+      await box.deliver('a')
+      await received('a')
+      await connected(service, accountId)
+      expect(await accountEvents(db, accountId)).toEqual([])
+    })
+
+    it('recovers from refused passwords by itself when the server accepts them again', async () => {
+      const healing = { timing: { refusal: { confirmMs: 50, retry: { baseMs: 500, capMs: 1000 } } } }
+      const { db, user, box, service, accountId, received } = await syncedMailbox(server, open, healing)
+      await server.setPassword(user, 'two')
+      await server.kick(user)
+      await eventually(async () =>
+        expect(await service.accounts.get(accountId)).toMatchObject({ status: 'auth_error' }),
+      )
+      await box.deliver('a')
+      await server.setPassword(user, 'one')
+      await received('a')
+      await connected(service, accountId)
+      expect(await accountEvents(db, accountId)).toEqual(['account.auth_error', 'account.recovered'])
+    })
+
+    it('plans the next login of refused credentials across a restart', async () => {
+      const { db, user, service, accountId } = await syncedMailbox(server, open)
+      await server.setPassword(user, 'two')
+      await server.kick(user)
+      await eventually(async () =>
+        expect(await service.accounts.get(accountId)).toMatchObject({ status: 'auth_error' }),
+      )
+      const planned = (await stateOf(db, accountId)).nextRunAt
+      await service.stop()
+      const refusals = async () => (await server.log()).split('\n').filter((line) => isRefusalOf(line, user)).length
+      const before = await refusals()
+      const next = syncService(db)
+      onTestFinished(() => next.stop())
+      await next.start()
+      await eventually(() => expect(next.sync.state(accountId)).toMatchObject({ state: 'waiting' }))
+      expect([await refusals(), (await stateOf(db, accountId)).nextRunAt]).toEqual([before, planned])
     })
 
     it('waits when the server refuses more connections, works with one, and does not report a wrong password', async () => {
@@ -251,4 +297,12 @@ async function ownerOf(db: Db, email: string): Promise<string> {
 async function sessions(server: Dovecot, user: string): Promise<number> {
   const lines = (await server.doveadm('who', '-1', user)).split('\n').slice(1)
   return lines.filter((line) => line.startsWith(`${user} `)).length
+}
+
+function isRefusalOf(line: string, user: string): boolean {
+  return line.includes(user) && /auth failed/.test(line)
+}
+
+async function stateOf(db: Db, accountId: string) {
+  return db.read.selectFrom('syncStates').selectAll().where('accountId', '=', accountId).executeTakeFirstOrThrow()
 }

@@ -35,6 +35,7 @@ const VANISHED_MS = 5_000
  */
 export class FolderWork implements AccountWork {
   readonly waitsOutPauses = false
+  readonly repeatsRefusedLogins = true
   readonly #deps: SyncDeps
   readonly #timing: SyncTiming
   readonly #account: Omit<OwnedAccount, 'provider'>

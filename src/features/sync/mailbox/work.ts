@@ -38,6 +38,7 @@ export class MailboxWork implements AccountWork {
   /** There is no connection to lose, so every failure belongs to a request. */
   readonly isOpen = true
   readonly waitsOutPauses = true
+  readonly repeatsRefusedLogins = false
   readonly #deps: SyncDeps
   readonly #timing: SyncTiming
   readonly #account: Omit<OwnedAccount, 'provider'>
