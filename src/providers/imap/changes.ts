@@ -8,6 +8,7 @@ import {
   ProviderError,
 } from '../contract/index.ts'
 import { connectionLost, providerError } from './errors.ts'
+import { canonicalFlags } from './flags.ts'
 import { imapFolderChanges } from './folder-changes.ts'
 import { flagState } from './map.ts'
 import type { RequestConnection } from './request-connection.ts'
@@ -116,7 +117,7 @@ async function readFlags(imap: ImapFlow, uids: readonly number[]): Promise<Map<n
   const found = new Map<number, Set<string>>()
   const wanted = new Set(uids)
   for await (const row of imap.fetch(uidSet(sorted(uids)), { uid: true, flags: true }, { uid: true })) {
-    if (wanted.has(row.uid) && row.flags !== undefined) found.set(row.uid, new Set(row.flags))
+    if (wanted.has(row.uid) && row.flags !== undefined) found.set(row.uid, canonicalFlags(row.flags))
   }
   return found
 }

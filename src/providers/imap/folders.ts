@@ -2,6 +2,7 @@ import type { ListResponse, MailboxObject, StatusObject } from 'imapflow'
 import { cleanText, truncateText } from '../../lib/text.ts'
 import { type FolderRole, ProviderError, type RemoteFolder } from '../contract/index.ts'
 import type { ImapClient } from './client.ts'
+import { hasFlag } from './flags.ts'
 
 const ROLES: Readonly<Record<string, FolderRole>> = {
   '\\Inbox': 'inbox',
@@ -74,7 +75,7 @@ function listingOf(listed: readonly ListResponse[], withStates: boolean): Listin
 }
 
 function remoteFolder(folder: ListResponse, counts: ReadonlyMap<bigint, number>): RemoteFolder {
-  const selectable = !folder.flags.has('\\Noselect') && !folder.flags.has('\\NonExistent')
+  const selectable = !hasFlag(folder.flags, '\\Noselect') && !hasFlag(folder.flags, '\\NonExistent')
   const uidValidity = folder.status?.uidValidity
   const isUnique = uidValidity !== undefined && uidValidity > TIMESTAMP_LIKE && counts.get(uidValidity) === 1
   return {

@@ -3,6 +3,7 @@ import { isProgrammingError } from '../../lib/programming-errors.ts'
 import { sha256 } from '../../lib/sha256.ts'
 import type { RemoteMessage } from '../contract/index.ts'
 import { cleanField, headerFields, mayBeDeliveryReport, parseHeaders, snippet } from '../mime/index.ts'
+import { hasFlag } from './flags.ts'
 import { attachmentsOf, firstText, type Leaf, leaves, searchTextOf, TEXT_BYTES, unstructuredText } from './parts.ts'
 
 const MAX_HEADER_BYTES = 128 * 1024
@@ -34,7 +35,7 @@ export interface MapContext {
 }
 
 export function flagState(flags: ReadonlySet<string> | undefined): { unread: boolean; starred: boolean } {
-  return { unread: !flags?.has('\\Seen'), starred: flags?.has('\\Flagged') ?? false }
+  return { unread: !hasFlag(flags, '\\Seen'), starred: hasFlag(flags, '\\Flagged') }
 }
 
 export interface Mapped {

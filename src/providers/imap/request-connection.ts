@@ -2,6 +2,7 @@ import type { MailboxObject } from 'imapflow'
 import type { MailAccess } from '../contract/index.ts'
 import { type Dialing, dial, type ImapClient } from './client.ts'
 import { connectionLost, providerError, timeoutError } from './errors.ts'
+import { acceptFlagsInAnyCase } from './flags.ts'
 import { type WorkLimits, withinLimits } from './work-limits.ts'
 
 /** The largest request is for 4 MB of a text and 1 MB of its header. */
@@ -79,7 +80,7 @@ export class RequestConnection {
       ...task,
       prepare: async ({ imap }) => {
         const selected = imap.mailbox && imap.mailbox.path === path && !fresh && readOnly ? imap.mailbox : undefined
-        return selected ?? imap.mailboxOpen(path, { readOnly })
+        return selected ?? acceptFlagsInAnyCase(await imap.mailboxOpen(path, { readOnly }))
       },
       work,
     })
