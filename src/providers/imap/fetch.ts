@@ -49,14 +49,22 @@ async function fetchRange(
 ): Promise<Map<number, RemoteMessage>> {
   const found = new Map<number, RemoteMessage>()
   const withoutText: { uid: number; leaf: Leaf }[] = []
-  const unparsedBefore = client.unparsedLines()
-  const wasRefused = await forEachRow(client.imap, range, messageQuery, async (row) => {
-    if (!isRequested(row, plan, found) || only?.has(row.uid) === false) return
+  const take = async (row: FetchMessageObject) => {
     const { message, missingText } = await remoteMessage(row, mapContext(client, row.uid, plan))
     found.set(row.uid, message)
     if (missingText !== undefined) withoutText.push({ uid: row.uid, leaf: missingText })
+  }
+  const unparsedBefore = client.unparsedLines()
+  let hasEmptyHeaders = false
+  const wasRefused = await forEachRow(client.imap, range, messageQuery, async (row) => {
+    hasEmptyHeaders ||= isWithoutHeader(row)
+    if (isRequested(row, plan, found) && only?.has(row.uid) !== false) await take(row)
   })
-  if (wasRefused || client.unparsedLines() !== unparsedBefore) await fetchMissing(client, range, plan, found)
+  // The server reports with the NOOP which of these messages were just deleted.
+  if (hasEmptyHeaders) await client.imap.noop()
+  if (wasRefused || hasEmptyHeaders || client.unparsedLines() !== unparsedBefore) {
+    await fetchMissing(client, range, plan, found, take)
+  }
   await fetchTexts(client.imap, withoutText, found)
   return found
 }
@@ -65,7 +73,12 @@ function mapContext({ onFault }: ImapClient, uid: number, plan: FetchPlan): MapC
   return { uidValidity: plan.uidValidity, isNew: plan.isNew(uid), nowMs: plan.nowMs, onFault }
 }
 
-/** Rows may also be unsolicited flag updates, which have no header, or just deleted messages, whose header is NIL. */
+/** The header is NIL: the message was just deleted, or its header is empty. */
+function isWithoutHeader({ uid, headers }: FetchMessageObject): boolean {
+  return Boolean(uid) && headers !== undefined && bytesOf(headers) === undefined
+}
+
+/** Rows may also be unsolicited flag updates, which have no header. */
 function isRequested(row: FetchMessageObject, plan: FetchPlan, found: ReadonlyMap<number, unknown>): boolean {
   const isMessage = Boolean(row.uid) && bytesOf(row.headers) !== undefined
   return isMessage && row.uid >= plan.lowUid && (found.has(row.uid) || found.size < plan.limit)
@@ -98,20 +111,41 @@ async function forEachRow(
 
 /**
  * One bad message must not hide the others: imapflow silently drops a row that it cannot parse, and some servers refuse the entire
- * command. Messages of the folder that are not among the rows are fetched again one by one, without structure.
+ * command. Messages of the folder that are not among the rows are fetched one by one. Where the range is open, messages that have
+ * arrived since are among them.
  */
-async function fetchMissing(client: ImapClient, range: string, plan: FetchPlan, found: Map<number, RemoteMessage>) {
+async function fetchMissing(
+  client: ImapClient,
+  range: string,
+  plan: FetchPlan,
+  found: Map<number, RemoteMessage>,
+  take: (row: FetchMessageObject) => Promise<void>,
+) {
   const present = new Map<number, Set<string> | undefined>()
   await forEachRow(client.imap, range, { uid: true, flags: true }, async (row) => {
     if (row.uid >= plan.lowUid) present.set(row.uid, row.flags)
   })
   const missing = [...present.keys()].filter((uid) => !found.has(uid)).sort((left, right) => left - right)
-  for (const uid of missing.slice(0, plan.limit - found.size)) {
-    await forEachRow(client.imap, `${uid}`, bareQuery, async (row) => {
-      if (row.uid !== uid || bytesOf(row.headers) === undefined) return
-      found.set(uid, (await remoteMessage(row, mapContext(client, uid, plan))).message)
-    })
+  const left = plan.limit - found.size
+  const highest = Math.max(...found.keys())
+  for (const [index, uid] of missing.entries()) {
+    // The next fetch begins above the highest UID, so that what is missing below it would be lost.
+    if (index >= left && uid > highest) return
+    await fetchAlone(client, uid, take)
     if (!found.has(uid)) found.set(uid, unreadableMessage(uid, present.get(uid), mapContext(client, uid, plan)))
+  }
+}
+
+/** Fetches everything of a message, and without its structure only when that fails. */
+async function fetchAlone(client: ImapClient, uid: number, take: (row: FetchMessageObject) => Promise<void>) {
+  for (const query of [messageQuery, bareQuery]) {
+    let isTaken = false
+    await forEachRow(client.imap, `${uid}`, query, async (row) => {
+      if (row.uid !== uid || row.headers === undefined) return
+      isTaken = true
+      await take(row)
+    })
+    if (isTaken) return
   }
 }
 
