@@ -69,8 +69,8 @@ export function imapLiveReads(connection: () => RequestConnection, { clock, read
         const row = await imap.fetchOne(range, { uid: true, ...query }, { uid: true })
         if (!row) throw notFound(doing)
         const bytes = bytesOf(part === undefined ? row.source : row.bodyParts?.get(part.toLowerCase()))
-        // Some servers return NIL past the end. At the beginning it means that the message was just deleted.
-        if (bytes === undefined && start === 0) throw notFound(doing)
+        // Some servers return NIL past the end, too.
+        if (bytes === undefined && start === 0) await ensurePresent(imap, range, doing)
         return bytes ?? Buffer.alloc(0)
       })
       if (chunk.length > 0) yield chunk
@@ -116,7 +116,7 @@ export function imapLiveReads(connection: () => RequestConnection, { clock, read
     getBody: (location) =>
       atMessage(location, 'reading a message', async (imap, range) => {
         const row = await imap.fetchOne(range, { uid: true, bodyStructure: true, bodyParts: [header] }, { uid: true })
-        if (row && bytesOf(row.headers) === undefined) throw notFound('reading a message')
+        if (row && bytesOf(row.headers) === undefined) await ensurePresent(imap, range, 'reading a message')
         const parts = row && row.bodyStructure !== undefined ? leaves(row.bodyStructure) : []
         if (!row || parts.length === 0) return unstructuredBody(imap, range)
         const textOf = (type: 'text/plain' | 'text/html') =>
@@ -131,7 +131,8 @@ export function imapLiveReads(connection: () => RequestConnection, { clock, read
     async openRaw(location) {
       const sizeBytes = await atMessage(location, 'reading a message', async (imap, range) => {
         const row = await imap.fetchOne(range, { uid: true, size: true, bodyParts: [firstByte] }, { uid: true })
-        if (!row || bytesOf(row.headers) === undefined) throw notFound('reading a message')
+        if (!row) throw notFound('reading a message')
+        if (bytesOf(row.headers) === undefined) await ensurePresent(imap, range, 'reading a message')
         return row.size && (await endsAt(imap, range, row.size)) ? row.size : null
       })
       return {
@@ -176,6 +177,12 @@ const header = { key: 'header', start: 0, maxLength: MAX_HEADER_BYTES }
 
 function notFound(doing: string): ProviderError {
   return new ProviderError('not_found', `${doing}: it is no longer in this folder`)
+}
+
+/** NIL is an empty part, or that of a message that was just deleted, which the server reports with the NOOP. */
+async function ensurePresent(imap: ImapFlow, range: string, doing: string): Promise<void> {
+  await imap.noop()
+  if (!(await imap.fetchOne(range, { uid: true, flags: true }, { uid: true }))) throw notFound(doing)
 }
 
 function newestFirst(left: RemoteMessage, right: RemoteMessage): number {
