@@ -1,5 +1,6 @@
 import { parser } from 'imapflow/lib/handler/imap-handler.js'
 import { providerError } from '../../src/providers/imap/errors.ts'
+import { FolderNames } from '../../src/providers/imap/folder-names.ts'
 import { remoteMessage } from '../../src/providers/imap/map.ts'
 import { firstText, parseSource, unstructuredText } from '../../src/providers/imap/parts.ts'
 import { RepeatedListing } from '../../src/providers/imap/repeated-listing.ts'
@@ -31,6 +32,21 @@ const RESPONSES: Shape[] = [
   ['line ends', filled('', '\r\n')],
   ['no line end', filled('* X ', 'a ')],
 ]
+
+/** Names that are not modified UTF-7. */
+const FOLDERS: Shape[] = [
+  ['folders with one name', filled('', '* LIST () "/" "R&D"\r\n', 'A1 OK done\r\n')],
+  ['folders with many names', (size) => folders(size, (index) => `R&D${index}`)],
+  ['folders in UTF-8 and latin1', (size) => folders(size, (index) => `\xc3\xa9${index}/\xe9`)],
+  ['one long name', filled('* LIST () "/" "', '&', '"\r\nA1 OK done\r\n')],
+  ['a long name as a literal', filled('* LIST () "/" {60000}\r\n', '&AOk-', '\r\nA1 OK done\r\n')],
+]
+
+function folders(size: number, nameOf: (index: number) => string): string {
+  let text = ''
+  for (let index = 0; text.length < size; index += 1) text += `* LIST () "/" "${nameOf(index)}"\r\n`
+  return `${text}A1 OK done\r\n`
+}
 
 /** The lines of a response as imapflow receives them, without their line ends. */
 function parsedLines(text: string): unknown {
@@ -129,6 +145,27 @@ export const IMAP: HostileCase[] = [
         }
       },
     })),
+  ),
+  ...casesOf(
+    'names of folders',
+    { isOnThread: true, totalMs: 2000 },
+    [...RESPONSES, ...FOLDERS].flatMap(([shape, text]) =>
+      [false, true].map((usesUtf8) => ({
+        shape: `${shape}${usesUtf8 ? ', in UTF-8' : ''}`,
+        size: MB,
+        prepare(size: number) {
+          const response = text(size)
+          return () => {
+            const gate = new ResponseGate({ ...RESPONSE_LIMITS, responseBytes: 2 * MB })
+            const names = new FolderNames(() => usesUtf8)
+            inChunks(response, 2048, (chunk) => {
+              gate.forgetFolders()
+              names.pass(gate.pass(chunk))
+            })
+          }
+        },
+      })),
+    ),
   ),
   ...casesOf('messages over IMAP', { isOnThread: true }, [
     ...BODIES.map(([shape, text]) => ({

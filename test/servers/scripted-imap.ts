@@ -19,8 +19,8 @@ export interface ImapScript {
   onStatus?(folder: string, say: (...lines: string[]) => void): void
   /** Called before the response to `UID …`, with the rest of the command. */
   onUid?(command: string, say: (...lines: string[]) => void): void
-  /** Called before the response to a command. Return true when the command gets no other response. */
-  onCommand?(name: string, socket: TLSSocket, tag: string): boolean | undefined
+  /** Called before the response to a command, with its line as bytes (latin1). Return true when the command gets no other response. */
+  onCommand?(name: string, socket: TLSSocket, tag: string, line: string): boolean | undefined
   /** Called when the client enters IDLE. */
   onIdle?(say: (...lines: string[]) => void, socket: TLSSocket): void
 }
@@ -71,7 +71,7 @@ export async function startScriptedImap(script: ImapScript): Promise<ScriptedIma
           script.onIdle?.(say, socket)
           continue
         }
-        if (script.onCommand?.(name, socket, tag)) continue
+        if (script.onCommand?.(name, socket, tag, line)) continue
         if (name === 'CAPABILITY') say(`CAPABILITY ${capabilities}`)
         if (name === 'ENABLE') say('ENABLED CONDSTORE')
         if (name === 'LIST') say(...(line.endsWith('""') ? ['LIST (\\Noselect) "/" ""'] : listed))

@@ -6,7 +6,9 @@ import { untilAborted } from '../../lib/abort.ts'
 import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import { isProgrammingError } from '../../lib/programming-errors.ts'
 import { type ImapSettings, type MailAccess, ProviderError } from '../contract/index.ts'
+import { interceptCommands } from './commands.ts'
 import { providerError, timeoutError } from './errors.ts'
+import { FolderNames } from './folder-names.ts'
 import { gatedTransport } from './gated-socket.ts'
 import { IdlePoll } from './idle-poll.ts'
 import type { Pacing } from './pacing.ts'
@@ -137,6 +139,7 @@ function newClient(
   const listings = new RepeatedListing()
   let send: (text: string) => void = () => {}
   const idle = new IdlePoll((text) => send(text))
+  const names = new FolderNames(() => usesUtf8(imap))
   const listeners = new Set<(total: Traffic) => void>()
   let unparsedLines = 0
   let failure: unknown
@@ -179,7 +182,7 @@ function newClient(
     maxLineLength: Math.max(limits.lineBytes, limits.searchBytes),
     maxResponseSize: limits.responseBytes,
     transport: gatedTransport({
-      ...{ gate, listings, idle, turns },
+      ...{ gate, listings, idle, names, turns },
       onSocket(sendBy) {
         send = sendBy
       },
@@ -202,6 +205,7 @@ function newClient(
     if (isProgrammingError(reason)) onFault(reason)
     imap.close()
   }
+  interceptCommands(imap, names, () => gate.forgetFolders())
   // An error event without a listener would end the process. A close event always follows.
   imap.on('error', closeWith)
   return {
@@ -220,6 +224,12 @@ function newClient(
     closeWith,
     onFault,
   }
+}
+
+/** Whether names of folders are UTF-8 on this connection, as imapflow decides it. */
+function usesUtf8({ enabled, capabilities }: ImapFlow): boolean {
+  if (enabled.has('UTF8=ACCEPT') || enabled.has('IMAP4REV2')) return true
+  return capabilities.has('IMAP4rev2') && !capabilities.has('IMAP4rev1')
 }
 
 /** Capabilities, greetings and refusals are short. */

@@ -166,6 +166,9 @@ const MAX_WORDS = 1000
 
 function refusedLogin({ responseCode, words, refused }: Facts): Classified {
   // The text may begin with the tag and the status, as in "BAD User is authenticated but not connected".
-  const text = words.trimStart().slice(0, MAX_WORDS).replace(/^(\S+ )?(NO|BAD)\b/, '')
+  const text = words
+    .trimStart()
+    .slice(0, MAX_WORDS)
+    .replace(/^(\S+ )?(NO|BAD)\b/, '')
   return REFUSALS[meaningOfRefusal({ code: responseCode, words: text, isBad: refused === 'BAD' })]
 }

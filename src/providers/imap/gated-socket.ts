@@ -1,6 +1,7 @@
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { ImapTransport } from 'imapflow'
+import type { FolderNames } from './folder-names.ts'
 import type { IdlePoll } from './idle-poll.ts'
 import type { ParserTurns, Parsing } from './parser-turns.ts'
 import type { RepeatedListing } from './repeated-listing.ts'
@@ -10,6 +11,7 @@ export interface Gates {
   gate: ResponseGate
   listings: RepeatedListing
   idle: IdlePoll
+  names: FolderNames
   turns: ParserTurns
   /** The connection is this socket now, which TLS may replace. What `send` writes is not reported as sent by imapflow. */
   onSocket(send: (text: string) => void): void
@@ -85,7 +87,7 @@ class GatedSocket implements Parsing {
   }
 
   step(): number {
-    const { gate, listings, idle } = this.#gates
+    const { gate, listings, idle, names } = this.#gates
     const [chunk] = this.#received
     if (chunk === undefined) return 0
     if (chunk === null) {
@@ -98,7 +100,7 @@ class GatedSocket implements Parsing {
     else this.#received[0] = chunk.subarray(SLICE_BYTES)
     const linesBefore = gate.lines
     try {
-      const passed = listings.pass(idle.pass(gate.pass(slice)))
+      const passed = names.pass(listings.pass(idle.pass(gate.pass(slice))))
       this.#gates.onData(slice.length)
       // A limit on the traffic may just have closed the connection. An empty slice still makes the stream read on.
       if (!this.#socket.destroyed) this.#push(passed)

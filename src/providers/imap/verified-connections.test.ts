@@ -12,14 +12,14 @@ async function opened(script: ImapScript = {}) {
   const server = closing(
     await startScriptedImap({
       ...script,
-      onCommand(name, socket, tag) {
+      onCommand(name, socket, tag, line) {
         if (name === 'LOGIN') {
           open += 1
           socket.once('close', () => {
             open -= 1
           })
         }
-        return script.onCommand?.(name, socket, tag)
+        return script.onCommand?.(name, socket, tag, line)
       },
     }),
   )
