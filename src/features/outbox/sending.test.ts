@@ -337,6 +337,11 @@ describe.skipIf(!dovecotAvailable())('sending for an imap account', () => {
       [{ headers: { 'X-A\r\nBcc': 'x' } }, 'body.headers.X-A\r\nBcc'],
       [{ attachments: [{ filename: 'a', content: '###' }] }, 'body.attachments.0.content'],
       [{ attachments: [{ filename: 'a' }] }, 'body.attachments.0'],
+      [{ attachments: [{ filename: 'a', content: '', contentType: 'text' }] }, 'body.attachments.0.contentType'],
+      [
+        { attachments: [{ filename: 'a', content: '', contentType: 'multipart/mixed; boundary=x' }] },
+        'body.attachments.0.contentType',
+      ],
     ]
     for (const [changes, path] of cases) {
       const { status, body } = await send({ ...HELLO, ...changes })

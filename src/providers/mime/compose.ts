@@ -1,6 +1,7 @@
 import { asciiEmail } from '../../lib/email-address.ts'
 import { truncateCharacters, truncateText } from '../../lib/text.ts'
 import type { OutgoingAttachment, RemoteAddress } from '../contract/index.ts'
+import { parseFileType } from './content-type.ts'
 import { cleanField } from './headers.ts'
 import { htmlToText } from './text.ts'
 
@@ -125,15 +126,12 @@ function attachment({ filename, contentType, content, contentId }: OutgoingAttac
   const cid = contentId === null ? '' : contentId.replace(/[^\x21-\x3b\x3d\x3f-\x7e]/g, '').slice(0, MAX_CONTENT_ID)
   return {
     filename: cleanField(filename, MAX_FILENAME).replace(/[/\\]/g, '_') || 'attachment',
-    contentType: MIME_TYPE.test(contentType) ? contentType.toLowerCase() : 'application/octet-stream',
+    contentType: parseFileType(contentType).contentType ?? 'application/octet-stream',
     contentDisposition: cid === '' ? ('attachment' as const) : ('inline' as const),
     content,
     ...(cid !== '' && { cid }),
   }
 }
-
-/** Multipart types would need their own boundaries. */
-const MIME_TYPE = /^(?!multipart\/)[a-z0-9][\w!#$&^.+-]{0,60}\/[\w!#$&^.+-]{1,60}$/i
 
 /** Without line ends and control characters, which could begin another field. */
 function oneLine(text: string): string {

@@ -13,6 +13,7 @@ export {
   type OutgoingMessage,
   SENT_TOKEN_HEADER,
 } from './compose.ts'
+export { parseFileType } from './content-type.ts'
 export {
   type DeliveryReport,
   isMailSystem,

@@ -21,6 +21,11 @@ it('takes a composed message apart: header, bodies, images and files', async () 
       content: randomFillSync(Buffer.alloc(1_000_003)),
     },
     { filename: 'notes.txt', contentType: 'text/plain', content: Buffer.from('--not a boundary\r\n') },
+    {
+      filename: 'invite.ics',
+      contentType: 'text/calendar; method=REQUEST; charset=UTF-8',
+      content: Buffer.from('BEGIN:VCALENDAR'),
+    },
     { filename: 'empty', contentType: 'application/pdf', content: Buffer.alloc(0) },
     { filename: 'original.eml', contentType: 'message/rfc822', content: forwarded },
   ]

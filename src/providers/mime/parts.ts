@@ -1,5 +1,6 @@
 import PostalMime from 'postal-mime'
 import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
+import { withoutFileName } from './content-type.ts'
 import { type Header, headerValue, parseHeaders } from './headers.ts'
 
 /** A message of `composeMessage` as its parts, for providers that take large messages in pieces. */
@@ -95,7 +96,7 @@ async function attachmentOf({ head, headers, body }: Leaf): Promise<ComposedAtta
   const encoding = headerValue(headers, 'content-transfer-encoding')?.toLowerCase()
   return {
     filename: named?.filename ?? 'attachment',
-    contentType: named?.mimeType ?? 'application/octet-stream',
+    contentType: withoutFileName(headerValue(headers, 'content-type') ?? '') ?? 'application/octet-stream',
     contentId: named?.contentId?.replace(/^<|>$/g, '') ?? null,
     content: () => (encoding === 'base64' ? decodedBase64(body) : Promise.resolve(body)),
   }

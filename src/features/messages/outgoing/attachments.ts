@@ -3,6 +3,7 @@ import { ATTACHMENT_BODY_LIMIT, type UploadedFile } from '../../../infra/http/in
 import { type ErrorDetail, invalid } from '../../../lib/errors.ts'
 import { documented, nullable } from '../../../lib/json-schema.ts'
 import type { OutgoingAttachment, RemoteFile } from '../../../providers/contract/index.ts'
+import { parseFileType } from '../../../providers/mime/index.ts'
 import type { MessageReader } from '../reading/reader.ts'
 
 /** Of one message. */
@@ -21,7 +22,10 @@ const attachmentInput = Type.Object(
   {
     filename: Type.Optional(Type.String({ description: 'Required with `content`. Default for `part`: its filename.' })),
     contentType: Type.Optional(
-      Type.String({ description: 'Default: the type of the `part`, else application/octet-stream.' }),
+      Type.String({
+        description:
+          'With its parameters, as in `text/calendar; method=REQUEST`. Not a multipart type. Default: the type of the `part`, without parameters, else application/octet-stream.',
+      }),
     ),
     content: Type.Optional(Type.String({ description: 'Base64.' })),
     part: Type.Optional(
@@ -80,22 +84,29 @@ export function parseAttachments(
     return []
   }
 
+  function parseType(path: string, text: string): string {
+    const { contentType, problem } = parseFileType(text)
+    if (problem !== undefined) fail(path, problem)
+    return contentType ?? DEFAULT_TYPE
+  }
+
   function parse(entry: Static<typeof attachmentInput>, index: number): ParsedAttachment[] {
     const path = `body.attachments.${index}`
-    const { filename, contentType, content, part, messageId, attachmentId, contentId = null } = entry
+    const { filename, content, part, messageId, attachmentId, contentId = null } = entry
+    const contentType = entry.contentType && parseType(`${path}.contentType`, entry.contentType)
     if (content !== undefined) {
       if (!filename) fail(`${path}.filename`, 'is required')
       const base64 = content.replace(/\s+/g, '')
       if (!BASE64.test(base64)) fail(`${path}.content`, 'must be base64')
       const bytes = Buffer.from(base64, 'base64')
-      return [{ filename: filename ?? '', contentType: contentType ?? DEFAULT_TYPE, content: bytes, contentId }]
+      return [{ filename: filename ?? '', contentType: contentType || DEFAULT_TYPE, content: bytes, contentId }]
     }
     if (part !== undefined) {
       const [file, second] = files.filter((one) => one.part === part)
       if (file === undefined) return fail(`${path}.part`, 'is not the name of a file part of this request')
       if (second !== undefined) return fail(`${path}.part`, 'is the name of several file parts')
-      const about = { filename: filename ?? file.filename, contentType: contentType ?? file.contentType }
-      return [{ ...about, content: file.content, contentId }]
+      const ownType = contentType || parseType(`${path}.contentType`, file.contentType)
+      return [{ filename: filename ?? file.filename, contentType: ownType, content: file.content, contentId }]
     }
     if (messageId !== undefined && attachmentId !== undefined) return [{ path, messageId, attachmentId, contentId }]
     return fail(path, 'must have content, part, or messageId and attachmentId')
@@ -105,7 +116,9 @@ export function parseAttachments(
   const unnamed = files.filter(({ part }) => !named.has(part))
   const parsed = [
     ...given.flatMap(parse),
-    ...unnamed.map(({ filename, contentType, content }) => ({ filename, contentType, content, contentId: null })),
+    ...unnamed.map(({ part, filename, contentType, content }) => {
+      return { filename, contentType: parseType(`body.${part}`, contentType), content, contentId: null }
+    }),
   ]
   if (parsed.length > MAX_ATTACHMENTS) {
     fail('body.attachments', `must not have more than ${MAX_ATTACHMENTS} items together with the files`)
