@@ -76,7 +76,7 @@ export const updateBody = Type.Optional(
   Type.Partial(Type.Object({ ...fields, attachments: attachmentList }), {
     title: 'DraftChanges',
     description:
-      'Absent fields keep their value; a list replaces the stored one. To keep an attachment, name it by the `messageId` of the draft and its `attachmentId`.',
+      'Absent fields keep their value, and so does everything of the message that has no field here; a list replaces the stored one. To keep an attachment, name it by the `messageId` of the draft and its `attachmentId`. Images that the HTML body shows stay, unless an attachment has their `contentId`.',
   }),
 )
 export type UpdateBody = Partial<CreateBody>

@@ -127,7 +127,7 @@ type Lists = Pick<MessageFields, 'to' | 'cc' | 'bcc' | 'replyTo'>
 /** Longer lists may have been cut when they were read: see `MAX_LIST` in `src/providers/mime/headers.ts`. */
 const MAX_LIST_CHARS = 60_000
 /** Longer texts may have been cut: see `MAX_BODY_BYTES` in `src/providers/imap/live-reads.ts`, which counts encoded bytes. */
-const MAX_BODY_CHARS = 1_300_000
+export const MAX_BODY_CHARS = 1_300_000
 const MAX_ATTACHMENTS = 99
 
 /** Other programs save drafts with anything in these fields, but a message goes only to addresses that are certain. */

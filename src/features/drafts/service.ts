@@ -1,10 +1,11 @@
 import type { Tx } from '../../infra/db/index.ts'
 import type { UploadedFile } from '../../infra/http/index.ts'
-import { AppError, type ErrorDetail, invalidFields } from '../../lib/errors.ts'
+import { AppError, type ErrorDetail, invalid, invalidFields } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { type Page, type PageQuery, pageOf, pageRequest } from '../../lib/page.ts'
 import {
   type DraftBody,
+  type DraftChange,
   type MailDrafts,
   type MessageBody,
   type NewDraft,
@@ -18,6 +19,7 @@ import { type LabelChanger, type LabelRow, labelStore } from '../labels/index.ts
 import {
   draftIdOf,
   liveContents,
+  type MessageRow,
   messageStore,
   openReferences,
   type ParsedAttachment,
@@ -30,7 +32,7 @@ import {
 } from '../messages/index.ts'
 import type { Tracking } from '../tracking/index.ts'
 import { type CreateBody, type Draft, draftView, type UpdateBody } from './api.ts'
-import { type DraftSendingDeps, draftSending } from './sending.ts'
+import { type DraftSendingDeps, draftSending, MAX_BODY_CHARS } from './sending.ts'
 import { addCreation, findCreation, withDraftLock } from './store.ts'
 import { storedDrafts } from './stored-drafts.ts'
 
@@ -191,28 +193,24 @@ export function draftService(deps: DraftsDeps) {
         const draft = await stored.refresh(found, mailbox)
         const before = await stored.readBody(draft)
         await stored.ensureVersion(draft, before, ifMatch)
-        const { to, cc, bcc, from } = parseFields(draft.row.fields)
-        const isHtml = changes.isHtml ?? before.html !== null
-        const text = changes.body ?? before.html ?? before.text ?? ''
-        const keepsBody = changes.body === undefined && isHtml === (before.html !== null)
-        const content: NewDraft = {
-          ...{ to, cc, bcc, ...parsed },
-          subject: changes.subject ?? draft.row.subject,
-          body: keepsBody ? { text: before.text, html: before.html } : bodyOf(text, isHtml),
-          from: from ?? { name: '', email: account.email },
-          attachments: await contentsOf(account.id, attachments),
+        const body = changedBody(changes, before)
+        const change: DraftChange = {
+          ...parsed,
+          subject: changes.subject,
+          body,
+          attachments: await contentsOf(account.id, attachments && withOwnContentIds(attachments, draft.row)),
           messageId: rfcIdOf(row.id, account),
           date: clock.now(),
         }
         const ref = await stored.refOf(draft)
-        const saved = await readLive('The draft', () => mailbox.replace(ref, content))
-        const body = await savedBody(account.id, draft.folder, saved, content.body)
-        const after = await db.transaction(async (tx) => {
+        const saved = await readLive('The draft', () => mailbox.replace(ref, change))
+        const after = await savedBody(account.id, draft.folder, saved, body ?? before)
+        const changed = await db.transaction(async (tx) => {
           await accounts.hold(tx, account.id)
-          return storeDraft(tx, stored.contextOf(draft), draft.row, saved, body)
+          return storeDraft(tx, stored.contextOf(draft), draft.row, saved, after)
         })
         // Another program has changed the draft since, or deleted it.
-        return after === undefined ? get(draftId) : stored.view(after, body)
+        return changed === undefined ? get(draftId) : stored.view(changed, after)
       })
     },
 
@@ -235,6 +233,27 @@ function rfcIdOf(messageId: string, { email }: Account): string {
 
 function bodyOf(text: string, isHtml: boolean): DraftBody {
   return isHtml ? { text: null, html: text } : { text, html: null }
+}
+
+/** Undefined when the request does not change the body. */
+function changedBody({ body, isHtml }: UpdateBody, before: DraftBody): DraftBody | undefined {
+  const wasHtml = before.html !== null
+  if (body !== undefined) return bodyOf(body, isHtml ?? wasHtml)
+  if (isHtml === undefined || isHtml === wasHtml) return undefined
+  const text = before.html ?? before.text ?? ''
+  if (text.length > MAX_BODY_CHARS)
+    throw invalid('body.body', 'is required: the present one is too long to be converted')
+  return bodyOf(text, isHtml)
+}
+
+/** An image of the draft that its HTML shows keeps its Content-ID unless the request gives it another one. */
+function withOwnContentIds(attachments: readonly ParsedAttachment[], { id, fields }: MessageRow): ParsedAttachment[] {
+  const own = parseFields(fields).attachments
+  return attachments.map((one) => {
+    if ('content' in one || one.messageId !== id || one.contentId !== null) return one
+    const stored = own.find((attachment) => attachment.id === one.attachmentId)
+    return { ...one, contentId: stored?.inline ? stored.contentId : null }
+  })
 }
 
 interface RequestParts {

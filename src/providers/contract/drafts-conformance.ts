@@ -1,7 +1,7 @@
 import PostalMime from 'postal-mime'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { attachmentMail, plainMail } from '../../../test/servers/messages.ts'
-import type { DraftRef, MailDrafts, NewDraft, RemoteDraft } from './index.ts'
+import type { DraftChange, DraftRef, MailDrafts, NewDraft, RemoteDraft } from './index.ts'
 
 /** A mailbox whose only messages are the drafts of the test. */
 export interface DraftsFixture {
@@ -28,6 +28,53 @@ const DRAFT: NewDraft = {
   body: { text: 'Grüße\nzwei', html: null },
   messageId: '<drf_1@acme.example>',
   date: Date.UTC(2026, 10, 20),
+}
+
+/** A change that names nothing. */
+const NOTHING: DraftChange = { messageId: '<drf_2@acme.example>', date: Date.UTC(2026, 10, 21) }
+
+/** A draft as other programs write them. */
+function oddDraft(): string {
+  return [
+    'X-Mozilla-Draft-Info: internal/draft; vcard=0; receipt=1; DSN=0; uuencode=0',
+    'from: "Ada" <ada@acme.example>',
+    'To: bob@example.com,',
+    '\t=?iso-8859-1?Q?Gro=DFmann?= <g@example.com>',
+    'CC: cc@example.com',
+    'Subject: =?utf-8?Q?odd?=',
+    ' subject',
+    'Date: Fri, 20 Nov 2026 10:00:00 +0100',
+    'Message-ID: <theirs@x>',
+    'References: <r1@x><r2@x>',
+    'X-Priority: 2 (High)',
+    'Disposition-Notification-To: Ada <ada@acme.example>',
+    'List-Unsubscribe: <mailto:u@x.example>,',
+    '  <https://x.example/u>',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/mixed; boundary=mix',
+    '',
+    'For old programs.',
+    '--mix',
+    'Content-Type: text/plain; charset=ks_c_5601-1987; name=note.txt',
+    'Content-Transfer-Encoding: 8bit',
+    '',
+    '\xc7\xd1\xb1\xdb\xb8\xde\xc0\xcf',
+    '--mix',
+    'Content-Type: text/calendar; method=REQUEST; charset=UTF-8',
+    'Content-Disposition: attachment; filename=invite.ics',
+    '',
+    'BEGIN:VCALENDAR',
+    'END:VCALENDAR',
+    '--mix',
+    "Content-Type: application/pdf; name*0*=UTF-8''%e2%82%ac; name*1=.pdf",
+    'Content-Transfer-Encoding: BASE64',
+    '',
+    'JVBERg==',
+    'JVBERg==',
+    '--mix--',
+    'The end.',
+    '',
+  ].join('\r\n')
 }
 
 function refOf({ message }: RemoteDraft): DraftRef {
@@ -134,14 +181,59 @@ export function draftsConformance(name: string, open: () => Promise<DraftsFixtur
       expect(shown(again)).toEqual(shown(saved))
 
       const replaced = await box.drafts.replace(refOf(saved), {
-        ...{ ...DRAFT, body, attachments: [file('two.txt', Buffer.from('two'))] },
+        ...NOTHING,
+        attachments: [file('two.txt', Buffer.from('two'))],
       })
-      expect(shown(replaced)).toEqual([['two.txt', null]])
-      expect([...(await contents()).entries()].map(([name, bytes]) => [name, bytes.toString()])).toEqual([
-        ['two.txt', 'two'],
+      expect(shown(replaced).sort()).toEqual([
+        ['logo.png', 'logo@x'],
+        ['two.txt', null],
       ])
-      const without = await box.drafts.replace(refOf(replaced), { ...DRAFT, body, attachments: [] })
+      const second = await contents()
+      expect([second.size, second.get('two.txt')?.toString(), second.get('logo.png')?.equals(large)]).toEqual([
+        2,
+        'two',
+        true,
+      ])
+      const small = await box.drafts.replace(refOf(replaced), {
+        ...NOTHING,
+        attachments: [file('other.png', Buffer.from('png'), 'logo@x')],
+      })
+      expect(shown(small)).toEqual([['other.png', 'logo@x']])
+      const without = await box.drafts.replace(refOf(small), {
+        ...NOTHING,
+        body: { text: 'no image', html: null },
+        attachments: [],
+      })
       expect(shown(without)).toEqual([])
+      expect((await only()).mail.text?.trim()).toBe('no image')
+    })
+
+    it('keeps what a change does not name, to the byte where the provider stores bytes', async () => {
+      const theirs = oddDraft()
+      const ref = await box.write(Buffer.from(theirs, 'latin1'))
+      const saved = await box.drafts.replace(ref, { ...NOTHING, subject: 'Changed' })
+      expect(saved.message).toMatchObject({ subject: 'Changed', cc: [{ name: '', email: 'cc@example.com' }] })
+      const { raw, mail } = await only()
+      expect(mail.attachments).toHaveLength(2)
+      if (box.bytesOf === undefined) return
+      const expected = theirs
+        .replace('Subject: =?utf-8?Q?odd?=\r\n subject', 'Subject: Changed')
+        .replace(/^Date: .*$/m, 'Date: Sat, 21 Nov 2026 00:00:00 +0000')
+      expect(raw.toString('latin1')).toBe(expected)
+      await box.drafts.replace(refOf(saved), { ...NOTHING, body: { text: 'new', html: null } })
+      const [before, after] = [raw.toString('latin1'), (await only()).raw.toString('latin1')].map((text) => {
+        return text.split('--mix\r\n')
+      })
+      expect(after?.[1]?.split('\r\n\r\n')[1]?.trim()).toBe('new')
+      expect(after?.toSpliced(1, 1)).toEqual(before?.toSpliced(1, 1))
+    })
+
+    it('adds a Message-ID to a draft without one', async () => {
+      const ref = await box.write(plainMail({ subject: 'theirs', messageId: '' }))
+      const saved = await box.drafts.replace(ref, { ...NOTHING, subject: 'mine' })
+      const { mail } = await only()
+      if (box.bytesOf !== undefined) expect(mail.messageId).toBe(NOTHING.messageId)
+      expect((await box.drafts.find(refOf(saved)))?.message.subject).toBe('mine')
     })
 
     it('replaces the newest version, which another program wrote', async () => {
@@ -166,7 +258,7 @@ export function draftsConformance(name: string, open: () => Promise<DraftsFixtur
       const ref = await box.write(plainMail({ subject: 'theirs' }))
       await box.remove()
       expect(await box.drafts.find(ref)).toBeUndefined()
-      await expect(box.drafts.replace(ref, DRAFT)).rejects.toMatchObject({ name: 'ProviderError', kind: 'not_found' })
+      await expect(box.drafts.replace(ref, NOTHING)).rejects.toMatchObject({ name: 'ProviderError', kind: 'not_found' })
       expect(await box.raws()).toEqual([])
     })
   })

@@ -7,7 +7,6 @@ export interface DraftContent {
   bcc: RemoteAddress[]
   subject: string
   body: DraftBody
-  /** Absent: none for a new draft; those of the current version for a change. */
   attachments?: OutgoingAttachment[] | undefined
 }
 
@@ -31,6 +30,21 @@ export interface NewDraft extends DraftContent {
   /** With angle brackets. No other message has it. */
   messageId: string
   /** In milliseconds. */
+  date: number
+}
+
+/** What a request changes of a draft. Absent members stay as they are. */
+export interface DraftChange {
+  to?: RemoteAddress[] | undefined
+  cc?: RemoteAddress[] | undefined
+  bcc?: RemoteAddress[] | undefined
+  subject?: string | undefined
+  body?: DraftBody | undefined
+  /** Replaces all attachments, except those that the HTML body shows and none of these replaces by its `contentId`. */
+  attachments?: OutgoingAttachment[] | undefined
+  /** For a draft without a Message-ID. With angle brackets. No other message has it. */
+  messageId: string
+  /** When the change is made, in milliseconds. */
   date: number
 }
 
@@ -59,10 +73,11 @@ export interface MailDrafts {
   /** The current version, whichever program wrote it. Undefined when the draft was deleted, moved or sent. */
   find(draft: DraftRef): Promise<RemoteDraft | undefined>
   /**
-   * Replaces the content of the current version, whichever program wrote it. The thread, the sender, and without `attachments` also the
-   * attachments stay; `date`, and for a draft without them also `from` and `messageId`, come from `content`. Throws `not_found` where `find` returns undefined.
+   * Changes the current version, whichever program wrote it. Everything that the change does not name stays: where a provider stores the
+   * bytes of messages, the same bytes. Throws `not_found` where `find` returns undefined, and `rejected` with `unsupported` for a draft
+   * that cannot be changed without losing something.
    */
-  replace(draft: DraftRef, content: NewDraft): Promise<RemoteDraft>
+  replace(draft: DraftRef, change: DraftChange): Promise<RemoteDraft>
   /** Deletes all versions for good. A draft that does not exist counts as deleted. */
   delete(draft: DraftRef): Promise<void>
 }

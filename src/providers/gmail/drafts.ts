@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Clock } from '../../lib/clock.ts'
 import { type DraftRef, type LiveReads, type MailDrafts, ProviderError, type RemoteDraft } from '../contract/index.ts'
-import { composeDraft, composeNextVersion } from '../mime/index.ts'
+import { composeDraft, editDraft, readDraft } from '../mime/index.ts'
 import { object, parser, type RestMailbox, type RestRequest, text } from '../rest/index.ts'
 import { COST, listPage, ME } from './client.ts'
 import { listDraftIds } from './draft-ids.ts'
@@ -17,12 +17,12 @@ const TRASH = 'TRASH'
 const MAX_DRAFT_BYTES = 24 * 1024 * 1024
 
 /**
- * Drafts by Gmail's draft id, which stays the same while each edit makes another message. `live` reads the attachments of the current
- * version, because an update replaces the entire message.
+ * Drafts by Gmail's draft id, which stays the same while each edit makes another message. `live` reads the bytes of the current version,
+ * because an update replaces the entire message.
  */
 export function gmailDrafts(
   mailbox: RestMailbox,
-  live: Pick<LiveReads<{ providerMessageId: string }>, 'openAttachment'>,
+  live: Pick<LiveReads<{ providerMessageId: string }>, 'openRaw'>,
   clock: Clock,
 ): MailDrafts {
   const pathOf = (draftId: string) => `/drafts/${encodeURIComponent(draftId)}`
@@ -78,13 +78,13 @@ export function gmailDrafts(
 
     find: async (ref) => (await find(ref))?.draft,
 
-    async replace(ref, content) {
+    async replace(ref, change) {
       const current = await find(ref)
       const draftId = current?.draft.message.draftId
       if (current === undefined || draftId === undefined) throw missing('saving a draft')
-      const { message } = current.draft
-      const providerMessageId = message.providerMessageId ?? ''
-      const raw = await composeNextVersion(message, content, (part) => live.openAttachment({ providerMessageId }, part))
+      const { messageId, providerMessageId } = current.draft.message
+      const source = await readDraft(await live.openRaw({ providerMessageId: providerMessageId ?? '' }))
+      const raw = await editDraft(source, change, { addsMessageId: messageId === null })
       return save('PUT', pathOf(draftId), raw, { threadId: current.threadId })
     },
 

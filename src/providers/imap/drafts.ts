@@ -5,10 +5,11 @@ import {
   type FolderLiveReads,
   type MailDrafts,
   ProviderError,
+  type RemoteContent,
   type RemoteDraft,
   type RemoteMessage,
 } from '../contract/index.ts'
-import { composeDraft, composeNextVersion } from '../mime/index.ts'
+import { composeDraft, editDraft, readDraft } from '../mime/index.ts'
 import { expunge } from './changes.ts'
 import type { ImapClient } from './client.ts'
 import { connectionLost } from './errors.ts'
@@ -24,7 +25,7 @@ const MAX_VERSIONS = 20
 
 interface DraftOptions {
   folderPath: string
-  live: Pick<FolderLiveReads, 'openAttachment'>
+  live: Pick<FolderLiveReads, 'openRaw'>
   clock: Clock
   work: { deadlineMs: number; limits: WorkLimits }
 }
@@ -53,11 +54,13 @@ export function imapDrafts(connection: () => RequestConnection, options: DraftOp
     const { messageId, location } = ref
     const uidValidity = uidValidityOf(box)
     const known = location?.uidValidity === uidValidity ? [location.uid] : []
-    const uids = messageId === null ? known : await search(client.imap, messageId)
+    const found = messageId === null ? [] : await search(client.imap, messageId)
+    // A search does not find an id that a program has written in another form.
+    const uids = [...new Set([...known, ...found.slice(-MAX_VERSIONS)])].sort((a, b) => a - b)
     if (uids.length === 0) return []
-    const plan = { uidValidity, isNew: () => true, nowMs: clock.now(), lowUid: 1, limit: MAX_VERSIONS }
-    const found = await fetchMessages(client, uids.slice(-MAX_VERSIONS), plan)
-    return found.filter((one) => one.messageId === messageId).sort((a, b) => uidOf(a) - uidOf(b))
+    const plan = { uidValidity, isNew: () => true, nowMs: clock.now(), lowUid: 1, limit: MAX_VERSIONS + 1 }
+    const fetched = await fetchMessages(client, uids, plan)
+    return fetched.filter((one) => one.messageId === messageId).sort((a, b) => uidOf(a) - uidOf(b))
   }
 
   const find = (ref: DraftRef) =>
@@ -69,11 +72,13 @@ export function imapDrafts(connection: () => RequestConnection, options: DraftOp
     box: MailboxObject,
     { raw, messageId, earlier }: { raw: Buffer; messageId: string; earlier: readonly number[] },
   ): Promise<RemoteMessage> {
-    const saved = await client.imap.append(folderPath, raw, ['\\Draft', '\\Seen'])
+    const flags = new Set(['\\Draft', '\\Seen', ...(await flagsOf(client.imap, earlier.at(-1)))])
+    const saved = await client.imap.append(folderPath, raw, [...flags])
     if (saved === false) throw new ProviderError('rejected', `${SAVING}: the server refused it`)
     if (earlier.length > 0) await expunge(client.imap, earlier, SAVING)
-    // Without UIDPLUS the response does not contain the new UID.
-    const current = (await versions(client, box, { messageId, location: null })).at(-1)
+    const uidValidity = uidValidityOf(box)
+    const location = saved.uid === undefined ? null : { uidValidity, uid: saved.uid }
+    const current = (await versions(client, box, { messageId, location })).at(-1)
     if (current === undefined) throw connectionLost(`${SAVING}: the server does not return what it saved`)
     return current
   }
@@ -95,14 +100,13 @@ export function imapDrafts(connection: () => RequestConnection, options: DraftOp
       return message && remote(message)
     },
 
-    async replace(ref, content) {
+    async replace(ref, change) {
       const current = await find(ref)
       const location = current?.location
       if (current === undefined || location === undefined) throw missing()
-      const raw = await composeNextVersion(current, content, (part) =>
-        live.openAttachment({ folderPath, ...location }, part),
-      )
-      const messageId = current.messageId ?? content.messageId
+      const source = await readComplete(await live.openRaw({ folderPath, ...location }))
+      const raw = await editDraft(source, change, { addsMessageId: current.messageId === null })
+      const messageId = current.messageId ?? change.messageId
       return inFolder(SAVING, true, async (client, box) => {
         const earlier = (await versions(client, box, { ...ref, location })).map(uidOf)
         if (earlier.length === 0) throw missing()
@@ -119,11 +123,34 @@ export function imapDrafts(connection: () => RequestConnection, options: DraftOp
   }
 }
 
-/** UIDs of messages whose Message-ID contains this one, ascending. */
+/** UIDs of messages whose Message-ID contains this one, ascending. Some programs write it without angle brackets. */
 async function search(imap: ImapFlow, messageId: string): Promise<number[]> {
-  const uids = await imap.search({ header: { 'message-id': messageId } }, { uid: true })
+  const uids = await imap.search({ header: { 'message-id': messageId.replace(/^<|>$/g, '') } }, { uid: true })
   if (!uids) throw connectionLost('the drafts cannot be searched')
   return uids.sort((a, b) => a - b)
+}
+
+/** Flags and keywords that a client may set. */
+async function flagsOf(imap: ImapFlow, uid: number | undefined): Promise<string[]> {
+  if (uid === undefined) return []
+  const row = await imap.fetchOne(String(uid), { uid: true, flags: true }, { uid: true })
+  const flags = row ? (row.flags ?? []) : []
+  return [...flags].filter((flag) => flag.toLowerCase() !== '\\recent')
+}
+
+/** Throws for a draft of which the server sends only the beginning: the rest would be lost. */
+async function readComplete(content: RemoteContent): Promise<Buffer> {
+  const source = await readDraft(content)
+  const isComplete =
+    content.sizeBytes === null ? !(await hasMore(content, source.length)) : source.length === content.sizeBytes
+  if (!isComplete) throw connectionLost(`${READING}: the server sent only a part of it`)
+  return source
+}
+
+/** Some servers estimate the size, so only a read past the end finds it. */
+async function hasMore({ read }: RemoteContent, from: number): Promise<boolean> {
+  for await (const chunk of (await read({ from })) as AsyncIterable<Buffer>) if (chunk.length > 0) return true
+  return false
 }
 
 function uidOf({ location }: RemoteMessage): number {

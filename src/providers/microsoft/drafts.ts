@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import {
-  type DraftContent,
+  type DraftBody,
+  type DraftChange,
   type DraftRef,
   type MailDrafts,
   type OutgoingAttachment,
@@ -8,6 +9,7 @@ import {
   type RemoteAddress,
   type RemoteDraft,
 } from '../contract/index.ts'
+import { linkedContentIds } from '../mime/index.ts'
 import { type Json, object, text } from '../rest/index.ts'
 import type { Attach } from './attachments.ts'
 import { type Graph, messagePath, segment } from './client.ts'
@@ -66,6 +68,26 @@ export function microsoftDrafts(
     }
   }
 
+  /** Replaces the attachments, except those that the HTML body shows and none of the new ones replaces. */
+  async function replaceAttachments({ message }: RemoteDraft, attachments: OutgoingAttachment[]): Promise<void> {
+    const id = message.providerMessageId ?? ''
+    await attachAll(id, attachments)
+    const given = new Set(attachments.map(({ contentId }) => contentId))
+    const shown = message.attachments.some(({ contentId }) => contentId !== null) ? await readLinkedIds(id) : undefined
+    for (const { id: attachmentId, contentId } of message.attachments) {
+      const isShown = contentId !== null && shown?.has(contentId.toLowerCase())
+      if (isShown && !given.has(contentId)) continue
+      const path = `${messagePath(id)}/attachments/${segment(attachmentId)}`
+      await unlessMissing(graph.send('DELETE', path, { doing: SAVING }))
+    }
+  }
+
+  async function readLinkedIds(id: string): Promise<ReadonlySet<string>> {
+    const request = { query: { $select: 'body' }, doing: READING, maxBytes: MAX_DRAFT_BYTES }
+    const { contentType, content } = object((await graph.get(messagePath(id), request, object)).body)
+    return new Set(contentType === 'html' ? linkedContentIds(text(content) ?? '') : [])
+  }
+
   return {
     async create(draft, { mayExist }) {
       const { attachments = [] } = draft
@@ -86,17 +108,13 @@ export function microsoftDrafts(
 
     find: ({ providerMessageId }: DraftRef) => read(providerMessageId),
 
-    async replace({ providerMessageId }, content) {
+    async replace({ providerMessageId }, change) {
       const current = await readSaved(providerMessageId)
-      const body = contentOf(content)
-      await graph.send('PATCH', messagePath(providerMessageId), { body, doing: SAVING })
-      if (content.attachments !== undefined) {
-        await attachAll(providerMessageId, content.attachments)
-        for (const { id } of current.message.attachments) {
-          const path = `${messagePath(providerMessageId)}/attachments/${segment(id)}`
-          await unlessMissing(graph.send('DELETE', path, { doing: SAVING }))
-        }
+      const body = contentOf(change)
+      if (Object.keys(body).length > 0) {
+        await graph.send('PATCH', messagePath(providerMessageId), { body, doing: SAVING })
       }
+      if (change.attachments !== undefined) await replaceAttachments(current, change.attachments)
       return readSaved(providerMessageId)
     },
 
@@ -109,15 +127,19 @@ export function microsoftDrafts(
   }
 }
 
-function contentOf({ to, cc, bcc, subject, body }: DraftContent): Json {
-  const { text: plain, html } = body
-  return {
-    subject,
-    body: html === null ? { contentType: 'text', content: plain ?? '' } : { contentType: 'html', content: html },
-    toRecipients: recipients(to),
-    ccRecipients: recipients(cc),
-    bccRecipients: recipients(bcc),
-  }
+/** Only what is given, because a PATCH changes what it names. */
+function contentOf({ to, cc, bcc, subject, body }: Omit<DraftChange, 'messageId' | 'date'>): Json {
+  const content: Record<string, unknown> = {}
+  if (subject !== undefined) content.subject = subject
+  if (body !== undefined) content.body = bodyOf(body)
+  if (to !== undefined) content.toRecipients = recipients(to)
+  if (cc !== undefined) content.ccRecipients = recipients(cc)
+  if (bcc !== undefined) content.bccRecipients = recipients(bcc)
+  return content
+}
+
+function bodyOf({ text: plain, html }: DraftBody): Json {
+  return html === null ? { contentType: 'text', content: plain ?? '' } : { contentType: 'html', content: html }
 }
 
 export function recipients(addresses: readonly RemoteAddress[]) {

@@ -1,52 +1,30 @@
-import { buffer } from 'node:stream/consumers'
-import type { NewDraft, OutgoingAttachment, RemoteFile, RemoteMessage } from '../contract/index.ts'
+import { type NewDraft, ProviderError, type RemoteContent } from '../contract/index.ts'
 import { composeMessage } from './compose.ts'
 
 /** Composes a new draft. It names every recipient, so that other programs show them. */
-export function composeDraft(draft: NewDraft): Promise<Buffer> {
-  return compose(draft, draft.attachments ?? [])
+export function composeDraft({ body, attachments = [], ...draft }: NewDraft): Promise<Buffer> {
+  const { text, html } = body
+  const nothing = { replyTo: [], inReplyTo: null, references: [], sentToken: null, headers: [] }
+  return composeMessage({ ...draft, ...nothing, text, html, attachments }, { keepBcc: true })
 }
 
-/** Composes the next version of a draft. What `content` does not say comes from the current version. */
-export async function composeNextVersion(
-  current: RemoteMessage,
-  content: NewDraft,
-  openAttachment: (id: string) => Promise<RemoteFile>,
-): Promise<Buffer> {
-  const attachments = content.attachments ?? (await readAll(current, openAttachment))
-  const { from, messageId, inReplyTo, references, replyTo } = current
-  const kept = { inReplyTo, references, replyTo }
-  return compose(
-    { ...content, from: from ?? content.from, messageId: messageId ?? content.messageId },
-    attachments,
-    kept,
-  )
-}
+/** A message of 25 MB of attachments has 35 MB, and few mail servers take more than this. */
+const MAX_DRAFT_BYTES = 50 * 1024 * 1024
 
-async function readAll(
-  current: RemoteMessage,
-  openAttachment: (id: string) => Promise<RemoteFile>,
-): Promise<OutgoingAttachment[]> {
-  const attachments: OutgoingAttachment[] = []
-  // One after the other: each is in memory as a whole.
-  for (const { id, inline, contentId } of current.attachments) {
-    const { contentType, filename, read } = await openAttachment(id)
-    attachments.push({
-      filename,
-      contentType,
-      content: await buffer(await read()),
-      contentId: inline ? contentId : null,
-    })
+/** Reads the bytes of a draft that is to change. Throws `rejected` for one that is too large to be in memory. */
+export async function readDraft({ sizeBytes, read }: RemoteContent): Promise<Buffer> {
+  if (sizeBytes !== null && sizeBytes > MAX_DRAFT_BYTES) throw tooLarge()
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of (await read()) as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > MAX_DRAFT_BYTES) throw tooLarge()
+    chunks.push(chunk)
   }
-  return attachments
+  return Buffer.concat(chunks)
 }
 
-const NEW = { inReplyTo: null, references: [], replyTo: [] }
-
-function compose(
-  { body, ...draft }: NewDraft,
-  attachments: OutgoingAttachment[],
-  kept: Pick<RemoteMessage, 'inReplyTo' | 'references' | 'replyTo'> = NEW,
-): Promise<Buffer> {
-  return composeMessage({ ...draft, ...body, ...kept, attachments, sentToken: null, headers: [] }, { keepBcc: true })
+function tooLarge(): ProviderError {
+  const limit = `${MAX_DRAFT_BYTES / 1024 / 1024} MB`
+  return new ProviderError('rejected', `saving a draft: it is larger than ${limit}`, { unsupported: true })
 }

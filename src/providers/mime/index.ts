@@ -13,6 +13,7 @@ export {
   type OutgoingMessage,
   SENT_TOKEN_HEADER,
 } from './compose.ts'
+export { linkedContentIds } from './content-links.ts'
 export { parseFileType } from './content-type.ts'
 export {
   type DeliveryReport,
@@ -22,7 +23,8 @@ export {
   parseDeliveryReport,
   type ReportedRecipient,
 } from './delivery-report.ts'
-export { composeDraft, composeNextVersion } from './drafts.ts'
+export { composeDraft, readDraft } from './drafts.ts'
+export { editDraft } from './editing/edit-draft.ts'
 export {
   cleanField,
   decodeBytes,

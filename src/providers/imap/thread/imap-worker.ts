@@ -4,7 +4,7 @@ import { silentLog } from '../../../infra/log/index.ts'
 import type { AddressGuard, CheckedTarget } from '../../../infra/net/index.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import { bufferOf, RemoteCalls } from '../../../lib/remote-calls.ts'
-import type { FolderSession, MailDrafts, NewDraft, SessionEvents } from '../../contract/index.ts'
+import type { FolderSession, MailDrafts, OutgoingAttachment, SessionEvents } from '../../contract/index.ts'
 import { loadImapClient } from '../client.ts'
 import { imapProvider } from '../index.ts'
 import { ERRORS } from './errors.ts'
@@ -76,13 +76,13 @@ function servedSession(session: FolderSession): FolderSession {
 
 /** The content of attachments arrives as plain byte arrays. */
 function servedDrafts(drafts: MailDrafts): MailDrafts {
-  const withBuffers = (draft: NewDraft): NewDraft => ({
+  const withBuffers = <T extends { attachments?: OutgoingAttachment[] | undefined }>(draft: T): T => ({
     ...draft,
     attachments: draft.attachments?.map((file) => ({ ...file, content: bufferOf(file.content) })),
   })
   return {
     ...drafts,
     create: (draft, options) => drafts.create(withBuffers(draft), options),
-    replace: (draft, content) => drafts.replace(draft, withBuffers(content)),
+    replace: (draft, change) => drafts.replace(draft, withBuffers(change)),
   }
 }

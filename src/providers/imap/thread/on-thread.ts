@@ -70,7 +70,7 @@ export function imapOnThread(options: Pick<ImapThreadOptions, 'guard'> & Partial
         return {
           create: async (draft, options) => (await remote()).create(draft, options),
           find: async (draft) => (await remote()).find(draft),
-          replace: async (draft, content) => (await remote()).replace(draft, content),
+          replace: async (draft, change) => (await remote()).replace(draft, change),
           delete: async (draft) => (await remote()).delete(draft),
         }
       },
