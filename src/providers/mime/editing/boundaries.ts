@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { TURN_MS, yieldIfHeld } from '../../../lib/event-loop.ts'
-import { ProviderError } from '../../contract/index.ts'
 import { dashedLines, MAX_BOUNDARY } from './delimiter-scan.ts'
+import { readFieldParameters } from './field-parameters.ts'
 import type { Field, MessagePart } from './message-source.ts'
+import { newField } from './write-source.ts'
 
 const WINDOW = 1024 * 1024
 
@@ -25,7 +26,7 @@ async function contains(content: Buffer, text: string): Promise<boolean> {
   return false
 }
 
-/** Gives the multiparts other boundaries whose boundary begins a line of these new contents. Throws for one that cannot get another. */
+/** Gives the multiparts other boundaries whose boundary begins a line of these new contents. */
 export async function renameUsed(
   root: MessagePart,
   contents: readonly Buffer[],
@@ -73,13 +74,18 @@ function renamed(part: MessagePart, used: ReadonlySet<string>, newBoundary: () =
 function replaceBoundary(field: Field, earlier: string, boundary: string): Field {
   const text = field.bytes.toString('latin1')
   const at = text.lastIndexOf(earlier)
-  if (at === -1) {
-    throw new ProviderError('rejected', 'saving a draft: its text contains a boundary of its parts', {
-      unsupported: true,
-    })
-  }
+  if (at === -1) return withBoundary(text, boundary)
   const before = text.slice(0, at)
   // A new boundary has characters that need quotes.
   const quoted = before.endsWith('"') ? boundary : `"${boundary}"`
   return { ...field, bytes: Buffer.from(before + quoted + text.slice(at + earlier.length), 'latin1') }
+}
+
+/** For a boundary in pieces or with escapes: writes the field again. */
+function withBoundary(text: string, boundary: string): Field {
+  const { value, parameters } = readFieldParameters(text.slice(text.indexOf(':') + 1).replace(/\r?\n/g, ''))
+  const pieces = [...parameters].map(([name, content]) => {
+    return `${name}="${name === 'boundary' ? boundary : content.replace(/["\\]/g, '\\$&')}"`
+  })
+  return newField('Content-Type', [value, ...pieces].join('; '), text.endsWith('\r\n') ? '\r\n' : '\n')
 }

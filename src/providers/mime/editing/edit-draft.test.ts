@@ -147,6 +147,10 @@ describe('an edited draft', () => {
       stays: [lines(part('b', IMAGE, 'aW1n'))],
       leaves: ['old', 'later'],
     },
+    'a text and its HTML': {
+      source: message(ALTERNATIVE, '', ...part('b', [TEXT], 'old'), ...part('b', [HTML], 'later'), '--b--'),
+      leaves: ['old', 'later'],
+    },
     'an invitation': {
       source: message(ALTERNATIVE, '', ...part('b', [TEXT], 'old'), ...CALENDAR, '--b--'),
       stays: [lines(CALENDAR)],
@@ -218,6 +222,13 @@ describe('an edited draft', () => {
     // postal-mime writes line feeds.
     expect(content.trim()).toBe(RICH.toString('latin1').replaceAll('\r', '').trim())
     expect(edited).toContain('preamble')
+
+    const inPieces = "Content-Type: multipart/mixed; boundary*0*=us-ascii''%2D%2D; boundary*1=b; x=y"
+    const source = message(inPieces, '', ...['----b', TEXT, '', 'old', '----b', ...PDF, '', '%PDF', '----b--'])
+    const dashes = await change(source, { body: { text: 'a\n----b', html: null } })
+    expect((await PostalMime.parse(Buffer.from(dashes, 'latin1'))).text?.trim()).toBe('a\n----b')
+    expect(dashes).toContain(lines(PDF, '', '%PDF'))
+    expect(dashes).toMatch(/Content-Type: multipart\/mixed; x="y"; boundary="=_/)
   })
 
   it('refuses to change what it cannot read, and changes its header fields', async () => {

@@ -17,19 +17,28 @@ export function readFieldParameters(field: string): FieldParameters {
   const sections = new Map<string, string[]>()
   for (const piece of pieces.slice(0, MAX_PARAMETERS)) {
     const equals = piece.indexOf('=')
-    const [, name = '', number] = /^([^*]+)(?:\*(\d{1,2}))?\*?$/.exec(piece.slice(0, equals).trim().toLowerCase()) ?? []
+    const [, name = '', number, star] = SECTION.exec(piece.slice(0, equals).trim().toLowerCase()) ?? []
     if (equals <= 0 || name === '') continue
     const content = unquoted(piece.slice(equals + 1).trim())
-    if (number === undefined) {
+    if (number === undefined && star === undefined) {
       if (!parameters.has(name)) parameters.set(name, content)
       continue
     }
     const known = sections.get(name) ?? []
-    known[Number(number)] ??= content
+    known[Number(number ?? 0)] ??= star === undefined ? content : percentDecoded(content)
     sections.set(name, known)
   }
   for (const [name, known] of sections) parameters.set(name, known.join(''))
   return { value: value.trim().toLowerCase(), parameters }
+}
+
+/** A section of a value that RFC 2231 divides, percent-encoded if it ends in a star. */
+const SECTION = /^([^*]+)(?:\*(\d{1,2}))?(\*)?$/
+
+/** Without the charset and the language that begin the first section. One character for each byte. */
+function percentDecoded(text: string): string {
+  const content = text.replace(/^[\w.:-]*'[\w-]*'/, '')
+  return content.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
 
 function piecesOf(field: string): string[] {

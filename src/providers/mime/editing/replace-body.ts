@@ -67,8 +67,8 @@ function plainOnly(
   // A branch with images for the earlier HTML shows the text with them.
   const isTextAlone = (branch: MessagePart) => branch.multipart === undefined && branch.content === plain.content
   const hasRicher = edited.some((branch) => !isTextAlone(branch) && [...leaves(branch)].some(isTextAlone))
-  const firstText = edited.find(isTextAlone)
-  const kept = edited.filter((branch) => !isTextAlone(branch) || (branch === firstText && !hasRicher))
+  const firstText = edited.findIndex(isTextAlone)
+  const kept = edited.filter((branch, index) => !isTextAlone(branch) || (index === firstText && !hasRicher))
   const [only, second] = kept
   return only !== undefined && second === undefined ? only : withChildren(part, kept)
 }
