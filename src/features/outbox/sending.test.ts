@@ -214,11 +214,12 @@ describe.skipIf(!dovecotAvailable())('sending for an imap account', () => {
     })
   })
 
-  it('replies in the thread, attaches files by content and by reference, and forwards unchanged', async () => {
+  it('replies in the thread, attaches files by content and by reference, and forwards without long lines', async () => {
     const { user, accountId, send, becomes } = await connected()
     const original = attachmentMail({
       ...{ from: 'Eve <eve@example.com>', subject: 'Report', messageId: '<r1@example.com>' },
       headers: ['References: <r0@example.com>'],
+      text: 'Größe '.repeat(500),
     })
     await server.deliver(user, original)
     const found = await eventually(async () => {
@@ -236,6 +237,7 @@ describe.skipIf(!dovecotAvailable())('sending for an imap account', () => {
           contentId: 'logo',
         },
         { messageId: found.id, attachmentId: found.attachments[0].id },
+        { filename: 'a.ics', contentType: 'Text/Calendar; method=REQUEST; charset=UTF-8', content: 'QkVHSU4=' },
       ],
       headers: { 'X-Campaign': 'über' },
     })
@@ -253,11 +255,17 @@ describe.skipIf(!dovecotAvailable())('sending for an imap account', () => {
       expect.arrayContaining([
         ['logo.png', '<logo>'],
         [found.attachments[0].filename, null],
+        ['a.ics', null],
       ]),
     )
     expect(sentForward?.subject).toBe('Fwd: Report')
     const [attached] = sentForward?.attachments ?? []
     expect(attached?.mimeType).toBe('message/rfc822')
+    const inner = await PostalMime.parse(attached?.content ?? '')
+    expect([inner.text?.trim(), inner.attachments.length]).toEqual(['Größe '.repeat(500).trim(), 1])
+    const [replyText = '', ...texts] = smtp.messages.map(({ raw }) => raw.toString('latin1'))
+    expect(replyText).toMatch(/^Content-Type: text\/calendar; method=REQUEST; charset=UTF-8; name=a.ics/im)
+    for (const line of [replyText, ...texts].join('\r\n').split('\r\n')) expect(line.length).toBeLessThanOrEqual(998)
     await eventually(async () => {
       const path = `/accounts/${accountId}/messages/${reply.body.result.messageId}`
       expect((await call('GET', path)).status).toBe(200)

@@ -2,6 +2,7 @@ import { asciiEmail } from '../../lib/email-address.ts'
 import { truncateCharacters, truncateText } from '../../lib/text.ts'
 import type { OutgoingAttachment, RemoteAddress } from '../contract/index.ts'
 import { parseFileType } from './content-type.ts'
+import { withShortLines } from './editing/short-lines.ts'
 import { cleanField } from './headers.ts'
 import { htmlToText } from './text.ts'
 
@@ -40,6 +41,7 @@ export async function composeMessage(message: OutgoingMessage, { keepBcc = false
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
   const { html, invitation } = message
   const text = message.text ?? (html === null ? '' : plainText(html))
+  const attachments = await Promise.all(message.attachments.map(attachment))
   const node = new MailComposer({
     from: mailbox(message.from),
     to: message.to.map(mailbox),
@@ -55,7 +57,7 @@ export async function composeMessage(message: OutgoingMessage, { keepBcc = false
     ...(html !== null && { html: withCrlf(html.toWellFormed()) }),
     ...(invitation !== undefined && { icalEvent: { ...invitation, filename: 'invite.ics' } }),
     headers: headersOf(message),
-    attachments: message.attachments.map(attachment),
+    attachments,
     newline: 'windows',
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -122,15 +124,25 @@ function mailbox({ name, email }: RemoteAddress) {
   return { name: truncateText(oneLine(name), MAX_NAME), address: email }
 }
 
-function attachment({ filename, contentType, content, contentId }: OutgoingAttachment) {
+async function attachment({ filename, contentType, content, contentId }: OutgoingAttachment) {
   const cid = contentId === null ? '' : contentId.replace(/[^\x21-\x3b\x3d\x3f-\x7e]/g, '').slice(0, MAX_CONTENT_ID)
+  const type = parseFileType(contentType).contentType
+  // The composer encodes other types.
+  const short = type?.startsWith('message/') ? await shortMessage(type, content) : content
   return {
     filename: cleanField(filename, MAX_FILENAME).replace(/[/\\]/g, '_') || 'attachment',
-    contentType: parseFileType(contentType).contentType ?? 'application/octet-stream',
+    // A file that only claims to be a message.
+    contentType: type === undefined || short === undefined ? 'application/octet-stream' : type,
     contentDisposition: cid === '' ? ('attachment' as const) : ('inline' as const),
-    content,
+    content: short ?? content,
     ...(cid !== '' && { cid }),
   }
+}
+
+async function shortMessage(type: string, content: Buffer): Promise<Buffer | undefined> {
+  const isMessage = /^message\/(rfc822|global)(;|$)/.test(type)
+  const short = await withShortLines(content)
+  return isMessage || short === content ? short : undefined
 }
 
 /** Without line ends and control characters, which could begin another field. */

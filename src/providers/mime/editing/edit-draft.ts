@@ -6,7 +6,7 @@ import { edit } from './edit-tree.ts'
 import { type Field, type MessagePart, type MessageSource, readSource } from './message-source.ts'
 import { replaceAttachments } from './replace-attachments.ts'
 import { type NewBody, replaceBody } from './replace-body.ts'
-import { type Making, newField, writeSource } from './write-source.ts'
+import { type Making, newField, replaceField, writeSource } from './write-source.ts'
 
 /**
  * The next version of a draft, from the bytes of the current one. What `change` does not name stays the same bytes, in the same order:
@@ -144,13 +144,4 @@ function namedFields({ to, cc, bcc, subject }: DraftChange, addsMessageId: boole
 function fieldOf({ fields }: MessagePart, name: string, lineEnd: string): Field | undefined {
   const field = fields.find((one) => one.name === name)
   return field && { name, bytes: Buffer.from(field.bytes.toString('latin1').replaceAll('\r\n', lineEnd), 'latin1') }
-}
-
-/** Fields of one name become this one, in place of the first. Undefined removes them. */
-function replaceField(fields: readonly Field[], name: string, field: Field | undefined): Field[] {
-  const first = fields.findIndex((one) => one.name === name)
-  const added = field === undefined ? [] : [field]
-  if (first === -1) return [...fields, ...added]
-  const isOther = (one: Field) => one.name !== name
-  return [...fields.slice(0, first), ...added, ...fields.slice(first).filter(isOther)]
 }

@@ -78,3 +78,12 @@ export function makeMultipart(
 export function newField(name: string, value: string, lineEnd: string): Field {
   return { name: name.toLowerCase(), bytes: Buffer.from(`${name}: ${value}${lineEnd}`, 'latin1') }
 }
+
+/** Fields of one name become this one, in place of the first. Undefined removes them. */
+export function replaceField(fields: readonly Field[], name: string, field: Field | undefined): Field[] {
+  const first = fields.findIndex((one) => one.name === name)
+  const added = field === undefined ? [] : [field]
+  if (first === -1) return [...fields, ...added]
+  const isOther = (one: Field) => one.name !== name
+  return [...fields.slice(0, first), ...added, ...fields.slice(first).filter(isOther)]
+}
