@@ -8,6 +8,7 @@ import type { FolderSession, MailDrafts, OutgoingAttachment, SessionEvents } fro
 import { loadImapClient } from '../client.ts'
 import { imapProvider } from '../index.ts'
 import { ERRORS } from './errors.ts'
+import { mergedChanges } from './merged-changes.ts'
 import type { ServedEvents, ServedProvider, ThreadEntry, ThreadHost } from './served.ts'
 
 // The worker thread of `imap-thread.ts`.
@@ -57,7 +58,7 @@ function guardOf(host: ThreadHost): AddressGuard {
 /** Events need no answer. They are lost with the main thread only. */
 function oneWay(events: ServedEvents): SessionEvents {
   return {
-    onChange: (path) => void events.onChange(path).catch(() => {}),
+    onChange: mergedChanges((path) => events.onChange(path)),
     onClose: (error) => void events.onClose(error).catch(() => {}),
   }
 }
