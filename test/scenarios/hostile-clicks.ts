@@ -10,7 +10,7 @@ import { connectMailboxes, numberedMessage, PASSWORD } from './mailboxes.ts'
 export interface ScannedMessage {
   /** The account that sent it. */
   accountId: string
-  /** Clicks the link and loads the pixel of a tracked message without pause, and replies to it every `paceMs`. */
+  /** Clicks the link and loads the pixel of a tracked message again and again, and replies to it every `paceMs`. */
   attack(paceMs: number): void
   /** Waits until every reply was announced as such, requires each once, and returns how often a link or the pixel was requested. */
   stop(): Promise<number>
@@ -20,6 +20,7 @@ export interface ScannedMessage {
 
 const SENDER = 'sender@mail.example'
 const SCANNERS = 4
+const PAUSE_MS = 20
 
 /** Sends a tracked message whose links a scanner then clicks again and again, while its recipient replies. */
 export async function sendScannedMessage(
@@ -60,6 +61,7 @@ export async function sendScannedMessage(
       await fetch(target, { redirect: 'manual', signal: AbortSignal.timeout(20_000) })
         .then((response) => response.arrayBuffer())
         .catch(() => {})
+      await sleep(PAUSE_MS)
     }
   }
   async function reply(paceMs: number): Promise<void> {
