@@ -40,7 +40,7 @@ export interface OutboundResponse {
   status: number
   headers: Record<string, string | string[] | undefined>
   body: Buffer
-  /** True when `body` is only the beginning. */
+  /** True when `body` is only the beginning: at most 64 KB of it. */
   truncated: boolean
 }
 

@@ -222,6 +222,13 @@ describe('limits', () => {
     expect(short.body.toString()).toBe('xxxxxxxxxx')
   })
 
+  it('keeps 64 KB of a response that exceeds a larger limit', async () => {
+    const port = await serve((_request, response) => response.end(Buffer.alloc(2_000_000, 'x')))
+    const { post } = client()
+    const { body, truncated } = await post(`http://app.example:${port}/`, { maxResponseBytes: 1_000_000 })
+    expect([truncated, body.length]).toEqual([true, 64 * 1024])
+  })
+
   it('does not report a response of exactly the limit as truncated', async () => {
     const port = await serve((_request, response) => response.end('0123456789'))
     const { post } = client()

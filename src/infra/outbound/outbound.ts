@@ -137,7 +137,10 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #succeed(truncated: boolean): void {
     if (!this.#end()) return
-    const body = Buffer.concat(this.#chunks, Math.min(this.#bytes, this.#maxBytes))
+    // Nobody needs megabytes of a response that is not complete, and copying them would hold the event loop.
+    const maxBytes = truncated ? Math.min(this.#maxBytes, DEFAULT_RESPONSE_BYTES) : this.#maxBytes
+    const body = Buffer.concat(this.#chunks, Math.min(this.#bytes, maxBytes))
+    this.#chunks.length = 0
     this.#resolve({ status: this.#status, headers: this.#headers, body, truncated })
   }
 
