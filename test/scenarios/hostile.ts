@@ -91,6 +91,8 @@ export async function runHostile(place: ServicePlace, scenario: HostileScenario)
     const libraries = await readFile(`/proc/${service.pid}/maps`, 'utf8')
     if (!libraries.includes(JEMALLOC.LD_PRELOAD)) throw new Error('The package libjemalloc2 is not installed.')
     const prober = await opened(startProber(service.url, '/accounts?limit=50', service.key), (part) => part.stop())
+    // Applications, guests and attackers use machines of their own: what this process plays must not take the service's time.
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
     const api = client(service.url, service.key)
 
     const users = await connectHealthy(api, dovecot, application, scenario)
@@ -154,7 +156,6 @@ async function startHostileProcess(google: Google, microsoft: Microsoft) {
   const child: ChildProcess = spawn(process.execPath, [file, google.url, microsoft.url, seed], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
-  // In reality attackers use machines of their own.
   setPriority(child.pid ?? 0, constants.priority.PRIORITY_BELOW_NORMAL)
   const [addresses] = (await once(child, 'message')) as [HostileAddresses]
   return { child, addresses, send: (order: HostileOrder) => void child.send(order) }
