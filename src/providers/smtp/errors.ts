@@ -69,6 +69,9 @@ interface Classified {
 const TOO_MANY_MS = 60_000
 const TOO_MANY = /too many|rate|limit|quota|throttl|exceeded/i
 
+/** Beside these words, a 535 says nothing about the password. Postfix writes "(reason unavailable)" for a wrong one. */
+const TEMPORARY_LOGIN = /\b4\.\d{1,3}\.\d{1,3}\b|too many|temporar|\blater\b|exceeded|system error|server error/i
+
 function classify({ code, socketCode, reply, words }: SmtpFacts): Classified {
   if (reply !== null) {
     const status = `(${reply})`
@@ -80,6 +83,9 @@ function classify({ code, socketCode, reply, words }: SmtpFacts): Classified {
       }
     }
     if (reply < 500) return { kind: 'unavailable', why: `the server refused for now ${status}` }
+    if (code === 'EAUTH' && TEMPORARY_LOGIN.test(words)) {
+      return { kind: 'rate_limited', why: `the server accepts no logins for now ${status}`, retryAfterMs: TOO_MANY_MS }
+    }
     if (code === 'EAUTH') return { kind: 'auth_expired', why: `the server refused the username or password ${status}` }
     // 530: authentication required, 538: encryption required.
     if (reply === 530 || reply === 538)
