@@ -201,12 +201,15 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   puller.onChange(push.channelChanged)
 
   const search = searchOf({ ...shared, ...options.search })
-  const reader = messageReader({ ...shared, accounts, mail, search })
+  const bodies = bodyFetcher({ ...shared, accounts, mail })
+  const reader = messageReader({
+    ...{ ...shared, accounts, events, mail, search },
+    ...(config.syncStoreBodies && { requestBodies: bodies.request }),
+  })
   const changer = messageChanger({ ...shared, accounts, events, mail })
   const threads = threadReader({ db, accounts })
   const merger = threadMerger({ ...shared, accounts })
   const labels = labelChanger({ ...shared, accounts, events, mail })
-  const bodies = bodyFetcher({ ...shared, accounts, mail })
 
   const { sending, calendars } = mailboxes
   const tracking = trackingOf({ ...shared, events, accounts, baseUrl: config.trackingBaseUrl ?? config.publicUrl })

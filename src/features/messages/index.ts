@@ -62,6 +62,7 @@ export {
 export { eraseHorizons, mailHorizons } from './storing/horizons.ts'
 export { type Location, locationOf } from './storing/location.ts'
 export { type Candidate, matchMessages, type Presence, sharesKey } from './storing/match.ts'
+export { repairMessage } from './storing/repaired.ts'
 export {
   type ArrivingMessage,
   eraseReserved,

@@ -2,6 +2,7 @@ import { type Selectable, type SqlBool, sql } from 'kysely'
 import { compiledOnce, type Handle, padded, type Tables } from '../../infra/db/index.ts'
 import type { KnownFolderMessage } from '../../providers/contract/index.ts'
 import type { Candidate, MatchKeys } from './storing/match.ts'
+import { READER_VERSION } from './storing/reader-version.ts'
 
 export type MessageRow = Selectable<Tables['messages']>
 
@@ -273,6 +274,21 @@ export function messageStore(handle: Handle) {
         if ((await rows.where('uid', operator, null).limit(1).execute()).length > 0) return false
       }
       return true
+    },
+
+    /** Present messages of these folders that could not be read, and that this version of the reader has not tried again. */
+    async repairable(accountId: string, folderIds: readonly string[], limit: number): Promise<MessageRow[]> {
+      if (folderIds.length === 0) return []
+      const rows = handle
+        .selectFrom('messages')
+        .selectAll()
+        .where('accountId', '=', accountId)
+        .where('error', 'is not', null)
+        .where('folderId', 'in', [...folderIds])
+        .where('uid', 'is not', null)
+        .where('goneAt', 'is', null)
+        .where((eb) => eb.or([eb('reader', 'is', null), eb('reader', '<', READER_VERSION)]))
+      return rows.limit(limit).execute()
     },
 
     /** Messages that are missing since before `beforeMs`. */

@@ -34,6 +34,8 @@ interface MessageTable {
   fields: string
   /** Which part of the message could not be read or stored. */
   error: string | null
+  /** The version of the reader that tried again to read a message with an error. Null: none. */
+  reader: number | null
   /** When the message left its folder; null while it is present. A missing message may still appear in another folder. */
   goneAt: number | null
   /** Number of the latest change made through the API (see `apiChanges`); null: none. */

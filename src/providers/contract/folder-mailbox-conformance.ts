@@ -229,6 +229,7 @@ export function folderMailboxConformance(name: string, open: () => Promise<Mailb
       const live = box.mail.liveReads(box.access)
       const message = (await live.listMessages(inbox(), { limit: 1 })).messages[0]
       const location = locationOf(message, inbox())
+      expect(await live.readMessage(location)).toMatchObject({ ...message, isNew: false })
       expect(await live.getBody(location)).toMatchObject({ text: expect.stringContaining('Grüße'), html: null })
       const opened = await live.openRaw(location)
       const bytes = await readAll(await opened.read())
@@ -248,6 +249,7 @@ export function folderMailboxConformance(name: string, open: () => Promise<Mailb
       if (message === undefined) throw new Error('nothing was listed')
       await box.remove(message)
       const missing = expect.objectContaining({ name: 'ProviderError', kind: 'not_found' })
+      await expect(live.readMessage(locationOf(message, inbox()))).rejects.toEqual(missing)
       await expect(live.getBody(locationOf(message, inbox()))).rejects.toEqual(missing)
       await expect(live.openRaw(locationOf(message, inbox()))).rejects.toEqual(missing)
       await expect(live.listMessages('No such', { limit: 1 })).rejects.toEqual(missing)

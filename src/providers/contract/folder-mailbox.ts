@@ -116,4 +116,6 @@ export interface FolderLiveReads extends LiveReads<MessageLocation> {
     folderPath: string,
     options: { limit: number; beforeUid?: number; offset?: number; search?: MailSearch },
   ): Promise<{ messages: RemoteMessage[]; total: number }>
+  /** One message as `listMessages` returns it. Throws `not_found`. */
+  readMessage(message: MessageLocation): Promise<RemoteMessage>
 }

@@ -113,6 +113,20 @@ export function imapLiveReads(connection: () => RequestConnection, { clock, read
         },
       }),
 
+    readMessage({ folderPath, uidValidity, uid }) {
+      const doing = 'reading a message'
+      return connection().useFolder(folderPath, {
+        ...{ ...read, doing, fresh: true },
+        async work(client, box) {
+          if (String(box.uidValidity) !== uidValidity) throw notFound(doing)
+          const plan = { uidValidity, isNew: () => false, nowMs: clock.now(), lowUid: 1, limit: 1 }
+          const [message] = await fetchMessages(client, [uid], plan)
+          if (message === undefined) throw notFound(doing)
+          return message
+        },
+      })
+    },
+
     getBody: (location) =>
       atMessage(location, 'reading a message', async (imap, range) => {
         const row = await imap.fetchOne(range, { uid: true, bodyStructure: true, bodyParts: [header] }, { uid: true })

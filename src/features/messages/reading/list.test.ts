@@ -127,7 +127,10 @@ async function served(open: Databases) {
     mayContain: () => false,
   }
   messageRoutes(app, {
-    reader: messageReader({ db, accounts, clock: systemClock, ids, mail: () => undefined, search, log: silentLog }),
+    reader: messageReader({
+      ...{ db, accounts, clock: systemClock, ids, mail: () => undefined, search, log: silentLog },
+      events: { record: async () => [] },
+    }),
   })
   await app.ready()
   onTestFinished(() => app.close())

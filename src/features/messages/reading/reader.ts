@@ -1,29 +1,39 @@
 import { LRUCache } from 'lru-cache'
-import { notFound } from '../../../lib/errors.ts'
-import type { MessageBody, ProviderName } from '../../../providers/contract/index.ts'
+import type { Recorder } from '../../../events/index.ts'
+import type { Tx } from '../../../infra/db/index.ts'
+import { AppError, notFound } from '../../../lib/errors.ts'
+import { type MessageBody, ProviderError, type ProviderName } from '../../../providers/contract/index.ts'
 import { readLive } from '../../accounts/index.ts'
 import { labelStore } from '../../labels/index.ts'
 import { type Message, type MessageDetail, messageView, shownLabelIds } from '../api.ts'
+import type { BodyFetcher } from '../bodies/fetcher.ts'
 import { bodyStore } from '../bodies/store.ts'
 import { sanitizeHtml } from '../sanitizing/sanitize.ts'
 import { type MessageRow, messageStore } from '../store.ts'
+import { isRepairable, repairMessage } from '../storing/repaired.ts'
 import { parseFields } from '../storing/row.ts'
 import { type Content, contentOpener } from './content.ts'
 import type { FolderDeps } from './folder.ts'
 import { listMessages, type MessageList } from './list.ts'
-import { liveContents, type MessageRef } from './live-access.ts'
+import { liveContents, liveFolders, type MessageRef } from './live-access.ts'
 import { pageCache } from './page-cache.ts'
 import type { MessageListQuery } from './stored-list.ts'
 
 /** A client that shows a message often requests it twice within minutes. */
 const BODY_CACHE = { maxSize: 16 * 1024 * 1024, ttl: 5 * 60_000 }
 
+export interface ReaderDeps extends FolderDeps {
+  events: Recorder
+  /** Requests the bodies of messages that are read again. Set where bodies are stored. */
+  requestBodies?: BodyFetcher['request']
+}
+
 /**
  * Reads messages for the API: lists and fields from the database, contents live from the provider unless the body is
  * stored. Methods take an account id or `customUserId` and throw `not_found` for an unknown account or message, and
  * when the provider no longer has the message.
  */
-export function messageReader(deps: FolderDeps) {
+export function messageReader(deps: ReaderDeps) {
   const { db, accounts } = deps
   const bodyCache = new LRUCache<string, MessageBody>({
     ...BODY_CACHE,
@@ -45,7 +55,7 @@ export function messageReader(deps: FolderDeps) {
 
     /** `sanitize` makes the HTML safe to show, or null when it is too long for that. */
     async detail(idOrAlias: string, messageId: string, { sanitize = false } = {}): Promise<MessageDetail> {
-      const { row, message } = await get(idOrAlias, messageId)
+      const { row, message } = await getRepaired(idOrAlias, messageId)
       const { text, html, headers } = (await bodyStore(db.read).find(row.id)) ?? (await liveBody(row))
       if (!sanitize) return { ...message, body: { text, html }, headers }
       const safe = html === null ? null : await sanitizeHtml(html)
@@ -85,6 +95,26 @@ export function messageReader(deps: FolderDeps) {
     const [message] = row === undefined ? [] : await messageViews(provider, [row])
     if (row === undefined || message === undefined) throw notFound('message', messageId)
     return { row, message }
+  }
+
+  /** Tries once more to read a message that could not be read. */
+  async function getRepaired(idOrAlias: string, messageId: string): Promise<{ row: MessageRow; message: Message }> {
+    const found = await get(idOrAlias, messageId)
+    const { row, message } = found
+    if (!isRepairable(row)) return found
+    const { accountId } = row
+    try {
+      const label = (await labelStore(db.read).byIds([row.folderId ?? ''])).get(row.folderId ?? '')
+      if (label === undefined) return found
+      const live = await liveFolders(deps, accountId)
+      const begin = (tx: Tx) => accounts.hold(tx, accountId)
+      await repairMessage(deps, { provider: message.provider, label, live, begin }, row)
+    } catch (error) {
+      // Reading the body reports what is wrong, unless the body is stored.
+      if (error instanceof ProviderError || error instanceof AppError) return found
+      throw error
+    }
+    return get(idOrAlias, messageId)
   }
 
   async function messageViews(provider: ProviderName, rows: readonly MessageRow[]): Promise<Message[]> {

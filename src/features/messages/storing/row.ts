@@ -17,7 +17,16 @@ export type MessageFields = Pick<
 /** The columns that come from the provider. `newMessageRow` adds the others, and `messageWriter` a missing thread. */
 export type IncomingRow = Omit<
   MessageRow,
-  'id' | 'accountId' | 'folderId' | 'goneAt' | 'apiChange' | 'confirmations' | 'version' | 'createdAt' | 'updatedAt'
+  | 'id'
+  | 'accountId'
+  | 'folderId'
+  | 'reader'
+  | 'goneAt'
+  | 'apiChange'
+  | 'confirmations'
+  | 'version'
+  | 'createdAt'
+  | 'updatedAt'
 >
 
 /** Longer texts are cut: the provider has the complete message. */
@@ -72,6 +81,7 @@ export function newMessageRow(
     id,
     accountId,
     folderId: labelId,
+    reader: null,
     goneAt: null,
     apiChange: null,
     confirmations: 0,

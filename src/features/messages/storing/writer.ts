@@ -62,12 +62,16 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
       await labels.attach(labelled)
       await writeTexts(tx, labelled)
       await markUnindexed(tx, accountId, idsOf(stored))
-      let left = MOVED_WITH_INSERT
-      for (const merge of merges) {
-        const moved = await moveThread(merge, left)
-        left -= moved
-        await recordMerge(tx, accountId, merge, left === 0)
-      }
+      await joinThreads(merges)
+      return stored
+    },
+
+    /** Stores the new content of one message at its location. Finds its thread when the row has none. Returns the row as stored. */
+    async rewrite(row: MessageRow, labelIds: readonly string[]): Promise<MessageRow> {
+      const { rows, merges } = await assignThreads(tx, dialect, accountId, [row])
+      const stored = rows[0] ?? row
+      await this.update([{ row: stored, labelIds, rewritten: true }])
+      await joinThreads(merges)
       return stored
     },
 
@@ -170,6 +174,15 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
     await labels.moveThread(ids, { threadId, intoThreadId })
     await writeTexts(tx, await withLabels(await messageStore(tx).byIds(ids)))
     return ids.length
+  }
+
+  async function joinThreads(merges: readonly ThreadMerge[]): Promise<void> {
+    let left = MOVED_WITH_INSERT
+    for (const merge of merges) {
+      const moved = await moveThread(merge, left)
+      left -= moved
+      await recordMerge(tx, accountId, merge, left === 0)
+    }
   }
 
   async function setFlags(changes: readonly FlagChange[]): Promise<MessageRow[]> {

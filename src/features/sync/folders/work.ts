@@ -17,6 +17,7 @@ import type { AccountWork } from '../work.ts'
 import { FolderConnection, type Open } from './connection.ts'
 import { deleteFolder, deleteMissing } from './deletion.ts'
 import { detectRenames } from './renames.ts'
+import { repairMessages } from './repairs.ts'
 import { syncFolder } from './sync.ts'
 
 /** A run syncs folders that change again this many times before it ends and other accounts run. */
@@ -24,6 +25,8 @@ const MAX_ROUNDS = 10
 const MAX_DELETION_ROUNDS = 3
 /** Delay of the next full sync after a listed folder turned out to be missing. Prevents a loop if the server contradicts itself. */
 const VANISHED_MS = 5_000
+/** Until messages that could not be read are read again, after that failed. */
+const REPAIR_RETRY_MS = 60 * 60_000
 
 /**
  * Syncs a mailbox that consists of folders (IMAP). A sync connection reports changes between the polls. Changed folders are
@@ -55,6 +58,8 @@ export class FolderWork implements AccountWork {
   #dirty = new Set<string>()
   /** Monotonic; when the next full sync is due. */
   #fullSyncAt = Number.NEGATIVE_INFINITY
+  /** Monotonic; when messages are next read again that could not be read. */
+  #repairAt = Number.NEGATIVE_INFINITY
   /** Ids of folders that failed to sync since the last full sync began. */
   readonly #failed = new Set<string>()
 
@@ -125,6 +130,7 @@ export class FolderWork implements AccountWork {
       else await this.#watch(open, account)
       await this.#syncChanged(open, signal)
       await this.#deleteMissing(open, account, signal)
+      await this.#repair(open, signal)
       return isFullSync
     } finally {
       this.#isSyncing = false
@@ -224,7 +230,11 @@ export class FolderWork implements AccountWork {
 
   async #syncOne({ session, context }: Open, label: LabelRow, signal: AbortSignal): Promise<void> {
     this.#forgetStored()
-    const bodies = (step: FolderStep) => eventBodies(this.#deps, this.#mail, context.accountId, label, step)
+    const bodies = (step: FolderStep) => {
+      const isIncomplete = step.added.some((message) => message.error !== null)
+      if (isIncomplete && this.#repairAt === NEVER) this.#repairAt = this.#now()
+      return eventBodies(this.#deps, this.#mail, context.accountId, label, step)
+    }
     try {
       const exists = await syncFolder(this.#deps, { ...context, session, label, bodies, signal })
       this.#failed.delete(label.id)
@@ -259,6 +269,14 @@ export class FolderWork implements AccountWork {
     }
   }
 
+  /** Once for every account that this process syncs, and after messages were stored with errors. */
+  async #repair({ context }: Open, signal: AbortSignal): Promise<void> {
+    if (this.#now() < this.#repairAt) return
+    const outcome = await repairMessages(this.#deps, this.#mail, { ...context, labels: this.#folders, signal })
+    if (outcome === 'done') this.#repairAt = NEVER
+    if (outcome === 'failed') this.#repairAt = this.#now() + REPAIR_RETRY_MS
+  }
+
   /** A folder that was renamed during the full sync may contain the missing messages. */
   async #foldersStillExist(session: FolderSession, signal: AbortSignal): Promise<boolean> {
     const paths = new Set((await session.listFolders(signal)).map((folder) => folder.path))
@@ -275,6 +293,8 @@ export class FolderWork implements AccountWork {
     return this.#deps.clock.monotonic()
   }
 }
+
+const NEVER = Number.POSITIVE_INFINITY
 
 function isMain(label: LabelRow): boolean {
   return label.syncedAs?.startsWith('main:') === true
