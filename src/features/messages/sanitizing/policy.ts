@@ -26,23 +26,41 @@ export function barriers(endTag: string): readonly string[] {
   return TABLE_PARTS.has(endTag) ? TABLE : CELLS
 }
 
-/** The target of a link, as a browser reads it. Undefined unless it is a complete web or mail address. */
+/**
+ * The target of a link, as a browser reads it. Undefined unless it is a complete address of the web, of mail or of a telephone. What
+ * begins with `//` takes the scheme of the page in a browser; here it gets https.
+ */
 export function linkTarget(text: string): string | undefined {
-  return addressOf(text, /^(?:https?:\/\/|mailto:)/i)
+  const url = addressIn(text)
+  if (url === undefined) return undefined
+  return /^(?:https?:\/\/|mailto:|sms:)/i.test(url) || TELEPHONE.test(url) ? url : undefined
 }
 
 /** The source of an image: a web address, another part of the message (`cid:`), or the data of a raster image. */
 export function imageSource(text: string): string | undefined {
-  return RASTER_DATA.test(text) ? text : addressOf(text, /^(?:https?:\/\/|cid:)/i)
+  if (RASTER_DATA.test(text)) return text
+  const url = addressIn(text)
+  return url !== undefined && /^(?:https?:\/\/|cid:)/i.test(url) ? url : undefined
 }
 
 /** `test` is linear: each part accepts characters that the next one does not. */
 const RASTER_DATA = /^\s*data:image\/(?:png|gif|jpe?g|webp|bmp|avif)\s*;\s*base64\s*,[a-z0-9+/=\s]*$/i
 
-function addressOf(text: string, allowed: RegExp): string | undefined {
+/** Without `*` and `#`, which make codes that telephones run. Escaped are the space and what people write between digits. */
+const TELEPHONE = /^tel:(?:[\w+\-.(),;= ]|%(?:20|28|29|2b|2d|2e))+$/i
+
+/** The complete address of the text as one line. Undefined for any other text. */
+function addressIn(text: string): string | undefined {
   // Browsers drop these, wherever they are.
   const url = text.replace(/[\t\n\r]/g, '').trim()
-  return allowed.test(url) && !HIDDEN.test(url) && URL.canParse(url) ? url : undefined
+  const complete = PROTOCOL_RELATIVE.test(url) ? `https:${url}` : url
+  return !HIDDEN.test(complete) && URL.canParse(complete) ? complete : undefined
 }
+
+/**
+ * A host after two slashes. Browsers also take more slashes and backslashes for the beginning of a host; no program writes them. A name
+ * before an `@` would hide where the link leads.
+ */
+const PROTOCOL_RELATIVE = /^\/\/[^/\\?#@\s]+(?:[/?#]|$)/
 
 const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/

@@ -31,6 +31,13 @@ describe('sanitised HTML', () => {
     ['<a href="https://x.example/?a=1&b=2">x</a>', `<a href="https://x.example/?a=1&amp;b=2" ${REL}>x</a>`],
     ['<a href=" MAILTO:a@x.example" target=_top>x</a>', `<a href="MAILTO:a@x.example" ${REL}>x</a>`],
     ['<a href="ftp://x.example">a</a><a href="#b">b</a>', '<span>a</span><span>b</span>'],
+    ['<a href="//www.x.example/a?b">x</a>', `<a href="https://www.x.example/a?b" ${REL}>x</a>`],
+    ['<img src=" //cdn.x.example:8443/a.png">', '<img src="https://cdn.x.example:8443/a.png">'],
+    ['<a href="/\t/x.exam\nple">x</a>', `<a href="https://x.example" ${REL}>x</a>`],
+    ['<a href="tel:+49-(0)30%20123;ext=4">x</a>', `<a href="tel:+49-(0)30%20123;ext=4" ${REL}>x</a>`],
+    ['<a href="TEL:1-800-FLOWERS">x</a>', `<a href="TEL:1-800-FLOWERS" ${REL}>x</a>`],
+    ['<a href="sms:+123?body=Hi&amp;x=1">x</a>', `<a href="sms:+123?body=Hi&amp;x=1" ${REL}>x</a>`],
+    ['<img src="tel:123" alt=x>', '<img alt="x">'],
     ['<img src="cid:logo@x" alt="Logo" width=10>', '<img src="cid:logo@x" alt="Logo" width="10">'],
     ['<img src="http://x.example/a.png">', '<img src="http://x.example/a.png">'],
     ['<img src="data:image/png;base64,iVBORw0KGgo=">', '<img src="data:image/png;base64,iVBORw0KGgo=">'],
@@ -58,6 +65,38 @@ describe('sanitised HTML', () => {
   ])('of %s', async (given, safe) => {
     expect(await sanitizeFragment(given)).toBe(safe)
     expect(await sanitizeFragment(safe)).toBe(safe)
+  })
+
+  it.each([
+    ['///x.example'],
+    ['////x.example'],
+    ['/\\x.example'],
+    ['\\\\x.example'],
+    ['//\\x.example'],
+    ['//good.example\\@x.example'],
+    ['//user:password@x.example'],
+    ['//user@x.example/a'],
+    ['//'],
+    ['//?x'],
+    ['//x .example'],
+    ['//x.exam\u202eple'],
+    ['//x&#x200b;.example'],
+    ['&#x2f;&#92;x.example'],
+    ['//[x'],
+    ['//x.example:port'],
+    ['http:x.example'],
+    ['https:/x.example'],
+    ['/x.example'],
+    ['javascript://x.example/%0aalert(1)'],
+    ['tel:*%2306%23'],
+    ['tel:*#06#'],
+    ['tel:'],
+    ['tel:1%0a2'],
+    ['tel://1"onclick="alert(1)'],
+    ['callto:123'],
+  ])('has no address for %s', async (address) => {
+    const quoted = address.replaceAll('"', '&quot;')
+    expect(await sanitizeFragment(`<a href="${quoted}">a</a><img src="${quoted}">`)).toBe('<span>a</span><img>')
   })
 
   it.each([
@@ -115,6 +154,7 @@ describe.skipIf(!browserAvailable())('sanitised HTML in Chromium', () => {
 async function shown(browser: Browser, texts: readonly string[], written: readonly string[] = []): Promise<string[]> {
   const context = await browser.newContext()
   const found: string[] = []
+  const requested = new Set<string>()
   const body = `<!doctype html><body>${texts.map((text) => `<div class="shown">${text}</div><i class="after"></i>`).join('')}</body>`
   try {
     const page = await context.newPage()
@@ -126,18 +166,23 @@ async function shown(browser: Browser, texts: readonly string[], written: readon
       const url = route.request().url()
       if (url === PAGE) return route.fulfill({ contentType: 'text/html; charset=utf-8', body })
       // An image of the message itself, which the application replaces.
-      if (!url.startsWith('cid:')) found.push(`request ${url}`)
+      if (!url.startsWith('cid:')) requested.add(url)
       return route.abort()
     })
     await page.goto(PAGE)
     found.push(...(await page.evaluate<string[]>(`(${CHECK})(${JSON.stringify(written)})`)))
-    return found
+    // Images of the web stay, and a mixture may contain one.
+    for (const url of await page.evaluate<string[]>(IMAGES)) requested.delete(url)
+    return [...found, ...[...requested].map((url) => `request ${url}`)]
   } finally {
     await context.close()
   }
 }
 
 const PAGE = 'https://application.example/'
+
+const IMAGES = `[...document.querySelectorAll('.shown img')].flatMap((image) =>
+  (/^https?:[/][/]/i.test(image.getAttribute('src')) ? [image.src] : []))`
 
 const CHECK = `async (written) => {
   const elements = new Set(${JSON.stringify([...ELEMENTS])})
@@ -151,7 +196,7 @@ const CHECK = `async (written) => {
     ...attributesOf(element).flatMap(([name, value]) => {
       const isFaulty =
         !attributes.has(name) ||
-        (name === 'href' && !['https:', 'http:', 'mailto:'].includes(element.protocol)) ||
+        (name === 'href' && !['https:', 'http:', 'mailto:', 'tel:', 'sms:'].includes(element.protocol)) ||
         (name === 'src' && !SOURCE.test(value)) ||
         (name === 'style' && /url|position|expression/i.test(element.style.cssText))
       return isFaulty ? [name + '=' + value] : []
