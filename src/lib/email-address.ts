@@ -4,9 +4,10 @@
  */
 import { asciiDomain } from './domain.ts'
 
-/** `local` without quotes that it does not need, `domain` in lower-case ASCII (punycode). */
 export interface EmailAddress {
+  /** With quotes where RFC 5321 requires them, and only there. */
   local: string
+  /** In lower-case ASCII (punycode). */
   domain: string
 }
 
@@ -20,9 +21,18 @@ const MAX_CHARS = 1000
  * RFC 6531 adds every character outside ASCII to those of RFC 5321. Left out are those that nobody can see or enter: spaces, control
  * characters, marks of direction, unassigned ones. U+200C and U+200D are parts of words in several scripts.
  */
-const ATOM =
-  /^(?:[\w!#$%&'*+/=?^`{|}~-]|[\u200c\u200d]|(?![\0-\x7f])[^\p{C}\p{Z}])+(?:\.(?:[\w!#$%&'*+/=?^`{|}~-]|[\u200c\u200d]|(?![\0-\x7f])[^\p{C}\p{Z}])+)*$/u
+const FOREIGN = String.raw`[\u200c\u200d]|(?![\0-\x7f])[^\p{C}\p{Z}]`
+const ATOM = `(?:[\\w!#$%&'*+/=?^\`{|}~-]|${FOREIGN})+`
+const DOT_ATOM = new RegExp(`^${ATOM}(?:\\.${ATOM})*$`, 'u')
+/** As Japanese mobile operators assigned them: `taro..yamada.@docomo.example`. RFC 5321 requires quotes around these dots. */
+const LOOSE_DOT_ATOM = new RegExp(`^\\.*${ATOM}(?:\\.+${ATOM})*\\.*$`, 'u')
 const QUOTED_LOCAL = /^"((?:[^"\\]|\\.)*)"$/
+/**
+ * Not only dots. Programs disagree about `<>"\` in a local part, and headers that are folded lose spaces in a row, so such an address
+ * might reach somebody else.
+ */
+const QUOTED_CONTENT = new RegExp(String.raw`^(?=.*[^.])(?:[\x20!\x23-;=?-[\]-~]|${FOREIGN})+$`, 'u')
+const HIDDEN_SPACE = /^ | $| {2}/
 const NUMBER_LABEL = /(^|\.)\d+$/
 
 export const NO_ADDRESS = 'must be an email address'
@@ -58,11 +68,10 @@ export function needsSmtpUtf8(email: string): boolean {
   return /[^\0-\x7f]/.test(email.slice(0, Math.max(0, email.lastIndexOf('@'))))
 }
 
-/** Without quotes where they are not needed, so that two spellings give one recipient. */
+/** Two spellings of a local part give one recipient. */
 function localPart(text: string): string | undefined {
-  if (ATOM.test(text)) return text
-  const content = QUOTED_LOCAL.exec(text)?.[1]?.replace(/\\(.)/g, '$1')
-  // Programs disagree about these characters in a local part, so such an address might reach somebody else.
-  if (content === undefined || !/^[\x20-\x7e]+$/.test(content) || /[<>"\\]/.test(content)) return undefined
-  return ATOM.test(content) ? content : `"${content}"`
+  if (DOT_ATOM.test(text)) return text
+  const content = LOOSE_DOT_ATOM.test(text) ? text : QUOTED_LOCAL.exec(text)?.[1]?.replace(/\\(.)/g, '$1')
+  if (content === undefined || !QUOTED_CONTENT.test(content) || HIDDEN_SPACE.test(content)) return undefined
+  return DOT_ATOM.test(content) ? content : `"${content}"`
 }

@@ -11,6 +11,20 @@ describe('a list of addresses', () => {
     ['"Joe \\"J\\" Q" <j@x.example>', [['Joe "J" Q', 'j@x.example']]],
     ['ada@x.example (Ada)', [['Ada', 'ada@x.example']]],
     ['"a b"@x.example', [['', '"a b"@x.example']]],
+    [
+      'Ada <"a, b;c:(d)"@x.example>, e@f',
+      [
+        ['Ada', '"a, b;c:(d)"@x.example'],
+        ['', 'e@f'],
+      ],
+    ],
+    [
+      '<"a@x.example>, "B, C" <d@x.example>',
+      [
+        ['', '"a@x.example'],
+        ['B, C', 'd@x.example'],
+      ],
+    ],
     ['u@[IPv6:2001::1]', [['', 'u@[IPv6:2001::1]']]],
     [
       'Team:Ed <ed@x.example>,jo@x.example;, x@y',

@@ -127,17 +127,26 @@ class AddressReader {
 
   /** An address in brackets. Without its end, it goes up to the next separator. */
   #angle() {
-    let isQuoted = false
-    let at = this.#at + 1
+    let at = this.#endOfQuotedLocal()
     for (; at < this.#value.length; at += 1) {
-      const char = this.#value[at] ?? ''
-      if (char === '"') isQuoted = !isQuoted
-      else if (char === '>' && !isQuoted) break
-      else if (char === '<' || ((char === ',' || char === ';') && !this.#isRoute())) break
+      const char = this.#value[at]
+      if (char === '>' || char === '<' || ((char === ',' || char === ';') && !this.#isRoute())) break
     }
     const text = this.#value.slice(this.#at + 1, at)
     this.#at = this.#value[at] === '>' ? at + 1 : at
     return { kind: 'angle', text } as const
+  }
+
+  /** The end of a quoted local part at the beginning of the brackets; without one, their beginning. */
+  #endOfQuotedLocal(): number {
+    const start = this.#at + 1
+    if (this.#value[start] !== '"' || this.#hasOpenQuote) return start
+    for (let at = start + 1; at < this.#value.length; at += 1) {
+      if (this.#value[at] === '"') return this.#value[at + 1] === '@' ? at + 1 : start
+      if (this.#value[at] === '\\') at += 1
+    }
+    this.#hasOpenQuote = true
+    return start
   }
 
   /** `<@relay.example,@other.example:user@host>` (obsolete). */
