@@ -110,6 +110,8 @@ class Client implements SmtpClient {
   readonly #takesUtf8: boolean
   readonly #failure: () => unknown
   #isClosed = false
+  /** The server refused the last message, and may wait for another recipient of it. */
+  #mustReset = false
 
   constructor(
     connection: SmtpConnection,
@@ -158,6 +160,7 @@ class Client implements SmtpClient {
     const hangUp = () => this.close()
     either.signal.addEventListener('abort', hangUp, { once: true })
     try {
+      await this.#resetIfRefused(either.signal)
       const sent = callback<SMTPConnectionSendInfo>((done) => {
         this.#connection.send(envelope, source, done)
       })
@@ -176,11 +179,20 @@ class Client implements SmtpClient {
     }
   }
 
+  /** A connection that cannot be reset is closed as any other that fails, and the message is sent over a new one. */
+  async #resetIfRefused(signal: AbortSignal): Promise<void> {
+    if (!this.#mustReset) return
+    const reset = callback<true>((done) => this.#connection.reset(done))
+    await untilAborted(reset, signal)
+    this.#mustReset = false
+  }
+
   #failed(error: unknown, doing: string, isComplete: boolean): SendOutcome {
     const { code, reply, refused } = factsOf(error)
     const isRefused = reply !== null && (code === 'EENVELOPE' || code === 'EMESSAGE')
     // A refusal leaves the connection usable, except for what may follow a 421. Any other failure ends it.
     if (!isRefused || reply === 421) this.close()
+    this.#mustReset = isRefused
     if (isComplete && !isRefused) throw smtpError(error, doing)
     const failure = smtpError(error, doing)
     const retry = failure.kind !== 'rejected' && failure.kind !== 'auth_expired'

@@ -101,6 +101,9 @@ function classify({ code, socketCode, reply, words }: SmtpFacts): Classified {
       return { kind: 'unavailable', why: 'the server does not respond', timedOut: true }
     case 'EPROTOCOL':
       return { kind: 'limit_exceeded', why: 'the server sent an invalid or too long reply' }
+    // Without a reply, nodemailer refused the envelope itself: another attempt would end the same way.
+    case 'EENVELOPE':
+      return { kind: 'rejected', why: 'the message has no recipient, or one without a valid address' }
     case 'EMESSAGE':
       return { kind: 'rejected', why: 'the message is larger than the server accepts' }
     case 'EAUTH':

@@ -136,6 +136,55 @@ describe('signing in over SMTP', () => {
     expect(server.connections()).toBe(1)
   })
 
+  it.each([
+    [['']],
+    [['bob@example.com', ' ']],
+    [['bob@example.com', 'eve@example.com>\r\nRCPT TO:<x@example.com']],
+    [[]],
+  ])('fails for good, and sends to nobody, when the recipients are %j', async (recipients) => {
+    const { server, send } = await opened({}, { security: 'starttls' })
+    expect(await send({ recipients })).toMatchObject({
+      ...{ sent: false, retry: false },
+      error: { kind: 'rejected', message: expect.stringContaining('no recipient') },
+    })
+    expect(await send()).toMatchObject({ sent: true })
+    expect(server.messages).toHaveLength(1)
+  })
+
+  it('sends the next message over the same connection when the server refused all recipients of one', async () => {
+    const { server, send } = await opened({}, { security: 'starttls' })
+    // The package smtp-server knows no quoted local parts; it keeps the sender of the refused message, as Postfix does.
+    expect(await send({ recipients: ['"a b"@example.com'] })).toMatchObject({
+      ...{ sent: false, retry: false },
+      refused: [{ email: '"a b"@example.com', code: 501 }],
+    })
+    expect(await send()).toMatchObject({ sent: true })
+    expect([server.messages.length, server.connections()]).toEqual([1, 1])
+  })
+
+  it('quotes the local part of a recipient where it must', async () => {
+    const commands: string[] = []
+    const server = await hostileServer((socket) => {
+      socket.write('220 a\r\n')
+      let isMessage = false
+      socket.on('data', (sent: Buffer) => {
+        for (const line of String(sent).split('\r\n')) {
+          if (isMessage && line !== '.') continue
+          if (line.startsWith('RCPT')) commands.push(line)
+          if (line.startsWith('AUTH')) socket.write('235 a\r\n')
+          else if (line.startsWith('EHLO')) socket.write('250-a\r\n250 AUTH PLAIN\r\n')
+          else if (line === 'DATA') socket.write('354 a\r\n')
+          else if (line !== '') socket.write('250 a\r\n')
+          isMessage = line === 'DATA'
+        }
+      })
+    })
+    const { send } = sender({ ...server.smtp, security: 'starttls', allowPlain: true })
+    const recipients = ['taro..yamada.@docomo.example', '"a b"@example.com']
+    expect(await send({ recipients })).toMatchObject({ sent: true, refused: [] })
+    expect(commands).toEqual(['RCPT TO:<"taro..yamada."@docomo.example>', 'RCPT TO:<"a b"@example.com>'])
+  })
+
   it('uses TLS from the first byte or STARTTLS, and one connection for many messages', async () => {
     for (const security of ['tls', 'starttls'] as const) {
       const { server, send } = await opened({ secure: security === 'tls' }, { security })
