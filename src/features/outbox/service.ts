@@ -10,7 +10,9 @@ import type { ProviderName, RemoteAddress, SendProvider } from '../../providers/
 import { composeMessage, newMessageId, type OutgoingMessage } from '../../providers/mime/index.ts'
 import { type Account, type Accounts, requireScopes } from '../accounts/index.ts'
 import { bouncedRecipients } from '../bounces/index.ts'
+import { labelStore } from '../labels/index.ts'
 import {
+  MAX_RECIPIENTS,
   type MessageReader,
   openReferences,
   readAttachments,
@@ -23,6 +25,7 @@ import {
 import type { PreparedTracking, Tracking } from '../tracking/index.ts'
 import { type OutboxView, outboxView, type SendBody } from './api.ts'
 import { type ParsedInput, parseInput } from './input.ts'
+import { recipientsOfReply, referencesOfReply } from './replies.ts'
 import { outboxStore } from './store.ts'
 import type { OutboxRow } from './tables.ts'
 
@@ -161,14 +164,14 @@ export function outbox(deps: OutboxDeps) {
       }
       const replied = await findOriginal(account, 'replyToMessageId', body.replyToMessageId)
       const forwarded = await findOriginal(account, 'forwardMessageId', body.forwardMessageId)
-      const to = recipientsOf(body, input, replied)
+      const to = await recipientsOf(account, body, input, replied)
       const subject = subjectOf(body, replied, forwarded)
       if (body.body === undefined && forwarded === undefined) throw invalid('body.body', 'is required')
       const text = body.body ?? ''
       const given = openReferences(reader, account.id, input.attachments)
       if (forwarded !== undefined) given.push(forwardedMessage(account, forwarded))
       const attachments = await readAttachments(given)
-      const references = replied === undefined ? [] : [...replied.references, replied.messageId ?? []].flat()
+      const references = replied === undefined ? [] : referencesOfReply(replied)
       const { cc, bcc, replyTo, headers, sendAt } = input
       const composition: Composition = {
         ...{ from, to, cc, bcc, replyTo, headers, subject, attachments },
@@ -246,6 +249,29 @@ export function outbox(deps: OutboxDeps) {
     })
   }
 
+  async function recipientsOf(
+    { email: ownEmail }: Account,
+    body: SendBody,
+    { to, cc, bcc }: ParsedInput,
+    replied: Original | undefined,
+  ): Promise<RemoteAddress[]> {
+    if (to.length > 0 || (cc.length + bcc.length > 0 && body.to !== undefined)) return to
+    if (replied === undefined) {
+      if (cc.length + bcc.length === 0) throw invalid('body.to', 'must name at least one recipient')
+      return to
+    }
+    const labels = await labelStore(db.read).byIds(replied.labelIds)
+    const isInSent = [...labels.values()].some(({ role }) => role === 'sent')
+    const recipients = recipientsOfReply(replied, { ownEmail, isInSent })
+    if (recipients.length === 0) {
+      throw invalid('body.to', 'must name the recipients: the message names no address that a reply can go to')
+    }
+    if (recipients.length + cc.length + bcc.length > MAX_RECIPIENTS) {
+      throw invalid('body.to', `must name the recipients: those of the message are more than ${MAX_RECIPIENTS}`)
+    }
+    return recipients
+  }
+
   function forwardedMessage(account: Account, { id, subject }: { id: string; subject: string }): UnreadAttachment {
     const file = { filename: `${subject || 'message'}.eml`, contentType: 'message/rfc822' }
     const open = async () => ({ ...file, read: (await reader.openRaw(account.id, id)).read })
@@ -278,15 +304,6 @@ function trackingHeaders({ headers }: TrackingResult) {
 export type Outbox = ReturnType<typeof outbox>
 
 type Original = Awaited<ReturnType<MessageReader['message']>>
-
-function recipientsOf(body: SendBody, { to, cc, bcc }: ParsedInput, replied: Original | undefined): RemoteAddress[] {
-  if (to.length + cc.length + bcc.length > 0 && body.to !== undefined) return to
-  const senders =
-    replied === undefined ? [] : replied.replyTo.length > 0 ? replied.replyTo : [replied.from ?? []].flat()
-  if (to.length === 0 && senders.length > 0) return senders
-  if (to.length + cc.length + bcc.length === 0) throw invalid('body.to', 'must name at least one recipient')
-  return to
-}
 
 function subjectOf({ subject }: SendBody, replied: Original | undefined, forwarded: Original | undefined): string {
   if (subject !== undefined && subject !== '') return subject
