@@ -9,7 +9,7 @@ import { random } from '../kit/random.ts'
 import { openOnRedis } from '../kit/redis-parts.ts'
 import { startWorker } from '../kit/worker.ts'
 import type { Dovecot } from '../servers/dovecot.ts'
-import { type SendingMailbox, startSendingServers } from './sending-mailboxes.ts'
+import { BOB, LATE, type SendingMailbox, startSendingServers } from './sending-mailboxes.ts'
 
 export interface SendingCrashes {
   kills: number
@@ -40,7 +40,7 @@ let users = 0
 /**
  * Sends messages from a mailbox of each kind while the sending processes are killed (SIGKILL) at random moments and started again.
  * Requires that the receiver gets no message twice, that every message is sent or ends uncertain without help, that no more than one
- * per kill and mailbox is uncertain, that Sent has one copy of each sent message, and that drafts are left of uncertain ones only.
+ * per kill and mailbox is uncertain, that a recipient that was refused for now gets the message later, that Sent has one copy of each sent message, and that drafts are left of uncertain ones only.
  */
 export async function runSendingCrashes(
   db: Db,
@@ -52,12 +52,17 @@ export async function runSendingCrashes(
   users += 1
   let open = 0
   let arrived = 0
-  const servers = await startSendingServers(dovecot, `crash${process.pid}-${users}`, async () => {
-    arrived += 1
-    open += 1
-    await sleep(chance() * 30)
-    open -= 1
-  })
+  const servers = await startSendingServers(
+    dovecot,
+    `crash${process.pid}-${users}`,
+    async () => {
+      arrived += 1
+      open += 1
+      await sleep(chance() * 30)
+      open -= 1
+    },
+    (recipient) => recipient === LATE && chance() < 0.6,
+  )
   const { settings } = servers
   const redis = redisUrl === '' ? undefined : await openOnRedis(redisUrl)
   const { features, close } = compose(db, { ...redis?.parts, settings })
@@ -70,7 +75,7 @@ export async function runSendingCrashes(
     return child
   }
   const accept = async (accountId: string, subject: string) => {
-    const body = { to: ['bob@example.com'], subject, body: 'Hello' }
+    const body = { to: [...(mailboxes.get(accountId)?.recipients ?? [])], subject, body: 'Hello' }
     const prepared = await features.outbox.prepareRequest(accountId, body)
     await db.transaction((tx) => features.outbox.accept(tx, prepared))
   }
@@ -99,7 +104,7 @@ export async function runSendingCrashes(
       if (child !== undefined) await once(child, 'exit')
     }
     workers.push(await start())
-    const columns = ['accountId', 'subject', 'status', 'dueAt'] as const
+    const columns = ['accountId', 'subject', 'status', 'dueAt', 'refused'] as const
     const rows = () => db.read.selectFrom('outbox').select(columns).orderBy('id').execute()
     await eventually(async () => {
       for (const { status, dueAt } of await rows()) {
@@ -113,8 +118,18 @@ export async function runSendingCrashes(
       const own = all.filter((row) => row.accountId === accountId)
       const subjects = (status: string) => own.filter((row) => row.status === status).map(({ subject }) => subject)
       const [sent, uncertain] = [subjects('sent').sort(), subjects('uncertain')]
-      const received = mailbox.received()
-      expect(received.filter((subject, index) => received.indexOf(subject) !== index)).toEqual([])
+      const received = mailbox.received(BOB)
+      for (const recipient of mailbox.recipients) {
+        const subjects = mailbox.received(recipient)
+        expect(subjects.filter((subject, index) => subjects.indexOf(subject) !== index)).toEqual([])
+      }
+      const late = mailbox.received(LATE)
+      const missed = own.filter(({ subject, status }) => status === 'sent' && !late.includes(subject))
+      if (mailbox.recipients.includes(LATE)) {
+        // Only a kill between the message and the reply can leave a recipient without it, and that is reported.
+        for (const { refused } of missed) expect(JSON.parse(refused)).toMatchObject([{ email: LATE, code: null }])
+        expect(missed.length).toBeLessThanOrEqual(kills)
+      }
       expect(sent.filter((subject) => !received.includes(subject))).toEqual([])
       expect(uncertain.length).toBeLessThanOrEqual(kills)
       expect((await mailbox.sent()).sort()).toEqual(sent)

@@ -11,8 +11,10 @@ import { startSmtpSink } from '../servers/smtp.ts'
 /** A mailbox that sends, and what its server knows of it. All lists are of subjects. */
 export interface SendingMailbox {
   link(db: Db, features: Features): Promise<string>
-  /** Messages that were accepted for delivery. */
-  received(): string[]
+  /** To whom the scenario sends each message. */
+  recipients: readonly string[]
+  /** Messages that were accepted for delivery to this recipient. */
+  received(recipient: string): string[]
   sent(): Promise<string[]>
   drafts(): string[]
 }
@@ -22,10 +24,25 @@ const HOUR_MS = 3_600_000
 
 export type SendingServers = Awaited<ReturnType<typeof startSendingServers>>
 
-/** A mailbox of each kind. `beforeReply` is awaited between a message and the reply: a kill then leaves the outcome unknown. */
-export async function startSendingServers(dovecot: Dovecot, user: string, beforeReply: () => Promise<void>) {
+export const BOB = 'bob@example.com'
+/** A recipient that the SMTP server refuses for now, sometimes. */
+export const LATE = 'late@example.com'
+
+/**
+ * A mailbox of each kind. `beforeReply` is awaited between a message and the reply: a kill then leaves the outcome unknown. `isDeferred`
+ * says whether the SMTP server refuses a recipient for now.
+ */
+export async function startSendingServers(
+  dovecot: Dovecot,
+  user: string,
+  beforeReply: () => Promise<void>,
+  isDeferred: (recipient: string) => boolean = () => false,
+) {
   const [smtp, google, graph] = await Promise.all([startSmtpSink(), startGoogle(), startMicrosoft()])
-  smtp.behave({ message: () => beforeReply().then(() => undefined) })
+  smtp.behave({
+    message: () => beforeReply().then(() => undefined),
+    recipient: (email) => (isDeferred(email) ? 451 : undefined),
+  })
   google.onSent = beforeReply
   graph.onSent = beforeReply
   graph.latencyMs = 5
@@ -56,7 +73,9 @@ export async function startSendingServers(dovecot: Dovecot, user: string, before
         const given = { email: `${user}@acme.example`, providerUser: user, secrets: { password: PASSWORD }, settings }
         return (await db.transaction((tx) => accounts.link(tx, imapLink(given)))).id
       },
-      received: () => smtp.messages.map(({ raw }) => subjectOf(raw.toString())),
+      recipients: [BOB, LATE],
+      received: (recipient) =>
+        smtp.messages.filter(({ to }) => to.includes(recipient)).map(({ raw }) => subjectOf(raw.toString())),
       sent: () =>
         otherClient(dovecot, user, PASSWORD, async (client) => {
           await client.mailboxOpen('Sent')
@@ -66,6 +85,7 @@ export async function startSendingServers(dovecot: Dovecot, user: string, before
     },
     {
       link: withTokens('gmail', google, GOOGLE_SCOPES),
+      recipients: [BOB],
       received: () => google.sent.map(({ raw }) => subjectOf(raw)),
       sent: async () =>
         google
@@ -76,6 +96,7 @@ export async function startSendingServers(dovecot: Dovecot, user: string, before
     },
     {
       link: withTokens('microsoft', graph, MICROSOFT_SCOPES),
+      recipients: [BOB],
       received: () => graph.sent.map(({ raw }) => subjectOf(raw)),
       sent: async () => inFolder('sentitems'),
       drafts: () => inFolder('drafts'),

@@ -9,11 +9,12 @@ const UNCERTAIN: OutboxError = {
 
 /**
  * Frees the messages of a restored backup. Unless `isMoved`, those that the service may have sent after the backup are uncertain: they
- * are searched in Sent and never sent by themselves. A message scheduled for later than now cannot have been sent.
+ * are searched in Sent and never sent by themselves, nor to recipients that were refused for now. A message scheduled for later than now cannot have been sent.
  */
 export async function releaseOutbox(tx: Tx, { nowMs, isMoved }: { nowMs: number; isMoved: boolean }): Promise<void> {
   await tx.updateTable('outbox').set({ leasedUntil: null }).where('leasedUntil', 'is not', null).execute()
   if (isMoved) return
+  await tx.updateTable('outbox').set({ remaining: 'resending' }).where('remaining', '=', 'recipients').execute()
   await tx
     .updateTable('outbox')
     .set((eb) => ({

@@ -11,7 +11,11 @@ import type { Envelope, OutboxRow } from './tables.ts'
 /** The body of a request that sends a message. */
 export const sendBody = Type.Object(
   {
-    to: Type.Optional(recipientList('Required, except for a reply: default its sender.')),
+    to: Type.Optional(
+      recipientList(
+        'Required, except for a reply: default the sender of the message, or its recipients when the account sent it.',
+      ),
+    ),
     cc: Type.Optional(recipientList('Copies.')),
     bcc: Type.Optional(recipientList('Copies that other recipients do not see.')),
     replyTo: Type.Optional(recipientList('Where replies go. Default: the address of the account.')),
@@ -91,7 +95,10 @@ export const outboxSchema = Type.Object(
     bcc: Type.Array(addressSchema),
     subject: Type.String(),
     size: Type.Integer({ description: 'Bytes.' }),
-    refused: Type.Array(refusedSchema, { description: 'Recipients that the mail server refused.' }),
+    refused: Type.Array(refusedSchema, {
+      description:
+        'Recipients that the mail server refused. Those with a code below 500 get the message later, while `nextAttemptAt` is set.',
+    }),
     bounced: Type.Array(bouncedSchema, {
       description:
         'What delivery reports say, oldest first. A report may name addresses to which the message was forwarded.',
@@ -99,7 +106,11 @@ export const outboxSchema = Type.Object(
     error: nullable(outboxError),
     attempts: Type.Integer(),
     sendAt: nullable(timestamp()),
-    nextAttemptAt: nullable(timestamp('When the service tries to send it. Null once it has been sent or given up.')),
+    nextAttemptAt: nullable(
+      timestamp(
+        'When the service tries to send it, or to send it again to recipients that were refused for now. Null: never.',
+      ),
+    ),
     sentAt: nullable(timestamp()),
     createdAt: timestamp(),
     updatedAt: timestamp(),
@@ -129,7 +140,7 @@ export const resolveBody = Type.Object({
 })
 
 export function outboxView(row: OutboxRow, bounced: readonly BouncedRecipient[] = []): OutboxView {
-  const waits = row.status === 'scheduled' || row.status === 'queued'
+  const waits = row.status === 'scheduled' || row.status === 'queued' || row.remaining === 'recipients'
   return {
     ...{ id: row.id, accountId: row.accountId, messageId: row.messageId, draftId: row.draftId, status: row.status },
     ...envelopeOf(row),
@@ -152,6 +163,6 @@ export function envelopeOf(row: Pick<OutboxRow, 'envelope'>): Envelope {
   return JSON.parse(row.envelope)
 }
 
-function refusedOf(row: Pick<OutboxRow, 'refused'>): RefusedRecipient[] {
+export function refusedOf(row: Pick<OutboxRow, 'refused'>): RefusedRecipient[] {
   return JSON.parse(row.refused)
 }

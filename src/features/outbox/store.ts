@@ -61,7 +61,7 @@ export function outboxStore(handle: Handle, dialect: Dialect) {
         .where(({ eb, or }) =>
           or([
             eb('status', 'in', ['scheduled', 'queued', 'sending', 'uncertain']),
-            eb.and([eb('status', '=', 'sent'), eb('remaining', 'is not', null)]),
+            eb.and([eb('status', '=', 'sent'), eb('remaining', 'in', ['copy', 'draft'])]),
           ]),
         )
         .limit(1)

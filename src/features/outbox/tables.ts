@@ -35,8 +35,11 @@ interface OutboxTable {
   error: string | null
   /** Attempts to send. */
   attempts: number
-  /** What is left to do once the message is sent: save the copy in Sent, then delete the draft. Null: nothing. */
-  remaining: 'copy' | 'draft' | null
+  /**
+   * What is left to do once the message is sent: save the copy in Sent, then delete the draft, then send it again to the recipients that
+   * were refused for now. `resending`: the message may be sent to them from here on, so nobody sends it again. Null: nothing.
+   */
+  remaining: 'copy' | 'draft' | 'recipients' | 'resending' | null
   /** Searches in Sent, or attempts to do what remains. */
   checks: number
   sendAt: number | null

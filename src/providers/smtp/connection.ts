@@ -182,7 +182,7 @@ class Client implements SmtpClient {
   /** A connection that cannot be reset is closed as any other that fails, and the message is sent over a new one. */
   async #resetIfRefused(signal: AbortSignal): Promise<void> {
     if (!this.#mustReset) return
-    const reset = callback<true>((done) => this.#connection.reset(done))
+    const reset = callback<boolean>((done) => this.#connection.reset(done))
     await untilAborted(reset, signal)
     this.#mustReset = false
   }

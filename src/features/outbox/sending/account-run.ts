@@ -8,6 +8,7 @@ import { afterSending } from './after-sending.ts'
 import { type AttemptDeps, Attempts, type AttemptTiming } from './attempts.ts'
 import { type Claimed, nextDue, releaseClaims, renewClaims } from './claims.ts'
 import { CopyGate } from './copy-gate.ts'
+import { sendToDeferred } from './send-again.ts'
 
 export interface SendRunDeps extends AttemptDeps {
   timing: OutboxTiming
@@ -46,7 +47,7 @@ const COPY_TURN_MS = 200
  *                      ├──────▶ no reply, crash ──▶ uncertain
  *                      └──────▶ accepted ─────────▶ sent, copy pending
  *           ─▶ uncertain: search in Sent ─▶ sent, or a later search, or event
- *           ─▶ sent: save the copy, then delete the draft (`after-sending.ts`)
+ *           ─▶ sent: save the copy, then delete the draft (`after-sending.ts`), then send it to those refused for now (`send-again.ts`)
  *           ─▶ cancelled: remove the draft that an attempt has left at the provider
  *
  * `attempts.ts` has what happens to one message.
@@ -176,6 +177,7 @@ class AccountRun {
   async #work(claimed: Claimed): Promise<boolean> {
     const { row } = claimed
     if (row.status === 'cancelled') return this.#attempts.removeDraft(row)
+    if (row.remaining === 'recipients' || row.remaining === 'resending') return this.#sendAgain(row)
     if (row.status === 'sent') return this.#finish([row], true)
     if (row.committedAt !== null) {
       const sent = await this.#attempts.search(row)
@@ -192,6 +194,13 @@ class AccountRun {
     if (attempt.sent.remaining !== 'copy') return this.#finish([attempt.sent], false)
     if (attempt.sent.lease === this.#lease.token) this.#uncopied.push(attempt.sent)
     return true
+  }
+
+  async #sendAgain(row: OutboxRow): Promise<boolean> {
+    this.#stopSending ??= this.#context.gate.startSending()
+    const mayContinue = await sendToDeferred(this.#deps, this.#attempts, row, this.#context.signal)
+    this.#context.lastSentAt.set(this.#accountId, this.#deps.clock.monotonic())
+    return mayContinue
   }
 
   #mustCopy(): boolean {

@@ -8,6 +8,7 @@ import type { Accounts } from '../../accounts/index.ts'
 import { outboxStore, smallContents } from '../store.ts'
 import type { OutboxRow } from '../tables.ts'
 import { updateAllHeld, updateHeld } from './claims.ts'
+import { deferredOf, idsWithoutDeferred } from './deferred.ts'
 
 export interface AfterSendingDeps {
   db: Db
@@ -28,9 +29,19 @@ const READ_AT_ONCE = 10
 const DRAFT_KEPT_MS = 7 * 24 * 60 * 60_000
 export const RELEASED = { lease: null, leasedUntil: null } as const
 
-/** The columns of a sent message whose next step is this one. */
+/** The columns of a sent message whose next step is this one. The run keeps only a message that it copies, or whose draft it deletes. */
 export function next(remaining: OutboxRow['remaining'], nowMs: number) {
-  return { remaining, checks: 0, ...(remaining === null ? { dueAt: null, ...RELEASED } : { dueAt: nowMs }) }
+  const isHeld = remaining === 'copy' || remaining === 'draft'
+  return { remaining, checks: 0, dueAt: remaining === null ? null : nowMs, ...(isHeld ? {} : RELEASED) }
+}
+
+/** What remains for a sent message once its copy is in Sent. */
+export function remainingAfterCopy(row: Pick<OutboxRow, 'draftId' | 'refused'>): OutboxRow['remaining'] {
+  return row.draftId === null ? remainingAfterDraft(row) : 'draft'
+}
+
+function remainingAfterDraft(row: Pick<OutboxRow, 'refused'>): OutboxRow['remaining'] {
+  return deferredOf(row).length === 0 ? null : 'recipients'
 }
 
 /**
@@ -82,20 +93,13 @@ export function afterSending({ db, clock, log, accounts, deleteDraft, timing }: 
       }
       const over = rows.filter(isOver)
       const done = await db.transaction(async (tx) => {
-        const after = [
-          ...(await updateAllHeld(
-            tx,
-            over.filter(({ draftId }) => draftId === null),
-            next(null, nowMs),
-          )),
-          ...(await updateAllHeld(
-            tx,
-            over.filter(({ draftId }) => draftId !== null),
-            next('draft', nowMs),
-          )),
-        ]
+        const after: OutboxRow[] = []
+        for (const remaining of [null, 'draft', 'recipients'] as const) {
+          const group = over.filter((row) => remainingAfterCopy(row) === remaining)
+          after.push(...(await updateAllHeld(tx, group, next(remaining, nowMs))))
+        }
         for (const row of rows) if (!over.includes(row)) await updateAllHeld(tx, [row], later(row))
-        await outboxStore(tx, db.dialect).dropContent(after.map(({ id }) => id))
+        await outboxStore(tx, db.dialect).dropContent(idsWithoutDeferred(after))
         const [first] = rows
         if (saved > 0 && first !== undefined) await accounts.requestSync(tx, [first.accountId], 'everything')
         return after
@@ -114,7 +118,7 @@ export function afterSending({ db, clock, log, accounts, deleteDraft, timing }: 
         failure = error
       }
       const nowMs = clock.now()
-      if (failure === undefined) return record(row, next(null, nowMs))
+      if (failure === undefined) return record(row, next(remainingAfterDraft(row), nowMs))
       const isLast = nowMs >= (sentAt ?? giveUpAt) + DRAFT_KEPT_MS
       log.warn(
         isLast
@@ -122,7 +126,7 @@ export function afterSending({ db, clock, log, accounts, deleteDraft, timing }: 
           : 'A draft was sent, but could not be deleted; the service tries again.',
         { accountId, operation: 'outbox.draft', error: failure, metadata: { outboxId: row.id } },
       )
-      return record(row, isLast ? next(null, nowMs) : later(row))
+      return record(row, isLast ? next(remainingAfterDraft(row), nowMs) : later(row))
     },
   }
 }

@@ -15,7 +15,7 @@ import { messageIdOf, messageStore, releaseReserved, reserveMessage } from '../.
 import { envelopeOf, type OutboxError } from '../api.ts'
 import { contentOf, knownServer, rememberServer } from '../store.ts'
 import type { OutboxRow } from '../tables.ts'
-import { type AfterSendingDeps, RELEASED } from './after-sending.ts'
+import { type AfterSendingDeps, RELEASED, remainingAfterCopy } from './after-sending.ts'
 import type { BatchWriter } from './batch-writer.ts'
 import { type Claimed, delayWaiting, recordDraft, updateHeld } from './claims.ts'
 import { sendFailedEvent } from './failed-event.ts'
@@ -59,7 +59,7 @@ export class Attempts {
 
   async send({ row: claimed, content, wasInterrupted }: Claimed): Promise<Attempt> {
     const { db, clock, log, writer } = this.#deps
-    const sender = await this.#open()
+    const sender = await this.open()
     const startedMs = clock.monotonic()
     let row = claimed
     const { accountId, messageId } = row
@@ -78,7 +78,7 @@ export class Attempts {
     }
     let outcome: SendOutcome
     try {
-      const message = await this.#queued(row, { wasInterrupted, content })
+      const message = await this.queued(row, { wasInterrupted, content })
       outcome = await sender.send(message, steps, this.#signal)
     } catch (error) {
       if (error instanceof LeaseLost || !(error instanceof ProviderError)) throw error
@@ -102,9 +102,10 @@ export class Attempts {
     row: OutboxRow,
     { providerMessageId, refused }: Pick<SendOutcome & { sent: true }, 'providerMessageId' | 'refused'>,
   ): Promise<OutboxRow> {
-    const needsCopy = (await this.#open()).saveCopy !== undefined
-    const remaining = needsCopy ? 'copy' : row.draftId === null ? null : 'draft'
-    return this.#deps.writer.recordSent({ row, refused: cleanJson(refused), providerMessageId, remaining })
+    const needsCopy = (await this.open()).saveCopy !== undefined
+    const accepted = { ...row, refused: cleanJson(refused) }
+    const remaining = needsCopy ? 'copy' : remainingAfterCopy(accepted)
+    return this.#deps.writer.recordSent({ row, refused: accepted.refused, providerMessageId, remaining })
   }
 
   async #recordRefusal(row: OutboxRow, outcome: SendOutcome & { sent: false }): Promise<boolean> {
@@ -159,7 +160,7 @@ export class Attempts {
       providerMessageId: row.providerMessageId,
       committedAt: row.committedAt ?? row.createdAt,
     }
-    const sender = await this.#open()
+    const sender = await this.open()
     if (await sender.wasSent(ref, this.#signal).catch(onlyProviderErrors)) {
       return this.#recordSent(row, { providerMessageId: row.providerMessageId, refused: [] })
     }
@@ -179,9 +180,9 @@ export class Attempts {
 
   /** Puts a copy of a sent message into Sent. `mayExist`: an earlier attempt may have succeeded. Throws `ProviderError`. */
   async saveCopy({ row, content, mayExist }: Pick<Claimed, 'row' | 'content'> & { mayExist: boolean }): Promise<void> {
-    const sender = await this.#open()
+    const sender = await this.open()
     const copy = {
-      ...(await this.#queued(row, { content, wasInterrupted: false })),
+      ...(await this.queued(row, { content, wasInterrupted: false })),
       sentAt: row.sentAt ?? row.createdAt,
       mayExist,
     }
@@ -190,7 +191,7 @@ export class Attempts {
 
   /** Returns false for a draft that stays at the provider. Its owner sees it, and may delete it. */
   async #discard({ rfcMessageId, sentToken, providerMessageId, committedAt, createdAt }: OutboxRow): Promise<boolean> {
-    const sender = await this.#open()
+    const sender = await this.open()
     const ref = { rfcMessageId, sentToken, providerMessageId, committedAt: committedAt ?? createdAt }
     return sender.discard?.(ref, this.#signal).then(() => true, onlyProviderErrors) ?? true
   }
@@ -221,7 +222,7 @@ export class Attempts {
     })
   }
 
-  async #queued(row: OutboxRow, { wasInterrupted, content }: Omit<Claimed, 'row'>): Promise<QueuedMessage> {
+  async queued(row: OutboxRow, { wasInterrupted, content }: Omit<Claimed, 'row'>): Promise<QueuedMessage> {
     const { db } = this.#deps
     const { from, to, cc, bcc } = envelopeOf(row)
     const messageId = messageIdOf(row.draftId ?? '')
@@ -241,7 +242,8 @@ export class Attempts {
     }
   }
 
-  async #open(): Promise<Sender> {
+  /** The connection of the account, which the run keeps. */
+  async open(): Promise<Sender> {
     if (this.#sender !== undefined) return this.#sender
     const { db, accounts, sending } = this.#deps
     const [{ provider }, access] = await Promise.all([accounts.get(this.#accountId), accounts.access(this.#accountId)])

@@ -9,6 +9,7 @@ import { outboxStore } from '../store.ts'
 import type { OutboxRow } from '../tables.ts'
 import { next } from './after-sending.ts'
 import { type Claimed, type Commitment, claimDue, commitClaims, type DueQuery, leaseLost } from './claims.ts'
+import { idsWithoutDeferred } from './deferred.ts'
 
 /** A message that the provider has accepted. */
 export interface Acceptance {
@@ -79,7 +80,7 @@ export function batchWriter({ db, clock, accounts }: { db: Db; clock: Clock; acc
         ? await db.statement((handle) => storeSent(handle, dialect, rows))
         : await db.transaction(async (tx) => {
             const stored = await storeSent(tx, dialect, rows)
-            await outboxStore(tx, dialect).dropContent(complete.map(({ id }) => id))
+            await outboxStore(tx, dialect).dropContent(idsWithoutDeferred(complete))
             await accounts.requestSync(tx, [...new Set(complete.map(({ accountId }) => accountId))], 'changes')
             return stored
           })
@@ -115,7 +116,7 @@ function sentRow({ row, refused, providerMessageId, remaining }: Acceptance, now
   }
 }
 
-/** Returns, by id, the run that holds each stored row. A row that nothing remains for is released. */
+/** Returns, by id, the run that holds each stored row: see `next`. */
 async function storeSent(
   handle: Handle,
   dialect: Dialect,
@@ -135,8 +136,8 @@ async function storeSent(
     ${PREPARED}update "outbox"
     set "status" = 'sent', "error" = null, "refused" = "ownRefused", "updatedAt" = "ownUpdatedAt",
       "sentAt" = "ownSentAt", "providerMessageId" = "ownMessageId", "remaining" = "ownRemaining", "checks" = 0,
-      "dueAt" = "ownDueAt", "lease" = case when "ownDueAt" is null then null else "lease" end,
-      "leasedUntil" = case when "ownDueAt" is null then null else "leasedUntil" end
+      "dueAt" = "ownDueAt", "lease" = case when "ownRemaining" in ('copy', 'draft') then "lease" end,
+      "leasedUntil" = case when "ownRemaining" in ('copy', 'draft') then "leasedUntil" end
     from ${given} as "own"
     where "id" = "ownId"
     returning "id", "lease"`.execute(handle)

@@ -162,6 +162,19 @@ export async function commitClaims(
   return new Set(rows.map(({ id }) => id))
 }
 
+/** Stores that a sent message may be sent again from here on, to its deferred recipients. Throws as `recordDraft`. */
+export async function commitResending(tx: Tx, dialect: Dialect, row: OutboxRow, nowMs: number): Promise<void> {
+  const { numUpdatedRows } = await tx
+    .updateTable('outbox')
+    .set((eb) => ({ remaining: 'resending' as const, attempts: eb('attempts', '+', 1), updatedAt: nowMs }))
+    .where('id', '=', row.id)
+    .where('lease', '=', row.lease)
+    .where(isLeased(dialect))
+    .where('remaining', '=', 'recipients')
+    .executeTakeFirst()
+  if (numUpdatedRows !== 1n) throw leaseLost(row)
+}
+
 export function leaseLost({ id }: OutboxRow): LeaseLost {
   return new LeaseLost(`the message ${id} is no longer held by this run`)
 }

@@ -1,0 +1,38 @@
+import type { RefusedRecipient, SendOutcome } from '../../../providers/contract/index.ts'
+import { refusedOf } from '../api.ts'
+import type { OutboxRow } from '../tables.ts'
+
+/** Whether the server asked to try again later, for example because it takes only so many recipients at once (RFC 5321 4.5.3.1.10). */
+export function isDeferred({ code }: RefusedRecipient): boolean {
+  return code !== null && code >= 400 && code < 500
+}
+
+export function deferredOf(row: Pick<OutboxRow, 'refused'>): RefusedRecipient[] {
+  return refusedOf(row).filter(isDeferred)
+}
+
+/** The ids of the messages whose bytes are not needed for deferred recipients. */
+export function idsWithoutDeferred(rows: readonly OutboxRow[]): string[] {
+  return rows.filter((row) => deferredOf(row).length === 0).map(({ id }) => id)
+}
+
+/** Those that are refused once a message was sent, or not, to its deferred recipients. */
+export function refusedAfter(before: readonly RefusedRecipient[], outcome: SendOutcome): RefusedRecipient[] {
+  if (outcome.sent) return [...before.filter((one) => !isDeferred(one)), ...outcome.refused]
+  const now = new Map(outcome.refused.map((one) => [one.email, one]))
+  const after = before.map((one) => now.get(one.email) ?? one)
+  const concernsAll = !outcome.retry && outcome.refused.length === 0
+  return concernsAll ? after.map((one) => endDeferred(one, outcome.error.message)) : after
+}
+
+/** Those that are reported when it is not known whether the deferred ones got the message. */
+export function refusedOrUnknown(before: readonly RefusedRecipient[]): RefusedRecipient[] {
+  return before.map((one) =>
+    endDeferred(one, 'The connection broke while the message was sent again: it may have arrived.'),
+  )
+}
+
+/** The message is not sent to this recipient again, for a reason that is not a reply to its address. */
+function endDeferred(recipient: RefusedRecipient, diagnostic: string): RefusedRecipient {
+  return isDeferred(recipient) ? { ...recipient, code: null, diagnostic } : recipient
+}
