@@ -14,6 +14,12 @@ export interface EventBodies {
 type Arrival = 'message.received' | 'message.sent' | 'draft.created'
 export type MessageEventType = Arrival | 'draft.updated' | 'draft.deleted' | 'message.updated' | 'message.deleted'
 
+/** The event of a message that sync has found, with what is known of the message beside the data. */
+export interface ArrivalEvent extends NewEvent<MessageEventType, MessageEventData> {
+  /** A program wrote the message without a person. */
+  isAutomatic: boolean
+}
+
 /** Event type of a new message, by the role of its folder. Undefined where `mailbox.changed` is the only event. */
 export function arrivalType(role: FolderRole | null): Arrival | undefined {
   if (role === 'trash' || role === 'junk') return undefined
@@ -32,6 +38,10 @@ export function changeTypes(before: FolderRole | null, after: FolderRole | null)
 /** Event type of a message that was deleted from the folder with this role. */
 export function deletionType(role: FolderRole | null): MessageEventType {
   return role === 'drafts' ? 'draft.deleted' : 'message.deleted'
+}
+
+export function arrivalEvent(event: NewEvent<MessageEventType, MessageEventData>, isAutomatic: boolean): ArrivalEvent {
+  return { ...event, isAutomatic }
 }
 
 /** Event about a message that is stored in one folder. */

@@ -6,6 +6,8 @@
 import './tables.ts'
 
 export {
+  type ArrivalEvent,
+  arrivalEvent,
   arrivalType,
   changeTypes,
   deletionType,

@@ -3,8 +3,8 @@ import type { EventOf, NewEvent, Recorder } from '../../events/index.ts'
 import { type Db, type Dialect, type Tx, updateEach } from '../../infra/db/index.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { parseTime } from '../../lib/time.ts'
-import { isMailSystem } from '../../providers/mime/index.ts'
-import type { MessageEventData } from '../messages/index.ts'
+import { isAutomaticSubject, isMailSystem } from '../../providers/mime/index.ts'
+import type { ArrivalEvent, MessageEventData } from '../messages/index.ts'
 import type { trackingEvents } from './events.ts'
 import { counted, isFull, type TrackingRow, trackingStore } from './store.ts'
 
@@ -34,7 +34,8 @@ export function replyRecorder({ db: { dialect }, events, ids }: ReplyDeps): Reco
   }
 }
 
-type MessageEvent = NewEvent<string, MessageEventData>
+/** Events of sync say more than other ones. */
+type MessageEvent = NewEvent<string, MessageEventData> & Partial<Pick<ArrivalEvent, 'isAutomatic'>>
 
 function isMessage(type: string): (event: NewEvent) => event is MessageEvent {
   return (event): event is MessageEvent => event.type === type
@@ -98,7 +99,7 @@ async function recordReplies(
     const occurredAt = parseTime(receivedAt) ?? 0
     const after = counted(row, 'replied', occurredAt)
     rows.set(row.id, after)
-    const automated = isAutomaticReply(event.data)
+    const automated = event.isAutomatic ?? isAutomaticSubject(subject)
     // Every reply is counted and announced; only the list of the message's events is limited.
     if (!isFull(row, 'replied')) {
       await trackingStore(tx).insertEvent(tx, {
@@ -127,17 +128,9 @@ async function recordReplies(
   return events
 }
 
-/** The subjects of out-of-office notes of common mail programs. Escaped, because the bundle is ASCII and patterns are not rewritten. */
-const AUTOMATIC =
-  /^(automatic reply|automatische antwort|r\u00e9ponse automatique|respuesta autom\u00e1tica|risposta automatica|resposta autom\u00e1tica|automatisch antwoord|\u81ea\u52d5\u5fdc\u7b54|out of office|autoreply|auto:|abwesend|abwesenheit)/i
-
 function isBounce({ from, attachments }: MessageEventData): boolean {
   if (from !== null && isMailSystem(from.email)) return true
   return attachments.some(({ contentType }) => contentType === 'message/delivery-status')
-}
-
-function isAutomaticReply({ subject }: MessageEventData): boolean {
-  return AUTOMATIC.test(subject.trim())
 }
 
 export function rfcIdHashOf(rfcMessageId: string): string {

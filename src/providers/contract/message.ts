@@ -55,6 +55,8 @@ export interface RemoteMessage {
   draftId?: string
   /** Its header is that of a report about the delivery of another message. */
   mayBeReport?: boolean
+  /** A program wrote it without a person. */
+  isAutomatic?: boolean
   inReplyTo: string | null
   references: string[]
   subject: string

@@ -2,7 +2,14 @@ import type { FetchMessageObject, FetchQueryObject } from 'imapflow'
 import { isProgrammingError } from '../../lib/programming-errors.ts'
 import { sha256 } from '../../lib/sha256.ts'
 import type { RemoteMessage } from '../contract/index.ts'
-import { cleanField, headerFields, mayBeDeliveryReport, parseHeaders, snippet } from '../mime/index.ts'
+import {
+  cleanField,
+  headerFields,
+  isAutomaticMessage,
+  mayBeDeliveryReport,
+  parseHeaders,
+  snippet,
+} from '../mime/index.ts'
 import { hasFlag } from './flags.ts'
 import { attachmentsOf, firstText, type Leaf, leaves, searchTextOf, TEXT_BYTES, unstructuredText } from './parts.ts'
 
@@ -71,6 +78,7 @@ async function readMessage(row: FetchMessageObject, context: MapContext): Promis
     emailId: row.emailId === undefined ? null : cleanField(row.emailId, MAX_ID),
     threadId: row.threadId === undefined ? null : cleanField(row.threadId, MAX_ID),
     mayBeReport: mayBeDeliveryReport(headers, fields.from),
+    isAutomatic: isAutomaticMessage(headers, fields.subject),
     receivedAt: row.internalDate instanceof Date ? row.internalDate.getTime() : (fields.date ?? context.nowMs),
     sizeBytes: row.size ?? 0,
     unread,

@@ -1,7 +1,7 @@
 import { sha256 } from '../../lib/sha256.ts'
 import { cleanText, truncateCharacters } from '../../lib/text.ts'
 import type { FoundMessage, RemoteAddress, RemoteAttachment } from '../contract/index.ts'
-import { isMailSystem, oneLine, searchText } from '../mime/index.ts'
+import { isAutomaticMessage, isMailSystem, oneLine, searchText } from '../mime/index.ts'
 import { type Json, list, object, text, time, wholeNumber } from '../rest/index.ts'
 
 /**
@@ -76,15 +76,29 @@ export interface MapContext {
   attachments: RemoteAttachment[]
   nowMs: number
   error: string | null
+  /** Of a message that replies to another one, where they could be read. */
+  headers?: readonly { name: string; value: string }[]
 }
 
+/** Whether the message names another one, so that its header may say that a program replied. */
+export function isReply(item: Json): boolean {
+  const property = propertiesOf(item)
+  return ids(property(PROPERTIES.inReplyTo)).length + ids(property(PROPERTIES.references)).length > 0
+}
+
+const AUTOMATIC_CLASS = /^(?:IPM\.Note\.Rules\.|REPORT\.)/i
+
 /** Maps a message. Never throws: what cannot be read stays empty. */
-export function foundMessage(item: Json, { isNew, folder, attachments, nowMs, error }: MapContext): FoundMessage {
+export function foundMessage(
+  item: Json,
+  { isNew, folder, attachments, nowMs, error, headers = [] }: MapContext,
+): FoundMessage {
   const property = propertiesOf(item)
   const dateMs = time(item.sentDateTime) ?? null
   const subject = truncateCharacters(clean(item.subject, 2 * MAX_SUBJECT), MAX_SUBJECT)
   const from = address(item.from) ?? address(item.sender) ?? null
   const messageId = firstId(item.internetMessageId)
+  const messageClass = property(PROPERTIES.messageClass) ?? ''
   return {
     folders: [text(item.parentFolderId) ?? folder],
     message: {
@@ -92,7 +106,9 @@ export function foundMessage(item: Json, { isNew, folder, attachments, nowMs, er
       isNew,
       emailId: null,
       // [MS-OXCMAIL]: Exchange turns a report into an item of this class.
-      mayBeReport: /^REPORT\./i.test(property(PROPERTIES.messageClass) ?? '') || isMailSystem(from?.email ?? ''),
+      mayBeReport: /^REPORT\./i.test(messageClass) || isMailSystem(from?.email ?? ''),
+      // [MS-OXORULE]: out-of-office notes and replies of rules have a class of their own.
+      isAutomatic: AUTOMATIC_CLASS.test(messageClass) || isAutomaticMessage(headers, subject),
       threadId: clean(item.conversationId, MAX_NAME) || null,
       messageId,
       inReplyTo: firstId(property(PROPERTIES.inReplyTo)),

@@ -5,6 +5,7 @@
  */
 export { checkAddress, type ParsedAddress, parseAddress } from './address.ts'
 export { attachmentName, bareContentId, type NamedPart } from './attachments.ts'
+export { isAutomaticMessage, isAutomaticSubject } from './automatic.ts'
 export {
   composeMessage,
   isMessageId,

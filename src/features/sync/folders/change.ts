@@ -4,6 +4,7 @@ import type { FolderRole, FolderStep, RemoteMessage } from '../../../providers/c
 import { type ApiChanges, findApiChanges, StaleRead } from '../../accounts/index.ts'
 import { type FolderCounts, folderEvent, type LabelRow, labelStore } from '../../labels/index.ts'
 import {
+  arrivalEvent,
   arrivalType,
   type Candidate,
   changeTypes,
@@ -246,6 +247,7 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
           {
             isNew: isNew || reservation !== undefined,
             mayBeReport: message.mayBeReport === true,
+            isAutomatic: message.isAutomatic === true,
             row: newMessageRow(row, { accountId, labelId: label.id, id, nowMs }),
           },
         ]
@@ -272,7 +274,7 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
       counts.added += stored.length
       warnIncomplete(deps, context, label.id, arrivals.length, stored)
       const newArrivals = arrivals.filter(({ isNew }) => isNew)
-      const newIds = new Set(newArrivals.map(({ row }) => row.id))
+      const newById = new Map(newArrivals.map((arrival) => [arrival.row.id, arrival]))
       const type = arrivalType(label.role)
       if (type === undefined) return
       if (type === 'message.received') {
@@ -280,7 +282,10 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
         await deps.requestReports(tx, accountId, reports)
       }
       for (const row of stored) {
-        if (newIds.has(row.id)) events.push(messageEvent(type, row, label, provider, context.bodies.get(row.uid ?? -1)))
+        const arrival = newById.get(row.id)
+        if (arrival === undefined) continue
+        const event = messageEvent(type, row, label, provider, context.bodies.get(row.uid ?? -1))
+        events.push(arrivalEvent(event, arrival.isAutomatic))
       }
     },
 

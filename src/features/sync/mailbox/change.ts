@@ -5,6 +5,7 @@ import { type ApiChanges, findApiChanges, StaleRead } from '../../accounts/index
 import { type FolderCounts, folderEvent, type LabelRow, labelStore } from '../../labels/index.ts'
 import {
   allMail,
+  arrivalEvent,
   arrivalType,
   changeTypes,
   contentOf,
@@ -86,9 +87,13 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
   }
 
   function emit(type: MessageEventType, row: MessageRow, labelIds: readonly string[]): void {
+    events.push(eventOf(type, row, labelIds))
+  }
+
+  function eventOf(type: MessageEventType, row: MessageRow, labelIds: readonly string[]) {
     const folder = byId.get(row.folderId ?? '')?.name ?? null
     const body = context.bodies.get(row.providerMessageId)
-    events.push(labelledEvent(type, row, { provider, labelIds: [...labelIds], folder }, body))
+    return labelledEvent(type, row, { provider, labelIds: [...labelIds], folder }, body)
   }
 
   /** Returns the changed row. Undefined when nothing changed. */
@@ -289,6 +294,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
             labelIds,
             location,
             mayBeReport: message.mayBeReport === true,
+            isAutomatic: message.isAutomatic === true,
             // A message to oneself is in the inbox too, and was sent all the same.
             type: reservation?.as === 'sent' ? ('message.sent' as const) : type,
           },
@@ -333,10 +339,10 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       )
       warnIncomplete(deps, context, scope?.id, arrivals.length, stored)
       for (const row of stored) {
-        const { labelIds, type } = byRow.get(row.id) ?? { labelIds: [], type: undefined }
+        const { labelIds = [], type, isAutomatic = false } = byRow.get(row.id) ?? {}
         totals.added += 1
         count(labelIds, 'added')
-        if (type !== undefined) emit(type, row, labelIds)
+        if (type !== undefined) events.push(arrivalEvent(eventOf(type, row, labelIds), isAutomatic))
       }
     },
 

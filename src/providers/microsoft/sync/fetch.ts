@@ -1,4 +1,5 @@
 import { type FoundMessage, type MailboxStep, ProviderError, type RemoteAttachment } from '../../contract/index.ts'
+import type { Header } from '../../mime/index.ts'
 import { type Json, list, text } from '../../rest/index.ts'
 import { type BatchResult, bodyOf, type Graph, messagePath, SYNC_LIMITS } from '../client.ts'
 import {
@@ -7,7 +8,9 @@ import {
   attachmentsOf,
   flagsOf,
   foundMessage,
+  headersOf,
   isComplete,
+  isReply,
   MESSAGE_FIELDS,
   mayHaveAttachments,
   receivedAt,
@@ -61,20 +64,28 @@ function hasOnlyFlags(item: Json): boolean {
   return changed.length > 0 && changed.every((name) => name === 'isRead' || name === 'flag')
 }
 
-/** The messages of complete items, with the attachments that Graph left out. */
+/**
+ * The messages of complete items, with what Graph left out: attachments, and the headers of new replies, which say whether a program
+ * wrote them.
+ */
 export async function withAttachments(
   graph: Graph,
   items: readonly Json[],
   context: ChangesContext,
 ): Promise<FoundMessage[]> {
   const { folderId, isNew, nowMs, signal } = context
-  const ids = items.filter(mayHaveAttachments).flatMap((item) => text(item.id) ?? [])
-  const lists = await listAttachments(graph, ids, signal)
+  const idsOf = (some: readonly Json[]) => some.flatMap((item) => text(item.id) ?? [])
+  const [lists, headers] = await Promise.all([
+    listAttachments(graph, idsOf(items.filter(mayHaveAttachments)), signal),
+    readHeaders(graph, idsOf(items.filter((item) => isNew(item) && isReply(item))), signal),
+  ])
   return items.map((item) => {
-    const attachments = lists.get(text(item.id) ?? '') ?? []
+    const id = text(item.id) ?? ''
+    const attachments = lists.get(id) ?? []
     const isListed = !(attachments instanceof ProviderError)
     return foundMessage(item, {
       ...{ folder: folderId, nowMs, isNew: isNew(item), attachments: isListed ? attachments : [] },
+      headers: headers.get(id) ?? [],
       // The next round reports a message that was deleted meanwhile.
       error:
         isListed || attachments.kind === 'not_found' ? null : 'the attachments of this message could not be listed',
@@ -113,6 +124,22 @@ async function listAttachments(
     items.map((item) => {
       const result = results.get(item)
       return [item.id, result instanceof ProviderError ? result : attachmentsOf(list(result?.value))]
+    }),
+  )
+}
+
+/** Without those that cannot be read: their subjects decide. */
+async function readHeaders(
+  graph: Graph,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Header[]>> {
+  const items = ids.map((id) => ({ id, path: messagePath(id), query: { $select: 'internetMessageHeaders' } }))
+  const results = await graph.batch(items, { doing: 'reading the headers of replies', signal, ...SYNC_LIMITS })
+  return new Map(
+    items.flatMap((item) => {
+      const result = results.get(item)
+      return result === undefined || result instanceof ProviderError ? [] : [[item.id, headersOf(result)] as const]
     }),
   )
 }
