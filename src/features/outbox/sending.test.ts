@@ -92,6 +92,18 @@ describe.skipIf(!dovecotAvailable())('sending for an imap account', () => {
       })
     })
     expect(await events('message.replied')).toMatchObject([{ objectId: body.result.messageId, accountId }])
+
+    await server.deliver(
+      user,
+      [
+        ...['From: Bob <bob@example.com>', `To: ${user}@acme.example`, 'Subject: Re: Hello', 'Precedence: bulk'],
+        ...[`In-Reply-To: ${mail.messageId}`, 'Auto-Submitted: auto-replied (vacation)', '', 'I am away.', ''],
+      ].join('\r\n'),
+    )
+    await eventually(async () => {
+      const automated = (await events('message.replied')).map(({ data }) => data.automated)
+      expect(automated.sort()).toEqual([false, true])
+    })
   })
 
   it('leaves messages alone that are not to be tracked, and plain text always', async () => {

@@ -71,6 +71,13 @@ describe('a message of Gmail', () => {
     ])
   })
 
+  it('is automatic when its header says so', () => {
+    const isAutomatic = (headers: object[]) =>
+      foundMessage('m1', { ...mixed, payload: { ...mixed.payload, headers } }, options).message.isAutomatic
+    expect(isAutomatic(mixed.payload.headers)).toBe(false)
+    expect(isAutomatic([...mixed.payload.headers, { name: 'Auto-Submitted', value: 'auto-replied' }])).toBe(true)
+  })
+
   it('takes its text from the snippet when Gmail omits the parts', () => {
     const { message } = foundMessage(
       'm1',

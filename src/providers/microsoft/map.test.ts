@@ -39,6 +39,17 @@ describe('a message of Graph as RemoteMessage', () => {
     expect(foundMessage({ ...whole, singleValueExtendedProperties }, context).message.sizeBytes).toBe(12)
   })
 
+  it('is automatic by the class that Exchange gives to notes of rules, or by its header', () => {
+    const isAutomatic = (messageClass: string, ...headers: { name: string; value: string }[]) => {
+      const singleValueExtendedProperties = [{ id: 'String 0x1a', value: messageClass }]
+      return foundMessage({ ...whole, singleValueExtendedProperties }, { ...context, headers }).message.isAutomatic
+    }
+    expect(isAutomatic('IPM.Note.Rules.OofTemplate.Microsoft')).toBe(true)
+    expect(isAutomatic('IPM.Note')).toBe(false)
+    expect(isAutomatic('IPM.Schedule.Meeting.Resp.Pos')).toBe(false)
+    expect(isAutomatic('IPM.Note', { name: 'X-Autoreply', value: 'yes' })).toBe(true)
+  })
+
   it('falls back to the sender and to the requested folder', () => {
     const { from: _from, parentFolderId: _folder, ...rest } = whole
     const found = foundMessage({ ...rest, sender: person('Bot', 'bot@example.test') }, context)

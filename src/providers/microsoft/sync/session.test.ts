@@ -123,6 +123,24 @@ describe('a mailbox at Graph', () => {
     expect(mirror.bySubject('plain').message).toMatchObject({ unread: false, subject: 'plain' })
   })
 
+  it('reads the headers of new replies, which say whether a program wrote them', async () => {
+    const mirror = new MailboxMirror()
+    const session = mail.openSession(access)
+    await deliver('old', 'inbox', plainMail({ subject: 'old', headers: ['In-Reply-To: <offer@x>'] }))
+    await mirror.sync(session)
+    graph.calls.clear()
+    const reply = (subject: string, ...headers: string[]) =>
+      deliver(subject, 'inbox', plainMail({ subject, headers: ['In-Reply-To: <offer@x>', ...headers] }))
+    await reply('note', 'Auto-Submitted: auto-replied (vacation)')
+    await reply('person')
+    await reply('Automatische Antwort: Angebot')
+    await deliver('other', 'inbox', plainMail({ subject: 'other', headers: ['Auto-Submitted: auto-generated'] }))
+    await mirror.sync(session)
+    const isAutomatic = (subject: string) => mirror.bySubject(subject).message.isAutomatic
+    expect(['note', 'person', 'Automatische Antwort: Angebot'].map(isAutomatic)).toEqual([true, false, true])
+    expect(graph.calls.counts({ user: USER, part: true })['GET /v1.0/me/messages/{id}']).toBe(3)
+  })
+
   it('finds old messages in a new folder, none of them as new', async () => {
     const ids = [await deliver('one'), await deliver('two'), await deliver('three')]
     const mirror = new MailboxMirror(2)
