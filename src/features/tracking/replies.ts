@@ -128,9 +128,11 @@ async function recordReplies(
   return events
 }
 
+const STATUS_TYPES = ['message/delivery-status', 'message/global-delivery-status']
+
 function isBounce({ from, attachments }: MessageEventData): boolean {
   if (from !== null && isMailSystem(from.email)) return true
-  return attachments.some(({ contentType }) => contentType === 'message/delivery-status')
+  return attachments.some(({ contentType }) => STATUS_TYPES.includes(contentType))
 }
 
 export function rfcIdHashOf(rfcMessageId: string): string {

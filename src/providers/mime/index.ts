@@ -16,14 +16,14 @@ export {
 } from './compose.ts'
 export { linkedContentIds } from './content-links.ts'
 export { parseFileType } from './content-type.ts'
+export { isMailSystem } from './delivery-report/mail-system.ts'
 export {
   type DeliveryReport,
-  isMailSystem,
   MAX_REPORT_BYTES,
   mayBeDeliveryReport,
   parseDeliveryReport,
   type ReportedRecipient,
-} from './delivery-report.ts'
+} from './delivery-report/report.ts'
 export { composeDraft, readDraft } from './drafts.ts'
 export { editDraft } from './editing/edit-draft.ts'
 export {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { spentCpuMs } from '../../../test/kit/event-loop.ts'
+import { spentCpuMs } from '../../../../test/kit/event-loop.ts'
 import {
   earlierEximReport,
   exchangeReport,
@@ -7,10 +7,11 @@ import {
   gmailReport,
   postfixReport,
   qmailReport,
-} from '../../../test/servers/delivery-reports.ts'
-import { attachmentMail } from '../../../test/servers/messages.ts'
-import { MAX_REPORT_BYTES, mayBeDeliveryReport, parseDeliveryReport } from './delivery-report.ts'
-import { headerFields, parseHeaders } from './headers.ts'
+} from '../../../../test/servers/delivery-reports.ts'
+import { attachmentMail } from '../../../../test/servers/messages.ts'
+import { WORDED_REPORTS, wordedReport, wordedReportWithAttachment } from '../../../../test/servers/worded-reports.ts'
+import { headerFields, parseHeaders } from '../headers.ts'
+import { MAX_REPORT_BYTES, mayBeDeliveryReport, parseDeliveryReport } from './report.ts'
 
 const ABOUT = { email: 'gone@example.com', messageId: '<sent-1@acme.example>' }
 const ORIGINAL = { messageId: '<sent-1@acme.example>', sentToken: null, subject: 'Angebot f\u00fcr Sie' }
@@ -105,6 +106,68 @@ describe('a delivery report', () => {
     for (let length = 0; length < raw.length; length += 7) parseDeliveryReport(raw.subarray(0, length))
   })
 
+  it.each(WORDED_REPORTS)('in words, of $name, is recognised and read', (report) => {
+    const { status = null, diagnostic, kind = 'permanent', email = ABOUT.email } = report
+    const expected = { kind, recipients: [{ email, status, diagnostic }], original: ORIGINAL }
+    expect(isCandidate(wordedReport(report))).toBe(true)
+    expect(parseDeliveryReport(wordedReport(report))).toEqual(expected)
+    expect(parseDeliveryReport(wordedReportWithAttachment(report))).toEqual(expected)
+  })
+
+  it.each(WORDED_REPORTS)('in words, of $name, is none from a person, nor when a person quotes it', (report) => {
+    const person = { ...report, from: 'Bob <bob@example.com>', headers: ['Return-Path: <bob@example.com>'] }
+    const quoted = { ...report, from: 'postmaster@example.com', text: report.text.map((line) => `> ${line}`) }
+    for (const raw of [wordedReport(person), wordedReportWithAttachment(person), wordedReport(quoted)]) {
+      expect(parseDeliveryReport(raw)).toBeUndefined()
+    }
+    expect(isCandidate(wordedReport(person))).toBe(false)
+  })
+
+  it('in words needs the sent message, unless a MAILER-DAEMON wrote it', () => {
+    for (const report of WORDED_REPORTS) {
+      const isDaemon = /mailer-daemon/i.test(report.from)
+      const found = parseDeliveryReport(wordedReport(report, { quotes: false }))
+      expect([report.name, found?.recipients.length]).toEqual([report.name, isDaemon ? 1 : undefined])
+    }
+  })
+
+  it('in words names every recipient', () => {
+    const [sendmail] = WORDED_REPORTS
+    const text = sendmail?.text.flatMap((line) =>
+      line === '<gone@example.com>' ? [line, '<away@example.net>'] : [line],
+    )
+    const raw = wordedReport({ ...(sendmail as (typeof WORDED_REPORTS)[number]), text: text ?? [] })
+    expect(parseDeliveryReport(raw)?.recipients.map(({ email }) => email)).toEqual([ABOUT.email, 'away@example.net'])
+  })
+
+  it('is no out-of-office note, whose sender has no return path either', () => {
+    const note =
+      'Return-Path: <>\r\nFrom: bob@example.com\r\nSubject: Out of office\r\n\r\nI did not reach the following recipients\r\nx@y\r\n'
+    expect(isCandidate(Buffer.from(note))).toBe(false)
+    expect(parseDeliveryReport(Buffer.from(note))).toBeUndefined()
+  })
+
+  it('for addresses outside ASCII has its own types', () => {
+    const raw = postfixReport(ABOUT)
+      .toString()
+      .replace('report-type=delivery-status', 'report-type=global-delivery-status')
+      .replace('message/delivery-status', 'message/global-delivery-status')
+      .replace('message/rfc822', 'message/global-headers')
+    expect(isCandidate(Buffer.from(raw))).toBe(true)
+    const expected = { kind: 'permanent', recipients: [{ email: ABOUT.email, status: '5.1.1' }], original: ORIGINAL }
+    expect(parseDeliveryReport(Buffer.from(raw))).toMatchObject(expected)
+    const about = (address: string) => {
+      const text = raw
+        .replace(/Final-Recipient: .*/, `Final-Recipient: utf-8; ${address}`)
+        .replace(/Original-Recipient: .*/, 'X: y')
+      return parseDeliveryReport(Buffer.from(text))?.recipients[0]?.email
+    }
+    expect(about('用户@例え.jp')).toBe('用户@例え.jp')
+    expect(about('\\x{7528}\\x{6237}@xn--r8jz45g.jp')).toBe('用户@xn--r8jz45g.jp')
+    expect(about('<gr\\x{F6}\\x{DF}e@example.com>')).toBe('größe@example.com')
+    expect(about('a\\x{D800}\\x{110000}\\x{A}b@x')).not.toMatch(/[\n\ud800]/)
+  })
+
   it('is not a receipt, a forwarded report, or what somebody writes', () => {
     const receipt = postfixReport(ABOUT).toString().replace('delivery-status; b', 'disposition-notification; b')
     const forwarded = attachmentMail({
@@ -152,6 +215,7 @@ async function fastestMs(work: () => unknown): Promise<number> {
 const HEAD =
   'From: mailer-daemon@x\r\nContent-Type: multipart/report; report-type=delivery-status; boundary="b"\r\n\r\n'
 const STATUS = `${HEAD}--b\r\nContent-Type: message/delivery-status\r\n\r\n`
+const WORDED = 'From: mailer-daemon@x\r\n\r\nYour message was not delivered to:\r\n'
 const FAILED = 'From: mailer-daemon@x\r\nX-Failed-Recipients: '
 
 describe('256 kB of a message', () => {
@@ -168,6 +232,13 @@ describe('256 kB of a message', () => {
     ['failed recipients', FAILED, 'a@b,'],
     ['fields of failed recipients', FAILED, 'a\r\nX-Failed-Recipients: '],
     ['header lines', '', 'a: b\r\n'],
+    ['words', WORDED, 'delivery to delivery failed '],
+    ['lines of words', WORDED, 'did not reach the following recipient\n'],
+    ['addresses in words', WORDED, 'a@b: '],
+    ['lines of addresses', WORDED, 'x@y.example\n'],
+    ['lines of labels', WORDED, 'recipient recipient recipient: '],
+    ['paragraphs of fields', WORDED, 'a: b\nc: d\ne: f\n\n'],
+    ['parts', `${HEAD.replace('report; report-type=delivery-status', 'mixed')}`, '--b\r\n\r\nx\r\n'],
     ['folded lines', 'Content-Type: multipart/report', '\r\n ;'],
     ['parameters', 'Content-Type: multipart/report; ', 'report-type ; '],
     ['qmail paragraphs', 'From: mailer-daemon@x\r\n\r\nHi. This is the qmail\n\n', '<a@b>:\nx\n\n'],
