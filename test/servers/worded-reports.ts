@@ -16,7 +16,7 @@ export interface WordedReport {
 const DAEMON = 'Mail Delivery Subsystem <MAILER-DAEMON@mx.acme.example>'
 const POSTMASTER = 'Postmaster <postmaster@mx.acme.example>'
 
-/** Each is about `gone@example.com`; `COPY` stands for the header of the sent message. */
+/** Each is about `gone@example.com`; `COPY` is replaced by the header of the sent message. */
 export const WORDED_REPORTS: readonly WordedReport[] = [
   {
     name: 'Sendmail 8',

@@ -1,7 +1,7 @@
 import PostalMime from 'postal-mime'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { api } from '../../../test/kit/http.ts'
+import { HELLO, type SendingApi, sendingApi } from '../../../test/kit/sending-api.ts'
 import { type Service, startService } from '../../../test/kit/service.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 import { otherClient } from '../../../test/servers/imap-mailbox.ts'
@@ -15,50 +15,17 @@ describe.skipIf(!dovecotAvailable())('sending for an imap account', () => {
   let server: Dovecot
   let smtp: SmtpSink
   let service: Service
-  let users = 0
+  let call: SendingApi['call']
+  let connected: SendingApi['connected']
 
   beforeAll(async () => {
     ;[server, smtp, service] = await Promise.all([startDovecot(), startSmtpSink(), startService()])
+    ;({ call, connected } = sendingApi({ server, smtp, service }))
   })
   afterAll(async () => {
     await service.stop()
     await Promise.all([server.stop(), smtp.close()])
   })
-
-  const call = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
-    const response = await api(service.url, service.key).request(method, path, { ...(body && { body }), headers })
-    return { status: response.status, body: response.json }
-  }
-
-  async function connected() {
-    users += 1
-    const user = `sender${users}`
-    await server.addUser(user, 'one')
-    smtp.behave({})
-    smtp.messages.length = 0
-    const { body } = await call('POST', '/accounts', {
-      ...{ email: `${user}@acme.example`, host: server.host, port: server.imapsPort, username: user, password: 'one' },
-      ...{ allowSelfSigned: true, smtpHost: smtp.host, smtpPort: smtp.port, smtpSecure: false },
-    })
-    const accountId: string = body.id
-    await eventually(async () => {
-      expect((await call('GET', `/accounts/${accountId}`)).body.status).toBe('connected')
-    })
-    const send = (message: object, headers = {}) =>
-      call('POST', `/accounts/${accountId}/messages/send`, message, headers)
-    const outbox = async (id: string): Promise<Json> => (await call('GET', `/outbox/${id}`)).body
-    const becomes = (id: string, status: string) =>
-      eventually(async () => {
-        const found = await outbox(id)
-        expect(found).toMatchObject({ status })
-        return found
-      })
-    const events = async (type: string): Promise<Json[]> =>
-      (await call('GET', `/events?accountId=${accountId}&type=${type}`)).body.events
-    return { user, accountId, send, outbox, becomes, events }
-  }
-
-  const HELLO = { to: ['Bob <bob@example.com>'], subject: 'Hello', body: 'Hello Bob' }
 
   it('tracks the opens, the links and the replies of an HTML message', async () => {
     const { user, accountId, send, becomes, events } = await connected()
@@ -286,57 +253,6 @@ describe.skipIf(!dovecotAvailable())('sending for an imap account', () => {
     expect(await thread(reply.body.result.messageId)).toBe(found.threadId)
   })
 
-  it('replies to those that a message names, or asks for recipients', async () => {
-    const { user, accountId, send, becomes } = await connected()
-    const received = async (subject: string, header: readonly string[]) => {
-      await server.deliver(
-        user,
-        [...header, `Subject: ${subject}`, `Message-ID: <${subject}@x.example>`, '', 'x', ''].join('\r\n'),
-      )
-      return eventually(async () => {
-        const { messages } = (await call('GET', `/accounts/${accountId}/messages`)).body
-        const found = messages.find((one: Json) => one.subject === subject)
-        expect(found).toBeDefined()
-        return found
-      })
-    }
-    const replied = async (id: string) => {
-      smtp.messages.length = 0
-      const { body } = await send({ replyToMessageId: id, body: 'Yes' })
-      await becomes(body.outboxId, 'sent')
-      return smtp.messages.map(({ to }) => to)
-    }
-    const comma = await received('comma', ['From: Hans', 'Reply-To: Mueller, Hans <hans2@example.com>'])
-    expect(await replied(comma.id)).toEqual([['hans2@example.com']])
-
-    const nobody = await received('nobody', ['From: Hans', 'Reply-To: undisclosed-recipients:;'])
-    const refused = await send({ replyToMessageId: nobody.id, body: 'Yes' })
-    expect([refused.status, refused.body.error.details]).toMatchObject([
-      400,
-      [{ path: 'body.to', message: expect.stringContaining('must name the recipients') }],
-    ])
-    smtp.messages.length = 0
-    const named = await send({ replyToMessageId: nobody.id, to: ['bob@example.com'], body: 'Yes' })
-    await becomes(named.body.outboxId, 'sent')
-
-    const own = await send({ ...HELLO, to: ['customer@example.net'] })
-    const { messageId } = own.body.result
-    await eventually(async () => {
-      expect((await call('GET', `/accounts/${accountId}/messages/${messageId}`)).status).toBe(200)
-    })
-    expect(await replied(messageId)).toEqual([['customer@example.net']])
-  })
-
-  it('accepts local parts outside ASCII', async () => {
-    const { send, becomes } = await connected()
-    const { status, body } = await send({ ...HELLO, to: ['王さん <用户@例え.jp>', 'größe@example.com'] })
-    expect(status).toBe(200)
-    expect(await becomes(body.outboxId, 'sent')).toMatchObject({ refused: [] })
-    expect(smtp.messages).toMatchObject([{ to: ['用户@例え.jp', 'größe@example.com'], isUtf8: true }])
-    const docomo = await send({ ...HELLO, to: ['taro..yamada.@docomo.example.com'] })
-    expect(docomo.status).toBe(200)
-  })
-
   it('reports the recipients that were refused, and a message that nobody accepts', async () => {
     const { send, becomes, events } = await connected()
     smtp.behave({ recipient: (email) => (email.startsWith('gone') ? 550 : undefined) })
@@ -351,79 +267,6 @@ describe.skipIf(!dovecotAvailable())('sending for an imap account', () => {
     smtp.behave({})
     await call('POST', `/outbox/${none.body.outboxId}/resolve`, { as: 'retry' })
     await becomes(none.body.outboxId, 'sent')
-  })
-
-  it('sends a message again to a recipient that was refused for now, alone and once', async () => {
-    const { user, accountId, send, outbox, events } = await connected()
-    const gone = (email: string) => (email.startsWith('gone') ? 550 : undefined)
-    smtp.behave({ recipient: (email) => (email.startsWith('late') ? 451 : gone(email)) })
-    const to = ['bob@example.com', 'late@example.com', 'gone@example.com']
-    const { body } = await send({ ...HELLO, to })
-    await eventually(async () => {
-      const found = await outbox(body.outboxId)
-      expect(found).toMatchObject({ status: 'sent', error: null, nextAttemptAt: expect.any(String) })
-      expect(found.refused.toSorted((a: Json, b: Json) => a.email.localeCompare(b.email))).toMatchObject([
-        { email: 'gone@example.com', code: 550 },
-        { email: 'late@example.com', code: 451 },
-      ])
-    })
-    smtp.behave({ recipient: gone })
-    await eventually(async () => {
-      expect(await outbox(body.outboxId)).toMatchObject({
-        ...{ status: 'sent', nextAttemptAt: null },
-        refused: [{ email: 'gone@example.com', code: 550 }],
-      })
-    })
-    expect(smtp.messages.map((message) => message.to)).toEqual([['bob@example.com'], ['late@example.com']])
-    expect(smtp.messages[1]?.raw.equals(smtp.messages[0]?.raw ?? Buffer.alloc(0))).toBe(true)
-    const copies = await otherClient(server, user, 'one', async (client) => (await client.mailboxOpen('Sent')).exists)
-    expect(copies).toBe(1)
-    await eventually(async () => expect(await events('message.sent')).toHaveLength(1))
-    expect(await events('message.send_failed')).toEqual([])
-    expect((await call('GET', `/outbox?accountId=${accountId}`)).body.pagination.total).toBe(1)
-  })
-
-  it('sends a message in parts to a server that takes only some recipients at once', async () => {
-    const { send, outbox } = await connected()
-    let recipients = 0
-    smtp.behave({
-      recipient() {
-        recipients += 1
-        return recipients > 2 ? 452 : undefined
-      },
-      message() {
-        recipients = 0
-        return undefined
-      },
-    })
-    const to = Array.from({ length: 5 }, (_, index) => `guest${index}@example.com`)
-    const { body } = await send({ ...HELLO, to })
-    await eventually(async () => {
-      expect(await outbox(body.outboxId)).toMatchObject({
-        status: 'sent',
-        refused: [],
-        nextAttemptAt: null,
-        attempts: 3,
-      })
-    })
-    expect(smtp.messages.map((message) => message.to.length)).toEqual([2, 2, 1])
-    expect(smtp.messages.flatMap((message) => message.to).sort()).toEqual(to)
-  })
-
-  it('never repeats a message to a deferred recipient whose reply was lost', async () => {
-    const { send, outbox } = await connected()
-    smtp.behave({
-      recipient: (email) => (email.startsWith('late') && smtp.messages.length === 0 ? 451 : undefined),
-      message: () => (smtp.messages.length === 0 ? undefined : 'drop'),
-    })
-    const { body } = await send({ ...HELLO, to: ['bob@example.com', 'late@example.com'] })
-    await eventually(async () => {
-      expect(await outbox(body.outboxId)).toMatchObject({
-        ...{ status: 'sent', nextAttemptAt: null },
-        refused: [{ email: 'late@example.com', code: null, diagnostic: expect.stringContaining('may have arrived') }],
-      })
-    })
-    expect(smtp.messages.map((message) => message.to)).toEqual([['bob@example.com'], ['late@example.com']])
   })
 
   it('tries again after a temporary refusal', async () => {

@@ -74,7 +74,7 @@ function untyped(value: string | undefined): string {
   return oneLine((value ?? '').replace(/^\s*[\w-]{1,40}\s*;/, ''), MAX_DIAGNOSTIC)
 }
 
-export function statusCode(text: string): string | null {
+function statusCode(text: string): string | null {
   return /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(text.slice(0, MAX_DIAGNOSTIC))?.[0] ?? null
 }
 

@@ -99,7 +99,7 @@ function recipientsIn(lines: readonly string[]): ReportedRecipient[] {
   return [...found].map(([email, reason]) => described(email, reason))
 }
 
-/** Without what stands around a reason, and without lines that say something else. */
+/** Without the punctuation around a reason, and without lines that say something else. */
 function reasonIn(text: string): string {
   const line = text.trim()
   if (/^(?:because:?|\(expanded from.*|on \w{3}, .*)$/i.test(line)) return ''
