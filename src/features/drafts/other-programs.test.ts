@@ -110,8 +110,29 @@ describe.skipIf(!dovecotAvailable())('a draft that another program has written',
       expect(parsed.attachments).toMatchObject([{ mimeType: 'text/calendar', method: 'REQUEST' }])
       expect(parsed.headers).toContainEqual(expect.objectContaining({ key: 'x-priority', value: '1 (Highest)' }))
     })
+
+    it('refuses a change that would lose something, and says why', async () => {
+      const mailbox = await syncedMailbox(server, open)
+      const { user, same, accountId } = mailbox
+      const api = await draftApi(mailbox)
+      const source = draftWith(0, UNREADABLE)
+      await otherClient(server, user, 'one', (client) => client.append('Drafts', source, ['\\Draft']))
+      const draft = await eventually(async () => {
+        await same()
+        return (await api.get(`/accounts/${accountId}/drafts`)).json.drafts[0] ?? false
+      })
+      const { status, json } = await api.put(`/drafts/${draft.id}`, { body: 'new' })
+      expect(json.error).toMatchObject({
+        code: 'not_supported',
+        message: expect.stringMatching(/its parts cannot be read, so its body cannot change\. Change other fields/),
+      })
+      expect(status).toBe(409)
+      expect((await api.put(`/drafts/${draft.id}`, { subject: 'new' })).json).toMatchObject({ subject: 'new' })
+    })
   })
 })
+
+const UNREADABLE = ['Content-Type: multipart/mixed', '', 'no boundary']
 
 function draftWith(at: number, content: readonly string[]): string {
   return [

@@ -42,6 +42,10 @@ const FIELDS = [
   ...['Cc', 'Reply-To', 'In-Reply-To', 'References', 'X-Own'],
 ]
 
+/** More than a message names. */
+const LONG_IDS = Array.from({ length: 60 }, (_, n) => `<${'r'.repeat(880)}${n}@x>`)
+const empty = Buffer.alloc(0)
+
 describe('a composed message', () => {
   it('has the fields, text and attachments that were given', async () => {
     const { bytes, fields, text } = await compose({
@@ -137,22 +141,26 @@ describe('a composed message', () => {
             headers,
             fields,
           } = await compose({
-            ...{ subject, text, html, to, references: [value, '<a@b>'], inReplyTo: value },
+            ...{ subject, text, html, to, references: [value, '<a@b>', ...LONG_IDS], inReplyTo: value },
             from: { name, email: 'ada@acme.example' },
             headers: [
               { name: 'X-Own', value },
               { name: 'Bcc', value: 'eve@example.com' },
               { name: `X-${value}`, value },
             ].filter((one) => one.name === 'X-Own' || !isOwnHeader(one.name) || one.name === 'X-'),
-            attachments: [{ filename: file, contentType: value, content: Buffer.from(text), contentId: file }],
+            attachments: [
+              { filename: file, contentType: value, content: Buffer.from(text), contentId: file },
+              { filename: file, contentType: `text/x; a=${JSON.stringify(value)}`, content: empty, contentId: null },
+              { filename: file, contentType: 'message/rfc822', content: Buffer.from(text + html), contentId: null },
+            ],
           })
           expect(all).not.toMatch(/[^\r]\n|\r[^\n]/)
           expect(Math.max(...all.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(998)
           expect(headers.filter((header) => !FIELDS.includes(header.name))).toEqual([])
           expect(new Set(headers.map((header) => header.name)).size).toBe(headers.length)
           expect(fields.to.map((one) => one.email)).toEqual(to.map((one) => one.email))
-          const parsed = await PostalMime.parse(bytes)
-          expect(parsed.attachments).toHaveLength(1)
+          const parsed = await PostalMime.parse(bytes, { forceRfc822Attachments: true })
+          expect(parsed.attachments).toHaveLength(3)
           expect(parsed.bcc ?? []).toEqual([])
         },
       ),

@@ -32,7 +32,8 @@ export async function editDraft(
 }
 
 function unsupported(why: string): ProviderError {
-  return new ProviderError('rejected', `saving a draft: ${why}`, { unsupported: true })
+  const message = `saving a draft: ${why}. Change other fields of it, or save a new draft.`
+  return new ProviderError('rejected', message, { unsupported: true })
 }
 
 /** The new members as a message of their own, from which the draft takes them. */

@@ -82,9 +82,19 @@ it('folds long header fields, where white space is and where none is', async () 
   expect(after?.text).toBe(before?.text)
 })
 
-it('refuses what must not be encoded', async () => {
+it('encodes and replaces carriage returns within lines', async () => {
+  const message = lines('Subject: a\rBcc: eve@example.com', 'Content-Type: text/plain', '', 'one\rtwo\r')
+  const short = await shorten(message)
+  expect(short.toString()).not.toMatch(/\r[^\n]/)
+  expect((await PostalMime.parse(short)).subject).toBe('a Bcc: eve@example.com')
+  expect(Buffer.from(short.toString().split('\r\n\r\n')[1] ?? '', 'base64').toString()).toBe('one\rtwo\r\r\n')
+})
+
+it('refuses what must not be encoded, and what is too long to be folded', async () => {
   const boundless = lines(...HEAD, 'Content-Type: multipart/mixed', '', LONG)
   expect(await withShortLines(boundless)).toBeUndefined()
+  // Folding this field would take too long.
+  expect(await withShortLines(lines(`X-Long: ${'x '.repeat(600_000)}`, '', 'text'))).toBeUndefined()
 })
 
 it('composes forwarded messages without long lines, and others as files', async () => {
