@@ -54,9 +54,12 @@ export function interceptCommands(imap: ImapFlow, names: FolderNames, onList: ()
     next()
   }
 
-  const withOwnNames: Execute = async (command, args, options) => {
-    const positions = NAMES[command]
-    if (positions === undefined || args === false) return execute(command, args, options)
+  async function executeNaming(
+    positions: readonly number[],
+    command: string,
+    args: readonly Argument[],
+    options: object | undefined,
+  ): Promise<Response> {
     const delimiter = imap.namespace?.delimiter || '/'
     const rewritten = () => args.map((arg, index) => (positions.includes(index) ? ownName(arg, names, delimiter) : arg))
     const mayDiffer = !LISTS.has(command) && positions.some((index) => names.mayDiffer(textOf(args[index])))
@@ -76,10 +79,12 @@ export function interceptCommands(imap: ImapFlow, names: FolderNames, onList: ()
     }
   }
 
-  const send: Execute = (command, args, options) =>
-    SEARCHES.has(command) && args !== false
-      ? search(execute, command, args, options)
-      : withOwnNames(command, args, options)
+  const send: Execute = (command, args, options) => {
+    if (args === false) return execute(command, args, options)
+    if (SEARCHES.has(command)) return search(execute, command, args, options)
+    const positions = NAMES[command]
+    return positions === undefined ? execute(command, args, options) : executeNaming(positions, command, args, options)
+  }
   Reflect.set(imap, 'exec', send)
 }
 

@@ -65,6 +65,11 @@ describe('names of folders', () => {
     }
   })
 
+  it('that look like an escaped name have the path of their own text', () => {
+    const { texts } = pathsOf(['R&D', 'R&-D', 'R%26D'])
+    expect(texts).toEqual(['R%26D (2)', 'R&D', 'R%26D'])
+  })
+
   it('are UTF-8 on a connection that uses it', () => {
     const names = [bytesOf('Envoyés'), 'R&D', 'Envoy\xe9s']
     expect(pathsOf(names, true)).toEqual({ texts: ['Envoyés', 'R&D', 'Envoy%E9s'], opened: names })
@@ -153,6 +158,12 @@ describe('a server that writes names as it likes', () => {
     const paths = (await live.listFolders()).map(({ path }) => path)
     expect(paths.sort()).toEqual(['Größe', 'INBOX', 'R%26D', 'R&D'])
     for (const path of paths) expect(await live.listMessages(path, { limit: 1 })).toMatchObject({ total: 0 })
+  })
+
+  it('has a folder opened under its escaped path', async () => {
+    const { mail, access, opened } = await byteServer(['R&D', 'R&-D'])
+    expect(await mail.liveReads(access).listMessages('R%26D', { limit: 1 })).toMatchObject({ total: 0 })
+    expect(opened).toEqual(['EXAMINE R%26D', 'EXAMINE R&D'])
   })
 
   it('gets its own names in a sync, and from changes of folders', async () => {

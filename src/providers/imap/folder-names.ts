@@ -39,7 +39,7 @@ export class FolderNames {
 
   /** Whether a folder with this name of imapflow may have another name at the server, so that a listing would show it. */
   mayDiffer(name: string): boolean {
-    return /[&\x80-\uffff]/.test(name)
+    return /[&%\x80-\uffff]/.test(name)
   }
 
   /** The server's name, when it differs from the one that imapflow knows, or that of the nearest folder above. */
@@ -57,7 +57,7 @@ export class FolderNames {
   /** Returns what is passed on now. */
   #folder(response: FolderResponse): Buffer {
     const isProper = this.#isProper(response.name)
-    if (isProper && /[&\x80-\xff]/.test(response.name)) this.#proper.add(this.#keyOf(response.name))
+    if (isProper && /[&%\x80-\xff]/.test(response.name)) this.#proper.add(this.#keyOf(response.name))
     if (isProper && this.#held.length === 0) return response.bytes
     this.#held.push(response)
     this.#heldBytes += response.bytes.length
