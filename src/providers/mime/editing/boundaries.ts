@@ -73,12 +73,10 @@ function renamed(part: MessagePart, used: ReadonlySet<string>, newBoundary: () =
 
 function replaceBoundary(field: Field, earlier: string, boundary: string): Field {
   const text = field.bytes.toString('latin1')
-  const at = text.lastIndexOf(earlier)
-  if (at === -1) return withBoundary(text, boundary)
-  const before = text.slice(0, at)
-  // A new boundary has characters that need quotes.
-  const quoted = before.endsWith('"') ? boundary : `"${boundary}"`
-  return { ...field, bytes: Buffer.from(before + quoted + text.slice(at + earlier.length), 'latin1') }
+  const escaped = earlier.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  const parameter = new RegExp(`(;\\s*boundary\\s*=\\s*)(?:"${escaped}"|${escaped}(?![^\\s;]))`, 'i')
+  if (!parameter.test(text)) return withBoundary(text, boundary)
+  return { ...field, bytes: Buffer.from(text.replace(parameter, `$1"${boundary}"`), 'latin1') }
 }
 
 /** For a boundary in pieces or with escapes: writes the field again. */

@@ -211,6 +211,23 @@ describe('an edited draft', () => {
     expect(await change(source, { attachments: [] })).not.toContain('file')
   })
 
+  it('describes the new content of a draft, not the earlier one', async () => {
+    const source = Buffer.from('Content-Length: 3\r\nSubject: x\r\nLines: 1\r\n\r\nold')
+    const edited = await change(source, { body: { text: null, html: 'new' } })
+    expect(edited).toMatch(
+      /^Subject: x\r\nMIME-Version: 1.0\r\nContent-Type: multipart\/alternative;\r\n boundary=.*\r\nDate: /,
+    )
+    expect(edited).not.toMatch(/Content-Length|Lines/)
+  })
+
+  it('reads parts as programs write them by mistake', async () => {
+    const withoutGap = message(MIXED, '', ...part('b', [TEXT], 'old'), '--b', ...PDF, '--b--')
+    const edited = await change(withoutGap, { body: { text: 'new', html: null } })
+    expect(edited.split('--b--')).toHaveLength(2)
+    const cutOff = message(MIXED, '', ...part('b', PDF, '%PDF'), '--b').subarray(0, -2)
+    expect(await change(cutOff, { body: { text: 'new', html: null } })).toMatch(/new[\s\S]*%PDF\r\n--b--/)
+  })
+
   it('chooses boundaries that its text and its attachments do not contain', async () => {
     const forwarded = { ...FILE, filename: 'm.eml', contentType: 'message/rfc822', content: RICH }
     const edited = await change(RICH, { body: { text: '--mix\n--mix--\n--rel', html: null }, attachments: [forwarded] })
@@ -222,6 +239,11 @@ describe('an edited draft', () => {
     // postal-mime writes line feeds.
     expect(content.trim()).toBe(RICH.toString('latin1').replaceAll('\r', '').trim())
     expect(edited).toContain('preamble')
+
+    const short = message('Content-Type: multipart/mixed; boundary=b; x=bob', '', ...part('b', [TEXT], 'old'), '--b--')
+    const dashed = await change(short, { body: { text: '--b', html: null } })
+    expect((await PostalMime.parse(dashed)).text?.trim()).toBe('--b')
+    expect(dashed).toMatch(/Content-Type: multipart\/mixed; boundary="=_[\w.-]+"; x=bob\r\n/)
 
     const inPieces = "Content-Type: multipart/mixed; boundary*0*=us-ascii''%2D%2D; boundary*1=b; x=y"
     const source = message(inPieces, '', ...['----b', TEXT, '', 'old', '----b', ...PDF, '', '%PDF', '----b--'])
