@@ -183,6 +183,8 @@ describeEachDatabase('backup and restore', (open, engine) => {
         { ...OUTBOX, id: 'soon', status: 'scheduled', dueAt: NOW, sendAt: NOW },
         { ...OUTBOX, id: 'later', status: 'scheduled', dueAt: NOW + 1, sendAt: NOW + 1 },
         { ...OUTBOX, id: 'sent', status: 'sent', dueAt: null, committedAt: 40 },
+        { ...OUTBOX, ...DEFERRED, id: 'sent-copying', remaining: 'copy' },
+        { ...OUTBOX, ...DEFERRED, id: 'sent-deferred', remaining: 'recipients' },
       ])
       await insertManyRows(tx, 'bookingTasks', [
         { ...TASK, id: 'message', type: 'message', lease: 'l', leasedUntil: NOW, status: 'active' },
@@ -203,8 +205,14 @@ describeEachDatabase('backup and restore', (open, engine) => {
       ['later', 'scheduled', NOW + 1, null, null],
       ['queued', 'uncertain', NOW, 10, null],
       ['sent', 'sent', null, 40, null],
+      ['sent-copying', 'sent', NOW, 40, null],
+      ['sent-deferred', 'sent', NOW, 40, null],
       ['soon', 'uncertain', NOW, 10, null],
     ])
+    // The deferred recipient may have the message: it is not sent again.
+    const [copying, deferred] = outbox.filter(({ id }) => id.startsWith('sent-'))
+    expect(JSON.parse(copying?.refused ?? '')).toMatchObject([{ email: 'late@example.com', code: null }])
+    expect(deferred?.remaining).toBe('resending')
     const tasks = await restored.read.selectFrom('bookingTasks').selectAll().orderBy('id').execute()
     expect(tasks.map(({ id, status, lease }) => [id, status, lease])).toEqual([
       ['calendar', 'waiting', null],
@@ -228,7 +236,15 @@ describeEachDatabase('backup and restore', (open, engine) => {
     await restoreTo(target, { isMoved: true })
     const moved = await open(target)
     const statuses = await moved.read.selectFrom('outbox').select(['id', 'status']).orderBy('id').execute()
-    expect(statuses.map(({ status }) => status)).toEqual(['sending', 'scheduled', 'queued', 'sent', 'scheduled'])
+    expect(statuses.map(({ status }) => status)).toEqual([
+      'sending',
+      'scheduled',
+      'queued',
+      'sent',
+      'sent',
+      'sent',
+      'scheduled',
+    ])
     expect(await moved.read.selectFrom('eventSequences').selectAll().execute()).toEqual([
       { accountId: 'acc_1', sequence: 7 },
     ])
@@ -328,6 +344,13 @@ const ACCOUNT: Insertable<Tables['accounts']> = {
     createdAt: 1,
     updatedAt: 1,
   },
+}
+
+const DEFERRED = {
+  status: 'sent' as const,
+  dueAt: NOW,
+  committedAt: 40,
+  refused: '[{"email":"late@example.com","code":451,"diagnostic":"451 Try again later"}]',
 }
 
 const OUTBOX: Omit<Insertable<Tables['outbox']>, 'id'> = {

@@ -18,6 +18,7 @@ import { type Google, startGoogle } from '../../../test/servers/google.ts'
 import { plainMail } from '../../../test/servers/messages.ts'
 import { type Microsoft, startMicrosoft } from '../../../test/servers/microsoft.ts'
 import { type SmtpSink, startSmtpSink } from '../../../test/servers/smtp.ts'
+import { WORDED_REPORTS, wordedReport } from '../../../test/servers/worded-reports.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON of responses.
 type Json = any
@@ -114,6 +115,35 @@ describe.skipIf(!dovecotAvailable())('bounces in an imap mailbox', () => {
       await eventually(async () => expect(await events('message.received')).toHaveLength(4))
       await bounced(3)
       expect(await events('message.replied')).toEqual([])
+    })
+
+    it('in words, and in the form for addresses outside ASCII, are announced for the message', async () => {
+      const user = 'worded'
+      await server.addUser(user, 'one')
+      const { json } = await api(service.url, service.key).post('/accounts', {
+        ...{ email: `${user}@acme.example`, host: server.host, port: server.imapsPort, username: user },
+        ...{ password: 'one', allowSelfSigned: true, smtpHost: smtp.host, smtpPort: smtp.port, smtpSecure: false },
+      })
+      const { get, send, bounced } = client(service, json.id)
+      await eventually(async () => expect((await get(`/accounts/${json.id}`)).status).toBe('connected'))
+      smtp.messages.length = 0
+      const { messageId } = await send()
+      const sentId = /^Message-ID: (.*)$/im.exec(smtp.messages[0]?.raw.toString() ?? '')?.[1]?.trim() ?? ''
+      const [sendmail] = WORDED_REPORTS
+      if (sendmail === undefined) throw new Error('there is no report')
+      const words = wordedReport(sendmail).toString().replace('<sent-1@acme.example>', sentId)
+      await server.deliver(user, words)
+      const [first] = await bounced(1)
+      const global = postfixReport({ email: BOB, messageId: sentId })
+        .toString()
+        .replaceAll('delivery-status', 'global-delivery-status')
+        .replaceAll(/(-Recipient: )rfc822; ?.*/g, '$1utf-8; \\x{7528}\\x{6237}@example.com')
+      await server.deliver(user, global)
+      const [second] = await bounced(2)
+      expect([first, second]).toMatchObject([
+        { objectId: messageId, data: { messageId, kind: 'permanent', recipients: [{ email: 'gone@example.com' }] } },
+        { objectId: messageId, data: { messageId, kind: 'permanent', recipients: [{ email: '用户@example.com' }] } },
+      ])
     })
   })
 

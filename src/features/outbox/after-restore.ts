@@ -1,6 +1,7 @@
 import type { Tx } from '../../infra/db/index.ts'
 import { cleanJson } from '../../lib/text.ts'
-import type { OutboxError } from './api.ts'
+import { type OutboxError, refusedOf } from './api.ts'
+import { refusedOrUnknown } from './sending/deferred.ts'
 
 const UNCERTAIN: OutboxError = {
   reason: 'uncertain',
@@ -9,12 +10,23 @@ const UNCERTAIN: OutboxError = {
 
 /**
  * Frees the messages of a restored backup. Unless `isMoved`, those that the service may have sent after the backup are uncertain: they
- * are searched in Sent and never sent by themselves, nor to recipients that were refused for now. A message scheduled for later than now cannot have been sent.
+ * are searched in Sent and never sent by themselves. A message scheduled for later than now cannot have been sent. Recipients that were
+ * refused for now may have got their message, too.
  */
 export async function releaseOutbox(tx: Tx, { nowMs, isMoved }: { nowMs: number; isMoved: boolean }): Promise<void> {
   await tx.updateTable('outbox').set({ leasedUntil: null }).where('leasedUntil', 'is not', null).execute()
   if (isMoved) return
   await tx.updateTable('outbox').set({ remaining: 'resending' }).where('remaining', '=', 'recipients').execute()
+  const unfinished = await tx
+    .selectFrom('outbox')
+    .select(['id', 'refused'])
+    .where('remaining', 'in', ['copy', 'draft'])
+    .where('refused', '<>', '[]')
+    .execute()
+  for (const row of unfinished) {
+    const refused = cleanJson(refusedOrUnknown(refusedOf(row)))
+    await tx.updateTable('outbox').set({ refused }).where('id', '=', row.id).execute()
+  }
   await tx
     .updateTable('outbox')
     .set((eb) => ({

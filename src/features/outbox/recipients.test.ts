@@ -133,6 +133,24 @@ describe.skipIf(!dovecotAvailable())('the recipients of messages of an imap acco
     expect(smtp.messages.flatMap((message) => message.to).sort()).toEqual(to)
   })
 
+  it('forgets who was refused when the message itself is sent again', async () => {
+    const { send, outbox, becomes } = await connected()
+    smtp.behave({ recipient: () => 451 })
+    const { body } = await send(HELLO)
+    await eventually(async () => expect(await outbox(body.outboxId)).toMatchObject({ refused: [{ code: 451 }] }))
+    smtp.behave({ message: () => 'drop' })
+    expect(await becomes(body.outboxId, 'uncertain')).toMatchObject({ refused: [] })
+    smtp.behave({})
+    const resolved = await call('POST', `/outbox/${body.outboxId}/resolve`, { as: 'sent' })
+    expect(resolved.body).toMatchObject({ status: 'sent', refused: [], nextAttemptAt: null })
+    // The copy is saved last.
+    await eventually(async () => {
+      const path = `/accounts/${resolved.body.accountId}/messages/${resolved.body.messageId}`
+      expect((await call('GET', path)).status).toBe(200)
+    })
+    expect(smtp.messages).toHaveLength(1)
+  })
+
   it('never repeats a message to a deferred recipient whose reply was lost', async () => {
     const { send, outbox } = await connected()
     smtp.behave({

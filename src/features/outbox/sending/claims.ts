@@ -138,7 +138,8 @@ export interface Commitment {
 
 /**
  * Stores that the messages may be sent from here on, and returns the ids of those that their runs still hold. A run that was suspended
- * for longer than its lease must not send what another one may be sending.
+ * for longer than its lease must not send what another one may be sending. Forgets whom an earlier attempt could not reach: this one
+ * may reach them, and nobody may send to them again.
  */
 export async function commitClaims(
   handle: Handle,
@@ -155,7 +156,7 @@ export async function commitClaims(
   const { rows } = await sql<{ id: string }>`
     ${PREPARED}update "outbox"
     set "status" = 'sending', "attempts" = "attempts" + 1, "committedAt" = ${nowMs}, "updatedAt" = ${nowMs},
-      "providerMessageId" = "ownMessageId"
+      "refused" = '[]', "providerMessageId" = "ownMessageId"
     from ${given} as "own"
     where "id" = "ownId" and "lease" = "ownLease" and ${isLeased(dialect)} and "committedAt" is null
     returning "id"`.execute(handle)

@@ -4,7 +4,7 @@ import { cleanAddress, described, type Found, MAX_RECIPIENTS } from './status.ts
 
 /** The words are near the beginning. */
 const MAX_LINES = 200
-const MAX_LINE = 500
+const MAX_LINE = 300
 /** Lines below the words in which addresses are expected. */
 const MAX_BELOW = 60
 /** Lines of a recipient. */
@@ -80,8 +80,7 @@ function recipientsIn(lines: readonly string[]): ReportedRecipient[] {
   const found = new Map<string, string>()
   let last: { email: string; reasons: number } | undefined
   for (const line of lines) {
-    const [, text = '', rest = ''] = AT_START.exec(line) ?? LABELLED.exec(line) ?? []
-    const email = cleanAddress(text).replace(/[.>]+$/, '')
+    const { email, rest } = addressIn(line)
     if (email !== '' && email !== last?.email && !isMailSystem(email)) {
       if (found.size === MAX_RECIPIENTS) break
       last = found.has(email) ? undefined : { email, reasons: 0 }
@@ -97,6 +96,13 @@ function recipientsIn(lines: readonly string[]): ReportedRecipient[] {
     }
   }
   return [...found].map(([email, reason]) => described(email, reason))
+}
+
+/** The recipient that a line names, and what follows it. */
+function addressIn(line: string): { email: string; rest: string } {
+  if (!line.includes('@')) return { email: '', rest: '' }
+  const [, text = '', rest = ''] = AT_START.exec(line) ?? LABELLED.exec(line) ?? []
+  return { email: cleanAddress(text).replace(/[.>]+$/, ''), rest }
 }
 
 /** Without the punctuation around a reason, and without lines that say something else. */
