@@ -341,6 +341,7 @@ export class AccountSync {
         ? (limitPauseMs ?? Math.max(this.#retryInMs(error, attempts), this.#pauseMs))
         : delayAfterRefusal(refusals, this.#timing.refusal)
     const nextRunInMs = isConsentRefused ? undefined : retryInMs
+    if (refusals !== undefined && !isRefused) this.#pausedUntil = this.#deps.clock.monotonic() + retryInMs
     await this.#record.failed(error, {
       ...{ attempts, limitViolations, isRefused, isStalled, accessVersion, refusals, nextRunInMs },
     })
@@ -356,7 +357,7 @@ export class AccountSync {
   async #refusals({ kind }: ProviderError, accessVersion: number | undefined): Promise<Refusals | undefined> {
     if (kind !== 'auth_expired' || accessVersion === undefined || this.#work?.repeatsRefusedLogins !== true)
       return undefined
-    return countRefusal(await this.#record.stored(), accessVersion)
+    return countRefusal(await this.#record.stored(), accessVersion, this.#deps.clock.now())
   }
 
   #retryInMs(error: ProviderError, attempts: number): number {

@@ -34,9 +34,16 @@ describe('a refused login', () => {
   })
 
   it('is counted for the credentials that were refused', () => {
-    expect(isConfirmed(countRefusal(undefined, 1))).toBe(false)
-    expect(isConfirmed(countRefusal(STORED, 1))).toBe(true)
-    expect(isConfirmed(countRefusal({ ...STORED, refusals: 7 }, 2))).toBe(false)
+    expect(isConfirmed(countRefusal(undefined, 1, 0))).toBe(false)
+    expect(isConfirmed(countRefusal(STORED, 1, 500))).toBe(true)
+    expect(isConfirmed(countRefusal({ ...STORED, refusals: 7 }, 2, 500))).toBe(false)
+  })
+
+  it('is not confirmed by an attempt that somebody requests meanwhile', () => {
+    const planned = { ...STORED, nextRunAt: 20_000 }
+    expect(countRefusal(planned, 1, 5000).count).toBe(1)
+    expect(countRefusal(planned, 1, 20_000).count).toBe(2)
+    expect(countRefusal({ ...planned, refusals: 2 }, 1, 5000).count).toBe(3)
   })
 
   it('keeps its plan in another process', () => {

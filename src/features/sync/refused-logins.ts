@@ -17,10 +17,17 @@ export interface Refusals {
 /** A single refusal may be a mistake of the server, so two make `auth_error`. */
 export const CONFIRMED = 2
 
-/** The refusals including one that just happened. New credentials begin a new count. */
-export function countRefusal(stored: SyncStateRow | undefined, accessVersion: number): Refusals {
-  const isSame = stored?.refusedVersion === accessVersion
-  return { count: (isSame ? stored.refusals : 0) + 1, accessVersion }
+/** The clocks of the plan and of the timer may differ a little. */
+const EARLY_MS = 1000
+
+/**
+ * The refusals including one that just happened. New credentials begin a new count. An attempt before the planned one, which a request
+ * caused, confirms nothing.
+ */
+export function countRefusal(stored: SyncStateRow | undefined, accessVersion: number, nowMs: number): Refusals {
+  if (stored?.refusedVersion !== accessVersion) return { count: 1, accessVersion }
+  const isEarly = confirmationInMs(stored, nowMs) > EARLY_MS
+  return { count: stored.refusals + (isEarly ? 0 : 1), accessVersion }
 }
 
 export function isConfirmed({ count }: Pick<Refusals, 'count'>): boolean {
