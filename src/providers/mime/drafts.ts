@@ -21,6 +21,8 @@ export async function readDraft({ sizeBytes, read }: RemoteContent): Promise<Buf
     if (length > MAX_DRAFT_BYTES) throw tooLarge()
     chunks.push(chunk)
   }
+  // Saving it would lose the draft.
+  if (length === 0) throw new ProviderError('unavailable', 'reading a draft: the provider returned nothing')
   return Buffer.concat(chunks)
 }
 
