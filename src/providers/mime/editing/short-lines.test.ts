@@ -104,16 +104,20 @@ it('composes forwarded messages without long lines, and others as files', async 
     return { filename: 'm.eml', contentType, content, contentId: null }
   }
   const message = await composeMessage({
-    ...{
-      from: { name: '', email: 'a@example.com' },
-      to: [],
-      cc: [],
-      bcc: [],
-      replyTo: [],
-      subject: 'Fwd',
-      text: 'see',
-    },
-    ...{ html: null, messageId: '<1@x>', inReplyTo: null, references: [], date: 0, sentToken: null, headers: [] },
+    from: { name: '', email: 'a@example.com' },
+    to: [],
+    cc: [],
+    bcc: [],
+    replyTo: [],
+    subject: 'Fwd',
+    text: 'see',
+    html: null,
+    messageId: '<1@x>',
+    inReplyTo: null,
+    references: [],
+    date: 0,
+    sentToken: null,
+    headers: [],
     attachments: [attached(original), attached(boundless), attached(boundless, 'message/delivery-status')],
   })
   expect(longest(message)).toBeLessThanOrEqual(998)
