@@ -1,5 +1,5 @@
 import { type Header, headerValue, parseHeaders } from '../headers.ts'
-import { decodedBody, type RawEntity, rawEntity } from '../raw-parts.ts'
+import { decodedBody, parameterOf, type RawEntity, rawEntity } from '../raw-parts.ts'
 import { htmlToText } from '../text.ts'
 import type { ReportedRecipient } from './report.ts'
 import { cleanAddress, described, type Found, linesOf, MAX_RECIPIENTS } from './status.ts'
@@ -48,7 +48,7 @@ function textOf(message: RawEntity, parts: readonly RawEntity[]): string {
   const plain = parts.find(({ type }) => type === 'text/plain')
   const html = parts.find(({ type }) => type === 'text/html')
   const body = plain ?? html ?? message
-  const text = linesOf(decodedBody(body, MAX_PART_BYTES))
+  const text = linesOf(decodedBody(body, MAX_PART_BYTES), parameterOf(body, 'charset'))
   return body.type === 'text/html' ? htmlToText(text) : text
 }
 

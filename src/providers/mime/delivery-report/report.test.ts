@@ -1,3 +1,4 @@
+import iconv from 'iconv-lite'
 import { describe, expect, it } from 'vitest'
 import { spentCpuMs } from '../../../../test/kit/event-loop.ts'
 import {
@@ -121,6 +122,17 @@ describe('a delivery report', () => {
       expect(parseDeliveryReport(raw)).toBeUndefined()
     }
     expect(isCandidate(wordedReport(person))).toBe(false)
+  })
+
+  it.each(['koi8-r', 'windows-1251'])('in words may be in %s', (charset) => {
+    const report = WORDED_REPORTS.find(({ name }) => name.includes('Russia'))
+    const raw = report === undefined ? '' : wordedReport(report).toString()
+    const cyrillic = raw.replace('charset=utf-8', `charset="${charset}"`).replace(/^ {2}gone@.*/m, '  gone@example.com')
+    expect(cyrillic).toContain(charset)
+    expect(parseDeliveryReport(iconv.encode(cyrillic, charset))).toMatchObject({
+      recipients: [{ email: ABOUT.email }],
+      original: ORIGINAL,
+    })
   })
 
   it('in words needs the sent message, unless a MAILER-DAEMON wrote it', () => {

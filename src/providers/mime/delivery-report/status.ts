@@ -1,5 +1,6 @@
 import { cleanText } from '../../../lib/text.ts'
-import { cleanField, decodeBytes, type Header, headerValue, parseHeaders } from '../headers.ts'
+import { decode } from '../charset.ts'
+import { cleanField, type Header, headerValue, parseHeaders } from '../headers.ts'
 import { oneLine } from '../text.ts'
 import type { DeliveryReport, ReportedRecipient } from './report.ts'
 
@@ -24,9 +25,9 @@ export function readStatus(bytes: Buffer): Found | undefined {
   }
 }
 
-/** The text with LF as line ends. */
-export function linesOf(bytes: Buffer): string {
-  return decodeBytes(bytes).replaceAll('\r\n', '\n').replaceAll('\r', '\n')
+/** The text with LF as line ends. `charset`: as declared. */
+export function linesOf(bytes: Buffer, charset?: string): string {
+  return decode(bytes, charset).replaceAll('\r\n', '\n').replaceAll('\r', '\n')
 }
 
 function recipientOf(fields: Header[]): (ReportedRecipient & { action: string })[] {
