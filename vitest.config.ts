@@ -31,6 +31,7 @@ export default defineConfig(({ mode }) => ({
             'src/**/*.test.ts',
             'test/kit/**/*.test.ts',
             'test/e2e/**/*.test.ts',
+            'test/mail/**/*.test.ts',
             'test/servers/**/*.test.ts',
           ],
     provide: { isSoak: mode === 'soak' },

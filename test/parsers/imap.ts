@@ -1,8 +1,7 @@
 import { parser } from 'imapflow/lib/handler/imap-handler.js'
 import { providerError } from '../../src/providers/imap/errors.ts'
 import { FolderNames } from '../../src/providers/imap/folder-names.ts'
-import { remoteMessage } from '../../src/providers/imap/map.ts'
-import { firstText, parseSource, unstructuredText } from '../../src/providers/imap/parts.ts'
+import { messageOfSource, remoteMessage } from '../../src/providers/imap/map.ts'
 import { RepeatedListing } from '../../src/providers/imap/repeated-listing.ts'
 import { RESPONSE_LIMITS, ResponseGate } from '../../src/providers/imap/response-gate.ts'
 import { smtpError } from '../../src/providers/smtp/errors.ts'
@@ -181,9 +180,14 @@ export const IMAP: HostileCase[] = [
       shape: isDeep ? 'a deep structure' : 'a wide structure',
       size: isDeep ? 100 : 1250,
       prepare(size: number) {
-        const body = Buffer.from(`--b${CRLF}${CRLF}`.repeat((16 * KB) / 7))
-        const root = structure(size, isDeep)
-        return () => firstText(root as Parameters<typeof firstText>[0], body)
+        const row = {
+          seq: 1,
+          uid: 1,
+          headers: Buffer.from(`Content-Type: multipart/mixed; boundary=b${CRLF}${CRLF}`),
+          bodyParts: new Map([['text', Buffer.from(`--b${CRLF}${CRLF}`.repeat((16 * KB) / 7))]]),
+          bodyStructure: structure(size, isDeep),
+        }
+        return () => remoteMessage(row as Parameters<typeof remoteMessage>[0], CONTEXT)
       },
     })),
   ]),
@@ -192,13 +196,11 @@ export const IMAP: HostileCase[] = [
     { isOnThread: true, totalMs: 400 },
     BODIES.map(([shape, text]) => ({
       shape,
-      size: 128 * KB,
+      size: MB,
       prepare(size: number) {
-        const source = Buffer.from(text(size), 'latin1')
-        return async () => {
-          await parseSource(source)
-          await unstructuredText(source)
-        }
+        const bytes = Buffer.from(text(size), 'latin1')
+        const row = { seq: 1, uid: 1, headers: Buffer.alloc(0) }
+        return () => messageOfSource(row, { bytes, isWhole: true }, CONTEXT)
       },
     })),
   ),

@@ -3,11 +3,11 @@ import { Type } from 'typebox'
 import { type ByteRange, byteRange } from '../../lib/byte-stream.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type IdLiveReads, ProviderError } from '../contract/index.ts'
-import { attachmentName, cleanField } from '../mime/index.ts'
+import { allParts, attachmentName, cleanField } from '../mime/index.ts'
 import { parser, type RestMailbox, type RestRequest } from '../rest/index.ts'
 import { COST, ME } from './client.ts'
 import { listLabels } from './folders.ts'
-import { leafParts, messageBody, type Part } from './map.ts'
+import { type GmailPart, messageBody, payloadParts } from './map.ts'
 import { searchMailbox } from './search.ts'
 
 /** The longest response of a text read, in base64. */
@@ -26,7 +26,7 @@ export function gmailLiveReads(mailbox: RestMailbox, clock: Clock): IdLiveReads 
     return mailbox.json({ ...request, maxBytes: MAX_TEXT_BYTES }, parseMessage)
   }
 
-  function attachmentRequest(id: string, { attachmentId = '' }: Part, doing: string): RestRequest {
+  function attachmentRequest(id: string, { attachmentId = '' }: GmailPart, doing: string): RestRequest {
     const path = `${pathOf(id)}/attachments/${encodeURIComponent(attachmentId)}`
     return { method: 'GET', path, query: { fields: 'data' }, doing, cost: COST.attachment }
   }
@@ -61,17 +61,19 @@ export function gmailLiveReads(mailbox: RestMailbox, clock: Clock): IdLiveReads 
     // The stored id is the part number, because Gmail's attachment id differs in every response.
     async openAttachment({ providerMessageId: id }, partId) {
       const doing = 'reading an attachment'
-      const part = leafParts((await readPayload(id, doing)).payload).find((one) => one.id === partId)
+      const { root, gmailPart } = payloadParts((await readPayload(id, doing)).payload)
+      const part = [...allParts(root)].find((one) => one.id === partId && one.children.length === 0)
       if (part === undefined) throw new ProviderError('not_found', `${doing}: the message has no such part`)
       const file = { contentType: cleanField(part.type, MAX_TYPE), filename: attachmentName(part) }
-      if (part.attachmentId !== undefined) {
-        const request = attachmentRequest(id, part, doing)
+      const { attachmentId, data } = gmailPart(part)
+      if (attachmentId !== undefined) {
+        const request = attachmentRequest(id, { attachmentId, data }, doing)
         return { ...file, sizeBytes: null, read: (range) => readMember(request, 'data', range) }
       }
-      if (part.data === undefined) {
+      if (data === undefined) {
         throw new ProviderError('rejected', `${doing}: Gmail returns this part with the raw message only`)
       }
-      const content = Buffer.from(part.data, 'base64url')
+      const content = Buffer.from(data, 'base64url')
       return {
         ...file,
         sizeBytes: content.length,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { foundMessage, leafParts, messageBody } from './map.ts'
+import { foundMessage, messageBody } from './map.ts'
 
 const b64 = (text: string | Buffer) => Buffer.from(text).toString('base64url')
 const part = (partId: string, mimeType: string, more: object = {}) => ({
@@ -32,7 +32,7 @@ const mixed = {
       part('0', 'multipart/alternative', {
         parts: [
           part('0.0', 'text/plain', { body: { size: 5, data: b64('Grüße') } }),
-          part('0.1', 'text/html', { body: { size: 5, data: b64('<p>html</p>') } }),
+          part('0.1', 'text/html', { body: { size: 5, data: b64('<img src="cid:pic@x">') } }),
         ],
       }),
       part('1', 'image/png', {
@@ -88,7 +88,8 @@ describe('a message of Gmail', () => {
   })
 
   it('numbers its only part 0', () => {
-    expect(leafParts(part('', 'application/pdf', { body: { attachmentId: 'x', size: 1 } }))[0]?.id).toBe('0')
+    const payload = part('', 'application/pdf', { body: { attachmentId: 'x', size: 1 } })
+    expect(foundMessage('m1', { payload }, options).message.attachments).toMatchObject([{ id: '0', sizeBytes: 1 }])
   })
 
   it.each([

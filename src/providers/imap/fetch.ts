@@ -2,8 +2,18 @@ import type { FetchMessageObject, FetchQueryObject, ImapFlow } from 'imapflow'
 import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import type { RemoteMessage } from '../contract/index.ts'
 import type { ImapClient } from './client.ts'
-import { bareQuery, type MapContext, messageQuery, remoteMessage, unreadableMessage, withText } from './map.ts'
-import { type Leaf, TEXT_BYTES } from './parts.ts'
+import { TEXT_BYTES } from './contents.ts'
+import {
+  bareQuery,
+  MAX_HEADER_BYTES,
+  type MapContext,
+  type Mapped,
+  messageOfSource,
+  messageQuery,
+  remoteMessage,
+  unreadableMessage,
+} from './map.ts'
+import { readSource } from './source.ts'
 import type { FetchBackoff } from './sync/fetch-backoff.ts'
 import { uidSet } from './uids.ts'
 
@@ -48,25 +58,62 @@ async function fetchRange(
   only: ReadonlySet<number> | undefined,
 ): Promise<Map<number, RemoteMessage>> {
   const found = new Map<number, RemoteMessage>()
-  const withoutText: { uid: number; leaf: Leaf }[] = []
-  const take = async (row: FetchMessageObject) => {
-    const { message, missingText } = await remoteMessage(row, mapContext(client, row.uid, plan))
-    found.set(row.uid, message)
-    if (missingText !== undefined) withoutText.push({ uid: row.uid, leaf: missingText })
+  const incomplete: Incomplete[] = []
+  const withoutStructure: FetchMessageObject[] = []
+  const withLongHeader: FetchMessageObject[] = []
+  const take = (row: FetchMessageObject) => {
+    const mapped = remoteMessage(row, mapContext(client, row.uid, plan))
+    found.set(row.uid, mapped.message)
+    if (row.bodyStructure === undefined) withoutStructure.push(row)
+    else if ((row.headers?.length ?? 0) >= MAX_HEADER_BYTES) withLongHeader.push(row)
+    else if (mapped.missing.length > 0) incomplete.push({ uid: row.uid, mapped })
   }
   const unparsedBefore = client.unparsedLines()
   let hasEmptyHeaders = false
   const wasRefused = await forEachRow(client.imap, range, messageQuery, async (row) => {
     hasEmptyHeaders ||= isWithoutHeader(row)
-    if (isRequested(row, plan, found) && only?.has(row.uid) !== false) await take(row)
+    if (isRequested(row, plan, found) && only?.has(row.uid) !== false) take(row)
   })
   // The server reports with the NOOP which of these messages were just deleted.
   if (hasEmptyHeaders) await client.imap.noop()
   if (wasRefused || hasEmptyHeaders || client.unparsedLines() !== unparsedBefore) {
     await fetchMissing(client, range, plan, found, take)
   }
-  await fetchTexts(client.imap, withoutText, found)
+  for (const row of withoutStructure.slice(0, MAX_WHOLE)) found.set(row.uid, await readWhole(client, row, plan))
+  for (const row of withLongHeader.slice(0, MAX_WHOLE)) found.set(row.uid, await readNamedFields(client, row, plan))
+  await fetchSections(client.imap, incomplete, found)
   return found
+}
+
+/** Messages of one fetch that are read in a second step, each on its own. */
+const MAX_WHOLE = 20
+
+/** Fields that follow a list of thousands of recipients. */
+const NAMED_FIELDS = [
+  'subject',
+  'from',
+  'sender',
+  'reply-to',
+  'date',
+  'message-id',
+  'in-reply-to',
+  'references',
+  'content-type',
+  'content-transfer-encoding',
+]
+
+/** The message of a row whose header was cut off, with the fields that matter from all of it. */
+async function readNamedFields(client: ImapClient, row: FetchMessageObject, plan: FetchPlan): Promise<RemoteMessage> {
+  const query = { uid: true, headers: NAMED_FIELDS }
+  const found = await client.imap.fetchOne(`${row.uid}`, query, { uid: true })
+  return remoteMessage(row, mapContext(client, row.uid, plan), bytesOf(found ? found.headers : undefined)).message
+}
+
+/** The message of a row without structure, from its source. */
+async function readWhole(client: ImapClient, row: FetchMessageObject, plan: FetchPlan): Promise<RemoteMessage> {
+  const context = mapContext(client, row.uid, plan)
+  const source = await readSource(client.imap, `${row.uid}`)
+  return source === undefined ? unreadableMessage(row.uid, row.flags, context) : messageOfSource(row, source, context)
 }
 
 function mapContext({ onFault }: ImapClient, uid: number, plan: FetchPlan): MapContext {
@@ -119,7 +166,7 @@ async function fetchMissing(
   range: string,
   plan: FetchPlan,
   found: Map<number, RemoteMessage>,
-  take: (row: FetchMessageObject) => Promise<void>,
+  take: (row: FetchMessageObject) => void,
 ) {
   const present = new Map<number, Set<string> | undefined>()
   await forEachRow(client.imap, range, { uid: true, flags: true }, async (row) => {
@@ -137,29 +184,39 @@ async function fetchMissing(
 }
 
 /** Fetches everything of a message, and without its structure only when that fails. */
-async function fetchAlone(client: ImapClient, uid: number, take: (row: FetchMessageObject) => Promise<void>) {
+async function fetchAlone(client: ImapClient, uid: number, take: (row: FetchMessageObject) => void) {
   for (const query of [messageQuery, bareQuery]) {
     let isTaken = false
     await forEachRow(client.imap, `${uid}`, query, async (row) => {
       if (row.uid !== uid || row.headers === undefined) return
       isTaken = true
-      await take(row)
+      take(row)
     })
     if (isTaken) return
   }
 }
 
-/** One FETCH per part number. Nearly all messages share the same one. */
-async function fetchTexts(imap: ImapFlow, parts: { uid: number; leaf: Leaf }[], found: Map<number, RemoteMessage>) {
-  for (const part of new Set(parts.map(({ leaf }) => leaf.part))) {
-    const leafOf = new Map(parts.filter(({ leaf }) => leaf.part === part).map(({ uid, leaf }) => [uid, leaf]))
-    const query = { uid: true, bodyParts: [{ key: part, start: 0, maxLength: TEXT_BYTES }] }
-    await forEachRow(imap, uidSet([...leafOf.keys()].sort((left, right) => left - right)), query, async (row) => {
-      const [message, leaf] = [found.get(row.uid), leafOf.get(row.uid)]
-      const content = bytesOf(row.bodyParts?.get(part.toLowerCase()))
-      if (message !== undefined && leaf !== undefined && content !== undefined) {
-        found.set(row.uid, withText(message, leaf, content))
-      }
+interface Incomplete {
+  uid: number
+  mapped: Mapped
+}
+
+const MAX_SECTIONS = 50
+
+/** One FETCH per section. Nearly all messages share the same ones. */
+async function fetchSections(imap: ImapFlow, incomplete: readonly Incomplete[], found: Map<number, RemoteMessage>) {
+  const contents = new Map(incomplete.map(({ uid }) => [uid, new Map<string, Buffer>()]))
+  const sections = new Set(incomplete.flatMap(({ mapped }) => mapped.missing))
+  for (const section of [...sections].slice(0, MAX_SECTIONS)) {
+    const uids = incomplete.filter(({ mapped }) => mapped.missing.includes(section)).map(({ uid }) => uid)
+    const query = { uid: true, bodyParts: [{ key: section, start: 0, maxLength: TEXT_BYTES }] }
+    await forEachRow(imap, uidSet(uids.sort((left, right) => left - right)), query, async (row) => {
+      const content = bytesOf(row.bodyParts?.get(section.toLowerCase()))
+      if (content !== undefined) contents.get(row.uid)?.set(section, content)
     })
+  }
+  for (const { uid, mapped } of incomplete) {
+    const fetched = contents.get(uid)
+    if (fetched !== undefined && fetched.size > 0) found.set(uid, mapped.complete(fetched))
   }
 }

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream'
 import type { FetchMessageObject, ImapFlow, MailboxObject } from 'imapflow'
 import { type ByteRange, byteRange } from '../../lib/byte-stream.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { cleanText } from '../../lib/text.ts'
 import {
   type FolderLiveReads,
   type MessageBody,
@@ -10,12 +9,27 @@ import {
   ProviderError,
   type RemoteMessage,
 } from '../contract/index.ts'
-import { attachmentName, parseHeaders, transferDecoder } from '../mime/index.ts'
+import {
+  allParts,
+  attachmentName,
+  bodyPlan,
+  cleanField,
+  composedBody,
+  declaredCharset,
+  describePart,
+  headerValue,
+  type Part,
+  parseHeaders,
+  partText,
+  readMessage,
+  transferDecoder,
+} from '../mime/index.ts'
 import { bytesOf, fetchMessages } from './fetch.ts'
 import { listFolders, uidValidityOf } from './folders.ts'
-import { decodeText, isBodyText, type Leaf, leaves, parseSource } from './parts.ts'
 import type { RequestConnection } from './request-connection.ts'
 import { searchUids } from './search.ts'
+import { readSource } from './source.ts'
+import { isUnsplit, structureParts } from './structure.ts'
 import { countBelow, uidsAt } from './uids.ts'
 import type { WorkLimits } from './work-limits.ts'
 
@@ -24,6 +38,10 @@ const CHUNK_BYTES = 512 * 1024
 /** Cuts off longer text parts. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024
 const MAX_HEADER_BYTES = 1024 * 1024
+const MAX_PART_HEADER_BYTES = 64 * 1024
+const MAX_TYPE = 255
+/** Text parts that are read; further ones are left out. */
+const MAX_TEXTS = 100
 
 interface LiveReadOptions {
   clock: Clock
@@ -130,16 +148,10 @@ export function imapLiveReads(connection: () => RequestConnection, { clock, read
     getBody: (location) =>
       atMessage(location, 'reading a message', async (imap, range) => {
         const row = await imap.fetchOne(range, { uid: true, bodyStructure: true, bodyParts: [header] }, { uid: true })
-        if (row && bytesOf(row.headers) === undefined) await ensurePresent(imap, range, 'reading a message')
-        const parts = row && row.bodyStructure !== undefined ? leaves(row.bodyStructure) : []
-        if (!row || parts.length === 0) return unstructuredBody(imap, range)
-        const textOf = (type: 'text/plain' | 'text/html') =>
-          readTexts(
-            imap,
-            range,
-            parts.filter((leaf) => isBodyText(leaf, type)),
-          )
-        return { text: await textOf('text/plain'), html: await textOf('text/html'), headers: headersOf(row) }
+        // Without a row, the parser could not read it.
+        if (!row) return sourceBody(imap, range)
+        if (bytesOf(row.headers) === undefined) await ensurePresent(imap, range, 'reading a message')
+        return (await structuredBody(imap, range, row)) ?? sourceBody(imap, range)
       }),
 
     async openRaw(location) {
@@ -159,19 +171,20 @@ export function imapLiveReads(connection: () => RequestConnection, { clock, read
     },
 
     async openAttachment(location, attachmentId) {
-      const leaf = await atMessage(location, 'reading an attachment', async (imap, range) => {
-        const row = await imap.fetchOne(range, { uid: true, bodyStructure: true }, { uid: true })
-        const parts = row && row.bodyStructure !== undefined ? leaves(row.bodyStructure) : []
-        const found = parts.find(({ part }) => part === attachmentId)
-        if (!found) throw new ProviderError('not_found', 'reading an attachment: the message has no such part')
-        return found
+      const found = await atMessage(location, 'reading an attachment', async (imap, range) => {
+        const part = await findPart(imap, range, attachmentId)
+        return part === undefined ? partOfSource(imap, range, attachmentId) : { part, content: undefined }
       })
+      if (found === undefined)
+        throw new ProviderError('not_found', 'reading an attachment: the message has no such part')
+      const { part, content } = found
       return {
-        contentType: cleanText(leaf.type),
-        filename: attachmentName({ ...leaf, id: leaf.part }),
+        contentType: cleanField(part.type, MAX_TYPE),
+        filename: attachmentName(part),
         sizeBytes: null,
         async read(range) {
-          const bytes = streamOf(decode(readChunks(location, leaf.part, { from: 0 }), leaf))
+          const chunks = content === undefined ? readChunks(location, part.id, { from: 0 }) : [content]
+          const bytes = streamOf(decode(chunks, part.encoding))
           return range === undefined ? bytes : byteRange(bytes, range)
         },
       }
@@ -203,38 +216,64 @@ function newestFirst(left: RemoteMessage, right: RemoteMessage): number {
   return (right.location?.uid ?? 0) - (left.location?.uid ?? 0)
 }
 
-async function readTexts(imap: ImapFlow, range: string, parts: readonly Leaf[]): Promise<string | null> {
-  if (parts.length === 0) return null
-  const texts: string[] = []
-  for (const leaf of parts) {
-    const query = { uid: true, bodyParts: [{ key: leaf.part, start: 0, maxLength: MAX_BODY_BYTES }] }
-    const row = await imap.fetchOne(range, query, { uid: true })
-    const content = bytesOf(row ? row.bodyParts?.get(leaf.part.toLowerCase()) : undefined)
-    texts.push(content === undefined ? '' : decodeText(leaf, content).replaceAll('\r\n', '\n'))
+/** Undefined for a message without readable structure. */
+async function structuredBody(
+  imap: ImapFlow,
+  range: string,
+  row: FetchMessageObject,
+): Promise<MessageBody | undefined> {
+  if (row.bodyStructure === undefined) return undefined
+  const block = bytesOf(row.headers) ?? Buffer.alloc(0)
+  const described = structureParts(row.bodyStructure)
+  if (isUnsplit(described)) return undefined
+  const headers = parseHeaders(block, declaredCharset(described))
+  const root = described.children.length > 0 ? described : describePart(headers, { ...described, children: [] })
+  const plan = bodyPlan(root)
+  const texts = new Map<string, string>()
+  for (const part of new Set([...plan.text, ...plan.html].slice(0, MAX_TEXTS))) {
+    const query = { uid: true, bodyParts: [{ key: part.id, start: 0, maxLength: MAX_BODY_BYTES }] }
+    const found = await imap.fetchOne(range, query, { uid: true })
+    const content = bytesOf(found ? found.bodyParts?.get(part.id.toLowerCase()) : undefined)
+    texts.set(part.id, content === undefined ? '' : partText(part, content))
   }
-  return cleanText(texts.join('\n'))
+  return { ...composedBody(plan, ({ id }) => texts.get(id) ?? ''), headers }
 }
 
-/** For a message without readable structure: parses the beginning of its source. Text that no parser can read stays null. */
-async function unstructuredBody(imap: ImapFlow, range: string): Promise<MessageBody> {
-  const query = { uid: true, source: { start: 0, maxLength: MAX_BODY_BYTES }, bodyParts: [header] }
-  const row = await imap.fetchOne(range, query, { uid: true })
-  if (!row) throw notFound('reading a message')
-  const source = bytesOf(row.source) ?? Buffer.alloc(0)
-  const { text, html } = await parseSource(source)
-  return {
-    text: text === null ? null : cleanText(text),
-    html: html === null ? null : cleanText(html),
-    headers: headersOf(row),
-  }
+/** For a message without readable structure: what its beginning contains. */
+async function sourceBody(imap: ImapFlow, range: string): Promise<MessageBody> {
+  const source = await readSource(imap, range)
+  if (source === undefined) throw notFound('reading a message')
+  const { body, headers } = await readMessage(source.bytes, source)
+  return { ...body, headers }
 }
 
-function headersOf(row: FetchMessageObject): MessageBody['headers'] {
-  return parseHeaders(bytesOf(row.headers) ?? Buffer.alloc(0))
+interface FoundPart {
+  part: Part
+  /** As it is stored, where the structure cannot be read. */
+  content: Buffer | undefined
 }
 
-async function* decode(chunks: AsyncIterable<Buffer>, leaf: Leaf): AsyncGenerator<Buffer> {
-  const decoder = transferDecoder(leaf.encoding)
+/** A part by its number, with what its own header says. Undefined when the structure has none, or cannot be read. */
+async function findPart(imap: ImapFlow, range: string, id: string): Promise<Part | undefined> {
+  const sections = [header, { key: `${id}.mime`, start: 0, maxLength: MAX_PART_HEADER_BYTES }]
+  const row = await imap.fetchOne(range, { uid: true, bodyStructure: true, bodyParts: sections }, { uid: true })
+  if (!row || row.bodyStructure === undefined) return undefined
+  const root = structureParts(row.bodyStructure)
+  const part = [...allParts(root)].find((one) => one.id === id && one.children.length === 0)
+  const block = part === root ? bytesOf(row.headers) : bytesOf(row.bodyParts?.get(`${id}.mime`))
+  if (part === undefined || block === undefined) return part
+  const headers = parseHeaders(block, declaredCharset(root))
+  return headerValue(headers, 'content-type') === undefined ? part : describePart(headers, { ...part, children: [] })
+}
+
+async function partOfSource(imap: ImapFlow, range: string, id: string): Promise<FoundPart | undefined> {
+  const source = await readSource(imap, range)
+  if (source === undefined) throw notFound('reading an attachment')
+  return (await readMessage(source.bytes, source)).find(id)
+}
+
+async function* decode(chunks: AsyncIterable<Buffer> | Iterable<Buffer>, encoding: string): AsyncGenerator<Buffer> {
+  const decoder = transferDecoder(encoding)
   for await (const chunk of chunks) yield decoder.write(chunk)
   yield decoder.end()
 }

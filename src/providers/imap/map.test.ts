@@ -25,11 +25,11 @@ function row(
   }
 }
 
-const headerOf = async (header: string | Buffer) => (await remoteMessage(row({ header }), place)).message
+const headerOf = (header: string | Buffer) => remoteMessage(row({ header }), place).message
 
 describe('a fetched row as RemoteMessage', () => {
-  it('has its headers decoded and unfolded, and ids without brackets', async () => {
-    const message = await headerOf(
+  it('has its headers decoded and unfolded, and ids without brackets', () => {
+    const message = headerOf(
       [
         'From: =?utf-8?Q?J=C3=B6rg?= <joerg@example.test>',
         'To: "Doe, Jane" <jane@example.test>,',
@@ -61,19 +61,19 @@ describe('a fetched row as RemoteMessage', () => {
     })
   })
 
-  it('cuts an unclosed id at its first word', async () => {
-    const { messageId, inReplyTo } = await headerOf('Message-ID: <<<<open ended\r\nIn-Reply-To: x <a@b\r\n')
-    expect([messageId, inReplyTo]).toEqual(['<<<<open', 'x'])
+  it('ends an unclosed id at its first word', () => {
+    const { messageId, inReplyTo } = headerOf('Message-ID: <<<<open ended\r\nIn-Reply-To: x <a@b\r\n')
+    expect([messageId, inReplyTo]).toEqual(['<open>', '<a@b>'])
   })
 
-  it('keeps its header hash wherever it is moved', async () => {
-    const one = await headerOf('Subject: a\r\n')
+  it('keeps its header hash wherever it is moved', () => {
+    const one = headerOf('Subject: a\r\n')
     expect(one.headerHash).toMatch(/^[0-9a-f]{64}$/)
-    expect((await headerOf('Subject: a\r\n')).headerHash).toBe(one.headerHash)
-    expect((await headerOf('Subject: b\r\n')).headerHash).not.toBe(one.headerHash)
+    expect(headerOf('Subject: a\r\n').headerHash).toBe(one.headerHash)
+    expect(headerOf('Subject: b\r\n').headerHash).not.toBe(one.headerHash)
   })
 
-  it('takes the text of a nested message, and of its HTML only without a text part', async () => {
+  it('takes the text of a nested message, and of its HTML only without a text part', () => {
     const alternative = {
       type: 'multipart/alternative',
       part: '1',
@@ -93,28 +93,28 @@ describe('a fetched row as RemoteMessage', () => {
     const bodyStructure = { type: 'multipart/mixed', parameters: { boundary: 'out' }, childNodes: [alternative, pdf] }
     const html = Buffer.from('<p>Größe</p>').toString('base64')
     const body = (text: string) =>
-      `preamble --out\r\n--out\r\nContent-Type: multipart/alternative; boundary="in--ner"\r\n\r\n--in--ner\r\n\r\n${text}\r\n--in--ner\r\nContent-Type: text/html\r\n\r\n${html}\r\n--in--ner--\r\n--out\r\n`
-    const textOf = async (text: string) =>
-      (await remoteMessage(row({ body: body(text), bodyStructure }), place)).message
-    expect(await textOf('Gr=FC=DFe =\r\nalle')).toMatchObject({
+      `preamble --out\r\n--out\r\nContent-Type: multipart/alternative; boundary="in--ner"\r\n\r\n--in--ner\r\nContent-Type: text/plain; charset=iso-8859-1\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n${text}\r\n--in--ner\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: base64\r\n\r\n${html}\r\n--in--ner--\r\n--out\r\n`
+    const header = 'Content-Type: multipart/mixed; boundary=out\r\n\r\n'
+    const textOf = (text: string) => remoteMessage(row({ header, body: body(text), bodyStructure }), place).message
+    expect(textOf('Gr=FC=DFe =\r\nalle')).toMatchObject({
       text: 'Grüße alle',
       attachments: [{ id: '2', filename: 'r.pdf', contentType: 'application/pdf', sizeBytes: 570, inline: false }],
     })
-    expect((await textOf('   ')).text).toBe('Größe')
+    expect(textOf('   ').text).toBe('Größe')
   })
 
-  it('bounds every field', async () => {
+  it('bounds every field', () => {
     const long = 'x'.repeat(200_000)
-    const message = await headerOf(
+    const message = headerOf(
       `Subject: ${long}\r\nFrom: ${long} <a@example.test>\r\nReferences: ${'<a@x> '.repeat(5000)}\r\nTo: ${'a@example.test, '.repeat(5000)}\r\n`,
     )
     expect(JSON.stringify(message).length).toBeLessThan(100_000)
-    const text = (await remoteMessage(row({ body: long }), place)).message
+    const text = remoteMessage(row({ body: long }), place).message
     expect(text.text).toHaveLength(4096)
     expect(text.snippet).toHaveLength(200)
   })
 
-  it('never throws and is always storable, whatever the bytes', async () => {
+  it('never throws and is always storable, whatever the bytes', () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array)),
       fc
@@ -154,11 +154,11 @@ describe('a fetched row as RemoteMessage', () => {
         childNodes: [{ part: '1', type: 'text/plain', size: 3 }],
       },
     )
-    await fc.assert(
-      fc.asyncProperty(bytes, bytes, structure, async (header, body, bodyStructure) => {
+    fc.assert(
+      fc.property(bytes, bytes, structure, (header, body, bodyStructure) => {
         const { bodyStructure: _own, ...bare } = row({ header, body })
         const fetched = bodyStructure === undefined ? bare : { ...bare, bodyStructure }
-        const text = JSON.stringify((await remoteMessage(fetched, place)).message)
+        const text = JSON.stringify(remoteMessage(fetched, place).message)
         expect(text.includes('\\u0000')).toBe(false)
         expect(text).not.toMatch(/\\ud[89a-f]/i)
       }),

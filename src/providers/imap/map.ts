@@ -1,19 +1,24 @@
-import type { FetchMessageObject, FetchQueryObject } from 'imapflow'
+import type { FetchMessageObject, FetchQueryObject, MessageStructureObject } from 'imapflow'
 import { isProgrammingError } from '../../lib/programming-errors.ts'
 import { sha256 } from '../../lib/sha256.ts'
 import type { RemoteMessage } from '../contract/index.ts'
 import {
   cleanField,
+  type Header,
+  type HeaderFields,
   headerFields,
   isAutomaticMessage,
+  knownType,
   mayBeDeliveryReport,
-  parseHeaders,
-  snippet,
+  type RawPart,
+  rawTree,
+  readMessage,
 } from '../mime/index.ts'
+import { readContents, type Sections, type Source, TEXT_BYTES } from './contents.ts'
 import { hasFlag } from './flags.ts'
-import { attachmentsOf, firstText, type Leaf, leaves, searchTextOf, TEXT_BYTES, unstructuredText } from './parts.ts'
+import type { MessageSource } from './source.ts'
 
-const MAX_HEADER_BYTES = 128 * 1024
+export const MAX_HEADER_BYTES = 128 * 1024
 const MAX_ID = 500
 
 /** All of a message in one FETCH, without ENVELOPE: servers parse broken headers differently, our parser always the same way. */
@@ -47,31 +52,108 @@ export function flagState(flags: ReadonlySet<string> | undefined): { unread: boo
 
 export interface Mapped {
   message: RemoteMessage
-  /** The text part to fetch separately, because the fetched beginning of the body does not contain it. */
-  missingText: Leaf | undefined
+  /** Sections without which the message is incomplete, because the fetched beginning does not contain them. */
+  missing: readonly string[]
+  /** The message with those sections, by their names. */
+  complete(sections: Sections): RemoteMessage
 }
 
 const INTERNAL_ERROR = 'the message could not be read because of an internal error'
+const TOO_LONG = 'the structure of this message is too large: attachments after its first 8 MB are not listed'
 
-/** Maps a fetched row. Never throws: `error` says what could not be read. */
-export function remoteMessage(row: FetchMessageObject, context: MapContext): Promise<Mapped> {
-  return readMessage(row, context).catch((error: unknown) => {
-    if (!isProgrammingError(error))
-      return { message: unreadableMessage(row.uid, row.flags, context), missingText: undefined }
-    context.onFault(error)
-    const message = { ...unreadableMessage(row.uid, row.flags, context), error: INTERNAL_ERROR }
-    return { message, missingText: undefined }
-  })
+/**
+ * Maps a fetched row. Never throws: `error` says what could not be read. `named` has fields from all of a header that was cut off.
+ */
+export function remoteMessage(row: FetchMessageObject, context: MapContext, named?: Buffer): Mapped {
+  const read = (sections?: Sections) => {
+    const { headers, missing, ...contents } = readContents(rowSource(row, named), row.bodyStructure, sections)
+    return { message: messageOf(row, context, { fields: headerFields(headers), headers, ...contents }), missing }
+  }
+  try {
+    return { ...read(), complete: (sections) => read(sections).message }
+  } catch (error) {
+    const message = unreadable(row, context, error)
+    return { message, missing: [], complete: () => message }
+  }
 }
 
-async function readMessage(row: FetchMessageObject, context: MapContext): Promise<Mapped> {
+function rowSource(row: FetchMessageObject, named: Buffer | undefined): Source {
   const header = row.headers || Buffer.alloc(0)
-  const { text, missingText, error } = await textOf(row, header)
-  const headers = parseHeaders(header)
-  const fields = headerFields(headers)
+  const fetched: unknown = row.bodyParts?.get('text')
+  const head = Buffer.isBuffer(fetched) ? fetched : Buffer.alloc(0)
+  const source = sourceOf(header, head, row.bodyStructure)
+  return named === undefined ? source : { ...source, header: Buffer.concat([trimmedEnd(named), header]) }
+}
+
+/** Maps a row whose structure cannot be read, from the message's bytes. Never throws. */
+export async function messageOfSource(
+  row: FetchMessageObject,
+  source: MessageSource,
+  context: MapContext,
+): Promise<RemoteMessage> {
+  try {
+    const { fields, headers, shown, attachments } = await readMessage(source.bytes, source)
+    const message = messageOf(row, context, { fields, headers, attachments, ...shown })
+    return source.isWhole ? message : { ...message, error: TOO_LONG }
+  } catch (error) {
+    return unreadable(row, context, error)
+  }
+}
+
+function unreadable(row: FetchMessageObject, context: MapContext, error: unknown): RemoteMessage {
+  const message = unreadableMessage(row.uid, row.flags, context)
+  if (!isProgrammingError(error)) return message
+  context.onFault(error)
+  return { ...message, error: INTERNAL_ERROR }
+}
+
+/** Without the empty line behind the fields. */
+function trimmedEnd(fields: Buffer): Buffer {
+  let end = fields.length
+  while (end > 0 && (fields[end - 1] === LF || fields[end - 1] === CR)) end -= 1
+  return Buffer.concat([fields.subarray(0, end), LINE_END])
+}
+
+const [LF, CR] = [0x0a, 0x0d]
+const LINE_END = Buffer.from('\r\n')
+
+/** The beginning of a message. Behind a header that was cut off, its parts are unknown. */
+function sourceOf(header: Buffer, head: Buffer, structure: MessageStructureObject | undefined): Source {
+  const isCut = header.length >= MAX_HEADER_BYTES
+  const bytes = isCut ? header : Buffer.concat([header, head])
+  const isWhole = !isCut && head.length < TEXT_BYTES
+  const isSimple = isCut || (structure !== undefined && !structure.type.startsWith('multipart/'))
+  const raw = isSimple ? simpleMessage(bytes, header.length, structure?.type, isWhole) : rawTree(bytes, { isWhole })
+  return { header, bytes, raw, isWhole }
+}
+
+/** Most messages have no parts to search for. */
+function simpleMessage(bytes: Buffer, bodyStart: number, type = 'text/plain', isComplete: boolean): RawPart {
+  return {
+    id: '1',
+    parentType: '',
+    type: knownType(type, undefined),
+    start: 0,
+    bodyStart,
+    bodyEnd: bytes.length,
+    isComplete,
+    children: [],
+  }
+}
+
+interface MessageContents extends Pick<RemoteMessage, 'text' | 'snippet' | 'attachments'> {
+  headers: Header[]
+  fields: HeaderFields
+}
+
+function messageOf(
+  row: FetchMessageObject,
+  context: MapContext,
+  { headers, fields, text, snippet, attachments }: MessageContents,
+): RemoteMessage {
   const { unread, starred } = flagState(row.flags)
   // The spread is last: V8 needs microseconds for every member that follows one.
-  const message: RemoteMessage = {
+  return {
     location: { uidValidity: context.uidValidity, uid: row.uid },
     providerMessageId: row.emailId ?? null,
     isNew: context.isNew,
@@ -83,31 +165,13 @@ async function readMessage(row: FetchMessageObject, context: MapContext): Promis
     sizeBytes: row.size ?? 0,
     unread,
     starred,
-    snippet: snippet(text),
+    snippet,
     text,
-    attachments: row.bodyStructure === undefined ? [] : attachmentsOf(leaves(row.bodyStructure)),
-    headerHash: sha256(header, 'hex'),
-    error,
+    attachments,
+    headerHash: sha256(row.headers || Buffer.alloc(0), 'hex'),
+    error: null,
     ...fields,
   }
-  return { message, missingText }
-}
-
-/** Adds the text of a part that was fetched separately. */
-export function withText(message: RemoteMessage, leaf: Leaf, content: Buffer): RemoteMessage {
-  const text = searchTextOf(leaf, content)
-  return { ...message, snippet: snippet(text), text }
-}
-
-async function textOf(row: FetchMessageObject, header: Buffer) {
-  const fetched: unknown = row.bodyParts?.get('text')
-  const body = Buffer.isBuffer(fetched) ? fetched : Buffer.alloc(0)
-  if (row.bodyStructure !== undefined) {
-    const { text, missing } = firstText(row.bodyStructure, body)
-    return { text, missingText: body.length < TEXT_BYTES ? undefined : missing, error: null }
-  }
-  const text = await unstructuredText(Buffer.concat([header, body]))
-  return { text, missingText: undefined, error: 'the server returned no readable structure of this message' }
 }
 
 /** What is known of a message that could not be fetched. */

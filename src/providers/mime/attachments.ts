@@ -1,13 +1,7 @@
 import { cleanText, truncateText } from '../../lib/text.ts'
+import type { Part } from './part.ts'
 
 const MAX_NAME = 255
-
-export interface NamedPart {
-  /** The part's number in its message. */
-  id: string
-  type: string
-  filename: string | undefined
-}
 
 const EXTENSIONS: Readonly<Record<string, string>> = {
   'message/rfc822': '.eml',
@@ -20,14 +14,23 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'application/pdf': '.pdf',
 }
 
-/** The part's file name; without one, a name made from its number and type. */
-export function attachmentName({ id, type, filename }: NamedPart): string {
-  if (filename !== undefined && filename !== '') return truncateText(cleanText(filename), MAX_NAME)
-  return `part-${id}${EXTENSIONS[type] ?? ''}`
+/** The part's file name without the folders that some programs write into it; without one, a name made from its number and type. */
+export function attachmentName({ id, type, filename = '' }: Pick<Part, 'id' | 'type' | 'filename'>): string {
+  const name = lastSegment(cleanText(filename).replace(/\s+/g, ' ').trim())
+  return name === '' ? `part-${id}${EXTENSIONS[type] ?? ''}` : truncateText(name, MAX_NAME)
+}
+
+/** `C:\Users\ada\plan.doc`, `/home/ada/plan.doc` and `..\plan.doc` are `plan.doc`. A slash within a title stays readable as `_`. */
+function lastSegment(name: string): string {
+  const isPath = /^(?:[a-z]:)?[\\/]|^\.{1,2}[\\/]|^[^\\/]*\\[^\\/]/i.test(name)
+  const segment = isPath ? (name.split(/[\\/]/).at(-1) ?? '') : name.replace(/[\\/]/g, '_')
+  return /^\.+$/.test(segment) ? '' : segment
 }
 
 /** A Content-ID without angle brackets, as `cid:` links use it. */
-export function bareContentId(id: string | undefined): string | null {
-  if (id === undefined) return null
-  return truncateText(cleanText(id.trim().replace(/^<|>$/g, '')), MAX_NAME)
+export function cleanContentId(id: string | undefined): string | undefined {
+  const bare = cleanText(id ?? '')
+    .trim()
+    .replace(/^<|>$/g, '')
+  return bare === '' ? undefined : truncateText(bare, MAX_NAME)
 }

@@ -268,3 +268,21 @@ function decodeHz(bytes: Buffer): string {
   }
   return iconv.decode(out.subarray(0, length), 'gb18030')
 }
+
+const META_BYTES = 2048
+
+/** Decodes the text of a part. HTML without a charset names one in its `<meta>`. */
+export function decodeText(bytes: Buffer, { type, charset }: { type: string; charset: string | undefined }): string {
+  const isNamed = charset !== undefined && charset.trim() !== ''
+  return decode(bytes, isNamed || type !== 'text/html' ? charset : metaCharset(bytes))
+}
+
+/** The charset that HTML names at its beginning: `<meta charset="…">` or `<meta http-equiv="Content-Type" content="…; charset=…">`. */
+function metaCharset(bytes: Buffer): string | undefined {
+  const head = bytes.toString('latin1', 0, META_BYTES)
+  for (const [tag] of head.matchAll(/<meta\b[^<>]{0,500}>/gi)) {
+    const charset = /\bcharset\s*=\s*["']?\s*([\w.:-]{1,40})/i.exec(tag)?.[1]
+    if (charset !== undefined) return charset
+  }
+  return undefined
+}

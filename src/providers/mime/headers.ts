@@ -1,8 +1,13 @@
-import { isAscii } from 'node:buffer'
+import { isUtf8 } from 'node:buffer'
 import { LRUCache } from 'lru-cache'
-import { addressParser, decodeWords } from 'postal-mime'
 import { cleanText, detached, truncateCharacters, truncateText } from '../../lib/text.ts'
 import type { RemoteAddress, RemoteMessage } from '../contract/index.ts'
+import { readAddressList } from './address-list.ts'
+import { decode } from './charset.ts'
+import { readDate } from './dates.ts'
+import { decodeWords } from './encoded-words.ts'
+import { limitReferences, readMessageIds } from './message-ids.ts'
+import { charsetParameter } from './parameters.ts'
 
 export interface Header {
   name: string
@@ -10,23 +15,46 @@ export interface Header {
   value: string
 }
 
-/** More lines than this are junk, and parsing them would hold the event loop. */
-const MAX_LINES = 5000
+/** What exceeds these is junk, and parsing it would hold the event loop. A list of 6,000 recipients has as many lines. */
+const MAX_LINES = 30_000
+const MAX_FIELDS = 5000
 
-/** The fields of a raw header block, in order. Skips lines that are neither a field nor a continuation. */
-export function parseHeaders(block: Buffer): Header[] {
-  const headers: Header[] = []
-  for (const line of decodeBytes(block).split(/\r\n|\n|\r/, MAX_LINES)) {
-    const last = headers.at(-1)
-    if (/^[ \t]/.test(line)) {
-      if (last !== undefined) last.value += ` ${line.trim()}`
+/**
+ * The fields of a raw header block, in order. Skips lines that are neither a field nor a continuation. Bytes outside ASCII are UTF-8 (RFC
+ * 6532), or in the charset that the message declares: in this block, or `charset`.
+ */
+export function parseHeaders(block: Buffer, charset?: string): Header[] {
+  const text = isUtf8(withoutLastCharacter(block)) ? block.toString('utf8') : undefined
+  const headers = splitFields(text ?? block.toString('latin1'))
+  if (text !== undefined) return headers.map(cleaned)
+  const declared = charsetParameter(headerValue(headers, 'content-type') ?? '') ?? charset
+  return headers.map(({ name, value }) => cleaned({ name, value: decode(Buffer.from(value, 'latin1'), declared) }))
+}
+
+/** A block that was cut off may end within a character. */
+function withoutLastCharacter(block: Buffer): Buffer {
+  let end = block.length
+  while (end > 0 && block.length - end < 4 && (block[end - 1] ?? 0) >= 0x80) end -= 1
+  return block.subarray(0, end)
+}
+
+function splitFields(block: string): Header[] {
+  const headers: { name: string; lines: string[] }[] = []
+  for (const line of block.split(/\r\n|\n|\r/, MAX_LINES)) {
+    if (line.startsWith(' ') || line.startsWith('\t')) {
+      headers.at(-1)?.lines.push(line.trim())
       continue
     }
+    if (headers.length === MAX_FIELDS) break
     const colon = line.indexOf(':')
     const name = line.slice(0, colon).trim()
-    if (colon > 0 && /^[\x21-\x7e]+$/.test(name)) headers.push({ name, value: cleanText(line.slice(colon + 1)).trim() })
+    if (colon > 0 && /^[\x21-\x7e]+$/.test(name)) headers.push({ name, lines: [line.slice(colon + 1)] })
   }
-  return headers
+  return headers.map(({ name, lines }) => ({ name, value: lines.join(' ') }))
+}
+
+function cleaned({ name, value }: Header): Header {
+  return { name, value: cleanText(value).trim() }
 }
 
 /** The first field of this name (in lower case), not decoded. */
@@ -34,30 +62,14 @@ export function headerValue(headers: readonly Header[], name: string): string | 
   return headers.find((header) => header.name.toLowerCase() === name)?.value
 }
 
-/** Decodes bytes without a declared charset: as UTF-8 (RFC 6532) if valid, even cut off, else as windows-1252. */
-export function decodeBytes(bytes: Buffer): string {
-  // Making a decoder takes longer than decoding a header.
-  if (isAscii(bytes)) return bytes.toString('latin1')
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
-  } catch {
-    return new TextDecoder('windows-1252').decode(bytes)
-  }
-}
-
 const MAX_NAME = 500
 const MAX_LIST = 64 * 1024
 /** In characters; the other limits are in UTF-16 units. */
 const MAX_SUBJECT = 5000
-const MAX_ID = 16_384
 const MAX_EMAIL = 320
 const MAX_ADDRESSES = 1000
 const MAX_SENDERS = 20
 const MAX_REFERENCES = 100
-const MAX_REFERENCES_LENGTH = 64 * 1024
-/** Punctuation in a list of addresses: a thousand addresses with encoded names have 8,000. */
-const MAX_PUNCTUATION = 10_000
-const MAX_WORDS = 2000
 
 export type HeaderFields = Pick<
   RemoteMessage,
@@ -68,17 +80,20 @@ export type HeaderFields = Pick<
 export function headerFields(headers: readonly Header[]): HeaderFields {
   const values = valuesByName(headers)
   const first = (name: string) => values.get(name)?.[0]
+  // Some programs write these fields twice.
+  const ids = (name: string) => readMessageIds((values.get(name) ?? []).join(' '))
   return {
-    messageId: firstId(first('message-id')),
-    inReplyTo: firstId(first('in-reply-to')),
-    references: ids((first('references') ?? '').slice(-MAX_REFERENCES_LENGTH)).slice(-MAX_REFERENCES),
+    messageId: ids('message-id')[0] ?? null,
+    inReplyTo: ids('in-reply-to')[0] ?? null,
+    references: limitReferences(ids('references'), MAX_REFERENCES),
     subject: subjectOf(first('subject') ?? ''),
-    from: addresses(values.get('from'), MAX_SENDERS)[0] ?? null,
+    // An entry without an address is the beginning of a name with a comma.
+    from: addresses(values.get('from'), MAX_SENDERS).find(({ email }) => email !== '') ?? null,
     to: addresses(values.get('to')),
     cc: addresses(values.get('cc')),
     bcc: addresses(values.get('bcc')),
     replyTo: addresses(values.get('reply-to')),
-    date: parseDate(first('date')),
+    date: readDate(first('date')),
   }
 }
 
@@ -112,10 +127,9 @@ function addresses(fields: readonly string[] = [], limit = MAX_ADDRESSES): Remot
 }
 
 function parseAddresses(list: string, limit: number): RemoteAddress[] {
-  return addressParser(withoutGroups(list, limit), { flatten: true })
-    .slice(0, limit)
-    .map((one) => ({ name: decodedWords(one.name, MAX_NAME), email: cleanField(one.address ?? '', MAX_EMAIL) }))
-    .filter(({ name: displayName, email }) => displayName !== '' || email !== '')
+  return readAddressList(list, limit)
+    .map(({ name, email }) => ({ name: cleanField(name, MAX_NAME), email: cleanField(email, MAX_EMAIL) }))
+    .filter(({ name, email }) => name !== '' || email !== '')
 }
 
 /** At most 5,000 characters of up to two UTF-16 units. */
@@ -123,94 +137,16 @@ function subjectOf(value: string): string {
   return truncateCharacters(decodedWords(value, 2 * MAX_SUBJECT), MAX_SUBJECT)
 }
 
-/**
- * The first addresses of a list, without the names of groups. postal-mime parses a group once for each level of nesting, which takes
- * 0.3 s for 126 kB of `g:g:g:`, and a list of empty comments or names character by character.
- */
-function withoutGroups(list: string, limit: number): string {
-  const found: string[] = []
-  let start = 0
-  let end = list.length
-  let closer = ''
-  let punctuation = 0
-  let escapedUntil = 0
-  for (const { 0: char, index } of list.matchAll(/[,;:<>()"\\?]/g)) {
-    if (index < escapedUntil) continue
-    punctuation += 1
-    if (punctuation > MAX_PUNCTUATION || found.length === limit) {
-      end = index
-      break
-    }
-    if (closer === '"' && char === '\\') escapedUntil = index + 2
-    if (closer !== '') {
-      if (char === closer) closer = ''
-    } else if (char === ':') {
-      start = index + 1
-    } else if (char === ',' || char === ';') {
-      found.push(list.slice(start, index))
-      start = index + 1
-    } else {
-      closer = CLOSERS[char] ?? ''
-    }
-  }
-  found.push(list.slice(start, end))
-  return found.join(',')
-}
-
-const CLOSERS: Readonly<Record<string, string>> = { '"': '"', '(': ')', '<': '>' }
-
 /** A field of free text as one line, with its encoded words decoded. */
 export function decodedField(value: string): string {
   return decodedWords(value, 2 * MAX_SUBJECT)
 }
 
 function decodedWords(value: string, limit: number): string {
-  if (!value.includes('=?')) return cleanField(value.slice(0, limit * 12), limit)
-  return cleanField(decodeWords(joinWords(firstWords(value.slice(0, limit * 12)))), limit)
-}
-
-/** The text up to the last encoded word that is decoded: each costs several microseconds, however short it is. */
-function firstWords(value: string): string {
-  let end = -2
-  for (let count = 0; count <= MAX_WORDS; count += 1) {
-    end = value.indexOf('=?', end + 2)
-    if (end === -1) return value
-  }
-  return value.slice(0, end)
-}
-
-/** Adjacent base64 words may split a character between them (forbidden, but common), so their bytes are joined first. */
-function joinWords(value: string): string {
-  return value.replace(/=\?([\w-]{1,40})\?B\?[^?\s]*\?=(?:\s+=\?\1\?B\?[^?\s]*\?=)+/gi, (run, charset) => {
-    const pieces = run.split(/\s+/).map((word: string) => Buffer.from(word.split('?')[3] ?? '', 'base64'))
-    return `=?${charset}?B?${Buffer.concat(pieces).toString('base64')}?=`
-  })
+  return cleanField(decodeWords(value.slice(0, limit * 12)), limit)
 }
 
 /** A field as one line, truncated. */
 export function cleanField(value: string, limit: number): string {
   return truncateText(cleanText(value).replace(/\s+/g, ' ').trim(), limit)
-}
-
-function ids(value: string): string[] {
-  return value
-    .split(/[\s,]+/)
-    .filter((id) => id.length > 2 && id.length <= MAX_ID)
-    .map((id) => cleanText(id))
-}
-
-function firstId(value: string | undefined): string | null {
-  const text = cleanField(value ?? '', MAX_ID)
-  // A regular expression would take quadratic time for thousands of `<` without a `>`.
-  const start = text.indexOf('<')
-  const end = start === -1 ? -1 : text.indexOf('>', start)
-  return (end === -1 ? text.split(' ')[0] : text.slice(start, end + 1)) || null
-}
-
-const EARLIEST_MS = Date.UTC(1970, 0, 1)
-const LATEST_MS = Date.UTC(9999, 0, 1)
-
-function parseDate(value: string | undefined): number | null {
-  const ms = Date.parse((value ?? '').replace(/\([^()]*\)/g, ' ').trim())
-  return ms >= EARLIEST_MS && ms < LATEST_MS ? ms : null
 }

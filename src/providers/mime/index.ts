@@ -4,8 +4,11 @@
  * `compose.ts` writes their bytes.
  */
 export { checkAddress, type ParsedAddress, parseAddress } from './address.ts'
-export { attachmentName, bareContentId, type NamedPart } from './attachments.ts'
+export { attachmentName } from './attachments.ts'
 export { isAutomaticMessage, isAutomaticSubject } from './automatic.ts'
+export { type BodyPlan, bodyPlan } from './body-plan.ts'
+export { attachmentsOf, composedBody, htmlForFiles, partText, shownText, textOf } from './body-text.ts'
+export { decode } from './charset.ts'
 export {
   composeMessage,
   isMessageId,
@@ -28,7 +31,6 @@ export { composeDraft, readDraft } from './drafts.ts'
 export { editDraft } from './editing/edit-draft.ts'
 export {
   cleanField,
-  decodeBytes,
   decodedField,
   type Header,
   type HeaderFields,
@@ -36,6 +38,9 @@ export {
   headerValue,
   parseHeaders,
 } from './headers.ts'
+export { type ReadMessage, readMessage } from './message-reader.ts'
+export { allParts, declaredCharset, describePart, knownType, type Part, partOf } from './part.ts'
 export { type ComposedAttachment, type ComposedParts, composedParts } from './parts.ts'
+export { allRawParts, decodedContent, describeRawPart, type RawPart, rawFields, rawTree } from './raw-tree.ts'
 export { htmlToText, oneLine, searchText, snippet } from './text.ts'
 export { type TransferDecoder, transferDecoder } from './transfer-decoding.ts'

@@ -1,3 +1,6 @@
+import { base64Decoder } from './base64-decoder.ts'
+import { uuencodeDecoder } from './uuencode-decoder.ts'
+
 /** Decodes a Content-Transfer-Encoding in chunks, which may end anywhere. */
 export interface TransferDecoder {
   write(chunk: Buffer): Buffer
@@ -6,27 +9,24 @@ export interface TransferDecoder {
 
 /** Passes the bytes of an unknown encoding through unchanged. */
 export function transferDecoder(encoding: string): TransferDecoder {
-  switch (encoding.trim().toLowerCase()) {
+  switch (encodingName(encoding)) {
     case 'base64':
       return base64Decoder()
     case 'quoted-printable':
       return quotedPrintableDecoder()
+    case 'x-uuencode':
+    case 'uuencode':
+    case 'x-uue':
+    case 'uue':
+      return uuencodeDecoder()
     default:
       return { write: (chunk) => chunk, end: () => Buffer.alloc(0) }
   }
 }
 
-function base64Decoder(): TransferDecoder {
-  let rest = ''
-  return {
-    write(chunk) {
-      const text = rest + chunk.toString('latin1').replace(/[^A-Za-z0-9+/]/g, '')
-      const whole = text.length - (text.length % 4)
-      rest = text.slice(whole)
-      return Buffer.from(text.slice(0, whole), 'base64')
-    },
-    end: () => Buffer.from(rest, 'base64'),
-  }
+/** Programs write `"base64"`, `quoted-printable;` and `base64 (comment)`. */
+function encodingName(encoding: string): string {
+  return /^[\s"']*([\w-]*)/.exec(encoding)?.[1]?.toLowerCase() ?? ''
 }
 
 /** Works line by line in one pass: a pattern for spaces before a line end takes hours on a megabyte of spaces without one. */

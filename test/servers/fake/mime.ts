@@ -22,10 +22,15 @@ export function parseMime(raw: Buffer): MimePart {
 
 /** Decodes the text of a part from its charset. */
 export function textOf(part: MimePart): string {
+  return utf8BytesOf(part).toString('utf8')
+}
+
+/** The text of a part in UTF-8; its own bytes where the charset is unknown or wrong. */
+export function utf8BytesOf(part: MimePart): Buffer {
   try {
-    return new TextDecoder(part.charset).decode(part.body)
+    return Buffer.from(new TextDecoder(part.charset, { fatal: true }).decode(part.body))
   } catch {
-    return part.body.toString('utf8')
+    return part.body
   }
 }
 
@@ -57,7 +62,7 @@ function entity(source: string): MimePart {
   const boundary = type.values.boundary
   const multipart = type.value.startsWith('multipart/') && boundary
   return {
-    headers: rawHeaders.map(({ name, value }) => ({ name, value: decodeWords(value) })),
+    headers: rawHeaders.map(({ name, value }) => ({ name, value: decodedHeader(name, value) })),
     type: /^[^/\s]+\/[^/\s]+$/.test(type.value) ? type.value : 'text/plain',
     charset: type.values.charset ?? 'utf-8',
     disposition: disposition.value,
@@ -66,6 +71,15 @@ function entity(source: string): MimePart {
     body: multipart ? Buffer.alloc(0) : decoded(content, raw('content-transfer-encoding')),
     children: multipart ? split(content, boundary).map(entity) : [],
   }
+}
+
+/** A name that needs quotes once it is decoded gets them. */
+function decodedHeader(name: string, value: string): string {
+  if (!/^(from|to|cc|bcc|sender|reply-to)$/i.test(name)) return decodeWords(value)
+  return value.replace(/=\?[^\s?]+\?[bq]\?[^?]*\?=(?:\s+=\?[^\s?]+\?[bq]\?[^?]*\?=)*/gi, (words) => {
+    const decoded = decodeWords(words)
+    return /[,;:<>()"@]/.test(decoded) ? `"${decoded.replace(/["\\]/g, '\\$&')}"` : decoded
+  })
 }
 
 function parameters(header: string): { value: string; values: Record<string, string> } {
@@ -80,15 +94,16 @@ function parameters(header: string): { value: string; values: Record<string, str
 }
 
 function split(content: string, boundary: string): string[] {
-  const marked = `\n${content.replace(/\r\n/g, '\n')}`.split(`\n--${boundary}`)
+  const delimiter = new RegExp(`\\n--${boundary.replace(/[^\w-]/g, '\\$&')}(?=(?:--)?[ \\t]*(?:\\n|$))`)
+  const marked = `\n${content.replace(/\r\n/g, '\n')}`.split(delimiter)
   const parts = marked.slice(1)
   const last = parts.findIndex((part) => part.startsWith('--'))
   return (last < 0 ? parts : parts.slice(0, last)).map((part) => part.replace(/^[ \t]*\n/, ''))
 }
 
 function decoded(content: string, encoding: string): Buffer {
-  const kind = encoding.trim().toLowerCase()
-  if (kind === 'base64') return Buffer.from(content, 'base64')
+  const kind = encoding.replace(/;.*/, '').trim().toLowerCase()
+  if (kind === 'base64') return Buffer.concat(content.split(/=+/).map((piece) => Buffer.from(piece, 'base64')))
   if (kind !== 'quoted-printable') return Buffer.from(content, 'latin1')
   const text = content
     .replace(/=\r?\n/g, '')

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { GoogleMessage } from '@emulators/google'
-import { headerOf, isAttachment, type MimePart, parseMime, textOf, walk } from '../fake/mime.ts'
+import { headerOf, isAttachment, type MimePart, parseMime, textOf, utf8BytesOf, walk } from '../fake/mime.ts'
 
 export type Format = 'full' | 'metadata' | 'minimal' | 'raw'
 
@@ -60,7 +60,7 @@ function body(entity: MimePart, partId: string): object {
     const attachmentId = Buffer.from(`${partId}/${randomBytes(9).toString('base64url')}`).toString('base64url')
     return { attachmentId, size: entity.body.length }
   }
-  const text = Buffer.from(textOf(entity))
+  const text = utf8BytesOf(entity)
   return { size: text.length, data: text.toString('base64url') }
 }
 
@@ -77,7 +77,9 @@ const childId = (partId: string, at: number): string => (partId === '' ? String(
 
 /** Escaped for HTML, as Gmail's snippets are. */
 function snippetOf(root: MimePart): string {
-  const texts = [...walk(root)].filter((entity) => entity.children.length === 0 && !isAttachment(entity))
+  const leaves = [...walk(root)].filter((entity) => entity.children.length === 0)
+  const shown = leaves.filter((entity) => !isAttachment(entity))
+  const texts = shown.length > 0 ? shown : leaves.filter(({ type }) => type.startsWith('text/'))
   const chosen = texts.find((entity) => entity.type === 'text/plain') ?? texts[0]
   const text = chosen ? textOf(chosen).replace(/<[^>]*>/g, ' ') : (headerOf(root, 'subject') ?? '')
   return text

@@ -1,0 +1,117 @@
+import { cleanContentId } from './attachments.ts'
+import { type Header, headerValue } from './headers.ts'
+import { readParameters } from './parameters.ts'
+
+/** A part of a message (RFC 2046), as its bytes, a server's BODYSTRUCTURE or Gmail's payload describe it. */
+export interface Part {
+  /** Its number as IMAP counts (`1.2`). Empty for a multipart that is the message itself. */
+  id: string
+  /** In lower case: `text/plain`. */
+  type: string
+  charset: string | undefined
+  /** How the lines of a text are to be joined (RFC 3676). */
+  flow: 'fixed' | 'flowed' | 'flowed-delsp'
+  /** Content-Transfer-Encoding as the message has it. */
+  encoding: string
+  /** In lower case: `inline`, `attachment`. */
+  disposition: string | undefined
+  filename: string | undefined
+  /** Without angle brackets. */
+  contentId: string | undefined
+  contentLocation: string | undefined
+  /** The Content-ID of the part that a `multipart/related` shows, without angle brackets. */
+  start: string | undefined
+  /** Size of the content as it is stored, in bytes. */
+  encodedBytes: number
+  /** Size of the decoded content in bytes, where it is known exactly. */
+  sizeBytes: number | undefined
+  /** The parts of a multipart. An attached message is one part, without its own. */
+  children: readonly Part[]
+}
+
+/** The fields that describe a part, from its header or from a server's response. Parameters have names in lower case. */
+export interface PartFields {
+  /** Empty where the part has no Content-Type. */
+  type: string
+  parameters: ReadonlyMap<string, string>
+  disposition: string
+  dispositionParameters: ReadonlyMap<string, string>
+  encoding: string | undefined
+  contentId: string | undefined
+  contentLocation: string | undefined
+}
+
+type PartPlace = Pick<Part, 'id' | 'encodedBytes' | 'sizeBytes' | 'children'> & {
+  /** Type of the multipart that contains the part. */
+  parentType?: string
+}
+
+export function partOf(fields: PartFields, { id, parentType, encodedBytes, sizeBytes, children }: PartPlace): Part {
+  const { type, parameters, disposition, dispositionParameters } = fields
+  const filename =
+    dispositionParameters.get('filename') || parameters.get('name') || dispositionParameters.get('name') || undefined
+  return {
+    id,
+    type: type === '' ? defaultType(parentType) : knownType(type, filename),
+    charset: parameters.get('charset'),
+    flow: flowOf(parameters),
+    encoding: fields.encoding ?? '7bit',
+    disposition: disposition === '' ? undefined : disposition,
+    filename,
+    contentId: cleanContentId(fields.contentId),
+    contentLocation: fields.contentLocation,
+    start: cleanContentId(parameters.get('start')),
+    encodedBytes,
+    sizeBytes,
+    children,
+  }
+}
+
+/** What the header fields of a part say about it. */
+export function describePart(headers: readonly Header[], place: PartPlace): Part {
+  const contentType = readParameters(headerValue(headers, 'content-type') ?? '')
+  const disposition = readParameters(headerValue(headers, 'content-disposition') ?? '')
+  const fields = {
+    type: contentType.value,
+    parameters: contentType.parameters,
+    disposition: disposition.value,
+    dispositionParameters: disposition.parameters,
+    encoding: headerValue(headers, 'content-transfer-encoding'),
+    contentId: headerValue(headers, 'content-id'),
+    contentLocation: headerValue(headers, 'content-location'),
+  }
+  return partOf(fields, place)
+}
+
+/** The type of a part that names none. */
+export function defaultType(parentType: string | undefined): string {
+  return parentType === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
+}
+
+const TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/
+
+/** A type in a form that the standard has. Programs write `text`, `pdf` or `text/plain charset=utf-8`. */
+export function knownType(value: string, filename: string | undefined): string {
+  const type = value.split(/[\s,]/, 1)[0]?.toLowerCase() ?? ''
+  if (TYPE.test(type)) return type
+  return type === '' || type.startsWith('text') || filename === undefined ? 'text/plain' : 'application/octet-stream'
+}
+
+function flowOf(parameters: ReadonlyMap<string, string>): Part['flow'] {
+  if (parameters.get('format')?.trim().toLowerCase() !== 'flowed') return 'fixed'
+  return parameters.get('delsp')?.trim().toLowerCase() === 'yes' ? 'flowed-delsp' : 'flowed'
+}
+
+/** A part and all parts within it, in order. */
+export function* allParts(root: Part): Generator<Part> {
+  yield root
+  for (const child of root.children) yield* allParts(child)
+}
+
+/** The charset that the first text of a message declares. */
+export function declaredCharset(root: Part): string | undefined {
+  for (const { type, charset } of allParts(root)) {
+    if (charset !== undefined && (type === 'text/plain' || type === 'text/html')) return charset
+  }
+  return undefined
+}
