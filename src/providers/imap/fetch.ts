@@ -113,7 +113,7 @@ async function readNamedFields(client: ImapClient, row: FetchMessageObject, plan
 async function readWhole(client: ImapClient, row: FetchMessageObject, plan: FetchPlan): Promise<RemoteMessage> {
   const context = mapContext(client, row.uid, plan)
   const source = await readSource(client.imap, `${row.uid}`)
-  return source === undefined ? unreadableMessage(row.uid, row.flags, context) : messageOfSource(row, source, context)
+  return source === undefined ? remoteMessage(row, context).message : messageOfSource(row, source, context)
 }
 
 function mapContext({ onFault }: ImapClient, uid: number, plan: FetchPlan): MapContext {

@@ -59,6 +59,8 @@ export interface Mapped {
 }
 
 const INTERNAL_ERROR = 'the message could not be read because of an internal error'
+/** Only until the message is read from its source. */
+const NO_STRUCTURE = 'the server returned no readable structure of this message'
 const TOO_LONG = 'the structure of this message is too large: attachments after its first 8 MB are not listed'
 
 /**
@@ -67,7 +69,8 @@ const TOO_LONG = 'the structure of this message is too large: attachments after 
 export function remoteMessage(row: FetchMessageObject, context: MapContext, named?: Buffer): Mapped {
   const read = (sections?: Sections) => {
     const { headers, missing, ...contents } = readContents(rowSource(row, named), row.bodyStructure, sections)
-    return { message: messageOf(row, context, { fields: headerFields(headers), headers, ...contents }), missing }
+    const message = messageOf(row, context, { fields: headerFields(headers), headers, ...contents })
+    return { message: row.bodyStructure === undefined ? { ...message, error: NO_STRUCTURE } : message, missing }
   }
   try {
     return { ...read(), complete: (sections) => read(sections).message }

@@ -40,7 +40,9 @@ export function withOwnFields(part: Part, own: OwnFields, charset: string | unde
     sizeBytes: undefined,
     children: [],
   })
-  return { ...described, sizeBytes: own.sizeOf(described) }
+  // A multipart without a delimiter is a text.
+  const type = described.type.startsWith('multipart/') ? part.type : described.type
+  return { ...described, type, sizeBytes: own.sizeOf(described) }
 }
 
 interface OwnFields {

@@ -1,7 +1,7 @@
 import { sha256 } from '../../lib/sha256.ts'
 import { cleanText, truncateCharacters } from '../../lib/text.ts'
 import type { FoundMessage, RemoteAddress, RemoteAttachment } from '../contract/index.ts'
-import { isAutomaticMessage, isMailSystem, oneLine, searchText } from '../mime/index.ts'
+import { cleanContentId, fileName, isAutomaticMessage, isMailSystem, limitReferences, oneLine, readMessageIds, searchText } from '../mime/index.ts'
 import { type Json, list, object, text, time, wholeNumber } from '../rest/index.ts'
 
 /**
@@ -33,7 +33,6 @@ const PROPERTIES = {
 const MAX_SNIPPET = 200
 /** In characters; the other limits are in UTF-16 units. */
 const MAX_SUBJECT = 5000
-const MAX_ID = 16_384
 const MAX_NAME = 500
 const MAX_EMAIL = 320
 const MAX_ADDRESSES = 1000
@@ -83,7 +82,7 @@ export interface MapContext {
 /** Whether the message names another one, so that its header may say that a program replied. */
 export function isReply(item: Json): boolean {
   const property = propertiesOf(item)
-  return ids(property(PROPERTIES.inReplyTo)).length + ids(property(PROPERTIES.references)).length > 0
+  return [PROPERTIES.inReplyTo, PROPERTIES.references].some((id) => readMessageIds(property(id) ?? '').length > 0)
 }
 
 const AUTOMATIC_CLASS = /^(?:IPM\.Note\.Rules\.|REPORT\.)/i
@@ -112,7 +111,7 @@ export function foundMessage(
       threadId: clean(item.conversationId, MAX_NAME) || null,
       messageId,
       inReplyTo: firstId(property(PROPERTIES.inReplyTo)),
-      references: ids(property(PROPERTIES.references)).slice(-MAX_REFERENCES),
+      references: limitReferences(readMessageIds(property(PROPERTIES.references) ?? ''), MAX_REFERENCES),
       subject,
       from,
       to: addresses(item.toRecipients),
@@ -125,7 +124,7 @@ export function foundMessage(
       ...{ unread: true, starred: false, ...flagsOf(item) },
       snippet: clean(item.bodyPreview, MAX_SNIPPET),
       text: searchText(text(object(item.body).content) ?? text(item.bodyPreview) ?? ''),
-      attachments,
+      attachments: attachments.map((file) => ({ ...file, inline: file.inline && isShown(file, item) })),
       headerHash: sha256(JSON.stringify([messageId, dateMs, from?.email ?? null, subject]), 'hex'),
       error,
     },
@@ -136,6 +135,13 @@ export function attachmentsOf(items: readonly unknown[]): RemoteAttachment[] {
   return items.slice(0, MAX_ATTACHMENTS).flatMap((item) => attachment(object(item)) ?? [])
 }
 
+/** Graph calls inline what a mail program once did. The body as text contains the links to what it shows, unless it was cut. */
+function isShown({ contentId }: RemoteAttachment, item: Json): boolean {
+  const content = text(object(item.body).content) ?? ''
+  if (content.length > MAYBE_CUT) return true
+  return contentId !== null && content.toLowerCase().includes(`cid:${contentId.toLowerCase()}`)
+}
+
 function attachment(item: Json): RemoteAttachment | undefined {
   const id = text(item.id)
   if (id === undefined) return undefined
@@ -144,13 +150,13 @@ function attachment(item: Json): RemoteAttachment | undefined {
     ...attachmentFile(item),
     sizeBytes: wholeNumber(item.size) ?? 0,
     inline: item.isInline === true,
-    contentId: clean(item.contentId, MAX_NAME).replace(/^<|>$/g, '') || null,
+    contentId: cleanContentId(text(item.contentId)) ?? null,
   }
 }
 
 /** The name and type under which an attachment is downloaded. */
 export function attachmentFile(item: Json): { filename: string; contentType: string } {
-  const name = clean(item.name, MAX_NAME) || 'attachment'
+  const name = fileName(clean(item.name, MAX_NAME)) || 'attachment'
   // An attached message is downloaded as its source.
   if (kindOf(item) === 'item') return { filename: `${name}.eml`, contentType: 'message/rfc822' }
   return { filename: name, contentType: clean(item.contentType, MAX_NAME) || 'application/octet-stream' }
@@ -198,13 +204,6 @@ function clean(value: unknown, limit: number): string {
   return oneLine(text(value) ?? '', limit)
 }
 
-function ids(value: string | undefined): string[] {
-  return (value ?? '')
-    .split(/[\s,]+/)
-    .filter((id) => id.length > 2 && id.length <= MAX_ID)
-    .map(cleanText)
-}
-
 function firstId(value: unknown): string | null {
-  return ids(text(value))[0] ?? null
+  return readMessageIds(text(value) ?? '')[0] ?? null
 }

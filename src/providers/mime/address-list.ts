@@ -12,9 +12,9 @@ export function readAddressList(value: string, limit: number): RemoteAddress[] {
   while (found.length < limit) {
     const entry = reader.next()
     if (entry === undefined) break
-    found.push(...addressesOf(entry))
+    found.push(...addressesOf(entry).filter(({ name, email }) => name !== '' || email !== ''))
   }
-  return found.slice(0, limit).filter(({ name, email }) => name !== '' || email !== '')
+  return found.slice(0, limit)
 }
 
 type Token = { isSpaced: boolean } & (

@@ -16,12 +16,12 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 
 /** The part's file name without the folders that some programs write into it; without one, a name made from its number and type. */
 export function attachmentName({ id, type, filename = '' }: Pick<Part, 'id' | 'type' | 'filename'>): string {
-  const name = lastSegment(cleanText(filename).replace(/\s+/g, ' ').trim())
+  const name = fileName(cleanText(filename).replace(/\s+/g, ' ').trim())
   return name === '' ? `part-${id}${EXTENSIONS[type] ?? ''}` : truncateText(name, MAX_NAME)
 }
 
-/** `C:\Users\ada\plan.doc`, `/home/ada/plan.doc` and `..\plan.doc` are `plan.doc`. A slash within a title stays readable as `_`. */
-function lastSegment(name: string): string {
+/** `C:\Users\ada\plan.doc`, `/home/ada/plan.doc` and `..\plan.doc` are `plan.doc`. A slash within a title becomes `_`. */
+export function fileName(name: string): string {
   const isPath = /^(?:[a-z]:)?[\\/]|^\.{1,2}[\\/]|^[^\\/]*\\[^\\/]/i.test(name)
   const segment = isPath ? (name.split(/[\\/]/).at(-1) ?? '') : name.replace(/[\\/]/g, '_')
   return /^\.+$/.test(segment) ? '' : segment

@@ -4,7 +4,7 @@
  * `compose.ts` writes their bytes.
  */
 export { checkAddress, type ParsedAddress, parseAddress } from './address.ts'
-export { attachmentName } from './attachments.ts'
+export { attachmentName, cleanContentId, fileName } from './attachments.ts'
 export { isAutomaticMessage, isAutomaticSubject } from './automatic.ts'
 export { type BodyPlan, bodyPlan } from './body-plan.ts'
 export { attachmentsOf, composedBody, htmlForFiles, partText, shownText, textOf } from './body-text.ts'
@@ -38,6 +38,7 @@ export {
   headerValue,
   parseHeaders,
 } from './headers.ts'
+export { limitReferences, readMessageIds } from './message-ids.ts'
 export { type ReadMessage, readMessage } from './message-reader.ts'
 export { allParts, declaredCharset, describePart, knownType, type Part, partOf } from './part.ts'
 export { type ComposedAttachment, type ComposedParts, composedParts } from './parts.ts'

@@ -24,7 +24,7 @@ export interface RawPart {
 const [LF, CR, DASH] = [0x0a, 0x0d, 0x2d]
 /** RFC 2046 permits 70. */
 const MAX_BOUNDARY = 200
-const MAX_DEPTH = 50
+const MAX_DEPTH = 250
 const MAX_PARTS = 5000
 const MAX_HEADER_BYTES = 64 * 1024
 const PAUSE_EVERY = 2000
@@ -88,16 +88,17 @@ class Scan {
   finish(isWhole: boolean): RawPart {
     const end = this.#source.length
     for (const { part } of this.#open) this.#end(part, end, isWhole)
+    if (this.#root.children.length === 0) this.#end(this.#root, end, isWhole)
     if (this.#leaf !== undefined) this.#end(this.#leaf, end, isWhole)
     const root = this.#root
-    // Without a delimiter, the text after the header is all there is to show.
-    if (root.id === '' && root.children.length === 0 && isWhole) return { ...root, id: '1', type: 'text/plain' }
-    return root
+    return root.id === '' && root.children.length === 0 ? { ...root, id: '1' } : root
   }
 
   #end(part: RawPart, at: number, isComplete: boolean): void {
     part.bodyEnd = Math.max(part.bodyStart, at)
     part.isComplete = isComplete
+    // Without a delimiter, the text after the header is all there is to show.
+    if (isComplete && part.children.length === 0 && part.type.startsWith('multipart/')) part.type = 'text/plain'
   }
 
   /** Begins a part at its header. */
@@ -214,13 +215,14 @@ class Scan {
 
 /** The parts of a message as `Part`. `charset`: of header fields outside ASCII, unless a part declares one. */
 export function describeRawPart(source: Buffer, raw: RawPart, charset?: string): Part {
-  return describePart(rawFields(source, raw, charset), {
+  const part = describePart(rawFields(source, raw, charset), {
     id: raw.id,
     parentType: raw.parentType,
     encodedBytes: raw.bodyEnd - raw.bodyStart,
     sizeBytes: undefined,
     children: raw.children.map((child) => describeRawPart(source, child, charset)),
   })
+  return part.type.startsWith('multipart/') ? { ...part, type: raw.type } : part
 }
 
 export function rawFields(source: Buffer, { start, bodyStart }: RawPart, charset?: string): Header[] {

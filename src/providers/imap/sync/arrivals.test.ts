@@ -28,7 +28,8 @@ async function watching(announced: readonly string[], uids: readonly number[] = 
         say(next)
       },
       onUid(command, say) {
-        const content = `BODY[HEADER]<0> {${HEADER.length}}\r\n${HEADER} BODY[TEXT]<0> {2}\r\n\r\n`
+        const structure = 'BODYSTRUCTURE ("TEXT" "PLAIN" NIL NIL NIL "7BIT" 2 1)'
+        const content = `${structure} BODY[HEADER]<0> {${HEADER.length}}\r\n${HEADER} BODY[TEXT]<0> {2}\r\n\r\n`
         const items = command.includes('HEADER') ? ` ${content}` : ''
         say(...messages.map((uid) => `${uid} FETCH (UID ${uid} FLAGS (${flags})${items})`))
       },
