@@ -96,6 +96,22 @@ describe('a message of Graph as RemoteMessage', () => {
     expect(mayHaveAttachments({ ...whole, body: { content: 'see [cid:logo@1] here' } })).toBe(true)
   })
 
+  it('calls only that inline which its text links to', () => {
+    const file = { id: 'a', filename: 'a.png', contentType: 'image/png', sizeBytes: 5, inline: true }
+    const attachments = [
+      { ...file, contentId: 'logo@1' },
+      { ...file, contentId: 'Photo@1' },
+      { ...file, contentId: null },
+    ]
+    const inlineWith = (content: string) =>
+      foundMessage({ ...whole, body: { content } }, { ...context, attachments }).message.attachments.map(
+        ({ inline }) => inline,
+      )
+    expect(inlineWith('see [cid:photo@1] here')).toEqual([false, true, false])
+    // Sync may have cut a longer text.
+    expect(inlineWith('x'.repeat(50_000))).toEqual([true, true, true])
+  })
+
   it('maps attachments of every kind', () => {
     const kind = (name: string) => `#microsoft.graph.${name}`
     expect(
