@@ -2,11 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { bodyPlan } from './body-plan.ts'
 import { describePart, type Part } from './part.ts'
 
-type Shape = string | [type: string, ...children: Shape[]]
+type Shape = string | Nested
+interface Nested extends ReadonlyArray<Shape> {}
 
 /** A part from `type` or from `type; parameters | disposition | content id`, named by its position. */
 function part(shape: Shape, id = ''): Part {
-  const [description, ...children] = typeof shape === 'string' ? [shape] : shape
+  const [first = '', ...children] = typeof shape === 'string' ? [shape] : shape
+  const description = typeof first === 'string' ? first : ''
   const [type = '', disposition = '', contentId = ''] = description.split(' | ')
   const headers = [
     { name: 'Content-Type', value: type },
@@ -32,8 +34,20 @@ describe('what a message shows', () => {
     ['a text between files', [MIXED, 'text/plain', 'image/png', 'text/plain'], ['1', '3'], ['1', '3'], ['2']],
     ['one of two alternatives', [ALTERNATIVE, 'text/plain', 'text/html'], ['1'], ['2'], []],
     ['the last alternative of a kind', [ALTERNATIVE, 'text/plain', 'text/html', 'text/html'], ['1'], ['3'], []],
-    ['no form for other programs', [ALTERNATIVE, 'text/plain', 'text/x-amp-html', 'text/watch-html', 'text/html'], ['1'], ['4'], []],
-    ['an invitation as a file', [ALTERNATIVE, 'text/plain', 'text/html', 'text/calendar; method=REQUEST'], ['1'], ['2'], ['3']],
+    [
+      'no form for other programs',
+      [ALTERNATIVE, 'text/plain', 'text/x-amp-html', 'text/watch-html', 'text/html'],
+      ['1'],
+      ['4'],
+      [],
+    ],
+    [
+      'an invitation as a file',
+      [ALTERNATIVE, 'text/plain', 'text/html', 'text/calendar; method=REQUEST'],
+      ['1'],
+      ['2'],
+      ['3'],
+    ],
     ['a file among alternatives', [ALTERNATIVE, 'text/plain', 'text/html', 'application/pdf'], ['1'], ['2'], ['3']],
     ['alternatives with names', [ALTERNATIVE, 'text/plain; name=a', 'text/html; name=b'], ['1'], ['2'], []],
     [
@@ -51,7 +65,13 @@ describe('what a message shows', () => {
       ['2.2'],
     ],
     ['the root of a related', [RELATED, 'text/html', 'image/png |  | <a@b>'], ['1'], ['1'], ['2']],
-    ['the root that a related names', [`${RELATED}; start="<r@b>"`, 'image/png', 'text/html |  | <r@b>'], ['2'], ['2'], ['1']],
+    [
+      'the root that a related names',
+      [`${RELATED}; start="<r@b>"`, 'image/png', 'text/html |  | <r@b>'],
+      ['2'],
+      ['2'],
+      ['1'],
+    ],
     ['a root behind its images', [RELATED, 'image/png |  | <a@b>', 'text/html'], ['2'], ['2'], ['1']],
     ['a footer in a related', [RELATED, 'text/html', 'text/plain'], ['1', '2'], ['1', '2'], []],
     ['a named text that is all there is', 'text/plain; name=body.txt', [''], [''], []],
@@ -61,7 +81,13 @@ describe('what a message shows', () => {
     ['a text of a type that nobody knows', 'text/x-markdown', [''], [''], []],
     ['no calendar', 'text/calendar', [], [], ['']],
     ['nothing of an attached message', [MIXED, 'text/plain', 'message/rfc822'], ['1'], ['1'], ['2']],
-    ['the parts of a signed message', ['multipart/signed', 'text/plain', 'application/pgp-signature'], ['1'], ['1'], ['2']],
+    [
+      'the parts of a signed message',
+      ['multipart/signed', 'text/plain', 'application/pgp-signature'],
+      ['1'],
+      ['1'],
+      ['2'],
+    ],
     ['nothing', MIXED, [], [], []],
   ])('is %s', (_what, shape, text, html, files) => {
     const plan = bodyPlan(part(shape))

@@ -8,7 +8,6 @@ export { attachmentName, cleanContentId, fileName } from './attachments.ts'
 export { isAutomaticMessage, isAutomaticSubject } from './automatic.ts'
 export { type BodyPlan, bodyPlan } from './body-plan.ts'
 export { attachmentsOf, composedBody, htmlForFiles, partText, shownText, textOf } from './body-text.ts'
-export { decode } from './charset.ts'
 export {
   composeMessage,
   isMessageId,

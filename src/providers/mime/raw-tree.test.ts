@@ -46,7 +46,11 @@ describe('the parts of a message in its bytes', () => {
 
   it.each([
     ['without a multipart', lines('Subject: a', '', 'text'), [['1', 'text/plain', 'text']]],
-    ['without a delimiter', lines('Content-Type: multipart/mixed; boundary=b', '', 'text'), [['1', 'text/plain', 'text']]],
+    [
+      'without a delimiter',
+      lines('Content-Type: multipart/mixed; boundary=b', '', 'text'),
+      [['1', 'text/plain', 'text']],
+    ],
     ['without a boundary', lines('Content-Type: multipart/mixed', '', 'text'), [['1', 'text/plain', 'text']]],
     [
       'whose inner boundary begins with the outer one',
@@ -95,8 +99,16 @@ describe('the parts of a message in its bytes', () => {
       lines('Content-Type: multipart/digest; boundary=b', '', '--b', '', 'Subject: a', '--b--'),
       [['1', 'message/rfc822', 'Subject: a']],
     ],
-    ['with bare line feeds', Buffer.from('Content-Type: multipart/mixed; boundary=b\n\n--b\n\none\n--b--\n'), [['1', 'text/plain', 'one']]],
-    ['with a header only', lines('Content-Type: multipart/mixed; boundary=b', '', '--b', 'A: b', '--b--'), [['1', 'text/plain', '']]],
+    [
+      'with bare line feeds',
+      Buffer.from('Content-Type: multipart/mixed; boundary=b\n\n--b\n\none\n--b--\n'),
+      [['1', 'text/plain', 'one']],
+    ],
+    [
+      'with a header only',
+      lines('Content-Type: multipart/mixed; boundary=b', '', '--b', 'A: b', '--b--'),
+      [['1', 'text/plain', '']],
+    ],
   ])('of a message %s', (_what, source, expected) => {
     expect(contents(source)).toEqual(expected)
   })
