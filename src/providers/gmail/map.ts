@@ -26,6 +26,8 @@ import { labelState } from './folders.ts'
 /** How much base64 of a text is decoded. The service stores 4 KB of text, and HTML is mostly markup. */
 const MAX_DECODED_CHARS = 64 * 1024
 const MAX_DEPTH = 100
+/** What follows the last of them is left out. */
+const MAX_PARTS = 2000
 /** The id of the only part of a message, which Gmail leaves empty. */
 const ONLY_PART = '0'
 
@@ -141,14 +143,14 @@ function readPart(payload: unknown, parentType: string, depth: number, sources: 
   const body = object(fields.body)
   const type = text(fields.mimeType)?.toLowerCase() ?? ''
   const isMultipart = type.startsWith('multipart/')
-  const children = isMultipart && depth < MAX_DEPTH ? list(fields.parts) : []
+  const children = isMultipart && depth < MAX_DEPTH ? list(fields.parts).slice(0, MAX_PARTS) : []
   const sizeBytes = typeof body.size === 'number' && body.size >= 0 ? Math.trunc(body.size) : 0
   const described = describePart(headersOf(fields.headers), {
     id: text(fields.partId) || (isMultipart ? '' : ONLY_PART),
     parentType,
     encodedBytes: sizeBytes,
     sizeBytes,
-    children: children.map((child) => readPart(child, type, depth + 1, sources)),
+    children: children.flatMap((child) => (sources.size < MAX_PARTS ? readPart(child, type, depth + 1, sources) : [])),
   })
   const part = {
     ...described,

@@ -23,7 +23,7 @@ type Token = { isSpaced: boolean } & (
 )
 
 const SPACE = /[ \t\r\n]/
-/** A thousand addresses with encoded names have 8,000. What follows is left out. */
+/** A thousand addresses with encoded names have 4,000. What follows is left out. */
 const MAX_TOKENS = 10_000
 const ATOM_END = /[ \t\r\n,;:<>()"]/g
 
@@ -54,6 +54,7 @@ class AddressReader {
       }
       if (char === ',' || char === ';') {
         this.#at += 1
+        this.#tokens += 1
         return tokens
       }
       if (char === ':' && !tokens.some(({ kind }) => kind === 'angle')) {

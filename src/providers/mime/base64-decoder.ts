@@ -13,48 +13,56 @@ const LINE_LIMIT = 65_536
  */
 export function base64Decoder(): TransferDecoder {
   let line = ''
-  /** Up to three characters that wait for the rest of their quantum. */
-  let quantum = ''
+  /** Characters of complete lines that are not decoded yet. */
+  let run = ''
   let longest = 0
   let isLast = false
   let hasEnded = false
 
-  function decodePieces(text: string): Buffer[] {
-    const pieces = (quantum + text).split(/=+/)
-    const open = pieces.pop() ?? ''
-    const whole = open.length - (open.length % 4)
-    quantum = open.slice(whole)
-    return [...pieces, open.slice(0, whole)].map((piece) => Buffer.from(piece, 'base64'))
-  }
-
-  function decodeLine(text: string): Buffer[] {
+  /** Adds a line to the run. Returns the pieces that it ends with padding. */
+  function addLine(text: string): Buffer[] {
     const content = text.trim()
     if (hasEnded || content === '') return []
     const clean = content.replace(NOT_BASE64, '')
-    if (isLast && quantum === '' && clean !== content) {
+    if (isLast && run.length % 4 === 0 && clean !== content) {
       hasEnded = true
       return []
     }
     longest = Math.max(longest, content.length)
     isLast = clean.endsWith('=') || content.length < longest || content.length < FULL_LINE
-    return decodePieces(clean)
+    if (!clean.includes('=')) {
+      run += clean
+      return []
+    }
+    const pieces = (run + clean).split(/=+/)
+    run = pieces.pop() ?? ''
+    return pieces.filter((piece) => piece !== '').map((piece) => Buffer.from(piece, 'base64'))
+  }
+
+  /** Decodes the quanta of the run that are complete. */
+  function decodeRun(): Buffer {
+    const whole = run.length - (run.length % 4)
+    const decoded = Buffer.from(run.slice(0, whole), 'base64')
+    run = run.slice(whole)
+    return decoded
   }
 
   return {
     write(chunk) {
       const lines = (line + chunk.toString('latin1')).split('\n')
       line = lines.pop() ?? ''
-      const decoded = lines.flatMap(decodeLine)
+      const decoded = lines.flatMap(addLine)
       if (line.length > LINE_LIMIT) {
-        decoded.push(...decodeLine(line))
+        decoded.push(...addLine(line))
         line = ''
         isLast = false
       }
+      decoded.push(decodeRun())
       return Buffer.concat(decoded)
     },
     end() {
-      const decoded = decodeLine(line)
-      return Buffer.concat([...decoded, Buffer.from(quantum, 'base64')])
+      const decoded = addLine(line)
+      return Buffer.concat([...decoded, Buffer.from(run, 'base64')])
     },
   }
 }

@@ -1,4 +1,5 @@
 import { decode, isStateful } from './charset.ts'
+import { undoEscapes } from './escapes.ts'
 
 /** An encoded word (RFC 2047): `=?charset?encoding?text?=`. */
 export interface EncodedWord {
@@ -50,27 +51,7 @@ function base64Bytes(text: string): Buffer {
 }
 
 function quotedBytes(text: string): Buffer {
-  const plain = text.replaceAll('_', ' ')
-  const bytes = Buffer.from(plain, 'utf8')
-  let length = 0
-  for (let at = 0; at < bytes.length; at += 1) {
-    const [high, low] = [hexDigit(bytes[at + 1]), hexDigit(bytes[at + 2])]
-    if (bytes[at] === EQUALS && high !== undefined && low !== undefined) {
-      bytes[length++] = high * 16 + low
-      at += 2
-    } else {
-      bytes[length++] = bytes[at] ?? 0
-    }
-  }
-  return bytes.subarray(0, length)
-}
-
-const EQUALS = 0x3d
-
-function hexDigit(byte: number | undefined): number | undefined {
-  if (byte === undefined) return undefined
-  const value = Number.parseInt(String.fromCharCode(byte), 16)
-  return Number.isNaN(value) ? undefined : value
+  return undoEscapes(Buffer.from(text.replaceAll('_', ' '), 'utf8'))
 }
 
 /**

@@ -63,7 +63,7 @@ export function headerValue(headers: readonly Header[], name: string): string | 
 }
 
 const MAX_NAME = 500
-const MAX_LIST = 128 * 1024
+const MAX_LIST = 64 * 1024
 /** In characters; the other limits are in UTF-16 units. */
 const MAX_SUBJECT = 5000
 const MAX_EMAIL = 320

@@ -25,7 +25,8 @@ const [LF, CR, DASH] = [0x0a, 0x0d, 0x2d]
 /** RFC 2046 permits 70. */
 const MAX_BOUNDARY = 200
 const MAX_DEPTH = 250
-const MAX_PARTS = 5000
+/** What follows the last of them is left out. */
+const MAX_PARTS = 2000
 const MAX_HEADER_BYTES = 64 * 1024
 const PAUSE_EVERY = 2000
 
@@ -86,7 +87,7 @@ class Scan {
   }
 
   finish(isWhole: boolean): RawPart {
-    const end = this.#source.length
+    const end = this.#parts < MAX_PARTS ? this.#source.length : this.#at
     for (const { part } of this.#open) this.#end(part, end, isWhole)
     if (this.#root.children.length === 0) this.#end(this.#root, end, isWhole)
     if (this.#leaf !== undefined) this.#end(this.#leaf, end, isWhole)

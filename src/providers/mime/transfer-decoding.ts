@@ -1,4 +1,5 @@
 import { base64Decoder } from './base64-decoder.ts'
+import { undoEscapes } from './escapes.ts'
 import { uuencodeDecoder } from './uuencode-decoder.ts'
 
 /** Decodes a Content-Transfer-Encoding in chunks, which may end anywhere. */
@@ -38,22 +39,22 @@ function quotedPrintableDecoder(): TransferDecoder {
       const linesEnd = text.lastIndexOf('\n') + 1
       rest = text.slice(linesEnd)
       const decoded = decodeLines(text.slice(0, linesEnd))
-      if (rest.length <= LINE_LIMIT) return Buffer.from(decoded, 'latin1')
+      if (rest.length <= LINE_LIMIT) return decoded
       // Splits a very long line, but never within an escape, and keeps spaces at the split.
       const started = rest.indexOf('=', rest.length - 2)
       const cut = started === -1 ? rest.length : started
       const beginning = decodeEscapes(rest.slice(0, cut))
       rest = rest.slice(cut)
-      return Buffer.from(decoded + beginning, 'latin1')
+      return Buffer.concat([decoded, beginning])
     },
-    end: () => Buffer.from(decodeEscapes(rest), 'latin1'),
+    end: () => decodeEscapes(rest),
   }
 }
 
 const LINE_LIMIT = 65_536
 
 /** Decodes complete lines: removes padding at their ends, and joins a line that ends in `=` with the next. */
-function decodeLines(text: string): string {
+function decodeLines(text: string): Buffer {
   const lines: string[] = []
   for (let start = 0; start < text.length; ) {
     const next = text.indexOf('\n', start) + 1
@@ -67,6 +68,6 @@ function decodeLines(text: string): string {
   return decodeEscapes(lines.join(''))
 }
 
-function decodeEscapes(text: string): string {
-  return text.replace(/=([0-9A-Fa-f]{2})/g, (_whole, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+function decodeEscapes(text: string): Buffer {
+  return undoEscapes(Buffer.from(text, 'latin1'))
 }

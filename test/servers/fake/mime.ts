@@ -34,6 +34,11 @@ export function utf8BytesOf(part: MimePart): Buffer {
   }
 }
 
+/** HTML as text, as Exchange converts it: images that the message contains leave their link. */
+export function plainText(html: string): string {
+  return html.replace(/<img\b[^>]*\bsrc="(cid:[^"]*)"[^>]*>/gi, '[$1]').replace(/<[^>]*>/g, ' ')
+}
+
 /** The part and its descendants, in document order. */
 export function* walk(part: MimePart): Generator<MimePart> {
   yield part

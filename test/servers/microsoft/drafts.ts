@@ -1,4 +1,5 @@
 import { composeMessage } from '../../../src/providers/mime/index.ts'
+import { plainText } from '../fake/mime.ts'
 import type { Emulator, MessageRow, Person } from './emulator.ts'
 import { badRequest, graphError, itemNotFound } from './errors.ts'
 import type { Mailboxes } from './mailbox.ts'
@@ -40,7 +41,7 @@ export function drafts(emulator: Emulator, boxes: Mailboxes) {
       ) ?? before
     const isHtml = body === undefined ? row.body_content_type === 'html' : body.contentType?.toLowerCase() === 'html'
     const content = body?.content ?? row.body_content
-    const text = isHtml ? content.replace(/<[^>]*>/g, ' ') : content
+    const text = isHtml ? plainText(content) : content
     for (const { id: name, value } of given.singleValueExtendedProperties ?? []) boxes.propertiesOf(id).set(name, value)
     boxes.rewrite(
       user,

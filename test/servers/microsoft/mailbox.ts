@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import PostalMime, { type Address } from 'postal-mime'
+import { plainText } from '../fake/mime.ts'
 import type { Emulator, FolderRow, MessageRow, Person } from './emulator.ts'
 
 const WELL_KNOWN: Record<string, string> = {
@@ -156,7 +157,7 @@ export function mailboxes(
       const [from] = people(mail.from ? [mail.from] : [])
       const [sender] = people(mail.sender ? [mail.sender] : [])
       const html = mail.html !== undefined && mail.html !== ''
-      const text = mail.text ?? (mail.html ?? '').replace(/<[^>]*>/g, ' ')
+      const text = mail.text ?? plainText(mail.html ?? '')
       const isMime = options.mime ?? false
       const threading = [
         ['String 0x1042', mail.inReplyTo ?? ''],
