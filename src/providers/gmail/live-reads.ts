@@ -62,7 +62,7 @@ export function gmailLiveReads(mailbox: RestMailbox, clock: Clock): IdLiveReads 
     async openAttachment({ providerMessageId: id }, partId) {
       const doing = 'reading an attachment'
       const { root, gmailPart } = payloadParts((await readPayload(id, doing)).payload)
-      const part = [...allParts(root)].find((one) => one.id === partId && one.children.length === 0)
+      const part = allParts(root).find((one) => one.id === partId && one.children.length === 0)
       if (part === undefined) throw new ProviderError('not_found', `${doing}: the message has no such part`)
       const file = { contentType: cleanField(part.type, MAX_TYPE), filename: attachmentName(part) }
       const { attachmentId, data } = gmailPart(part)

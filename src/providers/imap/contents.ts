@@ -85,7 +85,7 @@ class ContentReader {
     this.#source = source
     this.#headers = headers
     this.#sections = sections
-    this.#raws = new Map([...allRawParts(source.raw)].map((raw) => [raw.id, raw]))
+    this.#raws = new Map(allRawParts(source.raw).map((raw) => [raw.id, raw]))
   }
 
   /** The raw part, if the server counts as we do and all of its header is at hand. */

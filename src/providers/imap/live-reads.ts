@@ -259,7 +259,7 @@ async function findPart(imap: ImapFlow, range: string, id: string): Promise<Part
   const row = await imap.fetchOne(range, { uid: true, bodyStructure: true, bodyParts: sections }, { uid: true })
   if (!row || row.bodyStructure === undefined) return undefined
   const root = structureParts(row.bodyStructure)
-  const part = [...allParts(root)].find((one) => one.id === id && one.children.length === 0)
+  const part = allParts(root).find((one) => one.id === id && one.children.length === 0)
   const block = part === root ? bytesOf(row.headers) : bytesOf(row.bodyParts?.get(`${id}.mime`))
   if (part === undefined || block === undefined) return part
   const headers = parseHeaders(block, declaredCharset(root))

@@ -54,5 +54,5 @@ interface OwnFields {
 
 /** A multipart that the server could not split has only empty parts. */
 export function isUnsplit(root: Part): boolean {
-  return root.type.startsWith('multipart/') && [...allParts(root)].every(({ encodedBytes }) => encodedBytes === 0)
+  return root.type.startsWith('multipart/') && allParts(root).every(({ encodedBytes }) => encodedBytes === 0)
 }

@@ -26,7 +26,7 @@ const MAX_COUNTED = 64 * 1024
 export async function readMessage(bytes: Buffer, { isWhole = true } = {}): Promise<ReadMessage> {
   const raw = await largeRawTree(bytes, { isWhole })
   const charset = declaredCharset(describeRawPart(bytes, raw))
-  const raws = new Map([...allRawParts(raw)].map((one) => [one.id, one]))
+  const raws = new Map(allRawParts(raw).map((one) => [one.id, one]))
   const contentOf = ({ id }: Part) => contentIn(bytes, raws.get(id))
   const root = withSizes(describeRawPart(bytes, raw, charset), contentOf)
   const headers = parseHeaders(bytes.subarray(0, Math.min(raw.bodyStart, MAX_HEADER_BYTES)), charset)
@@ -40,7 +40,7 @@ export async function readMessage(bytes: Buffer, { isWhole = true } = {}): Promi
     shown: shownText(plan, textOf),
     attachments: attachmentsOf(plan, htmlForFiles(plan, textOf)),
     find(id) {
-      const part = [...allParts(root)].find((one) => one.id === id && one.children.length === 0)
+      const part = allParts(root).find((one) => one.id === id && one.children.length === 0)
       return part && { part, content: contentOf(part) }
     },
   }

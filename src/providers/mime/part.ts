@@ -103,9 +103,14 @@ function flowOf(parameters: ReadonlyMap<string, string>): Part['flow'] {
 }
 
 /** A part and all parts within it, in order. */
-export function* allParts(root: Part): Generator<Part> {
-  yield root
-  for (const child of root.children) yield* allParts(child)
+export function allParts(root: Part): Part[] {
+  const parts: Part[] = []
+  const waiting = [root]
+  for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
+    parts.push(part)
+    waiting.push(...part.children.toReversed())
+  }
+  return parts
 }
 
 /** The charset that the first text of a message declares. */

@@ -5,7 +5,7 @@ import { allRawParts, rawTree } from './raw-tree.ts'
 const lines = (...all: string[]) => Buffer.from(all.join('\r\n'), 'latin1')
 
 function contents(source: Buffer, options = {}): [id: string, type: string, content: string][] {
-  const parts = [...allRawParts(rawTree(source, options))].filter(({ children }) => children.length === 0)
+  const parts = allRawParts(rawTree(source, options)).filter(({ children }) => children.length === 0)
   return parts.map(({ id, type, bodyStart, bodyEnd }) => [id, type, source.toString('latin1', bodyStart, bodyEnd)])
 }
 

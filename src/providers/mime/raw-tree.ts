@@ -24,7 +24,7 @@ export interface RawPart {
 const [LF, CR, DASH] = [0x0a, 0x0d, 0x2d]
 /** RFC 2046 permits 70. */
 const MAX_BOUNDARY = 200
-const MAX_DEPTH = 250
+const MAX_DEPTH = 100
 /** What follows the last of them is left out. */
 const MAX_PARTS = 2000
 const MAX_HEADER_BYTES = 64 * 1024
@@ -231,9 +231,14 @@ export function rawFields(source: Buffer, { start, bodyStart }: RawPart, charset
 }
 
 /** A part and all parts within it, in order. */
-export function* allRawParts(root: RawPart): Generator<RawPart> {
-  yield root
-  for (const child of root.children) yield* allRawParts(child)
+export function allRawParts(root: RawPart): RawPart[] {
+  const parts: RawPart[] = []
+  const waiting = [root]
+  for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
+    parts.push(part)
+    waiting.push(...part.children.toReversed())
+  }
+  return parts
 }
 
 /** The content of a part, its transfer encoding undone. */
