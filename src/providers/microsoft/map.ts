@@ -1,7 +1,16 @@
 import { sha256 } from '../../lib/sha256.ts'
 import { cleanText, truncateCharacters } from '../../lib/text.ts'
 import type { FoundMessage, RemoteAddress, RemoteAttachment } from '../contract/index.ts'
-import { cleanContentId, fileName, isAutomaticMessage, isMailSystem, limitReferences, oneLine, readMessageIds, searchText } from '../mime/index.ts'
+import {
+  cleanContentId,
+  fileName,
+  isAutomaticMessage,
+  isMailSystem,
+  limitReferences,
+  oneLine,
+  readMessageIds,
+  searchText,
+} from '../mime/index.ts'
 import { type Json, list, object, text, time, wholeNumber } from '../rest/index.ts'
 
 /**
