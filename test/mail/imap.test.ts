@@ -5,10 +5,12 @@ import { type Service, startService } from '../kit/service.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../servers/dovecot.ts'
 import { EXPECTED, messageFile } from './expected.ts'
 import { LARGE } from './large.ts'
+import { THREADS, threadMessages, threadSubject } from './threads.ts'
 
 interface Listed {
   id: string
   subject: string
+  threadId: string
   messageId: string | null
   attachments: { id: string; inline: boolean; filename: string }[]
 }
@@ -27,7 +29,8 @@ describe.skipIf(!dovecotAvailable())('a mailbox of messages as people send them'
     await dovecot.addUser('box', 'secret')
     const files = Object.keys(EXPECTED).map(messageFile)
     const large = Object.values(LARGE).map((make) => Buffer.from(make()))
-    await dovecot.deliverMany('box', [...files, ...large])
+    const threads = Object.entries(THREADS).flatMap(([name, fields]) => threadMessages(name, fields))
+    await dovecot.deliverMany('box', [...files, ...large, ...threads])
     owner = api(service.url, service.key)
     const { host, imapsPort: port } = dovecot
     const access = { host, port, allowSelfSigned: true, username: 'box', password: 'secret' }
@@ -37,7 +40,7 @@ describe.skipIf(!dovecotAvailable())('a mailbox of messages as people send them'
     path = `/accounts/${id}/messages`
     await eventually(async () => {
       const { messages } = (await owner.get(`${path}?limit=100`)).json
-      expect(messages).toHaveLength(files.length + large.length)
+      expect(messages).toHaveLength(files.length + large.length + threads.length)
       for (const message of messages) byMessageId.set(message.messageId, message)
     })
   })
@@ -72,6 +75,12 @@ describe.skipIf(!dovecotAvailable())('a mailbox of messages as people send them'
     if (searched === undefined) return
     const found = (await owner.get(`${path}?q=${encodeURIComponent(searched)}`)).json.messages
     expect(found.map((one: Listed) => one.messageId)).toContain(idOf(name))
+  })
+
+  it.each(Object.entries(THREADS))('keeps a thread with %s together', (name, messages) => {
+    const found = [...byMessageId.values()].filter(({ subject }) => subject === threadSubject(name))
+    expect(found).toHaveLength(messages.length)
+    expect(new Set(found.map(({ threadId }) => threadId)).size).toBe(1)
   })
 
   const large = (subject: string) => [...byMessageId.values()].find((one) => one.subject === subject)

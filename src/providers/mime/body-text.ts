@@ -16,10 +16,28 @@ export function partText(part: Part, content: Buffer): string {
 
 /** The text of a part, from its content without transfer encoding. */
 export function textOf(part: Part, bytes: Buffer): string {
-  const text = decodeText(bytes, part)
+  const text = decodeText(withLineFeeds(bytes, part.charset), part)
   if (part.type === 'text/html' || part.flow === 'fixed') return text
   return joinFlowedLines(text, { delSp: part.flow === 'flowed-delsp' })
 }
+
+const [CR, LF] = [0x0d, 0x0a]
+
+/** The bytes with LF as line ends. In a string of many lines, the same would take ten times as long. */
+function withLineFeeds(bytes: Buffer, charset = ''): Buffer {
+  if (!bytes.includes(LINE_END) || /utf-?(?:16|32)|ucs|unicode/i.test(charset)) return bytes
+  const lines = Buffer.allocUnsafe(bytes.length)
+  let length = 0
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0
+    if (byte === CR && bytes[at + 1] === LF) continue
+    lines[length] = byte
+    length += 1
+  }
+  return lines.subarray(0, length)
+}
+
+const LINE_END = Buffer.from('\r\n')
 
 /** Text and HTML as a message shows them. Each is null when no part of the message has this form. */
 export function composedBody(
