@@ -59,6 +59,7 @@ describe('a list of addresses', () => {
     ['<@r1.x,@r2.x:u@h>', [['', 'u@h']]],
     ['Foo <foo @ bar . com>', [['Foo', 'foo@bar.com']]],
     ['Foo <mailto:a@b>', [['Foo', 'a@b']]],
+    ['<<a@b>>', [['', 'a@b']]],
     ['用户@例え.jp', [['', '用户@例え.jp']]],
     ['taro..yamada.@docomo.example', [['', 'taro..yamada.@docomo.example']]],
     ['Mail System <MAILER-DAEMON>', [['Mail System', 'MAILER-DAEMON']]],

@@ -134,7 +134,9 @@ class AddressReader {
       if (char === '>' || char === '<' || ((char === ',' || char === ';') && !this.#isRoute())) break
     }
     const text = this.#value.slice(this.#at + 1, at)
-    this.#at = this.#value[at] === '>' ? at + 1 : at
+    this.#at = at
+    // Broken programs write two brackets.
+    while (this.#value[this.#at] === '>') this.#at += 1
     return { kind: 'angle', text } as const
   }
 
