@@ -11,8 +11,10 @@ export const attachmentSchema = Type.Object(
     id: Type.String({ description: 'Identifies the attachment within its message.' }),
     filename: Type.String(),
     contentType: Type.String(),
-    size: Type.Integer({ description: 'Bytes, as reported by the mail server; for imap the encoded size.' }),
-    inline: Type.Boolean({ description: 'True when the attachment is displayed inside the body.' }),
+    size: Type.Integer({
+      description: 'Size in bytes. Of large attachments over IMAP an estimate, from the encoded size.',
+    }),
+    inline: Type.Boolean({ description: 'True when the HTML body shows the attachment.' }),
     contentId: nullable(Type.String({ description: 'The Content-ID by which the HTML refers to the attachment.' })),
   },
   { title: 'Attachment' },
