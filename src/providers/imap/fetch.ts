@@ -13,7 +13,7 @@ import {
   remoteMessage,
   unreadableMessage,
 } from './map.ts'
-import { readSource } from './source.ts'
+import { readHeader, readSource } from './source.ts'
 import type { FetchBackoff } from './sync/fetch-backoff.ts'
 import { uidSet } from './uids.ts'
 
@@ -80,7 +80,7 @@ async function fetchRange(
     await fetchMissing(client, range, plan, found, take)
   }
   for (const row of withoutStructure.slice(0, MAX_WHOLE)) found.set(row.uid, await readWhole(client, row, plan))
-  for (const row of withLongHeader.slice(0, MAX_WHOLE)) found.set(row.uid, await readNamedFields(client, row, plan))
+  for (const row of withLongHeader.slice(0, MAX_WHOLE)) found.set(row.uid, await readLongHeader(client, row, plan))
   await fetchSections(client.imap, incomplete, found)
   return found
 }
@@ -88,25 +88,10 @@ async function fetchRange(
 /** Messages of one fetch that are read in a second step, each on its own. */
 const MAX_WHOLE = 20
 
-/** Fields that follow a list of thousands of recipients. */
-const NAMED_FIELDS = [
-  'subject',
-  'from',
-  'sender',
-  'reply-to',
-  'date',
-  'message-id',
-  'in-reply-to',
-  'references',
-  'content-type',
-  'content-transfer-encoding',
-]
-
-/** The message of a row whose header was cut off, with the fields that matter from all of it. */
-async function readNamedFields(client: ImapClient, row: FetchMessageObject, plan: FetchPlan): Promise<RemoteMessage> {
-  const query = { uid: true, headers: NAMED_FIELDS }
-  const found = await client.imap.fetchOne(`${row.uid}`, query, { uid: true })
-  return remoteMessage(row, mapContext(client, row.uid, plan), bytesOf(found ? found.headers : undefined)).message
+/** The message of a row whose header was cut off: fields may follow a list of thousands of recipients. */
+async function readLongHeader(client: ImapClient, row: FetchMessageObject, plan: FetchPlan): Promise<RemoteMessage> {
+  const header = await readHeader(client.imap, `${row.uid}`)
+  return remoteMessage(row, mapContext(client, row.uid, plan), header).message
 }
 
 /** The message of a row without structure, from its source. */

@@ -63,12 +63,10 @@ const INTERNAL_ERROR = 'the message could not be read because of an internal err
 const NO_STRUCTURE = 'the server returned no readable structure of this message'
 const TOO_LONG = 'the structure of this message is too large: attachments after its first 8 MB are not listed'
 
-/**
- * Maps a fetched row. Never throws: `error` says what could not be read. `named` has fields from all of a header that was cut off.
- */
-export function remoteMessage(row: FetchMessageObject, context: MapContext, named?: Buffer): Mapped {
+/** Maps a fetched row. Never throws: `error` says what could not be read. `header`: all of one that was cut off in the row. */
+export function remoteMessage(row: FetchMessageObject, context: MapContext, header?: Buffer): Mapped {
   const read = (sections?: Sections) => {
-    const { headers, missing, ...contents } = readContents(rowSource(row, named), row.bodyStructure, sections)
+    const { headers, missing, ...contents } = readContents(rowSource(row, header), row.bodyStructure, sections)
     const message = messageOf(row, context, { fields: headerFields(headers), headers, ...contents })
     return { message: row.bodyStructure === undefined ? { ...message, error: NO_STRUCTURE } : message, missing }
   }
@@ -80,12 +78,11 @@ export function remoteMessage(row: FetchMessageObject, context: MapContext, name
   }
 }
 
-function rowSource(row: FetchMessageObject, named: Buffer | undefined): Source {
-  const header = row.headers || Buffer.alloc(0)
+function rowSource(row: FetchMessageObject, header: Buffer | undefined): Source {
   const fetched: unknown = row.bodyParts?.get('text')
   const head = Buffer.isBuffer(fetched) ? fetched : Buffer.alloc(0)
-  const source = sourceOf(header, head, row.bodyStructure)
-  return named === undefined ? source : { ...source, header: Buffer.concat([trimmedEnd(named), header]) }
+  const source = sourceOf(row.headers || Buffer.alloc(0), head, row.bodyStructure)
+  return header === undefined ? source : { ...source, header }
 }
 
 /** Maps a row whose structure cannot be read, from the message's bytes. Never throws. */
@@ -109,16 +106,6 @@ function unreadable(row: FetchMessageObject, context: MapContext, error: unknown
   context.onFault(error)
   return { ...message, error: INTERNAL_ERROR }
 }
-
-/** Without the empty line behind the fields. */
-function trimmedEnd(fields: Buffer): Buffer {
-  let end = fields.length
-  while (end > 0 && (fields[end - 1] === LF || fields[end - 1] === CR)) end -= 1
-  return Buffer.concat([fields.subarray(0, end), LINE_END])
-}
-
-const [LF, CR] = [0x0a, 0x0d]
-const LINE_END = Buffer.from('\r\n')
 
 /** The beginning of a message. Behind a header that was cut off, its parts are unknown. */
 function sourceOf(header: Buffer, head: Buffer, structure: MessageStructureObject | undefined): Source {
