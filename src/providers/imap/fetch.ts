@@ -98,7 +98,9 @@ async function readLongHeader(client: ImapClient, row: FetchMessageObject, plan:
 async function readWhole(client: ImapClient, row: FetchMessageObject, plan: FetchPlan): Promise<RemoteMessage> {
   const context = mapContext(client, row.uid, plan)
   const source = await readSource(client.imap, `${row.uid}`)
-  return source === undefined ? remoteMessage(row, context).message : messageOfSource(row, source, context)
+  // A server that returns less than the header does not have the message.
+  const isReadable = source !== undefined && source.bytes.length >= (row.headers?.length ?? 0)
+  return isReadable ? messageOfSource(row, source, context) : remoteMessage(row, context).message
 }
 
 function mapContext({ onFault }: ImapClient, uid: number, plan: FetchPlan): MapContext {
