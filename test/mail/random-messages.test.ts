@@ -42,7 +42,7 @@ async function composedByNodemailer(chance: () => number): Promise<Composed> {
   const shown = images.filter(() => chance() < 0.6)
   const html = chance() < 0.7 ? `<p>${words()}</p>${shown.map((id) => `<img src="cid:${id}">`).join('')}` : null
   const [subject, from, text] = [words(), oneOf(NAMES), words()]
-  const attachments = [
+  const attachments: { filename: string; content: Buffer; cid?: string }[] = [
     ...images.map((cid) => ({ filename: `${cid}.png`, content: bytes(), cid })),
     ...Array.from({ length: Math.floor(chance() * 4) }, (_, n) => ({
       filename: oneOf([`größe ${n}.bin`, `${n}.dat`, `${'n'.repeat(150)}${n}.bin`]),
@@ -59,8 +59,8 @@ async function composedByNodemailer(chance: () => number): Promise<Composed> {
   })
     .compile()
     .build()
-  const files = attachments.map(({ filename, content, ...file }): Composed['files'][number] => {
-    const isShown = html !== null && 'cid' in file && shown.includes(file.cid)
+  const files = attachments.map(({ filename, content, cid }): Composed['files'][number] => {
+    const isShown = html !== null && cid !== undefined && shown.includes(cid)
     return [filename, content.toString('base64'), isShown]
   })
   return { raw: raw.toString('base64'), subject, from, text, html, files }
