@@ -28,6 +28,8 @@ const MAX_DECODED_CHARS = 64 * 1024
 const MAX_DEPTH = 100
 /** What follows the last of them is left out. */
 const MAX_PARTS = 2000
+/** Text parts that are read; further ones are left out. */
+const MAX_TEXTS = 100
 /** The id of the only part of a message, which Gmail leaves empty. */
 const ONLY_PART = '0'
 
@@ -96,7 +98,7 @@ export async function messageBody(
   const { root, gmailPart } = payloadParts(payload)
   const plan = bodyPlan(root)
   const texts = new Map<string, string>()
-  for (const part of new Set([...plan.text, ...plan.html])) {
+  for (const part of [...new Set([...plan.text, ...plan.html])].slice(0, MAX_TEXTS)) {
     const source = gmailPart(part)
     const bytes = source.data === undefined ? await fetchText(source) : Buffer.from(source.data, 'base64url')
     texts.set(part.id, textOf(part, bytes))

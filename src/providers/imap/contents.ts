@@ -80,6 +80,8 @@ class ContentReader {
   readonly #headers: Header[]
   readonly #sections: Sections
   readonly #raws: ReadonlyMap<string, RawPart>
+  /** Decoded once: most are asked for twice. */
+  readonly #texts = new Map<Part, string | undefined>()
 
   constructor(source: Source, headers: Header[], sections: Sections) {
     this.#source = source
@@ -117,6 +119,11 @@ class ContentReader {
 
   /** The beginning of a text, as far as it is at hand. */
   textOf(part: Part): string | undefined {
+    if (!this.#texts.has(part)) this.#texts.set(part, this.#decodedText(part))
+    return this.#texts.get(part)
+  }
+
+  #decodedText(part: Part): string | undefined {
     const section = this.#sections.get(part.id)
     if (section !== undefined) return partText(part, section)
     const raw = this.#rawOf(part)

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { closing } from '../../../test/kit/closing.ts'
 import { openGuard } from '../../../test/servers/imap-mailbox.ts'
-import { startScriptedImap } from '../../../test/servers/scripted-imap.ts'
+import { type ImapScript, startScriptedImap } from '../../../test/servers/scripted-imap.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { imapProvider } from './index.ts'
 
@@ -16,7 +16,11 @@ interface Row {
 }
 
 /** A folder whose messages are `rows`, by UID. `onFetch` may change it before the response. */
-async function sync(rows: Map<number, Row>, onFetch: (command: string) => void = () => {}) {
+async function sync(
+  rows: Map<number, Row>,
+  onFetch: (command: string) => void = () => {},
+  { refused }: { refused?: string } = {},
+) {
   const fetches: string[] = []
   const rowOf = (uid: number, command: string) => {
     const { header = `Subject: ${uid}\r\n\r\n`, structure = STRUCTURE } = rows.get(uid) ?? {}
@@ -26,10 +30,15 @@ async function sync(rows: Map<number, Row>, onFetch: (command: string) => void =
     if (command.includes('HEADER')) items.push(`BODY[HEADER]<0> ${literal}`, 'BODY[TEXT]<0> {3}\r\nabc')
     return `${uid} FETCH (${items.join(' ')})`
   }
-  const script = {
+  const script: ImapScript = {
+    onCommand(_name, socket, tag, line) {
+      if (refused === undefined || !line.includes(refused)) return false
+      socket.write(`${tag} NO refused\r\n`)
+      return true
+    },
     selected: [`${rows.size} EXISTS`, 'OK [UIDVALIDITY 7] ok', `OK [UIDNEXT ${rows.size + 1}] ok`],
     status: `MESSAGES ${rows.size} UNSEEN 0 UIDNEXT ${rows.size + 1}`,
-    onUid(command: string, say: (...lines: string[]) => void) {
+    onUid(command, say) {
       const all = [...rows.keys()]
       if (command.startsWith('SEARCH')) say(`SEARCH ${all.join(' ')}`)
       if (!command.startsWith('FETCH')) return
@@ -57,6 +66,19 @@ async function sync(rows: Map<number, Row>, onFetch: (command: string) => void =
 }
 
 describe('a message whose row cannot be parsed', () => {
+  it('costs the others nothing when the server refuses to return its source', async () => {
+    const rows = new Map<number, Row>([
+      [1, {}],
+      [2, { structure: UNREADABLE }],
+      [3, {}],
+    ])
+    const { messages } = await sync(rows, () => {}, { refused: 'BODY.PEEK[]' })
+    expect([...messages.keys()].sort()).toEqual([1, 2, 3])
+    expect([1, 2, 3].map((uid) => messages.get(uid)?.subject)).toEqual(['1', '2', '3'])
+    expect(messages.get(2)?.error).toMatch(/structure/)
+    expect([1, 3].map((uid) => messages.get(uid)?.attachments.length)).toEqual([1, 1])
+  })
+
   it('costs the messages that arrive meanwhile nothing', async () => {
     const rows = new Map<number, Row>([
       [1, {}],

@@ -90,14 +90,14 @@ const MAX_WHOLE = 20
 
 /** The message of a row whose header was cut off: fields may follow a list of thousands of recipients. */
 async function readLongHeader(client: ImapClient, row: FetchMessageObject, plan: FetchPlan): Promise<RemoteMessage> {
-  const header = await readHeader(client.imap, `${row.uid}`)
+  const header = await unlessRefused(client.imap, readHeader(client.imap, `${row.uid}`))
   return remoteMessage(row, mapContext(client, row.uid, plan), header).message
 }
 
 /** The message of a row without structure, from its source. */
 async function readWhole(client: ImapClient, row: FetchMessageObject, plan: FetchPlan): Promise<RemoteMessage> {
   const context = mapContext(client, row.uid, plan)
-  const source = await readSource(client.imap, `${row.uid}`)
+  const source = await unlessRefused(client.imap, readSource(client.imap, `${row.uid}`))
   // A server that returns less than the header does not have the message.
   const isReadable = source !== undefined && source.bytes.length >= (row.headers?.length ?? 0)
   return isReadable ? messageOfSource(row, source, context) : remoteMessage(row, context).message
@@ -138,7 +138,22 @@ async function forEachRow(
     }
     return false
   } catch (error) {
-    if (imap.usable && typeof error === 'object' && error !== null && 'responseStatus' in error) return true
+    if (isRefusal(imap, error)) return true
+    throw error
+  }
+}
+
+/** The server refused one command, and the connection goes on. */
+function isRefusal(imap: ImapFlow, error: unknown): boolean {
+  return imap.usable && typeof error === 'object' && error !== null && 'responseStatus' in error
+}
+
+/** Undefined when the server refuses: what cannot be read of one message costs no other one anything. */
+async function unlessRefused<T>(imap: ImapFlow, reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (isRefusal(imap, error)) return undefined
     throw error
   }
 }
