@@ -17,6 +17,11 @@ const PACKAGES = [
     without: 'Japanese pages in the browser',
   },
   { name: 'faketime', file: '/usr/bin/faketime', without: 'jumps of the clock (soak)' },
+  {
+    name: 'python3-fusepy',
+    file: '/usr/lib/python3/dist-packages/fusepy.py',
+    without: 'a disk that becomes read-only (soak)',
+  },
   { name: 'libjemalloc2', file: '/usr/share/doc/libjemalloc2', without: 'memory after attacks (soak)' },
 ]
 

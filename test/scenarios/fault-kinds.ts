@@ -32,6 +32,17 @@ function appendUntilFull(file: string, bytes: number): void {
   }
 }
 
+/** Makes every change of a file system of `read_only_files.py` fail with EROFS. */
+export function readOnlyDisk(switchFile: string): Fault {
+  return {
+    name: 'read-only disk',
+    says: /its disk cannot be read or written/,
+    fails: true,
+    begin: async () => writeFileSync(switchFile, ''),
+    end: async () => rmSync(switchFile),
+  }
+}
+
 /** Leaves the process no descriptor for further files and connections. */
 export function noOpenFiles(): Fault {
   const held: Socket[] = []

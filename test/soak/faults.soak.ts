@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { describePostgres, temporaryFolder } from '../kit/database.ts'
+import { eventually } from '../kit/eventually.ts'
 import { startOwnPostgres } from '../kit/postgres-server.ts'
 import { SHARED_KEYS, startServiceProcess } from '../kit/process.ts'
 import {
@@ -12,12 +13,14 @@ import {
   frozenPostgres,
   noOpenFiles,
   poisonedRedis,
+  readOnlyDisk,
   readOnlyPostgres,
 } from '../scenarios/fault-kinds.ts'
 import { type FaultOutcome, runFaults } from '../scenarios/faults.ts'
 import { dovecotAvailable } from '../servers/dovecot.ts'
 import { hasRedis, startRedis } from '../servers/redis.ts'
 
+const FUSE = '/usr/lib/python3/dist-packages/fusepy.py'
 const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1'
 const LASTS_MS = 20_000
 
@@ -33,6 +36,22 @@ describe.skipIf(!dovecotAvailable())('a service through faults of its machine', 
         lastsMs: LASTS_MS,
       }),
     )
+  })
+})
+
+describe.skipIf(!dovecotAvailable() || !existsSync(FUSE))('a service on a disk that becomes read-only', () => {
+  it('works again by itself and loses nothing', { timeout: 600_000 }, async () => {
+    const folder = await temporaryFolder(onTestFinished)
+    const stored = join(folder, 'stored')
+    const dataDir = join(folder, 'data')
+    const switchFile = join(folder, 'switch')
+    for (const one of [stored, dataDir]) mkdirSync(one)
+    // Debian's own Python has the package.
+    const files = spawn('/usr/bin/python3', ['test/kit/read_only_files.py', stored, dataDir, switchFile])
+    await eventually(() => expect(readFileSync('/proc/mounts', 'utf8')).toContain(` ${dataDir} fuse`))
+    onTestFinished(() => void execFileSync('umount', [dataDir]))
+    report(await runFaults(() => startServiceProcess({ dataDir }), [readOnlyDisk(switchFile)], { lastsMs: LASTS_MS }))
+    expect(files.exitCode).toBe(null)
   })
 })
 
