@@ -6,8 +6,8 @@ import {
   type BodyPlan,
   bodyPlan,
   declaredCharset,
-  decodedContent,
   describeRawPart,
+  exactSize,
   type Header,
   htmlForFiles,
   type Part,
@@ -49,8 +49,6 @@ export interface Contents {
 const MAX_MISSING = 3
 const MAX_MISSING_NAMES = 10
 const ENOUGH_TEXT = 4096
-/** Exact sizes are counted up to here; those of larger parts are estimates. */
-const MAX_COUNTED = 64 * 1024
 
 /** What a message contains, from the server's structure, if it has one, and the beginning of the message. */
 export function readContents(
@@ -109,8 +107,7 @@ class ContentReader {
     const raw = this.#rawOf(part)
     const isText = part.type === 'text/plain' || part.type === 'text/html'
     if (isText && part.filename === undefined) return undefined
-    if (raw === undefined || !raw.isComplete || raw.bodyEnd - raw.bodyStart > MAX_COUNTED) return undefined
-    return decodedContent(this.#bytesOf(raw), part.encoding).length
+    return raw?.isComplete ? exactSize(this.#bytesOf(raw), part.encoding) : undefined
   }
 
   #bytesOf({ bodyStart, bodyEnd }: RawPart): Buffer {

@@ -127,6 +127,7 @@ function simpleMessage(bytes: Buffer, bodyStart: number, type = 'text/plain', is
     bodyStart,
     bodyEnd: bytes.length,
     isComplete,
+    delimiters: undefined,
     children: [],
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fc } from '../../../test/kit/random.ts'
-import { attachmentsOf, foundMessage, headersOf, isComplete, mayHaveAttachments } from './map.ts'
+import { attachmentsOf, foundMessage, headersOf, isComplete, isDamaged, mayHaveAttachments } from './map.ts'
 
 const context = { isNew: false, folder: 'inbox-id', attachments: [], nowMs: 1_000, error: null }
 const person = (name: string, address: string) => ({ emailAddress: { name, address } })
@@ -48,6 +48,25 @@ describe('a message of Graph as RemoteMessage', () => {
     expect(isAutomatic('IPM.Note')).toBe(false)
     expect(isAutomatic('IPM.Schedule.Meeting.Resp.Pos')).toBe(false)
     expect(isAutomatic('IPM.Note', { name: 'X-Autoreply', value: 'yes' })).toBe(true)
+  })
+
+  it('takes from its header what Exchange could not read', () => {
+    const headers = [
+      { name: 'From', value: 'Mueller, Hans <hans2@example.test>' },
+      { name: 'Subject', value: '=?unknown-8bit?q?Gr=C3=BC=C3=9Fe?=' },
+    ]
+    const restored = (item: object) => foundMessage({ ...whole, ...item }, { ...context, headers }).message
+    for (const item of [{ from: person('Mueller', '') }, { from: null }, { subject: 'Gr\ufffd\ufffde' }]) {
+      expect(isDamaged({ ...whole, ...item })).toBe(true)
+      expect(restored(item)).toMatchObject({ subject: 'Grüße', from: { email: 'hans2@example.test' } })
+    }
+    expect(isDamaged(whole)).toBe(false)
+    expect(isDamaged({ ...whole, from: null, isDraft: true })).toBe(false)
+    expect(restored({}).subject).toBe(whole.subject.replace('\r\n', ''))
+    expect(foundMessage({ ...whole, from: person('Mueller', '') }, context).message.from).toEqual({
+      name: 'Mueller',
+      email: '',
+    })
   })
 
   it('falls back to the sender and to the requested folder', () => {

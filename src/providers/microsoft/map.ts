@@ -4,6 +4,7 @@ import type { FoundMessage, RemoteAddress, RemoteAttachment } from '../contract/
 import {
   cleanContentId,
   fileName,
+  headerFields,
   isAutomaticMessage,
   isMailSystem,
   limitReferences,
@@ -84,7 +85,7 @@ export interface MapContext {
   attachments: RemoteAttachment[]
   nowMs: number
   error: string | null
-  /** Of a message that replies to another one, where they could be read. */
+  /** Of a message that replies to another one or whose fields are damaged, where they could be read. */
   headers?: readonly { name: string; value: string }[]
 }
 
@@ -92,6 +93,19 @@ export interface MapContext {
 export function isReply(item: Json): boolean {
   const property = propertiesOf(item)
   return [PROPERTIES.inReplyTo, PROPERTIES.references].some((id) => readMessageIds(property(id) ?? '').length > 0)
+}
+
+const DAMAGE = '\ufffd'
+
+/** Whether Exchange could not read fields of the header, such as a sender without an address, so that the header itself says more. */
+export function isDamaged(item: Json): boolean {
+  const from = senderOf(item)
+  if (item.isDraft === true) return false
+  return !from?.email.includes('@') || `${from.name}${text(item.subject)}`.includes(DAMAGE)
+}
+
+function senderOf(item: Json): RemoteAddress | undefined {
+  return address(item.from) ?? address(item.sender)
 }
 
 const AUTOMATIC_CLASS = /^(?:IPM\.Note\.Rules\.|REPORT\.)/i
@@ -103,8 +117,9 @@ export function foundMessage(
 ): FoundMessage {
   const property = propertiesOf(item)
   const dateMs = time(item.sentDateTime) ?? null
-  const subject = truncateCharacters(clean(item.subject, 2 * MAX_SUBJECT), MAX_SUBJECT)
-  const from = address(item.from) ?? address(item.sender) ?? null
+  const own = isDamaged(item) ? headerFields(headers) : undefined
+  const subject = own?.subject || truncateCharacters(clean(item.subject, 2 * MAX_SUBJECT), MAX_SUBJECT)
+  const from = own?.from ?? senderOf(item) ?? null
   const messageId = firstId(item.internetMessageId)
   const messageClass = property(PROPERTIES.messageClass) ?? ''
   return {

@@ -79,8 +79,11 @@ export function shownText(
   return { text: searchText(words), snippet: snippet(words) }
 }
 
+/** Of a part, in UTF-16 units. 4 KB of its words are wanted. */
+const MAX_SHOWN = 256 * 1024
+
 function wordsOf(parts: readonly Part[], read: (part: Part) => string | undefined): string {
-  const pieces = parts.map((part) => plainForm(part, read(part) ?? '').trim())
+  const pieces = parts.map((part) => plainForm(part, (read(part) ?? '').slice(0, MAX_SHOWN)).trim())
   return pieces.filter((piece) => piece !== '').join('\n')
 }
 

@@ -41,6 +41,14 @@ export { limitReferences, readMessageIds } from './message-ids.ts'
 export { type ReadMessage, readMessage } from './message-reader.ts'
 export { allParts, declaredCharset, describePart, knownType, type Part, partOf } from './part.ts'
 export { type ComposedAttachment, type ComposedParts, composedParts } from './parts.ts'
-export { allRawParts, decodedContent, describeRawPart, type RawPart, rawFields, rawTree } from './raw-tree.ts'
+export {
+  allRawParts,
+  decodedContent,
+  describeRawPart,
+  exactSize,
+  type RawPart,
+  rawFields,
+  rawTree,
+} from './raw-tree.ts'
 export { htmlToText, oneLine, searchText, snippet } from './text.ts'
 export { type TransferDecoder, transferDecoder } from './transfer-decoding.ts'

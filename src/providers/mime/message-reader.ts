@@ -1,9 +1,10 @@
+import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import type { RemoteAttachment } from '../contract/index.ts'
 import { bodyPlan } from './body-plan.ts'
 import { attachmentsOf, composedBody, htmlForFiles, partText, shownText } from './body-text.ts'
-import { type Header, type HeaderFields, headerFields, parseHeaders } from './headers.ts'
+import { type Header, type HeaderFields, headerFields } from './headers.ts'
 import { allParts, declaredCharset, type Part } from './part.ts'
-import { allRawParts, decodedContent, describeRawPart, largeRawTree, type RawPart } from './raw-tree.ts'
+import { allRawParts, describeRawPart, exactSize, largeRawTree, type RawPart, rawFields } from './raw-tree.ts'
 
 /** A message as it was read from its bytes. */
 export interface ReadMessage {
@@ -17,21 +18,23 @@ export interface ReadMessage {
   find(id: string): { part: Part; content: Buffer } | undefined
 }
 
-const MAX_HEADER_BYTES = 1024 * 1024
 const MAX_TEXT_BYTES = 4 * 1024 * 1024
-/** Exact sizes are counted up to here; those of larger parts are estimates. */
-const MAX_COUNTED = 64 * 1024
 
-/** Reads a message. `isWhole`: the bytes do not end before the message does. Never throws. */
+/** Reads a message, with pauses for other work. `isWhole`: the bytes do not end before the message does. Never throws. */
 export async function readMessage(bytes: Buffer, { isWhole = true } = {}): Promise<ReadMessage> {
   const raw = await largeRawTree(bytes, { isWhole })
-  const charset = declaredCharset(describeRawPart(bytes, raw))
+  const described = await describe(bytes, raw)
+  const charset = declaredCharset(described)
+  const root = charset === undefined ? described : await describe(bytes, raw, charset)
   const raws = new Map(allRawParts(raw).map((one) => [one.id, one]))
   const contentOf = ({ id }: Part) => contentIn(bytes, raws.get(id))
-  const root = withSizes(describeRawPart(bytes, raw, charset), contentOf)
-  const headers = parseHeaders(bytes.subarray(0, Math.min(raw.bodyStart, MAX_HEADER_BYTES)), charset)
+  const headers = rawFields(bytes, raw, charset)
   const plan = bodyPlan(root)
-  const texts = new Map([...plan.text, ...plan.html].map((part) => [part, textIn(part, contentOf(part))]))
+  const texts = new Map<Part, string>()
+  for (const part of new Set([...plan.text, ...plan.html])) {
+    await yieldIfHeld(TURN_MS)
+    texts.set(part, partText(part, contentOf(part).subarray(0, MAX_TEXT_BYTES)))
+  }
   const textOf = (part: Part) => texts.get(part) ?? ''
   return {
     headers,
@@ -46,16 +49,16 @@ export async function readMessage(bytes: Buffer, { isWhole = true } = {}): Promi
   }
 }
 
+/** The tree with the sizes of its parts. `charset`: of header fields outside ASCII. */
+async function describe(bytes: Buffer, raw: RawPart, charset?: string): Promise<Part> {
+  const children: Part[] = []
+  for (const child of raw.children) children.push(await describe(bytes, child, charset))
+  await yieldIfHeld(TURN_MS)
+  const part = describeRawPart(bytes, { ...raw, children: [] }, charset)
+  if (children.length > 0) return { ...part, children }
+  return { ...part, sizeBytes: exactSize(contentIn(bytes, raw), part.encoding) }
+}
+
 function contentIn(bytes: Buffer, raw: RawPart | undefined): Buffer {
   return raw === undefined ? Buffer.alloc(0) : bytes.subarray(raw.bodyStart, raw.bodyEnd)
-}
-
-function textIn(part: Part, content: Buffer): string {
-  return partText(part, content.subarray(0, MAX_TEXT_BYTES))
-}
-
-function withSizes(part: Part, contentOf: (part: Part) => Buffer): Part {
-  if (part.children.length > 0) return { ...part, children: part.children.map((child) => withSizes(child, contentOf)) }
-  if (part.encodedBytes > MAX_COUNTED) return part
-  return { ...part, sizeBytes: decodedContent(contentOf(part), part.encoding).length }
 }

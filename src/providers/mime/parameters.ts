@@ -30,7 +30,8 @@ export function readParameters(field: string): ParameterField {
     if (name === '') continue
     const content = unquoted(piece.slice(equals + 1).trim())
     if (number === undefined && star === undefined) {
-      if (!plain.has(name)) plain.set(name, cleanText(decodeWords(content)))
+      // A boundary is compared with bytes.
+      if (!plain.has(name)) plain.set(name, name === 'boundary' ? content : cleanText(decodeWords(content)))
       continue
     }
     const known = sections.get(name) ?? []

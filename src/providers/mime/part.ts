@@ -41,17 +41,23 @@ export interface PartFields {
   contentLocation: string | undefined
 }
 
-type PartPlace = Pick<Part, 'id' | 'encodedBytes' | 'sizeBytes' | 'children'> & {
+/** What a part says about itself. */
+export type PartDescription = Omit<Part, 'id' | 'encodedBytes' | 'sizeBytes' | 'children'>
+
+type PartPlace = Omit<Part, keyof PartDescription> & {
   /** Type of the multipart that contains the part. */
   parentType?: string
 }
 
-export function partOf(fields: PartFields, { id, parentType, encodedBytes, sizeBytes, children }: PartPlace): Part {
+export function partOf(fields: PartFields, { parentType, ...place }: PartPlace): Part {
+  return { ...descriptionOf(fields, parentType), ...place }
+}
+
+function descriptionOf(fields: PartFields, parentType: string | undefined): PartDescription {
   const { type, parameters, disposition, dispositionParameters } = fields
   const filename =
     dispositionParameters.get('filename') || parameters.get('name') || dispositionParameters.get('name') || undefined
   return {
-    id,
     type: type === '' ? defaultType(parentType) : knownType(type, filename),
     charset: parameters.get('charset'),
     flow: flowOf(parameters),
@@ -61,14 +67,16 @@ export function partOf(fields: PartFields, { id, parentType, encodedBytes, sizeB
     contentId: cleanContentId(fields.contentId),
     contentLocation: fields.contentLocation,
     start: cleanContentId(parameters.get('start')),
-    encodedBytes,
-    sizeBytes,
-    children,
   }
 }
 
 /** What the header fields of a part say about it. */
-export function describePart(headers: readonly Header[], place: PartPlace): Part {
+export function describePart(headers: readonly Header[], { parentType, ...place }: PartPlace): Part {
+  return { ...describeFields(headers, parentType), ...place }
+}
+
+/** The same without its place. `parentType`: of the multipart that contains the part. */
+export function describeFields(headers: readonly Header[], parentType?: string): PartDescription {
   const contentType = readParameters(headerValue(headers, 'content-type') ?? '')
   const disposition = readParameters(headerValue(headers, 'content-disposition') ?? '')
   const fields = {
@@ -80,7 +88,7 @@ export function describePart(headers: readonly Header[], place: PartPlace): Part
     contentId: headerValue(headers, 'content-id'),
     contentLocation: headerValue(headers, 'content-location'),
   }
-  return partOf(fields, place)
+  return descriptionOf(fields, parentType)
 }
 
 /** The type of a part that names none. */

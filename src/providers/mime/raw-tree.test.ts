@@ -100,6 +100,23 @@ describe('the parts of a message in its bytes', () => {
       [['1', 'message/rfc822', 'Subject: a']],
     ],
     [
+      'whose boundary looks like an encoded word',
+      lines('Content-Type: multipart/mixed; boundary="=?utf-8?q?b?="', '', '--=?utf-8?q?b?=', '', 'in'),
+      [['1', 'text/plain', 'in']],
+    ],
+    [
+      'with 5,000 recipients before its type',
+      lines(
+        `To: ${'Somebody <somebody@mail.example>,\r\n '.repeat(5000)}<last@mail.example>`,
+        'Content-Type: multipart/mixed; boundary=b',
+        '',
+        '--b',
+        '',
+        'in',
+      ),
+      [['1', 'text/plain', 'in']],
+    ],
+    [
       'with bare line feeds',
       Buffer.from('Content-Type: multipart/mixed; boundary=b\n\n--b\n\none\n--b--\n'),
       [['1', 'text/plain', 'one']],

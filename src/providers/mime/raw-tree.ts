@@ -1,4 +1,5 @@
 import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
+import { dashedLines } from './dashed-lines.ts'
 import { type Header, headerValue, parseHeaders } from './headers.ts'
 import { readParameters } from './parameters.ts'
 import { defaultType, describePart, knownType, type Part } from './part.ts'
@@ -18,17 +19,34 @@ export interface RawPart {
   bodyEnd: number
   /** False when the bytes end within it, so that more may follow. */
   isComplete: boolean
+  /** Undefined for a part without parts. */
+  delimiters: Delimiters | undefined
   children: RawPart[]
+}
+
+/** The lines between the parts of a multipart. */
+export interface Delimiters {
+  /** One character for each byte. */
+  boundary: string
+  /** Where the first one begins. */
+  first: number
+  /** Behind the last one; white space and its line end may follow. */
+  lastEnd: number
+  /** Whether the last one says that no part follows. */
+  isClosed: boolean
 }
 
 const [LF, CR, DASH] = [0x0a, 0x0d, 0x2d]
 /** RFC 2046 permits 70. */
-const MAX_BOUNDARY = 200
+export const MAX_BOUNDARY = 200
+/** White space behind a delimiter, and its two dashes. */
+const MAX_PADDING = 100
 const MAX_DEPTH = 100
 /** What follows the last of them is left out. */
-const MAX_PARTS = 2000
-const MAX_HEADER_BYTES = 64 * 1024
-const PAUSE_EVERY = 2000
+export const MAX_PARTS = 2000
+/** A list of 10,000 recipients has 600 kB. */
+export const MAX_HEADER_BYTES = 1024 * 1024
+const LINES_PER_PAUSE = 2000
 
 /** Finds the parts of a message in its bytes. Linear, in one pass; never throws. `isWhole`: the bytes do not end before the message does. */
 export function rawTree(source: Buffer, { isWhole = true } = {}): RawPart {
@@ -49,49 +67,51 @@ interface OpenMultipart {
   boundary: string
 }
 
+/** A delimiter line of an open multipart. */
 interface Delimiter {
+  /** Of its multipart: 0 is the outermost one. */
   level: number
   isLast: boolean
   lineStart: number
+  textEnd: number
+  /** Where the next line begins. */
   next: number
 }
 
 class Scan {
   readonly #source: Buffer
-  readonly #root: RawPart
+  #root: RawPart | undefined
   /** From the outermost to the innermost. */
   readonly #open: OpenMultipart[] = []
   /** Levels by boundary. Broken programs use one boundary for two. */
   readonly #levels = new Map<string, number[]>()
-  /** The part without parts that the position is in. */
-  #leaf: RawPart | undefined
+  /** The part whose end the next delimiter is: one without parts, or a multipart behind its last delimiter. */
+  #ending: RawPart | undefined
   #parts = 0
   #at = 0
 
   constructor(source: Buffer) {
     this.#source = source
-    this.#root = this.#begin(0, '', '')
   }
 
+  /** Yields where other work may have its turn. */
   *steps(): Generator<void> {
-    let lines = 0
+    this.#root = yield* this.#begin(0, '', '')
     while (this.#open.length > 0 && this.#parts < MAX_PARTS) {
-      const lineStart = this.#nextDashes()
-      if (lineStart === undefined) return
-      const delimiter = this.#delimiterAt(lineStart)
-      this.#at = delimiter?.next ?? lineStart + 2
-      if (delimiter !== undefined) this.#pass(delimiter)
-      lines += 1
-      if (lines % PAUSE_EVERY === 0) yield
+      const delimiter = yield* this.#nextDelimiter()
+      if (delimiter === undefined) return
+      this.#at = delimiter.next
+      yield* this.#pass(delimiter)
+      yield
     }
   }
 
   finish(isWhole: boolean): RawPart {
+    const root = this.#root
+    if (root === undefined) throw new Error('bug: a tree was read before its scan')
     const end = this.#parts < MAX_PARTS ? this.#source.length : this.#at
     for (const { part } of this.#open) this.#end(part, end, isWhole)
-    if (this.#root.children.length === 0) this.#end(this.#root, end, isWhole)
-    if (this.#leaf !== undefined) this.#end(this.#leaf, end, isWhole)
-    const root = this.#root
+    if (this.#ending !== undefined) this.#end(this.#ending, end, isWhole)
     return root.id === '' && root.children.length === 0 ? { ...root, id: '1' } : root
   }
 
@@ -103,8 +123,8 @@ class Scan {
   }
 
   /** Begins a part at its header. */
-  #begin(start: number, id: string, parentType: string): RawPart {
-    const bodyStart = this.#headerEnd(start)
+  *#begin(start: number, id: string, parentType: string): Generator<void, RawPart> {
+    const bodyStart = yield* this.#headerEnd(start)
     const head = this.#source.subarray(start, Math.min(bodyStart, start + MAX_HEADER_BYTES))
     const contentType = headerValue(parseHeaders(head), 'content-type') ?? ''
     const { value, parameters } = readParameters(contentType)
@@ -123,11 +143,12 @@ class Scan {
       bodyStart,
       bodyEnd: bodyStart,
       isComplete: true,
+      delimiters: undefined,
       children: [],
     }
     this.#parts += 1
     this.#at = bodyStart
-    this.#leaf = isMultipart ? undefined : part
+    this.#ending = isMultipart ? undefined : part
     if (isMultipart) this.#push(part, Buffer.from(boundary).toString('latin1'))
     return part
   }
@@ -148,54 +169,63 @@ class Scan {
   }
 
   /** Closes what the delimiter ends, and begins the next part. */
-  #pass({ level, isLast, lineStart, next }: Delimiter): void {
+  *#pass({ level, isLast, lineStart, textEnd, next }: Delimiter): Generator<void> {
     const end = this.#withoutLineEnd(lineStart)
-    if (this.#leaf !== undefined) this.#end(this.#leaf, end, true)
-    this.#leaf = undefined
+    if (this.#ending !== undefined) this.#end(this.#ending, end, true)
+    this.#ending = undefined
     while (this.#open.length > level + 1) {
       const inner = this.#pop()
       if (inner !== undefined) this.#end(inner.part, end, true)
     }
     const multipart = this.#open[level]
     if (multipart === undefined) return
+    const { part, boundary } = multipart
+    part.delimiters = {
+      boundary,
+      first: part.delimiters?.first ?? lineStart,
+      lastEnd: textEnd,
+      isClosed: isLast,
+    }
     if (isLast) {
       this.#pop()
-      this.#end(multipart.part, next, true)
+      this.#ending = part
       return
     }
-    const { part } = multipart
     const number = part.children.length + 1
-    part.children.push(this.#begin(next, part.id === '' ? `${number}` : `${part.id}.${number}`, part.type))
+    const child = yield* this.#begin(next, part.id === '' ? `${number}` : `${part.id}.${number}`, part.type)
+    part.children.push(child)
   }
 
-  /** The next line that begins with two dashes. */
-  #nextDashes(): number | undefined {
-    const source = this.#source
-    for (let at = this.#at; ; ) {
-      const found = source.indexOf('--', at, 'latin1')
-      if (found === -1) return undefined
-      if (found === 0 || source[found - 1] === LF) return found
-      at = found + 1
+  *#nextDelimiter(): Generator<void, Delimiter | undefined> {
+    for (const lineStart of dashedLines(this.#source, this.#at)) {
+      const delimiter = lineStart === undefined ? undefined : this.#delimiterAt(lineStart)
+      if (delimiter !== undefined) return delimiter
+      if (lineStart === undefined) yield
     }
+    return undefined
   }
 
-  /** The delimiter of an open multipart at a line, if it is one. */
+  /** The delimiter at a line, if it is one. */
   #delimiterAt(lineStart: number): Delimiter | undefined {
-    const source = this.#source
-    const lineEnd = source.indexOf(LF, lineStart)
-    const end = lineEnd === -1 ? source.length : lineEnd
-    if (end - lineStart > MAX_BOUNDARY + 100) return undefined
-    const line = source.toString('latin1', lineStart + 2, end).trimEnd()
-    const next = lineEnd === -1 ? source.length : lineEnd + 1
+    const window = this.#source.subarray(lineStart, lineStart + MAX_BOUNDARY + MAX_PADDING)
+    const lineEnd = window.indexOf(LF)
+    if (lineEnd === -1 && lineStart + window.length < this.#source.length) return undefined
+    const line = window.toString('latin1', 2, lineEnd === -1 ? window.length : lineEnd).trimEnd()
+    const place = {
+      lineStart,
+      textEnd: lineStart + 2 + line.length,
+      next: lineEnd === -1 ? this.#source.length : lineStart + lineEnd + 1,
+    }
     const level = this.#levels.get(line)?.at(-1)
-    if (level !== undefined) return { level, isLast: false, lineStart, next }
+    if (level !== undefined) return { ...place, level, isLast: false }
     const last = line.endsWith('--') ? this.#levels.get(line.slice(0, -2))?.at(-1) : undefined
-    return last === undefined ? undefined : { level: last, isLast: true, lineStart, next }
+    return last === undefined ? undefined : { ...place, level: last, isLast: true }
   }
 
   /** Where the content begins: behind the empty line, or at a delimiter before it. */
-  #headerEnd(start: number): number {
+  *#headerEnd(start: number): Generator<void, number> {
     const source = this.#source
+    let lines = 0
     for (let at = start; at < source.length; ) {
       if (source[at] === LF) return at + 1
       if (source[at] === CR && source[at + 1] === LF) return at + 2
@@ -203,6 +233,8 @@ class Scan {
       const next = source.indexOf(LF, at)
       if (next === -1) break
       at = next + 1
+      lines += 1
+      if (lines % LINES_PER_PAUSE === 0) yield
     }
     return source.length
   }
@@ -245,4 +277,11 @@ export function allRawParts(root: RawPart): RawPart[] {
 export function decodedContent(content: Buffer, encoding: string): Buffer {
   const decoder = transferDecoder(encoding)
   return Buffer.concat([decoder.write(content), decoder.end()])
+}
+
+const MAX_COUNTED = 64 * 1024
+
+/** Size of the decoded content in bytes. Undefined for a large one, of which it is estimated. */
+export function exactSize(content: Buffer, encoding: string): number | undefined {
+  return content.length > MAX_COUNTED ? undefined : decodedContent(content, encoding).length
 }

@@ -25,8 +25,8 @@ export function transferDecoder(encoding: string): TransferDecoder {
   }
 }
 
-/** Programs write `"base64"`, `quoted-printable;` and `base64 (comment)`. */
-function encodingName(encoding: string): string {
+/** In lower case. Programs write `"base64"`, `quoted-printable;` and `base64 (comment)`. */
+export function encodingName(encoding: string): string {
   return /^[\s"']*([\w-]*)/.exec(encoding)?.[1]?.toLowerCase() ?? ''
 }
 

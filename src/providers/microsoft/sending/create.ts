@@ -103,7 +103,7 @@ async function createReply(writer: DraftWriter, message: QueuedMessage, mime?: s
 
 async function contentOf(parts: ComposedParts, { to, cc, bcc, rfcMessageId }: QueuedMessage): Promise<Json> {
   const { headers } = parts
-  const { text: plain, html } = await parts.body()
+  const { text: plain, html } = parts.body()
   const { subject, replyTo, inReplyTo, references } = headerFields(headers)
   const thread = [
     ...(inReplyTo === null ? [] : [{ id: 'String 0x1042', value: inReplyTo }]),

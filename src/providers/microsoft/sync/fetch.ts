@@ -10,6 +10,7 @@ import {
   foundMessage,
   headersOf,
   isComplete,
+  isDamaged,
   isReply,
   MESSAGE_FIELDS,
   mayHaveAttachments,
@@ -66,7 +67,7 @@ function hasOnlyFlags(item: Json): boolean {
 
 /**
  * The messages of complete items, with what Graph left out: attachments, and the headers of new replies, which say whether a program
- * wrote them.
+ * wrote them, and of messages whose fields are damaged.
  */
 export async function withAttachments(
   graph: Graph,
@@ -77,7 +78,7 @@ export async function withAttachments(
   const idsOf = (some: readonly Json[]) => some.flatMap((item) => text(item.id) ?? [])
   const [lists, headers] = await Promise.all([
     listAttachments(graph, idsOf(items.filter(mayHaveAttachments)), signal),
-    readHeaders(graph, idsOf(items.filter((item) => isNew(item) && isReply(item))), signal),
+    readHeaders(graph, idsOf(items.filter((item) => (isNew(item) && isReply(item)) || isDamaged(item))), signal),
   ])
   return items.map((item) => {
     const id = text(item.id) ?? ''
@@ -128,14 +129,14 @@ async function listAttachments(
   )
 }
 
-/** Without those that cannot be read: their subjects decide. */
+/** Without those that cannot be read: what Graph says of them decides. */
 async function readHeaders(
   graph: Graph,
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Header[]>> {
   const items = ids.map((id) => ({ id, path: messagePath(id), query: { $select: 'internetMessageHeaders' } }))
-  const results = await graph.batch(items, { doing: 'reading the headers of replies', signal, ...SYNC_LIMITS })
+  const results = await graph.batch(items, { doing: 'reading headers', signal, ...SYNC_LIMITS })
   return new Map(
     items.flatMap((item) => {
       const result = results.get(item)

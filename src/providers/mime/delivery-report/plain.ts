@@ -1,7 +1,7 @@
 import { type Header, headerValue, parseHeaders } from '../headers.ts'
-import { decodedBody, parameterOf, type RawEntity, rawEntity } from '../raw-parts.ts'
 import { htmlToText } from '../text.ts'
 import type { ReportedRecipient } from './report.ts'
+import { decodedBody, parameterOf, type ReportPart, readParts } from './report-part.ts'
 import { cleanAddress, described, type Found, linesOf, MAX_RECIPIENTS } from './status.ts'
 import { wordedReport } from './worded.ts'
 
@@ -22,8 +22,8 @@ export interface Circumstances {
  * alone are no proof, so other texts count only with the sent message, from anybody but a `MAILER-DAEMON`.
  */
 export function plainReport(
-  message: RawEntity,
-  parts: readonly RawEntity[],
+  message: ReportPart,
+  parts: readonly ReportPart[],
   { isFromSystem, hasOriginal, from }: Circumstances,
 ): Found | undefined {
   const lines = textOf(message, parts).split('\n', MAX_LINES)
@@ -44,7 +44,7 @@ export function plainReport(
   return worded && { ...worded, original: quoted?.header ?? original }
 }
 
-function textOf(message: RawEntity, parts: readonly RawEntity[]): string {
+function textOf(message: ReportPart, parts: readonly ReportPart[]): string {
   const plain = parts.find(({ type }) => type === 'text/plain')
   const html = parts.find(({ type }) => type === 'text/html')
   const body = plain ?? html ?? message
@@ -63,7 +63,7 @@ const COPY =
 
 /** The header after the line that announces it, below the types and delimiters that some servers write. */
 function copiedHeader(lines: readonly string[]): Header[] {
-  const header = rawEntity(Buffer.from(lines.join('\n').trimStart())).headers
+  const header = readParts(Buffer.from(lines.join('\n').trimStart())).headers
   return isHeaderOfMessage(header) ? header : (findHeader(lines)?.header ?? [])
 }
 

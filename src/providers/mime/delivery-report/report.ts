@@ -1,9 +1,10 @@
 import type { RemoteAddress } from '../../contract/index.ts'
 import { SENT_TOKEN_HEADER } from '../compose.ts'
 import { cleanField, type Header, headerFields, headerValue } from '../headers.ts'
-import { childrenOf, decodedBody, parameterOf, type RawEntity, rawEntity } from '../raw-parts.ts'
+import { readParameters } from '../parameters.ts'
 import { isMailSystem } from './mail-system.ts'
 import { plainReport } from './plain.ts'
+import { decodedBody, type ReportPart, readParts } from './report-part.ts'
 import { readStatus } from './status.ts'
 
 /** A report that a message was not delivered, or not yet (RFC 3464, RFC 6533, and the texts of older servers). */
@@ -46,7 +47,7 @@ const ORIGINAL_TYPES = [
 /** Whether to read the message, because its header is that of a report. */
 export function mayBeDeliveryReport(headers: readonly Header[], from: RemoteAddress | null): boolean {
   if (comesFromSystem(headers, from)) return true
-  return headerValue(headers, 'x-failed-recipients') !== undefined || isReport(rawHeaderEntity(headers))
+  return headerValue(headers, 'x-failed-recipients') !== undefined || isReport(headers)
 }
 
 /** Reports have no return path. Out-of-office notes have none either, so their subjects must be those of a report. */
@@ -59,33 +60,26 @@ function comesFromSystem(headers: readonly Header[], from: RemoteAddress | null)
 const FAILURE =
   /undeliver|undelivered|not delivered|non-?deliver|delivery (?:status|fail|has failed|problem|error|report|notif)|returned mail|failure notice|mail (?:system|delivery)|returned to sender|unzustellbar|nicht zugestellt|zustellung|non remis|non distribu|no entregad|mancat[ao] (?:consegna|recapito)|n\u00e3o entregue|onbestelbaar|niet bezorgd|\u043d\u0435\u0434\u043e\u0441\u0442\u0430\u0432\u043b\u0435\u043d|\u043d\u0435 \u0434\u043e\u0441\u0442\u0430\u0432\u043b\u0435\u043d|\u914d\u4fe1|\u4e0d\u9054|\u9001\u4fe1\u3067\u304d/i
 
-function rawHeaderEntity(headers: readonly Header[]): RawEntity {
-  const type = (headerValue(headers, 'content-type') ?? '').slice(0, 200).split(';')[0] ?? ''
-  return { headers: [...headers], type: type.trim().toLowerCase(), body: Buffer.alloc(0) }
-}
-
 /** Reports of read messages and of spam complaints have another type. */
-function isReport(entity: RawEntity): boolean {
-  return (
-    entity.type === REPORT &&
-    REPORT_TYPES.includes((parameterOf(entity, 'report-type') ?? 'delivery-status').toLowerCase())
-  )
+function isReport(headers: readonly Header[]): boolean {
+  const { value, parameters } = readParameters(headerValue(headers, 'content-type') ?? '')
+  return value === REPORT && REPORT_TYPES.includes((parameters.get('report-type') ?? 'delivery-status').toLowerCase())
 }
 
 /** Parses the beginning of a message. Undefined unless it reports a failure or a delay. Takes bounded time for any bytes. */
 export function parseDeliveryReport(raw: Buffer): DeliveryReport | undefined {
-  const message = rawEntity(raw.subarray(0, MAX_REPORT_BYTES))
+  const message = readParts(raw.subarray(0, MAX_REPORT_BYTES))
   const { inReplyTo, from } = headerFields(message.headers)
   const isFromSystem = comesFromSystem(message.headers, from)
   // A forwarded report is an attachment of somebody's message. Mail servers on the way may wrap a real one, too.
-  const outer = isFromSystem ? childrenOf(message) : []
-  const report = [message, ...outer].find(isReport)
+  const outer = isFromSystem ? message.children : []
+  const report = [message, ...outer].find(({ headers }) => isReport(headers))
   // A report of something else, such as a receipt.
   if (report === undefined && message.type === REPORT) return undefined
-  const parts = report === undefined ? withInner(outer) : childrenOf(report)
+  const parts = report === undefined ? withInner(outer) : report.children
   const status = parts.find(({ type }) => STATUS_TYPES.includes(type))
   const attached = parts.find(({ type }) => ORIGINAL_TYPES.includes(type))
-  const original = attached === undefined ? [] : rawEntity(decodedBody(attached, MAX_PART_BYTES)).headers
+  const original = attached === undefined ? [] : readParts(decodedBody(attached, MAX_PART_BYTES)).headers
   const found =
     status === undefined || report === undefined
       ? plainReport(message, parts, { isFromSystem, hasOriginal: original.length > 0, from: from?.email ?? '' })
@@ -105,6 +99,6 @@ export function parseDeliveryReport(raw: Buffer): DeliveryReport | undefined {
 }
 
 /** The text of a report may be in alternatives. */
-function withInner(parts: readonly RawEntity[]): RawEntity[] {
-  return parts.flatMap((part) => [part, ...childrenOf(part)]).slice(0, MAX_INNER_PARTS)
+function withInner(parts: readonly ReportPart[]): ReportPart[] {
+  return parts.flatMap((part) => [part, ...part.children]).slice(0, MAX_INNER_PARTS)
 }

@@ -1,30 +1,22 @@
+import { bodyPlan } from '../body-plan.ts'
+import type { Part } from '../part.ts'
 import type { MessagePart } from './message-source.ts'
 
-/**
- * The parts that mail programs show as the body, in order (RFC 8621 4.1.4): texts that are not attachments; in an alternative all of
- * them, in a related the part that it is about. A text with a name is an attachment, unless it is the first part or the only text.
- */
+/** The texts of the body, in order, with the alternatives that are not shown. What is shown as a file is none of them. */
 export function bodyParts(root: MessagePart): MessagePart[] {
-  const shown = [...shownTexts(root, { parentType: '', index: 0 })]
-  if (shown.length > 0) return shown
-  const texts = [...leaves(root)].filter((leaf) => isText(leaf) && leaf.disposition !== 'attachment')
-  return texts.length === 1 ? texts : []
+  const sources = new Map<Part, MessagePart>()
+  const { files } = bodyPlan(planned(root, sources))
+  const attached = new Set(files.map(({ part }) => sources.get(part)))
+  const encrypted = new Set([...allParts(root)].filter(isEncrypted).flatMap((part) => [...leaves(part)]))
+  return [...leaves(root)].filter((leaf) => isText(leaf) && !attached.has(leaf) && !encrypted.has(leaf))
 }
 
-function* shownTexts(part: MessagePart, at: { parentType: string; index: number }): Generator<MessagePart> {
-  const { type, multipart } = part
-  if (multipart === undefined) {
-    if (isShown(part, at)) yield part
-    return
-  }
-  if (isEncrypted(part)) return
-  const children = type === 'multipart/related' ? [relatedRoot(part) ?? []].flat() : multipart.children
-  for (const [index, child] of children.entries()) yield* shownTexts(child, { parentType: type, index })
-}
-
-function isShown(part: MessagePart, { parentType, index }: { parentType: string; index: number }): boolean {
-  if (!isText(part) || part.disposition === 'attachment') return false
-  return index === 0 || parentType === 'multipart/alternative' || !part.isNamed
+/** A tree of parts for `bodyPlan`. Adds to `sources` what each is made of. */
+function planned(part: MessagePart, sources: Map<Part, MessagePart>): Part {
+  const children = part.multipart?.children.map((child) => planned(child, sources)) ?? []
+  const one = { ...part, id: '', encodedBytes: 0, sizeBytes: undefined, children }
+  sources.set(one, part)
+  return one
 }
 
 function isText({ type }: MessagePart): boolean {
@@ -32,8 +24,8 @@ function isText({ type }: MessagePart): boolean {
 }
 
 /** The part that a multipart/related shows; the others are for it. */
-export function relatedRoot({ multipart }: MessagePart): MessagePart | undefined {
-  const { children = [], start } = multipart ?? {}
+export function relatedRoot({ start, multipart }: MessagePart): MessagePart | undefined {
+  const { children = [] } = multipart ?? {}
   return children.find(({ contentId }) => start !== undefined && contentId === start) ?? children[0]
 }
 

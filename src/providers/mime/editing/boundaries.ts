@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { TURN_MS, yieldIfHeld } from '../../../lib/event-loop.ts'
-import { dashedLines, MAX_BOUNDARY } from './delimiter-scan.ts'
-import { readFieldParameters } from './field-parameters.ts'
+import { dashedLines } from '../dashed-lines.ts'
+import { readParameters } from '../parameters.ts'
+import { MAX_BOUNDARY } from '../raw-tree.ts'
 import type { Field, MessagePart } from './message-source.ts'
 import { newField } from './write-source.ts'
 
@@ -81,9 +82,13 @@ function replaceBoundary(field: Field, earlier: string, boundary: string): Field
 
 /** For a boundary in pieces or with escapes: writes the field again. */
 function withBoundary(text: string, boundary: string): Field {
-  const { value, parameters } = readFieldParameters(text.slice(text.indexOf(':') + 1).replace(/\r?\n/g, ''))
-  const pieces = [...parameters].map(([name, content]) => {
-    return `${name}="${name === 'boundary' ? boundary : content.replace(/["\\]/g, '\\$&')}"`
-  })
+  const { value, parameters } = readParameters(text.slice(text.indexOf(':') + 1).replace(/\r?\n/g, ''))
+  const named = new Map([...parameters, ['boundary', boundary]])
+  const pieces = [...named].map(([name, content]) => parameterText(name, content))
   return newField('Content-Type', [value, ...pieces].join('; '), text.endsWith('\r\n') ? '\r\n' : '\n')
+}
+
+function parameterText(name: string, content: string): string {
+  if (/[^\x20-\x7e]/.test(content)) return `${name}*=utf-8''${encodeURIComponent(content)}`
+  return `${name}="${content.replace(/["\\]/g, '\\$&')}"`
 }

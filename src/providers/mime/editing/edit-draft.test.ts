@@ -209,6 +209,10 @@ describe('an edited draft', () => {
     const edited = await change(source, { body: { text: 'new', html: null } })
     expect(edited).toContain(lines('new', '', file, '--b--'))
     expect(await change(source, { attachments: [] })).not.toContain('file')
+    const fileFirst = message(MIXED, '', ...file, ...part('b', [TEXT], 'old'), '--b--')
+    const changed = await change(fileFirst, { body: { text: 'new', html: null } })
+    expect(changed).toContain(lines(file))
+    expect(changed).not.toContain('old')
   })
 
   it('describes the new content of a draft, not the earlier one', async () => {

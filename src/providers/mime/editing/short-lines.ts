@@ -1,5 +1,5 @@
 import { TURN_MS, yieldIfHeld } from '../../../lib/event-loop.ts'
-import { transferDecoder } from '../transfer-decoding.ts'
+import { encodingName, transferDecoder } from '../transfer-decoding.ts'
 import { type Field, type MessagePart, readSource } from './message-source.ts'
 import { newField, replaceField, withChildren, writeSource } from './write-source.ts'
 
@@ -67,7 +67,8 @@ async function shortened(part: MessagePart, lineEnd: string, nested: number): Pr
 }
 
 async function shortenedLeaf(part: MessagePart, lineEnd: string, nested: number): Promise<MessagePart | undefined> {
-  const { content = Buffer.alloc(0), type, encoding } = part
+  const { content = Buffer.alloc(0), type } = part
+  const encoding = encodingName(part.encoding)
   if (!(await hasBadLine(content))) return part
   const isEncoded = encoding === 'base64' || encoding === 'quoted-printable'
   if (!isEncoded && (type === 'message/rfc822' || type === 'message/global')) {

@@ -1,3 +1,4 @@
+import { describeFields } from '../part.ts'
 import type { Field, MessagePart, MessageSource } from './message-source.ts'
 
 /** The bytes of a message. What was not edited has the bytes that it had. */
@@ -63,15 +64,11 @@ export function makeMultipart(
   const parameters = [`boundary="${boundary}"`]
   if (type === 'multipart/related') parameters.push(`type="${children[0]?.type ?? 'text/html'}"`)
   return {
+    ...describeFields([{ name: 'Content-Type', value: type }]),
     fields: [newField('Content-Type', [type, ...parameters].join(`;${lineEnd} `), lineEnd)],
     gap: Buffer.from(lineEnd),
-    type,
-    disposition: undefined,
-    isNamed: false,
-    contentId: undefined,
-    encoding: '',
     content: undefined,
-    multipart: { boundary, start: undefined, preamble: none, children, tail: none },
+    multipart: { boundary, preamble: none, children, tail: none },
   }
 }
 
