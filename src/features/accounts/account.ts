@@ -94,8 +94,9 @@ export interface Accounts {
    */
   setStatus(tx: Tx, accountId: string, status: WorkStatus, reason: string | null, accessVersion?: number): Promise<void>
   /**
-   * No check of the account succeeded in time: sets the status `error` and records `account.sync_stalled`. Does nothing while it is
-   * paused, and when its status already says that it cannot be synced. Throws not_found.
+   * No check of the account succeeded in time: sets the status `error` and records `account.sync_stalled`. Of an
+   * account that has this status already, only the reason changes. Does nothing while it is paused, and when its credentials were
+   * refused. Throws not_found.
    */
   markStalled(tx: Tx, accountId: string, reason: string): Promise<void>
   /** After a successful sync: sets `lastSyncAt` to now. No event and no new version. */

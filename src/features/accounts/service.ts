@@ -180,8 +180,8 @@ export function accounts(deps: AccountsDeps): Accounts {
 
     async markStalled(tx, accountId, reason) {
       const row = await store(tx).lock(accountId)
-      const isKnown = row.paused === 1 || row.status === 'error' || row.status === 'auth_error'
-      if (!isKnown) await changeStatus(tx, row, 'error', reason)
+      const isKnown = row.status === 'error' && row.statusReason === reason
+      if (!isKnown && row.paused === 0 && row.status !== 'auth_error') await changeStatus(tx, row, 'error', reason)
     },
 
     synced: (tx, accountId) => store(tx).setLastSync(accountId, clock.now()),

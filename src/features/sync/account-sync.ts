@@ -329,12 +329,14 @@ export class AccountSync {
     const attempts = limitPauseMs === undefined ? earlierFailures + 1 : limitViolations
     const accessVersion = this.#work?.triedAccessVersion
     const refusals = await this.#refusals(error, accessVersion)
+    // A stall was announced while this run went on: now its failure is the reason.
+    const isAnnounced = this.#times.isStored(this.#accountId)
     const isLate = limitPauseMs !== undefined || attempts >= this.#timing.stalledAfter
     // One refusal for lack of a scope may be the provider's mistake.
     const isConsentRefused = (error.kind === 'auth_expired' && refusals === undefined) || (error.missingScope && isLate)
     const isRefused = isConsentRefused || (refusals !== undefined && isConfirmed(refusals))
     // Refused credentials stay so until a login succeeds, whatever fails meanwhile.
-    const isStalled = isLate && refusals === undefined && !this.#isRefused
+    const isStalled = (isLate || isAnnounced) && refusals === undefined && !this.#isRefused
     // An urgent run that failed leaves the pause in force.
     const retryInMs =
       refusals === undefined

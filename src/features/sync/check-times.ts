@@ -62,6 +62,10 @@ export class CheckTimes {
     if (time !== undefined) time.isStored = true
   }
 
+  isStored(accountId: string): boolean {
+    return this.#times.get(accountId)?.isStored ?? false
+  }
+
   /** The owned accounts without a successful check in three intervals whose stall was not stored. */
   stalled(): string[] {
     const nowMs = this.#clock.monotonic()

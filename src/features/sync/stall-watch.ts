@@ -66,6 +66,8 @@ export class StallWatch {
       if (error instanceof OwnershipLost) return
       throw error
     }
+    // If the run has ended meanwhile, the next sweep stores why.
+    if (this.#reasonOf(this.#deps.state(accountId)) !== reason) return
     times.stored(accountId)
     this.#log(accountId, reason)
     onStalled(accountId)
