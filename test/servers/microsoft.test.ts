@@ -5,6 +5,7 @@ import { MICROSOFT_SCOPES, type Microsoft, startMicrosoft } from './microsoft.ts
 import { type Receiver, startReceiver } from './receiver.ts'
 
 const BOB = 'bob@outlook.test'
+const ANN = 'ann@example.test'
 const BACK = 'http://app.test/callback'
 const TENANT = '72f988bf-86f1-41af-91ab-2d7cd011db47'
 const IMMUTABLE = { prefer: 'IdType="ImmutableId"' }
@@ -100,6 +101,20 @@ describe('the fake Microsoft', () => {
     microsoft.revokeGrants(BOB)
     expect((await refresh(String(again.refresh_token))).error).toBe('invalid_grant')
     expect(microsoft.refreshes(BOB)).toBe(3)
+  })
+
+  it('issues tokens of another user as often as a refresh token is used', async () => {
+    const { microsoft, call, refreshToken } = await started()
+    microsoft.addUser(ANN)
+    microsoft.misissueTokens(BOB, ANN)
+    for (let n = 0; n < 2; n += 1) {
+      const { access_token } = await token(microsoft, { grant_type: 'refresh_token', refresh_token: refreshToken })
+      expect(await (await call('/me', {}, String(access_token))).json()).toMatchObject({ mail: ANN })
+    }
+  })
+
+  it('refuses tokens that it never gave', async () => {
+    const { call } = await started()
     expect((await call('/me', {}, 'nobody-gave-this')).status).toBe(401)
   })
 

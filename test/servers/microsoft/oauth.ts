@@ -39,6 +39,8 @@ export function microsoftOauth(emulator: Emulator, tokens: Tokens, url: string):
   const interactionRequired = new Set<string>()
   const withheld = new Map<string, string[]>()
   const misissued = new Map<string, string>()
+  /** The emulator replaces a refresh token with each use: its next one, by that of a client which goes on with the earlier one. */
+  const replaced = new Map<string, string>()
 
   const tenantOf = (user: string) => emulator.microsoft.users.findOneBy('email', user)?.tenant_id ?? ''
   const granted = (user: string, scope: string): string[] =>
@@ -117,13 +119,17 @@ export function microsoftOauth(emulator: Emulator, tokens: Tokens, url: string):
         50076,
         'You must use multi-factor authentication to access the resource.',
       )
-    const response = await emulator.request('/oauth2/v2.0/token', { method: 'POST', headers: FORM, body: fields })
+    const body = new URLSearchParams(fields)
+    body.set('refresh_token', replaced.get(presented) ?? presented)
+    const response = await emulator.request('/oauth2/v2.0/token', { method: 'POST', headers: FORM, body })
     if (!response.ok) return response
+    const issued = (await response.json()) as TokenResponse
+    replaced.set(presented, issued.refresh_token)
     // Revoked in the meantime.
     if (!refreshTokens.has(presented)) return revoked()
     if (!misissued.has(grant.user)) refreshTokens.delete(presented)
     const user = misissued.get(grant.user) ?? grant.user
-    return issueTokens((await response.json()) as TokenResponse, { ...grant, user })
+    return issueTokens(issued, { ...grant, user })
   }
 
   function issueTokens({ refresh_token: fresh, ...body }: TokenResponse, grant: { user: string; scopes: string[] }) {
