@@ -3,6 +3,8 @@ import type { TransferDecoder } from './transfer-decoding.ts'
 const NOT_BASE64 = /[^A-Za-z0-9+/=]/g
 /** Encoders write lines of 60 to 76 characters; a shorter one is the last. */
 const FULL_LINE = 60
+/** Of the characters of a line. Damage leaves more of them, text with its spaces and marks fewer. */
+const ENOUGH_BASE64 = 0.95
 /** A longer line is decoded before its end has arrived. */
 const LINE_LIMIT = 65_536
 
@@ -24,7 +26,7 @@ export function base64Decoder(): TransferDecoder {
     const content = text.trim()
     if (hasEnded || content === '') return []
     const clean = content.replace(NOT_BASE64, '')
-    if (isLast && run.length % 4 === 0 && clean !== content) {
+    if (isLast && run.length % 4 === 0 && isFooter(content, clean)) {
       hasEnded = true
       return []
     }
@@ -65,4 +67,8 @@ export function base64Decoder(): TransferDecoder {
       return Buffer.concat([...decoded, Buffer.from(run, 'base64')])
     },
   }
+}
+
+function isFooter(line: string, base64: string): boolean {
+  return /\s/.test(line) || base64.length < ENOUGH_BASE64 * line.length
 }

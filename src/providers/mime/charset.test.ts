@@ -41,6 +41,7 @@ describe('decoding text in a charset', () => {
     ['utf-7', 'Gr+APwA3w-e', 'Grüße'],
     ['unicode-1-1-utf-7', 'Gr+APwA3w-e', 'Grüße'],
     ['hz-gb-2312', 'a ~{2bJT~} ~~ b', 'a 测试 ~ b'],
+    ['hz', '~{2bJTSJ<~~}\n~{2bJT', '测试邮件\n测试'],
     ['iso-2022-kr', '\x1b$)C\x0eGQ1[\x0f abc', '한글 abc'],
     ['iso-2022-cn', '\x1b$)A\x0e2bJT\x0f abc', '测试 abc'],
     ['iso-2022-jp', '\x1b$BF|K\\8l\x1b(B abc', '日本語 abc'],

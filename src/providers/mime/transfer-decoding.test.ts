@@ -27,6 +27,17 @@ describe('a transfer encoding is decoded wherever the chunks end', () => {
     )
   })
 
+  it('decodes short base64 lines that are damaged, and not the text behind them', () => {
+    const lines = 'Grüße aus Köln, und noch ein Satz davor'.match(/.{1,9}/g)?.map((line) => Buffer.from(line)) ?? []
+    const damaged = Buffer.concat(lines).toString('base64').replace(/.{20}/g, '$&!\r\n')
+    fc.assert(
+      fc.property(sizes, (cuts) => {
+        const decoded = decodeInPieces('base64', `${damaged}\r\n-- \r\nlist footer\r\n`, cuts)
+        expect(decoded.equals(Buffer.concat(lines))).toBe(true)
+      }),
+    )
+  })
+
   it('decodes quoted-printable with soft line breaks', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 500 }), sizes, (bytes, cuts) => {
