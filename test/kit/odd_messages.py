@@ -411,6 +411,7 @@ def attachments():
     a, one, two = sentence(), blob(), blob()
     pdf = lambda disposition="attachment": file("r.pdf", one, "application/pdf", disposition)
     picture = part("image/png; name=p.png", b64(two), "Content-Transfer-Encoding: base64", "Content-ID: <p@x>", "Content-Disposition: inline; filename=p.png")
+    calendar = lines("BEGIN:VCALENDAR", f"UID:{fresh('')}", "END:VCALENDAR", "").encode()
     rows = [["r.pdf", digest(one)]]
     both = rows + [["p.png", digest(two)]]
     inside = mail({"Subject": "inner"}, f"inner text {fresh('')}")
@@ -427,7 +428,7 @@ def attachments():
         ("nested", tree("mixed", [inner("mixed", [text(a), pdf()]), picture]), both),
         ("a message", tree("mixed", [text(a), part('message/rfc822; name="m.eml"', inside, 'Content-Disposition: attachment; filename="m.eml"')]), [["m.eml", digest(as_bytes(inside))]]),
         ("a text file", tree("mixed", [text(a), file("n.txt", two, "text/plain"), pdf()]), [["n.txt", digest(two)], *rows]),
-        ("calendar file", tree("mixed", [text(a), file("i.ics", two, "text/calendar")]), [["i.ics", digest(two)]]),
+        ("calendar file", tree("mixed", [text(a), file("i.ics", calendar, "text/calendar")]), [["i.ics", digest(calendar)]]),
         ("type without a slash", tree("mixed", [text(a), file("r.pdf", one, "pdf")]), rows),
         ("two of one name", tree("mixed", [text(a), pdf(), file("r.pdf", two)]), [*rows, ["r.pdf", digest(two)]]),
         ("signed", tree("signed", [text(a), file("s.p7s", one, "application/pkcs7-signature")]), [["s.p7s", digest(one)]]),
@@ -460,8 +461,7 @@ def file_names():
     what, disposition, parameter = chance.choice(forms)
     fields = ["Content-Transfer-Encoding: base64", f"Content-Disposition: attachment{'; ' + disposition if disposition else ''}"]
     message = tree("mixed", [text(sentence()), part(f"application/octet-stream{parameter}", b64(content), *fields)])
-    shown = {"x" * 90 + ".pdf": "x" * 90 + ".pdf"}.get(name, name)
-    return what, message, {"files": [[shown, digest(content)]]}
+    return what, message, {"files": [[name, digest(content)]]}
 
 
 def decoding():

@@ -68,7 +68,7 @@ function moment(date: string | undefined): string | null {
 }
 
 export async function readByMailparser(message: Buffer): Promise<Reading> {
-  const read = await simpleParser(message, { skipHtmlToText: true, skipTextToHtml: true, skipImageLinks: true })
+  const read = await simpleParser(message, { skipImageLinks: true })
   const mailboxes = (field: AddressObject | AddressObject[] | undefined) =>
     [field ?? []].flat().flatMap(({ value }) => value.flatMap((one) => one.group ?? [one]))
   const from = mailboxes(read.from).find(({ address }) => address)

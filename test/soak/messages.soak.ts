@@ -97,9 +97,19 @@ function note(
   reading: Reading | null,
 ): void {
   const known = differences.get(what)
-  const shown = Object.keys(expected).map((name) => [name, reading?.[name as keyof Reading]])
+  const members = Object.keys(expected).flatMap((name) => JUDGED_BY[name] ?? name)
+  const shown = members.map((name) => [name, reading?.[name as keyof Reading]])
   const example = known?.example ?? JSON.stringify([expected, Object.fromEntries(shown)]).slice(0, 600)
   differences.set(what, { count: (known?.count ?? 0) + 1, example })
+}
+
+/** The members of a reading that decide on one that is expected, if they have other names. */
+const JUDGED_BY: Readonly<Record<string, readonly string[]>> = {
+  email: ['from'],
+  unquoted: ['text'],
+  has: ['text', 'html'],
+  absent: ['text', 'html'],
+  form: ['html'],
 }
 
 function report(

@@ -58,6 +58,14 @@ const CONTENTS: Record<string, string[]> = {
   ],
 }
 
+/** What the API shows of them after the change of another field. */
+const SHOWN = [
+  { body: expect.stringContaining('See both.'), attachments: [{ filename: 'fwd.eml' }, { filename: 'r.pdf' }] },
+  { body: expect.stringContaining('한글메일'), attachments: [] },
+  { body: expect.stringContaining('The body.'), attachments: [] },
+  { body: expect.stringContaining('Come.') },
+]
+
 describe.skipIf(!dovecotAvailable())('a draft that another program has written', () => {
   let server: Dovecot
   beforeAll(async () => {
@@ -90,6 +98,7 @@ describe.skipIf(!dovecotAvailable())('a draft that another program has written',
       for (const { id, subject } of drafts) {
         const changed = await api.put(`/drafts/${id}`, { subject: `New ${subject}` })
         expect([changed.status, changed.json.subject]).toEqual([200, `New ${subject}`])
+        expect(changed.json).toMatchObject(SHOWN[Number(subject)] ?? {})
       }
       const rows = await inDrafts((client) => client.fetchAll('1:*', { source: true, flags: true }))
       const saved = rows.map(({ source }) => (source ?? Buffer.alloc(0)).toString('latin1')).sort()

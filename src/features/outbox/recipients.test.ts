@@ -45,8 +45,13 @@ describe.skipIf(!dovecotAvailable())('the recipients of messages of an imap acco
       await becomes(body.outboxId, 'sent')
       return smtp.messages.map(({ to }) => to)
     }
-    const comma = await received('comma', ['From: Hans', 'Reply-To: Mueller, Hans <hans2@example.com>'])
-    expect(await replied(comma.id)).toEqual([['hans2@example.com']])
+    for (const [subject, header] of Object.entries({
+      'comma in From': ['From: Mueller, Hans <hans2@example.com>'],
+      'comma in Reply-To': ['From: Hans', 'Reply-To: Mueller, Hans <hans2@example.com>'],
+    })) {
+      const comma = await received(subject, header)
+      expect(await replied(comma.id)).toEqual([['hans2@example.com']])
+    }
 
     const nobody = await received('nobody', ['From: Hans', 'Reply-To: undisclosed-recipients:;'])
     const refused = await send({ replyToMessageId: nobody.id, body: 'Yes' })

@@ -48,7 +48,7 @@ describe.skipIf(!dovecotAvailable())('sending for an imap account', () => {
       user,
       [
         ...['From: Bob <bob@example.com>', `To: ${user}@acme.example`, 'Subject: Re: Hello'],
-        ...[`In-Reply-To: ${mail.messageId}`, 'Message-ID: <answer@example.com>', '', 'Thanks!', ''],
+        ...[`References: <first@example.com>${mail.messageId}`, 'Message-ID: <answer@example.com>', '', 'Thanks!', ''],
       ].join('\r\n'),
     )
     await eventually(async () => {
@@ -197,7 +197,8 @@ describe.skipIf(!dovecotAvailable())('sending for an imap account', () => {
     const { user, accountId, send, becomes } = await connected()
     const original = attachmentMail({
       ...{ from: 'Eve <eve@example.com>', subject: 'Report', messageId: '<r1@example.com>' },
-      headers: ['References: <r0@example.com>'],
+      // Some programs write no space between them.
+      headers: ['References: <root@example.com><r0@example.com>'],
       text: 'Größe '.repeat(500),
     })
     await server.deliver(user, original)
@@ -225,7 +226,11 @@ describe.skipIf(!dovecotAvailable())('sending for an imap account', () => {
     await becomes(forward.body.outboxId, 'sent')
     const [sentReply, sentForward] = await Promise.all(smtp.messages.map(({ raw }) => PostalMime.parse(raw)))
     expect(sentReply).toMatchObject({
-      ...{ subject: 'Re: Report', inReplyTo: '<r1@example.com>', references: '<r0@example.com> <r1@example.com>' },
+      ...{
+        subject: 'Re: Report',
+        inReplyTo: '<r1@example.com>',
+        references: '<root@example.com> <r0@example.com> <r1@example.com>',
+      },
       to: [{ address: 'eve@example.com', name: 'Eve' }],
       html: expect.stringContaining('cid:logo'),
     })
