@@ -254,6 +254,13 @@ describe.skipIf(!dovecotAvailable())('sending for an imap account', () => {
       const path = `/accounts/${accountId}/messages/${reply.body.result.messageId}`
       expect((await call('GET', path)).status).toBe(200)
     })
+    const sent = (await call('GET', `/accounts/${accountId}/messages/${reply.body.result.messageId}`)).body
+    const invitation = sent.attachments.find(({ filename }: Json) => filename === 'a.ics')
+    const again = await send({ ...HELLO, attachments: [{ messageId: sent.id, attachmentId: invitation.id }] })
+    await becomes(again.body.outboxId, 'sent')
+    expect(smtp.messages.at(-1)?.raw.toString()).toMatch(
+      /^Content-Type: text\/calendar; method=REQUEST; charset=UTF-8/im,
+    )
     const thread = async (id: string) => (await call('GET', `/accounts/${accountId}/messages/${id}`)).body.threadId
     expect(await thread(reply.body.result.messageId)).toBe(found.threadId)
   })

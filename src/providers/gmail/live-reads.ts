@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { type ByteRange, byteRange } from '../../lib/byte-stream.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type IdLiveReads, ProviderError } from '../contract/index.ts'
-import { allParts, attachmentName, cleanField } from '../mime/index.ts'
+import { allParts, attachmentName, fileType } from '../mime/index.ts'
 import { parser, type RestMailbox, type RestRequest } from '../rest/index.ts'
 import { COST, ME } from './client.ts'
 import { listLabels } from './folders.ts'
@@ -12,7 +12,6 @@ import { searchMailbox } from './search.ts'
 
 /** The longest response of a text read, in base64. */
 const MAX_TEXT_BYTES = 24 * 1024 * 1024
-const MAX_TYPE = 255
 
 const parseMessage = parser(Type.Object({ payload: Type.Unknown() }))
 const parseAttachment = parser(Type.Object({ data: Type.String() }))
@@ -64,7 +63,7 @@ export function gmailLiveReads(mailbox: RestMailbox, clock: Clock): IdLiveReads 
       const { root, gmailPart } = payloadParts((await readPayload(id, doing)).payload)
       const part = allParts(root).find((one) => one.id === partId && one.children.length === 0)
       if (part === undefined) throw new ProviderError('not_found', `${doing}: the message has no such part`)
-      const file = { contentType: cleanField(part.type, MAX_TYPE), filename: attachmentName(part) }
+      const file = { contentType: fileType(part), filename: attachmentName(part) }
       const { attachmentId, data } = gmailPart(part)
       if (attachmentId !== undefined) {
         const request = attachmentRequest(id, { attachmentId, data }, doing)

@@ -13,10 +13,10 @@ import {
   allParts,
   attachmentName,
   bodyPlan,
-  cleanField,
   composedBody,
   declaredCharset,
   describePart,
+  fileType,
   headerValue,
   type Part,
   parseHeaders,
@@ -39,7 +39,6 @@ const CHUNK_BYTES = 512 * 1024
 const MAX_BODY_BYTES = 4 * 1024 * 1024
 const MAX_HEADER_BYTES = 1024 * 1024
 const MAX_PART_HEADER_BYTES = 64 * 1024
-const MAX_TYPE = 255
 /** Text parts that are read; further ones are left out. */
 const MAX_TEXTS = 100
 
@@ -179,7 +178,7 @@ export function imapLiveReads(connection: () => RequestConnection, { clock, read
         throw new ProviderError('not_found', 'reading an attachment: the message has no such part')
       const { part, content } = found
       return {
-        contentType: cleanField(part.type, MAX_TYPE),
+        contentType: fileType(part),
         filename: attachmentName(part),
         sizeBytes: null,
         async read(range) {

@@ -3,8 +3,8 @@ import type { TransferDecoder } from './transfer-decoding.ts'
 const NOT_BASE64 = /[^A-Za-z0-9+/=]/g
 /** Encoders write lines of 60 to 76 characters; a shorter one is the last. */
 const FULL_LINE = 60
-/** Of the characters of a line. Damage leaves more of them, text with its spaces and marks fewer. */
-const ENOUGH_BASE64 = 0.95
+/** Of the characters of a line, but always one. Text has more that are not base64, and spaces. */
+const DAMAGED = 0.05
 /** A longer line is decoded before its end has arrived. */
 const LINE_LIMIT = 65_536
 
@@ -70,5 +70,5 @@ export function base64Decoder(): TransferDecoder {
 }
 
 function isFooter(line: string, base64: string): boolean {
-  return /\s/.test(line) || base64.length < ENOUGH_BASE64 * line.length
+  return /\s/.test(line) || line.length - base64.length > Math.max(1, DAMAGED * line.length)
 }

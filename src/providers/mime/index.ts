@@ -39,7 +39,7 @@ export {
 } from './headers.ts'
 export { limitReferences, readMessageIds } from './message-ids.ts'
 export { type ReadMessage, readMessage } from './message-reader.ts'
-export { allParts, declaredCharset, describePart, knownType, type Part, partOf } from './part.ts'
+export { allParts, declaredCharset, describePart, fileType, knownType, type Part, partOf } from './part.ts'
 export { type ComposedAttachment, type ComposedParts, composedParts } from './parts.ts'
 export {
   allRawParts,

@@ -1,3 +1,4 @@
+import { cleanText } from '../../lib/text.ts'
 import { cleanContentId } from './attachments.ts'
 import { type Header, headerValue } from './headers.ts'
 import { readParameters } from './parameters.ts'
@@ -8,6 +9,8 @@ export interface Part {
   id: string
   /** In lower case: `text/plain`. */
   type: string
+  /** Of the type, by the name in lower case. */
+  parameters: ReadonlyMap<string, string>
   charset: string | undefined
   /** How the lines of a text are to be joined (RFC 3676). */
   flow: 'fixed' | 'flowed' | 'flowed-delsp'
@@ -59,6 +62,7 @@ function descriptionOf(fields: PartFields, parentType: string | undefined): Part
     dispositionParameters.get('filename') || parameters.get('name') || dispositionParameters.get('name') || undefined
   return {
     type: type === '' ? defaultType(parentType) : knownType(type, filename),
+    parameters,
     charset: parameters.get('charset'),
     flow: flowOf(parameters),
     encoding: fields.encoding ?? '7bit',
@@ -104,6 +108,24 @@ export function knownType(value: string, filename: string | undefined): string {
   if (TYPE.test(type)) return type
   return type === '' || type.startsWith('text') || filename === undefined ? 'text/plain' : 'application/octet-stream'
 }
+
+/** Parameters that are about the message, not about the file. */
+const OF_MESSAGE = ['name', 'boundary', 'start', 'start-info', 'type']
+const MAX_TYPE = 255
+const MAX_PARAMETER = 80
+
+/** The type of a file with its parameters: `text/calendar; method=REQUEST; charset=UTF-8`. */
+export function fileType({ type, parameters }: Pick<Part, 'type' | 'parameters'>): string {
+  let full = cleanText(type).slice(0, MAX_TYPE)
+  for (const [name, value] of parameters) {
+    const isKept = TOKEN.test(name) && TOKEN.test(value) && value.length <= MAX_PARAMETER && !OF_MESSAGE.includes(name)
+    const longer = `${full}; ${name}=${value}`
+    if (isKept && longer.length <= MAX_TYPE) full = longer
+  }
+  return full
+}
+
+const TOKEN = /^[\w!#$%&'*+.^`{|}~-]+$/
 
 function flowOf(parameters: ReadonlyMap<string, string>): Part['flow'] {
   if (parameters.get('format')?.trim().toLowerCase() !== 'flowed') return 'fixed'

@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest'
+import { describeFields, fileType } from './part.ts'
+
+it.each([
+  ['text/calendar; method=REQUEST; charset="UTF-8"; name="invite.ics"', 'text/calendar; method=REQUEST; charset=UTF-8'],
+  ['TEXT/Plain; Charset=iso-8859-1; format=flowed', 'text/plain; charset=iso-8859-1; format=flowed'],
+  ['application/pdf', 'application/pdf'],
+  ['multipart/related; boundary=b; type="text/html"; start="<a>"', 'multipart/related'],
+  ['text/plain; x="a b"; y="\\"; z=\u0001; charset=utf-8', 'text/plain'],
+  [`text/plain; x=${'x'.repeat(81)}; charset=utf-8`, 'text/plain; charset=utf-8'],
+  ['nothing like a type', 'text/plain'],
+])('the type of a file with %j is %s', (value, expected) => {
+  expect(fileType(describeFields([{ name: 'Content-Type', value }]))).toBe(expected)
+})
