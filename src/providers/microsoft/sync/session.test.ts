@@ -99,6 +99,16 @@ describe('a mailbox at Graph', () => {
     expect(graph.peakConcurrency(USER)).toBeLessThanOrEqual(4)
   })
 
+  it('reads the header of a message whose sender Graph could not read', async () => {
+    await deliver('comma', 'inbox', plainMail({ subject: 'comma', from: 'Mueller, Hans <hans2@example.test>' }))
+    await deliver('plain')
+    const mirror = new MailboxMirror()
+    graph.calls.clear()
+    await mirror.sync(mail.openSession(access))
+    expect(mirror.bySubject('comma').message.from).toMatchObject({ email: 'hans2@example.test' })
+    expect(graph.calls.counts({ user: USER, part: true })['GET /v1.0/me/messages/{id}']).toBe(1)
+  })
+
   it('fetches the newest messages of the entire mailbox, not of each folder', async () => {
     for (let i = 1; i <= 6; i += 1) await deliver(`old ${i}`, 'archive')
     for (let i = 1; i <= 6; i += 1) await deliver(`late ${i}`)
