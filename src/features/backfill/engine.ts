@@ -183,7 +183,7 @@ export function backfillEngine(deps: BackfillEngineDeps) {
     if (error instanceof Outdated) return 'continue'
     const nowMs = clock.now()
     const about = { accountId: account.id, provider: account.provider, operation: 'backfill.read', error }
-    const verdict = verdictOf(error, row)
+    const verdict = verdictOf(error, row, account)
     switch (verdict.kind) {
       case 'deleted':
         return 'end'

@@ -1,7 +1,7 @@
 import { AppError } from '../../lib/errors.ts'
 import { backoffMs } from '../../lib/retry.ts'
 import { ProviderError } from '../../providers/contract/index.ts'
-import { StaleRead } from '../accounts/index.ts'
+import { type Account, StaleRead } from '../accounts/index.ts'
 import type { BackfillRow } from './store.ts'
 
 /** What follows a failed step. */
@@ -20,12 +20,14 @@ interface LogEntry {
 
 const RETRY = { baseMs: 2000, capMs: 10 * 60_000 }
 const MAX_ATTEMPTS = 10
+/** Long enough that no server locks the mailbox. */
+const REFUSED_MS = 60_000
 const MAX_STALE_READS = 5
 /** After so many reads that were stale. */
 const STALE_MS = 2000
 
 /** Rethrows what is a fault of the service itself. */
-export function verdictOf(error: unknown, { attempts }: BackfillRow): Verdict {
+export function verdictOf(error: unknown, { attempts }: BackfillRow, account: Pick<Account, 'status'>): Verdict {
   // Sync or the API changed something while it was read: reads it again.
   if (error instanceof StaleRead) {
     const isRepeated = attempts >= MAX_STALE_READS
@@ -44,6 +46,18 @@ export function verdictOf(error: unknown, { attempts }: BackfillRow): Verdict {
   if (!(error instanceof ProviderError)) throw error
   switch (error.kind) {
     case 'auth_expired':
+      // A single refusal may be a mistake of the server: sync tries again, and sets the status.
+      if (account.status !== 'auth_error' && attempts < MAX_ATTEMPTS) {
+        return {
+          kind: 'later',
+          delayMs: REFUSED_MS,
+          changes: { attempts: attempts + 1, lastError: 'The provider refused a login.' },
+          entry: {
+            level: 'info',
+            message: 'The provider refused a login of a historical sync. The next attempt follows.',
+          },
+        }
+      }
       return {
         kind: 'failed',
         reason: 'The provider refused the credentials of the account. Connect it again, then resume.',

@@ -107,9 +107,20 @@ it('waits while its account is paused, and continues with it', async () => {
   await status({ status: 'completed' })
 })
 
-it('fails when the credentials are refused, and can be resumed', async () => {
-  const { act, backfill, status, box, types, same } = await mailbox()
+it('waits after a refused login that sync has not confirmed', async () => {
+  const { act, backfill, status, box, types } = await mailbox()
   await act('start')
+  box.failuresOf.push({ on: BACKFILL, error: new ProviderError('auth_expired', 'no longer valid') })
+  await backfill.start()
+  await status({ status: 'running', lastError: 'The provider refused a login.' })
+  expect(await types()).toEqual(['sync.backfill_started'])
+})
+
+it('fails when the credentials are refused, and can be resumed', async () => {
+  const { act, backfill, status, box, types, same, db } = await mailbox()
+  await act('start')
+  // After many attempts it no longer waits for sync.
+  await db.transaction((tx) => tx.updateTable('backfills').set({ attempts: 10 }).execute())
   box.failuresOf.push({ on: BACKFILL, error: new ProviderError('auth_expired', 'no longer valid') })
   await backfill.start()
   await status({ status: 'failed', lastError: expect.stringContaining('refused the credentials') })
