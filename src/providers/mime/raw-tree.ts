@@ -45,7 +45,7 @@ const MAX_DEPTH = 100
 /** What follows the last of them is left out. */
 export const MAX_PARTS = 2000
 /** A list of 10,000 recipients has 600 kB. */
-export const MAX_HEADER_BYTES = 1024 * 1024
+const MAX_HEADER_BYTES = 1024 * 1024
 const LINES_PER_PAUSE = 2000
 
 /** Finds the parts of a message in its bytes. Linear, in one pass; never throws. `isWhole`: the bytes do not end before the message does. */
