@@ -52,8 +52,13 @@ type PartPlace = Omit<Part, keyof PartDescription> & {
   parentType?: string
 }
 
-export function partOf(fields: PartFields, { parentType, ...place }: PartPlace): Part {
-  return { ...descriptionOf(fields, parentType), ...place }
+export function partOf(fields: PartFields, place: PartPlace): Part {
+  return placed(descriptionOf(fields, place.parentType), place)
+}
+
+/** `place` may be another `Part`, of which the description does not count. */
+function placed(description: PartDescription, { id, encodedBytes, sizeBytes, children }: PartPlace): Part {
+  return { ...description, id, encodedBytes, sizeBytes, children }
 }
 
 function descriptionOf(fields: PartFields, parentType: string | undefined): PartDescription {
@@ -75,8 +80,8 @@ function descriptionOf(fields: PartFields, parentType: string | undefined): Part
 }
 
 /** What the header fields of a part say about it. */
-export function describePart(headers: readonly Header[], { parentType, ...place }: PartPlace): Part {
-  return { ...describeFields(headers, parentType), ...place }
+export function describePart(headers: readonly Header[], place: PartPlace): Part {
+  return placed(describeFields(headers, place.parentType), place)
 }
 
 /** The same without its place. `parentType`: of the multipart that contains the part. */
