@@ -62,9 +62,11 @@ export function readContents(
   const headers = parseHeaders(source.header, charset)
   const reader = new ContentReader(source, headers, sections)
   const plan = bodyPlan(withOwnFields(described, reader, charset))
+  const { text, snippet } = shownText(plan, (part) => reader.textOf(part))
   return {
     headers,
-    ...shownText(plan, (part) => reader.textOf(part)),
+    text,
+    snippet,
     attachments: attachmentsOf(
       plan,
       htmlForFiles(plan, (part) => reader.completeTextOf(part)),

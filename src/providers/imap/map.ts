@@ -4,7 +4,6 @@ import { sha256 } from '../../lib/sha256.ts'
 import type { RemoteMessage } from '../contract/index.ts'
 import {
   cleanField,
-  type Header,
   type HeaderFields,
   headerFields,
   isAutomaticMessage,
@@ -14,7 +13,7 @@ import {
   rawTree,
   readMessage,
 } from '../mime/index.ts'
-import { readContents, type Sections, type Source, TEXT_BYTES } from './contents.ts'
+import { type Contents, readContents, type Sections, type Source, TEXT_BYTES } from './contents.ts'
 import { hasFlag } from './flags.ts'
 import type { MessageSource } from './source.ts'
 
@@ -66,9 +65,10 @@ const TOO_LONG = 'the structure of this message is too large: attachments after 
 /** Maps a fetched row. Never throws: `error` says what could not be read. `header`: all of one that was cut off in the row. */
 export function remoteMessage(row: FetchMessageObject, context: MapContext, header?: Buffer): Mapped {
   const read = (sections?: Sections) => {
-    const { headers, missing, ...contents } = readContents(rowSource(row, header), row.bodyStructure, sections)
-    const message = messageOf(row, context, { fields: headerFields(headers), headers, ...contents })
-    return { message: row.bodyStructure === undefined ? { ...message, error: NO_STRUCTURE } : message, missing }
+    const contents = readContents(rowSource(row, header), row.bodyStructure, sections)
+    const message = messageOf(row, context, contents, headerFields(contents.headers))
+    if (row.bodyStructure === undefined) message.error = NO_STRUCTURE
+    return { message, missing: contents.missing }
   }
   try {
     return { ...read(), complete: (sections) => read(sections).message }
@@ -93,7 +93,7 @@ export async function messageOfSource(
 ): Promise<RemoteMessage> {
   try {
     const { fields, headers, shown, attachments } = await readMessage(source.bytes, source)
-    const message = messageOf(row, context, { fields, headers, attachments, ...shown })
+    const message = messageOf(row, context, { headers, attachments, ...shown }, fields)
     return source.isWhole ? message : { ...message, error: TOO_LONG }
   } catch (error) {
     return unreadable(row, context, error)
@@ -132,15 +132,13 @@ function simpleMessage(bytes: Buffer, bodyStart: number, type = 'text/plain', is
   }
 }
 
-interface MessageContents extends Pick<RemoteMessage, 'text' | 'snippet' | 'attachments'> {
-  headers: Header[]
-  fields: HeaderFields
-}
+type MessageContents = Pick<Contents, 'headers' | 'text' | 'snippet' | 'attachments'>
 
 function messageOf(
   row: FetchMessageObject,
   context: MapContext,
-  { headers, fields, text, snippet, attachments }: MessageContents,
+  { headers, text, snippet, attachments }: MessageContents,
+  fields: HeaderFields,
 ): RemoteMessage {
   const { unread, starred } = flagState(row.flags)
   // The spread is last: V8 needs microseconds for every member that follows one.

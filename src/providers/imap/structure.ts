@@ -1,16 +1,20 @@
 import type { MessageStructureObject } from 'imapflow'
 import { allParts, describePart, type Header, type Part, partOf } from '../mime/index.ts'
 
-const NONE: Readonly<Record<string, string>> = {}
+const NONE: ReadonlyMap<string, string> = new Map()
+
+function mapOf(members: Readonly<Record<string, string>> | undefined): ReadonlyMap<string, string> {
+  return members === undefined ? NONE : new Map(Object.entries(members))
+}
 
 /** The parts of a message as BODYSTRUCTURE describes them. */
 export function structureParts(node: MessageStructureObject): Part {
   const isMultipart = node.type.startsWith('multipart/')
   const fields = {
     type: node.type,
-    parameters: new Map(Object.entries(node.parameters ?? NONE)),
+    parameters: mapOf(node.parameters),
     disposition: node.disposition ?? '',
-    dispositionParameters: new Map(Object.entries(node.dispositionParameters ?? NONE)),
+    dispositionParameters: mapOf(node.dispositionParameters),
     encoding: node.encoding,
     contentId: node.id,
     contentLocation: node.location,
@@ -34,15 +38,11 @@ export function withOwnFields(part: Part, own: OwnFields, charset: string | unde
   }
   const headers = own.fieldsOf(part, charset)
   if (headers === undefined) return part
-  const described = describePart(headers, {
-    id: part.id,
-    encodedBytes: part.encodedBytes,
-    sizeBytes: undefined,
-    children: [],
-  })
+  const described = describePart(headers, part)
   // A multipart without a delimiter is a text.
-  const type = described.type.startsWith('multipart/') ? part.type : described.type
-  return { ...described, type, sizeBytes: own.sizeOf(described) }
+  if (described.type.startsWith('multipart/')) described.type = part.type
+  described.sizeBytes = own.sizeOf(described)
+  return described
 }
 
 interface OwnFields {

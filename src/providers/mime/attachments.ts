@@ -29,8 +29,7 @@ export function fileName(name: string): string {
 
 /** A Content-ID without angle brackets, as `cid:` links use it. */
 export function cleanContentId(id: string | undefined): string | undefined {
-  const bare = cleanText(id ?? '')
-    .trim()
-    .replace(/^<|>$/g, '')
+  if (id === undefined) return undefined
+  const bare = cleanText(id).trim().replace(/^<|>$/g, '')
   return bare === '' ? undefined : truncateText(bare, MAX_NAME)
 }

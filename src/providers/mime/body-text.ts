@@ -102,6 +102,7 @@ const MAX_TYPE = 255
  * hand: then those beside it that have a Content-ID count as shown.
  */
 export function attachmentsOf({ files }: BodyPlan, html: string | undefined): RemoteAttachment[] {
+  if (files.length === 0) return []
   const shown = html === undefined ? undefined : referencesOf(html)
   return files.slice(0, MAX_ATTACHMENTS).map(({ part, isRelated }) => ({
     id: part.id,

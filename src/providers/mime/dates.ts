@@ -19,9 +19,8 @@ interface Found {
  * 8601, dots or dashes between numbers, zones of any kind). A date without a zone, or with one that nobody knows, is UTC. Null if
  * a day, a month, a year or a time is missing.
  */
-export function readDate(value: string | undefined): number | null {
-  const text = withoutComments((value ?? '').slice(0, MAX_DATE)).trim()
-  const found = readIso(text) ?? readWords(text)
+export function readDate(value = ''): number | null {
+  const found = readUsual(value) ?? readAny(value)
   const { day, month, year, time, offsetMinutes = 0 } = found
   if (day === undefined || month === undefined || year === undefined || time === undefined) return null
   const ms = Date.UTC(year, month, day, hourOf(found), time.minute, time.second)
@@ -30,6 +29,27 @@ export function readDate(value: string | undefined): number | null {
   if (date.getUTCMonth() !== month) return null
   const instant = ms - offsetMinutes * MINUTE_MS
   return instant >= EARLIEST_MS && instant < LATEST_MS ? instant : null
+}
+
+const USUAL =
+  /^(?:[A-Z][a-z]{2}, )?(\d{1,2}) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) ([+-])(\d\d)(\d\d)(?: \([A-Z]{1,5}\))?$/
+
+/** What nearly every program writes, which takes a tenth of the time of all other forms. */
+function readUsual(value: string): Found | undefined {
+  const match = USUAL.exec(value)
+  const month = match === null ? -1 : SHORT_MONTHS.indexOf(match[2] ?? '')
+  if (match === null || month === -1) return undefined
+  const [, day, , year, hour, minute, second, sign, hours, minutes] = match
+  const time = { hour: Number(hour), minute: Number(minute), second: Number(second) }
+  const offset = Number(hours) * 60 + Number(minutes)
+  const isUsual = Number(day) >= 1 && Number(day) <= 31 && time.hour < 24 && time.minute < 60 && time.second < 60
+  if (!isUsual || Number(minutes) > 59 || offset > MAX_OFFSET) return undefined
+  return { day: Number(day), month, year: Number(year), time, offsetMinutes: sign === '-' ? -offset : offset }
+}
+
+function readAny(value: string): Found {
+  const text = withoutComments(value.slice(0, MAX_DATE)).trim()
+  return readIso(text) ?? readWords(text)
 }
 
 /** Of a clock of twelve hours, 12 is the first hour. */
@@ -128,6 +148,8 @@ const MONTHS = [
   'november',
   'december',
 ]
+
+const SHORT_MONTHS = MONTHS.map((name) => `${name[0]?.toUpperCase()}${name.slice(1, 3)}`)
 
 const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
 

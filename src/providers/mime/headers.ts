@@ -59,7 +59,7 @@ function cleaned({ name, value }: Header): Header {
 
 /** The first field of this name (in lower case), not decoded. */
 export function headerValue(headers: readonly Header[], name: string): string | undefined {
-  return headers.find((header) => header.name.toLowerCase() === name)?.value
+  return headers.find((header) => header.name.length === name.length && header.name.toLowerCase() === name)?.value
 }
 
 const MAX_NAME = 500

@@ -1,4 +1,5 @@
-import { cleanText } from '../../lib/text.ts'
+import { LRUCache } from 'lru-cache'
+import { cleanText, detached } from '../../lib/text.ts'
 import { decode } from './charset.ts'
 import { withoutComments } from './comments.ts'
 import { decodeWords } from './encoded-words.ts'
@@ -19,6 +20,20 @@ const MAX_PARAMETERS = 100
  * in quotes, percent escapes without a charset. The first of two parameters of one name counts.
  */
 export function readParameters(field: string): ParameterField {
+  if (field.length > SHORT_FIELD) return parsed(field)
+  const known = shortFields.get(field)
+  if (known !== undefined) return known
+  const own = detached(field)
+  const read = parsed(own)
+  shortFields.set(own, read)
+  return read
+}
+
+/** Most parts have one of a few types. */
+const shortFields = new LRUCache<string, ParameterField>({ max: 500 })
+const SHORT_FIELD = 100
+
+function parsed(field: string): ParameterField {
   const [value = '', ...pieces] = splitAtSemicolons(fieldOf(field))
   const plain = new Map<string, string>()
   const sections = new Map<string, Section[]>()

@@ -3,7 +3,7 @@ import { dashedLines } from './dashed-lines.ts'
 import { type Header, headerValue, parseHeaders } from './headers.ts'
 import { readParameters } from './parameters.ts'
 import { defaultType, describePart, knownType, type Part } from './part.ts'
-import { transferDecoder } from './transfer-decoding.ts'
+import { isEncoded, transferDecoder } from './transfer-decoding.ts'
 
 /** A message or a part of it as positions in the message's bytes, which may be only its beginning. */
 export interface RawPart {
@@ -275,6 +275,7 @@ export function allRawParts(root: RawPart): RawPart[] {
 
 /** The content of a part, its transfer encoding undone. */
 export function decodedContent(content: Buffer, encoding: string): Buffer {
+  if (!isEncoded(encoding)) return content
   const decoder = transferDecoder(encoding)
   return Buffer.concat([decoder.write(content), decoder.end()])
 }
