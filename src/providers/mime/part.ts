@@ -83,18 +83,7 @@ export function describePart(headers: readonly Header[], place: PartPlace): Part
 
 /** The same without its place. `parentType`: of the multipart that contains the part. */
 export function describeFields(headers: readonly Header[], parentType = ''): PartDescription {
-  const nowhere = { id: '', encodedBytes: 0, sizeBytes: undefined, children: [] }
-  const {
-    id: _,
-    encodedBytes: __,
-    sizeBytes: ___,
-    children: ____,
-    ...description
-  } = describePart(headers, {
-    ...nowhere,
-    parentType,
-  })
-  return description
+  return describePart(headers, { id: '', parentType, encodedBytes: 0, sizeBytes: undefined, children: [] })
 }
 
 function fieldsIn(headers: readonly Header[]): PartFields {
