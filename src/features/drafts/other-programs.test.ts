@@ -58,7 +58,7 @@ const CONTENTS: Record<string, string[]> = {
   ],
 }
 
-/** What the API shows of them after the change of another field. */
+/** The members that the API shows of each, once its subject has changed. */
 const SHOWN = [
   { body: expect.stringContaining('See both.'), attachments: [{ filename: 'fwd.eml' }, { filename: 'r.pdf' }] },
   { body: expect.stringContaining('한글메일'), attachments: [] },

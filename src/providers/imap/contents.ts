@@ -1,7 +1,7 @@
 import type { MessageStructureObject } from 'imapflow'
 import type { RemoteAttachment } from '../contract/index.ts'
 import {
-  allRawParts,
+  allParts,
   attachmentsOf,
   type BodyPlan,
   bodyPlan,
@@ -50,7 +50,7 @@ const MAX_MISSING = 3
 const MAX_MISSING_NAMES = 10
 const ENOUGH_TEXT = 4096
 
-/** What a message contains, from the server's structure, if it has one, and the beginning of the message. */
+/** Reads what a message contains, from the server's structure, if it has one, and the beginning of the message. */
 export function readContents(
   source: Source,
   structure: MessageStructureObject | undefined,
@@ -87,7 +87,7 @@ class ContentReader {
     this.#source = source
     this.#headers = headers
     this.#sections = sections
-    this.#raws = new Map(allRawParts(source.raw).map((raw) => [raw.id, raw]))
+    this.#raws = new Map(allParts(source.raw).map((raw) => [raw.id, raw]))
   }
 
   /** The raw part, if the server counts as we do and all of its header is at hand. */

@@ -1,8 +1,8 @@
 import type { ImapFlow } from 'imapflow'
 
-/** Of a message that has to be read whole, because its structure cannot be read. */
+/** A longer message without readable structure is read in part. */
 const MAX_SOURCE_BYTES = 8 * 1024 * 1024
-/** Of a header that is longer than what sync fetches of each. */
+/** A longer header is cut. */
 const MAX_HEADER_BYTES = 1024 * 1024
 /** Less than the limit of a literal on a sync connection. */
 const CHUNK_BYTES = 128 * 1024

@@ -85,7 +85,7 @@ export interface MapContext {
   attachments: RemoteAttachment[]
   nowMs: number
   error: string | null
-  /** Of a message that replies to another one or whose fields are damaged, where they could be read. */
+  /** Read for replies and for damaged fields. Absent where they could not be read. */
   headers?: readonly { name: string; value: string }[]
 }
 

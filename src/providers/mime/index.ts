@@ -42,7 +42,6 @@ export { type ReadMessage, readMessage } from './message-reader.ts'
 export { allParts, declaredCharset, describePart, fileType, knownType, type Part, partOf } from './part.ts'
 export { type ComposedAttachment, type ComposedParts, composedParts } from './parts.ts'
 export {
-  allRawParts,
   decodedContent,
   describeRawPart,
   exactSize,

@@ -4,7 +4,7 @@ import { bodyPlan } from './body-plan.ts'
 import { attachmentsOf, composedBody, htmlForFiles, partText, shownText } from './body-text.ts'
 import { type Header, type HeaderFields, headerFields } from './headers.ts'
 import { allParts, declaredCharset, type Part } from './part.ts'
-import { allRawParts, describeRawPart, exactSize, largeRawTree, type RawPart, rawFields } from './raw-tree.ts'
+import { describeRawPart, exactSize, largeRawTree, type RawPart, rawFields } from './raw-tree.ts'
 
 /** A message as it was read from its bytes. */
 export interface ReadMessage {
@@ -26,7 +26,7 @@ export async function readMessage(bytes: Buffer, { isWhole = true } = {}): Promi
   const described = await describe(bytes, raw)
   const charset = declaredCharset(described)
   const root = charset === undefined ? described : await describe(bytes, raw, charset)
-  const raws = new Map(allRawParts(raw).map((one) => [one.id, one]))
+  const raws = new Map(allParts(raw).map((one) => [one.id, one]))
   const contentOf = ({ id }: Part) => contentIn(bytes, raws.get(id))
   const headers = rawFields(bytes, raw, charset)
   const plan = bodyPlan(root)

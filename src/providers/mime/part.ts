@@ -138,8 +138,8 @@ function flowOf(parameters: ReadonlyMap<string, string>): Part['flow'] {
 }
 
 /** A part and all parts within it, in order. */
-export function allParts(root: Part): Part[] {
-  const parts: Part[] = []
+export function allParts<One extends { children: readonly One[] }>(root: One): One[] {
+  const parts: One[] = []
   const waiting = [root]
   for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
     parts.push(part)

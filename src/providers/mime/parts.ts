@@ -4,8 +4,8 @@ import { bodyPlan } from './body-plan.ts'
 import { composedBody, partText } from './body-text.ts'
 import { withoutFileName } from './content-type.ts'
 import { type Header, headerValue } from './headers.ts'
-import type { Part } from './part.ts'
-import { allRawParts, describeRawPart, largeRawTree, type RawPart, rawFields } from './raw-tree.ts'
+import { allParts, type Part } from './part.ts'
+import { describeRawPart, largeRawTree, type RawPart, rawFields } from './raw-tree.ts'
 import { transferDecoder } from './transfer-decoding.ts'
 
 /** A message of `composeMessage` as its parts, for providers that take large messages in pieces. */
@@ -30,7 +30,7 @@ export interface ComposedAttachment {
 /** Takes apart what `composeMessage` made. Finds positions only, so that the size of attachments costs no time. */
 export async function composedParts(raw: Buffer): Promise<ComposedParts> {
   const tree = await largeRawTree(raw)
-  const raws = new Map(allRawParts(tree).map((one) => [one.id, one]))
+  const raws = new Map(allParts(tree).map((one) => [one.id, one]))
   const contentOf = ({ id }: Part) => contentIn(raw, raws.get(id))
   const plan = bodyPlan(describeRawPart(raw, tree))
   const texts = new Set([...plan.text, ...plan.html])

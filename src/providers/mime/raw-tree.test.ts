@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { fc } from '../../../test/kit/random.ts'
-import { allRawParts, rawTree } from './raw-tree.ts'
+import { allParts } from './part.ts'
+import { rawTree } from './raw-tree.ts'
 
 const lines = (...all: string[]) => Buffer.from(all.join('\r\n'), 'latin1')
 
 function contents(source: Buffer, options = {}): [id: string, type: string, content: string][] {
-  const parts = allRawParts(rawTree(source, options)).filter(({ children }) => children.length === 0)
+  const parts = allParts(rawTree(source, options)).filter(({ children }) => children.length === 0)
   return parts.map(({ id, type, bodyStart, bodyEnd }) => [id, type, source.toString('latin1', bodyStart, bodyEnd)])
 }
 
@@ -144,7 +145,7 @@ describe('the parts of a message in its bytes', () => {
     fc.assert(
       fc.property(pieces, fc.boolean(), (all, isWhole) => {
         const source = Buffer.from(all.join(''), 'latin1')
-        for (const { start, bodyStart, bodyEnd } of allRawParts(rawTree(source, { isWhole }))) {
+        for (const { start, bodyStart, bodyEnd } of allParts(rawTree(source, { isWhole }))) {
           expect(start).toBeLessThanOrEqual(bodyStart)
           expect(bodyStart).toBeLessThanOrEqual(bodyEnd)
           expect(bodyEnd).toBeLessThanOrEqual(source.length)

@@ -3,7 +3,7 @@ import { dashedLines } from './dashed-lines.ts'
 import { type Header, headerValue, parseHeaders } from './headers.ts'
 import { readParameters } from './parameters.ts'
 import { defaultType, describePart, knownType, type Part } from './part.ts'
-import { isEncoded, transferDecoder } from './transfer-decoding.ts'
+import { transferDecoder } from './transfer-decoding.ts'
 
 /** A message or a part of it as positions in the message's bytes, which may be only its beginning. */
 export interface RawPart {
@@ -42,7 +42,7 @@ export const MAX_BOUNDARY = 200
 /** White space behind a delimiter, and its two dashes. */
 const MAX_PADDING = 100
 const MAX_DEPTH = 100
-/** What follows the last of them is left out. */
+/** Further parts are left out. */
 export const MAX_PARTS = 2000
 /** A list of 10,000 recipients has 600 kB. */
 const MAX_HEADER_BYTES = 1024 * 1024
@@ -262,22 +262,12 @@ export function rawFields(source: Buffer, { start, bodyStart }: RawPart, charset
   return parseHeaders(source.subarray(start, Math.min(bodyStart, start + MAX_HEADER_BYTES)), charset)
 }
 
-/** A part and all parts within it, in order. */
-export function allRawParts(root: RawPart): RawPart[] {
-  const parts: RawPart[] = []
-  const waiting = [root]
-  for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
-    parts.push(part)
-    waiting.push(...part.children.toReversed())
-  }
-  return parts
-}
-
 /** The content of a part, its transfer encoding undone. */
 export function decodedContent(content: Buffer, encoding: string): Buffer {
-  if (!isEncoded(encoding)) return content
   const decoder = transferDecoder(encoding)
-  return Buffer.concat([decoder.write(content), decoder.end()])
+  const bytes = decoder.write(content)
+  const rest = decoder.end()
+  return rest.length === 0 ? bytes : Buffer.concat([bytes, rest])
 }
 
 const MAX_COUNTED = 64 * 1024

@@ -8,13 +8,6 @@ export interface TransferDecoder {
   end(): Buffer
 }
 
-const PLAIN = /^\s*(?:7bit|8bit|binary)\s*$/i
-
-/** Whether the content has to be decoded. */
-export function isEncoded(encoding: string): boolean {
-  return !PLAIN.test(encoding)
-}
-
 /** Passes the bytes of an unknown encoding through unchanged. */
 export function transferDecoder(encoding: string): TransferDecoder {
   switch (encodingName(encoding)) {

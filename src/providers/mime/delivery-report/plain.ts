@@ -1,7 +1,8 @@
 import { type Header, headerValue, parseHeaders } from '../headers.ts'
+import { charsetParameter } from '../parameters.ts'
 import { htmlToText } from '../text.ts'
 import type { ReportedRecipient } from './report.ts'
-import { decodedBody, parameterOf, type ReportPart, readParts } from './report-part.ts'
+import { decodedBody, type ReportPart, readParts } from './report-part.ts'
 import { cleanAddress, described, type Found, linesOf, MAX_RECIPIENTS } from './status.ts'
 import { wordedReport } from './worded.ts'
 
@@ -48,7 +49,10 @@ function textOf(message: ReportPart, parts: readonly ReportPart[]): string {
   const plain = parts.find(({ type }) => type === 'text/plain')
   const html = parts.find(({ type }) => type === 'text/html')
   const body = plain ?? html ?? message
-  const text = linesOf(decodedBody(body, MAX_PART_BYTES), parameterOf(body, 'charset'))
+  const text = linesOf(
+    decodedBody(body, MAX_PART_BYTES),
+    charsetParameter(headerValue(body.headers, 'content-type') ?? ''),
+  )
   return body.type === 'text/html' ? htmlToText(text) : text
 }
 

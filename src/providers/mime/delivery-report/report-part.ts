@@ -1,7 +1,5 @@
 import { type Header, headerValue } from '../headers.ts'
-import { readParameters } from '../parameters.ts'
-import { type RawPart, rawFields, rawTree } from '../raw-tree.ts'
-import { transferDecoder } from '../transfer-decoding.ts'
+import { decodedContent, type RawPart, rawFields, rawTree } from '../raw-tree.ts'
 
 /** A message or a part of one. */
 export interface ReportPart {
@@ -27,13 +25,8 @@ function partOf(bytes: Buffer, raw: RawPart): ReportPart {
   }
 }
 
-/** A parameter of the content type. */
-export function parameterOf({ headers }: Pick<ReportPart, 'headers'>, name: string): string | undefined {
-  return readParameters(headerValue(headers, 'content-type') ?? '').parameters.get(name)
-}
-
 /** The beginning of the body, decoded. */
 export function decodedBody({ headers, body }: ReportPart, maxBytes: number): Buffer {
-  const decoder = transferDecoder(headerValue(headers, 'content-transfer-encoding') ?? '')
-  return Buffer.concat([decoder.write(body.subarray(0, maxBytes)), decoder.end()]).subarray(0, maxBytes)
+  const encoding = headerValue(headers, 'content-transfer-encoding') ?? ''
+  return decodedContent(body.subarray(0, maxBytes), encoding).subarray(0, maxBytes)
 }

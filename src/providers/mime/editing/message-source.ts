@@ -1,6 +1,6 @@
 import { TURN_MS, yieldIfHeld } from '../../../lib/event-loop.ts'
-import { describeFields, type PartDescription } from '../part.ts'
-import { allRawParts, largeRawTree, MAX_PARTS, type RawPart, rawFields } from '../raw-tree.ts'
+import { allParts, describeFields, type PartDescription } from '../part.ts'
+import { largeRawTree, MAX_PARTS, type RawPart, rawFields } from '../raw-tree.ts'
 
 /** A header field with its bytes: its folds and its line end. */
 export interface Field {
@@ -47,7 +47,7 @@ const LINES_PER_PAUSE = 500
  */
 export async function readSource(source: Buffer): Promise<MessageSource | undefined> {
   const raw = await largeRawTree(source)
-  if (allRawParts(raw).length >= MAX_PARTS) return undefined
+  if (allParts(raw).length >= MAX_PARTS) return undefined
   const root = await partOf({ source, fields: 0 }, raw)
   return root && { root, lineEnd: lineEndOf(source) }
 }
