@@ -26,9 +26,9 @@ export const TEXT_BYTES = 16 * 1024
 export interface Source {
   /** Its header, as far as it was read. */
   header: Buffer
-  /** The header and what follows it. */
+  /** What the parts are found in: the header and what follows it, or the content of a message that is one part. */
   bytes: Buffer
-  /** Its parts. */
+  /** The parts. */
   raw: RawPart
   /** False when the message goes on behind them. */
   isWhole: boolean

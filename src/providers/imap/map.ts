@@ -71,7 +71,8 @@ export function remoteMessage(row: FetchMessageObject, context: MapContext, head
     return { message, missing: contents.missing }
   }
   try {
-    return { ...read(), complete: (sections) => read(sections).message }
+    const { message, missing } = read()
+    return { message, missing, complete: (sections) => read(sections).message }
   } catch (error) {
     const message = unreadable(row, context, error)
     return { message, missing: [], complete: () => message }
@@ -109,23 +110,28 @@ function unreadable(row: FetchMessageObject, context: MapContext, error: unknown
 
 /** The beginning of a message. Behind a header that was cut off, its parts are unknown. */
 function sourceOf(header: Buffer, head: Buffer, structure: MessageStructureObject | undefined): Source {
-  const isCut = header.length >= MAX_HEADER_BYTES
-  const bytes = isCut ? header : Buffer.concat([header, head])
-  const isWhole = !isCut && head.length < TEXT_BYTES
-  const isSimple = isCut || (structure !== undefined && !structure.type.startsWith('multipart/'))
-  const raw = isSimple ? simpleMessage(bytes, header.length, structure?.type, isWhole) : rawTree(bytes, { isWhole })
-  return { header, bytes, raw, isWhole }
+  const type = structure?.type ?? 'text/plain'
+  if (header.length >= MAX_HEADER_BYTES) {
+    const { length } = header
+    return { header, bytes: header, raw: singlePart(type, length, length, false), isWhole: false }
+  }
+  const isWhole = head.length < TEXT_BYTES
+  // Most messages have no parts to search for.
+  if (structure !== undefined && !type.startsWith('multipart/')) {
+    return { header, bytes: head, raw: singlePart(type, 0, head.length, isWhole), isWhole }
+  }
+  const bytes = Buffer.concat([header, head])
+  return { header, bytes, raw: rawTree(bytes, { isWhole }), isWhole }
 }
 
-/** Most messages have no parts to search for. */
-function simpleMessage(bytes: Buffer, bodyStart: number, type = 'text/plain', isComplete: boolean): RawPart {
+function singlePart(type: string, bodyStart: number, bodyEnd: number, isComplete: boolean): RawPart {
   return {
     id: '1',
     parentType: '',
     type: knownType(type, undefined),
     start: 0,
     bodyStart,
-    bodyEnd: bytes.length,
+    bodyEnd,
     isComplete,
     delimiters: undefined,
     children: [],

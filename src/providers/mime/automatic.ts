@@ -6,18 +6,16 @@ import type { Header } from './headers.ts'
  * RFC 3834, by the fields of older programs, and by the subject. A person's message that a mailing list distributes is none.
  */
 export function isAutomaticMessage(headers: readonly Header[], subject: string): boolean {
-  const names = headers.map(({ name }) => name.toLowerCase())
-  const isFromList = names.some((name) => LIST_FIELDS.has(name))
-  const isSigned = names.some((name, index) => {
-    const isSign = SIGNS.get(name)
-    return isSign?.((headers[index]?.value ?? '').slice(0, MAX_CHARS).trim().toLowerCase(), isFromList)
-  })
+  const isFromList = headers.some(({ name }) => LIST_FIELDS.has(name.toLowerCase()))
+  const isSigned = headers.some(({ name, value }) =>
+    SIGNS.get(name.toLowerCase())?.(value.slice(0, MAX_CHARS).trim().toLowerCase(), isFromList),
+  )
   return isSigned || isAutomaticSubject(subject)
 }
 
 /** Whether a subject begins as those of out-of-office notes do, in the languages of mail programs. */
 export function isAutomaticSubject(subject: string): boolean {
-  if (PLAIN.test(subject) && !BEGINNINGS.has(subject.slice(0, 2).toLowerCase())) return false
+  if (PLAIN.test(subject) && !BEGINNINGS.has(subject.slice(0, 3).toLowerCase())) return false
   const text = subject
     .slice(0, MAX_CHARS)
     .normalize('NFC')
@@ -27,9 +25,9 @@ export function isAutomaticSubject(subject: string): boolean {
   return AUTOMATIC_SUBJECTS.some((beginning) => text.startsWith(beginning))
 }
 
-/** Two letters of which no accent follows. Few other subjects begin with those of automatic ones, so most need no normalizing. */
-const PLAIN = /^[a-z]{2}[\x20-\x7e]/i
-const BEGINNINGS: ReadonlySet<string> = new Set(AUTOMATIC_SUBJECTS.map((beginning) => beginning.slice(0, 2)))
+/** Three characters that no accent follows. Few other subjects begin with those of automatic ones, so most need no normalizing. */
+const PLAIN = /^[a-z]{2}[\x20-\x7e]{2}/i
+const BEGINNINGS: ReadonlySet<string> = new Set(AUTOMATIC_SUBJECTS.map((beginning) => beginning.slice(0, 3)))
 
 const MAX_CHARS = 200
 

@@ -25,7 +25,7 @@ const [CR, LF] = [0x0d, 0x0a]
 
 /** The bytes with LF as line ends. In a string of many lines, the same would take ten times as long. */
 function withLineFeeds(bytes: Buffer, charset = ''): Buffer {
-  if (!bytes.includes(LINE_END) || /utf-?(?:16|32)|ucs|unicode/i.test(charset)) return bytes
+  if (!bytes.includes(CR) || /utf-?(?:16|32)|ucs|unicode/i.test(charset)) return bytes
   const lines = Buffer.allocUnsafe(bytes.length)
   let length = 0
   for (let at = 0; at < bytes.length; at += 1) {
@@ -36,8 +36,6 @@ function withLineFeeds(bytes: Buffer, charset = ''): Buffer {
   }
   return lines.subarray(0, length)
 }
-
-const LINE_END = Buffer.from('\r\n')
 
 /** Text and HTML as a message shows them. Each is null when no part of the message has this form. */
 export function composedBody(

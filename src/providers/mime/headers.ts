@@ -26,35 +26,38 @@ const MAX_FIELDS = 5000
 export function parseHeaders(block: Buffer, charset?: string): Header[] {
   const text = isUtf8(withoutLastCharacter(block)) ? block.toString('utf8') : undefined
   const headers = splitFields(text ?? block.toString('latin1'))
-  if (text !== undefined) return headers.map(cleaned)
+  if (text === undefined) decodeValues(headers, charset)
+  for (const header of headers) header.value = cleanText(header.value).trim()
+  return headers
+}
+
+/** Decodes values that have a byte in each character. */
+function decodeValues(headers: readonly Header[], charset: string | undefined): void {
   const declared = charsetParameter(headerValue(headers, 'content-type') ?? '') ?? charset
-  return headers.map(({ name, value }) => cleaned({ name, value: decode(Buffer.from(value, 'latin1'), declared) }))
+  for (const header of headers) header.value = decode(Buffer.from(header.value, 'latin1'), declared)
 }
 
 /** A block that was cut off may end within a character. */
 function withoutLastCharacter(block: Buffer): Buffer {
   let end = block.length
   while (end > 0 && block.length - end < 4 && (block[end - 1] ?? 0) >= 0x80) end -= 1
-  return block.subarray(0, end)
+  return end === block.length ? block : block.subarray(0, end)
 }
 
 function splitFields(block: string): Header[] {
-  const headers: { name: string; lines: string[] }[] = []
+  const headers: Header[] = []
   for (const line of block.split(/\r\n|\n|\r/, MAX_LINES)) {
     if (line.startsWith(' ') || line.startsWith('\t')) {
-      headers.at(-1)?.lines.push(line.trim())
+      const folded = headers.at(-1)
+      if (folded !== undefined) folded.value += ` ${line.trim()}`
       continue
     }
     if (headers.length === MAX_FIELDS) break
     const colon = line.indexOf(':')
     const name = line.slice(0, colon).trim()
-    if (colon > 0 && /^[\x21-\x7e]+$/.test(name)) headers.push({ name, lines: [line.slice(colon + 1)] })
+    if (colon > 0 && /^[\x21-\x7e]+$/.test(name)) headers.push({ name, value: line.slice(colon + 1) })
   }
-  return headers.map(({ name, lines }) => ({ name, value: lines.join(' ') }))
-}
-
-function cleaned({ name, value }: Header): Header {
-  return { name, value: cleanText(value).trim() }
+  return headers
 }
 
 /** The first field of this name (in lower case), not decoded. */
@@ -148,5 +151,8 @@ function decodedWords(value: string, limit: number): string {
 
 /** A field as one line, truncated. */
 export function cleanField(value: string, limit: number): string {
-  return truncateText(cleanText(value).replace(/\s+/g, ' ').trim(), limit)
+  return truncateText(cleanText(value).replace(WHITE_SPACE, ' ').trim(), limit)
 }
+
+/** Runs of it, but for a single space, which most are. */
+const WHITE_SPACE = /(?! \S)\s+/g

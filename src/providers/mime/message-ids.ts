@@ -11,6 +11,7 @@ const MAX_FIELD = 256 * 1024
  * programs write in In-Reply-To, are none.
  */
 export function readMessageIds(value: string): string[] {
+  if (value === '') return []
   const text = cleanText(withoutComments(decodeWords(value.slice(0, MAX_FIELD))))
   const bracketed = readBracketed(text)
   const found = bracketed.length > 0 ? bracketed : readBare(text)

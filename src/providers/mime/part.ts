@@ -139,6 +139,7 @@ function flowOf(parameters: ReadonlyMap<string, string>): Part['flow'] {
 
 /** A part and all parts within it, in order. */
 export function allParts<One extends { children: readonly One[] }>(root: One): One[] {
+  if (root.children.length === 0) return [root]
   const parts: One[] = []
   const waiting = [root]
   for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {

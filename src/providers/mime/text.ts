@@ -16,11 +16,13 @@ export function snippet(text: string): string {
 
 /** Joins lines, without white space and the invisible characters that newsletters pad their preview with. */
 export function oneLine(text: string, limit: number): string {
-  const line = text.slice(0, limit * 4).replace(INVISIBLE, ' ')
+  const line = text.slice(0, limit * 4).replace(PADDING, ' ')
   return truncateText(cleanText(line).trim(), limit)
 }
 
-const INVISIBLE = /(?:\s|\u00ad|\u034f|[\u200b-\u200f]|\u2060|\ufeff)+/g
+const INVISIBLE = String.raw`(?:\s|\u00ad|\u034f|[\u200b-\u200f]|\u2060|\ufeff)`
+/** Runs of them, but for a single space, which most are. */
+const PADDING = new RegExp(`(?! (?!${INVISIBLE}))${INVISIBLE}+`, 'g')
 
 /** The words of an HTML body, for search and snippets; never show them as HTML. Linear in the length. */
 export function htmlToText(html: string): string {

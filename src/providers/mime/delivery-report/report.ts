@@ -62,7 +62,10 @@ const FAILURE =
 
 /** Reports of read messages and of spam complaints have another type. */
 function isReport(headers: readonly Header[]): boolean {
-  const { value, parameters } = readParameters(headerValue(headers, 'content-type') ?? '')
+  const contentType = headerValue(headers, 'content-type') ?? ''
+  // Few messages need the parameters.
+  if (!/report/i.test(contentType)) return false
+  const { value, parameters } = readParameters(contentType)
   return value === REPORT && REPORT_TYPES.includes((parameters.get('report-type') ?? 'delivery-status').toLowerCase())
 }
 
