@@ -6,6 +6,7 @@ import { eventsPage } from './generated/events.mjs'
 import { openApiFile } from './generated/openapi.mjs'
 import { portalTypes } from './generated/portal-types.mjs'
 import { envExample, settingsPage } from './generated/settings.mjs'
+import { updateZoneTable } from './zone-table.mjs'
 
 const FILES = {
   '.env.example': envExample,
@@ -18,6 +19,9 @@ const FILES = {
 
 process.chdir(new URL('..', import.meta.url).pathname)
 const onlyCheck = process.argv.includes('--check')
+// A machine with an older or newer database than the shipped one is no reason to fail.
+const zones = onlyCheck ? undefined : updateZoneTable()
+if (zones !== undefined) console.log(`wrote the zones of ${zones}`)
 for (const [file, make] of Object.entries(FILES)) {
   const text = await make()
   if (existsSync(file) && readFileSync(file, 'utf8') === text) continue

@@ -15,6 +15,7 @@ import {
   Skip,
   skipped,
   type TimeSource,
+  timeZonesCheck,
   webhooksCheck,
 } from '../features/doctor/index.ts'
 import { activeEndpoints } from '../features/webhooks/index.ts'
@@ -24,6 +25,7 @@ import { addressGuard, resolver } from '../infra/net/index.ts'
 import { inspectRedis } from '../infra/redis/index.ts'
 import { checkKeys } from '../infra/secrets/index.ts'
 import { sleep } from '../lib/abort.ts'
+import { zoneDatabase } from '../lib/calendar/zone-data/database.ts'
 import { type Clock, clockAhead, systemClock } from '../lib/clock.ts'
 import { lazy } from '../lib/lazy.ts'
 import { rethrowProgrammingError } from '../lib/programming-errors.ts'
@@ -92,6 +94,7 @@ export function doctor(config: Config, { clock = systemClock, ca }: DoctorOption
       { name: 'gmail push', run: () => pubsubWorks(config, clock) },
       webhooksCheck({ targets: async () => activeEndpoints((await readable()).read), guard, clock, ca }),
       clockCheck(times),
+      timeZonesCheck(zoneDatabase, clock),
     ],
     async close() {
       const closing = open()

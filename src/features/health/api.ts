@@ -102,6 +102,14 @@ export const detailedSchema = responseOf(
       gmailPush: Type.Object({ ...gmailPush.properties, problem: probed.problem, remedy }),
       onboarding,
       license,
+      timeZones: Type.Object(
+        {
+          source: Type.Enum(['shipped', 'system', 'runtime'], { type: 'string' }),
+          version: Type.String({ examples: ['2026f'] }),
+          released: Type.String({ format: 'date', description: 'When this version, or an older one, was packaged.' }),
+        },
+        { description: 'The time zone database of this instance: the newest of those that are at hand.' },
+      ),
       instances: nullable(
         Type.Integer({ description: 'Running instances; null while the database does not respond.' }),
       ),

@@ -3,6 +3,7 @@ import type { Cache } from '../../infra/cache/index.ts'
 import type { Db } from '../../infra/db/index.ts'
 import type { Queue } from '../../infra/queue/index.ts'
 import { cached } from '../../lib/cached.ts'
+import { zoneDatabase } from '../../lib/calendar/zone-data/database.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isoTime } from '../../lib/time.ts'
 import type { Detailed, Reason, Summary } from './api.ts'
@@ -214,6 +215,7 @@ export function health(deps: HealthDeps): Health {
         ...common(checked),
         gmailPush: gmailPushState(),
         search: searchState(),
+        timeZones: timeZones(),
         instances: checked.figures?.instances ?? null,
         ...measured,
         version: deps.version,
@@ -236,6 +238,11 @@ export function health(deps: HealthDeps): Health {
       return (await check()).isDatabaseReadable ? undefined : 'The database does not respond.'
     },
   }
+}
+
+function timeZones(): Detailed['timeZones'] {
+  const { source, version, released } = zoneDatabase()
+  return { source, version, released }
 }
 
 function remedyOf(provider: 'memory' | 'database' | 'postgres' | 'redis', engine: Db['engine']): string {

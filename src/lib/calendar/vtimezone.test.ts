@@ -37,11 +37,11 @@ describe('describeZone', () => {
     ])
     expect(described('Asia/Kolkata').components).toHaveLength(1)
     // Ramadan follows the moon.
-    expect(described('Africa/Casablanca').components.length).toBeGreaterThan(15)
+    expect(described('Asia/Gaza').components.length).toBeGreaterThan(15)
   })
 
   it.each([
-    ...['Europe/Berlin', 'America/New_York', 'Australia/Sydney', 'Asia/Kolkata', 'UTC', 'Africa/Casablanca'],
+    ...['Europe/Berlin', 'America/New_York', 'Australia/Sydney', 'Asia/Kolkata', 'UTC', 'America/Havana'],
     ...['Australia/Lord_Howe', 'Pacific/Chatham', 'America/Santiago', 'Africa/Cairo'],
   ])('is recognised without its name: %s', (name) => {
     const component = described(name)

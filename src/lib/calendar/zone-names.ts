@@ -29,12 +29,8 @@ export function ianaZone(given: string): string | undefined {
   )
 }
 
-/** `Intl` ignores case. A usual spelling is kept, because the canonical name may be an older one, such as Asia/Calcutta. */
 function spelled(name: string): string | undefined {
-  const canonical = zoneOf(name)?.canonicalName
-  if (canonical === undefined) return undefined
-  const isUsual = name.split('/').every((segment) => /^[A-Z](?:.*[a-z]|[A-Z\d+-]*$)/.test(segment))
-  return isUsual && canonical.toLowerCase() !== name.toLowerCase() ? name : canonical
+  return zoneOf(name)?.name
 }
 
 function withoutComment(name: string): string | undefined {

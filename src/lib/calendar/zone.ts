@@ -1,12 +1,13 @@
 import { civilDate, DAY_MS, dayOf } from './days.ts'
+import type { ReadOffset } from './zone-data/clock.ts'
+import { spelledZone, zoneDatabase } from './zone-data/database.ts'
 
-/** The UTC offsets of an IANA zone. Wall clocks are milliseconds as if they were UTC. */
+/** The UTC offsets of a zone. Wall clocks are milliseconds as if they were UTC. */
 export interface Zone {
+  /** As IANA spells it. */
   readonly name: string
-  /** As `Intl` calls it, which may be an older name. */
-  readonly canonicalName: string
   toLocal(utcMs: number): number
-  /** What is added to UTC. Costs one call of `Intl`, and does not compute the changes of the year as the other methods do. */
+  /** What is added to UTC. Does not compute the changes of the year, as the other methods do. */
   readOffset(utcMs: number): number
   /**
    * A local time that a clock change skips is read with the offset before the change; one that occurs twice is the first of
@@ -37,19 +38,12 @@ interface Segment {
 const SAMPLE_MS = 10 * DAY_MS
 const MAX_YEARS = 300
 const MAX_ZONES = 300
-const NAME = /^[A-Za-z][\w+\-/]{1,63}$/
-/** Local mean time applies to everything before. */
-const FIRST_MS = dayOf(1800, 1, 1) * DAY_MS
 
-/**
- * Offsets computed once, because one call of `Intl` takes a microsecond and a series has thousands of instances. A cache of
- * constants, limited in size.
- */
-const zones = new Map<string, IntlZone>()
+/** By the name as it is spelled. A cache of constants, limited in size. */
+const zones = new Map<string, Zone>()
 
 export const UTC: Zone = {
   name: 'UTC',
-  canonicalName: 'UTC',
   toLocal: (utcMs) => utcMs,
   readOffset: () => 0,
   toUtc: (localMs) => localMs,
@@ -57,45 +51,31 @@ export const UTC: Zone = {
   changes: () => [],
 }
 
-/** Undefined unless the name is in the time zone database. */
-export function zoneOf(name: string): Zone | undefined {
-  if (name === 'UTC') return UTC
+/** The case of the name does not matter. Undefined unless it is in the time zone database. */
+export function zoneOf(given: string): Zone | undefined {
+  const name = given === 'UTC' ? given : spelledZone(given)
+  if (name === undefined || name === 'UTC') return name === undefined ? undefined : UTC
   const known = zones.get(name)
   if (known !== undefined) return known
-  if (!NAME.test(name)) return undefined
-  let zone: IntlZone
-  try {
-    zone = new IntlZone(name)
-  } catch (error) {
-    if (error instanceof RangeError) return undefined
-    throw error
-  }
+  const read = zoneDatabase().read(name)
+  if (read === undefined) return undefined
+  const zone = new MeasuredZone(name, read)
   const oldest = zones.size >= MAX_ZONES ? zones.keys().next().value : undefined
   if (oldest !== undefined) zones.delete(oldest)
   zones.set(name, zone)
   return zone
 }
 
-class IntlZone implements Zone {
+/** A zone of which the offset at any instant can be read. Those of a year are computed once, because a series has thousands of instances. */
+class MeasuredZone implements Zone {
   readonly name: string
-  readonly canonicalName: string
-  readonly #format: Intl.DateTimeFormat
+  readonly #read: ReadOffset
   readonly #years = new Map<number, Segment[]>()
   #latest: Segment = { from: 0, until: 0, offset: 0 }
 
-  constructor(name: string) {
+  constructor(name: string, read: ReadOffset) {
     this.name = name
-    this.#format = new Intl.DateTimeFormat('en-US', {
-      timeZone: name,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    })
-    this.canonicalName = this.#format.resolvedOptions().timeZone
+    this.#read = read
   }
 
   toLocal(utcMs: number): number {
@@ -103,7 +83,7 @@ class IntlZone implements Zone {
   }
 
   readOffset(utcMs: number): number {
-    return this.#measure(utcMs)
+    return this.#read(utcMs)
   }
 
   toUtc(localMs: number): number {
@@ -143,7 +123,7 @@ class IntlZone implements Zone {
   #segmentAt(utcMs: number): Segment {
     const { year } = civilDate(Math.floor(utcMs / DAY_MS))
     const found = this.#yearOf(year).find(({ until }) => utcMs < until)
-    return found ?? { from: utcMs, until: utcMs + 1, offset: this.#measure(utcMs) }
+    return found ?? { from: utcMs, until: utcMs + 1, offset: this.#read(utcMs) }
   }
 
   #yearOf(year: number): Segment[] {
@@ -160,10 +140,10 @@ class IntlZone implements Zone {
     const end = dayOf(year + 1, 1, 1) * DAY_MS
     const segments: Segment[] = []
     let from = dayOf(year, 1, 1) * DAY_MS
-    let offset = this.#measure(from)
+    let offset = this.#read(from)
     for (let atMs = from; atMs < end; atMs += SAMPLE_MS) {
       const nextMs = Math.min(atMs + SAMPLE_MS, end)
-      const next = this.#measure(nextMs)
+      const next = this.#read(nextMs)
       if (next === offset) continue
       const until = this.#changeBetween(atMs, nextMs, offset)
       segments.push({ from, until, offset })
@@ -179,17 +159,9 @@ class IntlZone implements Zone {
     let [same, other] = [fromMs, toMs]
     while (other - same > 1000) {
       const middle = same + Math.floor((other - same) / 2000) * 1000
-      if (this.#measure(middle) === offset) same = middle
+      if (this.#read(middle) === offset) same = middle
       else other = middle
     }
     return other
-  }
-
-  #measure(utcMs: number): number {
-    const atMs = Math.floor(Math.max(utcMs, FIRST_MS) / 1000) * 1000
-    const [month = 0, day = 0, year = 0, hours = 0, minutes = 0, seconds = 0] = (
-      this.#format.format(atMs).match(/\d+/g) ?? []
-    ).map(Number)
-    return dayOf(year, month, day) * DAY_MS + (hours * 3600 + minutes * 60 + seconds) * 1000 - atMs
   }
 }

@@ -64,14 +64,14 @@ describe('open hours on the date of a clock change', () => {
     ],
     ['America/Santiago', '2026-09-06', '00:00-09:00', '2026-09-06T04:00/2026-09-06T12:00', 'the date begins at 01:00'],
     ['America/Santiago', '2026-04-04', '20:00-23:30', '2026-04-04T23:00/2026-04-05T03:30', 'ends at the second 23:30'],
-    ['America/Havana', '2026-03-08', '00:00-01:00', undefined, 'the first hour of the date is skipped'],
+    ['America/Havana', '2025-03-09', '00:00-01:00', undefined, 'the first hour of the date is skipped'],
     // Cuba turns 01:00 back to 00:00, so the midnight at which a date ends takes place twice.
-    ['America/Havana', '2026-10-31', '20:00-24:00', '2026-11-01T00:00/2026-11-01T05:00', 'ends at the second midnight'],
+    ['America/Havana', '2025-11-01', '20:00-24:00', '2025-11-02T00:00/2025-11-02T05:00', 'ends at the second midnight'],
     [
       'America/Havana',
-      '2026-11-01',
+      '2025-11-02',
       '00:00-08:00',
-      '2026-11-01T04:00/2026-11-01T13:00',
+      '2025-11-02T04:00/2025-11-02T13:00',
       'starts at the first midnight',
     ],
     // Lord Howe Island changes by half an hour: 02:00 to 02:29 is skipped, 01:30 to 01:59 takes place twice.

@@ -21,8 +21,8 @@ const RANGE = { before: 30 * 60, after: 36 * 60 }
 function transitionsOf(zone: string): number[] {
   const offsetAt = (minute: number) => IANAZone.create(zone).offset(minute * MINUTE_MS)
   const found: number[] = []
-  const end = Date.UTC(2029, 0, 1) / MINUTE_MS
-  for (let minute = Date.UTC(2026, 0, 1) / MINUTE_MS; minute < end; minute += 60) {
+  const end = Date.UTC(2026, 0, 1) / MINUTE_MS
+  for (let minute = Date.UTC(2023, 0, 1) / MINUTE_MS; minute < end; minute += 60) {
     if (offsetAt(minute) !== offsetAt(minute - 60)) found.push(minute)
   }
   return found

@@ -805,6 +805,11 @@ export type DetailedHealth = {
     effectiveAccountLimit: number | null
     currentAccounts: number | null
   }
+  timeZones: {
+    source: "shipped" | "system" | "runtime"
+    version: string
+    released: string
+  }
   instances: number | null
   sync: ({
     stalledAccounts: number

@@ -1,0 +1,97 @@
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { offsetReader, type ReadOffset } from './clock.ts'
+import { unpackClock } from './packed-clock.ts'
+import { runtimeReader } from './runtime.ts'
+import { LINKS, RELEASED, VERSION, ZONES } from './table.ts'
+import { readTzif } from './tzif.ts'
+
+/** The time zone database of IANA, as one of those at hand has it. */
+export interface ZoneDatabase {
+  /** `shipped`: with this program. `system`: the operating system's zoneinfo. `runtime`: Node's `Intl`. */
+  source: 'shipped' | 'system' | 'runtime'
+  /** `2026f` */
+  version: string
+  /** The day on which this version was packaged or, of `runtime`, the version that is shipped and older. `YYYY-MM-DD`. */
+  released: string
+  /** Undefined for a zone that it does not have. The name is spelled as IANA does. */
+  read(name: string): ReadOffset | undefined
+}
+
+const SHIPPED: ZoneDatabase = {
+  source: 'shipped',
+  version: VERSION,
+  released: RELEASED,
+  read(name) {
+    const packed = ZONES.get(LINKS.get(name) ?? name)
+    return packed === undefined ? undefined : offsetReader(unpackClock(packed))
+  },
+}
+
+const SYSTEM_FOLDER = '/usr/share/zoneinfo'
+
+let chosen: ZoneDatabase | undefined
+
+/** The newest that is at hand. It stays the same until the process ends. */
+export function zoneDatabase(): ZoneDatabase {
+  chosen ??= newest([SHIPPED, systemDatabase(SYSTEM_FOLDER), runtimeDatabase(process.versions.tz)])
+  return chosen
+}
+
+/** Of the same version, the first one. */
+export function newest(databases: readonly (ZoneDatabase | undefined)[]): ZoneDatabase {
+  let found = SHIPPED
+  for (const database of databases) if (database !== undefined && database.version > found.version) found = database
+  return found
+}
+
+/** The compiled zones of a folder. Undefined when it has none, or does not say which version they are. */
+export function systemDatabase(folder: string): ZoneDatabase | undefined {
+  const index = join(folder, 'tzdata.zi')
+  const version = /^# version (\d{4}[a-z]{1,2})\b/.exec(textOf(index) ?? '')?.[1]
+  if (version === undefined) return undefined
+  return {
+    source: 'system',
+    version,
+    released: statSync(index).mtime.toISOString().slice(0, 10),
+    read(name) {
+      const bytes = bytesOf(join(folder, name))
+      const clock = bytes === undefined ? undefined : readTzif(bytes)
+      return clock === undefined ? SHIPPED.read(name) : offsetReader(clock)
+    },
+  }
+}
+
+/** `version`: of the database that Node was built with. */
+export function runtimeDatabase(version = ''): ZoneDatabase {
+  return { source: 'runtime', version, released: RELEASED, read: runtimeReader }
+}
+
+function textOf(path: string): string | undefined {
+  return bytesOf(path)?.toString('latin1')
+}
+
+/** Undefined for what is not there, or is no file that may be read. */
+function bytesOf(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return undefined
+    throw error
+  }
+}
+
+/** Names in the spelling of IANA by the same in lower case. */
+const NAMES: ReadonlyMap<string, string> = new Map(
+  [...ZONES.keys(), ...LINKS.keys()].map((name) => [name.toLowerCase(), name]),
+)
+
+const REGION = /^[A-Za-z][\w+-]{1,30}(?:\/[A-Za-z][\w+-]{1,30}){1,2}$/
+
+/**
+ * The name as IANA spells it, whatever its case. Undefined for other names: `Intl` knows some that mean different zones in different
+ * countries, such as BST. A region may be newer than the shipped names.
+ */
+export function spelledZone(name: string): string | undefined {
+  return NAMES.get(name.toLowerCase()) ?? (REGION.test(name) ? name : undefined)
+}
