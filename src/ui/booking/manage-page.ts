@@ -1,3 +1,4 @@
+import { repeatedOffset, wallClock } from '../../lib/calendar/wall-clock.ts'
 import { type Html, html, trustedHtml } from '../../lib/html.ts'
 import { ICONS } from '../hosted/index.ts'
 import { type BookingContext, bookingDocument } from './layout.ts'
@@ -106,21 +107,31 @@ function pageHref({ root }: BookingContext, { booking, token }: ManagePage, acti
 
 function facts({ t }: BookingContext, booking: ManagedBooking, hasEnded: boolean): Html {
   const { startMs, endMs, timezone: timeZone, joinUrl } = booking
-  const inZone = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(t.language, { ...options, timeZone })
-  const day = inZone({ dateStyle: 'full' }).format(startMs)
+  const dates = wallClock(t.language, timeZone, { dateStyle: 'full' })
+  const day = dates.format(startMs)
   const time = { hour: 'numeric', minute: '2-digit' } as const
-  const isOneDay = day === inZone({ dateStyle: 'full' }).format(endMs)
-  const times = inZone(isOneDay ? time : { day: 'numeric', month: 'short', ...time }).formatRange(startMs, endMs)
-  const zone = inZone({ timeZoneName: 'longGeneric' })
-    .formatToParts(startMs)
-    .find(({ type }) => type === 'timeZoneName')?.value
+  const isOneDay = day === dates.format(endMs)
+  const options = isOneDay ? time : ({ day: 'numeric', month: 'short', ...time } as const)
+  const times = wallClock(t.language, timeZone, options).formatRange(startMs, endMs)
+  const offset = repeatedOffset(timeZone, startMs, endMs)
   const struck = (text: string) => (hasEnded ? html`<s>${text}</s>` : html`<span>${text}</span>`)
-  return html`<ul class="facts"><li>${CALENDAR}${struck(day)}</li><li>${ICONS.clock}<bdi>${struck(times)}</bdi></li><li>${GLOBE}<span>${zone ?? timeZone}</span></li>${
+  return html`<ul class="facts"><li>${CALENDAR}${struck(day)}</li><li>${ICONS.clock}<bdi>${struck(times)}</bdi></li><li>${GLOBE}<span>${zoneName(t.language, timeZone)}${offset !== undefined && html`, <bdi>${offset}</bdi>`}</span></li>${
     !hasEnded &&
     joinUrl !== null &&
     /^https?:\/\//i.test(joinUrl) &&
     html`<li>${ICONS.link}<a href="${joinUrl}" rel="noreferrer noopener">${t('booking.join')}</a></li>`
   }</ul>`
+}
+
+/** `Central European Time`; the given name of a zone that is newer than Node. */
+function zoneName(language: string, timeZone: string): string {
+  try {
+    const format = new Intl.DateTimeFormat(language, { timeZone, timeZoneName: 'longGeneric' })
+    return format.formatToParts(0).find(({ type }) => type === 'timeZoneName')?.value ?? timeZone
+  } catch (error) {
+    if (error instanceof RangeError) return timeZone
+    throw error
+  }
 }
 
 const isoTime = (ms: number) => new Date(ms).toISOString()

@@ -1,3 +1,5 @@
+import { repeatedOffset, wallClock } from '../../../lib/calendar/wall-clock.ts'
+
 /** What messages to guests say. Hosts get theirs in English, as the rest of the service speaks to them. */
 export interface Words {
   confirmed: string
@@ -98,8 +100,14 @@ export function wordsFor(locale: string | undefined): { words: Words; locale: st
   return { words, locale: region === undefined ? language : `${language}-${region}` }
 }
 
-/** Such as `Wednesday, 25 November 2026 at 10:00 – 10:30 (Europe/Berlin)`. */
-export function whenText(range: { startMs: number; endMs: number }, timeZone: string, locale: string): string {
-  const format = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'short', timeZone })
-  return `${format.formatRange(range.startMs, range.endMs)} (${timeZone})`
+/** Such as `Wednesday, 25 November 2026 at 10:00 – 10:30 (Europe/Berlin)`. An hour that clocks repeat has its offset: `(Europe/Berlin, UTC+02:00)`. */
+export function whenText({ startMs, endMs }: TimeSpan, timeZone: string, locale: string): string {
+  const { formatRange } = wallClock(locale, timeZone, { dateStyle: 'full', timeStyle: 'short' })
+  const offset = repeatedOffset(timeZone, startMs, endMs)
+  return `${formatRange(startMs, endMs)} (${[timeZone, ...(offset === undefined ? [] : [offset])].join(', ')})`
+}
+
+interface TimeSpan {
+  startMs: number
+  endMs: number
 }
