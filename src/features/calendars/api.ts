@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { providerSchema } from '../../events/index.ts'
+import { parseOwnZone } from '../../lib/calendar/own-zone.ts'
 import { nullable, timestamp } from '../../lib/json-schema.ts'
 import { isoTime } from '../../lib/time.ts'
 import type { EventTime, ProviderName, RemoteAttendee, RemoteEvent } from '../../providers/contract/index.ts'
@@ -175,7 +176,8 @@ function personOf({ email, displayName }: RemoteAttendee) {
 /** `day` replaces the date of an all-day event. */
 function timeView(time: EventTime, ms: number, day: string | undefined) {
   if ('date' in time) return { date: day ?? time.date, timeZone: null }
-  return { dateTime: isoTime(ms), timeZone: time.timeZone }
+  const isNamed = time.timeZone !== null && parseOwnZone(time.timeZone) === undefined
+  return { dateTime: isoTime(ms), timeZone: isNamed ? time.timeZone : null }
 }
 
 function dayOf(original: string | null): string | undefined {

@@ -60,3 +60,14 @@ export function parameterValue(text: string): string {
 function withoutControls(text: string): string {
   return text.replaceAll(/[\u0000-\u0008\u000a-\u001f\u007f]/g, '')
 }
+
+/** A UTC offset: `+0100`, with seconds where there are some. */
+export function offsetText(offsetMs: number): string {
+  const seconds = Math.abs(offsetMs) / 1000
+  const parts = [
+    Math.floor(seconds / 3600),
+    Math.floor(seconds / 60) % 60,
+    ...(seconds % 60 === 0 ? [] : [seconds % 60]),
+  ]
+  return `${offsetMs < 0 ? '-' : '+'}${parts.map((part) => String(part).padStart(2, '0')).join('')}`
+}

@@ -46,6 +46,6 @@ describe('describeZone', () => {
   ])('is recognised without its name: %s', (name) => {
     const component = described(name)
     const nameless = { ...component, lines: ['TZID:Our office'] }
-    expect(zoneOfDescription(nameless, NEAR).name).toBe(name)
+    expect(zoneOfDescription(nameless, NEAR)).toBe(name)
   })
 })

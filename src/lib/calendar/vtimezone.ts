@@ -1,5 +1,6 @@
 import type { Component } from './components.ts'
 import { civilDate, DAY_MS, dayOf, daysOfMonth, formatLocal, weekdayOf } from './days.ts'
+import { offsetText } from './formatting.ts'
 import { parseRule, WEEKDAYS } from './rule.ts'
 import { startsOf } from './rule-starts.ts'
 import { type ClockChange, zoneOf } from './zone.ts'
@@ -69,15 +70,4 @@ function constant(offsetMs: number): Component {
   const offset = offsetText(offsetMs)
   const lines = ['DTSTART:19700101T000000', `TZOFFSETFROM:${offset}`, `TZOFFSETTO:${offset}`]
   return { name: 'STANDARD', lines, components: [] }
-}
-
-/** `+0100`, with seconds where there are some. */
-function offsetText(offsetMs: number): string {
-  const seconds = Math.abs(offsetMs) / 1000
-  const parts = [
-    Math.floor(seconds / 3600),
-    Math.floor(seconds / 60) % 60,
-    ...(seconds % 60 === 0 ? [] : [seconds % 60]),
-  ]
-  return `${offsetMs < 0 ? '-' : '+'}${parts.map((part) => String(part).padStart(2, '0')).join('')}`
 }

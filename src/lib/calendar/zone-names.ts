@@ -7,41 +7,58 @@ const MAX_LENGTH = 200
 const FIXED_OFFSET = /^(?:utc|gmt)?([+-])(\d{1,2})(?::?00)?$/i
 
 /**
- * The IANA name of a zone that calendar programs call something else:
+ * The IANA name of a zone that calendar programs call something else. Undefined when no rule applies:
  *
+ *     Europe/Berlin (GMT+1)                 and the other names of `regionZone`
+ *     EST, GMT
+ *     UTC+01:00
+ */
+export function ianaZone(given: string): string | undefined {
+  const name = withoutQuotes(given)
+  if (name === undefined) return undefined
+  return regionZone(name) ?? spelled(name) ?? spelled(withoutComment(name)) ?? fixedOffset(name.replaceAll(' ', ''))
+}
+
+/**
+ * The same for names that mean one zone of the world, whatever else is said about it:
+ *
+ *     Europe/Berlin, europe/berlin, UTC
  *     W. Europe Standard Time               Windows, by the table of CLDR
  *     /mozilla.org/20050126_1/Europe/Berlin, tzone://Microsoft/Utc
  *     Europe/Berlin (GMT+1)
- *     europe/berlin
- *     UTC+01:00
- *
- * Undefined when no rule applies.
  */
-export function ianaZone(given: string): string | undefined {
-  if (given.length > MAX_LENGTH) return undefined
-  const name = given.trim().replace(/^"(.*)"$/, '$1')
-  return (
-    spelled(name) ??
-    WINDOWS_ZONES.get(name.toLowerCase()) ??
-    withoutComment(name) ??
-    endOfPath(name) ??
-    fixedOffset(name.replaceAll(' ', ''))
-  )
+export function regionZone(given: string): string | undefined {
+  const name = withoutQuotes(given)
+  if (name === undefined) return undefined
+  const bare = withoutComment(name)
+  return region(name) ?? windowsRegion(name) ?? region(bare) ?? windowsRegion(bare) ?? endOfPath(name)
+}
+
+function withoutQuotes(given: string): string | undefined {
+  return given.length > MAX_LENGTH ? undefined : given.trim().replace(/^"(.*)"$/, '$1')
+}
+
+function withoutComment(name: string): string {
+  return name.replace(/\s*\([^()]*\)$/, '')
 }
 
 function spelled(name: string): string | undefined {
   return zoneOf(name)?.name
 }
 
-function withoutComment(name: string): string | undefined {
-  const bare = name.replace(/\s*\([^()]*\)$/, '')
-  return bare === name || bare === '' ? undefined : ianaZone(bare)
+/** Abbreviations such as EST have no part before a slash. */
+function region(name: string): string | undefined {
+  return name.includes('/') || /^utc$/i.test(name) ? spelled(name) : undefined
+}
+
+function windowsRegion(name: string): string | undefined {
+  return WINDOWS_ZONES.get(name.toLowerCase())
 }
 
 function endOfPath(name: string): string | undefined {
   const segments = name.split('/')
   for (const length of [3, 2, 1]) {
-    const found = segments.length > length ? spelled(segments.slice(-length).join('/')) : undefined
+    const found = segments.length > length ? region(segments.slice(-length).join('/')) : undefined
     if (found !== undefined) return found
   }
   return undefined

@@ -1,10 +1,11 @@
 import { civilDate, DAY_MS, dayOf } from './days.ts'
+import { ownOffsets, parseOwnZone } from './own-zone.ts'
 import type { ReadOffset } from './zone-data/clock.ts'
 import { spelledZone, zoneDatabase } from './zone-data/database.ts'
 
 /** The UTC offsets of a zone. Wall clocks are milliseconds as if they were UTC. */
 export interface Zone {
-  /** As IANA spells it. */
+  /** As IANA spells it; of another zone its `ownZoneText`. */
   readonly name: string
   toLocal(utcMs: number): number
   /** What is added to UTC. Does not compute the changes of the year, as the other methods do. */
@@ -58,7 +59,16 @@ export function zoneOf(given: string): Zone | undefined {
   const known = zones.get(name)
   if (known !== undefined) return known
   const read = zoneDatabase().read(name)
-  if (read === undefined) return undefined
+  return read === undefined ? undefined : remembered(name, read)
+}
+
+/** The zone of a stored time: by its name, or by the text of a zone that an event brought with it. */
+export function storedZone(text: string): Zone | undefined {
+  const own = zones.get(text) === undefined ? parseOwnZone(text) : undefined
+  return own === undefined ? (zones.get(text) ?? zoneOf(text)) : remembered(text, ownOffsets(own))
+}
+
+function remembered(name: string, read: ReadOffset): Zone {
   const zone = new MeasuredZone(name, read)
   const oldest = zones.size >= MAX_ZONES ? zones.keys().next().value : undefined
   if (oldest !== undefined) zones.delete(oldest)

@@ -1,4 +1,5 @@
 import { parseObject } from '../../lib/calendar/components.ts'
+import { zoneOf } from '../../lib/calendar/zone.ts'
 import { ianaZone } from '../../lib/calendar/zone-names.ts'
 import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import type { XmlElement } from '../../lib/xml.ts'
@@ -80,7 +81,8 @@ function calendarOf(
 /** The property contains a whole VCALENDAR. */
 function describedZone(text: string, nowMs: number): string | null {
   const described = parseObject(text)?.components.find(({ name }) => name === 'VTIMEZONE')
-  return described === undefined ? null : zoneOfDescription(described, nowMs).name
+  const zone = described === undefined ? undefined : zoneOfDescription(described, nowMs)
+  return zone === undefined ? null : (zoneOf(zone)?.name ?? null)
 }
 
 /** iCal writes `#rrggbbaa`. */

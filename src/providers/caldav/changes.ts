@@ -10,7 +10,7 @@ import {
 import { answer, type Editing, editingOf, eventIn, exclude, missing, removeExceptions } from './editing.ts'
 import { statusError } from './errors.ts'
 import { pathOf } from './hrefs.ts'
-import { applyInput, describeZones, replace, touch } from './input.ts'
+import { applyInput, describeOwnZones, describeZones, replace, touch } from './input.ts'
 import { type CalendarObject, eventsOf } from './map.ts'
 import { type Collection, isOwnPath, readTexts } from './objects.ts'
 
@@ -85,6 +85,7 @@ export function caldavChanges({ collectionOf, email, now }: ChangesDeps): Calend
       const path = `${folder}${encodeURIComponent(key)}.ics`
       const { component, calendar } = emptyObject(key, now())
       applyInput(component, event, { email, nowMs: now() })
+      describeOwnZones(calendar, [event.start, event.end])
       describeZones(calendar, now())
       const target = { calendarId, eventId: path, instance: null }
       try {

@@ -2,6 +2,7 @@ import { type Component, properties, property, withoutProperties } from '../../l
 import { parseContentLine } from '../../lib/calendar/content-line.ts'
 import { formatLocal, parseLocal } from '../../lib/calendar/days.ts'
 import { parameterValue, textLine } from '../../lib/calendar/formatting.ts'
+import { describeOwnZone, parseOwnZone } from '../../lib/calendar/own-zone.ts'
 import { describeZone } from '../../lib/calendar/vtimezone.ts'
 import { type EventInput, type EventTime, ProviderError } from '../contract/index.ts'
 import { emailOf } from './people.ts'
@@ -50,7 +51,9 @@ export function timeLine(name: string, time: EventTime): string {
   if (localMs === undefined) throw new ProviderError('rejected', `changing an event: ${name} is not a time`)
   const local = formatLocal(localMs).replaceAll(/[-:]/g, '')
   if (time.timeZone === null) return `${name}:${local}`
-  return time.timeZone === 'UTC' ? `${name}:${local}Z` : `${name};TZID=${parameterValue(time.timeZone)}:${local}`
+  if (time.timeZone === 'UTC') return `${name}:${local}Z`
+  const tzid = parseOwnZone(time.timeZone)?.tzid ?? time.timeZone
+  return `${name};TZID=${parameterValue(tzid)}:${local}`
 }
 
 function utcText(ms: number): string {
@@ -71,6 +74,15 @@ export function describeZones(calendar: Component, nearMs: number): void {
   for (const name of [...new Set(used)].slice(0, MAX_ZONES)) {
     const zone = described.has(name) ? undefined : describeZone(name, nearMs)
     if (zone !== undefined) calendar.components.unshift(zone)
+  }
+}
+
+/** Those of an event that is made from another one, whose zone IANA does not have. */
+export function describeOwnZones(calendar: Component, times: readonly EventTime[]): void {
+  const texts = new Set(times.flatMap((time) => ('dateTime' in time ? (time.timeZone ?? []) : [])))
+  for (const text of texts) {
+    const own = parseOwnZone(text)
+    if (own !== undefined) calendar.components.unshift(describeOwnZone(own))
   }
 }
 

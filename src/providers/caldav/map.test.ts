@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fc } from '../../../test/kit/random.ts'
+import { ownZoneText } from '../../lib/calendar/own-zone.ts'
 import { eventsOf } from './map.ts'
 import { ObjectZones } from './zones.ts'
 
@@ -148,7 +149,7 @@ describe('eventsOf', () => {
     ])
   })
 
-  it('gives times in UTC where no zone is like the description, and floating times where there is none', async () => {
+  it('keeps the description where no zone is like it, and gives floating times where there is none', async () => {
     const own = ['BEGIN:VTIMEZONE', 'TZID:Ship', 'BEGIN:STANDARD', 'DTSTART:19700101T000000', 'TZOFFSETFROM:+0017']
     const [ship] = await mapped(
       calendar(
@@ -156,7 +157,9 @@ describe('eventsOf', () => {
         ...['BEGIN:VEVENT', 'UID:1', 'DTSTART;TZID=Ship:20261120T100000', 'END:VEVENT'],
       ),
     )
-    expect(ship?.start).toEqual({ dateTime: '2026-11-20T09:43:00', timeZone: 'UTC' })
+    const described = { onsets: ['1970-01-01T00:00:00'], before: 1020, offset: 1020, rule: null }
+    const timeZone = ownZoneText({ tzid: 'Ship', observances: [described] })
+    expect(ship?.start).toEqual({ dateTime: '2026-11-20T10:00:00', timeZone })
     expect((await event('DTSTART;TZID=Elsewhere:20261120T100000'))?.start).toEqual({
       dateTime: '2026-11-20T10:00:00',
       timeZone: null,

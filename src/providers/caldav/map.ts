@@ -2,7 +2,8 @@ import { type Component, parseObject, properties, property, textOf } from '../..
 import type { ContentLine } from '../../lib/calendar/content-line.ts'
 import { DAY_MS, formatDay, formatLocal, parseDay, parseLocal } from '../../lib/calendar/days.ts'
 import { parseDuration } from '../../lib/calendar/duration.ts'
-import { zoneOf } from '../../lib/calendar/zone.ts'
+import { parseOwnZone } from '../../lib/calendar/own-zone.ts'
+import { storedZone, type Zone } from '../../lib/calendar/zone.ts'
 import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import { boundedEvent, type EventTime, type RemoteEvent } from '../contract/index.ts'
 import { peopleOf } from './people.ts'
@@ -102,17 +103,14 @@ class ObjectMapper {
 
   /** Undefined for what is not a time. */
   #time(line: ContentLine | undefined): EventTime | undefined {
-    const value = line?.value.trim() ?? ''
+    const { value, tzid } = zonedValue(line)
     const day = parseDay(value)
     if (day !== undefined) return { date: formatDay(day) }
     const isUtc = /z$/i.test(value)
     const localMs = parseLocal(isUtc ? value.slice(0, -1) : value)
     if (line === undefined || localMs === undefined) return undefined
-    const tzid = line.parameters.get('TZID')
     if (isUtc || tzid === undefined) return { dateTime: formatLocal(localMs), timeZone: isUtc ? 'UTC' : null }
-    const { name, toUtc } = this.#context.zones.resolve(tzid, this.#calendar, localMs)
-    if (toUtc !== undefined) return { dateTime: formatLocal(toUtc(localMs)), timeZone: 'UTC' }
-    return { dateTime: formatLocal(localMs), timeZone: name }
+    return { dateTime: formatLocal(localMs), timeZone: this.#context.zones.resolve(tzid, this.#calendar, localMs) }
   }
 
   /** Never before the start. Days of a DURATION are days of the wall clock, hours are exact (RFC 5545, 3.3.6). */
@@ -126,7 +124,7 @@ class ObjectMapper {
         end === undefined ? startDay + lasts : parseDay('date' in end ? end.date : end.dateTime.slice(0, 10))
       return { date: formatDay(Math.max(startDay + 1, endDay ?? 0)) }
     }
-    const zone = start.timeZone === null ? undefined : zoneOf(start.timeZone)
+    const zone = start.timeZone === null ? undefined : storedZone(start.timeZone)
     const localMs = parseLocal(start.dateTime) ?? 0
     if (end !== undefined && 'dateTime' in end) {
       const isBefore = end.timeZone === start.timeZone && end.dateTime < start.dateTime
@@ -150,27 +148,48 @@ class ObjectMapper {
       for (const { value, parameters } of properties(event, name, MAX_DATE_LINES)) {
         const form = parameters.get('VALUE')?.toUpperCase()
         const valueParameter = form === 'DATE' || form === 'PERIOD' ? `;VALUE=${form}` : ''
-        const head = `${name}${valueParameter}${this.#zoneParameter(parameters.get('TZID'), value)}`
+        const { zoneParameter, values } = this.#zonedDates(parameters.get('TZID'), value.trim())
+        const head = `${name}${valueParameter}${zoneParameter}`
         const list = dates.get(head) ?? []
-        list.push(value.trim())
+        list.push(values)
         dates.set(head, list)
       }
     }
     return [...rules, ...[...dates].map(([head, values]) => `${head}:${values.join(',')}`)]
   }
 
-  #zoneParameter(tzid: string | undefined, value: string): string {
-    if (tzid === undefined) return ''
-    const nearMs = parseLocal(value.slice(0, '20261120T080000'.length)) ?? 0
-    const { name } = this.#context.zones.resolve(tzid, this.#calendar, nearMs)
-    return name === null ? '' : `;TZID=${name}`
+  /** In UTC where the zone has no name. */
+  #zonedDates(tzid: string | undefined, values: string): { zoneParameter: string; values: string } {
+    if (tzid === undefined) return { zoneParameter: '', values }
+    const nearMs = parseLocal(values.slice(0, '20261120T080000'.length)) ?? 0
+    const name = this.#context.zones.resolve(tzid, this.#calendar, nearMs)
+    const own = name === null || parseOwnZone(name) === undefined ? undefined : storedZone(name)
+    if (own !== undefined) return { zoneParameter: '', values: values.replaceAll(/\d{8}T\d{6}(?!Z)/g, inUtc(own)) }
+    return { zoneParameter: name === null ? '' : `;TZID=${name}`, values }
+  }
+}
+
+/** Programs forget the quotes of a zone with a colon: `DTSTART;TZID=UTC+05:30:20270601T090000`. */
+function zonedValue(line: ContentLine | undefined): { value: string; tzid: string | undefined } {
+  const tzid = line?.parameters.get('TZID')
+  const value = line?.value.trim() ?? ''
+  const colon = value.lastIndexOf(':')
+  if (tzid === undefined || colon === -1) return { value, tzid }
+  return { value: value.slice(colon + 1), tzid: `${tzid}:${value.slice(0, colon)}` }
+}
+
+/** Rewrites a wall clock of the zone. */
+function inUtc(zone: Zone): (text: string) => string {
+  return (text) => {
+    const localMs = parseLocal(text)
+    return localMs === undefined ? text : `${formatLocal(zone.toUtc(localMs)).replaceAll(/[-:]/g, '')}Z`
   }
 }
 
 /** `20261120T080000Z`, `20261120`, or for a floating time `20261120T090000`. */
 export function idOf(time: EventTime): string {
   if ('date' in time) return time.date.replaceAll('-', '')
-  const zone = time.timeZone === null ? undefined : zoneOf(time.timeZone)
+  const zone = time.timeZone === null ? undefined : storedZone(time.timeZone)
   const localMs = parseLocal(time.dateTime) ?? 0
   const text = formatLocal(zone === undefined ? localMs : zone.toUtc(localMs)).replaceAll(/[-:]/g, '')
   return zone === undefined ? text : `${text}Z`

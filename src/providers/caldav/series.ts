@@ -2,7 +2,7 @@ import { parseContentLine } from '../../lib/calendar/content-line.ts'
 import { DAY_MS, formatDay, formatLocal, parseDay, parseLocal } from '../../lib/calendar/days.ts'
 import { parseRule, type Rule } from '../../lib/calendar/rule.ts'
 import { startsOf } from '../../lib/calendar/rule-starts.ts'
-import { UTC, type Zone, zoneOf } from '../../lib/calendar/zone.ts'
+import { storedZone, UTC, type Zone, zoneOf } from '../../lib/calendar/zone.ts'
 import type { EventTime, RemoteEvent } from '../contract/index.ts'
 
 /** Start and end of one instance of a series, in the form of the master. */
@@ -121,7 +121,7 @@ function isOver({ until }: Rule, localMs: number, zone: Zone): boolean {
 
 /** Floating times are compared by their wall clock. */
 function zoneOfTime(time: EventTime): Zone {
-  return ('dateTime' in time && time.timeZone !== null ? zoneOf(time.timeZone) : undefined) ?? UTC
+  return ('dateTime' in time && time.timeZone !== null ? storedZone(time.timeZone) : undefined) ?? UTC
 }
 
 function localIn(time: EventTime, zone: Zone, isDate: boolean): number | undefined {

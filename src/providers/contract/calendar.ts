@@ -93,7 +93,10 @@ export interface EventStep {
   cursor: string
 }
 
-/** A date of an all-day event, or a local time. `timeZone` is IANA; null: floating, the same wall clock everywhere. */
+/**
+ * A date of an all-day event, or a local time. `timeZone` is IANA, or the `ownZoneText` of a zone that the event brought with it; null:
+ * floating, the same wall clock everywhere. `storedZone` reads both.
+ */
 export type EventTime = { date: string } | { dateTime: string; timeZone: string | null }
 
 /**

@@ -1,5 +1,5 @@
 import { DAY_MS, formatDay, parseDay, parseLocal } from '../../../lib/calendar/days.ts'
-import { UTC, type Zone, zoneOf } from '../../../lib/calendar/zone.ts'
+import { storedZone, UTC, type Zone, zoneOf } from '../../../lib/calendar/zone.ts'
 import { ianaZone } from '../../../lib/calendar/zone-names.ts'
 import type { EventTime } from '../../../providers/contract/index.ts'
 
@@ -16,7 +16,7 @@ export interface PlacedTime {
 
 export function zoneNamed(name: string | null | undefined): Zone | undefined {
   if (typeof name !== 'string') return undefined
-  const known = zoneOf(name)
+  const known = storedZone(name)
   if (known !== undefined) return known
   const iana = ianaZone(name)
   return iana === undefined ? undefined : zoneOf(iana)

@@ -1,0 +1,201 @@
+import { type Component, properties, property, textOf } from './components.ts'
+import { civilDate, DAY_MS, dayOf, formatLocal, parseLocal } from './days.ts'
+import { offsetText, textLine } from './formatting.ts'
+import { parseRule, type Rule } from './rule.ts'
+import { type Steps, startsOf } from './rule-starts.ts'
+import type { ReadOffset } from './zone-data/clock.ts'
+
+/** A zone that the time zone database does not have, as a VTIMEZONE describes it (RFC 5545, 3.6.5). */
+export interface OwnZone {
+  tzid: string
+  observances: Observance[]
+}
+
+/** Changes to one offset. Offsets are what is added to UTC, in seconds. */
+interface Observance {
+  /** Wall clocks at which it begins, in the offset before: `2000-10-29T03:00:00`. The first one is that of the rule. */
+  onsets: string[]
+  before: number
+  offset: number
+  /** The value of an RRULE. */
+  rule: string | null
+}
+
+const MAX_OBSERVANCES = 50
+const MAX_ONSETS = 200
+const MAX_TZID = 200
+const MAX_RULE = 200
+const MAX_YEARS = 200
+/** Of all rules, for a year and for the time until they end. A day of a rule costs one. */
+const MAX_STEPS = 10_000
+
+/** Undefined for a VTIMEZONE without offsets. */
+export function readOwnZone(described: Component): OwnZone | undefined {
+  let left = MAX_ONSETS
+  const observances = described.components.slice(0, MAX_OBSERVANCES).flatMap((component): Observance[] => {
+    const before = offsetOf(property(component, 'TZOFFSETFROM')?.value)
+    const offset = offsetOf(property(component, 'TZOFFSETTO')?.value)
+    const dates = properties(component, 'RDATE', MAX_ONSETS).flatMap(({ value }) => value.split(',', MAX_ONSETS))
+    const texts = [property(component, 'DTSTART')?.value ?? '', ...dates].slice(0, left)
+    const onsets = texts.flatMap((text) => parseLocal(text.trim()) ?? []).map(formatLocal)
+    if (offset === undefined || onsets.length === 0) return []
+    left -= onsets.length
+    const rule = property(component, 'RRULE')?.value.trim() ?? ''
+    return [
+      {
+        onsets,
+        before: before ?? offset,
+        offset,
+        rule: rule.length > MAX_RULE || parseRule(rule) === undefined ? null : rule,
+      },
+    ]
+  })
+  return observances.length === 0
+    ? undefined
+    : { tzid: textOf(described, 'TZID').trim().slice(0, MAX_TZID), observances }
+}
+
+/** What is stored where other zones have a name. It begins with `{`, which no name does. */
+export function ownZoneText(zone: OwnZone): string {
+  return JSON.stringify(zone)
+}
+
+/** Undefined for a name. */
+export function parseOwnZone(text: string): OwnZone | undefined {
+  return text.startsWith('{') ? JSON.parse(text) : undefined
+}
+
+/** The VTIMEZONE that describes it. */
+export function describeOwnZone({ tzid, observances }: OwnZone): Component {
+  return {
+    name: 'VTIMEZONE',
+    lines: [textLine('TZID', tzid)],
+    components: observances.map(({ onsets: [start = '', ...others], before, offset, rule }) => ({
+      name: offset > before ? 'DAYLIGHT' : 'STANDARD',
+      lines: [
+        `DTSTART:${compact(start)}`,
+        `TZOFFSETFROM:${offsetText(before * 1000)}`,
+        `TZOFFSETTO:${offsetText(offset * 1000)}`,
+        ...(rule === null ? [] : [`RRULE:${rule}`]),
+        ...(others.length === 0 ? [] : [`RDATE:${others.map(compact).join(',')}`]),
+      ],
+      components: [],
+    })),
+  }
+}
+
+function compact(dateTime: string): string {
+  return dateTime.replaceAll(/[-:]/g, '')
+}
+
+/** From this instant on, wall clocks are `offset` ahead of UTC. In milliseconds. */
+interface Change {
+  at: number
+  before: number
+  offset: number
+}
+
+interface Repeated extends Omit<Change, 'at'> {
+  rule: Rule
+  /** The first one, as a wall clock. */
+  start: number
+}
+
+/** Reads the offsets of a zone. Before its first change, the offset is the one that this change ends. */
+export function ownOffsets(zone: OwnZone): ReadOffset {
+  const clock = new OwnClock(zone)
+  return (utcMs) => clock.offsetAt(utcMs)
+}
+
+class OwnClock {
+  /** In order. Without those of rules that go on for ever, which are computed by year. */
+  readonly #fixed: readonly Change[]
+  readonly #repeated: readonly Repeated[]
+  readonly #years = new Map<number, readonly Change[]>()
+
+  constructor({ observances }: OwnZone) {
+    const fixed: Change[] = []
+    const repeated: Repeated[] = []
+    const steps = { left: MAX_STEPS }
+    for (const { onsets, before, offset, rule: text } of observances) {
+      const offsets = { before: before * 1000, offset: offset * 1000 }
+      const [start = 0, ...others] = onsets.map((onset) => parseLocal(onset) ?? 0)
+      fixed.push(...[start, ...others].map((local) => changeAt(local, offsets)))
+      const rule = text === null ? undefined : parseRule(text)
+      if (rule === undefined) continue
+      const one = { ...offsets, rule, start }
+      if (rule.count === undefined) repeated.push(one)
+      fixed.push(...lastOf(one, steps))
+    }
+    this.#fixed = fixed.sort(byTime)
+    this.#repeated = repeated
+  }
+
+  offsetAt(utcMs: number): number {
+    const { year } = civilDate(Math.floor(utcMs / DAY_MS))
+    let latest: Change | undefined
+    for (const changes of [this.#fixed, ...[year - 1, year, year + 1].map((each) => this.#changesIn(each))]) {
+      const found = changes.findLast(({ at }) => at <= utcMs)
+      if (found !== undefined && (latest === undefined || found.at >= latest.at)) latest = found
+    }
+    return latest?.offset ?? this.#fixed[0]?.before ?? 0
+  }
+
+  #changesIn(year: number): readonly Change[] {
+    const known = this.#years.get(year)
+    if (known !== undefined) return known
+    const steps = { left: MAX_STEPS }
+    const range = { from: dayOf(year, 1, 1) * DAY_MS, to: dayOf(year + 1, 1, 1) * DAY_MS }
+    const changes = this.#repeated.flatMap((each) => changesOf(each, range, steps)).sort(byTime)
+    if (this.#years.size >= MAX_YEARS) this.#years.clear()
+    this.#years.set(year, changes)
+    return changes
+  }
+}
+
+function changeAt(localMs: number, { before, offset }: Omit<Change, 'at'>): Change {
+  return { at: localMs - before, before, offset }
+}
+
+function byTime(left: Change, right: Change): number {
+  return left.at - right.at
+}
+
+function changesOf(repeated: Repeated, { from, to }: { from: number; to: number }, steps: Steps): Change[] {
+  const { rule, start } = repeated
+  const starts = startsOf(rule, start, { from, to: Math.min(to, lastLocal(repeated) + 1) }, steps)
+  return firstOf(starts).map((localMs) => changeAt(localMs, repeated))
+}
+
+/** Of a rule that ends: what it did last stays. */
+function lastOf(repeated: Repeated, steps: Steps): Change[] {
+  if (repeated.rule.count !== undefined) {
+    return changesOf(repeated, { from: repeated.start, to: Number.POSITIVE_INFINITY }, steps)
+  }
+  const last = lastLocal(repeated)
+  if (last === Number.POSITIVE_INFINITY) return []
+  return changesOf(repeated, { from: last - 2 * 366 * DAY_MS, to: last + 1 }, steps).slice(-1)
+}
+
+function firstOf(starts: Iterable<number>): number[] {
+  const first: number[] = []
+  for (const start of starts) {
+    first.push(start)
+    if (first.length === MAX_ONSETS) break
+  }
+  return first
+}
+
+/** The wall clock of UNTIL, which is in UTC. Infinite without one. */
+function lastLocal({ rule: { until }, before }: Repeated): number {
+  if (until === undefined) return Number.POSITIVE_INFINITY
+  return until.isUtc ? until.ms + before : until.ms
+}
+
+/** `-0500`, `+053000` */
+function offsetOf(text: string | undefined): number | undefined {
+  const [, sign, hours, minutes, seconds = '0'] = /^([+-])(\d{2})(\d{2})(\d{2})?$/.exec(text?.trim() ?? '') ?? []
+  if (hours === undefined || minutes === undefined || Number(hours) > 23) return undefined
+  const total = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)
+  return sign === '-' ? 0 - total : total
+}
