@@ -75,8 +75,8 @@ export interface SlotFinder {
   /** Sorted and unique. Throws `validation_failed`, and the errors of callbacks and providers. */
   list(experience: Experience, request: SlotRequest, signal: AbortSignal): Promise<SlotList>
   /**
-   * The slot with its hosts in order of preference, if a list would contain it now. `candidates` of a round robin are the free
-   * hosts, of which the booking takes the first whose blocks allow it. Throws `slot_unavailable`, `redirected`.
+   * The slot with its hosts, if a list would contain it now. `candidates` of a round robin are the free hosts, of which the booking takes
+   * the one whose turn it is. Throws `slot_unavailable`, `redirected`.
    */
   check(experience: Experience, choice: SlotChoice, options: CheckOptions): Promise<CheckedSlot>
   /** What can be booked now in a range: the slots of a list, each with the hosts that are free. */
@@ -98,7 +98,7 @@ export interface FreeTime {
 
 export interface CheckedSlot {
   slot: Slot
-  /** `every`: all of them are taken (collective; also for the experience itself). `one`: the first that is free. */
+  /** `every`: all of them are taken (collective; also for the experience itself). `one`: the free one with the least load. */
   take: 'every' | 'one'
   candidates: string[]
 }

@@ -85,22 +85,21 @@ describeEachDatabase('blocks', (open, engine) => {
     ])
   })
 
-  it('are what a host was given: bookings within 15 days, and the latest', async () => {
+  it('are what a host was given: bookings and holds within 15 days, and the latest booking', async () => {
     const db = await open()
     await take(db, slot('10:00', '10:30'), owner('bkg_2', 'acc_a'))
     await take(db, slot('10:00', '10:30', '2026-12-01'), owner('bkg_1', 'acc_a', 'acc_b'))
     await take(db, slot('10:00', '10:30', '2026-12-20'), owner('bkg_4', 'acc_b'))
     await take(db, slot('11:00', '11:30'), { ...owner('hld_1', 'acc_c'), expiresAt: nowMs + 1 })
     await take(db, slot('12:00', '12:30'), owner('bkg_9', 'acc_c'), experienceWith({}, { id: 'exp_2' }))
-    const loads = await blockStore(db.read).loads(
-      experience,
-      ['acc_a', 'acc_b', 'acc_c'],
-      slot('15:00', '15:30'),
+    const loads = await blockStore(db.read).loads(experience, ['acc_a', 'acc_b', 'acc_c'], slot('15:00', '15:30'), {
       nowMs,
-    )
+    })
     expect([...loads].sort()).toEqual([
       ['acc_a', { count: 2, latest: 'bkg_2' }],
       ['acc_b', { count: 1, latest: 'bkg_4' }],
+      // A hold that still lives is the host's, too.
+      ['acc_c', { count: 1, latest: '' }],
     ])
   })
 
@@ -152,7 +151,7 @@ describeEachDatabase('blocks', (open, engine) => {
       const store = blockStore(tx)
       const daily = experienceWith({ maximumPerDay: 2 })
       await store.conflicts(daily, ['acc_a', 'acc_b'], slot('10:00', '10:30'), { nowMs })
-      await store.loads(daily, ['acc_a', 'acc_b'], slot('10:00', '10:30'), nowMs)
+      await store.loads(daily, ['acc_a', 'acc_b'], slot('10:00', '10:30'), { nowMs })
       await store.deleteExpired(['acc_a', 'acc_b'], nowMs)
       await store.deleteOwner('bkg_1')
     })

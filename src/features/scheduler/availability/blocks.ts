@@ -115,24 +115,21 @@ export function blockStore(handle: Handle) {
       return taken
     },
 
-    /** What each host has been given of the experience; none for hosts without bookings. Holds do not count. */
-    async loads(experience: Experience, hostIds: readonly string[], slot: SlotTimes, nowMs: number) {
+    /** What each host has been given of the experience, living holds included; nothing for hosts without any. */
+    async loads(experience: Experience, hostIds: readonly string[], slot: SlotTimes, query: BlockQuery) {
       const rules = rulesOf(experience)
       const [from, to] = [slot.start - LOAD_MS, slot.start + LOAD_MS]
-      const since = formatDay(Math.min(dayIn(rules, nowMs) - LATEST_DAYS, dayIn(rules, from)))
+      const since = formatDay(Math.min(dayIn(rules, query.nowMs) - LATEST_DAYS, dayIn(rules, from)))
       const loads = new Map<string, Load>()
       for (const some of portions(hostIds)) {
-        const rows = await handle
-          .selectFrom('bookingBlocks')
-          .select(({ fn }) => [
+        const rows = await living(some, query)
+          .select([
             'hostId',
             sql<number>`sum(case when "startMs" >= ${from} and "startMs" < ${to} then 1 else 0 end)`.as('count'),
-            fn.max('ownerId').as('latest'),
+            sql<string>`max(case when "expiresAt" is null then "ownerId" else '' end)`.as('latest'),
           ])
           .where('experienceId', '=', experience.id)
           .where('day', '>=', since)
-          .where('hostId', 'in', padded(some))
-          .where('expiresAt', 'is', null)
           .groupBy('hostId')
           .execute()
         for (const { hostId, count, latest } of rows) loads.set(hostId, { count: Number(count), latest })

@@ -1,7 +1,8 @@
 import type { Dialect, Tx } from '../../../infra/db/index.ts'
 import { AppError } from '../../../lib/errors.ts'
-import { blockStore } from '../availability/blocks.ts'
-import type { CheckedSlot, StoredSlot } from '../contract.ts'
+import { inOrderOfLoad } from '../availability/assignment.ts'
+import { type BlockQuery, blockStore } from '../availability/blocks.ts'
+import type { CheckedSlot, Slot, StoredSlot } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
 import type { HoldRow } from '../tables.ts'
 
@@ -17,6 +18,8 @@ export interface Taking {
   expiresAt: number | null
   /** A booking or hold whose blocks do not count, because this one replaces them. */
   except?: string | undefined
+  /** Hosts of a round robin that take the slot if they can. */
+  preferred?: readonly string[]
   nowMs: number
 }
 
@@ -32,18 +35,37 @@ export async function lockHosts(tx: Tx, dialect: Dialect, hosts: readonly string
 
 /** Blocks the slot for its hosts, which must be locked. Throws `slot_unavailable`. */
 export async function takeSlot(tx: Tx, taking: Taking): Promise<StoredSlot> {
-  const { experience, checked, ownerId, expiresAt, except, nowMs } = taking
+  const { experience, checked, ownerId, expiresAt, except, preferred = [], nowMs } = taking
   const { slot, take, candidates } = checked
   const query = { nowMs, except: except === undefined ? [] : [except] }
   const blocks = blockStore(tx)
   const taken = await blocks.conflicts(experience, candidates, slot, query)
   const free = candidates.filter((hostId) => !taken.has(hostId))
-  const hostIds = take === 'one' ? free.slice(0, 1) : free
+  const hostIds = take === 'one' ? await oneOf(tx, free, { experience, slot, query, preferred }) : free
   if (hostIds.length === 0 || (take === 'every' && free.length < candidates.length)) {
     throw new AppError('slot_unavailable')
   }
   await blocks.insert(experience, slot, { id: ownerId, hostIds, expiresAt })
   return storedSlot(experience, checked, hostIds)
+}
+
+/** The host of a round robin whose turn it is. Bookings and holds that others make at the same time count already. */
+async function oneOf(
+  tx: Tx,
+  free: readonly string[],
+  { experience, slot, query, preferred }: Pick<Taking, 'experience'> & OneOf,
+): Promise<string[]> {
+  const wanted = free.filter((hostId) => preferred.includes(hostId))
+  const hosts = wanted.length > 0 ? wanted : free
+  if (hosts.length < 2) return [...hosts]
+  const loads = await blockStore(tx).loads(experience, hosts, slot, query)
+  return inOrderOfLoad(hosts, loads, experience.definition.availability?.weights).slice(0, 1)
+}
+
+interface OneOf {
+  slot: Slot
+  query: BlockQuery
+  preferred: readonly string[]
 }
 
 /** Makes the blocks of a hold those of the booking. Throws `slot_unavailable` when the hold has expired. */

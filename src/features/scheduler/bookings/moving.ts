@@ -59,8 +59,7 @@ export function moves(deps: MoveDeps) {
       if (choice.start === known.startMs && choice.end === known.endMs) return known
       const { guest, responses, metadata } = givenOf(known)
       const asked = { guest, responses, metadata, requestId, except: id, signal: checkSignal() }
-      const found = await finder.check(experience, choice, asked)
-      const checked = { ...found, candidates: currentFirst(found.candidates, hostsOf(known)) }
+      const checked = await finder.check(experience, choice, asked)
       const asks = experience.definition.endpoints.booking !== null
       const isGuest = by === 'guest'
       const begin = () => db.transaction((tx) => beginMove(tx, { experience, checked, known, asks, isGuest, client }))
@@ -82,7 +81,8 @@ export function moves(deps: MoveDeps) {
     const holdId = ids('hld')
     const task = whileAsked(holdId)
     const taking = { experience, checked, ownerId: holdId, expiresAt: task.giveUpAt + HOLD_MS, except: known.id, nowMs }
-    const slot = await takeSlot(tx, taking)
+    // So that a round robin changes the host only when it must.
+    const slot = await takeSlot(tx, { ...taking, preferred: hostsOf(known) })
     const { account, isComplete } = await changes.hold(tx, [...new Set([...slot.hosts, ...hostsOf(known)])])
     const row = await bookingStore(tx).lock(known.id, db.dialect)
     requireMovable(row)
@@ -113,11 +113,6 @@ export function moves(deps: MoveDeps) {
     if (!isBooked(row)) throw conflict(`The booking was ${row.status}.`)
     if (row.endMs <= clock.now()) throw conflict('The booking has taken place.')
   }
-}
-
-/** So that a round robin changes the host only when it must. */
-function currentFirst(candidates: readonly string[], current: readonly string[]): string[] {
-  return [...candidates].sort((left, right) => Number(current.includes(right)) - Number(current.includes(left)))
 }
 
 async function hasOpenMove(tx: Tx, bookingId: string): Promise<boolean> {
