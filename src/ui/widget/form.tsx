@@ -21,6 +21,11 @@ export function BookingForm({ fields, values, error, isSubmitting, submitLabel, 
   const { t, locale } = useView()
   const id = useId()
   const form = useRef<HTMLFormElement>(null)
+  /** A person pressed the button: then a password manager has filled in the trap. */
+  const isPressed = useRef(false)
+  const press = ({ isTrusted }: Event) => {
+    isPressed.current = isTrusted
+  }
   const [attempts, setAttempts] = useState(0)
   const [errors, setErrors] = useState<Errors>({})
 
@@ -49,7 +54,10 @@ export function BookingForm({ fields, values, error, isSubmitting, submitLabel, 
     const found = errorsOf(fields, values, t)
     setErrors(found)
     if (Object.keys(found).length > 0) setAttempts(attempts + 1)
-    else onSubmit(String(new FormData(event.currentTarget as HTMLFormElement).get('website') ?? ''))
+    else
+      onSubmit(
+        isPressed.current ? '' : String(new FormData(event.currentTarget as HTMLFormElement).get('website') ?? ''),
+      )
   }
   return (
     <form ref={form} noValidate onSubmit={submit}>
@@ -65,7 +73,12 @@ export function BookingForm({ fields, values, error, isSubmitting, submitLabel, 
         <input id={`${id}-website`} name="website" type="text" tabIndex={-1} autocomplete="off" />
       </div>
       {error !== undefined && <Failure error={error} />}
-      <button type="submit" class={isSubmitting ? 'button busy' : 'button'} aria-disabled={isSubmitting}>
+      <button
+        type="submit"
+        class={isSubmitting ? 'button busy' : 'button'}
+        aria-disabled={isSubmitting}
+        onClick={press}
+      >
         {isSubmitting ? t('submitting') : submitLabel}
       </button>
     </form>
