@@ -2,7 +2,7 @@ import { catalogue } from '../../src/app/event-catalogue.ts'
 import { recorder } from '../../src/events/index.ts'
 import { calendarChanger } from '../../src/features/calendars/changing/changer.ts'
 import { calendarStore, eventStore } from '../../src/features/calendars/store.ts'
-import { syncCalendars } from '../../src/features/calendars/sync/account.ts'
+import { type DueCalendars, syncCalendars } from '../../src/features/calendars/sync/account.ts'
 import type { Db } from '../../src/infra/db/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
@@ -14,6 +14,14 @@ import {
   type RemoteEvent,
 } from '../../src/providers/contract/index.ts'
 import { testAccounts } from './accounts.ts'
+
+/** Every calendar, until one fails. */
+export const ALL: DueCalendars = {
+  isDue: () => true,
+  isListed: false,
+  onSynced() {},
+  onFailed: () => false,
+}
 
 const CALENDAR: RemoteCalendar = {
   ...{ calendarId: 'work', summary: 'Work', description: '', timeZone: 'UTC', primary: true, selected: true },
@@ -108,7 +116,7 @@ export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
       accounts,
       calendars: () => ({ open: () => remote, changes: () => changes }),
     }),
-    sync: () => syncCalendars(deps, { accountId, epoch: 1, provider: 'imap', remote, signal }, () => true),
+    sync: () => syncCalendars(deps, { accountId, epoch: 1, provider: 'imap', remote, signal }, ALL),
     /** Runs before the next listing, or the response to the next change, arrives. */
     meanwhile(what: keyof typeof meanwhile, work: () => Promise<void>): void {
       meanwhile = { ...meanwhile, [what]: work }

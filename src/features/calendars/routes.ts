@@ -27,14 +27,21 @@ export function calendarRoutes(app: App, reader: CalendarReader): void {
         operationId: 'listCalendars',
         errors: [502, 504],
         summary: 'List the calendars of an account',
-        description: 'The primary calendar first, then by name. Empty for an imap account without a CalDAV server.',
+        description:
+          'The primary calendar first, then by name. Empty for an imap account without a CalDAV server. A new calendar appears within a minute; with `refresh=true` or Cache-Control: no-cache, at once.',
         params: Type.Object({ accountId }),
-        querystring: Type.Object(pageQuery),
+        querystring: Type.Object({
+          ...pageQuery,
+          refresh: Type.Optional(
+            Type.Boolean({ default: false, description: 'True: as the provider lists them now.' }),
+          ),
+        }),
         response: { 200: listOf('calendars', calendarSchema) },
       },
     },
     async (request) => {
-      const { rows, provider, accountId: id } = await reader.list(request.params.accountId)
+      const isFresh = request.query.refresh === true || wantsFresh(request.headers)
+      const { rows, provider, accountId: id } = await reader.list(request.params.accountId, isFresh)
       const page = pageOfAll(rows, request.query, ['calendars', id], (row) => row.id)
       return { calendars: page.items.map((row) => calendarView(row, provider)), pagination: page.pagination }
     },

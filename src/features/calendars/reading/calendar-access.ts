@@ -6,6 +6,7 @@ import type { CalendarProvider, Permission, ProviderName } from '../../../provid
 import { type Account, type Accounts, readLive, requireScopes } from '../../accounts/index.ts'
 import { newCalendarRow } from '../calendar-row.ts'
 import { type CalendarRow, calendarStore, saveListing } from '../store.ts'
+import { isIndexable } from '../sync/step.ts'
 
 export interface CalendarAccessDeps {
   db: Db
@@ -27,26 +28,36 @@ export function calendarAccess(deps: CalendarAccessDeps) {
     const { id } = await accounts.resolve(db.read, idOrAlias)
     const account = await accounts.get(id)
     requireScopes(account, permissions)
-    if ((await calendarStore(db.read).listedAt(id)) === undefined) await listNow(id, account.provider)
+    if ((await calendarStore(db.read).listedAt(id)) === undefined) await listNow(account)
     return account
   }
 
-  /** Before the first sync of a new account, and until a mail server has calendars. */
-  async function listNow(accountId: string, provider: ProviderName): Promise<void> {
+  /**
+   * Before the first sync of a new account, until a mail server has calendars, and when a request asks for it. Stores those that are new; the
+   * sync that follows removes those that are gone, with their events. Returns the ids that the provider listed.
+   */
+  async function listNow({ id: accountId, provider }: Account): Promise<ReadonlySet<string>> {
     const remote = deps.calendars(provider).open(await accounts.access(accountId))
-    const listed = await readLive('The account', () => remote.listCalendars(AbortSignal.timeout(LIVE_MS)))
-    if (listed.length === 0) return
-    await db.transaction(async (tx) => {
-      await accounts.hold(tx, accountId)
-      const nowMs = clock.now()
-      const rows = listed.map((one) => newCalendarRow(one, { id: ids('cal'), accountId, nowMs }))
-      await saveListing(tx, accountId, nowMs, { inserted: rows, updated: [] })
-      await accounts.requestSync(tx, [accountId], 'changes')
-    })
+    const isKnown = (await calendarStore(db.read).all(accountId)).length > 0
+    const listed = await readLive('The account', () => remote.listCalendars(AbortSignal.timeout(LIVE_MS), isKnown))
+    if (listed.length > 0) {
+      await db.transaction(async (tx) => {
+        await accounts.hold(tx, accountId)
+        const nowMs = clock.now()
+        const known = new Set((await calendarStore(tx).all(accountId)).map(({ providerId }) => providerId))
+        const inserted = listed
+          .filter(({ calendarId }) => isIndexable(calendarId) && !known.has(calendarId))
+          .map((one) => newCalendarRow(one, { id: ids('cal'), accountId, nowMs }))
+        await saveListing(tx, accountId, nowMs, { inserted, updated: [] })
+        await accounts.requestSync(tx, [accountId], 'changes')
+      })
+    }
+    return new Set(listed.map(({ calendarId }) => calendarId))
   }
 
   return {
     open,
+    listNow,
 
     async openCalendar(
       idOrAlias: string,

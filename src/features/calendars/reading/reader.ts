@@ -26,6 +26,12 @@ export interface EventPage extends Page<CalendarEventView> {
   syncedAt: string
 }
 
+interface ListedCalendars {
+  provider: ProviderName
+  accountId: string
+  rows: CalendarRow[]
+}
+
 /** Without a bound, a list from the provider ends this far from the other one. */
 const YEAR_MS = 366 * 24 * 60 * 60 * 1000
 const MONTH_MS = 31 * 24 * 60 * 60 * 1000
@@ -33,11 +39,15 @@ const MONTH_MS = 31 * 24 * 60 * 60 * 1000
 /** Reads calendars for the API: from the database within the stored window, otherwise from the provider. */
 export function calendarReader(deps: CalendarAccessDeps) {
   const { db, clock, accounts } = deps
-  const { open, openCalendar } = calendarAccess(deps)
+  const { open, openCalendar, listNow } = calendarAccess(deps)
   return {
-    async list(idOrAlias: string): Promise<{ provider: ProviderName; accountId: string; rows: CalendarRow[] }> {
-      const { id: accountId, provider } = await open(idOrAlias)
-      return { provider, accountId, rows: await calendarStore(db.read).all(accountId) }
+    /** `isFresh`: as the provider lists them now. */
+    async list(idOrAlias: string, isFresh = false): Promise<ListedCalendars> {
+      const account = await open(idOrAlias)
+      const { id: accountId, provider } = account
+      const listed = isFresh ? await listNow(account) : undefined
+      const rows = await calendarStore(db.read).all(accountId)
+      return { provider, accountId, rows: rows.filter(({ providerId }) => listed?.has(providerId) !== false) }
     },
 
     /** `isFresh`: from the provider, whatever is stored. */

@@ -46,8 +46,8 @@ export interface OwnedCalendars {
   onStored?(counts: EventCounts): void
 }
 
-/** How often the calendars themselves are listed. */
-const LIST_MS = 10 * 60_000
+/** How often the calendars themselves are listed: a new one appears, and a deleted one disappears, within a minute. */
+const LIST_MS = 50_000
 /** A poll without changes is stored this seldom. */
 const RECORD_MS = 5 * 60_000
 const ROWS_PER_TRANSACTION = 50
@@ -57,26 +57,47 @@ const STEPS_AHEAD = 3
 const EVENTS_PER_CURSOR = 2000
 const DAY_MS = 24 * 60 * 60 * 1000
 
+export interface DueCalendars {
+  isDue(calendar: CalendarRow): boolean
+  /** The calendars are listed first, however recently they were. */
+  isListed: boolean
+  /** Called with each calendar that was read, and each that could not be. Says whether the others may be read, too. */
+  onSynced(calendar: CalendarRow): void
+  onFailed(calendar: CalendarRow, error: ProviderError): boolean
+}
+
 /**
- * Syncs the calendars of one account that are due, once, and returns all that can be synced. Throws `ProviderError`,
- * `OwnershipLost`, or the signal's reason.
+ * Syncs the calendars of one account that are due, once, and returns all that can be synced. One that fails does not stop the others; one
+ * that is gone is removed. Throws `ProviderError` when the account itself fails, `OwnershipLost`, or the signal's reason.
  */
 export async function syncCalendars(
   deps: AccountCalendarsDeps,
   owned: OwnedCalendars,
-  isDue: (calendar: CalendarRow) => boolean,
+  { isDue, isListed, onSynced, onFailed }: DueCalendars,
 ): Promise<CalendarRow[]> {
   const { db, clock } = deps
   const { accountId, signal } = owned
   const listedAt = await calendarStore(db.read).listedAt(accountId)
-  if (listedAt === undefined || clock.now() - listedAt >= LIST_MS) await list(deps, owned)
-  // The events of the others cannot be read.
-  const calendars = (await calendarStore(db.read).all(accountId)).filter(({ role }) => role !== 'freeBusyReader')
-  for (const calendar of calendars.filter(isDue)) {
+  if (isListed || listedAt === undefined || clock.now() - listedAt >= LIST_MS) await list(deps, owned)
+  let isGone = false
+  for (const calendar of (await readable(deps, accountId)).filter(isDue)) {
     signal.throwIfAborted()
-    await syncCalendar(deps, owned, calendar)
+    try {
+      await syncCalendar(deps, owned, calendar)
+      onSynced(calendar)
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error
+      isGone ||= error.kind === 'not_found'
+      if (!onFailed(calendar, error)) throw error
+    }
   }
-  return calendars
+  if (isGone) await list(deps, owned)
+  return readable(deps, accountId)
+}
+
+/** The events of others cannot be read. */
+async function readable({ db }: AccountCalendarsDeps, accountId: string): Promise<CalendarRow[]> {
+  return (await calendarStore(db.read).all(accountId)).filter(({ role }) => role !== 'freeBusyReader')
 }
 
 async function list(deps: AccountCalendarsDeps, owned: OwnedCalendars): Promise<void> {

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { testAccounts } from '../../../../test/kit/accounts.ts'
 import { describeEachDatabase } from '../../../../test/kit/database.ts'
 import { random as randomNumbers } from '../../../../test/kit/random.ts'
+import { ALL } from '../../../../test/kit/scripted-calendar.ts'
 import { catalogue } from '../../../app/event-catalogue.ts'
 import { recorder } from '../../../events/index.ts'
 import { systemClock } from '../../../lib/clock.ts'
@@ -75,7 +76,7 @@ describeEachDatabase('a first sync of a calendar', (open) => {
       ...{ fence: async () => {}, windowMonths: [1, 12] as const },
     }
     const { signal } = new AbortController()
-    const sync = () => syncCalendars(deps, { accountId, epoch: 1, provider: 'gmail', remote, signal }, () => true)
+    const sync = () => syncCalendars(deps, { accountId, epoch: 1, provider: 'gmail', remote, signal }, ALL)
     for (let attempt = 0; attempt < 3; attempt += 1) await expect(sync()).rejects.toThrow('interrupted')
     await sync()
 

@@ -17,6 +17,7 @@ import { type CalendarSubscription, calendarSubscriptionStore } from '../push/st
 import { type CalendarSubscriptionsDeps, calendarSubscriptions } from '../push/subscriptions.ts'
 import { type CalendarRow, calendarStore } from '../store.ts'
 import { type AccountCalendarsDeps, syncCalendars } from './account.ts'
+import { FailingCalendars } from './failing-calendars.ts'
 import type { EventCounts } from './step.ts'
 
 export interface CalendarSyncDeps extends AccountCalendarsDeps, CalendarSubscriptionsDeps {
@@ -66,8 +67,9 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
   })
   /** When accounts were last read, in monotonic time: all of their calendars, and any. Absent after a failure. */
   const reads = new Map<string, { allAt: number; lastAt: number }>()
-  /** Accounts whose next run reads every calendar. */
+  /** Accounts whose next run lists the calendars and reads every one. */
   const complete = new Set<string>()
+  const failing = new FailingCalendars(clock, retry)
   let sweeping: Promise<void> | undefined
   let unsubscribe = () => {}
   let stopped = false
@@ -81,7 +83,7 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
     const allAt = isComplete ? now : before.allAt
     const waitMs = isComplete ? 0 : before.lastAt + notifiedMs - now
     if (waitMs > 0) return { nextRunInMs: waitMs }
-    complete.delete(accountId)
+    const isListed = complete.delete(accountId)
     reads.delete(accountId)
     const changed = { added: 0, updated: 0, deleted: 0 }
     let provider: ProviderName | undefined
@@ -102,7 +104,12 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
         changed.deleted += deleted
       }
       const owned = { accountId, epoch, provider, remote, signal, onStored }
-      const calendars = await syncCalendars(deps, owned, (calendar) => isComplete || !isQuiet(calendar))
+      const calendars = await syncCalendars(deps, owned, {
+        isDue: (calendar) => (isComplete || !isQuiet(calendar)) && (isListed || !failing.isWaiting(calendar.id)),
+        isListed,
+        onSynced: ({ id }) => failing.delete(id),
+        onFailed: (calendar, error) => isOfCalendar(error) && reportFailing(calendar, error, about()),
+      })
       const found = await subscriptions.ensure({ account, epoch, access }, calendars)
       reads.set(accountId, { allAt, lastAt: clock.monotonic() })
       const { added, updated, deleted } = changed
@@ -113,7 +120,9 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
       }
       if (found.some(({ isNotified }) => isNotified === 1)) return { nextRunInMs: notifiedMs }
       const isPushed = calendars.length > 0 && calendars.every(watched(found))
-      return { nextRunInMs: isPushed ? Math.max(notifiedMs, allAt + pushedMs - clock.monotonic()) : pollMs }
+      // The list of calendars itself is polled: few providers notify its changes.
+      const untilAllMs = Math.max(notifiedMs, allAt + pushedMs - clock.monotonic())
+      return { nextRunInMs: isPushed ? Math.min(untilAllMs, pollMs) : pollMs }
     } catch (error) {
       if (error instanceof OwnershipLost) return {}
       if (!(error instanceof ProviderError)) throw error
@@ -128,6 +137,18 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
       )
       return { failure: error, nextRunInMs }
     }
+  }
+
+  function reportFailing({ id, summary }: CalendarRow, error: ProviderError, about: object): true {
+    const { failures, pauseMs } = failing.add(id, error.retryAfterMs)
+    const level = failures === 1 ? 'warn' : 'info'
+    log[level](
+      `Cannot sync the calendar "${summary}" (${error.message}); trying again in ${Math.ceil(pauseMs / 1000)} s.`,
+      {
+        ...{ ...about, error, metadata: { calendarId: id, attempts: failures, pauseMs, kind: error.kind } },
+      },
+    )
+    return true
   }
 
   /** The calendars of a mail server are looked for when they are first requested. */
@@ -223,6 +244,11 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
 
     endSubscriptions: subscriptions.end,
   }
+}
+
+/** Other failures concern the account: its credentials, its quota. */
+function isOfCalendar({ kind, missingScope }: ProviderError): boolean {
+  return !missingScope && kind !== 'auth_expired' && kind !== 'rate_limited'
 }
 
 function maySync({ provider, paused, status, tokens }: Account): boolean {

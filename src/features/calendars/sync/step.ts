@@ -160,6 +160,8 @@ export async function applyChanges(
     else confirmed.push(row.id)
     known.set(event.eventId, updated)
     if (!isSame) changes.push({ type: typeOfChange(event), row: updated, content: event })
+    const before: RemoteEvent = JSON.parse(row.content)
+    for (const id of before.siblings ?? []) if (!event.siblings?.includes(id)) await remove(id)
   }
 
   /** A cancelled instance of a series that is not stored, such as a deleted one, of which Google reports the instances too. */
@@ -208,8 +210,9 @@ export async function applyChanges(
     for (const exception of exceptions) known.delete(exception.providerId)
     stale.delete(providerId)
     if (row.masterProviderId !== null) stale.add(row.masterProviderId)
-    if (row.status === 'cancelled') return
     const content: RemoteEvent = { ...JSON.parse(row.content), status: 'cancelled' }
+    for (const id of content.siblings ?? []) await remove(id)
+    if (row.status === 'cancelled') return
     const gone = { ...row, status: 'cancelled' as const, version: row.version + 1, updatedAt: nowMs }
     changes.push({ type: 'calendar.event.deleted', row: gone, content })
   }
