@@ -120,3 +120,155 @@ export const ZONES: readonly OddObject[] = [
     expected: from(HOUR, '06-01T03:30'),
   },
 ]
+
+function object(...lines: string[]): string {
+  return ['BEGIN:VCALENDAR', 'VERSION:2.0', ...lines, 'END:VCALENDAR', ''].join('\r\n')
+}
+
+function events(name: string, components: string[][], expected: string[], zone = 'Europe/Berlin'): OddObject {
+  const lines = components.flatMap((component) => ['BEGIN:VEVENT', ...component, 'END:VEVENT'])
+  return { name, text: object(...lines), zone, expected }
+}
+
+const allDay = (...days: string[]): string[] =>
+  days.map((day) => {
+    const next = new Date(Date.parse(`2027-${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10)
+    return `2027-${day}/${next}`
+  })
+
+/** Days of New York in winter. */
+const newYorkDays = (...days: string[]): string[] =>
+  allDay(...days).map((range) => range.replace('/', 'T05:00Z/').concat('T05:00Z'))
+/** Days of Berlin in winter: they begin at 23:00 UTC. */
+const berlinDays = (...days: string[]): string[] =>
+  days.flatMap((day) => {
+    const midnight = Date.parse(`2027-${day}T00:00:00+01:00`)
+    return [midnight, midnight + 86_400_000].map((ms) => new Date(ms).toISOString().replace(':00.000Z', 'Z')).join('/')
+  })
+
+const SERIES_IN_BERLIN = [
+  'UID:1',
+  'DTSTART;TZID=Europe/Berlin:20270602T100000',
+  'DTEND;TZID=Europe/Berlin:20270602T110000',
+]
+
+export const SERIES: readonly OddObject[] = [
+  file('this-and-future', from(HOUR, '06-02T08:00', '06-09T08:00', '06-16T12:00', '06-23T12:00', '06-30T12:00')),
+  events(
+    'this and future, with an exception behind it and a longer duration',
+    [
+      [...SERIES_IN_BERLIN, 'RRULE:FREQ=WEEKLY;COUNT=5'],
+      ['UID:1', 'RECURRENCE-ID;TZID=Europe/Berlin:20270623T100000', 'DTSTART:20270624T060000Z', 'DURATION:PT1H'],
+      [
+        ...[
+          'UID:1',
+          'RECURRENCE-ID;RANGE=THISANDFUTURE:20270616T080000Z',
+          'DTSTART;TZID=Europe/Berlin:20270617T090000',
+        ],
+        'DURATION:PT1H',
+      ],
+    ],
+    from(HOUR, '06-02T08:00', '06-09T08:00', '06-17T07:00', '06-24T06:00', '07-01T07:00'),
+  ),
+  events(
+    'this and future cancelled',
+    [
+      [...SERIES_IN_BERLIN, 'RRULE:FREQ=WEEKLY'],
+      ['UID:1', 'RECURRENCE-ID;RANGE=THISANDFUTURE:20270616T080000Z', 'DTSTART:20270616T080000Z', 'STATUS:CANCELLED'],
+    ],
+    from(HOUR, '06-02T08:00', '06-09T08:00'),
+  ),
+  file('allday-exdate-utc', berlinDays('02-16', '02-17', '02-19', '02-20')),
+  events(
+    'all-day exception, end and exclusion at midnight in UTC',
+    [
+      ['UID:1', 'DTSTART;VALUE=DATE:20270201', 'RRULE:FREQ=DAILY;UNTIL=20270205T000000Z', 'EXDATE:20270202T000000Z'],
+      ['UID:1', 'RECURRENCE-ID:20270203T000000Z', 'DTSTART;VALUE=DATE:20270220'],
+    ],
+    newYorkDays('02-01', '02-04', '02-05', '02-20'),
+    'America/New_York',
+  ),
+  events(
+    'all-day end at the midnight of the place, in UTC',
+    [['UID:1', 'DTSTART;VALUE=DATE:20270201', 'RRULE:FREQ=DAILY;UNTIL=20270202T230000Z']],
+    berlinDays('02-01', '02-02', '02-03'),
+  ),
+  file('recurrence-id-floating', [...from(HOUR, '06-02T00:00', '06-03T02:00', '06-04T00:00')]),
+  events(
+    'two versions of an exception',
+    [
+      [...SERIES_IN_BERLIN, 'RRULE:FREQ=DAILY;COUNT=2'],
+      ['UID:1', 'SEQUENCE:1', 'RECURRENCE-ID:20270603T080000Z', 'DTSTART:20270603T120000Z', 'DURATION:PT1H'],
+      ['UID:1', 'SEQUENCE:3', 'RECURRENCE-ID:20270603T080000Z', 'DTSTART:20270603T140000Z', 'DURATION:PT1H'],
+      ['UID:1', 'SEQUENCE:2', 'RECURRENCE-ID:20270603T080000Z', 'DTSTART:20270603T130000Z', 'DURATION:PT1H'],
+    ],
+    from(HOUR, '06-02T08:00', '06-03T14:00'),
+  ),
+  file('unknown-part-of-rule', from(HOUR, '06-10T16:00', '07-10T16:00')),
+  events(
+    'a weekday that is none, beside one that is',
+    [[...SERIES_IN_BERLIN, 'RRULE:FREQ=WEEKLY;BYDAY=WE,XX;COUNT=2']],
+    from(HOUR, '06-02T08:00', '06-09T08:00'),
+  ),
+]
+
+export const OBJECTS: readonly OddObject[] = [
+  file(
+    'intended-free',
+    from(HOUR, '06-04T07:00').map((range) => `${range} free`),
+  ),
+  events(
+    'free for Outlook, busy for everybody else',
+    [['UID:1', 'DTSTART:20270604T070000Z', 'DURATION:PT1H', 'TRANSP:OPAQUE', 'X-MICROSOFT-CDO-BUSYSTATUS:FREE']],
+    from(HOUR, '06-04T07:00'),
+  ),
+  file('bom', from(HOUR, '06-02T08:00')),
+  file('two-uids-in-one-object', from(HOUR, '03-10T10:00', '03-11T10:00')),
+  {
+    name: 'lines that end with CR alone',
+    text: object('BEGIN:VEVENT', 'UID:1', 'DTSTART:20270604T070000Z', 'DURATION:PT1H', 'END:VEVENT').replaceAll(
+      '\n',
+      '',
+    ),
+    zone: 'Europe/Berlin',
+    expected: from(HOUR, '06-04T07:00'),
+  },
+  {
+    name: 'two VCALENDARs',
+    text: [3, 4]
+      .map((day) =>
+        object('BEGIN:VEVENT', `UID:${day}`, `DTSTART:2027060${day}T070000Z`, 'DURATION:PT1H', 'END:VEVENT'),
+      )
+      .join(''),
+    zone: 'Europe/Berlin',
+    expected: from(HOUR, '06-03T07:00', '06-04T07:00'),
+  },
+  events(
+    'an end at 24:00',
+    [['UID:1', 'DTSTART;TZID=Europe/Berlin:20270604T230000', 'DTEND;TZID=Europe/Berlin:20270604T240000']],
+    from(HOUR, '06-04T21:00'),
+  ),
+  events(
+    'two series in one object, one with an exception',
+    [
+      ['UID:1', 'DTSTART:20270601T070000Z', 'DURATION:PT1H', 'RRULE:FREQ=DAILY;COUNT=2'],
+      ['UID:2', 'DTSTART:20270601T090000Z', 'DURATION:PT1H', 'RRULE:FREQ=DAILY;COUNT=2'],
+      ['UID:2', 'RECURRENCE-ID:20270602T090000Z', 'DTSTART:20270602T150000Z', 'DURATION:PT1H'],
+    ],
+    from(HOUR, '06-01T07:00', '06-01T09:00', '06-02T07:00', '06-02T15:00'),
+  ),
+  {
+    name: 'an attachment of more than a megabyte',
+    text: object(
+      ...[
+        'BEGIN:VEVENT',
+        'UID:1',
+        'DTSTART;TZID=Europe/Berlin:20270822T180000',
+        'DTEND;TZID=Europe/Berlin:20270822T190000',
+      ],
+      ...[`ATTACH;ENCODING=BASE64;VALUE=BINARY:${'B'.repeat(1_150_000)}`, 'END:VEVENT'],
+    ),
+    zone: 'Europe/Berlin',
+    expected: from(HOUR, '08-22T16:00'),
+  },
+]

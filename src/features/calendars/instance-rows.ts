@@ -1,7 +1,7 @@
 import type { RemoteEvent, TimeRange } from '../../providers/contract/index.ts'
 import { originalStartText } from './api.ts'
 import { instancesOf } from './instances/instances.ts'
-import { spanOf } from './instances/times.ts'
+import { isFloating, spanOf } from './instances/times.ts'
 import type { CalendarRow, EventRow, InstanceRow, Placement } from './store.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -23,6 +23,8 @@ export function placementOf(
     if (lastMs !== null) gapMs = Math.max(gapMs, startMs - lastMs)
     lastMs = Math.max(lastMs ?? endMs, endMs)
   }
+  // Instances that were moved may be far from their original start, by which lists find those of a series.
+  if (event.moves !== undefined) gapMs = -1
   return { startMs: spanOf(event, calendar.timeZone).startMs, firstMs, lastMs, gapMs, instances }
 }
 
@@ -47,14 +49,20 @@ function instancesIn(
   const isBusy = Number(blocks(event))
   const rowOf = (originalStart: string, startMs: number, endMs: number): InstanceRow => ({
     ...{ eventId, calendarId, originalStart, startMs, endMs },
-    ...{ isLong: Number(endMs - startMs > DAY_MS), isBusy },
+    ...{ isLong: Number(endMs - startMs > DAY_MS), isBusy, isFloating: Number(isFloating(event.start, timeZone)) },
   })
   if (event.recurrence.length === 0) {
     const { startMs, endMs } = spanOf(event, timeZone)
     return startMs < window.to && endMs > window.from ? [rowOf('', startMs, endMs)] : []
   }
   const originals = exceptions.flatMap(({ content }) => (JSON.parse(content) as RemoteEvent).originalStart ?? [])
-  const series = { start: event.start, end: event.end, recurrence: event.recurrence, exceptions: originals }
+  const series = {
+    start: event.start,
+    end: event.end,
+    recurrence: event.recurrence,
+    moves: event.moves ?? [],
+    exceptions: originals,
+  }
   return instancesOf(series, timeZone, window).map(({ originalStart, startMs, endMs }) =>
     rowOf(originalStartText(originalStart), startMs, endMs),
   )

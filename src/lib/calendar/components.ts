@@ -9,18 +9,24 @@ export interface Component {
   components: Component[]
 }
 
-/** Larger objects are not read. One of a megabyte takes about 10 ms. */
-const MAX_OBJECT_LENGTH = 1024 * 1024
 const MAX_LINES = 50_000
 const MAX_DEPTH = 5
 /** Of a TEXT value, as it is written. Fields of events are shorter. */
 const MAX_TEXT_LENGTH = 64 * 1024
+/** Of an object without its attachments. One of a megabyte takes about 10 ms. */
+const MAX_OBJECT_LENGTH = 1024 * 1024
 
-/** Parses an object of RFC 5545 that has one VCALENDAR. Undefined when it is not one, or too large. Lines that make no sense stay lines. */
-export function parseObject(text: string): Component | undefined {
-  if (text.length > MAX_OBJECT_LENGTH) return undefined
-  const lines = text.replaceAll(/\r?\n[ \t]/g, '').split(/\r?\n/, MAX_LINES + 1)
-  if (lines.length > MAX_LINES) return undefined
+/**
+ * Parses an object of RFC 5545. Reads what programs write: a byte order mark, any line ends, several VCALENDARs, whose components then
+ * belong to the first. Lines that make no sense stay lines. `attachments: 'skip'` leaves out their contents, which may have megabytes.
+ * Undefined when it is no VCALENDAR, or too large.
+ */
+export function parseObject(
+  text: string,
+  { attachments = 'keep' }: { attachments?: 'keep' | 'skip' } = {},
+): Component | undefined {
+  const lines = unfoldedLines(text.replace(/^\ufeff+/, ''), attachments)
+  if (lines === undefined) return undefined
   let calendar: Component | undefined
   const open: Component[] = []
   for (const line of lines) {
@@ -30,15 +36,55 @@ export function parseObject(text: string): Component | undefined {
     } else if (keyword.toUpperCase() === 'END') {
       open.pop()
     } else {
-      const component: Component = { name: name.toUpperCase(), lines: [], components: [] }
       if (open.length >= MAX_DEPTH) return undefined
-      if (open.length === 0) calendar ??= component
+      const isRoot = open.length === 0
+      if (isRoot && calendar !== undefined && name.toUpperCase() === 'VCALENDAR') {
+        open.push({ ...calendar, lines: [] })
+        continue
+      }
+      const component: Component = { name: name.toUpperCase(), lines: [], components: [] }
+      if (isRoot) calendar ??= component
       else open.at(-1)?.components.push(component)
       open.push(component)
     }
   }
   return calendar?.name === 'VCALENDAR' ? calendar : undefined
 }
+
+/** Of a skipped attachment. */
+const MAX_ATTACHMENT = 1000
+
+/** Undefined when there are too many, or too much is in them. */
+function unfoldedLines(text: string, attachments: 'keep' | 'skip'): string[] | undefined {
+  const lines: string[] = []
+  let length = 0
+  let isSkipped = false
+  for (let start = 0; start < text.length; ) {
+    const end = lineEnd(text, start)
+    const next = text[end] === '\r' && text[end + 1] === '\n' ? end + 2 : end + 1
+    const isFolded = lines.length > 0 && (text[start] === ' ' || text[start] === '\t')
+    if (!isFolded) isSkipped = attachments === 'skip' && /^ATTACH[;:]/i.test(text.slice(start, start + 7))
+    if (isSkipped) {
+      if (!isFolded) lines.push(text.slice(start, Math.min(end, start + MAX_ATTACHMENT)))
+    } else {
+      length += end - start
+      if (length > MAX_OBJECT_LENGTH) return undefined
+      if (isFolded) lines[lines.length - 1] += text.slice(start + 1, end)
+      else lines.push(text.slice(start, end))
+    }
+    if (lines.length > MAX_LINES) return undefined
+    start = next
+  }
+  return lines
+}
+
+/** Old programs end lines with CR alone. */
+function lineEnd(text: string, start: number): number {
+  LINE_END.lastIndex = start
+  return LINE_END.exec(text)?.index ?? text.length
+}
+
+const LINE_END = /[\r\n]/g
 
 /** The lines with this name that can be parsed, at most `limit`. */
 export function properties({ lines }: Component, name: string, limit = 1000): ContentLine[] {

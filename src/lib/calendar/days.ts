@@ -67,13 +67,17 @@ export function parseDay(text: string): number | undefined {
   return checkedDay(Number(year), Number(month), Number(dayOfMonth))
 }
 
-/** A local time in the form of RFC 5545 (`20261120T090000`) or RFC 3339 without an offset, as a wall clock in milliseconds. */
+/**
+ * A local time in the form of RFC 5545 (`20261120T090000`) or RFC 3339 without an offset, as a wall clock in milliseconds. `T240000` is the
+ * end of the day, as ISO 8601 has it.
+ */
 export function parseLocal(text: string): number | undefined {
   const [, year, month, dayOfMonth, hours, minutes, seconds] = DATE_TIME.exec(text) ?? []
   const day = checkedDay(Number(year), Number(month), Number(dayOfMonth))
   // A leap second is read as the second before it (RFC 5545, 3.3.12).
   const time = [Number(hours), Number(minutes), Math.min(Number(seconds), 59)] as const
-  if (day === undefined || Number(seconds) > 60 || time[0] > 23 || time[1] > 59) return undefined
+  const isMidnight = time[0] === 24 && time[1] === 0 && time[2] === 0
+  if (day === undefined || Number(seconds) > 60 || (time[0] > 23 && !isMidnight) || time[1] > 59) return undefined
   return day * DAY_MS + (time[0] * 3600 + time[1] * 60 + time[2]) * 1000
 }
 

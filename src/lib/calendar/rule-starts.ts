@@ -37,9 +37,9 @@ export function* startsOf(rule: Rule, start: number, range: LocalRange, steps: S
   if (start >= range.from && start < range.to) yield start
   const earliest = Math.max(start + 1, range.from)
   const step = plainStep(rule)
+  if (step !== undefined) return yield* plainStarts(rule, start, step, { from: earliest, to: range.to }, steps)
   const count = { left: (rule.count ?? Number.POSITIVE_INFINITY) - 1 }
-  if (step !== undefined) count.left -= Math.ceil((earliest - start) / step) - 1
-  const from = rule.count === undefined || step !== undefined ? earliest : start + 1
+  const from = rule.count === undefined ? earliest : start + 1
   for (const period of periodsOf(rule, start, { from, to: range.to }, steps)) {
     const times =
       rule.bySetPosition === undefined
@@ -61,6 +61,22 @@ function plainStep(rule: Rule): number | undefined {
   const { byMonth, byWeekNumber, byYearDay, byMonthDay, byDay, byHour, byMinute, bySecond, bySetPosition } = rule
   const parts = [byMonth, byWeekNumber, byYearDay, byMonthDay, byDay, byHour, byMinute, bySecond, bySetPosition]
   return unit === undefined || parts.some((list) => list !== undefined) ? undefined : unit * rule.interval
+}
+
+/** At a distance, at a step each: an hourly series without an end has thousands. */
+function* plainStarts(
+  { count = Number.POSITIVE_INFINITY }: Rule,
+  start: number,
+  step: number,
+  { from, to }: LocalRange,
+  steps: Steps,
+) {
+  const passed = Math.ceil((from - start) / step)
+  const end = Math.min(to, start + count * step, (LAST_DAY + 1) * DAY_MS)
+  for (let at = start + passed * step; at < end && steps.left > 0; at += step) {
+    steps.left -= 1
+    yield at
+  }
 }
 
 /** The times of a period in order. Days and hours between `start` and `earliest` are counted, but not visited. */

@@ -41,31 +41,51 @@ export const WEEKDAYS = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU']
 const WEEKDAY = /^([+-]?\d{1,2})?(MO|TU|WE|TH|FR|SA|SU)$/
 const INTEGER = /^[+-]?\d{1,10}$/
 
-/**
- * Parses the value of an RRULE, `FREQ=WEEKLY;BYDAY=MO,WE`. Undefined when it is not a rule; one bad part makes the whole rule bad,
- * because without this part it would mean other days. Unknown parts (X-…, SKIP) are ignored.
- */
+/** Parses the value of an RRULE that somebody writes now, `FREQ=WEEKLY;BYDAY=MO,WE`. Undefined when any part of it is wrong. */
 export function parseRule(value: string): Rule | undefined {
-  if (value.length > MAX_LENGTH) return undefined
+  const { rule, isWhole } = readRule(value)
+  return isWhole ? rule : undefined
+}
+
+/**
+ * Reads a rule that a program has written. What is no value of its part is left out, and unknown parts (X-…, SKIP) are ignored. `isWhole` is
+ * false where something was left out, so that the series may have more instances than it should. `rule` is undefined without FREQ, and
+ * in another calendar than the Gregorian.
+ */
+export function readRule(value: string): { rule: Rule | undefined; isWhole: boolean } {
   const parts = new Map<string, string>()
-  for (const part of value.toUpperCase().split(';')) {
+  for (const part of value.slice(0, MAX_LENGTH).toUpperCase().split(';')) {
     const [name = '', text = ''] = part.split('=').map((piece) => piece.trim())
     if (text !== '') parts.set(name, text)
   }
   const frequency = FREQUENCIES.find((name) => name === parts.get('FREQ'))
   const scale = parts.get('RSCALE')
-  if (frequency === undefined || (scale !== undefined && scale !== 'GREGORIAN')) return undefined
+  if (frequency === undefined || (scale !== undefined && scale !== 'GREGORIAN'))
+    return { rule: undefined, isWhole: false }
 
-  let isValid = true
+  let isWhole = value.length <= MAX_LENGTH
   /** Applies `parse` to a part, if the rule has it. */
   function read<T>(name: string, parse: (text: string) => T | undefined): T | undefined {
     const text = parts.get(name)
     if (text === undefined) return undefined
     const parsed = parse(text)
-    if (parsed === undefined) isValid = false
+    if (parsed === undefined) isWhole = false
     return parsed
   }
-  const numbers = (name: string, from: number, to: number) => read(name, (text) => numbersOf(text, from, to))
+  /** The same for a list. A list without any value is no part. */
+  function readList<T>(name: string, parse: (text: string) => T | undefined): T[] | undefined {
+    const items = parts.get(name)?.split(',') ?? []
+    const parsed = items.map((item) => parse(item.trim())).filter((item) => item !== undefined)
+    if (parsed.length < items.length) isWhole = false
+    return parsed.length === 0 ? undefined : parsed
+  }
+  const numbers = (name: string, from: number, to: number) => {
+    // Ranges that include negative numbers do not include 0.
+    const list = readList(name, (text) => (from < 0 && Number(text) === 0 ? undefined : integerOf(text, from, to)))
+    return list && sorted(list)
+  }
+  const bySecond = numbers('BYSECOND', 0, 60)
+  const byDay = readList('BYDAY', weekdayOf)
 
   const rule: Rule = {
     frequency,
@@ -76,14 +96,15 @@ export function parseRule(value: string): Rule | undefined {
     byWeekNumber: numbers('BYWEEKNO', -53, 53),
     byYearDay: numbers('BYYEARDAY', -366, 366),
     byMonthDay: numbers('BYMONTHDAY', -31, 31),
-    byDay: read('BYDAY', weekdaysOf),
+    byDay: byDay && [...new Map(byDay.map((day) => [`${day.position} ${day.weekday}`, day])).values()],
     byHour: numbers('BYHOUR', 0, 23),
     byMinute: numbers('BYMINUTE', 0, 59),
-    bySecond: read('BYSECOND', secondsOf),
+    // A leap second is read as the second before it (RFC 5545, 3.3.12).
+    bySecond: bySecond && sorted(bySecond.map((value) => Math.min(value, 59))),
     bySetPosition: numbers('BYSETPOS', -366, 366),
-    weekStart: read('WKST', (text) => weekdaysOf(text)?.[0]?.weekday) ?? 0,
+    weekStart: read('WKST', (text) => weekdayOf(text)?.weekday) ?? 0,
   }
-  return isValid ? rule : undefined
+  return { rule, isWhole }
 }
 
 function integerOf(text: string, from: number, to: number): number | undefined {
@@ -91,31 +112,14 @@ function integerOf(text: string, from: number, to: number): number | undefined {
   return value >= from && value <= to ? value : undefined
 }
 
-/** Ranges that include negative numbers do not include 0. */
-function numbersOf(text: string, from: number, to: number): number[] | undefined {
-  const values = text.split(',').map((item) => integerOf(item.trim(), from, to))
-  const valid = values.filter((value) => value !== undefined && !(from < 0 && value === 0))
-  return valid.length === values.length ? sorted(valid as number[]) : undefined
-}
-
-/** A leap second is read as the second before it (RFC 5545, 3.3.12). */
-function secondsOf(text: string): number[] | undefined {
-  const values = numbersOf(text, 0, 60)
-  return values === undefined ? undefined : sorted(values.map((value) => Math.min(value, 59)))
-}
-
 function sorted(values: number[]): number[] {
   return [...new Set(values)].sort((left, right) => left - right)
 }
 
-function weekdaysOf(text: string): WeekdayOfRule[] | undefined {
-  const found = new Map<string, WeekdayOfRule>()
-  for (const item of text.split(',')) {
-    const [, position = '0', name] = WEEKDAY.exec(item.trim()) ?? []
-    if (name === undefined || Math.abs(Number(position)) > 53) return undefined
-    found.set(`${Number(position)}${name}`, { weekday: WEEKDAYS.indexOf(name), position: Number(position) })
-  }
-  return [...found.values()]
+function weekdayOf(text: string): WeekdayOfRule | undefined {
+  const [, position = '0', name] = WEEKDAY.exec(text) ?? []
+  if (name === undefined || Math.abs(Number(position)) > 53) return undefined
+  return { weekday: WEEKDAYS.indexOf(name), position: Number(position) }
 }
 
 /** A date means the whole day, also where the series has times: programs write the last day of the series. */

@@ -1,4 +1,4 @@
-import { type Component, property } from '../../lib/calendar/components.ts'
+import { type Component, property, textOf } from '../../lib/calendar/components.ts'
 import { formatObject, textLine } from '../../lib/calendar/formatting.ts'
 import {
   type CalendarChanges,
@@ -11,7 +11,7 @@ import { answer, type Editing, editingOf, eventIn, exclude, missing, removeExcep
 import { statusError } from './errors.ts'
 import { pathOf } from './hrefs.ts'
 import { applyInput, describeOwnZones, describeZones, replace, touch } from './input.ts'
-import { type CalendarObject, eventsOf } from './map.ts'
+import { type CalendarObject, eventsOf, objectPath } from './map.ts'
 import { type Collection, isOwnPath, readTexts } from './objects.ts'
 
 export interface ChangesDeps {
@@ -136,7 +136,9 @@ export function caldavChanges({ collectionOf, email, now }: ChangesDeps): Calend
       const object = await edit(target, { doing: RESPONDING, etag: null, signal }, (editing) => {
         const chosen = editing.component(target)
         const isSeries = property(chosen, 'RECURRENCE-ID') === undefined
-        const components = isSeries ? editing.calendar.components.filter(({ name }) => name === 'VEVENT') : [chosen]
+        const uid = textOf(chosen, 'UID')
+        const isOwn = (each: Component) => each.name === 'VEVENT' && textOf(each, 'UID') === uid
+        const components = isSeries ? editing.calendar.components.filter(isOwn) : [chosen]
         const answered = components.filter((event) => answer(event, response, addresses))
         if (answered.length === 0) {
           throw new ProviderError('rejected', `${RESPONDING}: the account is not invited to this event`, {
@@ -168,7 +170,7 @@ function emptyObject(uid: string, nowMs: number): { calendar: Component; compone
 
 /** The object of an event: its path is the id of the master, and begins those of exceptions. */
 function pathOfEvent({ eventId }: EventTarget, { url }: Collection, doing: string): string {
-  const [path = ''] = eventId.split('#')
+  const path = objectPath(eventId)
   // In its one spelling, without `..` and a query.
   if (pathOf(path, url) !== path || !isOwnPath(path, url)) throw missing(doing)
   return path

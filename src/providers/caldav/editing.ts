@@ -34,7 +34,7 @@ export async function editingOf(
     if (found === undefined) throw missing(doing)
     const existing = mapped.find(({ event }) => event.eventId === found.eventId)
     if (existing !== undefined) return existing.component
-    const made = exceptionOf(masterOf(mapped) ?? missingMaster(doing), found)
+    const made = exceptionOf(masterOf(mapped, found) ?? missingMaster(doing), found)
     calendar.components.push(made)
     return made
   }
@@ -53,8 +53,13 @@ export function eventIn(events: readonly RemoteEvent[], { eventId, instance }: E
   return { ...master, ...times, eventId: id, recurrence: [], recurringEventId: eventId, originalStart: times.start }
 }
 
-function masterOf(mapped: readonly MappedComponent[]): Component | undefined {
-  return mapped.find(({ event }) => event.originalStart === null)?.component
+function masterOf(mapped: readonly MappedComponent[], { recurringEventId }: RemoteEvent): Component | undefined {
+  return mapped.find(({ event }) => event.eventId === recurringEventId)?.component
+}
+
+/** An object may contain other events. */
+function isOf({ eventId }: RemoteEvent): (mapped: MappedComponent) => boolean {
+  return ({ event }) => event.eventId === eventId || event.recurringEventId === eventId
 }
 
 const NOT_OF_AN_INSTANCE = ['RRULE', 'RDATE', 'EXDATE', 'EXRULE', 'DTSTART', 'DTEND', 'DURATION', 'RECURRENCE-ID']
@@ -77,11 +82,13 @@ export function removeExceptions(
 ): void {
   const instances = new SeriesInstances(
     master,
-    mapped.flatMap(({ event }) => event.originalStart ?? []),
+    mapped.filter(isOf(master)).flatMap(({ event }) => event.originalStart ?? []),
   )
   const removed = new Set(
     mapped.flatMap(({ event, component }) =>
-      event.originalStart === null || instances.has(event.originalStart) ? [] : [component],
+      event.recurringEventId !== master.eventId || instances.has(event.originalStart ?? master.start)
+        ? []
+        : [component],
     ),
   )
   calendar.components = calendar.components.filter((each) => !removed.has(each))
@@ -99,10 +106,11 @@ export function exclude(
     target,
   )
   if (found === undefined) throw missing(context.doing)
-  if (found.originalStart === null) return false
-  const removed = mapped.find(({ event }) => event.eventId === found.eventId)?.component
-  calendar.components = calendar.components.filter((each) => each !== removed)
-  const master = masterOf(mapped)
+  const own = mapped.filter(found.originalStart === null ? isOf(found) : ({ event }) => event.eventId === found.eventId)
+  const removed = new Set(own.map(({ component }) => component))
+  calendar.components = calendar.components.filter((each) => !removed.has(each))
+  if (found.originalStart === null) return own.length < mapped.length
+  const master = masterOf(mapped, found)
   if (master === undefined) return calendar.components.some(({ name }) => name === 'VEVENT')
   master.lines.push(timeLine('EXDATE', found.originalStart))
   touch(master, context, true)

@@ -5,7 +5,8 @@ import { parseDuration } from '../../lib/calendar/duration.ts'
 import { parseOwnZone } from '../../lib/calendar/own-zone.ts'
 import { storedZone, type Zone } from '../../lib/calendar/zone.ts'
 import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
-import { boundedEvent, type EventTime, type RemoteEvent } from '../contract/index.ts'
+import { sha256 } from '../../lib/sha256.ts'
+import { boundedEvent, type EventTime, type RemoteEvent, type SeriesMove } from '../contract/index.ts'
 import { peopleOf } from './people.ts'
 import type { ObjectZones } from './zones.ts'
 
@@ -30,10 +31,13 @@ export interface MappedComponent {
 
 const MAX_EVENTS = 2000
 const MAX_DATE_LINES = 2000
+const MAX_MOVES = 20
 
 /** The master or single event of an object, and its exceptions. Empty for what is not an event, or cannot be read. */
 export async function eventsOf(object: CalendarObject, context: MapContext): Promise<RemoteEvent[]> {
-  return (await readObject(object, context))?.mapped.map(({ event }) => event) ?? []
+  const calendar = parseObject(object.text, { attachments: 'skip' })
+  if (calendar === undefined) return []
+  return (await mappedIn(calendar, object, context)).map(({ event }) => event)
 }
 
 /** The same with the components, for changing them. Undefined where there is no event. */
@@ -43,43 +47,89 @@ export async function readObject(
 ): Promise<{ calendar: Component; mapped: MappedComponent[] } | undefined> {
   const calendar = parseObject(object.text)
   if (calendar === undefined) return undefined
-  const components = calendar.components.filter(({ name }) => name === 'VEVENT').slice(0, MAX_EVENTS)
-  const mapper = new ObjectMapper(object, calendar, context)
-  const mapped = new Map<string, MappedComponent>()
-  for (const component of components) {
-    const event = mapper.event(component, property(component, 'RECURRENCE-ID'))
-    if (event !== undefined && !mapped.has(event.eventId)) mapped.set(event.eventId, { event, component })
-    await yieldIfHeld(TURN_MS)
+  const mapped = await mappedIn(calendar, object, context)
+  return mapped.length === 0 ? undefined : { calendar, mapped }
+}
+
+/** Masters before their exceptions. */
+async function mappedIn(calendar: Component, object: CalendarObject, context: MapContext): Promise<MappedComponent[]> {
+  const byUid = new Map<string, Component[]>()
+  for (const component of calendar.components.filter(({ name }) => name === 'VEVENT').slice(0, MAX_EVENTS)) {
+    const uid = textOf(component, 'UID')
+    const known = byUid.get(uid)
+    if (known === undefined) byUid.set(uid, [component])
+    else known.push(component)
   }
-  // The master may come after its exceptions.
-  const inOrder = [...mapped.values()].sort(
-    (left, right) => Number(left.event.originalStart !== null) - Number(right.event.originalStart !== null),
-  )
-  return mapped.size === 0 ? undefined : { calendar, mapped: inOrder }
+  const mapped: MappedComponent[] = []
+  for (const [uid, components] of byUid) {
+    // RFC 4791 allows one UID in an object, but old servers keep several.
+    const eventId = mapped.length === 0 ? object.path : `${object.path}#uid-${sha256(uid, 'hex').slice(0, 16)}`
+    mapped.push(...(await mappedSeries(components, new ObjectMapper(object, calendar, context, eventId))))
+  }
+  const [first, ...others] = mapped.filter(({ event }) => event.originalStart === null)
+  if (first !== undefined && others.length > 0) first.event.siblings = others.map(({ event }) => event.eventId)
+  return mapped
+}
+
+/** The components of one UID. Of two that say something about the same instance, that with the higher SEQUENCE counts. */
+async function mappedSeries(components: readonly Component[], mapper: ObjectMapper): Promise<MappedComponent[]> {
+  const isException = (component: Component) => property(component, 'RECURRENCE-ID') !== undefined
+  const inOrder = [...components].sort((left, right) => Number(isException(left)) - Number(isException(right)))
+  const mapped = new Map<string, MappedComponent>()
+  const moves: SeriesMove[] = []
+  for (const component of inOrder) {
+    const original = property(component, 'RECURRENCE-ID')
+    const master = mapped.get(mapper.eventId)?.event
+    const event = mapper.event(component, original, master?.start)
+    await yieldIfHeld(TURN_MS)
+    if (event === undefined) continue
+    const known = mapped.get(event.eventId)
+    if (known !== undefined && sequenceOf(known.component) >= sequenceOf(component)) continue
+    mapped.set(event.eventId, { event, component })
+  }
+  for (const { event, component } of mapped.values()) {
+    const { originalStart, status, start, end } = event
+    const range = property(component, 'RECURRENCE-ID')?.parameters.get('RANGE')?.toUpperCase()
+    if (originalStart === null || range !== 'THISANDFUTURE') continue
+    moves.push({ originalStart, times: status === 'cancelled' ? null : { start, end } })
+  }
+  const master = mapped.get(mapper.eventId)?.event
+  if (master !== undefined && moves.length > 0) master.moves = moves.slice(0, MAX_MOVES)
+  return [...mapped.values()]
+}
+
+function sequenceOf(component: Component): number {
+  return Number(property(component, 'SEQUENCE')?.value ?? 0) || 0
 }
 
 class ObjectMapper {
+  /** Of the master or the single event. */
+  readonly eventId: string
   readonly #object: CalendarObject
   readonly #calendar: Component
   readonly #context: MapContext
 
-  constructor(object: CalendarObject, calendar: Component, context: MapContext) {
+  constructor(object: CalendarObject, calendar: Component, context: MapContext, eventId: string) {
     this.#object = object
     this.#calendar = calendar
     this.#context = context
+    this.eventId = eventId
   }
 
-  /** Undefined where the event has no start. */
-  event(event: Component, original: ContentLine | undefined): RemoteEvent | undefined {
-    const { path, etag } = this.#object
+  /** Undefined where the event has no start. `masterStart`: of the series, in whose zone an original start without one is. */
+  event(
+    event: Component,
+    original: ContentLine | undefined,
+    masterStart: EventTime | undefined,
+  ): RemoteEvent | undefined {
     const start = this.#time(property(event, 'DTSTART'))
-    const originalStart = original === undefined ? null : this.#time(original)
+    const originalStart = original === undefined ? null : inZoneOf(masterStart, this.#time(original))
     if (start === undefined || originalStart === undefined) return undefined
     const { organizer, attendees } = peopleOf(event, this.#context.addresses)
     return boundedEvent({
-      eventId: originalStart === null ? path : `${path}#${idOf(originalStart)}`,
+      eventId: originalStart === null ? this.eventId : `${this.eventId}#${idOf(originalStart)}`,
       iCalUid: textOf(event, 'UID'),
-      etag,
+      etag: this.#object.etag,
       status: statusOf(event),
       summary: textOf(event, 'SUMMARY'),
       description: textOf(event, 'DESCRIPTION'),
@@ -87,9 +137,9 @@ class ObjectMapper {
       start,
       end: this.#end(event, start),
       recurrence: originalStart === null ? this.#recurrence(event) : [],
-      recurringEventId: originalStart === null ? null : path,
+      recurringEventId: originalStart === null ? null : this.eventId,
       originalStart,
-      busy: textOf(event, 'TRANSP').toUpperCase() !== 'TRANSPARENT',
+      busy: isBusy(event),
       visibility: visibilityOf(event),
       organizer,
       attendees,
@@ -186,6 +236,11 @@ function inUtc(zone: Zone): (text: string) => string {
   }
 }
 
+/** The path of the object that contains an event. */
+export function objectPath(eventId: string): string {
+  return eventId.split('#', 1)[0] ?? ''
+}
+
 /** `20261120T080000Z`, `20261120`, or for a floating time `20261120T090000`. */
 export function idOf(time: EventTime): string {
   if ('date' in time) return time.date.replaceAll('-', '')
@@ -193,6 +248,19 @@ export function idOf(time: EventTime): string {
   const localMs = parseLocal(time.dateTime) ?? 0
   const text = formatLocal(zone === undefined ? localMs : zone.toUtc(localMs)).replaceAll(/[-:]/g, '')
   return zone === undefined ? text : `${text}Z`
+}
+
+/** A floating RECURRENCE-ID is in the zone of its series. */
+function inZoneOf(series: EventTime | undefined, time: EventTime | undefined): EventTime | undefined {
+  const isFloating = time !== undefined && 'dateTime' in time && time.timeZone === null
+  return isFloating && series !== undefined && 'dateTime' in series ? { ...time, timeZone: series.timeZone } : time
+}
+
+/** Outlook writes what a person chose into a property of its own, sometimes without TRANSP. */
+function isBusy(event: Component): boolean {
+  const transparency = textOf(event, 'TRANSP').trim().toUpperCase()
+  if (transparency !== '') return transparency !== 'TRANSPARENT'
+  return textOf(event, 'X-MICROSOFT-CDO-BUSYSTATUS').trim().toUpperCase() !== 'FREE'
 }
 
 function statusOf(event: Component): RemoteEvent['status'] {

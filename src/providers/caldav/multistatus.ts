@@ -1,5 +1,6 @@
 import { readXml, type XmlElement, XmlLimitError, type XmlLimits } from '../../lib/xml.ts'
 import { ProviderError } from '../contract/index.ts'
+import { joinSplitCharacters } from './split-characters.ts'
 
 /** One resource of a multistatus. */
 export interface DavResource {
@@ -42,7 +43,7 @@ const MAX_RESOURCES = 50_000
 export async function parseDav(body: Uint8Array, doing: string, signal?: AbortSignal): Promise<DavDocument> {
   const document: DavDocument = { resources: [], syncToken: undefined, errors: [] }
   try {
-    await readXml(body, {
+    await readXml(joinSplitCharacters(body), {
       limits: LIMITS,
       nameOf: (namespace, localName) => `${PREFIXES.get(namespace) ?? 'x'}:${localName}`,
       onElement: (element, rootName) => addElement(document, element, rootName, doing),

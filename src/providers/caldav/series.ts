@@ -1,6 +1,6 @@
 import { parseContentLine } from '../../lib/calendar/content-line.ts'
 import { DAY_MS, formatDay, formatLocal, parseDay, parseLocal } from '../../lib/calendar/days.ts'
-import { parseRule, type Rule } from '../../lib/calendar/rule.ts'
+import { type Rule, readRule } from '../../lib/calendar/rule.ts'
 import { startsOf } from '../../lib/calendar/rule-starts.ts'
 import { storedZone, UTC, type Zone, zoneOf } from '../../lib/calendar/zone.ts'
 import type { EventTime, RemoteEvent } from '../contract/index.ts'
@@ -43,7 +43,7 @@ export class SeriesInstances {
     const rules: Rule[] = []
     for (const text of master.recurrence) {
       const { name, value = '', parameters } = parseContentLine(text) ?? {}
-      const rule = name === 'RRULE' ? parseRule(value) : undefined
+      const rule = name === 'RRULE' ? readRule(value).rule : undefined
       if (rule !== undefined) rules.push(rule)
       if (name === 'RDATE') this.#added.add(value, zoneOf(parameters?.get('TZID') ?? ''))
       if (name === 'EXDATE') this.#excluded.add(value, zoneOf(parameters?.get('TZID') ?? ''))

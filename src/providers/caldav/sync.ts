@@ -1,5 +1,6 @@
 import { sha256 } from '../../lib/sha256.ts'
 import { type EventStep, ProviderError, type RemoteEvent } from '../contract/index.ts'
+import { objectPath } from './map.ts'
 import { child } from './multistatus.ts'
 import type { ObjectBatch } from './object-batch.ts'
 import {
@@ -110,16 +111,16 @@ function* stepsOf(
 ): Generator<EventStep, void> {
   const text = JSON.stringify(cursor)
   let step: EventStep = { found: [], entered: [], complete: [], removed: absent, cursor: text }
-  const bySeries = new Map<string, RemoteEvent[]>(complete.map((path) => [path, []]))
-  for (const event of events) bySeries.get(event.recurringEventId ?? event.eventId)?.push(event)
-  for (const [path, own] of bySeries) {
+  const byPath = new Map<string, RemoteEvent[]>(complete.map((path) => [path, []]))
+  for (const event of events) byPath.get(objectPath(event.eventId))?.push(event)
+  for (const [path, own] of byPath) {
     const size = step.found.length + step.entered.length
     if (size > 0 && size + own.length > EVENTS_PER_STEP) {
       yield step
       step = { found: [], entered: [], complete: [], removed: [], cursor: text }
     }
     step[(own[0]?.createdAt ?? 0) < since ? 'entered' : 'found'].push(...own)
-    step.complete.push(path)
+    step.complete.push(...new Set([path, ...own.map(({ recurringEventId, eventId }) => recurringEventId ?? eventId)]))
   }
   yield step
 }

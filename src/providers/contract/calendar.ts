@@ -44,7 +44,7 @@ export interface RemoteCalendar {
   calendarId: string
   summary: string
   description: string
-  /** IANA. Null where the provider does not say: events without a zone are then read in UTC. */
+  /** IANA: of the calendar, or else of the mailbox. Null where the provider does not say. */
   timeZone: string | null
   /** `#rrggbb` */
   backgroundColor: string | null
@@ -97,7 +97,13 @@ export interface EventStep {
  * A date of an all-day event, or a local time. `timeZone` is IANA, or the `ownZoneText` of a zone that the event brought with it; null:
  * floating, the same wall clock everywhere. `storedZone` reads both.
  */
-export type EventTime = { date: string } | { dateTime: string; timeZone: string | null }
+export type EventTime = EventDate | { dateTime: string; timeZone: string | null }
+
+/** `timeZone`: where the day is, if the provider says so. */
+export interface EventDate {
+  date: string
+  timeZone?: string
+}
 
 /**
  * A single event, the master of a series, or an exception: an instance of a series that differs from its master, or is
@@ -106,6 +112,8 @@ export type EventTime = { date: string } | { dateTime: string; timeZone: string 
 export interface RemoteEvent {
   /** Stable while the event exists. For CalDAV the path of the object, for an exception followed by `#` and its original start. */
   eventId: string
+  /** Ids of others that are removed with this one: a CalDAV object has one event, but some servers keep several. */
+  siblings?: string[]
   iCalUid: string
   /** Changes with each version, where the provider has one. */
   etag: string | null
@@ -120,6 +128,8 @@ export interface RemoteEvent {
   end: EventTime
   /** RRULE, RDATE and EXDATE lines of RFC 5545 of a master; otherwise empty. */
   recurrence: string[]
+  /** Of a master, in order: from such an instance on, all are moved or left out (RANGE=THISANDFUTURE of RFC 5545). */
+  moves?: SeriesMove[]
   /** Of an exception: the master, and when the instance would have started. */
   recurringEventId: string | null
   originalStart: EventTime | null
@@ -138,6 +148,12 @@ export interface RemoteEvent {
   /** In ms; null where the provider does not say. */
   createdAt: number | null
   updatedAt: number | null
+}
+
+/** `start` and `end` are those of the first instance that is moved; null: the series ends before it. */
+export interface SeriesMove {
+  originalStart: EventTime
+  times: { start: EventTime; end: EventTime } | null
 }
 
 export interface RemoteAttendee {

@@ -1,6 +1,6 @@
 import { parseContentLine } from '../../../lib/calendar/content-line.ts'
 import { DAY_MS, formatLocal, parseDay } from '../../../lib/calendar/days.ts'
-import { parseRule } from '../../../lib/calendar/rule.ts'
+import { readRule } from '../../../lib/calendar/rule.ts'
 import { type Steps, startsOf } from '../../../lib/calendar/rule-starts.ts'
 import type { Zone } from '../../../lib/calendar/zone.ts'
 import { AppError } from '../../../lib/errors.ts'
@@ -66,7 +66,7 @@ interface Parts {
 }
 
 function splitRule(value: string, { start, localMs, ms, isFloating, steps }: Split): Parts {
-  const rule = parseRule(value)
+  const { rule } = readRule(value)
   if (rule === undefined) return { before: value, after: value }
   const starts = (from: number, to: number) => startsOf(rule, start.localMs, { from, to }, steps)
   const { count, until } = rule

@@ -1,15 +1,19 @@
 import { DAY_MS, formatDay } from '../../../lib/calendar/days.ts'
 import type { Rule, Until } from '../../../lib/calendar/rule.ts'
 import { type Steps, startsOf } from '../../../lib/calendar/rule-starts.ts'
-import type { EventTime, TimeRange } from '../../../providers/contract/index.ts'
+import { UTC } from '../../../lib/calendar/zone.ts'
+import type { EventTime, SeriesMove, TimeRange } from '../../../providers/contract/index.ts'
+import { SeriesMoves } from './moves.ts'
 import { type LineDate, parseRecurrence } from './recurrence.ts'
-import { lengthOf, type OriginalStart, type PlacedTime, placedTime } from './times.ts'
+import { dayIn, lengthOf, localIn, type OriginalStart, type PlacedTime, placedTime } from './times.ts'
 
 export interface Series {
   start: EventTime
   end: EventTime
   /** RRULE, RDATE, EXDATE and EXRULE lines. None for a single event. */
   recurrence: readonly string[]
+  /** In order. */
+  moves?: readonly SeriesMove[]
   /** The original starts of exceptions, which are events of their own. */
   exceptions: readonly EventTime[]
 }
@@ -20,7 +24,10 @@ export interface Instance {
   endMs: number
 }
 
-const MAX_INSTANCES = 2000
+/** An hourly series has 9,500 in a window of thirteen months. */
+const MAX_INSTANCES = 12_000
+/** Of a series with several starts in an hour, which no person has. */
+const MAX_DENSE_INSTANCES = 2000
 /** For all rules of a series: 15 ms, or a hundred years of a weekly series with COUNT. */
 const MAX_STEPS = 60_000
 /** No zone is further from UTC, and no clock change is larger. */
@@ -28,56 +35,125 @@ const ZONES_MS = 2 * DAY_MS
 
 /**
  * The instances of a series that overlap `window`, in order: those that end after `from` and start before `to`, as Google defines
- * timeMin and timeMax. The first 2,000 where there are more. `start` is an instance unless every rule ends before it.
+ * timeMin and timeMax. `start` is an instance unless every rule ends before it. Where there are too many to compute, the last one lasts
+ * until the end of the window: what is unknown is not free.
  */
 export function instancesOf(series: Series, calendarZone: string | null, window: TimeRange): Instance[] {
-  const start = placedTime(series.start, calendarZone)
-  const { longestMs, endOf } = lengthOf(start, placedTime(series.end, calendarZone))
-  const range = start.zone.localRange(window.from - longestMs, window.to + (start.isDate ? DAY_MS : 0))
-  const steps: Steps = { left: MAX_STEPS }
-  const recurrence = parseRecurrence(series.recurrence, start.zone)
-  const isNear = ({ localMs, endMs }: LineDate) =>
-    localMs < window.to + ZONES_MS && Math.max(localMs + longestMs, endMs ?? 0) > window.from - ZONES_MS
+  const expansion = new Expansion(series, calendarZone, window)
+  return expansion.instances()
+}
 
-  const excluded = new Exclusions(start)
-  for (const date of recurrence.excluded) if (isNear(date)) excluded.add(date)
-  for (const time of series.exceptions) excluded.add(placedTime(time, calendarZone))
-  for (const rule of recurrence.excludedRules) {
-    let left = MAX_INSTANCES
-    for (const { startMs } of ruleStarts(rule, start, range, steps)) {
-      excluded.addStart(startMs)
-      left -= 1
-      if (left <= 0) break
+class Expansion {
+  readonly #window: TimeRange
+  readonly #start: PlacedTime
+  readonly #length: ReturnType<typeof lengthOf>
+  readonly #moves: SeriesMoves
+  readonly #recurrence: ReturnType<typeof parseRecurrence>
+  readonly #excluded: Exclusions
+  readonly #limit: number
+  readonly #steps: Steps = { left: MAX_STEPS }
+  readonly #found = new Map<OriginalStart, Instance>()
+
+  constructor(series: Series, calendarZone: string | null, window: TimeRange) {
+    const start = placedTime(series.start, calendarZone)
+    this.#window = window
+    this.#start = start
+    this.#length = lengthOf(start, placedTime(series.end, calendarZone))
+    this.#moves = new SeriesMoves(series.moves ?? [], start, calendarZone)
+    this.#recurrence = parseRecurrence(series.recurrence, start.zone)
+    this.#limit = this.#recurrence.rules.some(isDense) ? MAX_DENSE_INSTANCES : MAX_INSTANCES
+    this.#excluded = new Exclusions(start)
+    for (const date of this.#recurrence.excluded) if (this.#isNear(date)) this.#excluded.add(date)
+    for (const time of series.exceptions) this.#excluded.add(placedTime(time, calendarZone))
+    for (const rule of this.#recurrence.excludedRules) {
+      let left = this.#limit
+      for (const { startMs } of this.#startsOf(rule)) {
+        this.#excluded.addStart(startMs)
+        left -= 1
+        if (left <= 0) break
+      }
     }
   }
 
-  const found = new Map<OriginalStart, Instance>()
-  function add(localMs: number, startMs: number, endMs: number): void {
-    if (startMs >= window.to || endMs <= window.from || excluded.has(localMs, startMs)) return
-    const originalStart = start.isDate ? formatDay(Math.floor(localMs / DAY_MS)) : startMs
-    if (!found.has(originalStart)) found.set(originalStart, { originalStart, startMs, endMs })
+  instances(): Instance[] {
+    const { rules, added } = this.#recurrence
+    if (rules.length === 0) this.#add(this.#start.localMs)
+    for (const rule of rules) {
+      for (const { localMs } of this.#startsOf(rule)) {
+        this.#add(localMs)
+        if (this.#found.size >= this.#limit) break
+      }
+    }
+    for (const date of added.filter((each) => this.#isNear(each))) {
+      this.#add(localIn(this.#start, date), this.#start.isDate ? undefined : date.endMs)
+    }
+    const found = [...this.#found.values()].sort((left, right) => left.startMs - right.startMs)
+    const isCut = found.length >= this.#limit || (this.#steps.left <= 0 && rules.length > 0)
+    return isCut ? this.#withRest(found.slice(0, this.#limit)) : found
   }
-  if (recurrence.rules.length === 0) add(...withEnd(start.localMs))
-  for (const rule of recurrence.rules) {
-    const limit = found.size + MAX_INSTANCES
-    for (const { localMs } of ruleStarts(rule, start, range, steps)) {
-      add(...withEnd(localMs))
-      if (found.size >= limit) break
+
+  #add(givenMs: number, endMs?: number): void {
+    const { isDate, zone } = this.#start
+    // An all-day event starts at midnight, also where its rule has hours.
+    const localMs = isDate ? Math.floor(givenMs / DAY_MS) * DAY_MS : givenMs
+    const originalMs = zone.toUtc(localMs)
+    if (this.#excluded.has(localMs, originalMs)) return
+    const moved = this.#moves.at(localMs)
+    if (moved === null) return
+    const startMs = moved === undefined ? originalMs : zone.toUtc(moved.localMs)
+    const ownEndMs = endMs ?? this.#length.endOf(localMs, startMs)
+    const instance = { startMs, endMs: moved === undefined ? ownEndMs : moved.endOf(startMs) }
+    if (instance.startMs >= this.#window.to || instance.endMs <= this.#window.from) return
+    const originalStart = isDate ? formatDay(localMs / DAY_MS) : originalMs
+    if (!this.#found.has(originalStart)) this.#found.set(originalStart, { originalStart, ...instance })
+  }
+
+  /** In order of the wall clock. Where clocks go forward, two starts may be the same instant or in the other order. */
+  *#startsOf(rule: Rule): Generator<{ localMs: number; startMs: number }, void> {
+    const start = this.#start
+    const until = untilOf(rule.until, start)
+    const range = this.#range()
+    const to = until === undefined ? range.to : Math.min(range.to, lastLocal(until, start) + 1)
+    for (const localMs of startsOf(rule, start.localMs, { from: range.from, to }, this.#steps)) {
+      const startMs = start.zone.toUtc(localMs)
+      if (until?.isUtc !== true || startMs <= until.ms) yield { localMs, startMs }
     }
   }
-  for (const date of recurrence.added.filter(isNear)) {
-    const localMs = localIn(start, date)
-    const [, startMs, endMs] = withEnd(localMs)
-    add(localMs, startMs, start.isDate ? endMs : (date.endMs ?? endMs))
-  }
-  return [...found.values()].sort((left, right) => left.startMs - right.startMs).slice(0, MAX_INSTANCES)
 
-  /** An all-day event starts at midnight, also where its rule has hours. */
-  function withEnd(givenMs: number): [localMs: number, startMs: number, endMs: number] {
-    const localMs = start.isDate ? Math.floor(givenMs / DAY_MS) * DAY_MS : givenMs
-    const startMs = start.zone.toUtc(localMs)
-    return [localMs, startMs, endOf(localMs, startMs)]
+  /** Wall clocks of original starts whose instances may be in the window. */
+  #range(): { from: number; to: number } {
+    const { from, to } = this.#window
+    const { isDate, zone } = this.#start
+    const { longestMs, furthestMs } = this.#moves
+    return zone.localRange(
+      from - Math.max(this.#length.longestMs, longestMs) - furthestMs,
+      to + (isDate ? DAY_MS : 0) + furthestMs,
+    )
   }
+
+  #isNear({ localMs, endMs }: LineDate): boolean {
+    const { from, to } = this.#window
+    const marginMs = ZONES_MS + this.#moves.furthestMs
+    const lastsMs = Math.max(this.#length.longestMs, this.#moves.longestMs)
+    return localMs < to + marginMs && Math.max(localMs + lastsMs, endMs ?? 0) > from - marginMs
+  }
+
+  /** With one instance in place of all that were not computed, unless every rule ends before. */
+  #withRest(found: Instance[]): Instance[] {
+    const fromMs = Math.max(found.at(-1)?.endMs ?? this.#window.from, this.#start.zone.toUtc(this.#start.localMs))
+    const lasts = this.#recurrence.rules.map(({ until }) => {
+      const last = untilOf(until, this.#start)
+      return last === undefined ? this.#window.to : this.#start.zone.toUtc(lastLocal(last, this.#start))
+    })
+    const toMs = Math.min(this.#window.to, Math.max(...lasts))
+    if (fromMs >= toMs) return found
+    const originalStart = this.#start.isDate ? formatDay(Math.floor(this.#start.zone.toLocal(fromMs) / DAY_MS)) : fromMs
+    return [...found, { originalStart, startMs: fromMs, endMs: toMs }]
+  }
+}
+
+function isDense({ frequency, byMinute = [], bySecond = [] }: Rule): boolean {
+  return frequency === 'MINUTELY' || frequency === 'SECONDLY' || byMinute.length > 1 || bySecond.length > 1
 }
 
 /** Instances that are not: an EXDATE or an exception with a date excludes all instances of that day. */
@@ -91,7 +167,7 @@ class Exclusions {
   }
 
   add(date: PlacedTime): void {
-    if (this.#start.isDate || date.isDate) this.#days.add(Math.floor(date.localMs / DAY_MS))
+    if (this.#start.isDate || date.isDate) this.#days.add(dayIn(this.#start, date))
     else this.#startsMs.add(date.zone.toUtc(date.localMs))
   }
 
@@ -104,29 +180,13 @@ class Exclusions {
   }
 }
 
-/** In order of the wall clock. Where clocks go forward, two starts may be the same instant or in the other order. */
-function* ruleStarts(rule: Rule, start: PlacedTime, range: { from: number; to: number }, steps: Steps) {
-  const until = untilOf(rule.until, start)
-  const to = until === undefined ? range.to : Math.min(range.to, lastLocal(until, start) + 1)
-  for (const localMs of startsOf(rule, start.localMs, { from: range.from, to }, steps)) {
-    const startMs = start.zone.toUtc(localMs)
-    if (until?.isUtc !== true || startMs <= until.ms) yield { localMs, startMs }
-  }
-}
-
-/** All-day events end with a date. Programs that write a time mean its date. */
+/** All-day events end with a date. Programs that write a time mean its date where the event takes place. */
 function untilOf(until: Until | undefined, start: PlacedTime): Until | undefined {
-  return until !== undefined && start.isDate ? { ...until, isUtc: false } : until
+  if (until === undefined || !start.isDate) return until
+  const zone = until.isUtc ? UTC : start.zone
+  return { ms: (dayIn(start, { isDate: false, localMs: until.ms, zone }) + 1) * DAY_MS - 1, isUtc: false }
 }
 
 function lastLocal({ ms, isUtc }: Until, { zone }: PlacedTime): number {
   return isUtc ? zone.localRange(ms, ms).to : ms
-}
-
-/** Where a date of an RDATE line is in the zone of the series. A date without time has the time of the series. */
-function localIn(start: PlacedTime, date: LineDate): number {
-  const day = Math.floor(date.localMs / DAY_MS) * DAY_MS
-  if (start.isDate) return day
-  if (date.isDate) return day + (start.localMs - Math.floor(start.localMs / DAY_MS) * DAY_MS)
-  return date.zone === start.zone ? date.localMs : start.zone.toLocal(date.zone.toUtc(date.localMs))
 }

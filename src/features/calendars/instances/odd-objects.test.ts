@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { type OddObject, ZONES } from '../../../../test/calendars/odd-objects.ts'
+import { OBJECTS, type OddObject, SERIES, ZONES } from '../../../../test/calendars/odd-objects.ts'
 import { eventsOf } from '../../../providers/caldav/map.ts'
 import { ObjectZones } from '../../../providers/caldav/zones.ts'
 import type { RemoteEvent } from '../../../providers/contract/index.ts'
@@ -28,6 +29,30 @@ function timesIn(events: readonly RemoteEvent[], timeZone: string): string[] {
 describe('odd calendar objects', () => {
   it.each(ZONES)('zones: $name', async (object) => {
     expect(await timesOf(object)).toEqual(object.expected)
+  })
+
+  it.each(SERIES)('series: $name', async (object) => {
+    expect(await timesOf(object)).toEqual(object.expected)
+  })
+
+  it.each(OBJECTS)('objects: $name', async (object) => {
+    expect(await timesOf(object)).toEqual(object.expected)
+  })
+
+  it('stay busy to the end of the window, each hour, without an end', async () => {
+    const text = readFileSync('test/calendars/odd/hourly-for-ever.ics', 'utf8')
+    const times = await timesOf({ text, zone: 'Europe/Berlin' })
+    expect(times).toHaveLength(365 * 24)
+    expect(times[0]).toBe('2027-01-01T00:00Z/2027-01-01T00:10Z')
+    expect(times).toContain('2027-06-05T05:00Z/2027-06-05T05:10Z')
+    expect(times.at(-1)).toBe('2027-12-31T23:00Z/2027-12-31T23:10Z')
+  })
+
+  it('are busy until the end of the window where they have more instances than can be computed', async () => {
+    const text = readFileSync('test/calendars/odd/hourly-for-ever.ics', 'utf8').replace('HOURLY', 'SECONDLY')
+    const times = await timesOf({ text, zone: 'Europe/Berlin' })
+    expect(times.length).toBeLessThan(13_000)
+    expect(times.at(-1)).toMatch(/\/2028-01-01T00:00Z$/)
   })
 
   it('may have any number of zones of their own in one calendar', async () => {

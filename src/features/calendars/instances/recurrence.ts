@@ -1,7 +1,7 @@
 import { parseContentLine } from '../../../lib/calendar/content-line.ts'
 import { DAY_MS, parseDay, parseLocal } from '../../../lib/calendar/days.ts'
 import { parseDuration } from '../../../lib/calendar/duration.ts'
-import { parseRule, type Rule } from '../../../lib/calendar/rule.ts'
+import { type Rule, readRule } from '../../../lib/calendar/rule.ts'
 import { UTC, type Zone } from '../../../lib/calendar/zone.ts'
 import { zoneNamed } from './times.ts'
 
@@ -52,7 +52,7 @@ export function parseRecurrence(
     if (dates >= MAX_DATES) break
     const line = parseContentLine(text)
     if (line?.name === 'RRULE' || line?.name === 'EXRULE') {
-      const rule = parseRule(line.value)
+      const { rule } = readRule(line.value)
       const list = line.name === 'RRULE' ? recurrence.rules : recurrence.excludedRules
       if (rule !== undefined && list.length < MAX_RULES) list.push(rule)
     } else if (line?.name === 'RDATE' || line?.name === 'EXDATE') {

@@ -6,7 +6,7 @@ import type { EventTime } from '../../../providers/contract/index.ts'
 /** What identifies an instance in its series: the date of an all-day event, otherwise UTC in milliseconds. */
 export type OriginalStart = string | number
 
-/** A time of an event with the zone in which it is read. Floating times and dates are read in the zone of the calendar. */
+/** A time of an event with the zone in which it is read: its own, or else that of the calendar, or else UTC. */
 export interface PlacedTime {
   isDate: boolean
   /** A wall clock in milliseconds, as if it were UTC. */
@@ -26,10 +26,15 @@ export function zoneNamed(name: string | null | undefined): Zone | undefined {
 export function placedTime(time: EventTime, calendarZone: string | null): PlacedTime {
   if ('date' in time) {
     const day = parseDay(time.date) ?? 0
-    return { isDate: true, localMs: day * DAY_MS, zone: zoneNamed(calendarZone) ?? UTC }
+    return { isDate: true, localMs: day * DAY_MS, zone: zoneNamed(time.timeZone) ?? zoneNamed(calendarZone) ?? UTC }
   }
   const zone = zoneNamed(time.timeZone) ?? zoneNamed(calendarZone) ?? UTC
   return { isDate: false, localMs: parseLocal(time.dateTime) ?? 0, zone }
+}
+
+/** Whether nobody says where a time is: it is then read in UTC, until somebody does. */
+export function isFloating(time: EventTime, calendarZone: string | null): boolean {
+  return zoneNamed(time.timeZone) === undefined && zoneNamed(calendarZone) === undefined
 }
 
 /** Start and end of a single event or an exception, in UTC. */
@@ -62,4 +67,23 @@ export function lengthOf(start: PlacedTime, end: PlacedTime) {
   }
   const lastsMs = Math.max(0, end.zone.toUtc(end.localMs) - start.zone.toUtc(start.localMs))
   return { longestMs: lastsMs, endOf: (_localMs: number, startMs: number) => startMs + lastsMs }
+}
+
+/**
+ * The day of a date, or of a time in the calendar of an all-day event. Programs that write a time in UTC mean midnight where the event takes
+ * place, or midnight in UTC.
+ */
+export function dayIn(event: PlacedTime, { isDate, localMs, zone }: PlacedTime): number {
+  if (isDate) return Math.floor(localMs / DAY_MS)
+  const ownMs = event.zone.toLocal(zone.toUtc(localMs))
+  const isMidnightOfUtc = zone === UTC && localMs % DAY_MS === 0 && ownMs % DAY_MS !== 0
+  return Math.floor((isMidnightOfUtc ? localMs : ownMs) / DAY_MS)
+}
+
+/** Where a date or time is on the wall clock of a series. A date without time has the time of the series. */
+export function localIn(series: PlacedTime, date: PlacedTime): number {
+  if (series.isDate) return dayIn(series, date) * DAY_MS
+  const day = Math.floor(date.localMs / DAY_MS) * DAY_MS
+  if (date.isDate) return day + (series.localMs - Math.floor(series.localMs / DAY_MS) * DAY_MS)
+  return date.zone === series.zone ? date.localMs : series.zone.toLocal(date.zone.toUtc(date.localMs))
 }

@@ -1,0 +1,52 @@
+import type { SeriesMove } from '../../../providers/contract/index.ts'
+import { lengthOf, localIn, type PlacedTime, placedTime } from './times.ts'
+
+interface Move {
+  /** From this original start on, as a wall clock of the series. */
+  fromLocal: number
+  /** Null: the series ends. */
+  moved: { deltaMs: number; length: ReturnType<typeof lengthOf> } | null
+}
+
+interface Moved {
+  localMs: number
+  endOf(startMs: number): number
+}
+
+/** A move of years is a mistake, and would make the expansion walk through all of them. */
+const MAX_DELTA_MS = 366 * 24 * 60 * 60 * 1000
+
+/** Where the later instances of a series take place, after it was moved (RANGE=THISANDFUTURE). */
+export class SeriesMoves {
+  readonly #moves: readonly Move[]
+  /** The most that a moved instance lasts, and how far it is moved. */
+  readonly longestMs: number
+  readonly furthestMs: number
+
+  constructor(moves: readonly SeriesMove[], start: PlacedTime, calendarZone: string | null) {
+    this.#moves = moves
+      .map((move) => placed(move, start, calendarZone))
+      .filter(({ moved }) => moved === null || Math.abs(moved.deltaMs) <= MAX_DELTA_MS)
+      .sort((left, right) => left.fromLocal - right.fromLocal)
+    this.longestMs = Math.max(0, ...this.#moves.map(({ moved }) => moved?.length.longestMs ?? 0))
+    this.furthestMs = Math.max(0, ...this.#moves.map(({ moved }) => Math.abs(moved?.deltaMs ?? 0)))
+  }
+
+  /** Of the instance with this original start, a wall clock of the series. Undefined: it is not moved. Null: it does not take place. */
+  at(originalLocal: number): Moved | null | undefined {
+    const move = this.#moves.findLast(({ fromLocal }) => fromLocal <= originalLocal)
+    if (move === undefined) return undefined
+    if (move.moved === null) return null
+    const { deltaMs, length } = move.moved
+    const localMs = originalLocal + deltaMs
+    return { localMs, endOf: (startMs) => length.endOf(localMs, startMs) }
+  }
+}
+
+function placed({ originalStart, times }: SeriesMove, series: PlacedTime, calendarZone: string | null): Move {
+  const fromLocal = localIn(series, placedTime(originalStart, calendarZone))
+  if (times === null) return { fromLocal, moved: null }
+  const start = placedTime(times.start, calendarZone)
+  const deltaMs = localIn(series, start) - fromLocal
+  return { fromLocal, moved: { deltaMs, length: lengthOf(start, placedTime(times.end, calendarZone)) } }
+}
