@@ -48,6 +48,7 @@ import * as cheaperBursts from './0049-cheaper-bursts.ts'
 import * as confirmations from './0050-confirmations.ts'
 import * as strangers from './0051-strangers.ts'
 import * as secondAttempts from './0052-second-attempts.ts'
+import * as floatingTimes from './0053-floating-times.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -100,4 +101,5 @@ export const migrations: readonly Migration[] = [
   confirmations,
   strangers,
   secondAttempts,
+  floatingTimes,
 ]

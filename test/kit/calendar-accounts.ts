@@ -25,6 +25,8 @@ export interface CalendarAccount {
   write(summary: string): Promise<string>
   /** Another program invites the user. */
   invite(summary: string): Promise<unknown>
+  /** From now on, the provider answers no request about events. */
+  breakCalendar(): Promise<void>
   /** Waits until sync has read everything that happened so far. */
   sync(): Promise<void>
   /** The calendar events that the service recorded, in order: `created <id> <version>`. */
@@ -82,7 +84,8 @@ export async function openGoogle({ scopes = CALENDAR_SCOPES, prepare }: GoogleOp
       ],
     })
   const close = () => google.close()
-  const opened = await connect(account, { environment: google.settings, close, write, invite })
+  const breakCalendar = async () => google.fail({ as: 'unavailable', on: /freeBusy|events/, times: 1000 })
+  const opened = await connect(account, { environment: google.settings, close, write, invite, breakCalendar })
   return { ...opened, google, user: GMAIL_USER }
 }
 
@@ -105,7 +108,8 @@ async function openMicrosoft(): Promise<CalendarAccount> {
       attendees: [{ type: 'required', status: { response: 'none' }, emailAddress: { address: OUTLOOK_USER } }],
     })
   const close = () => graph.close()
-  const opened = await connect(account, { environment: graph.settings, close, write, invite })
+  const breakCalendar = async () => graph.fail({ as: 'unavailable', on: /calendarView/, times: 1000 })
+  const opened = await connect(account, { environment: graph.settings, close, write, invite, breakCalendar })
   return { ...opened, graph, user: OUTLOOK_USER }
 }
 
@@ -131,7 +135,8 @@ async function openImap(): Promise<CalendarAccount> {
     const object = icsObject([{ summary, start: hour(9), end: hour(10), lines }])
     await radicale.request(IMAP_USER, 'PUT', `${calendar}${randomUUID()}.ics`, object)
   }
-  return { ...(await connect(account, { environment: {}, close, write, invite })), user: IMAP_USER }
+  const breakCalendar = () => radicale.stop()
+  return { ...(await connect(account, { environment: {}, close, write, invite, breakCalendar })), user: IMAP_USER }
 }
 
 async function connect(
@@ -141,7 +146,11 @@ async function connect(
     close,
     write,
     invite,
-  }: { environment: Record<string, string>; close: () => Promise<void> } & Pick<CalendarAccount, 'write' | 'invite'>,
+    breakCalendar,
+  }: Pick<CalendarAccount, 'write' | 'invite' | 'breakCalendar'> & {
+    environment: Record<string, string>
+    close: () => Promise<void>
+  },
 ): Promise<CalendarAccount> {
   let service: Service | undefined
   const stop = async () => {
@@ -164,7 +173,7 @@ async function connect(
     }
     return {
       ...{ api: owner, id, events, user: '', stop },
-      ...{ write, invite },
+      ...{ write, invite, breakCalendar },
       async sync() {
         const marker = `${MARKER} ${randomUUID()}`
         await write(marker)

@@ -33,7 +33,7 @@ export async function storeBusy(db: Db, calendarId: string, ranges: readonly Tim
       startMs: from,
       endMs: to,
     }
-    return { ...row, isLong: Number(to - from > DAY_MS), isBusy: 1 }
+    return { ...row, isLong: Number(to - from > DAY_MS), isBusy: 1, isFloating: 0 }
   })
   await db.transaction((tx) => insertRows(tx, 'calendarInstances', rows))
   return rows.map(({ eventId }) => eventId)

@@ -63,7 +63,7 @@ export async function microsoftCalendarFixture(): Promise<CalendarFixture> {
   }
   const dateOf = (time: EventTime) => ('date' in time ? time.date : time.dateTime.slice(0, 10))
   return {
-    ...{ provider, access, calendarId, timeZone: null, stop },
+    ...{ provider, access, calendarId, timeZone: 'Europe/Berlin', stop },
     async write(event, id) {
       const startDate = dateOf(event.start)
       const range = { type: 'noEnd' as const, startDate, recurrenceTimeZone: ZONE }

@@ -80,6 +80,8 @@ interface CalendarInstanceTable {
   isLong: number
   /** 0: others see the time as free, or the user declined. */
   isBusy: number
+  /** 1: neither the event nor the calendar has a zone, so these times are wall clocks of a place that the reader knows. */
+  isFloating: number
 }
 
 interface CalendarListingTable {

@@ -83,6 +83,8 @@ export interface FreeBusyRequest {
   /** Ids of calendars, or email addresses of people. At most 50. */
   ids: string[]
   range: TimeRange
+  /** IANA: where all-day events take place, if the provider does not say. */
+  timeZone: string
   signal: AbortSignal
 }
 

@@ -6,6 +6,12 @@ import { badRequest, graphError, itemNotFound } from './errors.ts'
 import type { PatternedRecurrence } from './pattern.ts'
 import { boundedInteger, type Resource } from './resources.ts'
 
+/** Of every mailbox. */
+const WORKING_HOURS = {
+  daysOfWeek: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'],
+  ...{ startTime: '08:00:00.0000000', endTime: '17:00:00.0000000', timeZone: { name: 'W. Europe Standard Time' } },
+}
+
 const ME = '/v1.0/me'
 const CALENDAR = `${ME}/calendars/{calendar}`
 const EVENT = `${CALENDAR}/events/{event}`
@@ -185,6 +191,7 @@ export function writeRoutes({ storeOf, sent, shown, isPersonal }: WriteDeps): Ro
       })
       return {
         scheduleId,
+        workingHours: WORKING_HOURS,
         scheduleItems: items.map(({ start, end, showAs = 'busy' }) => ({
           status: showAs,
           start: utc(start),

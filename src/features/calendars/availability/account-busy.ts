@@ -25,6 +25,8 @@ export interface Asked {
   range: TimeRange
   /** From the provider, whatever is stored. */
   isFresh: boolean
+  /** IANA: where events take place whose calendar does not say it. */
+  floatingZone: string
   /** Events, by our ids, that do not count. */
   exceptEventIds?: readonly string[]
   signal: AbortSignal
@@ -49,7 +51,7 @@ export function accountBusy({ db, clock, accounts, calendars }: AccountBusyDeps)
           live.push(row)
           continue
         }
-        busy.push(...(await storedBusy(db.read, row.id, asked.range, asked.exceptEventIds)))
+        busy.push(...(await storedBusy(db.read, row, asked)))
         syncedAt = Math.min(syncedAt, row.syncedAt)
       }
       if (live.length > 0) {
@@ -63,7 +65,8 @@ export function accountBusy({ db, clock, accounts, calendars }: AccountBusyDeps)
     /** Of addresses, as the account's user sees them. */
     async ofAddresses(account: Account, addresses: readonly string[], asked: Asked): Promise<Known[]> {
       const { reader } = await providerOf(account)
-      const results = await reader?.freeBusy({ ids: [...addresses], range: asked.range, signal: asked.signal })
+      const { range, floatingZone: timeZone, signal } = asked
+      const results = await reader?.freeBusy({ ids: [...addresses], range, timeZone, signal })
       return addresses.map((_, index) => {
         const { busy = [], error = 'unavailable' } = results?.[index] ?? {}
         return error === null ? { busy, source: 'provider', syncedAt: clock.now() } : { reason: error }
@@ -74,14 +77,15 @@ export function accountBusy({ db, clock, accounts, calendars }: AccountBusyDeps)
   async function liveBusy(
     account: Account,
     rows: readonly CalendarRow[],
-    { range, exceptEventIds = [], signal }: Asked,
+    { range, floatingZone, exceptEventIds = [], signal }: Asked,
   ): Promise<TimeRange[] | { reason: 'not_found' | 'unavailable' }> {
     const { reader, open } = await providerOf(account)
     const busy: TimeRange[] = []
     if (reader !== undefined) {
       const ids = rows.map(({ providerId }) => providerId)
       for (let start = 0; start < ids.length; start += MAX_IDS) {
-        const results = await reader.freeBusy({ ids: ids.slice(start, start + MAX_IDS), range, signal })
+        const timeZone = rows[0]?.timeZone ?? floatingZone
+        const results = await reader.freeBusy({ ids: ids.slice(start, start + MAX_IDS), range, timeZone, signal })
         for (const { busy: times, error } of results) {
           if (error !== null) return { reason: error }
           busy.push(...times)
@@ -89,7 +93,8 @@ export function accountBusy({ db, clock, accounts, calendars }: AccountBusyDeps)
       }
       return exceptEventIds.length === 0 ? busy : withoutRanges(busy, await spansOf(rows, exceptEventIds))
     }
-    for (const calendar of rows) {
+    for (const row of rows) {
+      const calendar = { ...row, timeZone: row.timeZone ?? floatingZone }
       const all = { calendarId: calendar.id, range, isExpanded: true, words: [], order: 'startTime' as const }
       const found = await readLiveRange(db.read, open(), { ...all, calendar, nowMs: clock.now(), signal }).catch(
         reasonOf,

@@ -9,13 +9,17 @@ import { mayRead, type OwnTimes } from './own-times.ts'
 export type HostBusy = { busy: TimeRange[] } | { reason: string }
 
 export interface BusyOptions {
+  /** From the provider, within 5 s: for a booking, which must not take place over a meeting that was just made. */
+  isFresh?: boolean
+  /** IANA: where events take place whose calendar does not say it. */
+  floatingZone: string
   /** Events of the calendars that do not count, such as that of a booking that is moved. */
   exceptEventIds?: readonly string[]
   signal: AbortSignal
 }
 
 /**
- * Reads when accounts are busy: from the stored instances while they are current, otherwise from the provider. An account without
+ * Reads when accounts are busy: from the stored instances while they are current, otherwise, or if asked, from the provider. An account without
  * calendars is never busy. A provider that fails makes its own account unknown.
  */
 export type BusyTimes = (
@@ -28,11 +32,12 @@ export type BusyTimes = (
 const CONCURRENCY = 8
 /** For all of them; an account that takes longer is unknown. */
 const MAX_MS = 10_000
+const MAX_FRESH_MS = 5000
 
 export function busyTimes(own: OwnTimes): BusyTimes {
-  return async (accountIds, range, { exceptEventIds = [], signal }) => {
-    const late = AbortSignal.timeout(MAX_MS)
-    const asked = { range, isFresh: false, exceptEventIds, signal: AbortSignal.any([signal, late]) }
+  return async (accountIds, range, { isFresh = false, floatingZone, exceptEventIds = [], signal }) => {
+    const late = AbortSignal.timeout(isFresh ? MAX_FRESH_MS : MAX_MS)
+    const asked = { range, isFresh, floatingZone, exceptEventIds, signal: AbortSignal.any([signal, late]) }
     // Every request of every account listens to it.
     setMaxListeners(0, asked.signal)
     const known = new Map<string, HostBusy>()

@@ -42,7 +42,9 @@ export function availability(deps: AvailabilityDeps) {
       }
       const timeZone = await zoneOfRequest(id, request)
       const known = await withDeadline((signal) =>
-        readLive('The calendar', () => timesOf(account, participants, { range, isFresh, signal })),
+        readLive('The calendar', () =>
+          timesOf(account, participants, { range, isFresh, floatingZone: timeZone, signal }),
+        ),
       )
       return { slots: await slotsOf(range, stepMs, known), timeZone, sources: [...known].map(sourceOf) }
     },

@@ -31,12 +31,12 @@ describeEachDatabase('a slot', (open) => {
           const [startMs, endMs] = [BEGIN + start * MINUTE_MS, BEGIN + (start + minutes) * MINUTE_MS]
           const isLong = Number(endMs - startMs > DAY_MS)
           const id = { eventId: `cev_${calendars}_${index}`, calendarId, originalStart: '' }
-          return { ...id, startMs, endMs, isLong, isBusy: Number(isBusy) }
+          return { ...id, startMs, endMs, isLong, isBusy: Number(isBusy), isFloating: 0 }
         })
         await db.transaction((tx) => insertRows(tx, 'calendarInstances', rows))
         const from = BEGIN + fromMinute * MINUTE_MS
         const range = { from, to: from + lengthMinutes * MINUTE_MS }
-        const busy = await storedBusy(db.read, calendarId, range)
+        const busy = await storedBusy(db.read, { id: calendarId, timeZone: 'UTC' }, { range, floatingZone: 'UTC' })
         const known = new Map([['ada', { busy, source: 'stored' as const, syncedAt: 0 }]])
         const slots = await slotsOf(range, interval * MINUTE_MS, known)
         expect(slots).toHaveLength(Math.floor(lengthMinutes / interval))
@@ -57,12 +57,16 @@ describeEachDatabase('a slot', (open) => {
     const instance = (index: number, minutes: number) => {
       const startMs = BEGIN + index * 10 * MINUTE_MS
       const id = { eventId: `cev_${index}_${minutes}`, calendarId: 'cal_1', originalStart: '' }
-      return { ...id, startMs, endMs: startMs + minutes * MINUTE_MS, isLong: 0, isBusy: 1 }
+      return { ...id, startMs, endMs: startMs + minutes * MINUTE_MS, isLong: 0, isBusy: 1, isFloating: 0 }
     }
     const rows = Array.from({ length: 2200 }, (_, index) => instance(index, 5))
     for (let index = 1950; index < 2050; index += 1) rows.push(instance(index, 1))
     await db.transaction((tx) => insertRows(tx, 'calendarInstances', rows))
-    const busy = await storedBusy(db.read, 'cal_1', { from: BEGIN, to: BEGIN + 62 * DAY_MS })
+    const busy = await storedBusy(
+      db.read,
+      { id: 'cal_1', timeZone: 'UTC' },
+      { range: { from: BEGIN, to: BEGIN + 62 * DAY_MS }, floatingZone: 'UTC' },
+    )
     expect(busy).toHaveLength(2200)
     expect(busy.every(({ from, to }) => to - from === 5 * MINUTE_MS)).toBe(true)
   })

@@ -40,7 +40,9 @@ describeEachDatabase('the statements of calendar lists', (open) => {
 
   it('busy times are read in index order', async () => {
     const db = await open()
-    const plans = await plansOf(db, (tx) => storedBusy(tx, 'cal_1', month))
+    const plans = await plansOf(db, (tx) =>
+      storedBusy(tx, { id: 'cal_1', timeZone: 'UTC' }, { range: month, floatingZone: 'UTC' }),
+    )
     expect(plans).toHaveLength(1)
     for (const plan of plans) {
       expect(plan).not.toMatch(FULL_SCAN)

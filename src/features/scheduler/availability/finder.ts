@@ -10,7 +10,6 @@ import type { BusyTimes } from '../../calendars/index.ts'
 import type { Slot, SlotFinder, SlotRequest } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
 import type { BlockRow } from '../tables.ts'
-import { inOrderOfLoad } from './assignment.ts'
 import { blockStore } from './blocks.ts'
 import { dayIn, defaultMinutes, hostsOf, lengthOf, MAX_LENGTH_MS, otherLengths, type Rules, rulesOf } from './rules.ts'
 import { type FreeSlot, freeSlots, type Grid, type HostTimes, openStarts } from './slots.ts'
@@ -26,6 +25,8 @@ export interface BuiltInSlotsDeps {
 /** Which bookings and holds do not count, and when to give up. */
 interface Asked {
   except?: string | undefined
+  /** From the providers, because the slot is to be booked. */
+  isFresh?: boolean
   signal: AbortSignal
 }
 
@@ -60,12 +61,11 @@ export function builtInSlots({ db, clock, log, busyOf }: BuiltInSlotsDeps): Slot
       const range = { from: start, to: start + lengthMs }
       const nowMs = clock.now()
       const grid = { range, lengthMs, stepMs: rules.stepMs }
-      const [found] = await find(experience, rules, grid, nowMs, { except, signal })
+      const isFresh = rules.availability.checkCalendars !== 'stored'
+      const [found] = await find(experience, rules, grid, nowMs, { except, isFresh, signal })
       if (found === undefined) throw new AppError('slot_unavailable')
       const slot = slotOf(start, lengthMs, timezone, participantsOf(experience, rules))
-      if (!rules.isRoundRobin) return { slot, take: 'every', candidates: [...found.free] }
-      const loads = await blockStore(db.read).loads(experience, found.free, slot, nowMs)
-      return { slot, take: 'one', candidates: inOrderOfLoad(found.free, loads, rules.availability.weights) }
+      return { slot, take: rules.isRoundRobin ? 'one' : 'every', candidates: [...found.free] }
     },
 
     async freeTimes(experience, { range, lengthMs }, signal) {
@@ -101,11 +101,11 @@ export function builtInSlots({ db, clock, log, busyOf }: BuiltInSlotsDeps): Slot
     experience: Experience,
     rules: Rules,
     range: TimeRange,
-    { except, signal }: Asked,
+    { except, isFresh = false, signal }: Asked,
   ): Promise<HostTimes[]> {
     const accountIds = experience.definition.defaultAccountIds
     const exceptEventIds = except === undefined ? [] : await eventsOf(except)
-    const times = await busyOf(accountIds, range, { exceptEventIds, signal })
+    const times = await busyOf(accountIds, range, { isFresh, floatingZone: rules.zone.name, exceptEventIds, signal })
     const hostIds = hostsOf(experience).filter((id) => !('reason' in (times.get(id) ?? {})))
     const unreadable = [...times].flatMap(([id, one]) => ('reason' in one ? `${id} (${one.reason})` : []))
     if (unreadable.length > 0) {

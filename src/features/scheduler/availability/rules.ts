@@ -89,9 +89,9 @@ export function dateOf(rules: Pick<Rules, 'zone'>, { start }: Pick<StoredSlot, '
   return formatDay(dayIn(rules, start))
 }
 
-/** Zones were checked when the experience was stored. */
+/** Zones were checked when the experience was stored; earlier versions accepted other names of `Intl`, such as BST. */
 export function zoneNamed(name: string): Zone {
-  const zone = zoneOf(name)
+  const zone = zoneOf(name) ?? zoneOf(new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone)
   if (zone === undefined) throw new Error(`This Node.js does not know the time zone ${name} of a stored experience.`)
   return zone
 }

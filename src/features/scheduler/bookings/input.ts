@@ -53,7 +53,9 @@ export function parseGuest(path: string, given: Members, errors: Errors): Guest 
   const { timezone, locale } = given
   const { address, problem } = guestAddress(text(given.email))
   if (address === undefined) errors.push({ path: `${path}.email`, message: problem })
-  checkName(`${path}.name`, text(given.name), errors)
+  if (given.name !== undefined && text(given.name).trim() === '')
+    errors.push({ path: `${path}.name`, message: 'must not be blank' })
+  else checkName(`${path}.name`, text(given.name), errors)
   if (timezone !== undefined && (typeof timezone !== 'string' || zoneOf(timezone) === undefined)) {
     errors.push({ path: `${path}.timezone`, message: 'must be the IANA name of a time zone, such as Europe/Berlin' })
   }

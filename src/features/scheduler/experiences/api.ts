@@ -83,6 +83,13 @@ const availability = Type.Object(
         ...documentedDefault('collective'),
       }),
     ),
+    checkCalendars: Type.Optional(
+      Type.Enum(['live', 'stored'], {
+        description:
+          'Which busy times a booking reads. live: the calendars at the providers, in a request of up to 5 seconds, so that nothing is booked over a meeting that was just made. stored: what the last sync found.',
+        ...documentedDefault('live'),
+      }),
+    ),
     reminders: Type.Optional(
       Type.Array(minutes(0, 40_320, 'Minutes before the start.'), {
         ...{ maxItems: 10, uniqueItems: true },

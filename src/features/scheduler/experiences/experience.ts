@@ -26,6 +26,8 @@ export interface Availability extends Members {
   /** The durations that a guest can choose from, in minutes. */
   durations?: number[]
   assignment?: 'collective' | 'round_robin'
+  /** What a booking asks: the providers, or only what is stored. Default live. */
+  checkCalendars?: 'live' | 'stored'
   /** In minutes before the start; default [1440, 60]. */
   reminders?: number[]
   /** Bookings get a link to a video conference. */

@@ -151,6 +151,7 @@ describe('changes of Google Calendar', () => {
     const [busy, free, unknown] = await fixture.freeBusy.freeBusy({
       ids: ['busy', 'free', 'nobody@example.com'],
       range,
+      timeZone: 'UTC',
       signal,
     })
     expect(busy?.busy).toHaveLength(5)

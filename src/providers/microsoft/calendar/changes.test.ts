@@ -146,7 +146,7 @@ describe('changes of Outlook calendars', () => {
     })
     const range = { from: Date.UTC(2027, 0, 1), to: Date.UTC(2027, 5, 1) }
     const ids = ['work', bob, 'unknown', 'nobody@example.com']
-    const request = { ids, range, signal }
+    const request = { ids, range, timeZone: 'UTC', signal }
     expect(await fixture.freeBusy.freeBusy(request)).toEqual([
       {
         ...{ id: 'work', error: null },

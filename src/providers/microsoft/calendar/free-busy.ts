@@ -1,6 +1,5 @@
 import { DAY_MS, parseDay, parseLocal } from '../../../lib/calendar/days.ts'
 import { UTC, zoneOf } from '../../../lib/calendar/zone.ts'
-import { ianaZone } from '../../../lib/calendar/zone-names.ts'
 import {
   type CalendarFreeBusy,
   type EventTime,
@@ -25,11 +24,11 @@ const FIELDS = 'id,type,start,end,isAllDay,isCancelled,showAs,originalStartTimeZ
 
 /** Calendars are read from their view; people by `getSchedule`, which personal accounts do not have. */
 export function microsoftFreeBusy(graph: Graph, email: string): CalendarFreeBusy {
-  async function ofCalendar(calendarId: string, { range, signal }: FreeBusyRequest): Promise<FreeBusy> {
+  async function ofCalendar(calendarId: string, { range, timeZone, signal }: FreeBusyRequest): Promise<FreeBusy> {
     const context = { graph, email, calendarId, doing: DOING, signal }
     try {
       const items = await readView(context, range, MAX_EVENTS, FIELDS)
-      const busy = items.flatMap((item) => busyRange(item, range) ?? [])
+      const busy = items.flatMap((item) => busyRange(item, range, timeZone) ?? [])
       return { id: calendarId, busy: mergeRanges(busy), error: null }
     } catch (error) {
       return { id: calendarId, busy: [], error: reasonOf(error) }
@@ -87,12 +86,11 @@ function reasonOf(error: unknown): 'not_found' | 'unavailable' {
   throw error
 }
 
-function busyRange(item: Json, range: TimeRange): TimeRange | undefined {
+function busyRange(item: Json, range: TimeRange, timeZone: string): TimeRange | undefined {
   const event = remoteEvent(item, { email: '' })
   if (event === undefined || !event.busy || event.status === 'cancelled') return undefined
-  const zone = zoneOf(ianaZone(text(item.originalStartTimeZone) ?? '') ?? '') ?? UTC
   const ms = (time: EventTime) => {
-    if ('date' in time) return zone.toUtc((parseDay(time.date) ?? 0) * DAY_MS)
+    if ('date' in time) return (zoneOf(time.timeZone ?? timeZone) ?? UTC).toUtc((parseDay(time.date) ?? 0) * DAY_MS)
     return (zoneOf(time.timeZone ?? 'UTC') ?? UTC).toUtc(parseLocal(time.dateTime) ?? 0)
   }
   return clipped([{ from: ms(event.start), to: ms(event.end) }], range)[0]

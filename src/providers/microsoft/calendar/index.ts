@@ -15,6 +15,7 @@ import type { Graph } from '../client.ts'
 import { microsoftPush } from '../push.ts'
 import { microsoftCalendarChanges } from './changes.ts'
 import { microsoftFreeBusy } from './free-busy.ts'
+import { type MailboxRequest, mailboxZone } from './mailbox-zone.ts'
 import { CALENDAR_FIELDS, ownerOf, remoteCalendar, remoteEvent } from './map.ts'
 import { type CalendarContext, readSeries } from './series.ts'
 import { syncEvents } from './sync.ts'
@@ -33,7 +34,7 @@ export function microsoftCalendars(
     open(access): CalendarAccount {
       const { email } = access
       return {
-        listCalendars: (signal) => listCalendars(graphOf(access, false), email, signal),
+        listCalendars: (signal) => listCalendars(graphOf(access, false), { email, nowMs: clock.now(), signal }),
         syncEvents: (request) => syncEvents({ graph: graphOf(access, false), email }, request, clock),
         readRange: (request) => readRange({ graph: graphOf(access, true), email }, request, maxEvents),
       }
@@ -60,7 +61,7 @@ function calendarPush({ begin, renew, end }: PushProvider): CalendarPush {
   }
 }
 
-async function listCalendars(graph: Graph, email: string, signal: AbortSignal): Promise<RemoteCalendar[]> {
+async function listCalendars(graph: Graph, { email, nowMs, signal }: MailboxRequest): Promise<RemoteCalendar[]> {
   const doing = 'listing the calendars'
   const query = { $select: CALENDAR_FIELDS, $top: PAGE }
   let page = await graph.page('/me/calendars', { query, doing, signal })
@@ -72,7 +73,8 @@ async function listCalendars(graph: Graph, email: string, signal: AbortSignal): 
   // A mailbox may have addresses other than the one that its user signed in with.
   const own = items.filter(({ isDefaultCalendar }) => isDefaultCalendar === true).map(ownerOf)
   const addresses = new Set([email.toLowerCase(), ...own.filter((address) => address !== '')])
-  return items.flatMap((item) => remoteCalendar(item, addresses) ?? [])
+  const timeZone = await mailboxZone(graph, { email, nowMs, signal })
+  return items.flatMap((item) => remoteCalendar(item, { ownAddresses: addresses, timeZone }) ?? [])
 }
 
 async function readRange(

@@ -188,6 +188,8 @@ describe('calendars of Graph', () => {
     ],
     [{ isDefaultCalendar: true }, { role: 'owner', primary: true, timeZone: null }],
   ])('%j', (members, expected) => {
-    expect(remoteCalendar({ ...calendar, ...members }, new Set([email]))).toMatchObject(expected)
+    expect(
+      remoteCalendar({ ...calendar, ...members }, { ownAddresses: new Set([email]), timeZone: null }),
+    ).toMatchObject(expected)
   })
 })

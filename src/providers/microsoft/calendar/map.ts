@@ -30,8 +30,14 @@ const COLORS: Readonly<Record<string, string>> = {
   ...{ lightyellow: '#f0dd64', lightteal: '#4aedcd', lightpink: '#ff9fc6', lightbrown: '#c5a487', lightred: '#f88c9b' },
 }
 
-/** `ownAddresses`, in lower case, are those of the account. */
-export function remoteCalendar(item: Json, ownAddresses: ReadonlySet<string>): RemoteCalendar | undefined {
+export interface MailboxContext {
+  /** In lower case. */
+  ownAddresses: ReadonlySet<string>
+  /** IANA: that of the mailbox, because Graph's calendars have none. */
+  timeZone: string | null
+}
+
+export function remoteCalendar(item: Json, { ownAddresses, timeZone }: MailboxContext): RemoteCalendar | undefined {
   const calendarId = text(item.id)
   if (calendarId === undefined || calendarId === '') return undefined
   const isDefault = item.isDefaultCalendar === true
@@ -40,8 +46,7 @@ export function remoteCalendar(item: Json, ownAddresses: ReadonlySet<string>): R
     calendarId,
     summary: text(item.name) || calendarId,
     description: '',
-    // Reading the zone of a mailbox needs a scope of its own.
-    timeZone: null,
+    timeZone,
     backgroundColor: text(item.hexColor) || (COLORS[text(item.color)?.toLowerCase() ?? ''] ?? null),
     foregroundColor: null,
     role: isOwn ? 'owner' : item.canEdit === true ? 'writer' : 'reader',
@@ -141,7 +146,9 @@ function instantOf(value: unknown): number | undefined {
 function eventTime(value: unknown, item: Json, zone: Zone): EventTime | undefined {
   const ms = instantOf(value)
   if (ms === undefined) return undefined
-  return item.isAllDay === true ? { date: formatDay(dateOf(ms, zone)) } : zonedTime(ms, zone)
+  if (item.isAllDay !== true) return zonedTime(ms, zone)
+  // UTC is what programs name that do not care: it is no place.
+  return { date: formatDay(dateOf(ms, zone)), ...(zone !== UTC && { timeZone: zone.name }) }
 }
 
 /** All-day events begin at midnight in UTC, or in the zone of the event. */

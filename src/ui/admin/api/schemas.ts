@@ -1048,6 +1048,7 @@ export type ExperienceAvailability = {
   durationMinutes?: number
   durations?: (number)[]
   assignment?: "collective" | "round_robin"
+  checkCalendars?: "live" | "stored"
   reminders?: (number)[]
   conference?: boolean
   weights?: Record<string, number>
