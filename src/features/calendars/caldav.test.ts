@@ -57,6 +57,37 @@ describe.skipIf(!dovecotAvailable() || !radicaleAvailable())('the calendars of a
     })
   })
 
+  it('go on while others are deleted and made', async () => {
+    const [first, second] = [
+      await calendarServer.makeCalendar(USER, 'a-first'),
+      await calendarServer.makeCalendar(USER, 'b-second'),
+    ]
+    await calendarServer.request(USER, 'PUT', `${first}gone.ics`, object('Goes with its calendar'))
+    const { api, id } = await connected({ caldavUrl: calendarServer.url })
+    const listed = async (query = '') => {
+      const { calendars } = await api.call<{ calendars: { id: string; providerId: string }[] }>(
+        'GET',
+        `/accounts/${id}/calendars${query}`,
+      )
+      return calendars
+    }
+    const calendar = (await listed()).find(({ providerId }) => providerId === second)
+    const list = `/accounts/${id}/calendars/${calendar?.id}/events`
+    await eventually(async () => expect(await api.call('GET', list)).toMatchObject({ source: 'stored' }))
+    await calendarServer.request(USER, 'DELETE', first)
+    await calendarServer.request(USER, 'PUT', `${second}stays.ics`, object('Stays'))
+    await api.call('POST', `/accounts/${id}/sync`)
+    await eventually(async () => {
+      expect(await api.call('GET', list)).toMatchObject({ source: 'stored', events: [{ summary: 'Stays' }] })
+    })
+    await eventually(async () => {
+      expect((await listed()).map(({ providerId }) => providerId)).not.toContain(first)
+    })
+    const third = await calendarServer.makeCalendar(USER, 'c-third')
+    expect((await listed('?refresh=true')).map(({ providerId }) => providerId)).toContain(third)
+    for (const path of [second, third]) await calendarServer.request(USER, 'DELETE', path)
+  })
+
   it('may have two exceptions for one instance', async () => {
     const path = await calendarServer.makeCalendar(USER, 'odd')
     const exception = (summary: string, originalStart: EventTime) => ({
