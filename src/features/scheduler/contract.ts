@@ -125,6 +125,8 @@ export type BookingDecision =
       /** The application knows the guest, and wants the attendees to be invited. */
       guestVerified?: boolean
     }
+  /** `status: pending`: the application decides later, by a request of its own. */
+  | { kind: 'pending' }
   /** 409, or `status: rejected`. */
   | { kind: 'refused'; reason: string }
   /** Nobody knows what the application did. `code` is that of the error response. */

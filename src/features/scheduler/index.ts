@@ -27,6 +27,7 @@ import { managePageRoutes } from './pages/manage.ts'
 import { bookingPageRoutes } from './pages/routes.ts'
 import { type CalendarTaskDeps, calendarTask } from './tasks/calendar.ts'
 import { callbackTask } from './tasks/callback.ts'
+import { decisionTask } from './tasks/decision.ts'
 import { type TaskTiming, taskEngine } from './tasks/engine.ts'
 import { type MessageTaskDeps, messageTask } from './tasks/message.ts'
 import { reminderTask } from './tasks/reminder.ts'
@@ -86,6 +87,7 @@ export function scheduler(deps: SchedulerDeps) {
     calendar: calendarTask({ ...deps, changer: deps.calendars, changes, links, findExperience }),
     message: messageTask({ ...deps, links, findExperience }),
     reminder: reminderTask({ db, changes }),
+    decision: decisionTask({ decisions }),
   }
   const tasks = taskEngine({ ...deps, kinds, timing })
   const jobs = { db, queue, clock, ids }

@@ -169,7 +169,7 @@ interface MailLimitTable {
 /** What a budget is for. `address`: the mailbox that gets the messages. */
 export type MailScope = 'experience' | 'client' | 'account' | 'address'
 
-export type TaskType = 'callback' | 'calendar' | 'message' | 'reminder'
+export type TaskType = 'callback' | 'calendar' | 'message' | 'reminder' | 'decision'
 export type TaskStatus = 'waiting' | 'active' | 'completed' | 'failed' | 'cancelled'
 
 /** Work that remains for a booking. The row is the truth; jobs carry the id of the booking only. */

@@ -130,6 +130,14 @@ export const bookingParams = Type.Object({
 
 export const updateBody = Type.Object(
   {
+    status: Type.Optional(
+      Type.Enum(['confirmed', 'rejected'], {
+        description: 'Decides about a booking that your callback answered with `pending`. 409 for any other one.',
+      }),
+    ),
+    reason: Type.Optional(Type.String({ maxLength: 500, description: 'With rejected: the guest reads it.' })),
+    joinUrl: Type.Optional(Type.String({ maxLength: 2048, description: 'With confirmed: the link to the meeting.' })),
+    eventId: Type.Optional(Type.String({ maxLength: 1024, description: 'With confirmed: your id of the event.' })),
     metadata: Type.Optional(freeForm('Replaces the stored members.')),
     guest: Type.Optional(
       Type.Object(
@@ -146,7 +154,7 @@ export const updateBody = Type.Object(
       ),
     ),
   },
-  { title: 'BookingChanges', description: 'Use cancel and reschedule for the state and the time.' },
+  { title: 'BookingChanges', description: 'Use cancel and reschedule for other states and the time.' },
 )
 export type UpdateBody = Static<typeof updateBody>
 

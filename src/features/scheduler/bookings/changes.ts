@@ -83,7 +83,12 @@ export function bookingChanges(deps: ChangeDeps) {
   async function schedule(tx: Tx, row: BookingRow, kind: Kind, notifiesGuests = true): Promise<void> {
     const nowMs = clock.now()
     const hosts = hostsOf(row)
-    await cancelTasks(tx, row.id, ['message', 'reminder', ...(kind === 'rejected' ? [] : ['callback' as const])], nowMs)
+    await cancelTasks(
+      tx,
+      row.id,
+      ['message', 'reminder', ...(kind === 'rejected' ? [] : (['callback', 'decision'] as const))],
+      nowMs,
+    )
     const tasks: NewTask[] = []
     if (hosts.length > 0) {
       const messagesAt = nowMs + (kind === 'cancelled' || kind === 'rejected' ? 0 : CALENDAR_FIRST_MS)

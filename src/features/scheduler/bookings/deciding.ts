@@ -6,12 +6,12 @@ import type { Experience } from '../experiences/experience.ts'
 import { refundGuest, rememberPeople } from '../guests/booking-mail.ts'
 import type { MailBudget } from '../guests/budget.ts'
 import type { BookingRow } from '../tables.ts'
-import { cancelTasks, completeTask, type NewTask } from '../tasks/store.ts'
+import { addTasks, cancelTasks, completeTask, type NewTask, type TaskDeps } from '../tasks/store.ts'
 import { givenOf, hostsOf, isBooked, slotOf } from './booking.ts'
-import type { BookingChanges, ChangeDeps } from './changes.ts'
+import type { BookingChanges } from './changes.ts'
 import { bookingStore } from './store.ts'
 
-interface DecisionDeps extends Pick<ChangeDeps, 'clock'> {
+interface DecisionDeps extends TaskDeps {
   db: Db
   callbacks: Callbacks
   budget: MailBudget
@@ -30,17 +30,64 @@ const ASK_AGAIN_MS = 30_000
 /** How long a slot stays blocked while the application cannot be reached. */
 const GIVE_UP_MS = 10 * 60_000
 const ASK_MS = 20_000
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+/** Of an application that answered `pending`. */
+const DECISION_MINUTES = 1440
 
 /** Asks the application, and stores what it decided. */
-export function decisions({ db, clock, callbacks, changes, budget, askAgainMs = ASK_AGAIN_MS }: DecisionDeps) {
+export function decisions(deps: DecisionDeps) {
+  const { db, clock, callbacks, changes, budget, askAgainMs = ASK_AGAIN_MS } = deps
+
   /** Ends what blocks the new time of a move. */
   async function dropHold(tx: Tx, holdId: string): Promise<void> {
     await bookingStore(tx).removeHold(holdId)
     await blockStore(tx).deleteOwner(holdId)
   }
 
+  /** The task that rejects the booking unless the application decides in time, and before it takes place. */
+  function whilePending({ startMs }: BookingRow, { definition }: Experience): NewTask {
+    const nowMs = clock.now()
+    const minutes = definition.availability?.decisionMinutes ?? DECISION_MINUTES
+    const dueAt = Math.max(nowMs + MINUTE_MS, Math.min(nowMs + minutes * MINUTE_MS, startMs))
+    return { type: 'decision', subject: '', dueAt, giveUpAt: dueAt + DAY_MS }
+  }
+
+  /** The row after the decision. One that was decided meanwhile stays as it is. */
+  async function settle(
+    tx: Tx,
+    known: BookingRow,
+    decision: Exclude<BookingDecision, { kind: 'pending' }> | undefined,
+    isKnown: boolean,
+  ): Promise<BookingRow> {
+    const { account } = await changes.hold(tx, hostsOf(known))
+    const before = await bookingStore(tx).lock(known.id, db.dialect)
+    if (before.status !== 'pending') return before
+    for (const type of ['callback', 'decision'] as const) await completeTask(tx, known.id, type, '', clock.now())
+    const change =
+      decision === undefined || decision.kind === 'confirmed'
+        ? await changes.confirm(tx, before, account, decision)
+        : await changes.reject(tx, before, account, {
+            ...{ reason: decision.reason, isKnown },
+            // The guest may try again with the same key.
+            ...(decision.kind === 'failed' && { requestKey: null }),
+          })
+    const isVouched = decision?.kind === 'confirmed' && decision.guestVerified === true
+    // A guest who reads the refusal in the response gets no message.
+    if (isVouched || (change.row.status === 'rejected' && isKnown)) await refundGuest(tx, budget, change.row)
+    if (isVouched) await rememberPeople(tx, budget, change.row)
+    await changes.record(tx, [change.event])
+    return change.row
+  }
+
   return {
     dropHold,
+
+    /** What the application decided later. A booking that does not wait for it stays as it is. */
+    async settleLater(id: string, decision: Exclude<BookingDecision, { kind: 'pending' }>): Promise<BookingRow> {
+      const known = await bookingStore(db.read).get(id)
+      return db.transaction((tx) => settle(tx, known, decision, false))
+    },
 
     /** After the callback has failed for too long. The guest gets a message. */
     async rejectPending(tx: Tx, id: string, reason: string): Promise<void> {
@@ -78,34 +125,23 @@ export function decisions({ db, clock, callbacks, changes, budget, askAgainMs = 
     },
 
     /**
-     * Confirms or rejects a pending booking. One that was decided meanwhile stays as it is. Throws the refusal, or the failure of the
-     * callback. `isKnown`: the guest reads the reason in the response.
+     * Confirms or rejects a pending booking, or lets it wait. One that was decided meanwhile stays as it is. Throws the refusal, or the
+     * failure of the callback. `isKnown`: the guest reads the reason in the response.
      */
     async decide(
       id: string,
       decision: BookingDecision | undefined,
-      { isKnown }: { isKnown: boolean },
+      { experience, isKnown }: { experience: Experience; isKnown: boolean },
     ): Promise<BookingRow> {
       const known = await bookingStore(db.read).get(id)
       const row = await db.transaction(async (tx) => {
-        const { account } = await changes.hold(tx, hostsOf(known))
+        if (decision?.kind !== 'pending') return settle(tx, known, decision, isKnown)
+        await changes.hold(tx, hostsOf(known))
         const before = await bookingStore(tx).lock(id, db.dialect)
         if (before.status !== 'pending') return before
         await completeTask(tx, id, 'callback', '', clock.now())
-        const change =
-          decision === undefined || decision.kind === 'confirmed'
-            ? await changes.confirm(tx, before, account, decision)
-            : await changes.reject(tx, before, account, {
-                ...{ reason: decision.reason, isKnown },
-                // The guest may try again with the same key.
-                ...(decision.kind === 'failed' && { requestKey: null }),
-              })
-        const isVouched = decision?.kind === 'confirmed' && decision.guestVerified === true
-        // A guest who reads the refusal in the response gets no message.
-        if (isVouched || (change.row.status === 'rejected' && isKnown)) await refundGuest(tx, budget, change.row)
-        if (isVouched) await rememberPeople(tx, budget, change.row)
-        await changes.record(tx, [change.event])
-        return change.row
+        await addTasks(tx, deps, id, [whilePending(before, experience)])
+        return before
       })
       if (row.status === 'rejected') throw refusal(decision, row.reason)
       if (row.status === 'cancelled')
@@ -135,6 +171,8 @@ export function decisions({ db, clock, callbacks, changes, budget, askAgainMs = 
       })
       if (row.status === 'cancelled')
         throw new AppError('conflict', { message: 'The booking was cancelled meanwhile.' })
+      if (decision?.kind === 'pending')
+        throw refusal(undefined, 'A booking cannot wait for a decision about its new time.')
       if (decision !== undefined && decision.kind !== 'confirmed') throw refusal(decision, decision.reason)
       return row
     },

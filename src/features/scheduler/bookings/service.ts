@@ -5,6 +5,7 @@ import type { Page } from '../../../lib/page.ts'
 import { cleanJson } from '../../../lib/text.ts'
 import { parseTime, TIME_PROBLEM } from '../../../lib/time.ts'
 import { blockStore } from '../availability/blocks.ts'
+import { BadAnswer, parseDecision } from '../callbacks/answers.ts'
 import type { CheckedSlot, SlotChoice, StoredSlot } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
 import { chargeMessages, refundGuest, rememberPeople } from '../guests/booking-mail.ts'
@@ -12,7 +13,7 @@ import { MailLimited } from '../guests/budget.ts'
 import { reportingLimits } from '../guests/limited.ts'
 import { addressKey } from '../guests/mailbox.ts'
 import type { BookingRow, GuestProof, HoldRow } from '../tables.ts'
-import { addTasks } from '../tasks/store.ts'
+import { addTasks, hasOpenTask } from '../tasks/store.ts'
 import type { Verification } from '../verification/service.ts'
 import type { BookingBody, BookingQuery, SlotBody, UpdateBody } from './api.ts'
 import { checkSignal, holdExpired, lockHosts, takeHold, takeSlot } from './blocking.ts'
@@ -50,10 +51,12 @@ export function bookings(deps: BookingDeps) {
   const { decide, ask, whileAsked, cancelOpenMoves } = decisions
 
   /** What a repeated request gets: the booking as it is. Undefined without one. */
-  function repeated(row: BookingRow | undefined, requestHash: string | null): BookingRow | undefined {
+  async function repeated(row: BookingRow | undefined, requestHash: string | null): Promise<BookingRow | undefined> {
     if (row === undefined) return undefined
     if (givenOf(row).requestHash !== requestHash) throw new AppError('idempotency_mismatch')
-    if (row.status === 'pending') throw new AppError('idempotency_running', { headers: { 'retry-after': '5' } })
+    // The application may take its time to decide.
+    if (row.status === 'pending' && !(await hasOpenTask(db.read, row.id, 'decision')))
+      throw new AppError('idempotency_running', { headers: { 'retry-after': '5' } })
     if (row.status === 'rejected') throw refused(row.reason)
     return row
   }
@@ -88,7 +91,7 @@ export function bookings(deps: BookingDeps) {
     const requestKey = keyOf(experience, key)
     const requestHash = requestKey === null ? null : hashOf(body)
     if (requestKey !== null) {
-      const known = repeated(await bookingStore(db.read).byRequestKey(requestKey), requestHash)
+      const known = await repeated(await bookingStore(db.read).byRequestKey(requestKey), requestHash)
       if (known !== undefined) return { row: known, isRepeated: true }
     }
     const { bookingForm } = experience.definition
@@ -118,10 +121,10 @@ export function bookings(deps: BookingDeps) {
       if (twin === undefined) throw error
       return { row: twin, isRepeated: true }
     })
-    if (isRepeated) return { row: repeated(row, requestHash) ?? row, isRepeated }
+    if (isRepeated) return { row: (await repeated(row, requestHash)) ?? row, isRepeated }
     if (!asks) return { row, isRepeated }
     const decision = await ask(experience, row, { requestId })
-    return { row: await decide(row.id, decision, { isKnown: true }), isRepeated }
+    return { row: await decide(row.id, decision, { experience, isKnown: true }), isRepeated }
   }
 
   interface Inserted {
@@ -235,8 +238,12 @@ export function bookings(deps: BookingDeps) {
       return bookingStore(db.read).list({ ...query, ...range })
     },
 
-    /** Changes what the application and people may change without moving the booking. */
-    async update(id: string, { metadata, guest }: UpdateBody): Promise<BookingRow> {
+    /** Decides about a pending booking, and changes what the application and people may change without moving it. */
+    async update(id: string, { metadata, guest, ...decision }: UpdateBody): Promise<BookingRow> {
+      if (decision.status !== undefined) {
+        const decided = await decisions.settleLater(id, laterDecision(decision))
+        if (decided.status !== decision.status) throw conflict(`The booking is ${decided.status} already.`)
+      }
       const known = await bookingStore(db.read).get(id)
       return db.transaction(async (tx) => {
         await changes.hold(tx, hostsOf(known))
@@ -317,6 +324,18 @@ function keyOf({ id }: Experience, key: string | undefined): string | null {
     throw invalid('headers.idempotency-key', `must have between 1 and ${MAX_KEY} characters`)
   }
   return hashOf([id, key])
+}
+
+/** As the callback could have answered. */
+function laterDecision({ status, reason, joinUrl, eventId }: UpdateBody) {
+  try {
+    const decision = parseDecision({ status, message: reason, joinUrl, eventId })
+    if (decision.kind !== 'pending') return decision
+    throw invalid('body.status', 'must be confirmed or rejected')
+  } catch (error) {
+    if (!(error instanceof BadAnswer)) throw error
+    throw invalid('body', error.message)
+  }
 }
 
 function refused(reason: string | null): AppError {

@@ -74,7 +74,8 @@ export function parseDecision(body: unknown): BookingDecision {
   const answer = body === undefined ? {} : objectOf(body, 'The response')
   const { status, eventId, joinUrl, metadata, guestVerified } = answer
   if (status === 'rejected') return { kind: 'refused', reason: reasonIn(body) }
-  if (!isAbsent(status) && status !== 'confirmed') throw new BadAnswer('status must be confirmed or rejected')
+  if (status === 'pending') return { kind: 'pending' }
+  if (!isAbsent(status) && status !== 'confirmed') throw new BadAnswer('status must be confirmed, rejected or pending')
   if (!isAbsent(eventId) && (typeof eventId !== 'string' || eventId.length > MAX_ID)) {
     throw new BadAnswer(`eventId must be a text of at most ${MAX_ID} characters`)
   }

@@ -1,7 +1,8 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { answer, at, json, lastBody, serveCallbacks, slot } from '../../../../test/kit/callbacks.ts'
 import { closing } from '../../../../test/kit/closing.ts'
 import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { eventually } from '../../../../test/kit/eventually.ts'
 import { startReceiver } from '../../../../test/servers/receiver.ts'
 
 const PATH = '/scheduler/experiences/intro-call'
@@ -117,5 +118,68 @@ describeEachDatabase('a booking of a slot from the application', (open) => {
     expect((await book({ ...chosen, verificationCode: subject.slice(0, 6) })).status).toBe(201)
     const own = await call('POST', `${PATH}/bookings`, { guest, slot: { start: at('10:00') } })
     expect(own.status).toBe(201)
+  })
+
+  describe('that the application decides later', () => {
+    const booking = async (changes: Record<string, unknown> = {}) => {
+      const served = await serve({ availabilityEndpoint: null, ...changes })
+      served.booking.always(json({ status: 'pending' }))
+      const host = await served.account()
+      const hours = { openHours: [{ days: [0, 1, 2, 3, 4, 5, 6], start: '00:00', end: '24:00' }], decisionMinutes: 90 }
+      const availability = { ...hours, checkCalendars: 'stored' }
+      await served.call('PATCH', PATH, { defaultAccountIds: [host], availability })
+      const body = { slot: { start: at('09:00') } }
+      const made = await served.visit('POST', `${PATH}/bookings`, { guest, ...body }, { 'idempotency-key': 'own' })
+      expect([made.status, made.json.status]).toEqual([201, 'pending'])
+      const path = `/scheduler/bookings/${made.json.id}`
+      const types = async () => {
+        const rows = await served.db.read.selectFrom('events').select('type').orderBy('id').execute()
+        return rows.map(({ type }) => type).filter((type) => type.startsWith('booking.'))
+      }
+      return { ...served, path, types, id: made.json.id as string }
+    }
+
+    it('blocks its slot, is returned to a repeated request, and is confirmed once', async () => {
+      const { book, call, visit, path, types, booking: endpoint } = await booking()
+      expect((await book({ slot: { start: at('09:00') } })).json.error.code).toBe('slot_unavailable')
+      const key = { 'idempotency-key': 'own' }
+      const again = await visit('POST', `${PATH}/bookings`, { guest, slot: { start: at('09:00') } }, key)
+      expect([again.status, again.json.status]).toEqual([201, 'pending'])
+      expect(endpoint.requests).toHaveLength(1)
+      expect((await call('PATCH', path, { status: 'confirmed', joinUrl: 'javascript:x' })).status).toBe(400)
+      const decided = await call('PATCH', path, { status: 'confirmed', joinUrl: 'https://meet.example.com/1' })
+      expect([decided.status, decided.json]).toMatchObject([
+        200,
+        { status: 'confirmed', joinUrl: 'https://meet.example.com/1' },
+      ])
+      expect((await call('PATCH', path, { status: 'confirmed' })).status).toBe(200)
+      expect((await call('PATCH', path, { status: 'rejected' })).status).toBe(409)
+      expect(await types()).toEqual(['booking.created', 'booking.confirmed'])
+    })
+
+    it('frees its slot when it is rejected, with the reason for the guest', async () => {
+      const { book, call, path, types, booking: endpoint } = await booking()
+      const decided = await call('PATCH', path, { status: 'rejected', reason: 'We are closed.' })
+      expect(decided.json).toMatchObject({ status: 'rejected', reason: 'We are closed.' })
+      expect(await types()).toEqual(['booking.created', 'booking.rejected'])
+      endpoint.always(json({}))
+      expect((await book({ slot: { start: at('09:00') } })).status).toBe(201)
+    })
+
+    it('is rejected when the time of the experience is over', async () => {
+      const { db, call, path, id, clock, features } = await booking()
+      const task = () =>
+        db.read.selectFrom('bookingTasks').selectAll().where('bookingId', '=', id).where('type', '=', 'decision')
+      expect(Number((await task().executeTakeFirstOrThrow()).dueAt)).toBe(clock.now() + 90 * 60_000)
+      await db.transaction((tx) =>
+        tx.updateTable('bookingTasks').set({ dueAt: clock.now() }).where('type', '=', 'decision').execute(),
+      )
+      await features.scheduler.tasks.start()
+      await eventually(async () => {
+        const { json: shown } = await call('GET', path)
+        expect(shown).toMatchObject({ status: 'rejected', reason: 'The booking was not confirmed in time.' })
+      })
+      await features.scheduler.tasks.stop(2000)
+    })
   })
 })

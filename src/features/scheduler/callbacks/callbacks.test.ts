@@ -69,6 +69,7 @@ describe('the booking callback', () => {
     ['409 and a page', { status: 409, body: '<html>' }, { kind: 'refused', reason: expect.any(String) }],
     ['a rejection', json({ status: 'rejected', message: 'No.' }), { kind: 'refused', reason: 'No.' }],
     ['a rejection without a reason', json({ status: 'rejected' }), { kind: 'refused', reason: expect.any(String) }],
+    ['a request for time', json({ status: 'pending' }), { kind: 'pending' }],
     ['another status', json({ status: 'maybe' }), { kind: 'failed', code: 'callback_failed' }],
     ['a script as joinUrl', json({ joinUrl: 'javascript:x' }), { kind: 'failed' }],
     ['a number as eventId', json({ eventId: 5 }), { kind: 'failed' }],

@@ -90,6 +90,13 @@ const availability = Type.Object(
         ...documentedDefault('live'),
       }),
     ),
+    decisionMinutes: Type.Optional(
+      minutes(
+        ...([1, 43_200] as const),
+        'How long you may take to decide about a booking that your callback answered with `pending`.',
+        documentedDefault(1440),
+      ),
+    ),
     reminders: Type.Optional(
       Type.Array(minutes(0, 40_320, 'Minutes before the start.'), {
         ...{ maxItems: 10, uniqueItems: true },

@@ -28,6 +28,8 @@ export interface Availability extends Members {
   assignment?: 'collective' | 'round_robin'
   /** What a booking asks: the providers, or only what is stored. Default live. */
   checkCalendars?: 'live' | 'stored'
+  /** How long the application may take after its callback answered `pending`; default 1440. */
+  decisionMinutes?: number
   /** In minutes before the start; default [1440, 60]. */
   reminders?: number[]
   /** Bookings get a link to a video conference. */

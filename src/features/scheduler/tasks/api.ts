@@ -5,7 +5,7 @@ import { isoTime, isoTimeOrNull } from '../../../lib/time.ts'
 import type { TaskRow } from '../tables.ts'
 
 export const TASK_STATUSES = ['waiting', 'active', 'completed', 'failed', 'cancelled'] as const
-const TASK_TYPES = ['callback', 'calendar', 'message', 'reminder'] as const
+const TASK_TYPES = ['callback', 'calendar', 'message', 'reminder', 'decision'] as const
 
 const status = Type.Enum([...TASK_STATUSES])
 const type = Type.Enum([...TASK_TYPES])

@@ -20,7 +20,7 @@ export function callbackTask({ decisions, findExperience, findHold }: CallbackTa
         if (booking.status !== 'pending') return undefined
         const decision = await decisions.ask(experience, booking, {})
         if (decision?.kind === 'failed') throw new AppError(decision.code, { message: decision.reason })
-        await decisions.decide(booking.id, decision, { isKnown: false }).catch(ignoreRefusal)
+        await decisions.decide(booking.id, decision, { experience, isKnown: false }).catch(ignoreRefusal)
       } else {
         const hold = await findHold(subject)
         if (hold === undefined) return undefined

@@ -77,6 +77,17 @@ export async function cancelTasks(tx: Tx, bookingId: string, types: readonly Tas
     .execute()
 }
 
+export async function hasOpenTask(handle: Handle, bookingId: string, type: TaskType): Promise<boolean> {
+  const open = await handle
+    .selectFrom('bookingTasks')
+    .select('id')
+    .where('bookingId', '=', bookingId)
+    .where('type', '=', type)
+    .where('dueAt', 'is not', null)
+    .executeTakeFirst()
+  return open !== undefined
+}
+
 /** Ends one open task as done. */
 export async function completeTask(
   tx: Tx,

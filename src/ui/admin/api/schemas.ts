@@ -342,6 +342,10 @@ export type BookingCancelledWebhook = (WebhookEnvelopeHead) & {
 }
 
 export type BookingChanges = {
+  status?: "confirmed" | "rejected"
+  reason?: string
+  joinUrl?: string
+  eventId?: string
   metadata?: Record<string, unknown>
   guest?: {
     name?: string
@@ -1049,6 +1053,7 @@ export type ExperienceAvailability = {
   durations?: (number)[]
   assignment?: "collective" | "round_robin"
   checkCalendars?: "live" | "stored"
+  decisionMinutes?: number
   reminders?: (number)[]
   conference?: boolean
   weights?: Record<string, number>
@@ -1674,7 +1679,7 @@ export type RoutingRule = {
 export type SchedulerJob = {
   id: string
   bookingId: string
-  type: "callback" | "calendar" | "message" | "reminder"
+  type: "callback" | "calendar" | "message" | "reminder" | "decision"
   subject: string
   status: "waiting" | "active" | "completed" | "failed" | "cancelled"
   attempts: number
