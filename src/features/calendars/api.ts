@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { providerSchema } from '../../events/index.ts'
-import { parseOwnZone } from '../../lib/calendar/own-zone.ts'
+import { isOwnZone } from '../../lib/calendar/own-zone.ts'
 import { nullable, timestamp } from '../../lib/json-schema.ts'
 import { isoTime } from '../../lib/time.ts'
 import type { EventTime, ProviderName, RemoteAttendee, RemoteEvent } from '../../providers/contract/index.ts'
@@ -176,7 +176,7 @@ function personOf({ email, displayName }: RemoteAttendee) {
 /** `day` replaces the date of an all-day event. */
 function timeView(time: EventTime, ms: number, day: string | undefined) {
   if ('date' in time) return { date: day ?? time.date, timeZone: null }
-  const isNamed = time.timeZone !== null && parseOwnZone(time.timeZone) === undefined
+  const isNamed = time.timeZone !== null && !isOwnZone(time.timeZone)
   return { dateTime: isoTime(ms), timeZone: isNamed ? time.timeZone : null }
 }
 

@@ -60,9 +60,13 @@ export function ownZoneText(zone: OwnZone): string {
   return JSON.stringify(zone)
 }
 
+export function isOwnZone(text: string): boolean {
+  return text.startsWith('{')
+}
+
 /** Undefined for a name. */
 export function parseOwnZone(text: string): OwnZone | undefined {
-  return text.startsWith('{') ? JSON.parse(text) : undefined
+  return isOwnZone(text) ? JSON.parse(text) : undefined
 }
 
 /** The VTIMEZONE that describes it. */
@@ -132,13 +136,20 @@ class OwnClock {
   }
 
   offsetAt(utcMs: number): number {
-    const { year } = civilDate(Math.floor(utcMs / DAY_MS))
-    let latest: Change | undefined
-    for (const changes of [this.#fixed, ...[year - 1, year, year + 1].map((each) => this.#changesIn(each))]) {
-      const found = changes.findLast(({ at }) => at <= utcMs)
-      if (found !== undefined && (latest === undefined || found.at >= latest.at)) latest = found
+    const fixed = lastBefore(this.#fixed, utcMs)
+    const repeated = this.#repeatedBefore(utcMs)
+    const isLater = repeated !== undefined && (fixed === undefined || repeated.at >= fixed.at)
+    return (isLater ? repeated : fixed)?.offset ?? this.#fixed[0]?.before ?? 0
+  }
+
+  /** Rules of zones repeat each year. At the end of one, clocks may show the next already. */
+  #repeatedBefore(utcMs: number): Change | undefined {
+    const { year } = civilDate(Math.floor((utcMs + DAY_MS) / DAY_MS))
+    for (const each of [year, year - 1, year - 2]) {
+      const found = lastBefore(this.#changesIn(each), utcMs)
+      if (found !== undefined) return found
     }
-    return latest?.offset ?? this.#fixed[0]?.before ?? 0
+    return undefined
   }
 
   #changesIn(year: number): readonly Change[] {
@@ -155,6 +166,10 @@ class OwnClock {
 
 function changeAt(localMs: number, { before, offset }: Omit<Change, 'at'>): Change {
   return { at: localMs - before, before, offset }
+}
+
+function lastBefore(changes: readonly Change[], utcMs: number): Change | undefined {
+  return changes.findLast(({ at }) => at <= utcMs)
 }
 
 function byTime(left: Change, right: Change): number {

@@ -76,6 +76,15 @@ function remembered(name: string, read: ReadOffset): Zone {
   return zone
 }
 
+/** As `toUtc` of the zone, for a single time: does not compute the changes of its year. */
+export function toInstant(zone: Zone, localMs: number): number {
+  const before = zone.readOffset(localMs - DAY_MS)
+  const first = localMs - before
+  const now = zone.readOffset(first)
+  const second = localMs - now
+  return now !== before && zone.readOffset(second) === now ? second : first
+}
+
 /** A zone of which the offset at any instant can be read. Those of a year are computed once, because a series has thousands of instances. */
 class MeasuredZone implements Zone {
   readonly name: string

@@ -2,8 +2,8 @@ import { type Component, parseObject, properties, property, textOf } from '../..
 import type { ContentLine } from '../../lib/calendar/content-line.ts'
 import { DAY_MS, formatDay, formatLocal, parseDay, parseLocal } from '../../lib/calendar/days.ts'
 import { parseDuration } from '../../lib/calendar/duration.ts'
-import { parseOwnZone } from '../../lib/calendar/own-zone.ts'
-import { storedZone, type Zone } from '../../lib/calendar/zone.ts'
+import { isOwnZone } from '../../lib/calendar/own-zone.ts'
+import { storedZone, toInstant, type Zone } from '../../lib/calendar/zone.ts'
 import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import { sha256 } from '../../lib/sha256.ts'
 import { boundedEvent, type EventTime, type RemoteEvent, type SeriesMove } from '../contract/index.ts'
@@ -184,7 +184,7 @@ class ObjectMapper {
     const lastsMs = Math.max(0, parseDuration(duration ?? '') ?? 0)
     const days = /\d[DW]/i.test(duration ?? '') ? Math.floor(lastsMs / DAY_MS) * DAY_MS : 0
     const from = localMs + days
-    const endMs = zone === undefined ? from + lastsMs - days : zone.toLocal(zone.toUtc(from) + lastsMs - days)
+    const endMs = zone === undefined ? from + lastsMs - days : endLocal(zone, from, lastsMs - days)
     return { dateTime: formatLocal(endMs), timeZone: start.timeZone }
   }
 
@@ -213,7 +213,7 @@ class ObjectMapper {
     if (tzid === undefined) return { zoneParameter: '', values }
     const nearMs = parseLocal(values.slice(0, '20261120T080000'.length)) ?? 0
     const name = this.#context.zones.resolve(tzid, this.#calendar, nearMs)
-    const own = name === null || parseOwnZone(name) === undefined ? undefined : storedZone(name)
+    const own = name === null || !isOwnZone(name) ? undefined : storedZone(name)
     if (own !== undefined) return { zoneParameter: '', values: values.replaceAll(/\d{8}T\d{6}(?!Z)/g, inUtc(own)) }
     return { zoneParameter: name === null ? '' : `;TZID=${name}`, values }
   }
@@ -226,6 +226,12 @@ function zonedValue(line: ContentLine | undefined): { value: string; tzid: strin
   const colon = value.lastIndexOf(':')
   if (tzid === undefined || colon === -1) return { value, tzid }
   return { value: value.slice(colon + 1), tzid: `${tzid}:${value.slice(0, colon)}` }
+}
+
+/** The wall clock after some time. */
+function endLocal(zone: Zone, localMs: number, lastsMs: number): number {
+  const endMs = toInstant(zone, localMs) + lastsMs
+  return endMs + zone.readOffset(endMs)
 }
 
 /** Rewrites a wall clock of the zone. */
@@ -246,7 +252,7 @@ export function idOf(time: EventTime): string {
   if ('date' in time) return time.date.replaceAll('-', '')
   const zone = time.timeZone === null ? undefined : storedZone(time.timeZone)
   const localMs = parseLocal(time.dateTime) ?? 0
-  const text = formatLocal(zone === undefined ? localMs : zone.toUtc(localMs)).replaceAll(/[-:]/g, '')
+  const text = formatLocal(zone === undefined ? localMs : toInstant(zone, localMs)).replaceAll(/[-:]/g, '')
   return zone === undefined ? text : `${text}Z`
 }
 

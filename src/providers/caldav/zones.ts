@@ -4,7 +4,6 @@ import { type OwnZone, ownOffsets, ownZoneText, readOwnZone } from '../../lib/ca
 import { WINDOWS_ZONES } from '../../lib/calendar/windows-zones.ts'
 import { zoneOf } from '../../lib/calendar/zone.ts'
 import { ianaZone, regionZone } from '../../lib/calendar/zone-names.ts'
-import { sha256 } from '../../lib/sha256.ts'
 
 /** Of zones that are alike, the one that most people live in; then each zone of Windows, where most such descriptions come from. */
 const COMPARED = new Set([
@@ -19,16 +18,20 @@ const COMPARED_MS = 2 * 365 * DAY_MS
 const MAX_NAMES = 300
 /** Descriptions that are compared with the zones of the world for one calendar; it takes some milliseconds each. Others are kept as they are. */
 const MAX_COMPARED = 40
+/** In one object. */
+const MAX_DESCRIBED = 100
 
-/** A VTIMEZONE, and what identifies its content. */
+/** A VTIMEZONE that was read. */
 interface Description {
-  component: Component
-  digest: string
+  own: OwnZone
+  /** What is stored where no zone of IANA is like it. */
+  text: string
 }
 
 /** Resolves the TZIDs of the objects of one calendar. */
 export class ObjectZones {
   readonly #regions = new Map<string, string | undefined>()
+  /** The zone that is like a description, near a time; null: none. */
   readonly #compared = new Map<string, string | null>()
   /** By TZID, for each object that is being read. */
   readonly #described = new WeakMap<Component, ReadonlyMap<string, Description>>()
@@ -42,24 +45,17 @@ export class ObjectZones {
     const region = this.#regionOf(name)
     if (region !== undefined) return region
     const described = this.#descriptionsIn(calendar).get(name)
-    return (
-      (described === undefined ? undefined : this.#zoneOf(described, nearMs)) ??
-      ianaZone(name) ??
-      offsetZone(name) ??
-      null
-    )
+    if (described !== undefined) return this.#zoneLike(described, nearMs) ?? described.text
+    return ianaZone(name) ?? offsetZone(name) ?? null
   }
 
-  #zoneOf({ component, digest }: Description, nearMs: number): string | undefined {
-    const own = readOwnZone(component)
-    if (own === undefined) return undefined
-    const key = `${Math.round(nearMs / COMPARED_MS)} ${digest}`
+  #zoneLike({ own, text }: Description, nearMs: number): string | null {
+    const key = `${Math.round(nearMs / COMPARED_MS)} ${text}`
     const known = this.#compared.get(key)
-    if (known !== undefined) return known ?? ownZoneText(own)
-    if (this.#compared.size >= MAX_COMPARED) return ownZoneText(own)
-    const alike = zoneLike(own, nearMs)
-    this.#compared.set(key, alike ?? null)
-    return alike ?? ownZoneText(own)
+    if (known !== undefined || this.#compared.size >= MAX_COMPARED) return known ?? null
+    const alike = zoneLike(own, nearMs) ?? null
+    this.#compared.set(key, alike)
+    return alike
   }
 
   #regionOf(name: string): string | undefined {
@@ -75,9 +71,11 @@ export class ObjectZones {
     if (known !== undefined) return known
     const found = new Map<string, Description>()
     for (const component of calendar.components) {
-      const tzid = component.name === 'VTIMEZONE' ? textOf(component, 'TZID').trim() : ''
-      if (tzid === '' || found.has(tzid)) continue
-      found.set(tzid, { component, digest: sha256(JSON.stringify(component), 'base64url') })
+      if (component.name !== 'VTIMEZONE' || found.size >= MAX_DESCRIBED) continue
+      const own = readOwnZone(component)
+      if (own !== undefined && own.tzid !== '' && !found.has(own.tzid)) {
+        found.set(own.tzid, { own, text: ownZoneText(own) })
+      }
     }
     this.#described.set(calendar, found)
     return found

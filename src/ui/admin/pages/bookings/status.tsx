@@ -27,6 +27,7 @@ export const JOB_TYPES: Readonly<Record<SchedulerJob['type'], string>> = {
   calendar: 'Write the calendars of the hosts',
   message: 'Send a message',
   reminder: 'Remind',
+  decision: 'Reject unless decided',
 }
 
 /** Whether the meeting takes place, or may. */
