@@ -91,6 +91,12 @@ export class FolderResponses {
       this.#isMidLine = false
       return end
     }
+    if (lineEnd !== 0 && this.#tail === '') {
+      const length = literalAt(bytes, at, last)
+      this.#literalLeft = length ?? 0
+      this.#isMidLine = length !== undefined
+      return end
+    }
     const tail = (this.#tail + bytes.toString('latin1', Math.max(at, end - TAIL), end)).slice(-TAIL)
     const literal = lineEnd === 0 ? undefined : LITERAL.exec(tail)?.[1]
     this.#tail = lineEnd === 0 ? tail : ''
@@ -99,6 +105,23 @@ export class FolderResponses {
     return end
   }
 }
+
+/** The length of the literal that `{310}` announces, whose closing brace is at `last`. Without a string, because every message has some. */
+function literalAt(bytes: Buffer, from: number, last: number): number | undefined {
+  let length = 0
+  let scale = 1
+  for (let at = last - 1; at >= from; at -= 1) {
+    const digit = (bytes[at] ?? 0) - ZERO
+    if (digit < 0 || digit > 9 || scale > MAX_SCALE) return bytes[at] === OPEN && scale > 1 ? length : undefined
+    length += digit * scale
+    scale *= 10
+  }
+  return undefined
+}
+
+const [ZERO, OPEN] = [0x30, 0x7b]
+/** Of ten digits. */
+const MAX_SCALE = 1e9
 
 /** Where the response about a folder ends that begins here; 0 for another response, `later` when more must arrive first. */
 function endOfFolder(bytes: Buffer, at: number): number | 'later' {
