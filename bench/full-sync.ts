@@ -1,6 +1,6 @@
 import { ImapFlow } from 'imapflow'
 import { eventually } from '../test/kit/eventually.ts'
-import { connectMailboxes, numberedMessage, PASSWORD } from '../test/scenarios/mailboxes.ts'
+import { createAccounts, numberedMessage, PASSWORD } from '../test/scenarios/mailboxes.ts'
 import { megabytes } from './figures.ts'
 import { slowStatements } from './new-mail.ts'
 import { withStage } from './stage.ts'
@@ -16,12 +16,12 @@ export async function fullSync(say: (line: string) => void): Promise<void> {
       await dovecot.deliverMany(USER, rawMessages())
       const bareMs = await bareFetch(dovecot.host, dovecot.imapsPort)
       const startedMs = performance.now()
-      const accounts = await connectMailboxes(api, dovecot, [USER])
+      const accounts = await createAccounts(api, dovecot, [USER])
       const path = `/accounts/${accounts.get(USER)}/messages?limit=1`
       await eventually(
         async () => (await api.call<{ pagination: { total: number } }>('GET', path)).pagination.total === MESSAGES,
         300_000,
-        50,
+        20,
       )
       const ourMs = performance.now() - startedMs
       say(`bare imapflow, fetching the same items   ${seconds(bareMs)}  ${perSecond(bareMs)}`)

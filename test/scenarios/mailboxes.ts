@@ -30,6 +30,18 @@ export async function connectMailboxes(
   users: readonly string[],
   smtp?: { host: string; port: number },
 ): Promise<Map<string, string>> {
+  const accounts = await createAccounts(api, dovecot, users, smtp)
+  await allConnected(api, accounts.size)
+  return accounts
+}
+
+/** The same without waiting. */
+export async function createAccounts(
+  api: Client,
+  dovecot: Dovecot,
+  users: readonly string[],
+  smtp?: { host: string; port: number },
+): Promise<Map<string, string>> {
   const accounts = new Map<string, string>()
   for (const user of users) {
     const account = await api.call<{ id: string }>('POST', '/accounts', {
@@ -45,7 +57,6 @@ export async function connectMailboxes(
     })
     accounts.set(user, account.id)
   }
-  await allConnected(api, accounts.size)
   return accounts
 }
 
