@@ -245,6 +245,54 @@ describe.skipIf(!browserAvailable())('the booking page', () => {
     await page.getByRole('heading', { name: 'Your booking is confirmed' }).waitFor()
   })
 
+  it('keeps the times when one refresh fails, and loads them again by itself', async () => {
+    const { page } = await visit({ browser, origins: [stage.url], keep })
+    await page.clock.install()
+    await page.goto(`${stage.url}/book/${await stage.experience()}`)
+    await page.locator('.slot').first().waitFor()
+    let requests = 0
+    await page.route('**/availability', async (route) => {
+      requests += 1
+      if (requests === 1) await route.fulfill({ status: 503, json: { error: { code: 'database_unavailable' } } })
+      else await route.continue()
+    })
+    await page.clock.runFor(301_000)
+    await expect.poll(() => requests).toBe(1)
+    expect(await page.locator('.slot').count()).toBeGreaterThan(0)
+    await page.clock.runFor(31_000)
+    await expect.poll(() => requests).toBe(2)
+    expect(await page.locator('.slot').count()).toBeGreaterThan(0)
+  })
+
+  it('says what to do when a script is missing after an upgrade, and goes on when it is there', async () => {
+    const { page } = await visit({ browser, origins: [stage.url], keep })
+    await page.route('**/steps-*.js', (route) => route.fulfill({ status: 404 }))
+    // A client gets few holds at the same time.
+    const none = { error: { code: 'hold_unavailable', message: 'No hold.', type: 'conflict' } }
+    await page.route('**/holds', (route) => route.fulfill({ status: 409, json: none }))
+    await page.goto(`${stage.url}/book/${await stage.experience({ bookingForm: null })}`)
+    await page.locator('.slot').first().click()
+    const again = page.getByRole('button', { name: 'Try again' })
+    await again.waitFor()
+    await page.unroute('**/steps-*.js')
+    await Promise.all([page.waitForEvent('load'), again.click()])
+    // The page was loaded anew, because the browser may remember the failure.
+    await page.locator('.slot').first().click()
+    await page.getByLabel('Name').waitFor()
+  })
+
+  it('books although a password manager has filled in the trap', async () => {
+    const { page } = await open(await stage.experience({ bookingForm: null }))
+    await page.locator('.slot').first().click()
+    await page.getByLabel('Name').fill('Ada Lovelace')
+    await page.getByLabel('Email address').fill('ada@example.com')
+    await page.locator('input[name=website]').evaluate((input: { value: string }) => {
+      input.value = 'https://ada.example.com'
+    })
+    await page.getByRole('button', { name: 'Book' }).click()
+    await page.getByRole('heading', { name: 'Your booking is confirmed' }).waitFor()
+  })
+
   it('refuses to show slots without generatedAt', async () => {
     const { page, problems } = await visit({ browser, origins: [stage.url], keep })
     await page.route('**/availability', async (route) => {
@@ -252,7 +300,7 @@ describe.skipIf(!browserAvailable())('the booking page', () => {
     })
     await page.goto(`${stage.url}/book/${await stage.experience()}`)
     await page.getByRole('button', { name: 'Try again' }).waitFor()
-    expect(problems.join()).toContain('generatedAt is required')
+    await expect.poll(() => problems.join()).toContain('generatedAt is required')
     expect(await page.locator('calendar-date').count()).toBe(0)
   })
 
@@ -264,7 +312,7 @@ describe.skipIf(!browserAvailable())('the booking page', () => {
     respond({ slots: [] })
     await page.goto(`${stage.url}/book/${slug}`)
     await page.getByText('generatedAt is required').waitFor()
-    expect(problems.join()).toContain('generatedAt is required')
+    await expect.poll(() => problems.join()).toContain('generatedAt is required')
     expect(await page.locator('calendar-date').count()).toBe(0)
     expect(await page.getByText('on our side').count()).toBe(0)
 

@@ -5,6 +5,7 @@ import type { Slot } from './days.ts'
 import { type Emit, useFlow } from './flow.ts'
 import { formats, timeOf } from './formats.ts'
 import { ClockIcon } from './icons.tsx'
+import { Notice } from './notices.tsx'
 import type { LaterSteps } from './steps.tsx'
 import type { Locale, Translate } from './texts/index.ts'
 import { useView, ViewContext } from './view.ts'
@@ -41,11 +42,15 @@ export function Scheduler(props: SchedulerProps) {
   const flow = useFlow({ api, experience, zone, locale: locale.tag, move, emit })
   const view = useMemo(() => ({ t, locale, formats: formats(locale.tag, zone) }), [t, locale, zone])
   const [hasMoved, setMoved] = useState(false)
-  const [Steps, setSteps] = useState<typeof LaterSteps>()
+  /** Null: they could not be loaded. */
+  const [Steps, setSteps] = useState<typeof LaterSteps | null>()
   const { step } = flow
   // Loaded while the visitor reads the calendar.
   useEffect(() => {
-    void props.loadSteps().then((loaded) => setSteps(() => loaded))
+    props.loadSteps().then(
+      (loaded) => setSteps(() => loaded),
+      () => setSteps(null),
+    )
   }, [])
   if (step.name !== 'choose' && !hasMoved) setMoved(true)
   return (
@@ -76,9 +81,15 @@ export function Scheduler(props: SchedulerProps) {
               />
             </>
           )}
-          {step.name !== 'choose' && Steps !== undefined && (
-            <Steps {...{ experience, flow, move, prefill: props.prefill }} />
-          )}
+          {step.name !== 'choose' &&
+            (Steps ? (
+              <Steps {...{ experience, flow, move, prefill: props.prefill }} />
+            ) : (
+              // After an upgrade the page names a file that no longer exists.
+              Steps === null && (
+                <Notice text={t('failed')} action={{ label: t('retry'), run: () => location.reload() }} />
+              )
+            ))}
         </div>
       </div>
     </ViewContext>

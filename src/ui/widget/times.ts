@@ -20,6 +20,8 @@ export interface Times {
   reload(): void
 }
 
+/** After a failure, while the times that are known are shown. */
+const RETRY_MS = 30_000
 /** Slots that expire at once would be loaded without end. */
 const MIN_LIFETIME_MS = 10_000
 const MAX_LIFETIME_MS = 3_600_000
@@ -49,6 +51,10 @@ export function useTimes({ api, window: days, durationMinutes, timeZone }: Times
     const loadIfExpired = () => {
       if (document.visibilityState !== 'hidden' && Date.now() >= expiresMs) void load()
     }
+    const loadIn = (ms: number) => {
+      expiresMs = Date.now() + ms
+      timer = setTimeout(loadIfExpired, ms)
+    }
     const load = async () => {
       expiresMs = Number.POSITIVE_INFINITY
       clearTimeout(timer)
@@ -64,10 +70,12 @@ export function useTimes({ api, window: days, durationMinutes, timeZone }: Times
         if (expiresAt == null) return
         const lifetimeMs = Date.parse(expiresAt) - Date.parse(generatedAt)
         const waitMs = Math.min(Math.max(lifetimeMs, MIN_LIFETIME_MS), MAX_LIFETIME_MS)
-        expiresMs = Date.now() + waitMs
-        timer = setTimeout(loadIfExpired, waitMs)
+        loadIn(waitMs)
       } catch (error) {
-        if (!controller.signal.aborted) setLoaded({ key, error: asApiError(error) })
+        if (controller.signal.aborted) return
+        // Times that were loaded before stay: a booking finds out whether they are still free.
+        setLoaded((before) => (before?.key === key && before.slots ? before : { key, error: asApiError(error) }))
+        loadIn(RETRY_MS)
       } finally {
         if (!controller.signal.aborted) setLoading(false)
       }
