@@ -12,7 +12,7 @@ import {
 import { type Json, list, object, text } from '../../rest/index.ts'
 import type { Graph } from '../client.ts'
 import { remoteEvent } from './map.ts'
-import { readView } from './view.ts'
+import { readView, withDays } from './view.ts'
 
 const DOING = 'reading busy times'
 /** Exchange allows 62 days. */
@@ -27,7 +27,7 @@ export function microsoftFreeBusy(graph: Graph, email: string): CalendarFreeBusy
   async function ofCalendar(calendarId: string, { range, timeZone, signal }: FreeBusyRequest): Promise<FreeBusy> {
     const context = { graph, email, calendarId, doing: DOING, signal }
     try {
-      const items = await readView(context, range, MAX_EVENTS, FIELDS)
+      const items = await readView(context, withDays(range), MAX_EVENTS, FIELDS)
       const busy = items.flatMap((item) => busyRange(item, range, timeZone) ?? [])
       return { id: calendarId, busy: mergeRanges(busy), error: null }
     } catch (error) {

@@ -19,7 +19,7 @@ import { type MailboxRequest, mailboxZone } from './mailbox-zone.ts'
 import { CALENDAR_FIELDS, ownerOf, remoteCalendar, remoteEvent } from './map.ts'
 import { type CalendarContext, readSeries } from './series.ts'
 import { syncEvents } from './sync.ts'
-import { readView } from './view.ts'
+import { readView, withDays } from './view.ts'
 
 const MAX_CALENDARS = 5000
 const MAX_EVENTS = 10_000
@@ -83,7 +83,7 @@ async function readRange(
   maxEvents: number,
 ): Promise<RemoteEvent[]> {
   const context: CalendarContext = { graph, email, calendarId, doing: 'reading events', signal }
-  const items = await readView(context, range, maxEvents)
+  const items = await readView(context, withDays(range), maxEvents)
   const events = items.flatMap((item) => remoteEvent(item, { email }) ?? [])
   if (expand) return events.filter(isShown)
   const masters = new Set(items.flatMap(({ seriesMasterId }) => text(seriesMasterId) || []))

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../lib/calendar/days.ts'
 import { ProviderError, type TimeRange } from '../../contract/index.ts'
 import type { Json } from '../../rest/index.ts'
 import { SYNC_LIMITS } from '../client.ts'
@@ -29,4 +30,9 @@ export async function readView(
     }
   }
   return items
+}
+
+/** A day more on both sides: Graph compares all-day events as if they were in UTC, wherever they take place. */
+export function withDays({ from, to }: TimeRange): TimeRange {
+  return { from: from - DAY_MS, to: to + DAY_MS }
 }
