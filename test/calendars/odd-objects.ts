@@ -73,6 +73,13 @@ export const ZONES: readonly OddObject[] = [
     from(HOUR, '06-01T13:00'),
   ),
   inZone(
+    'a location beside a private name',
+    'Our office',
+    ['X-LIC-LOCATION:America/New_York', ...constant('+0000')],
+    ['DTSTART;TZID=Our office:20270601T090000', 'DURATION:PT1H'],
+    from(HOUR, '06-01T13:00'),
+  ),
+  inZone(
     'a name with an escaped comma',
     '(UTC+01:00) Amsterdam\\, Berlin',
     constant('+0730'),

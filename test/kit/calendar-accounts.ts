@@ -19,6 +19,8 @@ export interface CalendarAccount {
   /** Set where the provider is a fake. */
   google?: Google
   graph?: Microsoft
+  /** Writes an object into the calendar, where it is one of CalDAV. */
+  putObject?(text: string): Promise<void>
   /** The user at the provider. */
   user: string
   /** Another program creates an event. Returns its id at the provider. */
@@ -89,7 +91,7 @@ export async function openGoogle({ scopes = CALENDAR_SCOPES, prepare }: GoogleOp
   return { ...opened, google, user: GMAIL_USER }
 }
 
-async function openMicrosoft(): Promise<CalendarAccount> {
+export async function openMicrosoft(): Promise<CalendarAccount> {
   const graph = await startMicrosoft()
   graph.addUser(OUTLOOK_USER)
   const { refreshToken } = await graph.grant(OUTLOOK_USER, [...MICROSOFT_SCOPES, ...OUTLOOK_CALENDAR_SCOPES])
@@ -113,7 +115,7 @@ async function openMicrosoft(): Promise<CalendarAccount> {
   return { ...opened, graph, user: OUTLOOK_USER }
 }
 
-async function openImap(): Promise<CalendarAccount> {
+export async function openImap(): Promise<CalendarAccount> {
   const [dovecot, radicale] = await Promise.all([startDovecot(), startRadicale()])
   await dovecot.addUser(IMAP_USER, PASSWORD)
   await radicale.addUser(IMAP_USER, PASSWORD)
@@ -136,7 +138,14 @@ async function openImap(): Promise<CalendarAccount> {
     await radicale.request(IMAP_USER, 'PUT', `${calendar}${randomUUID()}.ics`, object)
   }
   const breakCalendar = () => radicale.stop()
-  return { ...(await connect(account, { environment: {}, close, write, invite, breakCalendar })), user: IMAP_USER }
+  const opened = await connect(account, { environment: {}, close, write, invite, breakCalendar })
+  return {
+    ...opened,
+    user: IMAP_USER,
+    async putObject(text) {
+      await radicale.request(IMAP_USER, 'PUT', `${calendar}${randomUUID()}.ics`, text)
+    },
+  }
 }
 
 async function connect(

@@ -51,40 +51,19 @@ export function parseObject(
   return calendar?.name === 'VCALENDAR' ? calendar : undefined
 }
 
-/** Of a skipped attachment. */
-const MAX_ATTACHMENT = 1000
+/** An attachment with the lines that continue it. */
+const ATTACHMENT = /^ATTACH[;:].*(?:\r?\n[ \t].*)*/gim
 
 /** Undefined when there are too many, or too much is in them. */
-function unfoldedLines(text: string, attachments: 'keep' | 'skip'): string[] | undefined {
-  const lines: string[] = []
-  let length = 0
-  let isSkipped = false
-  for (let start = 0; start < text.length; ) {
-    const end = lineEnd(text, start)
-    const next = text[end] === '\r' && text[end + 1] === '\n' ? end + 2 : end + 1
-    const isFolded = lines.length > 0 && (text[start] === ' ' || text[start] === '\t')
-    if (!isFolded) isSkipped = attachments === 'skip' && /^ATTACH[;:]/i.test(text.slice(start, start + 7))
-    if (isSkipped) {
-      if (!isFolded) lines.push(text.slice(start, Math.min(end, start + MAX_ATTACHMENT)))
-    } else {
-      length += end - start
-      if (length > MAX_OBJECT_LENGTH) return undefined
-      if (isFolded) lines[lines.length - 1] += text.slice(start + 1, end)
-      else lines.push(text.slice(start, end))
-    }
-    if (lines.length > MAX_LINES) return undefined
-    start = next
-  }
-  return lines
+function unfoldedLines(given: string, attachments: 'keep' | 'skip'): string[] | undefined {
+  // Old programs end lines with CR alone.
+  const text = given.includes('\n') ? given : given.replaceAll('\r', '\n')
+  const isLong = text.length > MAX_OBJECT_LENGTH
+  const read = isLong && attachments === 'skip' ? text.replaceAll(ATTACHMENT, 'ATTACH:') : text
+  if (read.length > MAX_OBJECT_LENGTH) return undefined
+  const lines = read.replaceAll(/\r?\n[ \t]/g, '').split(/\r?\n/, MAX_LINES + 1)
+  return lines.length > MAX_LINES ? undefined : lines
 }
-
-/** Old programs end lines with CR alone. */
-function lineEnd(text: string, start: number): number {
-  LINE_END.lastIndex = start
-  return LINE_END.exec(text)?.index ?? text.length
-}
-
-const LINE_END = /[\r\n]/g
 
 /** The lines with this name that can be parsed, at most `limit`. */
 export function properties({ lines }: Component, name: string, limit = 1000): ContentLine[] {

@@ -23,6 +23,8 @@ const MAX_DESCRIBED = 100
 
 /** A VTIMEZONE that was read. */
 interface Description {
+  /** What libical writes beside a name of its own. */
+  region: string | undefined
   own: OwnZone
   /** What is stored where no zone of IANA is like it. */
   text: string
@@ -45,7 +47,7 @@ export class ObjectZones {
     const region = this.#regionOf(name)
     if (region !== undefined) return region
     const described = this.#descriptionsIn(calendar).get(name)
-    if (described !== undefined) return this.#zoneLike(described, nearMs) ?? described.text
+    if (described !== undefined) return described.region ?? this.#zoneLike(described, nearMs) ?? described.text
     return ianaZone(name) ?? offsetZone(name) ?? null
   }
 
@@ -74,7 +76,7 @@ export class ObjectZones {
       if (component.name !== 'VTIMEZONE' || found.size >= MAX_DESCRIBED) continue
       const own = readOwnZone(component)
       if (own !== undefined && own.tzid !== '' && !found.has(own.tzid)) {
-        found.set(own.tzid, { own, text: ownZoneText(own) })
+        found.set(own.tzid, { region: locationOf(component), own, text: ownZoneText(own) })
       }
     }
     this.#described.set(calendar, found)
@@ -98,10 +100,14 @@ function unescaped(tzid: string): string {
   return tzid.replaceAll(/\\([\\;,])/g, '$1').trim()
 }
 
+function locationOf(described: Component): string | undefined {
+  return regionZone(property(described, 'X-LIC-LOCATION')?.value ?? '')
+}
+
 /** The zone that a VTIMEZONE names or describes. Undefined where it does neither. */
 export function zoneOfDescription(described: Component, nearMs: number): string | undefined {
   const tzid = textOf(described, 'TZID')
-  const region = regionZone(tzid) ?? regionZone(property(described, 'X-LIC-LOCATION')?.value ?? '')
+  const region = regionZone(tzid) ?? locationOf(described)
   if (region !== undefined) return region
   const own = readOwnZone(described)
   if (own === undefined) return ianaZone(tzid)
