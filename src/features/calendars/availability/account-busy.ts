@@ -83,8 +83,8 @@ export function accountBusy({ db, clock, accounts, calendars }: AccountBusyDeps)
     const busy: TimeRange[] = []
     if (reader !== undefined) {
       const ids = rows.map(({ providerId }) => providerId)
+      const timeZone = rows[0]?.timeZone ?? floatingZone
       for (let start = 0; start < ids.length; start += MAX_IDS) {
-        const timeZone = rows[0]?.timeZone ?? floatingZone
         const results = await reader.freeBusy({ ids: ids.slice(start, start + MAX_IDS), range, timeZone, signal })
         for (const { busy: times, error } of results) {
           if (error !== null) return { reason: error }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../../lib/clock.ts'
-import type { Backoff } from '../../../lib/retry.ts'
+import { type Backoff, backoffMs } from '../../../lib/retry.ts'
 
 const MAX_CALENDARS = 10_000
 
@@ -22,8 +22,7 @@ export class FailingCalendars {
   /** Returns after how many failures it waits how long. */
   add(calendarId: string, retryAfterMs = 0): { failures: number; pauseMs: number } {
     const failures = (this.#waiting.get(calendarId)?.failures ?? 0) + 1
-    const { baseMs, capMs } = this.#backoff
-    const pauseMs = Math.max(retryAfterMs, Math.min(capMs, baseMs * 2 ** (failures - 1)))
+    const pauseMs = Math.max(retryAfterMs, backoffMs(failures, this.#backoff))
     this.#waiting.set(calendarId, { failures, untilMs: this.#clock.monotonic() + pauseMs })
     return { failures, pauseMs }
   }
