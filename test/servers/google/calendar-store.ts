@@ -63,7 +63,9 @@ export class CalendarStore {
     return this.#events.get(id)?.event
   }
 
-  put(event: GoogleEvent): void {
+  put({ recurrence, ...rest }: GoogleEvent): void {
+    // Google returns no empty lists.
+    const event: GoogleEvent = { ...rest, ...(recurrence !== undefined && recurrence.length > 0 && { recurrence }) }
     this.version += 1
     const updated = new Date(1_800_000_000_000 + this.version).toISOString()
     this.#events.set(event.id, {

@@ -1,6 +1,7 @@
 import type { Db } from '../../../infra/db/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import {
+  type CalendarAccount,
   type CalendarProvider,
   mergeRanges,
   ProviderError,
@@ -36,6 +37,9 @@ export interface Asked {
 const MAX_AGE_MS = 60 * 60 * 1000
 /** In one request to the provider. */
 const MAX_IDS = 50
+
+type Unknown = Extract<Known, { reason: unknown }>
+type Live = TimeRange[] | Unknown
 
 /** Reads when an account, or somebody whom its user may see, is busy. Throws `ProviderError`. */
 export function accountBusy({ db, clock, accounts, calendars }: AccountBusyDeps) {
@@ -74,53 +78,47 @@ export function accountBusy({ db, clock, accounts, calendars }: AccountBusyDeps)
     },
   }
 
-  async function liveBusy(
-    account: Account,
-    rows: readonly CalendarRow[],
-    { range, floatingZone, exceptEventIds = [], signal }: Asked,
-  ): Promise<TimeRange[] | { reason: 'not_found' | 'unavailable' }> {
+  /** Throws errors that say nothing about the calendars. */
+  async function liveBusy(account: Account, rows: readonly CalendarRow[], asked: Asked): Promise<Live> {
     const { reader, open } = await providerOf(account)
+    // Busy times are merged, and do not say which event makes a time busy.
+    const read = reader === undefined ? rows : await calendarsOf(rows, asked.exceptEventIds ?? [])
+    const queried = rows.filter((row) => !read.includes(row))
     const busy: TimeRange[] = []
-    if (reader !== undefined) {
-      const ids = rows.map(({ providerId }) => providerId)
-      const timeZone = rows[0]?.timeZone ?? floatingZone
-      for (let start = 0; start < ids.length; start += MAX_IDS) {
-        const results = await reader.freeBusy({ ids: ids.slice(start, start + MAX_IDS), range, timeZone, signal })
-        for (const { busy: times, error } of results) {
-          if (error !== null) return { reason: error }
-          busy.push(...times)
-        }
-      }
-      return exceptEventIds.length === 0 ? busy : withoutRanges(busy, await spansOf(rows, exceptEventIds))
-    }
-    for (const row of rows) {
-      const calendar = { ...row, timeZone: row.timeZone ?? floatingZone }
-      const all = { calendarId: calendar.id, range, isExpanded: true, words: [], order: 'startTime' as const }
-      const found = await readLiveRange(db.read, open(), { ...all, calendar, nowMs: clock.now(), signal }).catch(
-        reasonOf,
-      )
-      if (found === undefined) return { reason: 'unavailable' }
+    for (const row of read) {
+      const found = await eventsIn(row, open(), asked)
       if ('reason' in found) return found
-      for (const { id, startMs, endMs, isBusy } of found) {
-        if (isBusy === 1 && !exceptEventIds.includes(id)) busy.push({ from: startMs, to: endMs })
+      busy.push(...found)
+    }
+    for (const [timeZone, ids] of byZone(queried, asked.floatingZone)) {
+      const results = await reader?.freeBusy({ ids, range: asked.range, timeZone, signal: asked.signal })
+      for (const { busy: times, error } of results ?? []) {
+        if (error !== null) return { reason: error }
+        busy.push(...times)
       }
     }
     return busy
   }
 
-  /** When events take place. Free/busy does not say which event makes a time busy. */
-  async function spansOf(rows: readonly CalendarRow[], eventIds: readonly string[]): Promise<TimeRange[]> {
-    const found = await db.read
-      .selectFrom('calendarInstances')
-      .select(['startMs', 'endMs'])
-      .where('eventId', 'in', eventIds)
-      .where(
-        'calendarId',
-        'in',
-        rows.map(({ id }) => id),
-      )
-      .execute()
-    return found.map(({ startMs, endMs }) => ({ from: startMs, to: endMs }))
+  /** Busy times of single events. */
+  async function eventsIn(row: CalendarRow, remote: CalendarAccount, asked: Asked): Promise<Live> {
+    const { range, floatingZone, exceptEventIds = [], signal } = asked
+    const calendar = { ...row, timeZone: row.timeZone ?? floatingZone }
+    const all = { calendarId: row.id, range, isExpanded: true, words: [], order: 'startTime' as const }
+    const live = { ...all, calendar, nowMs: clock.now(), signal }
+    const found = await readLiveRange(db.read, remote, live).catch(reasonOf)
+    if (found === undefined) return { reason: 'unavailable' }
+    if ('reason' in found) return found
+    const counts = found.filter(({ id, isBusy }) => isBusy === 1 && !exceptEventIds.includes(id))
+    return counts.map(({ startMs, endMs }) => ({ from: startMs, to: endMs }))
+  }
+
+  /** Those of the calendars that have one of the events. */
+  async function calendarsOf(rows: readonly CalendarRow[], eventIds: readonly string[]): Promise<CalendarRow[]> {
+    if (eventIds.length === 0) return []
+    const found = await db.read.selectFrom('calendarEvents').select('calendarId').where('id', 'in', eventIds).execute()
+    const ids = new Set(found.map(({ calendarId }) => calendarId))
+    return rows.filter(({ id }) => ids.has(id))
   }
 
   async function providerOf(account: Account) {
@@ -136,19 +134,20 @@ export function accountBusy({ db, clock, accounts, calendars }: AccountBusyDeps)
 
 export type AccountBusy = ReturnType<typeof accountBusy>
 
-function withoutRanges(ranges: readonly TimeRange[], removed: readonly TimeRange[]): TimeRange[] {
-  let left = [...ranges]
-  for (const { from, to } of removed) {
-    left = left.flatMap((range) => [
-      { from: range.from, to: Math.min(range.to, from) },
-      { from: Math.max(range.from, to), to: range.to },
-    ])
+/** The provider's ids by the zone of their calendars, in lists for one request each. */
+function byZone(rows: readonly CalendarRow[], floatingZone: string): [timeZone: string, ids: string[]][] {
+  const lists: [string, string[]][] = []
+  for (const { timeZone, providerId } of rows) {
+    const zone = timeZone ?? floatingZone
+    const open = lists.find(([name, ids]) => name === zone && ids.length < MAX_IDS)
+    if (open === undefined) lists.push([zone, [providerId]])
+    else open[1].push(providerId)
   }
-  return left.filter(({ from, to }) => from < to)
+  return lists
 }
 
 /** Throws errors that say nothing about the calendar. */
-function reasonOf(error: unknown): { reason: 'not_found' | 'unavailable' } {
+function reasonOf(error: unknown): Unknown {
   if (error instanceof ProviderError && error.kind === 'not_found') return { reason: 'not_found' }
   if (error instanceof ProviderError && error.kind === 'rejected' && !error.missingScope)
     return { reason: 'unavailable' }
