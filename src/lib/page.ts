@@ -16,10 +16,10 @@ export interface Pagination {
   nextPageToken?: string
 }
 
-/** The types of a list's sort values, in order. Integers are zero or greater. */
-export type PositionKind = 'integer' | 'text'
+/** The types of a list's sort values, in order. Integers are zero or greater; times, in ms, may be before 1970. */
+export type PositionKind = 'integer' | 'time' | 'text'
 type Position = readonly (string | number)[]
-type PositionOf<K extends readonly PositionKind[]> = { [I in keyof K]: K[I] extends 'integer' ? number : string }
+type PositionOf<K extends readonly PositionKind[]> = { [I in keyof K]: K[I] extends 'text' ? string : number }
 
 /** The requested page, after defaults. `after` (from a cursor) takes precedence over `page`. */
 export interface PageRequest<After extends Position = Position> {
@@ -155,8 +155,10 @@ function parseCursor(cursor: string): unknown[] {
 }
 
 function isPosition<K extends readonly PositionKind[]>(after: readonly unknown[], kinds: K): after is PositionOf<K> {
-  const fits = (part: unknown, kind: PositionKind | undefined) =>
-    kind === 'integer' ? part === 0 || isCount(part) : typeof part === 'string'
+  const fits = (part: unknown, kind: PositionKind | undefined) => {
+    if (kind === 'text') return typeof part === 'string'
+    return kind === 'time' ? Number.isSafeInteger(part) : part === 0 || isCount(part)
+  }
   return after.length === kinds.length && after.every((part, index) => fits(part, kinds[index]))
 }
 

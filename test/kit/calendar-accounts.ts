@@ -23,8 +23,10 @@ export interface CalendarAccount {
   putObject?(text: string): Promise<void>
   /** The user at the provider. */
   user: string
-  /** Another program creates an event. Returns its id at the provider. */
+  /** Another program creates an event, tomorrow at 9 o'clock. Returns its id at the provider. */
   write(summary: string): Promise<string>
+  /** The same of an event at any time. */
+  put(event: OtherEvent): Promise<string>
   /** Another program invites the user. */
   invite(summary: string): Promise<unknown>
   /** From now on, the provider answers no request about events. */
@@ -34,6 +36,14 @@ export interface CalendarAccount {
   /** The calendar events that the service recorded, in order: `created <id> <version>`. */
   announced(): Promise<string[]>
   stop(): Promise<void>
+}
+
+export interface OtherEvent {
+  summary: string
+  /** In UTC: `2015-03-01T09:00:00`. It lasts an hour. */
+  start: string
+  /** A series without an end. */
+  isDaily?: boolean
 }
 
 const GMAIL_USER = 'ann@gmail.test'
@@ -51,6 +61,12 @@ export function day(offset: number): string {
 }
 
 const hour = (hours: number) => ({ dateTime: `${day(1)}T${String(hours).padStart(2, '0')}:00:00`, timeZone: 'UTC' })
+const TOMORROW = `${day(1)}T09:00:00`
+
+function timesOf({ start }: OtherEvent) {
+  const end = new Date(Date.parse(`${start}Z`) + 60 * 60 * 1000).toISOString().slice(0, 19)
+  return { start: { dateTime: start, timeZone: 'UTC' }, end: { dateTime: end, timeZone: 'UTC' } }
+}
 
 /** Runs a suite for every kind of account, with a real CalDAV server and the fakes of the others. */
 export function describeEachCalendar(
@@ -75,8 +91,11 @@ export async function openGoogle({ scopes = CALENDAR_SCOPES, prepare }: GoogleOp
   prepare?.(google, GMAIL_USER)
   const { refreshToken } = await google.grant(GMAIL_USER, [...GOOGLE_SCOPES, ...scopes])
   const account = { provider: 'gmail', email: GMAIL_USER, refreshToken }
-  const write = async (summary: string) =>
-    google.calendars.put(GMAIL_USER, GMAIL_USER, { summary, start: hour(9), end: hour(10) })
+  const put = async (event: OtherEvent) =>
+    google.calendars.put(GMAIL_USER, GMAIL_USER, {
+      ...{ summary: event.summary, ...timesOf(event) },
+      ...(event.isDaily && { recurrence: ['RRULE:FREQ=DAILY'] }),
+    })
   const invite = async (summary: string) =>
     google.calendars.put(GMAIL_USER, GMAIL_USER, {
       ...{ summary, start: hour(9), end: hour(10), organizer: { email: ORGANIZER } },
@@ -87,7 +106,7 @@ export async function openGoogle({ scopes = CALENDAR_SCOPES, prepare }: GoogleOp
     })
   const close = () => google.close()
   const breakCalendar = async () => google.fail({ as: 'unavailable', on: /freeBusy|events/, times: 1000 })
-  const opened = await connect(account, { environment: google.settings, close, write, invite, breakCalendar })
+  const opened = await connect(account, { environment: google.settings, close, put, invite, breakCalendar })
   return { ...opened, google, user: GMAIL_USER }
 }
 
@@ -96,12 +115,10 @@ export async function openMicrosoft(): Promise<CalendarAccount> {
   graph.addUser(OUTLOOK_USER)
   const { refreshToken } = await graph.grant(OUTLOOK_USER, [...MICROSOFT_SCOPES, ...OUTLOOK_CALENDAR_SCOPES])
   const account = { provider: 'microsoft', email: OUTLOOK_USER, refreshToken }
-  const write = async (subject: string) =>
+  const put = async (event: OtherEvent) =>
     graph.calendars.put(OUTLOOK_USER, 'calendar', {
-      subject,
-      start: hour(9),
-      end: hour(10),
-      originalStartTimeZone: 'UTC',
+      ...{ subject: event.summary, ...timesOf(event), originalStartTimeZone: 'UTC' },
+      ...(event.isDaily && { recurrence: dailyFrom(event.start.slice(0, 10)) }),
     })
   const invite = async (subject: string) =>
     graph.calendars.put(OUTLOOK_USER, 'calendar', {
@@ -110,9 +127,16 @@ export async function openMicrosoft(): Promise<CalendarAccount> {
       attendees: [{ type: 'required', status: { response: 'none' }, emailAddress: { address: OUTLOOK_USER } }],
     })
   const close = () => graph.close()
-  const breakCalendar = async () => graph.fail({ as: 'unavailable', on: /calendarView/, times: 1000 })
-  const opened = await connect(account, { environment: graph.settings, close, write, invite, breakCalendar })
+  const breakCalendar = async () => graph.fail({ as: 'unavailable', on: /calendarView|events\?/, times: 1000 })
+  const opened = await connect(account, { environment: graph.settings, close, put, invite, breakCalendar })
   return { ...opened, graph, user: OUTLOOK_USER }
+}
+
+function dailyFrom(startDate: string) {
+  return {
+    pattern: { type: 'daily' as const, interval: 1 },
+    range: { type: 'noEnd' as const, startDate, recurrenceTimeZone: 'UTC' },
+  }
 }
 
 export async function openImap(): Promise<CalendarAccount> {
@@ -127,9 +151,11 @@ export async function openImap(): Promise<CalendarAccount> {
   const close = async () => {
     await Promise.all([dovecot.stop(), radicale.stop()])
   }
-  const write = async (summary: string) => {
+  const put = async (event: OtherEvent) => {
     const path = `${calendar}${randomUUID()}.ics`
-    await radicale.request(IMAP_USER, 'PUT', path, icsObject([{ summary, start: hour(9), end: hour(10) }]))
+    const rule = event.isDaily ? { lines: ['RRULE:FREQ=DAILY'] } : {}
+    const object = icsObject([{ summary: event.summary, ...timesOf(event), ...rule }])
+    await radicale.request(IMAP_USER, 'PUT', path, object)
     return path
   }
   const invite = async (summary: string) => {
@@ -138,7 +164,7 @@ export async function openImap(): Promise<CalendarAccount> {
     await radicale.request(IMAP_USER, 'PUT', `${calendar}${randomUUID()}.ics`, object)
   }
   const breakCalendar = () => radicale.stop()
-  const opened = await connect(account, { environment: {}, close, write, invite, breakCalendar })
+  const opened = await connect(account, { environment: {}, close, put, invite, breakCalendar })
   return {
     ...opened,
     user: IMAP_USER,
@@ -153,10 +179,10 @@ async function connect(
   {
     environment,
     close,
-    write,
+    put,
     invite,
     breakCalendar,
-  }: Pick<CalendarAccount, 'write' | 'invite' | 'breakCalendar'> & {
+  }: Pick<CalendarAccount, 'put' | 'invite' | 'breakCalendar'> & {
     environment: Record<string, string>
     close: () => Promise<void>
   },
@@ -182,10 +208,11 @@ async function connect(
     }
     return {
       ...{ api: owner, id, events, user: '', stop },
-      ...{ write, invite, breakCalendar },
+      ...{ put, invite, breakCalendar },
+      write: (summary) => put({ summary, start: TOMORROW }),
       async sync() {
         const marker = `${MARKER} ${randomUUID()}`
-        await write(marker)
+        await put({ summary: marker, start: TOMORROW })
         await owner.post(`/accounts/${id}/sync`)
         await eventually(async () => (await recorded()).some(({ data }) => data.summary === marker))
       },

@@ -13,7 +13,9 @@ const time = (description: string) =>
 const eventList = Type.Object({
   events: Type.Array(calendarEventSchema),
   pagination,
-  source: Type.Enum(['stored', 'provider'], { description: 'stored: from the last sync.' }),
+  source: Type.Enum(['stored', 'provider'], {
+    description: 'stored: from the last sync, apart from what begins outside the stored time.',
+  }),
   syncedAt: timestamp('When the list was last known to be current, at most five minutes too early.'),
 })
 
@@ -43,7 +45,9 @@ export function calendarRoutes(app: App, reader: CalendarReader): void {
       const isFresh = request.query.refresh === true || wantsFresh(request.headers)
       const { rows, provider, accountId: id } = await reader.list(request.params.accountId, isFresh)
       const page = pageOfAll(rows, request.query, ['calendars', id], (row) => row.id)
-      return { calendars: page.items.map((row) => calendarView(row, provider)), pagination: page.pagination }
+      const unreadable = await reader.unreadable(page.items)
+      const views = page.items.map((row) => calendarView(row, provider, unreadable.get(row.id)))
+      return { calendars: views, pagination: page.pagination }
     },
   )
 
@@ -57,7 +61,7 @@ export function calendarRoutes(app: App, reader: CalendarReader): void {
         errors: [502, 504],
         summary: 'List the events of a calendar',
         description:
-          'In order of their start. Events in the time range of the setting SYNC_CALENDAR_WINDOW are stored; other times, and any with Cache-Control: no-cache, are read from the provider.',
+          'In order of their start. Without timeMin the list begins with the first event of the calendar, without timeMax it ends with the last one, and instances of a series without an end go on until 2200. Events in the time range of the setting SYNC_CALENDAR_WINDOW are stored; other times, and any with Cache-Control: no-cache, are read from the provider. `pagination.total` is what is known so far where `totalCapped` is true.',
         params: Type.Object({
           accountId,
           calendarId: Type.String({ description: "Our id, the provider's id, or `primary`." }),

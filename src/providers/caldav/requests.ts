@@ -1,3 +1,5 @@
+import type { TimeRange } from '../contract/index.ts'
+
 /** Bodies of WebDAV requests (RFC 4918, 4791, 6578). */
 const NAMESPACES =
   'xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:CS="http://calendarserver.org/ns/" xmlns:A="http://apple.com/ns/ical/"'
@@ -13,11 +15,13 @@ export function syncCollectionBody(token: string): string {
   )
 }
 
-/** The ETags of objects with an event that touches the range. `toMs` undefined: no upper bound. */
-export function calendarQueryBody({ fromMs, toMs }: { fromMs: number; toMs: number | undefined }): string {
-  const end = toMs === undefined ? '' : ` end="${utc(toMs)}"`
+/** The ETags of objects with an event that touches the range. RFC 4791: a `time-range` has a start, an end, or both. */
+export function calendarQueryBody({ from, to }: TimeRange): string {
+  const start = Number.isFinite(from) ? ` start="${utc(from)}"` : ''
+  const end = Number.isFinite(to) ? ` end="${utc(to)}"` : ''
+  const range = start === '' && end === '' ? '' : `<C:time-range${start}${end}/>`
   return document(
-    `<C:calendar-query ${NAMESPACES}>${propOf(['D:getetag'])}<C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT"><C:time-range start="${utc(fromMs)}"${end}/></C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`,
+    `<C:calendar-query ${NAMESPACES}>${propOf(['D:getetag'])}<C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT">${range}</C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`,
   )
 }
 

@@ -51,7 +51,7 @@ export async function* syncEvents(
 async function* readAll(collection: Collection, from: number): AsyncGenerator<EventStep, void> {
   // Read first: what changes while the objects are read is reported again after it.
   const state = await stateOf(collection)
-  const paths = await pathsInRange(collection, { from: from - MARGIN_MS, to: undefined })
+  const paths = await pathsInRange(collection, { from: from - MARGIN_MS, to: Number.POSITIVE_INFINITY })
   for await (const batch of readObjects(collection, paths)) yield* stepsOf(batch, { kind: 'begun' })
   yield { found: [], entered: [], complete: [], removed: [], cursor: JSON.stringify({ ...state, from }) }
 }
@@ -105,7 +105,7 @@ async function* readChanges(
 
 /** A series stays with its exceptions in one step. Events that were created before `since` entered the window. */
 function* stepsOf(
-  { events, complete, absent }: ObjectBatch,
+  { events, complete, absent, unreadable }: ObjectBatch,
   cursor: Cursor,
   since = Number.NEGATIVE_INFINITY,
 ): Generator<EventStep, void> {
@@ -122,7 +122,8 @@ function* stepsOf(
     step[(own[0]?.createdAt ?? 0) < since ? 'entered' : 'found'].push(...own)
     step.complete.push(...new Set([path, ...own.map(({ recurringEventId, eventId }) => recurringEventId ?? eventId)]))
   }
-  yield step
+  // Last, because what a step finds counts as read.
+  yield { ...step, unreadable }
 }
 
 /** The sync token of a calendar; without one, its ctag; without that, a hash of all ETags. */

@@ -4,7 +4,7 @@ import type { Route, Routed } from '../fake/router.ts'
 import { type CalendarStore, type GraphEvent, type GraphTime, instancesOf, msOf } from './calendar-store.ts'
 import { badRequest, graphError, itemNotFound } from './errors.ts'
 import type { PatternedRecurrence } from './pattern.ts'
-import { boundedInteger, type Resource } from './resources.ts'
+import { boundedInteger, type Resource, skippedPage } from './resources.ts'
 
 /** Of every mailbox. */
 const WORKING_HOURS = {
@@ -142,21 +142,22 @@ export function writeRoutes({ storeOf, sent, shown, isPersonal }: WriteDeps): Ro
     return collection(instancesOf(stored, fromMs, toMs), request)
   }
 
-  /** Of the filters, only the one by `transactionId`. */
-  function list(request: Routed): Promise<Response> {
-    const filter = /^transactionId eq '(.*)'$/.exec(request.url.searchParams.get('$filter') ?? '')?.[1]
+  /** Masters and single events. Of the filters, those by `transactionId` and by start. */
+  async function list(request: Routed): Promise<Response> {
     const store = storeOf(request.user ?? '')
-    const events = store.in(request.params.calendar ?? '').map(({ event }) => event)
-    return collection(
-      events.filter(({ transactionId }) => filter === undefined || transactionId === filter),
-      request,
-    )
+    const isWanted = filterOf(request.url.searchParams.get('$filter') ?? '')
+    if (isWanted === undefined) return badRequest('Invalid filter clause.')
+    const events = store.in(request.params.calendar ?? '').flatMap(({ event }) => (isWanted(event) ? [event] : []))
+    return skippedPage(request, await allShown(events, request), 10)
   }
 
   async function collection(events: Resource[], request: Routed): Promise<Response> {
     const top = boundedInteger(request.url.searchParams.get('$top'), 10, 1000)
-    const value = await Promise.all(events.slice(0, top).map((event) => shown(event, request).json()))
-    return Response.json({ value })
+    return Response.json({ value: await allShown(events.slice(0, top), request) })
+  }
+
+  function allShown(events: readonly Resource[], request: Routed): Promise<Resource[]> {
+    return Promise.all(events.map((event) => shown(event, request).json() as Promise<Resource>))
   }
 
   function getCalendar(request: Routed): Response {
@@ -306,4 +307,19 @@ function keptMeeting({ onlineMeeting }: Resource, { body }: Resource): Resource 
 
 function withStatus(response: Response, status: number): Response {
   return new Response(response.body, { status, headers: response.headers })
+}
+
+/** Undefined for what Graph would not understand, as far as it is known here. */
+function filterOf(filter: string): ((event: GraphEvent) => boolean) | undefined {
+  const tests = filter.split(' and ').map((clause) => {
+    const transaction = /^transactionId eq '(.*)'$/.exec(clause)?.[1]
+    if (transaction !== undefined) return (event: GraphEvent) => event.transactionId === transaction
+    const [, operator, time = ''] =
+      /^start\/dateTime (ge|lt) '(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)'$/.exec(clause) ?? []
+    const ms = Date.parse(`${time}Z`)
+    if (operator === undefined) return undefined
+    return ({ start }: GraphEvent) => (operator === 'ge' ? msOf(start) >= ms : msOf(start) < ms)
+  })
+  if (filter === '') return () => true
+  return tests.includes(undefined) ? undefined : (event) => tests.every((test) => test?.(event))
 }

@@ -11,7 +11,7 @@ import {
   msOf,
 } from './calendar-store.ts'
 import { find, type SentMeetingMessage, writeRoutes } from './calendar-writes.ts'
-import { badRequest, itemNotFound, syncStateNotFound } from './errors.ts'
+import { badRequest, graphError, itemNotFound, syncStateNotFound } from './errors.ts'
 import { boundedInteger, type Resource, skippedPage } from './resources.ts'
 
 const ME = '/v1.0/me'
@@ -87,6 +87,9 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
   const view = withCalendar((request, store, calendarId) => {
     const range = rangeOf(request)
     if (range === undefined) return badRequest('startDateTime and endDateTime are required.')
+    if (range.toMs - range.fromMs > MAX_VIEW_MS) {
+      return graphError(400, 'ErrorCalendarViewRangeTooBig', 'The range is greater than the allowed 1825 days.')
+    }
     const shown = store.in(calendarId).flatMap((stored) => instancesOf(stored, range.fromMs, range.toMs))
     return skippedPage(
       request,
@@ -221,6 +224,9 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
     }
   }
 }
+
+/** Of a calendar view. */
+const MAX_VIEW_MS = 1825 * 86_400_000
 
 type ReturnRange = { fromMs: number; toMs: number }
 

@@ -374,7 +374,7 @@ describe('requests for calendar events', () => {
     const own = `${account.events}/${(await invited(account, fault)).id}`
     const fresh = { 'cache-control': 'no-cache' }
     const requests = {
-      list: () => api.get(account.events, fresh),
+      list: () => api.get(`${account.events}?timeMax=${day(9)}T00:00:00Z`, fresh),
       get: () => api.get(own, fresh),
       create: () => post(LUNCH),
       update: () => api.patch(own, { summary: 'Other' }),

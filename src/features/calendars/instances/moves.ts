@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../lib/calendar/days.ts'
 import type { SeriesMove } from '../../../providers/contract/index.ts'
 import { lengthOf, localIn, type PlacedTime, placedTime } from './times.ts'
 
@@ -14,7 +15,7 @@ interface Moved {
 }
 
 /** A move of years is a mistake, and would make the expansion walk through all of them. */
-const MAX_DELTA_MS = 366 * 24 * 60 * 60 * 1000
+export const MAX_MOVE_MS = 366 * DAY_MS
 
 /** Where the later instances of a series take place, after it was moved (RANGE=THISANDFUTURE). */
 export class SeriesMoves {
@@ -26,7 +27,7 @@ export class SeriesMoves {
   constructor(moves: readonly SeriesMove[], start: PlacedTime, calendarZone: string | null) {
     this.#moves = moves
       .map((move) => placed(move, start, calendarZone))
-      .filter(({ moved }) => moved === null || Math.abs(moved.deltaMs) <= MAX_DELTA_MS)
+      .filter(({ moved }) => moved === null || Math.abs(moved.deltaMs) <= MAX_MOVE_MS)
       .sort((left, right) => left.fromLocal - right.fromLocal)
     this.longestMs = Math.max(0, ...this.#moves.map(({ moved }) => moved?.length.longestMs ?? 0))
     this.furthestMs = Math.max(0, ...this.#moves.map(({ moved }) => Math.abs(moved?.deltaMs ?? 0)))

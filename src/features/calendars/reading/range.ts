@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Handle } from '../../../infra/db/index.ts'
+import { DAY_MS } from '../../../lib/calendar/days.ts'
 import type { TimeRange } from '../../../providers/contract/index.ts'
 import { originalStartText } from '../api.ts'
 import { type EventRow, eventStore } from '../store.ts'
@@ -62,13 +63,32 @@ interface Key {
   endMs: number
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000
 const MAX_COUNT = 10_000
 /** Longer ranges contain an instance of almost every series, so that a page sorted by last change is soon found. */
 const SHORT_MS = 8 * DAY_MS
 /** Of one statement that compares words; it holds the event loop of the file store. */
 const EVENTS_PER_STATEMENT = 500
 const KEYS_PER_STATEMENT = 500
+
+export function positionOf({ startMs, updatedAt, id, instance }: ListedRow, order: EventOrder): Position {
+  return [order === 'startTime' ? startMs : updatedAt, id, instance]
+}
+
+export function byPosition(order: EventOrder): (left: ListedRow, right: ListedRow) => number {
+  return (left, right) => compare(positionOf(left, order), positionOf(right, order))
+}
+
+export function isAfter(row: ListedRow, position: Position, order: EventOrder = 'startTime'): boolean {
+  return compare(positionOf(row, order), position) > 0
+}
+
+function compare(left: Position, right: Position): number {
+  for (const [index, value] of left.entries()) {
+    const other = right[index] ?? ''
+    if (value !== other) return value < other ? -1 : 1
+  }
+  return 0
+}
 
 /** Returns one page and the number of all rows. Without words each is one range of an index. */
 export async function readRange(handle: Handle, stored: StoredRange, page: RangePage): Promise<RangeRows> {
@@ -96,7 +116,7 @@ async function readMatching(handle: Handle, stored: StoredRange, page: RangePage
     for (const { eventId, isMatch } of events) if (Number(isMatch) === 1) ids.add(eventId)
     const last = events.at(-1)
     if (last === undefined || events.length < EVENTS_PER_STATEMENT) break
-    after = positionOf(last)
+    after = keyPosition(last)
   }
   const all = { after: undefined, skip: 0, most: MAX_COUNT + 1 }
   const keys = await readMatchingKeys(handle, stored, ids, { ...page, skip: page.offset, most: page.limit })
@@ -116,7 +136,7 @@ async function readMatchingKeys(
     for (const key of keys) if (ids.has(key.eventId)) found.push(key)
     const last = keys.at(-1)
     if (last === undefined || keys.length < KEYS_PER_STATEMENT) break
-    from = positionOf(last)
+    from = keyPosition(last)
   }
   return found.slice(skip, skip + most)
 }
@@ -214,7 +234,7 @@ function following(after: Position | undefined, columns: RawBuilder<unknown>, co
   return sql`and (${columns}) > (${sql.join(after.slice(0, count))})`
 }
 
-function positionOf({ key, eventId, instance }: Key): Position {
+function keyPosition({ key, eventId, instance }: Key): Position {
   return [key, eventId, instance]
 }
 

@@ -62,8 +62,8 @@ export function eventsPath(calendarId: string): string {
 }
 
 export interface EventQuery {
-  timeMin?: string
-  timeMax?: string
+  timeMin?: string | undefined
+  timeMax?: string | undefined
   singleEvents: boolean
   syncToken?: string | undefined
   pageToken?: string | undefined

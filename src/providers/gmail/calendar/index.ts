@@ -61,8 +61,8 @@ async function readRange(
 ): Promise<RemoteEvent[]> {
   const query = {
     // Both bounds are exclusive and in whole seconds: an event without a duration at the beginning belongs to the range.
-    timeMin: new Date(range.from - 1000).toISOString(),
-    timeMax: new Date(range.to + 999).toISOString(),
+    timeMin: timeOf(range.from - 1000),
+    timeMax: timeOf(range.to + 999),
     singleEvents: expand,
   }
   const events: RemoteEvent[] = []
@@ -75,4 +75,8 @@ async function readRange(
     if (page.next === undefined) return events
     pageToken = page.next
   }
+}
+
+function timeOf(ms: number): string | undefined {
+  return Number.isFinite(ms) ? new Date(ms).toISOString() : undefined
 }

@@ -1,4 +1,5 @@
 /** Outlook calendars over Graph: lists, sync by one delta query per calendar, reads of a time range, changes of events, and busy times. */
+import { DAY_MS } from '../../../lib/calendar/days.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type {
   CalendarAccount,
@@ -9,21 +10,23 @@ import type {
   PushProvider,
   RemoteCalendar,
   RemoteEvent,
+  TimeRange,
 } from '../../contract/index.ts'
-import { text } from '../../rest/index.ts'
+import { type Json, text } from '../../rest/index.ts'
 import type { Graph } from '../client.ts'
 import { microsoftPush } from '../push.ts'
 import { microsoftCalendarChanges } from './changes.ts'
 import { microsoftFreeBusy } from './free-busy.ts'
 import { type MailboxRequest, mailboxZone } from './mailbox-zone.ts'
-import { CALENDAR_FIELDS, ownerOf, remoteCalendar, remoteEvent } from './map.ts'
+import { CALENDAR_FIELDS, ownerOf, remoteCalendar, remoteEvent, typeOf } from './map.ts'
 import { type CalendarContext, readSeries } from './series.ts'
 import { syncEvents } from './sync.ts'
-import { readView, withDays } from './view.ts'
+import { MAX_VIEW_MS, mastersInto, readBeginning, readView, withDays } from './view.ts'
 
 const MAX_CALENDARS = 5000
 const MAX_EVENTS = 10_000
 const PAGE = 100
+const MONTH_MS = 31 * DAY_MS
 
 export function microsoftCalendars(
   graphOf: (access: MailAccess, urgent: boolean) => Graph,
@@ -83,10 +86,10 @@ async function readRange(
   maxEvents: number,
 ): Promise<RemoteEvent[]> {
   const context: CalendarContext = { graph, email, calendarId, doing: 'reading events', signal }
-  const items = await readView(context, withDays(range), maxEvents)
-  const events = items.flatMap((item) => remoteEvent(item, { email }) ?? [])
+  const items = await itemsIn(context, withDays(range), maxEvents)
+  const events = items.filter(isNoMaster).flatMap((item) => remoteEvent(item, { email }) ?? [])
   if (expand) return events.filter(isShown)
-  const masters = new Set(items.flatMap(({ seriesMasterId }) => text(seriesMasterId) || []))
+  const masters = new Set(items.flatMap((item) => (isNoMaster(item) ? text(item.seriesMasterId) : text(item.id)) || []))
   const series = await readSeries(context, [...masters])
   const known = new Set(series.map(({ event }) => event.eventId))
   const isOfKnown = ({ recurringEventId }: RemoteEvent) => recurringEventId !== null && known.has(recurringEventId)
@@ -94,6 +97,23 @@ async function readRange(
     ...events.filter((event) => !isOfKnown(event) && isShown(event)),
     ...series.flatMap(({ event, exceptions }) => [event, ...exceptions]),
   ]
+}
+
+/** A view. Of a range that is too long for one: a view of its first month, what begins later, and series that began before. */
+async function itemsIn(context: CalendarContext, { from, to }: TimeRange, maxEvents: number): Promise<Json[]> {
+  if (!Number.isFinite(from)) return readBeginning(context, { from, to }, maxEvents)
+  if (to - from <= MAX_VIEW_MS) return readView(context, { from, to }, maxEvents)
+  const later = { from: from + MONTH_MS, to }
+  const items = [
+    ...(await mastersInto(context, { from, to }, maxEvents)),
+    ...(await readView(context, { from, to: later.from }, maxEvents)),
+    ...(await readBeginning(context, later, maxEvents)),
+  ]
+  return [...new Map(items.map((item) => [item.id, item])).values()]
+}
+
+function isNoMaster(item: Json): boolean {
+  return typeOf(item) !== 'seriesMaster'
 }
 
 /** A meeting that its organizer cancelled remains in the calendar of the others. */

@@ -1,26 +1,65 @@
-import { DAY_MS } from '../../../lib/calendar/days.ts'
+import { DAY_MS, parseDay } from '../../../lib/calendar/days.ts'
 import { ProviderError, type TimeRange } from '../../contract/index.ts'
-import type { Json } from '../../rest/index.ts'
+import { type Json, object, text } from '../../rest/index.ts'
 import { SYNC_LIMITS } from '../client.ts'
 import { AS_TEXT } from '../map.ts'
-import { EVENT_FIELDS } from './map.ts'
+import { EVENT_FIELDS, typeOf } from './map.ts'
 import { type CalendarContext, calendarPath } from './series.ts'
 
 const PAGE = 100
+/** Of items without bodies. */
+const LIGHT_PAGE = 1000
+/** Graph refuses longer views. */
+export const MAX_VIEW_MS = 1825 * DAY_MS
 
-/** The calendar view of a range: every instance, complete. */
-export async function readView(
-  { graph, calendarId, doing, signal }: CalendarContext,
+/** The calendar view of a range of at most five years: every instance, complete. */
+export function readView(
+  context: CalendarContext,
   { from, to }: TimeRange,
   maxEvents: number,
   fields = EVENT_FIELDS,
 ): Promise<Json[]> {
-  const query = {
-    ...{ startDateTime: new Date(from).toISOString(), endDateTime: new Date(to).toISOString() },
-    ...{ $select: fields, $top: PAGE },
-  }
+  const bounds = { startDateTime: new Date(from).toISOString(), endDateTime: new Date(to).toISOString() }
+  return readAll(context, 'calendarView', { ...bounds, $select: fields }, maxEvents)
+}
+
+/** Single events and masters that begin in the range, whose bounds may be infinite. */
+export function readBeginning(context: CalendarContext, range: TimeRange, maxEvents: number): Promise<Json[]> {
+  return readAll(context, 'events', { ...startsIn(range), $select: EVENT_FIELDS }, maxEvents)
+}
+
+/** Masters that begin before the range, unless they end before it: nothing but their ids. */
+export async function mastersInto(
+  context: CalendarContext,
+  { from }: TimeRange,
+  maxEvents: number,
+): Promise<{ id: string; type: 'seriesMaster' }[]> {
+  const query = { ...startsIn({ from: Number.NEGATIVE_INFINITY, to: from }), $select: 'id,type,recurrence' }
+  const items = await readAll(context, 'events', query, maxEvents, LIGHT_PAGE)
+  return items.flatMap((item) => {
+    const { type, endDate } = object(object(item.recurrence).range)
+    const lastDay = type === 'endDate' ? parseDay(text(endDate) ?? '') : undefined
+    const hasEnded = lastDay !== undefined && (lastDay + 2) * DAY_MS < from
+    return typeOf(item) === 'seriesMaster' && !hasEnded ? [{ id: text(item.id) ?? '', type: 'seriesMaster' }] : []
+  })
+}
+
+function startsIn({ from, to }: TimeRange): { $filter?: string } {
+  const bound = (operator: string, ms: number) =>
+    Number.isFinite(ms) ? [`start/dateTime ${operator} '${new Date(ms).toISOString().slice(0, 19)}'`] : []
+  const filter = [...bound('ge', from), ...bound('lt', to)].join(' and ')
+  return filter === '' ? {} : { $filter: filter }
+}
+
+async function readAll(
+  { graph, calendarId, doing, signal }: CalendarContext,
+  list: 'calendarView' | 'events',
+  query: Record<string, string>,
+  maxEvents: number,
+  $top = PAGE,
+): Promise<Json[]> {
   const request = { doing, signal, prefer: [AS_TEXT], ...SYNC_LIMITS }
-  let page = await graph.page(`${calendarPath(calendarId)}/calendarView`, { ...request, query })
+  let page = await graph.page(`${calendarPath(calendarId)}/${list}`, { ...request, query: { ...query, $top } })
   const items = [...page.items]
   while (page.nextLink !== undefined) {
     page = await graph.page(graph.pathOf(page.nextLink, doing), request)
