@@ -49,6 +49,7 @@ import * as confirmations from './0050-confirmations.ts'
 import * as strangers from './0051-strangers.ts'
 import * as secondAttempts from './0052-second-attempts.ts'
 import * as floatingTimes from './0053-floating-times.ts'
+import * as unreadableEvents from './0054-unreadable-events.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -102,4 +103,5 @@ export const migrations: readonly Migration[] = [
   strangers,
   secondAttempts,
   floatingTimes,
+  unreadableEvents,
 ]

@@ -1,8 +1,10 @@
+import { expect } from 'vitest'
 import { catalogue } from '../../src/app/event-catalogue.ts'
 import { recorder } from '../../src/events/index.ts'
 import { calendarChanger } from '../../src/features/calendars/changing/changer.ts'
 import { calendarStore, eventStore } from '../../src/features/calendars/store.ts'
 import { type DueCalendars, syncCalendars } from '../../src/features/calendars/sync/account.ts'
+import { unreadableOf } from '../../src/features/calendars/unreadable.ts'
 import type { Db } from '../../src/infra/db/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
@@ -12,6 +14,7 @@ import {
   ProviderError,
   type RemoteCalendar,
   type RemoteEvent,
+  type UnreadableEvent,
 } from '../../src/providers/contract/index.ts'
 import { testAccounts } from './accounts.ts'
 
@@ -56,14 +59,19 @@ export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
   const log: string[] = []
   let meanwhile: { listing?: () => Promise<void>; change?: () => Promise<void> } = {}
   let reads = 0
+  /** Why events cannot be read. */
+  const broken = new Map<string, string>()
+  let hasExpired = false
 
   function put(eventId: string, summary = eventId): RemoteEvent {
     const event = eventOf(eventId, summary)
+    broken.delete(eventId)
     state.set(eventId, event)
     log.push(eventId)
     return event
   }
   function drop(eventId: string): void {
+    broken.delete(eventId)
     state.delete(eventId)
     log.push(eventId)
   }
@@ -77,13 +85,19 @@ export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
   const remote: CalendarAccount = {
     listCalendars: async () => [CALENDAR],
     async *syncEvents({ cursor }) {
+      if (hasExpired && cursor !== null) throw new ProviderError('cursor_expired', 'the cursor has expired')
+      hasExpired = false
       const changed = [...new Set(log.slice(Number(cursor ?? 0)))]
-      const found = changed.flatMap((id) => state.get(id) ?? [])
-      const removed = changed.filter((id) => !state.has(id))
+      const found = changed.flatMap((id) => (broken.has(id) ? [] : (state.get(id) ?? [])))
+      const removed = cursor === null ? [] : changed.filter((id) => !state.has(id) && !broken.has(id))
+      const unreadable = changed.flatMap((eventId) => {
+        const reason = broken.get(eventId)
+        return reason === undefined ? [] : [{ eventId, reason }]
+      })
       const end = String(log.length)
       await run('listing')
       reads += 1
-      yield { found, entered: [], complete: [], removed, cursor: end }
+      yield { found, entered: [], complete: [], removed, unreadable, cursor: end }
     },
     readRange: async () => [],
   }
@@ -108,6 +122,15 @@ export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
     accountId,
     put,
     drop,
+    /** From now on, the event cannot be read. */
+    spoil(eventId: string, reason: string): void {
+      broken.set(eventId, reason)
+      log.push(eventId)
+    },
+    /** The next sync reads everything again. */
+    expire(): void {
+      hasExpired = true
+    },
     changer: calendarChanger({
       db,
       clock,
@@ -116,7 +139,21 @@ export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
       accounts,
       calendars: () => ({ open: () => remote, changes: () => changes }),
     }),
-    sync: () => syncCalendars(deps, { accountId, epoch: 1, provider: 'imap', remote, signal }, ALL),
+    /** Returns what it reported as unreadable: `<id>: <reason>`. */
+    async sync(): Promise<string[]> {
+      const reported: string[] = []
+      const onUnreadable = (_: unknown, some: readonly UnreadableEvent[]) =>
+        reported.push(...some.map(({ eventId, reason }) => `${eventId}: ${reason}`))
+      await syncCalendars(deps, { accountId, epoch: 1, provider: 'imap', remote, signal, onUnreadable }, ALL)
+      return reported
+    },
+    /** The events that are counted as unreadable. */
+    async unreadable(): Promise<string[]> {
+      const calendars = await calendarStore(db.read).all(accountId)
+      const found = [...(await unreadableOf(db.read, calendars)).values()].flat()
+      expect(calendars.map(({ unreadable }) => unreadable)).toEqual([found.length])
+      return found.map(({ providerEventId, reason }) => `${providerEventId}: ${reason}`)
+    },
     /** Runs before the next listing, or the response to the next change, arrives. */
     meanwhile(what: keyof typeof meanwhile, work: () => Promise<void>): void {
       meanwhile = { ...meanwhile, [what]: work }

@@ -20,6 +20,15 @@ export const calendarSchema = Type.Object(
     accessRole: Type.Enum(['freeBusyReader', 'reader', 'writer', 'owner']),
     primary: Type.Boolean(),
     selected: Type.Boolean({ description: 'Whether the user shows it, at Google; true elsewhere.' }),
+    unreadable: Type.Object(
+      {
+        count: Type.Integer({ description: 'At most 1,000.' }),
+        events: Type.Array(Type.Object({ providerEventId: Type.String(), reason: Type.String() }), {
+          description: 'The first 10.',
+        }),
+      },
+      { description: 'Events that cannot be read, entirely or in part. They are busy where their hours are known.' },
+    ),
     createdAt: timestamp(),
     updatedAt: timestamp(),
   },
@@ -84,13 +93,18 @@ export const calendarEventSchema = Type.Object(
 )
 export type CalendarEventView = Static<typeof calendarEventSchema>
 
-export function calendarView(row: CalendarRow, provider: ProviderName): Static<typeof calendarSchema> {
+export function calendarView(
+  row: CalendarRow,
+  provider: ProviderName,
+  unreadable: Static<typeof calendarSchema>['unreadable']['events'] = [],
+): Static<typeof calendarSchema> {
   const { id, accountId, providerId, summary, description, backgroundColor, foregroundColor, role } = row
   return {
     ...{ id, accountId, provider, providerId, summary, description },
     timeZone: row.timeZone ?? 'UTC',
     ...{ backgroundColor, foregroundColor, accessRole: role },
     ...{ primary: row.isPrimary === 1, selected: row.isSelected === 1 },
+    unreadable: { count: row.unreadable, events: unreadable },
     ...{ createdAt: isoTime(row.createdAt), updatedAt: isoTime(row.updatedAt) },
   }
 }

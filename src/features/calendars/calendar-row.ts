@@ -9,7 +9,7 @@ export function newCalendarRow(
 ): CalendarRow {
   const state = known ?? {
     ...{ id, accountId, cursor: null, round: 0, isComparing: 0, windowFrom: 0, windowTo: 0 },
-    ...{ listedFrom: 0, listedTo: 0, syncedAt: null, apiDeletion: 0, createdAt: nowMs },
+    ...{ listedFrom: 0, listedTo: 0, syncedAt: null, apiDeletion: 0, unreadable: 0, createdAt: nowMs },
   }
   return {
     ...state,

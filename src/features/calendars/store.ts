@@ -171,6 +171,19 @@ export function eventStore(handle: Handle, calendarId: string) {
         .execute()
     },
 
+    /** Events that the present round has found, but cannot read: they stay as they are. */
+    async keep(providerIds: readonly string[], round: number): Promise<void> {
+      for (let start = 0; start < providerIds.length; start += ROWS_PER_QUERY) {
+        const some = providerIds.slice(start, start + ROWS_PER_QUERY)
+        await handle
+          .updateTable('calendarEvents')
+          .set({ round })
+          .where('calendarId', '=', calendarId)
+          .where((eb) => eb.or([eb('providerId', 'in', some), eb('masterProviderId', 'in', some)]))
+          .execute()
+      }
+    },
+
     async remove(ids: readonly string[]): Promise<void> {
       if (ids.length === 0) return
       await handle.deleteFrom('calendarInstances').where('eventId', 'in', ids).execute()
@@ -222,6 +235,8 @@ export async function eraseCalendars(tx: Tx, accountId: string, limit: number): 
   }
   await tx.deleteFrom('calendarListings').where('accountId', '=', accountId).execute()
   await tx.deleteFrom('calendarSubscriptions').where('accountId', '=', accountId).execute()
+  const own = tx.selectFrom('calendars').select('id').where('accountId', '=', accountId)
+  await tx.deleteFrom('unreadableEvents').where('calendarId', 'in', own).execute()
   const { numDeletedRows } = await tx.deleteFrom('calendars').where('accountId', '=', accountId).executeTakeFirst()
   return Number(numDeletedRows)
 }

@@ -29,8 +29,21 @@ interface CalendarTable {
   syncedAt: number | null
   /** The number of the last deletion through the API. Sync may know an event that it deleted. */
   apiDeletion: number
+  /** How many rows of `unreadableEvents` it has. */
+  unreadable: number
   createdAt: number
   updatedAt: number
+}
+
+/** An event that could not be read, entirely or in part, since it was last changed. */
+interface UnreadableEventTable {
+  calendarId: string
+  /** Of the event; for CalDAV the path of its object. */
+  providerId: string
+  reason: string
+  /** As in `CalendarEventTable`. */
+  round: number
+  foundAt: number
 }
 
 /** A master, an exception or a single event. */
@@ -116,5 +129,6 @@ declare module '../../infra/db/db.ts' {
     calendarInstances: CalendarInstanceTable
     calendarListings: CalendarListingTable
     calendarSubscriptions: CalendarSubscriptionTable
+    unreadableEvents: UnreadableEventTable
   }
 }

@@ -1,12 +1,16 @@
+import { dayInBrokenTime } from '../../lib/calendar/broken-time.ts'
 import { type Component, parseObject, properties, property, textOf } from '../../lib/calendar/components.ts'
 import type { ContentLine } from '../../lib/calendar/content-line.ts'
 import { DAY_MS, formatDay, formatLocal, parseDay, parseLocal } from '../../lib/calendar/days.ts'
 import { parseDuration } from '../../lib/calendar/duration.ts'
 import { isOwnZone } from '../../lib/calendar/own-zone.ts'
+import { quoted, unreadLines } from '../../lib/calendar/recurrence-lines.ts'
 import { storedZone, toInstant, type Zone } from '../../lib/calendar/zone.ts'
 import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import { sha256 } from '../../lib/sha256.ts'
-import { boundedEvent, type EventTime, type RemoteEvent, type SeriesMove } from '../contract/index.ts'
+import { assumedEnd, boundedEvent, type EventTime, type RemoteEvent, type SeriesMove } from '../contract/index.ts'
+import { conferenceOf, instantOf, isBusy, remindersOf, statusOf, visibilityOf } from './event-fields.ts'
+import { Notes } from './notes.ts'
 import { peopleOf } from './people.ts'
 import type { ObjectZones } from './zones.ts'
 
@@ -33,11 +37,24 @@ const MAX_EVENTS = 2000
 const MAX_DATE_LINES = 2000
 const MAX_MOVES = 20
 
-/** The master or single event of an object, and its exceptions. Empty for what is not an event, or cannot be read. */
-export async function eventsOf(object: CalendarObject, context: MapContext): Promise<RemoteEvent[]> {
+/** What an object contains. */
+export interface ObjectEvents {
+  /** The master or single event, and its exceptions. Empty for what is no event, or cannot be read. */
+  events: RemoteEvent[]
+  /** What could not be read, in sentences. Null: nothing. */
+  unreadable: string | null
+}
+
+export async function objectEvents(object: CalendarObject, context: MapContext): Promise<ObjectEvents> {
   const calendar = parseObject(object.text, { attachments: 'skip' })
-  if (calendar === undefined) return []
-  return (await mappedIn(calendar, object, context)).map(({ event }) => event)
+  if (calendar === undefined) return { events: [], unreadable: 'It is no iCalendar object, or too large to be read.' }
+  const notes = new Notes()
+  const mapped = await mappedIn(calendar, object, context, notes)
+  return { events: mapped.map(({ event }) => event), unreadable: notes.text }
+}
+
+export async function eventsOf(object: CalendarObject, context: MapContext): Promise<RemoteEvent[]> {
+  return (await objectEvents(object, context)).events
 }
 
 /** The same with the components, for changing them. Undefined where there is no event. */
@@ -52,9 +69,17 @@ export async function readObject(
 }
 
 /** Masters before their exceptions. */
-async function mappedIn(calendar: Component, object: CalendarObject, context: MapContext): Promise<MappedComponent[]> {
+async function mappedIn(
+  calendar: Component,
+  object: CalendarObject,
+  context: MapContext,
+  notes = new Notes(),
+): Promise<MappedComponent[]> {
   const byUid = new Map<string, Component[]>()
-  for (const component of calendar.components.filter(({ name }) => name === 'VEVENT').slice(0, MAX_EVENTS)) {
+  const events = calendar.components.filter(({ name }) => name === 'VEVENT')
+  if (events.length > MAX_EVENTS)
+    notes.add(`Of ${events.length} events in the object the first ${MAX_EVENTS} are read.`)
+  for (const component of events.slice(0, MAX_EVENTS)) {
     const uid = textOf(component, 'UID')
     const known = byUid.get(uid)
     if (known === undefined) byUid.set(uid, [component])
@@ -64,7 +89,7 @@ async function mappedIn(calendar: Component, object: CalendarObject, context: Ma
   for (const [uid, components] of byUid) {
     // RFC 4791 allows one UID in an object, but old servers keep several.
     const eventId = mapped.length === 0 ? object.path : `${object.path}#uid-${sha256(uid, 'hex').slice(0, 16)}`
-    mapped.push(...(await mappedSeries(components, new ObjectMapper(object, calendar, context, eventId))))
+    mapped.push(...(await mappedSeries(components, new ObjectMapper({ object, calendar, context, eventId, notes }))))
   }
   const [first, ...others] = mapped.filter(({ event }) => event.originalStart === null)
   if (first !== undefined && others.length > 0) first.event.siblings = others.map(({ event }) => event.eventId)
@@ -79,8 +104,7 @@ async function mappedSeries(components: readonly Component[], mapper: ObjectMapp
   const moves: SeriesMove[] = []
   for (const component of inOrder) {
     const original = property(component, 'RECURRENCE-ID')
-    const master = mapped.get(mapper.eventId)?.event
-    const event = mapper.event(component, original, master?.start)
+    const event = mapper.event(component, original, mapped.get(mapper.eventId)?.event)
     await yieldIfHeld(TURN_MS)
     if (event === undefined) continue
     const known = mapped.get(event.eventId)
@@ -102,32 +126,47 @@ function sequenceOf(component: Component): number {
   return Number(property(component, 'SEQUENCE')?.value ?? 0) || 0
 }
 
-class ObjectMapper {
+interface MappedUid {
+  object: CalendarObject
+  calendar: Component
+  context: MapContext
   /** Of the master or the single event. */
+  eventId: string
+  notes: Notes
+}
+
+class ObjectMapper {
   readonly eventId: string
   readonly #object: CalendarObject
   readonly #calendar: Component
   readonly #context: MapContext
+  readonly #notes: Notes
 
-  constructor(object: CalendarObject, calendar: Component, context: MapContext, eventId: string) {
+  constructor({ object, calendar, context, eventId, notes }: MappedUid) {
     this.#object = object
     this.#calendar = calendar
     this.#context = context
+    this.#notes = notes
     this.eventId = eventId
   }
 
-  /** Undefined where the event has no start. `masterStart`: of the series, in whose zone an original start without one is. */
-  event(
-    event: Component,
-    original: ContentLine | undefined,
-    masterStart: EventTime | undefined,
-  ): RemoteEvent | undefined {
-    const start = this.#time(property(event, 'DTSTART'))
-    const originalStart = original === undefined ? null : inZoneOf(masterStart, this.#time(original))
-    if (start === undefined || originalStart === undefined) return undefined
+  /** Undefined where nothing says when the event takes place. An original start without a zone is in that of the series. */
+  event(event: Component, original: ContentLine | undefined, master: RemoteEvent | undefined): RemoteEvent | undefined {
+    const named = original === undefined ? undefined : inZoneOf(master?.start, this.#time(original))
+    if (original !== undefined && named === undefined) {
+      this.#notes.add(
+        `${quoted('RECURRENCE-ID', original.value)} is no time: the instance takes place beside its series.`,
+      )
+    }
+    const start = this.#start(property(event, 'DTSTART')) ?? named
+    if (start === undefined) return undefined
+    // Without an original start it replaces nothing. Its series, if there is one, has the id.
+    const beside = master === undefined ? '' : `#unread-${sha256(original?.value ?? '', 'hex').slice(0, 16)}`
+    const originalStart = named ?? null
+    const ownId = original === undefined ? this.eventId : `${this.eventId}${beside}`
     const { organizer, attendees } = peopleOf(event, this.#context.addresses)
     return boundedEvent({
-      eventId: originalStart === null ? this.eventId : `${this.eventId}#${idOf(originalStart)}`,
+      eventId: originalStart === null ? ownId : `${this.eventId}#${idOf(originalStart)}`,
       iCalUid: textOf(event, 'UID'),
       etag: this.#object.etag,
       status: statusOf(event),
@@ -135,8 +174,8 @@ class ObjectMapper {
       description: textOf(event, 'DESCRIPTION'),
       location: textOf(event, 'LOCATION'),
       start,
-      end: this.#end(event, start),
-      recurrence: originalStart === null ? this.#recurrence(event) : [],
+      end: (hasTimes(event) ? undefined : endLike(master, start)) ?? this.#end(event, start),
+      recurrence: original === undefined ? this.#recurrence(event) : [],
       recurringEventId: originalStart === null ? null : this.eventId,
       originalStart,
       busy: isBusy(event),
@@ -151,6 +190,19 @@ class ObjectMapper {
     })
   }
 
+  /** Of a text that is no time, the whole day. */
+  #start(line: ContentLine | undefined): EventTime | undefined {
+    const time = this.#time(line)
+    if (time !== undefined) return time
+    if (line === undefined) {
+      this.#notes.add('DTSTART is missing.')
+      return undefined
+    }
+    const date = dayInBrokenTime(zonedValue(line).value)
+    this.#notes.add(`${quoted('DTSTART', line.value)} is no time${date === undefined ? '' : ': the whole day counts'}.`)
+    return date === undefined ? undefined : { date }
+  }
+
   /** Undefined for what is not a time. */
   #time(line: ContentLine | undefined): EventTime | undefined {
     const { value, tzid } = zonedValue(line)
@@ -160,16 +212,32 @@ class ObjectMapper {
     const localMs = parseLocal(isUtc ? value.slice(0, -1) : value)
     if (line === undefined || localMs === undefined) return undefined
     if (isUtc || tzid === undefined) return { dateTime: formatLocal(localMs), timeZone: isUtc ? 'UTC' : null }
-    return { dateTime: formatLocal(localMs), timeZone: this.#context.zones.resolve(tzid, this.#calendar, localMs) }
+    return { dateTime: formatLocal(localMs), timeZone: this.#zone(tzid, localMs) }
+  }
+
+  #zone(tzid: string, nearMs: number): string | null {
+    const zone = this.#context.zones.resolve(tzid, this.#calendar, nearMs)
+    if (zone === null) this.#notes.add(`${quoted('TZID', tzid)} is no known zone: the calendar's zone counts.`)
+    return zone
   }
 
   /** Never before the start. Days of a DURATION are days of the wall clock, hours are exact (RFC 5545, 3.3.6). */
   #end(event: Component, start: EventTime): EventTime {
     const duration = property(event, 'DURATION')?.value
-    const end = this.#time(property(event, 'DTEND'))
+    const line = property(event, 'DTEND')
+    const end = this.#time(line)
+    const lastsMs = parseDuration(duration ?? '')
+    if (line !== undefined && end === undefined && lastsMs === undefined) {
+      this.#notes.add(`${quoted('DTEND', line.value)} is no time: a day or an hour counts.`)
+      return assumedEnd(start)
+    }
+    if (duration !== undefined && lastsMs === undefined && end === undefined) {
+      this.#notes.add(`${quoted('DURATION', duration)} is no duration: a day or an hour counts.`)
+      return assumedEnd(start)
+    }
     if ('date' in start) {
       const startDay = parseDay(start.date) ?? 0
-      const lasts = Math.floor((parseDuration(duration ?? '') ?? DAY_MS) / DAY_MS)
+      const lasts = Math.floor((lastsMs ?? DAY_MS) / DAY_MS)
       const endDay =
         end === undefined ? startDay + lasts : parseDay('date' in end ? end.date : end.dateTime.slice(0, 10))
       return { date: formatDay(Math.max(startDay + 1, endDay ?? 0)) }
@@ -181,10 +249,10 @@ class ObjectMapper {
       return isBefore ? start : end
     }
     if (end !== undefined) return { dateTime: `${end.date}T00:00:00`, timeZone: start.timeZone }
-    const lastsMs = Math.max(0, parseDuration(duration ?? '') ?? 0)
-    const days = /\d[DW]/i.test(duration ?? '') ? Math.floor(lastsMs / DAY_MS) * DAY_MS : 0
+    const exactMs = Math.max(0, lastsMs ?? 0)
+    const days = /\d[DW]/i.test(duration ?? '') ? Math.floor(exactMs / DAY_MS) * DAY_MS : 0
     const from = localMs + days
-    const endMs = zone === undefined ? from + lastsMs - days : endLocal(zone, from, lastsMs - days)
+    const endMs = zone === undefined ? from + exactMs - days : endLocal(zone, from, exactMs - days)
     return { dateTime: formatLocal(endMs), timeZone: start.timeZone }
   }
 
@@ -205,14 +273,16 @@ class ObjectMapper {
         dates.set(head, list)
       }
     }
-    return [...rules, ...[...dates].map(([head, values]) => `${head}:${values.join(',')}`)]
+    const lines = [...rules, ...[...dates].map(([head, values]) => `${head}:${values.join(',')}`)]
+    for (const sentence of unreadLines(lines)) this.#notes.add(sentence)
+    return lines
   }
 
   /** In UTC where the zone has no name. */
   #zonedDates(tzid: string | undefined, values: string): { zoneParameter: string; values: string } {
     if (tzid === undefined) return { zoneParameter: '', values }
     const nearMs = parseLocal(values.slice(0, '20261120T080000'.length)) ?? 0
-    const name = this.#context.zones.resolve(tzid, this.#calendar, nearMs)
+    const name = this.#zone(tzid, nearMs)
     const own = name === null || !isOwnZone(name) ? undefined : storedZone(name)
     if (own !== undefined) return { zoneParameter: '', values: values.replaceAll(/\d{8}T\d{6}(?!Z)/g, inUtc(own)) }
     return { zoneParameter: name === null ? '' : `;TZID=${name}`, values }
@@ -226,6 +296,23 @@ function zonedValue(line: ContentLine | undefined): { value: string; tzid: strin
   const colon = value.lastIndexOf(':')
   if (tzid === undefined || colon === -1) return { value, tzid }
   return { value: value.slice(colon + 1), tzid: `${tzid}:${value.slice(0, colon)}` }
+}
+
+function hasTimes(event: Component): boolean {
+  return ['DTSTART', 'DTEND', 'DURATION'].some((name) => property(event, name) !== undefined)
+}
+
+/** An instance that says nothing else lasts as long as its series. */
+function endLike(master: RemoteEvent | undefined, start: EventTime): EventTime | undefined {
+  if (master === undefined) return undefined
+  if ('date' in start) {
+    if (!('date' in master.start && 'date' in master.end)) return undefined
+    const days = (parseDay(master.end.date) ?? 0) - (parseDay(master.start.date) ?? 0)
+    return { ...start, date: formatDay((parseDay(start.date) ?? 0) + days) }
+  }
+  if ('date' in master.start || 'date' in master.end) return undefined
+  const lastsMs = (parseLocal(master.end.dateTime) ?? 0) - (parseLocal(master.start.dateTime) ?? 0)
+  return { ...start, dateTime: formatLocal((parseLocal(start.dateTime) ?? 0) + lastsMs) }
 }
 
 /** The wall clock after some time. */
@@ -260,51 +347,4 @@ export function idOf(time: EventTime): string {
 function inZoneOf(series: EventTime | undefined, time: EventTime | undefined): EventTime | undefined {
   const isFloating = time !== undefined && 'dateTime' in time && time.timeZone === null
   return isFloating && series !== undefined && 'dateTime' in series ? { ...time, timeZone: series.timeZone } : time
-}
-
-/** Outlook writes what a person chose into a property of its own, sometimes without TRANSP. */
-function isBusy(event: Component): boolean {
-  const transparency = textOf(event, 'TRANSP').trim().toUpperCase()
-  if (transparency !== '') return transparency !== 'TRANSPARENT'
-  return textOf(event, 'X-MICROSOFT-CDO-BUSYSTATUS').trim().toUpperCase() !== 'FREE'
-}
-
-function statusOf(event: Component): RemoteEvent['status'] {
-  const status = textOf(event, 'STATUS').trim().toUpperCase()
-  return status === 'CANCELLED' ? 'cancelled' : status === 'TENTATIVE' ? 'tentative' : 'confirmed'
-}
-
-function visibilityOf(event: Component): RemoteEvent['visibility'] {
-  const visibility = textOf(event, 'CLASS').trim().toLowerCase()
-  return visibility === 'public' || visibility === 'private' || visibility === 'confidential' ? visibility : 'default'
-}
-
-const CONFERENCES = [
-  ['X-GOOGLE-CONFERENCE', 'hangoutsMeet'],
-  ['X-MICROSOFT-SKYPETEAMSMEETINGURL', 'teamsForBusiness'],
-  ['CONFERENCE', 'conference'],
-] as const
-
-function conferenceOf(event: Component): RemoteEvent['conference'] {
-  for (const [name, type] of CONFERENCES) {
-    const url = property(event, name)?.value.trim() ?? ''
-    if (/^https?:/i.test(url)) return { type, url }
-  }
-  return null
-}
-
-/** Alarms before the start; others have no counterpart. */
-function remindersOf(event: Component): RemoteEvent['reminders'] {
-  return event.components.slice(0, 20).flatMap((alarm): RemoteEvent['reminders'] => {
-    const trigger = alarm.name === 'VALARM' ? property(alarm, 'TRIGGER') : undefined
-    const ms =
-      trigger?.parameters.get('RELATED')?.toUpperCase() === 'END' ? undefined : parseDuration(trigger?.value ?? '')
-    if (ms === undefined || ms > 0) return []
-    const method = textOf(alarm, 'ACTION').toUpperCase() === 'EMAIL' ? 'email' : 'popup'
-    return [{ method, minutes: Math.round(-ms / 60_000) + 0 }]
-  })
-}
-
-function instantOf(line: ContentLine | undefined): number | null {
-  return parseLocal(line?.value.trim().replace(/z$/i, '') ?? '') ?? null
 }

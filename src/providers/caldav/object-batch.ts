@@ -1,7 +1,7 @@
 import { eachInTurns, TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
-import type { RemoteEvent } from '../contract/index.ts'
+import type { RemoteEvent, UnreadableEvent } from '../contract/index.ts'
 import { pathOf } from './hrefs.ts'
-import { type CalendarObject, eventsOf } from './map.ts'
+import { type CalendarObject, objectEvents } from './map.ts'
 import { type DavDocument, parseDav } from './multistatus.ts'
 import type { ObjectZones } from './zones.ts'
 
@@ -10,8 +10,10 @@ export interface ObjectBatch {
   events: RemoteEvent[]
   /** Objects with events: all of their exceptions are in `events`. */
   complete: string[]
-  /** Objects that are gone, are not events, or cannot be read. */
+  /** Objects that are gone, or are not events. */
   absent: string[]
+  /** Objects that could not be read, entirely or in part. */
+  unreadable: UnreadableEvent[]
 }
 
 /** A multistatus with objects of one calendar. */
@@ -32,14 +34,16 @@ export async function batchOf(
   { body, base, paths, addresses, doing }: BatchResponse,
   zones: ObjectZones,
 ): Promise<ObjectBatch> {
-  const batch: ObjectBatch = { events: [], complete: [], absent: [] }
+  const batch: ObjectBatch = { events: [], complete: [], absent: [], unreadable: [] }
   const context = { zones, addresses: new Set(addresses) }
   const wanted = new Set(paths)
   for (const object of await objectsIn(await parseDav(body, doing), new URL(base), paths)) {
-    const events = await eventsOf(object, context)
-    if (events.length === 0 || !wanted.delete(object.path)) continue
+    if (!wanted.has(object.path)) continue
+    const { events, unreadable } = await objectEvents(object, context)
     batch.events.push(...events)
-    batch.complete.push(object.path)
+    if (unreadable !== null) batch.unreadable.push({ eventId: object.path, reason: unreadable })
+    if (events.length > 0) batch.complete.push(object.path)
+    if (events.length > 0 || unreadable !== null) wanted.delete(object.path)
     await yieldIfHeld(TURN_MS)
   }
   batch.absent.push(...wanted)

@@ -1,7 +1,7 @@
 import { untilAborted } from '../../lib/abort.ts'
 import { DAY_MS } from '../../lib/calendar/days.ts'
 import { eachInTurns } from '../../lib/event-loop.ts'
-import { ProviderError, type RemoteEvent, type TimeRange } from '../contract/index.ts'
+import { ProviderError, type RemoteEvent, type TimeRange, type UnreadableEvent } from '../contract/index.ts'
 import type { DavClient } from './client.ts'
 import { pathOf, urlOf } from './hrefs.ts'
 import type { CalendarObject, MapContext } from './map.ts'
@@ -36,13 +36,10 @@ export function collectionUrl(calendarId: string, base: URL): URL {
   return url
 }
 
-/** Paths of the objects with an event in the range; `to` undefined: no upper bound. */
-export async function pathsInRange(
-  collection: Collection,
-  { from, to }: { from: number; to: number | undefined },
-): Promise<string[]> {
+/** Paths of the objects with an event in the range, whose bounds may be infinite. */
+export async function pathsInRange(collection: Collection, range: TimeRange): Promise<string[]> {
   const { client, url, signal } = collection
-  const body = calendarQueryBody({ fromMs: from, toMs: to })
+  const body = calendarQueryBody(range)
   const request = { method: 'REPORT', url, depth: '1', body, signal, maxBytes: MAX_LISTING_BYTES } as const
   const { resources, url: base } = await client.read({ ...request, doing: 'listing the events' })
   return ownPaths(
@@ -84,7 +81,7 @@ export function isOwnPath(path: string, { pathname }: URL): boolean {
 
 /**
  * Reads objects in batches, the next one while the caller stores this one. A batch that is too large is halved; a single object that
- * is too large counts as absent.
+ * is too large is unreadable.
  */
 export async function* readObjects(
   collection: Collection,
@@ -99,7 +96,7 @@ export async function* readObjects(
     if (result === undefined && batch.length > 1) waiting.unshift(batch.slice(0, half), batch.slice(half))
     ahead = next()
     if (result !== undefined) yield result
-    else if (batch.length === 1) yield { events: [], complete: [], absent: [...batch] }
+    else if (batch.length === 1) yield { events: [], complete: [], absent: [], unreadable: batch.map(tooLarge) }
   }
 
   function next() {
@@ -112,6 +109,10 @@ export async function* readObjects(
     reading.catch(() => {})
     return { batch, reading }
   }
+}
+
+function tooLarge(path: string): UnreadableEvent {
+  return { eventId: path, reason: `The object is larger than ${MAX_BATCH_BYTES / 1024 / 1024} MB.` }
 }
 
 async function readBatch(

@@ -171,7 +171,7 @@ describe('sync of a CalDAV calendar', () => {
     expect(idsOf(await sync(account, null))).toEqual(['/home/c/a%40b%20c.ics'])
   })
 
-  it('reads a batch that is too large in halves, and leaves out an object that is too large', async () => {
+  it('reads a batch that is too large in halves, and reports an object that is too large', async () => {
     const large = icsObject([
       { summary: 'x'.repeat(700_000), start: { date: '2026-11-20' }, end: { date: '2026-11-21' } },
     ])
@@ -186,7 +186,10 @@ describe('sync of a CalDAV calendar', () => {
     })
     const steps = await sync(account, null)
     expect(idsOf(steps).sort()).toEqual([...paths].sort())
-    expect(removedOf(steps)).toEqual(['/home/c/huge.ics'])
+    expect([removedOf(steps), steps.flatMap(({ unreadable }) => unreadable ?? [])]).toEqual([
+      [],
+      [{ eventId: '/home/c/huge.ics', reason: 'The object is larger than 8 MB.' }],
+    ])
     expect(calls.filter(({ body }) => body.includes('multiget')).length).toBeGreaterThan(3)
   })
 

@@ -26,7 +26,8 @@ export interface CalendarAccount {
   syncEvents(request: EventSyncRequest): AsyncIterable<EventStep>
   /**
    * Reads a time range that is not stored: masters, exceptions and single events that overlap it, and perhaps others within a day of
-   * it, as `syncEvents` returns them, so that one function expands both. At most 10,000 events, otherwise `limit_exceeded`.
+   * it, as `syncEvents` returns them, so that one function expands both. The bounds may be infinite, unless it expands. At most 10,000
+   * events, otherwise `limit_exceeded`.
    */
   readRange(request: EventRangeRequest): Promise<RemoteEvent[]>
 }
@@ -89,8 +90,18 @@ export interface EventStep {
   complete: string[]
   /** Ids of events that no longer exist; a master takes its exceptions with it. May contain unknown ones. */
   removed: string[]
+  /** Events of this step, and objects, that could not be read or lost something. A stored version of theirs remains. */
+  unreadable?: UnreadableEvent[]
   /** Opaque to everyone but the provider; text under 4 KB. */
   cursor: string
+}
+
+/** What a calendar contains and we cannot read, entirely or in part. */
+export interface UnreadableEvent {
+  /** For CalDAV the path of the object. */
+  eventId: string
+  /** Sentences for the operator, which quote at most the beginning of a value. */
+  reason: string
 }
 
 /**

@@ -1,4 +1,4 @@
-import { formatLocal } from '../../lib/calendar/days.ts'
+import { DAY_MS, formatDay, formatLocal, parseDay, parseLocal } from '../../lib/calendar/days.ts'
 import type { Zone } from '../../lib/calendar/zone.ts'
 import type { EventTime } from './calendar.ts'
 
@@ -12,4 +12,10 @@ export function zonedTime(ms: number, zone: Zone): EventTime {
   return isFirst
     ? { dateTime: formatLocal(localMs), timeZone: zone.name }
     : { dateTime: formatLocal(ms), timeZone: 'UTC' }
+}
+
+/** Of an event whose end cannot be read: it lasts a day, or an hour. Without a length it would be free. */
+export function assumedEnd(start: EventTime): EventTime {
+  if ('date' in start) return { ...start, date: formatDay((parseDay(start.date) ?? 0) + 1) }
+  return { ...start, dateTime: formatLocal((parseLocal(start.dateTime) ?? 0) + DAY_MS / 24) }
 }

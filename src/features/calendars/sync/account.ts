@@ -9,6 +9,7 @@ import {
   ProviderError,
   type ProviderName,
   type TimeRange,
+  type UnreadableEvent,
 } from '../../../providers/contract/index.ts'
 import { type Fence, findApiChanges, StaleRead } from '../../accounts/index.ts'
 import { newCalendarRow, sameListing } from '../calendar-row.ts'
@@ -22,6 +23,7 @@ import {
   placeEvent,
   saveListing,
 } from '../store.ts'
+import { removeUnreadableBefore } from '../unreadable.ts'
 import { InstanceBuffer } from './instance-buffer.ts'
 import { NOTHING, partsOf } from './parts.ts'
 import { applyChanges, type EventCounts, isIndexable } from './step.ts'
@@ -44,6 +46,8 @@ export interface OwnedCalendars {
   signal: AbortSignal
   /** Called after each transaction that stored events. */
   onStored?(counts: EventCounts): void
+  /** Called with events that cannot be read, and were not known as such. */
+  onUnreadable?(calendar: CalendarRow, events: readonly UnreadableEvent[]): void
 }
 
 /** How often the calendars themselves are listed: a new one appears, and a deleted one disappears, within a minute. */
@@ -127,6 +131,7 @@ async function list(deps: AccountCalendarsDeps, owned: OwnedCalendars): Promise<
     await removeEvents(deps, owned, calendar, Number.MAX_SAFE_INTEGER)
     await db.transaction(async (tx) => {
       await fence(tx, accountId, epoch)
+      await removeUnreadableBefore(tx, calendar.id, Number.MAX_SAFE_INTEGER)
       await tx.deleteFrom('calendars').where('id', '=', calendar.id).execute()
     })
   }
@@ -186,6 +191,7 @@ async function readChanges(
     await removeEvents(deps, owned, calendar, calendar.round)
     hasChanged = true
   }
+  if (calendar.isComparing === 1 || started.syncedAt === null) await forgetUnreadable(deps, owned, calendar)
   const nowMs = deps.clock.now()
   const isListed = calendar.listedFrom === window.from && calendar.listedTo === window.to
   const isDue = hasChanged || !isListed || calendar.syncedAt === null || nowMs - calendar.syncedAt >= RECORD_MS
@@ -222,14 +228,21 @@ async function storeStep(
     if (later?.isFull) await flush(deps, owned, later, readAfter)
     const counts = await db.transaction(async (tx) => {
       await fence(tx, accountId, epoch)
-      const { apiDeletion } = (await calendarStore(tx).get(calendar.id)) ?? calendar
-      const context = { calendar: { ...calendar, apiDeletion }, provider, window, nowMs: clock.now(), isAnnounced }
+      const { apiDeletion, unreadable } = (await calendarStore(tx).get(calendar.id)) ?? calendar
+      const context = {
+        calendar: { ...calendar, apiDeletion, unreadable },
+        provider,
+        window,
+        nowMs: clock.now(),
+        isAnnounced,
+      }
       const changed = await applyChanges(deps, tx, { ...context, source: { readAfter }, later }, part)
       if (later === undefined && index === parts.length - 1)
         await calendarStore(tx).update(calendar.id, { cursor: step.cursor })
       return changed
     })
     owned.onStored?.(counts)
+    if (counts.unreadable.length > 0) owned.onUnreadable?.(calendar, counts.unreadable)
   }
   return result
 }
@@ -281,6 +294,18 @@ async function removeEvents(
     if (deleted > 0) onStored?.({ added: 0, updated: 0, deleted })
     more = deleted > 0
   }
+}
+
+/** Those of events that the present round has not found. */
+async function forgetUnreadable(
+  { db, fence }: AccountCalendarsDeps,
+  { accountId, epoch }: OwnedCalendars,
+  { id, round }: CalendarRow,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await fence(tx, accountId, epoch)
+    await removeUnreadableBefore(tx, id, round)
+  })
 }
 
 /** Computes the instances of every stored event anew when a day has passed or the setting changed. Interrupted, it begins again. */

@@ -7,7 +7,7 @@ const EVENTS_PER_TRANSACTION = 100
 export const NOTHING: Changes = { found: [], entered: [], complete: [], removed: [] }
 
 /** A step in parts for one transaction each. A complete series stays with its exceptions in one. */
-export function partsOf({ found, entered, complete, removed }: EventStep): Changes[] {
+export function partsOf({ found, entered, complete, removed, unreadable }: EventStep): Changes[] {
   const isQuiet = new Set(entered)
   const groups = new Map<string, Changes['found'][number][]>()
   for (const event of [...found, ...entered]) {
@@ -38,5 +38,7 @@ export function partsOf({ found, entered, complete, removed }: EventStep): Chang
   for (let start = 0; start < removed.length; start += EVENTS_PER_TRANSACTION) {
     parts.push({ ...NOTHING, removed: removed.slice(start, start + EVENTS_PER_TRANSACTION) })
   }
-  return parts.length === 0 ? [NOTHING] : parts
+  // Last: what is found in a step has been read, unless the step says otherwise.
+  const last = parts.pop() ?? NOTHING
+  return [...parts, { ...last, unreadable }]
 }

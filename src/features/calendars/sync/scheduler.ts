@@ -1,6 +1,12 @@
 import type { Bus } from '../../../infra/bus/index.ts'
 import type { Backoff } from '../../../lib/retry.ts'
-import { type MailAccess, missingFor, ProviderError, type ProviderName } from '../../../providers/contract/index.ts'
+import {
+  type MailAccess,
+  missingFor,
+  ProviderError,
+  type ProviderName,
+  type UnreadableEvent,
+} from '../../../providers/contract/index.ts'
 import {
   type Account,
   type Accounts,
@@ -44,6 +50,8 @@ const TIMING: CalendarTiming = {
 }
 /** Runs in progress get this long to finish. An aborted run continues at its cursor. */
 const MAX_GRACE_MS = 2000
+/** Unreadable events of one transaction that are logged one by one. */
+const MAX_REPORTED = 5
 
 export interface CalendarSync {
   /** Starts syncing the calendars of the accounts that this process owns. Call it before `ownership.start()`. */
@@ -103,7 +111,9 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
         changed.updated += updated
         changed.deleted += deleted
       }
-      const owned = { accountId, epoch, provider, remote, signal, onStored }
+      const onUnreadable = (calendar: CalendarRow, events: readonly UnreadableEvent[]) =>
+        reportUnreadable(calendar, events, about())
+      const owned = { accountId, epoch, provider, remote, signal, onStored, onUnreadable }
       const calendars = await syncCalendars(deps, owned, {
         isDue: (calendar) => (isComplete || !isQuiet(calendar)) && (isListed || !failing.isWaiting(calendar.id)),
         isListed,
@@ -149,6 +159,18 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
       },
     )
     return true
+  }
+
+  function reportUnreadable({ id, summary }: CalendarRow, events: readonly UnreadableEvent[], about: object): void {
+    for (const { eventId, reason } of events.slice(0, MAX_REPORTED)) {
+      log.warn(`An event of the calendar "${summary}" cannot be read as it is: ${reason}`, {
+        ...{ ...about, metadata: { calendarId: id, eventId } },
+      })
+    }
+    if (events.length <= MAX_REPORTED) return
+    log.warn(`${events.length - MAX_REPORTED} more events of the calendar "${summary}" cannot be read as they are.`, {
+      ...{ ...about, metadata: { calendarId: id } },
+    })
   }
 
   /** The calendars of a mail server are looked for when they are first requested. */

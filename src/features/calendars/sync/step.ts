@@ -2,7 +2,7 @@ import type { Recorder } from '../../../events/index.ts'
 import { insertManyRows, insertRows, type Tx } from '../../../infra/db/index.ts'
 import type { Ids } from '../../../lib/ids.ts'
 import { cleanJson } from '../../../lib/text.ts'
-import type { ProviderName, RemoteEvent, TimeRange } from '../../../providers/contract/index.ts'
+import type { ProviderName, RemoteEvent, TimeRange, UnreadableEvent } from '../../../providers/contract/index.ts'
 import { StaleRead } from '../../accounts/index.ts'
 import { eventView, instanceId, originalStartText, type Span } from '../api.ts'
 import { type calendarEvents, changeEvent } from '../events.ts'
@@ -10,6 +10,7 @@ import { placementOf } from '../instance-rows.ts'
 import { originalStartOf, spanOf } from '../instances/times.ts'
 import { searchTextOf } from '../search-text.ts'
 import { type CalendarRow, type EventRow, eventStore, type InstanceRow, type Placement, placeEvent } from '../store.ts'
+import { saveUnreadable } from '../unreadable.ts'
 import type { InstanceBuffer } from './instance-buffer.ts'
 
 export interface StepDeps {
@@ -35,12 +36,18 @@ export interface Changes {
   entered: readonly RemoteEvent[]
   complete: readonly string[]
   removed: readonly string[]
+  unreadable?: readonly UnreadableEvent[] | undefined
 }
 
 export interface EventCounts {
   added: number
   updated: number
   deleted: number
+}
+
+/** `unreadable`: those that were not known. */
+export interface Applied extends EventCounts {
+  unreadable: UnreadableEvent[]
 }
 
 type Change = { type: keyof typeof calendarEvents; row: EventRow; content: RemoteEvent }
@@ -54,8 +61,8 @@ export async function applyChanges(
   { events, ids }: StepDeps,
   tx: Tx,
   { calendar, provider, window, nowMs, isAnnounced, source, later }: StepContext,
-  { found, entered, complete, removed }: Changes,
-): Promise<EventCounts> {
+  { found, entered, complete, removed, unreadable = [] }: Changes,
+): Promise<Applied> {
   const store = eventStore(tx, calendar.id)
   const listed = [...found, ...entered].filter(
     ({ eventId, recurringEventId }) => isIndexable(eventId) && isIndexable(recurringEventId ?? ''),
@@ -96,11 +103,18 @@ export async function applyChanges(
   await insertRows(tx, 'calendarEvents', [...added.values()])
   await insertManyRows(tx, 'calendarInstances', addedInstances)
   if (isAnnounced) await events.record(tx, changes.map(eventOf))
+  const read = [...listed.map(({ eventId }) => eventId), ...complete, ...removed]
+  const notRead = unreadable.filter(({ eventId }) => isIndexable(eventId))
+  await store.keep(
+    notRead.map(({ eventId }) => eventId),
+    calendar.round,
+  )
   const countOf = (type: Change['type']) => changes.filter((change) => change.type === type).length
   return {
     added: countOf('calendar.event.created'),
     updated: countOf('calendar.event.updated'),
     deleted: countOf('calendar.event.deleted'),
+    unreadable: await saveUnreadable(tx, calendar, { read, unreadable: notRead }, nowMs),
   }
 
   async function exceptionsOf(masterId: string): Promise<EventRow[]> {

@@ -116,7 +116,9 @@ describe('events of Google', () => {
 
   it('hostile and incomplete items', () => {
     expect(mappedItem({}, context)).toBeUndefined()
-    expect(mappedItem({ ...single, start: { dateTime: 'yesterday' } }, context)).toBeUndefined()
+    expect(mappedItem({ ...single, start: { dateTime: 'yesterday' } }, context)).toEqual({
+      unreadable: { eventId: single.id, reason: 'It has no start that can be read.' },
+    })
     const event = mappedItem(
       {
         ...{ id: 'e', start: { date: '2026-01-01' }, summary: 'a\0b\ud800', description: 'x'.repeat(10_000) },

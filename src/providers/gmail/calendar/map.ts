@@ -1,6 +1,9 @@
+import { dayInBrokenTime } from '../../../lib/calendar/broken-time.ts'
+import { unreadLines } from '../../../lib/calendar/recurrence-lines.ts'
 import { UTC, zoneOf } from '../../../lib/calendar/zone.ts'
 import { parseTime } from '../../../lib/time.ts'
 import {
+  assumedEnd,
   boundedCalendar,
   boundedEvent,
   type CalendarRole,
@@ -8,6 +11,7 @@ import {
   type RemoteAttendee,
   type RemoteCalendar,
   type RemoteEvent,
+  type UnreadableEvent,
   zonedTime,
 } from '../../contract/index.ts'
 import { type Json, list, object, text, time, wholeNumber } from '../../rest/index.ts'
@@ -53,12 +57,15 @@ function roleOf(accessRole: string): CalendarRole {
   return accessRole.startsWith('writer') ? 'writer' : 'reader'
 }
 
-export type MappedItem = { event: RemoteEvent; removed?: undefined } | { removed: string; event?: undefined }
+export interface MappedItem {
+  event?: RemoteEvent
+  /** The id of an event that no longer exists. */
+  removed?: string
+  /** What could not be read of the event, or why there is none. */
+  unreadable?: UnreadableEvent
+}
 
-/**
- * Maps an event. A cancelled instance of a series is an event, any other cancelled event is removed. Undefined for what cannot be
- * read, such as an event without a start.
- */
+/** Maps an event. A cancelled instance of a series is an event, any other cancelled event is removed. Undefined without an id. */
 export function mappedItem(item: Json, context: PageContext): MappedItem | undefined {
   const eventId = text(item.id)
   if (eventId === undefined || eventId === '') return undefined
@@ -67,34 +74,41 @@ export function mappedItem(item: Json, context: PageContext): MappedItem | undef
   const originalStart = eventTime(item.originalStartTime, context) ?? null
   if (isCancelled && (recurringEventId === null || originalStart === null)) return { removed: eventId }
   // Of a cancelled instance Google guarantees the ids and the original start only.
-  const start = eventTime(item.start, context) ?? (isCancelled ? originalStart : null)
-  if (start === null) return undefined
+  const known = eventTime(item.start, context) ?? (isCancelled ? originalStart : undefined)
+  const start = known ?? dayOfBroken(item.start) ?? originalStart
+  if (start === null) return { unreadable: { eventId, reason: 'It has no start that can be read.' } }
   const attendees = list(item.attendees).map((one) => attendeeOf(object(one)))
-  return {
-    event: boundedEvent({
-      eventId,
-      iCalUid: text(item.iCalUID) ?? '',
-      etag: text(item.etag) ?? null,
-      status: isCancelled ? 'cancelled' : item.status === 'tentative' ? 'tentative' : 'confirmed',
-      summary: text(item.summary) ?? '',
-      description: text(item.description) ?? '',
-      location: text(item.location) ?? '',
-      start,
-      end: eventTime(item.end, context) ?? start,
-      recurrence: list(item.recurrence).flatMap((line) => text(line) ?? []),
-      recurringEventId,
-      originalStart: recurringEventId === null ? null : originalStart,
-      busy: item.transparency !== 'transparent',
-      visibility: visibilityOf(item.visibility),
-      organizer: organizerOf(object(item.organizer), attendees),
-      attendees,
-      conference: conferenceOf(item),
-      reminders: remindersOf(object(item.reminders), context),
-      htmlLink: text(item.htmlLink) ?? null,
-      createdAt: time(item.created) ?? null,
-      updatedAt: time(item.updated) ?? null,
-    }),
-  }
+  const event = boundedEvent({
+    eventId,
+    iCalUid: text(item.iCalUID) ?? '',
+    etag: text(item.etag) ?? null,
+    status: isCancelled ? 'cancelled' : item.status === 'tentative' ? 'tentative' : 'confirmed',
+    summary: text(item.summary) ?? '',
+    description: text(item.description) ?? '',
+    location: text(item.location) ?? '',
+    start,
+    end: eventTime(item.end, context) ?? assumedEnd(start),
+    recurrence: list(item.recurrence).flatMap((line) => text(line) ?? []),
+    recurringEventId,
+    originalStart: recurringEventId === null ? null : originalStart,
+    busy: item.transparency !== 'transparent',
+    visibility: visibilityOf(item.visibility),
+    organizer: organizerOf(object(item.organizer), attendees),
+    attendees,
+    conference: conferenceOf(item),
+    reminders: remindersOf(object(item.reminders), context),
+    htmlLink: text(item.htmlLink) ?? null,
+    createdAt: time(item.created) ?? null,
+    updatedAt: time(item.updated) ?? null,
+  })
+  const notes = [
+    ...(known === undefined ? ['Its start cannot be read: the whole day, or its original start, counts.'] : []),
+    ...(isCancelled || eventTime(item.end, context) !== undefined
+      ? []
+      : ['Its end cannot be read: a day or an hour counts.']),
+    ...unreadLines(event.recurrence),
+  ]
+  return { event, ...(notes.length > 0 && { unreadable: { eventId, reason: notes.join(' ') } }) }
 }
 
 /** The offset of Google's times is that of the calendar, not that of the event's own zone. */
@@ -106,6 +120,12 @@ function eventTime(value: unknown, context: PageContext): EventTime | undefined 
   if (ms === undefined) return undefined
   const zone = zoneOf(text(timeZone) ?? '') ?? zoneOf(context.timeZone ?? '') ?? UTC
   return zonedTime(ms, zone)
+}
+
+function dayOfBroken(value: unknown): EventTime | undefined {
+  const { date, dateTime } = object(value)
+  const day = dayInBrokenTime(text(date) ?? text(dateTime) ?? '')
+  return day === undefined ? undefined : { date: day }
 }
 
 function visibilityOf(value: unknown): RemoteEvent['visibility'] {

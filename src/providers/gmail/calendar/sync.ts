@@ -1,7 +1,13 @@
 import { type Static, Type } from 'typebox'
 import type { Clock } from '../../../lib/clock.ts'
 import { rethrowProgrammingError } from '../../../lib/programming-errors.ts'
-import { type EventStep, type EventSyncRequest, ProviderError, type RemoteEvent } from '../../contract/index.ts'
+import {
+  type EventStep,
+  type EventSyncRequest,
+  ProviderError,
+  type RemoteEvent,
+  type UnreadableEvent,
+} from '../../contract/index.ts'
 import { parser, type RestMailbox } from '../../rest/index.ts'
 import { type EventPage, eventPage } from './client.ts'
 import { mappedItem } from './map.ts'
@@ -61,10 +67,10 @@ export async function* syncEvents(
       const { next } = result
       if (next === undefined && result.syncToken === undefined) throw incomplete(LISTING)
       const cursor = next === undefined ? { from, token: result.syncToken } : { from, listing: { page: next, since } }
-      const { found, removed } = itemsOf(result)
+      const { found, removed, unreadable } = itemsOf(result)
       const isNew = ({ createdAt }: RemoteEvent) => since === null || (createdAt ?? 0) > since - CLOCK_MS
       const entered = found.filter((event) => !isNew(event))
-      yield { found: found.filter(isNew), entered, complete: [], removed, cursor: JSON.stringify(cursor) }
+      yield { found: found.filter(isNew), entered, complete: [], removed, unreadable, cursor: JSON.stringify(cursor) }
       if (next === undefined) return
       pageToken = next
     }
@@ -81,20 +87,26 @@ export async function* syncEvents(
       const { next, syncToken } = result
       if (next === undefined && syncToken === undefined) throw incomplete(READING)
       const cursor: Cursor = next === undefined ? { from, token: syncToken ?? token } : { from, token, changes: next }
-      const { found, removed } = itemsOf(result)
-      const isEmpty = found.length + removed.length === 0 && cursor.token === token && pageToken === next
-      if (!isEmpty) yield { found, entered: [], complete: [], removed, cursor: JSON.stringify(cursor) }
+      const { found, removed, unreadable } = itemsOf(result)
+      const isEmpty =
+        found.length + removed.length + unreadable.length === 0 && cursor.token === token && pageToken === next
+      if (!isEmpty) yield { found, entered: [], complete: [], removed, unreadable, cursor: JSON.stringify(cursor) }
       if (next === undefined) return cursor
       pageToken = next
     }
   }
 }
 
-export function itemsOf({ items, context }: EventPage): { found: RemoteEvent[]; removed: string[] } {
+export function itemsOf({ items, context }: EventPage): {
+  found: RemoteEvent[]
+  removed: string[]
+  unreadable: UnreadableEvent[]
+} {
   const mapped = items.map((item) => mappedItem(item, context))
   return {
     found: mapped.flatMap((one) => one?.event ?? []),
     removed: mapped.flatMap((one) => one?.removed ?? []),
+    unreadable: mapped.flatMap((one) => one?.unreadable ?? []),
   }
 }
 

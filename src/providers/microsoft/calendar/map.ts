@@ -1,13 +1,17 @@
+import { dayInBrokenTime } from '../../../lib/calendar/broken-time.ts'
 import { DAY_MS, formatDay, parseLocal } from '../../../lib/calendar/days.ts'
+import { unreadLines } from '../../../lib/calendar/recurrence-lines.ts'
 import { UTC, type Zone, zoneOf } from '../../../lib/calendar/zone.ts'
 import { ianaZone } from '../../../lib/calendar/zone-names.ts'
 import {
+  assumedEnd,
   boundedCalendar,
   boundedEvent,
   type EventTime,
   type RemoteAttendee,
   type RemoteCalendar,
   type RemoteEvent,
+  type UnreadableEvent,
   zonedTime,
 } from '../../contract/index.ts'
 import { htmlToText } from '../../mime/index.ts'
@@ -75,7 +79,7 @@ export function remoteEvent(item: Json, { email, master }: { email: string; mast
   const eventId = text(item.id)
   const type = typeOf(item)
   const series = seriesStart(master ?? item)
-  const start = eventTime(item.start, item, zoneOfStart(item))
+  const start = eventTime(item.start, item, zoneOfStart(item)) ?? dayOfBroken(item.start)
   if (eventId === undefined || eventId === '' || start === undefined) return undefined
   const recurringEventId = text(item.seriesMasterId) || text(master?.id) || null
   const isInstance = recurringEventId !== null && type !== 'seriesMaster'
@@ -90,7 +94,7 @@ export function remoteEvent(item: Json, { email, master }: { email: string; mast
     description: descriptionOf(item),
     location: text(object(item.location).displayName) ?? '',
     start,
-    end: eventTime(item.end, item, zoneNamed(item.originalEndTimeZone) ?? zoneOfStart(item)) ?? start,
+    end: eventTime(item.end, item, zoneNamed(item.originalEndTimeZone) ?? zoneOfStart(item)) ?? assumedEnd(start),
     recurrence: type === 'seriesMaster' && series !== undefined ? recurrenceLines(object(item.recurrence), series) : [],
     recurringEventId: isInstance ? recurringEventId : null,
     originalStart: isInstance ? (originalStart(item, series) ?? start) : null,
@@ -105,6 +109,21 @@ export function remoteEvent(item: Json, { email, master }: { email: string; mast
     createdAt: time(item.createdDateTime) ?? null,
     updatedAt: time(item.lastModifiedDateTime) ?? null,
   })
+}
+
+/** What `remoteEvent` could not read of an item. Undefined: nothing, or nothing that can be named. */
+export function unreadableIn(item: Json, event: RemoteEvent | undefined): UnreadableEvent | undefined {
+  const eventId = text(item.id)
+  if (eventId === undefined || eventId === '') return undefined
+  if (event === undefined) return { eventId, reason: 'It has no start that can be read.' }
+  const isSingle = typeOf(item) === 'seriesMaster' && event.recurrence.length === 0
+  const notes = [
+    ...(instantOf(item.start) === undefined ? ['Its start cannot be read: the whole day counts.'] : []),
+    ...(instantOf(item.end) === undefined ? ['Its end cannot be read: a day or an hour counts.'] : []),
+    ...(isSingle ? ['Its recurrence cannot be read: the first instance counts.'] : []),
+    ...unreadLines(event.recurrence),
+  ]
+  return notes.length === 0 ? undefined : { eventId, reason: notes.join(' ') }
 }
 
 /** The cancelled instances of a master, newest first. They have nothing but their original start. */
@@ -149,6 +168,11 @@ function eventTime(value: unknown, item: Json, zone: Zone): EventTime | undefine
   if (item.isAllDay !== true) return zonedTime(ms, zone)
   // UTC is what programs name that do not care: it is no place.
   return { date: formatDay(dateOf(ms, zone)), ...(zone !== UTC && { timeZone: zone.name }) }
+}
+
+function dayOfBroken(value: unknown): EventTime | undefined {
+  const date = dayInBrokenTime(text(object(value).dateTime) ?? '')
+  return date === undefined ? undefined : { date }
 }
 
 /** All-day events begin at midnight in UTC, or in the zone of the event. */

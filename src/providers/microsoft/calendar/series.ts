@@ -1,8 +1,8 @@
-import { ProviderError, type RemoteEvent } from '../../contract/index.ts'
+import { ProviderError, type RemoteEvent, type UnreadableEvent } from '../../contract/index.ts'
 import { type Json, list, object, text } from '../../rest/index.ts'
 import { bodyOf, type Graph, SYNC_LIMITS, segment } from '../client.ts'
 import { AS_TEXT } from '../map.ts'
-import { cancelledInstances, EVENT_FIELDS, remoteEvent, typeOf } from './map.ts'
+import { cancelledInstances, EVENT_FIELDS, remoteEvent, typeOf, unreadableIn } from './map.ts'
 
 /** Of one series. The oldest cancelled instances of one with more are left out. */
 const MAX_EXCEPTIONS = 1000
@@ -14,6 +14,8 @@ export interface CalendarContext {
   email: string
   doing: string
   signal: AbortSignal
+  /** Called with what could not be read. */
+  report?(event: UnreadableEvent): void
 }
 
 /** A single event, or a series with all of its exceptions. */
@@ -50,7 +52,7 @@ export async function readSeries(context: CalendarContext, ids: readonly string[
     const result = results.get(item)
     if (result instanceof ProviderError && result.kind === 'not_found') continue
     const master = bodyOf(result)
-    const unit = unitOf(master, await allExceptions(context, master), context.email)
+    const unit = unitOf(master, await allExceptions(context, master), context)
     if (unit !== undefined) units.push(unit)
   }
   return units
@@ -67,11 +69,19 @@ async function allExceptions({ graph, doing, signal }: CalendarContext, master: 
   return all.slice(0, MAX_EXCEPTIONS)
 }
 
-function unitOf(master: Json, exceptions: readonly Json[], email: string): Unit | undefined {
-  const event = remoteEvent(master, { email })
+function unitOf(master: Json, exceptions: readonly Json[], context: CalendarContext): Unit | undefined {
+  const event = mapped(master, context)
   if (event === undefined) return undefined
-  const changed = exceptions.flatMap((item) => remoteEvent(item, { email, master }) ?? [])
+  const changed = exceptions.flatMap((item) => mapped(item, context, master) ?? [])
   return { event, exceptions: [...changed, ...cancelledInstances(master, event)].slice(0, MAX_EXCEPTIONS) }
+}
+
+/** Maps an item, and reports what could not be read. */
+export function mapped(item: Json, { email, report }: CalendarContext, master?: Json): RemoteEvent | undefined {
+  const event = remoteEvent(item, master === undefined ? { email } : { email, master })
+  const unreadable = unreadableIn(item, event)
+  if (unreadable !== undefined) report?.(unreadable)
+  return event
 }
 
 /**
@@ -82,7 +92,7 @@ export async function readLeft(
   context: CalendarContext,
   ids: readonly string[],
 ): Promise<{ units: Unit[]; removed: string[] }> {
-  const { graph, calendarId, email, doing, signal } = context
+  const { graph, calendarId, doing, signal } = context
   const events = ids.map((id) => ({
     ...{ id, path: eventPath(calendarId, id), prefer: [AS_TEXT], query: { $select: EVENT_FIELDS } },
   }))
@@ -100,7 +110,7 @@ export async function readLeft(
     context,
     there.filter(isMaster).flatMap(({ id }) => text(id) ?? []),
   )
-  const singles = there.filter((item) => !isMaster(item)).flatMap((item) => remoteEvent(item, { email }) ?? [])
+  const singles = there.filter((item) => !isMaster(item)).flatMap((item) => mapped(item, context) ?? [])
   const units = [...singles.map((event) => ({ event, exceptions: [] })), ...series]
   const left = new Set(units.map(({ event }) => event.eventId))
   return { units, removed: ids.filter((id) => !left.has(id)) }

@@ -1,11 +1,11 @@
 import { DAY_MS } from '../../../lib/calendar/days.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import type { EventStep, EventSyncRequest, RemoteEvent } from '../../contract/index.ts'
+import type { EventStep, EventSyncRequest, RemoteEvent, UnreadableEvent } from '../../contract/index.ts'
 import { type Json, text } from '../../rest/index.ts'
 import type { Graph } from '../client.ts'
 import { type Cursor, deltaRound, firstRequest, readCursor } from './delta.ts'
 import { remoteEvent, typeOf } from './map.ts'
-import { type CalendarContext, readLeft, readSeries, type Unit } from './series.ts'
+import { type CalendarContext, mapped, readLeft, readSeries, type Unit } from './series.ts'
 
 /** How much later than the window a round of changes ends. It is renewed when the window has moved that far. */
 const AHEAD_MS = 92 * DAY_MS
@@ -38,11 +38,13 @@ export async function* syncEvents(
     const context: CalendarContext = { graph, email, calendarId, doing, signal }
     let cursor = start
     for await (const { items, next, isLast } of deltaRound(graph, calendarId, { next: start.next, doing, signal })) {
-      const { units, removed } = await changesOf(context, items)
+      const unreadable: UnreadableEvent[] = []
+      const report = (event: UnreadableEvent) => unreadable.push(event)
+      const { units, removed } = await changesOf({ ...context, report }, items)
       const after: Cursor = { ...rest, next, atMs: clock.now(), ...(!isLast && listing && { listing }) }
       const isOld = after.atMs - start.atMs > RENEW_MS
       if (items.length > 0 || !isLast || listing !== undefined || isOld) {
-        yield* stepsOf(units, removed, { since: listing?.since ?? null, before: cursor, after })
+        yield* stepsOf({ units, removed, unreadable }, { since: listing?.since ?? null, before: cursor, after })
         cursor = after
       }
     }
@@ -69,7 +71,7 @@ async function changesOf(context: CalendarContext, items: readonly Json[]) {
       const exception = type === 'exception' ? remoteEvent(item, context) : undefined
       if (exception !== undefined) orphans.push(exception)
     } else {
-      const event = remoteEvent(item, context)
+      const event = mapped(item, context)
       if (event !== undefined) singles.set(id, { event, exceptions: [] })
     }
   }
@@ -91,8 +93,7 @@ function asUnit(event: RemoteEvent): Unit {
 
 /** All steps but the last carry the cursor from before the page. A series is not split. */
 function* stepsOf(
-  units: readonly Unit[],
-  removed: string[],
+  { units, removed, unreadable }: { units: readonly Unit[]; removed: string[]; unreadable: UnreadableEvent[] },
   { since, before, after }: { since: number | null; before: Cursor; after: Cursor },
 ): Generator<EventStep> {
   let step: Omit<EventStep, 'cursor'> = { found: [], entered: [], complete: [], removed }
@@ -108,5 +109,6 @@ function* stepsOf(
     if (event.recurrence.length > 0) step.complete.push(event.eventId)
     size += 1 + exceptions.length
   }
-  yield { ...step, cursor: JSON.stringify(after) }
+  // Last, because what a step finds counts as read.
+  yield { ...step, unreadable, cursor: JSON.stringify(after) }
 }

@@ -549,6 +549,13 @@ export type Calendar = {
   accessRole: "freeBusyReader" | "reader" | "writer" | "owner"
   primary: boolean
   selected: boolean
+  unreadable: {
+    count: number
+    events: ({
+      providerEventId: string
+      reason: string
+    })[]
+  }
   createdAt: string
   updatedAt: string
 }

@@ -1,9 +1,9 @@
-import { Anchor, Button, ColorSwatch, Group, Text } from '@mantine/core'
+import { Alert, Anchor, Button, Code, ColorSwatch, Group, List, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Account, Calendar, CalendarEvent } from '../../api/types.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
-import { IconCalendar, IconChevronLeft } from '../../parts/icons.tsx'
+import { IconCalendar, IconChevronLeft, IconTriangleAlert } from '../../parts/icons.tsx'
 import { Time } from '../../parts/time.tsx'
 
 const ROLES: Record<Calendar['accessRole'], string> = {
@@ -22,13 +22,18 @@ export function Calendars({ account }: { account: Account }) {
   const columns: readonly Column<Calendar>[] = [
     {
       header: 'Calendar',
-      render: ({ summary, backgroundColor, primary }) => (
+      render: ({ summary, backgroundColor, primary, unreadable }) => (
         <Group gap={8} wrap="nowrap">
           <ColorSwatch color={backgroundColor ?? 'var(--portal-quiet)'} size={12} withShadow={false} />
           <span className="wrap">{summary || '(no name)'}</span>
           {primary && (
             <Text span size="xs" c="dimmed">
               main
+            </Text>
+          )}
+          {unreadable.count > 0 && (
+            <Text span size="xs" c="orange">
+              {eventsText(unreadable.count)} not readable
             </Text>
           )}
         </Group>
@@ -65,6 +70,32 @@ const dayFormat = new Intl.DateTimeFormat(undefined, {
   timeZone: 'UTC',
 })
 
+function eventsText(count: number): string {
+  return count === 1 ? '1 event' : `${count} events`
+}
+
+/** What sync could not read of a calendar. */
+function Unreadable({ count, events }: Calendar['unreadable']) {
+  return (
+    <Alert
+      mb="md"
+      color="orange"
+      icon={<IconTriangleAlert />}
+      title={`${eventsText(count)} cannot be read as ${count === 1 ? 'it is' : 'they are'}`}
+    >
+      <Text size="sm">They are busy where their hours are known. Their owner can mend them in the calendar.</Text>
+      <List size="sm" mt="xs">
+        {events.map(({ providerEventId, reason }) => (
+          <List.Item key={providerEventId} className="wrap">
+            {reason} <Code>{providerEventId}</Code>
+          </List.Item>
+        ))}
+        {count > events.length && <List.Item>And {count - events.length} more. The log names them.</List.Item>}
+      </List>
+    </Alert>
+  )
+}
+
 function Events({ path, calendar, onBack }: { path: string; calendar: Calendar; onBack(): void }) {
   const [from] = useState(() => new Date().toISOString())
   const columns: readonly Column<CalendarEvent>[] = [
@@ -85,6 +116,7 @@ function Events({ path, calendar, onBack }: { path: string; calendar: Calendar; 
         </Button>
         <Text fw={600}>{calendar.summary}: the next 60 days</Text>
       </Group>
+      {calendar.unreadable.count > 0 && <Unreadable {...calendar.unreadable} />}
       <DataTable
         caption="Events"
         path={`${path}/${encodeURIComponent(calendar.id)}/events`}

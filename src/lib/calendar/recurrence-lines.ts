@@ -1,0 +1,32 @@
+import { parseContentLine } from './content-line.ts'
+import { parseDay, parseLocal } from './days.ts'
+import { readRule } from './rule.ts'
+
+/** What of the recurrence lines of a series makes no sense, in sentences. The rest of them counts. */
+export function unreadLines(lines: readonly string[]): string[] {
+  return lines.flatMap((text) => {
+    const { name, value = '' } = parseContentLine(text) ?? {}
+    if (name === 'RRULE' || name === 'EXRULE') {
+      return readRule(value).isWhole ? [] : [`${quoted(name, value)} has parts that make no sense.`]
+    }
+    if (name === 'RDATE' || name === 'EXDATE') {
+      return value.split(',').every(isDate) ? [] : [`${quoted(name, value)} has values that are no times.`]
+    }
+    return [`${quoted('The line', text)} is no recurrence.`]
+  })
+}
+
+/** Characters of a value that are shown to the operator. */
+const MAX_QUOTED = 40
+
+/** A property as a sentence names it. */
+export function quoted(name: string, value: string): string {
+  const text = [...value.slice(0, MAX_QUOTED + 1)]
+  return `${name} "${text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED).join('')}…` : value}"`
+}
+
+/** A date, a time, or a period. */
+function isDate(value: string): boolean {
+  const start = value.trim().split('/', 1)[0] ?? ''
+  return parseDay(start) !== undefined || parseLocal(start.replace(/z$/i, '')) !== undefined
+}

@@ -1,0 +1,14 @@
+const MAX_NOTES = 3
+
+/** What of an object could not be read. */
+export class Notes {
+  readonly #sentences = new Set<string>()
+
+  add(sentence: string): void {
+    if (this.#sentences.size < MAX_NOTES) this.#sentences.add(sentence)
+  }
+
+  get text(): string | null {
+    return this.#sentences.size === 0 ? null : [...this.#sentences].join(' ')
+  }
+}
