@@ -122,6 +122,12 @@ export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
     accountId,
     put,
     drop,
+    /** An instance of a series that is not in the calendar. It goes with the id of its series, as in a CalDAV object. */
+    putInstanceOf(masterId: string): void {
+      const eventId = `${masterId}#instance`
+      put(eventId)
+      state.set(eventId, { ...eventOf(eventId), recurringEventId: masterId, originalStart: at('09:00') })
+    },
     /** From now on, the event cannot be read. */
     spoil(eventId: string, reason: string): void {
       broken.set(eventId, reason)

@@ -71,7 +71,8 @@ export async function applyChanges(
   const known = await store.byProviderIds([
     ...new Set([...listed.flatMap((event) => [event.eventId, event.recurringEventId ?? []].flat()), ...removed]),
   ])
-  const masters = [...new Set(listed.map(({ eventId, recurringEventId }) => recurringEventId ?? eventId))]
+  const named = listed.map(({ eventId, recurringEventId }) => recurringEventId ?? eventId)
+  const masters = [...new Set([...named, ...removed])]
   /** Of these, the ones without exceptions need no statement each. */
   const mayHaveExceptions = await store.mastersWithExceptions(masters)
   const hasNone = new Set(masters.filter((id) => !mayHaveExceptions.has(id)))
@@ -213,7 +214,12 @@ export async function applyChanges(
   /** A master takes its exceptions with it; its event speaks for them. */
   async function remove(providerId: string): Promise<void> {
     const row = known.get(providerId) ?? (await store.find(providerId))
-    if (row === undefined || row.providerId !== providerId) return
+    if (row === undefined) {
+      // An invitation to some instances of a series: there is no master.
+      for (const orphan of await exceptionsOf(providerId)) await remove(orphan.providerId)
+      return
+    }
+    if (row.providerId !== providerId) return
     ensureNotStale(row.apiChange)
     known.delete(providerId)
     const exceptions = row.isSeries === 1 ? await exceptionsOf(providerId) : []
