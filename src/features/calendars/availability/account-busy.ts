@@ -1,3 +1,4 @@
+import type { Bus } from '../../../infra/bus/index.ts'
 import type { Db } from '../../../infra/db/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import {
@@ -13,10 +14,12 @@ import { storedRange } from '../calendar-row.ts'
 import { readLiveRange } from '../reading/live-range.ts'
 import type { CalendarRow } from '../store.ts'
 import type { Known } from './api.ts'
+import { calendarRefreshing } from './refreshing.ts'
 import { storedBusy } from './stored-busy.ts'
 
 export interface AccountBusyDeps {
   db: Db
+  bus: Pick<Bus, 'publish'>
   clock: Clock
   accounts: Pick<Accounts, 'access'>
   calendars(provider: ProviderName): CalendarProvider
@@ -42,7 +45,8 @@ type Unknown = Extract<Known, { reason: unknown }>
 type Live = TimeRange[] | Unknown
 
 /** Reads when an account, or somebody whom its user may see, is busy. Throws `ProviderError`. */
-export function accountBusy({ db, clock, accounts, calendars }: AccountBusyDeps) {
+export function accountBusy({ db, bus, clock, accounts, calendars }: AccountBusyDeps) {
+  const refresh = calendarRefreshing({ bus, clock })
   return {
     /** Of calendars of one account, together. */
     async ofCalendars(account: Account, rows: readonly CalendarRow[], asked: Asked): Promise<Known> {
@@ -63,6 +67,7 @@ export function accountBusy({ db, clock, accounts, calendars }: AccountBusyDeps)
         if ('reason' in found) return found
         busy.push(...found)
       }
+      refresh(account.id, syncedAt)
       return { busy: mergeRanges(busy), source: live.length === 0 ? 'stored' : 'provider', syncedAt }
     },
 

@@ -12,6 +12,7 @@ import {
   startMicrosoft,
 } from '../../../../test/servers/microsoft.ts'
 import { openSqlite } from '../../../infra/db/index.ts'
+import { systemClock } from '../../../lib/clock.ts'
 import { calendarSubscriptionStore } from './store.ts'
 
 const PUBLIC_URL = 'https://posthorn.test/base'
@@ -43,10 +44,10 @@ describeOneDatabase('push for calendars', 'sqlite', (open) => {
     await Promise.all([google?.close(), microsoft?.close()])
   })
 
-  async function start(publicUrl = PUBLIC_URL): Promise<void> {
+  async function start(publicUrl = PUBLIC_URL, clock = systemClock): Promise<void> {
     const environment = { ...google.settings, ...microsoft.settings, PUBLIC_URL: publicUrl }
     place = await open.place()
-    service = await startService({ place, environment })
+    service = await startService({ place, environment, clock })
     owner = api(service.url, service.key)
     google.calendars.channels.route(publicUrl, service.url)
     microsoft.subscriptions.route(publicUrl, service.url)
@@ -88,6 +89,33 @@ describeOneDatabase('push for calendars', 'sqlite', (open) => {
       )
     })
   }
+
+  it('reads calendars whose notification was lost when somebody looks at old busy times', async () => {
+    let laterMs = 0
+    const clock = {
+      ...systemClock,
+      now: () => systemClock.now() + laterMs,
+      monotonic: () => systemClock.monotonic() + laterMs,
+    }
+    await start(PUBLIC_URL, clock)
+    const id = await connect('gmail')
+    await watched(ADA)
+    await quiet()
+    google.calendars.channels.route(PUBLIC_URL, 'http://127.0.0.1:9')
+    google.calendars.put(ADA, ADA, meeting('Planning'))
+    const look = async () => {
+      const startTime = new Date(clock.now()).toISOString()
+      const endTime = new Date(clock.now() + 3_600_000).toISOString()
+      expect((await owner.post(`/accounts/${id}/availability`, { startTime, endTime })).status).toBe(200)
+    }
+    const before = reads(ADA)
+    await look()
+    await quiet()
+    expect(reads(ADA)).toBe(before)
+    laterMs = 61_000
+    await look()
+    await announced(id, 'created')
+  })
 
   it('announces a change at Google at once, and reads only the calendar that changed', async () => {
     google.calendars.add(ADA, { id: TEAM })

@@ -18,6 +18,7 @@ import {
   readSyncHint,
   SYNC_TOPIC,
 } from '../../accounts/index.ts'
+import { CALENDAR_REFRESH_TOPIC } from '../availability/refreshing.ts'
 import { CALENDAR_CHANGES_TOPIC } from '../push/notifications.ts'
 import { type CalendarSubscription, calendarSubscriptionStore } from '../push/store.ts'
 import { type CalendarSubscriptionsDeps, calendarSubscriptions } from '../push/subscriptions.ts'
@@ -219,6 +220,15 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
     }
   }
 
+  /** All calendars are read, also those that nobody notified, unless they were just now. */
+  function onRefresh(accountId: string | undefined): void {
+    if (accountId === undefined || !scheduler.has(accountId)) return
+    const read = reads.get(accountId)
+    if (read === undefined || clock.monotonic() - read.allAt < pollMs) return
+    reads.set(accountId, { ...read, allAt: Number.NEGATIVE_INFINITY })
+    scheduler.request(accountId)
+  }
+
   function sweep(): void {
     if (stopped) return
     sweeping ??= runNotified()
@@ -248,6 +258,7 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
       ownership.onRound(sweep)
       const unsubscribes = [
         bus.subscribe(SYNC_TOPIC, onSyncHint),
+        bus.subscribe(CALENDAR_REFRESH_TOPIC, onRefresh),
         bus.subscribe(CALENDAR_CHANGES_TOPIC, (accountId) => {
           if (accountId === undefined) sweep()
           else scheduler.request(accountId)
