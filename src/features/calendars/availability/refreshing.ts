@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Bus } from '../../../infra/bus/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 
-/** Bus topic: somebody looked at old busy times of this account. */
+/** Bus topic: old busy times of this account were shown. */
 export const CALENDAR_REFRESH_TOPIC = 'calendars.refresh'
 
 /** Stored busy times that are older are shown, and read again in the background. */

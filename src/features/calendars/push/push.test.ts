@@ -90,7 +90,7 @@ describeOneDatabase('push for calendars', 'sqlite', (open) => {
     })
   }
 
-  it('reads calendars whose notification was lost when somebody looks at old busy times', async () => {
+  it('reads calendars whose notification was lost when their old busy times are asked for', async () => {
     let laterMs = 0
     const clock = {
       ...systemClock,
