@@ -50,7 +50,7 @@ export async function readSeries(context: CalendarContext, ids: readonly string[
     const result = results.get(item)
     if (result instanceof ProviderError && result.kind === 'not_found') continue
     const master = bodyOf(result)
-    const unit = unitOf(master, await allExceptions(context, master), context.email)
+    const unit = unitOf(master, await allExceptions(context, master), context)
     if (unit !== undefined) units.push(unit)
   }
   return units
@@ -67,11 +67,16 @@ async function allExceptions({ graph, doing, signal }: CalendarContext, master: 
   return all.slice(0, MAX_EXCEPTIONS)
 }
 
-function unitOf(master: Json, exceptions: readonly Json[], email: string): Unit | undefined {
-  const event = remoteEvent(master, { email })
+/** A single event, or a master with the exceptions that Graph returned beside it. */
+export function unitOf(
+  item: Json,
+  exceptions: readonly Json[],
+  { email }: Pick<CalendarContext, 'email'>,
+): Unit | undefined {
+  const event = remoteEvent(item, { email })
   if (event === undefined) return undefined
-  const changed = exceptions.flatMap((item) => remoteEvent(item, { email, master }) ?? [])
-  return { event, exceptions: [...changed, ...cancelledInstances(master, event)].slice(0, MAX_EXCEPTIONS) }
+  const changed = exceptions.flatMap((one) => remoteEvent(one, { email, master: item }) ?? [])
+  return { event, exceptions: [...changed, ...cancelledInstances(item, event)].slice(0, MAX_EXCEPTIONS) }
 }
 
 /**

@@ -1,0 +1,40 @@
+import { googleEvent, graphEvent, icsOf, type OddEvent, odd } from './odd-event.ts'
+
+const HOUR = { dateTime: '2027-06-04T09:00:00+02:00', timeZone: 'Europe/Berlin' }
+const GRAPH_HOUR = { dateTime: '2027-06-04T07:00:00.0000000', timeZone: 'UTC' }
+
+/** Whose start is this. */
+function start(name: string, { ics, google, graph }: { ics?: string; google?: unknown; graph?: unknown }): OddEvent {
+  return odd(name, [], {
+    ...(ics !== undefined && { ics: icsOf([ics, 'DURATION:PT1H'].filter((line) => line !== '')) }),
+    ...(google !== undefined && { google: [googleEvent({ start: google, end: HOUR })] }),
+    ...(graph !== undefined && { graph: graphEvent({ start: graph, end: GRAPH_HOUR }) }),
+  })
+}
+
+/** Events that cannot be read. No mapping returns an event for them. */
+export const UNREADABLE: readonly OddEvent[] = [
+  start('no start', { ics: '', google: null, graph: null }),
+  start('an empty start', { ics: 'DTSTART:', google: {}, graph: {} }),
+  start('an empty date', {
+    ics: 'DTSTART;VALUE=DATE:',
+    google: { date: '' },
+    graph: { dateTime: '', timeZone: 'UTC' },
+  }),
+  start('words', {
+    ics: 'DTSTART:tomorrow',
+    google: { dateTime: 'tomorrow' },
+    graph: { dateTime: 'tomorrow', timeZone: 'UTC' },
+  }),
+  start('a time that does not exist', {
+    ics: 'DTSTART:20270604T250000Z',
+    google: { dateTime: '2027-06-04T25:00:00Z' },
+    graph: { dateTime: '2027-06-04T25:00:00.0000000', timeZone: 'UTC' },
+  }),
+  start('an offset of iCalendar', { ics: 'DTSTART:20270604T090000+0200' }),
+  start('a number', { google: { date: 20270604 }, graph: { dateTime: 20270604 } }),
+  odd('no id', [], {
+    google: [{ ...googleEvent({ start: HOUR, end: HOUR }), id: '' }],
+    graph: { ...graphEvent({ start: GRAPH_HOUR, end: GRAPH_HOUR }), id: null },
+  }),
+]
