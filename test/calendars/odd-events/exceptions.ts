@@ -64,6 +64,12 @@ export const EXCEPTIONS: readonly OddEvent[] = [
   odd('an original start without a zone', hours('06-02T00:00', '06-03T02:00', '06-04T00:00'), {
     ics: icsFile('recurrence-id-floating'),
   }),
+  odd('an original start without an offset', MOVED, {
+    google: [
+      GOOGLE_SERIES,
+      googleException({ dateTime: '2027-06-09T10:00:00', timeZone: 'Europe/Berlin' }, GOOGLE_MOVED),
+    ],
+  }),
   odd('an exception before its series', MOVED, {
     ics: icsOf(['RECURRENCE-ID:20270609T080000Z', ...ICS_MOVED], ICS_SERIES),
     google: [googleException(SECOND, GOOGLE_MOVED), GOOGLE_SERIES],

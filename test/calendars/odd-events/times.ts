@@ -21,6 +21,14 @@ const SINCE_YEAR_ONE = ['2027-06-01T09:00Z/2027-06-01T10:00Z']
 
 export const TIMES: readonly OddEvent[] = [
   odd('floating', hours('06-01T03:15'), { ics: icsOf(['DTSTART:20270601T090000', 'DTEND:20270601T100000']) }, NEPAL),
+  odd('without an offset, in a zone of its own', hours('06-01T13:00'), {
+    ics: icsOf(['DTSTART;TZID=America/New_York:20270601T090000', 'DURATION:PT1H']),
+    google: [googleEvent(googleTimes('2027-06-01T09:00:00', '2027-06-01T10:00:00', 'America/New_York'))],
+    graph: graphEvent({
+      start: { dateTime: '2027-06-01T09:00:00', timeZone: 'Eastern Standard Time' },
+      end: { dateTime: '2027-06-01T10:00:00', timeZone: 'Eastern Standard Time' },
+    }),
+  }),
   odd('an offset of 5:45', hours('06-01T03:15'), {
     ics: icsOf(['DTSTART;TZID=Asia/Kathmandu:20270601T090000', 'DURATION:PT1H']),
     google: [googleEvent(googleTimes('2027-06-01T09:00:00+05:45', '2027-06-01T10:00:00+05:45', 'Asia/Kathmandu'))],
@@ -29,6 +37,23 @@ export const TIMES: readonly OddEvent[] = [
   odd('fractions of seconds', hours('06-04T07:00'), {
     google: [googleEvent(googleTimes('2027-06-04T09:00:00.000+02:00', '2027-06-04T10:00:00.999999+02:00'))],
     graph: graphEvent(graphTimes('2027-06-04T07:00:00', '2027-06-04T08:00:00')),
+  }),
+  odd('24:00', ['2027-06-04T21:00Z/2027-06-04T22:00Z'], {
+    ics: icsOf(['DTSTART;TZID=Europe/Berlin:20270604T230000', 'DTEND;TZID=Europe/Berlin:20270604T240000']),
+    google: [googleEvent(googleTimes('2027-06-04T23:00:00+02:00', '2027-06-04T24:00:00+02:00'))],
+    graph: graphEvent({
+      start: { dateTime: '2027-06-04T21:00:00.0000000', timeZone: 'UTC' },
+      end: { dateTime: '2027-06-04T24:00:00.0000000', timeZone: 'W. Europe Standard Time' },
+    }),
+  }),
+  odd('a leap second', ['2027-06-30T23:00Z/2027-06-30T23:59:59.000Z'], {
+    ics: icsOf(['DTSTART:20270630T230000Z', 'DTEND:20270630T235960Z']),
+    google: [googleEvent(googleTimes('2027-06-30T23:00:00Z', '2027-06-30T23:59:60Z', 'UTC'))],
+    graph: graphEvent(graphTimes('2027-06-30T23:00:00', '2027-06-30T23:59:60'), 'UTC'),
+  }),
+  odd('a leap second in the middle of a month', ['2027-06-15T10:00Z/2027-06-15T10:59:59.000Z'], {
+    ics: icsOf(['DTSTART:20270615T100000Z', 'DTEND:20270615T105960Z']),
+    google: [googleEvent(googleTimes('2027-06-15T10:00:00Z', '2027-06-15T10:59:60Z', 'UTC'))],
   }),
   odd('an hour that clocks skip', hours('03-28T01:30'), {
     ics: icsOf(['DTSTART;TZID=Europe/Berlin:20270328T023000', 'DURATION:PT1H']),

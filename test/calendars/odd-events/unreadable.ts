@@ -26,6 +26,11 @@ export const UNREADABLE: readonly OddEvent[] = [
     google: { dateTime: 'tomorrow' },
     graph: { dateTime: 'tomorrow', timeZone: 'UTC' },
   }),
+  start('a day that does not exist', {
+    ics: 'DTSTART;VALUE=DATE:20270230',
+    google: { date: '2027-02-30' },
+    graph: { dateTime: '2027-02-30T00:00:00.0000000', timeZone: 'UTC' },
+  }),
   start('a time that does not exist', {
     ics: 'DTSTART:20270604T250000Z',
     google: { dateTime: '2027-06-04T25:00:00Z' },

@@ -1,5 +1,5 @@
-import { UTC, zoneOf } from '../../../lib/calendar/zone.ts'
-import { parseTime } from '../../../lib/time.ts'
+import { formatDay, parseDay, parseLocal } from '../../../lib/calendar/days.ts'
+import { UTC, type Zone, zoneOf } from '../../../lib/calendar/zone.ts'
 import {
   boundedCalendar,
   boundedEvent,
@@ -100,12 +100,25 @@ export function mappedItem(item: Json, context: PageContext): MappedItem | undef
 /** The offset of Google's times is that of the calendar, not that of the event's own zone. */
 function eventTime(value: unknown, context: PageContext): EventTime | undefined {
   const { date, dateTime, timeZone } = object(value)
-  const day = text(date)
-  if (day !== undefined) return /^\d{4}-\d{2}-\d{2}$/.test(day) ? { date: day } : undefined
-  const ms = parseTime(text(dateTime) ?? '')
-  if (ms === undefined) return undefined
+  if (text(date) !== undefined) {
+    const day = parseDay(text(date) ?? '')
+    return day === undefined ? undefined : { date: formatDay(day) }
+  }
   const zone = zoneOf(text(timeZone) ?? '') ?? zoneOf(context.timeZone ?? '') ?? UTC
-  return zonedTime(ms, zone)
+  const ms = instantOf(text(dateTime) ?? '', zone)
+  return ms === undefined ? undefined : zonedTime(ms, zone)
+}
+
+const OFFSET = /(?:z|([+-])(\d\d):(\d\d))$/i
+
+/** Without an offset, a time is one of the zone beside it. */
+function instantOf(dateTime: string, zone: Zone): number | undefined {
+  const [offset = '', sign, hours = '0', minutes = '0'] = OFFSET.exec(dateTime) ?? []
+  const localMs = parseLocal(dateTime.slice(0, dateTime.length - offset.length))
+  if (localMs === undefined) return undefined
+  if (offset === '') return zone.toUtc(localMs)
+  const offsetMs = (Number(hours) * 60 + Number(minutes)) * 60_000
+  return sign === '-' ? localMs + offsetMs : localMs - offsetMs
 }
 
 function visibilityOf(value: unknown): RemoteEvent['visibility'] {
