@@ -115,6 +115,14 @@ export const RULES: readonly OddEvent[] = [
     ['RDATE;VALUE=PERIOD:20270616T080000Z/PT2H,20270617T080000Z/20270617T083000Z'],
     [...june(14), ...lasting(120, '06-16T08:00'), ...lasting(30, '06-17T08:00')],
   ),
+  odd('dates that Google calls a rule', june(14, 16), {
+    google: [
+      googleEvent({
+        ...googleTimes('2027-06-14T10:00:00+02:00', '2027-06-14T11:00:00+02:00'),
+        recurrence: ['RRULE:DATE;TZID=Europe/Berlin:20270614T100000,20270616T100000'],
+      }),
+    ],
+  }),
   inSummer(
     'junk beside a rule',
     '2027-06-14',

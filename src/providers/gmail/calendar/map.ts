@@ -81,7 +81,7 @@ export function mappedItem(item: Json, context: PageContext): MappedItem | undef
       location: text(item.location) ?? '',
       start,
       end: eventTime(item.end, context) ?? start,
-      recurrence: list(item.recurrence).flatMap((line) => text(line) ?? []),
+      recurrence: list(item.recurrence).flatMap((line) => text(line)?.replace(/^RRULE:DATE(?=[;:])/, 'RDATE') ?? []),
       recurringEventId,
       originalStart: recurringEventId === null ? null : originalStart,
       busy: item.transparency !== 'transparent',
