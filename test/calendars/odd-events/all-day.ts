@@ -55,6 +55,12 @@ export const ALL_DAY: readonly OddEvent[] = [
       'New Zealand Standard Time',
     ),
   }),
+  odd('the midnight of a zone that is not named', berlin('03-10'), {
+    graph: graphEvent(
+      { ...graphTimes('2027-03-09T23:00:00', '2027-03-10T23:00:00'), isAllDay: true },
+      'Customized Time Zone',
+    ),
+  }),
   odd('an end on the day of the start', berlin('02-16'), {
     ics: icsOf(['DTSTART;VALUE=DATE:20270216', 'DTEND;VALUE=DATE:20270216']),
     google: [googleEvent(googleDays('2027-02-16', '2027-02-16'))],
@@ -150,10 +156,20 @@ export const ALL_DAY: readonly OddEvent[] = [
     ],
     graph: graphFive('2027-02-02T23:00:00Z', { rule: 'W. Europe Standard Time', event: 'W. Europe Standard Time' }),
   }),
+  // Participants get no zone of the rule, and the zone that was asked for in place of that of the event.
+  odd('the original day of a participant east of UTC', berlin(...FIVE), {
+    graph: graphFive('2027-02-02T23:00:00Z', { rule: '', event: 'UTC' }),
+  }),
   odd(
     'the original day of a participant west of UTC',
     days('-08:00', ...FIVE),
     { graph: graphFive('2027-02-03T08:00:00Z', { rule: '', event: 'UTC' }) },
     { zone: 'America/Los_Angeles' },
+  ),
+  odd(
+    'the original day of a participant in New Zealand',
+    days('+13:00', ...FIVE),
+    { graph: graphFive('2027-02-02T11:00:00Z', { rule: '', event: 'UTC' }) },
+    { zone: 'Pacific/Auckland' },
   ),
 ]

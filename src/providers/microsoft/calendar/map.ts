@@ -30,6 +30,9 @@ const COLORS: Readonly<Record<string, string>> = {
   ...{ lightyellow: '#f0dd64', lightteal: '#4aedcd', lightpink: '#ff9fc6', lightbrown: '#c5a487', lightred: '#f88c9b' },
 }
 
+/** Of the zones in which midnight is the same day as here: UTC-10 to UTC+13. */
+const EASTERNMOST_MS = 13 * 3_600_000
+
 export interface MailboxContext {
   /** In lower case. */
   ownAddresses: ReadonlySet<string>
@@ -151,9 +154,10 @@ function eventTime(value: unknown, item: Json, zone: Zone): EventTime | undefine
   return { date: formatDay(dateOf(ms, zone)), ...(zone !== UTC && { timeZone: zone.name }) }
 }
 
-/** All-day events begin at midnight in UTC, or in the zone of the event. */
+/** All-day events begin at midnight in UTC, or in the zone of the event. To participants Graph names another zone, or none. */
 function dateOf(ms: number, zone: Zone): number {
-  return Math.floor((ms % DAY_MS === 0 ? ms : zone.toLocal(ms)) / DAY_MS)
+  const localMs = ms % DAY_MS === 0 ? ms : zone.toLocal(ms)
+  return Math.floor((localMs % DAY_MS === 0 ? localMs : ms + EASTERNMOST_MS) / DAY_MS)
 }
 
 export function seriesStart(master: Json): SeriesStart | undefined {
