@@ -83,6 +83,16 @@ export const ZONE_NAMES: readonly OddEvent[] = [
     graph: graphMondays('Eastern Standard Time', '2027-03-08T14:00:00', '2027-03-08T15:00:00'),
   }),
   odd(
+    'BST, which may mean several zones, is that of the calendar',
+    hours('10-25T08:00', '11-01T09:00'),
+    {
+      ics: icsMondays('BST', '20271025T090000'),
+      google: googleMondays('BST', '2027-10-25T09:00:00+01:00', '2027-10-25T10:00:00+01:00'),
+      graph: graphMondays('BST', '2027-10-25T08:00:00', '2027-10-25T09:00:00'),
+    },
+    { zone: 'Europe/London' },
+  ),
+  odd(
     'IST',
     hours('06-07T03:30', '06-14T03:30'),
     {
@@ -102,12 +112,22 @@ export const ZONE_NAMES: readonly OddEvent[] = [
     },
     { zone: 'America/Halifax' },
   ),
+  odd('a zone that nobody describes', TEN_IN_BERLIN, {
+    ics: icsMondays('Customized Time Zone', '20270322T100000'),
+    google: googleMondays('No/Such', '2027-03-22T10:00:00+01:00', '2027-03-22T11:00:00+01:00'),
+    graph: graphCustom('Customized Time Zone', 'Customized Time Zone'),
+  }),
+  odd('the address of a zone that nobody describes', TEN_IN_BERLIN, {
+    ics: icsMondays('"tzone://Microsoft/Custom"', '20270322T100000'),
+    graph: graphCustom('tzone://Microsoft/Custom', 'tzone://Microsoft/Custom'),
+  }),
   odd('an invitation of another program, whose rule has no zone', TEN_IN_BERLIN, {
     graph: graphCustom('', 'W. Europe Standard Time'),
   }),
   odd('a rule in a private zone of an event in a known one', TEN_IN_BERLIN, {
     graph: graphCustom('Customized Time Zone', 'Romance Standard Time'),
   }),
+  odd('a rule and an event without zones', TEN_IN_BERLIN, { graph: graphCustom('', '') }),
   odd('UTC, by its address', hours('03-22T09:00', '03-29T09:00'), {
     ics: icsMondays('"tzone://Microsoft/Utc"', '20270322T090000'),
     google: googleMondays('Etc/UTC', '2027-03-22T09:00:00Z', '2027-03-22T10:00:00Z'),

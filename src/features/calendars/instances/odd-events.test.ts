@@ -32,9 +32,9 @@ const google: Mapping = ({ google = [], zone }) =>
     context: { timeZone: zone, defaultReminders: [] },
   }).found
 
-const graph: Mapping = ({ graph }) => {
+const graph: Mapping = ({ graph, zone }) => {
   const item = object(graph)
-  const unit = unitOf(item, list(item.exceptionOccurrences).map(object), { email: USER })
+  const unit = unitOf(item, list(item.exceptionOccurrences).map(object), { email: USER, timeZone: zone })
   return unit === undefined ? [] : [unit.event, ...unit.exceptions]
 }
 

@@ -28,7 +28,8 @@ export async function readLiveRange(
   remote: CalendarAccount,
   { calendar, range, isExpanded, words, order, nowMs, signal }: LiveRange,
 ): Promise<LiveRow[] | undefined> {
-  const found = await remote.readRange({ calendarId: calendar.providerId, range, expand: isExpanded, signal })
+  const { providerId: calendarId, timeZone } = calendar
+  const found = await remote.readRange({ calendarId, timeZone, range, expand: isExpanded, signal })
   const exceptions = new Map<string, { content: string }[]>()
   for (const event of found) {
     if (event.recurringEventId === null) continue

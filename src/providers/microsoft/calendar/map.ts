@@ -70,15 +70,23 @@ export function typeOf(item: Json): EventType {
   return type === 'occurrence' || type === 'exception' || type === 'seriesMaster' ? type : 'singleInstance'
 }
 
+interface EventContext {
+  email: string
+  master?: Json
+  /** IANA: of the calendar. The zone of events that Graph gives none, or one that is not known. */
+  timeZone?: string | null
+}
+
 /**
  * Maps an event. An occurrence or an exception refers to its master; its original start is a time of the series, which may differ
  * from it in zone and in being all-day. Undefined without id or start.
  */
-export function remoteEvent(item: Json, { email, master }: { email: string; master?: Json }): RemoteEvent | undefined {
+export function remoteEvent(item: Json, { email, master, timeZone = null }: EventContext): RemoteEvent | undefined {
   const eventId = text(item.id)
   const type = typeOf(item)
-  const series = seriesStart(master ?? item)
-  const start = eventTime(item.start, item, zoneOfStart(item))
+  const series = seriesStart(master ?? item, timeZone)
+  const zone = zoneOfStart(item, timeZone)
+  const start = eventTime(item.start, item, zone)
   if (eventId === undefined || eventId === '' || start === undefined) return undefined
   const recurringEventId = text(item.seriesMasterId) || text(master?.id) || null
   const isInstance = recurringEventId !== null && type !== 'seriesMaster'
@@ -93,7 +101,7 @@ export function remoteEvent(item: Json, { email, master }: { email: string; mast
     description: descriptionOf(item),
     location: text(object(item.location).displayName) ?? '',
     start,
-    end: eventTime(item.end, item, zoneNamed(item.originalEndTimeZone) ?? zoneOfStart(item)) ?? start,
+    end: eventTime(item.end, item, zoneNamed(item.originalEndTimeZone) ?? zone) ?? start,
     recurrence: type === 'seriesMaster' && series !== undefined ? recurrenceLines(object(item.recurrence), series) : [],
     recurringEventId: isInstance ? recurringEventId : null,
     originalStart: isInstance ? (originalStart(item, series) ?? start) : null,
@@ -111,11 +119,11 @@ export function remoteEvent(item: Json, { email, master }: { email: string; mast
 }
 
 /** The cancelled instances of a master, newest first. They have nothing but their original start. */
-export function cancelledInstances(master: Json, event: RemoteEvent): RemoteEvent[] {
+export function cancelledInstances(master: Json, event: RemoteEvent, timeZone: string | null = null): RemoteEvent[] {
   const ids = list(master.cancelledOccurrences).flatMap((id) => text(id) ?? [])
   return ids
     .flatMap((eventId) => {
-      const start = originalStart({ occurrenceId: eventId }, seriesStart(master))
+      const start = originalStart({ occurrenceId: eventId }, seriesStart(master, timeZone))
       const times = start && { start, end: start, originalStart: start }
       const rest = { attendees: [], reminders: [], conference: null, description: '', recurrence: [], etag: null }
       const cancelled = { status: 'cancelled' as const, recurringEventId: event.eventId }
@@ -129,14 +137,20 @@ function zoneNamed(name: unknown): Zone | undefined {
   return iana === undefined ? undefined : zoneOf(iana)
 }
 
-/** The zone of a series' rule, otherwise the zone in which the event was created. Exchange does not know the zones of some programs. */
-function zoneOfStart({ recurrence, originalStartTimeZone, originalEndTimeZone }: Json): Zone {
+/**
+ * The zone of a series' rule, otherwise the zone in which the event was created, otherwise that of the calendar. Exchange does not know the
+ * zones of some programs, and calls them `Customized Time Zone` or `tzone://Microsoft/Custom`.
+ */
+function zoneOfStart(
+  { recurrence, originalStartTimeZone, originalEndTimeZone }: Json,
+  calendarZone: string | null,
+): Zone {
   const names = [object(object(recurrence).range).recurrenceTimeZone, originalStartTimeZone, originalEndTimeZone]
   for (const name of names) {
     const zone = zoneNamed(name)
     if (zone !== undefined) return zone
   }
-  return UTC
+  return zoneOf(calendarZone ?? '') ?? UTC
 }
 
 /** A point in time. Graph returns UTC unless it is asked for another zone. */
@@ -160,8 +174,9 @@ function dateOf(ms: number, zone: Zone): number {
   return Math.floor((localMs % DAY_MS === 0 ? localMs : ms + EASTERNMOST_MS) / DAY_MS)
 }
 
-export function seriesStart(master: Json): SeriesStart | undefined {
-  const zone = zoneOfStart(master)
+/** `calendarZone` is that of a series which Graph gives none. */
+export function seriesStart(master: Json, calendarZone: string | null = null): SeriesStart | undefined {
+  const zone = zoneOfStart(master, calendarZone)
   const ms = instantOf(master.start)
   if (ms === undefined) return undefined
   const isAllDay = master.isAllDay === true

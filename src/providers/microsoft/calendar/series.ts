@@ -12,6 +12,8 @@ export interface CalendarContext {
   calendarId: string
   /** The address of the account. */
   email: string
+  /** IANA: of the calendar, for events that Graph gives no zone. Null: not known. */
+  timeZone: string | null
   doing: string
   signal: AbortSignal
 }
@@ -71,12 +73,13 @@ async function allExceptions({ graph, doing, signal }: CalendarContext, master: 
 export function unitOf(
   item: Json,
   exceptions: readonly Json[],
-  { email }: Pick<CalendarContext, 'email'>,
+  { email, timeZone }: Pick<CalendarContext, 'email' | 'timeZone'>,
 ): Unit | undefined {
-  const event = remoteEvent(item, { email })
+  const event = remoteEvent(item, { email, timeZone })
   if (event === undefined) return undefined
-  const changed = exceptions.flatMap((one) => remoteEvent(one, { email, master: item }) ?? [])
-  return { event, exceptions: [...changed, ...cancelledInstances(item, event)].slice(0, MAX_EXCEPTIONS) }
+  const changed = exceptions.flatMap((one) => remoteEvent(one, { email, timeZone, master: item }) ?? [])
+  const cancelled = cancelledInstances(item, event, timeZone)
+  return { event, exceptions: [...changed, ...cancelled].slice(0, MAX_EXCEPTIONS) }
 }
 
 /**
@@ -87,7 +90,7 @@ export async function readLeft(
   context: CalendarContext,
   ids: readonly string[],
 ): Promise<{ units: Unit[]; removed: string[] }> {
-  const { graph, calendarId, email, doing, signal } = context
+  const { graph, calendarId, doing, signal } = context
   const events = ids.map((id) => ({
     ...{ id, path: eventPath(calendarId, id), prefer: [AS_TEXT], query: { $select: EVENT_FIELDS } },
   }))
@@ -105,7 +108,7 @@ export async function readLeft(
     context,
     there.filter(isMaster).flatMap(({ id }) => text(id) ?? []),
   )
-  const singles = there.filter((item) => !isMaster(item)).flatMap((item) => remoteEvent(item, { email }) ?? [])
+  const singles = there.filter((item) => !isMaster(item)).flatMap((item) => remoteEvent(item, context) ?? [])
   const units = [...singles.map((event) => ({ event, exceptions: [] })), ...series]
   const left = new Set(units.map(({ event }) => event.eventId))
   return { units, removed: ids.filter((id) => !left.has(id)) }
