@@ -1,12 +1,13 @@
 import { type Component, parseObject, properties, property, textOf } from '../../lib/calendar/components.ts'
 import type { ContentLine } from '../../lib/calendar/content-line.ts'
-import { DAY_MS, formatDay, formatLocal, parseDay, parseLocal } from '../../lib/calendar/days.ts'
+import { formatDay, formatLocal, parseDay, parseLocal } from '../../lib/calendar/days.ts'
 import { parseDuration } from '../../lib/calendar/duration.ts'
 import { isOwnZone } from '../../lib/calendar/own-zone.ts'
 import { storedZone, toInstant, type Zone } from '../../lib/calendar/zone.ts'
 import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import { sha256 } from '../../lib/sha256.ts'
 import { boundedEvent, type EventTime, type RemoteEvent, type SeriesMove } from '../contract/index.ts'
+import { endOf } from './event-end.ts'
 import { peopleOf } from './people.ts'
 import type { ObjectZones } from './zones.ts'
 
@@ -116,7 +117,10 @@ class ObjectMapper {
     this.eventId = eventId
   }
 
-  /** Undefined where the event has no start. `masterStart`: of the series, in whose zone an original start without one is. */
+  /**
+   * Undefined where the event has no start, or an end that is none. `masterStart`: of the series, in whose zone an original start without
+   * one is.
+   */
   event(
     event: Component,
     original: ContentLine | undefined,
@@ -124,7 +128,8 @@ class ObjectMapper {
   ): RemoteEvent | undefined {
     const start = this.#time(property(event, 'DTSTART'))
     const originalStart = original === undefined ? null : inZoneOf(masterStart, this.#time(original))
-    if (start === undefined || originalStart === undefined) return undefined
+    const end = start === undefined ? undefined : endOf(event, start, this.#time(property(event, 'DTEND')))
+    if (start === undefined || end === undefined || originalStart === undefined) return undefined
     const { organizer, attendees } = peopleOf(event, this.#context.addresses)
     return boundedEvent({
       eventId: originalStart === null ? this.eventId : `${this.eventId}#${idOf(originalStart)}`,
@@ -135,7 +140,7 @@ class ObjectMapper {
       description: textOf(event, 'DESCRIPTION'),
       location: textOf(event, 'LOCATION'),
       start,
-      end: this.#end(event, start),
+      end,
       recurrence: originalStart === null ? this.#recurrence(event) : [],
       recurringEventId: originalStart === null ? null : this.eventId,
       originalStart,
@@ -161,31 +166,6 @@ class ObjectMapper {
     if (line === undefined || localMs === undefined) return undefined
     if (isUtc || tzid === undefined) return { dateTime: formatLocal(localMs), timeZone: isUtc ? 'UTC' : null }
     return { dateTime: formatLocal(localMs), timeZone: this.#context.zones.resolve(tzid, this.#calendar, localMs) }
-  }
-
-  /** Never before the start. Days of a DURATION are days of the wall clock, hours are exact (RFC 5545, 3.3.6). */
-  #end(event: Component, start: EventTime): EventTime {
-    const duration = property(event, 'DURATION')?.value
-    const end = this.#time(property(event, 'DTEND'))
-    if ('date' in start) {
-      const startDay = parseDay(start.date) ?? 0
-      const lasts = Math.floor((parseDuration(duration ?? '') ?? DAY_MS) / DAY_MS)
-      const endDay =
-        end === undefined ? startDay + lasts : parseDay('date' in end ? end.date : end.dateTime.slice(0, 10))
-      return { date: formatDay(Math.max(startDay + 1, endDay ?? 0)) }
-    }
-    const zone = start.timeZone === null ? undefined : storedZone(start.timeZone)
-    const localMs = parseLocal(start.dateTime) ?? 0
-    if (end !== undefined && 'dateTime' in end) {
-      const isBefore = end.timeZone === start.timeZone && end.dateTime < start.dateTime
-      return isBefore ? start : end
-    }
-    if (end !== undefined) return { dateTime: `${end.date}T00:00:00`, timeZone: start.timeZone }
-    const lastsMs = Math.max(0, parseDuration(duration ?? '') ?? 0)
-    const days = /\d[DW]/i.test(duration ?? '') ? Math.floor(lastsMs / DAY_MS) * DAY_MS : 0
-    const from = localMs + days
-    const endMs = zone === undefined ? from + lastsMs - days : endLocal(zone, from, lastsMs - days)
-    return { dateTime: formatLocal(endMs), timeZone: start.timeZone }
   }
 
   /** With IANA zones, and one line for all dates of the same form. */
@@ -226,12 +206,6 @@ function zonedValue(line: ContentLine | undefined): { value: string; tzid: strin
   const colon = value.lastIndexOf(':')
   if (tzid === undefined || colon === -1) return { value, tzid }
   return { value: value.slice(colon + 1), tzid: `${tzid}:${value.slice(0, colon)}` }
-}
-
-/** The wall clock after some time. */
-function endLocal(zone: Zone, localMs: number, lastsMs: number): number {
-  const endMs = toInstant(zone, localMs) + lastsMs
-  return endMs + zone.readOffset(endMs)
 }
 
 /** Rewrites a wall clock of the zone. */

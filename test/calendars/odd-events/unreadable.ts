@@ -38,6 +38,11 @@ export const UNREADABLE: readonly OddEvent[] = [
   }),
   start('an offset of iCalendar', { ics: 'DTSTART:20270604T090000+0200' }),
   start('a number', { google: { date: 20270604 }, graph: { dateTime: 20270604 } }),
+  odd('an end that is none', [], {
+    ics: icsOf(['DTSTART:20270604T070000Z', 'DTEND:tomorrow']),
+    google: [googleEvent({ start: HOUR, end: { dateTime: 'tomorrow' } })],
+    graph: graphEvent({ start: GRAPH_HOUR, end: { dateTime: 'tomorrow', timeZone: 'UTC' } }),
+  }),
   odd('no id', [], {
     google: [{ ...googleEvent({ start: HOUR, end: HOUR }), id: '' }],
     graph: { ...graphEvent({ start: GRAPH_HOUR, end: GRAPH_HOUR }), id: null },

@@ -57,7 +57,7 @@ export type MappedItem = { event: RemoteEvent; removed?: undefined } | { removed
 
 /**
  * Maps an event. A cancelled instance of a series is an event, any other cancelled event is removed. Undefined for what cannot be
- * read, such as an event without a start.
+ * read, such as an event without a start, or with an end that is none.
  */
 export function mappedItem(item: Json, context: PageContext): MappedItem | undefined {
   const eventId = text(item.id)
@@ -68,7 +68,9 @@ export function mappedItem(item: Json, context: PageContext): MappedItem | undef
   if (isCancelled && (recurringEventId === null || originalStart === null)) return { removed: eventId }
   // Of a cancelled instance Google guarantees the ids and the original start only.
   const start = eventTime(item.start, context) ?? (isCancelled ? originalStart : null)
-  if (start === null) return undefined
+  const hasEnd = item.end !== undefined && item.end !== null && !isCancelled
+  const end = eventTime(item.end, context) ?? (hasEnd ? null : start)
+  if (start === null || end === null) return undefined
   const attendees = list(item.attendees).map((one) => attendeeOf(object(one)))
   return {
     event: boundedEvent({
@@ -80,7 +82,7 @@ export function mappedItem(item: Json, context: PageContext): MappedItem | undef
       description: text(item.description) ?? '',
       location: text(item.location) ?? '',
       start,
-      end: eventTime(item.end, context) ?? start,
+      end,
       recurrence: list(item.recurrence).flatMap((line) => text(line)?.replace(/^RRULE:DATE(?=[;:])/, 'RDATE') ?? []),
       recurringEventId,
       originalStart: recurringEventId === null ? null : originalStart,

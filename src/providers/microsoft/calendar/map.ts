@@ -79,7 +79,7 @@ interface EventContext {
 
 /**
  * Maps an event. An occurrence or an exception refers to its master; its original start is a time of the series, which may differ
- * from it in zone and in being all-day. Undefined without id or start.
+ * from it in zone and in being all-day. Undefined without id or start, or with an end that is none.
  */
 export function remoteEvent(item: Json, { email, master, timeZone = null }: EventContext): RemoteEvent | undefined {
   const eventId = text(item.id)
@@ -87,7 +87,9 @@ export function remoteEvent(item: Json, { email, master, timeZone = null }: Even
   const series = seriesStart(master ?? item, timeZone)
   const zone = zoneOfStart(item, timeZone)
   const start = eventTime(item.start, item, zone)
-  if (eventId === undefined || eventId === '' || start === undefined) return undefined
+  const hasEnd = item.end !== undefined && item.end !== null
+  const end = hasEnd ? eventTime(item.end, item, zoneNamed(item.originalEndTimeZone) ?? zone) : start
+  if (eventId === undefined || eventId === '' || start === undefined || end === undefined) return undefined
   const recurringEventId = text(item.seriesMasterId) || text(master?.id) || null
   const isInstance = recurringEventId !== null && type !== 'seriesMaster'
   const attendees = list(item.attendees).map((one) => attendeeOf(object(one), email))
@@ -101,7 +103,7 @@ export function remoteEvent(item: Json, { email, master, timeZone = null }: Even
     description: descriptionOf(item),
     location: text(object(item.location).displayName) ?? '',
     start,
-    end: eventTime(item.end, item, zoneNamed(item.originalEndTimeZone) ?? zone) ?? start,
+    end,
     recurrence: type === 'seriesMaster' && series !== undefined ? recurrenceLines(object(item.recurrence), series) : [],
     recurringEventId: isInstance ? recurringEventId : null,
     originalStart: isInstance ? (originalStart(item, series) ?? start) : null,
