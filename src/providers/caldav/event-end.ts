@@ -13,7 +13,7 @@ export function endOf(event: Component, start: EventTime, dtend: EventTime | und
   if ('date' in start) {
     const startDay = parseDay(start.date) ?? 0
     const lasts = Math.floor((durationMs ?? DAY_MS) / DAY_MS)
-    return { date: formatDay(Math.max(startDay + 1, dtend === undefined ? startDay + lasts : dayOf(dtend))) }
+    return { date: formatDay(Math.max(startDay + 1, dtend === undefined ? startDay + lasts : endDay(dtend))) }
   }
   if (dtend !== undefined && 'dateTime' in dtend) {
     const isBefore = dtend.timeZone === start.timeZone && dtend.dateTime < start.dateTime
@@ -29,8 +29,10 @@ export function endOf(event: Component, start: EventTime, dtend: EventTime | und
   return { dateTime: formatLocal(endMs), timeZone: start.timeZone }
 }
 
-function dayOf(time: EventTime): number {
-  return parseDay('date' in time ? time.date : time.dateTime.slice(0, 10)) ?? 0
+/** The day behind an all-day event. One that ends at a time includes the day of that time, unless it is midnight. */
+function endDay(dtend: EventTime): number {
+  const localMs = 'date' in dtend ? (parseDay(dtend.date) ?? 0) * DAY_MS : (parseLocal(dtend.dateTime) ?? 0)
+  return Math.ceil(localMs / DAY_MS)
 }
 
 /** The wall clock after some time. */

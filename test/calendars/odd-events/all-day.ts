@@ -85,6 +85,12 @@ export const ALL_DAY: readonly OddEvent[] = [
   odd('an end with a time, at midnight', ['2027-02-15T23:00Z/2027-02-17T23:00Z'], {
     ics: icsOf(['DTSTART;VALUE=DATE:20270216', 'DTEND;TZID=Europe/Berlin:20270218T000000']),
   }),
+  odd('an end with a time, in the day', ['2027-02-15T23:00Z/2027-02-18T23:00Z'], {
+    ics: icsOf(['DTSTART;VALUE=DATE:20270216', 'DTEND;TZID=Europe/Berlin:20270218T120000']),
+  }),
+  odd('an end with the midnight of the place, in UTC', ['2027-02-15T23:00Z/2027-02-17T23:00Z'], {
+    ics: icsOf(['DTSTART;VALUE=DATE:20270216', 'DTEND:20270217T230000Z']),
+  }),
   odd('a time that is called a date', berlin('02-16'), {
     ics: icsOf(['DTSTART;VALUE=DATE:20270216T000000', 'DTEND;VALUE=DATE:20270217T000000']),
   }),
