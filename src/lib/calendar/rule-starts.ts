@@ -1,4 +1,4 @@
-import { DAY_MS, dayOf } from './days.ts'
+import { DAY_MS, LAST_DAY } from './days.ts'
 import type { Rule } from './rule.ts'
 import { ruleDays } from './rule-days.ts'
 
@@ -25,7 +25,6 @@ const SECOND_MS = 1000
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const UNITS_MS: Record<string, number | undefined> = { HOURLY: HOUR_MS, MINUTELY: MINUTE_MS, SECONDLY: SECOND_MS }
-const LAST_DAY = dayOf(9999, 12, 31)
 /** Considering a day is one step; a time, a period and an hour, minute or second of a rule cost more. */
 const STEPS_PER_TIME = 4
 

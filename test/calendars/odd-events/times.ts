@@ -18,6 +18,7 @@ const instant = lasting(0, '06-04T07:00')
 
 /** The instance of 2027 of a yearly event that began in the year 1. */
 const SINCE_YEAR_ONE = ['2027-06-01T09:00Z/2027-06-01T10:00Z']
+const FOR_EVER = ['2027-06-04T07:00Z/9999-12-31T23:59:59.000Z']
 
 export const TIMES: readonly OddEvent[] = [
   odd('floating', hours('06-01T03:15'), { ics: icsOf(['DTSTART:20270601T090000', 'DTEND:20270601T100000']) }, NEPAL),
@@ -113,6 +114,27 @@ export const TIMES: readonly OddEvent[] = [
     google: [
       googleEvent({ start: { date: '0001-01-01' }, end: { date: '0001-01-02' }, recurrence: ['RRULE:FREQ=YEARLY'] }),
     ],
+  }),
+  // Both become the first second that four digits write.
+  odd('times before the year 1 in UTC', ['2027-12-31T23:00Z/2027-12-31T23:53:28.000Z'], {
+    google: [
+      googleEvent({
+        ...googleTimes('0001-01-01T00:00:00+01:00', '0001-01-01T01:00:00+01:00'),
+        recurrence: ['RRULE:FREQ=YEARLY'],
+      }),
+    ],
+  }),
+  odd('an end at the end of time', FOR_EVER, {
+    ics: icsOf([START, 'DTEND:99991231T235959Z']),
+    google: [googleEvent({ start: NINE, end: { dateTime: '9999-12-31T23:59:59Z', timeZone: 'UTC' } })],
+    graph: graphEvent(graphTimes('2027-06-04T07:00:00', '9999-12-31T23:59:59'), 'UTC'),
+  }),
+  odd('an end behind the end of time', FOR_EVER, {
+    ics: icsOf([START, 'DTEND:99991231T240000Z']),
+    google: [googleEvent({ start: NINE, end: { dateTime: '9999-12-31T23:59:59-08:00', timeZone: 'UTC' } })],
+  }),
+  odd('a duration behind the end of time', FOR_EVER, {
+    ics: icsOf(['DTSTART:20270604T070000Z', 'DURATION:P999999W']),
   }),
   odd(
     'in the year 9999',
