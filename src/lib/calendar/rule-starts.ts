@@ -124,20 +124,21 @@ function* timesAt({ days, hours, minutes, seconds }: Period, positions: number[]
 
 function* periodsOf(rule: Rule, start: number, range: LocalRange, steps: Steps): Generator<Period, void> {
   const unit = UNITS_MS[rule.frequency]
-  const { periodOf, firstDayOf, matches } = ruleDays(rule, Math.floor(start / DAY_MS))
+  const { periodOf, firstDayOf, daysIn } = ruleDays(rule, Math.floor(start / DAY_MS))
   // Of hours, minutes and seconds, every day is a candidate: INTERVAL is not about days.
   const interval = unit === undefined ? rule.interval : 1
   const time = timeParts(start)
   const hours = rule.byHour ?? [time.hour]
   const minutes = rule.byMinute ?? [time.minute]
   const seconds = rule.bySecond ?? [time.second]
-  const first = Math.floor(periodOf(Math.floor(range.from / DAY_MS)) / interval) * interval
+  // A day that was moved forward may be the first one behind its period.
+  const fromDay = Math.floor(range.from / DAY_MS) - (rule.skip === 'FORWARD' ? 1 : 0)
+  const first = Math.floor(periodOf(fromDay) / interval) * interval
   for (let period = first; steps.left > 0; period += interval) {
     const firstDay = firstDayOf(period)
     const endDay = firstDayOf(period + 1)
     if (firstDay > LAST_DAY || firstDay * DAY_MS >= range.to) return
-    const days: number[] = []
-    for (let day = firstDay; day < endDay; day += 1) if (matches(day)) days.push(day)
+    const days = daysIn(firstDay, endDay)
     steps.left -= endDay - firstDay
     if (days.length === 0) continue
     steps.left -= STEPS_PER_TIME

@@ -157,6 +157,44 @@ export const RULES: readonly OddEvent[] = [
   }),
 ]
 
+/** On the 31st of January and of each month after it. */
+function monthEnds(name: string, part: string, expected: string[], graph?: object): OddEvent {
+  const rule = `RRULE:RSCALE=GREGORIAN;FREQ=MONTHLY;${part};COUNT=4`
+  return odd(name, expected, {
+    ics: icsOf(['DTSTART:20270131T090000Z', 'DURATION:PT1H', rule]),
+    google: [
+      googleEvent({ ...googleTimes('2027-01-31T09:00:00Z', '2027-01-31T10:00:00Z', 'UTC'), recurrence: [rule] }),
+    ],
+    ...(graph && { graph }),
+  })
+}
+
+/** Of RFC 7529, as Google and Apple write them. */
+export const SKIPS: readonly OddEvent[] = [
+  monthEnds(
+    'the day before, in months that are too short',
+    'SKIP=BACKWARD',
+    hours('01-31T09:00', '02-28T09:00', '03-31T09:00', '04-30T09:00'),
+    graphSeries(
+      { type: 'absoluteMonthly', dayOfMonth: 31 },
+      { type: 'numbered', numberOfOccurrences: 4 },
+      graphTimes('2027-01-31T09:00:00', '2027-01-31T10:00:00'),
+      'UTC',
+    ),
+  ),
+  monthEnds('the day after', 'SKIP=FORWARD', hours('01-31T09:00', '03-01T09:00', '03-31T09:00', '05-01T09:00')),
+  monthEnds('no day', 'SKIP=OMIT', hours('01-31T09:00', '03-31T09:00', '05-31T09:00', '07-31T09:00')),
+  odd('29 February, each year', hours('03-01T09:00'), {
+    ics: icsOf(['DTSTART:20240229T090000Z', 'DURATION:PT1H', 'RRULE:RSCALE=GREGORIAN;FREQ=YEARLY;SKIP=FORWARD']),
+    google: [
+      googleEvent({
+        ...googleTimes('2024-02-29T09:00:00Z', '2024-02-29T10:00:00Z', 'UTC'),
+        recurrence: ['RRULE:RSCALE=GREGORIAN;FREQ=YEARLY;SKIP=FORWARD'],
+      }),
+    ],
+  }),
+]
+
 const HOURLY_FOR_EVER = {
   ics: icsFile('hourly-for-ever'),
   google: [

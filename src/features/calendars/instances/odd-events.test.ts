@@ -5,7 +5,7 @@ import { EXCEPTIONS } from '../../../../test/calendars/odd-events/exceptions.ts'
 import { OBJECTS } from '../../../../test/calendars/odd-events/objects.ts'
 import { icsFile, type OddEvent, rangeText, USER } from '../../../../test/calendars/odd-events/odd-event.ts'
 import { PRIVATE_ZONES } from '../../../../test/calendars/odd-events/private-zones.ts'
-import { HOURLY, RULES } from '../../../../test/calendars/odd-events/rules.ts'
+import { HOURLY, RULES, SKIPS } from '../../../../test/calendars/odd-events/rules.ts'
 import { TIMES } from '../../../../test/calendars/odd-events/times.ts'
 import { UNREADABLE } from '../../../../test/calendars/odd-events/unreadable.ts'
 import { ZONE_NAMES } from '../../../../test/calendars/odd-events/zone-names.ts'
@@ -56,7 +56,7 @@ const TABLES: [string, readonly OddEvent[]][] = [
   ['private zones', PRIVATE_ZONES],
   ['all-day', ALL_DAY],
   ['times', TIMES],
-  ['rules', [...RULES, HOURLY]],
+  ['rules', [...RULES, ...SKIPS, HOURLY]],
   ['exceptions', EXCEPTIONS],
   ['availability', AVAILABILITY],
   ['objects', OBJECTS],
