@@ -16,6 +16,10 @@ const DAYS_OF_ERA = 146_097
 const EPOCH = 719_468
 /** Years begin in March here, so that the leap day is the last day of a year. */
 const FIRST_MONTH = 3
+/** The years that four digits write. */
+const FIRST_DAY = dayOf(1, 1, 1)
+export const LAST_DAY = dayOf(9999, 12, 31)
+const LAST_SECOND_MS = LAST_DAY * DAY_MS + DAY_MS - 1000
 
 export function dayOf(year: number, month: number, dayOfMonth: number): number {
   const shifted = month < FIRST_MONTH ? year - 1 : year
@@ -86,16 +90,17 @@ function checkedDay(year: number, month: number, dayOfMonth: number): number | u
   return exists ? dayOf(year, month, dayOfMonth) : undefined
 }
 
-/** `2026-11-20` */
+/** `2026-11-20`. The nearest date where the year has more than four digits, so that `parseDay` reads it. */
 export function formatDay(day: number): string {
-  const { year, month, dayOfMonth } = civilDate(day)
+  const { year, month, dayOfMonth } = civilDate(Math.min(Math.max(day, FIRST_DAY), LAST_DAY))
   return `${digits(year, 4)}-${digits(month, 2)}-${digits(dayOfMonth, 2)}`
 }
 
-/** `2026-11-20T09:00:00` */
+/** `2026-11-20T09:00:00`, within the same years. */
 export function formatLocal(localMs: number): string {
-  const day = Math.floor(localMs / DAY_MS)
-  const seconds = Math.floor((localMs - day * DAY_MS) / 1000)
+  const nearestMs = Math.min(Math.max(localMs, FIRST_DAY * DAY_MS), LAST_SECOND_MS)
+  const day = Math.floor(nearestMs / DAY_MS)
+  const seconds = Math.floor((nearestMs - day * DAY_MS) / 1000)
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
   return `${formatDay(day)}T${digits(hours, 2)}:${digits(minutes, 2)}:${digits(seconds % 60, 2)}`
 }

@@ -6,19 +6,24 @@ export interface RuleDays {
   /** The number of the period that contains a day. Hours, minutes and seconds have days as periods. */
   periodOf(day: number): number
   firstDayOf(period: number): number
-  /** Every BY part that is about days. */
-  matches(day: number): boolean
+  /** The days from `firstDay` to before `endDay`, a period, that every BY part which is about days matches. In order. */
+  daysIn(firstDay: number, endDay: number): number[]
 }
 
 export function ruleDays(given: Rule, startDay: number): RuleDays {
   const rule = completed(given, startDay)
-  return { ...periods(rule, startDay), matches: matcher(rule) }
+  return { ...periods(rule, startDay), daysIn: matcher(rule) }
 }
 
 /** Where the rule does not say which day of its period, it is the one of the start. */
 function completed(rule: Rule, startDay: number): Rule {
-  const { frequency, byMonth, byWeekNumber, byYearDay, byMonthDay, byDay } = rule
+  const { frequency, byMonth, byWeekNumber, byYearDay, byMonthDay, byDay, bySetPosition } = rule
   const start = civilDate(startDay)
+  const others = [byMonth, byWeekNumber, byYearDay, byDay, bySetPosition]
+  // RFC 5545 means this day of every month. Google, Android and ical.js write and read it as one day of the year.
+  if (frequency === 'YEARLY' && byMonthDay !== undefined && others.every((list) => list === undefined)) {
+    return { ...rule, byMonth: [start.month] }
+  }
   const ownWeekday = [{ weekday: weekdayOf(startDay), position: 0 }]
   const names = [byYearDay, byMonthDay, byDay]
   if (names.some((list) => list !== undefined)) return rule
@@ -28,7 +33,7 @@ function completed(rule: Rule, startDay: number): Rule {
   return rule
 }
 
-function periods({ frequency, weekStart }: Rule, startDay: number): Omit<RuleDays, 'matches'> {
+function periods({ frequency, weekStart }: Rule, startDay: number): Omit<RuleDays, 'daysIn'> {
   const start = civilDate(startDay)
   if (frequency === 'YEARLY') {
     return {
@@ -52,25 +57,50 @@ function periods({ frequency, weekStart }: Rule, startDay: number): Omit<RuleDay
   }
 }
 
-function matcher(rule: Rule): (day: number) => boolean {
-  const { frequency, byDay, weekStart } = rule
+function matcher(rule: Rule): RuleDays['daysIn'] {
+  const { frequency, byDay, weekStart, skip } = rule
   const byMonth = setOf(rule.byMonth)
   const byMonthDay = setOf(rule.byMonthDay)
   const byYearDay = setOf(rule.byYearDay)
   const byWeekNumber = setOf(rule.byWeekNumber)
+  const expandsMonths = frequency === 'YEARLY' || frequency === 'MONTHLY'
   const hasPositions =
-    byWeekNumber === undefined &&
-    (frequency === 'YEARLY' || frequency === 'MONTHLY') &&
-    byDay?.some(({ position }) => position !== 0) === true
+    byWeekNumber === undefined && expandsMonths && byDay?.some(({ position }) => position !== 0) === true
   const weekdays = byDay === undefined ? undefined : new Set(byDay.map(({ weekday }) => weekday))
   const positionsInMonth = frequency === 'MONTHLY' || byMonth !== undefined
+  const lastMonthDay = skip !== undefined && expandsMonths ? Math.max(0, ...(rule.byMonthDay ?? [])) : 0
 
-  return (day) => {
-    const weekday = weekdayOf(day)
-    if (weekdays !== undefined && !weekdays.has(weekday)) return false
+  return (firstDay, endDay) => {
+    const days: number[] = []
+    for (let day = firstDay; day < endDay; day += 1) {
+      if (matches(day) && days.at(-1) !== day) days.push(day)
+      const moved = skip === 'FORWARD' ? day + 1 : day
+      if (isTooShort(day) && matchesInMonth(moved) && days.at(-1) !== moved) days.push(moved)
+    }
+    return days
+  }
+
+  /** Whether it is the last day of a month that does not have a day of the rule, which is then moved. */
+  function isTooShort(day: number): boolean {
+    if (lastMonthDay <= 28) return false
+    const { year, month, dayOfMonth } = civilDate(day)
+    const length = daysOfMonth(year, month)
+    return dayOfMonth === length && lastMonthDay > length && byMonth?.has(month) !== false
+  }
+
+  function matches(day: number): boolean {
+    if (weekdays !== undefined && !weekdays.has(weekdayOf(day))) return false
     const { year, month, dayOfMonth } = civilDate(day)
     if (byMonth?.has(month) === false) return false
     if (byMonthDay !== undefined && !includes(byMonthDay, dayOfMonth, daysOfMonth(year, month))) return false
+    return matchesInMonth(day)
+  }
+
+  /** Without the parts that select months and their days. */
+  function matchesInMonth(day: number): boolean {
+    const weekday = weekdayOf(day)
+    if (weekdays !== undefined && !weekdays.has(weekday)) return false
+    const { year, month, dayOfMonth } = civilDate(day)
     const dayOfYear = () => day - dayOf(year, 1, 1) + 1
     if (byYearDay !== undefined && !includes(byYearDay, dayOfYear(), daysOfYear(year))) return false
     if (byWeekNumber !== undefined && !isInWeek(byWeekNumber, day, weekStart)) return false

@@ -1,4 +1,4 @@
-import { DAY_MS, dayOf } from './days.ts'
+import { DAY_MS, LAST_DAY } from './days.ts'
 import type { Rule } from './rule.ts'
 import { ruleDays } from './rule-days.ts'
 
@@ -25,7 +25,6 @@ const SECOND_MS = 1000
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const UNITS_MS: Record<string, number | undefined> = { HOURLY: HOUR_MS, MINUTELY: MINUTE_MS, SECONDLY: SECOND_MS }
-const LAST_DAY = dayOf(9999, 12, 31)
 /** Considering a day is one step; a time, a period and an hour, minute or second of a rule cost more. */
 const STEPS_PER_TIME = 4
 
@@ -125,20 +124,21 @@ function* timesAt({ days, hours, minutes, seconds }: Period, positions: number[]
 
 function* periodsOf(rule: Rule, start: number, range: LocalRange, steps: Steps): Generator<Period, void> {
   const unit = UNITS_MS[rule.frequency]
-  const { periodOf, firstDayOf, matches } = ruleDays(rule, Math.floor(start / DAY_MS))
+  const { periodOf, firstDayOf, daysIn } = ruleDays(rule, Math.floor(start / DAY_MS))
   // Of hours, minutes and seconds, every day is a candidate: INTERVAL is not about days.
   const interval = unit === undefined ? rule.interval : 1
   const time = timeParts(start)
   const hours = rule.byHour ?? [time.hour]
   const minutes = rule.byMinute ?? [time.minute]
   const seconds = rule.bySecond ?? [time.second]
-  const first = Math.floor(periodOf(Math.floor(range.from / DAY_MS)) / interval) * interval
+  // A day that was moved forward may be the first one behind its period.
+  const fromDay = Math.floor(range.from / DAY_MS) - (rule.skip === 'FORWARD' ? 1 : 0)
+  const first = Math.floor(periodOf(fromDay) / interval) * interval
   for (let period = first; steps.left > 0; period += interval) {
     const firstDay = firstDayOf(period)
     const endDay = firstDayOf(period + 1)
     if (firstDay > LAST_DAY || firstDay * DAY_MS >= range.to) return
-    const days: number[] = []
-    for (let day = firstDay; day < endDay; day += 1) if (matches(day)) days.push(day)
+    const days = daysIn(firstDay, endDay)
     steps.left -= endDay - firstDay
     if (days.length === 0) continue
     steps.left -= STEPS_PER_TIME

@@ -19,6 +19,8 @@ export interface Rule {
   byMinute: number[] | undefined
   bySecond: number[] | undefined
   bySetPosition: number[] | undefined
+  /** What a day becomes that its month does not have (RFC 7529): the day before or after it. Undefined: it is left out. */
+  skip: 'BACKWARD' | 'FORWARD' | undefined
   /** 0 is Monday. */
   weekStart: number
 }
@@ -35,6 +37,7 @@ export interface WeekdayOfRule {
   position: number
 }
 
+const SKIPS = ['BACKWARD', 'FORWARD'] as const
 const MAX_LENGTH = 4000
 /** By number: 0 is Monday. */
 export const WEEKDAYS = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU']
@@ -48,7 +51,7 @@ export function parseRule(value: string): Rule | undefined {
 }
 
 /**
- * Reads a rule that a program has written. What is no value of its part is left out, and unknown parts (X-…, SKIP) are ignored. `isWhole` is
+ * Reads a rule that a program has written. What is no value of its part is left out, and unknown parts (X-…) are ignored. `isWhole` is
  * false where something was left out, so that the series may have more instances than it should. `rule` is undefined without FREQ, and
  * in another calendar than the Gregorian.
  */
@@ -102,6 +105,7 @@ export function readRule(value: string): { rule: Rule | undefined; isWhole: bool
     // A leap second is read as the second before it (RFC 5545, 3.3.12).
     bySecond: bySecond && sorted(bySecond.map((value) => Math.min(value, 59))),
     bySetPosition: numbers('BYSETPOS', -366, 366),
+    skip: SKIPS.find((name) => name === parts.get('SKIP')),
     weekStart: read('WKST', (text) => weekdayOf(text)?.weekday) ?? 0,
   }
   return { rule, isWhole }

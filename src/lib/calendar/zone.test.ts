@@ -44,7 +44,7 @@ describe('zoneOf', () => {
     ['Pacific/Apia', '2011-12-30T12:00:00', '2011-12-30T22:00:00'], // a skipped day
     ['Pacific/Kiritimati', '2026-01-01T00:00:00', '2025-12-31T10:00:00'], // 14 hours ahead
     ['Africa/Monrovia', '1971-12-31T23:00:00', '1971-12-31T23:44:30'], // offset with seconds
-    ['Europe/Paris', '0001-01-01T00:00:00', '0000-12-31T23:50:39'], // local mean time
+    ['Europe/Paris', '0001-01-02T00:00:00', '0001-01-01T23:50:39'], // local mean time
     ['Africa/Casablanca', '2026-03-01T09:00:00', '2026-03-01T09:00:00'], // Ramadan: clocks go back for a month
     // Changes of 2026.
     ['Africa/Casablanca', '2027-01-15T09:00:00', '2027-01-15T09:00:00'],

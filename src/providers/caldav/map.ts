@@ -1,14 +1,14 @@
 import { dayInBrokenTime } from '../../lib/calendar/broken-time.ts'
 import { type Component, parseObject, properties, property, textOf } from '../../lib/calendar/components.ts'
 import type { ContentLine } from '../../lib/calendar/content-line.ts'
-import { DAY_MS, formatDay, formatLocal, parseDay, parseLocal } from '../../lib/calendar/days.ts'
-import { parseDuration } from '../../lib/calendar/duration.ts'
+import { formatDay, formatLocal, parseDay, parseLocal } from '../../lib/calendar/days.ts'
 import { isOwnZone } from '../../lib/calendar/own-zone.ts'
 import { quoted, unreadLines } from '../../lib/calendar/recurrence-lines.ts'
 import { storedZone, toInstant, type Zone } from '../../lib/calendar/zone.ts'
 import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import { sha256 } from '../../lib/sha256.ts'
 import { assumedEnd, boundedEvent, type EventTime, type RemoteEvent, type SeriesMove } from '../contract/index.ts'
+import { endOf } from './event-end.ts'
 import { conferenceOf, instantOf, isBusy, remindersOf, statusOf, visibilityOf } from './event-fields.ts'
 import { Notes } from './notes.ts'
 import { peopleOf } from './people.ts'
@@ -221,39 +221,14 @@ class ObjectMapper {
     return zone
   }
 
-  /** Never before the start. Days of a DURATION are days of the wall clock, hours are exact (RFC 5545, 3.3.6). */
+  /** Never before the start. */
   #end(event: Component, start: EventTime): EventTime {
-    const duration = property(event, 'DURATION')?.value
     const line = property(event, 'DTEND')
-    const end = this.#time(line)
-    const lastsMs = parseDuration(duration ?? '')
-    if (line !== undefined && end === undefined && lastsMs === undefined) {
-      this.#notes.add(`${quoted('DTEND', line.value)} is no time: a day or an hour counts.`)
-      return assumedEnd(start)
-    }
-    if (duration !== undefined && lastsMs === undefined && end === undefined) {
-      this.#notes.add(`${quoted('DURATION', duration)} is no duration: a day or an hour counts.`)
-      return assumedEnd(start)
-    }
-    if ('date' in start) {
-      const startDay = parseDay(start.date) ?? 0
-      const lasts = Math.floor((lastsMs ?? DAY_MS) / DAY_MS)
-      const endDay =
-        end === undefined ? startDay + lasts : parseDay('date' in end ? end.date : end.dateTime.slice(0, 10))
-      return { date: formatDay(Math.max(startDay + 1, endDay ?? 0)) }
-    }
-    const zone = start.timeZone === null ? undefined : storedZone(start.timeZone)
-    const localMs = parseLocal(start.dateTime) ?? 0
-    if (end !== undefined && 'dateTime' in end) {
-      const isBefore = end.timeZone === start.timeZone && end.dateTime < start.dateTime
-      return isBefore ? start : end
-    }
-    if (end !== undefined) return { dateTime: `${end.date}T00:00:00`, timeZone: start.timeZone }
-    const exactMs = Math.max(0, lastsMs ?? 0)
-    const days = /\d[DW]/i.test(duration ?? '') ? Math.floor(exactMs / DAY_MS) * DAY_MS : 0
-    const from = localMs + days
-    const endMs = zone === undefined ? from + exactMs - days : endLocal(zone, from, exactMs - days)
-    return { dateTime: formatLocal(endMs), timeZone: start.timeZone }
+    const end = endOf(event, start, this.#time(line))
+    if (end !== undefined) return end
+    const { name, value } = line ?? property(event, 'DURATION') ?? { name: 'DTEND', value: '' }
+    this.#notes.add(`${quoted(name, value)} is no end: a day or an hour counts.`)
+    return assumedEnd(start)
   }
 
   /** With IANA zones, and one line for all dates of the same form. */
@@ -313,12 +288,6 @@ function endLike(master: RemoteEvent | undefined, start: EventTime): EventTime |
   if ('date' in master.start || 'date' in master.end) return undefined
   const lastsMs = (parseLocal(master.end.dateTime) ?? 0) - (parseLocal(master.start.dateTime) ?? 0)
   return { ...start, dateTime: formatLocal((parseLocal(start.dateTime) ?? 0) + lastsMs) }
-}
-
-/** The wall clock after some time. */
-function endLocal(zone: Zone, localMs: number, lastsMs: number): number {
-  const endMs = toInstant(zone, localMs) + lastsMs
-  return endMs + zone.readOffset(endMs)
 }
 
 /** Rewrites a wall clock of the zone. */

@@ -36,13 +36,13 @@ const ODD: [name: string, lines: string[], times: string[], unreadable: string |
     'a start as people write it',
     event('DTSTART:2027-6-2 9 am', 'DTEND:2027-6-2 10 am'),
     ['2027-06-02/2027-06-03'],
-    'DTSTART "2027-6-2 9 am" is no time: the whole day counts. DTEND "2027-6-2 10 am" is no time: a day or an hour counts.',
+    'DTSTART "2027-6-2 9 am" is no time: the whole day counts. DTEND "2027-6-2 10 am" is no end: a day or an hour counts.',
   ],
   [
     'an end that is no time',
     event('DTSTART:20270602T080000Z', 'DTEND:later'),
     ['2027-06-02T08:00:00/2027-06-02T09:00:00'],
-    'DTEND "later" is no time: a day or an hour counts.',
+    'DTEND "later" is no end: a day or an hour counts.',
   ],
   [
     'an unknown zone',

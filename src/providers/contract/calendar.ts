@@ -57,6 +57,8 @@ export interface RemoteCalendar {
 
 export interface EventSyncRequest {
   calendarId: string
+  /** As `listCalendars` returned it: the zone of events that the provider gives none. */
+  timeZone?: string | null
   cursor: string | null
   /**
    * What is expanded. Nothing that touches it is missing. Changes of earlier and later events are reported too, where the provider
@@ -68,6 +70,8 @@ export interface EventSyncRequest {
 
 export interface EventRangeRequest {
   calendarId: string
+  /** As for `syncEvents`. */
+  timeZone?: string | null
   range: TimeRange
   /**
    * True: in place of a master and its exceptions the provider may return every instance in the range as an exception, without the

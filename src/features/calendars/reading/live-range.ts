@@ -24,8 +24,9 @@ export async function readLiveRange(
   remote: CalendarAccount,
   { calendar, range, isExpanded, words, order, nowMs, signal }: LiveRange,
 ): Promise<LiveRow[] | undefined> {
+  const { providerId: calendarId, timeZone } = calendar
   const expand = isExpanded && range.to - range.from <= MAX_EXPANDED_MS
-  const events = await remote.readRange({ calendarId: calendar.providerId, range, expand, signal })
+  const events = await remote.readRange({ calendarId, timeZone, range, expand, signal })
   const rows: LiveRow[] = []
   for (const found of await foundEvents(handle, events, { calendar, words, nowMs })) {
     const instances = found.instancesIn(range)

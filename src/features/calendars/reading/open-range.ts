@@ -41,7 +41,7 @@ export async function readOpenRange(
   const rows: ListedRow[] = []
   const first = Math.max(range.from, after?.[0] ?? range.from)
   for (let from = first; rows.length < count && from < range.to; ) {
-    const { events, to } = await readEvents(remote, calendar.providerId, { from, to: range.to }, signal)
+    const { events, to } = await readEvents(remote, calendar, { from, to: range.to }, signal)
     const found = await foundEvents(handle, events, { calendar, words, nowMs })
     const part = { from, to, isFirst: from === first }
     const next = isExpanded ? instancesFrom(found, part) : eventsFrom(found, part, calendar)
@@ -57,14 +57,14 @@ export async function readOpenRange(
 /** What overlaps the range, or an earlier part of it where there is too much. */
 async function readEvents(
   remote: CalendarAccount,
-  calendarId: string,
+  { providerId: calendarId, timeZone }: CalendarRow,
   { from, to: last }: TimeRange,
   signal: AbortSignal,
 ): Promise<{ events: RemoteEvent[]; to: number }> {
   for (let to = last; ; ) {
     const range = { from: from - MOVED_MS, to }
     try {
-      return { events: await remote.readRange({ calendarId, range, expand: false, signal }), to }
+      return { events: await remote.readRange({ calendarId, timeZone, range, expand: false, signal }), to }
     } catch (error) {
       const [begin, end] = [Math.max(from, OLD_MS), Math.min(to, Math.max(from, FUTURE_MS) + 4 * DAY_MS)]
       const isTooMuch = error instanceof ProviderError && error.kind === 'limit_exceeded'

@@ -179,7 +179,8 @@ async function readChanges(
   let calendar = started
   let hasChanged = false
   const later = started.syncedAt === null ? new InstanceBuffer() : undefined
-  const request = { calendarId: calendar.providerId, cursor: calendar.cursor, window, signal }
+  const { providerId: calendarId, timeZone } = calendar
+  const request = { calendarId, timeZone, cursor: calendar.cursor, window, signal }
   for await (const step of readAhead(remote.syncEvents(request), STEPS_AHEAD)) {
     signal.throwIfAborted()
     hasChanged ||= step.found.length + step.entered.length + step.removed.length > 0

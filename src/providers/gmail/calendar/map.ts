@@ -1,7 +1,7 @@
 import { dayInBrokenTime } from '../../../lib/calendar/broken-time.ts'
+import { formatDay, parseDay, parseLocal } from '../../../lib/calendar/days.ts'
 import { unreadLines } from '../../../lib/calendar/recurrence-lines.ts'
-import { UTC, zoneOf } from '../../../lib/calendar/zone.ts'
-import { parseTime } from '../../../lib/time.ts'
+import { UTC, type Zone, zoneOf } from '../../../lib/calendar/zone.ts'
 import {
   assumedEnd,
   boundedCalendar,
@@ -77,6 +77,8 @@ export function mappedItem(item: Json, context: PageContext): MappedItem | undef
   const known = eventTime(item.start, context) ?? (isCancelled ? originalStart : undefined)
   const start = known ?? dayOfBroken(item.start) ?? originalStart
   if (start === null) return { unreadable: { eventId, reason: 'It has no start that can be read.' } }
+  const hasEnd = item.end !== undefined && item.end !== null && !isCancelled
+  const end = eventTime(item.end, context)
   const attendees = list(item.attendees).map((one) => attendeeOf(object(one)))
   const event = boundedEvent({
     eventId,
@@ -87,8 +89,8 @@ export function mappedItem(item: Json, context: PageContext): MappedItem | undef
     description: text(item.description) ?? '',
     location: text(item.location) ?? '',
     start,
-    end: eventTime(item.end, context) ?? assumedEnd(start),
-    recurrence: list(item.recurrence).flatMap((line) => text(line) ?? []),
+    end: end ?? (hasEnd ? assumedEnd(start) : start),
+    recurrence: list(item.recurrence).flatMap((line) => text(line)?.replace(/^RRULE:DATE(?=[;:])/, 'RDATE') ?? []),
     recurringEventId,
     originalStart: recurringEventId === null ? null : originalStart,
     busy: item.transparency !== 'transparent',
@@ -103,9 +105,7 @@ export function mappedItem(item: Json, context: PageContext): MappedItem | undef
   })
   const notes = [
     ...(known === undefined ? ['Its start cannot be read: the whole day, or its original start, counts.'] : []),
-    ...(isCancelled || eventTime(item.end, context) !== undefined
-      ? []
-      : ['Its end cannot be read: a day or an hour counts.']),
+    ...(hasEnd && end === undefined ? ['Its end cannot be read: a day or an hour counts.'] : []),
     ...unreadLines(event.recurrence),
   ]
   return { event, ...(notes.length > 0 && { unreadable: { eventId, reason: notes.join(' ') } }) }
@@ -114,12 +114,25 @@ export function mappedItem(item: Json, context: PageContext): MappedItem | undef
 /** The offset of Google's times is that of the calendar, not that of the event's own zone. */
 function eventTime(value: unknown, context: PageContext): EventTime | undefined {
   const { date, dateTime, timeZone } = object(value)
-  const day = text(date)
-  if (day !== undefined) return /^\d{4}-\d{2}-\d{2}$/.test(day) ? { date: day } : undefined
-  const ms = parseTime(text(dateTime) ?? '')
-  if (ms === undefined) return undefined
+  if (text(date) !== undefined) {
+    const day = parseDay(text(date) ?? '')
+    return day === undefined ? undefined : { date: formatDay(day) }
+  }
   const zone = zoneOf(text(timeZone) ?? '') ?? zoneOf(context.timeZone ?? '') ?? UTC
-  return zonedTime(ms, zone)
+  const ms = instantOf(text(dateTime) ?? '', zone)
+  return ms === undefined ? undefined : zonedTime(ms, zone)
+}
+
+const OFFSET = /(?:z|([+-])(\d\d):(\d\d))$/i
+
+/** Without an offset, a time is one of the zone beside it. */
+function instantOf(dateTime: string, zone: Zone): number | undefined {
+  const [offset = '', sign, hours = '0', minutes = '0'] = OFFSET.exec(dateTime) ?? []
+  const localMs = parseLocal(dateTime.slice(0, dateTime.length - offset.length))
+  if (localMs === undefined) return undefined
+  if (offset === '') return zone.toUtc(localMs)
+  const offsetMs = (Number(hours) * 60 + Number(minutes)) * 60_000
+  return sign === '-' ? localMs + offsetMs : localMs - offsetMs
 }
 
 function dayOfBroken(value: unknown): EventTime | undefined {

@@ -28,7 +28,7 @@ const MINUTE_MS = 60_000
 /** Graph notifies the attendees of a meeting always; `notify` decides only whether a response is sent. */
 export function microsoftCalendarChanges(graph: Graph, email: string): CalendarChanges {
   function contextOf(calendarId: string, doing: string, signal: AbortSignal): CalendarContext {
-    return { graph, email, calendarId, doing, signal }
+    return { graph, email, timeZone: null, calendarId, doing, signal }
   }
 
   function mapped(item: Json, context: CalendarContext, master?: Json): RemoteEvent {

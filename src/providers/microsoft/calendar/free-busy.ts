@@ -25,7 +25,7 @@ const FIELDS = 'id,type,start,end,isAllDay,isCancelled,showAs,originalStartTimeZ
 /** Calendars are read from their view; people by `getSchedule`, which personal accounts do not have. */
 export function microsoftFreeBusy(graph: Graph, email: string): CalendarFreeBusy {
   async function ofCalendar(calendarId: string, { range, timeZone, signal }: FreeBusyRequest): Promise<FreeBusy> {
-    const context = { graph, email, calendarId, doing: DOING, signal }
+    const context = { graph, email, timeZone, calendarId, doing: DOING, signal }
     try {
       const items = await readView(context, withDays(range), MAX_EVENTS, FIELDS)
       const busy = items.flatMap((item) => busyRange(item, range, timeZone) ?? [])

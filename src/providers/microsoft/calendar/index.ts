@@ -82,12 +82,12 @@ async function listCalendars(graph: Graph, { email, nowMs, signal }: MailboxRequ
 
 async function readRange(
   { graph, email }: Pick<CalendarContext, 'graph' | 'email'>,
-  { calendarId, range, expand, signal }: EventRangeRequest,
+  { calendarId, timeZone = null, range, expand, signal }: EventRangeRequest,
   maxEvents: number,
 ): Promise<RemoteEvent[]> {
-  const context: CalendarContext = { graph, email, calendarId, doing: 'reading events', signal }
+  const context: CalendarContext = { graph, email, timeZone, calendarId, doing: 'reading events', signal }
   const items = await itemsIn(context, withDays(range), maxEvents)
-  const events = items.filter(isNoMaster).flatMap((item) => remoteEvent(item, { email }) ?? [])
+  const events = items.filter(isNoMaster).flatMap((item) => remoteEvent(item, context) ?? [])
   if (expand) return events.filter(isShown)
   const masters = new Set(items.flatMap((item) => (isNoMaster(item) ? text(item.seriesMasterId) : text(item.id)) || []))
   const series = await readSeries(context, [...masters])

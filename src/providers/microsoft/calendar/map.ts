@@ -34,6 +34,9 @@ const COLORS: Readonly<Record<string, string>> = {
   ...{ lightyellow: '#f0dd64', lightteal: '#4aedcd', lightpink: '#ff9fc6', lightbrown: '#c5a487', lightred: '#f88c9b' },
 }
 
+/** Of the zones in which midnight is the same day as here: UTC-10 to UTC+13. */
+const EASTERNMOST_MS = 13 * 3_600_000
+
 export interface MailboxContext {
   /** In lower case. */
   ownAddresses: ReadonlySet<string>
@@ -71,16 +74,26 @@ export function typeOf(item: Json): EventType {
   return type === 'occurrence' || type === 'exception' || type === 'seriesMaster' ? type : 'singleInstance'
 }
 
+interface EventContext {
+  email: string
+  master?: Json
+  /** IANA: of the calendar. The zone of events that Graph gives none, or one that is not known. */
+  timeZone?: string | null
+}
+
 /**
  * Maps an event. An occurrence or an exception refers to its master; its original start is a time of the series, which may differ
  * from it in zone and in being all-day. Undefined without id or start.
  */
-export function remoteEvent(item: Json, { email, master }: { email: string; master?: Json }): RemoteEvent | undefined {
+export function remoteEvent(item: Json, { email, master, timeZone = null }: EventContext): RemoteEvent | undefined {
   const eventId = text(item.id)
   const type = typeOf(item)
-  const series = seriesStart(master ?? item)
-  const start = eventTime(item.start, item, zoneOfStart(item)) ?? dayOfBroken(item.start)
+  const series = seriesStart(master ?? item, timeZone)
+  const zone = zoneOfStart(item, timeZone)
+  const start = eventTime(item.start, item, zone) ?? dayOfBroken(item.start)
   if (eventId === undefined || eventId === '' || start === undefined) return undefined
+  const hasEnd = item.end !== undefined && item.end !== null
+  const end = eventTime(item.end, item, zoneNamed(item.originalEndTimeZone) ?? zone)
   const recurringEventId = text(item.seriesMasterId) || text(master?.id) || null
   const isInstance = recurringEventId !== null && type !== 'seriesMaster'
   const attendees = list(item.attendees).map((one) => attendeeOf(object(one), email))
@@ -94,7 +107,7 @@ export function remoteEvent(item: Json, { email, master }: { email: string; mast
     description: descriptionOf(item),
     location: text(object(item.location).displayName) ?? '',
     start,
-    end: eventTime(item.end, item, zoneNamed(item.originalEndTimeZone) ?? zoneOfStart(item)) ?? assumedEnd(start),
+    end: end ?? (hasEnd ? assumedEnd(start) : start),
     recurrence: type === 'seriesMaster' && series !== undefined ? recurrenceLines(object(item.recurrence), series) : [],
     recurringEventId: isInstance ? recurringEventId : null,
     originalStart: isInstance ? (originalStart(item, series) ?? start) : null,
@@ -119,7 +132,9 @@ export function unreadableIn(item: Json, event: RemoteEvent | undefined): Unread
   const isSingle = typeOf(item) === 'seriesMaster' && event.recurrence.length === 0
   const notes = [
     ...(instantOf(item.start) === undefined ? ['Its start cannot be read: the whole day counts.'] : []),
-    ...(instantOf(item.end) === undefined ? ['Its end cannot be read: a day or an hour counts.'] : []),
+    ...(item.end !== undefined && item.end !== null && instantOf(item.end) === undefined
+      ? ['Its end cannot be read: a day or an hour counts.']
+      : []),
     ...(isSingle ? ['Its recurrence cannot be read: the first instance counts.'] : []),
     ...unreadLines(event.recurrence),
   ]
@@ -127,11 +142,11 @@ export function unreadableIn(item: Json, event: RemoteEvent | undefined): Unread
 }
 
 /** The cancelled instances of a master, newest first. They have nothing but their original start. */
-export function cancelledInstances(master: Json, event: RemoteEvent): RemoteEvent[] {
+export function cancelledInstances(master: Json, event: RemoteEvent, timeZone: string | null = null): RemoteEvent[] {
   const ids = list(master.cancelledOccurrences).flatMap((id) => text(id) ?? [])
   return ids
     .flatMap((eventId) => {
-      const start = originalStart({ occurrenceId: eventId }, seriesStart(master))
+      const start = originalStart({ occurrenceId: eventId }, seriesStart(master, timeZone))
       const times = start && { start, end: start, originalStart: start }
       const rest = { attendees: [], reminders: [], conference: null, description: '', recurrence: [], etag: null }
       const cancelled = { status: 'cancelled' as const, recurringEventId: event.eventId }
@@ -145,14 +160,20 @@ function zoneNamed(name: unknown): Zone | undefined {
   return iana === undefined ? undefined : zoneOf(iana)
 }
 
-/** The zone of a series' rule, otherwise the zone in which the event was created. Exchange does not know the zones of some programs. */
-function zoneOfStart({ recurrence, originalStartTimeZone, originalEndTimeZone }: Json): Zone {
+/**
+ * The zone of a series' rule, otherwise the zone in which the event was created, otherwise that of the calendar. Exchange does not know the
+ * zones of some programs, and calls them `Customized Time Zone` or `tzone://Microsoft/Custom`.
+ */
+function zoneOfStart(
+  { recurrence, originalStartTimeZone, originalEndTimeZone }: Json,
+  calendarZone: string | null,
+): Zone {
   const names = [object(object(recurrence).range).recurrenceTimeZone, originalStartTimeZone, originalEndTimeZone]
   for (const name of names) {
     const zone = zoneNamed(name)
     if (zone !== undefined) return zone
   }
-  return UTC
+  return zoneOf(calendarZone ?? '') ?? UTC
 }
 
 /** A point in time. Graph returns UTC unless it is asked for another zone. */
@@ -175,13 +196,15 @@ function dayOfBroken(value: unknown): EventTime | undefined {
   return date === undefined ? undefined : { date }
 }
 
-/** All-day events begin at midnight in UTC, or in the zone of the event. */
+/** All-day events begin at midnight in UTC, or in the zone of the event. To participants Graph names another zone, or none. */
 function dateOf(ms: number, zone: Zone): number {
-  return Math.floor((ms % DAY_MS === 0 ? ms : zone.toLocal(ms)) / DAY_MS)
+  const localMs = ms % DAY_MS === 0 ? ms : zone.toLocal(ms)
+  return Math.floor((localMs % DAY_MS === 0 ? localMs : ms + EASTERNMOST_MS) / DAY_MS)
 }
 
-export function seriesStart(master: Json): SeriesStart | undefined {
-  const zone = zoneOfStart(master)
+/** `calendarZone` is that of a series which Graph gives none. */
+export function seriesStart(master: Json, calendarZone: string | null = null): SeriesStart | undefined {
+  const zone = zoneOfStart(master, calendarZone)
   const ms = instantOf(master.start)
   if (ms === undefined) return undefined
   const isAllDay = master.isAllDay === true

@@ -12,11 +12,15 @@ export interface CalendarContext {
   calendarId: string
   /** The address of the account. */
   email: string
+  /** IANA: of the calendar, for events that Graph gives no zone. Null: not known. */
+  timeZone: string | null
   doing: string
   signal: AbortSignal
   /** Called with what could not be read. */
   report?(event: UnreadableEvent): void
 }
+
+type MappingContext = Pick<CalendarContext, 'email' | 'timeZone' | 'report'>
 
 /** A single event, or a series with all of its exceptions. */
 export interface Unit {
@@ -69,16 +73,22 @@ async function allExceptions({ graph, doing, signal }: CalendarContext, master: 
   return all.slice(0, MAX_EXCEPTIONS)
 }
 
-function unitOf(master: Json, exceptions: readonly Json[], context: CalendarContext): Unit | undefined {
-  const event = mapped(master, context)
+/** A single event, or a master with the exceptions that Graph returned beside it. */
+export function unitOf(item: Json, exceptions: readonly Json[], context: MappingContext): Unit | undefined {
+  const event = mapped(item, context)
   if (event === undefined) return undefined
-  const changed = exceptions.flatMap((item) => mapped(item, context, master) ?? [])
-  return { event, exceptions: [...changed, ...cancelledInstances(master, event)].slice(0, MAX_EXCEPTIONS) }
+  const changed = exceptions.flatMap((one) => mapped(one, context, item) ?? [])
+  const cancelled = cancelledInstances(item, event, context.timeZone)
+  return { event, exceptions: [...changed, ...cancelled].slice(0, MAX_EXCEPTIONS) }
 }
 
 /** Maps an item, and reports what could not be read. */
-export function mapped(item: Json, { email, report }: CalendarContext, master?: Json): RemoteEvent | undefined {
-  const event = remoteEvent(item, master === undefined ? { email } : { email, master })
+export function mapped(
+  item: Json,
+  { email, timeZone, report }: MappingContext,
+  master?: Json,
+): RemoteEvent | undefined {
+  const event = remoteEvent(item, { email, timeZone, ...(master !== undefined && { master }) })
   const unreadable = unreadableIn(item, event)
   if (unreadable !== undefined) report?.(unreadable)
   return event

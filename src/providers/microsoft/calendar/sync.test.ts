@@ -203,6 +203,24 @@ describe('Outlook calendars', () => {
     await expect(sync(calendar, null)).rejects.toMatchObject({ kind: 'unavailable' })
   })
 
+  it('reads a series whose zone Graph does not name in the zone of the calendar', async () => {
+    const { graph, user, account } = fixture
+    const calendarId = newCalendar()
+    const { pattern, range } = weekly('2026-11-23')
+    graph.calendars.put(user, calendarId, {
+      ...hour('2026-11-23'),
+      originalStartTimeZone: 'Customized Time Zone',
+      originalEndTimeZone: 'Customized Time Zone',
+      recurrence: { pattern, range: { ...range, recurrenceTimeZone: 'Customized Time Zone' } },
+    })
+    const start = at('2026-11-23T09:00:00')
+    const zoned = { calendarId, timeZone: ZONE, signal }
+    for await (const { found } of account.syncEvents({ ...zoned, cursor: null, window })) {
+      expect(found).toMatchObject([{ start }])
+    }
+    expect(await account.readRange({ ...zoned, range: window, expand: false })).toMatchObject([{ start }])
+  })
+
   it('reads a range as masters, or expanded by Graph', async () => {
     const { graph, user, account } = fixture
     const calendarId = newCalendar()

@@ -21,7 +21,7 @@ const READING = 'reading the changes of a calendar'
 /** Follows one delta query over the calendar view; a new one lists the events when the window has left its range. */
 export async function* syncEvents(
   { graph, email }: { graph: Graph; email: string },
-  { calendarId, cursor: written, window, signal }: EventSyncRequest,
+  { calendarId, timeZone = null, cursor: written, window, signal }: EventSyncRequest,
   clock: Clock,
 ): AsyncGenerator<EventStep> {
   const begin = (since: number | null): Cursor => {
@@ -35,7 +35,7 @@ export async function* syncEvents(
   async function* round(start: Cursor): AsyncGenerator<EventStep, Cursor> {
     const { listing, ...rest } = start
     const doing = listing === undefined ? READING : LISTING
-    const context: CalendarContext = { graph, email, calendarId, doing, signal }
+    const context: CalendarContext = { graph, email, timeZone, calendarId, doing, signal }
     let cursor = start
     for await (const { items, next, isLast } of deltaRound(graph, calendarId, { next: start.next, doing, signal })) {
       const unreadable: UnreadableEvent[] = []
