@@ -17,13 +17,8 @@ export function ruleDays(given: Rule, startDay: number): RuleDays {
 
 /** Where the rule does not say which day of its period, it is the one of the start. */
 function completed(rule: Rule, startDay: number): Rule {
-  const { frequency, byMonth, byWeekNumber, byYearDay, byMonthDay, byDay, bySetPosition } = rule
+  const { frequency, byMonth, byWeekNumber, byYearDay, byMonthDay, byDay } = rule
   const start = civilDate(startDay)
-  const others = [byMonth, byWeekNumber, byYearDay, byDay, bySetPosition]
-  // RFC 5545 means this day of every month. Google, Android and ical.js write and read it as one day of the year.
-  if (frequency === 'YEARLY' && byMonthDay !== undefined && others.every((list) => list === undefined)) {
-    return { ...rule, byMonth: [start.month] }
-  }
   const ownWeekday = [{ weekday: weekdayOf(startDay), position: 0 }]
   const names = [byYearDay, byMonthDay, byDay]
   if (names.some((list) => list !== undefined)) return rule
