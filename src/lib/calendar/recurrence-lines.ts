@@ -10,12 +10,14 @@ export function unreadLines(lines: readonly string[]): string[] {
       return readRule(value).isWhole ? [] : [`${quoted(name, value)} has parts that make no sense.`]
     }
     if (name === 'RDATE' || name === 'EXDATE') {
-      return value.split(',').every(isDate) ? [] : [`${quoted(name, value)} has values that are no times.`]
+      return value.split(',', MAX_DATES).every(isDate) ? [] : [`${quoted(name, value)} has values that are no times.`]
     }
     return [`${quoted('The line', text)} is no recurrence.`]
   })
 }
 
+/** Of one line. No real series has more. */
+const MAX_DATES = 2000
 /** Characters of a value that are shown to the operator. */
 const MAX_QUOTED = 40
 
