@@ -134,6 +134,8 @@ export interface AppErrorOptions {
   /** Shown to the caller; default: the catalogue's message. Must not contain secrets or data of another tenant. */
   message?: string
   details?: ErrorDetail[]
+  /** Only callers with a key of the service get them, not guests. */
+  privateDetails?: ErrorDetail[]
   /** The current state of the object, for a conflict with it. */
   current?: object
   /** Where the client continues, with `redirected`. */
@@ -150,6 +152,7 @@ export class AppError extends Error {
   readonly status: number
   readonly type: 'api' | 'provider' | 'callback' | 'server'
   readonly details: ErrorDetail[]
+  readonly privateDetails: ErrorDetail[]
   readonly current: object | undefined
   readonly redirectUrl: string | undefined
   readonly headers: Record<string, string>
@@ -161,6 +164,7 @@ export class AppError extends Error {
     this.status = status
     this.type = type
     this.details = options.details ?? []
+    this.privateDetails = options.privateDetails ?? []
     this.current = options.current
     this.redirectUrl = options.redirectUrl
     this.headers = options.headers ?? {}
