@@ -123,7 +123,21 @@ export type ErrorCode = keyof typeof ERROR_CATALOGUE
 export interface ErrorDetail {
   path: string
   message: string
+  /** For pages, which explain it in the language of their visitor. Only for values that guests enter. */
+  code?: DetailCode
 }
+
+export const DETAIL_CODES = [
+  'required',
+  'too_long',
+  'invalid_email',
+  'invalid_phone',
+  'invalid_option',
+  'invalid_characters',
+  'contains_link',
+  'wrong_code',
+] as const
+export type DetailCode = (typeof DETAIL_CODES)[number]
 
 /** The address at which a service describes the code. */
 export function errorDocUrl(publicUrl: string, code: string): string {
@@ -177,8 +191,9 @@ export function notFound(noun: string, id: string): AppError {
 }
 
 /** 400 for one field: `invalid('body.redirectUri', 'must be a URL')`. */
-export function invalid(path: string, message: string): AppError {
-  return new AppError('validation_failed', { message: `${path}: ${message}`, details: [{ path, message }] })
+export function invalid(path: string, message: string, code?: DetailCode): AppError {
+  const detail = { path, message, ...(code !== undefined && { code }) }
+  return new AppError('validation_failed', { message: `${path}: ${message}`, details: [detail] })
 }
 
 /** 400 for several fields; the message names the first. */

@@ -1,4 +1,5 @@
 /** The fields of the booking form, and what a guest entered in them. */
+import type { ApiError, Detail } from './api.ts'
 import type { TextKey, Translate } from './texts/index.ts'
 
 export interface FormField {
@@ -62,15 +63,48 @@ function errorOf(field: FormField, value: Value | undefined): TextKey | undefine
     value === undefined ||
     value === false ||
     (typeof value === 'string' ? value.trim() === '' : Object(value).length === 0)
-  if (isEmpty) {
-    if (!field.required) return undefined
-    if (field.type === 'checkbox') return 'requiredCheck'
-    return field.options === undefined ? 'required' : 'requiredChoice'
-  }
+  if (isEmpty) return field.required ? requiredOf(field) : undefined
   const text = String(value).trim()
   if (field.type === 'email' && !EMAIL.test(text)) return 'invalidEmail'
   if (field.type === 'phone' && !PHONE.test(text)) return 'invalidPhone'
   return undefined
+}
+
+function requiredOf({ type, options }: FormField): TextKey {
+  if (type === 'checkbox') return 'requiredCheck'
+  return options === undefined ? 'required' : 'requiredChoice'
+}
+
+/** By the code of a detail. */
+const REASONS: Readonly<Record<string, TextKey>> = {
+  too_long: 'tooLong',
+  invalid_email: 'invalidEmail',
+  invalid_phone: 'invalidPhone',
+  invalid_option: 'requiredChoice',
+  invalid_characters: 'badCharacters',
+  contains_link: 'noLinks',
+}
+
+/** The messages of the fields that the API refuses. None if the error is about something else. */
+export function refusedFields(details: readonly Detail[], fields: readonly FormField[], t: Translate): Errors {
+  const errors: Record<string, string> = {}
+  for (const { path, code = '' } of details) {
+    const field = fieldAt(path, fields)
+    if (field !== undefined)
+      errors[field.name] ??= t(code === 'required' ? requiredOf(field) : (REASONS[code] ?? 'invalid'))
+  }
+  return errors
+}
+
+/** What a guest reads below the form about an error. Undefined: as about errors of other steps. */
+export function formText({ code, details }: ApiError, fields: readonly FormField[]): TextKey | undefined {
+  if (code === 'mail_limited') return 'tooManyMessages'
+  if (code === 'payload_too_large') return 'longAnswers'
+  if (code !== 'validation_failed') return undefined
+  if (details.some(({ path }) => fieldAt(path, fields) !== undefined)) return 'invalidForm'
+  if (details.some((detail) => detail.code === 'too_long')) return 'longAnswers'
+  // A program has pressed the button and filled in the trap. A person can press it again.
+  return details.some(({ path }) => path === 'body.website') ? 'failed' : undefined
 }
 
 /** The answers to the questions of the experience. Empty ones are omitted. */
@@ -91,12 +125,14 @@ export const textOf = (values: Values, name: string): string => {
 }
 
 /**
- * The field that an error of the API is about, by its path: `body.responses.company`, `body.guest.email`. Undefined if the form
- * has no such field.
+ * The field that an error of the API is about, by its path: `body.responses.company`, `body.guest.email`, or `body.email` of a request
+ * for a code. Undefined if the form has no such field.
  */
-export function fieldAt(path: string, fields: readonly FormField[]): string | undefined {
-  const names = path.split(/[./]/)
-  return fields.find(({ name }) => names.includes(name))?.name
+function fieldAt(path: string, fields: readonly FormField[]): FormField | undefined {
+  return fields.find(({ name }) => {
+    const parents = GUEST.includes(name) ? ['body.responses', 'body.guest', 'body'] : ['body.responses']
+    return parents.some((parent) => path === `${parent}.${name}`)
+  })
 }
 
 /** Values that the page gives, by attribute `prefill-<field>`, compared without case and separators. */

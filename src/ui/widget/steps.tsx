@@ -10,9 +10,11 @@ import { timeOf } from './formats.ts'
 import { BackIcon } from './icons.tsx'
 import { Failure, Notice, StepHeading } from './notices.tsx'
 import type { SchedulerProps } from './scheduler.tsx'
+import type { TextKey } from './texts/index.ts'
 import { useView } from './view.ts'
 
 export { default as STEPS_STYLE } from './style/form.css'
+export { STEP_LANGUAGES } from './texts/steps/index.ts'
 
 export interface LaterStepsProps extends Pick<SchedulerProps, 'move' | 'prefill'> {
   experience: Experience
@@ -103,6 +105,13 @@ function Details({ experience, prefill, flow, slot }: StepProps & Pick<LaterStep
   )
 }
 
+/** The booking was cancelled meanwhile, has taken place, or is being moved by somebody else. */
+const MOVE_TEXTS: Readonly<Record<string, TextKey>> = {
+  conflict: 'cannotMove',
+  not_found: 'cannotMove',
+  mail_limited: 'tooManyMessages',
+}
+
 function Moving({ flow, from, slot }: StepProps & { from: Slot }) {
   const { t, formats } = useView()
   return (
@@ -111,7 +120,7 @@ function Moving({ flow, from, slot }: StepProps & { from: Slot }) {
       <StepHeading>{t('moveTitle')}</StepHeading>
       <p class="lead">{t('moveFrom', { time: timeOf(formats, from) })}</p>
       <When slot={slot} />
-      {flow.error !== undefined && <Failure error={flow.error} />}
+      {flow.error !== undefined && <Failure error={flow.error} text={MOVE_TEXTS[flow.error.code]} />}
       <button
         type="button"
         class={flow.isSubmitting ? 'button busy' : 'button'}
