@@ -135,9 +135,11 @@ export const updateBody = Type.Object(
         description: 'Decides about a booking that your callback answered with `pending`. 409 for any other one.',
       }),
     ),
-    reason: Type.Optional(Type.String({ maxLength: 500, description: 'With rejected: the guest reads it.' })),
-    joinUrl: Type.Optional(Type.String({ maxLength: 2048, description: 'With confirmed: the link to the meeting.' })),
-    eventId: Type.Optional(Type.String({ maxLength: 1024, description: 'With confirmed: your id of the event.' })),
+    reason: Type.Optional(Type.String({ maxLength: 500, description: 'Only with rejected: the guest reads it.' })),
+    joinUrl: Type.Optional(
+      Type.String({ maxLength: 2048, description: 'Only with confirmed: the link to the meeting.' }),
+    ),
+    eventId: Type.Optional(Type.String({ maxLength: 1024, description: 'Only with confirmed: your id of the event.' })),
     metadata: Type.Optional(freeForm('Replaces the stored members.')),
     guest: Type.Optional(
       Type.Object(

@@ -53,7 +53,7 @@ export function decisions(deps: DecisionDeps) {
     return { type: 'decision', subject: '', dueAt, giveUpAt: dueAt + DAY_MS }
   }
 
-  /** The row after the decision. One that was decided meanwhile stays as it is. */
+  /** The row after the decision. One that was decided meanwhile stays as it is. `isKnown`: the guest reads the reason in the response. */
   async function settle(
     tx: Tx,
     known: BookingRow,
@@ -83,11 +83,7 @@ export function decisions(deps: DecisionDeps) {
   return {
     dropHold,
 
-    /** What the application decided later. A booking that does not wait for it stays as it is. */
-    async settleLater(id: string, decision: Exclude<BookingDecision, { kind: 'pending' }>): Promise<BookingRow> {
-      const known = await bookingStore(db.read).get(id)
-      return db.transaction((tx) => settle(tx, known, decision, false))
-    },
+    settle,
 
     /** After the callback has failed for too long. The guest gets a message. */
     async rejectPending(tx: Tx, id: string, reason: string): Promise<void> {

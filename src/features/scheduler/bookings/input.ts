@@ -1,16 +1,17 @@
 import { zoneOf } from '../../../lib/calendar/zone.ts'
 import { canonical } from '../../../lib/canonical.ts'
-import { type DetailCode, type ErrorDetail, invalidFields } from '../../../lib/errors.ts'
+import { type DetailCode, type ErrorDetail, invalid, invalidFields } from '../../../lib/errors.ts'
 import { sha256 } from '../../../lib/sha256.ts'
 import { cleanJson } from '../../../lib/text.ts'
 import { parseTime, TIME_PROBLEM } from '../../../lib/time.ts'
 import { checkAddress } from '../../../providers/mime/index.ts'
 import type { SlotChoice } from '../contract.ts'
-import type { BookingForm, FormField, Members } from '../experiences/experience.ts'
+import type { BookingForm, Experience, FormField, Members } from '../experiences/experience.ts'
 import { guestAddress } from '../guests/mailbox.ts'
 import type { BookingBody, SlotBody } from './api.ts'
 import type { Given, Guest } from './booking.ts'
 
+const MAX_KEY = 256
 const MAX_NAME = 200
 const MAX_LINE = 1000
 const MAX_TEXT = 5000
@@ -158,6 +159,15 @@ export function parseSlot(path: string, slot: SlotBody): SlotChoice {
     ...(metadata !== undefined && { metadata }),
     ...(timezone !== undefined && { timezone }),
   }
+}
+
+/** What identifies a repeated request. Null without an Idempotency-Key. */
+export function parseRequestKey({ id }: Pick<Experience, 'id'>, key: string | undefined): string | null {
+  if (key === undefined) return null
+  if (key === '' || key.length > MAX_KEY) {
+    throw invalid('headers.idempotency-key', `must have between 1 and ${MAX_KEY} characters`)
+  }
+  return hashOf([id, key])
 }
 
 /** Equal for a request that is repeated, whatever the order of its members. */

@@ -136,7 +136,7 @@ describeEachDatabase('a booking of a slot from the application', (open) => {
         const rows = await served.db.read.selectFrom('events').select('type').orderBy('id').execute()
         return rows.map(({ type }) => type).filter((type) => type.startsWith('booking.'))
       }
-      return { ...served, path, types, id: made.json.id as string }
+      return { ...served, path, types, id: made.json.id as string, link: made.json.links.cancel as string }
     }
 
     it('blocks its slot, is returned to a repeated request, and is confirmed once', async () => {
@@ -146,7 +146,6 @@ describeEachDatabase('a booking of a slot from the application', (open) => {
       const again = await visit('POST', `${PATH}/bookings`, { guest, slot: { start: at('09:00') } }, key)
       expect([again.status, again.json.status]).toEqual([201, 'pending'])
       expect(endpoint.requests).toHaveLength(1)
-      expect((await call('PATCH', path, { status: 'confirmed', joinUrl: 'javascript:x' })).status).toBe(400)
       const decided = await call('PATCH', path, { status: 'confirmed', joinUrl: 'https://meet.example.com/1' })
       expect([decided.status, decided.json]).toMatchObject([
         200,
@@ -155,6 +154,35 @@ describeEachDatabase('a booking of a slot from the application', (open) => {
       expect((await call('PATCH', path, { status: 'confirmed' })).status).toBe(200)
       expect((await call('PATCH', path, { status: 'rejected' })).status).toBe(409)
       expect(await types()).toEqual(['booking.created', 'booking.confirmed'])
+    })
+
+    it('names each member of a decision that is wrong, and changes nothing then', async () => {
+      const { call, path, types } = await booking()
+      const metadata = { own: 1 }
+      for (const [body, ...paths] of [
+        [{ status: 'confirmed', joinUrl: 'javascript:x' }, 'body.joinUrl'],
+        [{ joinUrl: 'https://meet.example.com/1', eventId: 'e1' }, 'body.joinUrl', 'body.eventId'],
+        [{ reason: 'No.' }, 'body.reason'],
+        [{ status: 'confirmed', reason: 'No.' }, 'body.reason'],
+        [{ status: 'rejected', eventId: 'e1' }, 'body.eventId'],
+        [{ status: 'confirmed', guest: { name: ' ' } }, 'body.guest.name'],
+      ] as const) {
+        const { status, json: refused } = await call('PATCH', path, { metadata, ...body })
+        expect([status, refused.error.details.map((one: { path: string }) => one.path)]).toEqual([400, paths])
+      }
+      expect((await call('GET', path)).json).toMatchObject({ status: 'pending', metadata: {} })
+      expect(await types()).toEqual(['booking.created'])
+    })
+
+    it('is decided together with its metadata, or not at all', async () => {
+      const { call, db, path } = await booking()
+      const confirmed = await call('PATCH', path, { status: 'confirmed', metadata: { office: 'blue' } })
+      expect(confirmed.json).toMatchObject({ status: 'confirmed', metadata: { office: 'blue' } })
+      const event = db.read.selectFrom('events').select('data').where('type', '=', 'booking.confirmed')
+      expect(JSON.parse((await event.executeTakeFirstOrThrow()).data)).toMatchObject({ metadata: { office: 'blue' } })
+      const late = await call('PATCH', path, { status: 'rejected', metadata: { office: 'red' } })
+      expect([late.status, late.json.error.message]).toEqual([409, 'The booking is confirmed already.'])
+      expect((await call('GET', path)).json.metadata).toEqual({ office: 'blue' })
     })
 
     it('frees its slot when it is rejected, with the reason for the guest', async () => {
