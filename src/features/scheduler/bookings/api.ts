@@ -3,7 +3,7 @@ import { listOf, pageQuery } from '../../../infra/http/index.ts'
 import { documented, documentedDefault, nullable, timestamp } from '../../../lib/json-schema.ts'
 import { isoTime } from '../../../lib/time.ts'
 import type { BookingRow } from '../tables.ts'
-import { BOOKING_STATUSES, bookingFields, hostsOf, slotView } from './booking.ts'
+import { BOOKING_STATUSES, bookingFields, hostsOf, publicReason, slotView } from './booking.ts'
 import { bookingProperties, freeForm, slotSchema } from './events.ts'
 import type { BookingLinks } from './links.ts'
 
@@ -176,7 +176,7 @@ export function guestBookingView(row: BookingRow, own: BookingLinks): Static<typ
   const needsConfirmation = row.verifiedBy === null && hostsOf(row).length > 0
   return {
     ...bookingFields(row),
-    reason: row.reason,
+    reason: publicReason(row),
     cancelledBy: row.cancelledBy,
     needsConfirmation,
     links: own,
@@ -185,7 +185,7 @@ export function guestBookingView(row: BookingRow, own: BookingLinks): Static<typ
 
 export function bookingView(row: BookingRow, own: BookingLinks): BookingView {
   const calendar = { state: row.calendarState, error: row.calendarError }
-  return { ...guestBookingView(row, own), calendar, version: row.version }
+  return { ...guestBookingView(row, own), reason: row.reason, calendar, version: row.version }
 }
 
 export function holdView({

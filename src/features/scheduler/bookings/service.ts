@@ -16,7 +16,7 @@ import { addTasks, hasOpenTask } from '../tasks/store.ts'
 import type { Verification } from '../verification/service.ts'
 import type { BookingBody, BookingQuery, SlotBody } from './api.ts'
 import { checkSignal, holdExpired, lockHosts, takeHold, takeSlot } from './blocking.ts'
-import { type Given, givenOf, hostsOf, isBooked } from './booking.ts'
+import { type Given, givenOf, hostsOf, isBooked, publicReason } from './booking.ts'
 import { type Held, type HoldOptions, holdSlot } from './holding.ts'
 import { hashOf, parseGiven, parseRequestKey, parseSlot } from './input.ts'
 import type { LinkRole, Links } from './links.ts'
@@ -55,7 +55,7 @@ export function bookings(deps: BookingDeps) {
     // The application may take its time to decide.
     if (row.status === 'pending' && !(await hasOpenTask(db.read, row.id, 'decision')))
       throw new AppError('idempotency_running', { headers: { 'retry-after': '5' } })
-    if (row.status === 'rejected') throw refused(row.reason)
+    if (row.status === 'rejected') throw refused(publicReason(row))
     return row
   }
 
@@ -155,7 +155,7 @@ export function bookings(deps: BookingDeps) {
       ...{ id, experienceId: experience.id, experienceSlug: experience.slug, requestKey, status: 'pending' },
       ...{ startMs: slot.start, endMs: slot.end, slot: cleanJson(slot), given: cleanJson(given) },
       ...{ guestEmail: addressKey(given.guest.email), hosts: JSON.stringify(slot.hosts) },
-      ...{ eventId: null, joinUrl: null, reason: null, cancelledBy: null },
+      ...{ eventId: null, joinUrl: null, reason: null, isReasonInternal: 0, cancelledBy: null },
       ...{ calendarState: slot.hosts.length === 0 ? 'none' : 'pending', calendarError: null },
       ...{
         sequence: 0,

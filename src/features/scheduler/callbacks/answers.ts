@@ -111,9 +111,9 @@ export function parseDecision(body: unknown): BookingDecision {
 }
 
 /** The member `message`, for people. */
-export function reasonIn(body: unknown): string {
+export function reasonIn(body: unknown): string | null {
   const { message } = Object(body)
-  if (typeof message !== 'string' || message.trim() === '') return 'The application rejected the booking.'
+  if (typeof message !== 'string' || message.trim() === '') return null
   return truncateText(cleanText(message).replaceAll(/\s+/g, ' ').trim(), MAX_REASON)
 }
 

@@ -186,16 +186,19 @@ describeEachDatabase('a booking of a slot from the application', (open) => {
     })
 
     it('frees its slot when it is rejected, with the reason for the guest', async () => {
-      const { book, call, path, types, booking: endpoint } = await booking()
+      const { book, call, visit, path, link, types, booking: endpoint } = await booking()
       const decided = await call('PATCH', path, { status: 'rejected', reason: 'We are closed.' })
       expect(decided.json).toMatchObject({ status: 'rejected', reason: 'We are closed.' })
+      const { pathname, search } = new URL(link)
+      const page = await visit('GET', pathname + search, undefined, { accept: 'text/html' })
+      expect(page.text).toContain('We are closed.')
       expect(await types()).toEqual(['booking.created', 'booking.rejected'])
       endpoint.always(json({}))
       expect((await book({ slot: { start: at('09:00') } })).status).toBe(201)
     })
 
-    it('is rejected when the time of the experience is over', async () => {
-      const { db, call, path, id, clock, features } = await booking()
+    it('is rejected when the time of the experience is over, for a reason that its guest does not read', async () => {
+      const { db, call, visit, path, link, id, clock, features } = await booking()
       const task = () =>
         db.read.selectFrom('bookingTasks').selectAll().where('bookingId', '=', id).where('type', '=', 'decision')
       expect(Number((await task().executeTakeFirstOrThrow()).dueAt)).toBe(clock.now() + 90 * 60_000)
@@ -208,6 +211,10 @@ describeEachDatabase('a booking of a slot from the application', (open) => {
         expect(shown).toMatchObject({ status: 'rejected', reason: 'The booking was not confirmed in time.' })
       })
       await features.scheduler.tasks.stop(2000)
+      const { pathname, search } = new URL(link)
+      const page = await visit('GET', pathname + search, undefined, { accept: 'text/html', 'accept-language': 'de' })
+      expect([page.status, page.text]).toEqual([200, expect.stringContaining('Abgelehnt')])
+      expect(page.text).not.toMatch(/in time|Grund/)
     })
   })
 })

@@ -30,6 +30,7 @@ export function shownAttendees(booking: BookingRow): RemoteAddress[] {
 
 /** Why a booking ended. What a guest wrote is for hosts, and for a guest who has proved to be the one who wrote it. */
 export function shownReason(booking: BookingRow, isForAttendees: boolean): string | null {
+  if (booking.isReasonInternal === 1) return null
   if (booking.cancelledBy !== 'guest') return booking.reason
   return isOwnText(booking) && !isForAttendees ? booking.reason : null
 }

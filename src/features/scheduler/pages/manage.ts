@@ -4,7 +4,7 @@ import { type App, clientBlock } from '../../../infra/http/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { bookingQuery, type ManagedBooking, managePage } from '../../../ui/booking/index.ts'
-import { givenOf, isBooked, slotOf } from '../bookings/booking.ts'
+import { givenOf, isBooked, publicReason, slotOf } from '../bookings/booking.ts'
 import { linkSubject } from '../bookings/link-limits.ts'
 import type { LinkRole } from '../bookings/links.ts'
 import type { Experience } from '../experiences/experience.ts'
@@ -141,7 +141,7 @@ export function managePageRoutes(app: App, { pages, clock, bookings, experiences
     const { guest } = givenOf(row)
     return {
       ...{ id: row.id, slug: row.experienceSlug, name: experience?.name ?? row.experienceSlug },
-      ...{ state: stateOf(row, clock.now()), reason: row.reason, joinUrl: row.joinUrl },
+      ...{ state: stateOf(row, clock.now()), reason: publicReason(row), joinUrl: row.joinUrl },
       ...{ startMs: row.startMs, endMs: row.endMs },
       timezone: (role === 'guest' ? guest.timezone : undefined) ?? slot.timezone,
       isBookable: experience?.isActive === true,
