@@ -77,7 +77,11 @@ const links = Type.Object(
 
 const publicProperties = {
   ...bookingProperties,
-  reason: nullable(Type.String({ description: 'Why it was rejected or cancelled.' })),
+  reason: nullable(
+    Type.String({
+      description: 'Why it was rejected or cancelled. Guests get it only if a person or the application wrote it.',
+    }),
+  ),
   cancelledBy: nullable(Type.Enum(['guest', 'host', 'api'])),
   needsConfirmation: Type.Boolean({
     description: 'Whether the guest gets a message with a link that confirms the address.',

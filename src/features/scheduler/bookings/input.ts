@@ -33,7 +33,7 @@ type Errors = ErrorDetail[]
 /** What is wrong with a value. */
 type Problem = Omit<ErrorDetail, 'path'>
 
-const problem = (code: DetailCode, message: string): Problem => ({ code, message })
+const problem = (code: DetailCode, message: string): Problem => ({ message, code })
 
 /** What a request gives about its booking. Throws `validation_failed` with one error per invalid field. */
 export function parseGiven(
