@@ -151,6 +151,15 @@ describe.skipIf(!browserAvailable())('what a guest reads about a refusal, in Ger
     await page.getByRole('heading', { name: 'Ihre Buchung ist bestätigt' }).waitFor()
   })
 
+  it('takes a field of the form that is called like the trap for what it is', async () => {
+    const { page, slug } = await openForm()
+    await page.getByLabel('Ihre Webseite').fill('https://ada.example.com')
+    await page.locator('form').evaluate((form: { requestSubmit(): void }) => form.requestSubmit())
+    await page.getByRole('heading', { name: 'Ihre Buchung ist bestätigt' }).waitFor()
+    const { bookings } = (await stage.api.get(`/scheduler/bookings?experienceSlug=${slug}`)).json
+    expect(bookings).toMatchObject([{ responses: { website: 'https://ada.example.com' } }])
+  })
+
   it('books with an address whose local part has other letters', async () => {
     const { page, slug } = await openForm()
     await page.getByLabel('E-Mail-Adresse').fill('jörg.müller@example.com')

@@ -1,5 +1,4 @@
 /** The fields of the booking form, and what a guest entered in them. */
-import type { ApiError, Detail } from './api.ts'
 import type { TextKey, Translate } from './texts/index.ts'
 
 export interface FormField {
@@ -27,7 +26,7 @@ export type Values = Readonly<Record<string, Value>>
 export type Errors = Readonly<Record<string, string>>
 
 /** The fields whose answers are the guest. An experience replaces them with fields of the same name. */
-const GUEST = ['name', 'email']
+export const GUEST = ['name', 'email']
 
 /** Every field of the form in its order: the guest's name and address first, unless the experience has its own. */
 export function fieldsOf(form: BookingForm | null | undefined, t: Translate): FormField[] {
@@ -70,41 +69,10 @@ function errorOf(field: FormField, value: Value | undefined): TextKey | undefine
   return undefined
 }
 
-function requiredOf({ type, options }: FormField): TextKey {
+/** What to do about a field that is empty. */
+export function requiredOf({ type, options }: FormField): TextKey {
   if (type === 'checkbox') return 'requiredCheck'
   return options === undefined ? 'required' : 'requiredChoice'
-}
-
-/** By the code of a detail. */
-const REASONS: Readonly<Record<string, TextKey>> = {
-  too_long: 'tooLong',
-  invalid_email: 'invalidEmail',
-  invalid_phone: 'invalidPhone',
-  invalid_option: 'requiredChoice',
-  invalid_characters: 'badCharacters',
-  contains_link: 'noLinks',
-}
-
-/** The messages of the fields that the API refuses. None if the error is about something else. */
-export function refusedFields(details: readonly Detail[], fields: readonly FormField[], t: Translate): Errors {
-  const errors: Record<string, string> = {}
-  for (const { path, code = '' } of details) {
-    const field = fieldAt(path, fields)
-    if (field !== undefined)
-      errors[field.name] ??= t(code === 'required' ? requiredOf(field) : (REASONS[code] ?? 'invalid'))
-  }
-  return errors
-}
-
-/** What a guest reads below the form about an error. Undefined: as about errors of other steps. */
-export function formText({ code, details }: ApiError, fields: readonly FormField[]): TextKey | undefined {
-  if (code === 'mail_limited') return 'tooManyMessages'
-  if (code === 'payload_too_large') return 'longAnswers'
-  if (code !== 'validation_failed') return undefined
-  if (details.some(({ path }) => fieldAt(path, fields) !== undefined)) return 'invalidForm'
-  if (details.some((detail) => detail.code === 'too_long')) return 'longAnswers'
-  // A program has pressed the button and filled in the trap. A person can press it again.
-  return details.some(({ path }) => path === 'body.website') ? 'failed' : undefined
 }
 
 /** The answers to the questions of the experience. Empty ones are omitted. */
@@ -122,17 +90,6 @@ export function responsesOf(form: BookingForm | null | undefined, values: Values
 export const textOf = (values: Values, name: string): string => {
   const value = values[name]
   return typeof value === 'string' ? value.trim() : ''
-}
-
-/**
- * The field that an error of the API is about, by its path: `body.responses.company`, `body.guest.email`, or `body.email` of a request
- * for a code. Undefined if the form has no such field.
- */
-function fieldAt(path: string, fields: readonly FormField[]): FormField | undefined {
-  return fields.find(({ name }) => {
-    const parents = GUEST.includes(name) ? ['body.responses', 'body.guest', 'body'] : ['body.responses']
-    return parents.some((parent) => path === `${parent}.${name}`)
-  })
 }
 
 /** Values that the page gives, by attribute `prefill-<field>`, compared without case and separators. */

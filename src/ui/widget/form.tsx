@@ -1,8 +1,9 @@
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ApiError } from './api.ts'
-import { type Errors, errorsOf, type FormField, formText, refusedFields, type Value, type Values } from './fields.ts'
+import { type Errors, errorsOf, type FormField, type Value, type Values } from './fields.ts'
 import { AlertIcon } from './icons.tsx'
 import { Failure } from './notices.tsx'
+import { formText, refusedFields } from './refusals.ts'
 import { useView } from './view.ts'
 
 export interface FormProps {

@@ -9,8 +9,8 @@ import { BookingForm } from './form.tsx'
 import { timeOf } from './formats.ts'
 import { BackIcon } from './icons.tsx'
 import { Failure, Notice, StepHeading } from './notices.tsx'
+import { MOVE_TEXTS } from './refusals.ts'
 import type { SchedulerProps } from './scheduler.tsx'
-import type { TextKey } from './texts/index.ts'
 import { useView } from './view.ts'
 
 export { default as STEPS_STYLE } from './style/form.css'
@@ -103,13 +103,6 @@ function Details({ experience, prefill, flow, slot }: StepProps & Pick<LaterStep
       />
     </>
   )
-}
-
-/** The booking was cancelled meanwhile, has taken place, or is being moved by somebody else. */
-const MOVE_TEXTS: Readonly<Record<string, TextKey>> = {
-  conflict: 'cannotMove',
-  not_found: 'cannotMove',
-  mail_limited: 'tooManyMessages',
 }
 
 function Moving({ flow, from, slot }: StepProps & { from: Slot }) {

@@ -50,20 +50,18 @@ export function applicationCallbacks(deps: CallbackDeps & { ids: Ids }): Applica
   ): Promise<{ value: T } | { failure: Failure } | undefined> {
     const response = await sendCallback(request, deps)
     if (response === undefined) return undefined
-    const fail = (code: Failure['code'], reason: string, { path, problem }: { path: string; problem: string }) => {
+    const fail = (code: Failure['code'], { message: reason, path, problem }: BadAnswer) => {
       logFailure(deps, request, reason)
-      const detail = { path: ['callback', request.name, path].filter(Boolean).join('.'), message: problem }
+      const parent = `callback.${request.name}`
+      const detail = { path: path === '' ? parent : `${parent}.${path}`, message: problem }
       return { failure: { code, reason, detail } }
     }
-    if (response.kind === 'failed') {
-      const { code, reason } = response
-      return fail(code, reason, { path: '', problem: reason })
-    }
+    if (response.kind === 'failed') return fail(response.code, new BadAnswer('', response.reason))
     try {
       return { value: await parse(response.status, response.body) }
     } catch (error) {
       if (!(error instanceof BadAnswer)) throw error
-      return fail('callback_failed', error.message, error)
+      return fail('callback_failed', error)
     }
   }
 

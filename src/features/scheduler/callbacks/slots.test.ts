@@ -172,13 +172,15 @@ describe('the availability callback', () => {
   it('that is late or gone is an error that shows guests nothing of the network', async () => {
     const { list, receiver, call, warnings } = await serve()
     receiver.always('stall')
-    const late = list()
+    const [late, own] = [list(), listWithKey(call)]
     const other = await serve({ availabilityEndpoint: { url: 'https://not-there.invalid/x' } })
     const gone = await other.list()
     expect([gone.status, gone.json.error.message]).toEqual([502, expect.not.stringContaining('not-there')])
     expect(other.warnings().join()).toContain('The host name does not resolve.')
     const { status, json: body } = await late
-    expect([status, body.error.code]).toEqual([504, 'callback_timeout'])
+    expect([status, body.error.code, body.error.details]).toEqual([504, 'callback_timeout', []])
+    const message = 'No complete response arrived within 10 seconds.'
+    expect((await own).json.error.details).toEqual([{ path: 'callback.availability', message }])
     expect(warnings().join()).toContain('within 10 seconds')
     await call('PATCH', '/scheduler/experiences/intro-call', { isActive: false })
     expect((await list()).status).toBe(404)
