@@ -199,6 +199,14 @@ describe.skipIf(!browserAvailable())('what a guest reads about a refusal, in Ger
     await page.getByText('Abgesagt').waitFor()
   })
 
+  it('is in German although the texts cannot be loaded', async () => {
+    const { page } = await visit({ browser, origins: [stage.url], keep }, { locale: 'de-DE' })
+    await page.route('**/embed/v1/de-*.js', (route) => route.abort())
+    await page.goto(`${stage.url}/book/${await stage.experience()}`)
+    await page.getByText('Es besteht keine Verbindung.').waitFor()
+    await page.getByRole('button', { name: 'Erneut versuchen' }).waitFor()
+  })
+
   it('is in German for programs that ask for the pages too', async () => {
     const slug = await stage.experience()
     const { links } = await book(stage, slug)

@@ -18,8 +18,18 @@ const OWN_SERVICE = new URL('../../', import.meta.url).href
 const ATTRIBUTES = ['api-base-url', 'experience-slug', 'duration-minutes', 'timezone', 'locale']
 const PREFILL = 'prefill-'
 const MIN_DURATION = 5
-/** If not even the texts can be loaded. */
-const OFFLINE = { offline: 'There is no connection.', failed: 'There is no connection.', retry: 'Try again' }
+/** If not even the texts can be loaded: what is wrong, and the button. */
+const OFFLINE: Readonly<Record<string, readonly [string, string]>> = {
+  en: ['There is no connection.', 'Try again'],
+  de: ['Es besteht keine Verbindung.', 'Erneut versuchen'],
+  fr: ['Aucune connexion.', 'Réessayer'],
+  es: ['No hay conexión.', 'Intentar de nuevo'],
+  it: ['Nessuna connessione.', 'Riprova'],
+  pt: ['Sem conexão.', 'Tentar de novo'],
+  nl: ['Er is geen verbinding.', 'Opnieuw proberen'],
+  ja: ['接続できません。', 'もう一度試す'],
+  ar: ['لا يوجد اتصال.', 'حاول مرة أخرى'],
+}
 
 class PosthornScheduler extends HTMLElement {
   static readonly observedAttributes = ATTRIBUTES
@@ -94,7 +104,10 @@ class PosthornScheduler extends HTMLElement {
     } catch (thrown) {
       if (signal.aborted) return
       const error = asApiError(thrown)
-      const texts = await loadTexts(locale, LANGUAGES).catch(() => OFFLINE)
+      const texts = await loadTexts(locale, LANGUAGES).catch(() => {
+        const [offline = '', retry = ''] = OFFLINE[locale.language] ?? []
+        return { offline, failed: offline, retry }
+      })
       const t = translate(texts ?? {}, locale.language)
       render(<Unavailable {...{ error, t }} retry={() => this.#start()} />, this.#box)
       this.#emit('error', { code: error.code, message: error.message })
