@@ -1,5 +1,5 @@
 // `docs/errors.md`, from the catalogue of error codes.
-import { ERROR_CATALOGUE } from '../../src/lib/errors.ts'
+import { DETAIL_CODES, ERROR_CATALOGUE } from '../../src/lib/errors.ts'
 
 const WHO = {
   api: 'the request',
@@ -20,6 +20,10 @@ export function errorsPage() {
     '',
     'Unknown members of a query or a body are ignored, except one that equals a known name but for case, `_` and `-`: `redirect_uri` is',
     '`400 validation_failed` with the message `body.redirect_uri is unknown; use "redirectUri".`',
+    '',
+    'A detail about something that a guest of a booking page enters has a `code` beside `path` and `message`, for pages in other languages:',
+    `${DETAIL_CODES.map((code) => `\`${code}\``).join(', ')}.`,
+    'The details of `callback_failed` and `callback_timeout` say what is wrong with the endpoint, to requests with a key only.',
     '',
     'Retry after 429 and 503 once `Retry-After` has passed. After 500, 502 and 504, retry with increasing delays and the same',
     '`Idempotency-Key`. Do not retry an unchanged request after any other 4xx.',

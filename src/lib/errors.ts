@@ -123,7 +123,21 @@ export type ErrorCode = keyof typeof ERROR_CATALOGUE
 export interface ErrorDetail {
   path: string
   message: string
+  /** For pages, which explain it in the language of their visitor. Only for values that guests enter. */
+  code?: DetailCode
 }
+
+export const DETAIL_CODES = [
+  'required',
+  'too_long',
+  'invalid_email',
+  'invalid_phone',
+  'invalid_option',
+  'invalid_characters',
+  'contains_link',
+  'wrong_code',
+] as const
+export type DetailCode = (typeof DETAIL_CODES)[number]
 
 /** The address at which a service describes the code. */
 export function errorDocUrl(publicUrl: string, code: string): string {
@@ -134,6 +148,8 @@ export interface AppErrorOptions {
   /** Shown to the caller; default: the catalogue's message. Must not contain secrets or data of another tenant. */
   message?: string
   details?: ErrorDetail[]
+  /** Only callers with a key of the service get them, not guests. */
+  privateDetails?: ErrorDetail[]
   /** The current state of the object, for a conflict with it. */
   current?: object
   /** Where the client continues, with `redirected`. */
@@ -150,6 +166,7 @@ export class AppError extends Error {
   readonly status: number
   readonly type: 'api' | 'provider' | 'callback' | 'server'
   readonly details: ErrorDetail[]
+  readonly privateDetails: ErrorDetail[]
   readonly current: object | undefined
   readonly redirectUrl: string | undefined
   readonly headers: Record<string, string>
@@ -161,6 +178,7 @@ export class AppError extends Error {
     this.status = status
     this.type = type
     this.details = options.details ?? []
+    this.privateDetails = options.privateDetails ?? []
     this.current = options.current
     this.redirectUrl = options.redirectUrl
     this.headers = options.headers ?? {}
@@ -173,8 +191,9 @@ export function notFound(noun: string, id: string): AppError {
 }
 
 /** 400 for one field: `invalid('body.redirectUri', 'must be a URL')`. */
-export function invalid(path: string, message: string): AppError {
-  return new AppError('validation_failed', { message: `${path}: ${message}`, details: [{ path, message }] })
+export function invalid(path: string, message: string, code?: DetailCode): AppError {
+  const detail = { path, message, ...(code !== undefined && { code }) }
+  return new AppError('validation_failed', { message: `${path}: ${message}`, details: [detail] })
 }
 
 /** 400 for several fields; the message names the first. */

@@ -50,6 +50,7 @@ import * as strangers from './0051-strangers.ts'
 import * as secondAttempts from './0052-second-attempts.ts'
 import * as floatingTimes from './0053-floating-times.ts'
 import * as unreadableEvents from './0054-unreadable-events.ts'
+import * as internalReasons from './0055-internal-reasons.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -104,4 +105,5 @@ export const migrations: readonly Migration[] = [
   secondAttempts,
   floatingTimes,
   unreadableEvents,
+  internalReasons,
 ]

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { browserAvailable, launchBrowser } from '../kit/browser.ts'
 import { closing } from '../kit/closing.ts'
 import { eventually } from '../kit/eventually.ts'
+import { api } from '../kit/http.ts'
 import { screenshots } from '../kit/screenshots.ts'
 import { type BookingStage, openBookingStage, visit } from '../scenarios/booking-stage.ts'
 import { OPERATOR, visitPortal } from '../scenarios/portal-visit.ts'
@@ -66,9 +67,9 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('a guest whom nobody
     await page.getByRole('button', { name: 'Book' }).click()
   }
 
-  async function confirmLink(): Promise<string> {
+  async function confirmLink(email = GUEST): Promise<string> {
     return eventually(async () => {
-      const message = smtp.messages.find(({ to }) => to.includes(GUEST))
+      const message = smtp.messages.find(({ to }) => to.includes(email))
       const { text = '' } = await PostalMime.parse(message?.raw ?? '')
       const link = text.split(/\s+/).find((word) => word.includes('action=confirm'))
       if (link === undefined) throw new Error('the message has not arrived')
@@ -115,5 +116,23 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('a guest whom nobody
     // The confirmed message no longer counts.
     await page.getByRole('button', { name: 'Book' }).click()
     await page.getByRole('heading', { name: 'Your booking is confirmed' }).waitFor()
+  })
+
+  it('reads in German that confirming the address would cause too many messages', async () => {
+    const slug = await experience({ overrides: [{ date: TOMORROW, start: '14:00', end: '15:00' }] })
+    const path = `/scheduler/experiences/${slug}`
+    const range = { start: `${TOMORROW}T00:00:00Z`, end: `${TOMORROW}T23:00:00Z` }
+    const stranger = api(stage.url)
+    const { slots } = (await stranger.post(`${path}/availability`, { range, durationMinutes: 30 })).json
+    const made = await stranger.post(`${path}/bookings`, {
+      slot: slots[0],
+      guest: { email: 'eve@northwind.example', name: 'Eve' },
+      attendees: [{ email: 'kim@northwind.example' }, { email: 'lou@northwind.example' }],
+    })
+    expect(made.status).toBe(201)
+    const { pathname, searchParams } = new URL(await confirmLink('eve@northwind.example'))
+    const german = { accept: 'text/html', 'accept-language': 'de' }
+    const refused = await stranger.form(`${pathname}/confirm`, { token: searchParams.get('token') ?? '' }, german)
+    expect([refused.status, refused.text]).toEqual([429, expect.stringContaining('Zu viele Nachrichten')])
   })
 })

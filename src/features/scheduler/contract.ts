@@ -4,6 +4,7 @@
  *   routes ─► availability (built in, or the callback) ─► slots
  *   routes ─► bookings ─► availability.check ─► blocks ─► callbacks.book ─► tasks ─► calendars, outbox
  */
+import type { ErrorDetail } from '../../lib/errors.ts'
 import type { TimeRange } from '../../providers/contract/index.ts'
 import type { Experience, Members } from './experiences/experience.ts'
 
@@ -127,10 +128,10 @@ export type BookingDecision =
     }
   /** `status: pending`: the application decides later, by a request of its own. */
   | { kind: 'pending' }
-  /** 409, or `status: rejected`. */
-  | { kind: 'refused'; reason: string }
-  /** Nobody knows what the application did. `code` is that of the error response. */
-  | { kind: 'failed'; code: 'callback_failed' | 'callback_timeout'; reason: string }
+  /** 409, or `status: rejected`. Null: the application gave no reason. */
+  | { kind: 'refused'; reason: string | null }
+  /** Nobody knows what the application did. `code` is that of the error response, `detail` is for callers with a key. */
+  | { kind: 'failed'; code: 'callback_failed' | 'callback_timeout'; reason: string; detail: ErrorDetail }
 
 /** Requests to the application's endpoints. All are signed, bounded and guarded; none throws for a fault of the endpoint. */
 export interface Callbacks {

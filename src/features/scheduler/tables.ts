@@ -49,8 +49,10 @@ interface BookingTable {
   /** From the booking callback. */
   eventId: string | null
   joinUrl: string | null
-  /** Why it was rejected or cancelled, for people. */
+  /** Why it was rejected or cancelled. */
   reason: string | null
+  /** 1: the service wrote the reason, in English for the application and the hosts. Guests read only what a person or the application wrote. */
+  isReasonInternal: number
   cancelledBy: 'guest' | 'host' | 'api' | null
   calendarState: CalendarState
   calendarError: string | null

@@ -1,4 +1,5 @@
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import { DETAIL_CODES } from '../../lib/errors.ts'
 import { documentedDefault } from '../../lib/json-schema.ts'
 import { DEFAULT_LIMIT } from '../../lib/page.ts'
 
@@ -79,7 +80,17 @@ export const errorSchema: TObject = Type.Object(
         description: 'The description of this code.',
         examples: ['http://localhost:8080/docs/errors#validation_failed'],
       }),
-      details: Type.Array(Type.Object({ path: Type.String({ examples: ['body.to.0'] }), message: Type.String() })),
+      details: Type.Array(
+        Type.Object({
+          path: Type.String({ examples: ['body.to.0'] }),
+          message: Type.String(),
+          code: Type.Optional(
+            Type.Enum([...DETAIL_CODES], {
+              description: 'For values that guests enter, so that a page can explain it.',
+            }),
+          ),
+        }),
+      ),
       redirectUrl: Type.Optional(Type.String({ description: 'With redirected: where a guest continues.' })),
       current: Type.Optional(Type.Object({}, { description: 'With a stale If-Match: the object as it is now.' })),
     }),

@@ -5,5 +5,5 @@
 export { bookPage, embedPage } from './book-page.ts'
 export { type BookingErrorPage, bookingErrorPage } from './error-page.ts'
 export { type BookingContext, bookingHeaders } from './layout.ts'
-export { type ManagedBooking, managePage } from './manage-page.ts'
+export { bookingQuery, type ManagedBooking, managePage } from './manage-page.ts'
 export { bookingTexts } from './texts/index.ts'

@@ -27,6 +27,10 @@ export interface ManagePage {
   token: string
   /** The part that the link asks for. */
   action: 'reschedule' | 'cancel' | 'confirm' | undefined
+  /** Of the link, which the links and forms of the page keep. */
+  locale: string | undefined
+  /** The reason that the visitor entered for the cancellation, if it is too long. */
+  longReason?: string
 }
 
 const STATES: Readonly<Record<ManagedBooking['state'], { key: BookingTextKey; icon: Html; look: string }>> = {
@@ -40,7 +44,7 @@ const STATES: Readonly<Record<ManagedBooking['state'], { key: BookingTextKey; ic
 /** What was booked, and what its guest can do. Only the button of the form changes something: scanners of messages open links. */
 export function managePage(context: BookingContext, page: ManagePage): string {
   const { t } = context
-  const { booking, token, action } = page
+  const { booking, action } = page
   const canChange = booking.state === 'confirmed'
   if (canChange && action === 'reschedule' && booking.isBookable) return reschedulePage(context, page)
   const { key, icon, look } = STATES[booking.state]
@@ -56,23 +60,36 @@ ${!hasEnded && booking.state !== 'past' && addressPart(context, page)}
 ${
   canChange &&
   html`${booking.isBookable && html`<a class="button${booking.address !== 'asked' && html` primary`}" href="${pageHref(context, page, 'reschedule')}" rel="noreferrer">${t('booking.move')}</a>`}
-<details${action === 'cancel' && html` open`}>
-<summary>${ICONS.chevron}${t('cancel.open')}</summary>
-<form method="post" action="${context.root}/book/${booking.slug}/bookings/${booking.id}">
-<input type="hidden" name="token" value="${token}">
-<div class="field"><label for="reason">${t('cancel.reason')}</label><textarea id="reason" name="reason" rows="3" maxlength="1000" aria-describedby="reason-hint"></textarea><p class="hint" id="reason-hint">${t('cancel.hint')}</p></div>
-<button class="button danger" type="submit">${t('cancel.submit')}</button>
-</form>
-</details>`
+${cancelPart(context, page)}`
 }
 ${!canChange && booking.state !== 'pending' && booking.isBookable && html`<a class="button primary" href="${context.root}/book/${booking.slug}" rel="noreferrer">${t('booking.again')}</a>`}`,
   })
 }
 
+function cancelPart(context: BookingContext, page: ManagePage): Html {
+  const { t } = context
+  const { token, action, longReason } = page
+  const isWrong = longReason !== undefined
+  return html`<details${action === 'cancel' && html` open`}>
+<summary>${ICONS.chevron}${t('cancel.open')}</summary>
+<form method="post" action="${formAction(context, page)}">
+<input type="hidden" name="token" value="${token}">
+<div class="field"><label for="reason">${t('cancel.reason')}</label><textarea id="reason" name="reason" rows="3" maxlength="1000" aria-describedby="reason-hint"${isWrong && html` aria-invalid="true" autofocus`}>${longReason}</textarea>${
+    isWrong
+      ? html`<p class="error" id="reason-hint">${ICONS.alert}<span>${t('cancel.tooLong')}</span></p>`
+      : html`<p class="hint" id="reason-hint">${t('cancel.hint')}</p>`
+  }</div>
+<button class="button danger" type="submit">${t('cancel.submit')}</button>
+</form>
+</details>`
+}
+
 /** Asks to confirm the address, and says when it is done. */
-function addressPart({ t, root }: BookingContext, { booking, token, action }: ManagePage): Html | false {
+function addressPart(context: BookingContext, page: ManagePage): Html | false {
+  const { t } = context
+  const { booking, token, action } = page
   if (booking.address === 'asked') {
-    return html`<form method="post" action="${root}/book/${booking.slug}/bookings/${booking.id}/confirm">
+    return html`<form method="post" action="${formAction(context, page, '/confirm')}">
 <input type="hidden" name="token" value="${token}">
 <p class="lead">${t('address.text')}</p>
 <button class="button primary" type="submit">${t('address.submit')}</button>
@@ -100,9 +117,20 @@ function reschedulePage(context: BookingContext, page: ManagePage): string {
 }
 
 /** Relative, without the part that the visitor does not want. */
-function pageHref({ root }: BookingContext, { booking, token }: ManagePage, action?: string): string {
-  const query = new URLSearchParams({ token, ...(action !== undefined && { action }) })
-  return `${root}/book/${booking.slug}/bookings/${booking.id}?${query}`
+function pageHref({ root }: BookingContext, { booking, token, locale }: ManagePage, action?: string): string {
+  return `${root}/book/${booking.slug}/bookings/${booking.id}?${bookingQuery({ token, action, locale })}`
+}
+
+function formAction({ root }: BookingContext, { booking, locale }: ManagePage, end = ''): string {
+  const query = locale === undefined ? '' : `?${bookingQuery({ locale })}`
+  return `${root}/book/${booking.slug}/bookings/${booking.id}${end}${query}`
+}
+
+/** The query of the page of a booking. */
+export function bookingQuery(members: Readonly<Record<string, string | undefined>>): URLSearchParams {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(members)) if (value !== undefined) query.set(name, value)
+  return query
 }
 
 function facts({ t }: BookingContext, booking: ManagedBooking, hasEnded: boolean): Html {

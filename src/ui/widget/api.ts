@@ -77,7 +77,7 @@ export interface Booking {
 export class ApiError extends Error {
   readonly code: string
   readonly status: number
-  readonly details: readonly { path: string; message: string }[]
+  readonly details: readonly Detail[]
   readonly redirectUrl: string | undefined
 
   constructor(code: string, message: string, status = 0, body?: ErrorResponse) {
@@ -96,11 +96,17 @@ export const asApiError = (thrown: unknown) =>
 /** Whether the code is wrong or has expired. */
 export const isAboutCode = ({ details }: ApiError) => details.some(({ path }) => path.endsWith('.verificationCode'))
 
+/** What is wrong with one value. `code` is absent for values that no guest enters. */
+export interface Detail {
+  path: string
+  code?: string
+}
+
 interface ErrorResponse {
   error?: {
     code?: string
     message?: string
-    details?: { path: string; message: string }[]
+    details?: Detail[]
     redirectUrl?: string
   }
   redirectUrl?: string
@@ -154,9 +160,9 @@ export function schedulerApi(baseUrl: string, slug: string): SchedulerApi {
         },
         ...(options.body !== undefined && { body: JSON.stringify(options.body) }),
       })
-      const body: unknown = await response.json()
-      if (!response.ok) throw refusal(response.status, body as ErrorResponse)
-      return body as Result
+      // A proxy may respond with a page.
+      if (!response.ok) throw refusal(response.status, (await response.json().catch(() => ({}))) as ErrorResponse)
+      return (await response.json()) as Result
     } catch (error) {
       if (error instanceof ApiError || options.signal?.aborted) throw error
       throw new ApiError(controller.signal.aborted ? 'timeout' : 'network', String(error))
@@ -194,8 +200,8 @@ interface RequestOptions {
 }
 
 function refusal(status: number, body: ErrorResponse): ApiError {
-  const { code = 'invalid_response', message = `status ${status}` } = body?.error ?? {}
+  const { code = 'invalid_response', message = `status ${status}`, details = [] } = body?.error ?? {}
   // The service passes on what the application's response lacks.
-  const isGeneratedAt = code === 'callback_failed' && message.startsWith('generatedAt ')
+  const isGeneratedAt = code === 'callback_failed' && details.some(({ path }) => path.endsWith('.generatedAt'))
   return new ApiError(isGeneratedAt ? 'generated_at_required' : code, message, status, body)
 }

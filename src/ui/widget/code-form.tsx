@@ -2,6 +2,7 @@ import { useId, useState } from 'preact/hooks'
 import { type ApiError, isAboutCode } from './api.ts'
 import { AlertIcon } from './icons.tsx'
 import { Failure, Notice, StepHeading } from './notices.tsx'
+import { STEP_TEXTS } from './refusals.ts'
 import { useView } from './view.ts'
 
 export interface CodeFormProps {
@@ -50,7 +51,7 @@ export function CodeForm({ email, error, isSubmitting, onCode, onRequest }: Code
           )}
         </div>
         {isSent && <Notice tone="note" text={t('codeSent')} />}
-        {error !== undefined && !isWrong && !isSent && <Failure error={error} />}
+        {error !== undefined && !isWrong && !isSent && <Failure error={error} text={STEP_TEXTS[error.code]} />}
         <button type="submit" class={isSubmitting ? 'button busy' : 'button'} aria-disabled={isSubmitting}>
           {t('codeSubmit')}
         </button>

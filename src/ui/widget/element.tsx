@@ -9,7 +9,7 @@ import { knownZone } from './formats.ts'
 import { loadCalendar } from './month.tsx'
 import { Scheduler, type SchedulerProps } from './scheduler.tsx'
 import { STYLE } from './style/index.ts'
-import { chooseLocale, loadTexts, translate } from './texts/index.ts'
+import { chooseLocale, LANGUAGES, type Locale, loadTexts, type Texts, translate } from './texts/index.ts'
 import { applyTheme } from './theme.ts'
 import { Loading, Unavailable } from './unavailable.tsx'
 
@@ -18,8 +18,18 @@ const OWN_SERVICE = new URL('../../', import.meta.url).href
 const ATTRIBUTES = ['api-base-url', 'experience-slug', 'duration-minutes', 'timezone', 'locale']
 const PREFILL = 'prefill-'
 const MIN_DURATION = 5
-/** If not even the texts can be loaded. */
-const OFFLINE = { offline: 'There is no connection.', failed: 'There is no connection.', retry: 'Try again' }
+/** If not even the texts can be loaded: what is wrong, and the button. */
+const OFFLINE: Readonly<Record<string, readonly [string, string]>> = {
+  en: ['There is no connection.', 'Try again'],
+  de: ['Es besteht keine Verbindung.', 'Erneut versuchen'],
+  fr: ['Aucune connexion.', 'Réessayer'],
+  es: ['No hay conexión.', 'Intentar de nuevo'],
+  it: ['Nessuna connessione.', 'Riprova'],
+  pt: ['Sem conexão.', 'Tentar de novo'],
+  nl: ['Er is geen verbinding.', 'Opnieuw proberen'],
+  ja: ['接続できません。', 'もう一度試す'],
+  ar: ['لا يوجد اتصال.', 'حاول مرة أخرى'],
+}
 
 class PosthornScheduler extends HTMLElement {
   static readonly observedAttributes = ATTRIBUTES
@@ -77,19 +87,28 @@ class PosthornScheduler extends HTMLElement {
     render(<Loading />, this.#box)
     try {
       // Most experiences show a month, so that its elements are loaded at once.
-      const [texts, experience] = await Promise.all([loadTexts(locale), api.experience(signal), loadCalendar()])
+      const [first, experience] = await Promise.all([
+        loadTexts(locale, LANGUAGES),
+        api.experience(signal),
+        loadCalendar(),
+      ])
+      const texts = { ...first }
       const week = experience.ui?.layout === 'week' ? await this.#loadWeek() : undefined
       if (signal.aborted) return
       applyTheme(this.#theme, this, experience.ui?.theme)
       const t = translate(texts, locale.language, membersOf(experience.ui?.copy))
-      this.#show = () => this.#render({ api, experience, t, locale, week })
+      const loadSteps = () => this.#loadSteps(locale, texts)
+      this.#show = () => this.#render({ api, experience, t, locale, week, loadSteps })
       this.#show()
       this.#emit('ready', { experience })
     } catch (thrown) {
       if (signal.aborted) return
       const error = asApiError(thrown)
-      const texts = await loadTexts(locale).catch(() => OFFLINE)
-      const t = translate(texts, locale.language)
+      const texts = await loadTexts(locale, LANGUAGES).catch(() => {
+        const [offline = '', retry = ''] = OFFLINE[locale.language] ?? []
+        return { offline, failed: offline, retry }
+      })
+      const t = translate(texts ?? {}, locale.language)
       render(<Unavailable {...{ error, t }} retry={() => this.#start()} />, this.#box)
       this.#emit('error', { code: error.code, message: error.message })
     }
@@ -101,7 +120,7 @@ class PosthornScheduler extends HTMLElement {
     this.#show?.()
   }
 
-  #render(parts: Pick<SchedulerProps, 'api' | 'experience' | 't' | 'locale' | 'week'>): void {
+  #render(parts: Pick<SchedulerProps, 'api' | 'experience' | 't' | 'locale' | 'week' | 'loadSteps'>): void {
     const zone = this.getAttribute('timezone')
     const prefill = { ...prefillOf(this), ...this.#given }
     render(
@@ -110,7 +129,6 @@ class PosthornScheduler extends HTMLElement {
         {...{ ...parts, prefill, emit: this.#emit, move: moveOf(this) }}
         zone={zoneOf(zone, parts.experience)}
         durationMinutes={durationOf(this.getAttribute('duration-minutes'))}
-        loadSteps={this.#loadSteps}
       />,
       this.#box,
     )
@@ -131,8 +149,10 @@ class PosthornScheduler extends HTMLElement {
     this.shadowRoot?.adoptedStyleSheets.push(sheet)
   }
 
-  readonly #loadSteps = async () => {
-    const { LaterSteps, STEPS_STYLE } = await import('./steps.tsx')
+  /** Adds the texts of the later steps to those of the first one. */
+  async #loadSteps(locale: Locale, texts: Partial<Texts>) {
+    const { LaterSteps, STEP_LANGUAGES, STEPS_STYLE } = await import('./steps.tsx')
+    Object.assign(texts, await loadTexts(locale, STEP_LANGUAGES))
     this.#addStyle(STEPS_STYLE)
     return LaterSteps
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type BookingForm, errorsOf, type FormField, fieldAt, fieldsOf, prefilled, responsesOf } from './fields.ts'
+import { type BookingForm, errorsOf, type FormField, fieldsOf, prefilled, responsesOf } from './fields.ts'
 import type { Translate } from './texts/index.ts'
 
 const t: Translate = (key) => key
@@ -49,13 +49,6 @@ describe('the booking form', () => {
   it('sends answers that are not empty, without spaces around them', () => {
     const values = { name: 'Ada', company: ' X ', phone: ' ', topic: '', langs: [], terms: false }
     expect(responsesOf(form, values)).toEqual({ company: 'X', terms: false })
-  })
-
-  it('finds the field of an error of the API', () => {
-    const fields = fieldsOf(form, t)
-    expect(fieldAt('body.responses.company', fields)).toBe('company')
-    expect(fieldAt('body.guest.email', fields)).toBe('email')
-    expect(fieldAt('body.slot.start', fields)).toBeUndefined()
   })
 
   it('takes values of the page by name, whatever its case, and only known options', () => {

@@ -26,7 +26,7 @@ export type Values = Readonly<Record<string, Value>>
 export type Errors = Readonly<Record<string, string>>
 
 /** The fields whose answers are the guest. An experience replaces them with fields of the same name. */
-const GUEST = ['name', 'email']
+export const GUEST = ['name', 'email']
 
 /** Every field of the form in its order: the guest's name and address first, unless the experience has its own. */
 export function fieldsOf(form: BookingForm | null | undefined, t: Translate): FormField[] {
@@ -62,15 +62,17 @@ function errorOf(field: FormField, value: Value | undefined): TextKey | undefine
     value === undefined ||
     value === false ||
     (typeof value === 'string' ? value.trim() === '' : Object(value).length === 0)
-  if (isEmpty) {
-    if (!field.required) return undefined
-    if (field.type === 'checkbox') return 'requiredCheck'
-    return field.options === undefined ? 'required' : 'requiredChoice'
-  }
+  if (isEmpty) return field.required ? requiredOf(field) : undefined
   const text = String(value).trim()
   if (field.type === 'email' && !EMAIL.test(text)) return 'invalidEmail'
   if (field.type === 'phone' && !PHONE.test(text)) return 'invalidPhone'
   return undefined
+}
+
+/** What to do about a field that is empty. */
+export function requiredOf({ type, options }: FormField): TextKey {
+  if (type === 'checkbox') return 'requiredCheck'
+  return options === undefined ? 'required' : 'requiredChoice'
 }
 
 /** The answers to the questions of the experience. Empty ones are omitted. */
@@ -88,15 +90,6 @@ export function responsesOf(form: BookingForm | null | undefined, values: Values
 export const textOf = (values: Values, name: string): string => {
   const value = values[name]
   return typeof value === 'string' ? value.trim() : ''
-}
-
-/**
- * The field that an error of the API is about, by its path: `body.responses.company`, `body.guest.email`. Undefined if the form
- * has no such field.
- */
-export function fieldAt(path: string, fields: readonly FormField[]): string | undefined {
-  const names = path.split(/[./]/)
-  return fields.find(({ name }) => names.includes(name))?.name
 }
 
 /** Values that the page gives, by attribute `prefill-<field>`, compared without case and separators. */

@@ -1,8 +1,9 @@
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ApiError } from './api.ts'
-import { type Errors, errorsOf, type FormField, fieldAt, type Value, type Values } from './fields.ts'
+import { type Errors, errorsOf, type FormField, type Value, type Values } from './fields.ts'
 import { AlertIcon } from './icons.tsx'
 import { Failure } from './notices.tsx'
+import { formText, refusedFields } from './refusals.ts'
 import { useView } from './view.ts'
 
 export interface FormProps {
@@ -18,9 +19,10 @@ export interface FormProps {
 
 /** The fields, with the messages of the widget and of the API below them. */
 export function BookingForm({ fields, values, error, isSubmitting, submitLabel, onValues, onSubmit }: FormProps) {
-  const { t, locale } = useView()
+  const { t } = useView()
   const id = useId()
   const form = useRef<HTMLFormElement>(null)
+  const trap = useRef<HTMLInputElement>(null)
   /** A person pressed the button: then a password manager has filled in the trap. */
   const isPressed = useRef(false)
   const press = ({ isTrusted }: Event) => {
@@ -31,13 +33,7 @@ export function BookingForm({ fields, values, error, isSubmitting, submitLabel, 
 
   useEffect(() => {
     if (error?.code !== 'validation_failed') return
-    const found: Record<string, string> = {}
-    for (const { path, message } of error.details) {
-      const name = fieldAt(path, fields)
-      // Messages of the API are in English.
-      if (name !== undefined) found[name] = locale.language === 'en' ? message : t('invalid')
-    }
-    setErrors(found)
+    setErrors(refusedFields(error.details, fields, t))
     setAttempts((count) => count + 1)
   }, [error])
   // The first field that is not right gets the focus, once it is marked.
@@ -54,10 +50,7 @@ export function BookingForm({ fields, values, error, isSubmitting, submitLabel, 
     const found = errorsOf(fields, values, t)
     setErrors(found)
     if (Object.keys(found).length > 0) setAttempts(attempts + 1)
-    else
-      onSubmit(
-        isPressed.current ? '' : String(new FormData(event.currentTarget as HTMLFormElement).get('website') ?? ''),
-      )
+    else onSubmit(isPressed.current ? '' : (trap.current?.value ?? ''))
   }
   return (
     <form ref={form} noValidate onSubmit={submit}>
@@ -70,9 +63,9 @@ export function BookingForm({ fields, values, error, isSubmitting, submitLabel, 
       ))}
       <div class="trap" aria-hidden="true">
         <label for={`${id}-website`}>Website</label>
-        <input id={`${id}-website`} name="website" type="text" tabIndex={-1} autocomplete="off" />
+        <input ref={trap} id={`${id}-website`} name="website" type="text" tabIndex={-1} autocomplete="off" />
       </div>
-      {error !== undefined && <Failure error={error} />}
+      {error !== undefined && <Failure error={error} text={formText(error, fields)} />}
       <button
         type="submit"
         class={isSubmitting ? 'button busy' : 'button'}
@@ -144,6 +137,8 @@ const KINDS: Readonly<Record<string, { type: string; autocomplete: string; dir: 
   phone: { type: 'tel', autocomplete: 'tel', dir: 'ltr' },
 }
 const MAX_TEXT = 1000
+/** The fields of the guest. */
+const MAX_LENGTHS: Readonly<Record<string, number>> = { name: 200, email: 254 }
 const MAX_LONG_TEXT = 5000
 
 function Input({ field, id, value, error, onValue }: FieldProps) {
@@ -188,7 +183,14 @@ function Input({ field, id, value, error, onValue }: FieldProps) {
     default: {
       const kind = KINDS[type] ?? { type: 'text', autocomplete: field.name === 'name' ? 'name' : 'off', dir: 'auto' }
       const change = (event: Event) => onValue((event.currentTarget as HTMLInputElement).value)
-      const input = { ...shared, ...kind, placeholder, value: text, maxLength: MAX_TEXT, onInput: change } as object
+      const input = {
+        ...shared,
+        ...kind,
+        placeholder,
+        value: text,
+        maxLength: MAX_LENGTHS[field.name] ?? MAX_TEXT,
+        onInput: change,
+      } as object
       return <input {...input} />
     }
   }

@@ -60,29 +60,32 @@ interface NoticeProps {
   tone?: 'alert' | 'note'
 }
 
-/** An error that trying again may solve. */
-export function Failure({ error, retry }: { error: ApiError; retry?: (() => void) | undefined }) {
+interface FailureProps {
+  error: ApiError
+  /** Default: by the code of the error. */
+  text?: TextKey | undefined
+  retry?: (() => void) | undefined
+}
+
+/** What failed, and a button for what the visitor can do. */
+export function Failure({ error, text = textOf(error), retry }: FailureProps) {
   const { t } = useView()
-  // For the developer who tries the page: no visitor sees one whose application answers like this.
-  const text = error.code === 'generated_at_required' ? `${error.message}.` : t(textOf(error))
-  return <Notice text={text} action={retry === undefined ? undefined : { label: t('retry'), run: retry }} />
+  const action =
+    text === 'outdated'
+      ? { label: t('reload'), run: () => location.reload() }
+      : retry && { label: t('retry'), run: retry }
+  return <Notice text={t(text)} action={action} />
+}
+
+const TEXTS: Readonly<Record<string, TextKey>> = {
+  slot_unavailable: 'taken',
+  rate_limited: 'tooMany',
+  network: 'offline',
+  timeout: 'offline',
+  // The experience was changed or closed after the page was loaded.
+  validation_failed: 'outdated',
+  not_found: 'closedTitle',
 }
 
 /** What a visitor can understand of an error. */
-export function textOf({ code }: ApiError): TextKey {
-  switch (code) {
-    case 'slot_unavailable':
-      return 'taken'
-    case 'rate_limited':
-      return 'tooMany'
-    case 'mail_limited':
-      return 'tooManyMessages'
-    case 'network':
-    case 'timeout':
-      return 'offline'
-    case 'validation_failed':
-      return 'invalidForm'
-    default:
-      return 'failed'
-  }
-}
+export const textOf = ({ code }: ApiError): TextKey => TEXTS[code] ?? 'failed'

@@ -39,7 +39,9 @@ export function Scheduler(props: SchedulerProps) {
   const [zone, setZone] = useState(props.zone)
   const { usual, all: durations } = durationsOf(props)
   const [minutes, setMinutes] = useState(usual)
-  const flow = useFlow({ api, experience, zone, locale: locale.tag, move, emit })
+  // Without the extensions of some browsers, which are longer than the API takes.
+  const language = locale.tag.replace(/-\w-.*/, '')
+  const flow = useFlow({ api, experience, zone, locale: language, move, emit })
   const view = useMemo(() => ({ t, locale, formats: formats(locale.tag, zone) }), [t, locale, zone])
   const [hasMoved, setMoved] = useState(false)
   /** Null: they could not be loaded. */

@@ -9,10 +9,12 @@ import { BookingForm } from './form.tsx'
 import { timeOf } from './formats.ts'
 import { BackIcon } from './icons.tsx'
 import { Failure, Notice, StepHeading } from './notices.tsx'
+import { MOVE_TEXTS } from './refusals.ts'
 import type { SchedulerProps } from './scheduler.tsx'
 import { useView } from './view.ts'
 
 export { default as STEPS_STYLE } from './style/form.css'
+export { STEP_LANGUAGES } from './texts/steps/index.ts'
 
 export interface LaterStepsProps extends Pick<SchedulerProps, 'move' | 'prefill'> {
   experience: Experience
@@ -111,7 +113,7 @@ function Moving({ flow, from, slot }: StepProps & { from: Slot }) {
       <StepHeading>{t('moveTitle')}</StepHeading>
       <p class="lead">{t('moveFrom', { time: timeOf(formats, from) })}</p>
       <When slot={slot} />
-      {flow.error !== undefined && <Failure error={flow.error} />}
+      {flow.error !== undefined && <Failure error={flow.error} text={MOVE_TEXTS[flow.error.code]} />}
       <button
         type="button"
         class={flow.isSubmitting ? 'button busy' : 'button'}

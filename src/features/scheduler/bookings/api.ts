@@ -3,7 +3,7 @@ import { listOf, pageQuery } from '../../../infra/http/index.ts'
 import { documented, documentedDefault, nullable, timestamp } from '../../../lib/json-schema.ts'
 import { isoTime } from '../../../lib/time.ts'
 import type { BookingRow } from '../tables.ts'
-import { BOOKING_STATUSES, bookingFields, hostsOf, slotView } from './booking.ts'
+import { BOOKING_STATUSES, bookingFields, hostsOf, publicReason, slotView } from './booking.ts'
 import { bookingProperties, freeForm, slotSchema } from './events.ts'
 import type { BookingLinks } from './links.ts'
 
@@ -77,7 +77,11 @@ const links = Type.Object(
 
 const publicProperties = {
   ...bookingProperties,
-  reason: nullable(Type.String({ description: 'Why it was rejected or cancelled.' })),
+  reason: nullable(
+    Type.String({
+      description: 'Why it was rejected or cancelled. Guests get it only if a person or the application wrote it.',
+    }),
+  ),
   cancelledBy: nullable(Type.Enum(['guest', 'host', 'api'])),
   needsConfirmation: Type.Boolean({
     description: 'Whether the guest gets a message with a link that confirms the address.',
@@ -135,9 +139,11 @@ export const updateBody = Type.Object(
         description: 'Decides about a booking that your callback answered with `pending`. 409 for any other one.',
       }),
     ),
-    reason: Type.Optional(Type.String({ maxLength: 500, description: 'With rejected: the guest reads it.' })),
-    joinUrl: Type.Optional(Type.String({ maxLength: 2048, description: 'With confirmed: the link to the meeting.' })),
-    eventId: Type.Optional(Type.String({ maxLength: 1024, description: 'With confirmed: your id of the event.' })),
+    reason: Type.Optional(Type.String({ maxLength: 500, description: 'Only with rejected: the guest reads it.' })),
+    joinUrl: Type.Optional(
+      Type.String({ maxLength: 2048, description: 'Only with confirmed: the link to the meeting.' }),
+    ),
+    eventId: Type.Optional(Type.String({ maxLength: 1024, description: 'Only with confirmed: your id of the event.' })),
     metadata: Type.Optional(freeForm('Replaces the stored members.')),
     guest: Type.Optional(
       Type.Object(
@@ -174,7 +180,7 @@ export function guestBookingView(row: BookingRow, own: BookingLinks): Static<typ
   const needsConfirmation = row.verifiedBy === null && hostsOf(row).length > 0
   return {
     ...bookingFields(row),
-    reason: row.reason,
+    reason: publicReason(row),
     cancelledBy: row.cancelledBy,
     needsConfirmation,
     links: own,
@@ -183,7 +189,7 @@ export function guestBookingView(row: BookingRow, own: BookingLinks): Static<typ
 
 export function bookingView(row: BookingRow, own: BookingLinks): BookingView {
   const calendar = { state: row.calendarState, error: row.calendarError }
-  return { ...guestBookingView(row, own), calendar, version: row.version }
+  return { ...guestBookingView(row, own), reason: row.reason, calendar, version: row.version }
 }
 
 export function holdView({

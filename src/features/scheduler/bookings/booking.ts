@@ -30,6 +30,11 @@ export const slotOf = ({ slot }: Pick<BookingRow, 'slot'>): StoredSlot => JSON.p
 /** Ids of accounts. */
 export const hostsOf = ({ hosts }: Pick<BookingRow, 'hosts'>): string[] => JSON.parse(hosts)
 
+/** Why it ended, for people who hold a link of the booking. */
+export function publicReason({ reason, isReasonInternal }: BookingRow): string | null {
+  return isReasonInternal === 1 ? null : reason
+}
+
 /** Whether the meeting will take place. */
 export function isBooked({ status }: { status: BookingStatus }): boolean {
   return status === 'confirmed' || status === 'rescheduled'

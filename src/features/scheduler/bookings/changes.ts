@@ -32,6 +32,8 @@ const DEFAULT_REMINDERS = [1440, 60]
 interface Cancellation {
   by: 'guest' | 'host' | 'api'
   reason: string | null
+  /** 1: guests do not read the reason. Default 0. */
+  isReasonInternal?: 0 | 1
   /** False: only hosts get messages. */
   notifiesGuests?: boolean
 }
@@ -140,7 +142,7 @@ export function bookingChanges(deps: ChangeDeps) {
       tx: Tx,
       before: BookingRow,
       account: EventAccount,
-      { reason, isKnown, ...changes }: { reason: string; isKnown: boolean } & Partial<BookingRow>,
+      { reason, isKnown, ...changes }: { reason: string | null; isKnown: boolean } & Partial<BookingRow>,
     ): Promise<Change> {
       const row = await bookingStore(tx).update(before, { status: 'rejected', reason, ...changes, ...touched() })
       await blockStore(tx).deleteOwner(row.id)
@@ -175,10 +177,10 @@ export function bookingChanges(deps: ChangeDeps) {
       tx: Tx,
       before: BookingRow,
       account: EventAccount,
-      { by, reason, notifiesGuests = true }: Cancellation,
+      { by, reason, isReasonInternal = 0, notifiesGuests = true }: Cancellation,
     ): Promise<Change> {
       const row = await bookingStore(tx).update(before, {
-        ...{ status: 'cancelled', cancelledBy: by, reason, sequence: before.sequence + 1 },
+        ...{ status: 'cancelled', cancelledBy: by, reason, isReasonInternal, sequence: before.sequence + 1 },
         ...{ ...touched(), ...onCalendars(before) },
       })
       await blockStore(tx).deleteOwner(row.id)

@@ -53,7 +53,7 @@ export function decisions(deps: DecisionDeps) {
     return { type: 'decision', subject: '', dueAt, giveUpAt: dueAt + DAY_MS }
   }
 
-  /** The row after the decision. One that was decided meanwhile stays as it is. */
+  /** The row after the decision. One that was decided meanwhile stays as it is. `isKnown`: the guest reads the reason in the response. */
   async function settle(
     tx: Tx,
     known: BookingRow,
@@ -70,7 +70,7 @@ export function decisions(deps: DecisionDeps) {
         : await changes.reject(tx, before, account, {
             ...{ reason: decision.reason, isKnown },
             // The guest may try again with the same key.
-            ...(decision.kind === 'failed' && { requestKey: null }),
+            ...(decision.kind === 'failed' && { isReasonInternal: 1, requestKey: null }),
           })
     const isVouched = decision?.kind === 'confirmed' && decision.guestVerified === true
     // A guest who reads the refusal in the response gets no message.
@@ -83,19 +83,17 @@ export function decisions(deps: DecisionDeps) {
   return {
     dropHold,
 
-    /** What the application decided later. A booking that does not wait for it stays as it is. */
-    async settleLater(id: string, decision: Exclude<BookingDecision, { kind: 'pending' }>): Promise<BookingRow> {
-      const known = await bookingStore(db.read).get(id)
-      return db.transaction((tx) => settle(tx, known, decision, false))
-    },
+    settle,
 
-    /** After the callback has failed for too long. The guest gets a message. */
+    /** After the callback has failed, or the application has not decided, for too long. The guest gets a message without the reason. */
     async rejectPending(tx: Tx, id: string, reason: string): Promise<void> {
       const known = await bookingStore(tx).get(id)
       const { account } = await changes.hold(tx, hostsOf(known))
       const before = await bookingStore(tx).lock(id, db.dialect)
       if (before.status !== 'pending') return
-      const { event } = await changes.reject(tx, before, account, { reason, isKnown: false, requestKey: null })
+      const { event } = await changes.reject(tx, before, account, {
+        ...{ reason, isReasonInternal: 1, isKnown: false, requestKey: null },
+      })
       await changes.record(tx, [event])
     },
 
@@ -200,7 +198,6 @@ function withoutHosts({ start, end, timezone, participants, metadata }: StoredSl
 }
 
 function refusal(decision: BookingDecision | undefined, reason: string | null): AppError {
-  // The reason of a failure is for the owner of the endpoint.
-  if (decision?.kind === 'failed') return new AppError(decision.code)
+  if (decision?.kind === 'failed') return new AppError(decision.code, { privateDetails: [decision.detail] })
   return new AppError('slot_unavailable', reason === null ? {} : { message: reason })
 }

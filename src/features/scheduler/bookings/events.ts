@@ -122,7 +122,7 @@ export const bookingEvents = {
   'booking.rejected': declareEvent(
     'A booking failed: the application rejected it or did not respond, or a calendar did not take it.',
     rejected,
-    of({ ...PENDING, status: 'rejected', reason: 'The booking callback returned 500.' }, 2),
+    of({ ...PENDING, status: 'rejected', reason: 'The endpoint returned 500.' }, 2),
   ),
   'booking.rescheduled': declareEvent(
     'A booking was moved to another slot.',

@@ -49,7 +49,10 @@ export function hostChangeRecorder({ db, events, changes, sealer }: HostChangeDe
     const { account } = await changes.hold(tx, hostsOf(known))
     const row = await bookingStore(tx).lock(bookingId, db.dialect)
     if (row.version !== known.version) return undefined
-    if (moved === undefined) return (await changes.cancel(tx, row, account, { by: 'host', reason: REASON })).event
+    if (moved === undefined) {
+      const cancellation = { by: 'host', reason: REASON, isReasonInternal: 1 } as const
+      return (await changes.cancel(tx, row, account, cancellation)).event
+    }
     const change = await changes.move(tx, row, account, moved, {})
     await moveBlocks(tx, change.row, moved)
     return change.event

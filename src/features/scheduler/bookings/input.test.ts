@@ -79,6 +79,43 @@ describe('what a booking request gives', () => {
     expect(pathsOf({ guest: GUEST }, null)).toEqual([])
   })
 
+  it('says by a code what is wrong with each value, for pages in other languages', () => {
+    const codesOf = (body: Parameters<typeof parseGiven>[0]) => {
+      try {
+        parseGiven(body, FORM)
+        return {}
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        return Object.fromEntries(error.details.map(({ path, code }) => [path.split('.').slice(2).join('.'), code]))
+      }
+    }
+    const responses = {
+      ...{ topic: 'a\tb', mail: 'no', phone: 'call me', notes: 'a'.repeat(5001), plan: 'b', teams: ['x', 'x'] },
+      terms: false,
+    }
+    const found = codesOf({ guest: { email: 'no', name: 'www.example.com' }, responses })
+    expect(found).toEqual({
+      ...{ email: 'invalid_email', name: 'contains_link', topic: 'invalid_characters', mail: 'invalid_email' },
+      ...{
+        phone: 'invalid_phone',
+        notes: 'too_long',
+        plan: 'invalid_option',
+        teams: 'invalid_option',
+        terms: 'required',
+      },
+    })
+    for (const name of ['', ' ', '\u200b\u00ad', '\u3164']) {
+      expect([name, codesOf({ guest: { ...GUEST, name }, responses: ANSWERS })]).toEqual([name, { name: 'required' }])
+    }
+    expect(codesOf({ guest: { ...GUEST, name: 'Lin\n' }, responses: ANSWERS })).toEqual({ name: 'invalid_characters' })
+    expect(codesOf({ guest: GUEST, responses: { ...ANSWERS, more: 'a'.repeat(33_000) } })).toEqual({ '': 'too_long' })
+  })
+
+  it('takes addresses with other letters on both sides, and locales with extensions', () => {
+    const guest = { email: 'jörg@bücher.example', name: 'Jörg', locale: 'de-DE-u-ca-gregory-hc-h23-nu-latn' }
+    expect(parseGiven({ guest }, null).guest).toMatchObject({ ...guest, email: 'jörg@xn--bcher-kva.example' })
+  })
+
   it('refuses guests whose name or address could change a message', () => {
     const bodies = [
       { ...GUEST, name: 'Lin\r\nBcc: x@y.example' },

@@ -1,16 +1,17 @@
 import { zoneOf } from '../../../lib/calendar/zone.ts'
 import { canonical } from '../../../lib/canonical.ts'
-import { type ErrorDetail, invalidFields } from '../../../lib/errors.ts'
+import { type DetailCode, type ErrorDetail, invalid, invalidFields } from '../../../lib/errors.ts'
 import { sha256 } from '../../../lib/sha256.ts'
 import { cleanJson } from '../../../lib/text.ts'
 import { parseTime, TIME_PROBLEM } from '../../../lib/time.ts'
 import { checkAddress } from '../../../providers/mime/index.ts'
 import type { SlotChoice } from '../contract.ts'
-import type { BookingForm, FormField, Members } from '../experiences/experience.ts'
+import type { BookingForm, Experience, FormField, Members } from '../experiences/experience.ts'
 import { guestAddress } from '../guests/mailbox.ts'
 import type { BookingBody, SlotBody } from './api.ts'
 import type { Given, Guest } from './booking.ts'
 
+const MAX_KEY = 256
 const MAX_NAME = 200
 const MAX_LINE = 1000
 const MAX_TEXT = 5000
@@ -20,11 +21,19 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 /** Tabs and line breaks are allowed. */
 const CONTROL_IN_TEXT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/
 const PHONE = /^\+?[\d\s().\-/]{3,40}(?:\s*(?:x|ext\.?)\s*\d{1,8})?$/i
-const LOCALE = /^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,4}$/
+/** With extensions, such as de-DE-u-ca-gregory-nu-latn, which some browsers add. */
+const LOCALE = /^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,16}$/
 /** The name of a person. Messages to the guest come from the host: nobody may put a link into them. */
 const LINK = /:\/\/|\bwww\./i
 
+/** Characters that nobody sees. */
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu
+
 type Errors = ErrorDetail[]
+/** What is wrong with a value. */
+type Problem = Omit<ErrorDetail, 'path'>
+
+const problem = (code: DetailCode, message: string): Problem => ({ message, code })
 
 /** What a request gives about its booking. Throws `validation_failed` with one error per invalid field. */
 export function parseGiven(
@@ -37,12 +46,13 @@ export function parseGiven(
   const { responses = {}, metadata = {} } = body
   const attendees = (body.attendees ?? []).map((one, index) => parseAttendee(`body.attendees.${index}`, one, errors))
   for (const field of form?.fields ?? []) {
-    const problem = problemOf(field, responses[field.name])
-    if (problem !== undefined) errors.push({ path: `body.responses.${field.name}`, message: problem })
+    const found = problemOf(field, responses[field.name])
+    if (found !== undefined) errors.push({ path: `body.responses.${field.name}`, ...found })
   }
   for (const [name, part] of Object.entries({ guest, attendees, responses, metadata })) {
     if (Buffer.byteLength(JSON.stringify(part)) > MAX_PART_BYTES) {
-      errors.push({ path: `body.${name}`, message: `must not be larger than ${MAX_PART_BYTES / 1024} KB as JSON` })
+      const message = `must not be larger than ${MAX_PART_BYTES / 1024} KB as JSON`
+      errors.push({ path: `body.${name}`, ...problem('too_long', message) })
     }
   }
   if (errors.length > 0) throw invalidFields(errors)
@@ -51,10 +61,10 @@ export function parseGiven(
 
 export function parseGuest(path: string, given: Members, errors: Errors): Guest {
   const { timezone, locale } = given
-  const { address, problem } = guestAddress(text(given.email))
-  if (address === undefined) errors.push({ path: `${path}.email`, message: problem })
-  if (given.name !== undefined && text(given.name).trim() === '')
-    errors.push({ path: `${path}.name`, message: 'must not be blank' })
+  const { address, problem: wrong } = guestAddress(text(given.email))
+  if (address === undefined) errors.push({ path: `${path}.email`, ...problem('invalid_email', wrong) })
+  if (given.name !== undefined && text(given.name).replaceAll(INVISIBLE, '').trim() === '')
+    errors.push({ path: `${path}.name`, ...problem('required', 'must not be blank') })
   else checkName(`${path}.name`, text(given.name), errors)
   if (timezone !== undefined && (typeof timezone !== 'string' || zoneOf(timezone) === undefined)) {
     errors.push({ path: `${path}.timezone`, message: 'must be the IANA name of a time zone, such as Europe/Berlin' })
@@ -72,42 +82,51 @@ function parseAttendee(path: string, given: Members, errors: Errors): Members {
     if (value !== undefined) checkName(`${path}.${member}`, value, errors)
   }
   if (email === undefined) return given
-  const { address, problem } = guestAddress(text(email))
-  if (address === undefined) errors.push({ path: `${path}.email`, message: problem })
+  const { address, problem: wrong } = guestAddress(text(email))
+  if (address === undefined) errors.push({ path: `${path}.email`, ...problem('invalid_email', wrong) })
   return { ...given, email: address?.email }
 }
 
 function checkName(path: string, name: unknown, errors: Errors): void {
-  const fail = (message: string) => void errors.push({ path, message })
-  if (typeof name !== 'string') fail('must be text')
-  else if (name.length > MAX_NAME) fail(`must not be longer than ${MAX_NAME} characters`)
-  else if (!name.isWellFormed() || CONTROL.test(name)) fail('must be one line without control characters')
-  else if (LINK.test(name)) fail('must not contain a link')
+  const fail = (code: DetailCode, message: string) => void errors.push({ path, ...problem(code, message) })
+  if (typeof name !== 'string') fail('invalid_characters', 'must be text')
+  else if (name.length > MAX_NAME) fail('too_long', `must not be longer than ${MAX_NAME} characters`)
+  else if (!name.isWellFormed() || CONTROL.test(name)) {
+    fail('invalid_characters', 'must be one line without control characters')
+  } else if (LINK.test(name)) fail('contains_link', 'must not contain a link')
 }
 
 /** What is wrong with an answer. */
-function problemOf({ type, required = false, options = [] }: FormField, answer: unknown): string | undefined {
-  if (isMissing(answer)) return required ? 'is required' : undefined
+function problemOf({ type, required = false, options = [] }: FormField, answer: unknown): Problem | undefined {
+  if (isMissing(answer)) return required ? problem('required', 'is required') : undefined
   if (type === 'checkbox') {
-    if (typeof answer !== 'boolean') return 'must be true or false'
-    return required && !answer ? 'must be true' : undefined
+    if (typeof answer !== 'boolean') return problem('invalid_option', 'must be true or false')
+    return required && !answer ? problem('required', 'must be true') : undefined
   }
   const values = new Set(options.map(({ value }) => value))
-  if (type === 'multiselect') {
-    if (!Array.isArray(answer)) return 'must be a list of values'
-    if (answer.some((one) => typeof one !== 'string' || !values.has(one))) return 'must contain only given options'
-    return new Set(answer).size < answer.length ? 'must not contain an option twice' : undefined
-  }
-  if (typeof answer !== 'string') return 'must be text'
+  if (type === 'multiselect') return problemOfChoices(values, answer)
+  if (typeof answer !== 'string') return problem('invalid_characters', 'must be text')
   const longest = type === 'textarea' ? MAX_TEXT : MAX_LINE
-  if (answer.length > longest) return `must not be longer than ${longest} characters`
+  if (answer.length > longest) return problem('too_long', `must not be longer than ${longest} characters`)
   if (!answer.isWellFormed() || (type === 'textarea' ? CONTROL_IN_TEXT : CONTROL).test(answer)) {
-    return type === 'textarea' ? 'must not contain control characters' : 'must be one line'
+    const message = type === 'textarea' ? 'must not contain control characters' : 'must be one line'
+    return problem('invalid_characters', message)
   }
-  if (type === 'select' && !values.has(answer)) return 'must be one of the given options'
+  if (type === 'select' && !values.has(answer)) return problem('invalid_option', 'must be one of the given options')
   const isAddress = checkAddress({ name: '', email: answer }).address !== undefined
-  if (type === 'email' && !isAddress) return 'must be an email address'
-  return type === 'phone' && !PHONE.test(answer.trim()) ? 'must be a phone number' : undefined
+  if (type === 'email' && !isAddress) return problem('invalid_email', 'must be an email address')
+  if (type === 'phone' && !PHONE.test(answer.trim())) return problem('invalid_phone', 'must be a phone number')
+  return undefined
+}
+
+function problemOfChoices(values: ReadonlySet<string>, answer: unknown): Problem | undefined {
+  if (!Array.isArray(answer)) return problem('invalid_option', 'must be a list of values')
+  if (answer.some((one) => typeof one !== 'string' || !values.has(one))) {
+    return problem('invalid_option', 'must contain only given options')
+  }
+  return new Set(answer).size < answer.length
+    ? problem('invalid_option', 'must not contain an option twice')
+    : undefined
 }
 
 /** A form sends an empty text for a field that was left empty. */
@@ -140,6 +159,15 @@ export function parseSlot(path: string, slot: SlotBody): SlotChoice {
     ...(metadata !== undefined && { metadata }),
     ...(timezone !== undefined && { timezone }),
   }
+}
+
+/** What identifies a repeated request. Null without an Idempotency-Key. */
+export function parseRequestKey({ id }: Pick<Experience, 'id'>, key: string | undefined): string | null {
+  if (key === undefined) return null
+  if (key === '' || key.length > MAX_KEY) {
+    throw invalid('headers.idempotency-key', `must have between 1 and ${MAX_KEY} characters`)
+  }
+  return hashOf([id, key])
 }
 
 /** Equal for a request that is repeated, whatever the order of its members. */

@@ -5,7 +5,6 @@ import type { Page } from '../../../lib/page.ts'
 import { cleanJson } from '../../../lib/text.ts'
 import { parseTime, TIME_PROBLEM } from '../../../lib/time.ts'
 import { blockStore } from '../availability/blocks.ts'
-import { BadAnswer, parseDecision } from '../callbacks/answers.ts'
 import type { CheckedSlot, SlotChoice, StoredSlot } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
 import { chargeMessages, refundGuest, rememberPeople } from '../guests/booking-mail.ts'
@@ -15,14 +14,15 @@ import { addressKey } from '../guests/mailbox.ts'
 import type { BookingRow, GuestProof, HoldRow } from '../tables.ts'
 import { addTasks, hasOpenTask } from '../tasks/store.ts'
 import type { Verification } from '../verification/service.ts'
-import type { BookingBody, BookingQuery, SlotBody, UpdateBody } from './api.ts'
+import type { BookingBody, BookingQuery, SlotBody } from './api.ts'
 import { checkSignal, holdExpired, lockHosts, takeHold, takeSlot } from './blocking.ts'
-import { type Given, givenOf, hostsOf, isBooked } from './booking.ts'
+import { type Given, givenOf, hostsOf, isBooked, publicReason } from './booking.ts'
 import { type Held, type HoldOptions, holdSlot } from './holding.ts'
-import { hashOf, parseGiven, parseGuest, parseSlot } from './input.ts'
+import { hashOf, parseGiven, parseRequestKey, parseSlot } from './input.ts'
 import type { LinkRole, Links } from './links.ts'
 import { conflict, type MoveDeps, moves } from './moving.ts'
 import { bookingStore } from './store.ts'
+import { updates } from './updating.ts'
 
 interface BookingDeps extends MoveDeps {
   links: Links
@@ -43,8 +43,6 @@ export interface RequestOptions {
 /** Who cancels or moves a booking. */
 export type Actor = LinkRole | 'api'
 
-const MAX_KEY = 256
-
 /** Books slots. See docs/decisions/0043-booking-scheduler.md for the order of what happens. */
 export function bookings(deps: BookingDeps) {
   const { db, clock, ids, experiences, finder, links, changes, decisions, verification, budget } = deps
@@ -57,7 +55,7 @@ export function bookings(deps: BookingDeps) {
     // The application may take its time to decide.
     if (row.status === 'pending' && !(await hasOpenTask(db.read, row.id, 'decision')))
       throw new AppError('idempotency_running', { headers: { 'retry-after': '5' } })
-    if (row.status === 'rejected') throw refused(row.reason)
+    if (row.status === 'rejected') throw refused(publicReason(row))
     return row
   }
 
@@ -88,7 +86,7 @@ export function bookings(deps: BookingDeps) {
     { key, requestId, isKeyed, client }: RequestOptions,
   ): Promise<{ row: BookingRow; isRepeated: boolean }> {
     const experience = await experiences.getActive(slug)
-    const requestKey = keyOf(experience, key)
+    const requestKey = parseRequestKey(experience, key)
     const requestHash = requestKey === null ? null : hashOf(body)
     if (requestKey !== null) {
       const known = await repeated(await bookingStore(db.read).byRequestKey(requestKey), requestHash)
@@ -157,7 +155,7 @@ export function bookings(deps: BookingDeps) {
       ...{ id, experienceId: experience.id, experienceSlug: experience.slug, requestKey, status: 'pending' },
       ...{ startMs: slot.start, endMs: slot.end, slot: cleanJson(slot), given: cleanJson(given) },
       ...{ guestEmail: addressKey(given.guest.email), hosts: JSON.stringify(slot.hosts) },
-      ...{ eventId: null, joinUrl: null, reason: null, cancelledBy: null },
+      ...{ eventId: null, joinUrl: null, reason: null, isReasonInternal: 0, cancelledBy: null },
       ...{ calendarState: slot.hosts.length === 0 ? 'none' : 'pending', calendarError: null },
       ...{
         sequence: 0,
@@ -238,33 +236,6 @@ export function bookings(deps: BookingDeps) {
       return bookingStore(db.read).list({ ...query, ...range })
     },
 
-    /** Decides about a pending booking, and changes what the application and people may change without moving it. */
-    async update(id: string, { metadata, guest, ...decision }: UpdateBody): Promise<BookingRow> {
-      if (decision.status !== undefined) {
-        const decided = await decisions.settleLater(id, laterDecision(decision))
-        if (decided.status !== decision.status) throw conflict(`The booking is ${decided.status} already.`)
-      }
-      const known = await bookingStore(db.read).get(id)
-      return db.transaction(async (tx) => {
-        await changes.hold(tx, hostsOf(known))
-        const row = await bookingStore(tx).lock(id, db.dialect)
-        const given = givenOf(row)
-        const errors: ErrorDetail[] = []
-        const { email } = given.guest
-        const changed = guest && parseGuest('body.guest', { ...given.guest, ...guest, email }, errors)
-        if (errors.length > 0) throw invalidFields(errors)
-        const next: Given = { ...given, ...(changed && { guest: changed }), ...(metadata && { metadata }) }
-        if (cleanJson(next) === cleanJson(given)) return row
-        const shown = isBooked(row) && changed !== undefined && hostsOf(row).length > 0
-        const updated = await bookingStore(tx).update(row, {
-          ...{ given: cleanJson(next), updatedAt: clock.now() },
-          ...(shown && { calendarState: 'pending', calendarError: null }),
-        })
-        if (shown) await changes.showAgain(tx, updated)
-        return updated
-      })
-    },
-
     /** Repeating it changes nothing. Throws conflict when the booking has ended. */
     async cancel(id: string, by: Actor, reason: string | null, client?: string): Promise<BookingRow> {
       const known = await bookingStore(db.read).get(id)
@@ -302,6 +273,7 @@ export function bookings(deps: BookingDeps) {
     },
 
     ...moves(deps),
+    ...updates(deps),
   }
 
   /** The end of a booking is never refused. Where its messages would exceed a budget, only the hosts get one. */
@@ -317,26 +289,6 @@ export function bookings(deps: BookingDeps) {
 }
 
 export type Bookings = ReturnType<typeof bookings>
-
-function keyOf({ id }: Experience, key: string | undefined): string | null {
-  if (key === undefined) return null
-  if (key === '' || key.length > MAX_KEY) {
-    throw invalid('headers.idempotency-key', `must have between 1 and ${MAX_KEY} characters`)
-  }
-  return hashOf([id, key])
-}
-
-/** As the callback could have answered. */
-function laterDecision({ status, reason, joinUrl, eventId }: UpdateBody) {
-  try {
-    const decision = parseDecision({ status, message: reason, joinUrl, eventId })
-    if (decision.kind !== 'pending') return decision
-    throw invalid('body.status', 'must be confirmed or rejected')
-  } catch (error) {
-    if (!(error instanceof BadAnswer)) throw error
-    throw invalid('body', error.message)
-  }
-}
 
 function refused(reason: string | null): AppError {
   return new AppError('slot_unavailable', reason === null ? {} : { message: reason })

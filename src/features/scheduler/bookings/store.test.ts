@@ -17,7 +17,15 @@ function rowOf(number: number, hosts: string[]): BookingRow {
     },
     ...{ given: '{}', guestEmail: 'lin@northwind.example', hosts: JSON.stringify(hosts), eventId: null, joinUrl: null },
     ...{ reason: null, cancelledBy: null, calendarState: 'written', calendarError: null, sequence: 0 },
-    ...{ linkSecret: 'secret', verifiedBy: null, mailCharge: null, version: 2, createdAt: 0, updatedAt: 0 },
+    ...{
+      linkSecret: 'secret',
+      isReasonInternal: 0,
+      verifiedBy: null,
+      mailCharge: null,
+      version: 2,
+      createdAt: 0,
+      updatedAt: 0,
+    },
   }
 }
 

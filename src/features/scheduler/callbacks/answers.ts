@@ -8,9 +8,22 @@ import type { BookingDecision, Slot } from '../contract.ts'
 import { isPageUrl } from '../experiences/checks.ts'
 import type { Members } from '../experiences/experience.ts'
 
-/** The message says which member is wrong, without its value. */
+/** Says which member of our contract is wrong, and never its value: `slots.0.end`, `is required`. */
 export class BadAnswer extends Error {
   override name = 'BadAnswer'
+  /** Empty for the response as a whole, of which `problem` is a sentence. */
+  readonly path: string
+  readonly problem: string
+
+  constructor(path: string, problem: string) {
+    super(path === '' ? problem : `${path} ${problem}`)
+    this.path = path
+    this.problem = problem
+  }
+}
+
+export function badStatus(status: number): BadAnswer {
+  return new BadAnswer('', `The endpoint returned ${status}.`)
 }
 
 export interface AvailabilityAnswer {
@@ -34,10 +47,10 @@ const MAX_ACCOUNTS = 100
 
 /** `timezone` is that of slots that name none. */
 export async function parseAvailability(body: unknown, timezone: string): Promise<AvailabilityAnswer> {
-  const answer = objectOf(body, 'The response')
+  const answer = objectOf(body, '')
   const generatedAt = timeOf(answer.generatedAt, 'generatedAt')
-  if (!Array.isArray(answer.slots)) throw new BadAnswer('slots must be a list')
-  if (answer.slots.length > MAX_SLOTS) throw new BadAnswer(`slots must have at most ${MAX_SLOTS} items`)
+  if (!Array.isArray(answer.slots)) throw new BadAnswer('slots', 'must be a list')
+  if (answer.slots.length > MAX_SLOTS) throw new BadAnswer('slots', `must have at most ${MAX_SLOTS} items`)
   const zone = zoneIn(answer.timezone, 'timezone') ?? timezone
   const unique = new Map<string, Slot>()
   for (const [index, given] of answer.slots.entries()) {
@@ -55,37 +68,38 @@ function slotOf(given: unknown, path: string, timezone: string): Slot {
   const slot = objectOf(given, path)
   const start = timeOf(slot.start, `${path}.start`)
   const end = timeOf(slot.end, `${path}.end`)
-  if (end <= start) throw new BadAnswer(`${path}.end must be later than start`)
-  if (end - start > MAX_LENGTH_MS) throw new BadAnswer(`${path} must not be longer than ${MAX_LENGTH_DAYS} days`)
+  if (end <= start) throw new BadAnswer(`${path}.end`, 'must be later than start')
+  if (end - start > MAX_LENGTH_MS) throw new BadAnswer(path, `must not be longer than ${MAX_LENGTH_DAYS} days`)
   const participants = isAbsent(slot.participants) ? [] : slot.participants
   if (!Array.isArray(participants) || participants.length > MAX_PARTICIPANTS) {
-    throw new BadAnswer(`${path}.participants must be a list of at most ${MAX_PARTICIPANTS} items`)
+    throw new BadAnswer(`${path}.participants`, `must be a list of at most ${MAX_PARTICIPANTS} items`)
   }
   const metadata = isAbsent(slot.metadata) ? {} : objectOf(slot.metadata, `${path}.metadata`)
   const kept = cleanJson({ participants, metadata })
   if (Buffer.byteLength(kept) > MAX_SLOT_BYTES) {
-    throw new BadAnswer(`${path}.participants and metadata must not exceed 16 KB`)
+    throw new BadAnswer(path, 'must not have more than 16 KB of participants and metadata')
   }
   return { start, end, timezone: zoneIn(slot.timezone, `${path}.timezone`) ?? timezone, ...JSON.parse(kept) }
 }
 
 /** Of a response with status 2xx. An empty one confirms. */
 export function parseDecision(body: unknown): BookingDecision {
-  const answer = body === undefined ? {} : objectOf(body, 'The response')
+  const answer = body === undefined ? {} : objectOf(body, '')
   const { status, eventId, joinUrl, metadata, guestVerified } = answer
   if (status === 'rejected') return { kind: 'refused', reason: reasonIn(body) }
   if (status === 'pending') return { kind: 'pending' }
-  if (!isAbsent(status) && status !== 'confirmed') throw new BadAnswer('status must be confirmed, rejected or pending')
+  if (!isAbsent(status) && status !== 'confirmed')
+    throw new BadAnswer('status', 'must be confirmed, rejected or pending')
   if (!isAbsent(eventId) && (typeof eventId !== 'string' || eventId.length > MAX_ID)) {
-    throw new BadAnswer(`eventId must be a text of at most ${MAX_ID} characters`)
+    throw new BadAnswer('eventId', `must be a text of at most ${MAX_ID} characters`)
   }
-  if (!isAbsent(joinUrl) && !isLink(joinUrl)) throw new BadAnswer('joinUrl must be an http or https URL')
+  if (!isAbsent(joinUrl) && !isLink(joinUrl)) throw new BadAnswer('joinUrl', 'must be an http or https URL')
   if (!isAbsent(guestVerified) && typeof guestVerified !== 'boolean') {
-    throw new BadAnswer('guestVerified must be true or false')
+    throw new BadAnswer('guestVerified', 'must be true or false')
   }
   const kept = isAbsent(metadata) ? null : cleanJson(objectOf(metadata, 'metadata'))
   if (kept !== null && Buffer.byteLength(kept) > MAX_METADATA_BYTES) {
-    throw new BadAnswer('metadata must not exceed 16 KB')
+    throw new BadAnswer('metadata', 'must not exceed 16 KB')
   }
   return {
     kind: 'confirmed',
@@ -97,9 +111,9 @@ export function parseDecision(body: unknown): BookingDecision {
 }
 
 /** The member `message`, for people. */
-export function reasonIn(body: unknown): string {
+export function reasonIn(body: unknown): string | null {
   const { message } = Object(body)
-  if (typeof message !== 'string' || message.trim() === '') return 'The application rejected the booking.'
+  if (typeof message !== 'string' || message.trim() === '') return null
   return truncateText(cleanText(message).replaceAll(/\s+/g, ' ').trim(), MAX_REASON)
 }
 
@@ -109,19 +123,19 @@ export type Route = { accountIds: string[] } | { slug: string } | { redirectUrl:
 /** Of a response with status 2xx. Of several members the redirect counts, then the experience. */
 export function parseRoute(body: unknown): Route | undefined {
   if (body === undefined) return undefined
-  const { slug, accountIds, redirectUrl } = objectOf(body, 'The response')
+  const { slug, accountIds, redirectUrl } = objectOf(body, '')
   if (!isAbsent(redirectUrl)) {
-    if (!isLink(redirectUrl)) throw new BadAnswer('redirectUrl must be an http or https URL')
+    if (!isLink(redirectUrl)) throw new BadAnswer('redirectUrl', 'must be an http or https URL')
     return { redirectUrl: new URL(redirectUrl).href }
   }
   if (!isAbsent(slug)) {
-    if (typeof slug !== 'string') throw new BadAnswer('slug must be a text')
+    if (typeof slug !== 'string') throw new BadAnswer('slug', 'must be a text')
     return { slug }
   }
   if (isAbsent(accountIds)) return undefined
   const isList = Array.isArray(accountIds) && accountIds.length > 0 && accountIds.length <= MAX_ACCOUNTS
   if (!isList || accountIds.some((id) => typeof id !== 'string')) {
-    throw new BadAnswer(`accountIds must be a list of 1 to ${MAX_ACCOUNTS} ids`)
+    throw new BadAnswer('accountIds', `must be a list of 1 to ${MAX_ACCOUNTS} ids`)
   }
   return { accountIds: [...new Set<string>(accountIds)] }
 }
@@ -134,24 +148,26 @@ function isAbsent(value: unknown): value is null | undefined {
   return value === undefined || value === null
 }
 
-function objectOf(value: unknown, name: string): Members {
+function objectOf(value: unknown, path: string): Members {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new BadAnswer(`${name} must be a JSON object`)
+    throw path === ''
+      ? new BadAnswer('', 'The response must be a JSON object.')
+      : new BadAnswer(path, 'must be a JSON object')
   }
   return { ...value }
 }
 
 function timeOf(value: unknown, path: string): number {
-  if (isAbsent(value)) throw new BadAnswer(`${path} is required`)
+  if (isAbsent(value)) throw new BadAnswer(path, 'is required')
   const ms = typeof value === 'string' ? parseTime(value) : undefined
-  if (ms === undefined) throw new BadAnswer(`${path} must be an RFC 3339 time with an offset`)
+  if (ms === undefined) throw new BadAnswer(path, 'must be an RFC 3339 time with an offset')
   return ms
 }
 
 function zoneIn(value: unknown, path: string): string | undefined {
   if (isAbsent(value)) return undefined
   if (typeof value !== 'string' || zoneOf(value) === undefined) {
-    throw new BadAnswer(`${path} must be the IANA name of a time zone`)
+    throw new BadAnswer(path, 'must be the IANA name of a time zone')
   }
   return value
 }

@@ -136,7 +136,7 @@ describeEachDatabase('a booking of a slot from the application', (open) => {
         const rows = await served.db.read.selectFrom('events').select('type').orderBy('id').execute()
         return rows.map(({ type }) => type).filter((type) => type.startsWith('booking.'))
       }
-      return { ...served, path, types, id: made.json.id as string }
+      return { ...served, path, types, id: made.json.id as string, link: made.json.links.cancel as string }
     }
 
     it('blocks its slot, is returned to a repeated request, and is confirmed once', async () => {
@@ -146,7 +146,6 @@ describeEachDatabase('a booking of a slot from the application', (open) => {
       const again = await visit('POST', `${PATH}/bookings`, { guest, slot: { start: at('09:00') } }, key)
       expect([again.status, again.json.status]).toEqual([201, 'pending'])
       expect(endpoint.requests).toHaveLength(1)
-      expect((await call('PATCH', path, { status: 'confirmed', joinUrl: 'javascript:x' })).status).toBe(400)
       const decided = await call('PATCH', path, { status: 'confirmed', joinUrl: 'https://meet.example.com/1' })
       expect([decided.status, decided.json]).toMatchObject([
         200,
@@ -157,17 +156,49 @@ describeEachDatabase('a booking of a slot from the application', (open) => {
       expect(await types()).toEqual(['booking.created', 'booking.confirmed'])
     })
 
+    it('names each member of a decision that is wrong, and changes nothing then', async () => {
+      const { call, path, types } = await booking()
+      const metadata = { own: 1 }
+      for (const [body, ...paths] of [
+        [{ status: 'confirmed', joinUrl: 'javascript:x' }, 'body.joinUrl'],
+        [{ joinUrl: 'https://meet.example.com/1', eventId: 'e1' }, 'body.joinUrl', 'body.eventId'],
+        [{ reason: 'No.' }, 'body.reason'],
+        [{ status: 'confirmed', reason: 'No.' }, 'body.reason'],
+        [{ status: 'rejected', eventId: 'e1' }, 'body.eventId'],
+        [{ status: 'confirmed', guest: { name: ' ' } }, 'body.guest.name'],
+      ] as const) {
+        const { status, json: refused } = await call('PATCH', path, { metadata, ...body })
+        expect([status, refused.error.details.map((one: { path: string }) => one.path)]).toEqual([400, paths])
+      }
+      expect((await call('GET', path)).json).toMatchObject({ status: 'pending', metadata: {} })
+      expect(await types()).toEqual(['booking.created'])
+    })
+
+    it('is decided together with its metadata, or not at all', async () => {
+      const { call, db, path } = await booking()
+      const confirmed = await call('PATCH', path, { status: 'confirmed', metadata: { office: 'blue' } })
+      expect(confirmed.json).toMatchObject({ status: 'confirmed', metadata: { office: 'blue' } })
+      const event = db.read.selectFrom('events').select('data').where('type', '=', 'booking.confirmed')
+      expect(JSON.parse((await event.executeTakeFirstOrThrow()).data)).toMatchObject({ metadata: { office: 'blue' } })
+      const late = await call('PATCH', path, { status: 'rejected', metadata: { office: 'red' } })
+      expect([late.status, late.json.error.message]).toEqual([409, 'The booking is confirmed already.'])
+      expect((await call('GET', path)).json.metadata).toEqual({ office: 'blue' })
+    })
+
     it('frees its slot when it is rejected, with the reason for the guest', async () => {
-      const { book, call, path, types, booking: endpoint } = await booking()
+      const { book, call, visit, path, link, types, booking: endpoint } = await booking()
       const decided = await call('PATCH', path, { status: 'rejected', reason: 'We are closed.' })
       expect(decided.json).toMatchObject({ status: 'rejected', reason: 'We are closed.' })
+      const { pathname, search } = new URL(link)
+      const page = await visit('GET', pathname + search, undefined, { accept: 'text/html' })
+      expect(page.text).toContain('We are closed.')
       expect(await types()).toEqual(['booking.created', 'booking.rejected'])
       endpoint.always(json({}))
       expect((await book({ slot: { start: at('09:00') } })).status).toBe(201)
     })
 
-    it('is rejected when the time of the experience is over', async () => {
-      const { db, call, path, id, clock, features } = await booking()
+    it('is rejected when the time of the experience is over, for a reason that its guest does not read', async () => {
+      const { db, call, visit, path, link, id, clock, features } = await booking()
       const task = () =>
         db.read.selectFrom('bookingTasks').selectAll().where('bookingId', '=', id).where('type', '=', 'decision')
       expect(Number((await task().executeTakeFirstOrThrow()).dueAt)).toBe(clock.now() + 90 * 60_000)
@@ -180,6 +211,10 @@ describeEachDatabase('a booking of a slot from the application', (open) => {
         expect(shown).toMatchObject({ status: 'rejected', reason: 'The booking was not confirmed in time.' })
       })
       await features.scheduler.tasks.stop(2000)
+      const { pathname, search } = new URL(link)
+      const page = await visit('GET', pathname + search, undefined, { accept: 'text/html', 'accept-language': 'de' })
+      expect([page.status, page.text]).toEqual([200, expect.stringContaining('Abgelehnt')])
+      expect(page.text).not.toMatch(/in time|Grund/)
     })
   })
 })

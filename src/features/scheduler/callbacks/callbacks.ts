@@ -1,4 +1,4 @@
-import { AppError } from '../../../lib/errors.ts'
+import { AppError, type ErrorDetail } from '../../../lib/errors.ts'
 import type { Ids } from '../../../lib/ids.ts'
 import { isoTime } from '../../../lib/time.ts'
 import type { BookingDecision, BookingRequest, Callbacks, Slot, SlotRequest } from '../contract.ts'
@@ -6,6 +6,7 @@ import type { CallbackName, Experience, Members } from '../experiences/experienc
 import {
   type AvailabilityAnswer,
   BadAnswer,
+  badStatus,
   parseAvailability,
   parseDecision,
   parseRoute,
@@ -31,7 +32,13 @@ export interface ApplicationCallbacks extends Callbacks {
 }
 
 /** A response that cannot be used. */
-type Failure = Omit<CallbackFailure, 'kind'>
+interface Failure extends Omit<CallbackFailure, 'kind'> {
+  /** What is wrong: `callback.booking`, or the member of the response (`callback.booking.joinUrl`). */
+  detail: ErrorDetail
+}
+
+/** The widget says in the console that it is required. */
+const PUBLIC_PATH = 'callback.availability.generatedAt'
 
 export function applicationCallbacks(deps: CallbackDeps & { ids: Ids }): ApplicationCallbacks {
   const { ids } = deps
@@ -43,30 +50,33 @@ export function applicationCallbacks(deps: CallbackDeps & { ids: Ids }): Applica
   ): Promise<{ value: T } | { failure: Failure } | undefined> {
     const response = await sendCallback(request, deps)
     if (response === undefined) return undefined
-    const fail = (code: Failure['code'], reason: string) => {
+    const fail = (code: Failure['code'], { message: reason, path, problem }: BadAnswer) => {
       logFailure(deps, request, reason)
-      return { failure: { code, reason } }
+      const parent = `callback.${request.name}`
+      const detail = { path: path === '' ? parent : `${parent}.${path}`, message: problem }
+      return { failure: { code, reason, detail } }
     }
-    if (response.kind === 'failed') return fail(response.code, response.reason)
+    if (response.kind === 'failed') return fail(response.code, new BadAnswer('', response.reason))
     try {
       return { value: await parse(response.status, response.body) }
     } catch (error) {
       if (!(error instanceof BadAnswer)) throw error
-      return fail('callback_failed', error.message)
+      return fail('callback_failed', error)
     }
   }
 
-  /** The same, for guests: they learn what a response lacks, but nothing about the network of the application. */
+  /** The same, or throws why there is no value. Callers with a key get the details, guests only that `generatedAt` is required. */
   async function askOrThrow<T>(request: CallbackRequest, parse: (status: number, body: unknown) => T | Promise<T>) {
     const asked = await ask(request, (status, body) => {
-      if (request.name === 'availability' && status !== 200) throw new BadAnswer(`The endpoint returned ${status}.`)
-      if (status >= 300) throw new BadAnswer(`The endpoint returned ${status}.`)
+      if (status >= 300 || (request.name === 'availability' && status !== 200)) throw badStatus(status)
       return parse(status, body)
     })
     if (asked === undefined) return undefined
     if ('value' in asked) return asked.value
-    const { code, reason } = asked.failure
-    throw new AppError(code, reason.startsWith('generatedAt ') ? { message: reason } : {})
+    const { code, reason, detail } = asked.failure
+    throw detail.path === PUBLIC_PATH
+      ? new AppError(code, { message: reason, details: [detail] })
+      : new AppError(code, { privateDetails: [detail] })
   }
 
   const common = (name: CallbackName, experience: Experience, requestId: string | undefined, signal: AbortSignal) => ({

@@ -1,5 +1,5 @@
 import type { Log } from '../../../infra/log/index.ts'
-import { AppError } from '../../../lib/errors.ts'
+import { AppError, type ErrorDetail } from '../../../lib/errors.ts'
 import type { BookingForm, Experience, Members } from '../experiences/experience.ts'
 import type { Route } from './answers.ts'
 import type { ApplicationCallbacks, RouteRequest } from './callbacks.ts'
@@ -20,27 +20,32 @@ export interface RoutingDeps {
 export function router({ callbacks, log, findActive, existingAccounts }: RoutingDeps) {
   return async function route(experience: Experience, request: RouteRequest, signal: AbortSignal): Promise<Routed> {
     const { bookingForm } = experience.definition
-    const found = (await callbacks.route(experience, request, signal)) ?? routeByRules(bookingForm, request.responses)
+    const answered = await callbacks.route(experience, request, signal)
+    const found = answered ?? routeByRules(bookingForm, request.responses)
     if (found === undefined) return { experience }
+    const source = answered === undefined ? 'bookingForm.routing' : 'callback.routing'
+    const fail = (member: string, problem: string) =>
+      failRoute(experience, request, { path: `${source}.${member}`, message: problem })
     if ('redirectUrl' in found) return found
     if ('slug' in found) {
       const other = found.slug === experience.slug ? experience : await findActive(found.slug)
-      return { experience: other ?? fail(experience, request, 'there is no active experience with its slug') }
+      return { experience: other ?? fail('slug', 'is not the slug of an active experience') }
     }
     const known = await existingAccounts(found.accountIds)
     const isComplete = found.accountIds.every((id) => known.has(id))
-    if (!isComplete) fail(experience, request, 'one of its accountIds is not the id of an account')
+    if (!isComplete) fail('accountIds', 'contains an id that no account has')
     const definition = { ...experience.definition, defaultAccountIds: found.accountIds }
     return { experience: { ...experience, definition } }
   }
 
-  function fail({ slug }: Experience, { requestId }: RouteRequest, why: string): never {
-    log.warn(`Cannot follow the routing of the experience "${slug}": ${why}.`, {
+  function failRoute({ slug }: Experience, { requestId }: RouteRequest, detail: ErrorDetail): never {
+    log.warn(`Cannot follow the routing of the experience "${slug}": ${detail.path} ${detail.message}.`, {
       operation: 'scheduler.route',
       requestId,
       metadata: { experience: slug },
     })
-    throw new AppError('callback_failed', { message: 'The answers lead to hosts or a page that do not exist.' })
+    const message = 'The answers lead to hosts or a page that do not exist.'
+    throw new AppError('callback_failed', { message, privateDetails: [detail] })
   }
 }
 

@@ -18,6 +18,8 @@ import type { Slot } from '../contract.ts'
 
 const open = databases('sqlite')
 const serve = async (changes = {}) => serveCallbacks(await open(), changes)
+const listWithKey = (call: Awaited<ReturnType<typeof serve>>['call']) =>
+  call('POST', '/scheduler/experiences/intro-call/availability', { range: RANGE, durationMinutes: 30 })
 
 describe('the availability callback', () => {
   it('gets every lookup, signed, and its slots are listed in order and once', async () => {
@@ -119,7 +121,7 @@ describe('the availability callback', () => {
   it.each(WRONG)(
     'that returns %s is an error of the application, with a log line',
     async (_what, response, status, logged) => {
-      const { list, receiver, warnings, entries } = await serve()
+      const { list, call, receiver, warnings, entries } = await serve()
       receiver.always(response)
       const received = await list()
       const code = status === 504 ? 'callback_timeout' : 'callback_failed'
@@ -130,25 +132,55 @@ describe('the availability callback', () => {
       ])
       expect(lines[0]).toMatch(logged)
       expect(JSON.stringify(entries)).not.toMatch(/whsec_|secret page|"own"/)
+      // The application reads the same sentence in the response, a guest does not.
+      const [detail] = (await listWithKey(call)).json.error.details
+      const { path, message } = detail
+      const member = path.replace(/^callback\.availability\.?/, '')
+      expect(lines[0]?.endsWith(member === '' ? message : `${member} ${message}`)).toBe(true)
+      expect(received.json.error.details).toEqual(member === 'generatedAt' ? [detail] : [])
+      expect(received.text).not.toMatch(/\d{3}\.|slots\.|larger|JSON|closed/)
     },
   )
 
   it('without generatedAt is named to the guest too', async () => {
     const { list, receiver } = await serve()
     receiver.always(json({ slots: [] }))
-    expect((await list()).json.error.message).toBe('generatedAt is required')
+    expect((await list()).json.error).toMatchObject({
+      message: 'generatedAt is required',
+      details: [{ path: 'callback.availability.generatedAt', message: 'is required' }],
+    })
+  })
+
+  it('is explained to a caller with a key, and to nobody else', async () => {
+    const { list, call, receiver } = await serve()
+    receiver.always(json(answer([{ start: at('09:00') }])))
+    expect((await listWithKey(call)).json.error.details).toEqual([
+      { path: 'callback.availability.slots.0.end', message: 'is required' },
+    ])
+    receiver.always(json({}, 500))
+    expect((await listWithKey(call)).json.error.details).toEqual([
+      { path: 'callback.availability', message: 'The endpoint returned 500.' },
+    ])
+    for (const headers of [{}, { accept: 'application/problem+json' }]) {
+      const { status, text } = await list({}, headers)
+      expect([status, text]).toEqual([502, expect.not.stringContaining('500')])
+    }
+    const wrong = await list({}, { authorization: 'Bearer wrong' })
+    expect([wrong.status, wrong.text]).toEqual([401, expect.not.stringContaining('500')])
   })
 
   it('that is late or gone is an error that shows guests nothing of the network', async () => {
     const { list, receiver, call, warnings } = await serve()
     receiver.always('stall')
-    const late = list()
+    const [late, own] = [list(), listWithKey(call)]
     const other = await serve({ availabilityEndpoint: { url: 'https://not-there.invalid/x' } })
     const gone = await other.list()
     expect([gone.status, gone.json.error.message]).toEqual([502, expect.not.stringContaining('not-there')])
     expect(other.warnings().join()).toContain('The host name does not resolve.')
     const { status, json: body } = await late
-    expect([status, body.error.code]).toEqual([504, 'callback_timeout'])
+    expect([status, body.error.code, body.error.details]).toEqual([504, 'callback_timeout', []])
+    const message = 'No complete response arrived within 10 seconds.'
+    expect((await own).json.error.details).toEqual([{ path: 'callback.availability', message }])
     expect(warnings().join()).toContain('within 10 seconds')
     await call('PATCH', '/scheduler/experiences/intro-call', { isActive: false })
     expect((await list()).status).toBe(404)

@@ -1,5 +1,5 @@
 import type { RemoteAddress } from '../../../providers/contract/index.ts'
-import { givenOf } from '../bookings/booking.ts'
+import { givenOf, publicReason } from '../bookings/booking.ts'
 import type { BookingRow } from '../tables.ts'
 import { attendeeEmails } from './booking-mail.ts'
 import { plainName } from './names.ts'
@@ -30,7 +30,7 @@ export function shownAttendees(booking: BookingRow): RemoteAddress[] {
 
 /** Why a booking ended. What a guest wrote is for hosts, and for a guest who has proved to be the one who wrote it. */
 export function shownReason(booking: BookingRow, isForAttendees: boolean): string | null {
-  if (booking.cancelledBy !== 'guest') return booking.reason
+  if (booking.cancelledBy !== 'guest') return publicReason(booking)
   return isOwnText(booking) && !isForAttendees ? booking.reason : null
 }
 

@@ -3,8 +3,8 @@ import { Type } from 'typebox'
 import { type App, clientBlock } from '../../../infra/http/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError } from '../../../lib/errors.ts'
-import { type ManagedBooking, managePage } from '../../../ui/booking/index.ts'
-import { givenOf, isBooked, slotOf } from '../bookings/booking.ts'
+import { bookingQuery, type ManagedBooking, managePage } from '../../../ui/booking/index.ts'
+import { givenOf, isBooked, publicReason, slotOf } from '../bookings/booking.ts'
 import { linkSubject } from '../bookings/link-limits.ts'
 import type { LinkRole } from '../bookings/links.ts'
 import type { Experience } from '../experiences/experience.ts'
@@ -40,7 +40,9 @@ const query = Type.Object({
   action: Type.Optional(Type.String({ maxLength: 20 })),
   locale: Type.Optional(Type.String({ maxLength: 35 })),
 })
-const body = Type.Object({ token, reason: Type.Optional(Type.String({ maxLength: 1000 })) })
+const formQuery = Type.Pick(query, ['locale'])
+const body = Type.Object({ token, reason: Type.Optional(Type.String()) })
+const MAX_REASON = 1000
 
 const ACTIONS = ['cancel', 'reschedule', 'confirm'] as const
 
@@ -72,11 +74,9 @@ export function managePageRoutes(app: App, { pages, clock, bookings, experiences
       const { token: given, action } = request.query
       const { row, role, isReader } = await find(request.params, given)
       const booking = await shown(row, role, isReader)
+      const page = { booking, token: given, locale: request.query.locale }
       return pages.render(request, reply, (context) =>
-        managePage(context, {
-          ...{ booking, token: given },
-          action: ACTIONS.find((one) => one === action),
-        }),
+        managePage(context, { ...page, action: ACTIONS.find((one) => one === action) }),
       )
     },
   )
@@ -86,16 +86,24 @@ export function managePageRoutes(app: App, { pages, clock, bookings, experiences
     {
       ...pages.route,
       config: { access: 'public', form: true, rateLimit: changeLimits },
-      schema: { hide: true, params, body },
+      schema: { hide: true, params, querystring: formQuery, body },
     },
     async (request, reply) => {
-      const { token: given, reason = '' } = request.body
-      const { row, role } = await find(request.params, given)
-      await bookings.cancel(row.id, role, reason.trim() || null, clientBlock(request.ip))
+      const { token: given } = request.body
+      const { locale } = request.query
+      const { row, role, isReader } = await find(request.params, given)
+      // Browsers count a line break as one character, and send two.
+      const reason = (request.body.reason ?? '').replaceAll('\r\n', '\n').trim()
+      if (reason.length > MAX_REASON) {
+        const booking = await shown(row, role, isReader)
+        const page = { booking, token: given, locale, action: 'cancel' as const, longReason: reason }
+        return pages.render(request, reply, (context) => managePage(context, page), { status: 400 })
+      }
+      await bookings.cancel(row.id, role, reason || null, clientBlock(request.ip))
       // A page that is reloaded does not post again.
       return reply
         .code(303)
-        .header('location', `${row.id}?${new URLSearchParams({ token: given })}`)
+        .header('location', `${row.id}?${bookingQuery({ token: given, locale })}`)
         .send()
     },
   )
@@ -105,17 +113,18 @@ export function managePageRoutes(app: App, { pages, clock, bookings, experiences
     {
       ...pages.route,
       config: { access: 'public', form: true, rateLimit: changeLimits },
-      schema: { hide: true, params, body: Type.Object({ token }) },
+      schema: { hide: true, params, querystring: formQuery, body: Type.Object({ token }) },
     },
     async (request, reply) => {
       const { token: given } = request.body
+      const { locale } = request.query
       const { row, isReader } = await find(request.params, given)
       // Who booked has a link too, but not the one of the message.
       if (!isReader) throw new AppError('not_found')
       await bookings.confirmAddress(row.id, clientBlock(request.ip))
       return reply
         .code(303)
-        .header('location', `../${row.id}?${new URLSearchParams({ token: given, action: 'confirm' })}`)
+        .header('location', `../${row.id}?${bookingQuery({ token: given, action: 'confirm', locale })}`)
         .send()
     },
   )
@@ -132,7 +141,7 @@ export function managePageRoutes(app: App, { pages, clock, bookings, experiences
     const { guest } = givenOf(row)
     return {
       ...{ id: row.id, slug: row.experienceSlug, name: experience?.name ?? row.experienceSlug },
-      ...{ state: stateOf(row, clock.now()), reason: row.reason, joinUrl: row.joinUrl },
+      ...{ state: stateOf(row, clock.now()), reason: publicReason(row), joinUrl: row.joinUrl },
       ...{ startMs: row.startMs, endMs: row.endMs },
       timezone: (role === 'guest' ? guest.timezone : undefined) ?? slot.timezone,
       isBookable: experience?.isActive === true,

@@ -75,6 +75,7 @@ export function bookingPages({ brand, assets }: { brand: Brand; assets: Assets }
 function textsOf({ code, status }: AppError, request: FastifyRequest): BookingErrorPage['texts'] {
   if (status >= 500) return 'failed'
   if (code === 'rate_limited') return 'busy'
+  if (code === 'mail_limited') return 'limited'
   if (code === 'conflict') return 'tooLate'
   return request.url.includes('/bookings/') ? 'link' : 'gone'
 }

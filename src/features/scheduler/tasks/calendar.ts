@@ -200,7 +200,12 @@ export function calendarTask(deps: CalendarTaskDeps): TaskKind {
     await bookingStore(tx).setCalendar(row.id, state)
     if (!isBooked(row)) return
     const why = 'The calendar of a host did not take the booking.'
-    const { event } = await changes.reject(tx, row, account, { reason: why, isKnown: false, ...state })
+    const { event } = await changes.reject(tx, row, account, {
+      reason: why,
+      isReasonInternal: 1,
+      isKnown: false,
+      ...state,
+    })
     await changes.record(tx, [event])
   }
 

@@ -82,7 +82,7 @@ export function verification({ db, clock, log, sealer, outbox, budget }: Verific
     async send(experience, given, client) {
       if (!needsCode(experience)) throw invalid('body.email', 'needs no code: bookings of this experience ask for none')
       const { address, problem } = guestAddress(given)
-      if (address === undefined) throw invalid('body.email', problem)
+      if (address === undefined) throw invalid('body.email', problem, 'invalid_email')
       const account = await sender(experience)
       const code = String(randomInt(1_000_000)).padStart(6, '0')
       const message = codeMessage(experience.name, code, address)
@@ -127,7 +127,8 @@ export function verification({ db, clock, log, sealer, outbox, budget }: Verific
 
     async check(experience, email, { code, verificationId, client }) {
       if (!needsCode(experience)) return undefined
-      if (code === undefined || code.trim() === '') throw invalid(PATH, 'is required: request a code for the address')
+      if (code === undefined || code.trim() === '')
+        throw invalid(PATH, 'is required: request a code for the address', 'required')
       const guest = guestOf(experience, email)
       const wanted = { guest, code: hash('code', guest, code.replaceAll(/\s/g, '')) }
       // A transaction of its own: a wrong attempt counts although the booking fails.
@@ -137,12 +138,12 @@ export function verification({ db, clock, log, sealer, outbox, budget }: Verific
           : attemptOfRequest(tx, wanted, hash('verification', verificationId)),
       )
       if (typeof outcome === 'object') return outcome.id
-      throw invalid(PATH, outcome === 'wrong' ? 'is not the code that was sent' : ENDED)
+      throw invalid(PATH, outcome === 'wrong' ? 'is not the code that was sent' : ENDED, 'wrong_code')
     },
 
     async use(tx, id) {
       const used = await tx.deleteFrom('bookingCodes').where('id', '=', id).returning('mailCharge').executeTakeFirst()
-      if (used === undefined) throw invalid(PATH, ENDED)
+      if (used === undefined) throw invalid(PATH, ENDED, 'wrong_code')
       if (used.mailCharge !== null) await budget.refund(tx, JSON.parse(used.mailCharge))
     },
   }

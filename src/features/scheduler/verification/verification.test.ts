@@ -48,6 +48,15 @@ describeEachDatabase('codes of guests', (open) => {
     },
   })
 
+  it('prove an address whose local part has other letters', async () => {
+    const { request, code, book } = await serve()
+    const email = 'jörg.müller@example.org'
+    const { verificationId } = (await request({ email })).json
+    const guest = { email, name: 'Jörg Müller' }
+    const made = await book({ guest, verificationId, verificationCode: await code() })
+    expect([made.status, made.json]).toMatchObject([201, { guestVerified: true, guest }])
+  })
+
   it('are sent from the host, valid for 10 minutes, and stored as hashes', async () => {
     const { request, sent, code, check, clock, host, db } = await serve()
     const { status, json } = await request({ email: `  ${EMAIL.toUpperCase()} ` })

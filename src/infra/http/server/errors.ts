@@ -18,16 +18,17 @@ interface ErrorMembers {
   redirectUrl?: string
 }
 
-/** `publicUrl` is the address of the service, to which `docUrl` leads. */
-export function errorBody(error: AppError, requestId: string, publicUrl: string): ErrorBody {
-  const { code, type, message, details } = error
+/** `publicUrl` is the address of the service, to which `docUrl` leads. `hasKey`: the caller gets the private details too. */
+export function errorBody(error: AppError, requestId: string, publicUrl: string, hasKey = false): ErrorBody {
+  const { code, type, message } = error
   const docUrl = errorDocUrl(publicUrl, code)
+  const details = detailsOf(error, hasKey)
   return { success: false, error: { code, type, message, docUrl, details, ...membersOf(error) }, requestId }
 }
 
 /** The same error as RFC 9457 problem details. */
-function problemBody(error: AppError, requestId: string, publicUrl: string): Record<string, unknown> {
-  const { code, type, message, details, status } = error
+function problemBody(error: AppError, requestId: string, publicUrl: string, hasKey: boolean): Record<string, unknown> {
+  const { code, type, message, status } = error
   // RFC 9457: with `about:blank` the title is the name of the status.
   return {
     type: 'about:blank',
@@ -38,9 +39,13 @@ function problemBody(error: AppError, requestId: string, publicUrl: string): Rec
     code,
     source: type,
     docUrl: errorDocUrl(publicUrl, code),
-    details,
+    details: detailsOf(error, hasKey),
     ...membersOf(error),
   }
+}
+
+function detailsOf({ details, privateDetails }: AppError, hasKey: boolean): ErrorDetail[] {
+  return hasKey ? [...details, ...privateDetails] : details
 }
 
 function membersOf({ current, redirectUrl }: AppError): ErrorMembers {
@@ -50,7 +55,12 @@ function membersOf({ current, redirectUrl }: AppError): ErrorMembers {
 /** Sends an error response: JSON, or problem details when the client accepts them. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply {
   const problem = acceptsProblem(request.headers.accept)
-  const body = (problem ? problemBody : errorBody)(error, request.id, reply.server.publicUrl)
+  const body = (problem ? problemBody : errorBody)(
+    error,
+    request.id,
+    reply.server.publicUrl,
+    request.caller !== undefined,
+  )
   return reply
     .code(error.status)
     .header('x-request-id', request.id)

@@ -1001,6 +1001,7 @@ export type Error = {
     details: ({
       path: string
       message: string
+      code?: "required" | "too_long" | "invalid_email" | "invalid_phone" | "invalid_option" | "invalid_characters" | "contains_link" | "wrong_code"
     })[]
     redirectUrl?: string
     current?: Record<string, unknown>

@@ -1,20 +1,29 @@
-/** The texts of the widget by language. Each language is a file, and a page loads one of them. */
-import type { en } from './en.ts'
+/**
+ * The texts of the widget by language. Each language is two scripts, of which a page loads one at once, and that of the later steps
+ * (`steps/index.ts`) with them.
+ */
+import type { texts as firstTexts } from './en.ts'
+import type { texts as stepTexts } from './steps/steps-en.ts'
 
-export type TextKey = keyof typeof en
-export type Texts = Readonly<Record<TextKey, string>>
+export type FirstTexts = Readonly<Record<keyof typeof firstTexts, string>>
+export type StepTexts = Readonly<Record<keyof typeof stepTexts, string>>
+export type Texts = FirstTexts & StepTexts
+export type TextKey = keyof Texts
 
-/** By primary language subtag. Add a language here and in a file of its own. */
-export const LANGUAGES: Readonly<Record<string, () => Promise<Texts>>> = {
-  en: async () => (await import('./en.ts')).en,
-  de: async () => (await import('./de.ts')).de,
-  fr: async () => (await import('./fr.ts')).fr,
-  es: async () => (await import('./es.ts')).es,
-  it: async () => (await import('./it.ts')).it,
-  pt: async () => (await import('./pt.ts')).pt,
-  nl: async () => (await import('./nl.ts')).nl,
-  ja: async () => (await import('./ja.ts')).ja,
-  ar: async () => (await import('./ar.ts')).ar,
+/** By primary language subtag. */
+export type Languages<Part> = Readonly<Record<string, () => Promise<{ texts: Part }>>>
+
+/** Add a language here, in `steps/index.ts`, and in files of its own. */
+export const LANGUAGES: Languages<FirstTexts> = {
+  en: () => import('./en.ts'),
+  de: () => import('./de.ts'),
+  fr: () => import('./fr.ts'),
+  es: () => import('./es.ts'),
+  it: () => import('./it.ts'),
+  pt: () => import('./pt.ts'),
+  nl: () => import('./nl.ts'),
+  ja: () => import('./ja.ts'),
+  ar: () => import('./ar.ts'),
 }
 
 const DEFAULT_LOCALE = 'en'
@@ -29,8 +38,9 @@ export interface Locale {
   firstDayOfWeek: number
 }
 
-export async function loadTexts({ language }: Locale): Promise<Texts> {
-  return (LANGUAGES[language] ?? LANGUAGES[DEFAULT_LOCALE])?.() as Promise<Texts>
+/** Of a language that `languages` contains, as that of every `Locale`. */
+export async function loadTexts<Part>({ language }: Locale, languages: Languages<Part>): Promise<Part | undefined> {
+  return (await languages[language]?.())?.texts
 }
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { BOOKING_LANGUAGES } from '../../booking/texts/index.ts'
 import { chooseLocale, LANGUAGES, translate } from './index.ts'
+import { STEP_LANGUAGES } from './steps/index.ts'
 
 const placeholders = (text: string) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort()
 
@@ -9,7 +10,9 @@ describe.each(Object.keys(LANGUAGES))('the texts in %s', (language) => {
     'of the %s are complete and translated, with the placeholders of the English ones',
     async (part) => {
       const load = async (name: string): Promise<Record<string, string>> =>
-        part === 'widget' ? { ...(await LANGUAGES[name]?.()) } : { ...BOOKING_LANGUAGES[name] }
+        part === 'widget'
+          ? { ...(await LANGUAGES[name]?.())?.texts, ...(await STEP_LANGUAGES[name]?.())?.texts }
+          : { ...BOOKING_LANGUAGES[name] }
       const [english, texts] = [await load('en'), await load(language)]
       expect(Object.keys(texts)).toEqual(Object.keys(english))
       for (const [key, text] of Object.entries(texts)) {
@@ -42,8 +45,8 @@ describe('the locale', () => {
 })
 
 it('texts of the experience replace those of the widget, by key or by language and key', async () => {
-  const texts = await LANGUAGES.de?.()
-  const t = translate(texts ?? {}, 'de', { submit: 'Go', de: { back: 'Retour {x}' }, retry: 3 })
+  const texts = { ...(await LANGUAGES.de?.())?.texts, ...(await STEP_LANGUAGES.de?.())?.texts }
+  const t = translate(texts, 'de', { submit: 'Go', de: { back: 'Retour {x}' }, retry: 3 })
   expect([t('submit'), t('back'), t('retry'), t('codeText', { email: '{key}' })]).toEqual([
     'Go',
     'Retour {x}',
