@@ -1,4 +1,5 @@
 import type { Db } from '../../../infra/db/index.ts'
+import { DAY_MS } from '../../../lib/calendar/days.ts'
 import { AppError, invalid } from '../../../lib/errors.ts'
 import type { PageRequest } from '../../../lib/page.ts'
 import type { CalendarAccount, TimeRange } from '../../../providers/contract/index.ts'
@@ -40,7 +41,9 @@ export interface EventListDeps {
 }
 
 /** Without a bound, instances by last change end this far from the other one. */
-const YEAR_MS = 366 * 24 * 60 * 60 * 1000
+const YEAR_MS = 366 * DAY_MS
+/** Providers expand ranges of a few years. */
+const MAX_EXPANDED_MS = 4 * YEAR_MS
 
 /** Reads one page: from the database within the stored window, otherwise from the provider. */
 export function listedEvents(deps: EventListDeps, asked: AskedEvents): Promise<EventRows> {
@@ -58,6 +61,7 @@ async function closedList(deps: EventListDeps, asked: AskedEvents): Promise<Even
     const found = await readRange(deps.db.read, all, { ...request, limit: request.limit + 1 })
     return { ...found, storedAt: calendar.syncedAt }
   }
+  if (asked.isExpanded && range.to - range.from > MAX_EXPANDED_MS) return wholeList(deps, asked, range)
   const rows = await live(deps, (remote) =>
     readLiveRange(deps.db.read, remote, { ...all, nowMs: deps.nowMs, signal: deps.signal }),
   )
@@ -105,9 +109,13 @@ async function openListByChange(deps: EventListDeps, asked: AskedEvents): Promis
   const { calendar, isExpanded } = asked
   const { from, to } = asked.range
   const lastMs = Math.max(storedRange(calendar).to, Number.isFinite(from) ? from + YEAR_MS : 0)
-  const range = { from, to: isExpanded ? Math.min(to, lastMs) : to }
+  return wholeList(deps, asked, { from, to: isExpanded ? Math.min(to, lastMs) : to })
+}
+
+/** Reads everything in the range for one page of it. */
+async function wholeList(deps: EventListDeps, asked: AskedEvents, range: TimeRange): Promise<EventRows> {
   const rows = await readOn(deps, asked, { range, after: undefined, count: MAX_LIVE_ROWS + 1 })
-  return pageIn(rows.length > MAX_LIVE_ROWS ? undefined : rows.sort(byPosition('updated')), asked)
+  return pageIn(rows.length > MAX_LIVE_ROWS ? undefined : rows.sort(byPosition(asked.order)), asked)
 }
 
 function readOn(

@@ -72,6 +72,14 @@ describeEachCalendar('lists without a time range', (_provider, open) => {
     expect(new Set(walks.map(({ id }) => id)).size).toBe(800)
   })
 
+  it('expand many years between two bounds', async () => {
+    const decades = 'timeMin=1960-01-01T00:00:00Z&timeMax=2082-01-01T00:00:00Z&singleEvents=true'
+    const { status, json } = await account.api.get(`${account.events}?${decades}`)
+    expect([status, json.error?.details?.[0]?.path]).toEqual([400, 'query.timeMax'])
+    const years = await list('timeMin=2014-01-01T00:00:00Z&timeMax=2025-01-01T00:00:00Z&singleEvents=true&limit=2')
+    expect([summaries(years), years.pagination.total]).toEqual([['Founding', 'Walk'], 1 + 3594])
+  })
+
   it('keep to one bound', async () => {
     expect(summaries(await list('timeMax=2015-01-01T00:00:00Z'))).toEqual(['Wedding', 'Founding'])
     expect(summaries(await list('timeMin=2080-01-01T00:00:00Z'))).toEqual(['Walk', 'Eclipse'])

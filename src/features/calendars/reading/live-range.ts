@@ -1,5 +1,4 @@
 import type { Handle } from '../../../infra/db/index.ts'
-import { DAY_MS } from '../../../lib/calendar/days.ts'
 import { yieldIfHeld } from '../../../lib/event-loop.ts'
 import type { CalendarAccount } from '../../../providers/contract/index.ts'
 import type { CalendarRow } from '../store.ts'
@@ -13,20 +12,17 @@ export interface LiveRange extends StoredRange {
 }
 
 const TURN_MS = 8
-/** Providers expand ranges of a few years. */
-const MAX_EXPANDED_MS = 4 * 366 * DAY_MS
 /** A range with more is refused. */
 export const MAX_LIVE_ROWS = 20_000
 
-/** Reads a range from the provider and expands it. All rows in order; undefined when there are too many. */
+/** Reads a range of some years from the provider and expands it. All rows in order; undefined when there are too many. */
 export async function readLiveRange(
   handle: Handle,
   remote: CalendarAccount,
   { calendar, range, isExpanded, words, order, nowMs, signal }: LiveRange,
 ): Promise<LiveRow[] | undefined> {
   const { providerId: calendarId, timeZone } = calendar
-  const expand = isExpanded && range.to - range.from <= MAX_EXPANDED_MS
-  const events = await remote.readRange({ calendarId, timeZone, range, expand, signal })
+  const events = await remote.readRange({ calendarId, timeZone, range, expand: isExpanded, signal })
   const rows: LiveRow[] = []
   for (const found of await foundEvents(handle, events, { calendar, words, nowMs })) {
     const instances = found.instancesIn(range)

@@ -24,8 +24,9 @@ export interface OpenRange {
 const TURN_MS = 8
 /** Instances of a series may be moved so far: what is asked for begins earlier, so that none is taken for one that was not moved. */
 const MOVED_MS = 31 * DAY_MS
-/** Instances are computed for such a time at first, then for longer ones. */
+/** Instances are computed for such a time at first, then for longer ones: of a year an hourly series has them all. */
 const FIRST_MS = 7 * DAY_MS
+const LONGEST_MS = 366 * DAY_MS
 /** A series without an end is listed until here. */
 const LATEST_MS = Date.UTC(2200, 0, 1)
 /** Where a range that has too many events for one reading is divided, if it has no bounds. */
@@ -100,7 +101,7 @@ async function takesPlaceIn(found: FoundEvent, range: TimeRange): Promise<boolea
 async function* instancesFrom(found: readonly FoundEvent[], { from, to, isFirst }: Part): AsyncGenerator<ListedRow[]> {
   const last = Math.min(to, LATEST_MS)
   let begin = Math.max(from, Math.min(...found.map(({ earliestMs }) => earliestMs)))
-  for (let spanMs = FIRST_MS; begin < last; spanMs *= 2) {
+  for (let spanMs = FIRST_MS; begin < last; spanMs = Math.min(spanMs * 2, LONGEST_MS)) {
     const span = { from: begin, to: Math.min(begin + spanMs, last) }
     const rows: ListedRow[] = []
     for (const one of found) {
