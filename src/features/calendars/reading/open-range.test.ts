@@ -1,0 +1,74 @@
+import { expect, it } from 'vitest'
+import { describeOneDatabase } from '../../../../test/kit/database.ts'
+import { random as randomNumbers } from '../../../../test/kit/random.ts'
+import { storeCalendar } from '../../../../test/kit/stored-calendar.ts'
+import { formatLocal } from '../../../lib/calendar/days.ts'
+import {
+  boundedEvent,
+  type CalendarAccount,
+  ProviderError,
+  type RemoteEvent,
+} from '../../../providers/contract/index.ts'
+import { calendarStore } from '../store.ts'
+import { readOpenRange } from './open-range.ts'
+import { type Position, positionOf } from './range.ts'
+
+const NOW = Date.UTC(2026, 10, 20)
+const EVENTS = 300
+const MOST = 40
+const EVERYTHING = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
+
+function eventAt(eventId: string, startMs: number): RemoteEvent {
+  const time = (ms: number) => ({ dateTime: formatLocal(ms), timeZone: 'UTC' })
+  return boundedEvent({
+    ...{ eventId, iCalUid: eventId, etag: null, status: 'confirmed', summary: '', description: '', location: '' },
+    ...{ start: time(startMs), end: time(startMs + 3_600_000), recurrence: [], recurringEventId: null },
+    ...{ originalStart: null, busy: true, visibility: 'default', organizer: null, attendees: [], conference: null },
+    ...{ reminders: [], htmlLink: null, createdAt: null, updatedAt: null },
+  })
+}
+
+describeOneDatabase('a range without bounds', 'sqlite', (open) => {
+  it.each([false, true])(
+    'is read in parts where it has too many events for one reading (expanded: %s)',
+    async (isExpanded) => {
+      const db = await open()
+      await storeCalendar(db, 'acc_1', NOW)
+      const [calendar] = await calendarStore(db.read).all('acc_1')
+      if (calendar === undefined) throw new Error('There is no calendar.')
+      const random = randomNumbers()
+      const starts = Array.from({ length: EVENTS }, () =>
+        Math.floor(Date.UTC(1985, 0, 1) + random() * Date.UTC(2035, 0, 1)),
+      )
+      const events = starts.map((ms, index) => eventAt(`event-${index}`, Math.floor(ms / 1000) * 1000))
+      const startOf = ({ start }: RemoteEvent) => Date.parse(`${'dateTime' in start ? start.dateTime : ''}Z`)
+      const remote: CalendarAccount = {
+        listCalendars: async () => [],
+        async *syncEvents() {},
+        async readRange({ range: { from, to } }) {
+          const found = events.filter((event) => startOf(event) < to && startOf(event) + 3_600_000 > from)
+          if (found.length > MOST) throw new ProviderError('limit_exceeded', 'reading events: too many')
+          return found
+        },
+      }
+      const what = {
+        calendar,
+        range: EVERYTHING,
+        isExpanded,
+        words: [],
+        nowMs: NOW,
+        signal: new AbortController().signal,
+      }
+      const listed: string[] = []
+      for (let after: Position | undefined; ; ) {
+        const rows = await readOpenRange(db.read, remote, what, { after, count: 7 })
+        listed.push(...rows.map(({ id }) => id))
+        const last = rows.at(-1)
+        if (last === undefined || rows.length < 7) break
+        after = positionOf(last, 'startTime')
+      }
+      const order = events.toSorted((a, b) => startOf(a) - startOf(b) || (a.eventId < b.eventId ? -1 : 1))
+      expect(listed).toEqual(order.map(({ eventId }) => eventId))
+    },
+  )
+})
