@@ -117,6 +117,18 @@ export const ZONES: readonly OddObject[] = [
     ['DTSTART;TZID=Works:20210101T120000', 'DURATION:PT1H', 'RRULE:FREQ=YEARLY;BYMONTH=1,7;BYMONTHDAY=1'],
     from(HOUR, '01-01T11:40', '07-01T11:10'),
   ),
+  inZone(
+    'a zone that differs from another one for two days of March',
+    'Our office',
+    [
+      ...['BEGIN:DAYLIGHT', 'DTSTART:20130329T020000', 'TZOFFSETFROM:+0200', 'TZOFFSETTO:+0300'],
+      ...['RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=FR;BYMONTHDAY=23,24,25,26,27,28,29', 'END:DAYLIGHT'],
+      ...['BEGIN:STANDARD', 'DTSTART:20131027T020000', 'TZOFFSETFROM:+0300', 'TZOFFSETTO:+0200'],
+      ...['RRULE:FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU', 'END:STANDARD'],
+    ],
+    ['DTSTART;TZID=Our office:20270325T120000', 'DURATION:PT1H', 'RRULE:FREQ=DAILY;COUNT=4'],
+    from(HOUR, '03-25T10:00', '03-26T09:00', '03-27T09:00', '03-28T09:00'),
+  ),
   {
     name: 'an offset without a description',
     text: [
