@@ -223,6 +223,14 @@ export const SERIES: readonly OddObject[] = [
     ],
     from(HOUR, '06-02T08:00', '06-03T14:00'),
   ),
+  events(
+    'an added date in UTC that is the second of two on the clocks',
+    [
+      ['UID:1', 'DTSTART;TZID=Europe/Berlin:20271024T023000', 'DURATION:PT1H', 'RRULE:FREQ=WEEKLY;COUNT=2'],
+      ['UID:2', 'DTSTART;TZID=Europe/Berlin:20271030T023000', 'DURATION:PT1H', 'RDATE:20271031T013000Z'],
+    ],
+    from(HOUR, '10-24T00:30', '10-30T00:30', '10-31T00:30', '10-31T01:30'),
+  ),
   file('unknown-part-of-rule', from(HOUR, '06-10T16:00', '07-10T16:00')),
   events(
     'a weekday that is none, beside one that is',

@@ -85,23 +85,27 @@ class Expansion {
       }
     }
     for (const date of added.filter((each) => this.#isNear(each))) {
-      this.#add(localIn(this.#start, date), this.#start.isDate ? undefined : date.endMs)
+      const localMs = localIn(this.#start, date)
+      // An instant may be the second of two with this wall clock.
+      if (this.#start.isDate || date.isDate) this.#add(localMs)
+      else this.#add(localMs, { startMs: date.zone.toUtc(date.localMs), endMs: date.endMs })
     }
     const found = [...this.#found.values()].sort((left, right) => left.startMs - right.startMs)
     const isCut = found.length >= this.#limit || (this.#steps.left <= 0 && rules.length > 0)
     return isCut ? this.#withRest(found.slice(0, this.#limit)) : found
   }
 
-  #add(givenMs: number, endMs?: number): void {
+  /** `exact`: of an added date that is an instant. */
+  #add(givenMs: number, exact?: { startMs: number; endMs: number | undefined }): void {
     const { isDate, zone } = this.#start
     // An all-day event starts at midnight, also where its rule has hours.
     const localMs = isDate ? Math.floor(givenMs / DAY_MS) * DAY_MS : givenMs
-    const originalMs = zone.toUtc(localMs)
+    const originalMs = exact?.startMs ?? zone.toUtc(localMs)
     if (this.#excluded.has(localMs, originalMs)) return
     const moved = this.#moves.at(localMs)
     if (moved === null) return
     const startMs = moved === undefined ? originalMs : zone.toUtc(moved.localMs)
-    const ownEndMs = endMs ?? this.#length.endOf(localMs, startMs)
+    const ownEndMs = exact?.endMs ?? this.#length.endOf(localMs, startMs)
     const instance = { startMs, endMs: moved === undefined ? ownEndMs : moved.endOf(startMs) }
     if (instance.startMs >= this.#window.to || instance.endMs <= this.#window.from) return
     const originalStart = isDate ? formatDay(localMs / DAY_MS) : originalMs
