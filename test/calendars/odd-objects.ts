@@ -129,6 +129,13 @@ export const ZONES: readonly OddObject[] = [
     ['DTSTART;TZID=Our office:20270325T120000', 'DURATION:PT1H', 'RRULE:FREQ=DAILY;COUNT=4'],
     from(HOUR, '03-25T10:00', '03-26T09:00', '03-27T09:00', '03-28T09:00'),
   ),
+  inZone(
+    'an end that is the second of two on the clocks',
+    'Works',
+    PRIVATE_SUMMER,
+    ['DTSTART;TZID=Works:20270930T003000', 'DURATION:PT25H30M'],
+    ['2027-09-29T23:40Z/2027-10-01T01:10Z'],
+  ),
   {
     name: 'an offset without a description',
     text: [

@@ -184,8 +184,8 @@ class ObjectMapper {
     const lastsMs = Math.max(0, parseDuration(duration ?? '') ?? 0)
     const days = /\d[DW]/i.test(duration ?? '') ? Math.floor(lastsMs / DAY_MS) * DAY_MS : 0
     const from = localMs + days
-    const endMs = zone === undefined ? from + lastsMs - days : endLocal(zone, from, lastsMs - days)
-    return { dateTime: formatLocal(endMs), timeZone: start.timeZone }
+    if (zone !== undefined) return timeAfter(zone, from, lastsMs - days)
+    return { dateTime: formatLocal(from + lastsMs - days), timeZone: start.timeZone }
   }
 
   /** With IANA zones, and one line for all dates of the same form. */
@@ -228,10 +228,14 @@ function zonedValue(line: ContentLine | undefined): { value: string; tzid: strin
   return { value: value.slice(colon + 1), tzid: `${tzid}:${value.slice(0, colon)}` }
 }
 
-/** The wall clock after some time. */
-function endLocal(zone: Zone, localMs: number, lastsMs: number): number {
+/** In UTC where the wall clock would mean another time, because it is the second of two. */
+function timeAfter(zone: Zone, localMs: number, lastsMs: number): EventTime {
   const endMs = toInstant(zone, localMs) + lastsMs
-  return endMs + zone.readOffset(endMs)
+  const endLocal = endMs + zone.readOffset(endMs)
+  const isFirst = toInstant(zone, endLocal) === endMs
+  return isFirst
+    ? { dateTime: formatLocal(endLocal), timeZone: zone.name }
+    : { dateTime: formatLocal(endMs), timeZone: 'UTC' }
 }
 
 /** Rewrites a wall clock of the zone. */
