@@ -238,6 +238,17 @@ export const SERIES: readonly OddObject[] = [
     ],
     from(HOUR, '10-24T00:30', '10-30T00:30', '10-31T00:30', '10-31T01:30'),
   ),
+  events(
+    'a duration in days, and one in as many hours, over a clock change',
+    [
+      ['UID:1', 'DTSTART;TZID=Europe/Berlin:20270327T100000', 'DURATION:P1DT1H', 'RRULE:FREQ=DAILY;COUNT=2'],
+      ['UID:2', 'DTSTART;TZID=Europe/Berlin:20270327T100000', 'DURATION:PT25H', 'RRULE:FREQ=DAILY;COUNT=2'],
+    ],
+    [
+      ...['2027-03-27T09:00Z/2027-03-28T09:00Z', '2027-03-27T09:00Z/2027-03-28T10:00Z'],
+      ...['2027-03-28T08:00Z/2027-03-29T09:00Z', '2027-03-28T08:00Z/2027-03-29T09:00Z'],
+    ],
+  ),
   file('unknown-part-of-rule', from(HOUR, '06-10T16:00', '07-10T16:00')),
   events(
     'a weekday that is none, beside one that is',

@@ -59,6 +59,7 @@ function instancesIn(
   const series = {
     start: event.start,
     end: event.end,
+    durationDays: event.durationDays,
     recurrence: event.recurrence,
     moves: event.moves ?? [],
     exceptions: originals,

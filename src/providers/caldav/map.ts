@@ -136,6 +136,7 @@ class ObjectMapper {
       location: textOf(event, 'LOCATION'),
       start,
       end: this.#end(event, start),
+      ...durationDays(event, start),
       recurrence: originalStart === null ? this.#recurrence(event) : [],
       recurringEventId: originalStart === null ? null : this.eventId,
       originalStart,
@@ -182,7 +183,7 @@ class ObjectMapper {
     }
     if (end !== undefined) return { dateTime: `${end.date}T00:00:00`, timeZone: start.timeZone }
     const lastsMs = Math.max(0, parseDuration(duration ?? '') ?? 0)
-    const days = /\d[DW]/i.test(duration ?? '') ? Math.floor(lastsMs / DAY_MS) * DAY_MS : 0
+    const days = daysOf(duration ?? '') * DAY_MS
     const from = localMs + days
     if (zone !== undefined) return timeAfter(zone, from, lastsMs - days)
     return { dateTime: formatLocal(from + lastsMs - days), timeZone: start.timeZone }
@@ -226,6 +227,18 @@ function zonedValue(line: ContentLine | undefined): { value: string; tzid: strin
   const colon = value.lastIndexOf(':')
   if (tzid === undefined || colon === -1) return { value, tzid }
   return { value: value.slice(colon + 1), tzid: `${tzid}:${value.slice(0, colon)}` }
+}
+
+/** The days of a DURATION. One in hours has none. */
+function daysOf(duration: string): number {
+  return /\d[DW]/i.test(duration) ? Math.floor(Math.max(0, parseDuration(duration) ?? 0) / DAY_MS) : 0
+}
+
+/** RFC 5545, 3.8.5.3: instances last as long as DURATION says nominally, and exactly as long as DTEND says. */
+function durationDays(event: Component, start: EventTime): { durationDays?: number } {
+  if ('date' in start || (property(event, 'RRULE') === undefined && property(event, 'RDATE') === undefined)) return {}
+  const days = property(event, 'DTEND') === undefined ? daysOf(property(event, 'DURATION')?.value ?? '') : 0
+  return days === 0 ? {} : { durationDays: days }
 }
 
 /** In UTC where the wall clock would mean another time, because it is the second of two. */

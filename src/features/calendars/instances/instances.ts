@@ -10,6 +10,7 @@ import { dayIn, lengthOf, localIn, type OriginalStart, type PlacedTime, placedTi
 export interface Series {
   start: EventTime
   end: EventTime
+  durationDays?: number | undefined
   /** RRULE, RDATE, EXDATE and EXRULE lines. None for a single event. */
   recurrence: readonly string[]
   /** In order. */
@@ -58,7 +59,7 @@ class Expansion {
     const start = placedTime(series.start, calendarZone)
     this.#window = window
     this.#start = start
-    this.#length = lengthOf(start, placedTime(series.end, calendarZone))
+    this.#length = lengthOf(start, placedTime(series.end, calendarZone), series.durationDays)
     this.#moves = new SeriesMoves(series.moves ?? [], start, calendarZone)
     this.#recurrence = parseRecurrence(series.recurrence, start.zone)
     this.#limit = this.#recurrence.rules.some(isDense) ? MAX_DENSE_INSTANCES : MAX_INSTANCES
