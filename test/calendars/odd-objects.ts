@@ -204,6 +204,22 @@ export const SERIES: readonly OddObject[] = [
     ],
     from(HOUR, '06-02T08:00', '06-09T08:00'),
   ),
+  events(
+    'this and future free, later busy again',
+    [
+      [...SERIES_IN_BERLIN, 'RRULE:FREQ=WEEKLY;COUNT=5'],
+      [
+        ...['UID:1', 'RECURRENCE-ID;RANGE=THISANDFUTURE:20270609T080000Z', 'DTSTART:20270609T090000Z', 'DURATION:PT1H'],
+        'TRANSP:TRANSPARENT',
+      ],
+      ['UID:1', 'RECURRENCE-ID;RANGE=THISANDFUTURE:20270623T080000Z', 'DTSTART:20270623T080000Z', 'DURATION:PT1H'],
+    ],
+    [
+      ...from(HOUR, '06-02T08:00'),
+      ...from(HOUR, '06-09T09:00', '06-16T09:00').map((range) => `${range} free`),
+      ...from(HOUR, '06-23T08:00', '06-30T08:00'),
+    ],
+  ),
   file('allday-exdate-utc', berlinDays('02-16', '02-17', '02-19', '02-20')),
   events(
     'all-day exception, end and exclusion at midnight in UTC',

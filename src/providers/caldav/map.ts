@@ -88,10 +88,11 @@ async function mappedSeries(components: readonly Component[], mapper: ObjectMapp
     mapped.set(event.eventId, { event, component })
   }
   for (const { event, component } of mapped.values()) {
-    const { originalStart, status, start, end } = event
+    const { originalStart, status, start, end, busy, attendees } = event
     const range = property(component, 'RECURRENCE-ID')?.parameters.get('RANGE')?.toUpperCase()
     if (originalStart === null || range !== 'THISANDFUTURE') continue
-    moves.push({ originalStart, times: status === 'cancelled' ? null : { start, end } })
+    const isDeclined = attendees.some(({ self, responseStatus }) => self && responseStatus === 'declined')
+    moves.push({ originalStart, times: status === 'cancelled' ? null : { start, end }, busy: busy && !isDeclined })
   }
   const master = mapped.get(mapper.eventId)?.event
   if (master !== undefined && moves.length > 0) master.moves = moves.slice(0, MAX_MOVES)

@@ -156,6 +156,8 @@ export interface RemoteEvent {
 export interface SeriesMove {
   originalStart: EventTime
   times: { start: EventTime; end: EventTime } | null
+  /** Of the instances that are moved. Absent in what earlier versions stored: as the master. */
+  busy?: boolean
 }
 
 export interface RemoteAttendee {

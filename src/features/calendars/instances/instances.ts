@@ -23,6 +23,8 @@ export interface Instance {
   originalStart: OriginalStart
   startMs: number
   endMs: number
+  /** Of an instance that was moved with those after it, if it may differ from the series. */
+  busy?: boolean
 }
 
 /** An hourly series has 9,500 in a window of thirteen months. */
@@ -107,7 +109,8 @@ class Expansion {
     if (moved === null) return
     const startMs = moved === undefined ? originalMs : zone.toUtc(moved.localMs)
     const ownEndMs = exact?.endMs ?? this.#length.endOf(localMs, startMs)
-    const instance = { startMs, endMs: moved === undefined ? ownEndMs : moved.endOf(startMs) }
+    const busy = moved?.busy === undefined ? {} : { busy: moved.busy }
+    const instance = { startMs, endMs: moved === undefined ? ownEndMs : moved.endOf(startMs), ...busy }
     if (instance.startMs >= this.#window.to || instance.endMs <= this.#window.from) return
     const originalStart = isDate ? formatDay(localMs / DAY_MS) : originalMs
     if (!this.#found.has(originalStart)) this.#found.set(originalStart, { originalStart, ...instance })
