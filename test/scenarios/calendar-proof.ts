@@ -152,7 +152,9 @@ export function reportOf(proof: CalendarProof): string {
     ...['|---|---|---|---|---|', ...differences],
     ...(together === undefined
       ? []
-      : [`| several together | ${SHAPES.map((shape) => together[shape]).join(' | ')} | |`]),
+      : [
+          `| several together | ${SHAPES.map((shape) => together[shape]).join(' | ')} | Each of them hides the others. |`,
+        ]),
     ...Object.entries(newerZones).map(([zone, from]) => `newer time zone: ${zone} from ${from} on`),
   ].join('\n')
 }

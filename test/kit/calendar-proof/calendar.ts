@@ -48,7 +48,7 @@ export function randomCalendar(choices: Choices, number: number): GeneratedCalen
   const shapes: GeneratedCalendar['shapes'] = {
     caldav: objectsOf(choices, events, zone),
     google: ofShape('google').map(({ kinds, event }) => ({
-      ...{ kinds: kinds.event, given: event, written: googleItems(event, zone) },
+      ...{ kinds: kinds.event, given: event, written: googleItems(choices, event, zone) },
     })),
     microsoft: ofShape('microsoft').map(({ kinds, event }) => ({
       ...{ kinds: kinds.event, given: event, written: [graphItem(choices, event, zone)] },

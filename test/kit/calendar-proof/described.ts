@@ -38,7 +38,17 @@ export interface DescribedEvent {
 }
 
 /** Where a calendar object gives its zone. */
-export type ZoneForm = 'region' | 'stale' | 'windows' | 'path' | 'comment' | 'dates' | 'rules' | 'location' | 'own'
+export type ZoneForm =
+  | 'region'
+  | 'stale'
+  | 'windows'
+  | 'path'
+  | 'comment'
+  | 'dates'
+  | 'rules'
+  | 'outlook'
+  | 'location'
+  | 'own'
 
 /** How a calendar object says what is described, where there are several ways. */
 export interface Writing {
@@ -53,6 +63,8 @@ export interface Writing {
   originals: 'zone' | 'utc' | 'floating'
   /** Which exception has RANGE=THISANDFUTURE. */
   rangeIndex: number | null
+  /** Each exception is there in an older version, too. */
+  hasOldVersions: boolean
   /** X-MICROSOFT-CDO-BUSYSTATUS in place of TRANSP. */
   isFreeForOutlook: boolean
   /** Further lines of the master. */

@@ -92,6 +92,10 @@ function changeOf(
     form === 'days'
       ? originalMs + choices.whole(-3, 3) * DAY_MS
       : originalMs + choices.oneOf([0, HOUR_MS / 4, HOUR_MS, -2 * HOUR_MS, DAY_MS, -3 * DAY_MS, 30 * DAY_MS])
+  if (form === 'days' && choices.is(0.2)) {
+    const atTen = timesAt(choices, movedMs + 10 * HOUR_MS, { form: 'times', zone: place.zone })
+    return { original, times: atTen, isFree }
+  }
   const isElsewhere = form === 'times' && choices.is(0.3)
   const changedZone = isElsewhere ? chooseZone(choices, place, form) : zone
   return { original, times: timesAt(choices, movedMs, { form, zone: changedZone }), isFree }

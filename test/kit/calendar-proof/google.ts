@@ -1,14 +1,15 @@
+import type { Choices } from './choices.ts'
 import { type DescribedEvent, type DescribedTimes, ME } from './described.ts'
 import { instantOf, instantsOf, offsetTime, utcText } from './instants.ts'
 import { basic } from './times.ts'
 
 /** The resources of an event in the API of Google Calendar: the event or master, and its exceptions. */
-export function googleItems(event: DescribedEvent, calendarZone: string): Record<string, unknown>[] {
+export function googleItems(choices: Choices, event: DescribedEvent, calendarZone: string): Record<string, unknown>[] {
   const { uid, times, exceptions } = event
   const zone = times.zone ?? calendarZone
   const master = {
     ...{ id: uid, iCalUID: `${uid}@google.com`, ...timesOf(times, calendarZone), ...stateOf(event) },
-    ...(event.rule !== null && { recurrence: recurrenceOf(event, zone) }),
+    ...(event.rule !== null && { recurrence: recurrenceOf(choices, event, zone) }),
   }
   const changes = exceptions.map(({ original, times: changed, isFree }) => ({
     ...{ id: `${uid}_${instanceId(original, zone)}`, recurringEventId: uid },
@@ -43,12 +44,13 @@ function timeOf(wall: string, ms: number, timeZone: string, calendarZone: string
   return wall.length === 10 ? { date: wall } : { dateTime: offsetTime(ms, calendarZone), timeZone }
 }
 
-function recurrenceOf({ rule, added, excluded }: DescribedEvent, zone: string): string[] {
+function recurrenceOf(choices: Choices, { rule, added, excluded }: DescribedEvent, zone: string): string[] {
   const line = (name: string, walls: string[]) => {
-    const isDates = walls[0]?.length === 10
-    return walls.length === 0
-      ? []
-      : [`${name};${isDates ? 'VALUE=DATE' : `TZID=${zone}`}:${walls.map(basic).join(',')}`]
+    if (walls.length === 0) return []
+    const texts = walls.map(basic).join(',')
+    if (walls[0]?.length === 10) return [`${name};VALUE=DATE:${texts}`]
+    if (choices.is(0.5)) return [`${name};TZID=${zone}:${texts}`]
+    return [`${name}:${walls.map((wall) => basic(utcText(instantOf(wall, zone)))).join(',')}`]
   }
   return [`RRULE:${rule}`, ...line('EXDATE', excluded), ...line('RDATE', added)]
 }

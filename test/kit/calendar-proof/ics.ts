@@ -39,8 +39,14 @@ class EventWriter {
   }
 
   change(change: DescribedChange, index: number): string[] {
+    if (!this.#generated.writing.hasOldVersions) return this.#version(change, index, [])
+    const { original } = change
+    const older: DescribedChange = { original, times: this.#generated.event.times, isFree: true }
+    return [...this.#version(change, index, ['SEQUENCE:2']), ...this.#version(older, index, ['SEQUENCE:1'])]
+  }
+
+  #version({ original, times, isFree }: DescribedChange, index: number, more: readonly string[]): string[] {
     const { event, writing } = this.#generated
-    const { original, times, isFree } = change
     const range = writing.rangeIndex === index ? ';RANGE=THISANDFUTURE' : ''
     return [
       ...['BEGIN:VEVENT', `UID:${event.uid}`],
@@ -49,6 +55,7 @@ class EventWriter {
         ? [this.#property('DTSTART', original, 'zone'), 'STATUS:CANCELLED']
         : this.#times(times, null)),
       ...(isFree ? ['TRANSP:TRANSPARENT'] : []),
+      ...more,
       'END:VEVENT',
     ]
   }

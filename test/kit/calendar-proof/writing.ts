@@ -6,7 +6,17 @@ import { basic, type TimeForm } from './times.ts'
 import { ownDescription } from './zone-descriptions.ts'
 
 const QUARTER_MS = 15 * 60_000
-const ZONE_FORMS: readonly ZoneForm[] = ['region', 'region', 'stale', 'path', 'comment', 'dates', 'rules', 'location']
+const ZONE_FORMS: readonly ZoneForm[] = [
+  'region',
+  'region',
+  'stale',
+  'path',
+  'comment',
+  'dates',
+  'rules',
+  'outlook',
+  'location',
+]
 
 /** How a calendar object writes the event, and what is special about it. */
 export function randomWriting(
@@ -22,17 +32,19 @@ export function randomWriting(
   const isRange = event.exceptions.length > 0 && choices.is(0.2)
   const isFreeForOutlook = event.state === 'free' && choices.is(0.3)
   const lines = event.rule !== null && form === 'times' && choices.is(0.2) ? [furtherLine(choices, place)] : []
+  const hasOldVersions = event.exceptions.length > 0 && choices.is(0.15)
   const hasDates = event.added.length + event.excluded.length > 0
   const kinds = [
     ...(form === 'times' || form === 'own' ? [`zone: ${zone}`] : []),
     ...(duration === null ? [] : [durationKind]),
     ...(hasDates ? [`dates: ${KIND_OF_DATES[dates]}`] : []),
+    ...(hasOldVersions ? ['two versions'] : []),
     ...(isRange ? ['RANGE=THISANDFUTURE'] : []),
     ...lines.map((line) => /^[^:]*?(?=;TZID|:)/.exec(line)?.[0] ?? ''),
   ]
   const writing: Writing = {
     ...{ zone, ownZone: form === 'own' ? ownDescription(choices, place) : [] },
-    ...{ duration, dates, originals, isFreeForOutlook, lines },
+    ...{ duration, dates, originals, hasOldVersions, isFreeForOutlook, lines },
     rangeIndex: isRange ? choices.whole(0, event.exceptions.length - 1) : null,
   }
   return { writing, kinds }

@@ -24,6 +24,8 @@ export function zoneNames(zone: string, form: ZoneForm, ownZone: string[]): { tz
       return { tzid: `Office in ${city}`, lines: described(`Office in ${city}`, datesOf(zone)) }
     case 'rules':
       return { tzid: `Rules, ${city}`, lines: rulesOf(zone, `Rules\\, ${city}`) }
+    case 'outlook':
+      return { tzid: `Customized ${city}`, lines: rulesOf(zone, `Customized ${city}`).map(sinceEver) }
     case 'location':
       return { tzid: `At ${city}`, lines: described(`At ${city}`, [`X-LIC-LOCATION:${zone}`, ...constant(-3)]) }
     case 'region':
@@ -72,6 +74,12 @@ function rulesOf(zone: string, tzid: string): string[] {
   return formatObject({ ...component, lines: [`TZID:${tzid}`] })
     .trimEnd()
     .split('\r\n')
+}
+
+/** Outlook begins its rules in the year 1601, on a day that they do not match. */
+function sinceEver(line: string, index: number, lines: readonly string[]): string {
+  const hasRule = lines[index + 3]?.startsWith('RRULE') === true
+  return hasRule ? line.replace(/^DTSTART:\d{8}/, 'DTSTART:16010101') : line
 }
 
 function described(tzid: string, lines: string[]): string[] {

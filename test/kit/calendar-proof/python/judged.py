@@ -21,7 +21,7 @@ JUDGED = {
     UNTIL_DATE: "RFC 5545, 3.3.10 demands a time for events with times. Programs that write a date mean the last day.",
     DATES_OF_TIMES: "RFC 5545, 3.8.5.1 and 3.8.5.2: a date is no time, so a day is meant. dateutil reads midnight.",
     TIMES_OF_DAYS: "RFC 5545, 3.3.10 and 3.8.5.1 demand dates. A time in UTC means midnight where the event takes place, or in UTC.",
-    REGIONS: "RFC 7809, 3.1.3: the IANA name of a zone is enough, and its rules change. A description may be years old.",
+    REGIONS: "RFC 7809: the IANA name of a zone is enough, and its rules change. A description may be years old.",
     OUTLOOK_FREE: "[MS-OXCICAL] 2.1.3.1.1.20.31: without TRANSP, X-MICROSOFT-CDO-BUSYSTATUS says whether the time is free.",
     FLOATING: "RFC 5545, 3.3.12: a floating time is the same wall clock everywhere, and so is the end that DURATION gives it.",
 }
