@@ -22,6 +22,11 @@ const PACKAGES = [
     file: '/usr/lib/python3/dist-packages/fusepy.py',
     without: 'a disk that becomes read-only (soak)',
   },
+  {
+    name: 'python3-dateutil',
+    file: '/usr/lib/python3/dist-packages/dateutil',
+    without: 'generated calendars beside another implementation',
+  },
   { name: 'tzdata', file: '/usr/share/zoneinfo/tzdata.zi', without: 'time zones of the system' },
   { name: 'libjemalloc2', file: '/usr/share/doc/libjemalloc2', without: 'memory after attacks (soak)' },
 ]

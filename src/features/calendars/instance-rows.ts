@@ -46,10 +46,14 @@ function instancesIn(
   window: TimeRange,
 ): InstanceRow[] {
   if (event.status === 'cancelled') return []
-  const isBusy = Number(blocks(event))
-  const rowOf = (originalStart: string, startMs: number, endMs: number): InstanceRow => ({
+  const isSeriesBusy = blocks(event)
+  const rowOf = (originalStart: string, startMs: number, endMs: number, busy = isSeriesBusy): InstanceRow => ({
     ...{ eventId, calendarId, originalStart, startMs, endMs },
-    ...{ isLong: Number(endMs - startMs > DAY_MS), isBusy, isFloating: Number(isFloating(event.start, timeZone)) },
+    ...{
+      isLong: Number(endMs - startMs > DAY_MS),
+      isBusy: Number(busy),
+      isFloating: Number(isFloating(event.start, timeZone)),
+    },
   })
   if (event.recurrence.length === 0) {
     const { startMs, endMs } = spanOf(event, timeZone)
@@ -59,12 +63,13 @@ function instancesIn(
   const series = {
     start: event.start,
     end: event.end,
+    durationDays: event.durationDays,
     recurrence: event.recurrence,
     moves: event.moves ?? [],
     exceptions: originals,
   }
-  return instancesOf(series, timeZone, window).map(({ originalStart, startMs, endMs }) =>
-    rowOf(originalStartText(originalStart), startMs, endMs),
+  return instancesOf(series, timeZone, window).map(({ originalStart, startMs, endMs, busy }) =>
+    rowOf(originalStartText(originalStart), startMs, endMs, busy),
   )
 }
 

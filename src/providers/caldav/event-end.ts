@@ -21,12 +21,24 @@ export function endOf(event: Component, start: EventTime, dtend: EventTime | und
   }
   if (dtend !== undefined) return { dateTime: `${dtend.date}T00:00:00`, timeZone: start.timeZone }
   // Days of a DURATION are days of the wall clock, hours are exact (RFC 5545, 3.3.6).
-  const lastsMs = Math.max(0, durationMs ?? 0)
-  const days = /\d[DW]/i.test(duration) ? Math.floor(lastsMs / DAY_MS) * DAY_MS : 0
+  const days = daysOf(duration) * DAY_MS
+  const exactMs = Math.max(0, durationMs ?? 0) - days
   const from = (parseLocal(start.dateTime) ?? 0) + days
   const zone = start.timeZone === null ? undefined : storedZone(start.timeZone)
-  const endMs = zone === undefined ? from + lastsMs - days : endLocal(zone, from, lastsMs - days)
-  return { dateTime: formatLocal(endMs), timeZone: start.timeZone }
+  if (zone !== undefined) return timeAfter(zone, from, exactMs)
+  return { dateTime: formatLocal(from + exactMs), timeZone: start.timeZone }
+}
+
+/** RFC 5545, 3.8.5.3: instances last as long as DURATION says nominally, and exactly as long as DTEND says. */
+export function durationDays(event: Component, start: EventTime): { durationDays?: number } {
+  if ('date' in start || (property(event, 'RRULE') === undefined && property(event, 'RDATE') === undefined)) return {}
+  const days = property(event, 'DTEND') === undefined ? daysOf(property(event, 'DURATION')?.value ?? '') : 0
+  return days === 0 ? {} : { durationDays: days }
+}
+
+/** The days of a DURATION. One in hours has none. */
+function daysOf(duration: string): number {
+  return /\d[DW]/i.test(duration) ? Math.floor(Math.max(0, parseDuration(duration) ?? 0) / DAY_MS) : 0
 }
 
 /** The day behind an all-day event. One that ends at a time includes the day of that time, unless it is midnight. */
@@ -35,8 +47,12 @@ function endDay(dtend: EventTime): number {
   return Math.ceil(localMs / DAY_MS)
 }
 
-/** The wall clock after some time. */
-function endLocal(zone: Zone, localMs: number, lastsMs: number): number {
+/** In UTC where the wall clock would mean another time, because it is the second of two. */
+function timeAfter(zone: Zone, localMs: number, lastsMs: number): EventTime {
   const endMs = toInstant(zone, localMs) + lastsMs
-  return endMs + zone.readOffset(endMs)
+  const endLocal = endMs + zone.readOffset(endMs)
+  const isFirst = toInstant(zone, endLocal) === endMs
+  return isFirst
+    ? { dateTime: formatLocal(endLocal), timeZone: zone.name }
+    : { dateTime: formatLocal(endMs), timeZone: 'UTC' }
 }

@@ -8,7 +8,7 @@ import { storedZone, toInstant, type Zone } from '../../lib/calendar/zone.ts'
 import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import { sha256 } from '../../lib/sha256.ts'
 import { assumedEnd, boundedEvent, type EventTime, type RemoteEvent, type SeriesMove } from '../contract/index.ts'
-import { endOf } from './event-end.ts'
+import { durationDays, endOf } from './event-end.ts'
 import { conferenceOf, instantOf, isBusy, remindersOf, statusOf, visibilityOf } from './event-fields.ts'
 import { Notes } from './notes.ts'
 import { peopleOf } from './people.ts'
@@ -112,10 +112,11 @@ async function mappedSeries(components: readonly Component[], mapper: ObjectMapp
     mapped.set(event.eventId, { event, component })
   }
   for (const { event, component } of mapped.values()) {
-    const { originalStart, status, start, end } = event
+    const { originalStart, status, start, end, busy, attendees } = event
     const range = property(component, 'RECURRENCE-ID')?.parameters.get('RANGE')?.toUpperCase()
     if (originalStart === null || range !== 'THISANDFUTURE') continue
-    moves.push({ originalStart, times: status === 'cancelled' ? null : { start, end } })
+    const isDeclined = attendees.some(({ self, responseStatus }) => self && responseStatus === 'declined')
+    moves.push({ originalStart, times: status === 'cancelled' ? null : { start, end }, busy: busy && !isDeclined })
   }
   const master = mapped.get(mapper.eventId)?.event
   if (master !== undefined && moves.length > 0) master.moves = moves.slice(0, MAX_MOVES)
@@ -175,6 +176,7 @@ class ObjectMapper {
       location: textOf(event, 'LOCATION'),
       start,
       end: (hasTimes(event) ? undefined : endLike(master, start)) ?? this.#end(event, start),
+      ...durationDays(event, start),
       recurrence: original === undefined ? this.#recurrence(event) : [],
       recurringEventId: originalStart === null ? null : this.eventId,
       originalStart,

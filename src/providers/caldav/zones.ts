@@ -1,8 +1,8 @@
 import { type Component, property, textOf } from '../../lib/calendar/components.ts'
-import { DAY_MS } from '../../lib/calendar/days.ts'
+import { civilDate, DAY_MS } from '../../lib/calendar/days.ts'
 import { type OwnZone, ownOffsets, ownZoneText, readOwnZone } from '../../lib/calendar/own-zone.ts'
 import { WINDOWS_ZONES } from '../../lib/calendar/windows-zones.ts'
-import { zoneOf } from '../../lib/calendar/zone.ts'
+import { type ClockChange, type Zone, zoneOf } from '../../lib/calendar/zone.ts'
 import { ianaZone, regionZone } from '../../lib/calendar/zone-names.ts'
 
 /** Of zones that are alike, the one that most people live in; then each zone of Windows, where most such descriptions come from. */
@@ -33,8 +33,8 @@ interface Description {
 /** Resolves the TZIDs of the objects of one calendar. */
 export class ObjectZones {
   readonly #regions = new Map<string, string | undefined>()
-  /** The zone that is like a description, near a time; null: none. */
-  readonly #compared = new Map<string, string | null>()
+  /** The zone that is like a description, from some time on; null: none. */
+  readonly #compared = new Map<string, { name: string | null; fromMs: number }>()
   /** By TZID, for each object that is being read. */
   readonly #described = new WeakMap<Component, ReadonlyMap<string, Description>>()
 
@@ -52,12 +52,16 @@ export class ObjectZones {
   }
 
   #zoneLike({ own, text }: Description, nearMs: number): string | null {
-    const key = `${Math.round(nearMs / COMPARED_MS)} ${text}`
+    const period = Math.round(nearMs / COMPARED_MS)
+    const key = `${period} ${text}`
     const known = this.#compared.get(key)
-    if (known !== undefined || this.#compared.size >= MAX_COMPARED) return known ?? null
-    const alike = zoneLike(own, nearMs) ?? null
-    this.#compared.set(key, alike)
-    return alike
+    if (known !== undefined && (known.name === null || nearMs >= known.fromMs)) return known.name
+    if (known === undefined && this.#compared.size >= MAX_COMPARED) return null
+    // A zone that was like the description from a later event on may differ before it.
+    const fromMs = known === undefined ? nearMs : (period - 0.5) * COMPARED_MS
+    const name = zoneLike(own, fromMs) ?? null
+    this.#compared.set(key, { name, fromMs })
+    return name
   }
 
   #regionOf(name: string): string | undefined {
@@ -114,7 +118,7 @@ export function zoneOfDescription(described: Component, nearMs: number): string 
   return zoneLike(own, nearMs) ?? ownZoneText(own)
 }
 
-/** The zone of IANA that has the same offsets in the years around. */
+/** The zone of IANA that has the same offsets in the years around, and changes its clocks at the same times. */
 function zoneLike(own: OwnZone, nearMs: number): string | undefined {
   const read = ownOffsets(own)
   const samples: { ms: number; offsetMs: number }[] = []
@@ -124,7 +128,18 @@ function zoneLike(own: OwnZone, nearMs: number): string | undefined {
     const zone = zoneOf(name)
     // Most zones differ in the first one, which is cheap to read.
     if (zone === undefined || first === undefined || zone.readOffset(first.ms) !== first.offsetMs) continue
-    if (samples.every(({ ms, offsetMs }) => zone.toLocal(ms) - ms === offsetMs)) return name
+    if (!samples.every(({ ms, offsetMs }) => zone.toLocal(ms) - ms === offsetMs)) continue
+    // Israel and Greece have the same offsets, but for two days of March.
+    const isSame = ({ atMs, beforeMs, afterMs }: ClockChange) =>
+      read(atMs - 1000) === beforeMs && read(atMs) === afterMs
+    if (changesNear(zone, nearMs).every(isSame)) return name
   }
   return undefined
+}
+
+/** In the years that are compared. */
+function changesNear(zone: Zone, nearMs: number): ClockChange[] {
+  const untilMs = nearMs + COMPARED_MS
+  const yearOf = (ms: number) => civilDate(Math.floor(ms / DAY_MS)).year
+  return zone.changes(yearOf(nearMs), yearOf(untilMs)).filter(({ atMs }) => atMs >= nearMs && atMs < untilMs)
 }

@@ -141,6 +141,8 @@ export interface RemoteEvent {
   start: EventTime
   /** Exclusive. Equal to `start` for an event without a duration. */
   end: EventTime
+  /** Of a master that lasts days and perhaps hours: each instance ends so many days later on the wall clock, then the hours. */
+  durationDays?: number
   /** RRULE, RDATE and EXDATE lines of RFC 5545 of a master; otherwise empty. */
   recurrence: string[]
   /** Of a master, in order: from such an instance on, all are moved or left out (RANGE=THISANDFUTURE of RFC 5545). */
@@ -169,6 +171,8 @@ export interface RemoteEvent {
 export interface SeriesMove {
   originalStart: EventTime
   times: { start: EventTime; end: EventTime } | null
+  /** Of the instances that are moved. Absent in what earlier versions stored: as the master. */
+  busy?: boolean
 }
 
 export interface RemoteAttendee {

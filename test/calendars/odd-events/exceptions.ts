@@ -197,6 +197,20 @@ export const EXCEPTIONS: readonly OddEvent[] = [
       ),
     },
   ),
+  odd(
+    'this and future free, later busy again',
+    [...hours('06-02T08:00'), ...free(hours('06-09T09:00', '06-16T09:00')), ...hours('06-23T08:00', '06-30T08:00')],
+    {
+      ics: icsOf(
+        ['DTSTART;TZID=Europe/Berlin:20270602T100000', 'DURATION:PT1H', 'RRULE:FREQ=WEEKLY;COUNT=5'],
+        [
+          ...['RECURRENCE-ID;RANGE=THISANDFUTURE:20270609T080000Z', 'DTSTART:20270609T090000Z', 'DURATION:PT1H'],
+          'TRANSP:TRANSPARENT',
+        ],
+        ['RECURRENCE-ID;RANGE=THISANDFUTURE:20270623T080000Z', 'DTSTART:20270623T080000Z', 'DURATION:PT1H'],
+      ),
+    },
+  ),
   odd('this and future cancelled', hours('06-02T08:00', '06-09T08:00'), {
     ics: icsOf(
       ['DTSTART;TZID=Europe/Berlin:20270602T100000', 'DURATION:PT1H', 'RRULE:FREQ=WEEKLY'],

@@ -94,4 +94,23 @@ export const PRIVATE_ZONES: readonly OddEvent[] = [
   odd('an offset without a description', hours('06-01T03:30'), {
     ics: icsOf(['DTSTART;TZID=UTC+05:30:20270601T090000', 'DURATION:PT1H']),
   }),
+  inZone(
+    'a zone that differs from another one for two days of March',
+    'Our office',
+    [
+      ...['BEGIN:DAYLIGHT', 'DTSTART:20130329T020000', 'TZOFFSETFROM:+0200', 'TZOFFSETTO:+0300'],
+      ...['RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=FR;BYMONTHDAY=23,24,25,26,27,28,29', 'END:DAYLIGHT'],
+      ...['BEGIN:STANDARD', 'DTSTART:20131027T020000', 'TZOFFSETFROM:+0300', 'TZOFFSETTO:+0200'],
+      ...['RRULE:FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU', 'END:STANDARD'],
+    ],
+    ['DTSTART;TZID=Our office:20270325T120000', 'DURATION:PT1H', 'RRULE:FREQ=DAILY;COUNT=4'],
+    hours('03-25T10:00', '03-26T09:00', '03-27T09:00', '03-28T09:00'),
+  ),
+  inZone(
+    'an end that is the second of two on the clocks',
+    'Works',
+    PRIVATE_SUMMER,
+    ['DTSTART;TZID=Works:20270930T003000', 'DURATION:PT25H30M'],
+    ['2027-09-29T23:40Z/2027-10-01T01:10Z'],
+  ),
 ]

@@ -100,6 +100,23 @@ export const TIMES: readonly OddEvent[] = [
   odd('a duration of days and hours across a change of clocks', ['2027-03-27T09:00Z/2027-03-28T09:00Z'], {
     ics: icsOf(['DTSTART;TZID=Europe/Berlin:20270327T100000', 'DURATION:P1DT1H']),
   }),
+  odd('an added date in UTC that is the second of two on the clocks', hours('10-30T00:30', '10-31T01:30'), {
+    ics: icsOf(['DTSTART;TZID=Europe/Berlin:20271030T023000', 'DURATION:PT1H', 'RDATE:20271031T013000Z']),
+  }),
+  odd(
+    'days of a duration in a series',
+    ['2027-03-27T09:00Z/2027-03-28T09:00Z', '2027-03-28T08:00Z/2027-03-29T09:00Z'],
+    {
+      ics: icsOf(['DTSTART;TZID=Europe/Berlin:20270327T100000', 'DURATION:P1DT1H', 'RRULE:FREQ=DAILY;COUNT=2']),
+    },
+  ),
+  odd(
+    'hours of a duration in a series',
+    ['2027-03-27T09:00Z/2027-03-28T10:00Z', '2027-03-28T08:00Z/2027-03-29T09:00Z'],
+    {
+      ics: icsOf(['DTSTART;TZID=Europe/Berlin:20270327T100000', 'DURATION:PT25H', 'RRULE:FREQ=DAILY;COUNT=2']),
+    },
+  ),
   odd('yearly since the year 1', SINCE_YEAR_ONE, {
     ics: icsOf(['DTSTART:00010601T090000Z', 'DURATION:PT1H', 'RRULE:FREQ=YEARLY']),
     google: [

@@ -121,7 +121,8 @@ export function instanceEvent(
   const around =
     day === undefined ? { from: startMs - 1, to: startMs + 1 } : { from: startMs - DAY_MS, to: startMs + 2 * DAY_MS }
   const wanted = day === undefined ? startMs : formatDay(day)
-  const series = { start: master.start, end: master.end, recurrence: master.recurrence, exceptions: [] }
+  const { start: from, end: to, durationDays, recurrence } = master
+  const series = { start: from, end: to, durationDays, recurrence, exceptions: [] }
   const found = instancesOf(series, calendarZone, around).find(({ originalStart }) => originalStart === wanted)
   if (found === undefined) return undefined
   const start = timeAt(master.start, found.startMs, calendarZone, day)

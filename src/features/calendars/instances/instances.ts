@@ -10,6 +10,7 @@ import { dayIn, lengthOf, localIn, type OriginalStart, type PlacedTime, placedTi
 export interface Series {
   start: EventTime
   end: EventTime
+  durationDays?: number | undefined
   /** RRULE, RDATE, EXDATE and EXRULE lines. None for a single event. */
   recurrence: readonly string[]
   /** In order. */
@@ -22,6 +23,8 @@ export interface Instance {
   originalStart: OriginalStart
   startMs: number
   endMs: number
+  /** Of an instance that was moved with those after it, if it may differ from the series. */
+  busy?: boolean
 }
 
 /** An hourly series has 9,500 in a window of thirteen months. */
@@ -58,7 +61,7 @@ class Expansion {
     const start = placedTime(series.start, calendarZone)
     this.#window = window
     this.#start = start
-    this.#length = lengthOf(start, placedTime(series.end, calendarZone))
+    this.#length = lengthOf(start, placedTime(series.end, calendarZone), series.durationDays)
     this.#moves = new SeriesMoves(series.moves ?? [], start, calendarZone)
     this.#recurrence = parseRecurrence(series.recurrence, start.zone)
     this.#limit = this.#recurrence.rules.some(isDense) ? MAX_DENSE_INSTANCES : MAX_INSTANCES
@@ -85,24 +88,29 @@ class Expansion {
       }
     }
     for (const date of added.filter((each) => this.#isNear(each))) {
-      this.#add(localIn(this.#start, date), this.#start.isDate ? undefined : date.endMs)
+      const localMs = localIn(this.#start, date)
+      // An instant may be the second of two with this wall clock.
+      if (this.#start.isDate || date.isDate) this.#add(localMs)
+      else this.#add(localMs, { startMs: date.zone.toUtc(date.localMs), endMs: date.endMs })
     }
     const found = [...this.#found.values()].sort((left, right) => left.startMs - right.startMs)
     const isCut = found.length >= this.#limit || (this.#steps.left <= 0 && rules.length > 0)
     return isCut ? this.#withRest(found.slice(0, this.#limit)) : found
   }
 
-  #add(givenMs: number, endMs?: number): void {
+  /** `exact`: of an added date that is an instant. */
+  #add(givenMs: number, exact?: { startMs: number; endMs: number | undefined }): void {
     const { isDate, zone } = this.#start
     // An all-day event starts at midnight, also where its rule has hours.
     const localMs = isDate ? Math.floor(givenMs / DAY_MS) * DAY_MS : givenMs
-    const originalMs = zone.toUtc(localMs)
+    const originalMs = exact?.startMs ?? zone.toUtc(localMs)
     if (this.#excluded.has(localMs, originalMs)) return
     const moved = this.#moves.at(localMs)
     if (moved === null) return
     const startMs = moved === undefined ? originalMs : zone.toUtc(moved.localMs)
-    const ownEndMs = endMs ?? this.#length.endOf(localMs, startMs)
-    const instance = { startMs, endMs: moved === undefined ? ownEndMs : moved.endOf(startMs) }
+    const ownEndMs = exact?.endMs ?? this.#length.endOf(localMs, startMs)
+    const busy = moved?.busy === undefined ? {} : { busy: moved.busy }
+    const instance = { startMs, endMs: moved === undefined ? ownEndMs : moved.endOf(startMs), ...busy }
     if (instance.startMs >= this.#window.to || instance.endMs <= this.#window.from) return
     const originalStart = isDate ? formatDay(localMs / DAY_MS) : originalMs
     if (!this.#found.has(originalStart)) this.#found.set(originalStart, { originalStart, ...instance })

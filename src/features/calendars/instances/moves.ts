@@ -6,11 +6,12 @@ interface Move {
   /** From this original start on, as a wall clock of the series. */
   fromLocal: number
   /** Null: the series ends. */
-  moved: { deltaMs: number; length: ReturnType<typeof lengthOf> } | null
+  moved: { deltaMs: number; length: ReturnType<typeof lengthOf>; busy: boolean | undefined } | null
 }
 
 interface Moved {
   localMs: number
+  busy: boolean | undefined
   endOf(startMs: number): number
 }
 
@@ -38,16 +39,16 @@ export class SeriesMoves {
     const move = this.#moves.findLast(({ fromLocal }) => fromLocal <= originalLocal)
     if (move === undefined) return undefined
     if (move.moved === null) return null
-    const { deltaMs, length } = move.moved
+    const { deltaMs, length, busy } = move.moved
     const localMs = originalLocal + deltaMs
-    return { localMs, endOf: (startMs) => length.endOf(localMs, startMs) }
+    return { localMs, busy, endOf: (startMs) => length.endOf(localMs, startMs) }
   }
 }
 
-function placed({ originalStart, times }: SeriesMove, series: PlacedTime, calendarZone: string | null): Move {
+function placed({ originalStart, times, busy }: SeriesMove, series: PlacedTime, calendarZone: string | null): Move {
   const fromLocal = localIn(series, placedTime(originalStart, calendarZone))
   if (times === null) return { fromLocal, moved: null }
   const start = placedTime(times.start, calendarZone)
   const deltaMs = localIn(series, start) - fromLocal
-  return { fromLocal, moved: { deltaMs, length: lengthOf(start, placedTime(times.end, calendarZone)) } }
+  return { fromLocal, moved: { deltaMs, length: lengthOf(start, placedTime(times.end, calendarZone)), busy } }
 }

@@ -92,6 +92,20 @@ describe('odd calendar objects', () => {
     expect(times.at(-1)).toMatch(/\/2028-01-01T00:00Z$/)
   })
 
+  it('may come after a later event in the same zone, which was like a zone of the world since then', async () => {
+    const map = caldav()
+    const timesAt = async (day: string) => {
+      const ics = [
+        ...['BEGIN:VCALENDAR', 'BEGIN:VTIMEZONE', 'TZID:Ship', 'BEGIN:STANDARD', 'DTSTART:20270601T000000'],
+        ...['TZOFFSETFROM:+0100', 'TZOFFSETTO:-0700', 'END:STANDARD', 'END:VTIMEZONE', 'BEGIN:VEVENT', 'UID:1'],
+        ...[`DTSTART;TZID=Ship:${day}T120000`, 'DURATION:PT1H', 'END:VEVENT', 'END:VCALENDAR'],
+      ].join('\r\n')
+      return timesIn(await map({ ...HOURLY, ics }), HOURLY)
+    }
+    expect(await timesAt('20270901')).toEqual(['2027-09-01T19:00Z/2027-09-01T20:00Z'])
+    expect(await timesAt('20270201')).toEqual(['2027-02-01T11:00Z/2027-02-01T12:00Z'])
+  })
+
   it('may have any number of zones of their own in one calendar', async () => {
     const map = caldav()
     for (let index = 0; index < 60; index += 1) {

@@ -55,9 +55,9 @@ export function originalStartOf(time: EventTime, calendarZone: string | null): O
 
 /**
  * RFC 5545, section 3.8.5.3: an all-day event has the same number of days each time, and an event with times lasts equally
- * long, also where clocks change in between. `longestMs` is the most that it may last in any zone.
+ * long, also where clocks change in between, unless its duration is in days. `longestMs` is the most that it may last in any zone.
  */
-export function lengthOf(start: PlacedTime, end: PlacedTime) {
+export function lengthOf(start: PlacedTime, end: PlacedTime, durationDays = 0) {
   if (start.isDate) {
     const days = Math.max(1, Math.floor(end.localMs / DAY_MS) - Math.floor(start.localMs / DAY_MS))
     return {
@@ -65,7 +65,12 @@ export function lengthOf(start: PlacedTime, end: PlacedTime) {
       endOf: (localMs: number) => start.zone.toUtc(localMs + days * DAY_MS),
     }
   }
-  const lastsMs = Math.max(0, end.zone.toUtc(end.localMs) - start.zone.toUtc(start.localMs))
+  const daysMs = durationDays * DAY_MS
+  const lastsMs = Math.max(0, end.zone.toUtc(end.localMs) - start.zone.toUtc(start.localMs + daysMs))
+  if (durationDays > 0) {
+    const endOf = (localMs: number) => start.zone.toUtc(localMs + daysMs) + lastsMs
+    return { longestMs: daysMs + DAY_MS + lastsMs, endOf }
+  }
   return { longestMs: lastsMs, endOf: (_localMs: number, startMs: number) => startMs + lastsMs }
 }
 

@@ -1,0 +1,160 @@
+import { mergeRanges, type TimeRange } from '../../src/providers/contract/index.ts'
+import { type GeneratedCalendar, randomCalendar, type Unit } from '../kit/calendar-proof/calendar.ts'
+import { choicesOf } from '../kit/calendar-proof/choices.ts'
+import { SHAPES, type Shape } from '../kit/calendar-proof/described.ts'
+import { utcText } from '../kit/calendar-proof/instants.ts'
+import { CHANGED_ZONES } from '../kit/calendar-proof/place.ts'
+import { bookableStarts, CalendarReader, rowText } from '../kit/calendar-proof/posthorn.ts'
+import { type Expected, expectedByPython } from '../kit/calendar-proof/python.ts'
+
+/** Of the objects or events of a kind in one shape. */
+interface Count {
+  units: number
+  instances: number
+}
+
+export interface CalendarProof {
+  calendars: number
+  instances: number
+  slots: number
+  /** By kind of event. */
+  kinds: Map<string, Record<Shape, Count>>
+  /** Units by the name of a judged difference. */
+  judged: Map<string, Record<Shape, number>>
+  /** Why each judged difference is right. */
+  reasons: Record<string, string>
+  newerZones: Record<string, string>
+  /** What nobody has judged: calendar, shape, times and the text of the object. */
+  unknown: string[]
+}
+
+const AT_ONCE = 50
+const MINUTE_MS = 60_000
+
+/** Compares generated calendars, read and expanded by Posthorn, with what python-dateutil makes of them. */
+export async function proveCalendars(next: () => number, count: number): Promise<CalendarProof> {
+  const choices = choicesOf(next)
+  const proof: CalendarProof = {
+    ...{ calendars: 0, instances: 0, slots: 0, kinds: new Map(), judged: new Map() },
+    ...{ reasons: {}, newerZones: {}, unknown: [] },
+  }
+  while (proof.calendars < count) {
+    const size = Math.min(AT_ONCE, count - proof.calendars)
+    const calendars = Array.from({ length: size }, (_, index) => randomCalendar(choices, proof.calendars + index))
+    const { calendars: expected, judged, newerZones } = expectedByPython(calendars)
+    proof.reasons = judged
+    proof.newerZones = newerZones
+    for (const [zone, from] of Object.entries(newerZones)) {
+      if (from < (CHANGED_ZONES[zone] ?? '9999'))
+        proof.unknown.push(`${zone} differs from the zone of the system from ${from} on`)
+    }
+    for (const [index, calendar] of calendars.entries()) {
+      for (const shape of SHAPES) await compare(proof, calendar, shape, expected[index]?.[shape])
+    }
+    proof.calendars += size
+  }
+  return proof
+}
+
+async function compare(
+  proof: CalendarProof,
+  calendar: GeneratedCalendar,
+  shape: Shape,
+  expected: Expected | undefined,
+): Promise<void> {
+  const reader = new CalendarReader(calendar)
+  const busy: TimeRange[] = []
+  for (const [index, unit] of calendar.shapes[shape].entries()) {
+    const { rows: there, judged } = expected?.units[index] ?? { rows: ['nothing'], judged: [] }
+    const rows = await reader.rows(shape, unit)
+    busy.push(...rows.filter(({ isBusy }) => isBusy))
+    const here = rows.map(rowText)
+    if (here.join() !== there.join()) proof.unknown.push(describeUnit(calendar, shape, unit, here, there))
+    countUnit(proof, shape, unit, there.length, judged)
+  }
+  const merged = mergeRanges(busy)
+  const busyHere = merged.map(({ from, to }) => `${utcText(from)}/${utcText(to)}`)
+  note(proof, calendar, `${shape}, busy times`, busyHere, expected?.busy ?? [])
+  const starts = await bookableStarts(calendar.slots, calendar.window, merged)
+  const slots = starts.map(utcText)
+  note(proof, calendar, `${shape}, slots ${JSON.stringify(calendar.slots)}`, slots, expected?.slots ?? [])
+  for (const text of overlaps(calendar, starts, expected?.busy ?? [])) {
+    proof.unknown.push(`calendar ${calendar.number}, ${shape}: ${text}`)
+  }
+  proof.slots += starts.length
+}
+
+/** Slots, with their buffers, that overlap a time that is busy by dateutil. */
+function overlaps({ slots }: GeneratedCalendar, starts: readonly number[], busy: readonly string[]): string[] {
+  const times = busy.map((text) => text.split('/').map((one) => Date.parse(one)))
+  return starts.flatMap((start) => {
+    const from = start - slots.before * MINUTE_MS
+    const to = start + (slots.length + slots.after) * MINUTE_MS
+    const found = times.find(([begin = 0, end = 0]) => begin < to && end > from)
+    return found === undefined ? [] : [`the slot at ${utcText(start)} overlaps ${found.map(utcText).join('/')}`]
+  })
+}
+
+function countUnit(proof: CalendarProof, shape: Shape, { kinds }: Unit, instances: number, judged: string[]): void {
+  proof.instances += instances
+  for (const kind of kinds) {
+    const none = () => ({ units: 0, instances: 0 })
+    const known = proof.kinds.get(kind) ?? { caldav: none(), google: none(), microsoft: none() }
+    known[shape].units += 1
+    known[shape].instances += instances
+    proof.kinds.set(kind, known)
+  }
+  for (const name of judged) {
+    const known = proof.judged.get(name) ?? { caldav: 0, google: 0, microsoft: 0 }
+    known[shape] += 1
+    proof.judged.set(name, known)
+  }
+}
+
+function note(proof: CalendarProof, calendar: GeneratedCalendar, what: string, here: string[], there: string[]): void {
+  if (here.join() === there.join()) return
+  proof.unknown.push([`calendar ${calendar.number}, ${what}`, ...differenceOf(here, there)].join('\n'))
+}
+
+function describeUnit(calendar: GeneratedCalendar, shape: Shape, unit: Unit, here: string[], there: string[]): string {
+  const text = typeof unit.written === 'string' ? unit.written : JSON.stringify(unit.written, null, 1)
+  const head = `calendar ${calendar.number} in ${calendar.zone}, ${shape}: ${unit.kinds.join(', ')}`
+  const window = `${utcText(calendar.window.from)} to ${utcText(calendar.window.to)}`
+  return [head, window, ...differenceOf(here, there), text].join('\n')
+}
+
+const SHOWN = 6
+
+function differenceOf(here: readonly string[], there: readonly string[]): string[] {
+  const only = (one: readonly string[], other: readonly string[]) => one.filter((text) => !other.includes(text))
+  const shown = (texts: string[]) => `${texts.length}: ${texts.slice(0, SHOWN).join(' ')}`
+  return [`only Posthorn ${shown(only(here, there))}`, `only dateutil ${shown(only(there, here))}`]
+}
+
+/** Tables in Markdown. */
+export function reportOf(proof: CalendarProof): string {
+  const { calendars, instances, slots, kinds, judged, reasons, newerZones, unknown } = proof
+  const cells = (counts: Record<Shape, Count>) =>
+    SHAPES.map((shape) => (counts[shape].units === 0 ? '–' : `${counts[shape].units} (${counts[shape].instances})`))
+  const names = [...kinds].sort(([one], [other]) => one.localeCompare(other))
+  const rows = names.map(([kind, counts]) => `| ${[kind, ...cells(counts)].join(' | ')} |`)
+  const differences = Object.entries(reasons).map(([name, reason]) => {
+    const counts = SHAPES.map((shape) => judged.get(name)?.[shape] ?? 0)
+    return `| ${[name, ...counts, reason].join(' | ')} |`
+  })
+  const together = judged.get('several together')
+  return [
+    `${calendars} calendars, ${instances} instances, ${slots} slots, ${unknown.length} unknown differences`,
+    '',
+    '| events (instances) | CalDAV | Google | Graph |',
+    ...['|---|---|---|---|', ...rows, ''],
+    '| judged differences | CalDAV | Google | Graph | reason |',
+    ...['|---|---|---|---|---|', ...differences],
+    ...(together === undefined
+      ? []
+      : [
+          `| several together | ${SHAPES.map((shape) => together[shape]).join(' | ')} | Each of them hides the others. |`,
+        ]),
+    ...Object.entries(newerZones).map(([zone, from]) => `newer time zone: ${zone} from ${from} on`),
+  ].join('\n')
+}
