@@ -13,6 +13,7 @@ import {
 import { type Account, readLive } from '../../accounts/index.ts'
 import { instanceId, isoOf, originalStartText, type ShownEvent } from '../api.ts'
 import { instancesOf } from '../instances/instances.ts'
+import { MAX_MOVE_MS } from '../instances/moves.ts'
 import { originalStartOf, placedTime } from '../instances/times.ts'
 import { LIVE_MS } from '../reading/calendar-access.ts'
 import { type CalendarRow, type EventRow, eventStore } from '../store.ts'
@@ -117,31 +118,26 @@ export function instanceEvent(
   const day = parseDay(original)
   const startMs = day === undefined ? parseTime(isoOf(original)) : day * DAY_MS
   if (startMs === undefined || master.recurrence.length === 0) return undefined
-  // An all-day event begins at midnight of some zone.
-  const around =
-    day === undefined ? { from: startMs - 1, to: startMs + 1 } : { from: startMs - DAY_MS, to: startMs + 2 * DAY_MS }
+  const { start: from, end: to, durationDays, recurrence, moves = [] } = master
+  // An all-day event begins at midnight of some zone, and a moved instance somewhere else.
+  const aroundMs = (day === undefined ? 1 : 2 * DAY_MS) + (moves.length === 0 ? 0 : MAX_MOVE_MS)
+  const around = { from: startMs - aroundMs, to: startMs + aroundMs }
   const wanted = day === undefined ? startMs : formatDay(day)
-  const { start: from, end: to, durationDays, recurrence } = master
-  const series = { start: from, end: to, durationDays, recurrence, exceptions: [] }
+  const series = { start: from, end: to, durationDays, recurrence, moves, exceptions: [] }
   const found = instancesOf(series, calendarZone, around).find(({ originalStart }) => originalStart === wanted)
   if (found === undefined) return undefined
-  const start = timeAt(master.start, found.startMs, calendarZone, day)
-  const lastsDays = 'date' in master.start && 'date' in master.end ? daysBetween(master.start.date, master.end.date) : 0
-  const end = timeAt(master.start, found.endMs, calendarZone, day === undefined ? undefined : day + lastsDays)
-  const ids = { recurringEventId: master.eventId, originalStart: start }
-  return { ...master, ...ids, start, end, recurrence: [], etag: null }
+  const [start, end] = [found.startMs, found.endMs].map((ms) => timeAt(master.start, ms, calendarZone))
+  const originalStart = day === undefined ? timeAt(master.start, startMs, calendarZone) : { date: formatDay(day) }
+  const times = { originalStart, start: start ?? master.start, end: end ?? master.end }
+  return { ...master, ...times, recurringEventId: master.eventId, recurrence: [], etag: null }
 }
 
-/** In the zone of the series, so that it reads as the series does. */
-function timeAt(form: EventTime, ms: number, calendarZone: string | null, day: number | undefined): EventTime {
-  if (day !== undefined) return { date: formatDay(day) }
+/** In the form and the zone of the series, so that it reads as the series does. */
+function timeAt(form: EventTime, ms: number, calendarZone: string | null): EventTime {
   const { zone } = placedTime(form, calendarZone)
-  const isFloating = 'dateTime' in form && form.timeZone === null
-  return isFloating ? { dateTime: formatLocal(zone.toLocal(ms)), timeZone: null } : zonedTime(ms, zone)
-}
-
-function daysBetween(from: string, to: string): number {
-  return Math.max(1, (parseDay(to) ?? 0) - (parseDay(from) ?? 0))
+  const localMs = zone.toLocal(ms)
+  if ('date' in form) return { date: formatDay(Math.floor(localMs / DAY_MS)) }
+  return form.timeZone === null ? { dateTime: formatLocal(localMs), timeZone: null } : zonedTime(ms, zone)
 }
 
 /** The target in the form of rows, for its view. `version` is that of the row, or of the series. */
