@@ -7,7 +7,7 @@ import { readLive } from '../../accounts/index.ts'
 import { storedRange } from '../calendar-row.ts'
 import type { CalendarRow } from '../store.ts'
 import { MAX_LIVE_ROWS, readLiveRange } from './live-range.ts'
-import { readOpenRange } from './open-range.ts'
+import { readOpenRange, readOpenRangeByChange } from './open-range.ts'
 import { byPosition, type EventOrder, isAfter, type ListedRow, type Position, readRange } from './range.ts'
 
 /** What a list of events is to show. */
@@ -105,11 +105,17 @@ function merged(earlier: readonly ListedRow[], stored: readonly ListedRow[]): Li
   return [...rows.values()].sort(byPosition('startTime'))
 }
 
+/** Instances end with the stored window, because those of one event come before those of the next one. */
 async function openListByChange(deps: EventListDeps, asked: AskedEvents): Promise<EventRows> {
-  const { calendar, isExpanded } = asked
+  const { calendar, isExpanded, request } = asked
   const { from, to } = asked.range
   const lastMs = Math.max(storedRange(calendar).to, Number.isFinite(from) ? from + YEAR_MS : 0)
-  return wholeList(deps, asked, { from, to: isExpanded ? Math.min(to, lastMs) : to })
+  const range = { from, to: isExpanded ? Math.min(to, lastMs) : to }
+  const count = rowsUpTo(request)
+  const reading = { ...asked, range, nowMs: deps.nowMs, signal: deps.signal }
+  const page = { after: request.after, count }
+  const rows = await live(deps, (remote) => readOpenRangeByChange(deps.db.read, remote, reading, page))
+  return { ...part(rows, request, count), storedAt: null }
 }
 
 /** Reads everything in the range for one page of it. */

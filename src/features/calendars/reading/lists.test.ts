@@ -91,6 +91,11 @@ describeEachCalendar('lists without a time range', (_provider, open) => {
   it('show all of them in the order of the last change, too', async () => {
     const { events } = await list('orderBy=updated')
     expect(summaries({ events }).sort()).toEqual(['Eclipse', 'Founding', 'Soon', 'Walk', 'Wedding'])
+    expect(await pages('orderBy=updated&limit=2')).toEqual(events)
+    const instances = await pages('orderBy=updated&singleEvents=true&limit=150', 3)
+    expect(new Set(instances.map(({ id }) => id)).size).toBe(450)
+    const walks = instances.filter(({ summary }) => summary === 'Walk')
+    expect(walks.map(({ start }) => start.dateTime)).toEqual(walks.map(({ start }) => start.dateTime).toSorted())
   })
 
   it('show what is stored when the provider does not answer, and that there may be more', async () => {

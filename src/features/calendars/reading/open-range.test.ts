@@ -10,7 +10,7 @@ import {
   type RemoteEvent,
 } from '../../../providers/contract/index.ts'
 import { calendarStore } from '../store.ts'
-import { readOpenRange } from './open-range.ts'
+import { readOpenRange, readOpenRangeByChange } from './open-range.ts'
 import { type Position, positionOf } from './range.ts'
 
 const NOW = Date.UTC(2026, 10, 20)
@@ -28,10 +28,18 @@ function eventAt(eventId: string, startMs: number): RemoteEvent {
   })
 }
 
+/** By start, and by last change, which is the same for all events here. */
+const READERS = [
+  { isExpanded: false, read: readOpenRange, order: 'startTime' },
+  { isExpanded: true, read: readOpenRange, order: 'startTime' },
+  { isExpanded: false, read: readOpenRangeByChange, order: 'updated' },
+  { isExpanded: true, read: readOpenRangeByChange, order: 'updated' },
+] as const
+
 describeOneDatabase('a range without bounds', 'sqlite', (open) => {
-  it.each([false, true])(
-    'is read in parts where it has too many events for one reading (expanded: %s)',
-    async (isExpanded) => {
+  it.each(READERS)(
+    'is read in parts where it has too much for one reading: $order, expanded: $isExpanded',
+    async ({ isExpanded, read, order }) => {
       const db = await open()
       await storeCalendar(db, 'acc_1', NOW)
       const [calendar] = await calendarStore(db.read).all('acc_1')
@@ -61,14 +69,15 @@ describeOneDatabase('a range without bounds', 'sqlite', (open) => {
       }
       const listed: string[] = []
       for (let after: Position | undefined; ; ) {
-        const rows = await readOpenRange(db.read, remote, what, { after, count: 7 })
+        const rows = await read(db.read, remote, what, { after, count: 7 })
         listed.push(...rows.map(({ id }) => id))
         const last = rows.at(-1)
         if (last === undefined || rows.length < 7) break
-        after = positionOf(last, 'startTime')
+        after = positionOf(last, order)
       }
-      const order = events.toSorted((a, b) => startOf(a) - startOf(b) || (a.eventId < b.eventId ? -1 : 1))
-      expect(listed).toEqual(order.map(({ eventId }) => eventId))
+      const byStart = (a: RemoteEvent, b: RemoteEvent) => (order === 'startTime' ? startOf(a) - startOf(b) : 0)
+      const sorted = events.toSorted((a, b) => byStart(a, b) || (a.eventId < b.eventId ? -1 : 1))
+      expect(listed).toEqual(sorted.map(({ eventId }) => eventId))
     },
   )
 })

@@ -55,6 +55,36 @@ export async function readOpenRange(
   return rows.slice(0, count)
 }
 
+/** The same in the order of the last change: the instances of a series come one after the other. */
+export async function readOpenRangeByChange(
+  handle: Handle,
+  remote: CalendarAccount,
+  { calendar, range, isExpanded, words, nowMs, signal }: OpenRange,
+  { after, count }: { after: Position | undefined; count: number },
+): Promise<ListedRow[]> {
+  const all = new Map<string, FoundEvent>()
+  for (let from = range.from; from < range.to; ) {
+    const { events, to } = await readEvents(remote, calendar, { from, to: range.to }, signal)
+    for (const found of await foundEvents(handle, events, { calendar, words, nowMs })) all.set(found.row.id, found)
+    from = to
+  }
+  const order = byPosition('updated')
+  const sorted = [...all.values()].map((found) => ({ found, first: eventRow(found, calendar) }))
+  sorted.sort((left, right) => order(left.first, right.first))
+  const rows: ListedRow[] = []
+  for (const { found, first } of sorted) {
+    if (rows.length >= count) break
+    if (after !== undefined && first.updatedAt < after[0]) continue
+    const part = { ...range, isFirst: true }
+    const next = isExpanded ? instancesFrom([found], part) : eventsFrom([found], part, calendar)
+    for await (const some of next) {
+      rows.push(...some.filter((row) => after === undefined || isAfter(row, after, 'updated')).sort(order))
+      if (rows.length >= count) break
+    }
+  }
+  return rows.slice(0, count)
+}
+
 /** What overlaps the range, or an earlier part of it where there is too much. */
 async function readEvents(
   remote: CalendarAccount,
