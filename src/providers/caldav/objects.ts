@@ -22,6 +22,8 @@ export interface Collection {
 /** Of a time in one zone and in another. */
 export const MARGIN_MS = DAY_MS
 const OBJECTS_PER_BATCH = 200
+/** So that the server works while a batch is parsed. */
+const BATCHES_AT_ONCE = 2
 const MAX_BATCH_BYTES = 8 * 1024 * 1024
 const MAX_OBJECTS = 50_000
 /** About 250 bytes for each object. */
@@ -80,7 +82,7 @@ export function isOwnPath(path: string, { pathname }: URL): boolean {
 }
 
 /**
- * Reads objects in batches, the next one while the caller stores this one. A batch that is too large is halved; a single object that
+ * Reads objects in batches, the next ones while the caller stores this one. A batch that is too large is halved; a single object that
  * is too large is unreadable.
  */
 export async function* readObjects(
@@ -89,25 +91,32 @@ export async function* readObjects(
 ): AsyncGenerator<ObjectBatch, void> {
   const waiting: (readonly string[])[] = []
   for (let at = 0; at < paths.length; at += OBJECTS_PER_BATCH) waiting.push(paths.slice(at, at + OBJECTS_PER_BATCH))
-  for (let ahead = next(); ahead !== undefined; ) {
-    const { batch, reading } = ahead
+  const begun: { batch: readonly string[]; reading: Promise<ObjectBatch | undefined> }[] = []
+  begin()
+  for (let first = begun.shift(); first !== undefined; first = begun.shift()) {
+    const { batch, reading } = first
     const result = await reading
     const half = Math.ceil(batch.length / 2)
     if (result === undefined && batch.length > 1) waiting.unshift(batch.slice(0, half), batch.slice(half))
-    ahead = next()
+    begin()
     if (result !== undefined) yield result
     else if (batch.length === 1) yield { events: [], complete: [], absent: [], unreadable: batch.map(tooLarge) }
   }
 
-  function next() {
-    const batch = waiting.shift()
-    if (batch === undefined) return undefined
-    const reading = readBatch(collection, batch).catch((error: unknown) => {
-      if (!(error instanceof ProviderError) || error.kind !== 'limit_exceeded') throw error
-    })
-    // The caller may stop before it is awaited.
-    reading.catch(() => {})
-    return { batch, reading }
+  function begin(): void {
+    for (let batch = nextBatch(); batch !== undefined; batch = nextBatch()) {
+      const reading = readBatch(collection, batch).catch((error: unknown) => {
+        if (!(error instanceof ProviderError) || error.kind !== 'limit_exceeded') throw error
+        return undefined
+      })
+      // The caller may stop before it is awaited.
+      reading.catch(() => {})
+      begun.push({ batch, reading })
+    }
+  }
+
+  function nextBatch(): readonly string[] | undefined {
+    return begun.length < BATCHES_AT_ONCE ? waiting.shift() : undefined
   }
 }
 
