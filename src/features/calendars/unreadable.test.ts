@@ -20,6 +20,18 @@ describeEachDatabase('events that cannot be read', (open) => {
     expect(await calendar.unreadable()).toEqual(['lunch: Broken.', 'never: It has no start.'])
   })
 
+  it('are reported once, also with characters that no database takes', async () => {
+    const calendar = await scriptedCalendar(await open(), ['lunch'])
+    const spoiled = async () => {
+      calendar.spoil('o\0dd', 'DTSTART "\0\ud800" is no time.')
+      return calendar.sync()
+    }
+    expect(await spoiled()).toEqual(['odd: DTSTART "\ufffd" is no time.'])
+    expect(await spoiled()).toEqual([])
+    expect(await calendar.unreadable()).toEqual(['odd: DTSTART "\ufffd" is no time.'])
+    expect(await calendar.stored()).toEqual(['lunch 1'])
+  })
+
   it('are forgotten when they can be read, or no longer exist', async () => {
     const calendar = await scriptedCalendar(await open(), ['lunch'])
     for (const id of ['lunch', 'gone', 'forgotten']) calendar.spoil(id, 'Broken.')

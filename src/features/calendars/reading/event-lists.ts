@@ -148,7 +148,7 @@ function pageIn(rows: readonly ListedRow[] | undefined, { request, order }: Aske
   return { rows: page, total: { count: rows.length, capped: false }, storedAt: null }
 }
 
-/** What is known after some rows from the position of the page on: not how many follow. */
+/** The page, and the number of rows that are known so far: nobody counts those that follow. */
 function part(
   rows: readonly ListedRow[],
   { after, page, limit, offset }: PageRequest,

@@ -165,12 +165,14 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
   function reportUnreadable({ id, summary }: CalendarRow, events: readonly UnreadableEvent[], about: object): void {
     for (const { eventId, reason } of events.slice(0, MAX_REPORTED)) {
       log.warn(`An event of the calendar "${summary}" cannot be read as it is: ${reason}`, {
-        ...{ ...about, metadata: { calendarId: id, eventId } },
+        ...about,
+        metadata: { calendarId: id, eventId },
       })
     }
     if (events.length <= MAX_REPORTED) return
     log.warn(`${events.length - MAX_REPORTED} more events of the calendar "${summary}" cannot be read as they are.`, {
-      ...{ ...about, metadata: { calendarId: id } },
+      ...about,
+      metadata: { calendarId: id },
     })
   }
 

@@ -1,7 +1,7 @@
 import type { Recorder } from '../../../events/index.ts'
 import { insertManyRows, insertRows, type Tx } from '../../../infra/db/index.ts'
 import type { Ids } from '../../../lib/ids.ts'
-import { cleanJson } from '../../../lib/text.ts'
+import { cleanJson, cleanText } from '../../../lib/text.ts'
 import type { ProviderName, RemoteEvent, TimeRange, UnreadableEvent } from '../../../providers/contract/index.ts'
 import { StaleRead } from '../../accounts/index.ts'
 import { eventView, instanceId, originalStartText, type Span } from '../api.ts'
@@ -105,7 +105,9 @@ export async function applyChanges(
   await insertManyRows(tx, 'calendarInstances', addedInstances)
   if (isAnnounced) await events.record(tx, changes.map(eventOf))
   const read = [...listed.map(({ eventId }) => eventId), ...complete, ...removed]
-  const notRead = unreadable.filter(({ eventId }) => isIndexable(eventId))
+  const notRead = unreadable
+    .filter(({ eventId }) => isIndexable(eventId))
+    .map(({ eventId, reason }) => ({ eventId: cleanText(eventId), reason: cleanText(reason) }))
   await store.keep(
     notRead.map(({ eventId }) => eventId),
     calendar.round,
