@@ -276,4 +276,31 @@ describe('the fake Google', () => {
     expect((await get('/calendar/v3/users/me/calendarList', events)).status).toBe(403)
     expect((await get('/calendar/v3/users/me/calendarList', all)).status).toBe(200)
   })
+
+  it('refuses requests of a user above the quota, and single parts of a batch', async () => {
+    const { google, mail } = await started()
+    const id = google.deliver(ANN, plainMail({ subject: 'one' }))
+    google.quota.limit({ unitsPerMinute: 45, namesLimit: true })
+    expect((await mail(`messages/${id}`)).status).toBe(200)
+    expect((await mail(`messages/${id}?format=minimal`)).status).toBe(200)
+    const { status, body } = await mail(`messages/${id}`)
+    expect([status, body.error.errors[0].reason]).toEqual([403, 'rateLimitExceeded'])
+    expect(body.error.details[0].metadata.quota_limit_value).toBe('45')
+    expect((await mail('messages')).status).toBe(200)
+    expect(google.quota.total(ANN)).toEqual({ spent: 45, refused: 1 })
+    google.quota.limit({ concurrent: 0 })
+    expect((await mail('labels')).body.error.message).toBe('Too many concurrent requests for user.')
+    google.quota.limit({ unitsPerSecond: 0 })
+    expect((await mail('labels')).status).toBe(429)
+  })
+
+  it('returns the requested fields of Gmail only', async () => {
+    const { google, mail } = await started()
+    const id = google.deliver(ANN, plainMail({ subject: 'one' }))
+    expect((await mail(`messages/${id}?fields=id,payload/mimeType`)).body).toEqual({
+      id,
+      payload: { mimeType: 'text/plain' },
+    })
+    expect((await mail(`messages/${id}?fields=id,(`)).status).toBe(400)
+  })
 })

@@ -8,10 +8,12 @@ import { handleBatch } from './google/batch.ts'
 import { type GoogleCalendars, googleCalendar } from './google/calendar.ts'
 import { draftRoutes } from './google/drafts.ts'
 import { client, openEmulator } from './google/emulator.ts'
-import { googleFault, missingScope, notFound, unauthenticated } from './google/errors.ts'
+import { badRequest, googleFault, missingScope, notFound, unauthenticated } from './google/errors.ts'
+import { partial } from './google/fields.ts'
 import { gmail } from './google/gmail.ts'
 import { googleOauth } from './google/oauth.ts'
 import { type Pubsub, pubsub } from './google/pubsub.ts'
+import { Quota } from './google/quota.ts'
 import { type GmailSubmission, sendRoutes } from './google/sending.ts'
 import { uploadRoutes } from './google/uploads.ts'
 import { type Watch, watch } from './google/watch.ts'
@@ -89,6 +91,8 @@ export interface Google {
   faults: Faults
   /** Recorded requests; `calls.counts({ user })` counts them by method and path pattern. */
   calls: Calls
+  /** Of Gmail, per user. Without limits until a test sets them. */
+  quota: Quota
   pubsub: Pubsub
   watch: Pick<Watch, 'expire' | 'watched'>
   close(): Promise<void>
@@ -98,6 +102,7 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
   const tokens = new Tokens()
   const faults = new Faults()
   const calls = new Calls()
+  const quota = new Quota()
   const front = await startHttpServer((request) => handle(request, false), options.port)
   const { url } = front
   const emulator = openEmulator(url)
@@ -144,7 +149,9 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
         if (!grant) return unauthenticated()
         if (!mayCall(method, at.pathname, grant.scopes)) return missingScope()
       }
-      return match.route.handle({ ...request, user, params: match.params, part })
+      const run = async () => match.route.handle({ ...request, user, params: match.params, part })
+      if (!isGmail(at.pathname)) return run()
+      return selected(await quota.run(user ?? '', endpoint, run), at.searchParams.get('fields'))
     }
   }
 
@@ -246,11 +253,22 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
     fail: (fault) => faults.plan(fault),
     faults,
     calls,
+    quota,
     pubsub: topic,
     watch: watches,
     close: () => front.close(),
   }
   return google
+}
+
+const isGmail = (path: string): boolean => /^(\/upload)?\/gmail\//.test(path)
+
+/** Applies a `fields` parameter of Gmail to a successful response. */
+async function selected(response: FakeResponse, fields: string | null): Promise<FakeResponse> {
+  const isJson = typeof response !== 'string' && response.headers.get('content-type')?.includes('json')
+  if (!isJson || !response.ok || fields === null) return response
+  const shown = partial(await response.json(), fields)
+  return shown === undefined ? badRequest('Invalid field selection') : Response.json(shown)
 }
 
 let created = 0
@@ -261,8 +279,7 @@ const hexId = (): string => `19${(Date.now() * 1000 + (created++ % 1000)).toStri
 function mayCall(method: string, path: string, scopes: string[]): boolean {
   if (method === 'DELETE' && path.includes('/messages/')) return scopes.includes('https://mail.google.com/')
   const hasAny = (...prefixes: string[]) => scopes.some((scope) => prefixes.some((prefix) => scope.startsWith(prefix)))
-  if (/^(\/upload)?\/gmail\//.test(path))
-    return hasAny('https://mail.google.com/', 'https://www.googleapis.com/auth/gmail.')
+  if (isGmail(path)) return hasAny('https://mail.google.com/', 'https://www.googleapis.com/auth/gmail.')
   if (path.startsWith('/calendar/')) {
     const readable = [`${AUTH}calendar`, `${AUTH}calendar.readonly`]
     const isOfEvents = path.includes('/events')

@@ -3,6 +3,10 @@ export type Fault =
   | 'rate-limited'
   /** Google only: 403 rateLimitExceeded. */
   | 'rate-limited-403'
+  /** Google only: 429 whose message names the end of the pause, `retryAfter` seconds from now, without a header. */
+  | 'rate-limited-until'
+  /** Google only: 409 of a change that met another one. */
+  | 'aborted'
   /** Google only: 403 dailyLimitExceeded. */
   | 'daily-limit'
   /** 403 insufficientPermissions at Google, ErrorAccessDenied at Graph. */

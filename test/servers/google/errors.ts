@@ -51,6 +51,12 @@ export function googleFault(fault: PlannedFault): FakeResponse {
     return googleError(429, 'rateLimitExceeded', 'RESOURCE_EXHAUSTED', 'Too many requests for user.', limited)
   if (fault.as === 'rate-limited-403')
     return googleError(403, 'rateLimitExceeded', 'PERMISSION_DENIED', 'Rate Limit Exceeded', limited)
+  if (fault.as === 'rate-limited-until') {
+    const until = new Date(Date.now() + (fault.retryAfter ?? 0) * 1000).toISOString()
+    const message = `User-rate limit exceeded.  Retry after ${until}`
+    return googleError(429, 'rateLimitExceeded', 'RESOURCE_EXHAUSTED', message, { domain: 'usageLimits' })
+  }
+  if (fault.as === 'aborted') return googleError(409, 'aborted', 'ABORTED', 'The operation was aborted.')
   if (fault.as === 'daily-limit')
     return googleError(403, 'dailyLimitExceeded', 'PERMISSION_DENIED', 'Daily Limit Exceeded', limited)
   if (fault.as === 'missing-scope') return missingScope()
