@@ -1,6 +1,7 @@
 // The Debian packages that the tests need, and how to detect each.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { missingServers, unpackServers } from './server-packages.mjs'
 
 /** `file` exists when the package is installed. `without` names the tests that are skipped otherwise. */
 const PACKAGES = [
@@ -36,11 +37,15 @@ const isRoot = process.getuid?.() === 0
 /** Installs missing packages as root on Debian. Returns one sentence for each that is still missing. */
 export function providePackages() {
   const wanted = missing()
-  if (wanted.length > 0 && isRoot && existsSync('/etc/debian_version')) install(wanted.map(({ name }) => name))
+  const canInstall = isRoot && existsSync('/etc/debian_version')
+  if (canInstall && (wanted.length > 0 || missingServers().length > 0)) updateLists()
+  if (canInstall && wanted.length > 0) install(wanted.map(({ name }) => name))
+  if (canInstall && missingServers().length > 0) unpack()
   const reason = existsSync('/etc/debian_version')
     ? 'it could not be installed (only root can)'
     : 'it is installed on Debian only'
   const lines = missing().map(({ name, without }) => `${without}: ${name} is missing; ${reason}`)
+  for (const name of missingServers()) lines.push(`everything on ${name}: its packages are missing; ${reason}`)
   // Dovecot starts processes as other users.
   if (!isRoot) lines.push('everything on a real IMAP server: only root can start it')
   return [...new Set(lines)]
@@ -50,15 +55,29 @@ function missing() {
   return PACKAGES.filter(({ file }) => !existsSync(file))
 }
 
+/** An install usually fails because of outdated lists. Without a network the update fails, and the install may still work. */
+function updateLists() {
+  spawnSync('apt-get', ['update', '-qq', '-o', 'Acquire::Retries=3'], aptOptions())
+}
+
 function install(names) {
   console.log(`installing ${names.join(' ')}`)
-  const options = { stdio: ['ignore', 'ignore', 'inherit'], timeout: 600_000 }
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  // An install usually fails because of outdated lists. Without a network the update fails, and the install may still work.
-  spawnSync('apt-get', ['update', '-qq', '-o', 'Acquire::Retries=3'], { ...options, env })
   try {
-    execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...names], { ...options, env })
+    execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...names], aptOptions())
   } catch (error) {
     console.log(`apt-get failed: ${error.message}`)
   }
+}
+
+function unpack() {
+  try {
+    unpackServers()
+  } catch (error) {
+    console.log(`The mail servers could not be unpacked: ${error.message}`)
+  }
+}
+
+function aptOptions() {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  return { stdio: ['ignore', 'ignore', 'inherit'], timeout: 600_000, env }
 }

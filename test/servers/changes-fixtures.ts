@@ -1,8 +1,8 @@
 import type { ChangesFixture } from '../../src/providers/contract/changes-conformance.ts'
 import type { IdMailboxFixture } from '../../src/providers/contract/id-mailbox-fixture.ts'
 import type { FolderMailProvider, MessageLocation } from '../../src/providers/contract/index.ts'
-import type { Dovecot } from './dovecot.ts'
 import { imapMailbox, otherClient } from './imap-mailbox.ts'
+import { folderPath, type ImapServer } from './imap-server.ts'
 import { plainMail } from './messages.ts'
 
 /** A mailbox at the fake of Google or Microsoft, read back through the fake's own API. */
@@ -37,31 +37,36 @@ export async function idChanges(
   }
 }
 
-/** A mailbox on Dovecot, read back with imapflow. */
+/** A mailbox on a real server, read back with imapflow. */
 export async function imapChangesFixture(
-  server: Dovecot,
+  server: ImapServer,
   mail?: FolderMailProvider,
 ): Promise<ChangesFixture<MessageLocation>> {
   const box = await imapMailbox(server, {}, mail)
   const withClient = <T>(work: Parameters<typeof otherClient<T>>[3]) => otherClient(server, box.user, 'secret', work)
   return {
     changes: box.mail.changes(box.access),
-    ...{ inbox: 'INBOX', trash: 'Trash', deletesMissing: false, hasColors: false },
-    async createFolder(name) {
-      await box.createFolder(name)
-      return name
-    },
+    ...{ inbox: 'INBOX', trash: folderPath(server, 'Trash'), deletesMissing: false, hasColors: false },
+    createFolder: (name) => box.createFolder(name),
     async deliver(subject) {
       await box.deliver(plainMail({ subject }))
       return withClient(async (client) => {
-        const { uidValidity } = await client.mailboxOpen('INBOX', { readOnly: true })
+        // Courier keeps the UIDVALIDITY of a folder once it was selected, not examined.
+        const { uidValidity } = await client.mailboxOpen('INBOX')
         const uids = await client.search({ header: { subject } }, { uid: true })
         return { folderPath: 'INBOX', uidValidity: String(uidValidity), uid: (uids || []).at(-1) ?? 0 }
       })
     },
     refOf: (_, { folders: [folderPath = ''], location }) => (location ? { folderPath, ...location } : undefined),
-    pathAfter: (_, fullName) => fullName,
-    folders: () => withClient(async (client) => (await client.list()).map(({ path }) => path)),
+    pathAfter: (_, fullName) => folderPath(server, ...fullName.split('/')),
+    folders: () =>
+      withClient(async (client) => {
+        const { prefix, separator } = server.namespace
+        const paths = (await client.list()).map(({ path }) => path)
+        return paths.map((path) =>
+          (path.startsWith(prefix) ? path.slice(prefix.length) : path).replaceAll(separator, '/'),
+        )
+      }),
     seen: (subject) =>
       withClient(async (client) => {
         for (const { path } of await client.list()) {

@@ -1,17 +1,16 @@
 import { execFile, spawn } from 'node:child_process'
 import { existsSync, readFileSync, readlinkSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { ImapFlow } from 'imapflow'
 import { eventually } from '../kit/eventually.ts'
 import { checkPasswordScript, type DovecotPorts, dovecotConfig } from './dovecot-config.ts'
+import { appendMessage, type ImapServer } from './imap-server.ts'
 import { lmtpDeliver } from './lmtp.ts'
+import { accepts, freePort, HOST, makeCertificate } from './loopback.ts'
 
 const run = promisify(execFile)
-const HOST = '127.0.0.1'
 
 export interface DovecotOptions {
   /** Capabilities to hide after login, such as `IDLE`, `CONDSTORE`, `QRESYNC`. */
@@ -25,27 +24,11 @@ export interface DovecotOptions {
   extraConfig?: string
 }
 
-export interface Deliver {
-  /** Path on the server, default INBOX. Created when missing. */
-  folder?: string
-  /** INTERNALDATE, default now. */
-  date?: Date
-  flags?: string[]
-}
-
-/** A real Dovecot with its own folder, ports and users. Stops with `stop()` or with this process. */
-export interface Dovecot {
-  readonly host: string
-  /** Plain port; offers STARTTLS. */
-  readonly imapPort: number
-  readonly imapsPort: number
+/** A real Dovecot, whose `imapPort` offers STARTTLS. */
+export interface Dovecot extends ImapServer {
   readonly lmtpPort: number
   /** PEM of the self-signed certificate, valid for `localhost` and 127.0.0.1. */
   readonly certificate: string
-  addUser(name: string, password: string): Promise<void>
-  /** Open sessions stay open. `kick(name)` ends them. */
-  setPassword(name: string, password: string): Promise<void>
-  deliver(user: string, message: string | Buffer, options?: Deliver): Promise<void>
   /** Into INBOX, over one LMTP connection. */
   deliverMany(user: string, messages: Iterable<Buffer>): Promise<void>
   /** Ends the open sessions of a user, once there is one: between two logins Dovecot would find none and fail. */
@@ -60,7 +43,6 @@ export interface Dovecot {
   pause(): void
   resume(): void
   log(): Promise<string>
-  stop(): Promise<void>
 }
 
 /** False without Debian's Dovecot or without root. Tests that need it are then skipped. */
@@ -83,7 +65,7 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
     await writeFile(join(folder, 'dovecot.conf'), dovecotConfig(folder, HOST, ports, options))
     try {
       const server = await startServer(folder, ports)
-      return instance(folder, ports, certificate, server)
+      return instance(folder, ports, certificate, server, options)
     } catch (error) {
       if (attempt < 3) continue
       await rm(folder, { recursive: true, force: true })
@@ -141,7 +123,13 @@ async function startServer(folder: string, ports: DovecotPorts): Promise<Server>
   return server
 }
 
-function instance(folder: string, ports: DovecotPorts, certificate: string, first: Server): Dovecot {
+function instance(
+  folder: string,
+  ports: DovecotPorts,
+  certificate: string,
+  first: Server,
+  { prefix = '', separator = '/' }: DovecotOptions,
+): Dovecot {
   let server: Server | undefined = first
   const passwords = new Map<string, string>()
   // Linux limits inotify instances per uid (128), so every user of every server gets its own uid.
@@ -154,30 +142,13 @@ function instance(folder: string, ports: DovecotPorts, certificate: string, firs
     passwords.set(name, password)
   }
 
-  async function append(user: string, message: Buffer, { folder: path = 'INBOX', date, flags }: Deliver) {
-    const client = new ImapFlow({
-      host: HOST,
-      port: ports.imap,
-      secure: false,
-      doSTARTTLS: false,
-      auth: { user, pass: passwords.get(user) ?? '' },
-      logger: false,
-    })
-    await client.connect()
-    try {
-      if (path !== 'INBOX') await client.mailboxCreate(path)
-      await client.append(path, message, flags ?? [], date)
-    } finally {
-      await client.logout()
-    }
-  }
-
   const dovecot: Dovecot = {
     host: HOST,
     imapPort: ports.imap,
     imapsPort: ports.imaps,
     lmtpPort: ports.lmtp,
     certificate,
+    namespace: { prefix, separator },
     async addUser(name, password) {
       const uid = firstUid + passwords.size
       await writeFile(join(folder, 'users', name), `${name}::${uid}:${uid}::${folder}/home/${uid}::\n`)
@@ -187,11 +158,14 @@ function instance(folder: string, ports: DovecotPorts, certificate: string, firs
     async deliver(user, message, options = {}) {
       const raw = typeof message === 'string' ? Buffer.from(message) : message
       if (Object.keys(options).length === 0) await dovecot.deliverMany(user, [raw])
-      else await append(user, raw, options)
+      else await appendMessage(dovecot, { user, pass: passwords.get(user) ?? '' }, raw, options)
     },
     deliverMany: (user, messages) => lmtpDeliver({ host: HOST, port: ports.lmtp }, user, messages),
     async kick(user) {
       await eventually(() => dovecot.doveadm('kick', user))
+    },
+    async endSessions(user) {
+      await dovecot.doveadm('kick', user).catch(() => '')
     },
     async doveadm(...args) {
       const { stdout } = await run('/usr/bin/doveadm', ['-c', join(folder, 'dovecot.conf'), ...args])
@@ -249,36 +223,4 @@ function signal(pid: number, name: NodeJS.Signals): void {
   } catch {
     // The process has ended.
   }
-}
-
-async function makeCertificate(folder: string): Promise<string> {
-  const certificate = join(folder, 'cert.pem')
-  await run('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
-    ...['-subj', '/CN=localhost', '-addext', `subjectAltName=DNS:localhost,IP:${HOST}`],
-    ...['-keyout', join(folder, 'key.pem'), '-out', certificate],
-  ])
-  return readFile(certificate, 'utf8')
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, HOST, () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
-}
-
-function accepts(port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, HOST)
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve()
-    })
-    socket.once('error', reject)
-  })
 }

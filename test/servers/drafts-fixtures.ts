@@ -1,21 +1,22 @@
 import type { DraftsFixture } from '../../src/providers/contract/drafts-conformance.ts'
 import type { DraftRef, FolderMailProvider } from '../../src/providers/contract/index.ts'
 import { composeDraft } from '../../src/providers/mime/index.ts'
-import type { Dovecot } from './dovecot.ts'
 import { gmailMailbox } from './gmail-mailbox.ts'
 import { imapMailbox, otherClient } from './imap-mailbox.ts'
+import { folderPath, type ImapServer } from './imap-server.ts'
 import { plainMail } from './messages.ts'
 import { microsoftMailbox } from './microsoft-mailbox.ts'
 
 const NO_LOCATION = { messageId: null, location: null }
 
-/** A mailbox on Dovecot. The other program is imapflow. */
-export async function imapDraftsFixture(server: Dovecot, mail?: FolderMailProvider): Promise<DraftsFixture> {
+/** A mailbox on a real server. The other program is imapflow. */
+export async function imapDraftsFixture(server: ImapServer, mail?: FolderMailProvider): Promise<DraftsFixture> {
   const box = await imapMailbox(server, {}, mail)
+  const folder = folderPath(server, 'Drafts')
   const withClient = <T>(work: Parameters<typeof otherClient<T>>[3]) => otherClient(server, box.user, 'secret', work)
   async function append(raw: Buffer): Promise<DraftRef> {
     return withClient(async (client) => {
-      const saved = await client.append('Drafts', raw, ['\\Draft'])
+      const saved = await client.append(folder, raw, ['\\Draft'])
       if (saved === false || saved.uid === undefined) throw new Error('the draft was not saved')
       const messageId = /^Message-ID: (.*)$/im.exec(raw.toString())?.[1]?.trim() ?? null
       const location = { uidValidity: String(saved.uidValidity), uid: saved.uid }
@@ -24,17 +25,17 @@ export async function imapDraftsFixture(server: Dovecot, mail?: FolderMailProvid
   }
   const raws = () =>
     withClient(async (client) => {
-      const { exists } = await client.mailboxOpen('Drafts', { readOnly: true })
+      const { exists } = await client.mailboxOpen(folder, { readOnly: true })
       const rows = exists === 0 ? [] : await client.fetchAll('1:*', { source: true })
       return rows.flatMap(({ source }) => source ?? [])
     })
   const removeBelow = (uid: number) =>
     withClient(async (client) => {
-      await client.mailboxOpen('Drafts')
+      await client.mailboxOpen(folder)
       await client.messageDelete(`1:${uid}`, { uid: true })
     })
   return {
-    ...{ drafts: box.mail.drafts(box.access, 'Drafts'), bytesOf: composeDraft, raws, write: append },
+    ...{ drafts: box.mail.drafts(box.access, folder), bytesOf: composeDraft, raws, write: append },
     async edit(subject) {
       const [raw = Buffer.alloc(0)] = await raws()
       const messageId = /^Message-ID: (.*)$/im.exec(raw.toString())?.[1]?.trim() ?? ''

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import type { MailboxFixture } from '../../src/providers/contract/folder-mailbox-conformance.ts'
 import type { FolderMailProvider, MailAccess, RemoteMessage } from '../../src/providers/contract/index.ts'
 import { type ImapLimits, imapProvider } from '../../src/providers/imap/index.ts'
-import type { Dovecot } from './dovecot.ts'
+import { folderPath, type ImapServer } from './imap-server.ts'
 
 /** Allows every host, as the real guard does for hosts that the operator allowed. */
 export const openGuard: AddressGuard = {
@@ -12,7 +12,7 @@ export const openGuard: AddressGuard = {
   allowsPlain: () => true,
 }
 
-export function imapAccess(server: Dovecot, user: string, password: string, mailbox = 'INBOX'): MailAccess {
+export function imapAccess(server: ImapServer, user: string, password: string, mailbox = 'INBOX'): MailAccess {
   return {
     accountId: `acc_${user}`,
     email: `${user}@example.test`,
@@ -32,7 +32,7 @@ export function imapAccess(server: Dovecot, user: string, password: string, mail
 
 /** Runs `work` with a second client of the same user. */
 export async function otherClient<T>(
-  server: Dovecot,
+  server: ImapServer,
   user: string,
   password: string,
   work: (client: ImapFlow) => Promise<T>,
@@ -54,7 +54,7 @@ let users = 0
 
 /** A new user on a real server, as a fixture for the conformance suite. */
 export async function imapMailbox(
-  server: Dovecot,
+  server: ImapServer,
   limits: Partial<ImapLimits> = {},
   mail: FolderMailProvider = imapProvider({ guard: openGuard, clock: systemClock, limits }).mail,
 ): Promise<MailboxFixture & { user: string }> {
@@ -78,13 +78,15 @@ export async function imapMailbox(
     setRead: setFlag('\\Seen'),
     setStarred: setFlag('\\Flagged'),
     remove: (message) => onMessage(message, (client, uid) => client.messageDelete(uid, { uid: true })),
-    createFolder: (path) =>
+    createFolder: (...levels) =>
       otherClient(server, user, 'secret', async (client) => {
+        const path = folderPath(server, ...levels)
         await client.mailboxCreate(path)
+        return path
       }),
     async revoke() {
       await server.setPassword(user, 'another')
-      await server.doveadm('kick', user).catch(() => '')
+      await server.endSessions(user)
     },
     stop: async () => {},
   }

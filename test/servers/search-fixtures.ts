@@ -1,7 +1,7 @@
 import type { IdMailboxFixture } from '../../src/providers/contract/id-mailbox-fixture.ts'
 import type { SearchFixture } from '../../src/providers/contract/search-conformance.ts'
-import type { Dovecot } from './dovecot.ts'
 import { imapMailbox, otherClient } from './imap-mailbox.ts'
+import type { ImapServer } from './imap-server.ts'
 
 /** A mailbox at the fake of Google or Microsoft. */
 export function idSearch(
@@ -43,8 +43,8 @@ export function idSearch(
   }
 }
 
-/** A mailbox on Dovecot, whose folders are searched one at a time. */
-export async function imapSearch(server: Dovecot): Promise<SearchFixture> {
+/** A mailbox on a real server, whose folders are searched one at a time. */
+export async function imapSearch(server: ImapServer): Promise<SearchFixture> {
   const box = await imapMailbox(server)
   const live = box.mail.liveReads(box.access)
   let arrived = Date.now() - 86_400_000
@@ -70,9 +70,9 @@ export async function imapSearch(server: Dovecot): Promise<SearchFixture> {
     },
     deliver: (raw) => append('INBOX', raw),
     async deliverToFolder(raw) {
-      await box.createFolder('Work')
-      await append('Work', raw)
-      return 'Work'
+      const folder = await box.createFolder('Work')
+      await append(folder, raw)
+      return folder
     },
     markRead: async (subject) => box.setRead(await messageOf(subject), true),
     markStarred: async (subject) => box.setStarred(await messageOf(subject), true),

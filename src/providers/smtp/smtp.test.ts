@@ -2,13 +2,12 @@ import { createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
-import { imapAccess, openGuard, otherClient } from '../../../test/servers/imap-mailbox.ts'
+import { openGuard } from '../../../test/servers/imap-mailbox.ts'
+import { smtpSendingFixture } from '../../../test/servers/sending-fixtures.ts'
 import { type SmtpBehaviour, type SmtpSinkOptions, startSmtpSink } from '../../../test/servers/smtp.ts'
 import type { AddressGuard } from '../../infra/net/index.ts'
-import { systemClock } from '../../lib/clock.ts'
 import type { MailAccess, QueuedMessage, SmtpSettings } from '../contract/index.ts'
 import { sendingConformance } from '../contract/sending-conformance.ts'
-import { imapProvider } from '../imap/index.ts'
 import { smtpProvider } from './index.ts'
 
 const never = new AbortController().signal
@@ -39,12 +38,8 @@ describe.skipIf(!dovecotAvailable())('with a mailbox on Dovecot', () => {
   sendingConformance('SMTP', async () => {
     users += 1
     const user = `smtp${users}`
-    await server.addUser(user, 'one')
+    await server.addUser(user, 'secret')
     const smtp = await startSmtpSink()
-    const imap = imapProvider({ guard: openGuard, clock: systemClock })
-    const { open, closeConnections } = smtpProvider({ guard: openGuard, copies: imap.sentCopies })
-    const access = imapAccess(server, user, 'one')
-    const settings = { ...access.settings, smtp: { host: smtp.host, port: smtp.port, security: 'starttls' as const } }
     const nextIs = (message: SmtpBehaviour['message']) =>
       smtp.behave({
         message(received) {
@@ -52,25 +47,15 @@ describe.skipIf(!dovecotAvailable())('with a mailbox on Dovecot', () => {
           return message?.(received)
         },
       })
-    return {
-      email: `${user}@acme.example`,
-      open: () => open({ ...access, settings }),
+    return smtpSendingFixture(server, user, {
+      host: smtp.host,
+      port: smtp.port,
       submitted: () => smtp.messages.map(({ raw, to }) => ({ raw: raw.toString('latin1'), recipients: [...to] })),
       refuse: (how) => nextIs(() => (how === 'permanent' ? 554 : 451)),
       heal() {},
       loseResponse: () => nextIs(() => 'drop'),
-      copies: ({ rfcMessageId }) =>
-        otherClient(server, user, 'one', async (client) => {
-          await client.mailboxOpen('Sent')
-          const found = await client.search({ header: { 'message-id': rfcMessageId } })
-          return found === false || found === undefined ? 0 : found.length
-        }),
-      async stop() {
-        closeConnections()
-        await imap.mail.closeConnections()
-        await smtp.close()
-      },
-    }
+      stop: () => smtp.close(),
+    })
   })
 })
 

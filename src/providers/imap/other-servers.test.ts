@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, describe } from 'vitest'
+import { imapDraftsFixture } from '../../../test/servers/drafts-fixtures.ts'
+import { imapMailbox } from '../../../test/servers/imap-mailbox.ts'
+import type { ImapServer } from '../../../test/servers/imap-server.ts'
+import { imapSearch } from '../../../test/servers/search-fixtures.ts'
+import { courierAvailable, startCourier } from '../../../test/servers/unpacked/courier.ts'
+import { cyrusAvailable, startCyrus } from '../../../test/servers/unpacked/cyrus.ts'
+import { draftsConformance } from '../contract/drafts-conformance.ts'
+import { folderMailboxConformance } from '../contract/folder-mailbox-conformance.ts'
+import { searchConformance } from '../contract/search-conformance.ts'
+
+const servers = [
+  { name: 'Cyrus', isAvailable: cyrusAvailable, start: () => startCyrus() },
+  { name: 'Courier', isAvailable: courierAvailable, start: () => startCourier() },
+]
+
+for (const { name, isAvailable, start } of servers) {
+  describe.skipIf(!isAvailable())(`on ${name}`, () => {
+    let server: ImapServer
+    beforeAll(async () => {
+      server = await start()
+    })
+    afterAll(() => server.stop())
+
+    folderMailboxConformance(name, () => imapMailbox(server, { pollIntervalMs: 100 }))
+    draftsConformance(name, () => imapDraftsFixture(server))
+    searchConformance(name, () => imapSearch(server))
+  })
+}
