@@ -17,6 +17,8 @@ const PACKAGES = [
     file: '/usr/share/fonts/opentype/ipafont-gothic',
     without: 'Japanese pages in the browser',
   },
+  { name: 'isync', file: '/usr/bin/mbsync', without: 'mbsync beside the service (soak)' },
+  { name: 'offlineimap3', file: '/usr/bin/offlineimap', without: 'OfflineIMAP beside the service (soak)' },
   { name: 'faketime', file: '/usr/bin/faketime', without: 'jumps of the clock (soak)' },
   {
     name: 'python3-fusepy',

@@ -36,7 +36,7 @@ export async function serverMessages(
   return found.sort()
 }
 
-function messageState(
+export function messageState(
   folder: string,
   messageId: string | null,
   unread: boolean,

@@ -79,7 +79,8 @@ function instance(
     deliveries += 1
     const maildir = join(folder, 'home', user, 'Maildir')
     const name = `${Math.floor(Date.now() / 1000)}.M${String(deliveries).padStart(6, '0')}P${process.pid}.test`
-    await writeFile(join(maildir, 'tmp', name), raw)
+    // The lines of a Maildir end with a line feed alone. Courier adds the carriage returns.
+    await writeFile(join(maildir, 'tmp', name), raw.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')
     await chown(join(maildir, 'tmp', name), MAIL_USER.uid, MAIL_USER.gid)
     await rename(join(maildir, 'tmp', name), join(maildir, 'new', name))
   }
