@@ -74,13 +74,13 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
     const timeoutMs = urgent ? limits.urgentTimeoutMs : limits.timeoutMs
 
     /** Returns a successful response; retries as the contract allows. */
-    async function send(request: RestRequest): Promise<HttpResponse> {
+    async function send(request: RestRequest, isStream = false): Promise<HttpResponse> {
       const url = requestUrl(root, request)
       let refusedToken: string | undefined
       let hasReconnected = false
       for (let pauses = 0; ; ) {
         const token = request.withoutToken ? undefined : await bearer(access, refusedToken)
-        const attempt = await sendOnce(request, url, token).catch((error: unknown) => {
+        const attempt = await sendOnce(request, { url, token, isStream }).catch((error: unknown) => {
           // The server may close an idle connection just when it is reused. Not every request may be repeated.
           if (!mayRepeat(request) || hasReconnected || !isDisconnect(error)) throw error
           hasReconnected = true
@@ -103,13 +103,16 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
       }
     }
 
-    async function sendOnce(request: RestRequest, url: URL, token: string | undefined) {
+    async function sendOnce(
+      request: RestRequest,
+      { url, token, isStream }: { url: URL; token: string | undefined; isStream: boolean },
+    ) {
       const { limiter, closing } = stateOf(access.accountId)
       const either = anyAborted(request.signal === undefined ? [closing.signal] : [request.signal, closing.signal])
-      const { method, doing, cost = 1 } = request
+      const { method, doing, cost = 1, slots = 1 } = request
       const waitMs = urgent ? limits.urgentTimeoutMs : limits.waitMs
       const release = await limiter
-        .acquire({ cost, urgent, background, doing, waitMs, signal: either.signal })
+        .acquire({ cost, slots, isStream, urgent, background, doing, waitMs, signal: either.signal })
         .catch((error: unknown) => {
           either.done()
           throw error
@@ -145,7 +148,7 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
         return orUnreadable(doing, () => read(value))
       },
       async open(request) {
-        const { headers, body } = await send(request)
+        const { headers, body } = await send(request, true)
         const { doing, deadlineMs = limits.streamMs } = request
         // A provider that sends a byte now and then makes progress, and would hold one of the mailbox's slots forever.
         const timer = setTimeout(() => body.destroy(timeoutError({ doing, host })), deadlineMs)

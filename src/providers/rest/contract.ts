@@ -45,6 +45,8 @@ export interface RestRequest {
   isRepeatable?: boolean
   /** Units of the provider's quota; 1 by default. */
   cost?: number
+  /** How many of the mailbox's requests in flight it counts as: a batch, which the provider executes in parts. 1 by default. */
+  slots?: number
   /** A longer response, after decompression, is `unavailable`. 8 MB by default; does not limit `open`. */
   maxBytes?: number
   /** Longer strings of a JSON response are cut, so that it may be long and still cost little memory. In characters of their JSON form. */

@@ -66,6 +66,37 @@ describe('the rate limiter of a mailbox', () => {
     expect(await isIn(cheap)).toBe(true)
   })
 
+  it('starts a request of several slots when they are free, and takes what streams leave', async () => {
+    const limiter = new RateLimiter({ concurrency: 4 }, fixedClock(0))
+    const single = await limiter.acquire(entry())
+    const batch = limiter.acquire(entry({ slots: 4 }))
+    const behind = limiter.acquire(entry())
+    expect(await isIn(batch)).toBe(false)
+    expect(await isIn(behind)).toBe(false)
+    const urgent = limiter.acquire(entry({ urgent: true }))
+    expect(await isIn(urgent)).toBe(true)
+    ;(await urgent)()
+    single()
+    expect(await isIn(batch)).toBe(true)
+    expect(await isIn(behind)).toBe(false)
+    ;(await batch)()
+    ;(await behind)()
+    const stream = await limiter.acquire(entry({ isStream: true }))
+    const next = limiter.acquire(entry({ slots: 4 }))
+    expect(await isIn(next)).toBe(true)
+    expect(await isIn(limiter.acquire(entry({ urgent: true })))).toBe(false)
+    stream()
+  })
+
+  it('lets a background request that needs every slot start alone', async () => {
+    const limiter = new RateLimiter({ concurrency: 4 }, fixedClock(0))
+    const single = await limiter.acquire(entry())
+    const batch = limiter.acquire(entry({ slots: 4, background: true }))
+    expect(await isIn(batch)).toBe(false)
+    single()
+    expect(await isIn(batch)).toBe(true)
+  })
+
   it('starts nothing during a pause, and throws its length to requests that would not wait so long', async () => {
     const clock = fixedClock(0)
     const limiter = new RateLimiter({ concurrency: 1 }, clock)

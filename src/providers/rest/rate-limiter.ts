@@ -11,6 +11,10 @@ export interface RateLimit {
 
 interface Entry {
   cost: number
+  /** How many requests in flight it counts as. 1 by default. */
+  slots?: number
+  /** Its response may take as long as its reader. */
+  isStream?: boolean
   urgent: boolean
   /** Goes last, and leaves a share of the quota and a slot to other requests. */
   background?: boolean
@@ -31,8 +35,10 @@ const RESERVE = 0.5
 export class RateLimiter {
   readonly #limit: RateLimit
   readonly #clock: Clock
-  readonly #waiting: { entry: Entry; start: () => void }[] = []
+  readonly #waiting: { entry: Entry; start: (slots: number) => void }[] = []
+  /** Slots in use, those of streams included. */
   #running = 0
+  #streams = 0
   #units: number
   #refilledAt: number
   #pausedUntil = Number.NEGATIVE_INFINITY
@@ -50,7 +56,7 @@ export class RateLimiter {
     entry.signal.throwIfAborted()
     const pauseMs = this.#pausedUntil - this.#clock.monotonic()
     if (pauseMs > entry.waitMs || this.#waiting.length >= MAX_WAITING) throw limitError(entry.doing, pauseMs)
-    await new Promise<void>((resolve, reject) => {
+    const slots = await new Promise<number>((resolve, reject) => {
       const giveUp = (reason: unknown) => {
         stopWaiting()
         this.#waiting.splice(this.#waiting.indexOf(waiter), 1)
@@ -67,9 +73,9 @@ export class RateLimiter {
         clearTimeout(timer)
         entry.signal.removeEventListener('abort', onAbort)
       }
-      const start = () => {
+      const start = (granted: number) => {
         stopWaiting()
-        resolve()
+        resolve(granted)
       }
       const waiter = { entry, start }
       entry.signal.addEventListener('abort', onAbort, { once: true })
@@ -81,7 +87,8 @@ export class RateLimiter {
     return () => {
       if (isReleased) return
       isReleased = true
-      this.#running -= 1
+      this.#running -= slots
+      if (entry.isStream) this.#streams -= 1
       this.#startNext()
     }
   }
@@ -101,22 +108,31 @@ export class RateLimiter {
     clearTimeout(this.#timer)
     for (;;) {
       const next = this.#waiting[0]
-      if (next === undefined || this.#running >= this.#slots(next.entry)) return
+      if (next === undefined || !this.#fits(next.entry)) return
       const waitMs = this.#waitMs(next.entry)
       if (waitMs > 0) {
         this.#timer = setTimeout(() => this.#startNext(), Math.ceil(waitMs))
         return
       }
       this.#waiting.shift()
+      const slots = this.#slots(next.entry)
       this.#units -= next.entry.cost
-      this.#running += 1
-      next.start()
+      this.#running += slots
+      if (next.entry.isStream) this.#streams += 1
+      next.start(slots)
     }
   }
 
-  #slots({ background = false }: Entry): number {
+  /** A request of several slots takes all that streams leave: it cannot wait until every reader is done. */
+  #slots({ slots = 1 }: Entry): number {
+    return Math.max(1, Math.min(slots, this.#limit.concurrency - this.#streams))
+  }
+
+  /** A background request leaves a slot, or starts alone. */
+  #fits(entry: Entry): boolean {
     const { concurrency } = this.#limit
-    return background ? Math.max(1, concurrency - 1) : concurrency
+    const after = this.#running + this.#slots(entry)
+    return after <= concurrency - (entry.background ? 1 : 0) || (this.#running === 0 && after <= concurrency)
   }
 
   #waitMs({ cost, urgent, background = false }: Entry): number {
