@@ -8,10 +8,19 @@ import { handleBatch } from './microsoft/batch.ts'
 import { type MicrosoftCalendars, microsoftCalendar } from './microsoft/calendar.ts'
 import { ChangeLog } from './microsoft/delta.ts'
 import { client, openEmulator } from './microsoft/emulator.ts'
-import { accessDenied, graphError, graphFault, tooManyAtOnce, unauthenticated } from './microsoft/errors.ts'
+import {
+  accessDenied,
+  graphError,
+  graphFault,
+  noMailbox,
+  refusedToken,
+  tooManyAtOnce,
+  unauthenticated,
+} from './microsoft/errors.ts'
 import { mailRoutes } from './microsoft/mail.ts'
 import { type Mailboxes, mailboxes } from './microsoft/mailbox.ts'
 import { microsoftOauth } from './microsoft/oauth.ts'
+import { asSent } from './microsoft/resources.ts'
 import type { GraphSubmission } from './microsoft/sending.ts'
 import { type Lifecycle, Subscriptions } from './microsoft/subscriptions.ts'
 
@@ -26,7 +35,7 @@ export const MICROSOFT_SCOPES = [
 ]
 export const OUTLOOK_CALENDAR_SCOPES = ['Calendars.ReadWrite']
 
-/** Exchange allows an application four concurrent requests per mailbox. */
+/** Exchange allows an application four concurrent requests per mailbox. Each part of a batch is one. */
 const MAX_CONCURRENT = 4
 const MAX_REQUEST_BYTES = 4 * 1024 * 1024
 
@@ -52,6 +61,11 @@ export interface Microsoft {
 
   /** The default tenant is that of personal accounts. */
   addUser(email: string, options?: { name?: string; tenant?: string }): void
+  /**
+   * The user has no mailbox that Graph can reach. `none`: 404, as for guests of a directory. `unlicensed`: 401 without a body. Null: it
+   * has one.
+   */
+  withholdMailbox(user: string, how: 'none' | 'unlicensed' | null): void
   /** Returns the immutable id. */
   deliver(user: string, raw: string | Buffer, options?: DeliverOptions): Promise<string>
   markRead(user: string, id: string, read: boolean): void
@@ -70,6 +84,10 @@ export interface Microsoft {
   folderId(user: string, wellKnownName: string): string
   messages(user: string): { id: string; folderId: string; subject: string; read: boolean; starred: boolean }[]
   calendars: MicrosoftCalendars
+  /** Requests of this user for larger pages of messages fail with this status (504). */
+  limitPages(user: string, messages: number, status?: number): void
+  /** National clouds have no `permanentDelete`. Default worldwide. */
+  cloud: 'worldwide' | 'national'
   /** Makes every nextLink and deltaLink of mail issued so far return 410 syncStateNotFound. */
   expireDelta(user: string): void
 
@@ -115,6 +133,8 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
   const log = new ChangeLog()
   const active = new Map<string, number>()
   const peaks = new Map<string, number>()
+  const pageLimits = new Map<string, { messages: number; status: number }>()
+  const withoutMailbox = new Map<string, 'none' | 'unlicensed'>()
   const front = await startHttpServer((request) => handle(request, false), options.port)
   const { url } = front
   const emulator = await openEmulator(url)
@@ -125,7 +145,7 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
       log.record(change)
       void subscriptions.changed(change)
     },
-    (user, id) => log.note(user, 'folders', id, id),
+    (user, id) => log.note(user, 'folders', { id, wasId: id }),
   )
   const oauth = microsoftOauth(emulator, tokens, url)
   const sent: GraphSubmission[] = []
@@ -134,6 +154,8 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
     onSent: () => microsoft.onSent(),
     uploadOrigin: () => microsoft.uploadOrigin,
     replacesMessageIds: () => microsoft.replacesMessageIds,
+    largestPage: (user) => pageLimits.get(user) ?? { messages: Number.POSITIVE_INFINITY, status: 504 },
+    isWorldwide: () => microsoft.cloud === 'worldwide',
   })
   const { calendars, routes: calendarRoutes } = microsoftCalendar((user, id, type) => {
     void subscriptions.eventChanged(user, id, type)
@@ -153,7 +175,8 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
       part,
     }
     calls.all.push(call)
-    const result = graph && grant && !part ? await limitConcurrency(grant.user, respond) : await respond()
+    const isBatch = method === 'POST' && at.pathname === '/v1.0/$batch'
+    const result = graph && grant && !isBatch ? await limitConcurrency(grant.user, respond) : await respond()
     if (typeof result !== 'string') call.status = result.status
     return result
 
@@ -165,10 +188,12 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
       if (graph && request.body.length > MAX_REQUEST_BYTES) {
         return graphError(413, 'BadRequest', 'The maximum request length supported is 4MB.')
       }
-      if (method === 'POST' && at.pathname === '/v1.0/$batch')
-        return handleBatch(request, (inside) => handle(inside, true))
+      if (isBatch) return handleBatch(request, (inside) => handle(inside, true))
+      const refusal = at.pathname.startsWith('/v1.0/me/') ? withoutMailbox.get(grant?.user ?? '') : undefined
+      if (refusal !== undefined) return refusal === 'none' ? noMailbox() : refusedToken()
       if (!match) return graphError(404, 'UnknownError', 'Resource not found for the segment.')
-      const response = await match.route.handle({ ...request, user, params: match.params, part })
+      const handled = await match.route.handle({ ...request, user, params: match.params, part })
+      const response = graph && typeof handled !== 'string' ? await asSent(handled, request) : handled
       if (fault?.executes) return graphFault(fault)
       return fault && typeof response !== 'string' ? withForeignLinks(response, fault.foreignOrigin) : response
     }
@@ -207,6 +232,10 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
         emulator.microsoft.oauthClients.update(row.id, { redirect_uris: [...new Set([...row.redirect_uris, ...uris])] })
     },
     addUser: (email, { name = email.split('@')[0] ?? email, tenant } = {}) => boxes.open(email, name, tenant),
+    withholdMailbox(user, how) {
+      if (how === null) withoutMailbox.delete(user)
+      else withoutMailbox.set(user, how)
+    },
     deliver: (user, raw, { folder = 'inbox', date = new Date(), read = false, draft = false } = {}) =>
       boxes.deliver(user, Buffer.from(raw), { folder, date, read, draft }),
     markRead: boxes.markRead,
@@ -235,6 +264,8 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
         starred: boxes.isFlagged(microsoft_id),
       })),
     calendars,
+    limitPages: (user, messages, status = 504) => void pageLimits.set(user, { messages, status }),
+    cloud: 'worldwide',
     expireDelta: (user) => log.expire(user),
     grant: (user, scopes = MICROSOFT_SCOPES) =>
       grantWithoutBrowser({ url, client, find, allowRedirect: microsoft.allowRedirect, ...paths }, user, scopes),

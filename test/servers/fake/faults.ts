@@ -22,6 +22,8 @@ export type Fault =
   | 'html'
   | 'hang'
   | 'reset'
+  /** Graph only: 403 ErrorCannotDeleteObject. */
+  | 'cannot-delete'
   /** Graph only: a normal response whose nextLink or deltaLink points to `foreignOrigin`. */
   | 'foreign-link'
 

@@ -131,7 +131,6 @@ export function instancesOf({ event, exceptions, cancelled }: Stored, fromMs: nu
           originalStart: utcText(at.toMillis()),
           iCalUId: `${event.iCalUId}${date}`,
         },
-        occurrenceId: `OID.${event.id}.${date}`,
       }
     })
   return [...plain, ...exceptions.values()].filter((instance) => overlaps(instance as GraphEvent, fromMs, toMs))

@@ -30,13 +30,19 @@ interface WriteDeps {
   sent: SentMeetingMessage[]
   /** The event as a request sees it. */
   shown(event: Resource, request: Routed): Response
-  /** Personal accounts have no schedules. */
+  /** Personal accounts have no schedules, and no online meetings. */
   isPersonal(user: string): boolean
+  /** Why the schedule of an address cannot be read. */
+  scheduleError(address: string): string | undefined
 }
 
 /** Changes of events, their instances, and schedules. */
-export function writeRoutes({ storeOf, sent, shown, isPersonal }: WriteDeps): Route[] {
-  const bodyOf = (request: Routed) => JSON.parse(request.body.toString() || '{}') as Resource
+export function writeRoutes({ storeOf, sent, shown, isPersonal, scheduleError }: WriteDeps): Route[] {
+  /** An online meeting that a personal account asks for is not refused, but ignored. */
+  const bodyOf = (request: Routed): Resource => {
+    const body = JSON.parse(request.body.toString() || '{}') as Resource
+    return isPersonal(request.user ?? '') && body.isOnlineMeeting === true ? { ...body, isOnlineMeeting: false } : body
+  }
 
   function create(request: Routed): Response {
     const [user, calendarId] = [request.user ?? '', request.params.calendar ?? '']
@@ -142,7 +148,7 @@ export function writeRoutes({ storeOf, sent, shown, isPersonal }: WriteDeps): Ro
     return collection(instancesOf(stored, fromMs, toMs), request)
   }
 
-  /** Masters and single events. Of the filters, those by `transactionId` and by start. */
+  /** Masters and single events. Filters by start and by the time of the last change; none by `transactionId`. */
   async function list(request: Routed): Promise<Response> {
     const store = storeOf(request.user ?? '')
     const isWanted = filterOf(request.url.searchParams.get('$filter') ?? '')
@@ -181,8 +187,10 @@ export function writeRoutes({ storeOf, sent, shown, isPersonal }: WriteDeps): Ro
     if (toMs - fromMs > 62 * DAY_MS) return badRequest('The requested time duration is not within the allowed limits.')
     const value = schedules.map((scheduleId) => {
       const store = storeOf(scheduleId)
-      if (!scheduleId.endsWith('@example.test')) {
-        const error = { message: 'Unable to resolve e-mail address.', responseCode: 'ErrorMailRecipientNotFound' }
+      const unknown = scheduleId.endsWith('@example.test') ? undefined : 'ErrorMailRecipientNotFound'
+      const responseCode = scheduleError(scheduleId) ?? unknown
+      if (responseCode !== undefined) {
+        const error = { message: 'Unable to resolve e-mail address.', responseCode }
         return { scheduleId, scheduleItems: [], error }
       }
       const items = store.in('calendar').flatMap((stored) => instancesOf(stored, fromMs, toMs)) as GraphEvent[]
@@ -312,8 +320,8 @@ function withStatus(response: Response, status: number): Response {
 /** Undefined for what Graph would not understand, as far as it is known here. */
 function filterOf(filter: string): ((event: GraphEvent) => boolean) | undefined {
   const tests = filter.split(' and ').map((clause) => {
-    const transaction = /^transactionId eq '(.*)'$/.exec(clause)?.[1]
-    if (transaction !== undefined) return (event: GraphEvent) => event.transactionId === transaction
+    const since = /^lastModifiedDateTime ge (\S+)$/.exec(clause)?.[1]
+    if (since !== undefined) return (event: GraphEvent) => String(event.lastModifiedDateTime) >= since
     const [, operator, time = ''] =
       /^start\/dateTime (ge|lt) '(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)'$/.exec(clause) ?? []
     const ms = Date.parse(`${time}Z`)

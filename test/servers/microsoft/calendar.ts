@@ -12,7 +12,7 @@ import {
 } from './calendar-store.ts'
 import { find, type SentMeetingMessage, writeRoutes } from './calendar-writes.ts'
 import { badRequest, graphError, itemNotFound, syncStateNotFound } from './errors.ts'
-import { boundedInteger, type Resource, skippedPage } from './resources.ts'
+import { preferredPage, type Resource, skippedPage } from './resources.ts'
 
 const ME = '/v1.0/me'
 
@@ -32,8 +32,10 @@ export interface MicrosoftCalendars {
   expireDelta(user: string): void
   /** Messages about changes that the API made. */
   readonly sent: readonly SentMeetingMessage[]
-  /** Personal accounts have no schedules. */
+  /** Personal accounts have no schedules, and no online meetings: Graph ignores a request for one. */
   personal: boolean
+  /** The error that `getSchedule` has for an address, such as `MailboxNotEnabledForRESTAPI`. */
+  readonly scheduleErrors: Map<string, string>
 }
 
 interface Round {
@@ -110,8 +112,7 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
     const round =
       token === null ? range && begin(store, user, calendarId, range) : resume(store, token, user, calendarId)
     if (round === undefined) return syncStateNotFound()
-    const prefer = /odata\.maxpagesize\s*=\s*(\d+)/i.exec(request.headers.get('prefer') ?? '')?.[1]
-    const size = Math.max(1, boundedInteger(prefer, 10, 1000))
+    const size = preferredPage(request)
     const rest = round.items.slice(size)
     const next = randomBytes(18).toString('base64url')
     rounds.set(next, { ...round, items: rest })
@@ -184,14 +185,17 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
       { method: 'GET', pattern: `${ME}/calendars/{calendar}/calendarView/delta`, handle: delta },
       { method: 'GET', pattern: `${ME}/calendars/{calendar}/events/{event}`, handle: get },
       { method: 'GET', pattern: `${ME}/events/{event}/calendar`, handle: calendarOfEvent },
-      ...writeRoutes({ storeOf, sent, shown: shownEvent, isPersonal: () => calendars.personal }),
+      ...writeRoutes({
+        ...{ storeOf, sent, shown: shownEvent, isPersonal: () => calendars.personal },
+        scheduleError: (address) => calendars.scheduleErrors.get(address),
+      }),
     ],
     calendars,
   }
 
   function controls(): MicrosoftCalendars {
     return {
-      ...{ sent, personal: false },
+      ...{ sent, personal: false, scheduleErrors: new Map() },
       add: (user, calendar) => void storeOf(user).calendars.set(calendar.id, calendarOf(user, calendar)),
       put(user, calendarId, { id = `AAMk${created++}=`, ...event }) {
         const now = new Date().toISOString()
@@ -245,7 +249,8 @@ const master = (event: GraphEvent): Resource => ({ ...event, type: 'seriesMaster
 function inDelta(instance: Resource): Resource {
   if (instance.type !== 'occurrence') return instance
   const { id, type, seriesMasterId, start, end } = instance
-  return { '@odata.type': '#microsoft.graph.event', id, type, seriesMasterId, start, end }
+  const annotations = { '@odata.type': '#microsoft.graph.event', '@odata.etag': instance['@odata.etag'] }
+  return { ...annotations, id, type, seriesMasterId, start, end }
 }
 
 function instanceAt(stored: Parameters<typeof instancesOf>[0], date: string): Resource | undefined {
@@ -268,6 +273,7 @@ function resource(event: Resource, request: Routed): Resource {
   const body = event.body as { content: string } | undefined
   const asText = /outlook\.body-content-type\s*=\s*"?text"?/i.test(prefer)
   return {
+    '@odata.etag': `W/"${String(event.id)}"`,
     ...{ recurrence: null, isAllDay: false, isCancelled: false, showAs: 'busy', sensitivity: 'normal', attendees: [] },
     ...{ ...event, id: idOf(event.id) },
     ...(event.seriesMasterId !== undefined && { seriesMasterId: idOf(event.seriesMasterId) }),

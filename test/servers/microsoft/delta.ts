@@ -2,13 +2,15 @@ import { randomBytes } from 'node:crypto'
 import type { Routed } from '../fake/router.ts'
 import { syncStateNotFound } from './errors.ts'
 import type { MailChange } from './mailbox.ts'
-import { boundedInteger, type Resource } from './resources.ts'
+import { preferredPage, type Resource } from './resources.ts'
 
 interface Entry {
   /** `seq` numbers the last change, `full` the last one that changed more than `isRead`. */
   seq: number
   full: number
   wasId: string
+  /** When the item entered and left the folder. */
+  moves: { seq: number; isIn: boolean }[]
 }
 
 /** One item of a delta round. */
@@ -17,6 +19,8 @@ export interface DeltaItem {
   wasId: string
   /** Only `isRead` changed; Graph then sends only that property. */
   readOnly: boolean
+  /** It left the folder since the last round, and perhaps came back. */
+  hasLeft: boolean
 }
 
 interface Round {
@@ -35,14 +39,20 @@ export class ChangeLog {
   #seq = 0
 
   record({ user, id, from, to, wasId, readOnly }: MailChange): void {
-    for (const key of new Set([from, to])) if (key !== null) this.note(user, key, id, wasId, readOnly)
+    for (const key of new Set([from, to])) {
+      if (key !== null) this.note(user, key, { id, wasId, readOnly, ...(from !== to && { isIn: key === to }) })
+    }
   }
 
-  note(user: string, key: string, id: string, wasId: string, readOnly = false): void {
+  /** `isIn`: the item entered or left the folder. */
+  note(user: string, key: string, change: { id: string; wasId: string; readOnly?: boolean; isIn?: boolean }): void {
+    const { id, wasId, readOnly = false, isIn } = change
     this.#seq += 1
     const log = this.#logs.get(`${user} ${key}`) ?? new Map<string, Entry>()
     this.#logs.set(`${user} ${key}`, log)
-    log.set(id, { seq: this.#seq, full: readOnly ? (log.get(id)?.full ?? 0) : this.#seq, wasId })
+    const { full = 0, moves = [] } = log.get(id) ?? {}
+    if (isIn !== undefined) moves.push({ seq: this.#seq, isIn })
+    log.set(id, { seq: this.#seq, full: readOnly ? full : this.#seq, wasId, moves })
   }
 
   /** Makes every link issued to this user return 410. */
@@ -65,8 +75,7 @@ export class ChangeLog {
     const token = query.get('$skiptoken') ?? query.get('$deltatoken')
     const round = token === null ? this.#begin(user, key, query, first()) : this.#resume(token, user, key)
     if (!round) return syncStateNotFound()
-    const prefer = /odata\.maxpagesize\s*=\s*(\d+)/i.exec(request.headers.get('prefer') ?? '')?.[1]
-    const size = Math.max(1, boundedInteger(prefer, 10, 1000))
+    const size = preferredPage(request)
     const value: Resource[] = []
     for (const item of round.items.slice(0, size)) {
       const shown = await show(item, new URLSearchParams(round.query))
@@ -80,7 +89,7 @@ export class ChangeLog {
   }
 
   #begin(user: string, key: string, query: URLSearchParams, ids: string[]): Round {
-    const items = ids.map((id) => ({ id, wasId: id, readOnly: false }))
+    const items = ids.map((id) => ({ id, wasId: id, readOnly: false, hasLeft: false }))
     return { user, key, query: query.toString(), items, seq: this.#seq }
   }
 
@@ -91,7 +100,11 @@ export class ChangeLog {
     const changes = [...(this.#logs.get(`${user} ${key}`) ?? [])].filter(([, { seq }]) => seq > round.seq)
     const items = changes
       .sort(([, left], [, right]) => left.seq - right.seq)
-      .map(([id, { full, wasId }]) => ({ id, wasId, readOnly: full <= round.seq }))
+      .map(([id, { full, wasId, moves }]) => {
+        const wasIn = moves.findLast(({ seq }) => seq <= round.seq)?.isIn === true
+        const hasLeft = wasIn && moves.some(({ seq, isIn }) => seq > round.seq && !isIn)
+        return { id, wasId, readOnly: full <= round.seq, hasLeft }
+      })
     return { ...round, items, seq: this.#seq }
   }
 

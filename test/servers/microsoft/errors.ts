@@ -16,10 +16,24 @@ export function graphError(
 export const itemNotFound = () =>
   graphError(404, 'ErrorItemNotFound', 'The specified object was not found in the store.')
 export const badRequest = (message: string) => graphError(400, 'BadRequest', message)
+/** In place of 404 for a message that was deleted before. */
+export const cannotDelete = () =>
+  graphError(403, 'ErrorCannotDeleteObject', "The delete operation can't be performed on this object.")
+export const noSegment = (name: string) => badRequest(`Resource not found for the segment '${name}'.`)
+/** 503 or 504: for some mailboxes a page takes Exchange too long. */
+export const pageTooLarge = (status: number) => graphError(status, 'UnknownError', '')
+export const noMailbox = () =>
+  graphError(
+    404,
+    'MailboxNotEnabledForRESTAPI',
+    'The mailbox is either inactive, soft-deleted, or is hosted on-premise.',
+  )
 export const unauthenticated = () =>
   graphError(401, 'InvalidAuthenticationToken', 'Access token has expired or is not yet valid.', {
     'www-authenticate': 'Bearer realm="", error="invalid_token"',
   })
+/** As users without a licence for Exchange get it. */
+export const refusedToken = () => new Response(null, { status: 401 })
 export const accessDenied = () =>
   graphError(403, 'ErrorAccessDenied', 'Access is denied. Check credentials and try again.')
 export const syncStateNotFound = () =>
@@ -42,6 +56,7 @@ export function graphFault(fault: PlannedFault): FakeResponse {
   if (fault.as === 'rate-limited') return graphError(429, 'TooManyRequests', 'Too many requests.', headers)
   if (fault.as === 'unauthorized') return unauthenticated()
   if (fault.as === 'unavailable') return graphError(503, 'serviceNotAvailable', 'The service is unavailable.', headers)
+  if (fault.as === 'cannot-delete') return cannotDelete()
   if (fault.as === 'server-error')
     return graphError(500, 'ErrorInternalServerError', 'An internal server error occurred.')
   return accessDenied()

@@ -4,10 +4,19 @@ import { attachmentRoutes } from './attachments.ts'
 import type { ChangeLog, DeltaItem } from './delta.ts'
 import { drafts as draftsOf } from './drafts.ts'
 import type { Emulator, MessageRow } from './emulator.ts'
-import { badRequest, graphError, itemNotFound } from './errors.ts'
+import { badRequest, cannotDelete, graphError, itemNotFound, noSegment, pageTooLarge } from './errors.ts'
 import { searchOf } from './kql.ts'
 import type { Mailboxes } from './mailbox.ts'
-import { folderResource, messageResource, messageView, type Resource, skippedPage, viewOf } from './resources.ts'
+import {
+  boundedInteger,
+  folderResource,
+  messageResource,
+  messageView,
+  preferredPage,
+  type Resource,
+  skippedPage,
+  viewOf,
+} from './resources.ts'
 import { type GraphSubmission, sendRoutes } from './sending.ts'
 
 const ME = '/v1.0/me'
@@ -23,6 +32,10 @@ export interface MailDeps {
   onSent(): Promise<void>
   uploadOrigin(): string
   replacesMessageIds(): boolean
+  /** How many messages Exchange can put into a page of this user, and the status of requests for larger ones. */
+  largestPage(user: string): { messages: number; status: number }
+  /** Only the worldwide cloud has `permanentDelete`. */
+  isWorldwide(): boolean
 }
 
 /** Messages and folders of Graph v1.0. */
@@ -72,6 +85,8 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
   /** The emulator filters and sorts; the default order is newest first. */
   async function list(request: Routed, path: string, folder?: string) {
     const params = request.url.searchParams
+    const { messages, status } = deps.largestPage(userOf(request))
+    if (boundedInteger(params.get('$top'), 10, 1000) > messages) return pageTooLarge(status)
     if (params.has('$search')) return search(request, folder)
     const query = new URLSearchParams({ $top: '1000000', $orderby: params.get('$orderby') ?? 'receivedDateTime desc' })
     const filter = params.get('$filter')
@@ -101,6 +116,12 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
     const user = userOf(request)
     const folder = boxes.folder(user, request.params.folder ?? '')
     if (!folder) return folderNotFound()
+    // The function has no EntitySetPath, without which OData cannot read the options of an expansion.
+    if (request.url.searchParams.get('$expand')?.includes('(')) {
+      return badRequest("Parsing OData Select and Expand failed: Value cannot be null. (Parameter 'initialState')")
+    }
+    const { messages, status } = deps.largestPage(user)
+    if (preferredPage(request) > messages) return pageTooLarge(status)
     const key = folder.microsoft_id
     const inside = () =>
       boxes
@@ -113,6 +134,8 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
       const removed = { '@removed': { reason: 'deleted' }, id: view.immutable ? item.id : item.wasId }
       const now = boxes.messages(user).find(({ microsoft_id }) => microsoft_id === item.id)
       if (now?.parent_folder_id !== key) return removed
+      // Under an immutable id, a message that came back is reported as removed only.
+      if (item.hasLeft && view.immutable) return removed
       if (item.readOnly)
         return messageResource(emulator, boxes, user, item.id, { ...view, select: 'isRead', expand: null })
       if (!isLateEnough(now, query)) return undefined
@@ -219,20 +242,24 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
     const moved = boxes.move(userOf(request), id, String(body(request).destinationId ?? ''))
     return moved ? one(request, id, 201) : folderNotFound()
   })
-  /** Moves to Deleted Items; deletes permanently from there. */
-  const remove = withMessage((request, id) => {
+  /** Exchange does not say that a message was deleted before: it refuses. */
+  const removal = (act: (user: string, id: string, folder: string) => void) => (request: Routed) => {
     const user = userOf(request)
-    const bin = boxes.folder(user, 'deleteditems')?.microsoft_id
-    const inBin = boxes.messages(user).some((row) => row.microsoft_id === id && row.parent_folder_id === bin)
-    if (inBin) boxes.delete(user, id)
+    const id = boxes.find(user, request.params.id ?? '')
+    const found = boxes.messages(user).find((row) => row.microsoft_id === id)
+    const isPurged = found?.parent_folder_id === boxes.folder(user, 'recoverableitemsdeletions')?.microsoft_id
+    if (isPurged || boxes.wasDeleted(request.params.id ?? '')) return cannotDelete()
+    if (found === undefined) return itemNotFound()
+    act(user, found.microsoft_id, found.parent_folder_id)
+    return new Response(null, { status: 204 })
+  }
+  /** Moves to Deleted Items; deletes permanently from there. */
+  const remove = removal((user, id, folder) => {
+    if (folder === boxes.folder(user, 'deleteditems')?.microsoft_id) boxes.delete(user, id)
     else boxes.move(user, id, 'deleteditems')
-    return new Response(null, { status: 204 })
   })
-
-  const removeForGood = withMessage((request, id) => {
-    boxes.delete(userOf(request), id)
-    return new Response(null, { status: 204 })
-  })
+  const purge = removal((user, id) => boxes.delete(user, id))
+  const removeForGood = (request: Routed) => (deps.isWorldwide() ? purge(request) : noSegment('permanentDelete'))
 
   const forAttachment = (last: string) =>
     withMessage(async (request, id) => {
@@ -241,8 +268,7 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
         { user: userOf(request) },
       )
       if (!response.ok) return itemNotFound()
-      if (last !== 'value')
-        return Response.json(selected(await response.json(), request.url.searchParams.get('$select')))
+      if (last !== 'value') return response
       const { contentBytes, contentType } = (await response.json()) as { contentBytes: string; contentType: string }
       return new Response(Buffer.from(contentBytes, 'base64'), { headers: { 'content-type': contentType } })
     })
@@ -287,14 +313,4 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
 function isLateEnough(message: MessageRow, query: URLSearchParams): boolean {
   const since = /receivedDateTime g[et] ([\w:.-]+)/.exec(query.get('$filter') ?? '')?.[1]
   return since === undefined || Date.parse(message.received_date_time) >= Date.parse(since)
-}
-
-/** Reduces a resource, or a list of them, to `$select`. */
-function selected(shown: unknown, select: string | null): unknown {
-  if (!select) return shown
-  const wanted = ['@odata.type', 'id', ...select.split(',').map((name) => name.split('/').at(-1) ?? name)]
-  const cut = (resource: Resource) =>
-    Object.fromEntries(Object.entries(resource).filter(([name]) => wanted.includes(name)))
-  const { value } = shown as { value?: Resource[] }
-  return value ? { value: value.map(cut) } : cut(shown as Resource)
 }

@@ -12,7 +12,10 @@ const WELL_KNOWN: Record<string, string> = {
   deleteditems: 'Deleted Items',
   junkemail: 'Junk Email',
   outbox: 'Outbox',
+  recoverableitemsdeletions: 'Deletions',
 }
+/** Beside the root folder, so that no list contains it. */
+const UNLISTED = 'recoverableitemsdeletions'
 
 export interface MailChange {
   user: string
@@ -120,13 +123,15 @@ export function mailboxes(
     rawOf: (id: string): Buffer => extra(id).raw,
     textOf: (id: string): string => extra(id).text,
     isFlagged: (id: string): boolean => extra(id).flagged,
+    /** By its immutable id. */
+    wasDeleted: (id: string): boolean => extras.has(id) && microsoft.messages.findBy('microsoft_id', id).length === 0,
     isMime: (id: string): boolean => extra(id).isMime,
     propertiesOf: (id: string): Map<string, string> => extra(id).properties,
 
     open(email: string, name: string, tenant?: string) {
       const root = insertFolder(email, WELL_KNOWN.msgfolderroot ?? '', null, 'msgfolderroot')
       for (const [wellKnown, display] of Object.entries(WELL_KNOWN))
-        if (wellKnown !== 'msgfolderroot') insertFolder(email, display, root, wellKnown)
+        if (wellKnown !== 'msgfolderroot') insertFolder(email, display, wellKnown === UNLISTED ? null : root, wellKnown)
       emulator.seed({ users: [{ email, name, ...(tenant ? { tenant_id: tenant } : {}) }] })
       for (const message of messages(email)) microsoft.messages.delete(message.id)
     },

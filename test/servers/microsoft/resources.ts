@@ -94,7 +94,6 @@ export function folderResource(boxes: Mailboxes, user: string, row: FolderRow): 
     childFolderCount: boxes.folders(user).filter((child) => child.parent_folder_id === row.microsoft_id).length,
     unreadItemCount: inside.filter((message) => !message.is_read).length,
     totalItemCount: inside.length,
-    sizeInBytes: 0,
     isHidden: row.is_hidden,
   }
 }
@@ -116,6 +115,31 @@ export function skippedPage(
     value: items.slice(skip, skip + top),
     ...(skip + top < items.length ? { '@odata.nextLink': next.toString() } : {}),
   })
+}
+
+/** `Prefer: odata.maxpagesize` of a delta query. */
+export function preferredPage({ headers }: Routed): number {
+  const asked = /odata\.maxpagesize\s*=\s*(\d+)/i.exec(headers.get('prefer') ?? '')?.[1]
+  return Math.max(1, boundedInteger(asked, 10, 1000))
+}
+
+/** As Graph sends it: with its context, and reduced to what `$select` and `$expand` name. Delta rounds have kept the selection. */
+export async function asSent(response: Response, { url }: Pick<Routed, 'url'>): Promise<Response> {
+  if (!response.ok || !response.headers.get('content-type')?.includes('json')) return response
+  const body = (await response.json()) as Resource
+  const names = (text: string | null) => text?.match(/[\w./]+(?=\s*(?:,|\(|$))/g) ?? []
+  const select = names(url.searchParams.get('$select'))
+  const expand = names(url.searchParams.get('$expand')?.replace(/\((?:[^()]|\([^()]*\))*\)/g, '') ?? null)
+  const wanted = new Set(['id', ...[...select, ...expand].map((name) => name.split('/').at(-1))])
+  const cut = (resource: Resource): Resource =>
+    Object.fromEntries(Object.entries(resource).filter(([name]) => name.includes('@') || wanted.has(name)))
+  const isList = Array.isArray(body.value)
+  const shown = isList ? { ...body, value: (body.value as Resource[]).map(cut) } : cut(body)
+  const context = `${url.origin}/v1.0/$metadata#${url.pathname.replace('/v1.0/', '')}`
+  return Response.json(
+    { '@odata.context': context, ...(select.length > 0 ? shown : body) },
+    { status: response.status },
+  )
 }
 
 export function boundedInteger(value: string | null | undefined, fallback: number, max: number): number {
