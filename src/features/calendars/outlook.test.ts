@@ -13,6 +13,7 @@ const day = (offset: number) => new Date(TODAY + offset * DAY_MS).toISOString().
 const hour = (offset: number, begin: string) => ({
   ...{ start: at(offset, `${begin}:00`), end: at(offset, `${begin}:30`), originalStartTimeZone: 'UTC' },
 })
+const zoned = (offset: number, time: string) => ({ dateTime: `${day(offset)}T${time}:00Z`, timeZone: 'UTC' })
 const at = (offset: number, time: string) => ({ dateTime: `${day(offset)}T${time}:00`, timeZone: 'UTC' })
 
 describeOneDatabase('Outlook calendars', 'sqlite', (open) => {
@@ -52,5 +53,13 @@ describeOneDatabase('Outlook calendars', 'sqlite', (open) => {
     }
     await eventually(async () => expect(await announced()).toEqual([`calendar.event.deleted ${before[1]?.id}`]))
     expect((await list()).events.map(({ id }) => id)).toEqual([before[0]?.id, before[2]?.id])
+
+    const meeting = { summary: 'Call', start: zoned(2, '12:00'), end: zoned(2, '12:30'), conference: true }
+    const create = () => api.call('POST', `/accounts/${id}/calendars/primary/events`, meeting)
+    expect(await create()).not.toHaveProperty('warnings')
+    graph.calendars.personal = true
+    expect(await create()).toMatchObject({
+      ...{ joinUrl: null, warnings: [expect.stringContaining('created no video conference')] },
+    })
   })
 })

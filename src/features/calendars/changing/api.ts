@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { documented, nullable } from '../../../lib/json-schema.ts'
+import { type CalendarEventView, calendarEventSchema } from '../api.ts'
 
 const time = Type.Object(
   {
@@ -70,8 +71,30 @@ const fields = {
   }),
   conference: Type.Boolean({
     description:
-      'True: adds a link to Google Meet or Microsoft Teams, unless there is one. imap has none. False changes nothing.',
+      'True: adds a link to Google Meet or Microsoft Teams, unless there is one. imap has none. False changes nothing. When the provider creates none, `joinUrl` is null and `warnings` says so.',
   }),
+}
+
+/** The response to a creation or a change. */
+export const changedEventSchema = Type.Object(
+  {
+    ...calendarEventSchema.properties,
+    warnings: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'What was requested and the provider did not do, although it accepted the request. Mostly absent.',
+      }),
+    ),
+  },
+  { title: 'ChangedCalendarEvent' },
+)
+export type ChangedEventView = Static<typeof changedEventSchema>
+
+/** Personal accounts at Microsoft accept a request for an online meeting, and create none. */
+export function withWarnings(view: CalendarEventView, { conference }: EventBody): ChangedEventView {
+  if (conference !== true || view.joinUrl !== null) return view
+  const warning =
+    'The provider accepted the event, but created no video conference. Personal Microsoft accounts have none; Google may add it later.'
+  return { ...view, warnings: [warning] }
 }
 
 export const createBody = Type.Object(

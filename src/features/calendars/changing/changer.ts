@@ -7,14 +7,14 @@ import type { CalendarEventView } from '../api.ts'
 import { LIVE_MS } from '../reading/calendar-access.ts'
 import { eventStore } from '../store.ts'
 import { type CalendarPath, type EventChangeDeps, type EventPath, eventAccess, requireNotify } from './access.ts'
-import type { EventBody, SendUpdates } from './api.ts'
+import { type ChangedEventView, type EventBody, type SendUpdates, withWarnings } from './api.ts'
 import { eventDeletions } from './deleting.ts'
 import { parseEventInput } from './input.ts'
 import { keyOf } from './key.ts'
 import { invitationResponses } from './responding.ts'
 import { storeAccepted, storedView } from './storing.ts'
 import type { Target } from './target.ts'
-import { eventUpdates } from './updating.ts'
+import { eventUpdates, type UpdateOptions } from './updating.ts'
 
 /**
  * Reads and changes single events for API requests: at the provider first, then in the store, with the events. Methods throw
@@ -30,8 +30,9 @@ export function calendarChanger(deps: EventChangeDeps) {
     return calendar.syncedAt !== null && known !== undefined && eventStore(db.read, calendar.id).hasInstances(known.id)
   }
 
+  const updates = eventUpdates(deps, access)
+
   return {
-    ...eventUpdates(deps, access),
     ...eventDeletions(deps, access),
     ...invitationResponses(deps, access),
 
@@ -44,12 +45,16 @@ export function calendarChanger(deps: EventChangeDeps) {
       return access.viewOf({ ...target, event })
     },
 
+    async update(path: EventPath, body: EventBody, options: UpdateOptions): Promise<ChangedEventView> {
+      return withWarnings(await updates.update(path, body, options), body)
+    },
+
     /** Creates an event at the provider; the function returned stores it. Requests with the same key create one event. */
     async create(
       path: CalendarPath,
       body: EventBody,
       { requestKey, sendUpdates }: { requestKey: string | null; sendUpdates: SendUpdates },
-    ): Promise<(tx: Tx) => Promise<CalendarEventView>> {
+    ): Promise<(tx: Tx) => Promise<ChangedEventView>> {
       const { account, calendar, changes } = await access.openForChange(path)
       const errors: ErrorDetail[] = []
       const { start, end, ...given } = parseEventInput(body, null, calendar.timeZone, errors)
@@ -64,7 +69,7 @@ export function calendarChanger(deps: EventChangeDeps) {
       return async (tx) => {
         const accepted = { account, calendar, before: [], found: [created], isSeries: false }
         await storeAccepted(deps, tx, accepted)
-        return storedView(tx, accepted, created, clock.now())
+        return withWarnings(await storedView(tx, accepted, created, clock.now()), body)
       }
     },
   }

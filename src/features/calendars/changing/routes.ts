@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { type App, done, type Idempotency, ifMatchVersion, wantsFresh, withVersion } from '../../../infra/http/index.ts'
 import { calendarEventSchema } from '../api.ts'
-import { createBody, respondBody, scope, sendUpdates, updateBody } from './api.ts'
+import { changedEventSchema, createBody, respondBody, scope, sendUpdates, updateBody } from './api.ts'
 import type { CalendarChanger } from './changer.ts'
 
 const TAGS = ['Calendars']
@@ -51,7 +51,7 @@ export function calendarChangeRoutes(
         params: calendarParams,
         querystring: Type.Object({ sendUpdates }),
         body: createBody,
-        response: { 200: calendarEventSchema },
+        response: { 200: changedEventSchema },
       },
     },
     idempotency.writing(async ({ params, query, body }, reply, requestKey) => {
@@ -80,7 +80,7 @@ export function calendarChangeRoutes(
           ),
         }),
         body: updateBody,
-        response: { 200: calendarEventSchema },
+        response: { 200: changedEventSchema },
       },
     },
     async ({ params, query, headers, body }, reply) => {

@@ -48,6 +48,40 @@ describe('changes of Outlook calendars', () => {
     expect(await fixture.changes.getEvent(target(event), signal)).toEqual(event)
   })
 
+  it('finds what an earlier request created after its user moved it, without a filter that Graph does not have', async () => {
+    const { graph, user } = fixture
+    for (let n = 0; n < 15; n += 1) await create({ summary: `Other ${n}` })
+    const request = { calendarId, key: key(), event: input, ...silent }
+    const { eventId } = await fixture.changes.createEvent(request)
+    await update({ eventId } as RemoteEvent, { start: at('2027-03-01T09:00:00'), end: at('2027-03-01T10:00:00') })
+    graph.calls.clear()
+    const repeated = await fixture.changes.createEvent({ ...request, event: { ...input, summary: 'Changed' } })
+    expect(repeated).toMatchObject({ eventId, start: at('2027-03-01T09:00:00') })
+    expect(
+      graph.calls.all.filter(({ user: of, path }) => of === user && /transactionId( |%20|\+)eq/.test(path)),
+    ).toEqual([])
+  })
+
+  it('says that a personal account got no online meeting', async () => {
+    fixture.graph.calendars.personal = true
+    const event = await create({ conference: true })
+    expect(event.conference).toBeNull()
+    fixture.graph.calendars.personal = false
+  })
+
+  it.each(['MailboxNotEnabledForRESTAPI', 'MailboxNotSupportedForRESTAPI', 'ErrorNonExistentMailbox'])(
+    'does not find a guest without a mailbox (%s), and reads the others',
+    async (code) => {
+      const [guest, bob] = ['guest@example.test', 'bob2@example.test']
+      fixture.graph.calendars.scheduleErrors.set(guest, code)
+      const range = { from: Date.UTC(2027, 0, 1), to: Date.UTC(2027, 0, 2) }
+      expect(await fixture.freeBusy.freeBusy({ ids: [guest, bob], range, timeZone: 'UTC', signal })).toEqual([
+        { id: guest, busy: [], error: 'not_found' },
+        { id: bob, busy: [], error: null },
+      ])
+    },
+  )
+
   it('changes only what is given, from all-day to times and back', async () => {
     const event = await create({ start: { date: '2026-11-20' }, end: { date: '2026-11-22' }, visibility: 'private' })
     expect(event).toMatchObject({ start: { date: '2026-11-20' }, end: { date: '2026-11-22' }, visibility: 'private' })

@@ -1,5 +1,6 @@
 import { DAY_MS, parseDay, parseLocal } from '../../../lib/calendar/days.ts'
 import { UTC, zoneOf } from '../../../lib/calendar/zone.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import {
   type CalendarChanges,
   type EventInput,
@@ -14,6 +15,7 @@ import { AS_TEXT } from '../map.ts'
 import { bodyOfEvent, startOf, withMeetingText } from './body.ts'
 import { EVENT_FIELDS, remoteEvent, seriesStart } from './map.ts'
 import { type CalendarContext, calendarPath, eventPath, readSeries } from './series.ts'
+import { findTransaction } from './view.ts'
 
 const READING = 'reading an event'
 const CREATING = 'creating an event'
@@ -24,9 +26,11 @@ const RESPONDING = 'answering an invitation'
 const ACTIONS = { accepted: 'accept', declined: 'decline', tentative: 'tentativelyAccept' } as const
 const WITH_TEXT = { prefer: [AS_TEXT], maxString: SYNC_LIMITS.maxString }
 const MINUTE_MS = 60_000
+/** Requests with one key are repeated for a day. */
+const REPEATED_MS = 2 * DAY_MS
 
 /** Graph notifies the attendees of a meeting always; `notify` decides only whether a response is sent. */
-export function microsoftCalendarChanges(graph: Graph, email: string): CalendarChanges {
+export function microsoftCalendarChanges(graph: Graph, email: string, clock: Clock): CalendarChanges {
   function contextOf(calendarId: string, doing: string, signal: AbortSignal): CalendarContext {
     return { graph, email, timeZone: null, calendarId, doing, signal }
   }
@@ -86,12 +90,17 @@ export function microsoftCalendarChanges(graph: Graph, email: string): CalendarC
     return { isOnlineMeeting: true, onlineMeetingProvider: provider }
   }
 
-  async function findCreated(key: string, { calendarId, doing, signal }: CalendarContext): Promise<Json> {
-    const query = { $filter: `transactionId eq '${key.replaceAll("'", "''")}'`, $select: EVENT_FIELDS }
-    const page = await graph.page(`${calendarPath(calendarId)}/events`, { query, doing, signal, ...WITH_TEXT })
-    const [item] = page.items
-    if (item === undefined) throw new ProviderError('exists', `${doing}: the event exists`)
-    return item
+  /** What an earlier request with this key created, perhaps with other contents. */
+  async function findCreated(key: string, start: EventTime, context: CalendarContext): Promise<Json> {
+    const { calendarId, doing, signal } = context
+    const times = { startMs: instantOf(start), sinceMs: clock.now() - REPEATED_MS }
+    const id = await findTransaction(context, key, times)
+    if (id === undefined) throw new ProviderError('exists', `${doing}: the event exists`)
+    return graph.get(
+      eventPath(calendarId, id),
+      { query: { $select: EVENT_FIELDS }, doing, signal, ...WITH_TEXT },
+      object,
+    )
   }
 
   async function changesBody(changes: Partial<EventInput>, current: Json, context: CalendarContext): Promise<Json> {
@@ -121,7 +130,7 @@ export function microsoftCalendarChanges(graph: Graph, email: string): CalendarC
       }
       const change = { body, doing: CREATING, signal, isRepeatable: true, ...WITH_TEXT }
       const item = await graph.send('POST', `${calendarPath(calendarId)}/events`, change).catch((error: unknown) => {
-        if (error instanceof ProviderError && error.kind === 'exists') return findCreated(key, context)
+        if (error instanceof ProviderError && error.kind === 'exists') return findCreated(key, event.start, context)
         throw error
       })
       return mapped(item, context)

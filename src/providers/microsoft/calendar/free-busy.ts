@@ -11,6 +11,7 @@ import {
 } from '../../contract/index.ts'
 import { type Json, list, object, text } from '../../rest/index.ts'
 import type { Graph } from '../client.ts'
+import { isNoMailbox } from '../errors.ts'
 import { remoteEvent } from './map.ts'
 import { readView, withDays } from './view.ts'
 
@@ -106,7 +107,7 @@ function scheduleOf(schedule: Json | undefined): { ranges: TimeRange[]; error: F
   if (schedule === undefined) return { ranges: [], error: 'unavailable' }
   const { responseCode } = object(schedule.error)
   if (responseCode !== undefined) {
-    return { ranges: [], error: responseCode === 'ErrorMailRecipientNotFound' ? 'not_found' : 'unavailable' }
+    return { ranges: [], error: isNoMailbox(text(responseCode) ?? '') ? 'not_found' : 'unavailable' }
   }
   const ranges = list(schedule.scheduleItems).flatMap((item) => {
     const { status, start, end } = object(item)

@@ -42,7 +42,7 @@ export function microsoftCalendars(
         readRange: (request) => readRange({ graph: graphOf(access, true), email }, request, maxEvents),
       }
     },
-    changes: (access) => microsoftCalendarChanges(graphOf(access, true), access.email),
+    changes: (access) => microsoftCalendarChanges(graphOf(access, true), access.email, clock),
     freeBusy: (access) => microsoftFreeBusy(graphOf(access, true), access.email),
     push: calendarPush(
       microsoftPush(

@@ -9,6 +9,8 @@ import { type CalendarContext, calendarPath } from './series.ts'
 const PAGE = 100
 /** Of items without bodies. */
 const LIGHT_PAGE = 1000
+/** Events among which a repeated creation is searched. */
+const MAX_SEARCHED = 5000
 /** Graph refuses longer views. */
 export const MAX_VIEW_MS = 1825 * DAY_MS
 
@@ -42,6 +44,26 @@ export async function mastersInto(
     const hasEnded = lastDay !== undefined && (lastDay + 2) * DAY_MS < from
     return typeOf(item) === 'seriesMaster' && !hasEnded ? [{ id: text(item.id) ?? '', type: 'seriesMaster' }] : []
   })
+}
+
+/**
+ * The event that was created with this `transactionId`, by which Graph does not filter: among those that begin at most a day before or
+ * after `startMs`, and those that changed since `sinceMs`. Undefined when it is in neither list.
+ */
+export async function findTransaction(
+  context: CalendarContext,
+  transactionId: string,
+  { startMs, sinceMs }: { startMs: number; sinceMs: number },
+): Promise<string | undefined> {
+  const nearby = startsIn(withDays({ from: startMs, to: startMs + 1 }))
+  const recent = { $filter: `lastModifiedDateTime ge ${new Date(sinceMs).toISOString()}` }
+  for (const filter of [nearby, recent]) {
+    const query = { ...filter, $select: 'id,transactionId' }
+    const items = await readAll(context, 'events', query, MAX_SEARCHED, LIGHT_PAGE)
+    const id = text(items.find((item) => item.transactionId === transactionId)?.id)
+    if (id !== undefined) return id
+  }
+  return undefined
 }
 
 function startsIn({ from, to }: TimeRange): { $filter?: string } {
