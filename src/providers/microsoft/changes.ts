@@ -1,47 +1,27 @@
-import {
-  type ChangedMessage,
-  failedEach,
-  type MailChanges,
-  type MessageChange,
-  ProviderError,
-} from '../contract/index.ts'
+import { type ChangedMessage, type MailChanges, type MessageChange, ProviderError } from '../contract/index.ts'
 import { text } from '../rest/index.ts'
-import { type BatchItem, type BatchResult, type Graph, messagePath, SYNC_LIMITS } from './client.ts'
+import { type BatchItem, type BatchResult, type Graph, messagePath } from './client.ts'
+import { deleteForGood } from './deletion.ts'
 import { microsoftFolderChanges } from './folder-changes.ts'
 import { flagsOf } from './map.ts'
+import { sendEach } from './send-each.ts'
 
 interface Ref {
   providerMessageId: string
 }
 
 const CHANGING = 'changing messages'
-const DELETING = 'deleting messages'
 const STATE = { $select: 'isRead,flag,parentFolderId' }
-/** Messages whose result is lost together when a request fails. */
-const CHUNK = 20
 
 /** Sets flags first, then moves. With immutable ids a moved message keeps its id. */
 export function microsoftChanges(graph: Graph): MailChanges<Ref> {
-  async function send(items: readonly BatchItem[], doing: string): Promise<BatchResult[]> {
-    const results: BatchResult[] = []
-    for (let start = 0; start < items.length; start += CHUNK) {
-      const chunk = items.slice(start, start + CHUNK)
-      try {
-        const received = await graph.batch(chunk, { doing, ...SYNC_LIMITS })
-        results.push(...chunk.map((item) => received.get(item) ?? {}))
-      } catch (error) {
-        if (!(error instanceof ProviderError)) throw error
-        results.push(...failedEach(chunk, error))
-      }
-    }
-    return results
-  }
+  const send = (items: readonly BatchItem[]) => sendEach(graph, items, { doing: CHANGING })
 
   /** Graph does not document whether a move to the message's own folder succeeds. */
   async function unlessThere(changes: readonly MessageChange<Ref>[], moved: readonly BatchResult[]) {
     const isRefused = (result: BatchResult | undefined) => result instanceof ProviderError && result.kind === 'rejected'
     const refused = changes.filter((_, index) => isRefused(moved[index]))
-    const states = await send(refused.map(readItem), CHANGING)
+    const states = await send(refused.map(readItem))
     return moved.map((result, index) => {
       const change = changes[index]
       const state = change === undefined ? undefined : states[refused.indexOf(change)]
@@ -57,28 +37,25 @@ export function microsoftChanges(graph: Graph): MailChanges<Ref> {
     async changeMessages(changes) {
       const results = new Map<MessageChange<Ref>, BatchResult>()
       const flagged = changes.filter(({ unread, starred }) => unread !== undefined || starred !== undefined)
-      const flags = await send(flagged.map(flagItem), CHANGING)
+      const flags = await send(flagged.map(flagItem))
       flagged.forEach((change, index) => void results.set(change, flags[index] ?? {}))
 
       const moving = changes.filter((change) => hasTarget(change) && !(results.get(change) instanceof ProviderError))
-      const moved = await unlessThere(moving, await send(moving.map(moveItem), CHANGING))
+      const moved = await unlessThere(moving, await send(moving.map(moveItem)))
       moving.forEach((change, index) => void results.set(change, moved[index] ?? {}))
 
       const unchanged = changes.filter((change) => !results.has(change))
-      const read = await send(unchanged.map(readItem), CHANGING)
+      const read = await send(unchanged.map(readItem))
       unchanged.forEach((change, index) => void results.set(change, read[index] ?? {}))
       return changes.map((change) => changedMessage(results.get(change)))
     },
 
-    async deleteMessages(messages) {
-      const items = messages.map(({ providerMessageId }) => ({
-        ...{ method: 'POST' as const, path: `${messagePath(providerMessageId)}/permanentDelete` },
-      }))
-      const results = await send(items, DELETING)
-      return results.map((result) =>
-        result instanceof ProviderError && result.kind !== 'not_found' ? result : ('deleted' as const),
-      )
-    },
+    deleteMessages: (messages) =>
+      deleteForGood(
+        graph,
+        messages.map(({ providerMessageId }) => providerMessageId),
+        { doing: 'deleting messages' },
+      ),
   }
 }
 

@@ -13,6 +13,7 @@ import {
   text,
   UnexpectedResponse,
 } from '../rest/index.ts'
+import { isNationalCloud } from './clouds.ts'
 import { graphError } from './errors.ts'
 
 export interface GraphDeps {
@@ -24,6 +25,8 @@ export interface GraphDeps {
 
 /** Graph's limit. */
 const BATCH_SIZE = 20
+/** Graph passes so many parts of a batch to Exchange at once, and each counts against the mailbox's concurrent requests. */
+const PARTS_AT_ONCE = 4
 const MAX_BATCH_BYTES = 32 * 1024 * 1024
 /** For requests of a sync: of a message's text it needs 4 KB, and reads only the beginning of a long one. */
 export const SYNC_LIMITS = { maxBytes: 128 * 1024 * 1024, maxString: 256 * 1024 }
@@ -62,7 +65,7 @@ export interface GraphChange {
 
 /** A request within a batch: a GET, or a change that may be repeated. */
 export interface BatchItem {
-  method?: 'POST' | 'PATCH'
+  method?: 'POST' | 'PATCH' | 'DELETE'
   path: string
   body?: Json
   query?: Record<string, string | number>
@@ -90,6 +93,11 @@ export class Graph {
     this.#root = new URL(root)
     this.#rest = client.mailbox(access, options)
     this.#clock = clock
+  }
+
+  /** False for a national cloud, which has fewer actions. */
+  get isWorldwide(): boolean {
+    return !isNationalCloud(this.#root.hostname)
   }
 
   /** Turns a link from a response into a path below the root. Refuses another host, because it would receive the token. */
@@ -156,7 +164,8 @@ export class Graph {
           headers: { ...preferHeader(prefer), ...(body !== undefined && { 'content-type': 'application/json' }) },
           ...(body !== undefined && { body }),
         }))
-        const request = { maxBytes: MAX_BATCH_BYTES, ...options, body: { requests }, headers: preferHeader() }
+        const slots = Math.min(PARTS_AT_ONCE, requests.length)
+        const request = { maxBytes: MAX_BATCH_BYTES, ...options, slots, body: { requests }, headers: preferHeader() }
         return this.#rest.json({ method: 'POST', path: '/$batch', ...request }, (body) =>
           this.#batchResults(batch, body, doing),
         )

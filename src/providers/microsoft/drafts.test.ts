@@ -1,9 +1,20 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { microsoftDraftsFixture } from '../../../test/servers/drafts-fixtures.ts'
+import { plainMail } from '../../../test/servers/messages.ts'
 import { microsoftMailbox } from '../../../test/servers/microsoft-mailbox.ts'
 import { draftsConformance } from '../contract/drafts-conformance.ts'
 
 draftsConformance('microsoft', microsoftDraftsFixture)
+
+it('deletes a draft where there is no permanentDelete', async () => {
+  const { graph, user, mail, access, stop } = await microsoftMailbox()
+  onTestFinished(stop)
+  graph.cloud = 'national'
+  const id = await graph.deliver(user, plainMail(), { folder: 'drafts', draft: true })
+  const draft = { providerMessageId: id, draftId: null, messageId: null, location: null }
+  await mail.drafts(access, graph.folderId(user, 'drafts')).delete(draft)
+  expect(graph.messages(user)).toEqual([])
+})
 
 it('completes a draft whose attachments an earlier request added in part', async () => {
   const { graph, user, mail, access, stop } = await microsoftMailbox()

@@ -13,6 +13,7 @@ import { linkedContentIds } from '../mime/index.ts'
 import { type Json, object, text } from '../rest/index.ts'
 import type { Attach } from './attachments.ts'
 import { type Graph, messagePath, segment } from './client.ts'
+import { deleteOneForGood } from './deletion.ts'
 import { AS_TEXT, ATTACHMENT_FIELDS, attachmentsOf, foundMessage, MESSAGE_FIELDS, mayHaveAttachments } from './map.ts'
 
 const SAVING = 'saving a draft'
@@ -119,10 +120,8 @@ export function microsoftDrafts(
     },
 
     async delete({ providerMessageId }) {
-      const doing = 'deleting a draft'
       if ((await read(providerMessageId)) === undefined) return
-      const path = `${messagePath(providerMessageId)}/permanentDelete`
-      await unlessMissing(graph.send('POST', path, { doing }))
+      await deleteOneForGood(graph, providerMessageId, { doing: 'deleting a draft' })
     },
   }
 }

@@ -1,6 +1,17 @@
 import { ProviderError } from '../contract/index.ts'
 import { object, type RestResponse, statusError, text } from '../rest/index.ts'
 
+/** In lower case: the user, or a guest of the directory, has no mailbox that Graph can reach. */
+const NO_MAILBOX = [
+  ...['mailboxnotenabledforrestapi', 'mailboxnotsupportedforrestapi', 'mailboxnothostedinexchangeonline'],
+  ...['errornonexistentmailbox', 'errormissingemailaddress'],
+]
+
+/** Whether the code of a schedule says that the person has no mailbox. */
+export function isNoMailbox(code: string): boolean {
+  return [...NO_MAILBOX, 'errormailrecipientnotfound'].includes(code.toLowerCase())
+}
+
 /** Graph's error codes, in lower case, that are more specific than the status. */
 const CODES: Readonly<Record<string, (doing: string, byStatus: ProviderError) => ProviderError>> = {
   syncstatenotfound: tooOld,
@@ -21,8 +32,7 @@ const CODES: Readonly<Record<string, (doing: string, byStatus: ProviderError) =>
   errormailboxmoveinprogress: busy,
   errormailboxstoreunavailable: busy,
   errorirresolvableconflict: busy,
-  mailboxnotenabledforrestapi: (doing) =>
-    new ProviderError('rejected', `${doing}: Graph cannot reach this mailbox (it may be on-premises)`),
+  ...Object.fromEntries(NO_MAILBOX.map((code) => [code, noMailbox])),
   erroraccessdenied: accessDenied,
   authorization_requestdenied: accessDenied,
   // Limits of sending. The variants `…ShowTierUpgrade` are for free accounts.
@@ -52,13 +62,23 @@ const CODES: Readonly<Record<string, (doing: string, byStatus: ProviderError) =>
  */
 export function graphError(response: RestResponse, doing: string, nowMs: number): ProviderError {
   const byStatus = statusError(response, doing, nowMs)
-  const code = text(object(object(response.body).error).code) ?? ''
+  const { code: codeText, message } = object(object(response.body).error)
+  const code = text(codeText) ?? ''
   // A limit that lasts hours: a pause of the mailbox would not help.
   if (byStatus.kind === 'rate_limited' && CODES[code.toLowerCase()] === sendLimit) return sendLimit(doing)
   if (byStatus.kind === 'rate_limited' || byStatus.kind === 'auth_expired') return byStatus
   if (response.status === 413) return tooLarge(doing)
   if (response.status === 412) return byStatus
+  if (response.status === 503 || response.status === 504) return overloaded(doing, response.status, byStatus)
+  if (UNKNOWN_ACTION.test(text(message) ?? '') || response.status === 405) return unknownAction(doing)
   return CODES[code.toLowerCase()]?.(doing, byStatus) ?? byStatus
+}
+
+/** In place of a code. A national cloud says so of an action that only the worldwide one has. */
+const UNKNOWN_ACTION = /^Resource not found for the segment/i
+
+function unknownAction(doing: string): ProviderError {
+  return new ProviderError('rejected', `${doing}: this Graph cannot do that`, { unsupported: true })
 }
 
 function tooOld(doing: string): ProviderError {
@@ -74,6 +94,12 @@ function accessDenied(doing: string): ProviderError {
   const why =
     'Microsoft denies access. The user may not have granted the scope Mail.ReadWrite (for calendars Calendars.ReadWrite)'
   return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
+}
+
+/** Not `not_found`: that would mean that the message or the folder was deleted. */
+function noMailbox(doing: string): ProviderError {
+  const why = 'Graph cannot reach this mailbox (it may be on-premises, inactive, or without a licence)'
+  return new ProviderError('rejected', `${doing}: ${why}`)
 }
 
 function refused(doing: string, why: string, options: { maySucceedLater?: boolean } = {}): ProviderError {
@@ -98,6 +124,14 @@ function blocked(doing: string): ProviderError {
 
 function exists(doing: string): ProviderError {
   return new ProviderError('exists', `${doing}: the name is taken`)
+}
+
+/** Exchange is busy, or takes too long for this mailbox: see `PageSize`. */
+function overloaded(doing: string, status: number, { retryAfterMs }: ProviderError): ProviderError {
+  return new ProviderError('unavailable', `${doing}: the provider failed (${status})`, {
+    busy: true,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  })
 }
 
 function busy(doing: string, { retryAfterMs }: ProviderError): ProviderError {

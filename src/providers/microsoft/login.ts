@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { type LoginProvider, missingFor, type ProviderUser } from '../contract/index.ts'
 import { oauthClient, type SignedInGet, unusableResponse } from '../oauth/index.ts'
+import { isNationalCloud } from './clouds.ts'
 
 export interface MicrosoftLoginOptions {
   clientId: string
@@ -21,8 +22,6 @@ const OFFLINE = 'offline_access'
 const PROFILE = 'User.Read'
 const FEATURES = ['Mail.ReadWrite', 'Mail.Send', 'Calendars.ReadWrite']
 const OPENID = ['openid', 'email', 'profile']
-/** National clouds have a Graph of their own; a scope without its address would mean the worldwide one. */
-const NATIONAL_CLOUD = /\.microsoft\.us$|\.chinacloudapi\.cn$|\.microsoft\.de$/
 const WORLDWIDE = 'https://graph.microsoft.com'
 
 /** Sign-in with Microsoft, which issues a new refresh token with every refresh. The previous one stays valid for a while. */
@@ -30,7 +29,8 @@ export function microsoftLogin(options: MicrosoftLoginOptions): LoginProvider {
   const root = `${options.loginUrl.replace(/\/$/, '')}/${encodeURIComponent(options.tenant)}/oauth2/v2.0`
   const graph = options.graphUrl.replace(/\/$/, '')
   const { origin, hostname } = new URL(graph)
-  const resource = NATIONAL_CLOUD.test(hostname) ? origin : WORLDWIDE
+  // A scope without an address would mean the worldwide cloud.
+  const resource = isNationalCloud(hostname) ? origin : WORLDWIDE
   const named = (scope: string) =>
     scope.includes('/') || scope === OFFLINE || OPENID.includes(scope) ? scope : `${resource}/${scope}`
   const scopes = [...new Set([OFFLINE, ...[PROFILE, ...(options.scopes ?? FEATURES)].map(named)])]

@@ -15,6 +15,7 @@ import {
 import { isRefusal, object, once, outcomeOf, text } from '../../rest/index.ts'
 import { attacher } from '../attachments.ts'
 import { type Graph, messagePath } from '../client.ts'
+import { deleteOneForGood } from '../deletion.ts'
 import { createDraft, type DraftWriter, isOwnField } from './create.ts'
 import { DOING } from './limits.ts'
 
@@ -57,9 +58,7 @@ function microsoftSender(graph: Graph, outbound: Outbound, accountId: string): S
   /** Removes a draft, but no message that was sent. */
   async function remove(id: string, doing: string, signal?: AbortSignal): Promise<void> {
     if ((await stateOf(id, doing, signal)) !== 'draft') return
-    await graph.send('POST', `${messagePath(id)}/permanentDelete`, { doing, signal }).catch((error: unknown) => {
-      if (!(error instanceof ProviderError) || error.kind !== 'not_found') throw error
-    })
+    await deleteOneForGood(graph, id, { doing, signal })
   }
 
   /** Removes what an earlier attempt has left. Returns true when the message was sent since then, perhaps by the user. */

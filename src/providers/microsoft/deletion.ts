@@ -1,0 +1,82 @@
+import { replaceFailure } from '../../lib/programming-errors.ts'
+import { ProviderError } from '../contract/index.ts'
+import { text } from '../rest/index.ts'
+import { type BatchItem, type BatchResult, type Graph, messagePath } from './client.ts'
+import { FolderList } from './folders.ts'
+import { sendEach } from './send-each.ts'
+
+interface Options {
+  doing: string
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * Deletes messages for good. One that does not exist counts as deleted, also where Exchange says only that it cannot be deleted:
+ *
+ *     permanentDelete ─┬─▶ deleted, or not found
+ *                      ├─▶ no such action (national clouds) ─▶ DELETE into the Deleted Items ─▶ DELETE from there
+ *                      └─▶ refused ─▶ is it in a folder that people see? ─▶ the refusal counts
+ */
+export async function deleteForGood(
+  graph: Graph,
+  ids: readonly string[],
+  options: Options,
+): Promise<('deleted' | ProviderError)[]> {
+  const results = new Map<string, BatchResult>()
+  const send = async (some: readonly string[], itemOf: (id: string) => BatchItem) => {
+    const received = await sendEach(graph, some.map(itemOf), options)
+    some.forEach((id, index) => void results.set(id, received[index] ?? {}))
+  }
+  if (graph.isWorldwide) await send(ids, purge)
+  const left = graph.isWorldwide ? ids.filter((id) => isUnknownAction(results.get(id))) : ids
+  await send(left, remove)
+  await send(
+    left.filter((id) => !(results.get(id) instanceof ProviderError)),
+    remove,
+  )
+  const refused = ids.filter((id) => isRefusal(results.get(id)))
+  const present = await presentOf(graph, refused, options)
+  return ids.map((id) => {
+    const result = results.get(id)
+    if (!(result instanceof ProviderError) || result.kind === 'not_found') return 'deleted'
+    return isRefusal(result) && !present.has(id) ? 'deleted' : result
+  })
+}
+
+/** The same for one message. Throws when it cannot be deleted. */
+export async function deleteOneForGood(graph: Graph, id: string, options: Options): Promise<void> {
+  const [result] = await deleteForGood(graph, [id], options)
+  if (result instanceof ProviderError) throw result
+}
+
+function purge(id: string): BatchItem {
+  return { method: 'POST', path: `${messagePath(id)}/permanentDelete` }
+}
+
+function remove(id: string): BatchItem {
+  return { method: 'DELETE', path: messagePath(id) }
+}
+
+function isUnknownAction(result: BatchResult | undefined): boolean {
+  return result instanceof ProviderError && result.unsupported
+}
+
+function isRefusal(result: BatchResult | undefined): boolean {
+  return result instanceof ProviderError && result.kind === 'rejected' && !result.missingScope
+}
+
+/** Which of these messages are in a listed folder: Exchange keeps deleted ones in folders of its own. All of them if that is unknown. */
+async function presentOf(graph: Graph, ids: readonly string[], options: Options): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set()
+  const items = ids.map((id) => ({ path: messagePath(id), query: { $select: 'parentFolderId' } }))
+  const states = await sendEach(graph, items, options)
+  const folders = await new FolderList(graph).list(options.signal).catch(replaceFailure(undefined))
+  const listed = new Set(folders?.map(({ path }) => path))
+  return new Set(
+    ids.filter((_, index) => {
+      const state = states[index] ?? {}
+      if (state instanceof ProviderError) return state.kind !== 'not_found'
+      return folders === undefined || listed.has(text(state.parentFolderId) ?? '')
+    }),
+  )
+}
