@@ -46,6 +46,13 @@ export interface MicrosoftDeps {
   rangeEvents?: number
 }
 
+/** Users without a licence for Exchange sign in all the same: Graph accepts their token, and Exchange refuses it. */
+function throwNoMailbox(error: unknown): never {
+  if (!(error instanceof ProviderError) || error.kind !== 'auth_expired') throw error
+  const why = 'the user has no mailbox that Graph can reach (perhaps no licence for Exchange Online)'
+  throw new ProviderError('rejected', `checking the mailbox: ${why}`, { cause: error })
+}
+
 /** One per process: it holds the connections and the rate limit of each mailbox. */
 export function microsoftProvider(deps: MicrosoftDeps): Provider & {
   mail: IdMailProvider
@@ -66,7 +73,9 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & {
     const urgent = graph(access, true)
     const doing = 'checking the mailbox'
     const requests = async () => {
-      await urgent.get('/me', { query: { $select: 'id' }, doing, signal: giveUp.signal }, object)
+      const request = { query: { $select: 'id' }, doing, signal: giveUp.signal }
+      await urgent.get('/me', request, object)
+      await urgent.get('/me/mailFolders/inbox', request, object).catch(throwNoMailbox)
       return { folders: await new FolderList(urgent).list(giveUp.signal) }
     }
     const timeoutError = () => new ProviderError('unavailable', `${doing}: timed out`, { timedOut: true })
