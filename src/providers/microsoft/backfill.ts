@@ -2,8 +2,9 @@ import type { Clock } from '../../lib/clock.ts'
 import type { MailboxBackfill } from '../contract/index.ts'
 import { object, text, wholeNumber } from '../rest/index.ts'
 import { type Graph, SYNC_LIMITS, segment } from './client.ts'
+import { withDetails } from './details.ts'
 import { AS_TEXT, MESSAGE_FIELDS, receivedAt } from './map.ts'
-import { withAttachments } from './sync/fetch.ts'
+import { PageSize, withTop } from './page-size.ts'
 
 const DOING = 'reading older messages of a folder'
 
@@ -12,6 +13,7 @@ const DOING = 'reading older messages of a folder'
  * seconds, so each list begins with messages that were already read.
  */
 export function microsoftBackfill(graph: Graph, clock: Clock): MailboxBackfill {
+  const pageSize = new PageSize()
   const pathOf = (scope: string) => `/me/mailFolders/${segment(scope)}/messages`
   const filter = (sinceMs: number, beforeMs: number) =>
     `receivedDateTime ge ${graphTime(Math.floor(sinceMs / 1000))} and receivedDateTime le ${graphTime(Math.ceil(beforeMs / 1000))}`
@@ -27,16 +29,17 @@ export function microsoftBackfill(graph: Graph, clock: Clock): MailboxBackfill {
       const request = { prefer: [AS_TEXT], doing: DOING, signal, ...SYNC_LIMITS }
       const query = {
         ...MESSAGE_FIELDS,
-        ...{ $orderby: 'receivedDateTime desc', $top: limit, $filter: filter(sinceMs, beforeMs) },
+        ...{ $orderby: 'receivedDateTime desc', $filter: filter(sinceMs, beforeMs) },
       }
-      for (let page = await graph.page(pathOf(scope), { query, ...request }); ; ) {
+      const first = ($top: number) => graph.page(pathOf(scope), { query: { ...query, $top }, ...request })
+      for (let page = await pageSize.read(limit, first); ; ) {
         const items = new Map(
           page.items.flatMap((item) => (text(item.id) === undefined ? [] : [[text(item.id) ?? '', item]])),
         )
         const stored = await known([...items.keys()])
         const unknown = [...items].flatMap(([id, item]) => (stored.has(id) ? [] : [item]))
-        const context = { folderId: scope, sinceMs: null, isNew: () => false, nowMs: clock.now(), signal }
-        const found = await withAttachments(graph, unknown, context)
+        const context = { folderId: scope, isNew: () => false, nowMs: clock.now(), signal }
+        const found = await withDetails(graph, unknown, context)
         const passed = [...items].filter(
           ([id, item]) => stored.has(id) && (receivedAt(item) ?? beforeMs) < beforeMs,
         ).length
@@ -44,7 +47,8 @@ export function microsoftBackfill(graph: Graph, clock: Clock): MailboxBackfill {
         const nextMs = Math.min(beforeMs, ...page.items.flatMap((item) => receivedAt(item) ?? []))
         // Without progress, the page has stored messages of one second only.
         if (found.length > 0 || nextMs < beforeMs) return { found, passed, nextMs }
-        page = await graph.page(graph.pathOf(page.nextLink, DOING), request)
+        const next = graph.pathOf(page.nextLink, DOING)
+        page = await pageSize.read(limit, (messages) => graph.page(withTop(next, messages), request))
       }
     },
   }

@@ -77,6 +77,11 @@ export class FolderList {
       }))
   }
 
+  /** Whether the last listing contained the folder. */
+  has(id: string): boolean {
+    return this.#knownIds.has(id) && this.#roles?.get(id) !== null
+  }
+
   #batch(items: readonly BatchItem[], signal: AbortSignal | undefined): Promise<Results> {
     return this.#graph.batch(items, { doing: DOING, signal })
   }

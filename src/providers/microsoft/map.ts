@@ -15,18 +15,25 @@ import {
 import { type Json, list, object, text, time, wholeNumber } from '../rest/index.ts'
 
 /**
- * What `foundMessage` needs of each message. Headers are left out because they are larger than all the rest; MAPI properties hold the
- * values that matter.
+ * What `foundMessage` needs of each message, as far as a delta query can return it: Graph refuses expansions with options there.
+ * Headers are left out because they are larger than all the rest.
  */
-export const MESSAGE_FIELDS = {
+export const DELTA_FIELDS = {
   $select: [
     ...['id', 'parentFolderId', 'conversationId', 'internetMessageId', 'subject', 'from', 'sender', 'toRecipients'],
     ...['ccRecipients', 'bccRecipients', 'replyTo', 'sentDateTime', 'receivedDateTime', 'isRead', 'isDraft', 'flag'],
     ...['hasAttachments', 'bodyPreview', 'body'],
   ].join(','),
+}
+
+/** The MAPI properties that hold what matters of the headers, the size and the class. */
+export const PROPERTY_FIELDS = {
   $expand:
     "singleValueExtendedProperties($filter=id eq 'Integer 0xe08' or id eq 'String 0x1042' or id eq 'String 0x1039' or id eq 'String 0x1a')",
 }
+
+/** All of it, for lists and single messages. */
+export const MESSAGE_FIELDS = { ...DELTA_FIELDS, ...PROPERTY_FIELDS }
 
 /** Requests bodies as text, of which 4 KB are stored for search. */
 export const AS_TEXT = 'outlook.body-content-type="text"'
@@ -201,6 +208,20 @@ export function headersOf(item: Json): { name: string; value: string }[] {
       ? [{ name: cleanText(name), value: cleanText(value).replace(/\r?\n(?=[ \t])/g, '') }]
       : []
   })
+}
+
+/** False for an item of a delta query. */
+export function hasProperties(item: Json): boolean {
+  return Array.isArray(item.singleValueExtendedProperties)
+}
+
+/** The properties that name other messages, from the header, for clouds that have no properties of messages. */
+export function threadProperties(headers: readonly { name: string; value: string }[]): Json[] {
+  const field = (wanted: string) => headers.find(({ name }) => name.toLowerCase() === wanted)?.value ?? ''
+  return [
+    { id: PROPERTIES.inReplyTo, value: field('in-reply-to') },
+    { id: PROPERTIES.references, value: field('references') },
+  ]
 }
 
 function propertiesOf(item: Json): (id: string) => string | undefined {

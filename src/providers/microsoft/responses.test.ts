@@ -81,6 +81,23 @@ describe('unusual responses of Graph', () => {
     ])
   })
 
+  it('reads the thread from the header where messages have no properties', async () => {
+    const header = [{ name: 'In-Reply-To', value: '<first@x>' }]
+    const refused = { status: 400, body: { error: { code: 'BadRequest', message: 'secret words' } } }
+    const graph = await scriptedGraph(
+      standard(({ path, part, query }) => {
+        if (path.endsWith('/delta')) return page([message('a'), message('b', { isRead: true })])
+        if (!part || !path.startsWith('/me/messages/')) return undefined
+        return query.has('$expand') ? refused : { body: { id: 'a', internetMessageHeaders: header } }
+      }),
+    )
+    const [step] = await steps(graph.session())
+    expect(step?.found.map(({ message: { inReplyTo, sizeBytes, error } }) => [inReplyTo, sizeBytes, error])).toEqual([
+      ['<first@x>', 0, null],
+      ['<first@x>', 0, null],
+    ])
+  })
+
   it('fetches a message when Graph returns only its changed properties', async () => {
     const graph = await scriptedGraph(
       standard(({ path, part }) => {

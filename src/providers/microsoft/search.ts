@@ -1,8 +1,9 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { FoundPage, MailboxSearch, MailSearch } from '../contract/index.ts'
 import { type Graph, SYNC_LIMITS, segment } from './client.ts'
+import { withDetails } from './details.ts'
 import { AS_TEXT, MESSAGE_FIELDS } from './map.ts'
-import { withAttachments } from './sync/fetch.ts'
+import { PageSize } from './page-size.ts'
 
 const DOING = 'searching the mailbox'
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -17,10 +18,13 @@ export async function searchMailbox(
 ): Promise<FoundPage> {
   const path = folder === undefined ? '/me/messages' : `/me/mailFolders/${segment(folder)}/messages`
   const next = Object.fromEntries(continuationOf(page ?? ''))
-  const query = { ...MESSAGE_FIELDS, $search: `"${queryOf(search)}"`, $top: limit, ...next }
-  const { items, nextLink } = await graph.page(path, { query, prefer: [AS_TEXT], doing: DOING, signal, ...SYNC_LIMITS })
-  const context = { folderId: folder ?? '', sinceMs: null, isNew: () => false, nowMs: clock.now(), signal }
-  const found = await withAttachments(graph, items, context)
+  const query = { ...MESSAGE_FIELDS, $search: `"${queryOf(search)}"`, ...next }
+  const request = { prefer: [AS_TEXT], doing: DOING, signal, ...SYNC_LIMITS }
+  const { items, nextLink } = await new PageSize().read(limit, ($top) =>
+    graph.page(path, { query: { ...query, $top }, ...request }),
+  )
+  const context = { folderId: folder ?? '', isNew: () => false, nowMs: clock.now(), signal }
+  const found = await withDetails(graph, items, context)
   const rest = nextLink === undefined ? [] : continuationOf(graph.pathOf(nextLink, DOING).split(/\?(.*)/s)[1] ?? '')
   return { found, next: rest.length === 0 ? null : String(new URLSearchParams(rest)) }
 }

@@ -1,7 +1,8 @@
 import { FIRST_STEP, ProviderError } from '../../contract/index.ts'
 import type { Json } from '../../rest/index.ts'
 import { type Graph, type Page, SYNC_LIMITS, segment } from '../client.ts'
-import { AS_TEXT, MESSAGE_FIELDS } from '../map.ts'
+import { AS_TEXT, DELTA_FIELDS } from '../map.ts'
+import type { PageSize } from '../page-size.ts'
 
 /** Pages include bodies, so this keeps a page to a few megabytes, as a rule. */
 const PAGE_MESSAGES = 100
@@ -21,7 +22,7 @@ export interface DeltaPage {
 /** The first delta request of a folder, which lists it. Its options apply to all later rounds. */
 export function firstRequest(sinceMs: number | null): string {
   const query = {
-    ...MESSAGE_FIELDS,
+    ...DELTA_FIELDS,
     ...(sinceMs !== null && { $filter: `receivedDateTime ge ${graphTime(sinceMs)}` }),
   }
   return `?${Object.entries(query)
@@ -42,6 +43,7 @@ interface DeltaRound {
   /** `next` begins the listing of the folder. */
   isListing: boolean
   firstPage?: Page | undefined
+  pageSize: PageSize
   signal: AbortSignal
 }
 
@@ -49,17 +51,18 @@ interface DeltaRound {
 export async function* deltaRound(
   graph: Graph,
   folderId: string,
-  { next, isListing, firstPage, signal }: DeltaRound,
+  { next, isListing, firstPage, pageSize, signal }: DeltaRound,
 ): AsyncGenerator<DeltaPage> {
   const doing = 'reading the changes of a folder'
   let from = next
   let page = firstPage
   for (;;) {
     signal.throwIfAborted()
-    const messages = isListing && from === next ? FIRST_STEP : PAGE_MESSAGES
-    page ??= await graph.page(deltaPath(folderId, from), {
-      ...{ doing, signal, prefer: deltaPreferences(messages), ...SYNC_LIMITS },
-    })
+    const wanted = isListing && from === next ? FIRST_STEP : PAGE_MESSAGES
+    const path = deltaPath(folderId, from)
+    page ??= await pageSize.read(wanted, (messages) =>
+      graph.page(path, { doing, signal, prefer: deltaPreferences(messages), ...SYNC_LIMITS }),
+    )
     const { items, nextLink, deltaLink } = page
     const link = nextLink ?? deltaLink
     if (link === undefined) throw new ProviderError('unavailable', `${doing}: the response has no next link`)

@@ -2,6 +2,7 @@ import type { Comparison, KnownMailboxMessage } from '../../contract/index.ts'
 import { text } from '../../rest/index.ts'
 import { type Graph, type Page, segment } from '../client.ts'
 import { receivedAt } from '../map.ts'
+import { type PageSize, withTop } from '../page-size.ts'
 import { idsInFolder } from './fetch.ts'
 
 /** Graph's limit. */
@@ -14,11 +15,11 @@ const PAGE_IDS = 1000
 export async function* deletedMessages(
   graph: Graph,
   folderId: string,
-  { known }: Comparison,
+  { known, pageSize }: Comparison & { pageSize: PageSize },
   signal: AbortSignal,
 ): AsyncGenerator<string[]> {
   const listed = new Set<string>()
-  const pages = folderPages(graph, folderId, signal)
+  const pages = folderPages(graph, folderId, pageSize, signal)
   let oldestListedMs = Number.POSITIVE_INFINITY
   for (let after: KnownMailboxMessage | undefined; ; ) {
     const stored = await known(after)
@@ -40,13 +41,20 @@ export async function* deletedMessages(
   }
 }
 
-async function* folderPages(graph: Graph, folderId: string, signal: AbortSignal): AsyncGenerator<Page> {
+async function* folderPages(
+  graph: Graph,
+  folderId: string,
+  pageSize: PageSize,
+  signal: AbortSignal,
+): AsyncGenerator<Page> {
   const doing = 'listing the messages of a folder'
-  const query = { $select: 'id,receivedDateTime', $orderby: 'receivedDateTime desc', $top: PAGE_IDS }
-  let page = await graph.page(`/me/mailFolders/${segment(folderId)}/messages`, { query, doing, signal })
+  const query = { $select: 'id,receivedDateTime', $orderby: 'receivedDateTime desc' }
+  const path = `/me/mailFolders/${segment(folderId)}/messages`
+  let page = await pageSize.read(PAGE_IDS, ($top) => graph.page(path, { query: { ...query, $top }, doing, signal }))
   for (;;) {
     yield page
     if (page.nextLink === undefined) return
-    page = await graph.page(graph.pathOf(page.nextLink, doing), { doing, signal })
+    const next = graph.pathOf(page.nextLink, doing)
+    page = await pageSize.read(PAGE_IDS, (messages) => graph.page(withTop(next, messages), { doing, signal }))
   }
 }

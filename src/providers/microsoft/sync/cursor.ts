@@ -4,6 +4,7 @@ import { ProviderError } from '../../contract/index.ts'
 import { type Json, list, object, text, wholeNumber } from '../../rest/index.ts'
 import { type Graph, pageOf } from '../client.ts'
 import { receivedAt } from '../map.ts'
+import type { PageSize } from '../page-size.ts'
 
 /** The position of a folder. */
 export interface Cursor {
@@ -79,24 +80,27 @@ const NEWEST_MESSAGES = 20
  */
 export async function findHorizon(
   graph: Graph,
+  pageSize: PageSize,
   initialMessages: number,
-  nowMs: number,
-  signal: AbortSignal,
+  { nowMs, signal }: { nowMs: number; signal: AbortSignal },
 ): Promise<Horizon> {
   const doing = 'finding the newest messages'
   const query = { $select: 'id,receivedDateTime', $orderby: 'receivedDateTime desc' }
-  const newest = { path: '/me/messages', query: { ...query, $top: NEWEST_MESSAGES } }
   const last = { path: '/me/messages', query: { ...query, $top: 1, $skip: Math.max(0, initialMessages - 1) } }
-  const results = await graph.batch([newest, last], { doing, signal })
-  const { items } = pageOf(results.get(newest), doing)
-  const [newestMs, oldestMs] = [items, pageOf(results.get(last), doing).items].map(([item]) => item && receivedAt(item))
+  const { items, oldest, wanted } = await pageSize.read(NEWEST_MESSAGES, async ($top) => {
+    const newest = { path: '/me/messages', query: { ...query, $top } }
+    const results = await graph.batch([newest, last], { doing, signal })
+    const oldest = pageOf(results.get(last), doing).items
+    return { items: pageOf(results.get(newest), doing).items, oldest, wanted: $top }
+  })
+  const [newestMs, oldestMs] = [items, oldest].map(([item]) => item && receivedAt(item))
   // In an empty mailbox every later message is new. Imported messages may carry a time in the future.
   const baselineMs = Math.min(newestMs ?? 0, nowMs)
   const sameSecond = items.filter((item) => receivedAt(item) === baselineMs)
   return {
     sinceMs: oldestMs ?? null,
     baselineMs,
-    there: sameSecond.length === NEWEST_MESSAGES ? null : sameSecond.map(markOf),
+    there: sameSecond.length === wanted ? null : sameSecond.map(markOf),
   }
 }
 

@@ -2,6 +2,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import {
   type Comparison,
   type FolderRole,
+  type FoundMessage,
   type MailboxSession,
   type MailboxStep,
   ProviderError,
@@ -11,11 +12,12 @@ import {
 import type { Json } from '../../rest/index.ts'
 import { type Graph, type Page, pageOf, SYNC_LIMITS } from '../client.ts'
 import { FolderList } from '../folders.ts'
+import { isTooLarge, PageSize } from '../page-size.ts'
 import { POLL_INTERVAL_MS } from '../polling.ts'
 import { CHECK_MESSAGES, deltaPath, deltaPreferences, deltaRound, FILTER_LIMIT, firstRequest } from './changes.ts'
 import { deletedMessages } from './compare.ts'
 import { type Cursor, findHorizon, type Horizon, isNewer, readCursor, wider, writeCursor } from './cursor.ts'
-import { changesOf } from './fetch.ts'
+import { changesOf, readMessages } from './fetch.ts'
 
 /** The cursor of an unchanged folder is renewed this often, because Graph forgets old ones. */
 const RENEW_MS = 24 * 60 * 60 * 1000
@@ -31,6 +33,7 @@ export class MicrosoftSession implements MailboxSession {
   readonly #graph: Graph
   readonly #clock: Clock
   readonly #folders: FolderList
+  readonly #pageSize = new PageSize()
   /** Pages that `changedScopes` received, by scope, with the cursor they belong to. */
   readonly #firstPages = new Map<string, { cursor: string; page: Page }>()
   #horizon: Horizon | undefined
@@ -60,14 +63,19 @@ export class MicrosoftSession implements MailboxSession {
       const cursor = written === null ? undefined : this.#readable(written)
       if (written === null || cursor === undefined || cursor.listed !== null || cursor.comparing) return []
       const path = deltaPath(scope, cursor.next)
-      if (!path.startsWith('/')) return []
-      return [{ scope, written, cursor, path, prefer: deltaPreferences(CHECK_MESSAGES) }]
+      return path.startsWith('/') ? [{ scope, written, cursor, path }] : []
     })
     const doing = 'checking which folders changed'
-    const results = await this.#graph.batch(items, { doing, signal, ...SYNC_LIMITS })
+    const results = await this.#pageSize.read(CHECK_MESSAGES, async (messages) => {
+      const parts = items.map(({ path }) => ({ path, prefer: deltaPreferences(messages) }))
+      const received = await this.#graph.batch(parts, { doing, signal, ...SYNC_LIMITS })
+      const all = parts.map((part) => received.get(part))
+      if (all.some(isTooLarge)) this.#pageSize.shrink(messages)
+      return all
+    })
     const unchanged = new Set<string>()
-    for (const item of items) {
-      const result = results.get(item)
+    for (const [index, item] of items.entries()) {
+      const result = results[index]
       // `syncScope` throws the error of this folder.
       if (result instanceof ProviderError) continue
       const page = pageOf(result, doing)
@@ -94,6 +102,11 @@ export class MicrosoftSession implements MailboxSession {
     if (isResumed) yield* this.#round(scope, end, { signal })
   }
 
+  async readMessages(ids: readonly string[], signal: AbortSignal): Promise<FoundMessage[]> {
+    const context = { folderId: '', isNew: () => false, nowMs: this.#clock.now(), signal }
+    return readMessages(this.#graph, ids, { ...context, isListed: (id) => this.#folders.has(id) })
+  }
+
   async close(): Promise<void> {
     this.#firstPages.clear()
   }
@@ -102,7 +115,10 @@ export class MicrosoftSession implements MailboxSession {
   async #begin(request: Omit<ScopeSyncRequest, 'scope' | 'cursor'>): Promise<Cursor> {
     const { initialMessages, comparison, signal } = request
     if (this.#horizon === undefined) {
-      const horizon = await findHorizon(this.#graph, initialMessages, this.#clock.now(), signal)
+      const horizon = await findHorizon(this.#graph, this.#pageSize, initialMessages, {
+        nowMs: this.#clock.now(),
+        signal,
+      })
       const oldestMs = await request.oldest()
       this.#widenHorizon(oldestMs === null ? horizon : wider(horizon, { ...horizon, sinceMs: oldestMs }))
       return this.#begin(request)
@@ -121,7 +137,8 @@ export class MicrosoftSession implements MailboxSession {
     { comparison, signal }: { comparison: Comparison; signal: AbortSignal },
   ): AsyncGenerator<MailboxStep, Cursor> {
     const listed = start.listed === null ? start : yield* this.#round(folderId, start, { signal })
-    for await (const removed of deletedMessages(this.#graph, folderId, comparison, signal)) {
+    const pageSize = this.#pageSize
+    for await (const removed of deletedMessages(this.#graph, folderId, { ...comparison, pageSize }, signal)) {
       yield { refetched: true, found: [], changed: [], removed, cursor: writeCursor(listed) }
     }
     const end = { ...listed, comparing: false }
@@ -137,24 +154,26 @@ export class MicrosoftSession implements MailboxSession {
   ): AsyncGenerator<MailboxStep, Cursor> {
     const { sinceMs } = start.horizon
     const isNew = (item: Json) => isNewer(start.horizon, item)
+    const isListed = (id: string) => this.#folders.has(id)
     let position = start
     for await (const { items, next, isLast } of deltaRound(this.#graph, folderId, {
       next: start.next,
       isListing: start.listed === 0,
       firstPage,
+      pageSize: this.#pageSize,
       signal,
     })) {
       const nowMs = this.#clock.now()
-      const changes = await changesOf(this.#graph, items, { folderId, sinceMs, isNew, nowMs, signal })
+      const changes = await changesOf(this.#graph, items, { folderId, sinceMs, isNew, isListed, nowMs, signal })
       const wasListing = position.listed !== null
       position = afterPage(position, { next, atMs: nowMs, count: items.length, isLast })
-      const isListed = wasListing && position.listed === null
+      const isComplete = wasListing && position.listed === null
       const storedSince = sinceMs ?? 0
       yield {
         refetched: position.comparing,
         ...changes,
         cursor: writeCursor(position),
-        ...(isListed && { storedSince }),
+        ...(isComplete && { storedSince }),
       }
     }
     return position.listed === null ? position : yield* this.#round(folderId, position, { signal })
