@@ -297,6 +297,11 @@ export class MailboxDouble {
       listFolders: () => this.#listFolders(access),
       scopes: (folders) => (this.kind === 'whole' ? [ENTIRE_MAILBOX] : folders.map((folder) => folder.path)),
       syncScope: (request) => this.#sync({ ...request, access }),
+      readMessages: async (ids) => {
+        await this.#request(access, 'read')
+        const messages = ids.flatMap((id) => this.state.messages[id] ?? [])
+        return messages.map((message) => foundMessage(message, this.state.number))
+      },
       close: async () => {},
     }
   }

@@ -48,6 +48,11 @@ export interface MailboxSession {
    * (call again with `comparison`), `not_found` when the scope was deleted.
    */
   syncScope(request: ScopeSyncRequest): AsyncIterable<MailboxStep>
+  /**
+   * Reads messages by their ids, in whatever folder of the last listing they are; leaves out all others. Sync calls it before it deletes
+   * messages that left their folder and were found in no other. At most 200 ids. Absent where the changes themselves are certain.
+   */
+  readMessages?(ids: readonly string[], signal: AbortSignal): Promise<FoundMessage[]>
   /** Twice safely. */
   close(): Promise<void>
 }

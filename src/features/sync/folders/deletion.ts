@@ -1,3 +1,4 @@
+import type { Handle } from '../../../infra/db/index.ts'
 import { type FolderCounts, folderEvent, type LabelRow, labelStore } from '../../labels/index.ts'
 import {
   changeTypes,
@@ -23,14 +24,25 @@ const MOVE_MS = 10 * 60_000
 /**
  * Deletes rows missing since before `beforeMs` in small transactions and emits `message.deleted`. If a copy appeared in another
  * folder shortly before, the message was moved by copy and delete: its row takes the copy's location and keeps its id. Throws the
- * signal's reason between two batches, as the functions below do.
+ * signal's reason between two batches, as the functions below do. `findExisting` asks the provider for the rows of each batch, and returns
+ * the ids of those that stay.
  */
-export async function deleteMissing(deps: SyncDeps, context: AccountRun, beforeMs: number): Promise<void> {
+export async function deleteMissing(
+  deps: SyncDeps,
+  context: AccountRun,
+  beforeMs: number,
+  findExisting?: (rows: readonly MessageRow[]) => Promise<ReadonlySet<string>>,
+): Promise<void> {
+  const readMissing = (handle: Handle) => messageStore(handle).missing(context.accountId, beforeMs, BATCH)
   for (let more = true; more; ) {
     context.signal.throwIfAborted()
+    const asked = findExisting && (await readMissing(deps.db.read))
+    const existing = asked && (await findExisting(asked))
+    const isAsked = new Set(asked?.map(({ id }) => id))
+    const mayDelete = ({ id }: MessageRow) => existing === undefined || (isAsked.has(id) && !existing.has(id))
     more = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, context.accountId, context.epoch)
-      const rows = await messageStore(tx).missing(context.accountId, beforeMs, BATCH)
+      const rows = (await readMissing(tx)).filter(mayDelete)
       if (rows.length === 0) return false
       const writer = messageWriter(tx, {
         dialect: deps.db.dialect,

@@ -111,6 +111,27 @@ describe.each(['whole', 'folders'] as const)('syncing a provider that assigns me
       expect(await accountEvents(db, accountId)).toEqual(['account.auth_error', 'account.updated', 'account.recovered'])
     })
 
+    it.each(['rejected', 'not_found'] as const)(
+      'is not connected when every folder is %s, and recovers',
+      async (why) => {
+        const { db, box, service, accountId, received, same } = await syncedDouble(kind, open)
+        const refused = () => new ProviderError(why, 'every folder is refused')
+        const refuse = () => {
+          for (let n = 0; n < 100; n += 1) box.failuresOf.push({ on: /^(list|follow|compare) /, error: refused() })
+        }
+        refuse()
+        box.deliver('n')
+        await service.wake(accountId)
+        await eventually(async () => expect(await service.accounts.get(accountId)).toMatchObject({ status: 'error' }))
+        expect(await accountEvents(db, accountId)).toEqual(['account.sync_stalled'])
+        box.failuresOf.length = 0
+        await received('n')
+        await same()
+        await connected(service, accountId)
+        expect(await accountEvents(db, accountId)).toEqual(['account.sync_stalled', 'account.recovered'])
+      },
+    )
+
     it('reports sync_stalled only when a temporary failure lasts, and never auth_error', async () => {
       const { db, box, service, accountId, same, received } = await syncedDouble(kind, open)
       for (let n = 0; n < 4; n += 1) box.failures.push(new ProviderError('unavailable', 'it is down'))

@@ -4,7 +4,7 @@ import { eventually } from '../../../../test/kit/eventually.ts'
 import type { MailboxDouble } from '../../../../test/kit/mailbox-double.ts'
 import { syncedDouble } from '../../../../test/kit/synced-double.ts'
 import { connected } from '../../../../test/kit/synced-mailbox.ts'
-import { ProviderError } from '../../../providers/contract/index.ts'
+import { ProviderError, type ScopeSyncRequest } from '../../../providers/contract/index.ts'
 import { eraseMessages } from '../../messages/index.ts'
 
 const KINDS = ['whole', 'folders'] as const
@@ -51,6 +51,36 @@ describe.each(KINDS)('syncing a provider that assigns message ids (%s)', (kind) 
       const stored = rows.map((row) => row.providerMessageId).sort()
       expect(stored).toEqual(['meanwhile', 'old-4', 'old-5', 'old-6', 'old-7', 'old-8'])
       expect(box.script).toEqual([])
+    })
+
+    it('keeps a message that is reported as removed and still exists', async () => {
+      let lie: string | undefined
+      const { box, same, emitted, ids } = await syncedDouble(kind, open, {
+        before: (mailbox) => mailbox.deliverAll(['a', 'b']),
+        mailAs: (mail) => ({
+          ...mail,
+          openSession(access) {
+            const session = mail.openSession(access)
+            async function* syncScope(request: ScopeSyncRequest) {
+              const { scope, cursor } = request
+              if (lie !== undefined && scope === 'INBOX' && cursor !== null) {
+                const removed = [lie]
+                lie = undefined
+                yield { refetched: false, found: [], changed: [], removed, cursor }
+              }
+              yield* session.syncScope(request)
+            }
+            return { ...session, syncScope }
+          },
+        }),
+      })
+      await same()
+      const before = await ids()
+      lie = 'a'
+      box.remove('b')
+      await same()
+      expect(await ids()).toEqual({ a: before.a })
+      expect(await emitted()).toEqual(['message.deleted b 2'])
     })
 
     it('emits one update for changed flags, and none when the flags did not change', async () => {

@@ -16,6 +16,7 @@ import { deleteFolder, deleteMissing } from '../folders/deletion.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
 import type { AccountWork } from '../work.ts'
 import { deleteLabel } from './deletion.ts'
+import { findExisting } from './found-again.ts'
 import { cursorIdOf, syncScope } from './sync.ts'
 
 interface Open {
@@ -32,7 +33,7 @@ const NOT_FOUND_RETRY_MS = 5_000
 /**
  * Syncs mailboxes whose messages have provider ids, by polling: gmail (one scope), microsoft (one scope per folder).
  *
- *   list folders ──► sync each changed scope ──► delete messages that were missing before the last run and found in no scope
+ *   list folders ──► sync each changed scope ──► delete messages that were missing before the last run and that the provider no longer has
  */
 export class MailboxWork implements AccountWork {
   /** There is no connection to lose, so every failure belongs to a request. */
@@ -120,7 +121,7 @@ export class MailboxWork implements AccountWork {
     const changed = await this.#changedScopes(open, signal)
     for (const scope of this.#scopes) if (changed.has(scope)) await this.#syncOne(open, scope, apiChanges, signal)
     await this.#deleteMissing(open, startedAt, signal)
-    this.#throwIfNotGranted()
+    this.#throwIfNoneIsRead()
     return true
   }
 
@@ -224,12 +225,11 @@ export class MailboxWork implements AccountWork {
     }
   }
 
-  /** The token reads no folder at all, so the refusals are not about single folders. */
-  #throwIfNotGranted(): void {
-    const failures = [...this.#failed.values()]
-    const [first] = failures
-    if (first === undefined || failures.length < this.#scopes.length) return
-    if (failures.every(({ missingScope }) => missingScope)) throw first
+  /** No folder can be read at all, so that the account is not in sync, whatever its folders are refused for. */
+  #throwIfNoneIsRead(): void {
+    if (this.#isOneScope || this.#failed.size + this.#notFound.size < this.#scopes.length) return
+    const [failure] = this.#failed.values()
+    throw failure ?? new ProviderError('unavailable', 'the provider lists folders and finds none of them')
   }
 
   /** Lists the folders again when a message carries an unknown label, created after the last listing. Then ignores unknown ones. */
@@ -243,8 +243,8 @@ export class MailboxWork implements AccountWork {
   }
 
   /**
-   * Deletes messages that were missing before two complete syncs, listings included, and were found in neither. One sync is not
-   * enough: a message may move from a folder not yet read to one already read, and the provider may report changes late.
+   * Deletes messages that were missing before two complete syncs, listings included, and were found in neither, nor by their id. One
+   * sync is not enough: a message may move from a folder not yet read to one already read, and the provider may report changes late.
    */
   async #deleteMissing(open: Open, startedAt: number, signal: AbortSignal): Promise<void> {
     const context = { ...open.context, signal }
@@ -256,8 +256,12 @@ export class MailboxWork implements AccountWork {
     if (this.#failed.size === 0 && this.#notFound.size === 0) {
       const graceEndedAt = this.#deps.clock.now() - this.#timing.moveGraceMs
       // Skipped when nothing is missing: the fence would still write the account's row.
-      if (isAnyMissing)
-        await deleteMissing(this.#deps, context, Math.min(this.#lastFullSyncAt, startedAt, graceEndedAt))
+      if (isAnyMissing) {
+        const labels = (paths: readonly string[]) => this.#labelsWith(open, paths, signal)
+        await deleteMissing(this.#deps, context, Math.min(this.#lastFullSyncAt, startedAt, graceEndedAt), (rows) =>
+          findExisting(this.#deps, { ...context, session: open.session, labels }, rows),
+        )
+      }
       this.#lastFullSyncAt = startedAt
     }
     for (const label of this.#deletedFolders) await deleteFolder(this.#deps, context, label)
