@@ -678,6 +678,41 @@ export type CancelBooking = {
   token?: string
 }
 
+export type ChangedCalendarEvent = {
+  id: string
+  accountId: string
+  provider: "gmail" | "microsoft" | "imap"
+  calendarId: string
+  providerEventId: string
+  iCalUID: string
+  summary: string
+  description: string | null
+  location: string | null
+  start: CalendarEventTime
+  end: CalendarEventTime
+  status: "confirmed" | "tentative" | "cancelled"
+  busy: boolean
+  visibility: "default" | "public" | "private" | "confidential"
+  organizer: ({
+    email: string
+    displayName: string | null
+  } | null)
+  attendees: (CalendarAttendee)[]
+  recurrence: (string)[]
+  recurringEventId: string | null
+  originalStart: string | null
+  joinUrl: string | null
+  reminders: ({
+    method: "popup" | "email"
+    minutes: number
+  })[]
+  htmlLink: string | null
+  version: number
+  createdAt: string
+  updatedAt: string
+  warnings?: (string)[]
+}
+
 export type Check = {
   name: string
   ok: boolean
