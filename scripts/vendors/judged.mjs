@@ -1,0 +1,17 @@
+// Findings that are no faults, each with the reason.
+
+const BROKEN_RESPONSE = 'A test plays a server whose response is broken.'
+const JUDGED = [
+  { where: /gmail/, what: /^200 without JSON$/, example: /^(\{"value":\[\{"id":|<html>)/, reason: BROKEN_RESPONSE },
+  { where: /history$/, what: /^\.history is no array$/, example: /^x$/, reason: BROKEN_RESPONSE },
+  { where: /history$/, what: /^\.historyId is no uint64$/, example: /^abc$/, reason: BROKEN_RESPONSE },
+  { where: /messages\/\{id\}$/, what: /without an error object$/, example: /"id":"gone"/, reason: BROKEN_RESPONSE },
+  { where: /events\/\{id\}$/, what: /^\.location is no object$/, example: /^Berlin$/, reason: BROKEN_RESPONSE },
+  { where: /events\/\{id\}$/, what: /^\.recurrence is no object$/, example: /^\[\]$/, reason: BROKEN_RESPONSE },
+]
+
+/** Why a finding is no fault. Undefined for a fault. */
+export function judge({ side, where, what, example }) {
+  if (side !== 'response') return undefined
+  return JUDGED.find((one) => one.where.test(where) && one.what.test(what) && one.example.test(example))?.reason
+}
