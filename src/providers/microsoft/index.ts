@@ -46,9 +46,9 @@ export interface MicrosoftDeps {
   rangeEvents?: number
 }
 
-/** Users without a licence for Exchange sign in all the same: Graph accepts their token, and Exchange refuses it. */
+/** Users without a licence for Exchange sign in all the same: Graph accepts their token, and Exchange refuses it or finds nothing. */
 function throwNoMailbox(error: unknown): never {
-  if (!(error instanceof ProviderError) || error.kind !== 'auth_expired') throw error
+  if (!(error instanceof ProviderError) || !['auth_expired', 'not_found'].includes(error.kind)) throw error
   const why = 'the user has no mailbox that Graph can reach (perhaps no licence for Exchange Online)'
   throw new ProviderError('rejected', `checking the mailbox: ${why}`, { cause: error })
 }

@@ -7,7 +7,7 @@ const PAGES_BEFORE_GROWTH = 10
 const MAX_PAUSE_MS = 5000
 
 /**
- * How many messages to request per page. Of some mailboxes, Exchange cannot serve pages of more than ten or twenty messages: it
+ * How many messages of a folder to request per page. Of some mailboxes, Exchange cannot serve pages of more than ten or twenty messages: it
  * responds 503 or 504 to larger ones for as long as they are requested. A page that fails so is requested again with half as many.
  */
 export class PageSize {
@@ -28,16 +28,16 @@ export class PageSize {
         if (messages === this.#largest) this.#served()
         return result
       } catch (error) {
-        if (!isTooLarge(error) || messages <= MIN_MESSAGES) throw error
-        this.shrink(messages)
+        if (!isTooLarge(error) || !this.shrink(messages)) throw error
       }
     }
   }
 
-  /** A page of this size could not be served. */
-  shrink(messages: number): void {
+  /** A page of this size could not be served. Returns false when there is no smaller one. */
+  shrink(messages: number): boolean {
     this.#largest = Math.max(MIN_MESSAGES, Math.floor(messages / 2))
     this.#pages = 0
+    return messages > MIN_MESSAGES
   }
 
   #served(): void {

@@ -4,7 +4,7 @@ import { ProviderError } from '../../contract/index.ts'
 import { type Json, list, object, text, wholeNumber } from '../../rest/index.ts'
 import { type Graph, pageOf } from '../client.ts'
 import { receivedAt } from '../map.ts'
-import type { PageSize } from '../page-size.ts'
+import { PageSize } from '../page-size.ts'
 
 /** The position of a folder. */
 export interface Cursor {
@@ -80,14 +80,13 @@ const NEWEST_MESSAGES = 20
  */
 export async function findHorizon(
   graph: Graph,
-  pageSize: PageSize,
   initialMessages: number,
   { nowMs, signal }: { nowMs: number; signal: AbortSignal },
 ): Promise<Horizon> {
   const doing = 'finding the newest messages'
   const query = { $select: 'id,receivedDateTime', $orderby: 'receivedDateTime desc' }
   const last = { path: '/me/messages', query: { ...query, $top: 1, $skip: Math.max(0, initialMessages - 1) } }
-  const { items, oldest, wanted } = await pageSize.read(NEWEST_MESSAGES, async ($top) => {
+  const { items, oldest, wanted } = await new PageSize().read(NEWEST_MESSAGES, async ($top) => {
     const newest = { path: '/me/messages', query: { ...query, $top } }
     const results = await graph.batch([newest, last], { doing, signal })
     const oldest = pageOf(results.get(last), doing).items

@@ -10,7 +10,7 @@ import {
   type ScopeSyncRequest,
 } from '../../contract/index.ts'
 import type { Json } from '../../rest/index.ts'
-import { type Graph, type Page, pageOf, SYNC_LIMITS } from '../client.ts'
+import { type BatchResult, type Graph, type Page, pageOf, SYNC_LIMITS } from '../client.ts'
 import { FolderList } from '../folders.ts'
 import { isTooLarge, PageSize } from '../page-size.ts'
 import { POLL_INTERVAL_MS } from '../polling.ts'
@@ -33,7 +33,8 @@ export class MicrosoftSession implements MailboxSession {
   readonly #graph: Graph
   readonly #clock: Clock
   readonly #folders: FolderList
-  readonly #pageSize = new PageSize()
+  /** By scope: a folder that fails by itself does not slow down the others. */
+  readonly #pageSizes = new Map<string, PageSize>()
   /** Pages that `changedScopes` received, by scope, with the cursor they belong to. */
   readonly #firstPages = new Map<string, { cursor: string; page: Page }>()
   #horizon: Horizon | undefined
@@ -66,13 +67,7 @@ export class MicrosoftSession implements MailboxSession {
       return path.startsWith('/') ? [{ scope, written, cursor, path }] : []
     })
     const doing = 'checking which folders changed'
-    const results = await this.#pageSize.read(CHECK_MESSAGES, async (messages) => {
-      const parts = items.map(({ path }) => ({ path, prefer: deltaPreferences(messages) }))
-      const received = await this.#graph.batch(parts, { doing, signal, ...SYNC_LIMITS })
-      const all = parts.map((part) => received.get(part))
-      if (all.some(isTooLarge)) this.#pageSize.shrink(messages)
-      return all
-    })
+    const results = await this.#check(items, { doing, signal })
     const unchanged = new Set<string>()
     for (const [index, item] of items.entries()) {
       const result = results[index]
@@ -84,6 +79,36 @@ export class MicrosoftSession implements MailboxSession {
       else this.#firstPages.set(item.scope, { cursor: item.written, page })
     }
     return scopes.map(({ scope }) => scope).filter((scope) => !unchanged.has(scope))
+  }
+
+  /** Sends the first delta request of each folder. Asks for smaller pages while all of them are too large. */
+  async #check(
+    items: readonly { scope: string; path: string }[],
+    { doing, signal }: { doing: string; signal: AbortSignal },
+  ): Promise<(BatchResult | undefined)[]> {
+    for (;;) {
+      const sized = items.map(({ scope, path }) => {
+        const pageSize = this.#pageSizeOf(scope)
+        const messages = pageSize.limit(CHECK_MESSAGES)
+        return { pageSize, messages, part: { path, prefer: deltaPreferences(messages) } }
+      })
+      const parts = sized.map(({ part }) => part)
+      try {
+        const received = await this.#graph.batch(parts, { doing, signal, ...SYNC_LIMITS })
+        for (const { pageSize, messages, part } of sized) if (isTooLarge(received.get(part))) pageSize.shrink(messages)
+        return parts.map((part) => received.get(part))
+      } catch (error) {
+        if (!isTooLarge(error)) throw error
+        const smaller = sized.filter(({ pageSize, messages }) => pageSize.shrink(messages))
+        if (smaller.length === 0) throw error
+      }
+    }
+  }
+
+  #pageSizeOf(scope: string): PageSize {
+    const pageSize = this.#pageSizes.get(scope) ?? new PageSize()
+    this.#pageSizes.set(scope, pageSize)
+    return pageSize
   }
 
   async *syncScope({ scope, cursor: written, ...request }: ScopeSyncRequest): AsyncGenerator<MailboxStep> {
@@ -115,7 +140,7 @@ export class MicrosoftSession implements MailboxSession {
   async #begin(request: Omit<ScopeSyncRequest, 'scope' | 'cursor'>): Promise<Cursor> {
     const { initialMessages, comparison, signal } = request
     if (this.#horizon === undefined) {
-      const horizon = await findHorizon(this.#graph, this.#pageSize, initialMessages, {
+      const horizon = await findHorizon(this.#graph, initialMessages, {
         nowMs: this.#clock.now(),
         signal,
       })
@@ -137,7 +162,7 @@ export class MicrosoftSession implements MailboxSession {
     { comparison, signal }: { comparison: Comparison; signal: AbortSignal },
   ): AsyncGenerator<MailboxStep, Cursor> {
     const listed = start.listed === null ? start : yield* this.#round(folderId, start, { signal })
-    const pageSize = this.#pageSize
+    const pageSize = this.#pageSizeOf(folderId)
     for await (const removed of deletedMessages(this.#graph, folderId, { ...comparison, pageSize }, signal)) {
       yield { refetched: true, found: [], changed: [], removed, cursor: writeCursor(listed) }
     }
@@ -160,7 +185,7 @@ export class MicrosoftSession implements MailboxSession {
       next: start.next,
       isListing: start.listed === 0,
       firstPage,
-      pageSize: this.#pageSize,
+      pageSize: this.#pageSizeOf(folderId),
       signal,
     })) {
       const nowMs = this.#clock.now()
