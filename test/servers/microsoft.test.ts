@@ -228,6 +228,44 @@ describe('the fake Microsoft', () => {
     expect(await gone.json()).toMatchObject({ error: { code: 'syncStateNotFound' } })
   })
 
+  it('reports a message that came back as removed under its immutable id, and as another one under its other id', async () => {
+    const { microsoft, page } = await started()
+    const id = await microsoft.deliver(BOB, plainMail({ subject: 'one' }))
+    const [mine, other] = await Promise.all(
+      [IMMUTABLE, {}].map((headers) => page('/me/mailFolders/inbox/messages/delta', headers)),
+    )
+    for (const folder of ['archive', 'inbox']) microsoft.move(BOB, id, folder)
+    expect((await page(mine?.['@odata.deltaLink'] ?? '', IMMUTABLE)).value).toMatchObject([{ id, '@removed': {} }])
+    expect((await page(other?.['@odata.deltaLink'] ?? '')).value).toMatchObject([{ subject: 'one' }])
+  })
+
+  it('refuses expansions with options in deltas, large pages of some mailboxes, and unlicensed users', async () => {
+    const { microsoft, call, page } = await started()
+    await microsoft.deliver(BOB, plainMail())
+    const expand = encodeURIComponent("singleValueExtendedProperties($filter=id eq 'Integer 0xe08')")
+    expect((await call(`/me/mailFolders/inbox/messages/delta?$expand=${expand}`)).status).toBe(400)
+    expect((await page(`/me/messages?$select=subject&$expand=${expand}`)).value[0]).toMatchObject({
+      ...{ '@odata.etag': expect.any(String), singleValueExtendedProperties: [{ id: 'Integer 0xe08' }] },
+    })
+    microsoft.limitPages(BOB, 20, 503)
+    const sized = (size: number) =>
+      call('/me/mailFolders/inbox/messages/delta', { headers: { prefer: `odata.maxpagesize=${size}` } })
+    expect([(await sized(21)).status, (await sized(20)).status]).toEqual([503, 200])
+    expect((await call('/me/messages?$top=50')).status).toBe(503)
+    for (const [how, status] of [['none', 404] as const, ['unlicensed', 401] as const]) {
+      microsoft.withholdMailbox(BOB, how)
+      expect([(await call('/me')).status, (await call('/me/messages')).status]).toEqual([200, status])
+    }
+  })
+
+  it('returns what is selected, with its context, and no members of the beta', async () => {
+    const { page } = await started()
+    const folders = await page('/me/mailFolders?$select=displayName')
+    expect(folders).toMatchObject({ '@odata.context': expect.stringContaining('$metadata#') })
+    expect(Object.keys(folders.value[0] ?? {}).sort()).toEqual(['displayName', 'id'])
+    expect((await page('/me/mailFolders')).value[0]).not.toHaveProperty('sizeInBytes')
+  })
+
   it('nests folders, hides well-known names, and lists folder changes by delta', async () => {
     const { microsoft, page, send } = await started()
     const parent = microsoft.createFolder(BOB, 'Projects')
@@ -277,6 +315,14 @@ describe('the fake Microsoft', () => {
     )
     expect(statuses.sort()).toEqual([200, 200, 200, 200, 429])
     expect(microsoft.peakConcurrency(BOB)).toBe(5)
+    // Four parts of a batch at a time, beside one request.
+    const batch = {
+      requests: Array.from({ length: 8 }, (_, id) => ({ id: `${id}`, method: 'GET', url: '/me/messages' })),
+    }
+    const sent = call('/$batch', { method: 'POST', body: JSON.stringify(batch) })
+    await call('/me/messages')
+    const parts = ((await (await sent).json()) as { responses: { status: number }[] }).responses
+    expect(new Set(parts.map(({ status }) => status))).toEqual(new Set([200, 429]))
     microsoft.latencyMs = 0
     microsoft.fail({ as: 'foreign-link', foreignOrigin: 'http://127.0.0.1:9' })
     expect((await page('/me/mailFolders/inbox/messages/delta'))['@odata.deltaLink']).toMatch(
