@@ -13,8 +13,8 @@ interface Options {
 /**
  * Deletes messages for good. One that does not exist counts as deleted, also where Exchange says only that it cannot be deleted:
  *
- *     permanentDelete ─┬─▶ deleted, or not found
- *                      ├─▶ no such action (national clouds) ─▶ DELETE into the Deleted Items ─▶ DELETE from there
+ *     permanentDelete ─┬─▶ deleted
+ *                      ├─▶ no such action, or no such message ─▶ DELETE into the Deleted Items ─▶ DELETE from there
  *                      └─▶ refused ─▶ is it in a folder that people see? ─▶ the refusal counts
  */
 export async function deleteForGood(
@@ -28,7 +28,7 @@ export async function deleteForGood(
     some.forEach((id, index) => void results.set(id, received[index] ?? {}))
   }
   if (graph.isWorldwide) await send(ids, purge)
-  const left = graph.isWorldwide ? ids.filter((id) => isUnknownAction(results.get(id))) : ids
+  const left = graph.isWorldwide ? ids.filter((id) => mayLackAction(results.get(id))) : ids
   await send(left, remove)
   await send(
     left.filter((id) => !(results.get(id) instanceof ProviderError)),
@@ -57,8 +57,9 @@ function remove(id: string): BatchItem {
   return { method: 'DELETE', path: messagePath(id) }
 }
 
-function isUnknownAction(result: BatchResult | undefined): boolean {
-  return result instanceof ProviderError && result.unsupported
+/** A 404 may mean the action as well as the message. */
+function mayLackAction(result: BatchResult | undefined): boolean {
+  return result instanceof ProviderError && (result.unsupported || result.kind === 'not_found')
 }
 
 function isRefusal(result: BatchResult | undefined): boolean {

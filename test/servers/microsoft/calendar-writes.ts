@@ -55,7 +55,7 @@ export function writeRoutes({ storeOf, sent, shown, isPersonal, scheduleError }:
     if (transactionId !== undefined && known !== undefined) {
       const message = 'The TransactionId specified in the request has already been used to create a different event.'
       return known.event.subject === given.subject
-        ? shown(known.event, request)
+        ? withStatus(shown(known.event, request), 201)
         : graphError(409, 'ErrorDuplicateTransactionId', message)
     }
     const written = fromBody(given)

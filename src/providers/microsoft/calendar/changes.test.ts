@@ -62,6 +62,18 @@ describe('changes of Outlook calendars', () => {
     ).toEqual([])
   })
 
+  it('takes an event for deleted that is gone and cannot be deleted again', async () => {
+    const [gone, kept] = [await create(), await create()]
+    await fixture.changes.deleteEvent({ ...target(gone), ...silent })
+    const refuse = () => fixture.graph.fail({ as: 'cannot-delete', on: /^DELETE / })
+    refuse()
+    await fixture.changes.deleteEvent({ ...target(gone), ...silent })
+    refuse()
+    await expect(fixture.changes.deleteEvent({ ...target(kept), ...silent })).rejects.toMatchObject({
+      kind: 'rejected',
+    })
+  })
+
   it('says that a personal account got no online meeting', async () => {
     fixture.graph.calendars.personal = true
     const event = await create({ conference: true })

@@ -103,6 +103,17 @@ export function microsoftCalendarChanges(graph: Graph, email: string, clock: Clo
     )
   }
 
+  /** Exchange may say of an event that was deleted before that it cannot be deleted. */
+  async function isGone(target: EventTarget, error: ProviderError, context: CalendarContext): Promise<boolean> {
+    if (error.kind !== 'rejected' || error.missingScope) return error.kind === 'not_found'
+    try {
+      await find(target, context)
+      return false
+    } catch (failure) {
+      return failure instanceof ProviderError && failure.kind === 'not_found'
+    }
+  }
+
   async function changesBody(changes: Partial<EventInput>, current: Json, context: CalendarContext): Promise<Json> {
     const start = changes.start === undefined ? seriesStart(current) : startOf(changes.start)
     const { description, conference, ...others } = changes
@@ -153,7 +164,7 @@ export function microsoftCalendarChanges(graph: Graph, email: string, clock: Clo
         const path = eventPath(target.calendarId, id ?? '')
         await graph.send('DELETE', path, { doing: DELETING, signal, isRepeatable: true })
       } catch (error) {
-        if (!(error instanceof ProviderError) || error.kind !== 'not_found') throw error
+        if (!(error instanceof ProviderError) || !(await isGone(target, error, context))) throw error
       }
     },
 
