@@ -16,6 +16,7 @@ import { isRefusal, object, once, outcomeOf, text } from '../../rest/index.ts'
 import { attacher } from '../attachments.ts'
 import { type Graph, messagePath } from '../client.ts'
 import { deleteOneForGood } from '../deletion.ts'
+import { PageSize, withTop } from '../page-size.ts'
 import { createDraft, type DraftWriter, isOwnField } from './create.ts'
 import { DOING } from './limits.ts'
 
@@ -47,8 +48,16 @@ function microsoftSender(graph: Graph, outbound: Outbound, accountId: string): S
 
   async function find(rfcMessageId: string, doing: string, signal: AbortSignal) {
     const $filter = `internetMessageId eq '${rfcMessageId.replaceAll("'", "''")}'`
-    const query = { $filter, $select: 'id,isDraft', $top: MAX_FOUND }
-    const { items } = await graph.page('/me/messages', { query, doing, signal })
+    const query = { $filter, $select: 'id,isDraft' }
+    const pageSize = new PageSize()
+    const first = ($top: number) => graph.page('/me/messages', { query: { ...query, $top }, doing, signal })
+    let page = await pageSize.read(MAX_FOUND, first)
+    const items = [...page.items]
+    while (page.nextLink !== undefined && page.items.length > 0 && items.length < MAX_FOUND) {
+      const next = graph.pathOf(page.nextLink, doing)
+      page = await pageSize.read(MAX_FOUND, (messages) => graph.page(withTop(next, messages), { doing, signal }))
+      items.push(...page.items)
+    }
     return items.flatMap(({ id, isDraft }) => {
       const found = text(id)
       return found === undefined ? [] : [{ id: found, isDraft: isDraft !== false }]

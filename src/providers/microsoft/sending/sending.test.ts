@@ -205,6 +205,17 @@ describe('messages of a mailbox at Graph', () => {
     expect(graph.sent).toHaveLength(2)
   })
 
+  it('finds a sent message in a mailbox that cannot serve large pages', async () => {
+    const { sender, steps, graph, user, compose, commits } = await opened()
+    graph.limitPages(user, 5)
+    const message = await compose()
+    expect(await sender.send(message, steps, never)).toMatchObject({ sent: true })
+    const again = { ...message, mayHaveDraft: true }
+    expect(await sender.send(again, steps, never)).toMatchObject({ sent: true })
+    expect(commits).toHaveLength(2)
+    expect(graph.sent).toHaveLength(1)
+  })
+
   it('finds a message of unknown outcome by its id, and discards drafts only', async () => {
     const { sender, steps, graph, user, compose, commits, inFolder } = await opened()
     const message = await compose()
