@@ -18,6 +18,9 @@ const TESTS = [
   'test/servers/microsoft.test.ts',
 ]
 
+/** Its servers are scripts of broken responses, not the fakes. */
+const SCRIPTED = 'src/providers/microsoft/responses.test.ts'
+
 const [folder, ...tests] = process.argv.slice(2)
 if (folder === undefined) {
   console.error('Usage: npm run check:vendors <folder of the descriptions> [tests]')
@@ -42,7 +45,7 @@ function runTests(files) {
     VENDOR_RECORDS: records,
     NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import ${recorder}`,
   }
-  const args = ['node_modules/vitest/vitest.mjs', 'run', '--reporter=dot', ...files]
+  const args = ['node_modules/vitest/vitest.mjs', 'run', '--reporter=dot', '--exclude', SCRIPTED, ...files]
   return spawnSync(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'], env }).status === 0
 }
 
