@@ -1,19 +1,18 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { chown } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
 /** The user `mail` of every Debian, which serves Cyrus. */
 export const MAIL_USER = { uid: 8, gid: 8 }
 
 /** Lets programs find the libraries and SASL plugins that were unpacked with them. */
 export function unpackedEnvironment(root: string): Record<string, string> {
-  const libraries = readdirSync(join(root, 'usr/lib'))
-    .filter((name) => name.endsWith('-linux-gnu'))
-    .map((name) => join(root, 'usr/lib', name))
-  const plugins = libraries.flatMap((path) => [
-    join(path, 'sasl2'),
-    join('/usr/lib', path.split('/').at(-1) ?? '', 'sasl2'),
-  ])
+  const libraries = ['lib', 'usr/lib'].flatMap((path) => {
+    const folder = join(root, path)
+    const names = existsSync(folder) ? readdirSync(folder) : []
+    return names.filter((name) => name.endsWith('-linux-gnu')).map((name) => join(folder, name))
+  })
+  const plugins = libraries.flatMap((path) => [join(path, 'sasl2'), join('/usr/lib', basename(path), 'sasl2')])
   return { LD_LIBRARY_PATH: libraries.join(':'), SASL_PATH: plugins.join(':') }
 }
 
