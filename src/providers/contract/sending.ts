@@ -53,10 +53,18 @@ export interface SendSteps {
   onCommit(known: { providerMessageId: string | null }): Promise<void>
 }
 
-export type SendOutcome =
-  | { sent: true; providerMessageId: string | null; refused: RefusedRecipient[] }
-  /** Certainly not sent, before or after `onCommit`. `retry`: a later attempt may succeed. */
-  | { sent: false; error: ProviderError; retry: boolean; refused: RefusedRecipient[] }
+export type SendOutcome = { sent: true; providerMessageId: string | null; refused: RefusedRecipient[] } | NotSent
+
+/** Certainly not sent, before or after `onCommit`. */
+export interface NotSent {
+  sent: false
+  error: ProviderError
+  /** A later attempt may succeed. */
+  retry: boolean
+  refused: RefusedRecipient[]
+  /** The server refused the content of this message, so it may accept others. */
+  onlyThisMessage?: boolean
+}
 
 export interface RefusedRecipient {
   email: string
@@ -64,6 +72,18 @@ export interface RefusedRecipient {
   code: number | null
   /** The server's words, cleaned and shortened. */
   diagnostic: string
+}
+
+/** The reply to a command out of order: the connection is at fault, not the message. */
+const BAD_SEQUENCE = 503
+const GREYLISTED = /gr[ae]y-?list/i
+
+/**
+ * Whether a server that gave this reply may accept the same message or recipient later. RFC 5321 says so of 4xx only, for example because
+ * the server takes only so many recipients at once (4.5.3.1.10). Some servers greylist with 5xx.
+ */
+export function isTemporaryReply(code: number, words: string): boolean {
+  return code < 500 || code === BAD_SEQUENCE || GREYLISTED.test(words)
 }
 
 export interface Sender {

@@ -95,6 +95,8 @@ export async function connectSmtp(login: SmtpLogin, dialing: SmtpDialing, signal
   }
 }
 
+/** The reply to a command out of order: the server does not know that the last transaction ended. */
+const BAD_SEQUENCE = 503
 const SMTPUTF8 = /^250[ -]SMTPUTF8\b/im
 
 interface ServerTraits {
@@ -190,13 +192,15 @@ class Client implements SmtpClient {
   #failed(error: unknown, doing: string, isComplete: boolean): SendOutcome {
     const { code, reply, refused } = factsOf(error)
     const isRefused = reply !== null && (code === 'EENVELOPE' || code === 'EMESSAGE')
-    // A refusal leaves the connection usable, except for what may follow a 421. Any other failure ends it.
-    if (!isRefused || reply === 421) this.close()
+    // A refusal leaves the connection usable, except for what may follow a 421 and a 503. Any other failure ends it.
+    const replies = [reply, ...refused.map((one) => one.code)]
+    if (!isRefused || reply === 421 || replies.includes(BAD_SEQUENCE)) this.close()
     this.#mustReset = isRefused
     if (isComplete && !isRefused) throw smtpError(error, doing)
     const failure = smtpError(error, doing)
     const retry = failure.kind !== 'rejected' && failure.kind !== 'auth_expired'
-    return { sent: false, error: failure, retry, refused }
+    const onlyThisMessage = code === 'EMESSAGE' && failure.kind !== 'rate_limited'
+    return { sent: false, error: failure, retry, refused, onlyThisMessage }
   }
 
   close(): void {

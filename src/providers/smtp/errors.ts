@@ -1,7 +1,7 @@
 import { GuardError } from '../../infra/net/index.ts'
 import { isCertificateError } from '../../lib/certificate-errors.ts'
 import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
-import { ProviderError, type ProviderErrorKind, type RefusedRecipient } from '../contract/index.ts'
+import { isTemporaryReply, ProviderError, type ProviderErrorKind, type RefusedRecipient } from '../contract/index.ts'
 import { oneLine } from '../mime/index.ts'
 
 /** What nodemailer attaches to its errors, read without trusting any of it. */
@@ -72,17 +72,20 @@ const TOO_MANY = /too many|rate|limit|quota|throttl|exceeded/i
 /** Beside these words, a 535 says nothing about the password. Postfix writes "(reason unavailable)" for a wrong one. */
 const TEMPORARY_LOGIN = /\b4\.\d{1,3}\.\d{1,3}\b|too many|temporar|\blater\b|exceeded|system error|server error/i
 
-function classify({ code, socketCode, reply, words }: SmtpFacts): Classified {
+function classify({ code, socketCode, reply, words, refused }: SmtpFacts): Classified {
   if (reply !== null) {
     const status = `(${reply})`
-    if (reply < 500 && TOO_MANY.test(words)) {
+    const isTemporary =
+      isTemporaryReply(reply, words) ||
+      refused.some((one) => one.code !== null && isTemporaryReply(one.code, one.diagnostic))
+    if (isTemporary && TOO_MANY.test(words)) {
       return {
         kind: 'rate_limited',
         why: `the server limits how much may be sent ${status}`,
         retryAfterMs: TOO_MANY_MS,
       }
     }
-    if (reply < 500) return { kind: 'unavailable', why: `the server refused for now ${status}` }
+    if (isTemporary) return { kind: 'unavailable', why: `the server refused for now ${status}` }
     if (code === 'EAUTH' && TEMPORARY_LOGIN.test(words)) {
       return { kind: 'rate_limited', why: `the server accepts no logins for now ${status}`, retryAfterMs: TOO_MANY_MS }
     }

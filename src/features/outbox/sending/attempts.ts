@@ -3,6 +3,7 @@ import { LeaseLost, type Tx } from '../../../infra/db/index.ts'
 import { backoffMs } from '../../../lib/retry.ts'
 import { cleanJson } from '../../../lib/text.ts'
 import {
+  type NotSent,
   ProviderError,
   type ProviderName,
   type QueuedMessage,
@@ -108,7 +109,7 @@ export class Attempts {
     return this.#deps.writer.recordSent({ row, refused: accepted.refused, providerMessageId, remaining })
   }
 
-  async #recordRefusal(row: OutboxRow, outcome: SendOutcome & { sent: false }): Promise<boolean> {
+  async #recordRefusal(row: OutboxRow, outcome: NotSent): Promise<boolean> {
     const { error, retry } = outcome
     const { db, clock, log, timing } = this.#deps
     const nowMs = clock.now()
@@ -126,13 +127,14 @@ export class Attempts {
       return error.kind === 'rejected'
     }
     const dueAt = nowMs + Math.max(error.retryAfterMs ?? 0, backoffMs(attempts, timing.retry))
+    // Anything but refused recipients or a refused content would happen to the next message too.
+    const mayContinue = outcome.refused.length > 0 || outcome.onlyThisMessage === true
     await db.transaction(async (tx) => {
       const changes = { ...known, dueAt, error: cleanJson({ reason, message: error.message } satisfies OutboxError) }
       await updateHeld(tx, row, { ...changes, status: 'queued', committedAt: null })
-      // Refused recipients are the message's own problem; anything else would happen to the next message too.
-      if (outcome.refused.length === 0) await delayWaiting(tx, row.accountId, dueAt)
+      if (!mayContinue) await delayWaiting(tx, row.accountId, dueAt)
     })
-    return outcome.refused.length > 0
+    return mayContinue
   }
 
   async #recordUncertain(row: OutboxRow, error: ProviderError): Promise<void> {

@@ -1,10 +1,10 @@
-import type { RefusedRecipient, SendOutcome } from '../../../providers/contract/index.ts'
+import { isTemporaryReply, type RefusedRecipient, type SendOutcome } from '../../../providers/contract/index.ts'
 import { refusedOf } from '../api.ts'
 import type { OutboxRow } from '../tables.ts'
 
-/** Whether the server asked to try again later, for example because it takes only so many recipients at once (RFC 5321 4.5.3.1.10). */
-export function isDeferred({ code }: RefusedRecipient): boolean {
-  return code !== null && code >= 400 && code < 500
+/** Whether the server may accept the recipient later. */
+export function isDeferred({ code, diagnostic }: RefusedRecipient): boolean {
+  return code !== null && isTemporaryReply(code, diagnostic)
 }
 
 export function deferredOf(row: Pick<OutboxRow, 'refused'>): RefusedRecipient[] {
