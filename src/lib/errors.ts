@@ -80,6 +80,13 @@ export const ERROR_CATALOGUE = {
     'The user did not grant a scope that this needs. Send the user through a new session (POST /auth/sessions).',
   ],
   not_supported: [409, 'api', 'The provider of this account does not support the operation.'],
+  quota_exceeded: [409, 'provider', 'The mailbox is full. Delete messages, or get more space for it.'],
+  folder_read_only: [409, 'provider', 'The mail server keeps this folder read-only. Nothing in it can be changed.'],
+  not_permitted: [
+    409,
+    'provider',
+    'The mail server does not let this account make the change. Ask the owner of the folder, or the administrator of the server.',
+  ],
   idempotency_running: [409, 'api', 'The first request with this Idempotency-Key is still running. Try again shortly.'],
   slot_unavailable: [409, 'api', 'This time is no longer available. Choose another one.'],
   hold_unavailable: [409, 'api', 'This time cannot be held, because few others are free. Book it without a hold.'],

@@ -57,6 +57,10 @@ export function toAppError(error: ProviderError, what: string): AppError {
     case 'auth_expired':
       return credentialsRefused(error)
     case 'rejected':
+      if (error.refusal === 'invalid_name') {
+        return new AppError('validation_failed', { message: `${what}: ${nameProblemOf(error)}.`, cause: error })
+      }
+      if (error.refusal !== undefined) return new AppError(error.refusal, { cause: error })
       if (error.unsupported) return new AppError('not_supported', { message: sentence(error.message), cause: error })
       if (!error.missingScope) return new AppError('provider_rejected', { cause: error })
       return new AppError('consent_required', {
@@ -73,6 +77,13 @@ export function toAppError(error: ProviderError, what: string): AppError {
         cause: error,
       })
   }
+}
+
+/** For the detail about the field with the name. */
+export function nameProblemOf({ nameProblem = '' }: ProviderError): string {
+  return nameProblem === ''
+    ? 'must be a name that the provider accepts'
+    : `must be a name that the provider accepts, which says: ${nameProblem}`
 }
 
 /** Empty where the text of the code says all that is known. */

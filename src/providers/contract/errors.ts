@@ -13,6 +13,9 @@ export type ProviderErrorKind =
   /** The server sent more than it may, or took too long for one piece of work. It will probably do so again. */
   | 'limit_exceeded'
 
+/** Why a mail server does not make a change. Each is a code of the error catalogue, except for the name. */
+export type Refusal = 'quota_exceeded' | 'folder_read_only' | 'not_permitted' | 'invalid_name'
+
 interface ProviderErrorOptions {
   /** How long the provider asked us to wait. */
   retryAfterMs?: number
@@ -25,6 +28,10 @@ interface ProviderErrorOptions {
   missingScope?: boolean
   /** With `rejected`: the provider cannot do this with the event or the calendar. The message says why, and what to do instead. */
   unsupported?: boolean
+  /** With `rejected`: why, if the server says so. */
+  refusal?: Refusal | undefined
+  /** With the refusal `invalid_name`: the server's words, cleaned and shortened, for the person who chose the name. */
+  nameProblem?: string | undefined
   /** With `rejected`: a limit of the account was reached, so the same request may succeed in some hours. */
   maySucceedLater?: boolean
   cause?: unknown
@@ -40,6 +47,8 @@ export class ProviderError extends Error {
   readonly host: string | undefined
   readonly missingScope: boolean
   readonly unsupported: boolean
+  readonly refusal: Refusal | undefined
+  readonly nameProblem: string | undefined
   readonly maySucceedLater: boolean
 
   constructor(kind: ProviderErrorKind, message: string, options: ProviderErrorOptions = {}) {
@@ -51,6 +60,8 @@ export class ProviderError extends Error {
     this.host = options.host
     this.missingScope = options.missingScope ?? false
     this.unsupported = options.unsupported ?? false
+    this.refusal = options.refusal
+    this.nameProblem = options.nameProblem
     this.maySucceedLater = options.maySucceedLater ?? false
   }
 }

@@ -7,6 +7,7 @@ import {
   type MessageLocation,
   ProviderError,
 } from '../contract/index.ts'
+import type { ImapClient } from './client.ts'
 import { connectionLost, providerError } from './errors.ts'
 import { canonicalFlags } from './flags.ts'
 import { imapFolderChanges } from './folder-changes.ts'
@@ -31,7 +32,7 @@ export function imapChanges(
     items: readonly Item[],
     locationOf: (item: Item) => MessageLocation,
     doing: string,
-    change: (imap: ImapFlow, items: readonly Item[], box: MailboxObject) => Promise<Result<Done>[]>,
+    change: (client: ImapClient, items: readonly Item[], box: MailboxObject) => Promise<Result<Done>[]>,
   ): Promise<Result<Done>[]> {
     const results = new Map<Item, Result<Done>>()
     for (const group of groups(items, (item) => `${locationOf(item).uidValidity} ${locationOf(item).folderPath}`)) {
@@ -41,10 +42,10 @@ export function imapChanges(
       const done = await connection()
         .useFolder(folderPath, {
           ...{ ...work, doing, isChange: true },
-          async work({ imap }, box) {
+          async work(client, box) {
             if (String(box.uidValidity) !== uidValidity) throw renumbered(doing)
-            if (box.readOnly) throw new ProviderError('rejected', `${doing}: the folder is read-only`)
-            return change(imap, group, box)
+            if (box.readOnly) throw readOnly(doing)
+            return change(client, group, box)
           },
         })
         .catch((error: unknown) => failedEach(group, folderError(error, doing)))
@@ -63,39 +64,60 @@ export function imapChanges(
         messages,
         (message) => message,
         DELETING,
-        async (imap, group) => {
+        async (client, group) => {
           const present = [
             ...(
               await readFlags(
-                imap,
+                client.imap,
                 group.map(({ uid }) => uid),
               )
             ).keys(),
           ]
-          if (present.length > 0) await expunge(imap, present, DELETING)
+          if (present.length > 0) await expunge(client, present, DELETING)
           return group.map(({ uid }) => (present.includes(uid) ? 'deleted' : notFound(DELETING)))
         },
       ),
   }
 }
 
+/** Sets `\Answered`, which mail programs show as an arrow. Throws `not_found` when the message is no longer there. */
+export async function markAnswered(
+  connection: () => RequestConnection,
+  { folderPath, uidValidity, uid }: MessageLocation,
+  task: { deadlineMs: number; limits: WorkLimits; signal: AbortSignal },
+): Promise<void> {
+  const doing = 'marking a message as answered'
+  await connection().useFolder(folderPath, {
+    ...{ ...task, doing, isChange: true },
+    async work(client, box) {
+      if (String(box.uidValidity) !== uidValidity) throw notFound(doing)
+      if (box.readOnly) throw readOnly(doing)
+      const flags = (await readFlags(client.imap, [uid])).get(uid)
+      if (flags === undefined) throw notFound(doing)
+      if (flags.has('\\Answered')) return
+      const isDone = await client.imap.messageFlagsAdd(String(uid), ['\\Answered'], { uid: true, silent: true })
+      if (!isDone) throw refusedFlag(client, '\\Answered')
+    },
+  })
+}
+
 async function changeInFolder(
-  imap: ImapFlow,
+  client: ImapClient,
   changes: readonly Change[],
   { path, uidValidity }: MailboxObject,
 ): Promise<Result<ChangedMessage>[]> {
   const flags = await readFlags(
-    imap,
+    client.imap,
     changes.map(({ message }) => message.uid),
   )
   const present = changes.filter(({ message }) => flags.has(message.uid))
-  await setFlag(imap, '\\Seen', present, flags, ({ unread }) => (unread === undefined ? undefined : !unread))
-  await setFlag(imap, '\\Flagged', present, flags, ({ starred }) => starred)
+  await setFlag(client, '\\Seen', present, flags, ({ unread }) => (unread === undefined ? undefined : !unread))
+  await setFlag(client, '\\Flagged', present, flags, ({ starred }) => starred)
   const moved = new Map<number, ChangedMessage['location']>()
   const moving = present.filter(({ add = [] }) => add[0] !== undefined && add[0] !== path)
   for (const group of groups(moving, ({ add = [] }) => add[0] ?? '')) {
     const target = group[0]?.add?.[0] ?? ''
-    for (const [uid, location] of await move(imap, sorted(group.map(({ message }) => message.uid)), target)) {
+    for (const [uid, location] of await move(client, sorted(group.map(({ message }) => message.uid)), target)) {
       moved.set(uid, location)
     }
   }
@@ -124,12 +146,13 @@ async function readFlags(imap: ImapFlow, uids: readonly number[]): Promise<Map<n
 
 /** Sets and removes one flag where it differs, and updates `flags`. */
 async function setFlag(
-  imap: ImapFlow,
+  client: ImapClient,
   flag: string,
   changes: readonly Change[],
   flags: ReadonlyMap<number, Set<string>>,
   wanted: (change: Change) => boolean | undefined,
 ): Promise<void> {
+  const { imap } = client
   for (const isSet of [true, false]) {
     const uids = changes
       .filter((change) => wanted(change) === isSet && flags.get(change.message.uid)?.has(flag) !== isSet)
@@ -139,7 +162,7 @@ async function setFlag(
     const isDone = isSet
       ? await imap.messageFlagsAdd(range, [flag], { uid: true, silent: true })
       : await imap.messageFlagsRemove(range, [flag], { uid: true, silent: true })
-    if (!isDone) throw refused(imap, `${CHANGING}: the server does not set the flag ${flag}`)
+    if (!isDone) throw refusedFlag(client, flag)
     for (const uid of uids) {
       if (isSet) flags.get(uid)?.add(flag)
       else flags.get(uid)?.delete(flag)
@@ -149,17 +172,18 @@ async function setFlag(
 
 /** Returns the new location of each message, null where the server does not report it. */
 async function move(
-  imap: ImapFlow,
+  client: ImapClient,
   uids: readonly number[],
   target: string,
 ): Promise<Map<number, ChangedMessage['location']>> {
+  const { imap } = client
   const range = uidSet(uids)
   const canMove = imap.capabilities.has('MOVE')
   const moved = canMove
     ? await imap.messageMove(range, target, { uid: true })
     : await imap.messageCopy(range, target, { uid: true })
-  if (!moved) throw refused(imap, `${CHANGING}: the server does not move messages to this folder`)
-  if (!canMove) await expunge(imap, uids, CHANGING)
+  if (!moved) throw refused(client, CHANGING, 'the server does not move messages to this folder')
+  if (!canMove) await expunge(client, uids, CHANGING)
   const { uidMap, uidValidity } = moved
   const locationOf = (uid: number) => {
     const now = uidMap?.get(uid)
@@ -169,21 +193,49 @@ async function move(
 }
 
 /** Without UIDPLUS, EXPUNGE removes every message marked as deleted: the marks of others are taken off meanwhile. */
-export async function expunge(imap: ImapFlow, uids: readonly number[], doing: string): Promise<void> {
+export async function expunge(client: ImapClient, uids: readonly number[], doing: string): Promise<void> {
+  const { imap } = client
   const own = new Set(uids)
   const marked = imap.capabilities.has('UIDPLUS') ? [] : await imap.search({ deleted: true }, { uid: true })
   const others = uidSet((marked || []).filter((uid) => !own.has(uid)))
   if (others !== '') await imap.messageFlagsRemove(others, ['\\Deleted'], { uid: true, silent: true })
   const isDone = await imap.messageDelete(uidSet(sorted(uids)), { uid: true })
+  const refusal = isDone ? undefined : refusedExpunge(client, doing)
   if (others !== '') await imap.messageFlagsAdd(others, ['\\Deleted'], { uid: true, silent: true })
-  if (!isDone) throw refused(imap, `${doing}: the server does not delete messages from this folder`)
+  if (refusal !== undefined) throw refusal
   const left = await listUids(imap, { uid: uidSet(sorted(uids)) })
   if (left.length > 0) throw new ProviderError('rejected', `${doing}: the server kept a deleted message`)
 }
 
-/** imapflow returns false for a refused command and for a lost connection. */
-function refused(imap: ImapFlow, why: string): ProviderError {
-  return imap.usable ? new ProviderError('rejected', why) : connectionLost(CHANGING)
+/** imapflow returns false for a refused command and for a lost connection. `why` is said when the server names no other reason. */
+function refused({ imap, lastRefusal }: ImapClient, doing: string, why: string): ProviderError {
+  if (!imap.usable) return connectionLost(doing)
+  const cause = lastRefusal()
+  const failure = providerError(cause, doing)
+  const isKnown = failure.refusal !== undefined || failure.kind === 'rate_limited' || failure.busy
+  return isKnown ? failure : new ProviderError('rejected', `${doing}: ${why}`, { cause })
+}
+
+function refusedFlag(client: ImapClient, flag: string): ProviderError {
+  return withheldFlag(client, flag, CHANGING) ?? refused(client, CHANGING, `the server does not set the flag ${flag}`)
+}
+
+function refusedExpunge(client: ImapClient, doing: string): ProviderError {
+  const why = 'the server does not delete messages from this folder'
+  return withheldFlag(client, '\\Deleted', doing) ?? refused(client, doing, why)
+}
+
+/** imapflow sends no command for a flag that PERMANENTFLAGS does not name. Cyrus opens a folder without such rights with `()`. */
+function withheldFlag({ imap, lastRefusal }: ImapClient, flag: string, doing: string): ProviderError | undefined {
+  const permanent = imap.mailbox ? imap.mailbox.permanentFlags : undefined
+  if (!imap.usable || lastRefusal() !== undefined || permanent === undefined || permanent.has(flag)) return undefined
+  if (permanent.size === 0) return readOnly(doing)
+  const why = `${doing}: the server does not let this account change the flag ${flag}`
+  return new ProviderError('rejected', why, { refusal: 'not_permitted' })
+}
+
+function readOnly(doing: string): ProviderError {
+  return new ProviderError('rejected', `${doing}: the folder is read-only`, { refusal: 'folder_read_only' })
 }
 
 /** A folder that is not found was deleted or renamed; its messages may still exist. */

@@ -64,6 +64,8 @@ export interface ImapClient {
   onTraffic(listener: (total: Traffic) => void): () => void
   /** Why the connection ended, if known. */
   failure(): unknown
+  /** Why the server refused the last command; undefined when it did not. */
+  lastRefusal(): unknown
   /** Closes the connection for this reason. */
   closeWith(reason: unknown): void
   /** Reports a programming error that no caller receives. */
@@ -205,7 +207,7 @@ function newClient(
     if (isProgrammingError(reason)) onFault(reason)
     imap.close()
   }
-  interceptCommands(imap, names, () => gate.forgetFolders())
+  const { lastFailure } = interceptCommands(imap, names, () => gate.forgetFolders())
   // An error event without a listener would end the process. A close event always follows.
   imap.on('error', closeWith)
   return {
@@ -221,6 +223,7 @@ function newClient(
       return () => listeners.delete(listener)
     },
     failure: () => failure,
+    lastRefusal: lastFailure,
     closeWith,
     onFault,
   }

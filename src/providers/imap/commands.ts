@@ -36,11 +36,16 @@ const NEW_NAMES: ReadonlySet<string> = new Set(['CREATE', 'RENAME'])
 const LISTS: ReadonlySet<string> = new Set(['LIST', 'XLIST'])
 const SEARCHES: ReadonlySet<string> = new Set(['SEARCH', 'UID SEARCH'])
 
+export interface Intercepted {
+  /** The error of the last command; undefined when the server accepted it. Several methods of imapflow return false without it. */
+  lastFailure(): unknown
+}
+
 /**
  * Takes over how imapflow sends commands: folders get the names that the server gave them, and a search is repeated in a charset that the
  * server knows. imapflow has no way to do either. `onList` is called before a listing that imapflow did not ask for.
  */
-export function interceptCommands(imap: ImapFlow, names: FolderNames, onList: () => void): void {
+export function interceptCommands(imap: ImapFlow, names: FolderNames, onList: () => void): Intercepted {
   const original: unknown = Reflect.get(imap, 'exec')
   if (typeof original !== 'function') throw new TypeError('This version of imapflow sends its commands in another way.')
   const execute: Execute = (...command) => Reflect.apply(original, imap, command)
@@ -79,13 +84,24 @@ export function interceptCommands(imap: ImapFlow, names: FolderNames, onList: ()
     }
   }
 
-  const send: Execute = (command, args, options) => {
+  let lastFailure: unknown
+  const sendAs = (command: string, args: readonly Argument[] | false, options?: object): Promise<Response> => {
     if (args === false) return execute(command, args, options)
     if (SEARCHES.has(command)) return search(execute, command, args, options)
     const positions = NAMES[command]
     return positions === undefined ? execute(command, args, options) : executeNaming(positions, command, args, options)
   }
+  const send: Execute = async (command, args, options) => {
+    lastFailure = undefined
+    try {
+      return await sendAs(command, args, options)
+    } catch (error) {
+      lastFailure = error
+      throw error
+    }
+  }
   Reflect.set(imap, 'exec', send)
+  return { lastFailure: () => lastFailure }
 }
 
 function textOf(arg: Argument | undefined): string {

@@ -66,6 +66,34 @@ describe('an IMAP error as ProviderError', () => {
     expect(providerError(error, 'testing')).toMatchObject({ name: 'ProviderError', kind })
   })
 
+  it.each([
+    ['quota_exceeded', 'NO [OVERQUOTA] Quota exceeded (mailbox for user is full)', 'OVERQUOTA'],
+    ['quota_exceeded', 'NO [OVERQUOTA] Not enough disk quota', 'OVERQUOTA'],
+    ['quota_exceeded', 'NO [ALERT] You exceeded your mail quota.', 'ALERT'],
+    ['quota_exceeded', 'NO Over quota'],
+    ['folder_read_only', 'NO [READ-ONLY] Mailbox is read-only', 'READ-ONLY'],
+    ['folder_read_only', 'NO Current box is selected READ-ONLY.'],
+    ['folder_read_only', 'NO Cannot expunge read-only mailbox.'],
+    ['not_permitted', 'NO [NOPERM] Permission denied', 'NOPERM'],
+    ['not_permitted', 'NO Permission denied'],
+    ['not_permitted', 'NO Access denied for i on INBOX.x (ACL "lr" required)'],
+    ['not_permitted', 'NO [ALERT] Cannot create message - no write permission or out of disk space.', 'ALERT'],
+    ['not_permitted', 'NO [NOPERM] You lack administrator privileges on this mailbox.', 'NOPERM'],
+    [undefined, 'NO [CANNOT] Character not allowed in mailbox name', 'CANNOT'],
+    [undefined, 'NO Invalid mailbox name'],
+  ])('is rejected as %s: %s', (refusal, response, serverResponseCode = '') => {
+    const error = providerError(failed({ responseStatus: 'NO', response, serverResponseCode }), 'testing')
+    expect([error.kind, error.refusal]).toEqual(['rejected', refusal])
+  })
+
+  it.each([
+    ['NO [OVERQUOTA] Account exceeded command or bandwidth limits.', 'OVERQUOTA'],
+    ['NO [ALERT] Too many simultaneous connections.', 'ALERT'],
+  ])('is temporary: %s', (response, serverResponseCode) => {
+    const error = providerError(failed({ responseStatus: 'NO', response, serverResponseCode }), 'testing')
+    expect([error.kind, error.refusal]).toEqual(['rate_limited', undefined])
+  })
+
   it('has retryAfterMs and timedOut', () => {
     const throttled = failed({ code: 'ETHROTTLE', throttleReset: 92_415, responseStatus: 'BAD' })
     expect(providerError(throttled, 'testing')).toMatchObject({ kind: 'rate_limited', retryAfterMs: 92_415 })

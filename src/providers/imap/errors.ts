@@ -1,8 +1,9 @@
 import { GuardError } from '../../infra/net/index.ts'
 import { isCertificateError } from '../../lib/certificate-errors.ts'
 import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
-import { ProviderError, type ProviderErrorKind } from '../contract/index.ts'
+import { ProviderError, type ProviderErrorKind, type Refusal } from '../contract/index.ts'
 import { type LoginRefusal, meaningOfRefusal } from './login-refusals.ts'
+import { refusalOf } from './refusals.ts'
 
 /**
  * Maps every failure of imapflow, its socket and the address guard, and throws programming errors. The server's text stays out of the
@@ -66,6 +67,7 @@ interface Classified {
   retryAfterMs?: number
   timedOut?: boolean
   busy?: boolean
+  refusal?: Refusal
 }
 
 /** Response codes of RFC 5530, and texts of Exchange and Yahoo, that mean: repeat the command later. */
@@ -79,6 +81,14 @@ const BUSY_CODES: ReadonlySet<string> = new Set([
 ])
 const BUSY_WORDS =
   /too many|maximum number|connection limit|exceeded|rate limit|throttl|try again|temporar|not available|unavailable|authenticated but not connected|internal (server )?error/i
+/** imapflow itself sends the first one, where the server has announced its limit (RFC 7889). */
+const TOO_LARGE_CODES: ReadonlySet<string> = new Set(['APPENDLIMIT', 'TOOBIG'])
+const REFUSED: Readonly<Record<Refusal, string>> = {
+  quota_exceeded: 'the mailbox is full',
+  folder_read_only: 'the folder is read-only',
+  not_permitted: 'the account has no right to do this',
+  invalid_name: 'the server does not accept the name',
+}
 const MISSING_CODES: ReadonlySet<string> = new Set(['NONEXISTENT', 'TRYCREATE'])
 const TIMEOUT_CODES: ReadonlySet<string> = new Set([
   'CONNECT_TIMEOUT',
@@ -120,6 +130,11 @@ function classify(error: unknown, facts: Facts): Classified {
   if (facts.missing || MISSING_CODES.has(facts.responseCode)) {
     return { kind: 'not_found', why: 'the folder does not exist' }
   }
+  if (TOO_LARGE_CODES.has(facts.responseCode)) {
+    return { kind: 'rejected', why: 'the message is larger than the server accepts' }
+  }
+  const refusal = facts.refused === 'NO' ? refusalOf(facts) : undefined
+  if (refusal !== undefined) return { kind: 'rejected', why: REFUSED[refusal], refusal }
   if (TIMEOUT_CODES.has(facts.code)) return { kind: 'unavailable', why: 'the server does not respond', timedOut: true }
   if (busy && (facts.refused !== undefined || facts.words.trim() !== '')) return busyServer(facts)
   if (facts.refused !== undefined) return { kind: 'rejected', why: 'the server refused the command' }
