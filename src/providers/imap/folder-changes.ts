@@ -1,5 +1,6 @@
 import type { ImapFlow } from 'imapflow'
 import { type FolderChanges, type FolderPosition, ProviderError } from '../contract/index.ts'
+import { oneLine } from '../mime/index.ts'
 import type { ImapClient } from './client.ts'
 import { providerError } from './errors.ts'
 import { listFolders } from './folders.ts'
@@ -15,18 +16,17 @@ export function imapFolderChanges(
     return connection().use({
       ...{ ...work, doing, isChange: true },
       prepare: ({ imap }) => imap.mailboxOpen('INBOX', { readOnly: true }),
-      work: (client) =>
-        change(client).catch((error: unknown) => {
-          if (codeOf(error) === 'ALREADYEXISTS') throw exists(doing)
-          throw error
-        }),
+      work: change,
     })
   }
 
   return {
     createFolder: (position) =>
       run('creating a folder', async (client) => {
-        const { path, created } = await client.imap.mailboxCreate(pathOf(client.imap, position))
+        const wanted = pathOf(client.imap, position)
+        const { path, created } = await client.imap
+          .mailboxCreate(wanted)
+          .catch((error: unknown) => throwRefusedName(client, wanted, 'creating a folder', error))
         if (created === false) throw exists('creating a folder')
         const folder = (await listFolders(client)).find((one) => one.path === path)
         if (folder !== undefined) return folder
@@ -34,8 +34,12 @@ export function imapFolderChanges(
       }),
 
     moveFolder: ({ path }, to) =>
-      run('renaming a folder', async ({ imap }) => {
-        const { newPath } = await imap.mailboxRename(path, pathOf(imap, to))
+      run('renaming a folder', async (client) => {
+        const { imap } = client
+        const wanted = pathOf(imap, to)
+        const { newPath } = await imap
+          .mailboxRename(path, wanted)
+          .catch((error: unknown) => throwRefusedName(client, wanted, 'renaming a folder', error))
         // Subscriptions belong to names. A server that keeps them by itself may refuse this.
         await imap.mailboxSubscribe(newPath).catch(() => false)
         await imap.mailboxUnsubscribe(path).catch(() => false)
@@ -58,12 +62,39 @@ function pathOf({ namespace }: ImapFlow, { name, parent }: FolderPosition): stri
   return parent === null ? name : `${parent.path}${namespace?.delimiter || '/'}${name}`
 }
 
+/** Throws `exists`, or the error itself where it is about something else than the name. Otherwise the name is at fault. */
+async function throwRefusedName(client: ImapClient, path: string, doing: string, error: unknown): Promise<never> {
+  if (statusOf(error) === undefined) throw error
+  if (codeOf(error) === 'ALREADYEXISTS') throw exists(doing)
+  const failure = providerError(error, doing)
+  if (failure.kind !== 'rejected' || failure.refusal !== undefined) throw failure
+  // Courier refuses a name that exists with the words for one that it cannot create.
+  if ((await listFolders(client)).some((folder) => folder.path === path)) throw exists(doing)
+  const why = `${doing}: the server does not accept the name`
+  throw new ProviderError('rejected', why, { refusal: 'invalid_name', nameProblem: wordsOf(error), cause: error })
+}
+
 function exists(doing: string): ProviderError {
   return new ProviderError('exists', `${doing}: the name is taken`)
 }
 
+const MAX_WORDS = 200
+
+/** The text of a response without its tag, status and code. */
+function wordsOf(error: unknown): string {
+  const response = textOf(error, 'response').replace(/^(\S+ )?(NO|BAD)\b\s*(\[[^\]]*\])?/, '')
+  return oneLine(response, MAX_WORDS).replace(/[.\s]+$/, '')
+}
+
+function statusOf(error: unknown): string | undefined {
+  return textOf(error, 'responseStatus') || undefined
+}
+
 function codeOf(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'serverResponseCode' in error
-    ? String(error.serverResponseCode)
-    : ''
+  return textOf(error, 'serverResponseCode')
+}
+
+function textOf(error: unknown, name: string): string {
+  const value: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined
+  return typeof value === 'string' ? value : ''
 }

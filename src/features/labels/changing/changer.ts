@@ -1,20 +1,22 @@
 import type { Recorder } from '../../../events/index.ts'
 import type { Db, Tx } from '../../../infra/db/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { AppError, notFound } from '../../../lib/errors.ts'
+import { AppError, invalid, notFound } from '../../../lib/errors.ts'
 import type { Ids } from '../../../lib/ids.ts'
 import { cleanText } from '../../../lib/text.ts'
-import type {
-  FolderChanges,
-  FolderPosition,
-  FolderRef,
-  ProviderName,
-  RemoteFolder,
+import {
+  type FolderChanges,
+  type FolderPosition,
+  type FolderRef,
+  ProviderError,
+  type ProviderName,
+  type RemoteFolder,
 } from '../../../providers/contract/index.ts'
 import {
   type Accounts,
   areLabelsCleared,
   type LiveMailboxDeps,
+  nameProblemOf,
   numberApiChange,
   openMailbox,
   readLive,
@@ -93,7 +95,7 @@ export function labelChanger(deps: LabelChangerDeps) {
         continue
       }
       const position: FolderPosition = { name, parent }
-      const folder: RemoteFolder = await readLive(`The parent of "${fullName}"`, () => folders.createFolder(position))
+      const folder: RemoteFolder = await readNamed(`The parent of "${fullName}"`, () => folders.createFolder(position))
       created.push(folder)
       parent = { path: folder.path, fullName }
     }
@@ -149,7 +151,7 @@ export function labelChanger(deps: LabelChangerDeps) {
       const last = segments.at(-1) ?? name
       const { parent, created } = await ensureFolders(target, segments.slice(0, -1))
       const providerColor = hexColor(color ?? '')
-      const folder = await readLive(`The label "${name}"`, () =>
+      const folder = await readNamed(`The label "${name}"`, () =>
         folders.createFolder({ name: last, parent }, providerColor),
       )
       return store(accountId, async (tx, nowMs) => {
@@ -182,7 +184,7 @@ export function labelChanger(deps: LabelChangerDeps) {
         : { parent: null, created: [] }
       const what = `The label "${name}"`
       const path = isRenamed
-        ? await readLive(what, () => folders.moveFolder(refOf(label), { name: last, parent }))
+        ? await readNamed(what, () => folders.moveFolder(refOf(label), { name: last, parent }))
         : label.providerId
       const color = typeof change.color === 'string' ? cleanText(change.color) : change.color
       const remoteColor = typeof color === 'string' ? hexColor(color) : color
@@ -252,6 +254,17 @@ export function labelChanger(deps: LabelChangerDeps) {
 }
 
 export type LabelChanger = ReturnType<typeof labelChanger>
+
+/** Runs a change as `readLive` does. A name that the provider refuses is a fault of the request. */
+async function readNamed<T>(what: string, change: () => Promise<T>): Promise<T> {
+  try {
+    return await change()
+  } catch (error) {
+    if (error instanceof ProviderError && error.refusal === 'invalid_name')
+      throw invalid('body.name', nameProblemOf(error))
+    return readLive(what, () => Promise.reject(error))
+  }
+}
 
 function refOf({ providerId, name }: LabelRow): FolderRef {
   return { path: providerId, fullName: name }
