@@ -221,6 +221,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const sender = outboxEngine({
     ...{ ...shared, events, accounts, sending, deleteDraft: drafts.deleteSent },
     messagesPerMinute: config.outboxMessagesPerMinute,
+    copyWaitMs: config.outboxCopyWaitSeconds * 1000,
     ...(options.outbox && { timing: options.outbox }),
   })
   const bounces = bounceReader({

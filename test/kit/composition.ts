@@ -45,7 +45,9 @@ export function compose(db: Db, options: CompositionOptions = {}) {
   const log = options.log ?? silentLog
   const { config, settings } = loadConfig({ environment: {}, folder: '/nowhere' })
   const context: RuntimeContext = {
-    ...{ config: { ...config, ...options.settings }, settings, clock, ids, log, logs: logRing(), redactor: redactor() },
+    // Mail servers of tests save no copies by themselves.
+    config: { ...config, outboxCopyWaitSeconds: 0, ...options.settings },
+    ...{ settings, clock, ids, log, logs: logRing(), redactor: redactor() },
     instanceId: options.instanceId ?? ids('ins'),
     droppedLogRecords: () => 0,
     close: async () => {},

@@ -17,6 +17,8 @@ const { features } = compose(db, {
       retry: { baseMs: 50, capMs: 500 },
       leaseMs: Number(leaseMs),
       sweepMs: 200,
+      // Less than some replies take.
+      hungMs: 15,
     },
   },
 })

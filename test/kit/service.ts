@@ -37,6 +37,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     DATABASE_URL: options.place?.databaseUrl,
     SERVICE_API_KEY: KEY,
     LOG_LEVEL: 'fatal',
+    OUTBOX_COPY_WAIT_SECONDS: '0',
     ...options.environment,
   }
   const context = runtimeContext(loadConfig({ environment, folder }), options.output, options.clock)

@@ -85,6 +85,14 @@ export const productSettings = {
     fallback: 0,
     about: 'Messages that one account may send in a minute. 0: as many as its provider accepts.',
   }),
+  outboxCopyWaitSeconds: setting({
+    env: 'OUTBOX_COPY_WAIT_SECONDS',
+    path: 'outbox.copyWaitSeconds',
+    kind: kinds.integer(0, 600),
+    fallback: 10,
+    about:
+      'How long the first message of an imap account waits for a copy that its mail server puts into Sent, before the service saves one.',
+  }),
   schedulerMailPerExperience: setting({
     env: 'SCHEDULER_MAIL_PER_EXPERIENCE',
     path: 'scheduler.mail.perExperience',

@@ -54,8 +54,8 @@ export type Composition = Omit<OutgoingMessage, 'from' | 'messageId' | 'date' | 
 
 export interface SendOptions {
   sendAt: number | null
-  /** The provider's id of the message that it replies to. */
-  repliesTo: string | null
+  /** The message that it replies to. */
+  repliesTo: { id: string; providerMessageId: string } | null
   /** The draft that is sent: it is deleted afterwards, unless it was changed and so has another hash. */
   draft: { id: string; hash: string } | null
   /** Insert the pixel and the links. Undefined: as set for the service. */
@@ -120,7 +120,8 @@ export function outbox(deps: OutboxDeps) {
         status: options.sendAt === null ? 'queued' : 'scheduled',
         subject: cleanText(given.subject),
         envelope: JSON.stringify({ from, to, cc, bcc }),
-        ...{ repliesTo: options.repliesTo, sizeBytes: content.length, refused: '[]', error: null },
+        ...{ repliesTo: options.repliesTo?.providerMessageId ?? null, repliedId: options.repliesTo?.id ?? null },
+        ...{ sizeBytes: content.length, refused: '[]', error: null },
         ...{ attempts: 0, checks: 0, sendAt: options.sendAt, dueAt, giveUpAt: dueAt + DAY_MS },
         ...{ lease: null, leasedUntil: null, committedAt: null, providerMessageId: null, sentAt: null },
         ...{ createdAt: nowMs, updatedAt: nowMs },
@@ -178,8 +179,8 @@ export function outbox(deps: OutboxDeps) {
         ...(body.isHtml === true ? { text: null, html: text } : { text, html: null }),
         ...{ inReplyTo: replied?.messageId ?? null, references },
       }
-      const repliesTo = replied?.providerMessageId ?? null
-      return prepare(account, composition, { sendAt, repliesTo, draft: null, tracked: body.tracking })
+      const options = { sendAt, repliesTo: replied ?? null, draft: null, tracked: body.tracking }
+      return prepare(account, composition, options)
     },
 
     /** The message that was sent, or may have been, with this value of `X-Posthorn-Id`. */

@@ -177,6 +177,7 @@ export async function purgeOutbox(tx: Tx, beforeMs: number, limit: number): Prom
 /** Deletes up to `limit` messages of a deleted account and returns how many. */
 export async function eraseOutbox(tx: Tx, accountId: string, limit: number): Promise<number> {
   await tx.deleteFrom('outboxServers').where('accountId', '=', accountId).execute()
+  await tx.deleteFrom('outboxKeepers').where('accountId', '=', accountId).execute()
   const rows = await tx.selectFrom('outbox').select('id').where('accountId', '=', accountId).limit(limit).execute()
   await remove(
     tx,

@@ -28,6 +28,8 @@ interface OutboxTable {
   envelope: string
   /** The provider's id of the message that it replies to. */
   repliesTo: string | null
+  /** The id of that message. */
+  repliedId: string | null
   sizeBytes: number
   /** JSON of `RefusedRecipient[]`. */
   refused: string
@@ -74,6 +76,20 @@ interface OutboxServerTable {
   smtp: string
 }
 
+/** Who puts the copies of an account's messages into Sent, once that is known. */
+interface OutboxKeeperTable {
+  accountId: string
+  /** Of the credentials with which it was found. */
+  accessVersion: number
+  /** The server that sends the messages, or this service. */
+  savedBy: 'server' | 'service'
+  /**
+   * JSON of `Probe`: the first copy that the service has saved. A second copy of the same message shows that the server saves copies
+   * after all. Null once that is certain.
+   */
+  probe: string | null
+}
+
 export type OutboxRow = Selectable<OutboxTable>
 
 declare module '../../infra/db/db.ts' {
@@ -81,5 +97,6 @@ declare module '../../infra/db/db.ts' {
     outbox: OutboxTable
     outboxParts: OutboxPartTable
     outboxServers: OutboxServerTable
+    outboxKeepers: OutboxKeeperTable
   }
 }

@@ -49,7 +49,7 @@ export interface RemoteMessage {
   emailId: string | null
   threadId: string | null
   messageId: string | null
-  /** The value of `X-Posthorn-Id`, of providers that may replace the Message-ID of what they send. */
+  /** The value of `X-Posthorn-Id`, where the server may replace the Message-ID of what it sends. */
   sentToken?: string | null
   /** The provider's id of a draft, where it survives edits and the message's own id does not (gmail). */
   draftId?: string

@@ -51,9 +51,11 @@ export function submissionConformance(name: string, open: () => Promise<Omit<Sen
       expect(others).toEqual([])
       expect(submitted?.recipients.sort()).toEqual(['bob@example.com', 'hidden@example.com'])
       expect(submitted?.raw.slice(submitted.raw.indexOf('\r\n\r\n'))).toBe('\r\n\r\n.Hello\r\n')
-      await sender.saveCopy?.({ ...message, sentAt: SENT_AT, mayExist: false }, never)
-      await sender.saveCopy?.({ ...message, sentAt: SENT_AT, mayExist: true }, never)
+      await sender.copies?.save({ ...message, sentAt: SENT_AT, mayExist: false }, never)
+      await sender.copies?.save({ ...message, sentAt: SENT_AT, mayExist: true }, never)
       expect(await box.copies(message)).toBe(1)
+      const looked = [message, { rfcMessageId: '<other@x>', sentToken: 'other' }]
+      expect((await sender.copies?.count(looked, never)) ?? [1, 0]).toEqual([1, 0])
       const ref = { ...message, providerMessageId: commits[0] ?? null, committedAt: SENT_AT }
       expect(await sender.wasSent(ref, never)).toBe(true)
       expect(

@@ -1,10 +1,11 @@
 import type { ProviderError } from './errors.ts'
+import type { MessageLocation } from './folder-mailbox.ts'
 import type { RemoteAddress } from './message.ts'
 import type { MailAccess, SmtpSettings } from './provider.ts'
 
 /** Sends messages of mailboxes. Knows no outbox: the caller decides what to send, when, and whether again. */
 export interface SendProvider {
-  /** At most one sender per account is open at a time. Connects at the first call that needs it. */
+  /** Connects at the first call that needs it. Several senders of an account may be open: one that hangs does not hold up the others. */
   open(access: MailAccess, options?: SenderOptions): Sender
   /** Whether recipients get a header field with this name, which the caller of the API added. Absent: every field. */
   acceptsHeader?(name: string): boolean
@@ -94,11 +95,8 @@ export interface Sender {
    * and mail servers leave it to the client. Throws `ProviderError`.
    */
   wasSent(message: SentMessageRef, signal: AbortSignal): Promise<boolean>
-  /**
-   * Puts a copy into Sent. Absent where the provider does it. `mayExist`: an earlier call may have succeeded, so it looks for the copy
-   * first. Throws `ProviderError`.
-   */
-  saveCopy?(message: QueuedMessage & { sentAt: number; mayExist: boolean }, signal: AbortSignal): Promise<void>
+  /** For a mailbox whose server may leave the copy in Sent to the client. Absent where the provider always saves it. */
+  readonly copies?: SentCopies
   /** Removes what a message that will not be sent has left at the provider. Throws `ProviderError`. May be repeated. */
   discard?(message: SentMessageRef, signal: AbortSignal): Promise<void>
   /** Twice safely. */
@@ -115,12 +113,24 @@ export interface SentMessageRef {
   committedAt: number
 }
 
-/** The Sent folder of a mailbox whose server leaves the copies to the client. Throws `ProviderError`. */
+/** What a copy is recognised by. Servers that rewrite messages may replace the Message-ID. */
+export interface CopyRef {
+  rfcMessageId: string
+  /** The value of `X-Posthorn-Id`. */
+  sentToken: string
+}
+
+/** What a client may have to do in a mailbox once its message is sent. Throws `ProviderError`. */
 export interface SentCopies {
+  /** Whether Sent contains the message, which may have been sent days ago. */
   contains(message: { rfcMessageId: string; sentAt: number }, signal: AbortSignal): Promise<boolean>
+  /** How many copies the newest messages of Sent have of each of these, in order. For messages that were sent in the last minutes. */
+  count(messages: readonly CopyRef[], signal: AbortSignal): Promise<number[]>
   /** Adds the message, with `mayExist` only if Sent does not contain it. Creates the folder when the mailbox has none. */
   save(
     message: { rfcMessageId: string; sentAt: number; mayExist: boolean } & Pick<QueuedMessage, 'bytes'>,
     signal: AbortSignal,
   ): Promise<void>
+  /** Marks a message as answered. Throws `not_found` when it is no longer there. */
+  markAnswered(message: MessageLocation, signal: AbortSignal): Promise<void>
 }

@@ -10,6 +10,7 @@ import {
   type RemoteMessage,
 } from '../contract/index.ts'
 import { composeDraft, editDraft, readDraft } from '../mime/index.ts'
+import { appendMessage } from './append.ts'
 import { expunge } from './changes.ts'
 import type { ImapClient } from './client.ts'
 import { connectionLost } from './errors.ts'
@@ -73,9 +74,8 @@ export function imapDrafts(connection: () => RequestConnection, options: DraftOp
     { raw, messageId, earlier }: { raw: Buffer; messageId: string; earlier: readonly number[] },
   ): Promise<RemoteMessage> {
     const flags = new Set(['\\Draft', '\\Seen', ...(await flagsOf(client.imap, earlier.at(-1)))])
-    const saved = await client.imap.append(folderPath, raw, [...flags])
-    if (saved === false) throw new ProviderError('rejected', `${SAVING}: the server refused it`)
-    if (earlier.length > 0) await expunge(client.imap, earlier, SAVING)
+    const saved = await appendMessage(client, { path: folderPath, content: raw, flags: [...flags] })
+    if (earlier.length > 0) await expunge(client, earlier, SAVING)
     const uidValidity = uidValidityOf(box)
     const location = saved.uid === undefined ? null : { uidValidity, uid: saved.uid }
     const current = (await versions(client, box, { messageId, location })).at(-1)
@@ -117,7 +117,7 @@ export function imapDrafts(connection: () => RequestConnection, options: DraftOp
     async delete(ref) {
       await inFolder('deleting a draft', true, async (client, box) => {
         const uids = (await versions(client, box, ref)).map(uidOf)
-        if (uids.length > 0) await expunge(client.imap, uids, 'deleting a draft')
+        if (uids.length > 0) await expunge(client, uids, 'deleting a draft')
       })
     },
   }

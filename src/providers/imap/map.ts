@@ -6,12 +6,14 @@ import {
   cleanField,
   type HeaderFields,
   headerFields,
+  headerValue,
   isAutomaticMessage,
   knownType,
   mayBeDeliveryReport,
   type RawPart,
   rawTree,
   readMessage,
+  SENT_TOKEN_HEADER,
 } from '../mime/index.ts'
 import { type Contents, readContents, type Sections, type Source, TEXT_BYTES } from './contents.ts'
 import { hasFlag } from './flags.ts'
@@ -154,6 +156,7 @@ function messageOf(
     isNew: context.isNew,
     emailId: row.emailId === undefined ? null : cleanField(row.emailId, MAX_ID),
     threadId: row.threadId === undefined ? null : cleanField(row.threadId, MAX_ID),
+    sentToken: headerValue(headers, SENT_TOKEN_HEADER.toLowerCase())?.slice(0, MAX_ID) ?? null,
     mayBeReport: mayBeDeliveryReport(headers, fields.from),
     isAutomatic: isAutomaticMessage(headers, fields.subject),
     receivedAt: row.internalDate instanceof Date ? row.internalDate.getTime() : (fields.date ?? context.nowMs),

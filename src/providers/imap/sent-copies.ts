@@ -1,5 +1,7 @@
-import type { ImapFlow } from 'imapflow'
-import type { SentCopies } from '../contract/index.ts'
+import type { CopyRef, MessageLocation, SentCopies } from '../contract/index.ts'
+import { headerValue, parseHeaders, SENT_TOKEN_HEADER } from '../mime/index.ts'
+import { appendMessage } from './append.ts'
+import { markAnswered } from './changes.ts'
 import type { ImapClient } from './client.ts'
 import { connectionLost } from './errors.ts'
 import { listFolders } from './folders.ts'
@@ -9,6 +11,8 @@ import type { WorkLimits } from './work-limits.ts'
 const DAY_MS = 24 * 60 * 60_000
 /** Where the server names no Sent folder. */
 const DEFAULT_FOLDER = 'Sent'
+/** Messages of other clients that may have arrived in Sent since ours were sent. */
+const OTHER_MESSAGES = 100
 
 /** Writes to Sent over the account's request connection. `connection` returns the current one. */
 export function imapSentCopies(
@@ -21,7 +25,7 @@ export function imapSentCopies(
   async function inSent<T>(
     doing: string,
     signal: AbortSignal,
-    work: (client: ImapFlow, folder: string) => Promise<T>,
+    work: (client: ImapClient, folder: string) => Promise<T>,
   ): Promise<T> {
     const task = connection().use({
       ...{ ...limits, doing, signal },
@@ -29,7 +33,7 @@ export function imapSentCopies(
         path ??= await sentFolder(client)
         return path
       },
-      work: ({ imap }, folder) => work(imap, folder),
+      work,
     })
     return task.catch((error: unknown) => {
       path = undefined
@@ -37,35 +41,60 @@ export function imapSentCopies(
     })
   }
 
-  /** Searches the messages of the last days: a header is in no index of most servers. */
-  async function contains(
-    imap: ImapFlow,
-    folder: string,
-    { rfcMessageId, sentAt }: { rfcMessageId: string; sentAt: number },
-  ) {
-    await imap.mailboxOpen(folder, { readOnly: true })
-    const since = new Date(sentAt - 2 * DAY_MS)
-    const found = await imap.search({ since, header: { 'message-id': rfcMessageId } }, { uid: true })
-    if (!found) throw connectionLost('searching Sent: the server refused the search')
-    return found.length > 0
-  }
-
   return {
-    contains: (message, signal) => inSent('searching Sent', signal, (imap, folder) => contains(imap, folder, message)),
+    contains: (message, signal) =>
+      inSent('searching Sent', signal, (client, folder) => contains(client, folder, message)),
+
+    count: (messages, signal) =>
+      inSent('looking into Sent', signal, (client, folder) => countCopies(client, folder, messages)),
 
     async save(message, signal) {
       const chunks: Buffer[] = []
       for await (const chunk of message.bytes()) chunks.push(chunk)
       const content = Buffer.concat(chunks)
       let { mayExist } = message
-      await inSent('saving the sent message', signal, async (imap, folder) => {
-        if (mayExist && (await contains(imap, folder, message))) return
+      await inSent('saving the sent message', signal, async (client, folder) => {
+        if (mayExist && (await contains(client, folder, message))) return
         // The task is repeated when the connection breaks, perhaps after the server has done it.
         mayExist = true
-        await imap.append(folder, content, ['\\Seen'], new Date(message.sentAt))
+        await appendMessage(client, { path: folder, content, flags: ['\\Seen'], date: new Date(message.sentAt) })
       })
     },
+
+    markAnswered: (message: MessageLocation, signal) => markAnswered(connection, message, { ...limits, signal }),
   }
+}
+
+/** Searches the messages of the last days: a header is in no index of most servers. */
+async function contains(
+  { imap }: ImapClient,
+  folder: string,
+  { rfcMessageId, sentAt }: { rfcMessageId: string; sentAt: number },
+): Promise<boolean> {
+  await imap.mailboxOpen(folder, { readOnly: true })
+  const since = new Date(sentAt - 2 * DAY_MS)
+  const found = await imap.search({ since, header: { 'message-id': rfcMessageId } }, { uid: true })
+  if (!found) throw connectionLost('searching Sent: the server refused the search')
+  return found.length > 0
+}
+
+const TOKEN_HEADER = SENT_TOKEN_HEADER.toLowerCase()
+
+/** Reads two header fields of the newest messages, because searching a header takes most servers long. */
+async function countCopies({ imap }: ImapClient, folder: string, messages: readonly CopyRef[]): Promise<number[]> {
+  const { exists } = await imap.mailboxOpen(folder, { readOnly: true })
+  const counts = messages.map(() => 0)
+  if (exists === 0) return counts
+  const first = Math.max(1, exists - messages.length - OTHER_MESSAGES + 1)
+  const query = { uid: true, headers: ['message-id', TOKEN_HEADER] }
+  for await (const row of imap.fetch(`${first}:*`, query)) {
+    const headers = parseHeaders(row.headers ?? Buffer.alloc(0))
+    const [messageId, token] = [headerValue(headers, 'message-id'), headerValue(headers, TOKEN_HEADER)]
+    messages.forEach(({ rfcMessageId, sentToken }, index) => {
+      if (messageId === rfcMessageId || token === sentToken) counts[index] = (counts[index] ?? 0) + 1
+    })
+  }
+  return counts
 }
 
 async function sentFolder(client: ImapClient): Promise<string> {

@@ -23,7 +23,7 @@ import { connectSmtp, type SmtpClient, type SmtpDialing } from './connection.ts'
 import { smtpError } from './errors.ts'
 import { KeptConnections, type SignedIn } from './kept-connections.ts'
 import { SMTP_LIMITS, type SmtpLimits } from './limits.ts'
-import { isComplete, smtpCandidates, storesCopies } from './settings.ts'
+import { isComplete, smtpCandidates } from './settings.ts'
 
 export interface SmtpDeps {
   guard: AddressGuard
@@ -136,13 +136,12 @@ class SmtpSender implements Sender {
     }
   }
 
-  wasSent({ rfcMessageId, committedAt }: Parameters<Sender['wasSent']>[0], signal: AbortSignal): Promise<boolean> {
-    return this.#deps.copies.contains({ rfcMessageId, sentAt: committedAt }, signal)
+  get copies(): SentCopies {
+    return this.#deps.copies
   }
 
-  async saveCopy(message: QueuedMessage & { sentAt: number; mayExist: boolean }, signal: AbortSignal): Promise<void> {
-    const host = this.#access.settings.smtp?.host ?? this.#options.smtp?.host ?? this.#access.settings.imap?.host ?? ''
-    if (!storesCopies(host)) await this.#deps.copies.save(message, signal)
+  wasSent({ rfcMessageId, committedAt }: Parameters<Sender['wasSent']>[0], signal: AbortSignal): Promise<boolean> {
+    return this.#deps.copies.contains({ rfcMessageId, sentAt: committedAt }, signal)
   }
 
   async close(): Promise<void> {

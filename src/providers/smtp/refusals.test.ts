@@ -6,7 +6,12 @@ import { smtpProvider } from './index.ts'
 
 const never = new AbortController().signal
 const steps = { onDraft: async () => {}, onCommit: async () => {} }
-const noCopies = () => ({ contains: async () => false, save: async () => {} })
+const noCopies = () => ({
+  contains: async () => false,
+  count: async () => [],
+  save: async () => {},
+  markAnswered: async () => {},
+})
 
 /** Each message is sent by a sender of its own, over the connection that the last one has kept. */
 async function sendingTo(script: StrictSmtpScript) {

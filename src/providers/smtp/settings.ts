@@ -43,10 +43,3 @@ function hostsBeside(imapHost: string | undefined): string[] {
   if (isIP(imapHost) !== 0 || !/imaps?/.test(label)) return [imapHost]
   return [[label.replace(/imaps?/, 'smtp'), ...rest].join('.'), imapHost]
 }
-
-/** Hosts that put every message they accept into Sent themselves. */
-const STORES_COPIES = /(^|\.)(gmail\.com|googlemail\.com|office365\.com|outlook\.com)$/
-
-export function storesCopies(smtpHost: string): boolean {
-  return STORES_COPIES.test(smtpHost)
-}

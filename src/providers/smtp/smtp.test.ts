@@ -59,7 +59,12 @@ describe.skipIf(!dovecotAvailable())('with a mailbox on Dovecot', () => {
   })
 })
 
-const noCopies = () => ({ contains: async () => false, save: async () => {} })
+const noCopies = () => ({
+  contains: async () => false,
+  count: async () => [],
+  save: async () => {},
+  markAnswered: async () => {},
+})
 const steps = { onDraft: async () => {}, onCommit: async () => {} }
 
 function accessTo(smtp: Partial<SmtpSettings>, allowSelfSigned: boolean): MailAccess {

@@ -5,17 +5,22 @@ import { AppError } from '../../../lib/errors.ts'
 import { secretToken } from '../../../lib/ids.ts'
 import type { OutboxRow } from '../tables.ts'
 import { afterSending } from './after-sending.ts'
-import { type AttemptDeps, Attempts, type AttemptTiming } from './attempts.ts'
+import { Attempts, type AttemptTiming } from './attempts.ts'
 import { type Claimed, nextDue, releaseClaims, renewClaims } from './claims.ts'
+import { type CopyDeps, saveCopies, type Uncopied } from './copies.ts'
 import { CopyGate } from './copy-gate.ts'
+import type { CopyWaits } from './copy-keeper.ts'
 import { sendToDeferred } from './send-again.ts'
 
-export interface SendRunDeps extends AttemptDeps {
+export interface SendRunDeps extends CopyDeps {
   timing: OutboxTiming
   messagesPerMinute: number
 }
 
 export interface OutboxTiming extends AttemptTiming {
+  /** How long a message is waited for before the next one is sent beside it. */
+  hungMs: number
+  copyWaits: CopyWaits
   /** How long a silent run keeps its messages and its job; renewed while it works. */
   leaseMs: number
   /** How often due messages are queued again. */
@@ -24,6 +29,8 @@ export interface OutboxTiming extends AttemptTiming {
 
 export const OUTBOX_TIMING: OutboxTiming = {
   searchPausesMs: [0, 5000, 30_000, 120_000, 600_000],
+  hungMs: 4000,
+  copyWaits: { unknownMs: 10_000, serverMs: 120_000 },
   retry: { baseMs: 5000, capMs: 60 * 60_000 },
   leaseMs: 30_000,
   sweepMs: 15_000,
@@ -38,6 +45,10 @@ const MAX_COPIES = 200
 const MAX_COPY_WAIT_MS = 5000
 /** How often an account whose copies wait checks for new messages of its own. */
 const COPY_TURN_MS = 200
+/** Messages that hang at once. Each has a connection, and servers allow some ten of a user. */
+const MAX_HUNG = 8
+/** How often an account with messages that hang checks for new ones. */
+const HUNG_TURN_MS = 500
 
 /**
  * The run of the queue `send`, whose job keys are account ids:
@@ -47,10 +58,11 @@ const COPY_TURN_MS = 200
  *                      ├──────▶ no reply, crash ──▶ uncertain
  *                      └──────▶ accepted ─────────▶ sent, copy pending
  *           ─▶ uncertain: search in Sent ─▶ sent, or a later search, or event
- *           ─▶ sent: save the copy, then delete the draft (`after-sending.ts`), then send it to those refused for now (`send-again.ts`)
+ *           ─▶ sent: save the copy (`copies.ts`), delete the draft (`after-sending.ts`), send it to those refused for now (`send-again.ts`)
  *           ─▶ cancelled: remove the draft that an attempt has left at the provider
  *
- * `attempts.ts` has what happens to one message.
+ * `attempts.ts` has what happens to one message. What takes longer than `hungMs` goes on beside the rest of the run, which does not end
+ * before it.
  */
 export function sendRun(deps: SendRunDeps, stopping: AbortSignal): Run {
   const lastSentAt = new Map<string, number>()
@@ -60,7 +72,7 @@ export function sendRun(deps: SendRunDeps, stopping: AbortSignal): Run {
     const endsAt = deps.clock.monotonic() + MAX_RUN_MS
     try {
       for (let worked = true; worked && !stopping.aborted && !signal.aborted; ) {
-        if (deps.clock.monotonic() > endsAt) return { nextRunInMs: 0 }
+        if (deps.clock.monotonic() > endsAt && !run.hasHung) return { nextRunInMs: 0 }
         worked = await run.next()
       }
     } finally {
@@ -89,9 +101,15 @@ class AccountRun {
   readonly #renewal: NodeJS.Timeout
   /** The next messages. */
   #claimed: Claimed[] = []
-  /** Messages that this run has sent and still holds, whose copies do not exist yet. */
-  #uncopied: OutboxRow[] = []
+  /** Sent messages that this run holds, whose copies are not known to exist yet, and since when the first of them waits. */
+  #uncopied: Uncopied[] = []
+  #uncopiedSince = 0
   #stopSending: (() => void) | undefined
+  /** Work that goes on beside the next messages. It never rejects. */
+  readonly #hung = new Set<Promise<void>>()
+  #isCopying = false
+  /** How work that had hung ended, if that ends the run. */
+  #end: 'account has to wait' | { error: unknown } | undefined
 
   constructor(deps: SendRunDeps, accountId: string, context: RunContext) {
     const { db, timing } = deps
@@ -106,25 +124,65 @@ class AccountRun {
     }, timing.leaseMs / 3)
   }
 
+  get hasHung(): boolean {
+    return this.#hung.size > 0
+  }
+
   /** Does what is due for one message, or saves copies. False when nothing is due, or the account has to wait. */
   async next(): Promise<boolean> {
+    if (typeof this.#end === 'object') throw this.#end.error
+    if (this.#end !== undefined && !this.hasHung) return false
     try {
       return await this.#step()
     } catch (error) {
       if (error instanceof LeaseLost) return true
-      if (error instanceof AppError && error.code === 'not_found') return false
+      if (isDeletedAccount(error)) return false
       throw error
     }
   }
 
   async #step(): Promise<boolean> {
-    if (this.#mustCopy() && !(await this.#saveCopies())) return false
+    if (this.#mustCopy() && !(await this.#saveCopies())) return this.hasHung
     await this.#pace()
+    if (this.#hung.size >= MAX_HUNG || this.#end !== undefined) {
+      await Promise.race(this.#hung)
+      return true
+    }
     if (this.#claimed.length === 0) this.#claimed = await this.#claimNext()
     const claimed = this.#claimed.shift()
-    if (claimed !== undefined) return this.#work(claimed)
+    if (claimed !== undefined) return this.#unlessHung(() => this.#work(claimed))
     this.#pauseSending()
-    return this.#uncopied.length > 0 && this.#copyWhenFree()
+    if (this.#uncopied.length > 0 && !this.#isCopying) return this.#copyWhenFree()
+    if (!this.hasHung) return false
+    await Promise.race([...this.#hung, sleep(HUNG_TURN_MS, this.#context.signal)])
+    return true
+  }
+
+  /** Waits for the work, or lets it go on beside the next when it takes long. Returns whether the run may continue. */
+  async #unlessHung(work: () => Promise<boolean>): Promise<boolean> {
+    const working = work()
+    const timer = new AbortController()
+    // The more messages hang, the less the next one is waited for, so that those behind it do not wait for the sum.
+    const waitMs = this.#deps.timing.hungMs / (1 + this.#hung.size)
+    const isLong = sleep(waitMs, timer.signal).then((): typeof LONG => LONG)
+    const first = await Promise.race([working, isLong]).finally(() => timer.abort())
+    if (first !== LONG) return first
+    const closeSender = this.#attempts.setAside()
+    this.#context.lastSentAt.set(this.#accountId, this.#deps.clock.monotonic())
+    const ended = working
+      .then(
+        (mayContinue) => {
+          if (!mayContinue) this.#end ??= 'account has to wait'
+        },
+        (error: unknown) => {
+          if (error instanceof LeaseLost) return
+          this.#end ??= isDeletedAccount(error) ? 'account has to wait' : { error }
+        },
+      )
+      .then(closeSender)
+      .finally(() => this.#hung.delete(ended))
+    this.#hung.add(ended)
+    return true
   }
 
   #pauseSending(): void {
@@ -142,8 +200,9 @@ class AccountRun {
   async close(): Promise<void> {
     const { db } = this.#deps
     try {
+      await Promise.all(this.#hung)
       // Lost claims: another run saves the copies.
-      if (this.#uncopied.length > 0 && !this.#context.signal.aborted) await this.#saveCopies().catch(unlessLost)
+      if (this.#uncopied.length > 0 && !this.#context.signal.aborted) await this.#copyAll().catch(unlessLost)
       if (this.#claimed.length > 0 || this.#uncopied.length > 0) {
         await db.transaction((tx) => releaseClaims(tx, this.#accountId, this.#lease))
       }
@@ -169,7 +228,7 @@ class AccountRun {
     const waitMs = last + 60_000 / messagesPerMinute - clock.monotonic()
     if (waitMs > 0) {
       this.#pauseSending()
-      await this.#saveCopies()
+      if (this.#uncopied.length > 0 && !this.#isCopying) await this.#saveCopies()
       await sleep(waitMs, AbortSignal.any([stopping, signal]))
     } else lastSentAt.delete(this.#accountId)
   }
@@ -178,10 +237,10 @@ class AccountRun {
     const { row } = claimed
     if (row.status === 'cancelled') return this.#attempts.removeDraft(row)
     if (row.remaining === 'recipients' || row.remaining === 'resending') return this.#sendAgain(row)
-    if (row.status === 'sent') return this.#finish([row], true)
+    if (row.status === 'sent') return this.#finish(row, true)
     if (row.committedAt !== null) {
       const sent = await this.#attempts.search(row)
-      return sent === undefined || this.#finish([sent], true)
+      return sent === undefined || this.#finish(sent, true)
     }
     return this.#send(claimed)
   }
@@ -190,10 +249,7 @@ class AccountRun {
     this.#stopSending ??= this.#context.gate.startSending()
     const attempt = await this.#attempts.send(claimed)
     this.#context.lastSentAt.set(this.#accountId, this.#deps.clock.monotonic())
-    if (attempt.sent === null) return attempt.mayContinue
-    if (attempt.sent.remaining !== 'copy') return this.#finish([attempt.sent], false)
-    if (attempt.sent.lease === this.#lease.token) this.#uncopied.push(attempt.sent)
-    return true
+    return attempt.sent === null ? attempt.mayContinue : this.#finish(attempt.sent, false)
   }
 
   async #sendAgain(row: OutboxRow): Promise<boolean> {
@@ -203,28 +259,47 @@ class AccountRun {
     return mayContinue
   }
 
+  /** Does what remains for a sent message, or puts it with those whose copies are saved together. */
+  async #finish(row: OutboxRow, mayBeOwn: boolean): Promise<boolean> {
+    if (row.remaining === 'draft') await afterSending(this.#deps).deleteDraft(row)
+    // Another run has taken over a message that this one no longer holds.
+    if (row.remaining !== 'copy' || row.lease !== this.#lease.token) return true
+    if (this.#uncopied.length === 0) this.#uncopiedSince = this.#deps.clock.monotonic()
+    this.#uncopied.push({ row, mayBeOwn })
+    return true
+  }
+
   #mustCopy(): boolean {
-    const [oldest] = this.#uncopied
-    if (oldest === undefined) return false
-    return this.#uncopied.length >= MAX_COPIES || this.#deps.clock.now() - oldest.updatedAt > MAX_COPY_WAIT_MS
+    if (this.#uncopied.length === 0 || this.#isCopying) return false
+    if (this.hasHung) return true
+    const waitedMs = this.#deps.clock.monotonic() - this.#uncopiedSince
+    return this.#uncopied.length >= MAX_COPIES || waitedMs > MAX_COPY_WAIT_MS
   }
 
-  async #saveCopies(): Promise<boolean> {
-    const rows = this.#uncopied
+  /** Saves the copies that wait, which goes on beside the next messages when it takes long. False when the mailbox cannot be reached. */
+  #saveCopies(): Promise<boolean> {
+    return this.#unlessHung(() => this.#copyAll())
+  }
+
+  async #copyAll(): Promise<boolean> {
+    const uncopied = this.#uncopied
     this.#uncopied = []
-    return rows.length === 0 || this.#finish(rows, false)
+    this.#isCopying = true
+    try {
+      const mailbox = await this.#attempts.copyMailbox()
+      const { done, isReached } = await saveCopies(this.#deps, mailbox, uncopied, this.#context.signal)
+      for (const row of done) if (row.remaining === 'draft') await afterSending(this.#deps).deleteDraft(row)
+      return isReached
+    } finally {
+      this.#isCopying = false
+    }
   }
+}
 
-  /** Does what remains for sent messages. False when the mailbox cannot be reached. */
-  async #finish(sent: readonly OutboxRow[], mayExist: boolean): Promise<boolean> {
-    const steps = afterSending(this.#deps)
-    const uncopied = sent.filter(({ remaining }) => remaining === 'copy')
-    const { done, isComplete } = await steps.saveCopies(uncopied, (row, content) =>
-      this.#attempts.saveCopy({ row, content, mayExist }),
-    )
-    for (const row of [...sent, ...done]) if (row.remaining === 'draft') await steps.deleteDraft(row)
-    return isComplete
-  }
+const LONG: unique symbol = Symbol('takes long')
+
+function isDeletedAccount(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'not_found'
 }
 
 function unlessLost(error: unknown): void {

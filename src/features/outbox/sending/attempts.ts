@@ -19,6 +19,7 @@ import type { OutboxRow } from '../tables.ts'
 import { type AfterSendingDeps, RELEASED, remainingAfterCopy } from './after-sending.ts'
 import type { BatchWriter } from './batch-writer.ts'
 import { type Claimed, delayWaiting, recordDraft, updateHeld } from './claims.ts'
+import type { CopyMailbox } from './copies.ts'
 import { sendFailedEvent } from './failed-event.ts'
 
 export interface AttemptDeps extends AfterSendingDeps {
@@ -45,7 +46,7 @@ export class Attempts {
   readonly #deps: AttemptDeps
   readonly #accountId: string
   readonly #signal: AbortSignal
-  #sender: Sender | undefined
+  #current: Promise<Opened> | undefined
   #provider: ProviderName | undefined
 
   constructor(deps: AttemptDeps, accountId: string, signal: AbortSignal) {
@@ -54,8 +55,15 @@ export class Attempts {
     this.#signal = signal
   }
 
-  async close(): Promise<void> {
-    await this.#sender?.close()
+  close(): Promise<void> {
+    return closeSender(this.#current)
+  }
+
+  /** What follows gets a connection of its own. Returns the function that closes the one of the message that is being sent. */
+  setAside(): () => Promise<void> {
+    const current = this.#current
+    this.#current = undefined
+    return () => closeSender(current)
   }
 
   async send({ row: claimed, content, wasInterrupted }: Claimed): Promise<Attempt> {
@@ -103,7 +111,7 @@ export class Attempts {
     row: OutboxRow,
     { providerMessageId, refused }: Pick<SendOutcome & { sent: true }, 'providerMessageId' | 'refused'>,
   ): Promise<OutboxRow> {
-    const needsCopy = (await this.open()).saveCopy !== undefined
+    const needsCopy = (await this.open()).copies !== undefined
     const accepted = { ...row, refused: cleanJson(refused) }
     const remaining = needsCopy ? 'copy' : remainingAfterCopy(accepted)
     return this.#deps.writer.recordSent({ row, refused: accepted.refused, providerMessageId, remaining })
@@ -180,15 +188,11 @@ export class Attempts {
     return undefined
   }
 
-  /** Puts a copy of a sent message into Sent. `mayExist`: an earlier attempt may have succeeded. Throws `ProviderError`. */
-  async saveCopy({ row, content, mayExist }: Pick<Claimed, 'row' | 'content'> & { mayExist: boolean }): Promise<void> {
-    const sender = await this.open()
-    const copy = {
-      ...(await this.queued(row, { content, wasInterrupted: false })),
-      sentAt: row.sentAt ?? row.createdAt,
-      mayExist,
-    }
-    await sender.saveCopy?.(copy, this.#signal)
+  /** Where the copies of sent messages are saved. Throws `not_found` when the account was deleted. */
+  async copyMailbox(): Promise<CopyMailbox> {
+    const { sender, accessVersion } = await this.#opened()
+    if (sender.copies === undefined) throw new Error(`a ${this.#provider} account saves its own copies`)
+    return { copies: sender.copies, accessVersion }
   }
 
   /** Returns false for a draft that stays at the provider. Its owner sees it, and may delete it. */
@@ -246,13 +250,21 @@ export class Attempts {
 
   /** The connection of the account, which the run keeps. */
   async open(): Promise<Sender> {
-    if (this.#sender !== undefined) return this.#sender
+    return (await this.#opened()).sender
+  }
+
+  #opened(): Promise<Opened> {
+    this.#current ??= this.#openSender()
+    return this.#current
+  }
+
+  async #openSender(): Promise<Opened> {
     const { db, accounts, sending } = this.#deps
     const [{ provider }, access] = await Promise.all([accounts.get(this.#accountId), accounts.access(this.#accountId)])
     const { accessVersion } = access
     this.#provider = provider
     const smtp = await knownServer(db.read, this.#accountId, accessVersion)
-    this.#sender = sending(provider).open(access, {
+    const sender = sending(provider).open(access, {
       ...(smtp !== undefined && { smtp: JSON.parse(smtp) }),
       onSettings: (settings) => {
         const row = { accountId: this.#accountId, accessVersion, smtp: JSON.stringify(settings) }
@@ -260,8 +272,18 @@ export class Attempts {
         db.transaction((tx) => rememberServer(tx, row)).catch(() => {})
       },
     })
-    return this.#sender
+    return { sender, accessVersion }
   }
+}
+
+interface Opened {
+  sender: Sender
+  accessVersion: number
+}
+
+async function closeSender(opening: Promise<Opened> | undefined): Promise<void> {
+  const opened = await opening?.catch(() => undefined)
+  await opened?.sender.close()
 }
 
 function reasonOf({ kind }: ProviderError): OutboxError['reason'] {

@@ -6,6 +6,8 @@ import { accountsDue, releaseAllClaims } from './claims.ts'
 
 export interface OutboxEngineDeps extends Omit<SendRunDeps, 'timing' | 'writer'> {
   queue: Queue
+  /** How long the first message of an account waits for a copy of its server. */
+  copyWaitMs: number
   timing?: Partial<OutboxTiming>
 }
 
@@ -16,8 +18,9 @@ const CONCURRENCY = 64
 
 /** The background work: the runs that send, and the sweeper that queues accounts with due messages again. */
 export function outboxEngine(deps: OutboxEngineDeps) {
-  const { db, clock } = deps
-  const timing = { ...OUTBOX_TIMING, ...deps.timing }
+  const { db, clock, copyWaitMs } = deps
+  const copyWaits = { ...OUTBOX_TIMING.copyWaits, unknownMs: copyWaitMs }
+  const timing = { ...OUTBOX_TIMING, copyWaits, ...deps.timing }
   const stopping = new AbortController()
   const work = sweptWorker(deps, {
     name: SEND_QUEUE,

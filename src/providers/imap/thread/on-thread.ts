@@ -85,7 +85,9 @@ export function imapOnThread(options: Pick<ImapThreadOptions, 'guard'> & Partial
       const remote = part((provider) => provider.sentCopies(plain(access)))
       return {
         contains: async (message, signal) => (await remote()).contains(message, signal),
+        count: async (messages, signal) => (await remote()).count(messages, signal),
         save: async (message, signal) => (await remote()).save(message, signal),
+        markAnswered: async (message, signal) => (await remote()).markAnswered(message, signal),
       }
     },
     start: () => void thread.provider().catch(() => {}),
