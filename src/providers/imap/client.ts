@@ -15,6 +15,7 @@ import type { Pacing } from './pacing.ts'
 import type { ParserTurns } from './parser-turns.ts'
 import { RepeatedListing } from './repeated-listing.ts'
 import { RESPONSE_LIMITS, ResponseGate } from './response-gate.ts'
+import { offerScram } from './scram-login.ts'
 import { withinLimits } from './work-limits.ts'
 
 /** Loads imapflow, which the start does not wait for: with its character sets it would take a fifth of it. */
@@ -208,6 +209,7 @@ function newClient(
     imap.close()
   }
   const { lastFailure } = interceptCommands(imap, names, () => gate.forgetFolders())
+  offerScram(imap, { username: settings.username, password })
   // An error event without a listener would end the process. A close event always follows.
   imap.on('error', closeWith)
   return {

@@ -1,6 +1,7 @@
 import { GuardError } from '../../infra/net/index.ts'
 import { isCertificateError } from '../../lib/certificate-errors.ts'
 import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
+import { ScramError } from '../../lib/scram.ts'
 import { ProviderError, type ProviderErrorKind, type Refusal } from '../contract/index.ts'
 import { type LoginRefusal, meaningOfRefusal } from './login-refusals.ts'
 import { refusalOf } from './refusals.ts'
@@ -117,6 +118,9 @@ const LIMIT_CODES: ReadonlySet<string> = new Set([
 
 function classify(error: unknown, facts: Facts): Classified {
   if (error instanceof GuardError) return { kind: 'unavailable', why: error.message }
+  if (error instanceof ScramError) {
+    return { kind: 'unavailable', why: "the SCRAM login failed, because the server's part is not valid" }
+  }
   if (LIMIT_CODES.has(facts.code)) return { kind: 'limit_exceeded', why: `the server exceeded a limit (${facts.code})` }
   if (facts.throttleMs !== undefined) {
     return { kind: 'rate_limited', why: 'the server asked for a pause', retryAfterMs: facts.throttleMs }

@@ -1,14 +1,20 @@
 import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
 import type { SecureContext } from 'node:tls'
-import type { SMTPConnectionSendInfo, default as SmtpConnection } from 'nodemailer/lib/smtp-connection'
+import type {
+  SMTPConnectionAuth,
+  SMTPConnectionSendInfo,
+  default as SmtpConnection,
+} from 'nodemailer/lib/smtp-connection'
 import type { AddressGuard } from '../../infra/net/index.ts'
 import { anyAborted, untilAborted } from '../../lib/abort.ts'
 import { asciiEmail, needsSmtpUtf8 } from '../../lib/email-address.ts'
+import { ScramClient } from '../../lib/scram.ts'
 import { ProviderError, type QueuedMessage, type SendOutcome, type SmtpSettings } from '../contract/index.ts'
 import { factsOf, refusedRecipient, smtpError } from './errors.ts'
 import type { SmtpLimits } from './limits.ts'
 import { limitEmptyLines } from './reply-limits.ts'
+import { scramFor, scramLogin } from './scram-login.ts'
 
 export interface SmtpDialing {
   guard: AddressGuard
@@ -37,7 +43,7 @@ export interface SmtpClient {
 
 /** Connects and logs in. Throws `ProviderError`. */
 export async function connectSmtp(login: SmtpLogin, dialing: SmtpDialing, signal: AbortSignal): Promise<SmtpClient> {
-  const { settings, allowSelfSigned, password } = login
+  const { settings, allowSelfSigned } = login
   const { guard, limits, tlsContext } = dialing
   const doing = `signing in at ${settings.host}:${settings.port}`
   const limit = AbortSignal.timeout(limits.connectMs)
@@ -74,10 +80,10 @@ export async function connectSmtp(login: SmtpLogin, dialing: SmtpDialing, signal
     const connected = callback((done) => made.connect(done))
     await untilAborted(Promise.race([connected, failed]), either)
     // The last reply is the one to EHLO, which names the extensions of the server.
-    const takesUtf8 = SMTPUTF8.test(String(made.lastServerResponse))
+    const ehlo = String(made.lastServerResponse)
+    const takesUtf8 = SMTPUTF8.test(ehlo)
     if (made.allowsAuth) {
-      const credentials = { user: settings.username, pass: password }
-      const done = callback((finish) => made.login({ credentials }, (error) => finish(error)))
+      const done = callback((finish) => made.login(authOf(made, ehlo, login), (error) => finish(error)))
       await untilAborted(Promise.race([done, failed]), either)
     }
     if (!made.secure) dialing.onPlainLogin(settings.host, settings.port)
@@ -93,6 +99,20 @@ export async function connectSmtp(login: SmtpLogin, dialing: SmtpDialing, signal
   } finally {
     either.removeEventListener('abort', hangUp)
   }
+}
+
+/** The credentials, with the mechanism where nodemailer would not choose it. */
+function authOf(
+  connection: SmtpConnection,
+  ehlo: string,
+  { settings: { username }, password }: SmtpLogin,
+): SMTPConnectionAuth {
+  const credentials = { user: username, pass: password }
+  const mechanism = scramFor(ehlo, connection.secure)
+  if (mechanism === undefined) return { credentials }
+  const client = new ScramClient({ mechanism, username, password })
+  connection.customAuth.set(mechanism, (context) => scramLogin(context, client))
+  return { credentials, method: mechanism }
 }
 
 /** The reply to a command out of order: the server does not know that the last transaction ended. */

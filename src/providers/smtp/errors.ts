@@ -1,6 +1,7 @@
 import { GuardError } from '../../infra/net/index.ts'
 import { isCertificateError } from '../../lib/certificate-errors.ts'
 import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
+import { ScramError } from '../../lib/scram.ts'
 import { isTemporaryReply, ProviderError, type ProviderErrorKind, type RefusedRecipient } from '../contract/index.ts'
 import { oneLine } from '../mime/index.ts'
 
@@ -47,6 +48,9 @@ export function smtpError(error: unknown, doing: string): ProviderError {
   if (error instanceof ProviderError) return error
   if (error instanceof GuardError)
     return new ProviderError('unavailable', `${doing}: ${error.message}`, { cause: error })
+  if (error instanceof ScramError) {
+    return new ProviderError('unavailable', `${doing}: the SCRAM login failed, because the server's part is not valid`)
+  }
   rethrowProgrammingError(error)
   const facts = factsOf(error)
   const { kind, why, ...options } = classify(facts)

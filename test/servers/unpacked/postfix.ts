@@ -13,16 +13,30 @@ const REALM = 'mail.example.test'
 export const postfixAvailable = () => isUnpacked('postfix')
 
 /** Starts Postfix, whose master must be root. It hands over each message to another server before it accepts it. */
-export function startPostfix({ user = 'ada', password = 'secret' } = {}): Promise<SubmissionServer> {
-  return startUnpacked('postfix', (root, folder) => start(root, folder, user, password))
+export function startPostfix({
+  user = 'ada',
+  password = 'secret',
+  mechanisms = 'PLAIN LOGIN CRAM-MD5 DIGEST-MD5 SCRAM-SHA-256',
+} = {}): Promise<SubmissionServer> {
+  return startUnpacked('postfix', (root, folder) => start(root, folder, { user, password, mechanisms }))
 }
 
-async function start(root: string, folder: string, user: string, password: string): Promise<SubmissionServer> {
+interface PostfixOptions {
+  user: string
+  password: string
+  mechanisms: string
+}
+
+async function start(
+  root: string,
+  folder: string,
+  { user, password, mechanisms }: PostfixOptions,
+): Promise<SubmissionServer> {
   const libraries = unpackedEnvironment(root)
   const env = { ...libraries, LD_LIBRARY_PATH: `${join(root, 'usr/lib/postfix')}:${libraries.LD_LIBRARY_PATH}` }
   await makeQueue(folder)
   await mkdir(join(folder, 'sasl'))
-  await writeFile(join(folder, 'sasl/smtpd.conf'), saslConfig(folder))
+  await writeFile(join(folder, 'sasl/smtpd.conf'), saslConfig(folder, mechanisms))
   addSaslUser(join(root, 'usr/sbin/saslpasswd2'), env, folder, user, password)
   await giveTo(systemUser('postfix'), folder, ['sasldb2'])
   const policy = await startRecipientPolicy()
@@ -90,12 +104,12 @@ function addSaslUser(
   if (status !== 0) throw new Error(`saslpasswd2 failed: ${stderr}`)
 }
 
-function saslConfig(folder: string): string {
+function saslConfig(folder: string, mechanisms: string): string {
   return `
 pwcheck_method: auxprop
 auxprop_plugin: sasldb
 sasldb_path: ${folder}/sasldb2
-mech_list: PLAIN LOGIN CRAM-MD5 DIGEST-MD5 SCRAM-SHA-256
+mech_list: ${mechanisms}
 `
 }
 

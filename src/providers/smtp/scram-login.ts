@@ -1,0 +1,48 @@
+import type { SMTPConnectionCustomAuthContext } from 'nodemailer/lib/smtp-connection'
+import { type ScramClient, ScramError, type ScramMechanism, strongestScram } from '../../lib/scram.ts'
+
+/** The server expects another response of the client. */
+const CONTINUE = 334
+const SUCCESS = 235
+
+/**
+ * The SCRAM mechanism for a login; undefined where PLAIN or LOGIN is used. Over TLS those come first: some servers offer SCRAM although
+ * they store no password for it. `ehlo`: the whole reply to EHLO.
+ */
+export function scramFor(ehlo: string, isEncrypted: boolean): ScramMechanism | undefined {
+  const offered = new Set<string>()
+  for (const [, names = ''] of ehlo.matchAll(/^250[ -]AUTH[ =](.*)$/gim)) {
+    for (const name of names.toUpperCase().split(/[\s=]+/)) offered.add(name)
+  }
+  const isNeeded = !isEncrypted || !(offered.has('PLAIN') || offered.has('LOGIN'))
+  return isNeeded ? strongestScram(offered) : undefined
+}
+
+/** Logs in as RFC 4954 says. A refusal of the server becomes its `EAUTH` error, as with the mechanisms of nodemailer. */
+export async function scramLogin(context: SMTPConnectionCustomAuthContext, client: ScramClient): Promise<void> {
+  const { method, sendCommand } = context
+  const first = await sendCommand(`AUTH ${method} ${encode(client.first())}`)
+  if (first.status !== CONTINUE) throw refused()
+  const second = await sendCommand(encode(await client.final(decode(first.text))))
+  // RFC 4954 has no text beside 235, so the server's proof needs a round trip of its own.
+  if (second.status !== CONTINUE) throw second.status === SUCCESS ? unproven() : refused()
+  client.verify(decode(second.text))
+  const last = await sendCommand('')
+  if (last.status !== SUCCESS) throw refused()
+}
+
+function encode(text: string): string {
+  return Buffer.from(text).toString('base64')
+}
+
+function decode(text: string | undefined): string {
+  return Buffer.from(text ?? '', 'base64').toString()
+}
+
+function refused(): Error {
+  return new Error('The server refused the login.')
+}
+
+function unproven(): ScramError {
+  return new ScramError('the server did not prove that it knows the password')
+}
