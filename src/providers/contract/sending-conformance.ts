@@ -56,6 +56,10 @@ export function submissionConformance(name: string, open: () => Promise<Omit<Sen
       expect(await box.copies(message)).toBe(1)
       const looked = [message, { rfcMessageId: '<other@x>', sentToken: 'other' }]
       expect((await sender.copies?.count(looked, never)) ?? [1, 0]).toEqual([1, 0])
+      // Looking leaves the folder open read-only, where Courier accepts nothing.
+      const another = queue()
+      await sender.copies?.save({ ...another, sentAt: SENT_AT, mayExist: true }, never)
+      if (sender.copies !== undefined) expect(await box.copies(another)).toBe(1)
       const ref = { ...message, providerMessageId: commits[0] ?? null, committedAt: SENT_AT }
       expect(await sender.wasSent(ref, never)).toBe(true)
       expect(

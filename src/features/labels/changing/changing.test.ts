@@ -136,5 +136,25 @@ describe.skipIf(!dovecotAvailable())('changing IMAP folders', () => {
       await mailbox.same()
       await eventually(async () => expect(await mailbox.ids()).toEqual({}))
     })
+
+    it("answers a name that the mail server refuses with 400 and the server's words", async () => {
+      const mailbox = await syncedMailbox(server, open)
+      const api = await messageApi(mailbox)
+      const refused = {
+        status: 400,
+        json: {
+          error: {
+            code: 'validation_failed',
+            details: [{ path: 'body.name', message: expect.stringContaining('Invalid mailbox name') }],
+          },
+        },
+      }
+      const created = await api.request('POST', '/labels', { name: '../../etc', displayName: 'etc' })
+      expect(created).toMatchObject(refused)
+      await api.request('POST', '/labels', { name: 'Fine', displayName: 'Fine' })
+      const renamed = await api.request('PATCH', `/labels/${await api.label('Fine')}`, { name: '~root/x' })
+      expect(renamed).toMatchObject(refused)
+      expect(await namesOf(api)).toEqual(['Fine'])
+    })
   })
 })
