@@ -24,7 +24,7 @@ export interface ScramLogin {
   nonce?: string
 }
 
-/** RFC 7677 asks for that many. With fewer, whoever plays the server finds weak passwords quickly. */
+/** RFC 7677 asks for that many. With fewer, a server that only pretends to know the password finds a weak one quickly. */
 const MIN_ITERATIONS = 4096
 /** About a second of one core. */
 const MAX_ITERATIONS = 2_000_000

@@ -54,9 +54,9 @@ export function submissionConformance(name: string, open: () => Promise<Omit<Sen
       await sender.copies?.save({ ...message, sentAt: SENT_AT, mayExist: false }, never)
       await sender.copies?.save({ ...message, sentAt: SENT_AT, mayExist: true }, never)
       expect(await box.copies(message)).toBe(1)
-      const looked = [message, { rfcMessageId: '<other@x>', sentToken: 'other' }]
-      expect((await sender.copies?.count(looked, never)) ?? [1, 0]).toEqual([1, 0])
-      // Looking leaves the folder open read-only, where Courier accepts nothing.
+      const counted = [message, { rfcMessageId: '<other@x>', sentToken: 'other' }]
+      expect((await sender.copies?.count(counted, never)) ?? [1, 0]).toEqual([1, 0])
+      // Counting leaves the folder open read-only, where Courier accepts nothing.
       const another = queue()
       await sender.copies?.save({ ...another, sentAt: SENT_AT, mayExist: true }, never)
       if (sender.copies !== undefined) expect(await box.copies(another)).toBe(1)

@@ -46,7 +46,7 @@ export function imapSentCopies(
       inSent('searching Sent', signal, (client, folder) => contains(client, folder, message)),
 
     count: (messages, signal) =>
-      inSent('looking into Sent', signal, (client, folder) => countCopies(client, folder, messages)),
+      inSent('reading Sent', signal, (client, folder) => countCopies(client, folder, messages)),
 
     async save(message, signal) {
       const chunks: Buffer[] = []

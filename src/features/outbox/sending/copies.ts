@@ -25,11 +25,11 @@ export interface CopyMailbox {
   accessVersion: number
 }
 
-/** What became of a message: complete, to be looked for again, or failed. */
-type Result = { row: OutboxRow } & ({ isComplete: true } | { lookAt: number } | { error: ProviderError })
+/** What became of a message: complete, to be checked again, or failed. */
+type Result = { row: OutboxRow } & ({ isComplete: true } | { checkAt: number } | { error: ProviderError })
 
 /**
- * Makes sure that Sent has one copy of each message of an account, and marks what they reply to as answered. Looks into Sent first, because
+ * Makes sure that Sent has one copy of each message of an account, and marks what they reply to as answered. Reads Sent first, because
  * some servers save copies of what they send; `copy-keeper.ts` decides how long to wait for those. Returns the messages with a copy, and
  * those that will never have one, as they are afterwards. `isReached` is false when the mailbox cannot be reached. One transaction stores
  * all of it: after a crash, the next run finds the copies that exist. What fails is due again later, and a row that the run lost meanwhile
@@ -50,7 +50,7 @@ export async function saveCopies(
   let keeper = before
   let failure: ProviderError | undefined
   try {
-    const { messages, probeCount } = await look(mailbox.copies, uncopied, before, signal)
+    const { messages, probeCount } = await countCopies(mailbox.copies, uncopied, before, signal)
     keeper = learnKeeper(before, messages, probeCount, timing.copyWaits, clock.now())
     for (const message of messages) {
       const { row } = message
@@ -82,7 +82,7 @@ export async function saveCopies(
     for (const result of results) {
       if (isOver(result)) continue
       const changes =
-        'lookAt' in result ? { dueAt: result.lookAt, ...RELEASED } : later(result.row, clock.now(), timing.retry)
+        'checkAt' in result ? { dueAt: result.checkAt, ...RELEASED } : later(result.row, clock.now(), timing.retry)
       await updateAllHeld(tx, [result.row], changes)
     }
     await outboxStore(tx, db.dialect).dropContent(idsWithoutDeferred(after))
@@ -94,18 +94,18 @@ export async function saveCopies(
   return { done, isReached: failure === undefined }
 }
 
-interface Looked extends Uncopied {
+interface Counted extends Uncopied {
   count: number
   /** When the server accepted the message. */
   acceptedAt: number
 }
 
-async function look(
+async function countCopies(
   copies: SentCopies,
   uncopied: readonly Uncopied[],
   keeper: Keeper | undefined,
   signal: AbortSignal,
-): Promise<{ messages: Looked[]; probeCount: number }> {
+): Promise<{ messages: Counted[]; probeCount: number }> {
   const probe = keeper?.probe ?? null
   const refs = uncopied.map(({ row: { rfcMessageId, sentToken } }) => ({ rfcMessageId, sentToken }))
   const counts = await copies.count(probe === null ? refs : [...refs, probe], signal)

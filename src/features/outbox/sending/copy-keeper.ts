@@ -20,7 +20,7 @@ export interface CopyWaits {
   serverMs: number
 }
 
-/** What a look into Sent has found of a message. */
+/** The copies of a message that Sent contains. */
 export interface FoundCopies {
   count: number
   acceptedAt: number
@@ -28,10 +28,10 @@ export interface FoundCopies {
   mayBeOwn: boolean
 }
 
-/** What to do about the copy of a message: nothing, because it exists; save it; or look again then. */
-export type CopyStep = 'exists' | 'save' | { lookAt: number }
+/** What to do about the copy of a message: nothing, because it exists; save it; or check again then. */
+export type CopyStep = 'exists' | 'save' | { checkAt: number }
 
-/** Between two looks. */
+/** Between two checks. */
 const MIN_PAUSE_MS = 500
 const MAX_PAUSE_MS = 15_000
 /** A server that has saved no second copy by then will not do it. */
@@ -47,10 +47,10 @@ export function copyStep(
   const endsAt = acceptedAt + waitMs(keeper, waits)
   if (nowMs >= endsAt) return 'save'
   const pauseMs = Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, nowMs - acceptedAt))
-  return { lookAt: Math.min(endsAt, nowMs + pauseMs) }
+  return { checkAt: Math.min(endsAt, nowMs + pauseMs) }
 }
 
-/** Who saves copies, as a look shows: a copy that the service cannot have saved is the server's. */
+/** Who saves copies, as the contents of Sent show: a copy that the service cannot have saved is the server's. */
 export function learnKeeper(
   keeper: Keeper | undefined,
   found: readonly FoundCopies[],
