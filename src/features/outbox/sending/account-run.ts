@@ -145,7 +145,8 @@ class AccountRun {
     if (this.#mustCopy() && !(await this.#saveCopies())) return this.hasHung
     await this.#pace()
     if (this.#hung.size >= MAX_HUNG || this.#end !== undefined) {
-      await Promise.race(this.#hung)
+      // Without any, the race would never end.
+      if (this.hasHung) await Promise.race(this.#hung)
       return true
     }
     if (this.#claimed.length === 0) this.#claimed = await this.#claimNext()
