@@ -39,6 +39,18 @@ describeEachDatabase('insertRows', (databases) => {
     expect(await db.read.selectFrom('insertRowsTest').selectAll().orderBy('id').execute()).toEqual(rows)
   })
 
+  it('inserts thousands of rows with equal values in some columns, and few of them', async () => {
+    const rows = Array.from({ length: 3210 }, (_, id) => ({ id, text: id < 3000 ? 'same' : `id_${id}`, more: null }))
+    const db = await databases()
+    await db.transaction(async (tx) => {
+      await sql`create table "insertRowsTest" ("id" integer, "text" text, "more" text)`.execute(tx)
+      await insertManyRows(tx, 'insertRowsTest', rows)
+      await insertManyRows(tx, 'insertRowsTest', [{ id: 5000, text: 'same', more: null }])
+    })
+    const stored = await db.read.selectFrom('insertRowsTest').selectAll().orderBy('id').execute()
+    expect(stored).toEqual([...rows, { id: 5000, text: 'same', more: null }])
+  })
+
   it('inserts nothing without rows, and again as many rows with other values', async () => {
     expect(await table([])).toEqual([])
     expect(await table([{ id: 1, text: "it's", more: '?' }])).toEqual([{ id: 1, text: "it's", more: '?' }])
