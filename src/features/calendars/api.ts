@@ -175,7 +175,10 @@ export function instanceId(seriesId: string, originalStart: string): string {
 /** `20261120T080000Z` for a time in ms, `20261120` for a date. */
 export function originalStartText(start: string | number): string {
   if (typeof start === 'string') return start.replaceAll('-', '')
-  return isoTime(start).replaceAll(/[-:]|\.\d+/g, '')
+  const text = new Date(start).toISOString()
+  // Years of more than four digits have a sign.
+  if (text.length > 24) return text.replaceAll(/[-:]|\.\d+/g, '')
+  return `${text.slice(0, 4)}${text.slice(5, 7)}${text.slice(8, 13)}${text.slice(14, 16)}${text.slice(17, 19)}Z`
 }
 
 /** The id of the series in the id of an instance. Null for other ids. */

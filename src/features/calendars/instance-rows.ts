@@ -18,7 +18,7 @@ export function placementOf(
   let firstMs: number | null = null
   let lastMs: number | null = null
   let gapMs = -1
-  for (const { startMs, endMs } of instances.toSorted((a, b) => a.startMs - b.startMs)) {
+  for (const { startMs, endMs } of instances) {
     firstMs ??= startMs
     if (lastMs !== null) gapMs = Math.max(gapMs, startMs - lastMs)
     lastMs = Math.max(lastMs ?? endMs, endMs)
@@ -28,7 +28,7 @@ export function placementOf(
   return { startMs: spanOf(event, calendar.timeZone).startMs, firstMs, lastMs, gapMs, instances }
 }
 
-/** When the event takes place within the window. `exceptions` are those of a series, the cancelled ones too. */
+/** When the event takes place within the window, in order. `exceptions` are those of a series, the cancelled ones too. */
 export function instanceRows(
   row: Pick<EventRow, 'id' | 'content'>,
   exceptions: readonly Pick<EventRow, 'content'>[],
@@ -47,13 +47,16 @@ function instancesIn(
 ): InstanceRow[] {
   if (event.status === 'cancelled') return []
   const isSeriesBusy = blocks(event)
+  const isFloatingNumber = Number(isFloating(event.start, timeZone))
   const rowOf = (originalStart: string, startMs: number, endMs: number, busy = isSeriesBusy): InstanceRow => ({
-    ...{ eventId, calendarId, originalStart, startMs, endMs },
-    ...{
-      isLong: Number(endMs - startMs > DAY_MS),
-      isBusy: Number(busy),
-      isFloating: Number(isFloating(event.start, timeZone)),
-    },
+    eventId,
+    calendarId,
+    originalStart,
+    startMs,
+    endMs,
+    isLong: Number(endMs - startMs > DAY_MS),
+    isBusy: Number(busy),
+    isFloating: isFloatingNumber,
   })
   if (event.recurrence.length === 0) {
     const { startMs, endMs } = spanOf(event, timeZone)

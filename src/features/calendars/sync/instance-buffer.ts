@@ -1,7 +1,8 @@
 import type { InstanceRow } from '../store.ts'
 
-const MAX_ROWS = 10_000
-const ROWS_PER_TRANSACTION = 1000
+const MAX_ROWS = 30_000
+/** Fewer would write the pages of the index over the events more often: it has another order. More would delay other writers. */
+const ROWS_PER_TRANSACTION = 5000
 
 /**
  * Instances of a first sync, to insert in the order of their start: those of fifty series are spread over the whole index, so that

@@ -1,5 +1,6 @@
 import type { Recorder } from '../../../events/index.ts'
 import { insertManyRows, insertRows, type Tx } from '../../../infra/db/index.ts'
+import { TURN_MS, yieldIfHeld } from '../../../lib/event-loop.ts'
 import type { Ids } from '../../../lib/ids.ts'
 import { cleanJson, cleanText } from '../../../lib/text.ts'
 import type { ProviderName, RemoteEvent, TimeRange, UnreadableEvent } from '../../../providers/contract/index.ts'
@@ -99,7 +100,10 @@ export async function applyChanges(
     for (const row of await exceptionsOf(masterId)) if (!current.has(row.providerId)) await remove(row.providerId)
   }
   for (const providerId of removed) await remove(providerId)
-  for (const providerId of stale) await expand(providerId)
+  for (const providerId of stale) {
+    await yieldIfHeld(TURN_MS)
+    await expand(providerId)
+  }
   await store.confirm(confirmed)
   await insertRows(tx, 'calendarEvents', [...added.values()])
   await insertManyRows(tx, 'calendarInstances', addedInstances)
