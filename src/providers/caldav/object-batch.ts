@@ -1,6 +1,6 @@
 import { eachInTurns, TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import type { RemoteEvent, UnreadableEvent } from '../contract/index.ts'
-import { pathOf } from './hrefs.ts'
+import { pathReader } from './hrefs.ts'
 import { type CalendarObject, objectEvents } from './map.ts'
 import { type DavDocument, parseDav } from './multistatus.ts'
 import type { ObjectZones } from './zones.ts'
@@ -58,10 +58,11 @@ export async function objectsIn(
 ): Promise<CalendarObject[]> {
   const requested = new Set(paths)
   const objects: CalendarObject[] = []
+  const readPath = pathReader(base)
   await eachInTurns(resources, ({ href, status, properties }) => {
     const text = properties.get('C:calendar-data')?.text
     if (status !== 200 || text === undefined) return
-    const path = pathOf(href, base)
+    const path = readPath(href)
     if (path === undefined || !requested.has(path)) return
     objects.push({ path, text, etag: properties.get('D:getetag')?.text.trim() || null })
   })

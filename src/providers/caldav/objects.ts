@@ -2,8 +2,9 @@ import { untilAborted } from '../../lib/abort.ts'
 import { DAY_MS } from '../../lib/calendar/days.ts'
 import { eachInTurns } from '../../lib/event-loop.ts'
 import { ProviderError, type RemoteEvent, type TimeRange, type UnreadableEvent } from '../contract/index.ts'
+import { Batches } from './batches.ts'
 import type { DavClient } from './client.ts'
-import { pathOf, urlOf } from './hrefs.ts'
+import { pathReader, urlOf } from './hrefs.ts'
 import type { CalendarObject, MapContext } from './map.ts'
 import { type ObjectBatch, objectsIn } from './object-batch.ts'
 import type { ObjectThread } from './object-thread.ts'
@@ -21,8 +22,7 @@ export interface Collection {
 
 /** Of a time in one zone and in another. */
 export const MARGIN_MS = DAY_MS
-const OBJECTS_PER_BATCH = 200
-/** So that the server works while a batch is parsed. */
+/** The server works while a batch is parsed. */
 const BATCHES_AT_ONCE = 2
 const MAX_BATCH_BYTES = 8 * 1024 * 1024
 const MAX_OBJECTS = 50_000
@@ -57,8 +57,9 @@ export async function listEtags({ client, url, signal }: Collection): Promise<Ma
   const request = { method: 'PROPFIND', url, depth: '1', body, signal, maxBytes: MAX_LISTING_BYTES } as const
   const { resources, url: base } = await client.read({ ...request, doing: 'listing the events' })
   const etags = new Map<string, string>()
+  const readPath = pathReader(base)
   await eachInTurns(resources, ({ href, properties }) => {
-    const path = pathOf(href, base)
+    const path = readPath(href)
     if (path === undefined || !isOwnPath(path, url)) return
     etags.set(path, properties.get('D:getetag')?.text.trim() ?? '')
   })
@@ -68,8 +69,9 @@ export async function listEtags({ client, url, signal }: Collection): Promise<Ma
 /** The paths of what is directly in the collection, at most 50,000. */
 export async function ownPaths(hrefs: readonly string[], collection: URL, base: URL): Promise<string[]> {
   const own = new Set<string>()
+  const readPath = pathReader(base)
   await eachInTurns(hrefs, (href) => {
-    const path = own.size < MAX_OBJECTS ? pathOf(href, base) : undefined
+    const path = own.size < MAX_OBJECTS ? readPath(href) : undefined
     if (path !== undefined && isOwnPath(path, collection)) own.add(path)
   })
   return [...own]
@@ -89,23 +91,23 @@ export async function* readObjects(
   collection: Collection,
   paths: readonly string[],
 ): AsyncGenerator<ObjectBatch, void> {
-  const waiting: (readonly string[])[] = []
-  for (let at = 0; at < paths.length; at += OBJECTS_PER_BATCH) waiting.push(paths.slice(at, at + OBJECTS_PER_BATCH))
+  const batches = new Batches(paths)
   const begun: { batch: readonly string[]; reading: Promise<ObjectBatch | undefined> }[] = []
   begin()
   for (let first = begun.shift(); first !== undefined; first = begun.shift()) {
     const { batch, reading } = first
     const result = await reading
-    const half = Math.ceil(batch.length / 2)
-    if (result === undefined && batch.length > 1) waiting.unshift(batch.slice(0, half), batch.slice(half))
+    if (result === undefined && batch.length > 1) batches.halve(batch)
     begin()
     if (result !== undefined) yield result
     else if (batch.length === 1) yield { events: [], complete: [], absent: [], unreadable: batch.map(tooLarge) }
   }
 
   function begin(): void {
-    for (let batch = nextBatch(); batch !== undefined; batch = nextBatch()) {
-      const reading = readBatch(collection, batch).catch((error: unknown) => {
+    while (begun.length < BATCHES_AT_ONCE) {
+      const batch = batches.next()
+      if (batch === undefined) return
+      const reading = readBatch(collection, batch, batches).catch((error: unknown) => {
         if (!(error instanceof ProviderError) || error.kind !== 'limit_exceeded') throw error
         return undefined
       })
@@ -113,10 +115,6 @@ export async function* readObjects(
       reading.catch(() => {})
       begun.push({ batch, reading })
     }
-  }
-
-  function nextBatch(): readonly string[] | undefined {
-    return begun.length < BATCHES_AT_ONCE ? waiting.shift() : undefined
   }
 }
 
@@ -127,10 +125,13 @@ function tooLarge(path: string): UnreadableEvent {
 async function readBatch(
   { accountId, client, thread, url, context, signal }: Collection,
   paths: readonly string[],
+  batches: Batches,
 ): Promise<ObjectBatch> {
   const doing = 'reading events'
   const request = { method: 'REPORT', url, depth: '1', body: multigetBody(paths), signal } as const
+  const startedMs = performance.now()
   const { body, url: base } = await client.fetch({ ...request, maxBytes: MAX_BATCH_BYTES, doing })
+  batches.record(paths, body.length, performance.now() - startedMs)
   const response = { body, base: base.href, paths, addresses: [...context.addresses], doing }
   // The thread may have the objects of other accounts to parse first.
   return untilAborted(thread.batchOf({ ...response, calendar: `${accountId} ${url.href}` }, context.zones), signal)

@@ -128,19 +128,23 @@ function* stepsOf(
 
 /** The sync token of a calendar; without one, its ctag; without that, a hash of all ETags. */
 async function stateOf(collection: Collection): Promise<State> {
-  const { client, url, signal } = collection
-  const body = propfindBody(['D:sync-token', 'CS:getctag', 'D:supported-report-set'])
-  const found = await client.read({ method: 'PROPFIND', url, depth: '0', body, doing: DOING, signal })
-  const properties = found.resources[0]?.properties
+  const properties = await readProperties(collection, ['D:sync-token', 'D:supported-report-set'])
   const token = properties?.get('D:sync-token')?.text.trim() ?? ''
   const reports = properties?.get('D:supported-report-set')?.children ?? []
   const canSync =
     reports.length === 0 || reports.some((each) => child(each, 'D:report', 'D:sync-collection') !== undefined)
   if (token !== '' && canSync) return stateWith(token)
-  const ctag = properties?.get('CS:getctag')?.text.trim() ?? ''
+  // Not with the token: servers without a database read all objects for each of the two.
+  const ctag = (await readProperties(collection, ['CS:getctag']))?.get('CS:getctag')?.text.trim() ?? ''
   if (ctag !== '') return { kind: 'state', value: hashOf(ctag) }
   const etags = [...(await listEtags(collection))].sort(([left], [right]) => (left < right ? -1 : 1))
   return { kind: 'state', value: hashOf(JSON.stringify(etags)) }
+}
+
+async function readProperties({ client, url, signal }: Collection, names: readonly string[]) {
+  const body = propfindBody(names)
+  const found = await client.read({ method: 'PROPFIND', url, depth: '0', body, doing: DOING, signal })
+  return found.resources[0]?.properties
 }
 
 function stateWith(token: string): State {
