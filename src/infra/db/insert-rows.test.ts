@@ -28,6 +28,17 @@ describeEachDatabase('insertRows', (databases) => {
     expect(await table(rows)).toEqual(rows)
   })
 
+  it('inserts texts that need quotes in a literal', async () => {
+    const texts = ['"', '\\', '{}', ',', ' ', '', 'null', 'NULL', "it's", '$1', '\n', 'ä😀']
+    const rows = Array.from({ length: 120 }, (_, id) => ({ id, text: texts[id % texts.length] ?? null, more: null }))
+    const db = await databases()
+    await db.transaction(async (tx) => {
+      await sql`create table "insertRowsTest" ("id" integer, "text" text, "more" text)`.execute(tx)
+      await insertManyRows(tx, 'insertRowsTest', rows)
+    })
+    expect(await db.read.selectFrom('insertRowsTest').selectAll().orderBy('id').execute()).toEqual(rows)
+  })
+
   it('inserts thousands of plain rows', async () => {
     const rows = Array.from({ length: 4321 }, (_, id) => ({ id, text: `id_${id}`, more: id % 2 === 0 ? null : 'more' }))
     const db = await databases()
@@ -46,9 +57,12 @@ describeEachDatabase('insertRows', (databases) => {
       await sql`create table "insertRowsTest" ("id" integer, "text" text, "more" text)`.execute(tx)
       await insertManyRows(tx, 'insertRowsTest', rows)
       await insertManyRows(tx, 'insertRowsTest', [{ id: 5000, text: 'same', more: null }])
+      const equal = Array.from({ length: 100 }, () => ({ id: 6000, text: null, more: 'equal' }))
+      await insertManyRows(tx, 'insertRowsTest', equal)
     })
     const stored = await db.read.selectFrom('insertRowsTest').selectAll().orderBy('id').execute()
-    expect(stored).toEqual([...rows, { id: 5000, text: 'same', more: null }])
+    const equal = { id: 6000, text: null, more: 'equal' }
+    expect(stored).toEqual([...rows, { id: 5000, text: 'same', more: null }, ...Array(100).fill(equal)])
   })
 
   it('inserts nothing without rows, and again as many rows with other values', async () => {

@@ -56,28 +56,36 @@ function roundedDown(rows: number): number {
   return rows - (rows % step)
 }
 
-/** A statement of a few hundred kilobytes. */
-const MAX_JSON_ROWS = 2000
+/** A statement of a hundred kilobytes. */
+const MAX_ARRAY_ROWS = 2000
 /** Fewer rows with equal values are not worth a text of their own. */
 const MIN_ROWS_OF_TEXT = 64
 
+/** Some rows as columns. */
+interface Columns {
+  /** The values that are equal in all rows. */
+  common: [name: string, value: unknown][]
+  /** At least one. */
+  own: [name: string, values: unknown[]][]
+}
+
 /**
- * As `insertRows`, for thousands of rows that contain only numbers and ids: most of the time goes into passing values to the engine.
- * PostgreSQL gets one JSON text. SQLite gets a value that all rows of a statement have in common once.
+ * As `insertRows`, for thousands of rows that contain only integers and texts: most of the time goes into passing values to the engine. A
+ * value that all rows of a statement have in common is passed once. PostgreSQL gets an array for each other column.
  */
 export async function insertManyRows<Table extends keyof Tables & string>(
   tx: Tx,
   table: Table,
   rows: readonly Insertable<Tables[Table]>[],
 ): Promise<void> {
-  const [first] = rows
-  if (first === undefined) return
   if (tx.getExecutor().adapter instanceof SqliteAdapter) return insertManyIntoFile(tx, table, rows)
-  const names = sql.join(Object.keys(first).map((column) => sql.id(column)))
-  for (let start = 0; start < rows.length; start += MAX_JSON_ROWS) {
-    const json = JSON.stringify(rows.slice(start, start + MAX_JSON_ROWS))
-    await sql`insert into ${sql.table(table)} (${names}) select ${names}
-      from json_populate_recordset(null::${sql.table(table)}, cast(${json} as json))`.execute(tx)
+  for (let start = 0; start < rows.length; start += MAX_ARRAY_ROWS) {
+    const { common, own } = columnsOf(rows.slice(start, start + MAX_ARRAY_ROWS))
+    const names = [...common, ...own].map(([name]) => sql.id(name))
+    const values = [...common.map(([, value]) => sql`${value}`), ...own.map(([name]) => sql.id(name))]
+    await sql`insert into ${sql.table(table)} (${sql.join(names)}) select ${sql.join(values)}
+      from unnest(${sql.join(own.map(([, each]) => arrayOf(each)))})
+        as "rows" (${sql.join(own.map(([name]) => sql.id(name)))})`.execute(tx)
   }
 }
 
@@ -86,34 +94,51 @@ async function insertManyIntoFile<Table extends keyof Tables & string>(
   table: Table,
   rows: readonly Insertable<Tables[Table]>[],
 ): Promise<void> {
-  const columns = Object.keys(rows[0] ?? {})
-  const most = Math.max(1, Math.floor(MAX_PARAMETERS / columns.length))
+  const most = Math.max(1, Math.floor(MAX_PARAMETERS / Object.keys(rows[0] ?? {}).length))
   for (let start = 0; start < rows.length; ) {
     const size = roundedDown(Math.min(most, rows.length - start))
     if (size < MIN_ROWS_OF_TEXT) return void (await insertRows(tx, table, rows.slice(start)))
-    const some = rows.slice(start, start + size) as Record<string, unknown>[]
+    const columns = columnsOf(rows.slice(start, start + size))
     start += size
-    const [first] = some
-    const common = columns.filter((column) => some.every((row) => row[column] === first?.[column]))
-    const own = columns.filter((column) => !common.includes(column))
-    const parameters: unknown[] = common.map((column) => first?.[column])
-    for (const row of some) for (const column of own) parameters.push(row[column])
-    await tx.executeQuery(CompiledQuery.raw(textWithCommon(table, common, own, size), parameters))
+    const parameters = columns.common.map(([, value]) => value)
+    for (let row = 0; row < size; row += 1) for (const [, values] of columns.own) parameters.push(values[row])
+    await tx.executeQuery(CompiledQuery.raw(numberedInsert(table, columns, size), parameters))
   }
 }
 
-/** Numbered parameters: those of `common` first, then those of each row. */
-function textWithCommon(table: string, common: readonly string[], own: readonly string[], rows: number): string {
-  const names = [...common, ...own].map((column) => `"${column}"`).join()
+function columnsOf(rows: readonly object[]): Columns {
+  const columns: Columns = { common: [], own: [] }
+  for (const name of Object.keys(rows[0] ?? {})) {
+    const values = (rows as readonly Record<string, unknown>[]).map((row) => row[name])
+    if (values.every((value) => value === values[0])) columns.common.push([name, values[0]])
+    else columns.own.push([name, values])
+  }
+  const [name, value] = (columns.own.length === 0 ? columns.common.pop() : undefined) ?? []
+  if (name !== undefined) columns.own.push([name, rows.map(() => value)])
+  return columns
+}
+
+/** The parameters are those of `common`, then those of each row. */
+function numberedInsert(table: string, { common, own }: Columns, rows: number): string {
+  const names = [...common, ...own].map(([name]) => `"${name}"`).join()
+  const shared = common.map((_, index) => `?${index + 1}`)
   const values: string[] = []
   for (let row = 0; row < rows; row += 1) {
-    const numbers = [
-      ...common.map((_, index) => index + 1),
-      ...own.map((_, index) => common.length + row * own.length + index + 1),
-    ]
-    values.push(`(${numbers.map((number) => `?${number}`).join()})`)
+    const first = common.length + row * own.length + 1
+    values.push(`(${[...shared, ...own.map((_, index) => `?${first + index}`)].join()})`)
   }
   return `insert into "${table}" (${names}) values ${values.join()}`
+}
+
+/** A literal of PostgreSQL: the driver binds no lists. */
+function arrayOf(values: readonly unknown[]) {
+  const isNumeric = values.every((value) => value === null || typeof value === 'number')
+  const elements = values.map((value) => (value === null || isNumeric ? String(value) : quoted(String(value))))
+  return sql`cast(${`{${elements.join()}}`} as ${sql.raw(isNumeric ? 'bigint[]' : 'text[]')})`
+}
+
+function quoted(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 }
 
 interface Shape {
