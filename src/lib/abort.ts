@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 /** Resolves after `ms`, or at once when the signal aborts. Never rejects and leaves no timer behind. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -46,6 +47,8 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
 export function anyAborted(signals: readonly AbortSignal[], limitMs?: number): { signal: AbortSignal; done(): void } {
   const either = new AbortController()
   const abort = () => either.abort(signals.find((signal) => signal.aborted)?.reason)
+  // Any number of requests may share a signal. Node warns of more than ten listeners, as if they were never removed.
+  setMaxListeners(0, ...signals)
   for (const signal of signals) {
     if (signal.aborted) abort()
     else signal.addEventListener('abort', abort, { once: true })
