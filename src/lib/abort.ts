@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+
 /** Resolves after `ms`, or at once when the signal aborts. Never rejects and leaves no timer behind. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
