@@ -300,7 +300,7 @@ export class MailboxDouble {
       readMessages: async (ids) => {
         await this.#request(access, 'read')
         const messages = ids.flatMap((id) => this.state.messages[id] ?? [])
-        return messages.map((message) => foundMessage(message, this.state.number))
+        return { found: messages.map((message) => foundMessage(message, this.state.number)), unknown: [] }
       },
       close: async () => {},
     }

@@ -49,12 +49,18 @@ export interface MailboxSession {
    */
   syncScope(request: ScopeSyncRequest): AsyncIterable<MailboxStep>
   /**
-   * Reads messages by their ids, in whatever folder of the last listing they are; leaves out all others. Sync calls it before it deletes
-   * messages that left their folder and were found in no other. At most 200 ids. Absent where the changes themselves are certain.
+   * Reads messages by their ids, in whatever folder of the last listing they are. Sync calls it before it deletes messages that left
+   * their folder and were found in no other. At most 200 ids. Absent where the changes themselves are certain.
    */
-  readMessages?(ids: readonly string[], signal: AbortSignal): Promise<FoundMessage[]>
+  readMessages?(ids: readonly string[], signal: AbortSignal): Promise<ReadMessages>
   /** Twice safely. */
   close(): Promise<void>
+}
+
+export interface ReadMessages {
+  found: FoundMessage[]
+  /** Ids of messages that cannot be read now. All other ids that are not in `found` are deleted, or in no listed folder. */
+  unknown: string[]
 }
 
 /** The scope of a provider with one cursor for the entire mailbox. */

@@ -31,6 +31,8 @@ export class FolderList {
   #roles: ReadonlyMap<string, FolderRole | null> | undefined
   #knownIds: ReadonlySet<string> = new Set()
   #parents: readonly string[] = []
+  /** Of each parent, as of the last listing. */
+  #children: ReadonlyMap<string, Json[]> = new Map()
 
   constructor(graph: Graph) {
     this.#graph = graph
@@ -69,6 +71,7 @@ export class FolderList {
     if (hasNew) this.#roles = rolesOf(await this.#batch(WELL_KNOWN, signal))
     this.#knownIds = new Set(found.keys())
     this.#parents = parents
+    this.#children = children
     return [...found]
       .filter(([id, item]) => !this.#isExcluded(item, id))
       .map(([id, item]) => ({
@@ -92,8 +95,13 @@ export class FolderList {
   }
 
   async #items({ parent }: Listing, result: BatchResult | undefined, signal: AbortSignal | undefined): Promise<Json[]> {
-    // The parent was deleted meanwhile.
-    if (parent !== TOP && result instanceof ProviderError && result.kind === 'not_found') return []
+    if (parent !== TOP && result instanceof ProviderError) {
+      // The parent was deleted meanwhile.
+      if (result.kind === 'not_found') return []
+      // One folder that fails does not stop the others; those inside it stay as they were.
+      const known = isOfFolder(result) ? this.#children.get(parent) : undefined
+      if (known !== undefined) return known
+    }
     let { items, nextLink } = pageOf(result, DOING)
     const all = [...items]
     while (nextLink !== undefined && all.length < MAX_FOLDERS) {
@@ -102,6 +110,10 @@ export class FolderList {
     }
     return all
   }
+}
+
+function isOfFolder({ kind, missingScope }: ProviderError): boolean {
+  return kind === 'unavailable' || (kind === 'rejected' && !missingScope)
 }
 
 type Results = ReadonlyMap<BatchItem, BatchResult>

@@ -14,7 +14,7 @@ export interface MissingContext extends OwnedAccount {
 
 /**
  * Asks the provider for messages that left their folder and were reported in no other. Those that exist are stored where they are, and
- * keep their id. Returns the ids of their rows.
+ * keep their id. Returns the ids of their rows, and of those of which the provider does not say whether they exist.
  */
 export async function findExisting(
   deps: SyncDeps,
@@ -24,14 +24,14 @@ export async function findExisting(
   const { session, signal } = context
   const apiChanges = await findApiChanges(deps.db.read, context.accountId)
   const ids = rows.map(({ providerMessageId }) => providerMessageId)
-  const found = (await session.readMessages?.(ids, signal)) ?? []
+  const { found, unknown } = (await session.readMessages?.(ids, signal)) ?? { found: [], unknown: [] }
   const labels = await context.labels(found.flatMap(({ folders }) => folders))
   for (const [folder, messages] of byFolder(found)) {
     const scope = labels.get(folder)
     if (scope !== undefined)
       await storeFound(deps, { ...context, scope, labels, apiChanges, bodies: new Map() }, messages)
   }
-  const existing = new Set(found.map(({ message }) => message.providerMessageId))
+  const existing = new Set([...found.map(({ message }) => message.providerMessageId), ...unknown])
   return new Set(rows.flatMap(({ id, providerMessageId }) => (existing.has(providerMessageId) ? [id] : [])))
 }
 

@@ -8,7 +8,7 @@ import {
 } from '../../../providers/contract/index.ts'
 import { type Account, type ApiChanges, findApiChanges } from '../../accounts/index.ts'
 import { type LabelRow, labelStore, planFolders } from '../../labels/index.ts'
-import { messageStore } from '../../messages/index.ts'
+import { type MessageRow, messageStore } from '../../messages/index.ts'
 import type { OwnedAccount, SyncDeps, SyncTiming } from '../deps.ts'
 import { mailboxBodies } from '../event-bodies.ts'
 import { storeFolders } from '../folder-listing.ts'
@@ -29,6 +29,8 @@ interface Open {
 const LISTING_GAP_MS = 10_000
 /** The next poll after a listed folder was not found, delayed in case the provider contradicts itself. */
 const NOT_FOUND_RETRY_MS = 5_000
+/** How many missing messages are looked at to find one that was not asked for. */
+const MAX_MISSING = 200
 
 /**
  * Syncs mailboxes whose messages have provider ids, by polling: gmail (one scope), microsoft (one scope per folder).
@@ -251,20 +253,27 @@ export class MailboxWork implements AccountWork {
     this.#hasMissing = false
     if (this.#isOneScope) return
     const store = messageStore(this.#deps.db.read)
-    const findMissing = () => store.missing(context.accountId, Number.MAX_SAFE_INTEGER, 1)
-    const isAnyMissing = (await findMissing()).length > 0
-    if (this.#failed.size === 0 && this.#notFound.size === 0) {
+    const findMissing = (limit: number) => store.missing(context.accountId, Number.MAX_SAFE_INTEGER, limit)
+    const isAnyMissing = (await findMissing(1)).length > 0
+    // A folder that cannot be read may have the messages, unless the provider can be asked for each of them.
+    const isCertain = open.session.readMessages !== undefined
+    let askedBefore = 0
+    if (isCertain || (this.#failed.size === 0 && this.#notFound.size === 0)) {
       const graceEndedAt = this.#deps.clock.now() - this.#timing.moveGraceMs
+      askedBefore = Math.min(this.#lastFullSyncAt, startedAt, graceEndedAt)
       // Skipped when nothing is missing: the fence would still write the account's row.
       if (isAnyMissing) {
         const labels = (paths: readonly string[]) => this.#labelsWith(open, paths, signal)
-        await deleteMissing(this.#deps, context, Math.min(this.#lastFullSyncAt, startedAt, graceEndedAt), (rows) =>
+        await deleteMissing(this.#deps, context, askedBefore, (rows) =>
           findExisting(this.#deps, { ...context, session: open.session, labels }, rows),
         )
       }
       this.#lastFullSyncAt = startedAt
     }
     for (const label of this.#deletedFolders) await deleteFolder(this.#deps, context, label)
-    this.#hasMissing = (isAnyMissing || this.#deletedFolders.length > 0) && (await findMissing()).length > 0
+    // Those that stay although they were asked for wait for the next poll.
+    const isNotAsked = ({ goneAt }: MessageRow) => goneAt !== null && goneAt >= askedBefore
+    this.#hasMissing =
+      (isAnyMissing || this.#deletedFolders.length > 0) && (await findMissing(MAX_MISSING)).some(isNotAsked)
   }
 }

@@ -1,8 +1,9 @@
-import { type FoundMessage, type MailboxStep, ProviderError } from '../../contract/index.ts'
+import { type MailboxStep, ProviderError, type ReadMessages } from '../../contract/index.ts'
 import { type Json, text } from '../../rest/index.ts'
 import { type BatchResult, bodyOf, type Graph, messagePath, SYNC_LIMITS } from '../client.ts'
 import { type DetailsContext, withDetails } from '../details.ts'
 import { AS_TEXT, DELTA_FIELDS, flagsOf, isComplete, receivedAt } from '../map.ts'
+import { sendEach } from '../send-each.ts'
 
 export interface ChangesContext extends DetailsContext {
   /** Older messages are not stored. Their changes are returned all the same, for those that are. */
@@ -77,15 +78,25 @@ async function fetchMessages(graph: Graph, ids: readonly string[], signal: Abort
   return items.map((item) => unlessDeleted(results.get(item))).filter((message) => message !== undefined)
 }
 
-/** Messages wherever they are. Leaves out those that were deleted, and those in folders that are not synced. */
+/** Messages wherever they are, unless they were deleted or are in folders that are not synced. */
 export async function readMessages(
   graph: Graph,
   ids: readonly string[],
-  context: Omit<ChangesContext, 'sinceMs'>,
-): Promise<FoundMessage[]> {
-  const items = await fetchMessages(graph, ids, context.signal)
-  const listed = items.filter((item) => context.isListed(text(item.parentFolderId) ?? ''))
-  return withDetails(graph, listed, context)
+  context: DetailsContext & Pick<ChangesContext, 'isListed'>,
+): Promise<ReadMessages> {
+  const { signal } = context
+  const items = ids.map((id) => ({ path: messagePath(id), query: { $select: 'parentFolderId' } }))
+  const states = await sendEach(graph, items, { doing: 'looking up messages', signal })
+  const listed: string[] = []
+  const unknown: string[] = []
+  for (const [index, id] of ids.entries()) {
+    const state = states[index] ?? {}
+    if (!(state instanceof ProviderError)) {
+      if (context.isListed(text(state.parentFolderId) ?? '')) listed.push(id)
+    } else if (state.kind !== 'not_found') unknown.push(id)
+  }
+  const messages = await fetchMessages(graph, listed, signal)
+  return { found: await withDetails(graph, messages, context), unknown }
 }
 
 /** Which of these messages are in the folder. */

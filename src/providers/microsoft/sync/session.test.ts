@@ -59,6 +59,19 @@ describe('a mailbox at Graph', () => {
     expect(named(graph.folderId(USER, 'outbox'))).toBeUndefined()
   })
 
+  it('keeps the folders inside one that cannot be listed for a while', async () => {
+    const parent = graph.createFolder(USER, 'Parent')
+    const inner = graph.createFolder(USER, 'Inner', parent)
+    const session = mail.openSession(access)
+    const before = await session.listFolders()
+    graph.fail({ as: 'server-error', on: new RegExp(`${parent}/childFolders`), times: 100 })
+    const late = graph.createFolder(USER, 'Late')
+    const paths = (await session.listFolders()).map(({ path }) => path)
+    expect(paths.sort()).toEqual([...before.map(({ path }) => path), late].sort())
+    expect(paths).toContain(inner)
+    await expect(mail.openSession(access).listFolders()).rejects.toMatchObject({ kind: 'unavailable' })
+  })
+
   it('has one scope per folder: first the inbox, then sent messages and drafts', async () => {
     graph.createFolder(USER, 'Aaa')
     const session = mail.openSession(access)
@@ -206,7 +219,10 @@ describe('a mailbox at Graph', () => {
     graph.delete(USER, ids[1] ?? '')
     await mirror.sync(session)
     expect(mirror.subjects()).toEqual([])
-    expect(await session.readMessages?.(ids, new AbortController().signal)).toEqual([])
+    const { signal } = new AbortController()
+    expect(await session.readMessages?.(ids, signal)).toEqual({ found: [], unknown: [] })
+    graph.fail({ as: 'server-error', on: new RegExp(ids[1] ?? ''), times: 100 })
+    expect(await session.readMessages?.(ids, signal)).toEqual({ found: [], unknown: [ids[1]] })
   })
 
   it.each([503, 504])('syncs a mailbox that cannot serve more than eight messages in a page (%i)', async (status) => {

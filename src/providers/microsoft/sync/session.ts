@@ -2,10 +2,10 @@ import type { Clock } from '../../../lib/clock.ts'
 import {
   type Comparison,
   type FolderRole,
-  type FoundMessage,
   type MailboxSession,
   type MailboxStep,
   ProviderError,
+  type ReadMessages,
   type RemoteFolder,
   type ScopeSyncRequest,
 } from '../../contract/index.ts'
@@ -127,7 +127,7 @@ export class MicrosoftSession implements MailboxSession {
     if (isResumed) yield* this.#round(scope, end, { signal })
   }
 
-  async readMessages(ids: readonly string[], signal: AbortSignal): Promise<FoundMessage[]> {
+  async readMessages(ids: readonly string[], signal: AbortSignal): Promise<ReadMessages> {
     const context = { folderId: '', isNew: () => false, nowMs: this.#clock.now(), signal }
     return readMessages(this.#graph, ids, { ...context, isListed: (id) => this.#folders.has(id) })
   }
