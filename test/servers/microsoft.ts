@@ -13,6 +13,7 @@ import {
   graphError,
   graphFault,
   noMailbox,
+  pageTooLarge,
   refusedToken,
   tooManyAtOnce,
   unauthenticated,
@@ -20,7 +21,7 @@ import {
 import { mailRoutes } from './microsoft/mail.ts'
 import { type Mailboxes, mailboxes } from './microsoft/mailbox.ts'
 import { microsoftOauth } from './microsoft/oauth.ts'
-import { asSent } from './microsoft/resources.ts'
+import { asSent, requestedPage } from './microsoft/resources.ts'
 import type { GraphSubmission } from './microsoft/sending.ts'
 import { type Lifecycle, Subscriptions } from './microsoft/subscriptions.ts'
 
@@ -84,8 +85,8 @@ export interface Microsoft {
   folderId(user: string, wellKnownName: string): string
   messages(user: string): { id: string; folderId: string; subject: string; read: boolean; starred: boolean }[]
   calendars: MicrosoftCalendars
-  /** Requests of this user for larger pages of messages fail with this status (504). */
-  limitPages(user: string, messages: number, status?: number): void
+  /** Requests of this user for larger pages of messages or events fail with this status (504). */
+  limitPages(user: string, items: number, status?: number): void
   /** National clouds have no `permanentDelete`. Default worldwide. */
   cloud: 'worldwide' | 'national'
   /** Makes every nextLink and deltaLink of mail issued so far return 410 syncStateNotFound. */
@@ -133,7 +134,7 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
   const log = new ChangeLog()
   const active = new Map<string, number>()
   const peaks = new Map<string, number>()
-  const pageLimits = new Map<string, { messages: number; status: number }>()
+  const pageLimits = new Map<string, { items: number; status: number }>()
   const withoutMailbox = new Map<string, 'none' | 'unlicensed'>()
   const front = await startHttpServer((request) => handle(request, false), options.port)
   const { url } = front
@@ -154,7 +155,6 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
     onSent: () => microsoft.onSent(),
     uploadOrigin: () => microsoft.uploadOrigin,
     replacesMessageIds: () => microsoft.replacesMessageIds,
-    largestPage: (user) => pageLimits.get(user) ?? { messages: Number.POSITIVE_INFINITY, status: 504 },
     isWorldwide: () => microsoft.cloud === 'worldwide',
   })
   const { calendars, routes: calendarRoutes } = microsoftCalendar((user, id, type) => {
@@ -192,6 +192,8 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
       const refusal = at.pathname.startsWith('/v1.0/me/') ? withoutMailbox.get(grant?.user ?? '') : undefined
       if (refusal !== undefined) return refusal === 'none' ? noMailbox() : refusedToken()
       if (!match) return graphError(404, 'UnknownError', 'Resource not found for the segment.')
+      const limit = pageLimits.get(grant?.user ?? '')
+      if (limit !== undefined && requestedPage(request) > limit.items) return pageTooLarge(limit.status)
       const handled = await match.route.handle({ ...request, user, params: match.params, part })
       const response = graph && typeof handled !== 'string' ? await asSent(handled, request) : handled
       if (fault?.executes) return graphFault(fault)
@@ -264,7 +266,7 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
         starred: boxes.isFlagged(microsoft_id),
       })),
     calendars,
-    limitPages: (user, messages, status = 504) => void pageLimits.set(user, { messages, status }),
+    limitPages: (user, items, status = 504) => void pageLimits.set(user, { items, status }),
     cloud: 'worldwide',
     expireDelta: (user) => log.expire(user),
     grant: (user, scopes = MICROSOFT_SCOPES) =>

@@ -4,19 +4,10 @@ import { attachmentRoutes } from './attachments.ts'
 import type { ChangeLog, DeltaItem } from './delta.ts'
 import { drafts as draftsOf } from './drafts.ts'
 import type { Emulator, MessageRow } from './emulator.ts'
-import { badRequest, cannotDelete, graphError, itemNotFound, noSegment, pageTooLarge } from './errors.ts'
+import { badRequest, cannotDelete, graphError, itemNotFound, noSegment } from './errors.ts'
 import { searchOf } from './kql.ts'
 import type { Mailboxes } from './mailbox.ts'
-import {
-  boundedInteger,
-  folderResource,
-  messageResource,
-  messageView,
-  preferredPage,
-  type Resource,
-  skippedPage,
-  viewOf,
-} from './resources.ts'
+import { folderResource, messageResource, messageView, type Resource, skippedPage, viewOf } from './resources.ts'
 import { type GraphSubmission, sendRoutes } from './sending.ts'
 
 const ME = '/v1.0/me'
@@ -32,8 +23,6 @@ export interface MailDeps {
   onSent(): Promise<void>
   uploadOrigin(): string
   replacesMessageIds(): boolean
-  /** How many messages Exchange can put into a page of this user, and the status of requests for larger ones. */
-  largestPage(user: string): { messages: number; status: number }
   /** Only the worldwide cloud has `permanentDelete`. */
   isWorldwide(): boolean
 }
@@ -85,8 +74,6 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
   /** The emulator filters and sorts; the default order is newest first. */
   async function list(request: Routed, path: string, folder?: string) {
     const params = request.url.searchParams
-    const { messages, status } = deps.largestPage(userOf(request))
-    if (boundedInteger(params.get('$top'), 10, 1000) > messages) return pageTooLarge(status)
     if (params.has('$search')) return search(request, folder)
     const query = new URLSearchParams({ $top: '1000000', $orderby: params.get('$orderby') ?? 'receivedDateTime desc' })
     const filter = params.get('$filter')
@@ -120,8 +107,6 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
     if (request.url.searchParams.get('$expand')?.includes('(')) {
       return badRequest("Parsing OData Select and Expand failed: Value cannot be null. (Parameter 'initialState')")
     }
-    const { messages, status } = deps.largestPage(user)
-    if (preferredPage(request) > messages) return pageTooLarge(status)
     const key = folder.microsoft_id
     const inside = () =>
       boxes

@@ -118,9 +118,17 @@ export function skippedPage(
 }
 
 /** `Prefer: odata.maxpagesize` of a delta query. */
-export function preferredPage({ headers }: Routed): number {
+export function preferredPage({ headers }: Pick<Routed, 'headers'>): number {
   const asked = /odata\.maxpagesize\s*=\s*(\d+)/i.exec(headers.get('prefer') ?? '')?.[1]
   return Math.max(1, boundedInteger(asked, 10, 1000))
+}
+
+/** How many messages or events a request asks for; 0 for other requests. */
+export function requestedPage(request: Pick<Routed, 'method' | 'url' | 'headers'>): number {
+  const { pathname, searchParams } = request.url
+  const isList = request.method === 'GET' && /\/(messages|events|calendarView)(\/delta)?$/.test(pathname)
+  if (!isList) return 0
+  return pathname.endsWith('/delta') ? preferredPage(request) : boundedInteger(searchParams.get('$top'), 10, 1000)
 }
 
 /** As Graph sends it: with its context, and reduced to what `$select` and `$expand` name. Delta rounds have kept the selection. */

@@ -4,6 +4,7 @@ import { ProviderError, type TimeRange } from '../../contract/index.ts'
 import { type Json, parser } from '../../rest/index.ts'
 import { type Graph, SYNC_LIMITS, segment } from '../client.ts'
 import { AS_TEXT } from '../map.ts'
+import { PageSize } from '../page-size.ts'
 import { calendarPath } from './series.ts'
 
 /** Occurrences count as events, but Graph returns only their ids and times. */
@@ -50,11 +51,13 @@ export async function* deltaRound(
   { next, doing, signal }: { next: string; doing: string; signal: AbortSignal },
 ): AsyncGenerator<DeltaPage> {
   const view = `${calendarPath(calendarId)}/calendarView/delta`
+  const pageSize = new PageSize()
   for (let from = next; ; ) {
     signal.throwIfAborted()
-    const prefer = [`odata.maxpagesize=${PAGE_EVENTS}`, AS_TEXT]
     const path = from.startsWith('?') ? view + from : from
-    const { items, nextLink, deltaLink } = await graph.page(path, { doing, signal, prefer, ...SYNC_LIMITS })
+    const { items, nextLink, deltaLink } = await pageSize.read(PAGE_EVENTS, (events) =>
+      graph.page(path, { doing, signal, prefer: [`odata.maxpagesize=${events}`, AS_TEXT], ...SYNC_LIMITS }),
+    )
     const link = nextLink ?? deltaLink
     if (link === undefined) throw new ProviderError('unavailable', `${doing}: the response has no next link`)
     const following = shorten(graph.pathOf(link, doing), calendarId)

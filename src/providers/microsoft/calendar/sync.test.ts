@@ -197,6 +197,20 @@ describe('Outlook calendars', () => {
     await expect(sync('unknown', null)).rejects.toMatchObject({ kind: 'not_found' })
   })
 
+  it('reads a calendar of which only small pages can be served', async () => {
+    const { graph, user, account } = fixture
+    const calendarId = newCalendar()
+    for (let n = 0; n < 25; n += 1)
+      graph.calendars.put(user, calendarId, { id: `${calendarId}-${n}`, ...hour('2026-11-20') })
+    graph.limitPages(user, 10, 503)
+    try {
+      expect((await sync(calendarId, null)).found).toHaveLength(25)
+      expect(await account.readRange({ calendarId, range: window, expand: true, signal })).toHaveLength(25)
+    } finally {
+      graph.limitPages(user, 1000)
+    }
+  })
+
   it('refuses a link to another host', async () => {
     const calendar = newCalendar()
     fixture.graph.fail({ as: 'foreign-link', on: /calendarView\/delta/ })

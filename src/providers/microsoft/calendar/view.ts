@@ -3,6 +3,7 @@ import { ProviderError, type TimeRange } from '../../contract/index.ts'
 import { type Json, object, text } from '../../rest/index.ts'
 import { SYNC_LIMITS } from '../client.ts'
 import { AS_TEXT } from '../map.ts'
+import { PageSize, withTop } from '../page-size.ts'
 import { EVENT_FIELDS, typeOf } from './map.ts'
 import { type CalendarContext, calendarPath } from './series.ts'
 
@@ -81,10 +82,13 @@ async function readAll(
   $top = PAGE,
 ): Promise<Json[]> {
   const request = { doing, signal, prefer: [AS_TEXT], ...SYNC_LIMITS }
-  let page = await graph.page(`${calendarPath(calendarId)}/${list}`, { ...request, query: { ...query, $top } })
+  const path = `${calendarPath(calendarId)}/${list}`
+  const pageSize = new PageSize()
+  let page = await pageSize.read($top, (events) => graph.page(path, { ...request, query: { ...query, $top: events } }))
   const items = [...page.items]
   while (page.nextLink !== undefined) {
-    page = await graph.page(graph.pathOf(page.nextLink, doing), request)
+    const next = graph.pathOf(page.nextLink, doing)
+    page = await pageSize.read($top, (events) => graph.page(withTop(next, events), request))
     items.push(...page.items)
     if (items.length > maxEvents) {
       throw new ProviderError('limit_exceeded', `${doing}: more than ${maxEvents} events. Ask for a shorter range.`)
