@@ -25,7 +25,7 @@ export interface DetailsContext {
 
 const DOING = 'reading details of messages'
 
-/** What is read of a message beside its item: a request for each, if it is needed. */
+/** The requests that complete a message, as far as they are needed. */
 interface Requests {
   attachments?: BatchItem
   /** Its properties, its header, or both. */

@@ -31,7 +31,7 @@ export class FolderList {
   #roles: ReadonlyMap<string, FolderRole | null> | undefined
   #knownIds: ReadonlySet<string> = new Set()
   #parents: readonly string[] = []
-  /** Of each parent, as of the last listing. */
+  /** By parent, as of the last listing. */
   #children: ReadonlyMap<string, Json[]> = new Map()
 
   constructor(graph: Graph) {

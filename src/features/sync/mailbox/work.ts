@@ -271,7 +271,7 @@ export class MailboxWork implements AccountWork {
       this.#lastFullSyncAt = startedAt
     }
     for (const label of this.#deletedFolders) await deleteFolder(this.#deps, context, label)
-    // Those that stay although they were asked for wait for the next poll.
+    // Messages that stay although they were asked for wait for the next poll.
     const isNotAsked = ({ goneAt }: MessageRow) => goneAt !== null && goneAt >= askedBefore
     this.#hasMissing =
       (isAnyMissing || this.#deletedFolders.length > 0) && (await findMissing(MAX_MISSING)).some(isNotAsked)

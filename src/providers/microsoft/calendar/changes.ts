@@ -90,7 +90,7 @@ export function microsoftCalendarChanges(graph: Graph, email: string, clock: Clo
     return { isOnlineMeeting: true, onlineMeetingProvider: provider }
   }
 
-  /** What an earlier request with this key created, perhaps with other contents. */
+  /** Finds the event that an earlier request with this key created, perhaps with other contents. */
   async function findCreated(key: string, start: EventTime, context: CalendarContext): Promise<Json> {
     const { calendarId, doing, signal } = context
     const times = { startMs: instantOf(start), sinceMs: clock.now() - REPEATED_MS }
