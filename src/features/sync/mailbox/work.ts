@@ -29,7 +29,7 @@ interface Open {
 const LISTING_GAP_MS = 10_000
 /** The next poll after a listed folder was not found, delayed in case the provider contradicts itself. */
 const NOT_FOUND_RETRY_MS = 5_000
-/** How many missing messages are looked at to find one that was not asked for. */
+/** How many missing messages a run reads to find one that the provider was not asked for. */
 const MAX_MISSING = 200
 
 /**
