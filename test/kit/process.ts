@@ -68,6 +68,7 @@ export async function startServiceProcess(options: ServiceOptions): Promise<Serv
       ...(options.redisUrl !== undefined && { REDIS_URL: options.redisUrl }),
       SERVICE_API_KEY: TEST_KEY,
       LOG_LEVEL: 'warn',
+      OUTBOX_COPY_WAIT_SECONDS: '0',
       ...options.env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
