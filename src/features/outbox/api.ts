@@ -97,7 +97,7 @@ export const outboxSchema = Type.Object(
     size: Type.Integer({ description: 'Bytes.' }),
     refused: Type.Array(refusedSchema, {
       description:
-        'Recipients that the mail server refused. Those with a code below 500 get the message later, while `nextAttemptAt` is set.',
+        'Recipients that the mail server refused. Those that it refused for now get the message later, while `nextAttemptAt` is set.',
     }),
     bounced: Type.Array(bouncedSchema, {
       description:
