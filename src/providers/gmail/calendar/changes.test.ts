@@ -58,6 +58,31 @@ describe('changes of Google Calendar', () => {
     await expect(stale).rejects.toMatchObject({ kind: 'conflict' })
   })
 
+  it('keeps what else is stored about attendees who stay, also members that it does not know', async () => {
+    const times = { start: input.start, end: input.end, summary: 'Planning' }
+    const bob = {
+      ...{ email: 'Bob@example.com', responseStatus: 'accepted', comment: 'by train', additionalGuests: 2 },
+      future: { seat: 'window' },
+    }
+    const hall = { email: 'hall@resource.calendar.google.com', resource: true, responseStatus: 'accepted' }
+    const self = { email: calendarId, self: true, additionalGuests: 1, future: 'kept' }
+    const eventId = fixture.google.calendars.put(calendarId, calendarId, { ...times, attendees: [bob, hall, self] })
+    const stored = () => fixture.google.calendars.get(calendarId, calendarId, eventId)
+    const attendees = [bob.email.toLowerCase(), hall.email, calendarId, 'carl@example.com'].map((email) => ({
+      ...{ email, displayName: '', optional: true },
+    }))
+    const request = { calendarId, eventId, instance: null, etag: null, ...silent }
+    await fixture.changes.updateEvent({ ...request, changes: { attendees } })
+    expect(stored()?.attendees).toMatchObject([
+      { ...bob, email: 'bob@example.com', optional: true },
+      { ...hall, optional: true },
+      { ...self, optional: true },
+      { email: 'carl@example.com', responseStatus: 'needsAction' },
+    ])
+    await fixture.changes.respond({ ...request, response: 'accepted', comment: '' })
+    expect(stored()?.attendees?.[2]).toMatchObject({ ...self, responseStatus: 'accepted' })
+  })
+
   it('keeps the answers of attendees who stay, also when one answers meanwhile', async () => {
     const { google } = fixture
     const event = await create()

@@ -12,7 +12,7 @@ import {
 } from '../../contract/index.ts'
 import { type Json, list, object, type RestMailbox, type RestRequest, text } from '../../rest/index.ts'
 import { eventsPath, readContext } from './client.ts'
-import { EVENT_FIELDS, mappedItem } from './map.ts'
+import { CHANGED_FIELDS, EVENT_FIELDS, mappedItem } from './map.ts'
 
 const READING = 'reading an event'
 const CREATING = 'creating an event'
@@ -27,8 +27,13 @@ const MAX_TRIES = 3
 const WRITE_QUERY = { conferenceDataVersion: 1, fields: EVENT_FIELDS }
 
 export function googleCalendarChanges(mailbox: RestMailbox): CalendarChanges {
-  async function read(target: EventTarget, doing: string, signal: AbortSignal): Promise<Json> {
-    const request = { method: 'GET', path: pathOf(target), query: { fields: EVENT_FIELDS }, doing, signal } as const
+  async function read(
+    target: EventTarget,
+    doing: string,
+    signal: AbortSignal,
+    fields: string = EVENT_FIELDS,
+  ): Promise<Json> {
+    const request = { method: 'GET', path: pathOf(target), query: { fields }, doing, signal } as const
     return existing(await mailbox.json(request, object), doing)
   }
 
@@ -58,8 +63,12 @@ export function googleCalendarChanges(mailbox: RestMailbox): CalendarChanges {
       })
   }
 
-  /** Google replaces the attendees as a whole. The ones that stay keep what they have answered. */
+  /** Google replaces the attendees as a whole. The ones that stay keep what they answered, and all that others stored about them. */
   function attendeesOf(given: EventInput['attendees'], current: Json): Json[] {
+    if (current.attendeesOmitted === true) {
+      const why = 'Google does not return every attendee of this event, so they cannot be replaced'
+      throw new ProviderError('rejected', `${UPDATING}: ${why}`, { unsupported: true })
+    }
     const known = new Map(list(current.attendees).map((one) => [text(object(one).email)?.toLowerCase(), object(one)]))
     return given.map(({ email, displayName, optional }) => ({
       ...known.get(email.toLowerCase()),
@@ -76,7 +85,7 @@ export function googleCalendarChanges(mailbox: RestMailbox): CalendarChanges {
   ): Promise<T> {
     const { doing, etag, signal } = options
     for (let tries = 1; ; tries += 1) {
-      const current = await read(target, doing, signal)
+      const current = await read(target, doing, signal, CHANGED_FIELDS)
       try {
         return await change(current, etag ?? text(current.etag) ?? null)
       } catch (error) {

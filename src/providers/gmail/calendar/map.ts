@@ -20,12 +20,14 @@ export const CALENDAR_FIELDS =
   'id,summary,summaryOverride,description,timeZone,backgroundColor,foregroundColor,accessRole,primary,selected,deleted'
 
 const PERSON = 'email,displayName,self'
-export const EVENT_FIELDS = [
+const WITHOUT_ATTENDEES = [
   'id,iCalUID,etag,status,summary,description,location,start,end,recurrence,recurringEventId,originalStartTime',
-  'transparency,visibility,htmlLink,created,updated,reminders,hangoutLink',
-  `organizer(${PERSON}),attendees(${PERSON},responseStatus,optional,organizer)`,
+  `transparency,visibility,htmlLink,created,updated,reminders,hangoutLink,organizer(${PERSON})`,
   'conferenceData(entryPoints(entryPointType,uri),conferenceSolution(key(type)))',
 ].join(',')
+export const EVENT_FIELDS = `${WITHOUT_ATTENDEES},attendees(${PERSON},responseStatus,optional,organizer)`
+/** For a change of the attendees, which Google replaces as a whole: with every member that they have. */
+export const CHANGED_FIELDS = `${WITHOUT_ATTENDEES},attendees,attendeesOmitted`
 
 /** What a page says about all of its events. */
 export interface PageContext {
