@@ -12,7 +12,7 @@ import { smtpProvider } from '../providers/smtp/index.ts'
 import type { SignIn } from './sign-in.ts'
 
 export interface MailProvidersDeps {
-  config: Pick<Config, 'googleApiUrl' | 'microsoftGraphUrl'>
+  config: Pick<Config, 'googleApiUrl' | 'microsoftGraphUrl' | 'gmailQuota' | 'gmailUnitsPerMinute'>
   guard: AddressGuard
   outbound: Outbound
   records: DnsRecords
@@ -20,17 +20,24 @@ export interface MailProvidersDeps {
   log: Log
   logins: SignIn
   imapLimits?: Partial<ImapLimits>
+  /** Called with the quota units of each request to Gmail. */
+  onGmailUnits?(units: number): void
   /** Used in place of the mail side of every provider. */
   replacement?: MailProvider
 }
 
 /** Makes the mail part of every provider. Includes providers without client settings, so that their accounts report why they fail. */
 export function mailProviders(deps: MailProvidersDeps) {
-  const { config, guard, outbound, records, clock, log, logins, imapLimits, replacement } = deps
+  const { config, guard, outbound, records, clock, log, logins, imapLimits, onGmailUnits, replacement } = deps
   const imap = imapOnThread({ guard, log, ...(imapLimits && { limits: imapLimits }) })
   const gmail = gmailProvider({
     apiUrl: config.googleApiUrl,
     clock,
+    quota: {
+      set: config.gmailQuota,
+      ...(config.gmailUnitsPerMinute > 0 && { unitsPerMinute: config.gmailUnitsPerMinute }),
+    },
+    ...(onGmailUnits !== undefined && { onUnits: onGmailUnits }),
     ...(logins.gmail !== undefined && { login: logins.gmail }),
   })
   const microsoft = microsoftProvider({ graphUrl: config.microsoftGraphUrl, clock, outbound })

@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/lib/clock.ts'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import type { IdMailboxFixture } from '../../src/providers/contract/id-mailbox-fixture.ts'
 import type { SendProvider } from '../../src/providers/contract/index.ts'
 import { type GmailDeps, gmailLogin, gmailProvider } from '../../src/providers/gmail/index.ts'
@@ -6,11 +6,12 @@ import { type Google, startGoogle } from './google.ts'
 
 const USER = 'ann@gmail.test'
 
-/** A mailbox at the fake Google, used through the provider. Refreshes its token like the service. */
+/** A mailbox at the fake Google, used through the provider. Refreshes its token like the service. `clock` is that of both quotas. */
 export async function gmailMailbox(
   limits: GmailDeps['limits'] = {},
+  clock: Clock = systemClock,
 ): Promise<IdMailboxFixture & { google: Google; user: string; sending: SendProvider }> {
-  const google = await startGoogle()
+  const google = await startGoogle({ now: clock.monotonic })
   google.addUser(USER)
   let { accessToken, refreshToken } = await google.grant(USER)
   const login = gmailLogin({
@@ -18,7 +19,7 @@ export async function gmailMailbox(
     ...{ authUrl: `${google.url}/o/oauth2/v2/auth`, tokenUrl: `${google.url}/token` },
     userinfoUrl: `${google.url}/v1/userinfo`,
   })
-  const { mail, sending } = gmailProvider({ apiUrl: google.url, clock: systemClock, limits })
+  const { mail, sending } = gmailProvider({ apiUrl: google.url, clock, limits })
   let arrived = Date.now() - 86_400_000
   const labelsOf = async (id: string) => google.messages(USER).find((message) => message.id === id)?.labels ?? []
   const isFolder = (label: string) => label !== 'UNREAD' && label !== 'STARRED'

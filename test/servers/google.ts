@@ -98,11 +98,11 @@ export interface Google {
   close(): Promise<void>
 }
 
-export async function startGoogle(options: { port?: number } = {}): Promise<Google> {
+export async function startGoogle(options: { port?: number; now?: () => number } = {}): Promise<Google> {
   const tokens = new Tokens()
   const faults = new Faults()
   const calls = new Calls()
-  const quota = new Quota()
+  const quota = new Quota(options.now)
   const front = await startHttpServer((request) => handle(request, false), options.port)
   const { url } = front
   const emulator = openEmulator(url)

@@ -54,6 +54,29 @@ export const providerSettings = {
     fallback: 'https://www.googleapis.com',
     about: 'Base URL of gmail/v1, calendar/v3 and batch.',
   }),
+  gmailQuota: setting({
+    env: 'GMAIL_QUOTA',
+    path: 'google.gmailQuota',
+    kind: kinds.oneOf('since-2026-05', 'before-2026-05'),
+    fallback: 'since-2026-05',
+    about:
+      'Quota of the Gmail API that the Google project has. since-2026-05: 6,000 units a minute and user, 20 for each message read. before-2026-05: 15,000 and 5, for projects that used the API between November 2025 and April 2026.',
+  }),
+  gmailUnitsPerMinute: setting({
+    env: 'GMAIL_UNITS_PER_MINUTE',
+    path: 'google.gmailUnitsPerMinute',
+    kind: kinds.integer(0, 10_000_000),
+    fallback: 0,
+    about: 'Units a minute and user, if Google allows the project others than its quota documents. 0: as documented.',
+  }),
+  gmailUnitsPerDay: setting({
+    env: 'GMAIL_UNITS_PER_DAY',
+    path: 'google.gmailUnitsPerDay',
+    kind: kinds.integer(0, Number.MAX_SAFE_INTEGER),
+    fallback: 80_000_000,
+    about:
+      'Units a day that the project may use before Google charges for them. Shown in the portal; nothing stops there.',
+  }),
   googlePubsubUrl: setting({
     env: 'GOOGLE_PUBSUB_URL',
     path: 'google.pubsubUrl',

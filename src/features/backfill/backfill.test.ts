@@ -39,7 +39,7 @@ const dateOf = (index: number) => new Date(Math.floor((startedAt - (MESSAGES - i
 const IN_RANGE = Array.from({ length: MESSAGES }, (_, index) => index).filter((index) => index >= MESSAGES - RANGE_DAYS)
 
 async function gmail(): Promise<Box> {
-  const box = await gmailMailbox({ quota: { perSecond: 1e6, burst: 1e6 } })
+  const box = await gmailMailbox({ unitsPerMinute: 1e9 })
   onTestFinished(() => box.stop())
   const ids = new Map<number | string, string>()
   return {

@@ -25,7 +25,7 @@ interface Box {
 }
 
 async function gmail(): Promise<Box> {
-  const box = await gmailMailbox({ quota: { perSecond: 1e6, burst: 1e6 } })
+  const box = await gmailMailbox({ unitsPerMinute: 1e9 })
   onTestFinished(() => box.stop())
   const own = { ...box.mail, openSession: () => box.mail.openSession(box.access) }
   const deliver: Box['deliver'] = (id, date) => box.google.deliver(box.user, mail(id), { date })

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { MailboxBackfill } from '../contract/index.ts'
-import type { RestMailbox } from '../rest/index.ts'
 import { listPage } from './client.ts'
+import type { GmailMailbox } from './quota.ts'
 import { Fetcher } from './sync/fetch.ts'
 
 /** Pages of 500 ids to count. Larger mailboxes are not counted. */
@@ -11,7 +11,7 @@ const MAX_COUNTED_PAGES = 400
  * Lists ids by time, newest first, and fetches those that are not stored. A position is a time, because page tokens expire. Gmail's
  * times are whole seconds, so each list begins with messages that were already read.
  */
-export function gmailBackfill(mailbox: RestMailbox, clock: Clock): MailboxBackfill {
+export function gmailBackfill(mailbox: GmailMailbox, clock: Clock): MailboxBackfill {
   const fetcher = new Fetcher(mailbox, clock)
   const query = (sinceMs: number, beforeMs: number) =>
     `after:${Math.max(0, Math.floor(sinceMs / 1000) - 1)} before:${Math.floor(beforeMs / 1000) + 1}`
@@ -35,10 +35,12 @@ export function gmailBackfill(mailbox: RestMailbox, clock: Clock): MailboxBackfi
       for (let pageToken: string | undefined; ; ) {
         const { ids, next } = await listPage(mailbox, { q, pageToken }, signal)
         const stored = await known(ids)
-        const unknown = ids.filter((id) => !stored.has(id)).slice(0, limit)
+        // One batch, so that little is lost when it fails.
+        const most = mailbox.batchSize(mailbox.costs.message, limit)
+        const unknown = ids.filter((id) => !stored.has(id)).slice(0, most)
         const isEntirePage = ids.every((id) => stored.has(id) || unknown.includes(id))
         const lastAt = isEntirePage ? ids.length : ids.indexOf(unknown.at(-1) ?? '') + 1
-        const fetched = await fetcher.messages(unknown, { isNew: false }, signal)
+        const fetched = await fetcher.allMessages(unknown, { isNew: false }, signal)
         const found = fetched.found.map(({ message, folders }) => ({ message, folders }))
         const times = new Map(stored)
         for (const { message } of found) times.set(message.providerMessageId, message.receivedAt)

@@ -1,18 +1,13 @@
 import { Type } from 'typebox'
 import type { Clock } from '../../lib/clock.ts'
 import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
-import {
-  type ChangedMessage,
-  failedEach,
-  type MailChanges,
-  type MessageChange,
-  ProviderError,
-} from '../contract/index.ts'
-import { parser, type RestMailbox } from '../rest/index.ts'
+import { type ChangedMessage, type MailChanges, type MessageChange, ProviderError } from '../contract/index.ts'
+import { parser } from '../rest/index.ts'
 import type { BatchRequest } from './batch-parts.ts'
-import { COST, type FetchResult, messagePath, sendBatches } from './client.ts'
+import { type FetchResult, messagePath, sendBatches } from './client.ts'
 import { gmailFolderChanges } from './folder-changes.ts'
 import { labelState, STARRED, UNREAD } from './folders.ts'
+import type { GmailMailbox } from './quota.ts'
 
 interface Ref {
   providerMessageId: string
@@ -21,41 +16,42 @@ interface Ref {
 const CHANGING = 'changing messages'
 const DELETING = 'deleting messages'
 const FIELDS = 'fields=id,labelIds'
-/** Messages whose result is lost together when a request fails. */
+/** Messages without a result fail together when a request fails. */
 const CHUNK = 50
 
 const parseLabelled = parser(Type.Object({ labelIds: Type.Optional(Type.Array(Type.String())) }))
 
 /** Changes one message per request, in batches, because `batchModify` reports nothing about single messages. */
-export function gmailChanges(mailbox: RestMailbox, clock: Clock): MailChanges<Ref> {
+export function gmailChanges(mailbox: GmailMailbox, clock: Clock): MailChanges<Ref> {
   async function send<Result>(
     requests: readonly BatchRequest[],
     options: { doing: string; cost: number },
-    read: (result: FetchResult | undefined) => Result,
+    read: (result: FetchResult) => Result,
   ): Promise<(Result | ProviderError)[]> {
-    const results: (Result | ProviderError)[] = []
+    const results = new Map<BatchRequest, Result | ProviderError>()
     for (let start = 0; start < requests.length; start += CHUNK) {
       const chunk = requests.slice(start, start + CHUNK)
       try {
-        const received = await sendBatches(mailbox, chunk, { ...options, clock })
-        results.push(...chunk.map((request) => read(received.get(request))))
+        for await (const received of sendBatches(mailbox, chunk, { ...options, clock })) {
+          for (const [request, result] of received) results.set(request, read(result))
+        }
       } catch (error) {
         if (!(error instanceof ProviderError)) throw error
-        results.push(...failedEach(chunk, error))
+        for (const request of chunk) if (!results.has(request)) results.set(request, error)
       }
     }
-    return results
+    return requests.map((request) => results.get(request) ?? new ProviderError('unavailable', options.doing))
   }
 
   return {
     ...gmailFolderChanges(mailbox),
     changeMessages: (changes) =>
-      send(changes.map(changeRequest), { doing: CHANGING, cost: COST.modify }, changedMessage),
+      send(changes.map(changeRequest), { doing: CHANGING, cost: mailbox.costs.modify }, changedMessage),
 
     deleteMessages: (messages) =>
       send(
         messages.map(({ providerMessageId }) => ({ method: 'DELETE' as const, path: messagePath(providerMessageId) })),
-        { doing: DELETING, cost: COST.delete },
+        { doing: DELETING, cost: mailbox.costs.delete },
         (result) => (result instanceof ProviderError && result.kind !== 'not_found' ? result : 'deleted'),
       ),
   }
@@ -76,7 +72,7 @@ function changeRequest({ message, unread, starred, add = [], remove = [] }: Mess
   return { method: 'POST', path: `${path}/modify?${FIELDS}`, json: { addLabelIds, removeLabelIds } }
 }
 
-function changedMessage(result: FetchResult | undefined): ChangedMessage | ProviderError {
+function changedMessage(result: FetchResult): ChangedMessage | ProviderError {
   if (result instanceof ProviderError) return result
   try {
     return labelState(parseLabelled(result).labelIds ?? [])

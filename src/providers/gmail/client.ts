@@ -2,24 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { Type } from 'typebox'
 import type { Clock } from '../../lib/clock.ts'
 import { ProviderError } from '../contract/index.ts'
-import { inBatches, parser, type RestMailbox, type RestResponse } from '../rest/index.ts'
+import { batchResults, parser, type QuotaRefusal, type RestResponse } from '../rest/index.ts'
 import { type BatchRequest, batchBody, batchParts } from './batch-parts.ts'
-import { gmailError } from './errors.ts'
+import { gmailError, quotaRefusal } from './errors.ts'
+import type { GmailMailbox } from './quota.ts'
 
 export const ME = '/gmail/v1/users/me'
-/** In quota units. */
-export const COST = {
-  send: 100,
-  message: 5,
-  list: 5,
-  history: 2,
-  attachment: 5,
-  modify: 5,
-  delete: 10,
-  watch: 100,
-  stop: 50,
-  draft: 10,
-}
 /** Google allows 100 but advises against more than 50: the parts run at once, and some are refused. */
 const BATCH_SIZE = 50
 /** A message with longer text is stored without its text; a live read returns it complete. */
@@ -36,7 +24,7 @@ const parseIdList = parser(
 )
 
 /** The current position of the mailbox's history. */
-export function readProfile(mailbox: RestMailbox, signal?: AbortSignal): Promise<{ historyId: string }> {
+export function readProfile(mailbox: GmailMailbox, signal?: AbortSignal): Promise<{ historyId: string }> {
   return mailbox.json({ method: 'GET', path: `${ME}/profile`, doing: 'reading the profile', signal }, parseProfile)
 }
 
@@ -50,11 +38,17 @@ export interface ListQuery {
 
 /** One page of message ids, newest first; spam and trash included by default. */
 export async function listPage(
-  mailbox: RestMailbox,
+  mailbox: GmailMailbox,
   query: ListQuery,
   signal?: AbortSignal,
 ): Promise<{ ids: string[]; next: string | undefined }> {
-  const request = { method: 'GET', path: `${ME}/messages`, doing: 'listing messages', cost: COST.list, signal } as const
+  const request = {
+    method: 'GET',
+    path: `${ME}/messages`,
+    doing: 'listing messages',
+    cost: mailbox.costs.list,
+    signal,
+  } as const
   const fullQuery = { includeSpamTrash: 'true', maxResults: 500, ...query }
   const { messages = [], nextPageToken } = await mailbox.json({ ...request, query: fullQuery }, parseIdList)
   return { ids: messages.map(({ id }) => id), next: nextPageToken || undefined }
@@ -72,43 +66,58 @@ interface BatchOptions {
   partBytes?: number
 }
 
-/** Fetches messages in batches. A message that does not exist is `not_found`; one over `partBytes` is `too_long`. */
-export async function getMessages(
-  mailbox: RestMailbox,
+/**
+ * Fetches messages in batches, and yields what each request returned before the next one. A message that does not exist is `not_found`;
+ * one over `partBytes` is `too_long`.
+ */
+export async function* getMessages(
+  mailbox: GmailMailbox,
   ids: readonly string[],
   options: { fields: string; clock: Clock; signal: AbortSignal; partBytes?: number },
-): Promise<Map<string, FetchResult>> {
+): AsyncGenerator<Map<string, FetchResult>> {
   const { fields, ...rest } = options
   const format = fields.includes('payload') ? 'full' : 'minimal'
   const query = new URLSearchParams({ format, fields })
   const requests = ids.map((id) => ({ id, method: 'GET' as const, path: `${messagePath(id)}?${query}` }))
-  const results = await sendBatches(mailbox, requests, { ...rest, doing: 'fetching messages', cost: COST.message })
-  return new Map([...results].map(([{ id }, result]) => [id, result]))
+  const batches = sendBatches(mailbox, requests, { ...rest, doing: 'fetching messages', cost: mailbox.costs.message })
+  for await (const results of batches) yield new Map([...results].map(([{ id }, result]) => [id, result]))
 }
 
 export function messagePath(id: string): string {
   return `${ME}/messages/${encodeURIComponent(id)}`
 }
 
-/** Sends requests, all of which may be repeated, in batches. A response over `partBytes` is `too_long`, one without JSON `{}`. */
+/**
+ * Sends requests, all of which may be repeated, in batches, and yields the results of each. A response over `partBytes` is `too_long`,
+ * one without JSON `{}`.
+ */
 export function sendBatches<Request extends BatchRequest>(
-  mailbox: RestMailbox,
+  mailbox: GmailMailbox,
   requests: readonly Request[],
   { doing, clock, cost, signal, partBytes = MAX_PART_BYTES }: BatchOptions,
-): Promise<Map<Request, FetchResult>> {
+): AsyncGenerator<Map<Request, FetchResult>> {
   async function send(batch: Request[]) {
     const boundary = `posthorn-${randomUUID()}`
     const { headers, body } = await mailbox.open({
-      ...{ method: 'POST', isRepeatable: true, path: '/batch/gmail/v1', doing, cost: batch.length * cost, signal },
+      ...{ method: 'POST', isRepeatable: true, path: '/batch/gmail/v1', doing, signal },
+      ...{ cost: batch.length * cost, hasParts: true },
       deadlineMs: BATCH_DEADLINE_MS,
       headers: { 'content-type': `multipart/mixed; boundary=${boundary}` },
       body: batchBody(batch, boundary),
     })
     const results = new Map<Request, FetchResult>()
+    const parts = { accepted: 0, refused: 0, refusal: {} as QuotaRefusal }
     for await (const { index, response } of batchParts(body, headers['content-type'], partBytes)) {
       const request = batch[index]
-      if (request !== undefined) results.set(request, resultOf(response))
+      if (request === undefined) continue
+      const result = resultOf(response)
+      results.set(request, result)
+      const isRefused = result instanceof ProviderError && result.kind === 'rate_limited'
+      if (isRefused && response !== undefined) parts.refusal = { ...parts.refusal, ...quotaRefusal(response) }
+      parts[isRefused ? 'refused' : 'accepted'] += cost
     }
+    const { accepted, refused, refusal } = parts
+    mailbox.partsDone({ acceptedUnits: accepted, refusedUnits: refused, refusal })
     return results
   }
 
@@ -117,10 +126,12 @@ export function sendBatches<Request extends BatchRequest>(
     // The batch request itself was authorised, so the token expired meanwhile. The user need not consent again.
     if (response.status === 401) return new ProviderError('unavailable', `${doing}: the access token expired`)
     if (response.status === 204) return {}
+    // A change at the same time: the part is sent again.
+    if (response.status === 409) return new ProviderError('unavailable', `${doing}: Gmail aborted the request`)
     if (response.status !== 200) return gmailError(response, doing, clock.now())
     if (typeof response.body === 'object' && response.body !== null) return response.body
     return new ProviderError('unavailable', `${doing}: a response could not be read`)
   }
 
-  return inBatches(requests, { size: BATCH_SIZE, send, doing, signal })
+  return batchResults(requests, { size: () => mailbox.batchSize(cost, BATCH_SIZE), send, doing, signal })
 }

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
-import { parser, type RestMailbox } from '../rest/index.ts'
-import { COST, ME } from './client.ts'
+import { parser } from '../rest/index.ts'
+import { ME } from './client.ts'
+import type { GmailMailbox } from './quota.ts'
 
 const id = Type.String({ minLength: 1, maxLength: 200 })
 const parseDrafts = parser(
@@ -14,7 +15,7 @@ const parseDrafts = parser(
 const MAX_PAGES = 20
 
 /** The ids of the mailbox's drafts, by the id of their current message: each edit gives a draft another message. */
-export async function listDraftIds(mailbox: RestMailbox, signal?: AbortSignal): Promise<Map<string, string>> {
+export async function listDraftIds(mailbox: GmailMailbox, signal?: AbortSignal): Promise<Map<string, string>> {
   const ids = new Map<string, string>()
   let pageToken: string | undefined
   for (let page = 0; page < MAX_PAGES; page += 1) {
@@ -23,7 +24,7 @@ export async function listDraftIds(mailbox: RestMailbox, signal?: AbortSignal): 
       method: 'GET',
       path: `${ME}/drafts`,
       doing: 'listing the drafts',
-      cost: COST.list,
+      cost: mailbox.costs.list,
       signal,
     } as const
     const { drafts = [], nextPageToken } = await mailbox.json({ ...request, query }, parseDrafts)

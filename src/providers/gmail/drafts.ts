@@ -2,11 +2,12 @@ import { Type } from 'typebox'
 import type { Clock } from '../../lib/clock.ts'
 import { type DraftRef, type LiveReads, type MailDrafts, ProviderError, type RemoteDraft } from '../contract/index.ts'
 import { composeDraft, editDraft, readDraft } from '../mime/index.ts'
-import { object, parser, type RestMailbox, type RestRequest, text } from '../rest/index.ts'
-import { COST, listPage, ME } from './client.ts'
+import { object, parser, type RestRequest, text } from '../rest/index.ts'
+import { listPage, ME } from './client.ts'
 import { listDraftIds } from './draft-ids.ts'
 import { DRAFT } from './folders.ts'
 import { foundMessage, MESSAGE_FIELDS } from './map.ts'
+import type { GmailMailbox } from './quota.ts'
 import { beginUpload, MAX_INLINE_BYTES } from './upload.ts'
 
 const id = Type.String({ minLength: 1, maxLength: 200 })
@@ -21,7 +22,7 @@ const MAX_DRAFT_BYTES = 24 * 1024 * 1024
  * because an update replaces the entire message.
  */
 export function gmailDrafts(
-  mailbox: RestMailbox,
+  mailbox: GmailMailbox,
   live: Pick<LiveReads<{ providerMessageId: string }>, 'openRaw'>,
   clock: Clock,
 ): MailDrafts {
@@ -30,7 +31,7 @@ export function gmailDrafts(
   async function read(draftId: string): Promise<{ draft: RemoteDraft; threadId: string | undefined }> {
     const query = { format: 'full', fields: `id,message(${MESSAGE_FIELDS})` }
     const doing = 'reading a draft'
-    const request = { method: 'GET', path: ME + pathOf(draftId), query, doing, cost: COST.message } as const
+    const request = { method: 'GET', path: ME + pathOf(draftId), query, doing, cost: mailbox.costs.readDraft } as const
     const { message: body } = await mailbox.json({ ...request, maxBytes: MAX_DRAFT_BYTES }, parseDraft)
     const { message, folders } = foundMessage(body.id, body, { isNew: true, nowMs: clock.now() })
     return { draft: { message: { ...message, draftId }, folders }, threadId: text(object(body).threadId) }
@@ -61,12 +62,13 @@ export function gmailDrafts(
     { threadId }: { threadId?: string | undefined } = {},
   ): Promise<RemoteDraft> {
     const doing = 'saving a draft'
+    const cost = method === 'POST' ? mailbox.costs.createDraft : mailbox.costs.updateDraft
     const thread = threadId === undefined ? {} : { threadId }
     const request: RestRequest =
       raw.length <= MAX_INLINE_BYTES
         ? { method, path: ME + path, body: { message: { raw: raw.toString('base64url'), ...thread } }, doing }
         : await beginUpload(mailbox, { method, path, metadata: { message: thread }, raw, doing })
-    const saved = await mailbox.json({ ...request, cost: COST.draft }, parseSaved)
+    const saved = await mailbox.json({ ...request, cost }, parseSaved)
     return (await read(saved.id)).draft
   }
 
@@ -92,7 +94,7 @@ export function gmailDrafts(
       const draftId = ref.draftId ?? (await listDraftIds(mailbox)).get(ref.providerMessageId)
       if (draftId === undefined) return
       const doing = 'deleting a draft'
-      const request = { method: 'DELETE', path: ME + pathOf(draftId), doing, cost: COST.draft } as const
+      const request = { method: 'DELETE', path: ME + pathOf(draftId), doing, cost: mailbox.costs.deleteDraft } as const
       await unlessMissing(mailbox.json(request, object))
     },
   }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { gmailError } from './errors.ts'
+import { calendarError } from './calendar/client.ts'
+import { gmailError, quotaRefusal } from './errors.ts'
 
-const old = (reason: string) => ({ error: { code: 403, message: 'secret words', errors: [{ reason }] } })
+const old = (reason: string, message = 'secret words') => ({ error: { code: 403, message, errors: [{ reason }] } })
 const info = (reason: string, metadata = {}) => ({
   error: { code: 403, status: 'PERMISSION_DENIED', details: [{ '@type': 'x.ErrorInfo', reason, metadata }] },
 })
@@ -27,7 +28,10 @@ describe('errors of Gmail', () => {
     [403, old('domainPolicy'), { kind: 'rejected', missingScope: false }],
     [403, undefined, { kind: 'rejected' }],
     [403, { error: { errors: [null, 5, { reason: {} }], details: 'x' } }, { kind: 'rejected' }],
-    [400, old('failedPrecondition'), { kind: 'rejected', message: /not enabled/ }],
+    [400, old('failedPrecondition'), { kind: 'rejected', message: /does not allow it/ }],
+    [400, old('failedPrecondition', 'Mail service not enabled'), { kind: 'rejected', message: /not enabled/ }],
+    [403, info('RATE_LIMIT_EXCEEDED'), { kind: 'rate_limited', retryAfterMs: undefined }],
+    [409, old('aborted'), { kind: 'conflict', message: /another change/ }],
     [401, old('authError'), { kind: 'auth_expired' }],
     [404, old('notFound'), { kind: 'not_found' }],
     [500, old('backendError'), { kind: 'unavailable' }],
@@ -44,5 +48,55 @@ describe('errors of Gmail', () => {
     expect(gmailError(response, 'asking', 0).retryAfterMs).toBe(30_000)
     const daily = { status: 403, headers: { 'retry-after': '7200' }, body: old('dailyLimitExceeded') }
     expect(gmailError(daily, 'asking', 0).retryAfterMs).toBe(7_200_000)
+  })
+
+  it.each([
+    ['2026-11-27T20:00:30.250Z', 30_250],
+    ['2026-11-30T20:00:00.000Z', 86_400_000],
+    ['2026-11-27T19:00:00.000Z', undefined],
+    ['2026-13-45T20:00:00.000Z', undefined],
+  ])('wait until the time that the sentence of a refusal names: %s', (until, retryAfterMs) => {
+    const body = old('rateLimitExceeded', `User-rate limit exceeded.  Retry after ${until}`)
+    const nowMs = Date.parse('2026-11-27T20:00:00Z')
+    for (const status of [403, 429]) {
+      const error = gmailError({ status, headers: {}, body }, 'asking', nowMs)
+      expect(error).toMatchObject({ kind: 'rate_limited', retryAfterMs })
+    }
+  })
+
+  it.each([
+    [old('dailyLimitExceeded'), { window: 'day' }],
+    [
+      info('RATE_LIMIT_EXCEEDED', { quota_limit: 'defaultPerMinutePerUser', quota_limit_value: '6000' }),
+      { window: 'minute', unitsPerMinute: 6000 },
+    ],
+    [info('RATE_LIMIT_EXCEEDED', { quota_limit: 'defaultPerMinutePerProject', quota_limit_value: '9' }), {}],
+    [
+      old(
+        'rateLimitExceeded',
+        "Quota exceeded for quota metric 'Queries' and limit 'Queries per minute per user' of …",
+      ),
+      { window: 'minute' },
+    ],
+    [old('rateLimitExceeded', 'Too many concurrent requests for user.'), { window: 'second' }],
+    [old('rateLimitExceeded'), {}],
+    [undefined, {}],
+  ])('say which limit was exceeded: %j', (body, refusal) => {
+    expect(quotaRefusal({ status: 403, headers: {}, body })).toEqual(refusal)
+  })
+
+  it.each([
+    [
+      403,
+      old('quotaExceeded'),
+      { kind: 'rate_limited', retryAfterMs: 3_600_000, message: /usage limit of Google Cal/ },
+    ],
+    [403, old('dailyLimitExceeded'), { kind: 'rate_limited', message: /daily limit of the Google project/ }],
+    [409, old('duplicate'), { kind: 'exists', message: /an event with this id exists/ }],
+    [409, old('conflict'), { kind: 'conflict', message: /another change/ }],
+  ])('of the calendar: %i %j', (status, body, { message, ...expected }) => {
+    const error = calendarError({ status, headers: {}, body }, 'asking', 0)
+    expect(error).toMatchObject(expected)
+    expect(error.message).toMatch(message)
   })
 })

@@ -1,13 +1,35 @@
 import { ProviderError } from '../contract/index.ts'
-import { list, object, type RestResponse, statusError, text } from '../rest/index.ts'
+import {
+  list,
+  object,
+  type QuotaRefusal,
+  type RestResponse,
+  statusError,
+  text,
+  time,
+  wholeNumber,
+} from '../rest/index.ts'
 
 /** The daily quota resets at midnight in California. Retrying every hour also notices a raised quota. */
 const DAILY_RETRY_MS = 60 * 60 * 1000
 
-const TOO_FAST: ReadonlySet<string> = new Set(['rateLimitExceeded', 'userRateLimitExceeded'])
+const MAX_WAIT_MS = 24 * 60 * 60 * 1000
+
+const TOO_FAST: ReadonlySet<string> = new Set(['rateLimitExceeded', 'userRateLimitExceeded', 'RATE_LIMIT_EXCEEDED'])
 const DAILY: ReadonlySet<string> = new Set(['dailyLimitExceeded', 'quotaExceeded', 'dailyLimitExceededUnreg'])
 const NO_SCOPE: ReadonlySet<string> = new Set(['insufficientPermissions', 'ACCESS_TOKEN_SCOPE_INSUFFICIENT'])
 const API_DISABLED: ReadonlySet<string> = new Set(['accessNotConfigured', 'SERVICE_DISABLED'])
+
+/**
+ * Sentences of Google that say more than its reasons. Of other sentences nothing is read, and none is ever shown: they may quote
+ * anything.
+ */
+const SENTENCES = {
+  retryAfter: /^User-rate limit exceeded\.\s+Retry after (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z)/,
+  minute: /^Quota exceeded for quota metric '[^']{1,100}' and limit '[^']{1,100} per minute per user'/,
+  concurrent: /^Too many concurrent requests for user/,
+  notEnabled: /^Mail service not enabled/,
+}
 
 /** One of Google's APIs, for error messages. */
 interface GoogleApi {
@@ -22,10 +44,15 @@ const GMAIL: GoogleApi = { name: 'the Gmail API (gmail.googleapis.com)', scope: 
  * mailbox and retries. A 403 alone may also mean a missing scope, a disabled API or a refusal.
  */
 export function gmailError(response: RestResponse, doing: string, nowMs: number): ProviderError {
-  if (response.status === 409) return new ProviderError('exists', `${doing}: the name is taken`)
-  const isFinal = response.status !== 403 && response.status !== 429
-  if (isFinal && reasonsOf(response.body).includes('failedPrecondition')) {
-    return new ProviderError('rejected', `${doing}: Gmail is not enabled for this Google account`)
+  if (response.status === 409) {
+    return new ProviderError('conflict', `${doing}: Gmail made another change at the same time. Try again.`)
+  }
+  if (response.status === 400 && reasonsOf(response.body).includes('failedPrecondition')) {
+    const why =
+      sentence(response.body, SENTENCES.notEnabled) === undefined
+        ? 'the state of the mailbox or of the object does not allow it (failedPrecondition)'
+        : 'Gmail is not enabled for this Google account'
+    return new ProviderError('rejected', `${doing}: ${why}`)
   }
   return googleError(response, doing, nowMs, GMAIL)
 }
@@ -36,7 +63,7 @@ export function googleError(response: RestResponse, doing: string, nowMs: number
   const hasReason = (known: ReadonlySet<string>) => reasons.some((reason) => known.has(reason))
   const byStatus = statusError(response, doing, nowMs)
   if (response.status !== 403 && response.status !== 429) return byStatus
-  const after = statusError({ ...response, status: 429 }, doing, nowMs).retryAfterMs
+  const after = statusError({ ...response, status: 429 }, doing, nowMs).retryAfterMs ?? statedPauseMs(response, nowMs)
   if (hasReason(DAILY)) {
     return new ProviderError('rate_limited', `${doing}: the daily limit of the Google project is used up`, {
       retryAfterMs: Math.max(after ?? 0, DAILY_RETRY_MS),
@@ -57,6 +84,30 @@ export function googleError(response: RestResponse, doing: string, nowMs: number
     )
   }
   return byStatus
+}
+
+/** Which limit a refusal says was exceeded. */
+export function quotaRefusal({ body }: RestResponse): QuotaRefusal {
+  if (reasonsOf(body).some((reason) => DAILY.has(reason))) return { window: 'day' }
+  for (const { metadata } of itemsOf(body)) {
+    const { quota_limit: limit, quota_limit_value: value } = object(metadata)
+    const unitsPerMinute = /PerMinutePerUser$/.test(text(limit) ?? '') ? wholeNumber(value) : undefined
+    if (unitsPerMinute !== undefined && unitsPerMinute > 0) return { window: 'minute', unitsPerMinute }
+  }
+  if (sentence(body, SENTENCES.minute) !== undefined) return { window: 'minute' }
+  return sentence(body, SENTENCES.concurrent) === undefined ? {} : { window: 'second' }
+}
+
+/** The pause that Google names in a sentence instead of the header. */
+function statedPauseMs({ body }: RestResponse, nowMs: number): number | undefined {
+  const until = time(sentence(body, SENTENCES.retryAfter)?.[1])
+  return until === undefined || until <= nowMs ? undefined : Math.min(until - nowMs, MAX_WAIT_MS)
+}
+
+function sentence(body: unknown, form: RegExp): RegExpExecArray | undefined {
+  const error = object(object(body).error)
+  const sentences = [error, ...list(error.errors).map(object)].flatMap(({ message }) => text(message) ?? [])
+  return sentences.map((one) => form.exec(one)).find((found) => found !== null) ?? undefined
 }
 
 /** Error reasons in Google's old form and its new one. Its sentences are not read: they may quote anything. */

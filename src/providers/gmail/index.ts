@@ -20,11 +20,11 @@ import { RATE_LIMIT as CALENDAR_RATE_LIMIT, calendarError, googleCalendars } fro
 import { gmailChanges } from './changes.ts'
 import { readProfile } from './client.ts'
 import { gmailDrafts } from './drafts.ts'
-import { gmailError } from './errors.ts'
+import { gmailError, quotaRefusal } from './errors.ts'
 import { listLabels } from './folders.ts'
 import { gmailLiveReads } from './live-reads.ts'
-import { RATE_LIMIT } from './polling.ts'
 import { gmailPush } from './push.ts'
+import { type GmailQuota, gmailClient, gmailRateLimit } from './quota.ts'
 import { gmailSending } from './sending.ts'
 import { GmailSession } from './sync/session.ts'
 
@@ -35,12 +35,18 @@ export interface GmailDeps {
   apiUrl: string
   login?: LoginProvider
   clock: Clock
+  /** Of the Google project; by default that of a new one. */
+  quota?: GmailQuota
+  /** Called with the quota units of each request to Gmail. */
+  onUnits?(units: number): void
   /** For tests: smaller steps and other limits of the client. */
   limits?: {
     stepMessages?: number
     rangeEvents?: number
     rest?: RestClientOptions['limits']
-    quota?: { perSecond: number; burst: number }
+    unitsPerMinute?: number
+    /** Units of the quota in a second. */
+    burst?: number
   }
 }
 
@@ -54,14 +60,18 @@ export function gmailProvider(deps: GmailDeps): Provider & {
   sending: SendProvider
   calendar: Required<CalendarProvider>
 } {
-  const { apiUrl, login, clock, limits = {} } = deps
-  const client = restClient({
-    ...{ root: apiUrl, clock, toError: gmailError, limits: limits.rest ?? {} },
-    rateLimit: limits.quota === undefined ? RATE_LIMIT : { ...RATE_LIMIT, quota: limits.quota },
+  const { apiUrl, login, clock, quota = { set: 'since-2026-05' }, onUnits, limits = {} } = deps
+  const { unitsPerMinute = quota.unitsPerMinute, burst } = limits
+  const rest = restClient({
+    ...{ root: apiUrl, clock, toError: gmailError, toRefusal: quotaRefusal, limits: limits.rest ?? {} },
+    rateLimit: gmailRateLimit({ ...quota, ...(unitsPerMinute !== undefined && { unitsPerMinute }) }, burst),
+    ...(onUnits !== undefined && { onUnits }),
   })
+  const client = gmailClient(rest, quota)
   // Calendars have a quota of their own.
   const calendars = restClient({
-    ...{ root: apiUrl, clock, toError: calendarError, limits: limits.rest ?? {}, rateLimit: CALENDAR_RATE_LIMIT },
+    ...{ root: apiUrl, clock, toError: calendarError, toRefusal: quotaRefusal, limits: limits.rest ?? {} },
+    rateLimit: CALENDAR_RATE_LIMIT,
   })
   return {
     name: 'gmail',
@@ -86,11 +96,11 @@ export function gmailProvider(deps: GmailDeps): Provider & {
         return gmailDrafts(mailbox, gmailLiveReads(mailbox, clock), clock)
       },
       endPause(accountId) {
-        client.endPause(accountId)
+        rest.endPause(accountId)
         calendars.endPause(accountId)
       },
       async closeConnections(accountId) {
-        await Promise.all([client.close(accountId), calendars.close(accountId)])
+        await Promise.all([rest.close(accountId), calendars.close(accountId)])
       },
     },
   }

@@ -4,10 +4,11 @@ import { type ByteRange, byteRange } from '../../lib/byte-stream.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type IdLiveReads, ProviderError } from '../contract/index.ts'
 import { allParts, attachmentName, fileType } from '../mime/index.ts'
-import { parser, type RestMailbox, type RestRequest } from '../rest/index.ts'
-import { COST, ME } from './client.ts'
+import { parser, type RestRequest } from '../rest/index.ts'
+import { ME } from './client.ts'
 import { listLabels } from './folders.ts'
 import { type GmailPart, messageBody, payloadParts } from './map.ts'
+import type { GmailMailbox } from './quota.ts'
 import { searchMailbox } from './search.ts'
 
 /** The longest response of a text read, in base64. */
@@ -16,18 +17,18 @@ const MAX_TEXT_BYTES = 24 * 1024 * 1024
 const parseMessage = parser(Type.Object({ payload: Type.Unknown() }))
 const parseAttachment = parser(Type.Object({ data: Type.String() }))
 
-export function gmailLiveReads(mailbox: RestMailbox, clock: Clock): IdLiveReads {
+export function gmailLiveReads(mailbox: GmailMailbox, clock: Clock): IdLiveReads {
   const pathOf = (id: string) => `${ME}/messages/${encodeURIComponent(id)}`
 
   function readPayload(id: string, doing: string): Promise<{ payload: unknown }> {
     const query = { format: 'full', fields: 'id,payload' }
-    const request: RestRequest = { method: 'GET', path: pathOf(id), query, doing, cost: COST.message }
+    const request: RestRequest = { method: 'GET', path: pathOf(id), query, doing, cost: mailbox.costs.message }
     return mailbox.json({ ...request, maxBytes: MAX_TEXT_BYTES }, parseMessage)
   }
 
   function attachmentRequest(id: string, { attachmentId = '' }: GmailPart, doing: string): RestRequest {
     const path = `${pathOf(id)}/attachments/${encodeURIComponent(attachmentId)}`
-    return { method: 'GET', path, query: { fields: 'data' }, doing, cost: COST.attachment }
+    return { method: 'GET', path, query: { fields: 'data' }, doing, cost: mailbox.costs.attachment }
   }
 
   async function readMember(request: RestRequest, member: string, range: ByteRange | undefined): Promise<Readable> {
@@ -53,7 +54,7 @@ export function gmailLiveReads(mailbox: RestMailbox, clock: Clock): IdLiveReads 
     async openRaw({ providerMessageId: id }) {
       const query = { format: 'raw', fields: 'raw' }
       const doing = 'reading a message'
-      const request = { method: 'GET', path: pathOf(id), query, doing, cost: COST.message } as const
+      const request = { method: 'GET', path: pathOf(id), query, doing, cost: mailbox.costs.message } as const
       return { sizeBytes: null, read: (range) => readMember(request, 'raw', range) }
     },
 

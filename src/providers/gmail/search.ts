@@ -1,18 +1,18 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { FoundPage, MailboxSearch, MailSearch } from '../contract/index.ts'
-import type { RestMailbox } from '../rest/index.ts'
 import { listPage } from './client.ts'
+import type { GmailMailbox } from './quota.ts'
 import { Fetcher } from './sync/fetch.ts'
 
 /** Searches with the `q` of `messages.list`, then fetches what it found. */
 export async function searchMailbox(
-  mailbox: RestMailbox,
+  mailbox: GmailMailbox,
   clock: Clock,
   { search, folder, limit, page, signal }: MailboxSearch,
 ): Promise<FoundPage> {
   const scope = folder === undefined ? { includeSpamTrash: 'false' as const } : { labelIds: folder }
   const listed = await listPage(mailbox, { q: queryOf(search), maxResults: limit, pageToken: page, ...scope }, signal)
-  const { found } = await new Fetcher(mailbox, clock).messages(listed.ids, { isNew: false }, signal)
+  const { found } = await new Fetcher(mailbox, clock).allMessages(listed.ids, { isNew: false }, signal)
   return { found: found.map(({ message, folders }) => ({ message, folders })), next: listed.next ?? null }
 }
 

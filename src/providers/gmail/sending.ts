@@ -10,9 +10,10 @@ import {
   type SentMessageRef,
 } from '../contract/index.ts'
 import { headerValue, SENT_TOKEN_HEADER } from '../mime/index.ts'
-import { once, outcomeOf, parser, type RestClient, type RestMailbox, type RestRequest } from '../rest/index.ts'
-import { COST, ME } from './client.ts'
+import { once, outcomeOf, parser, type RestRequest } from '../rest/index.ts'
+import { ME } from './client.ts'
 import { headersOf } from './map.ts'
+import type { GmailClient, GmailMailbox } from './quota.ts'
 import { beginUpload, MAX_INLINE_BYTES, type Upload } from './upload.ts'
 
 const SEND_MS = 120_000
@@ -30,11 +31,11 @@ const parseList = parser(
 )
 
 /** Sends over `messages/send`. Gmail takes the recipients from the header, Bcc included, and removes that field. */
-export function gmailSending(client: RestClient): SendProvider {
-  return { open: (access: MailAccess) => gmailSender(client.mailbox(access)) }
+export function gmailSending(client: GmailClient): SendProvider {
+  return { open: (access: MailAccess) => gmailSender(client.mailbox(access, { urgent: true })) }
 }
 
-function gmailSender(mailbox: RestMailbox): Sender {
+function gmailSender(mailbox: GmailMailbox): Sender {
   const sending = 'sending'
 
   async function threadOf(id: string, signal: AbortSignal): Promise<string | undefined> {
@@ -46,7 +47,7 @@ function gmailSender(mailbox: RestMailbox): Sender {
       query,
     }
     try {
-      return (await mailbox.json({ ...request, cost: COST.message, signal }, parseThread)).threadId
+      return (await mailbox.json({ ...request, cost: mailbox.costs.message, signal }, parseThread)).threadId
     } catch (error) {
       if (error instanceof ProviderError && error.kind === 'not_found') return undefined
       throw error
@@ -66,7 +67,13 @@ function gmailSender(mailbox: RestMailbox): Sender {
       const upload: Upload = { method: 'POST', path: '/messages/send', metadata, raw, doing: sending, signal }
       const request = raw.length <= MAX_INLINE_BYTES ? inline : await beginUpload(mailbox, upload)
       const { id } = await mailbox.json(
-        { ...request, query: { ...request.query, fields: 'id' }, cost: COST.send, signal, beforeSend: commit.run },
+        {
+          ...request,
+          query: { ...request.query, fields: 'id' },
+          cost: mailbox.costs.send,
+          signal,
+          beforeSend: commit.run,
+        },
         parseSent,
       )
       return id
@@ -81,7 +88,7 @@ function gmailSender(mailbox: RestMailbox): Sender {
     const doing = 'searching Sent'
     const after = Math.floor((committedAt - CLOCK_MS) / 1000)
     const query = { labelIds: 'SENT', q: `after:${after}`, maxResults: MAX_SEARCHED, fields: 'messages/id' }
-    const list: RestRequest = { method: 'GET', path: `${ME}/messages`, query, doing, cost: COST.list, signal }
+    const list: RestRequest = { method: 'GET', path: `${ME}/messages`, query, doing, cost: mailbox.costs.list, signal }
     const { messages = [] } = await mailbox.json(list, parseList)
     for (const { id } of messages) {
       const metadata = {
@@ -90,7 +97,7 @@ function gmailSender(mailbox: RestMailbox): Sender {
         fields: 'payload/headers',
       }
       const path = `${ME}/messages/${encodeURIComponent(id)}`
-      const get: RestRequest = { method: 'GET', path, query: metadata, doing, cost: COST.message, signal }
+      const get: RestRequest = { method: 'GET', path, query: metadata, doing, cost: mailbox.costs.message, signal }
       const headers = headersOf((await mailbox.json(get, parsePayload)).payload.headers)
       if (headerValue(headers, SENT_TOKEN_HEADER.toLowerCase()) === sentToken) return true
       if (headerValue(headers, 'message-id') === rfcMessageId) return true

@@ -7,6 +7,7 @@ import type { RestClient, RestMailbox, RestRequest, RestResponse } from './contr
 import { isDisconnect, MAX_WAIT_MS, timeoutError } from './errors.ts'
 import { exchange, type HttpResponse, orUnreadable, readJson, readText } from './exchange.ts'
 import { parseJson } from './json.ts'
+import type { Priority, QuotaRefusal } from './quota.ts'
 import { type RateLimit, RateLimiter } from './rate-limiter.ts'
 import { mayRepeat, requestBody, requestHeaders, requestUrl } from './request.ts'
 
@@ -16,6 +17,10 @@ export interface RestClientOptions {
   rateLimit: RateLimit
   /** Maps an error response; `statusError` where the provider's error codes add nothing. */
   toError(response: RestResponse, doing: string, nowMs: number): ProviderError
+  /** Which limit a response says was exceeded. Called for those that `toError` maps to `rate_limited`. */
+  toRefusal?(response: RestResponse): QuotaRefusal
+  /** Called with the units of each request that is sent. */
+  onUnits?(units: number): void
   clock: Clock
   limits?: Partial<RestLimits>
 }
@@ -43,12 +48,13 @@ const MAX_ERROR_BYTES = 64 * 1024
 /** Retries of one request after short pauses. */
 const MAX_PAUSES = 2
 const BACKOFF = { baseMs: 1000, capMs: MAX_WAIT_MS }
-/** The longest pause of a mailbox, whatever the provider asked for. The error carries the requested one. */
-const MAX_PAUSE_MS = 60_000
+/** The longest pause of a mailbox whose daily limit is used up: a raised limit is noticed. The error carries the requested pause. */
+const MAX_DAILY_PAUSE_MS = 60_000
 const CONNECT_MS = 10_000
 
-export function restClient({ root, rateLimit, toError, clock, limits: given }: RestClientOptions): RestClient {
-  const limits = { ...LIMITS, ...given }
+export function restClient(options: RestClientOptions): RestClient {
+  const { root, rateLimit, toError, toRefusal = unknownLimit, onUnits, clock } = options
+  const limits = { ...LIMITS, ...options.limits }
   const host = new URL(root).hostname
   const mailboxes = new Map<string, { limiter: RateLimiter; closing: AbortController }>()
   let pool: Pool | undefined
@@ -72,6 +78,7 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
 
   function mailbox(access: MailAccess, { urgent = false, background = false } = {}): RestMailbox {
     const timeoutMs = urgent ? limits.urgentTimeoutMs : limits.timeoutMs
+    const priority: Priority = urgent ? 'urgent' : background ? 'background' : 'normal'
 
     /** Returns a successful response; retries as the contract allows. */
     async function send(request: RestRequest, isStream = false): Promise<HttpResponse> {
@@ -87,14 +94,17 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
         })
         if (attempt === undefined) continue
         if (!(attempt instanceof ErrorResponse)) return attempt
+        const { limiter } = stateOf(access.accountId)
         const error = toError(attempt.response, request.doing, clock.now())
         if (attempt.response.status === 401 && token !== undefined && refusedToken === undefined) {
           refusedToken = token
           continue
         }
-        const isTemporary = error.kind === 'rate_limited' || error.kind === 'unavailable'
-        if (isTemporary && error.retryAfterMs !== undefined) {
-          stateOf(access.accountId).limiter.pause(Math.min(error.retryAfterMs, MAX_PAUSE_MS))
+        const refusal = error.kind === 'rate_limited' ? toRefusal(attempt.response) : undefined
+        if (refusal !== undefined) limiter.refused(request.cost ?? 1, priority, refusal)
+        if (error.retryAfterMs !== undefined && (refusal !== undefined || error.kind === 'unavailable')) {
+          const mostMs = refusal?.window === 'day' ? MAX_DAILY_PAUSE_MS : error.retryAfterMs
+          limiter.pause(Math.min(error.retryAfterMs, mostMs))
         }
         pauses += 1
         const pauseMs = pauseBeforeRetry(request, error, pauses)
@@ -112,7 +122,7 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
       const { method, doing, cost = 1, slots = 1 } = request
       const waitMs = urgent ? limits.urgentTimeoutMs : limits.waitMs
       const release = await limiter
-        .acquire({ cost, slots, isStream, urgent, background, doing, waitMs, signal: either.signal })
+        .acquire({ cost, slots, isStream, priority, doing, waitMs, signal: either.signal })
         .catch((error: unknown) => {
           either.done()
           throw error
@@ -123,6 +133,7 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
       }
       try {
         await request.beforeSend?.()
+        onUnits?.(cost)
         const response = await exchange(connections(), {
           ...{ method, doing, host, timeoutMs: request.timeoutMs ?? timeoutMs, signal: either.signal },
           path: url.pathname + url.search,
@@ -131,7 +142,11 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
         })
         response.body.once('close', end)
         const { status, headers, body } = response
-        if (status >= 200 && status < 300) return response
+        if (status >= 200 && status < 300) {
+          // A batch succeeds although the provider may refuse its parts.
+          if (request.hasParts !== true) limiter.accepted()
+          return response
+        }
         const text = await readText(body, { maxBytes: MAX_ERROR_BYTES, timeoutMs, doing, host }).catch(() => undefined)
         return new ErrorResponse({ status, headers, body: parseJson(text) })
       } catch (error) {
@@ -154,6 +169,12 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
         const timer = setTimeout(() => body.destroy(timeoutError({ doing, host })), deadlineMs)
         body.once('close', () => clearTimeout(timer))
         return { headers, body }
+      },
+      batchSize: (cost, most) => stateOf(access.accountId).limiter.batchSize(cost, most),
+      partsDone({ acceptedUnits, refusedUnits, refusal }) {
+        const { limiter } = stateOf(access.accountId)
+        if (acceptedUnits > 0) limiter.accepted()
+        if (refusedUnits > 0) limiter.refused(refusedUnits, priority, refusal)
       },
     }
   }
@@ -180,6 +201,10 @@ class ErrorResponse {
   constructor(response: RestResponse) {
     this.response = response
   }
+}
+
+function unknownLimit(): QuotaRefusal {
+  return {}
 }
 
 async function bearer(access: MailAccess, refused: string | undefined): Promise<string> {

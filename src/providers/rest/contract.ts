@@ -1,12 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { MailAccess } from '../contract/index.ts'
+import type { QuotaRefusal } from './quota.ts'
 
 /** The API of one provider, for all of its mailboxes. */
 export interface RestClient {
   /**
-   * `urgent` is for requests that an API caller waits for: they go before sync and wait at most 10 s. `background` is for those that
-   * nobody waits for: they go behind sync and leave it half of the burst.
+   * `urgent` is for requests that an API caller waits for: they go before sync, have a share of the quota and wait at most 10 s.
+   * `background` is for those that nobody waits for: they go behind sync and leave it its share of the quota.
    */
   mailbox(access: MailAccess, options?: { urgent?: boolean; background?: boolean }): RestMailbox
   /** Sends the requests of an account at once again, although the provider asked for a pause. */
@@ -22,6 +23,10 @@ export interface RestMailbox {
   /** A successful response, streamed. The caller must read or destroy it; it is destroyed after 30 s without progress,
    * and at its deadline. */
   open(request: RestRequest): Promise<RestStream>
+  /** How many requests of this cost a batch should have now, at most `most`. Batches get smaller while the provider refuses parts. */
+  batchSize(cost: number, most: number): number
+  /** Reports how the parts of a batch ended (`hasParts`). */
+  partsDone(parts: { acceptedUnits: number; refusedUnits: number; refusal: QuotaRefusal }): void
 }
 
 export interface RestRequest {
@@ -47,6 +52,8 @@ export interface RestRequest {
   cost?: number
   /** How many of the mailbox's requests in flight it counts as: a batch, which the provider executes in parts. 1 by default. */
   slots?: number
+  /** A batch, whose parts the provider may refuse one by one. The caller reports them with `partsDone`. */
+  hasParts?: boolean
   /** A longer response, after decompression, is `unavailable`. 8 MB by default; does not limit `open`. */
   maxBytes?: number
   /** Longer strings of a JSON response are cut, so that it may be long and still cost little memory. In characters of their JSON form. */

@@ -3,11 +3,12 @@
  * only, limits the requests of each mailbox, renews a refused token once, waits for short pauses after a 429, and throws
  * `ProviderError` only. Each provider's `errors.ts` maps its error bodies.
  */
-export { inBatches } from './batch.ts'
+export { batchResults, inBatches } from './batch.ts'
 export { type RestClientOptions, restClient } from './client.ts'
 export type { RestClient, RestMailbox, RestRequest, RestResponse, RestStream } from './contract.ts'
 export { statusError } from './errors.ts'
 export { exchange, readJson } from './exchange.ts'
 export { type Json, list, object, parseJson, parser, text, time, UnexpectedResponse, wholeNumber } from './json.ts'
 export { isRefusal, once, outcomeOf } from './outcome.ts'
+export type { QuotaLimits, QuotaRefusal } from './quota.ts'
 export type { RateLimit } from './rate-limiter.ts'

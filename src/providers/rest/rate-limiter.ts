@@ -1,12 +1,14 @@
 import type { Clock } from '../../lib/clock.ts'
+import { type Backoff, backoffMs } from '../../lib/retry.ts'
 import { ProviderError } from '../contract/index.ts'
+import { type Priority, QuotaBudget, type QuotaLimits, type QuotaRefusal } from './quota.ts'
 
 /** How fast one mailbox may be used. */
 export interface RateLimit {
   /** Requests in flight. */
   concurrency: number
-  /** Units of the provider's quota, if it has one; `burst` units may be spent at once. */
-  quota?: { perSecond: number; burst: number }
+  /** Of the provider, if it has one. */
+  quota?: QuotaLimits
 }
 
 interface Entry {
@@ -15,74 +17,52 @@ interface Entry {
   slots?: number
   /** Its response may take as long as its reader. */
   isStream?: boolean
-  urgent: boolean
-  /** Goes last, and leaves a share of the quota and a slot to other requests. */
-  background?: boolean
+  priority: Priority
   doing: string
   /** Rejects when its turn does not come within this time. */
   waitMs: number
   signal: AbortSignal
 }
 
+interface Waiter {
+  entry: Entry
+  start(slots: number): void
+}
+
 const MAX_WAITING = 500
-/** How much of the burst background requests leave to the others. */
-const RESERVE = 0.5
+/** A mailbox without a stated pause rests after refusals in a row, requests of API callers excepted. */
+const REST: Backoff = { baseMs: 1000, capMs: 30_000 }
+const RANKS: Readonly<Record<Priority, number>> = { urgent: 0, normal: 1, background: 2 }
 
 /**
- * Queues the requests of one mailbox: first in, first out, urgent ones first, background ones last. It limits the requests in flight and the rate at which
- * they spend the quota. Urgent requests are charged but do not wait for the quota: they are few and small beside sync.
+ * Queues the requests of one mailbox: first in, first out within a priority. It limits the requests in flight and what they spend of the
+ * quota. Urgent requests start first, and have a share of the quota; background ones start when no other waits, and leave a slot free.
  */
 export class RateLimiter {
-  readonly #limit: RateLimit
+  readonly #concurrency: number
+  readonly #quota: QuotaBudget | undefined
   readonly #clock: Clock
-  readonly #waiting: { entry: Entry; start: (slots: number) => void }[] = []
+  readonly #waiting: Waiter[] = []
   /** Slots in use, those of streams included. */
   #running = 0
   #streams = 0
-  #units: number
-  #refilledAt: number
   #pausedUntil = Number.NEGATIVE_INFINITY
+  #restsUntil = Number.NEGATIVE_INFINITY
+  #refusals = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(limit: RateLimit, clock: Clock) {
-    this.#limit = limit
+  constructor({ concurrency, quota }: RateLimit, clock: Clock) {
+    this.#concurrency = concurrency
+    this.#quota = quota && new QuotaBudget(quota, clock)
     this.#clock = clock
-    this.#units = limit.quota?.burst ?? 0
-    this.#refilledAt = clock.monotonic()
   }
 
   /** Resolves to a function to call when the request has ended. Rejects with `rate_limited`, or the signal's reason. */
   async acquire(entry: Entry): Promise<() => void> {
     entry.signal.throwIfAborted()
-    const pauseMs = this.#pausedUntil - this.#clock.monotonic()
-    if (pauseMs > entry.waitMs || this.#waiting.length >= MAX_WAITING) throw limitError(entry.doing, pauseMs)
-    const slots = await new Promise<number>((resolve, reject) => {
-      const giveUp = (reason: unknown) => {
-        stopWaiting()
-        this.#waiting.splice(this.#waiting.indexOf(waiter), 1)
-        reject(reason)
-        // The next request may need fewer units; if none is left, this clears the timer.
-        this.#startNext()
-      }
-      const onAbort = () => giveUp(entry.signal.reason)
-      const timer = setTimeout(
-        () => giveUp(limitError(entry.doing, this.#pausedUntil - this.#clock.monotonic())),
-        entry.waitMs,
-      )
-      const stopWaiting = () => {
-        clearTimeout(timer)
-        entry.signal.removeEventListener('abort', onAbort)
-      }
-      const start = (granted: number) => {
-        stopWaiting()
-        resolve(granted)
-      }
-      const waiter = { entry, start }
-      entry.signal.addEventListener('abort', onAbort, { once: true })
-      const index = this.#waiting.findIndex((other) => rank(other.entry) > rank(entry))
-      this.#waiting.splice(index === -1 ? this.#waiting.length : index, 0, waiter)
-      this.#startNext()
-    })
+    const leastMs = this.#waitMs(entry)
+    if (leastMs > entry.waitMs || this.#waiting.length >= MAX_WAITING) throw limitError(entry.doing, leastMs)
+    const slots = await this.#turn(entry)
     let isReleased = false
     return () => {
       if (isReleased) return
@@ -101,64 +81,112 @@ export class RateLimiter {
   /** Starts requests at once again, until the next pause. */
   endPause(): void {
     this.#pausedUntil = Number.NEGATIVE_INFINITY
+    this.#restsUntil = Number.NEGATIVE_INFINITY
     this.#startNext()
+  }
+
+  /** The provider refused `units` of a request for its quota, which then gets smaller. */
+  refused(units: number, priority: Priority, refusal: QuotaRefusal): void {
+    if (this.#quota === undefined) return
+    this.#quota.refuse(units, priority, refusal)
+    this.#refusals += 1
+    this.#restsUntil = this.#clock.monotonic() + backoffMs(this.#refusals, REST)
+  }
+
+  /** The provider executed a request. */
+  accepted(): void {
+    this.#refusals = 0
+  }
+
+  /** How many items of this cost one request should have: what may be spent at once, at most `most`. */
+  batchSize(cost: number, most: number): number {
+    if (this.#quota === undefined) return most
+    return Math.max(1, Math.min(most, this.#quota.countAtOnce(cost)))
+  }
+
+  /** Resolves to the slots that the request takes. */
+  #turn(entry: Entry): Promise<number> {
+    return new Promise<number>((resolve, reject) => {
+      const giveUp = (reason: unknown) => {
+        stopWaiting()
+        this.#waiting.splice(this.#waiting.indexOf(waiter), 1)
+        reject(reason)
+        // The next request may need fewer units; if none is left, this clears the timer.
+        this.#startNext()
+      }
+      const onAbort = () => giveUp(entry.signal.reason)
+      const timer = setTimeout(() => giveUp(limitError(entry.doing, this.#waitMs(entry))), entry.waitMs)
+      const stopWaiting = () => {
+        clearTimeout(timer)
+        entry.signal.removeEventListener('abort', onAbort)
+      }
+      const waiter: Waiter = {
+        entry,
+        start: (slots) => {
+          stopWaiting()
+          resolve(slots)
+        },
+      }
+      entry.signal.addEventListener('abort', onAbort, { once: true })
+      const index = this.#waiting.findIndex((other) => RANKS[other.entry.priority] > RANKS[entry.priority])
+      this.#waiting.splice(index === -1 ? this.#waiting.length : index, 0, waiter)
+      this.#startNext()
+    })
   }
 
   #startNext(): void {
     clearTimeout(this.#timer)
     for (;;) {
-      const next = this.#waiting[0]
-      if (next === undefined || !this.#fits(next.entry)) return
-      const waitMs = this.#waitMs(next.entry)
-      if (waitMs > 0) {
-        this.#timer = setTimeout(() => this.#startNext(), Math.ceil(waitMs))
+      const candidates = this.#candidates().map((waiter) => ({ waiter, waitMs: this.#waitMs(waiter.entry) }))
+      const next = candidates.find(({ waitMs }) => waitMs <= 0)?.waiter
+      if (next === undefined) {
+        const waitMs = Math.min(...candidates.map((one) => one.waitMs))
+        if (candidates.length > 0) this.#timer = setTimeout(() => this.#startNext(), Math.ceil(waitMs))
         return
       }
-      this.#waiting.shift()
+      const { cost, priority, isStream } = next.entry
       const slots = this.#slots(next.entry)
-      this.#units -= next.entry.cost
+      this.#waiting.splice(this.#waiting.indexOf(next), 1)
+      this.#quota?.spend(cost, priority)
       this.#running += slots
-      if (next.entry.isStream) this.#streams += 1
+      if (isStream) this.#streams += 1
       next.start(slots)
     }
   }
 
+  /**
+   * What may start when the quota allows it: the first request, and the first normal one behind an urgent one, which need not wait until
+   * the share of the other is free again. None overtakes one that waits for slots.
+   */
+  #candidates(): Waiter[] {
+    const [first] = this.#waiting
+    if (first === undefined || !this.#fits(first.entry)) return []
+    const normal = this.#waiting.find(({ entry }) => entry.priority === 'normal')
+    return normal === undefined || normal === first || !this.#fits(normal.entry) ? [first] : [first, normal]
+  }
+
   /** A request of several slots takes all that streams leave: it cannot wait until every reader is done. */
   #slots({ slots = 1 }: Entry): number {
-    return Math.max(1, Math.min(slots, this.#limit.concurrency - this.#streams))
+    return Math.max(1, Math.min(slots, this.#concurrency - this.#streams))
   }
 
   /** A background request leaves a slot, or starts alone. */
   #fits(entry: Entry): boolean {
-    const { concurrency } = this.#limit
     const after = this.#running + this.#slots(entry)
-    return after <= concurrency - (entry.background ? 1 : 0) || (this.#running === 0 && after <= concurrency)
+    const isBackground = entry.priority === 'background'
+    return after <= this.#concurrency - (isBackground ? 1 : 0) || (this.#running === 0 && after <= this.#concurrency)
   }
 
-  #waitMs({ cost, urgent, background = false }: Entry): number {
+  #waitMs({ cost, priority }: Entry): number {
     const nowMs = this.#clock.monotonic()
     const pauseMs = this.#pausedUntil - nowMs
-    if (pauseMs > 0 || this.#limit.quota === undefined) return pauseMs
-    const { perSecond, burst } = this.#limit.quota
-    this.#units = Math.min(burst, this.#units + ((nowMs - this.#refilledAt) / 1000) * perSecond)
-    this.#refilledAt = nowMs
-    const needed = background ? Math.min(cost + burst * RESERVE, burst) : Math.min(cost, burst)
-    return urgent ? 0 : ((needed - this.#units) / perSecond) * 1000
+    const restMs = priority === 'urgent' ? 0 : this.#restsUntil - nowMs
+    return Math.max(pauseMs, restMs, this.#quota?.waitMs(cost, priority) ?? 0)
   }
 }
 
-/** Requests of a lower rank go first. */
-function rank({ urgent, background = false }: Entry): number {
-  if (urgent) return 0
-  return background ? 2 : 1
-}
-
-function limitError(doing: string, pauseMs: number): ProviderError {
-  return new ProviderError(
-    'rate_limited',
-    `${doing}: the provider asked for a pause, or too many requests are waiting`,
-    {
-      ...(pauseMs > 0 && { retryAfterMs: Math.ceil(pauseMs) }),
-    },
-  )
+function limitError(doing: string, waitMs: number): ProviderError {
+  const why = 'the provider asked for a pause, its quota is used up, or too many requests are waiting'
+  const retry = waitMs > 0 ? { retryAfterMs: Math.ceil(waitMs) } : {}
+  return new ProviderError('rate_limited', `${doing}: ${why}`, retry)
 }

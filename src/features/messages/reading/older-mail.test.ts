@@ -111,7 +111,7 @@ async function indexed(box: Pick<Opened, 'service' | 'accountId'>): Promise<void
 }
 
 const MAILBOXES: Record<string, (open: Databases) => Promise<Opened>> = {
-  gmail: async (open) => idMailbox(open, 'gmail', await gmailMailbox({ quota: { perSecond: 1e6, burst: 1e6 } })),
+  gmail: async (open) => idMailbox(open, 'gmail', await gmailMailbox({ unitsPerMinute: 1e9 })),
   microsoft: async (open) => idMailbox(open, 'microsoft', await microsoftMailbox()),
   imap: (open) => imapMailbox(open),
 }
@@ -173,7 +173,7 @@ describe('a search beyond the stored messages of a mailbox', () => {
   const open = databases('sqlite')
 
   it('is partial while the provider fails, its cursor tries again, and a page takes ten seconds at most', async () => {
-    const box = await idMailbox(open, 'gmail', await gmailMailbox({ quota: { perSecond: 1e6, burst: 1e6 } }))
+    const box = await idMailbox(open, 'gmail', await gmailMailbox({ unitsPerMinute: 1e9 }))
     await indexed(box)
     box.fail?.()
     const stored = await list(box, { q: 'word', limit: 50 })

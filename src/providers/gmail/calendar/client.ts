@@ -14,8 +14,8 @@ import { googleError, reasonsOf } from '../errors.ts'
 import { CALENDAR_FIELDS, EVENT_FIELDS, type PageContext } from './map.ts'
 
 export const ROOT = '/calendar/v3'
-/** Google's default quota is 600 requests a minute for a user: the burst and what is refilled in a minute. */
-export const RATE_LIMIT: RateLimit = { concurrency: 4, quota: { perSecond: 8, burst: 120 } }
+/** Google's default quota is 600 requests a minute for a user. */
+export const RATE_LIMIT: RateLimit = { concurrency: 4, quota: { unitsPerMinute: 600 } }
 
 /** Google allows 2,500. An event may have hundreds of attendees, and a page has at most 300,000 values. */
 const PAGE_EVENTS = 100
@@ -33,13 +33,19 @@ const API = {
 
 export function calendarError(response: RestResponse, doing: string, nowMs: number): ProviderError {
   const error = googleError(response, doing, nowMs, API)
+  if (error.kind === 'rate_limited' && reasonsOf(response.body).includes('quotaExceeded')) {
+    const why = 'the user reached a usage limit of Google Calendar, such as that of invitations'
+    return new ProviderError('rate_limited', `${doing}: ${why}`, { retryAfterMs: error.retryAfterMs ?? 0 })
+  }
   const hasNoCalendar = error.kind === 'rejected' && reasonsOf(response.body).includes('notACalendarUser')
   // Not the token is refused, but our address, such as one of a domain that is not verified.
   if (reasonsOf(response.body).some((reason) => reason.startsWith('push.') || reason.startsWith('webhookUrl'))) {
     return new ProviderError('rejected', `${doing}: Google does not send notifications to this address`)
   }
   if (error.kind === 'rejected' && response.status === 409) {
-    return new ProviderError('exists', `${doing}: an event with this id exists`)
+    return reasonsOf(response.body).includes('duplicate')
+      ? new ProviderError('exists', `${doing}: an event with this id exists`)
+      : new ProviderError('conflict', `${doing}: Google made another change at the same time. Try again.`)
   }
   return hasNoCalendar ? new ProviderError('not_found', `${doing}: the user has no Google Calendar`) : error
 }

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { ProviderError } from '../../contract/index.ts'
-import { parser, type RestMailbox, type RestRequest } from '../../rest/index.ts'
-import { COST, ME } from '../client.ts'
+import { parser, type RestRequest } from '../../rest/index.ts'
+import { ME } from '../client.ts'
+import type { GmailMailbox } from '../quota.ts'
 
 const message = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 200 }),
@@ -39,31 +40,44 @@ export interface HistoryPage {
 const TYPES = ['messageAdded', 'messageDeleted', 'labelAdded', 'labelRemoved']
 const DOING = 'reading the history of the mailbox'
 
+interface HistoryOptions {
+  signal: AbortSignal
+  maxResults?: number
+  historyTypes?: string[]
+  /** Messages that are stored: of these only the changes after they were added are returned. */
+  stored?: ReadonlySet<string>
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
 /** Reads up to `maxResults` history records after `since`. Throws `cursor_expired` when Gmail no longer has them. */
 export async function readHistory(
-  mailbox: RestMailbox,
+  mailbox: GmailMailbox,
   since: string,
-  {
-    signal,
-    maxResults = 500,
-    historyTypes = TYPES,
-  }: { signal: AbortSignal; maxResults?: number; historyTypes?: string[] },
+  { signal, maxResults = 500, historyTypes = TYPES, stored = NONE }: HistoryOptions,
 ): Promise<HistoryPage> {
   for (let pageToken: string | undefined; ; ) {
     const query = { startHistoryId: since, maxResults, historyTypes, pageToken }
     const { history = [], historyId, nextPageToken } = await requestPage(mailbox, query, signal)
     const lastId = history.at(-1)?.id
-    if (!nextPageToken) return { ...perMessage(history), next: historyId, isLast: true }
+    if (!nextPageToken) return { ...perMessage(history, stored), next: historyId, isLast: true }
     // Continuing from the last record's id works like the page token, and also after a crash.
-    if (lastId !== undefined) return { ...perMessage(history), next: lastId, isLast: false }
+    if (lastId !== undefined) return { ...perMessage(history, stored), next: lastId, isLast: false }
     if (nextPageToken === pageToken) throw new ProviderError('unavailable', `${DOING}: a page links to itself`)
     // A page may be empty although later pages have records of these types.
     pageToken = nextPageToken
   }
 }
 
-async function requestPage(mailbox: RestMailbox, query: NonNullable<RestRequest['query']>, signal: AbortSignal) {
-  const request = { method: 'GET', path: `${ME}/history`, query, doing: DOING, cost: COST.history, signal } as const
+async function requestPage(mailbox: GmailMailbox, query: NonNullable<RestRequest['query']>, signal: AbortSignal) {
+  const request = {
+    method: 'GET',
+    path: `${ME}/history`,
+    query,
+    doing: DOING,
+    cost: mailbox.costs.history,
+    signal,
+  } as const
   return mailbox.json(request, parseHistory).catch((error: unknown) => {
     const isTooOld = error instanceof ProviderError && error.kind === 'not_found'
     throw isTooOld ? new ProviderError('cursor_expired', `${DOING}: the cursor has expired`, { cause: error }) : error
@@ -73,10 +87,14 @@ async function requestPage(mailbox: RestMailbox, query: NonNullable<RestRequest[
 type HistoryRecord = NonNullable<ReturnType<typeof parseHistory>['history']>[number]
 
 /** Reduces the records of each message to its state after the last one. */
-function perMessage(history: readonly HistoryRecord[]): Pick<HistoryPage, 'added' | 'relabelled' | 'removed'> {
+function perMessage(
+  history: readonly HistoryRecord[],
+  stored: ReadonlySet<string>,
+): Pick<HistoryPage, 'added' | 'relabelled' | 'removed'> {
   const states = new Map<string, { kind: 'added' | 'removed' | 'relabelled'; labels: string[] | null }>()
   for (const { messagesAdded = [], messagesDeleted = [], labelsAdded = [], labelsRemoved = [] } of history) {
-    for (const { message } of messagesAdded) states.set(message.id, { kind: 'added', labels: null })
+    for (const { message } of messagesAdded.filter((one) => !stored.has(one.message.id)))
+      states.set(message.id, { kind: 'added', labels: null })
     for (const { message } of [...labelsAdded, ...labelsRemoved]) {
       if (states.get(message.id)?.kind === 'added') continue
       // Without `labelIds` the message has no labels, or Gmail left them out: the message must be fetched to find out.

@@ -1,7 +1,7 @@
 import { type Comparison, type KnownMailboxMessage, type MailboxStep, ProviderError } from '../../contract/index.ts'
-import type { RestMailbox } from '../../rest/index.ts'
 import { listPage } from '../client.ts'
 import { labelState, STARRED, UNREAD } from '../folders.ts'
+import type { GmailMailbox } from '../quota.ts'
 
 /** Stored messages per window: enough that listing every label costs little, few enough for memory. */
 const WINDOW_MESSAGES = 10_000
@@ -18,7 +18,7 @@ export interface Window {
 
 /** Compares the stored messages after `after`, newest first, in windows. The first window also covers everything newer. */
 export async function* compareWindows(
-  mailbox: RestMailbox,
+  mailbox: GmailMailbox,
   labels: readonly string[],
   {
     comparison,
@@ -53,7 +53,7 @@ async function nextKnown(comparison: Comparison, after: KnownMailboxMessage | un
 
 /** Lists ids per label, 500 a response. Requesting the labels of each message would cost a hundred times as much. */
 async function compareWindow(
-  mailbox: RestMailbox,
+  mailbox: GmailMailbox,
   known: KnownMailboxMessage[],
   { labels, q, signal }: { labels: readonly string[]; q: string; signal: AbortSignal },
 ): Promise<Window> {
@@ -74,7 +74,7 @@ async function compareWindow(
 }
 
 async function* listIds(
-  mailbox: RestMailbox,
+  mailbox: GmailMailbox,
   query: { q: string; labelIds?: string },
   signal: AbortSignal,
 ): AsyncGenerator<string> {

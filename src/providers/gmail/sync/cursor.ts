@@ -7,6 +7,8 @@ import { parser } from '../../rest/index.ts'
 const cursorSchema = Type.Object({
   /** Changes after this historyId are not stored. During a listing or a comparison: the position when it began. */
   history: Type.String({ pattern: '^[0-9]{1,30}$' }),
+  /** Ids of messages that are stored already, of the page of the list or of the history that is read next; separated by spaces. */
+  done: Type.Optional(Type.String()),
   /** The first sync: the next page of the list, and how many messages are left to fetch. */
   listing: Type.Optional(Type.Object({ page: Type.String({ maxLength: 2000 }), left: Type.Integer({ minimum: 0 }) })),
   /** A comparison: the last stored message that was compared; absent at the beginning. */
@@ -30,4 +32,15 @@ export function readCursor(text: string): Cursor {
 
 export function writeCursor(cursor: Cursor): string {
   return JSON.stringify(cursor)
+}
+
+/** A cursor must stay short. Messages beyond are fetched again when a sync is interrupted. */
+const MAX_DONE = 200
+
+export function readDone({ done = '' }: Cursor): Set<string> {
+  return new Set(done.split(' ').filter((id) => id !== ''))
+}
+
+export function writeDone(ids: ReadonlySet<string>): { done?: string } {
+  return ids.size === 0 ? {} : { done: [...ids].slice(-MAX_DONE).join(' ') }
 }

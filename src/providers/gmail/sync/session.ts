@@ -2,7 +2,6 @@ import type { Clock } from '../../../lib/clock.ts'
 import {
   type Comparison,
   ENTIRE_MAILBOX,
-  FIRST_STEP,
   type FoundMessage,
   type MailboxSession,
   type MailboxStep,
@@ -10,14 +9,18 @@ import {
   type RemoteFolder,
   type ScopeSyncRequest,
 } from '../../contract/index.ts'
-import type { RestMailbox } from '../../rest/index.ts'
 import { listPage, readProfile } from '../client.ts'
 import { labelState, listLabels } from '../folders.ts'
 import { POLL_INTERVAL_MS } from '../polling.ts'
-import { readHistory } from './changes.ts'
+import type { GmailMailbox } from '../quota.ts'
+import { type HistoryPage, readHistory } from './changes.ts'
 import { compareWindows, difference, type Window } from './compare.ts'
-import { type Cursor, readCursor, writeCursor } from './cursor.ts'
-import { Fetcher } from './fetch.ts'
+import { type Cursor, readCursor, readDone, writeCursor, writeDone } from './cursor.ts'
+import { type Fetched, Fetcher } from './fetch.ts'
+
+/** Messages of one page of the list, and records of one page of the history: as many as a cursor can name. */
+const LIST_PAGE = 200
+const HISTORY_PAGE = 100
 
 const NOTHING: Omit<MailboxStep, 'cursor' | 'refetched'> = { found: [], changed: [], removed: [] }
 
@@ -27,15 +30,17 @@ const NOTHING: Omit<MailboxStep, 'cursor' | 'refetched'> = { found: [], changed:
  *   first sync:     history position → list of messages ─┐
  *   expired cursor: history position → comparison ───────┴→ history since that position
  *
- * The position is read first, so changes during the listing or comparison are in the history that follows.
+ * The position is read first, so changes during the listing or comparison are in the history that follows. A step holds what one
+ * request returned, and its cursor names the messages of the page that are stored: whatever the quota allows is stored before sync waits
+ * or fails, and is not fetched again.
  */
 export class GmailSession implements MailboxSession {
   readonly pollIntervalMs = POLL_INTERVAL_MS
-  readonly #mailbox: RestMailbox
+  readonly #mailbox: GmailMailbox
   readonly #fetcher: Fetcher
   readonly #stepMessages: number
 
-  constructor(mailbox: RestMailbox, clock: Clock, stepMessages: number) {
+  constructor(mailbox: GmailMailbox, clock: Clock, stepMessages: number) {
     this.#mailbox = mailbox
     this.#fetcher = new Fetcher(mailbox, clock)
     this.#stepMessages = stepMessages
@@ -56,7 +61,7 @@ export class GmailSession implements MailboxSession {
     if (cursor.comparing !== undefined && request.comparison !== undefined) {
       cursor = yield* this.#compare(cursor, request.comparison, signal)
     }
-    yield* this.#followHistory(cursor.history, signal)
+    yield* this.#followHistory(cursor, signal)
   }
 
   /** Nothing stays open between calls; a running sync ends with its signal. */
@@ -70,41 +75,53 @@ export class GmailSession implements MailboxSession {
 
   /** The newest messages, page by page. A message that the history since the position reports as added is new. */
   async *#list(
-    { history }: Cursor,
+    cursor: Cursor,
     listing: NonNullable<Cursor['listing']>,
     { initialMessages, signal }: ScopeSyncRequest,
   ): AsyncGenerator<MailboxStep, Cursor> {
+    const { history } = cursor
+    let done = readDone(cursor)
+    let oldestMs = Number.POSITIVE_INFINITY
     for (let { page, left } = listing; ; ) {
-      const maxResults = Math.min(left, this.#stepMessages)
+      // A page token may belong to a page size, so a page is read with the same size again.
+      const maxResults = Math.min(left, this.#stepMessages, LIST_PAGE)
       if (maxResults === 0) return { history }
       const listed = await this.#listPage(page, maxResults, signal)
       if (listed === undefined) {
         page = ''
         left = initialMessages
+        done = new Set()
         continue
       }
       const { ids, next } = listed
-      // A page token may belong to a page size, so the first page is as large as the others, and only its messages come in two steps.
-      if (page === '' && ids.length > FIRST_STEP) {
-        const found = await this.#listed(ids.splice(0, FIRST_STEP), history, signal)
-        yield { ...NOTHING, refetched: false, found, cursor: writeCursor({ history, listing: { page, left } }) }
-        left -= FIRST_STEP
+      const leftAfter = left - ids.length
+      const isLast = next === undefined || leftAfter <= 0
+      const after: Cursor = isLast ? { history } : { history, listing: { page: next, left: leftAfter } }
+      const isRead = () => ids.every((id) => done.has(id))
+      const step = (found: FoundMessage[]): MailboxStep => {
+        for (const { message } of found) oldestMs = Math.min(oldestMs, message.receivedAt)
+        const storedSince = next === undefined ? 0 : oldestMs
+        const isKnown = isLast && isRead() && Number.isFinite(storedSince)
+        const here: Cursor = { history, listing: { page, left }, ...writeDone(done) }
+        const reached = writeCursor(isRead() ? after : here)
+        return { ...NOTHING, refetched: false, found, cursor: reached, ...(isKnown && { storedSince }) }
       }
-      const found = await this.#listed(ids, history, signal)
-      left -= ids.length
-      const isLast = next === undefined || left <= 0
-      const cursor: Cursor = isLast ? { history } : { history, listing: { page: next, left } }
-      const storedSince = next === undefined ? 0 : Math.min(...found.map(({ message }) => message.receivedAt))
-      const isKnown = isLast && Number.isFinite(storedSince)
-      yield { ...NOTHING, refetched: false, found, cursor: writeCursor(cursor), ...(isKnown && { storedSince }) }
-      if (isLast) return cursor
+      const wanted = ids.filter((id) => !done.has(id))
+      if (wanted.length === 0) yield step([])
+      for await (const fetched of this.#fetcher.messages(wanted, { isNew: false }, signal)) {
+        const found = await this.#listed(fetched, history, signal)
+        for (const id of idsOf(fetched)) done.add(id)
+        yield step(found)
+      }
+      if (isLast) return after
+      done = new Set()
       page = next
+      left = leftAfter
     }
   }
 
   /** Messages of the list. Those that the history reports as added since its position are new. */
-  async #listed(ids: readonly string[], history: string, signal: AbortSignal): Promise<FoundMessage[]> {
-    const { found } = await this.#fetcher.messages(ids, { isNew: false }, signal)
+  async #listed({ found }: Fetched, history: string, signal: AbortSignal): Promise<FoundMessage[]> {
     const hasChanges = found.some(({ historyId }) => historyId > BigInt(history))
     const added = hasChanges ? await this.#addedSince(history, signal) : new Set<string>()
     for (const { message } of found) message.isNew = added.has(message.providerMessageId)
@@ -159,55 +176,71 @@ export class GmailSession implements MailboxSession {
     }
     // The query was in whole seconds: messages older than everything stored are left out.
     const oldestMs = window.known.at(-1)?.receivedAt ?? 0
-    for (const ids of chunks(window.unknown, this.#stepMessages)) {
-      const { found } = await this.#fetcher.messages(ids, { isNew: false }, signal)
+    for await (const { found } of this.#fetcher.messages(window.unknown, { isNew: false }, signal)) {
       const inWindow = found.filter(({ message }) => message.receivedAt >= oldestMs)
       yield { ...NOTHING, refetched: true, found: inWindow.map(withoutHistoryId), cursor }
     }
     // The list is a search index and may lag: only the message itself shows that it was deleted.
     const known = new Map(window.known.map((message) => [message.providerMessageId, message]))
-    for (const ids of chunks(window.missing, this.#stepMessages)) {
-      const labels = await this.#fetcher.labels(ids, signal)
-      const removed = ids.filter((id) => labels.get(id) === null)
-      const changed = ids.flatMap((id) => {
+    for await (const labels of this.#fetcher.labels(window.missing, signal)) {
+      const removed = [...labels].filter(([, labelIds]) => labelIds === null).map(([id]) => id)
+      const changed = [...labels].flatMap(([id, labelIds]) => {
         const message = known.get(id)
-        return message === undefined ? [] : difference(message, labels.get(id) ?? undefined)
+        return message === undefined ? [] : difference(message, labelIds ?? undefined)
       })
       yield { ...NOTHING, refetched: true, changed, removed, cursor }
     }
   }
 
-  async *#followHistory(history: string, signal: AbortSignal): AsyncGenerator<MailboxStep> {
-    for (let since = history; ; ) {
-      const page = await readHistory(this.#mailbox, since, { signal, maxResults: this.#stepMessages })
-      const unlabelled = page.relabelled.filter(({ labels }) => labels === null).map(({ id }) => id)
-      const fetchedLabels = await this.#fetcher.labels(unlabelled, signal)
-      const deleted = unlabelled.filter((id) => fetchedLabels.get(id) === null)
-      const changed = page.relabelled.flatMap(({ id, labels }) => {
-        const labelIds = labels ?? fetchedLabels.get(id)
-        return labelIds ? [{ providerMessageId: id, ...labelState(labelIds) }] : []
-      })
-      const cursor = writeCursor({ history: since })
-      // One record may hold hundreds of messages. Then only the last step advances the cursor.
-      const addedChunks = chunks(page.added, this.#stepMessages)
-      const [lastAdded = []] = addedChunks.splice(-1)
-      for (const ids of addedChunks) yield { ...(await this.#added(ids, signal)), cursor }
+  async *#followHistory(begin: Cursor, signal: AbortSignal): AsyncGenerator<MailboxStep> {
+    let done = readDone(begin)
+    for (let since = begin.history; ; ) {
+      const maxResults = Math.min(this.#stepMessages, HISTORY_PAGE)
+      const page = await readHistory(this.#mailbox, since, { signal, maxResults, stored: done })
+      const here = () => writeCursor({ history: since, ...writeDone(done) })
+      const { changed, removed } = await this.#relabelled(page, signal)
+      // One record may hold hundreds of messages. Only the last step advances the cursor.
       const changedChunks = chunks(changed, this.#stepMessages)
       const [lastChanged = []] = changedChunks.splice(-1)
-      for (const chunk of changedChunks) yield { ...NOTHING, refetched: false, changed: chunk, cursor }
-      const added = await this.#added(lastAdded, signal)
-      const removed = [...added.removed, ...page.removed, ...deleted]
-      const isEmpty = page.next === since && removed.length + added.found.length + lastChanged.length === 0
-      if (!isEmpty) yield { ...added, changed: lastChanged, removed, cursor: writeCursor({ history: page.next }) }
+      for (const chunk of changedChunks) yield { ...NOTHING, refetched: false, changed: chunk, cursor: here() }
+      let last: Fetched = { found: [], deleted: [] }
+      for await (const fetched of this.#fetcher.messages(page.added, { isNew: true }, signal)) {
+        for (const id of idsOf(fetched)) done.add(id)
+        last = fetched
+        if (page.added.every((id) => done.has(id))) break
+        yield { ...NOTHING, refetched: false, ...stepOf(fetched), cursor: here() }
+      }
+      const { found, removed: deleted } = stepOf(last)
+      const isEmpty = page.next === since && done.size === 0 && lastChanged.length + removed.length === 0
+      const changes = { found, changed: lastChanged, removed: [...deleted, ...removed] }
+      if (!isEmpty) yield { ...changes, refetched: false, cursor: writeCursor({ history: page.next }) }
       if (page.isLast) return
       since = page.next
+      done = new Set()
     }
   }
 
-  async #added(ids: readonly string[], signal: AbortSignal): Promise<Omit<MailboxStep, 'cursor'>> {
-    const { found, deleted } = await this.#fetcher.messages(ids, { isNew: true }, signal)
-    return { refetched: false, found: found.map(withoutHistoryId), changed: [], removed: deleted }
+  /** The changes of a page of the history. Fetches the labels that the history omits. */
+  async #relabelled(page: HistoryPage, signal: AbortSignal): Promise<Pick<MailboxStep, 'changed' | 'removed'>> {
+    const unlabelled = page.relabelled.filter(({ labels }) => labels === null).map(({ id }) => id)
+    const fetched = new Map<string, string[] | null>()
+    for await (const labels of this.#fetcher.labels(unlabelled, signal)) {
+      for (const [id, labelIds] of labels) fetched.set(id, labelIds)
+    }
+    const changed = page.relabelled.flatMap(({ id, labels }) => {
+      const labelIds = labels ?? fetched.get(id)
+      return labelIds ? [{ providerMessageId: id, ...labelState(labelIds) }] : []
+    })
+    return { changed, removed: [...page.removed, ...unlabelled.filter((id) => fetched.get(id) === null)] }
   }
+}
+
+function idsOf({ found, deleted }: Fetched): string[] {
+  return [...found.map(({ message }) => message.providerMessageId), ...deleted]
+}
+
+function stepOf({ found, deleted }: Fetched): Pick<MailboxStep, 'found' | 'removed'> {
+  return { found: found.map(withoutHistoryId), removed: deleted }
 }
 
 function withoutHistoryId({ message, folders }: FoundMessage): FoundMessage {
