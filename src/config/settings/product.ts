@@ -89,7 +89,7 @@ export const productSettings = {
     env: 'OUTBOX_COPY_WAIT_SECONDS',
     path: 'outbox.copyWaitSeconds',
     kind: kinds.integer(0, 600),
-    fallback: 10,
+    fallback: 5,
     about:
       'How long the first message of an imap account waits for a copy that its mail server puts into Sent, before the service saves one.',
   }),

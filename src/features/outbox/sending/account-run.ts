@@ -30,7 +30,7 @@ export interface OutboxTiming extends AttemptTiming {
 export const OUTBOX_TIMING: OutboxTiming = {
   searchPausesMs: [0, 5000, 30_000, 120_000, 600_000],
   hungMs: 4000,
-  copyWaits: { unknownMs: 10_000, serverMs: 120_000 },
+  copyWaits: { unknownMs: 5000, serverMs: 120_000 },
   retry: { baseMs: 5000, capMs: 60 * 60_000 },
   leaseMs: 30_000,
   sweepMs: 15_000,
