@@ -46,7 +46,7 @@ import {
   threadReader,
 } from '../features/messages/index.ts'
 
-import { metrics as metricsOf, readFigures } from '../features/metrics/index.ts'
+import { gmailUnits as gmailUnitsOf, metrics as metricsOf, readFigures } from '../features/metrics/index.ts'
 import { eraseOutbox, type OutboxTiming, outboxEngine, outbox as outboxOf } from '../features/outbox/index.ts'
 import { erasePush, gmailPuller, push as pushFeature, webhookTarget } from '../features/push/index.ts'
 import {
@@ -149,8 +149,13 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
 
   const logins = signIn(config, clock)
   const login = (provider: ProviderName) => (provider === 'imap' ? undefined : logins[provider])
+  const gmailUnits = gmailUnitsOf(shared)
   const mailboxes = mailProviders({
     ...{ config, guard, outbound, records, clock, log, logins },
+    onGmailUnits(units) {
+      metrics.onGmailUnits(units)
+      gmailUnits.add(units)
+    },
     ...(options.imapLimits && { imapLimits: options.imapLimits }),
     ...(options.mail && { replacement: options.mail }),
   })
@@ -344,6 +349,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     { stop: () => logs.close(), stopsWith: 'connections' },
     { stop: () => logStreams.close(), stopsWith: 'work' },
     { start: encryption.start, stop: encryption.stop, stopsWith: 'connections' },
+    { stop: () => gmailUnits.stop(), stopsWith: 'connections' },
     { stop: () => mailboxes.close(), stopsWith: 'connections' },
     { start: keys.start, stop: keys.stop, stopsWith: 'connections' },
     { stop: () => sessions?.stop(), stopsWith: 'connections' },
@@ -373,6 +379,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     logs,
     logStreams,
     metrics,
+    gmailUnits,
     eventLoop,
     logins,
     login,

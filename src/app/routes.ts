@@ -132,6 +132,7 @@ export function httpServer(
   metricsRoutes(server, { metrics: features.metrics, isPublic: config.metricsPublic })
   portalRoutes(server, {
     ...{ db, clock, accounts, sessions, syncHealth: features.syncHealth, providers: providerSetups(config, logins) },
+    gmailUnits: { today: features.gmailUnits.today, perDay: config.gmailUnitsPerDay },
     queue: debouncedQueue({ db, bus, instanceId, accounts, sync: features.sync }),
     appearance: { authScreen: authScreen(config), ...authScreenSettings },
     readSanitized: (id, message) => reader.detail(id, message, { sanitize: true }),

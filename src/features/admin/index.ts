@@ -13,7 +13,7 @@ import { overviewRoutes } from './overview/routes.ts'
 import { portalPages } from './pages.ts'
 import { type PreviewDeps, previewRoutes } from './previews/routes.ts'
 import type { ProviderSetup } from './providers/api.ts'
-import { providerSetupRoutes } from './providers/routes.ts'
+import { type DailyUnits, providerSetupRoutes } from './providers/routes.ts'
 import { type QueueDeps, queueRoutes } from './queue/routes.ts'
 
 export type { AppearanceDeps } from './appearance/routes.ts'
@@ -27,15 +27,16 @@ export interface PortalDeps extends PreviewDeps, QueueDeps {
   sessions: Authenticator | undefined
   appearance: AppearanceDeps
   providers: readonly ProviderSetup[]
+  gmailUnits: DailyUnits
 }
 
 export function portalRoutes(app: App, deps: PortalDeps): void {
-  const { db, clock, sessions, syncHealth, appearance, providers, readSanitized } = deps
+  const { db, clock, sessions, syncHealth, appearance, providers, gmailUnits, readSanitized } = deps
   portalPages(app, sessions)
   overviewRoutes(app, counts(db.read, clock, syncHealth))
   bookingCountRoutes(app, db.read, clock)
   appearanceRoutes(app, appearance)
-  providerSetupRoutes(app, providers)
+  providerSetupRoutes(app, providers, gmailUnits)
   previewRoutes(app, { readSanitized })
   queueRoutes(app, deps)
 }

@@ -29,6 +29,7 @@ export interface Metrics {
   onRefresh(provider: string, outcome: RefreshOutcome): void
   onAttempts(attempts: readonly AttemptResult[]): void
   onDuplicates(deliveries: number): void
+  onGmailUnits(units: number): void
   /** Adds what is read at a scrape. Call it once. */
   observe(sources: MetricSources): void
   /** The Prometheus text format. Several scrapes in one second get the same text. */
@@ -69,6 +70,7 @@ export function metrics({ clock, version }: { clock: Clock; version: string }): 
     buckets: DELIVERY_SECONDS,
   })
   const duplicates = counter('webhook_deduplicated_total', 'Deliveries suppressed as duplicates.')
+  const gmailUnits = counter('gmail_quota_units_total', 'Units of the quota of Gmail that requests cost.')
   const info = new Gauge({
     ...{ name: 'posthorn_info', help: 'Version of the service.', labelNames: ['version'], registers },
   })
@@ -196,6 +198,7 @@ export function metrics({ clock, version }: { clock: Clock; version: string }): 
       for (const [outcome, count] of Object.entries(counts)) if (count > 0) attempts.inc({ outcome }, count)
     },
     onDuplicates: (deliveries) => duplicates.inc(deliveries),
+    onGmailUnits: (units) => gmailUnits.inc(units),
     observe,
     text: cached(clock, TEXT_MS, () => registry.metrics()),
     contentType: registry.contentType,

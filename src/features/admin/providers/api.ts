@@ -9,4 +9,11 @@ const providerSchema = Type.Object({
 })
 export type ProviderSetup = Static<typeof providerSchema>
 
-export const providersSchema = Type.Object({ providers: Type.Array(providerSchema) })
+export const providersSchema = Type.Object({
+  providers: Type.Array(providerSchema),
+  gmailUnits: Type.Object({
+    today: Type.Integer({ description: 'Units of the quota that the project used since midnight in California.' }),
+    perDay: Type.Integer({ description: 'From there on Google charges. 0: not known.' }),
+  }),
+})
+export type ProviderSetups = Static<typeof providersSchema>

@@ -1,11 +1,19 @@
 import type { App } from '../../../infra/http/index.ts'
 import { type ProviderSetup, providersSchema } from './api.ts'
 
-/** What an operator enters in the consoles of the providers. */
-export function providerSetupRoutes(app: App, providers: readonly ProviderSetup[]): void {
+export interface DailyUnits {
+  today(): Promise<number>
+  perDay: number
+}
+
+/** What an operator enters in the consoles of the providers, and how much of Gmail's quota is used. */
+export function providerSetupRoutes(app: App, providers: readonly ProviderSetup[], gmailUnits: DailyUnits): void {
   app.get(
     '/admin/provider-setups',
     { config: { access: 'key:admin' }, schema: { hide: true, response: { 200: providersSchema } } },
-    async () => ({ providers: [...providers] }),
+    async () => ({
+      providers: [...providers],
+      gmailUnits: { today: await gmailUnits.today(), perDay: gmailUnits.perDay },
+    }),
   )
 }

@@ -2,7 +2,7 @@
 export type { Appearance } from '../../../features/admin/appearance/api.ts'
 export type { BookingCounts } from '../../../features/admin/bookings/api.ts'
 export type { Overview, Rates } from '../../../features/admin/overview/api.ts'
-export type { ProviderSetup } from '../../../features/admin/providers/api.ts'
+export type { ProviderSetup, ProviderSetups } from '../../../features/admin/providers/api.ts'
 export type { QueuedAccount } from '../../../features/admin/queue/api.ts'
 export type {
   Account,

@@ -1,7 +1,7 @@
 import { Alert, Button, Code, Skeleton, Stack, Text } from '@mantine/core'
 import { api } from '../../api/client.ts'
 import { useAction, useRead } from '../../api/queries.ts'
-import type { ProviderSetup, ProviderValidation } from '../../api/types.ts'
+import type { ProviderSetup, ProviderSetups, ProviderValidation } from '../../api/types.ts'
 import { Copyable } from '../../parts/copy.tsx'
 import { Fields } from '../../parts/fields.tsx'
 import { IconCircleCheck, IconCircleX, IconInfo, IconTriangleAlert } from '../../parts/icons.tsx'
@@ -29,11 +29,7 @@ const ABOUT: Readonly<Record<string, { title: string; about: string; variables?:
 }
 
 export default function Providers() {
-  const { data, error, refetch } = useRead<{ providers: ProviderSetup[] }>(
-    '/admin/provider-setups',
-    {},
-    { pollMs: false },
-  )
+  const { data, error, refetch } = useRead<ProviderSetups>('/admin/provider-setups', {}, { pollMs: false })
   return (
     <Page title="Providers" description="What users can connect, and what to enter at Google and Microsoft for it.">
       {error !== null && (
@@ -41,13 +37,23 @@ export default function Providers() {
       )}
       {data === undefined && error === null && <Skeleton height={420} />}
       {(data?.providers ?? []).map((provider) => (
-        <Provider key={provider.name} provider={provider} />
+        <Provider
+          key={provider.name}
+          provider={provider}
+          units={provider.name === 'gmail' ? data?.gmailUnits : undefined}
+        />
       ))}
     </Page>
   )
 }
 
-function Provider({ provider: { name, isConfigured, redirectUrl, scopes } }: { provider: ProviderSetup }) {
+interface ProviderProps {
+  provider: ProviderSetup
+  /** Of the quota of Gmail. */
+  units: ProviderSetups['gmailUnits'] | undefined
+}
+
+function Provider({ provider: { name, isConfigured, redirectUrl, scopes }, units }: ProviderProps) {
   const { title, about, variables = [], guide } = ABOUT[name] ?? { title: name, about: '', guide: '' }
   const check = useAction(() => api.post<ProviderValidation>(`/providers/${name}/validate`), {
     invalidates: [],
@@ -100,6 +106,7 @@ function Provider({ provider: { name, isConfigured, redirectUrl, scopes } }: { p
             ]}
           />
         )}
+        {units !== undefined && isConfigured && <Fields items={[['Quota of Gmail used today', usedUnits(units)]]} />}
         {check.error !== null && <Problem title="It could not be checked" error={check.error} />}
         {check.data !== undefined && (
           <Stack gap="xs" role="status" aria-label={`Checks of ${title}`}>
@@ -111,6 +118,13 @@ function Provider({ provider: { name, isConfigured, redirectUrl, scopes } }: { p
       </Stack>
     </Section>
   )
+}
+
+/** `1,204,300 of 80,000,000 units (2 %)` */
+function usedUnits({ today, perDay }: ProviderSetups['gmailUnits']): string {
+  const used = today.toLocaleString('en')
+  if (perDay === 0) return `${used} units`
+  return `${used} of ${perDay.toLocaleString('en')} units (${Math.round((today / perDay) * 100)} %)`
 }
 
 const RESULTS = {
