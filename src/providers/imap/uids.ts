@@ -35,6 +35,13 @@ export async function uidsAt(imap: ImapFlow, low: number, high: number): Promise
   return uids
 }
 
+/** How many messages have a lower UID than a message that probably exists: one search, unless it was deleted. */
+export async function countBelowMessage(imap: ImapFlow, exists: number, uid: number): Promise<number> {
+  const positions = await imap.search({ uid: String(uid) })
+  const [position = 0] = positions || []
+  return positions && positions.length === 1 ? position - 1 : countBelow(imap, exists, uid)
+}
+
 /** How many messages have a lower UID. A binary search by position, so that the folder is not listed entirely. */
 export async function countBelow(imap: ImapFlow, exists: number, beforeUid: number): Promise<number> {
   let [low, high] = [0, exists]

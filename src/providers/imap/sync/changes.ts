@@ -4,6 +4,7 @@ import type { ImapClient } from '../client.ts'
 import { connectionLost, providerError } from '../errors.ts'
 import { STATE } from '../folders.ts'
 import { flagState } from '../map.ts'
+import { countBelowMessage } from '../uids.ts'
 import type { Changes } from './compare.ts'
 import { type Cursor, readCursor } from './cursor.ts'
 import { ensureSameFolder, type Pass, type PassContext, RECOMPARE_MS } from './pass.ts'
@@ -27,8 +28,10 @@ export function hasChanged(
   if (cursor === undefined || cursor.pending !== null) return true
   if (String(status.uidValidity) !== cursor.uidValidity) return true
   if (status.uidNext !== undefined && status.uidNext !== cursor.uidNext) return true
-  if (cursor.modseq !== null && status.highestModseq !== undefined)
-    return String(status.highestModseq) !== cursor.modseq
+  if (cursor.modseq !== null && status.highestModseq !== undefined) {
+    // Some servers remove messages without another mod-sequence.
+    return String(status.highestModseq) !== cursor.modseq || status.messages !== cursor.exists
+  }
   const countsDiffer = status.messages !== cursor.exists || status.unseen !== cursor.unseen
   return countsDiffer || !isCompared || nowMs - cursor.comparedAt > RECOMPARE_MS
 }
@@ -47,6 +50,8 @@ export interface ChangesSince {
   steps: Changes[]
   /** The folder must be compared message by message. */
   compare: boolean
+  /** The number of messages at the server where the reported removals do not explain it, for `isStoredCount`. */
+  doubtedCount: number | undefined
   /** The cursor fields that are valid once all of this is stored. */
   advance: Partial<Cursor>
 }
@@ -91,9 +96,13 @@ export async function changesSince(
   const isOld = now() - cursor.comparedAt > RECOMPARE_MS
   const flagsUnknown = !found.isExact && (found.isBroken || unseenDiffers || isOld || needsComparison)
   const compare = flagsUnknown || (!found.reportsRemovals && messages < cursor.exists)
+  // Not a message too few: some arrived and left between two passes, or were deleted through the API.
+  const doubtedCount =
+    cursor.exists - changes.removed.length === messages - arrivedSince ? undefined : messages - arrivedSince
   return {
     steps: await inSteps(changes, request, step),
     compare,
+    doubtedCount: found.reportsRemovals ? doubtedCount : undefined,
     advance: {
       modseq: found.reached === undefined ? null : String(found.reached),
       // Leaves out messages that arrived after the fetch: counting them would make their fetch look like a removal.
@@ -102,6 +111,21 @@ export async function changesSince(
       comparedAt: compare ? now() : cursor.comparedAt,
     },
   }
+}
+
+/**
+ * Whether the folder has as many messages as are stored, once all reported removals are. `count`: those at the server, without the ones
+ * that arrived since the fetch.
+ */
+export async function isStoredCount(
+  { cursor: { low } }: Pass,
+  { knownCount }: FolderSyncRequest,
+  use: PassContext['use'],
+  count: number,
+): Promise<boolean> {
+  const stored = await knownCount()
+  const below = await use(({ imap }, box) => countBelowMessage(imap, box.exists, low))
+  return stored === count - below
 }
 
 /** Whether mod-sequences are reliable here. Some servers send them without CONDSTORE being enabled. */
@@ -132,7 +156,8 @@ async function readChanges(
   }
   imap.on('expunge', onExpunge)
   try {
-    const range = `${cursor.low}:*`
+    // Up to a fixed UID: `*` is the highest that still exists, and VANISHED names UIDs of the requested range only (RFC 7162, 3.2.10.1).
+    const range = `${cursor.low}:${cursor.uidNext - 1}`
     for await (const row of imap.fetch(range, { uid: true, flags: true }, { uid: true, changedSince: since })) {
       if (!row.uid || !row.flags || !isSynced(row.uid)) continue
       const now = flagState(row.flags)

@@ -3,8 +3,8 @@ import { FIRST_STEP, type FolderStep, type FolderSyncRequest, type RemoteMessage
 import { fetchMessages } from '../fetch.ts'
 import { uidValidityOf } from '../folders.ts'
 import { searchUids } from '../search.ts'
-import { countBelow, listUids, SEARCH_WINDOW, uidsAt } from '../uids.ts'
-import { changesSince, hasModseq } from './changes.ts'
+import { countBelow, countBelowMessage, listUids, SEARCH_WINDOW, uidsAt } from '../uids.ts'
+import { changesSince, hasModseq, isStoredCount } from './changes.ts'
 import { type Changes, compareWindows } from './compare.ts'
 import { type Cursor, readCursor, writeCursor } from './cursor.ts'
 import { ensureSameFolder, type Pass, type PassContext } from './pass.ts'
@@ -226,10 +226,7 @@ async function olderUids(imap: ImapFlow, box: MailboxObject, cursor: Cursor, cou
  */
 async function countOlder(imap: ImapFlow, box: MailboxObject, { low, baseline, exists }: Cursor): Promise<number> {
   if (low > baseline) return Math.min(exists, box.exists)
-  const positions = await imap.search({ uid: String(low) })
-  const [position = 0] = positions || []
-  // The lowest synced message may have been deleted.
-  return positions && positions.length === 1 ? position - 1 : countBelow(imap, box.exists, low)
+  return countBelowMessage(imap, box.exists, low)
 }
 
 /** When this ends, `pass.cursor` is the one to store with the last of the changes. */
@@ -239,20 +236,21 @@ async function* flagsAndRemovals(
   context: PassContext,
   needsComparison: boolean,
 ): AsyncGenerator<Partial<Changes>> {
-  const { steps, compare, advance } = await changesSince(pass, request, context, needsComparison)
+  const { steps, compare, doubtedCount, advance } = await changesSince(pass, request, context, needsComparison)
   yield* steps
   // A first sync in progress continues at its own lowest UID.
   const isExtended = request.compareFrom !== undefined && pass.cursor.pending === null
   const low = isExtended ? Math.min(pass.cursor.low, request.compareFrom ?? pass.cursor.low) : pass.cursor.low
-  if (compare || isExtended) {
-    // Lets the caller store the changes found so far before they are compared with the stored messages.
-    yield {}
-    const use = <T>(work: (imap: ImapFlow) => Promise<T>) =>
-      context.use((client, box) => {
-        ensureSameFolder(box, pass)
-        return work(client.imap)
-      })
-    yield* compareWindows(use, request, low, pass.cursor.uidNext - 1)
+  const use: PassContext['use'] = (work) =>
+    context.use((client, box) => {
+      ensureSameFolder(box, pass)
+      return work(client, box)
+    })
+  // Lets the caller store the changes found so far before they are counted, and compared with the stored messages.
+  if (compare || isExtended || doubtedCount !== undefined) yield {}
+  const isComplete = doubtedCount === undefined || (await isStoredCount(pass, request, use, doubtedCount))
+  if (compare || isExtended || !isComplete) {
+    yield* compareWindows((work) => use(({ imap }) => work(imap)), request, low, pass.cursor.uidNext - 1)
   }
   pass.cursor = { ...pass.cursor, ...advance, low }
 }
