@@ -30,6 +30,8 @@ export class FolderMirror {
       cursor: this.cursor,
       initialMessages: this.#initialMessages,
       known: async (low: number, high: number) => this.#known().filter(({ uid }) => uid >= low && uid <= high),
+      newest: async () =>
+        [...this.rows].map(([uid, { messageId, receivedAt }]) => ({ uid, identity: { messageId, receivedAt } })),
       knownCount: async () => this.rows.size,
       signal: new AbortController().signal,
     }

@@ -101,7 +101,6 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
     if (name === 'LIST') return list(args)
     if (name === 'STATUS') return status(path)
     if (name === 'SELECT' || name === 'EXAMINE') return select(session, path, name === 'EXAMINE')
-    if (name === 'CREATE') return folders.has(path) ? undefined : (folder(path), [])
     if (name === 'ENABLE') {
       session.hasQresync = !options.withoutQresync
       return [session.hasQresync ? 'ENABLED CONDSTORE QRESYNC' : 'ENABLED']

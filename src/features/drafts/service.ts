@@ -76,7 +76,8 @@ export function draftService(deps: DraftsDeps) {
   async function savedBody(accountId: string, folder: LabelRow, { message }: RemoteDraft, body: DraftBody) {
     const contents = await liveContents(deps, accountId)
     const { uidValidity = null, uid = null } = message.location ?? {}
-    const ref = { providerMessageId: message.providerMessageId ?? '', uidValidity, uid, folderPath: folder.providerId }
+    const providerMessageId = message.providerMessageId ?? ''
+    const ref = { providerMessageId, uidValidity, uid, folderPath: folder.providerId, identity: undefined }
     const read = await readLive('The draft', () => contents.getBody(ref))
     const saved: MessageBody = { ...read, html: body.html, text: body.text ?? read.text }
     return saved

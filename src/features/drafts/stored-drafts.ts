@@ -9,6 +9,7 @@ import {
   bodyStore,
   type DraftContext,
   draftIdOf,
+  identityOf,
   type LiveAccessDeps,
   liveContents,
   type MessageRow,
@@ -105,7 +106,8 @@ export function storedDrafts(deps: StoredDraftsDeps) {
       const stored = await bodyStore(db.read).find(row.id)
       if (stored !== undefined) return stored
       const contents = await liveContents(deps, row.accountId)
-      const body = await readLive('The draft', () => contents.getBody({ ...row, folderPath: folder.providerId }))
+      const ref = { ...row, folderPath: folder.providerId, identity: identityOf(row) }
+      const body = await readLive('The draft', () => contents.getBody(ref))
       await db.transaction(async (tx) => {
         await accounts.hold(tx, row.accountId)
         const [now] = await messageStore(tx).byIds([row.id])

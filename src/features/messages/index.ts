@@ -79,6 +79,7 @@ export {
   contentOf,
   hasNewContent,
   type IncomingRow,
+  identityOf,
   incomingRow,
   isFound,
   locationAndFlags,

@@ -1,8 +1,9 @@
 import { type Selectable, type SqlBool, sql } from 'kysely'
 import { compiledOnce, type Handle, padded, type Tables } from '../../infra/db/index.ts'
-import type { KnownFolderMessage } from '../../providers/contract/index.ts'
+import type { KnownFolderMessage, MessageIdentity } from '../../providers/contract/index.ts'
 import type { Candidate, MatchKeys } from './storing/match.ts'
 import { READER_VERSION } from './storing/reader-version.ts'
+import { identityOf } from './storing/row.ts'
 
 export type MessageRow = Selectable<Tables['messages']>
 
@@ -209,6 +210,24 @@ export function messageStore(handle: Handle) {
         if (rows.length < KNOWN_PER_QUERY) return known
         fromUid = (known.at(-1)?.uid ?? highUid) + 1
       }
+    },
+
+    /** Stored messages with the highest UIDs, without those that could not be read. */
+    async newestUids(
+      folderId: string,
+      uidValidity: string,
+      limit: number,
+    ): Promise<{ uid: number; identity: MessageIdentity }[]> {
+      const rows = await inFolder(handle, folderId, uidValidity)
+        .select(['uid', 'fields', 'receivedAt', 'error'])
+        .where('uid', 'is not', null)
+        .orderBy('uid', 'desc')
+        .limit(limit)
+        .execute()
+      return rows.flatMap(({ uid, ...row }) => {
+        const identity = identityOf(row)
+        return identity === undefined ? [] : [{ uid: Number(uid), identity }]
+      })
     },
 
     /** Which of these UIDs sync or backfill has stored. */

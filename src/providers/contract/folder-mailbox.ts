@@ -64,6 +64,8 @@ export interface FolderSyncRequest {
   initialMessages: number
   /** Stored messages of this folder with `lowUid` ≤ uid ≤ `highUid`, in any order. Asked when the server cannot say what changed. */
   known(lowUid: number, highUid: number): Promise<KnownFolderMessage[]>
+  /** Some of the stored messages with the highest UIDs, without those that could not be read. */
+  newest(): Promise<{ uid: number; identity: MessageIdentity }[]>
   /** Backfill has stored messages down to this UID: compares the folder from there, and syncs their changes from then on. */
   compareFrom?: number
   /** When the folder is read again: what arrived since then is not stored, and may be more than was. Absent in a first sync. */
@@ -104,6 +106,14 @@ export interface MessageLocation {
   folderPath: string
   uidValidity: string
   uid: number
+  /** Reading and changing another message is `not_found`. Absent when nothing is known of the message. */
+  identity?: MessageIdentity
+}
+
+/** What shows that the message with a UID is the stored one: a server that was restored from a backup gives a UID twice. */
+export interface MessageIdentity {
+  messageId: string | null
+  receivedAt: number
 }
 
 export interface FolderLiveReads extends LiveReads<MessageLocation> {

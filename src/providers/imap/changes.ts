@@ -11,6 +11,7 @@ import type { ImapClient } from './client.ts'
 import { connectionLost, providerError } from './errors.ts'
 import { canonicalFlags } from './flags.ts'
 import { imapFolderChanges } from './folder-changes.ts'
+import { identityQuery, isSameMessage } from './identity.ts'
 import { flagState } from './map.ts'
 import type { RequestConnection } from './request-connection.ts'
 import { listUids, uidSet } from './uids.ts'
@@ -26,13 +27,14 @@ const DELETING = 'deleting messages'
 export function imapChanges(
   connection: () => RequestConnection,
   work: { deadlineMs: number; limits: WorkLimits },
+  onOtherMessage: (folderPath: string) => void,
 ): MailChanges<MessageLocation> {
   /** Calls `change` with the items of each folder. When it fails, all items of the folder do. */
   async function perFolder<Item, Done>(
     items: readonly Item[],
     locationOf: (item: Item) => MessageLocation,
     doing: string,
-    change: (client: ImapClient, items: readonly Item[], box: MailboxObject) => Promise<Result<Done>[]>,
+    change: (client: ImapClient, items: readonly Item[], present: Present, box: MailboxObject) => Promise<Result<Done>[]>,
   ): Promise<Result<Done>[]> {
     const results = new Map<Item, Result<Done>>()
     for (const group of groups(items, (item) => `${locationOf(item).uidValidity} ${locationOf(item).folderPath}`)) {
@@ -45,7 +47,8 @@ export function imapChanges(
           async work(client, box) {
             if (String(box.uidValidity) !== uidValidity) throw renumbered(doing)
             if (box.readOnly) throw readOnly(doing)
-            return change(client, group, box)
+            const present = await readMessages(client.imap, group.map(locationOf), onOtherMessage)
+            return change(client, group, present, box)
           },
         })
         .catch((error: unknown) => failedEach(group, folderError(error, doing)))
@@ -64,17 +67,10 @@ export function imapChanges(
         messages,
         (message) => message,
         DELETING,
-        async (client, group) => {
-          const present = [
-            ...(
-              await readFlags(
-                client.imap,
-                group.map(({ uid }) => uid),
-              )
-            ).keys(),
-          ]
-          if (present.length > 0) await expunge(client, present, DELETING)
-          return group.map(({ uid }) => (present.includes(uid) ? 'deleted' : notFound(DELETING)))
+        async (client, group, present) => {
+          const uids = group.flatMap(({ uid }) => (present.has(uid) ? uid : []))
+          if (uids.length > 0) await expunge(client, uids, DELETING)
+          return group.map(({ uid }) => (present.has(uid) ? 'deleted' : notFound(DELETING)))
         },
       ),
   }
@@ -83,16 +79,17 @@ export function imapChanges(
 /** Sets `\Answered`, which mail programs show as an arrow. Throws `not_found` when the message is no longer there. */
 export async function markAnswered(
   connection: () => RequestConnection,
-  { folderPath, uidValidity, uid }: MessageLocation,
+  message: MessageLocation,
   task: { deadlineMs: number; limits: WorkLimits; signal: AbortSignal },
 ): Promise<void> {
+  const { folderPath, uidValidity, uid } = message
   const doing = 'marking a message as answered'
   await connection().useFolder(folderPath, {
     ...{ ...task, doing, isChange: true },
     async work(client, box) {
       if (String(box.uidValidity) !== uidValidity) throw notFound(doing)
       if (box.readOnly) throw readOnly(doing)
-      const flags = (await readFlags(client.imap, [uid])).get(uid)
+      const flags = (await readMessages(client.imap, [message], () => {})).get(uid)
       if (flags === undefined) throw notFound(doing)
       if (flags.has('\\Answered')) return
       const isDone = await client.imap.messageFlagsAdd(String(uid), ['\\Answered'], { uid: true, silent: true })
@@ -104,12 +101,9 @@ export async function markAnswered(
 async function changeInFolder(
   client: ImapClient,
   changes: readonly Change[],
+  flags: Present,
   { path, uidValidity }: MailboxObject,
 ): Promise<Result<ChangedMessage>[]> {
-  const flags = await readFlags(
-    client.imap,
-    changes.map(({ message }) => message.uid),
-  )
   const present = changes.filter(({ message }) => flags.has(message.uid))
   await setFlag(client, '\\Seen', present, flags, ({ unread }) => (unread === undefined ? undefined : !unread))
   await setFlag(client, '\\Flagged', present, flags, ({ starred }) => starred)
@@ -135,11 +129,23 @@ async function changeInFolder(
 }
 
 /** The flags of the messages that the folder contains, by UID. */
-async function readFlags(imap: ImapFlow, uids: readonly number[]): Promise<Map<number, Set<string>>> {
-  const found = new Map<number, Set<string>>()
-  const wanted = new Set(uids)
-  for await (const row of imap.fetch(uidSet(sorted(uids)), { uid: true, flags: true }, { uid: true })) {
-    if (wanted.has(row.uid) && row.flags !== undefined) found.set(row.uid, canonicalFlags(row.flags))
+type Present = Map<number, Set<string>>
+
+/** Leaves out UIDs that belong to other messages than the stored ones. */
+async function readMessages(
+  imap: ImapFlow,
+  messages: readonly MessageLocation[],
+  onOtherMessage: (folderPath: string) => void,
+): Promise<Present> {
+  const found: Present = new Map()
+  const wanted = new Map(messages.map((message) => [message.uid, message]))
+  const range = uidSet(sorted([...wanted.keys()]))
+  for await (const row of imap.fetch(range, { ...identityQuery, flags: true }, { uid: true })) {
+    const message = wanted.get(row.uid)
+    if (message === undefined || row.flags === undefined) continue
+    const isSame = message.identity === undefined || isSameMessage(row, message.identity)
+    if (isSame) found.set(row.uid, canonicalFlags(row.flags))
+    else onOtherMessage(message.folderPath)
   }
   return found
 }

@@ -55,7 +55,7 @@ async function sync(
   const events = { onChange() {}, onClose() {} }
   const session = closing(await mail.openSession(server.access, events, new AbortController().signal))
   const messages = []
-  const known = { known: async () => [], knownCount: async () => 0 }
+  const known = { known: async () => [], newest: async () => [], knownCount: async () => 0 }
   const request = { path: 'INBOX', initialMessages: 10, signal: new AbortController().signal, ...known }
   const cursor = JSON.stringify({
     ...{ v: 1, uidValidity: '7', uidNext: 1, modseq: null, baseline: 0, low: 1 },

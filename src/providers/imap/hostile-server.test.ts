@@ -23,7 +23,7 @@ async function opened(script: ImapScript, limits: Partial<ImapLimits> = {}) {
   const sync = async (initialMessages = 10) => {
     const steps = []
     const request = { path: 'INBOX', cursor: null, initialMessages, signal: new AbortController().signal }
-    const known = { known: async () => [], knownCount: async () => 0 }
+    const known = { known: async () => [], newest: async () => [], knownCount: async () => 0 }
     for await (const step of session.syncFolder({ ...request, ...known })) steps.push(step)
     return steps
   }

@@ -120,6 +120,9 @@ export function imapProvider({
   const serial = serialServers()
   const verified = new VerifiedConnections()
   const connections = new Map<string, { connection: RequestConnection; access: MailAccess }>()
+  /** The open session of each account. */
+  const sessions = new Map<string, ImapSession>()
+  const onOtherMessage = (accountId: string) => (path: string) => sessions.get(accountId)?.verifyAgain(path)
 
   function requestConnection(access: MailAccess): RequestConnection {
     const open = connections.get(access.accountId)
@@ -149,19 +152,25 @@ export function imapProvider({
         const { accountId } = access
         const options = { urgent: false, timeoutMs: limits.connectMs, literalBytes: SYNC_LITERAL_BYTES, signal }
         const client = verified.take(access) ?? (await dial(access, dialing, options))
-        return new ImapSession(client, {
+        const session: ImapSession = new ImapSession(client, {
           folder: access.settings.imap?.mailbox ?? 'INBOX',
           ...{ events, clock, limits: { ...limits, work, serial } },
+          onEnd() {
+            if (sessions.get(accountId) === session) sessions.delete(accountId)
+          },
           requestConnection: () => requestConnection(access),
           backoffs: {
             of: (path) => backoffs.of(accountId, path),
             clear: (path) => backoffs.clear(accountId, path),
           },
         })
+        sessions.set(accountId, session)
+        return session
       },
       liveReads: (access) => {
         const read = { deadlineMs: limits.readMs, limits: readWork }
-        return imapLiveReads(() => requestConnection(access), { clock, read })
+        const options = { clock, read, onOtherMessage: onOtherMessage(access.accountId) }
+        return imapLiveReads(() => requestConnection(access), options)
       },
       backfill: (access) =>
         imapBackfill(() => requestConnection(access), {
@@ -170,10 +179,14 @@ export function imapProvider({
           backoffOf: (path) => backoffs.of(access.accountId, path),
         }),
       changes: (access) =>
-        imapChanges(() => requestConnection(access), { deadlineMs: limits.readMs, limits: readWork }),
+        imapChanges(
+          () => requestConnection(access),
+          { deadlineMs: limits.readMs, limits: readWork },
+          onOtherMessage(access.accountId),
+        ),
       drafts(access, folderPath) {
         const read = { deadlineMs: limits.readMs, limits: readWork }
-        const live = imapLiveReads(() => requestConnection(access), { clock, read })
+        const live = imapLiveReads(() => requestConnection(access), { clock, read, onOtherMessage: () => {} })
         return imapDrafts(() => requestConnection(access), { folderPath, live, clock, work: read })
       },
       async closeConnections(accountId) {

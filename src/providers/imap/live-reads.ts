@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { FetchMessageObject, ImapFlow, MailboxObject } from 'imapflow'
+import type { FetchMessageObject, ImapFlow } from 'imapflow'
 import { type ByteRange, byteRange } from '../../lib/byte-stream.ts'
 import type { Clock } from '../../lib/clock.ts'
 import {
@@ -26,6 +26,7 @@ import {
 } from '../mime/index.ts'
 import { bytesOf, fetchMessages } from './fetch.ts'
 import { listFolders, uidValidityOf } from './folders.ts'
+import { identityQuery, isSameMessage } from './identity.ts'
 import type { RequestConnection } from './request-connection.ts'
 import { searchUids } from './search.ts'
 import { readSource } from './source.ts'
@@ -46,21 +47,45 @@ interface LiveReadOptions {
   clock: Clock
   /** For each read. A stream has as much for each chunk. */
   read: { deadlineMs: number; limits: WorkLimits }
+  /** Called when another message was found under the UID of a stored one. */
+  onOtherMessage(folderPath: string): void
 }
 
 /** Reads over an account's request connection. `connection` returns the current one, because an earlier one may have closed. */
-export function imapLiveReads(connection: () => RequestConnection, { clock, read }: LiveReadOptions): FolderLiveReads {
+export function imapLiveReads(
+  connection: () => RequestConnection,
+  { clock, read, onOtherMessage }: LiveReadOptions,
+): FolderLiveReads {
+  /** The last verified message of each connection: the chunks of a long one follow. */
+  const verified = new WeakMap<ImapFlow, string>()
+
+  function requireSame(row: FetchMessageObject, { identity, folderPath }: MessageLocation, doing: string): void {
+    if (identity === undefined || isSameMessage(row, identity)) return
+    onOtherMessage(folderPath)
+    throw notFound(doing)
+  }
+
+  async function verify(imap: ImapFlow, location: MessageLocation, doing: string): Promise<void> {
+    const key = `${location.folderPath} ${location.uidValidity} ${location.uid}`
+    if (location.identity === undefined || verified.get(imap) === key) return
+    const row = await imap.fetchOne(String(location.uid), identityQuery, { uid: true })
+    if (row) requireSame(row, location, doing)
+    verified.set(imap, key)
+  }
+
   async function atMessage<T>(
     location: MessageLocation,
     doing: string,
-    work: (imap: ImapFlow, range: string, box: MailboxObject) => Promise<T>,
+    work: (imap: ImapFlow, range: string) => Promise<T>,
+    { verifiesItself = false } = {},
   ): Promise<T> {
     const attempt = (fresh: boolean) =>
       connection().useFolder(location.folderPath, {
         ...{ ...read, doing, fresh },
         async work({ imap }, box) {
           if (String(box.uidValidity) !== location.uidValidity) throw notFound(doing)
-          return work(imap, String(location.uid), box)
+          if (!verifiesItself) await verify(imap, location, doing)
+          return work(imap, String(location.uid))
         },
       })
     try {
@@ -144,14 +169,22 @@ export function imapLiveReads(connection: () => RequestConnection, { clock, read
       })
     },
 
-    getBody: (location) =>
-      atMessage(location, 'reading a message', async (imap, range) => {
-        const row = await imap.fetchOne(range, { uid: true, bodyStructure: true, bodyParts: [header] }, { uid: true })
+    getBody(location) {
+      const doing = 'reading a message'
+      const query = { uid: true, internalDate: true, bodyStructure: true, bodyParts: [header] }
+      const work = async (imap: ImapFlow, range: string) => {
+        const row = await imap.fetchOne(range, query, { uid: true })
         // Without a row, the parser could not read it.
-        if (!row) return sourceBody(imap, range)
-        if (bytesOf(row.headers) === undefined) await ensurePresent(imap, range, 'reading a message')
+        if (!row) {
+          await verify(imap, location, doing)
+          return sourceBody(imap, range)
+        }
+        requireSame(row, location, doing)
+        if (bytesOf(row.headers) === undefined) await ensurePresent(imap, range, doing)
         return (await structuredBody(imap, range, row)) ?? sourceBody(imap, range)
-      }),
+      }
+      return atMessage(location, doing, work, { verifiesItself: true })
+    },
 
     async openRaw(location) {
       const sizeBytes = await atMessage(location, 'reading a message', async (imap, range) => {

@@ -3,6 +3,7 @@ import { type Handle, insertRows, type Tx } from '../../../infra/db/index.ts'
 import { cleanJson } from '../../../lib/text.ts'
 import type { MessageBody } from '../../../providers/contract/index.ts'
 import type { MessageRef } from '../reading/live-access.ts'
+import { identityOf } from '../storing/row.ts'
 
 /** The content of a message may change while its body is fetched; what was fetched is then out of date. */
 interface MessageVersion {
@@ -45,6 +46,9 @@ export function bodyStore(handle: Handle) {
           'providerMessageId',
           'uidValidity',
           'uid',
+          'fields',
+          'receivedAt',
+          'error',
         ])
         .where('messageBodies.accountId', '=', accountId)
         .where('body', 'is', null)
@@ -54,12 +58,11 @@ export function bodyStore(handle: Handle) {
         .orderBy('messageBodies.messageId')
         .limit(limit)
         .execute()
-      return rows.map(({ messageId, version, attempts, providerId: folderPath, ...ref }) => ({
-        messageId,
-        version,
-        attempts,
-        ref: { ...ref, folderPath },
-      }))
+      return rows.map(({ messageId, version, attempts, providerId: folderPath, ...row }) => {
+        const { providerMessageId, uidValidity, uid } = row
+        const ref = { providerMessageId, uidValidity, uid, folderPath, identity: identityOf(row) }
+        return { messageId, version, attempts, ref }
+      })
     },
 
     /** Skips from account to account in the index: a distinct query would read every pending body. */

@@ -13,6 +13,7 @@ import { type LabelRow, labelStore } from '../../labels/index.ts'
 import type { LiveAccessDeps, MessageRef } from '../reading/live-access.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import { type AcceptedChange, storeApiChanges, storeApiDeletions } from '../storing/api-changes.ts'
+import { identityOf } from '../storing/row.ts'
 import { type ChangeOutcome, type MailboxChanges, openChanges } from './mailbox.ts'
 import { changeOf, type MessageSet, onlyPaths, requireUsable } from './target.ts'
 
@@ -221,15 +222,16 @@ function isOf(row: MessageRow, accountId: string): boolean {
   return row.accountId === accountId && row.goneAt === null
 }
 
-function refOf({ providerMessageId, uidValidity, uid, folderId }: MessageRow, labels: readonly LabelRow[]): MessageRef {
+function refOf(row: MessageRow, labels: readonly LabelRow[]): MessageRef {
+  const { providerMessageId, uidValidity, uid, folderId } = row
   const folderPath = labels.find(({ id }) => id === folderId)?.providerId ?? null
-  return { providerMessageId, uidValidity, uid, folderPath }
+  return { providerMessageId, uidValidity, uid, folderPath, identity: identityOf(row) }
 }
 
 function refAfter(row: MessageRow, now: ChangedMessage, labels: readonly LabelRow[]): MessageRef {
   const [folderPath] = now.folders
   if (now.location == null || folderPath === undefined) return refOf(row, labels)
-  return { ...now.location, folderPath, providerMessageId: row.providerMessageId }
+  return { ...now.location, folderPath, providerMessageId: row.providerMessageId, identity: identityOf(row) }
 }
 
 function setOf(labels: readonly LabelRow[], requested: RequestedSet, fields: string): MessageSet {

@@ -1,6 +1,12 @@
 import type { Db } from '../../../infra/db/index.ts'
 import { AppError } from '../../../lib/errors.ts'
-import type { FolderLiveReads, LiveReads, MessageBody, MessageLocation } from '../../../providers/contract/index.ts'
+import type {
+  FolderLiveReads,
+  LiveReads,
+  MessageBody,
+  MessageIdentity,
+  MessageLocation,
+} from '../../../providers/contract/index.ts'
 import { type Accounts, type LiveMailboxDeps, openMailbox } from '../../accounts/index.ts'
 import type { MessageRow } from '../store.ts'
 
@@ -13,6 +19,8 @@ export interface LiveAccessDeps extends LiveMailboxDeps {
 export interface MessageRef extends Pick<MessageRow, 'providerMessageId' | 'uidValidity' | 'uid'> {
   /** The provider's id of its folder. */
   folderPath: string | null
+  /** By what an IMAP server's message is recognised; undefined when it could not be read. */
+  identity: MessageIdentity | undefined
 }
 
 /** Reads contents of stored messages, whether the provider identifies them by id or by location. */
@@ -45,7 +53,7 @@ function contentsOf<Ref>(live: LiveReads<Ref>, refOf: (message: MessageRef) => R
 }
 
 /** Throws `not_ready` while the location is unknown. */
-export function locationOf({ folderPath, uidValidity, uid }: MessageRef): MessageLocation {
+export function locationOf({ folderPath, uidValidity, uid, identity }: MessageRef): MessageLocation {
   if (folderPath === null || uidValidity === null || uid === null) {
     throw new AppError('not_ready', {
       message:
@@ -53,5 +61,5 @@ export function locationOf({ folderPath, uidValidity, uid }: MessageRef): Messag
       headers: { 'retry-after': '5' },
     })
   }
-  return { folderPath, uidValidity, uid }
+  return { folderPath, uidValidity, uid, ...(identity && { identity }) }
 }

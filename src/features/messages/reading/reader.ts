@@ -11,7 +11,7 @@ import { bodyStore } from '../bodies/store.ts'
 import { sanitizeHtml } from '../sanitizing/sanitize.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import { isRepairable, repairMessage } from '../storing/repaired.ts'
-import { parseFields } from '../storing/row.ts'
+import { identityOf, parseFields } from '../storing/row.ts'
 import { type Content, contentOpener } from './content.ts'
 import type { FolderDeps } from './folder.ts'
 import { listMessages, type MessageList } from './list.ts'
@@ -139,13 +139,14 @@ export function messageReader(deps: ReaderDeps) {
     return body
   }
 
-  async function openContents({ accountId, folderId, providerMessageId, uidValidity, uid }: MessageRow) {
+  async function openContents(row: MessageRow) {
+    const { accountId, folderId, providerMessageId, uidValidity, uid } = row
     const [contents, folder] = await Promise.all([
       liveContents(deps, accountId),
       folderId === null ? undefined : labelStore(db.read).byIds([folderId]),
     ])
     const folderPath = folder?.get(folderId ?? '')?.providerId ?? null
-    const ref: MessageRef = { providerMessageId, uidValidity, uid, folderPath }
+    const ref: MessageRef = { providerMessageId, uidValidity, uid, folderPath, identity: identityOf(row) }
     return { contents, ref }
   }
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { type Dialect, insertRows, type Tx } from '../../../infra/db/index.ts'
 import { sha256 } from '../../../lib/sha256.ts'
 import { cleanJson, cleanText, truncateCharacters, truncateText } from '../../../lib/text.ts'
-import type { RemoteMessage } from '../../../providers/contract/index.ts'
+import type { MessageIdentity, RemoteMessage } from '../../../providers/contract/index.ts'
 import type { MessageRow } from '../store.ts'
 
 /** The parts of a message that the API only returns, stored as JSON in `fields`. */
@@ -177,6 +177,15 @@ export function locationAndFlags({ uidValidity, uid, providerMessageId, unread, 
 /** Only `incomingRow` and `strippedRow` write `fields`, so its shape is known. */
 export function parseFields(fields: string): MessageFields {
   return JSON.parse(fields)
+}
+
+/** What the provider must return for this row. Undefined for a message that could not be read. */
+export function identityOf({
+  error,
+  fields,
+  receivedAt,
+}: Pick<MessageRow, 'error' | 'fields' | 'receivedAt'>): MessageIdentity | undefined {
+  return error === null ? { messageId: parseFields(fields).messageId, receivedAt } : undefined
 }
 
 /** True for a message with a provider id that a search found, and that sync does not cover. */

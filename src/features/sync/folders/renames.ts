@@ -59,7 +59,8 @@ async function isSameFolder(
 async function sample(session: FolderSession, folder: RemoteFolder, signal: AbortSignal) {
   const request = { path: folder.path, cursor: null, initialMessages: SAMPLE, signal }
   try {
-    for await (const step of session.syncFolder({ ...request, known: async () => [], knownCount: async () => 0 })) {
+    const stored = { known: async () => [], newest: async () => [], knownCount: async () => 0 }
+    for await (const step of session.syncFolder({ ...request, ...stored })) {
       if (step.added.length > 0) return step.added
     }
   } catch (error) {

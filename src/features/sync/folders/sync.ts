@@ -18,6 +18,8 @@ export interface FolderSync extends OwnedAccount {
 }
 
 const BATCH = 200
+/** How many messages show that a folder still has those that are stored. */
+const VERIFIED = 5
 
 /**
  * Syncs one folder until the provider has no further changes. Each part of a step is one transaction. Returns false when the
@@ -61,6 +63,7 @@ async function syncOnce(
     path: label.providerId,
     cursor,
     initialMessages: Math.max(deps.settings.initialMessages, cursor === null ? await knownCount() : 0),
+    newest: () => store.newestUids(label.id, uidValidity ?? '', VERIFIED),
     known: (lowUid, highUid) => store.knownMessages(label.id, uidValidity ?? '', lowUid, highUid),
     ...(compareFrom !== null && { compareFrom }),
     ...(missedSinceMs < Number.MAX_SAFE_INTEGER && { missedSinceMs }),

@@ -4,7 +4,7 @@ import type { ImapClient } from '../client.ts'
 import { connectionLost, providerError } from '../errors.ts'
 import { STATE } from '../folders.ts'
 import { flagState } from '../map.ts'
-import { countBelowMessage } from '../uids.ts'
+import { countBelowMessage, listUids } from '../uids.ts'
 import type { Changes } from './compare.ts'
 import { type Cursor, readCursor } from './cursor.ts'
 import { ensureSameFolder, type Pass, type PassContext, RECOMPARE_MS } from './pass.ts'
@@ -50,6 +50,8 @@ export interface ChangesSince {
   steps: Changes[]
   /** The folder must be compared message by message. */
   compare: boolean
+  /** The numbers of the folder are lower than those of the cursor, see `isRestored`. */
+  wentBack: boolean
   /** The number of messages at the server where the reported removals do not explain it, for `isStoredCount`. */
   doubtedCount: number | undefined
   /** The cursor fields that are valid once all of this is stored. */
@@ -84,6 +86,7 @@ export async function changesSince(
     const isBroken = !isComplete || (!isExact && (since !== undefined || reached !== undefined))
     return {
       ...{ status, reached, isBroken, isExact: isExact && isComplete },
+      lostModseqs: since !== undefined && reached !== undefined && reached < since,
       changes: changes ?? { changed: [], removed: [] },
       reportsRemovals: isExact && isComplete && imap.enabled.has('QRESYNC'),
     }
@@ -99,9 +102,11 @@ export async function changesSince(
   // Not a message too few: some arrived and left between two passes, or were deleted through the API.
   const doubtedCount =
     cursor.exists - changes.removed.length === messages - arrivedSince ? undefined : messages - arrivedSince
+  const wentBack = (status.uidNext ?? cursor.uidNext) < cursor.uidNext || found.lostModseqs
   return {
-    steps: await inSteps(changes, request, step),
+    steps: wentBack ? [] : await inSteps(changes, request, step),
     compare,
+    wentBack,
     doubtedCount: found.reportsRemovals ? doubtedCount : undefined,
     advance: {
       modseq: found.reached === undefined ? null : String(found.reached),
@@ -126,6 +131,20 @@ export async function isStoredCount(
   const stored = await knownCount()
   const below = await use(({ imap }, box) => countBelowMessage(imap, box.exists, low))
   return stored === count - below
+}
+
+/**
+ * Whether the folder was restored from a backup, with its UIDVALIDITY: new messages get UIDs that others had. The folder is selected again,
+ * because the numbers of one that is selected may be old.
+ */
+export async function isRestored({ imap }: ImapClient, { path }: MailboxObject, { cursor }: Pass): Promise<boolean> {
+  const box = await imap.mailboxOpen(path, { readOnly: true })
+  const modseq = hasModseq(imap, box) ? box.highestModseq : undefined
+  if (cursor.modseq !== null && modseq !== undefined && modseq < BigInt(cursor.modseq)) return true
+  if (!box.uidNext || box.uidNext >= cursor.uidNext) return false
+  // A server that only counts late has the messages.
+  const highest = box.exists === 0 ? 0 : ((await listUids(imap, { uid: '*' })).at(-1) ?? 0)
+  return highest + 1 < cursor.uidNext
 }
 
 /** Whether mod-sequences are reliable here. Some servers send them without CONDSTORE being enabled. */

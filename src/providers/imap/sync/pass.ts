@@ -14,6 +14,10 @@ export interface PassContext {
   onlyArrivals: boolean
   /** Whether flags or messages may have changed without a change of the counts. Called once per pass, which resets it. */
   needsComparison(): boolean
+  /** Whether the folder may have other messages under the stored UIDs. Called once per pass, which resets it. */
+  needsVerification(): boolean
+  /** The folder has: the server was restored from a backup, so that other folders may have, too. */
+  onRestored(): void
   now(): number
   /** Messages in one step: the size of a transaction and of the memory in use. */
   step: number

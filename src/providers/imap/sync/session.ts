@@ -19,6 +19,8 @@ export interface SessionDeps {
   clock: Clock
   /** `stepMessages`: messages in one step of `syncFolder`. */
   limits: SyncConnectionOptions & { stepMessages: number }
+  /** Called when the connection has ended, and at `close`. */
+  onEnd(): void
   /** Returns the account's current request connection. */
   requestConnection(): RequestConnection
   backoffs: { of(path: string): FetchBackoff; clear(path: string): void }
@@ -49,6 +51,10 @@ export class ImapSession implements FolderSession {
   readonly #compared = new Set<string>()
   /** What the server reported of a folder since its last pass began. Without an entry, flags or removals may have changed. */
   readonly #reported = new Map<string, 'nothing' | 'arrivals'>()
+  /** Folders whose stored messages were found again in this session. */
+  readonly #verified = new Set<string>()
+  /** Another folder was restored from a backup. */
+  #isRestored = false
   #singleUntilMs = Number.NEGATIVE_INFINITY
   #hasFewFolders = false
   #listed: Listed = NOTHING_LISTED
@@ -68,6 +74,7 @@ export class ImapSession implements FolderSession {
           if (this.#connection.isWatched(path)) events.onChange(path)
         },
         onClose: (failure) => {
+          deps.onEnd()
           const isKnown = failure !== undefined && !isProgrammingError(failure)
           const closed = connectionLost('the server closed the connection')
           events.onClose(isKnown ? providerError(failure, 'keeping the sync connection') : closed)
@@ -102,7 +109,7 @@ export class ImapSession implements FolderSession {
     for (const { path, cursor } of folders) {
       const state = listed.get(path) ?? (await this.#connection.run(doing, ({ imap }) => readState(imap, path)))
       const context = { isCompared: this.#compared.has(path), nowMs: this.#deps.clock.now() }
-      if (state === undefined || !hasChanged(state, cursor, context)) continue
+      if (state === undefined || !(hasChanged(state, cursor, context) || this.#isDoubtful(path, cursor))) continue
       this.#reported.delete(path)
       changed.push(path)
       const empty = cursor === null && emptyFolderStep(state, { hasCondstore, nowMs: context.nowMs })
@@ -123,6 +130,7 @@ export class ImapSession implements FolderSession {
     const { backoffs, clock, limits } = this.#deps
     const empty = cursor === null && this.#emptyFolders.get(path)
     this.#emptyFolders.delete(path)
+    if (cursor === null) this.#verified.add(path)
     if (empty) {
       this.#compared.add(path)
       yield empty
@@ -139,6 +147,12 @@ export class ImapSession implements FolderSession {
         this.#compared.add(path)
         return isNeeded
       },
+      needsVerification: () => {
+        const isNeeded = !this.#verified.has(path)
+        this.#verified.add(path)
+        return isNeeded
+      },
+      onRestored: () => this.#recordRestore(path),
       now: () => clock.now(),
       step: limits.stepMessages,
       backoff: backoffs.of(path),
@@ -152,8 +166,32 @@ export class ImapSession implements FolderSession {
       throw providerError(error, doing)
     } finally {
       // It failed, or the caller stopped reading.
-      if (!isComplete) this.#forget(path)
+      if (!isComplete) {
+        this.#forget(path)
+        this.#verified.delete(path)
+      }
     }
+  }
+
+  /** A server can be restored only while it is not running, so that the watched folder is asked once after each login. */
+  #isDoubtful(path: string, cursor: string | null): boolean {
+    if (cursor === null || this.#verified.has(path)) return false
+    return this.#isRestored || this.#connection.isWatched(path)
+  }
+
+  /** The other folders probably were, too. */
+  #recordRestore(path: string): void {
+    this.#isRestored = true
+    this.#verified.clear()
+    this.#verified.add(path)
+    this.#deps.events.onChange(undefined)
+  }
+
+  /** Another message was found under a UID of this folder. */
+  verifyAgain(path: string): void {
+    this.#verified.delete(path)
+    this.#forget(path)
+    this.#deps.events.onChange(path)
   }
 
   async presentUids(folderPath: string, uidValidity: string, uids: readonly number[]): Promise<number[] | undefined> {
@@ -186,6 +224,7 @@ export class ImapSession implements FolderSession {
   }
 
   async close(): Promise<void> {
+    this.#deps.onEnd()
     this.#connection.close()
   }
 

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
 import { FolderMirror } from '../../../../test/kit/folder-mirror.ts'
 import { openGuard } from '../../../../test/servers/imap-mailbox.ts'
@@ -10,15 +10,21 @@ import { imapProvider } from '../index.ts'
 
 const mail = (id: string) => plainMail({ messageId: `<${id}@x>`, subject: id })
 
-async function strict(options: StrictImapOptions = {}): Promise<StrictImap & { session: FolderSession }> {
+interface Opened extends StrictImap {
+  session: FolderSession
+  /** Opens another session. */
+  open(): Promise<FolderSession>
+}
+
+async function strict(options: StrictImapOptions = {}): Promise<Opened> {
   const imap = await startStrictImap(options)
   closing(imap.server)
   const provider = imapProvider({ guard: openGuard, clock: systemClock })
   closing({ close: () => provider.mail.closeConnections() })
   const events = { onChange() {}, onClose() {} }
-  const session = await provider.mail.openSession(imap.server.access, events, new AbortController().signal)
-  closing(session)
-  return { ...imap, session }
+  const open = async () =>
+    closing(await provider.mail.openSession(imap.server.access, events, new AbortController().signal))
+  return { ...imap, open, session: await open() }
 }
 
 it.each(['newest', 'oldest'])('reports the removal of the %s message', async (which) => {
@@ -64,4 +70,41 @@ it('does not compare a folder because messages left that were deleted through th
   await mirror.sync(session)
   expect(mirror.subjects()).toEqual(['c'])
   expect(lines.slice(before).filter((line) => /^UID FETCH \S+ \(UID FLAGS\)$/.test(line))).toEqual([])
+})
+
+describe.each([false, true])('a server restored from a backup, without QRESYNC: %s', (withoutQresync) => {
+  /** Mail that the backup lacks is synced, then other mail arrives at the restored server. */
+  async function restored(lost: string[], arriving: string[]) {
+    const imap = await strict({ withoutQresync })
+    const inbox = imap.folder('INBOX')
+    for (const id of ['a', 'b']) inbox.add(mail(id))
+    const backup = inbox.backup()
+    for (const id of lost) inbox.add(mail(id))
+    inbox.flag('<a@x>', '\\Seen')
+    const mirror = new FolderMirror('INBOX')
+    await mirror.sync(imap.session)
+    await imap.session.close()
+    imap.server.disconnect()
+    inbox.restore(backup)
+    for (const id of arriving) inbox.add(mail(id))
+    return { ...imap, inbox, mirror }
+  }
+
+  it.each([
+    ['fewer messages than before', ['c', 'd', 'e'], ['f']],
+    ['as many messages as before', ['c', 'd'], ['e', 'f']],
+    ['more messages than before', ['c'], ['d', 'e', 'f']],
+    ['no messages', ['c'], []],
+  ])('reads the folder again: %s', async (_case, lost, arriving) => {
+    const { inbox, mirror, open } = await restored(lost, arriving)
+    const session = await open()
+    await session.watch('INBOX')
+    expect(await session.changedFolders([{ path: 'INBOX', cursor: mirror.cursor }])).toEqual(['INBOX'])
+    const steps = await mirror.sync(session)
+    expect(mirror.subjects()).toEqual(['a', 'b', ...arriving])
+    expect(steps.some(({ reset }) => reset)).toBe(true)
+    inbox.add(mail('later'))
+    expect((await mirror.sync(session)).some(({ reset }) => reset)).toBe(false)
+    expect(mirror.bySubject('later').isNew).toBe(true)
+  })
 })

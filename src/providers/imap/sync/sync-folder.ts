@@ -2,9 +2,10 @@ import type { ImapFlow, MailboxObject, StatusObject } from 'imapflow'
 import { FIRST_STEP, type FolderStep, type FolderSyncRequest, type RemoteMessage } from '../../contract/index.ts'
 import { fetchMessages } from '../fetch.ts'
 import { uidValidityOf } from '../folders.ts'
+import { hasSameMessages } from '../identity.ts'
 import { searchUids } from '../search.ts'
 import { countBelow, countBelowMessage, listUids, SEARCH_WINDOW, uidsAt } from '../uids.ts'
-import { changesSince, hasModseq, isStoredCount } from './changes.ts'
+import { changesSince, hasModseq, isRestored, isStoredCount } from './changes.ts'
 import { type Changes, compareWindows } from './compare.ts'
 import { type Cursor, readCursor, writeCursor } from './cursor.ts'
 import { ensureSameFolder, type Pass, type PassContext } from './pass.ts'
@@ -86,12 +87,39 @@ export function emptyFolderStep(
 
 async function begin(request: FolderSyncRequest, context: PassContext): Promise<Pass> {
   const stored = request.cursor === null ? null : readCursor(request.cursor)
-  const box = await context.use(async ({ imap }, selected) => {
+  const total = stored === null ? undefined : await countIfSame(stored, request, context)
+  const isSame = stored !== null && total !== undefined
+  const cursor = isSame ? stored : await firstCursor(request, context)
+  return {
+    ...{ cursor, reset: stored !== null && !isSame, total: total ?? cursor.exists },
+    ...{ older: undefined, below: 0, hasNewMessages: false, added: new Map() },
+  }
+}
+
+/** How many messages the folder has. Undefined when the UIDs of the cursor do not name the same ones any more. */
+async function countIfSame(
+  stored: Cursor,
+  request: FolderSyncRequest,
+  context: PassContext,
+): Promise<number | undefined> {
+  const needsVerification = !context.onlyArrivals && context.needsVerification()
+  const newest = needsVerification ? await request.newest() : []
+  return context.use(async ({ imap }, box) => {
+    if (uidValidityOf(box) !== stored.uidValidity) return undefined
     // Asks for pending updates, unless the server has already announced new messages.
-    if (stored !== null && !context.onlyArrivals && selected.exists <= stored.exists) await imap.noop()
+    if (!context.onlyArrivals && box.exists <= stored.exists) await imap.noop()
+    if (await hasSameMessages(imap, newest)) return box.exists
+    context.onRestored()
+    return undefined
+  })
+}
+
+/** The position of a folder that is read from its beginning. */
+async function firstCursor(request: FolderSyncRequest, context: PassContext): Promise<Cursor> {
+  const isReread = request.cursor !== null
+  const box = await context.use(async ({ imap }, selected) => {
     // Later passes compare their counts with those of the first sync.
-    const isFirst = stored?.uidValidity !== String(selected.uidValidity)
-    const status = (isFirst && (await imap.status(selected.path, { unseen: true, uidNext: true }))) || undefined
+    const status = (await imap.status(selected.path, { unseen: true, uidNext: true })) || undefined
     // Messages that arrive while the folder is selected do not change its UIDNEXT.
     const uidNext = Math.max(selected.uidNext || 0, status?.uidNext ?? 0)
     return {
@@ -101,23 +129,13 @@ async function begin(request: FolderSyncRequest, context: PassContext): Promise<
       uidNext: uidNext || ((await listUids(imap, { uid: '*' })).at(-1) ?? 0) + 1,
     }
   })
-  const empty: Omit<Pass, 'cursor' | 'reset'> = {
-    ...{ total: box.exists, older: undefined, below: 0, hasNewMessages: false, added: new Map() },
-  }
-  if (stored !== null && stored.uidValidity === box.uidValidity) return { ...empty, cursor: stored, reset: false }
-  const known =
-    stored === null ? request.initialMessages : Math.max(request.initialMessages, await request.knownCount())
+  const { initialMessages } = request
+  const known = isReread ? Math.max(initialMessages, await request.knownCount()) : initialMessages
   const left = known + (await countMissed(request, context))
   return {
-    ...empty,
-    reset: stored !== null,
-    cursor: {
-      ...box,
-      baseline: box.uidNext - 1,
-      low: box.uidNext,
-      pending: { left, refetched: stored !== null },
-      comparedAt: context.now(),
-    },
+    ...box,
+    ...{ baseline: box.uidNext - 1, low: box.uidNext, comparedAt: context.now() },
+    pending: { left, refetched: isReread },
   }
 }
 
@@ -236,7 +254,14 @@ async function* flagsAndRemovals(
   context: PassContext,
   needsComparison: boolean,
 ): AsyncGenerator<Partial<Changes>> {
-  const { steps, compare, doubtedCount, advance } = await changesSince(pass, request, context, needsComparison)
+  const since = await changesSince(pass, request, context, needsComparison)
+  const { steps, compare, wentBack, doubtedCount, advance } = since
+  if (wentBack && (await context.use((client, box) => isRestored(client, box, pass)))) {
+    context.onRestored()
+    pass.cursor = await firstCursor(request, context)
+    pass.reset = true
+    return
+  }
   yield* steps
   // A first sync in progress continues at its own lowest UID.
   const isExtended = request.compareFrom !== undefined && pass.cursor.pending === null

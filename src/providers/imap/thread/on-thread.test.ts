@@ -58,6 +58,7 @@ describe.skipIf(!dovecotAvailable())('imap on a thread of its own', () => {
       cursor: null,
       initialMessages: 1,
       known: async () => [],
+      newest: async () => [],
       knownCount: async () => 0,
     }
     for await (const step of session.syncFolder({ ...request, signal: never })) cursor = step.cursor
