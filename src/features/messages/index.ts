@@ -52,6 +52,7 @@ export { allMail, type MessageRow, messageStore } from './store.ts'
 export { storeApiDeletions } from './storing/api-changes.ts'
 export { type DraftContext, storeDraft } from './storing/api-drafts.ts'
 export { type BackfilledDeps, storeBackfilled, storeBackfilledFound } from './storing/backfilled.ts'
+export { copyCandidates, copyKey } from './storing/copies.ts'
 export {
   draftHash,
   draftIdOf,
@@ -79,6 +80,7 @@ export {
   contentOf,
   hasNewContent,
   type IncomingRow,
+  identityHash,
   identityOf,
   incomingRow,
   isFound,

@@ -1,9 +1,10 @@
 import { type Selectable, type SqlBool, sql } from 'kysely'
 import { compiledOnce, type Handle, padded, type Tables } from '../../infra/db/index.ts'
 import type { KnownFolderMessage, MessageIdentity } from '../../providers/contract/index.ts'
+import type { MatchableRow } from './storing/copies.ts'
 import type { Candidate, MatchKeys } from './storing/match.ts'
 import { READER_VERSION } from './storing/reader-version.ts'
-import { identityOf } from './storing/row.ts'
+import { formerIdentityHash, identityOf, parseFields } from './storing/row.ts'
 
 export type MessageRow = Selectable<Tables['messages']>
 
@@ -23,7 +24,7 @@ const isListed = sql<SqlBool>`exists (select 1 from "messageLabels" where "messa
 const IDS_PER_QUERY = 200
 const KNOWN_PER_QUERY = 1000
 
-const CANDIDATE_COLUMNS = [
+export const CANDIDATE_COLUMNS = [
   'id',
   'folderId',
   'uidValidity',
@@ -33,6 +34,7 @@ const CANDIDATE_COLUMNS = [
   'emailIdHash',
   'identityHash',
   'headerHash',
+  'sizeBytes',
 ] as const
 
 const inFolder = (handle: Handle, folderId: string, uidValidity: string) =>
@@ -254,12 +256,22 @@ export function messageStore(handle: Handle) {
     },
 
     /** Rows of the account that share a key with one of these messages; includes missing messages. */
-    async candidates(accountId: string, messages: readonly MatchKeys[]): Promise<Candidate[]> {
+    async candidates(accountId: string, messages: readonly MatchableRow[]): Promise<Candidate[]> {
       const found = new Map<string, Candidate>()
+      const formerHashes = formerIdentityHashes(messages)
+      const identityHashes = [...messages.map((message) => message.identityHash), ...formerHashes.keys()]
+      const wanted = {
+        emailIdHash: messages.map((message) => message.emailIdHash),
+        identityHash: identityHashes,
+        headerHash: messages.map((message) => message.headerHash),
+      }
       for (const key of ['emailIdHash', 'identityHash', 'headerHash'] as const) {
-        const values = [...new Set(messages.flatMap((message) => message[key] ?? []))]
+        const values = [...new Set(wanted[key].flatMap((value) => value ?? []))]
         const rows = await inChunks(values, (chunk) => candidatesBy[key](handle, accountId, chunk))
-        for (const row of rows) found.set(row.id, row)
+        for (const row of rows) {
+          const identityHash = formerHashes.get(row.identityHash ?? '') ?? row.identityHash
+          found.set(row.id, { ...row, identityHash })
+        }
       }
       return [...found.values()]
     },
@@ -347,6 +359,16 @@ export function messageStore(handle: Handle) {
       return row ?? { total: 0, unread: 0 }
     },
   }
+}
+
+/** The hashes of rows that earlier versions stored, with what they are now. */
+function formerIdentityHashes(messages: readonly MatchableRow[]): Map<string, string> {
+  const hashes = new Map<string, string>()
+  for (const { identityHash, sizeBytes, receivedAt, fields } of messages) {
+    const former = formerIdentityHash({ messageId: parseFields(fields).messageId, receivedAt }, sizeBytes)
+    if (former !== null && identityHash !== null) hashes.set(former, identityHash)
+  }
+  return hashes
 }
 
 async function inChunks<Value, Row>(

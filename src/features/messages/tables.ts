@@ -18,7 +18,7 @@ interface MessageTable {
   uid: number | null
   /** These three recognise a moved message. They are hashes, so that index entries have a bounded size. Here: the EMAILID. */
   emailIdHash: string | null
-  /** Of (Message-ID, INTERNALDATE, size). */
+  /** Hash of (Message-ID, INTERNALDATE). Rows of earlier versions: also of the size. */
   identityHash: string | null
   /** Of the header block. */
   headerHash: string

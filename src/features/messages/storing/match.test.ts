@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type Candidate, type MatchKeys, matchMessages } from './match.ts'
 
 function keys(text: string, emailId: string | null = null): MatchKeys {
-  return { emailIdHash: emailId, identityHash: `identity ${text}`, headerHash: `header ${text}` }
+  return { emailIdHash: emailId, identityHash: `identity ${text}`, headerHash: `header ${text}`, sizeBytes: 100 }
 }
 
 function row(id: string, text: string, changes: Partial<Candidate> = {}): Candidate {
@@ -36,11 +36,32 @@ describe('matchMessages', () => {
     expect(matched(matchMessages([moved], [row('1', 'a')], 'work', unknown))).toEqual([[0, '1']])
   })
 
-  it('does not match another EMAILID, except after a new UIDVALIDITY', () => {
+  it('does not match another EMAILID when a row has the one of the message, except after a new UIDVALIDITY', () => {
     const missing = row('1', 'a', { emailIdHash: 'e1' })
-    expect(matched(matchMessages([keys('a', 'e2')], [missing], 'work', unknown))).toEqual([])
+    const copied = row('2', 'a', { emailIdHash: 'e2', uid: 7, goneAt: null })
+    const present = new Map([['2', 'present' as const]])
+    expect(matched(matchMessages([keys('a', 'e2')], [missing, copied], 'work', present))).toEqual([])
+    // The program that copied it added a header line.
+    expect(matched(matchMessages([keys('a', 'e2')], [missing], 'work', unknown))).toEqual([[0, '1']])
     const renumbered = { ...missing, goneAt: null }
     expect(matched(matchMessages([keys('a', 'e2')], [renumbered], 'inbox', unknown))).toEqual([[0, '1']])
+  })
+
+  it('matches messages of one Message-ID and date by their sizes, and another size last', () => {
+    const rows = [row('1', 'a', { sizeBytes: 200 }), row('2', 'a')].map((one) => ({ ...one, headerHash: 'h' }))
+    expect(matched(matchMessages([keys('a')], rows, 'work', unknown))).toEqual([[0, '2']])
+    const larger = { ...keys('a'), headerHash: 'with another line', sizeBytes: 130 }
+    expect(matched(matchMessages([larger], rows, 'work', unknown))).toEqual([[0, '1']])
+  })
+
+  it('matches what the same sender wrote only when the row left its folder, and takes it for no copy', () => {
+    const sent = { copyKey: 'what was sent', identityHash: 'another date' }
+    const message = { ...keys('b'), ...sent, headerHash: 'h' }
+    const located = row('1', 'a', { ...sent, identityHash: 'its date', uid: 7, goneAt: null })
+    expect(matchMessages([message], [located], 'work', unknown).undecided).toEqual([located])
+    expect(matched(matchMessages([message], [located], 'work', new Map([['1', 'absent']])))).toEqual([[0, '1']])
+    const present = matchMessages([message], [located], 'work', new Map([['1', 'present']]))
+    expect([matched(present), present.copies.size]).toEqual([[], 0])
   })
 
   it('leaves a match with a located row undecided, then reports a move or a copy as the server says', () => {

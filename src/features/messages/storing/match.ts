@@ -1,6 +1,7 @@
 /**
  * Recognises moved messages, so that a message keeps its id. An incoming message and a row are the same message when
- * their EMAILIDs are equal, else their (Message-ID, INTERNALDATE, size), else their header blocks.
+ * their EMAILIDs are equal, else their (Message-ID, INTERNALDATE), of several those with the same size, else their header blocks, else
+ * what the sender wrote: see `copies.ts`.
  * Only a free row can match: one without a location, or one that the server no longer has at its location.
  * Each row matches at most one incoming message.
  */
@@ -9,10 +10,15 @@ export interface MatchKeys {
   emailIdHash: string | null
   identityHash: string | null
   headerHash: string
+  sizeBytes: number
 }
+
+/** `copyKey`: what the sender wrote. Without it, a message matches no row by that. */
+export type MatchableMessage = MatchKeys & { copyKey?: string | null }
 
 /** A stored row that shares a key with an incoming message. */
 export interface Candidate extends MatchKeys {
+  copyKey?: string | null
   id: string
   folderId: string | null
   uidValidity: string | null
@@ -38,22 +44,33 @@ export interface Matches {
 
 const KEYS = ['emailIdHash', 'identityHash', 'headerHash'] as const
 
+/** What two of the same message have in common, the most certain first. */
+const LEVELS: readonly ((message: MatchableMessage) => string | null)[] = [
+  ({ emailIdHash }) => emailIdHash,
+  ({ identityHash, sizeBytes }) => identityHash && `${identityHash} ${sizeBytes}`,
+  ({ headerHash }) => headerHash,
+  ({ identityHash }) => identityHash,
+  ({ copyKey = null }) => copyKey,
+]
+
 /** `folderId` is the folder of the incoming messages. */
 export function matchMessages(
-  incoming: readonly MatchKeys[],
+  incoming: readonly MatchableMessage[],
   candidates: readonly Candidate[],
   folderId: string,
   presence: Presence,
 ): Matches {
+  const knownEmailIds = new Set(candidates.map((row) => row.emailIdHash))
   const matched = new Map<number, Candidate>()
   const used = new Set<string>()
   const free = candidates.filter((row) => row.uid === null || presence.get(row.id) === 'absent')
   const ranked = free.toSorted((a, b) => rank(a, folderId) - rank(b, folderId) || (a.id < b.id ? -1 : 1))
-  for (const key of KEYS) {
-    const rows = groupBy(ranked, key)
+  for (const keyOf of LEVELS) {
+    const rows = groupBy(ranked, keyOf)
     incoming.forEach((message, index) => {
       if (matched.has(index)) return
-      const row = rows.get(message[key] ?? '')?.find((one) => !used.has(one.id) && mayBeSame(one, message))
+      const mayMatch = (row: Candidate) => !used.has(row.id) && mayBeSame(row, message, knownEmailIds)
+      const row = rows.get(keyOf(message) ?? '')?.find(mayMatch)
       if (row === undefined) return
       matched.set(index, row)
       used.add(row.id)
@@ -63,7 +80,7 @@ export function matchMessages(
 }
 
 function classifyUnmatched(
-  incoming: readonly MatchKeys[],
+  incoming: readonly MatchableMessage[],
   candidates: readonly Candidate[],
   folderId: string,
   presence: Presence,
@@ -74,14 +91,17 @@ function classifyUnmatched(
   const moved = new Set([...matched.values()].map((row) => row.id))
   const originals = candidates.filter((row) => row.uid !== null || moved.has(row.id))
   if (originals.length === 0) return { copies, undecided: [] }
-  const groups = KEYS.map((key) => [key, groupBy(originals, key)] as const)
+  const knownEmailIds = new Set(originals.map((row) => row.emailIdHash))
+  const groups = LEVELS.map((keyOf) => [keyOf, groupBy(originals, keyOf)] as const)
   const isOriginal = (row: Candidate) => moved.has(row.id) || presence.get(row.id) === 'present'
   incoming.forEach((message, index) => {
     if (matched.has(index)) return
     const rows = groups
-      .flatMap(([key, group]) => group.get(message[key] ?? '') ?? [])
-      .filter((row) => mayBeSame(row, message))
-    if (rows.some((row) => row.folderId !== folderId && isOriginal(row))) copies.add(index)
+      .flatMap(([keyOf, group]) => group.get(keyOf(message) ?? '') ?? [])
+      .filter((row) => mayBeSame(row, message, knownEmailIds))
+    // With another date it was sent to two addresses, and arrived twice.
+    const isCopyOf = (row: Candidate) => row.folderId !== folderId && isOriginal(row) && sharesKey(message, row)
+    if (rows.some(isCopyOf)) copies.add(index)
     for (const row of rows) if (row.uid !== null && !presence.has(row.id)) undecided.set(row.id, row)
   })
   return { copies, undecided: [...undecided.values()] }
@@ -94,11 +114,14 @@ function rank(row: Candidate, folderId: string): number {
   return row.folderId === folderId ? 0 : 1
 }
 
-/** Different EMAILIDs mean different messages, except after a new UIDVALIDITY: the server may have new EMAILIDs too. */
-function mayBeSame(row: Candidate, message: MatchKeys): boolean {
+/**
+ * Different EMAILIDs mean different messages, unless the new one is known of no row: the copy of a program that adds a header line has
+ * another. After a new UIDVALIDITY, the server may have new EMAILIDs, too.
+ */
+function mayBeSame(row: Candidate, message: MatchKeys, knownEmailIds: ReadonlySet<string | null>): boolean {
   const isDifferent =
     row.emailIdHash !== null && message.emailIdHash !== null && row.emailIdHash !== message.emailIdHash
-  return !isDifferent || (row.uid === null && row.goneAt === null)
+  return !isDifferent || !knownEmailIds.has(message.emailIdHash) || (row.uid === null && row.goneAt === null)
 }
 
 /** Whether the message may be the row, by one of the keys. */
@@ -106,10 +129,10 @@ export function sharesKey(message: MatchKeys, row: MatchKeys): boolean {
   return KEYS.some((key) => message[key] !== null && message[key] === row[key])
 }
 
-function groupBy(rows: readonly Candidate[], key: (typeof KEYS)[number]): Map<string, Candidate[]> {
+function groupBy(rows: readonly Candidate[], keyOf: (message: MatchableMessage) => string | null) {
   const groups = new Map<string, Candidate[]>()
   for (const row of rows) {
-    const value = row[key]
+    const value = keyOf(row)
     if (value === null) continue
     const group = groups.get(value)
     if (group === undefined) groups.set(value, [row])

@@ -56,7 +56,7 @@ export function incomingRow(
     uidValidity: location?.uidValidity ?? null,
     uid: location?.uid ?? null,
     emailIdHash: emailId === null ? null : hash('email', emailId),
-    identityHash: messageId === null ? null : hash('identity', messageId, String(receivedAt), String(sizeBytes)),
+    identityHash: identityHash({ messageId, receivedAt }),
     headerHash: hash('header', message.headerHash),
     subject: truncateCharacters(cleanText(message.subject), MAX_SUBJECT),
     receivedAt,
@@ -104,7 +104,8 @@ export function contentOf(incoming: IncomingRow): Pick<IncomingRow, (typeof CONT
 }
 
 export function hasNewContent(row: MessageRow, incoming: IncomingRow): boolean {
-  return CONTENT.some((column) => row[column] !== incoming[column])
+  // Rows of earlier versions have another hash of the same.
+  return CONTENT.some((column) => column !== 'identityHash' && row[column] !== incoming[column])
 }
 
 const ROWS_PER_INSERT = 100
@@ -177,6 +178,16 @@ export function locationAndFlags({ uidValidity, uid, providerMessageId, unread, 
 /** Only `incomingRow` and `strippedRow` write `fields`, so its shape is known. */
 export function parseFields(fields: string): MessageFields {
   return JSON.parse(fields)
+}
+
+/** A program that moves a message by copying it may add a header line, so that the size is no part of it. */
+export function identityHash({ messageId, receivedAt }: MessageIdentity): string | null {
+  return messageId === null ? null : hash('message', messageId, String(receivedAt))
+}
+
+/** As rows have it that earlier versions stored. */
+export function formerIdentityHash({ messageId, receivedAt }: MessageIdentity, sizeBytes: number): string | null {
+  return messageId === null ? null : hash('identity', messageId, String(receivedAt), String(sizeBytes))
 }
 
 /** What the provider must return for this row. Undefined for a message that could not be read. */

@@ -9,7 +9,7 @@
  */
 
 import { sql } from 'kysely'
-import { type Dialect, type Handle, insertRows, type Tx } from '../../../infra/db/index.ts'
+import { type Dialect, type Handle, insertRows, padded, type Tx } from '../../../infra/db/index.ts'
 import { sha256 } from '../../../lib/sha256.ts'
 import type { MessageRow } from '../store.ts'
 import { parseFields } from '../storing/row.ts'
@@ -162,6 +162,30 @@ export async function threadNaming(handle: Handle, accountId: string, messageId:
     .where('reference', '=', hash(messageId))
     .executeTakeFirst()
   return row && (await currentThreads(handle, [row.threadId]))(row.threadId)
+}
+
+const IDS_PER_QUERY = 200
+
+/** The threads in which messages with these Message-IDs were stored, in no order. */
+export async function threadsStoring(
+  handle: Handle,
+  accountId: string,
+  messageIds: readonly string[],
+): Promise<string[]> {
+  const found = new Set<string>()
+  for (let at = 0; at < messageIds.length; at += IDS_PER_QUERY) {
+    const rows = await handle
+      .selectFrom('threadReferences')
+      .select('threadId')
+      .where('accountId', '=', accountId)
+      .where('reference', 'in', padded(messageIds.slice(at, at + IDS_PER_QUERY).map(hash)))
+      .where('isStored', '=', 1)
+      .execute()
+    for (const { threadId } of rows) found.add(threadId)
+  }
+  if (found.size === 0) return []
+  const current = await currentThreads(handle, [...found])
+  return [...new Set([...found].map(current))]
 }
 
 async function findReferences(

@@ -9,6 +9,8 @@ import {
   type Candidate,
   changeTypes,
   contentOf,
+  copyCandidates,
+  copyKey,
   draftKey,
   type EventBodies,
   findDrafts,
@@ -193,9 +195,9 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
       const incoming = messages
         .map((message) => ({ message, row: incomingRow(message, { accountId, labelId: label.id, nowMs }) }))
         .sort((a, b) => (a.row.uid ?? 0) - (b.row.uid ?? 0))
-      const known = await rowsAt(incoming.flatMap(({ row }) => row.uid ?? []))
-      const knownUids = new Set(known.map((row) => row.uid))
-      await addKnown(known, new Map(incoming.map(({ row }) => [row.uid ?? -1, row])))
+      const atLocations = await rowsAt(incoming.flatMap(({ row }) => row.uid ?? []))
+      const knownUids = new Set(atLocations.map((row) => row.uid))
+      await addKnown(atLocations, new Map(incoming.map(({ row }) => [row.uid ?? -1, row])))
 
       const unlisted = incoming.filter(({ row }) => !knownUids.has(row.uid))
       const versions = await draftVersions(unlisted)
@@ -208,8 +210,11 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
 
       const unknown = unlisted.filter((_, index) => !versions.has(index))
       const keys = unknown.map(({ row }) => row)
-      const candidates = await store.candidates(accountId, keys)
-      const { matched, copies, undecided } = matchMessages(keys, candidates, label.id, context.presence)
+      const known = await store.candidates(accountId, keys)
+      const strangers = keys.filter((row) => !known.some((one) => sharesKey(row, one)))
+      const candidates = [...known, ...(await copyCandidates(tx, accountId, strangers))]
+      const matchable = keys.map((row) => ({ ...row, copyKey: copyKey(row) }))
+      const { matched, copies, undecided } = matchMessages(matchable, candidates, label.id, context.presence)
       if (undecided.length > 0) throw new UndecidedMatches(undecided)
 
       const unmatched = unknown.flatMap((one, index) => (matched.has(index) ? [] : [{ ...one, index }]))

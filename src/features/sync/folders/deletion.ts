@@ -3,6 +3,8 @@ import { type FolderCounts, folderEvent, type LabelRow, labelStore } from '../..
 import {
   changeTypes,
   deletionType,
+  identityHash,
+  identityOf,
   type MessageEventType,
   type MessageRow,
   messageEvent,
@@ -96,11 +98,13 @@ async function movedByCopy(
 
 function isCopyOf(copy: MessageRow, row: MessageRow): boolean {
   if (copy.folderId === row.folderId || copy.createdAt < row.createdAt || copy.id === row.id) return false
-  if (row.emailIdHash !== null && copy.emailIdHash !== null) return row.emailIdHash === copy.emailIdHash
-  return row.identityHash === null || copy.identityHash === null
-    ? row.headerHash === copy.headerHash
-    : row.identityHash === copy.identityHash
+  if (row.emailIdHash !== null && row.emailIdHash === copy.emailIdHash) return true
+  const [rowHash, copyHash] = [row, copy].map((one) => identityHash(identityOf(one) ?? NOTHING_KNOWN))
+  // A program that copies a message may add a header line, so that its EMAILID and its header block are others.
+  return rowHash === null || copyHash === null ? row.headerHash === copy.headerHash : rowHash === copyHash
 }
+
+const NOTHING_KNOWN = { messageId: null, receivedAt: 0 }
 
 /**
  * Removes the messages whose ids `next` returns from a folder, in small transactions, until it returns none. Listed rows become missing,

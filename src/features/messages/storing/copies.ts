@@ -1,0 +1,49 @@
+import { type Handle, padded } from '../../../infra/db/index.ts'
+import { CANDIDATE_COLUMNS, type MessageRow } from '../store.ts'
+import { threadsStoring } from '../threads/references.ts'
+import type { Candidate, MatchKeys } from './match.ts'
+import { type IncomingRow, parseFields } from './row.ts'
+
+/** Threads may be of any length, and a broken program gives many messages one Message-ID. */
+const MAX_CANDIDATES = 200
+
+/**
+ * What the sender wrote of a message: Message-ID, Date and Subject. A program that moves a message by copying it may give it another
+ * INTERNALDATE, and another header block. Null without a Message-ID.
+ */
+export function copyKey({ fields, subject }: Pick<MessageRow, 'fields' | 'subject'>): string | null {
+  const { messageId, date } = parseFields(fields)
+  return messageId === null ? null : JSON.stringify([messageId, date, subject])
+}
+
+/**
+ * Stored messages that these may be moved copies of, each with its `copyKey`: at most 200. They are in the threads of the messages, or in
+ * those that the Message-IDs name.
+ */
+export async function copyCandidates(
+  handle: Handle,
+  accountId: string,
+  messages: readonly IncomingRow[],
+): Promise<Candidate[]> {
+  const named = messages.flatMap(({ fields }) => parseFields(fields).messageId ?? [])
+  const threads = new Set(await threadsStoring(handle, accountId, named))
+  for (const { threadId } of messages) if (threadId !== null) threads.add(threadId)
+  if (threads.size === 0) return []
+  const rows = await handle
+    .selectFrom('messages')
+    .select([...CANDIDATE_COLUMNS, 'fields', 'subject'])
+    .where('threadId', 'in', padded([...threads]))
+    .where('subject', 'in', padded([...new Set(messages.map(({ subject }) => subject))]))
+    .where('accountId', '=', accountId)
+    .where('uidValidity', 'is not', null)
+    .limit(MAX_CANDIDATES)
+    .execute()
+  const keys = new Set(messages.map(copyKey))
+  return rows.flatMap(({ fields, subject, ...row }) => {
+    const key = copyKey({ fields, subject })
+    return key !== null && keys.has(key) ? [{ ...row, copyKey: key }] : []
+  })
+}
+
+/** What matching needs of a message or row. */
+export type MatchableRow = MatchKeys & Pick<MessageRow, 'fields' | 'receivedAt'>
