@@ -12,7 +12,7 @@ import {
 } from '../labels/index.ts'
 import { notifyAfter } from './arrivals.ts'
 import type { OwnedAccount, SyncDeps } from './deps.ts'
-import { cursorStore } from './store.ts'
+import { type CursorRow, cursorStore } from './store.ts'
 
 /**
  * Pairs that may be one renamed folder, those with the same last name first. Two unmatched MAILBOXIDs mean two folders. Take only a
@@ -140,22 +140,27 @@ async function releasePath(tx: Tx, label: LabelRow, paths: ReadonlySet<string>, 
 }
 
 /**
- * A folder that is synced again continues at its old cursor, but messages from before `nowMs` are not announced. Without a cursor
- * the provider reports none of them as new.
+ * A folder that is synced again continues at its old cursor. Where it was not synced although it was there, messages from before `nowMs`
+ * are not announced. Without a cursor, sync begins with the messages that the folder has at the next check.
  */
 async function resumeFolders(
   tx: Tx,
-  { accountId }: OwnedAccount,
+  account: OwnedAccount,
   changed: FolderPlan['kept'],
   { syncedAs }: SyncedFolders,
   nowMs: number,
 ): Promise<void> {
   const resumed = changed.filter(({ label, folder }) => label.syncedAs === null && syncedAs.has(folder))
   if (resumed.length === 0) return
+  const { accountId } = account
   const cursors = cursorStore(tx)
   const before = await cursors.all(accountId)
+  const announceAfter = await findAnnounceAfter(tx, account, before)
   for (const { label } of resumed) {
-    if (before.has(label.id)) await cursors.save(accountId, label.id, { announceAfter: nowMs })
+    // Its folder was deleted, and is there again: all that it has arrived since.
+    const isMadeAgain = label.selectable === 0
+    if (isMadeAgain && announceAfter !== undefined) await cursors.save(accountId, label.id, { announceAfter })
+    else if (before.has(label.id)) await cursors.save(accountId, label.id, { announceAfter: nowMs })
   }
 }
 
@@ -163,21 +168,35 @@ async function resumeFolders(
 async function addFolders(
   deps: SyncDeps,
   tx: Tx,
-  { accountId, provider, syncedAt }: OwnedAccount,
+  account: OwnedAccount,
   folders: readonly RemoteFolder[],
   { syncedAs, hasCursorPerFolder }: SyncedFolders,
 ): Promise<void> {
+  const { accountId, provider } = account
   const nowMs = deps.clock.now()
-  const cursors = cursorStore(tx)
-  const before = [...(await cursors.all(accountId)).values()].flatMap((row) => row.lastSyncAt ?? [])
   const rows = folders.map((folder) => ({
     ...newLabelRow(folder, { id: deps.ids('lbl'), accountId, provider, nowMs }),
     syncedAs: syncedAs.get(folder) ?? null,
   }))
   await labelStore(tx).insert(rows)
-  if (before.length === 0 || !hasCursorPerFolder) return
-  for (const row of rows) {
-    if (row.syncedAs === null) continue
-    await cursors.save(accountId, row.id, { announceAfter: notifyAfter(Math.max(...before), syncedAt()) })
-  }
+  if (!hasCursorPerFolder || rows.length === 0) return
+  const cursors = cursorStore(tx)
+  const announceAfter = await findAnnounceAfter(tx, account, await cursors.all(accountId))
+  if (announceAfter === undefined) return
+  for (const row of rows) if (row.syncedAs !== null) await cursors.save(accountId, row.id, { announceAfter })
+}
+
+/**
+ * When messages of a folder that was not there in the last sync count as new. Undefined for an account that was never in sync. The account
+ * knows when that was although no folder does: the only one may have been deleted.
+ */
+async function findAnnounceAfter(
+  tx: Tx,
+  { accountId, syncedAt }: OwnedAccount,
+  cursors: ReadonlyMap<string, CursorRow>,
+): Promise<number | undefined> {
+  const account = await tx.selectFrom('accounts').select('lastSyncAt').where('id', '=', accountId).executeTakeFirst()
+  const times = [...cursors.values()].map(({ lastSyncAt }) => lastSyncAt)
+  const lastSyncAt = Math.max(...[account?.lastSyncAt, ...times].flatMap((time) => time ?? []))
+  return Number.isFinite(lastSyncAt) ? notifyAfter(lastSyncAt, syncedAt()) : undefined
 }
