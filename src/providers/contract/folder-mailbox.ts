@@ -45,8 +45,8 @@ export interface FolderSession {
    */
   syncFolder(request: FolderSyncRequest): AsyncIterable<FolderStep>
   /**
-   * Which of these UIDs the folder still contains: distinguishes a move from a copy. Empty when its UIDVALIDITY changed, undefined when
-   * no folder has this path: it was deleted or renamed. Not to be called while a `syncFolder` iteration is open.
+   * Which of these UIDs the folder still contains: distinguishes a move from a copy. Undefined when that is not known: its UIDVALIDITY
+   * changed, or no folder has this path, because it was deleted or renamed. Not to be called while a `syncFolder` iteration is open.
    */
   presentUids(folderPath: string, uidValidity: string, uids: readonly number[]): Promise<number[] | undefined>
   /** Bytes received so far for this account. Unchanged during a request: the connection may be dead. Does not reject. */

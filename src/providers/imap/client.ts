@@ -18,6 +18,9 @@ import { RESPONSE_LIMITS, ResponseGate } from './response-gate.ts'
 import { offerScram } from './scram-login.ts'
 import { withinLimits } from './work-limits.ts'
 
+/** The largest request is for 4 MB of a text and 1 MB of its header. */
+export const LARGEST_LITERAL_BYTES = 5 * 1024 * 1024
+
 /** Loads imapflow, which the start does not wait for: with its character sets it would take a fifth of it. */
 export const loadImapClient = () => import('imapflow')
 
@@ -181,9 +184,9 @@ function newClient(
     greetingTimeout: timeoutMs,
     logger,
     // The gate acts first. These limits hold even if both should read a line differently.
-    maxLiteralSize: limits.literalBytes,
+    maxLiteralSize: LARGEST_LITERAL_BYTES,
     maxLineLength: Math.max(limits.lineBytes, limits.searchBytes),
-    maxResponseSize: limits.responseBytes,
+    maxResponseSize: 2 * LARGEST_LITERAL_BYTES,
     transport: gatedTransport({
       ...{ gate, listings, idle, names, turns },
       onSocket(sendBy) {

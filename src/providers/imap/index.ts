@@ -7,10 +7,16 @@ import { LRUCache } from 'lru-cache'
 import { type Log, silentLog } from '../../infra/log/index.ts'
 import type { AddressGuard } from '../../infra/net/index.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { FolderMailProvider, MailAccess, Provider, SentCopies } from '../contract/index.ts'
+import {
+  type FolderMailProvider,
+  type MailAccess,
+  type Provider,
+  ProviderError,
+  type SentCopies,
+} from '../contract/index.ts'
 import { backfillWindows, imapBackfill } from './backfill.ts'
 import { imapChanges } from './changes.ts'
-import { type Dialing, dial, type ImapClient } from './client.ts'
+import { type Dialing, type DialOptions, dial, type ImapClient } from './client.ts'
 import { imapDrafts } from './drafts.ts'
 import { imapLiveReads } from './live-reads.ts'
 import { pacing } from './pacing.ts'
@@ -130,11 +136,28 @@ export function imapProvider({
     open?.connection.close()
     const options = { idleMs: limits.requestIdleMs, waitMs: limits.requestWaitMs, work }
     // Forgets the password with the connection.
-    const connection = new RequestConnection(access, dialing, options, () => {
-      if (connections.get(access.accountId)?.connection === connection) connections.delete(access.accountId)
+    const connection: RequestConnection = new RequestConnection(access, dialing, options, {
+      onIdle() {
+        if (connections.get(access.accountId)?.connection === connection) connections.delete(access.accountId)
+      },
+      shared: () => sessions.get(access.accountId),
     })
     connections.set(access.accountId, { connection, access })
     return connection
+  }
+
+  /** Closes the request connection where it is the one that the server allows. */
+  async function dialAlone(access: MailAccess, options: DialOptions): Promise<ImapClient> {
+    try {
+      return await dial(access, dialing, options)
+    } catch (error) {
+      const other = connections.get(access.accountId)
+      const isRefused = error instanceof ProviderError && error.kind === 'rate_limited'
+      if (other === undefined || !isRefused || options.signal.aborted) throw error
+      other.connection.close()
+      connections.delete(access.accountId)
+      return dial(access, dialing, options)
+    }
   }
 
   return {
@@ -151,7 +174,7 @@ export function imapProvider({
       async openSession(access, events, signal) {
         const { accountId } = access
         const options = { urgent: false, timeoutMs: limits.connectMs, literalBytes: SYNC_LITERAL_BYTES, signal }
-        const client = verified.take(access) ?? (await dial(access, dialing, options))
+        const client = verified.take(access) ?? (await dialAlone(access, options))
         const session: ImapSession = new ImapSession(client, {
           folder: access.settings.imap?.mailbox ?? 'INBOX',
           ...{ events, clock, limits: { ...limits, work, serial } },

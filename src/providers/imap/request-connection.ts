@@ -1,12 +1,11 @@
 import type { MailboxObject } from 'imapflow'
-import type { MailAccess } from '../contract/index.ts'
-import { type Dialing, dial, type ImapClient } from './client.ts'
+import { untilAborted } from '../../lib/abort.ts'
+import { type MailAccess, ProviderError } from '../contract/index.ts'
+import { type Dialing, dial, type ImapClient, LARGEST_LITERAL_BYTES } from './client.ts'
 import { connectionLost, providerError, timeoutError } from './errors.ts'
 import { acceptFlagsInAnyCase } from './flags.ts'
 import { type WorkLimits, withinLimits } from './work-limits.ts'
 
-/** The largest request is for 4 MB of a text and 1 MB of its header. */
-const LITERAL_BYTES = 5 * 1024 * 1024
 /** What the server may send while nothing was requested. */
 const IDLE_LINES = 10_000
 const IDLE_BYTES = 1024 * 1024
@@ -18,6 +17,15 @@ export interface RequestConnectionOptions {
   waitMs: number
   /** For tasks without limits of their own. */
   work: WorkLimits
+}
+
+/** The account's sync connection, for servers that allow a mailbox one connection. */
+export interface SharedConnection {
+  /** The server refused a second connection a moment ago. */
+  readonly isOnlyOne: boolean
+  refusedAnother(): void
+  /** Runs work that may select any folder when it is its turn, and selects the watched one again. */
+  lend<T>(doing: string, work: (client: ImapClient) => Promise<T>): Promise<T>
 }
 
 interface Task {
@@ -38,13 +46,15 @@ export interface FolderTask<T> extends Task {
 
 /**
  * The request connection of one account: opened on demand, used by one task at a time, closed when idle. A task that fails because
- * an idle connection had ended unnoticed runs again on a new one; a change does so only before its work has begun.
+ * an idle connection had ended unnoticed runs again on a new one; a change does so only before its work has begun. Where the server
+ * refuses the connection because of the sync connection, tasks use that one.
  */
 export class RequestConnection {
   readonly #access: MailAccess
   readonly #dialing: Dialing
   readonly #options: RequestConnectionOptions
   readonly #onIdle: () => void
+  readonly #shared: () => SharedConnection | undefined
   readonly #closing = new AbortController()
   #client: ImapClient | undefined
   #tail: Promise<unknown> = Promise.resolve()
@@ -52,12 +62,18 @@ export class RequestConnection {
   #idleTimer: NodeJS.Timeout | undefined
   #stopCounting = () => {}
 
-  /** Calls `onIdle` once, when the connection has closed itself for lack of work. */
-  constructor(access: MailAccess, dialing: Dialing, options: RequestConnectionOptions, onIdle: () => void) {
+  /** Calls `onIdle` once, when the connection has closed itself for lack of work. `shared` returns the open sync connection. */
+  constructor(
+    access: MailAccess,
+    dialing: Dialing,
+    options: RequestConnectionOptions,
+    { onIdle, shared }: { onIdle: () => void; shared: () => SharedConnection | undefined },
+  ) {
     this.#access = access
     this.#dialing = dialing
     this.#options = options
     this.#onIdle = onIdle
+    this.#shared = shared
   }
 
   /** Of the open connection; 0 without one. */
@@ -104,12 +120,13 @@ export class RequestConnection {
     let isReady = false
     try {
       const mayRepeat = () => task.isChange !== true || !isReady
-      return await this.#withRetry(signal, mayRepeat, (client) => {
+      return await this.#withClient({ doing: task.doing, signal, deadline }, mayRepeat, (client, isShared) => {
+        // Nothing but its own limits ends the connection that sync needs.
+        const ends = isShared ? undefined : { prepare: signal, work: deadline }
         const prepareAndWork = async () => {
-          const prepared = await closeOnAbort(signal, client, task.prepare(client))
+          const prepared = await closeOnAbort(ends?.prepare, client, task.prepare(client))
           isReady = true
-          const done = task.work(client, prepared)
-          return deadline === undefined ? done : closeOnAbort(deadline, client, done)
+          return closeOnAbort(ends?.work, client, task.work(client, prepared))
         }
         return withinLimits(client, limits, task.doing, prepareAndWork())
       })
@@ -151,6 +168,24 @@ export class RequestConnection {
     throw wait.aborted ? timeoutError(doing, this.#options.waitMs, this.#host) : providerError(signal.reason, doing)
   }
 
+  /** Runs the task on this connection, or on the sync connection where the server allows no second one. */
+  async #withClient<T>(limits: Waiting, mayRepeat: () => boolean, attempt: Attempt<T>): Promise<T> {
+    const shared = this.#shared()
+    if (shared?.isOnlyOne && this.#client?.imap.usable !== true) return lend(shared, limits, attempt)
+    let hasBegun = false
+    try {
+      return await this.#withRetry(limits.signal, mayRepeat, (client) => {
+        hasBegun = true
+        return attempt(client, false)
+      })
+    } catch (error) {
+      const current = this.#shared()
+      if (hasBegun || current === undefined || limits.signal.aborted || !isRefusedConnection(error)) throw error
+      if (error.kind === 'rate_limited') current.refusedAnother()
+      return lend(current, limits, attempt)
+    }
+  }
+
   async #withRetry<T>(
     signal: AbortSignal,
     mayRepeat: () => boolean,
@@ -164,11 +199,16 @@ export class RequestConnection {
         if (reused.imap.usable || signal.aborted || !mayRepeat()) throw error
       }
     }
-    const options = { urgent: true, timeoutMs: this.#options.waitMs, literalBytes: LITERAL_BYTES, signal }
-    const client = await dial(this.#access, this.#dialing, options)
+    const client = await this.#dial(signal)
     this.#client = client
     if (this.isClosed) client.imap.close()
     return attempt(client)
+  }
+
+  #dial(signal: AbortSignal): Promise<ImapClient> {
+    const { waitMs } = this.#options
+    const options = { urgent: true, timeoutMs: waitMs, literalBytes: LARGEST_LITERAL_BYTES, signal }
+    return dial(this.#access, this.#dialing, options)
   }
 
   #closeWhenIdle() {
@@ -186,8 +226,44 @@ export class RequestConnection {
   }
 }
 
+type Attempt<T> = (client: ImapClient, isShared: boolean) => Promise<T>
+
+interface Waiting {
+  doing: string
+  /** Ends the wait for the turn. */
+  signal: AbortSignal
+  /** Ends the wait for the result. */
+  deadline: AbortSignal | undefined
+}
+
+/** The sync connection is open, so that the server can be reached. Some servers refuse a connection by closing it. */
+function isRefusedConnection(error: unknown): error is ProviderError {
+  if (!(error instanceof ProviderError)) return false
+  return error.kind === 'rate_limited' || (error.kind === 'unavailable' && !error.timedOut)
+}
+
+/** Work that has begun goes on when the caller gives up. */
+async function lend<T>(
+  shared: SharedConnection,
+  { doing, signal, deadline }: Waiting,
+  attempt: Attempt<T>,
+): Promise<T> {
+  const giveUp = new AbortController()
+  const stopWaiting = () => giveUp.abort(signal.reason)
+  signal.addEventListener('abort', stopWaiting, { once: true })
+  const done = shared.lend(doing, (client) => {
+    giveUp.signal.throwIfAborted()
+    signal.removeEventListener('abort', stopWaiting)
+    const endLimit = client.gate.allowLiterals(LARGEST_LITERAL_BYTES)
+    return attempt(client, true).finally(endLimit)
+  })
+  const ends = [giveUp.signal, deadline].filter((one) => one !== undefined)
+  return untilAborted(done, AbortSignal.any(ends))
+}
+
 /** Closes the connection on abort: a server may accept the login and then never respond. */
-async function closeOnAbort<T>(signal: AbortSignal, { imap }: ImapClient, work: Promise<T>): Promise<T> {
+async function closeOnAbort<T>(signal: AbortSignal | undefined, { imap }: ImapClient, work: Promise<T>): Promise<T> {
+  if (signal === undefined) return work
   const close = () => imap.close()
   signal.addEventListener('abort', close, { once: true })
   try {

@@ -47,7 +47,7 @@ const [SPACE, OPEN, QUOTE, BACKSLASH] = [32, 40, 34, 92]
  * as a line that it cannot parse, because one message must not end the connection. Any other response over its limits is an error.
  */
 export class ResponseGate {
-  readonly #limits: ResponseLimits
+  #limits: ResponseLimits
   /** The beginning of the response, and the end of its unfinished line. */
   #head = ''
   #tail = ''
@@ -67,6 +67,19 @@ export class ResponseGate {
   /** Lines of the server until now, empty ones included. */
   get lines(): number {
     return this.#lines
+  }
+
+  /** Allows larger literals, and responses of twice their size. Returns the function that ends this. */
+  allowLiterals(literalBytes: number): () => void {
+    const before = this.#limits
+    this.#limits = {
+      ...before,
+      literalBytes: Math.max(before.literalBytes, literalBytes),
+      responseBytes: Math.max(before.responseBytes, 2 * literalBytes),
+    }
+    return () => {
+      this.#limits = before
+    }
   }
 
   /** A response has begun and is not complete yet. */

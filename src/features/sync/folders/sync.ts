@@ -217,7 +217,8 @@ async function checkPresence(
     const path = folders.get(group[0]?.folderId ?? '')?.providerId
     const uids = group.flatMap((row) => row.uid ?? [])
     const found = path === undefined ? [] : await session.presentUids(path, group[0]?.uidValidity ?? '', uids)
-    // A folder that is gone may have been renamed. If it was deleted, its messages become moves with it.
+    // A folder that is gone may have been renamed, and one with another UIDVALIDITY may still have its messages. If not, these become moves
+    // when that is known.
     const present = found && new Set(found)
     const isPresent = ({ uid }: Candidate) => present?.has(uid ?? -1) ?? true
     for (const row of group) presence.set(row.id, isPresent(row) ? 'present' : 'absent')

@@ -36,6 +36,10 @@ export function hasChanged(
   return countsDiffer || !isCompared || nowMs - cursor.comparedAt > RECOMPARE_MS
 }
 
+export function uidValidityOfCursor(text: string): string | undefined {
+  return cursorOrNone(text)?.uidValidity
+}
+
 /** Treats an unreadable cursor as none: `syncFolder` then throws the error. */
 function cursorOrNone(text: string): Cursor | undefined {
   try {
@@ -98,7 +102,8 @@ export async function changesSince(
   const unseenDiffers = unseen !== cursor.unseen && arrivedSince === 0
   const isOld = now() - cursor.comparedAt > RECOMPARE_MS
   const flagsUnknown = !found.isExact && (found.isBroken || unseenDiffers || isOld || needsComparison)
-  const compare = flagsUnknown || (!found.reportsRemovals && messages < cursor.exists)
+  const hasMore = status.uidNext !== undefined && arrivedSince === 0 && messages > cursor.exists
+  const compare = flagsUnknown || (!found.reportsRemovals && (messages < cursor.exists || hasMore))
   // Not a message too few: some arrived and left between two passes, or were deleted through the API.
   const doubtedCount =
     cursor.exists - changes.removed.length === messages - arrivedSince ? undefined : messages - arrivedSince

@@ -190,19 +190,29 @@ export class SyncConnection {
     return turn
   }
 
-  /** Leaves the watched folder for one piece of work, then reports a change if the watched folder changed meanwhile. */
-  async inOtherFolder<T>(path: string, doing: string, work: FolderWork<T>): Promise<T> {
-    const watched = this.#client.imap.mailbox
-    const before = watched && watched.path === this.#folder ? stateOf(watched) : undefined
-    try {
-      return await this.inFolder(path, doing, work)
-    } finally {
-      if (this.isWatched(this.#folder) && this.#client.imap.usable) {
-        const back = this.inFolder(this.#folder, SELECTING, async (_client, box) => stateOf(box))
-        const after = await back.catch(() => undefined)
-        if (after !== before) this.#events.onChange(this.#folder, true)
-      }
-    }
+  /** Runs work that may select folders. Then selects the watched one again, and reports a change if it changed meanwhile. */
+  lend<T>(doing: string, work: (client: ImapClient) => Promise<T>): Promise<T> {
+    const turn = this.#selection.then(() =>
+      this.run(doing, async (client) => {
+        const before = client.imap.mailbox
+        try {
+          return await work(client)
+        } finally {
+          if (client.imap.mailbox !== before) await this.#selectWatched(before)
+        }
+      }),
+    )
+    this.#selection = turn.catch(() => {})
+    return turn
+  }
+
+  /** `before`: what was selected when its state was last known. */
+  async #selectWatched(before: MailboxObject | false): Promise<void> {
+    const { imap } = this.#client
+    if (!this.isWatched(this.#folder) || !imap.usable) return
+    const stateBefore = before && before.path === this.#folder ? stateOf(before) : undefined
+    const box = await imap.mailboxOpen(this.#folder, { readOnly: true }).catch(() => undefined)
+    if (box === undefined || stateOf(box) !== stateBefore) this.#events.onChange(this.#folder, true)
   }
 
   close(): void {

@@ -1,4 +1,4 @@
-import type { MailboxObject } from 'imapflow'
+import type { MailboxObject, StatusObject } from 'imapflow'
 import { connectionLost } from '../errors.ts'
 import type { FolderWork } from './connection.ts'
 import type { Cursor } from './cursor.ts'
@@ -10,6 +10,8 @@ export const RECOMPARE_MS = 15 * 60_000
 export interface PassContext {
   /** Runs work with the folder selected. Between two calls others may use the connection, or it is in IDLE. */
   use: <T>(work: FolderWork<T>) => Promise<T>
+  /** The state of a folder that was never synced, at the check that found it: what arrived since is new. */
+  firstState: StatusObject | undefined
   /** Since the last pass began, the server reported new messages and nothing else. */
   onlyArrivals: boolean
   /** Whether flags or messages may have changed without a change of the counts. Called once per pass, which resets it. */

@@ -1,13 +1,13 @@
-import type { MailboxObject, StatusObject } from 'imapflow'
+import type { ImapFlow, MailboxObject, StatusObject } from 'imapflow'
 import { untilAborted } from '../../../lib/abort.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { isProgrammingError } from '../../../lib/programming-errors.ts'
 import type { FolderSession, FolderStep, FolderSyncRequest, RemoteFolder, SessionEvents } from '../../contract/index.ts'
 import type { ImapClient } from '../client.ts'
 import { connectionLost, providerError } from '../errors.ts'
-import type { RequestConnection } from '../request-connection.ts'
+import type { RequestConnection, SharedConnection } from '../request-connection.ts'
 import { listUids, uidSet } from '../uids.ts'
-import { hasChanged, readState } from './changes.ts'
+import { hasChanged, readState, uidValidityOfCursor } from './changes.ts'
 import { type FolderWork, SyncConnection, type SyncConnectionOptions } from './connection.ts'
 import type { FetchBackoff } from './fetch-backoff.ts'
 import { emptyFolderStep, syncSteps } from './sync-folder.ts'
@@ -43,8 +43,26 @@ interface Listed {
 
 const NOTHING_LISTED: Listed = { states: new Map(), atMs: Number.NEGATIVE_INFINITY }
 
-/** Syncs one account: the watched folder on the sync connection, other folders on the account's request connection. */
-export class ImapSession implements FolderSession {
+function isRenumbered({ uidValidity }: StatusObject, cursor: string): boolean {
+  return uidValidity !== undefined && String(uidValidity) !== uidValidityOfCursor(cursor)
+}
+
+/** Opens a folder for changes, and then as before. */
+async function reopen(imap: ImapFlow, box: MailboxObject): Promise<MailboxObject> {
+  try {
+    await imap.mailboxOpen(box.path, { readOnly: false })
+  } catch (error) {
+    // Some folders can only be read.
+    if (!imap.usable) throw error
+  }
+  return imap.mailboxOpen(box.path, { readOnly: true })
+}
+
+/**
+ * Syncs one account: the watched folder on the sync connection, other folders on the account's request connection, which is the same one
+ * where the server allows only one.
+ */
+export class ImapSession implements FolderSession, SharedConnection {
   readonly #connection: SyncConnection
   readonly #deps: SessionDeps
   /** Folders compared in this session without a later notification that only another comparison can resolve. */
@@ -55,11 +73,17 @@ export class ImapSession implements FolderSession {
   readonly #verified = new Set<string>()
   /** Another folder was restored from a backup. */
   #isRestored = false
+  /** The last UIDVALIDITY of each folder. */
+  readonly #uidValidities = new Map<string, string>()
+  /** Folders whose state has another UIDVALIDITY than their cursor. */
+  readonly #renumbered = new Set<string>()
   #singleUntilMs = Number.NEGATIVE_INFINITY
   #hasFewFolders = false
   #listed: Listed = NOTHING_LISTED
   /** Steps of empty folders that were never synced, made from the states that the last check read. */
   readonly #emptyFolders = new Map<string, FolderStep>()
+  /** The first states of folders that were never synced. */
+  readonly #firstStates = new Map<string, StatusObject>()
 
   constructor(client: ImapClient, deps: SessionDeps) {
     this.#deps = deps
@@ -112,6 +136,8 @@ export class ImapSession implements FolderSession {
       if (state === undefined || !(hasChanged(state, cursor, context) || this.#isDoubtful(path, cursor))) continue
       this.#reported.delete(path)
       changed.push(path)
+      if (cursor !== null && isRenumbered(state, cursor)) this.#renumbered.add(path)
+      if (cursor === null && !this.#firstStates.has(path)) this.#firstStates.set(path, state)
       const empty = cursor === null && emptyFolderStep(state, { hasCondstore, nowMs: context.nowMs })
       if (empty) this.#emptyFolders.set(path, empty)
     }
@@ -132,16 +158,20 @@ export class ImapSession implements FolderSession {
     this.#emptyFolders.delete(path)
     if (cursor === null) this.#verified.add(path)
     if (empty) {
+      this.#firstStates.delete(path)
       this.#compared.add(path)
       yield empty
       return
     }
     const doing = 'reading a folder'
+    const uidValidity = cursor === null ? undefined : uidValidityOfCursor(cursor)
+    if (uidValidity !== undefined) this.#uidValidities.set(path, uidValidity)
     const onlyArrivals = this.#reported.get(path) === 'arrivals'
     this.#reported.set(path, 'nothing')
     const context = {
+      firstState: this.#firstStates.get(path),
       onlyArrivals,
-      use: <T>(work: FolderWork<T>) => this.#inFolder(path, doing, work, signal),
+      use: <T>(work: FolderWork<T>) => this.#inFolder(path, doing, this.#withStoredUids(work), signal),
       needsComparison: () => {
         const isNeeded = !this.#compared.has(path)
         this.#compared.add(path)
@@ -161,6 +191,7 @@ export class ImapSession implements FolderSession {
     try {
       yield* syncSteps(request, context)
       backoffs.clear(path)
+      this.#firstStates.delete(path)
       isComplete = true
     } catch (error) {
       throw providerError(error, doing)
@@ -170,6 +201,21 @@ export class ImapSession implements FolderSession {
         this.#forget(path)
         this.#verified.delete(path)
       }
+    }
+  }
+
+  /**
+   * Courier stores the UIDs of a folder when it is opened by SELECT, and invents others for each EXAMINE and STATUS until then. So a folder with
+   * another UIDVALIDITY than before is opened by SELECT once.
+   */
+  #withStoredUids<T>(work: FolderWork<T>): FolderWork<T> {
+    return async (client, box) => {
+      const { path } = box
+      const before = this.#uidValidities.get(path)
+      const isChanged = before !== undefined && before !== String(box.uidValidity)
+      const stored = this.#renumbered.delete(path) || isChanged ? await reopen(client.imap, box) : box
+      this.#uidValidities.set(path, String(stored.uidValidity))
+      return work(client, stored)
     }
   }
 
@@ -198,7 +244,8 @@ export class ImapSession implements FolderSession {
     const doing = 'looking up messages'
     const sorted = [...uids].sort((left, right) => left - right)
     const search = async ({ imap }: ImapClient, box: MailboxObject) => {
-      if (String(box.uidValidity) !== uidValidity) return []
+      // Whatever these UIDs are now, the messages may still be in the folder.
+      if (String(box.uidValidity) !== uidValidity) return undefined
       await imap.noop()
       const present: number[] = []
       for (let at = 0; at < sorted.length; at += SEARCH_UIDS) {
@@ -207,7 +254,8 @@ export class ImapSession implements FolderSession {
       return present
     }
     try {
-      return await this.#inFolder(folderPath, doing, search)
+      this.#uidValidities.set(folderPath, uidValidity)
+      return await this.#inFolder(folderPath, doing, this.#withStoredUids(search))
     } catch (error) {
       const failure = providerError(error, doing)
       if (failure.kind === 'not_found') return undefined
@@ -228,20 +276,24 @@ export class ImapSession implements FolderSession {
     this.#connection.close()
   }
 
-  async #inFolder<T>(path: string, doing: string, work: FolderWork<T>, signal?: AbortSignal): Promise<T> {
+  #inFolder<T>(path: string, doing: string, work: FolderWork<T>, signal?: AbortSignal): Promise<T> {
     if (path === this.#connection.folder) return this.#connection.inFolder(path, doing, work)
-    const { clock, requestConnection } = this.#deps
-    if (clock.monotonic() >= this.#singleUntilMs) {
-      try {
-        return await requestConnection().useFolder(path, { fresh: true, doing, work, ...(signal && { signal }) })
-      } catch (error) {
-        if (providerError(error, doing).kind !== 'rate_limited') throw error
-        this.#singleUntilMs = clock.monotonic() + SINGLE_CONNECTION_MS
-      }
-    }
+    const task = { fresh: true, doing, work, ...(signal && { signal }) }
+    return this.#deps.requestConnection().useFolder(path, task)
+  }
+
+  get isOnlyOne(): boolean {
+    return this.#deps.clock.monotonic() < this.#singleUntilMs
+  }
+
+  refusedAnother(): void {
+    this.#singleUntilMs = this.#deps.clock.monotonic() + SINGLE_CONNECTION_MS
+  }
+
+  lend<T>(doing: string, work: (client: ImapClient) => Promise<T>): Promise<T> {
     // Meanwhile the server reports no changes of the watched folder.
     this.#reported.clear()
-    return this.#connection.inOtherFolder(path, doing, work)
+    return this.#connection.lend(doing, work)
   }
 
   #forget(path: string): void {

@@ -61,7 +61,7 @@ export async function* syncSteps(request: FolderSyncRequest, context: PassContex
     const added = await olderMessages(pass, context)
     const hasOlder = pass.below > 0
     yield* emit({ refetched, added, ...(pass.cursor.pending === null && { hasOlder }) })
-    if (pass.cursor.pending !== null && pass.hasNewMessages) {
+    if (pass.hasNewMessages) {
       for await (const added of newMessages(pass, context)) yield* emit({ added })
     }
   }
@@ -129,14 +129,23 @@ async function firstCursor(request: FolderSyncRequest, context: PassContext): Pr
       uidNext: uidNext || ((await listUids(imap, { uid: '*' })).at(-1) ?? 0) + 1,
     }
   })
+  const seen = isReread ? undefined : firstPosition(context.firstState, box)
   const { initialMessages } = request
   const known = isReread ? Math.max(initialMessages, await request.knownCount()) : initialMessages
   const left = known + (await countMissed(request, context))
+  const { uidNext } = seen ?? box
   return {
-    ...box,
-    ...{ baseline: box.uidNext - 1, low: box.uidNext, comparedAt: context.now() },
+    ...{ ...box, ...seen },
+    ...{ baseline: uidNext - 1, low: uidNext, comparedAt: context.now() },
     pending: { left, refetched: isReread },
   }
+}
+
+/** Where the folder was at an earlier moment, if it still has the same UIDs. */
+function firstPosition(state: StatusObject | undefined, box: { uidValidity: string; uidNext: number }) {
+  const { uidNext, messages, unseen, uidValidity } = state ?? {}
+  if (!uidNext || messages === undefined || unseen === undefined || uidNext > box.uidNext) return undefined
+  return String(uidValidity) === box.uidValidity ? { uidNext, exists: messages, unseen } : undefined
 }
 
 /** How many messages arrived since the folder was last in sync, and are announced once they are read. */
