@@ -58,7 +58,7 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
     return made
   }
 
-  /** The UIDVALIDITY that the server tells: an invented one lasts as long as the response. */
+  /** The UIDVALIDITY that the server reports: an invented one lasts as long as the response. */
   function validityOf(one: StrictFolder): number {
     if (!options.storesOnSelect || stored.has(one)) return one.uidValidity
     validities += 1
