@@ -34,7 +34,12 @@ export function imapChanges(
     items: readonly Item[],
     locationOf: (item: Item) => MessageLocation,
     doing: string,
-    change: (client: ImapClient, items: readonly Item[], present: Present, box: MailboxObject) => Promise<Result<Done>[]>,
+    change: (
+      client: ImapClient,
+      items: readonly Item[],
+      present: Present,
+      box: MailboxObject,
+    ) => Promise<Result<Done>[]>,
   ): Promise<Result<Done>[]> {
     const results = new Map<Item, Result<Done>>()
     for (const group of groups(items, (item) => `${locationOf(item).uidValidity} ${locationOf(item).folderPath}`)) {
