@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { describe } from 'vitest'
 import type { ProviderName } from '../../src/providers/contract/index.ts'
+import { startDavProxy } from '../servers/dav-proxy.ts'
 import { dovecotAvailable, startDovecot } from '../servers/dovecot.ts'
+import type { Refusal, Refused } from '../servers/fake/refusals.ts'
 import { CALENDAR_SCOPES, GOOGLE_SCOPES, type Google, startGoogle } from '../servers/google.ts'
 import { MICROSOFT_SCOPES, type Microsoft, OUTLOOK_CALENDAR_SCOPES, startMicrosoft } from '../servers/microsoft.ts'
 import { radicaleAvailable, startRadicale } from '../servers/radicale.ts'
@@ -31,6 +33,12 @@ export interface CalendarAccount {
   invite(summary: string): Promise<unknown>
   /** From now on, the provider answers no request about events. */
   breakCalendar(): Promise<void>
+  /** The account gets another calendar. Returns its id at the provider. */
+  addCalendar(name: string): Promise<string>
+  /** Another program creates an event in that calendar, tomorrow at 9 o'clock. */
+  writeInto(calendarId: string, summary: string): Promise<unknown>
+  /** From now on, the provider lists the calendar and refuses it; null ends that. */
+  refuse(calendarId: string, refused: Refused | null): void
   /** Waits until sync has read everything that happened so far. */
   sync(): Promise<void>
   /** The calendar events that the service recorded, in order: `created <id> <version>`. */
@@ -63,7 +71,7 @@ export function day(offset: number): string {
 const hour = (hours: number) => ({ dateTime: `${day(1)}T${String(hours).padStart(2, '0')}:00:00`, timeZone: 'UTC' })
 const TOMORROW = `${day(1)}T09:00:00`
 
-function timesOf({ start }: OtherEvent) {
+function timesOf({ start }: Pick<OtherEvent, 'start'>) {
   const end = new Date(Date.parse(`${start}Z`) + 60 * 60 * 1000).toISOString().slice(0, 19)
   return { start: { dateTime: start, timeZone: 'UTC' }, end: { dateTime: end, timeZone: 'UTC' } }
 }
@@ -106,8 +114,21 @@ export async function openGoogle({ scopes = CALENDAR_SCOPES, prepare }: GoogleOp
     })
   const close = () => google.close()
   const breakCalendar = async () => google.fail({ as: 'unavailable', on: /freeBusy|events/, times: 1000 })
-  const opened = await connect(account, { environment: google.settings, close, put, invite, breakCalendar })
+  const own = { put, invite, breakCalendar, ...googleOthers(google) }
+  const opened = await connect(account, { environment: google.settings, close, ...own })
   return { ...opened, google, user: GMAIL_USER }
+}
+
+function googleOthers({ calendars }: Google): Others {
+  return {
+    async addCalendar(summary) {
+      const id = `${summary}@group.calendar.google.com`
+      calendars.add(GMAIL_USER, { id, summary, selected: true })
+      return id
+    },
+    writeInto: async (id, summary) => calendars.put(GMAIL_USER, id, { summary, ...timesOf({ start: TOMORROW }) }),
+    refuse: (id, refused) => calendars.refuse(GMAIL_USER, id, refused),
+  }
 }
 
 export async function openMicrosoft(): Promise<CalendarAccount> {
@@ -128,8 +149,21 @@ export async function openMicrosoft(): Promise<CalendarAccount> {
     })
   const close = () => graph.close()
   const breakCalendar = async () => graph.fail({ as: 'unavailable', on: /calendarView|events\?/, times: 1000 })
-  const opened = await connect(account, { environment: graph.settings, close, put, invite, breakCalendar })
+  const own = { put, invite, breakCalendar, ...microsoftOthers(graph) }
+  const opened = await connect(account, { environment: graph.settings, close, ...own })
   return { ...opened, graph, user: OUTLOOK_USER }
+}
+
+function microsoftOthers({ calendars }: Microsoft): Others {
+  return {
+    async addCalendar(name) {
+      calendars.add(OUTLOOK_USER, { id: name, name })
+      return name
+    },
+    writeInto: async (id, subject) =>
+      calendars.put(OUTLOOK_USER, id, { subject, ...timesOf({ start: TOMORROW }), originalStartTimeZone: 'UTC' }),
+    refuse: (id, refused) => calendars.refuse(OUTLOOK_USER, id, refused),
+  }
 }
 
 function dailyFrom(startDate: string) {
@@ -141,15 +175,16 @@ function dailyFrom(startDate: string) {
 
 export async function openImap(): Promise<CalendarAccount> {
   const [dovecot, radicale] = await Promise.all([startDovecot(), startRadicale()])
+  const proxy = await startDavProxy(radicale.url)
   await dovecot.addUser(IMAP_USER, PASSWORD)
   await radicale.addUser(IMAP_USER, PASSWORD)
   const calendar = await radicale.makeCalendar(IMAP_USER, 'work')
   const account = {
     ...{ provider: 'imap', email: IMAP_USER, username: IMAP_USER, password: PASSWORD, host: dovecot.host },
-    ...{ port: dovecot.imapsPort, secure: true, allowSelfSigned: true, caldavUrl: radicale.url },
+    ...{ port: dovecot.imapsPort, secure: true, allowSelfSigned: true, caldavUrl: proxy.url },
   }
   const close = async () => {
-    await Promise.all([dovecot.stop(), radicale.stop()])
+    await Promise.all([dovecot.stop(), proxy.close(), radicale.stop()])
   }
   const put = async (event: OtherEvent) => {
     const path = `${calendar}${randomUUID()}.ics`
@@ -164,7 +199,15 @@ export async function openImap(): Promise<CalendarAccount> {
     await radicale.request(IMAP_USER, 'PUT', `${calendar}${randomUUID()}.ics`, object)
   }
   const breakCalendar = () => radicale.stop()
-  const opened = await connect(account, { environment: {}, close, put, invite, breakCalendar })
+  const others: Others = {
+    addCalendar: (name) => radicale.makeCalendar(IMAP_USER, name),
+    writeInto(path, summary) {
+      const object = icsObject([{ summary, ...timesOf({ start: TOMORROW }) }])
+      return radicale.request(IMAP_USER, 'PUT', `${path}${randomUUID()}.ics`, object)
+    },
+    refuse: (path, refused) => proxy.refuse(path, refused && DAV_STATUS[refused.as]),
+  }
+  const opened = await connect(account, { environment: {}, close, put, invite, breakCalendar, ...others })
   return {
     ...opened,
     user: IMAP_USER,
@@ -174,19 +217,23 @@ export async function openImap(): Promise<CalendarAccount> {
   }
 }
 
-async function connect(
-  account: object,
-  {
-    environment,
-    close,
-    put,
-    invite,
-    breakCalendar,
-  }: Pick<CalendarAccount, 'put' | 'invite' | 'breakCalendar'> & {
-    environment: Record<string, string>
-    close: () => Promise<void>
-  },
-): Promise<CalendarAccount> {
+const DAV_STATUS: Record<Refusal, number> = {
+  forbidden: 403,
+  'missing-scope': 403,
+  'not-found': 404,
+  gone: 410,
+  'server-error': 500,
+  unauthorized: 401,
+}
+
+type Others = Pick<CalendarAccount, 'addCalendar' | 'writeInto' | 'refuse'>
+
+interface Connecting extends Others, Pick<CalendarAccount, 'put' | 'invite' | 'breakCalendar'> {
+  environment: Record<string, string>
+  close(): Promise<void>
+}
+
+async function connect(account: object, { environment, close, ...own }: Connecting): Promise<CalendarAccount> {
   let service: Service | undefined
   const stop = async () => {
     await service?.stop()
@@ -208,11 +255,11 @@ async function connect(
     }
     return {
       ...{ api: owner, id, events, user: '', stop },
-      ...{ put, invite, breakCalendar },
-      write: (summary) => put({ summary, start: TOMORROW }),
+      ...own,
+      write: (summary) => own.put({ summary, start: TOMORROW }),
       async sync() {
         const marker = `${MARKER} ${randomUUID()}`
-        await put({ summary: marker, start: TOMORROW })
+        await own.put({ summary: marker, start: TOMORROW })
         await owner.post(`/accounts/${id}/sync`)
         await eventually(async () => (await recorded()).some(({ data }) => data.summary === marker))
       },

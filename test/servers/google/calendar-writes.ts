@@ -21,12 +21,14 @@ export interface SentUpdate {
 
 interface WriteDeps {
   storeOf(user: string, id: string): CalendarStore | undefined
+  /** Whether the user may not see the busy times of the calendar. */
+  isRefused(user: string, id: string): boolean
   changed(user: string, calendarId: string): void
   sent: SentUpdate[]
 }
 
 /** Changes of events, and `freeBusy.query`. */
-export function writeRoutes({ storeOf, changed, sent }: WriteDeps): Route[] {
+export function writeRoutes({ storeOf, isRefused, changed, sent }: WriteDeps): Route[] {
   /** Passes the calendar to `act` if the user may write to it. */
   const writing = (act: (request: Routed, store: CalendarStore) => Response) => (request: Routed) => {
     const store = storeOf(request.user ?? '', request.params.calendarId ?? '')
@@ -113,7 +115,7 @@ export function writeRoutes({ storeOf, changed, sent }: WriteDeps): Route[] {
     if (toMs - fromMs > 92 * DAY_MS) return googleError(400, 'timeRangeTooLong', 'INVALID_ARGUMENT', 'Too long.')
     if (items.length > 50) return googleError(400, 'tooManyCalendarsRequested', 'INVALID_ARGUMENT', 'Too many.')
     const calendars = items.map(({ id }) => {
-      const store = storeOf(request.user ?? '', id)
+      const store = isRefused(request.user ?? '', id) ? undefined : storeOf(request.user ?? '', id)
       if (store === undefined) return [id, { errors: [{ domain: 'global', reason: 'notFound' }], busy: [] }]
       const events = store
         .all()

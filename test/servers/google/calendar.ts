@@ -1,8 +1,9 @@
+import { Refusals, type Refused } from '../fake/refusals.ts'
 import type { Route, Routed } from '../fake/router.ts'
 import { type CalendarEntry, CalendarStore, type GoogleEvent, resource } from './calendar-store.ts'
 import { type SentUpdate, writeRoutes } from './calendar-writes.ts'
 import { Channels } from './channels.ts'
-import { badRequest, googleError, notFound } from './errors.ts'
+import { badRequest, googleError, notFound, refusedCalendar } from './errors.ts'
 import { partial } from './fields.ts'
 
 const BASE = '/calendar/v3'
@@ -24,6 +25,8 @@ export interface GoogleCalendars {
   cancel(user: string, calendarId: string, eventId: string): void
   /** Makes the API return 410 for every sync token issued so far. */
   expireSyncTokens(user: string): void
+  /** From now on the calendar is listed, but refused; null ends that. */
+  refuse(user: string, calendarId: string, refused: Refused | null): void
   /** The user has an account without a calendar. */
   withhold(user: string): void
   /** Emails about changes that the API made. */
@@ -37,6 +40,7 @@ export function googleCalendar(): { routes: Route[]; calendars: GoogleCalendars 
   const withheld = new Set<string>()
   const sent: SentUpdate[] = []
   const channels = new Channels()
+  const refusals = new Refusals()
   let afterRead = () => {}
   let created = 0
 
@@ -102,10 +106,21 @@ export function googleCalendar(): { routes: Route[]; calendars: GoogleCalendars 
     routes: [
       { method: 'GET', pattern: `${BASE}/users/me/calendarList`, handle: calendarList },
       { method: 'GET', pattern: `${BASE}/users/me/calendarList/{calendarId}`, handle: calendarEntry },
-      { method: 'GET', pattern: `${BASE}/calendars/{calendarId}/events`, handle: listEvents },
-      { method: 'GET', pattern: `${BASE}/calendars/{calendarId}/events/{eventId}`, handle: getEvent },
-      ...writeRoutes({ storeOf, changed: (user, calendarId) => channels.changed(user, calendarId), sent }),
-      ...channels.routes((user, id) => (id.endsWith('#holiday') ? 'unsupported' : storeOf(user, id) !== undefined)),
+      ...refusals.routes(
+        [
+          { method: 'GET', pattern: `${BASE}/calendars/{calendarId}/events`, handle: listEvents },
+          { method: 'GET', pattern: `${BASE}/calendars/{calendarId}/events/{eventId}`, handle: getEvent },
+          ...writeRoutes({
+            storeOf,
+            isRefused: (user, calendarId) => refusals.of(user, calendarId) !== undefined,
+            changed: (user, calendarId) => channels.changed(user, calendarId),
+            sent,
+          }),
+          ...channels.routes((user, id) => (id.endsWith('#holiday') ? 'unsupported' : storeOf(user, id) !== undefined)),
+        ],
+        'calendarId',
+        { isLaterPage: ({ searchParams }) => searchParams.has('pageToken'), toResponse: refusedCalendar },
+      ),
     ],
     calendars: {
       add: (user, entry) => void storesOf(user).set(entry.id, new CalendarStore(entryOf(entry))),
@@ -136,6 +151,7 @@ export function googleCalendar(): { routes: Route[]; calendars: GoogleCalendars 
       expireSyncTokens(user) {
         for (const store of storesOf(user).values()) store.horizon = ++store.version
       },
+      refuse: (user, calendarId, refused) => refusals.set(user, calendarId, refused),
       withhold: (user) => void withheld.add(user),
       sent,
       channels,

@@ -1,6 +1,7 @@
 import type { PlannedFault } from '../fake/faults.ts'
 import { commonFault } from '../fake/faults.ts'
 import type { FakeResponse } from '../fake/http-server.ts'
+import type { Refusal } from '../fake/refusals.ts'
 
 /** An error as Google's APIs write it. */
 export function googleError(
@@ -64,4 +65,24 @@ export function googleFault(fault: PlannedFault): FakeResponse {
   if (fault.as === 'unavailable')
     return googleError(503, 'backendError', 'UNAVAILABLE', 'The service is currently unavailable.', { headers })
   return googleError(500, 'backendError', 'INTERNAL', 'Internal error encountered.')
+}
+
+/** One calendar is refused. */
+export function refusedCalendar(refusal: Refusal): Response {
+  switch (refusal) {
+    case 'forbidden': {
+      const message = 'You need to have reader access to this calendar.'
+      return googleError(403, 'requiredAccessLevel', 'PERMISSION_DENIED', message, { domain: 'calendar' })
+    }
+    case 'missing-scope':
+      return missingScope()
+    case 'not-found':
+      return notFound()
+    case 'gone':
+      return googleError(410, 'deleted', 'FAILED_PRECONDITION', 'Resource has been deleted')
+    case 'unauthorized':
+      return unauthenticated()
+    case 'server-error':
+      return googleError(500, 'backendError', 'INTERNAL', 'Internal error encountered.')
+  }
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { DateTime } from 'luxon'
+import { Refusals, type Refused } from '../fake/refusals.ts'
 import type { Route, Routed } from '../fake/router.ts'
 import {
   CalendarStore,
@@ -11,7 +12,7 @@ import {
   msOf,
 } from './calendar-store.ts'
 import { find, type SentMeetingMessage, writeRoutes } from './calendar-writes.ts'
-import { badRequest, graphError, itemNotFound, syncStateNotFound } from './errors.ts'
+import { badRequest, graphError, itemNotFound, refusedCalendar, syncStateNotFound } from './errors.ts'
 import { preferredPage, type Resource, skippedPage } from './resources.ts'
 
 const ME = '/v1.0/me'
@@ -30,6 +31,8 @@ export interface MicrosoftCalendars {
   /** To another calendar. The immutable id stays. */
   move(user: string, id: string, calendarId: string): void
   expireDelta(user: string): void
+  /** From now on the calendar is listed, but refused; null ends that. */
+  refuse(user: string, calendarId: string, refused: Refused | null): void
   /** Messages about changes that the API made. */
   readonly sent: readonly SentMeetingMessage[]
   /** Personal accounts have no schedules, and no online meetings: Graph ignores a request for one. */
@@ -60,6 +63,7 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
   const stores = new Map<string, CalendarStore>()
   const rounds = new Map<string, Round>()
   const sent: SentMeetingMessage[] = []
+  const refusals = new Refusals()
   let created = 0
 
   function storeOf(user: string): CalendarStore {
@@ -179,17 +183,21 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
 
   const calendars: MicrosoftCalendars = controls()
   return {
-    routes: [
-      { method: 'GET', pattern: `${ME}/calendars`, handle: list },
-      { method: 'GET', pattern: `${ME}/calendars/{calendar}/calendarView`, handle: view },
-      { method: 'GET', pattern: `${ME}/calendars/{calendar}/calendarView/delta`, handle: delta },
-      { method: 'GET', pattern: `${ME}/calendars/{calendar}/events/{event}`, handle: get },
-      { method: 'GET', pattern: `${ME}/events/{event}/calendar`, handle: calendarOfEvent },
-      ...writeRoutes({
-        ...{ storeOf, sent, shown: shownEvent, isPersonal: () => calendars.personal },
-        scheduleError: (address) => calendars.scheduleErrors.get(address),
-      }),
-    ],
+    routes: refusals.routes(
+      [
+        { method: 'GET', pattern: `${ME}/calendars`, handle: list },
+        { method: 'GET', pattern: `${ME}/calendars/{calendar}/calendarView`, handle: view },
+        { method: 'GET', pattern: `${ME}/calendars/{calendar}/calendarView/delta`, handle: delta },
+        { method: 'GET', pattern: `${ME}/calendars/{calendar}/events/{event}`, handle: get },
+        { method: 'GET', pattern: `${ME}/events/{event}/calendar`, handle: calendarOfEvent },
+        ...writeRoutes({
+          ...{ storeOf, sent, shown: shownEvent, isPersonal: () => calendars.personal },
+          scheduleError: (address) => calendars.scheduleErrors.get(address),
+        }),
+      ],
+      'calendar',
+      { isLaterPage, toResponse: refusedCalendar },
+    ),
     calendars,
   }
 
@@ -222,6 +230,7 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
         }),
       delete: (user, id) => storeOf(user).delete(id),
       move: (user, id, calendarId) => storeOf(user).move(id, calendarId),
+      refuse: (user, calendarId, refused) => refusals.set(user, calendarId, refused),
       expireDelta(user) {
         for (const [token, round] of rounds) if (round.user === user) rounds.delete(token)
       },
@@ -231,6 +240,10 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
 
 /** Of a calendar view. */
 const MAX_VIEW_MS = 1825 * 86_400_000
+
+function isLaterPage({ searchParams }: URL): boolean {
+  return ['$skiptoken', '$skip'].some((name) => searchParams.has(name))
+}
 
 type ReturnRange = { fromMs: number; toMs: number }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { commonFault, type PlannedFault } from '../fake/faults.ts'
 import type { FakeResponse } from '../fake/http-server.ts'
+import type { Refusal } from '../fake/refusals.ts'
 
 /** An error as Graph writes it. */
 export function graphError(
@@ -60,4 +61,21 @@ export function graphFault(fault: PlannedFault): FakeResponse {
   if (fault.as === 'server-error')
     return graphError(500, 'ErrorInternalServerError', 'An internal server error occurred.')
   return accessDenied()
+}
+
+/** One calendar is refused. Graph says the same of a scope and of a calendar that the user may not open. */
+export function refusedCalendar(refusal: Refusal): Response {
+  switch (refusal) {
+    case 'forbidden':
+    case 'missing-scope':
+      return accessDenied()
+    case 'not-found':
+      return itemNotFound()
+    case 'gone':
+      return graphError(410, 'ErrorItemNotFound', 'The specified object was not found in the store.')
+    case 'unauthorized':
+      return unauthenticated()
+    case 'server-error':
+      return graphError(500, 'ErrorInternalServerError', 'An internal server error occurred.')
+  }
 }
