@@ -33,7 +33,8 @@ export function statusError(
   if (status === 404 || status === 410) return new ProviderError('not_found', `${doing}: not found`)
   if (status === 429) return new ProviderError('rate_limited', `${doing}: too many requests`, retry)
   if (status >= 400 && status < 500) {
-    return new ProviderError('rejected', `${doing}: the CalDAV server refused the request (${status})`)
+    const message = `${doing}: the CalDAV server refused the request (${status})`
+    return new ProviderError('rejected', message, { denied: status === 403 })
   }
   return new ProviderError('unavailable', `${doing}: the CalDAV server failed (${status})`, retry)
 }

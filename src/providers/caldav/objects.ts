@@ -1,7 +1,7 @@
 import { untilAborted } from '../../lib/abort.ts'
 import { DAY_MS } from '../../lib/calendar/days.ts'
 import { eachInTurns } from '../../lib/event-loop.ts'
-import { ProviderError, type RemoteEvent, type TimeRange, type UnreadableEvent } from '../contract/index.ts'
+import { ProviderError, type TimeRange, type UnreadableEvent } from '../contract/index.ts'
 import { Batches } from './batches.ts'
 import type { DavClient } from './client.ts'
 import { pathReader, urlOf } from './hrefs.ts'
@@ -38,10 +38,14 @@ export function collectionUrl(calendarId: string, base: URL): URL {
   return url
 }
 
-/** Paths of the objects with an event in the range, whose bounds may be infinite. */
-export async function pathsInRange(collection: Collection, range: TimeRange): Promise<string[]> {
+/** Paths of the objects with an event in the range, whose bounds may be infinite, that has the property, if one is given. */
+export async function pathsInRange(
+  collection: Collection,
+  range: TimeRange,
+  property?: 'RRULE' | 'RDATE',
+): Promise<string[]> {
   const { client, url, signal } = collection
-  const body = calendarQueryBody(range)
+  const body = calendarQueryBody(range, property)
   const request = { method: 'REPORT', url, depth: '1', body, signal, maxBytes: MAX_LISTING_BYTES } as const
   const { resources, url: base } = await client.read({ ...request, doing: 'listing the events' })
   return ownPaths(
@@ -146,19 +150,4 @@ export async function readTexts(
   const request = { method: 'REPORT', url, depth: '1', body: multigetBody(paths), signal } as const
   const found = await client.read({ ...request, maxBytes: MAX_BATCH_BYTES, doing })
   return objectsIn(found, found.url, paths)
-}
-
-/** Everything that overlaps the range, and perhaps some more: servers read floating times and dates in a zone of their own. */
-export async function readRange(collection: Collection, range: TimeRange, maxEvents: number): Promise<RemoteEvent[]> {
-  const doing = 'reading events'
-  const tooMany = () =>
-    new ProviderError('limit_exceeded', `${doing}: more than ${maxEvents} events. Ask for a shorter range.`)
-  const paths = await pathsInRange(collection, { from: range.from - MARGIN_MS, to: range.to + MARGIN_MS })
-  if (paths.length > maxEvents) throw tooMany()
-  const events: RemoteEvent[] = []
-  for await (const batch of readObjects(collection, paths)) {
-    events.push(...batch.events)
-    if (events.length > maxEvents) throw tooMany()
-  }
-  return events
 }

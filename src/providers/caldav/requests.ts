@@ -15,13 +15,17 @@ export function syncCollectionBody(token: string): string {
   )
 }
 
-/** The ETags of objects with an event that touches the range. RFC 4791: a `time-range` has a start, an end, or both. */
-export function calendarQueryBody({ from, to }: TimeRange): string {
+/**
+ * The ETags of objects with an event that touches the range, and that has the property, if one is given. RFC 4791: a `time-range` has
+ * a start, an end, or both.
+ */
+export function calendarQueryBody({ from, to }: TimeRange, property?: 'RRULE' | 'RDATE'): string {
   const start = Number.isFinite(from) ? ` start="${utc(from)}"` : ''
   const end = Number.isFinite(to) ? ` end="${utc(to)}"` : ''
   const range = start === '' && end === '' ? '' : `<C:time-range${start}${end}/>`
+  const filter = property === undefined ? range : `${range}<C:prop-filter name="${property}"/>`
   return document(
-    `<C:calendar-query ${NAMESPACES}>${propOf(['D:getetag'])}<C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT">${range}</C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`,
+    `<C:calendar-query ${NAMESPACES}>${propOf(['D:getetag'])}<C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT">${filter}</C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`,
   )
 }
 

@@ -1,5 +1,5 @@
 import { parseContentLine } from '../../lib/calendar/content-line.ts'
-import { DAY_MS, formatDay, formatLocal, parseDay, parseLocal } from '../../lib/calendar/days.ts'
+import { DAY_MS, formatDay, formatLocal, LAST_DAY, parseDay, parseLocal } from '../../lib/calendar/days.ts'
 import { type Rule, readRule } from '../../lib/calendar/rule.ts'
 import { startsOf } from '../../lib/calendar/rule-starts.ts'
 import { storedZone, UTC, type Zone, zoneOf } from '../../lib/calendar/zone.ts'
@@ -21,6 +21,30 @@ export function instanceTimes(master: RemoteEvent, at: EventTime): InstanceTimes
   const localMs = localIn(at, zone, isDate)
   if (localMs === undefined || !new SeriesInstances(master, [at]).has(at)) return undefined
   return isDate ? dates(master, localMs) : times(master, localMs, zone)
+}
+
+/** Whether the event is a series whose first instance ended before that time. */
+export function isSeriesFrom(event: RemoteEvent, beforeMs: number): boolean {
+  return event.recurrence.some((line) => /^RRULE/i.test(line)) && utcOf(event.end) < beforeMs
+}
+
+/** Whether an event, or an instance of a series, may end after that time. What takes long to find out counts as one. */
+export function goesOnAfter(event: RemoteEvent, fromMs: number): boolean {
+  if (utcOf(event.end) >= fromMs || event.moves !== undefined) return true
+  const zone = zoneOfTime(event.start)
+  const startMs = localIn(event.start, zone, 'date' in event.start) ?? 0
+  const lastsMs = utcOf(event.end) - utcOf(event.start)
+  const range = { from: zone.toLocal(fromMs) - lastsMs - DAY_MS, to: LAST_DAY * DAY_MS }
+  const steps = { left: MAX_STEPS }
+  for (const line of event.recurrence) {
+    const { name, value = '' } = parseContentLine(line) ?? {}
+    if (name === 'RDATE') return true
+    const rule = name === 'RRULE' ? readRule(value).rule : undefined
+    if (rule === undefined) continue
+    const [next] = startsOf(rule, startMs, range, steps)
+    if (next !== undefined && !isOver(rule, next, zone)) return true
+  }
+  return steps.left <= 0
 }
 
 /** Which of some times are instances of a series. Walks through the series once, because it may have thousands of exceptions. */

@@ -12,6 +12,7 @@ import {
   pathsInRange,
   readObjects,
 } from './objects.ts'
+import { readInRange } from './range.ts'
 import { propfindBody, syncCollectionBody } from './requests.ts'
 
 /**
@@ -51,8 +52,9 @@ export async function* syncEvents(
 async function* readAll(collection: Collection, from: number): AsyncGenerator<EventStep, void> {
   // Read first: what changes while the objects are read is reported again after it.
   const state = await stateOf(collection)
-  const paths = await pathsInRange(collection, { from: from - MARGIN_MS, to: Number.POSITIVE_INFINITY })
-  for await (const batch of readObjects(collection, paths)) yield* stepsOf(batch, { kind: 'begun' })
+  const range = { from: from - MARGIN_MS, to: Number.POSITIVE_INFINITY }
+  const paths = await pathsInRange(collection, range)
+  for await (const batch of readInRange(collection, range, paths)) yield* stepsOf(batch, { kind: 'begun' })
   yield { found: [], entered: [], complete: [], removed: [], cursor: JSON.stringify({ ...state, from }) }
 }
 
@@ -62,8 +64,9 @@ async function* readEarlier(
   known: State & { from: number },
   { from, nowMs }: { from: number; nowMs: number },
 ): AsyncGenerator<EventStep, void> {
-  const paths = await pathsInRange(collection, { from: from - MARGIN_MS, to: known.from + MARGIN_MS })
-  for await (const batch of readObjects(collection, paths)) yield* stepsOf(batch, known, nowMs - CLOCK_MS)
+  const range = { from: from - MARGIN_MS, to: known.from + MARGIN_MS }
+  const paths = await pathsInRange(collection, range)
+  for await (const batch of readInRange(collection, range, paths)) yield* stepsOf(batch, known, nowMs - CLOCK_MS)
   yield { found: [], entered: [], complete: [], removed: [], cursor: JSON.stringify({ ...known, from }) }
 }
 
@@ -83,9 +86,13 @@ async function* readChanges(
       doing: DOING,
       signal,
     } as const
-    const listing = await client.read({ ...request, maxBytes: MAX_LISTING_BYTES }, ({ status }, { errors }) =>
-      errors.includes('D:valid-sync-token') || status === 410 || status === 412 ? expired() : undefined,
-    )
+    const listing = await client
+      .read({ ...request, maxBytes: MAX_LISTING_BYTES }, ({ status }, { errors }) =>
+        errors.includes('D:valid-sync-token') || status === 410 || status === 412 ? expired() : undefined,
+      )
+      .catch(async (error: unknown) => {
+        throw (await isTokenRefused(collection, token, error)) ? expired() : error
+      })
     const { resources, syncToken, url: base } = listing
     const changed = resources.filter(({ status }) => status === 200).map(({ href }) => href)
     const deleted = resources.filter(({ status }) => status === 404 || status === 410).map(({ href }) => href)
@@ -101,6 +108,26 @@ async function* readChanges(
     token = next
   }
   return token
+}
+
+/**
+ * Whether a server that fails without saying why does not know the sync token: it lists the changes since the token that it has now.
+ * Xandikos answers 500 to a token that its repository no longer has.
+ */
+async function isTokenRefused(collection: Collection, token: string, error: unknown): Promise<boolean> {
+  if (!(error instanceof ProviderError) || (error.kind !== 'unavailable' && error.kind !== 'rejected')) return false
+  if (error.timedOut) return false
+  const { client, url, signal } = collection
+  try {
+    const state = await stateOf(collection)
+    if (state.kind !== 'sync' || state.value === token) return false
+    const body = syncCollectionBody(state.value)
+    await client.read({ method: 'REPORT', url, depth: '0', body, doing: DOING, signal })
+    return true
+  } catch (again) {
+    if (!(again instanceof ProviderError)) throw again
+    return false
+  }
 }
 
 /** A series stays with its exceptions in one step. Events that were created before `since` entered the window. */
@@ -132,7 +159,9 @@ async function stateOf(collection: Collection): Promise<State> {
   const token = properties?.get('D:sync-token')?.text.trim() ?? ''
   const reports = properties?.get('D:supported-report-set')?.children ?? []
   const canSync =
-    reports.length === 0 || reports.some((each) => child(each, 'D:report', 'D:sync-collection') !== undefined)
+    // Xandikos leaves out the element `report` in between.
+    reports.length === 0 ||
+    reports.some((each) => child(each, 'D:report', 'D:sync-collection') ?? child(each, 'D:sync-collection'))
   if (token !== '' && canSync) return stateWith(token)
   // Not with the token: servers without a database read all objects for each of the two.
   const ctag = (await readProperties(collection, ['CS:getctag']))?.get('CS:getctag')?.text.trim() ?? ''
