@@ -1,4 +1,5 @@
 import type { Config } from '../config/index.ts'
+import { withCalendarRefusals } from '../features/calendars/index.ts'
 import type { Log } from '../infra/log/index.ts'
 import type { AddressGuard, DnsRecords } from '../infra/net/index.ts'
 import type { Outbound } from '../infra/outbound/index.ts'
@@ -54,9 +55,9 @@ export function mailProviders(deps: MailProvidersDeps) {
   }
   const caldav = caldavProvider({ outbound, records, clock, log })
   const calendars: Readonly<Record<ProviderName, CalendarProvider>> = {
-    gmail: gmail.calendar,
-    microsoft: microsoft.calendar,
-    imap: caldav,
+    gmail: withCalendarRefusals(gmail.calendar),
+    microsoft: withCalendarRefusals(microsoft.calendar),
+    imap: withCalendarRefusals(caldav),
   }
   return {
     imap: imap.mail,

@@ -15,6 +15,7 @@ export async function storeCalendar(db: Db, accountId: string, nowMs: number, sy
         ...{ id, accountId, providerId: '/work/', summary: 'Work', description: '', timeZone: 'UTC' },
         ...{ backgroundColor: null, foregroundColor: null, role: 'owner' as const, isPrimary: 1, isSelected: 1 },
         ...{ cursor: null, round: 1, isComparing: 0, syncedAt, apiDeletion: 0, unreadable: 0 },
+        ...{ failures: 0, failureReason: null, failingSince: null, retryAt: null },
         ...{ windowFrom: window.from, windowTo: window.to, listedFrom: window.from, listedTo: window.to },
         ...{ createdAt: nowMs, updatedAt: nowMs },
       },

@@ -69,6 +69,7 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
     started(startSmtpSink(), (it) => it.close()),
     started(startReceiver(), (it) => it.close()),
   ])
+  const davProxy = await started(startDavProxy(radicale.url), (it) => it.close())
   const environment = { ADMIN_USERNAME: OPERATOR.username, ADMIN_PASSWORD: OPERATOR.password, LOG_LEVEL: 'info' }
   const service = await started(startService({ environment, output: () => {} }), (it) => it.stop())
   const owner = api(service.url, service.key)
@@ -89,6 +90,9 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
   })
   const event = icsObject([{ summary: 'Roadmap', start: at(26), end: at(27) }])
   await radicale.request(ada, 'PUT', `${calendar}roadmap.ics`, event, { 'content-type': 'text/calendar' })
+  const odd = icsObject([{ summary: 'Offsite', start: { ...at(50), timeZone: 'Our office' }, end: at(52) }])
+  await radicale.request(ada, 'PUT', `${calendar}offsite.ics`, odd, { 'content-type': 'text/calendar' })
+  davProxy.refuse(await radicale.makeCalendar(ada, 'Meeting room 4'), 403)
   const connect = async (user: string, more: object = {}) => {
     const account = await call('POST', '/accounts', {
       ...{ provider: 'imap', email: user, customUserId: `user-${user.split('@')[0]}` },
@@ -98,7 +102,7 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
     return String(account.id)
   }
   const [adaId, graceId, rejectedId] = await Promise.all([
-    connect(ada, { caldavUrl: radicale.url }),
+    connect(ada, { caldavUrl: davProxy.url }),
     connect(grace),
     connect(rejected),
   ])

@@ -29,6 +29,20 @@ export const calendarSchema = Type.Object(
       },
       { description: 'Events that cannot be read, entirely or in part. They are busy where their hours are known.' },
     ),
+    failure: nullable(
+      Type.Object(
+        {
+          reason: Type.String(),
+          since: timestamp('Of the first failure in a row.'),
+          attempts: Type.Integer({ description: 'How often in a row the calendar could not be read.' }),
+          nextAttemptAt: timestamp(),
+        },
+        {
+          description:
+            'Why the events of this calendar cannot be read at the moment, whatever becomes of the others. Its busy times are unknown, not free. Null while they can be read.',
+        },
+      ),
+    ),
     createdAt: timestamp(),
     updatedAt: timestamp(),
   },
@@ -105,7 +119,18 @@ export function calendarView(
     ...{ backgroundColor, foregroundColor, accessRole: role },
     ...{ primary: row.isPrimary === 1, selected: row.isSelected === 1 },
     unreadable: { count: row.unreadable, events: unreadable },
+    failure: failureOf(row),
     ...{ createdAt: isoTime(row.createdAt), updatedAt: isoTime(row.updatedAt) },
+  }
+}
+
+function failureOf({ failures, failureReason, failingSince, retryAt }: CalendarRow) {
+  if (failures === 0) return null
+  return {
+    reason: failureReason ?? '',
+    since: isoTime(failingSince ?? 0),
+    attempts: failures,
+    nextAttemptAt: isoTime(retryAt ?? 0),
   }
 }
 

@@ -31,6 +31,13 @@ interface CalendarTable {
   apiDeletion: number
   /** How many rows of `unreadableEvents` it has. */
   unreadable: number
+  /** How often in a row the calendar could not be read. */
+  failures: number
+  /** Why, for the operator; null without failures. */
+  failureReason: string | null
+  failingSince: number | null
+  /** When sync reads a failing calendar again. */
+  retryAt: number | null
   createdAt: number
   updatedAt: number
 }

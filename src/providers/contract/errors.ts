@@ -26,6 +26,8 @@ interface ProviderErrorOptions {
   host?: string | undefined
   /** With `rejected`: the user did not grant the scope that the request needs. */
   missingScope?: boolean
+  /** With `rejected`: access to the item is refused (403), whatever the request is. */
+  denied?: boolean
   /** With `rejected`: the provider cannot do this with the event or the calendar. The message says why, and what to do instead. */
   unsupported?: boolean
   /** With `rejected`: why, if the server says so. */
@@ -46,6 +48,7 @@ export class ProviderError extends Error {
   readonly busy: boolean
   readonly host: string | undefined
   readonly missingScope: boolean
+  readonly denied: boolean
   readonly unsupported: boolean
   readonly refusal: Refusal | undefined
   readonly nameProblem: string | undefined
@@ -59,6 +62,7 @@ export class ProviderError extends Error {
     this.busy = options.busy ?? false
     this.host = options.host
     this.missingScope = options.missingScope ?? false
+    this.denied = options.denied ?? false
     this.unsupported = options.unsupported ?? false
     this.refusal = options.refusal
     this.nameProblem = options.nameProblem

@@ -81,6 +81,7 @@ export function googleError(response: RestResponse, doing: string, nowMs: number
     return new ProviderError(
       'rejected',
       `${doing}: enable ${serviceOf(response.body) ?? api.name} in the Google project`,
+      { denied: true },
     )
   }
   return byStatus

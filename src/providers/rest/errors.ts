@@ -18,7 +18,9 @@ export function statusError({ status, headers }: RestResponse, doing: string, no
   if (status === 429) return new ProviderError('rate_limited', `${doing}: too many requests`, retry)
   if (status === 408) return new ProviderError('unavailable', `${doing}: the provider timed out`, { timedOut: true })
   if (status >= 400 && status < 500) {
-    return new ProviderError('rejected', `${doing}: the provider refused the request (${status})`)
+    return new ProviderError('rejected', `${doing}: the provider refused the request (${status})`, {
+      denied: status === 403,
+    })
   }
   return new ProviderError('unavailable', `${doing}: the provider failed (${status})`, retry)
 }

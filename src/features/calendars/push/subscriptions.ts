@@ -68,7 +68,10 @@ export function calendarSubscriptions({ db, clock, log, fence, ...deps }: Calend
       if (wanted.has(row.calendarId) && row.target === target?.url) current.set(row.calendarId, row)
       else await cancel(row, push, access)
     }
+    const failing = new Set(rows.filter(({ failures }) => failures > 0).map(({ id }) => id))
     for (const [calendarId, providerId] of wanted) {
+      // A calendar that cannot be read cannot be watched either.
+      if (failing.has(calendarId)) continue
       const row = current.get(calendarId)
       const isPaused = (paused.get(account.id)?.get(calendarId)?.until ?? 0) > clock.now()
       if (target === undefined || isPaused || (row !== undefined && row.renewAt > clock.now())) continue

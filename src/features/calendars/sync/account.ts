@@ -1,54 +1,17 @@
-import type { Recorder } from '../../../events/index.ts'
-import { type Db, insertManyRows } from '../../../infra/db/index.ts'
-import type { Clock } from '../../../lib/clock.ts'
-import type { Ids } from '../../../lib/ids.ts'
+import { insertManyRows } from '../../../infra/db/index.ts'
 import { readAhead } from '../../../lib/read-ahead.ts'
-import {
-  type CalendarAccount,
-  type EventStep,
-  ProviderError,
-  type ProviderName,
-  type TimeRange,
-  type UnreadableEvent,
-} from '../../../providers/contract/index.ts'
-import { type Fence, findApiChanges, StaleRead } from '../../accounts/index.ts'
-import { newCalendarRow, sameListing } from '../calendar-row.ts'
+import { type EventStep, ProviderError, type TimeRange } from '../../../providers/contract/index.ts'
+import { findApiChanges, StaleRead } from '../../accounts/index.ts'
 import { placementOf } from '../instance-rows.ts'
-import {
-  type CalendarRow,
-  calendarStore,
-  currentInstances,
-  type EventRow,
-  eventStore,
-  placeEvent,
-  saveListing,
-} from '../store.ts'
+import { calendarGone, calendarRefused } from '../refusals.ts'
+import { type CalendarRow, calendarStore, currentInstances, eventStore, placeEvent } from '../store.ts'
 import { removeUnreadableBefore } from '../unreadable.ts'
 import { InstanceBuffer } from './instance-buffer.ts'
-import { NOTHING, partsOf } from './parts.ts'
-import { applyChanges, type EventCounts, isIndexable } from './step.ts'
-
-export interface AccountCalendarsDeps {
-  db: Db
-  events: Recorder
-  ids: Ids
-  clock: Clock
-  fence: Fence
-  /** Months before and after now in which instances are stored. */
-  windowMonths: readonly [past: number, future: number]
-}
-
-export interface OwnedCalendars {
-  accountId: string
-  epoch: number
-  provider: ProviderName
-  remote: CalendarAccount
-  signal: AbortSignal
-  /** Called after each transaction that stored events. */
-  onStored?(counts: EventCounts): void
-  /** Called with events that cannot be read, and were not known as such. */
-  onUnreadable?(calendar: CalendarRow, events: readonly UnreadableEvent[]): void
-}
+import { listCalendars } from './listing.ts'
+import type { AccountCalendarsDeps, OwnedCalendars } from './owned-calendars.ts'
+import { partsOf } from './parts.ts'
+import { removeEvents } from './removal.ts'
+import { applyChanges } from './step.ts'
 
 /** How often the calendars themselves are listed: a new one appears, and a deleted one disappears, within a minute. */
 const LIST_MS = 50_000
@@ -60,14 +23,16 @@ const STEPS_AHEAD = 3
 /** A first sync stores the cursor after so many events; an interrupted one begins there. */
 const EVENTS_PER_CURSOR = 2000
 const DAY_MS = 24 * 60 * 60 * 1000
+/** Failing calendars are read so long in one run: each may take half a minute, and meanwhile no other one is read. */
+const RETRIES_MS = 30_000
 
 export interface DueCalendars {
   isDue(calendar: CalendarRow): boolean
   /** The calendars are listed first, however recently they were. */
   isListed: boolean
   /** Called with each calendar that was read, and each that could not be. Says whether the others may be read, too. */
-  onSynced(calendar: CalendarRow): void
-  onFailed(calendar: CalendarRow, error: ProviderError): boolean
+  onSynced(calendar: CalendarRow): void | Promise<void>
+  onFailed(calendar: CalendarRow, error: ProviderError): boolean | Promise<boolean>
 }
 
 /**
@@ -82,59 +47,39 @@ export async function syncCalendars(
   const { db, clock } = deps
   const { accountId, signal } = owned
   const listedAt = await calendarStore(db.read).listedAt(accountId)
-  if (isListed || listedAt === undefined || clock.now() - listedAt >= LIST_MS) await list(deps, owned)
+  if (isListed || listedAt === undefined || clock.now() - listedAt >= LIST_MS) await listCalendars(deps, owned)
+  const retriesUntil = clock.monotonic() + RETRIES_MS
   let isGone = false
-  for (const calendar of (await readable(deps, accountId)).filter(isDue)) {
+  let isRefused = false
+  for (const calendar of (await readable(deps, accountId)).filter(isDue).sort(failingLast)) {
     signal.throwIfAborted()
+    if (calendar.failures > 0 && clock.monotonic() > retriesUntil) break
     try {
       await syncCalendar(deps, owned, calendar)
-      onSynced(calendar)
+      await onSynced(calendar)
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error
       isGone ||= error.kind === 'not_found'
-      if (!onFailed(calendar, error)) throw error
+      // An account whose credentials or scopes are refused may not list its calendars either.
+      const isAccess = error.kind === 'auth_expired' || error.missingScope
+      if (isAccess && !isRefused) await listCalendars(deps, owned)
+      isRefused ||= isAccess
+      const failure = isAccess ? calendarRefused(error) : error
+      if (!(await onFailed(calendar, failure))) throw failure
     }
   }
-  if (isGone) await list(deps, owned)
+  if (isGone) await listCalendars(deps, owned)
   return readable(deps, accountId)
+}
+
+/** Calendars that failed last time come last, the one that waits the longest first. */
+function failingLast(left: CalendarRow, right: CalendarRow): number {
+  return (left.retryAt ?? 0) - (right.retryAt ?? 0)
 }
 
 /** The events of others cannot be read. */
 async function readable({ db }: AccountCalendarsDeps, accountId: string): Promise<CalendarRow[]> {
   return (await calendarStore(db.read).all(accountId)).filter(({ role }) => role !== 'freeBusyReader')
-}
-
-async function list(deps: AccountCalendarsDeps, owned: OwnedCalendars): Promise<void> {
-  const { db, ids, clock, fence } = deps
-  const { accountId, epoch, remote, signal } = owned
-  const isKnown = (await calendarStore(db.read).all(accountId)).length > 0
-  const all = await remote.listCalendars(signal, isKnown)
-  const listed = all.filter(({ calendarId }) => isIndexable(calendarId))
-  const nowMs = clock.now()
-  const gone = await db.transaction(async (tx) => {
-    await fence(tx, accountId, epoch)
-    const known = new Map((await calendarStore(tx).all(accountId)).map((row) => [row.providerId, row]))
-    const rows = listed.map((one) =>
-      newCalendarRow(one, { id: ids('cal'), accountId, nowMs }, known.get(one.calendarId)),
-    )
-    await saveListing(tx, accountId, nowMs, {
-      inserted: rows.filter(({ providerId }) => !known.has(providerId)),
-      updated: rows.filter((row) => {
-        const before = known.get(row.providerId)
-        return before !== undefined && !sameListing(before, row)
-      }),
-    })
-    const current = new Set(listed.map(({ calendarId }) => calendarId))
-    return [...known.values()].filter((row) => !current.has(row.providerId))
-  })
-  for (const calendar of gone) {
-    await removeEvents(deps, owned, calendar, Number.MAX_SAFE_INTEGER)
-    await db.transaction(async (tx) => {
-      await fence(tx, accountId, epoch)
-      await removeUnreadableBefore(tx, calendar.id, Number.MAX_SAFE_INTEGER)
-      await tx.deleteFrom('calendars').where('id', '=', calendar.id).execute()
-    })
-  }
 }
 
 async function syncCalendar(deps: AccountCalendarsDeps, owned: OwnedCalendars, stored: CalendarRow): Promise<void> {
@@ -143,11 +88,18 @@ async function syncCalendar(deps: AccountCalendarsDeps, owned: OwnedCalendars, s
   try {
     await readAll(deps, owned, calendar, window)
   } catch (error) {
-    if (!(error instanceof ProviderError) || error.kind !== 'cursor_expired' || calendar.cursor === null) throw error
+    if (!hasExpired(error)) throw error
+    if (calendar.cursor === null) throw calendarGone(error)
     const isComparing = Number(calendar.syncedAt !== null)
     const restarted = await save(deps, owned, calendar, { cursor: null, round: calendar.round + 1, isComparing })
-    await readAll(deps, owned, restarted, window)
+    await readAll(deps, owned, restarted, window).catch((again: unknown) => {
+      throw hasExpired(again) ? calendarGone(again) : again
+    })
   }
+}
+
+function hasExpired(error: unknown): error is ProviderError {
+  return error instanceof ProviderError && error.kind === 'cursor_expired'
 }
 
 /** Reads again from the stored cursor what the API changed meanwhile. */
@@ -269,34 +221,6 @@ function flush(
   })
 }
 
-/** Deletes the events that rounds before `round` stored. Those that ended before the window are not listed again, so nothing is announced. */
-async function removeEvents(
-  deps: AccountCalendarsDeps,
-  { accountId, epoch, provider, signal, onStored }: OwnedCalendars,
-  calendar: CalendarRow,
-  round: number,
-): Promise<void> {
-  const { db, clock, fence } = deps
-  for (let more = true; more; ) {
-    signal.throwIfAborted()
-    const deleted = await db.transaction(async (tx) => {
-      await fence(tx, accountId, epoch)
-      const rows = await eventStore(tx, calendar.id).beforeRound(round, ROWS_PER_TRANSACTION)
-      const source = { readAfter: Number.MAX_SAFE_INTEGER }
-      const context = { calendar, provider, window: windowOf(calendar), nowMs: clock.now(), source }
-      const hasLeft = ({ firstMs, startMs }: EventRow) => firstMs === null && startMs < calendar.windowFrom
-      for (const isAnnounced of [true, false]) {
-        const removed = rows.filter((row) => hasLeft(row) !== isAnnounced).map(({ providerId }) => providerId)
-        const isFirst = calendar.syncedAt === null
-        await applyChanges(deps, tx, { ...context, isAnnounced: isAnnounced && !isFirst }, { ...NOTHING, removed })
-      }
-      return rows.length
-    })
-    if (deleted > 0) onStored?.({ added: 0, updated: 0, deleted })
-    more = deleted > 0
-  }
-}
-
 /** Those of events that the present round has not found. */
 async function forgetUnreadable(
   { db, fence }: AccountCalendarsDeps,
@@ -348,10 +272,6 @@ async function save(
     await calendarStore(tx).update(calendar.id, changes)
   })
   return { ...calendar, ...changes }
-}
-
-function windowOf({ windowFrom, windowTo }: CalendarRow): TimeRange {
-  return { from: windowFrom, to: windowTo }
 }
 
 /** In whole days, so that it moves once a day. */

@@ -1,33 +1,71 @@
-import { LRUCache } from 'lru-cache'
-import type { Clock } from '../../../lib/clock.ts'
 import { type Backoff, backoffMs } from '../../../lib/retry.ts'
+import { truncateText } from '../../../lib/text.ts'
+import type { ProviderError } from '../../../providers/contract/index.ts'
+import { type CalendarRow, calendarStore } from '../store.ts'
+import type { AccountCalendarsDeps, OwnedCalendars } from './owned-calendars.ts'
 
-const MAX_CALENDARS = 10_000
-
-/** Calendars that cannot be read at the moment. Each waits by itself, so that it stops no other one of its account. */
-export class FailingCalendars {
-  readonly #clock: Clock
-  readonly #backoff: Backoff
-  readonly #waiting = new LRUCache<string, { failures: number; untilMs: number }>({ max: MAX_CALENDARS })
-
-  constructor(clock: Clock, backoff: Backoff) {
-    this.#clock = clock
-    this.#backoff = backoff
-  }
-
-  isWaiting(calendarId: string): boolean {
-    return (this.#waiting.get(calendarId)?.untilMs ?? 0) > this.#clock.monotonic()
-  }
-
+/**
+ * Calendars that cannot be read. Each waits by itself, longer with each failure in a row and also after a restart, so that it stops no
+ * other one of its account.
+ */
+export interface FailingCalendars {
+  /** Whether it is not time to read the calendar again. */
+  isWaiting(calendar: CalendarRow): boolean
   /** Returns after how many failures it waits how long. */
-  add(calendarId: string, retryAfterMs = 0): { failures: number; pauseMs: number } {
-    const failures = (this.#waiting.get(calendarId)?.failures ?? 0) + 1
-    const pauseMs = Math.max(retryAfterMs, backoffMs(failures, this.#backoff))
-    this.#waiting.set(calendarId, { failures, untilMs: this.#clock.monotonic() + pauseMs })
-    return { failures, pauseMs }
+  recordFailure(
+    owned: Owner,
+    calendar: CalendarRow,
+    error: ProviderError,
+  ): Promise<{ failures: number; pauseMs: number }>
+  /** For a calendar that was read. */
+  recordSuccess(owned: Owner, calendar: CalendarRow): Promise<void>
+}
+
+type Owner = Pick<OwnedCalendars, 'accountId' | 'epoch'>
+
+/** Providers ask for pauses up to this. A longer one is from before the clock was set back. */
+const MAX_PAUSE_MS = 24 * 60 * 60 * 1000
+const MAX_REASON = 500
+
+export function failingCalendars(
+  { db, clock, fence }: Pick<AccountCalendarsDeps, 'db' | 'clock' | 'fence'>,
+  backoff: Backoff,
+): FailingCalendars {
+  async function save({ accountId, epoch }: Owner, { id }: CalendarRow, changes: Partial<CalendarRow>): Promise<void> {
+    await db.transaction(async (tx) => {
+      await fence(tx, accountId, epoch)
+      await calendarStore(tx).update(id, changes)
+    })
   }
 
-  delete(calendarId: string): void {
-    this.#waiting.delete(calendarId)
+  return {
+    isWaiting({ failures, retryAt }) {
+      const leftMs = (retryAt ?? 0) - clock.now()
+      return failures > 0 && leftMs > 0 && leftMs <= MAX_PAUSE_MS
+    },
+
+    async recordFailure(owned, calendar, error) {
+      const failures = calendar.failures + 1
+      const pauseMs = Math.min(MAX_PAUSE_MS, Math.max(error.retryAfterMs ?? 0, backoffMs(failures, backoff)))
+      const nowMs = clock.now()
+      await save(owned, calendar, {
+        failures,
+        failureReason: truncateText(reasonOf(error), MAX_REASON),
+        failingSince: calendar.failingSince ?? nowMs,
+        retryAt: nowMs + pauseMs,
+      })
+      return { failures, pauseMs }
+    },
+
+    async recordSuccess(owned, calendar) {
+      if (calendar.failures === 0) return
+      await save(owned, calendar, { failures: 0, failureReason: null, failingSince: null, retryAt: null })
+    },
   }
+}
+
+/** A sentence for the operator. */
+function reasonOf({ kind, message }: ProviderError): string {
+  if (kind === 'not_found') return 'The provider lists this calendar, but does not find it when its events are read.'
+  return `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, '')}.`
 }

@@ -23,8 +23,9 @@ import { CALENDAR_CHANGES_TOPIC } from '../push/notifications.ts'
 import { type CalendarSubscription, calendarSubscriptionStore } from '../push/store.ts'
 import { type CalendarSubscriptionsDeps, calendarSubscriptions } from '../push/subscriptions.ts'
 import { type CalendarRow, calendarStore } from '../store.ts'
-import { type AccountCalendarsDeps, syncCalendars } from './account.ts'
-import { FailingCalendars } from './failing-calendars.ts'
+import { syncCalendars } from './account.ts'
+import { failingCalendars } from './failing-calendars.ts'
+import type { AccountCalendarsDeps, OwnedCalendars } from './owned-calendars.ts'
 import type { EventCounts } from './step.ts'
 
 export interface CalendarSyncDeps extends AccountCalendarsDeps, CalendarSubscriptionsDeps {
@@ -78,7 +79,9 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
   const reads = new Map<string, { allAt: number; lastAt: number }>()
   /** Accounts whose next run lists the calendars and reads every one. */
   const complete = new Set<string>()
-  const failing = new FailingCalendars(clock, retry)
+  /** Those whose failing calendars are read at once: somebody asked for it, or the access changed. */
+  const retried = new Set<string>()
+  const failing = failingCalendars(deps, retry)
   let sweeping: Promise<void> | undefined
   let unsubscribe = () => {}
   let stopped = false
@@ -93,6 +96,7 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
     const waitMs = isComplete ? 0 : before.lastAt + notifiedMs - now
     if (waitMs > 0) return { nextRunInMs: waitMs }
     const isListed = complete.delete(accountId)
+    const isRetried = retried.delete(accountId)
     reads.delete(accountId)
     const changed = { added: 0, updated: 0, deleted: 0 }
     let provider: ProviderName | undefined
@@ -116,10 +120,13 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
         reportUnreadable(calendar, events, about())
       const owned = { accountId, epoch, provider, remote, signal, onStored, onUnreadable }
       const calendars = await syncCalendars(deps, owned, {
-        isDue: (calendar) => (isComplete || !isQuiet(calendar)) && (isListed || !failing.isWaiting(calendar.id)),
+        isDue(calendar) {
+          if (calendar.failures > 0) return isRetried || !failing.isWaiting(calendar)
+          return isComplete || !isQuiet(calendar)
+        },
         isListed,
-        onSynced: ({ id }) => failing.delete(id),
-        onFailed: (calendar, error) => isOfCalendar(error) && reportFailing(calendar, error, about()),
+        onSynced: (calendar) => failing.recordSuccess(owned, calendar),
+        onFailed: (calendar, error) => recordFailing(owned, calendar, error, about()),
       })
       const found = await subscriptions.ensure({ account, epoch, access }, calendars)
       reads.set(accountId, { allAt, lastAt: clock.monotonic() })
@@ -132,8 +139,8 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
       if (found.some(({ isNotified }) => isNotified === 1)) return { nextRunInMs: notifiedMs }
       const isPushed = calendars.length > 0 && calendars.every(watched(found))
       // The list of calendars itself is polled: few providers notify its changes.
-      const untilAllMs = Math.max(notifiedMs, allAt + pushedMs - clock.monotonic())
-      return { nextRunInMs: isPushed ? Math.min(untilAllMs, pollMs) : pollMs }
+      const untilAllMs = isPushed ? Math.max(notifiedMs, allAt + pushedMs - clock.monotonic()) : pollMs
+      return { nextRunInMs: Math.min(untilAllMs, pollMs, untilRetryMs(calendars)) }
     } catch (error) {
       if (error instanceof OwnershipLost) return {}
       if (!(error instanceof ProviderError)) throw error
@@ -150,8 +157,16 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
     }
   }
 
-  function reportFailing({ id, summary }: CalendarRow, error: ProviderError, about: object): true {
-    const { failures, pauseMs } = failing.add(id, error.retryAfterMs)
+  /** Returns whether the other calendars may be read: where the account sent too many requests, they wait with it. */
+  async function recordFailing(
+    owned: OwnedCalendars,
+    calendar: CalendarRow,
+    error: ProviderError,
+    about: object,
+  ): Promise<boolean> {
+    const { failures, pauseMs } = await failing.recordFailure(owned, calendar, error)
+    if (error.kind === 'rate_limited') return false
+    const { id, summary } = calendar
     const level = failures === 1 ? 'warn' : 'info'
     log[level](
       `Cannot sync the calendar "${summary}" (${error.message}); trying again in ${Math.ceil(pauseMs / 1000)} s.`,
@@ -174,6 +189,12 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
       ...about,
       metadata: { calendarId: id },
     })
+  }
+
+  /** When the first failing calendar is read again. */
+  function untilRetryMs(calendars: readonly CalendarRow[]): number {
+    const waiting = calendars.filter((calendar) => failing.isWaiting(calendar))
+    return Math.max(notifiedMs, Math.min(...waiting.map(({ retryAt }) => (retryAt ?? 0) - clock.now())))
   }
 
   /** The calendars of a mail server are looked for when they are first requested. */
@@ -210,14 +231,17 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
     scheduler.remove(accountId)
     reads.delete(accountId)
     complete.delete(accountId)
+    retried.delete(accountId)
     subscriptions.forget(accountId)
   }
 
   function onSyncHint(payload: string | undefined): void {
     if (payload === undefined) return
-    for (const id of readSyncHint(payload).accountIds) {
+    const { scope, accountIds } = readSyncHint(payload)
+    for (const id of accountIds) {
       if (!scheduler.has(id)) continue
       complete.add(id)
+      if (scope === 'now') retried.add(id)
       scheduler.request(id)
     }
   }
@@ -255,7 +279,9 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
     start() {
       ownership.onChange(({ lost, gained, changed }) => {
         for (const accountId of lost) remove(accountId)
-        if (!stopped) for (const accountId of [...gained, ...changed]) add(accountId)
+        if (stopped) return
+        for (const accountId of [...gained, ...changed]) add(accountId)
+        for (const accountId of changed) retried.add(accountId)
       })
       ownership.onRound(sweep)
       const unsubscribes = [
@@ -279,11 +305,6 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
 
     endSubscriptions: subscriptions.end,
   }
-}
-
-/** Other failures concern the account: its credentials, its quota. */
-function isOfCalendar({ kind, missingScope }: ProviderError): boolean {
-  return !missingScope && kind !== 'auth_expired' && kind !== 'rate_limited'
 }
 
 function maySync({ provider, paused, status, tokens }: Account): boolean {

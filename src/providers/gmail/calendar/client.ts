@@ -31,6 +31,9 @@ const API = {
   scope: 'calendar.readonly (for changes calendar.events)',
 }
 
+/** The user may not do this with one calendar, whatever scopes there are. */
+const NO_ACCESS: ReadonlySet<string> = new Set(['requiredAccessLevel', 'forbidden', 'forbiddenForNonOrganizer'])
+
 export function calendarError(response: RestResponse, doing: string, nowMs: number): ProviderError {
   const error = googleError(response, doing, nowMs, API)
   if (error.kind === 'rate_limited' && reasonsOf(response.body).includes('quotaExceeded')) {
@@ -46,6 +49,9 @@ export function calendarError(response: RestResponse, doing: string, nowMs: numb
     return reasonsOf(response.body).includes('duplicate')
       ? new ProviderError('exists', `${doing}: an event with this id exists`)
       : new ProviderError('conflict', `${doing}: Google made another change at the same time. Try again.`)
+  }
+  if (reasonsOf(response.body).some((reason) => NO_ACCESS.has(reason))) {
+    return new ProviderError('rejected', `${doing}: Google gives the user no access to this calendar`, { denied: true })
   }
   return hasNoCalendar ? new ProviderError('not_found', `${doing}: the user has no Google Calendar`) : error
 }

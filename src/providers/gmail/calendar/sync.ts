@@ -121,9 +121,9 @@ function readCursor(written: string): Cursor {
   throw new ProviderError('cursor_expired', 'the stored cursor of the calendar is not readable')
 }
 
-/** Google refuses a token with 410, or 400 when it cannot read it. */
+/** Google refuses a token with 410, or 400 when it cannot read it. A 403 refuses the calendar: its token may work again later. */
 function isRefused(error: unknown): boolean {
-  if (!(error instanceof ProviderError) || error.missingScope) return false
+  if (!(error instanceof ProviderError) || error.missingScope || error.denied) return false
   return error.kind === 'cursor_expired' || error.kind === 'rejected'
 }
 

@@ -32,7 +32,8 @@ export function microsoftFreeBusy(graph: Graph, email: string): CalendarFreeBusy
       const busy = items.flatMap((item) => busyRange(item, range, timeZone) ?? [])
       return { id: calendarId, busy: mergeRanges(busy), error: null }
     } catch (error) {
-      return { id: calendarId, busy: [], error: reasonOf(error) }
+      const isRefused = error instanceof ProviderError && error.missingScope && (await mayListCalendars(graph, signal))
+      return { id: calendarId, busy: [], error: isRefused ? 'unavailable' : reasonOf(error) }
     }
   }
 
@@ -82,9 +83,22 @@ function isAddress(id: string): boolean {
 
 /** Throws errors that say nothing about the calendar or the person. */
 function reasonOf(error: unknown): 'not_found' | 'unavailable' {
-  if (error instanceof ProviderError && error.kind === 'not_found') return 'not_found'
+  // Without a cursor, 410 says that the calendar is gone.
+  const isGone = error instanceof ProviderError && (error.kind === 'not_found' || error.kind === 'cursor_expired')
+  if (isGone) return 'not_found'
   if (error instanceof ProviderError && error.kind === 'rejected' && !error.missingScope) return 'unavailable'
   throw error
+}
+
+/** Graph refuses a calendar as it refuses a missing scope. With the scope, the list of calendars can be read. */
+async function mayListCalendars(graph: Graph, signal: AbortSignal): Promise<boolean> {
+  try {
+    await graph.page('/me/calendars', { query: { $select: 'id', $top: 1 }, doing: DOING, signal })
+    return true
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+    return false
+  }
 }
 
 function busyRange(item: Json, range: TimeRange, timeZone: string): TimeRange | undefined {

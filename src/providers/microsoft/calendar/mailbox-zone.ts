@@ -29,8 +29,8 @@ export async function mailboxZone(graph: Graph, { email, nowMs, signal }: Mailbo
     const name = text(object(object(workingHours).timeZone).name) ?? ''
     return zoneOf(ianaZone(name) ?? '')?.name ?? null
   } catch (error) {
-    const isRefused = error instanceof ProviderError && (error.kind === 'rejected' || error.kind === 'not_found')
-    if (isRefused && !error.missingScope) return null
+    // The list of calendars, which needs the same scope, has been read before.
+    if (error instanceof ProviderError && (error.kind === 'rejected' || error.kind === 'not_found')) return null
     throw error
   }
 }

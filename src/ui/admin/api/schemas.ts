@@ -556,6 +556,12 @@ export type Calendar = {
       reason: string
     })[]
   }
+  failure: ({
+    reason: string
+    since: string
+    attempts: number
+    nextAttemptAt: string
+  } | null)
   createdAt: string
   updatedAt: string
 }

@@ -4,6 +4,7 @@ import type { Account, Calendar, CalendarEvent } from '../../api/types.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { IconCalendar, IconChevronLeft, IconTriangleAlert } from '../../parts/icons.tsx'
+import { Status } from '../../parts/status.tsx'
 import { Time } from '../../parts/time.tsx'
 
 const ROLES: Record<Calendar['accessRole'], string> = {
@@ -22,7 +23,7 @@ export function Calendars({ account }: { account: Account }) {
   const columns: readonly Column<Calendar>[] = [
     {
       header: 'Calendar',
-      render: ({ summary, backgroundColor, primary, unreadable }) => (
+      render: ({ summary, backgroundColor, primary, unreadable, failure }) => (
         <Group gap={8} wrap="nowrap">
           <ColorSwatch color={backgroundColor ?? 'var(--portal-quiet)'} size={12} withShadow={false} />
           <span className="wrap">{summary || '(no name)'}</span>
@@ -31,6 +32,7 @@ export function Calendars({ account }: { account: Account }) {
               main
             </Text>
           )}
+          {failure !== null && <Status tone="bad">not readable</Status>}
           {unreadable.count > 0 && (
             <Text span size="xs" c="orange">
               {eventsText(unreadable.count)} not readable
@@ -96,6 +98,22 @@ function Unreadable({ count, events }: Calendar['unreadable']) {
   )
 }
 
+/** Why sync cannot read the calendar at the moment. */
+function Failing({ reason, since, attempts, nextAttemptAt }: NonNullable<Calendar['failure']>) {
+  return (
+    <Alert mb="md" color="red" icon={<IconTriangleAlert />} title="This calendar cannot be read at the moment">
+      <Text size="sm" className="wrap">
+        {reason}
+      </Text>
+      <Text size="sm" mt="xs">
+        The events below are from before. Its busy times count as unknown, so nothing is booked over them. It fails
+        since <Time value={since} /> ({attempts === 1 ? '1 attempt' : `${attempts} attempts`}); the next attempt is{' '}
+        <Time value={nextAttemptAt} />. <b>Sync now</b> tries at once.
+      </Text>
+    </Alert>
+  )
+}
+
 function Events({ path, calendar, onBack }: { path: string; calendar: Calendar; onBack(): void }) {
   const [from] = useState(() => new Date().toISOString())
   const columns: readonly Column<CalendarEvent>[] = [
@@ -116,6 +134,7 @@ function Events({ path, calendar, onBack }: { path: string; calendar: Calendar; 
         </Button>
         <Text fw={600}>{calendar.summary}: the next 60 days</Text>
       </Group>
+      {calendar.failure !== null && <Failing {...calendar.failure} />}
       {calendar.unreadable.count > 0 && <Unreadable {...calendar.unreadable} />}
       <DataTable
         caption="Events"
