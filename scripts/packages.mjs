@@ -8,6 +8,7 @@ const PACKAGES = [
   { name: 'dovecot-imapd', file: '/usr/lib/dovecot/imap', without: 'everything on a real IMAP server' },
   { name: 'dovecot-lmtpd', file: '/usr/lib/dovecot/lmtp', without: 'everything on a real IMAP server' },
   { name: 'radicale', file: '/usr/bin/radicale', without: 'calendars on a real CalDAV server' },
+  { name: 'xandikos', file: '/usr/bin/xandikos', without: 'calendars on a second CalDAV server' },
   { name: 'redis-server', file: '/usr/bin/redis-server', without: 'everything on Redis' },
   { name: 'prometheus', file: '/usr/bin/promtool', without: 'the alert rules of deploy/' },
   { name: 'chromium', file: '/usr/bin/chromium', without: 'the hosted pages in a browser' },

@@ -285,6 +285,21 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable
     expect(visit.problems).toEqual([])
   })
 
+  it('says which calendars and events cannot be read, and why', async () => {
+    const { page } = visit
+    await visit.open(`/accounts/${stage.accounts.ada}?tab=calendars`, 'ada@acme.example')
+    await page.getByText('1 event not readable').waitFor()
+    await visit.inspect('calendars with problems')
+    await page.getByText('Meeting room 4').click()
+    await page.getByText('This calendar cannot be read at the moment').waitFor()
+    await page.getByText('the CalDAV server refused the request (403)').waitFor()
+    await visit.inspect('calendar that is refused')
+    await page.getByRole('button', { name: 'All calendars' }).click()
+    await page.getByText('Work', { exact: true }).click()
+    await page.getByText('1 event cannot be read as it is').waitFor()
+    await visit.inspect('calendar with an unreadable event')
+  })
+
   it('asks to sign in when the session ended elsewhere, and continues at the same page', async () => {
     const { page } = visit
     await visit.open(`/accounts/${stage.accounts.ada}?tab=labels`, 'ada@acme.example')

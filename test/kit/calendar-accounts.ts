@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe } from 'vitest'
+import type { LogEntry } from '../../src/infra/log/index.ts'
 import type { ProviderName } from '../../src/providers/contract/index.ts'
 import { startDavProxy } from '../servers/dav-proxy.ts'
 import { dovecotAvailable, startDovecot } from '../servers/dovecot.ts'
@@ -41,6 +42,8 @@ export interface CalendarAccount {
   refuse(calendarId: string, refused: Refused | null): void
   /** Waits until sync has read everything that happened so far. */
   sync(): Promise<void>
+  /** Warnings of the service's log so far. */
+  warnings(): LogEntry[]
   /** The calendar events that the service recorded, in order: `created <id> <version>`. */
   announced(): Promise<string[]>
   stop(): Promise<void>
@@ -240,7 +243,9 @@ async function connect(account: object, { environment, close, ...own }: Connecti
     await close()
   }
   try {
-    service = await startService({ environment })
+    const logged: LogEntry[] = []
+    const output = (entry: LogEntry) => void logged.push(entry)
+    service = await startService({ environment: { LOG_LEVEL: 'warn', ...environment }, output })
     const owner = api(service.url, service.key)
     const { id } = (await owner.post('/accounts', account)).json
     const events = `/accounts/${id}/calendars/primary/events`
@@ -256,6 +261,7 @@ async function connect(account: object, { environment, close, ...own }: Connecti
     return {
       ...{ api: owner, id, events, user: '', stop },
       ...own,
+      warnings: () => logged.filter(({ level }) => level === 'warn'),
       write: (summary) => own.put({ summary, start: TOMORROW }),
       async sync() {
         const marker = `${MARKER} ${randomUUID()}`

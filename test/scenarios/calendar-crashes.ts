@@ -98,6 +98,7 @@ export async function runCalendarCrashes(db: Db, place: Place, { kills, events }
     await eventually(async () => expect(await stored(db)).toEqual([...current].sort()))
     await end(child)
     expect(await announced(db)).toEqual(expected.toSorted())
+    expect(await failing(db)).toEqual(['a-refused', 'a-refused'])
     return expected.length
   } finally {
     running?.kill('SIGKILL')
@@ -111,6 +112,11 @@ async function startCalendars() {
   const [gmailUser, outlookUser] = ['ann@gmail.test', 'ada@example.test']
   google.addUser(gmailUser)
   graph.addUser(outlookUser)
+  // Each account has a calendar that is refused for ever, which costs nothing but itself.
+  google.calendars.add(gmailUser, { id: 'a-refused', accessRole: 'reader' })
+  google.calendars.refuse(gmailUser, 'a-refused', { as: 'server-error' })
+  graph.calendars.add(outlookUser, { id: 'a-refused', canEdit: false })
+  graph.calendars.refuse(outlookUser, 'a-refused', { as: 'missing-scope' })
   const today = Math.floor(Date.now() / DAY_MS) * DAY_MS
   const localAt = (day: number, hour: number) =>
     new Date(today + day * DAY_MS + hour * HOUR_MS).toISOString().slice(0, 19)
@@ -170,6 +176,11 @@ interface Tokens {
 async function syncedCalendars(db: Db): Promise<number> {
   const rows = await db.read.selectFrom('calendars').select('syncedAt').execute()
   return rows.filter(({ syncedAt }) => syncedAt !== null).length
+}
+
+async function failing(db: Db): Promise<string[]> {
+  const rows = await db.read.selectFrom('calendars').select('providerId').where('failures', '>', 0).execute()
+  return rows.map(({ providerId }) => providerId)
 }
 
 async function announced(db: Db): Promise<string[]> {

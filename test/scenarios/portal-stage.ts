@@ -3,6 +3,7 @@ import { eventually } from '../kit/eventually.ts'
 import { type Api, api } from '../kit/http.ts'
 import { startService } from '../kit/service.ts'
 import { XSS_VECTORS } from '../kit/xss-vectors.ts'
+import { startDavProxy } from '../servers/dav-proxy.ts'
 import { type Dovecot, startDovecot } from '../servers/dovecot.ts'
 import { attachmentMail, htmlMail, plainMail } from '../servers/messages.ts'
 import { startRadicale } from '../servers/radicale.ts'
@@ -43,6 +44,11 @@ const SUBJECTS = [
   ['Letters <letters@press.example>', 'Ten things that we learned about queues'],
   ['Lea Moreau <lea@studio.example>', 'Photos of the workshop'],
 ]
+
+interface ShownCalendar {
+  failure: object | null
+  unreadable: { count: number }
+}
 
 export async function openPortalStage(): Promise<PortalStage> {
   const closers: (() => Promise<unknown>)[] = []
@@ -112,6 +118,11 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
       if (status !== 'connected') throw new Error(`The account is ${status}.`)
     })
   }
+  await eventually(async () => {
+    const { calendars }: { calendars: ShownCalendar[] } = await call('GET', `/accounts/${adaId}/calendars`)
+    const isRefused = calendars.some(({ failure }) => failure !== null)
+    if (!isRefused || calendars.every(({ unreadable }) => unreadable.count === 0)) throw new Error('Not yet read.')
+  })
 
   receiver.always((request) =>
     request.path === '/broken'

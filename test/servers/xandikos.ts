@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { inflateSync } from 'node:zlib'
 import { eventually } from '../kit/eventually.ts'
 import { type DavProxy, startDavProxy } from './dav-proxy.ts'
-import { freePort } from './radicale.ts'
+import { freePort } from './loopback.ts'
 
 /**
  * Xandikos, a CalDAV server over git, with its own folder and port. It has one user and no login, so a proxy asks for the password.

@@ -53,7 +53,7 @@ describeEachCalendar('a calendar that is refused', (_provider, open) => {
         expect((await shown(calendar)).failure).toEqual({
           reason: expect.stringMatching(/^[A-Z].+\.$/),
           since: expect.any(String),
-          attempts: 1,
+          attempts: expect.any(Number),
           nextAttemptAt: expect.any(String),
         })
       })
@@ -61,6 +61,9 @@ describeEachCalendar('a calendar that is refused', (_provider, open) => {
     }
     expect((await shown(other)).failure).toBeNull()
     expect((await account.api.get(`/accounts/${account.id}`)).json).toMatchObject({ status: 'connected' })
+
+    const logged = account.warnings().filter(({ message }) => message.startsWith('Cannot sync the calendar "a-'))
+    expect(logged).toHaveLength(REFUSALS.length)
 
     // What cannot be read is not free, and asks nobody for consent.
     for (const [as, calendar] of refused) {

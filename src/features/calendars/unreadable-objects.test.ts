@@ -5,7 +5,7 @@ import { dovecotAvailable } from '../../../test/servers/dovecot.ts'
 import { radicaleAvailable } from '../../../test/servers/radicale.ts'
 
 describe.skipIf(!dovecotAvailable() || !radicaleAvailable())('a calendar with odd objects', () => {
-  it('shows which events cannot be read as they are', async () => {
+  it('shows and logs which events cannot be read as they are', async () => {
     const account = await openImap()
     try {
       const calendars = async () => (await account.api.get(`/accounts/${account.id}/calendars`)).json.calendars
@@ -24,6 +24,16 @@ describe.skipIf(!dovecotAvailable() || !radicaleAvailable())('a calendar with od
           events: [{ providerEventId: expect.stringMatching(/\.ics$/), reason }],
         }),
       )
+      // Logged once, however often the calendar is read.
+      await account.sync()
+      await account.sync()
+      const logged = account.warnings().filter(({ message }) => message.includes(reason))
+      expect(logged).toMatchObject([
+        {
+          message: `An event of the calendar "work" cannot be read as it is: ${reason}`,
+          metadata: { calendarId: (await calendars())[0].id, eventId: expect.stringMatching(/\.ics$/) },
+        },
+      ])
     } finally {
       await account.stop()
     }
