@@ -63,7 +63,12 @@ export function accountBusy({ db, bus, clock, accounts, calendars }: AccountBusy
         syncedAt = Math.min(syncedAt, row.syncedAt)
       }
       if (live.length > 0) {
-        const found = await liveBusy(account, live, asked)
+        const found = await liveBusy(account, live, asked).catch((error: unknown) => {
+          // What sync cannot read either says nothing about the account.
+          const isKnown = account.status !== 'auth_error' && live.some(({ failures }) => failures > 0)
+          if (!(error instanceof ProviderError) || !isKnown) throw error
+          return { reason: 'unavailable' } as const
+        })
         if ('reason' in found) return found
         busy.push(...found)
       }
