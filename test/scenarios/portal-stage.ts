@@ -96,7 +96,8 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
   })
   const event = icsObject([{ summary: 'Roadmap', start: at(26), end: at(27) }])
   await radicale.request(ada, 'PUT', `${calendar}roadmap.ics`, event, { 'content-type': 'text/calendar' })
-  const odd = icsObject([{ summary: 'Offsite', start: { ...at(50), timeZone: 'Our office' }, end: at(52) }])
+  const inOffice = (hours: number) => ({ ...at(hours), timeZone: 'Our office' })
+  const odd = icsObject([{ summary: 'Offsite', start: inOffice(50), end: inOffice(52) }])
   await radicale.request(ada, 'PUT', `${calendar}offsite.ics`, odd, { 'content-type': 'text/calendar' })
   davProxy.refuse(await radicale.makeCalendar(ada, 'Meeting room 4'), 403)
   const connect = async (user: string, more: object = {}) => {
