@@ -99,7 +99,7 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
   const inOffice = (hours: number) => ({ ...at(hours), timeZone: 'Our office' })
   const odd = icsObject([{ summary: 'Offsite', start: inOffice(50), end: inOffice(52) }])
   await radicale.request(ada, 'PUT', `${calendar}offsite.ics`, odd, { 'content-type': 'text/calendar' })
-  davProxy.refuse(await radicale.makeCalendar(ada, 'Meeting room 4'), 403)
+  davProxy.refuse(await radicale.makeCalendar(ada, 'room-4', '<D:displayname>Meeting room 4</D:displayname>'), 403)
   const connect = async (user: string, more: object = {}) => {
     const account = await call('POST', '/accounts', {
       ...{ provider: 'imap', email: user, customUserId: `user-${user.split('@')[0]}` },

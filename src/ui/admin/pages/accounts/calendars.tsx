@@ -33,11 +33,7 @@ export function Calendars({ account }: { account: Account }) {
             </Text>
           )}
           {failure !== null && <Status tone="bad">not readable</Status>}
-          {unreadable.count > 0 && (
-            <Text span size="xs" c="orange">
-              {eventsText(unreadable.count)} not readable
-            </Text>
-          )}
+          {unreadable.count > 0 && <Status tone="warn">{`${eventsText(unreadable.count)} not readable`}</Status>}
         </Group>
       ),
     },
