@@ -99,7 +99,7 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
   const inOffice = (hours: number) => ({ ...at(hours), timeZone: 'Our office' })
   const odd = icsObject([{ summary: 'Offsite', start: inOffice(50), end: inOffice(52) }])
   await radicale.request(ada, 'PUT', `${calendar}offsite.ics`, odd, { 'content-type': 'text/calendar' })
-  davProxy.refuse(await radicale.makeCalendar(ada, 'room-4', '<D:displayname>Meeting room 4</D:displayname>'), 403)
+  const room = await radicale.makeCalendar(ada, 'room-4', '<D:displayname>Meeting room 4</D:displayname>')
   const connect = async (user: string, more: object = {}) => {
     const account = await call('POST', '/accounts', {
       ...{ provider: 'imap', email: user, customUserId: `user-${user.split('@')[0]}` },
@@ -119,6 +119,13 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
       if (status !== 'connected') throw new Error(`The account is ${status}.`)
     })
   }
+  const soon = `timeMin=${new Date().toISOString()}&timeMax=${new Date(Date.now() + 86_400_000).toISOString()}`
+  await eventually(async () => {
+    const { source } = await call('GET', `/accounts/${adaId}/calendars/${encodeURIComponent(room)}/events?${soon}`)
+    if (source !== 'stored') throw new Error('The calendar is not stored.')
+  })
+  davProxy.refuse(room, 403)
+  await call('POST', `/accounts/${adaId}/sync`)
   await eventually(async () => {
     const { calendars }: { calendars: ShownCalendar[] } = await call('GET', `/accounts/${adaId}/calendars`)
     const isRefused = calendars.some(({ failure }) => failure !== null)

@@ -102,9 +102,11 @@ function Failing({ reason, since, attempts, nextAttemptAt }: NonNullable<Calenda
         {reason}
       </Text>
       <Text size="sm" mt="xs">
-        The events below are from before. Its busy times count as unknown, so nothing is booked over them. It fails
-        since <Time value={since} /> ({attempts === 1 ? '1 attempt' : `${attempts} attempts`}); the next attempt is{' '}
-        <Time value={nextAttemptAt} />. <b>Sync now</b> tries at once.
+        Stored events are kept. Busy times of this calendar count as unknown, so nothing is booked over them.
+      </Text>
+      <Text size="sm" mt="xs">
+        First failure: <Time value={since} /> ({attempts === 1 ? '1 attempt' : `${attempts} attempts`}). Next attempt:{' '}
+        <Time value={nextAttemptAt} />, or at once with <b>Sync now</b>.
       </Text>
     </Alert>
   )
