@@ -81,7 +81,11 @@ function Unreadable({ count, events }: Calendar['unreadable']) {
       icon={<IconTriangleAlert />}
       title={`${eventsText(count)} cannot be read as ${count === 1 ? 'it is' : 'they are'}`}
     >
-      <Text size="sm">They are busy where their hours are known. Their owner can mend them in the calendar.</Text>
+      <Text size="sm">
+        {count === 1
+          ? 'It is busy where its hours are known. Its owner can mend it in the calendar.'
+          : 'They are busy where their hours are known. Their owner can mend them in the calendar.'}
+      </Text>
       <List size="sm" mt="xs">
         {events.map(({ providerEventId, reason }) => (
           <List.Item key={providerEventId} className="wrap">
