@@ -290,7 +290,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable
     await visit.open(`/accounts/${stage.accounts.ada}?tab=calendars`, 'ada@acme.example')
     await page.getByText('1 event not readable').waitFor()
     await visit.inspect('calendars with problems')
-    await page.getByText('Meeting room 4').click()
+    await page.getByText('Shared meetings').click()
     await page.getByText('This calendar cannot be read at the moment').waitFor()
     await page.getByText('the CalDAV server refused the request (403)').waitFor()
     await visit.inspect('calendar that is refused')

@@ -99,7 +99,7 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
   const inOffice = (hours: number) => ({ ...at(hours), timeZone: 'Our office' })
   const odd = icsObject([{ summary: 'Offsite', start: inOffice(50), end: inOffice(52) }])
   await radicale.request(ada, 'PUT', `${calendar}offsite.ics`, odd, { 'content-type': 'text/calendar' })
-  const room = await radicale.makeCalendar(ada, 'room-4', '<D:displayname>Meeting room 4</D:displayname>')
+  const meetings = await radicale.makeCalendar(ada, 'meetings', '<D:displayname>Meeting meetings 4</D:displayname>')
   const connect = async (user: string, more: object = {}) => {
     const account = await call('POST', '/accounts', {
       ...{ provider: 'imap', email: user, customUserId: `user-${user.split('@')[0]}` },
@@ -121,10 +121,10 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
   }
   const soon = `timeMin=${new Date().toISOString()}&timeMax=${new Date(Date.now() + 86_400_000).toISOString()}`
   await eventually(async () => {
-    const { source } = await call('GET', `/accounts/${adaId}/calendars/${encodeURIComponent(room)}/events?${soon}`)
+    const { source } = await call('GET', `/accounts/${adaId}/calendars/${encodeURIComponent(meetings)}/events?${soon}`)
     if (source !== 'stored') throw new Error('The calendar is not stored.')
   })
-  davProxy.refuse(room, 403)
+  davProxy.refuse(meetings, 403)
   await call('POST', `/accounts/${adaId}/sync`)
   await eventually(async () => {
     const { calendars }: { calendars: ShownCalendar[] } = await call('GET', `/accounts/${adaId}/calendars`)

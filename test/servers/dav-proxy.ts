@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as send } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Stands before a CalDAV server: asks for the password that the server does not ask for, and refuses single calendars. */
+/** A proxy before a CalDAV server. Asks for the password that the server does not ask for, and refuses single calendars. */
 export interface DavProxy {
   url: string
   /** From now on, each request needs the password of one of these users. */

@@ -26,7 +26,7 @@ export interface Xandikos {
 }
 
 const PROGRAM = '/usr/bin/xandikos'
-export const XANDIKOS_HOME = '/ann/calendars/'
+const XANDIKOS_HOME = '/ann/calendars/'
 
 export function xandikosAvailable(): boolean {
   return existsSync(PROGRAM)

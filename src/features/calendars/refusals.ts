@@ -7,9 +7,9 @@ import {
 } from '../../providers/contract/index.ts'
 
 /**
- * The provider, with requests of callers that tell a refused calendar from a missing scope. Graph answers both with the same error, and
- * only one of them ends with a new sign-in: an account that lists its calendars, and reads its own, has the scope. Sync tells them
- * apart by itself.
+ * The provider, whose live requests distinguish a refused calendar from a missing scope. Graph answers both with the same error, and
+ * only one of them ends with a new sign-in: an account that lists its calendars, and reads its own, has the scope. Sync does
+ * so by itself.
  */
 export function withCalendarRefusals(provider: CalendarProvider): CalendarProvider {
   const { changes } = provider

@@ -91,26 +91,26 @@ describeEachCalendar('a calendar that is refused', (provider, open) => {
     }
   })
 
-  // As Graph does for rooms. CalDAV has no pages.
+  // As Graph does for resource mailboxes. CalDAV has no pages.
   if (provider === 'imap') return
   it('for its later pages is shown as well, and complete once they can be read', async () => {
-    const room = await account.addCalendar('a-room')
+    const resource = await account.addCalendar('a-resource')
     const other = await account.addCalendar('c-other')
     const summaries = Array.from({ length: 101 }, (_, at) => `meeting ${at}`).sort()
-    for (const summary of summaries) await account.writeInto(room, summary)
+    for (const summary of summaries) await account.writeInto(resource, summary)
     await account.writeInto(other, 'before')
-    account.refuse(room, { as: 'missing-scope', laterPages: true })
+    account.refuse(resource, { as: 'missing-scope', laterPages: true })
     await request()
     await stores(other, ['before'])
     await eventually(
-      async () => expect((await shown(room)).failure?.reason).toMatch(/gives no access to it/),
+      async () => expect((await shown(resource)).failure?.reason).toMatch(/gives no access to it/),
       undefined,
       250,
     )
 
-    account.refuse(room, null)
+    account.refuse(resource, null)
     await request()
-    await eventually(async () => expect((await shown(room)).failure).toBeNull(), undefined, 250)
-    await stores(room, summaries)
+    await eventually(async () => expect((await shown(resource)).failure).toBeNull(), undefined, 250)
+    await stores(resource, summaries)
   })
 })

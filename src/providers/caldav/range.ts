@@ -52,7 +52,7 @@ function hasEarlierSeries({ events }: ObjectBatch, fromMs: number): boolean {
   return events.some((event) => isSeriesFrom(event, fromMs) && !changed.has(event.eventId))
 }
 
-/** Series whose first instance begins before that time. Where the server cannot tell series from others, everything that does. */
+/** Series whose first instance begins before that time. Every such event where the server cannot filter by property. */
 async function seriesBefore(collection: Collection, ms: number): Promise<string[]> {
   const before = { from: Number.NEGATIVE_INFINITY, to: ms }
   try {

@@ -8,7 +8,7 @@ export type Refusal = 'forbidden' | 'missing-scope' | 'not-found' | 'gone' | 'se
 
 export interface Refused {
   as: Refusal
-  /** Only pages after the first, as Graph does for rooms. */
+  /** Only pages after the first, as Graph does for resource mailboxes. */
   laterPages?: boolean
 }
 

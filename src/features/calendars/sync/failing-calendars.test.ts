@@ -37,7 +37,7 @@ describeOneDatabase('a failing calendar', 'sqlite', (open) => {
   }
 
   it('waits longer with each failure, and goes on waiting after a restart', async () => {
-    // Stands still, so that no pause ends while the service restarts.
+    // The clock does not advance, so that no pause ends while the service restarts.
     let nowMs = Date.now()
     const clock = { ...systemClock, now: () => nowMs }
     const place = await open.place()
