@@ -99,7 +99,7 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
   const inOffice = (hours: number) => ({ ...at(hours), timeZone: 'Our office' })
   const odd = icsObject([{ summary: 'Offsite', start: inOffice(50), end: inOffice(52) }])
   await radicale.request(ada, 'PUT', `${calendar}offsite.ics`, odd, { 'content-type': 'text/calendar' })
-  const meetings = await radicale.makeCalendar(ada, 'meetings', '<D:displayname>Meeting meetings 4</D:displayname>')
+  const meetings = await radicale.makeCalendar(ada, 'meetings', '<D:displayname>Shared meetings</D:displayname>')
   const connect = async (user: string, more: object = {}) => {
     const account = await call('POST', '/accounts', {
       ...{ provider: 'imap', email: user, customUserId: `user-${user.split('@')[0]}` },
