@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { MailboxBackfill } from '../contract/index.ts'
+import { PageLinks } from '../rest/index.ts'
 import { listPage } from './client.ts'
 import type { GmailMailbox } from './quota.ts'
 import { Fetcher } from './sync/fetch.ts'
@@ -19,19 +20,21 @@ export function gmailBackfill(mailbox: GmailMailbox, clock: Clock): MailboxBackf
   return {
     async count({ sinceMs, beforeMs, signal }) {
       const q = query(sinceMs, beforeMs)
+      const links = new PageLinks('counting messages')
       let total = 0
       let pageToken: string | undefined
       for (let pages = 0; pages < MAX_COUNTED_PAGES; pages += 1) {
         const { ids, next } = await listPage(mailbox, { q, pageToken }, signal)
         total += ids.length
         if (next === undefined) return total
-        pageToken = next
+        pageToken = links.follow(next, ids.length)
       }
       return null
     },
 
     async read({ sinceMs, beforeMs, limit, known, signal }) {
       const q = query(sinceMs, beforeMs)
+      const links = new PageLinks('reading older messages')
       for (let pageToken: string | undefined; ; ) {
         const { ids, next } = await listPage(mailbox, { q, pageToken }, signal)
         const stored = await known(ids)
@@ -52,7 +55,7 @@ export function gmailBackfill(mailbox: GmailMailbox, clock: Clock): MailboxBackf
         if (found.length > 0 || nextMs < beforeMs) {
           return { found, passed: count(stored, ids, lastAt, beforeMs), nextMs }
         }
-        pageToken = next
+        pageToken = next && links.follow(next, ids.length)
       }
     },
   }

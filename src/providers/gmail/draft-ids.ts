@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { parser } from '../rest/index.ts'
+import { PageLinks, parser } from '../rest/index.ts'
 import { ME } from './client.ts'
 import type { GmailMailbox } from './quota.ts'
 
@@ -17,6 +17,7 @@ const MAX_PAGES = 20
 /** The ids of the mailbox's drafts, by the id of their current message: each edit gives a draft another message. */
 export async function listDraftIds(mailbox: GmailMailbox, signal?: AbortSignal): Promise<Map<string, string>> {
   const ids = new Map<string, string>()
+  const links = new PageLinks('listing the drafts')
   let pageToken: string | undefined
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const query = { maxResults: 500, fields: 'drafts(id,message/id),nextPageToken', pageToken }
@@ -29,8 +30,8 @@ export async function listDraftIds(mailbox: GmailMailbox, signal?: AbortSignal):
     } as const
     const { drafts = [], nextPageToken } = await mailbox.json({ ...request, query }, parseDrafts)
     for (const draft of drafts) if (draft.message !== undefined) ids.set(draft.message.id, draft.id)
-    if (!nextPageToken || nextPageToken === pageToken) break
-    pageToken = nextPageToken
+    if (!nextPageToken) break
+    pageToken = links.follow(nextPageToken, drafts.length)
   }
   return ids
 }

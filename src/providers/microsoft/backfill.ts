@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { MailboxBackfill } from '../contract/index.ts'
-import { object, text, wholeNumber } from '../rest/index.ts'
+import { object, PageLinks, text, wholeNumber } from '../rest/index.ts'
 import { type Graph, SYNC_LIMITS, segment } from './client.ts'
 import { withDetails } from './details.ts'
 import { AS_TEXT, MESSAGE_FIELDS, receivedAt } from './map.ts'
@@ -32,6 +32,7 @@ export function microsoftBackfill(graph: Graph, clock: Clock): MailboxBackfill {
         ...{ $orderby: 'receivedDateTime desc', $filter: filter(sinceMs, beforeMs) },
       }
       const first = ($top: number) => graph.page(pathOf(scope), { query: { ...query, $top }, ...request })
+      const links = new PageLinks(DOING)
       for (let page = await pageSize.read(limit, first); ; ) {
         const items = new Map(
           page.items.flatMap((item) => (text(item.id) === undefined ? [] : [[text(item.id) ?? '', item]])),
@@ -47,7 +48,7 @@ export function microsoftBackfill(graph: Graph, clock: Clock): MailboxBackfill {
         const nextMs = Math.min(beforeMs, ...page.items.flatMap((item) => receivedAt(item) ?? []))
         // Without progress, the page has stored messages of one second only.
         if (found.length > 0 || nextMs < beforeMs) return { found, passed, nextMs }
-        const next = graph.pathOf(page.nextLink, DOING)
+        const next = graph.pathOf(links.follow(page.nextLink, items.size), DOING)
         page = await pageSize.read(limit, (messages) => graph.page(withTop(next, messages), request))
       }
     },

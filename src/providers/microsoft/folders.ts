@@ -1,6 +1,6 @@
 import { truncateText } from '../../lib/text.ts'
 import { type FolderRole, ProviderError, type RemoteFolder } from '../contract/index.ts'
-import { type Json, text } from '../rest/index.ts'
+import { type Json, PageLinks, text } from '../rest/index.ts'
 import { type BatchItem, type BatchResult, bodyOf, type Graph, pageOf, segment } from './client.ts'
 
 /** Graph's well-known folder names, which do not depend on the user's language. v1.0 has them only as aliases of ids. */
@@ -104,8 +104,10 @@ export class FolderList {
     }
     let { items, nextLink } = pageOf(result, DOING)
     const all = [...items]
+    const links = new PageLinks(DOING)
     while (nextLink !== undefined && all.length < MAX_FOLDERS) {
-      ;({ items, nextLink } = await this.#graph.page(this.#graph.pathOf(nextLink, DOING), { doing: DOING, signal }))
+      const path = this.#graph.pathOf(links.follow(nextLink, items.length), DOING)
+      ;({ items, nextLink } = await this.#graph.page(path, { doing: DOING, signal }))
       all.push(...items)
     }
     return all

@@ -8,7 +8,7 @@ import {
   type RemoteCalendar,
   type RemoteEvent,
 } from '../../contract/index.ts'
-import type { RestClient, RestMailbox } from '../../rest/index.ts'
+import { PageLinks, type RestClient, type RestMailbox } from '../../rest/index.ts'
 import { googleCalendarChanges } from './changes.ts'
 import { calendarPage, eventPage } from './client.ts'
 import { googleFreeBusy } from './free-busy.ts'
@@ -41,6 +41,7 @@ export function googleCalendars(client: RestClient, clock: Clock, maxEvents = MA
 
 async function listCalendars(mailbox: RestMailbox, signal: AbortSignal): Promise<RemoteCalendar[]> {
   const calendars: RemoteCalendar[] = []
+  const links = new PageLinks('listing the calendars')
   for (let pageToken: string | undefined; calendars.length < MAX_CALENDARS; ) {
     const page = await calendarPage(mailbox, pageToken, signal).catch((error: unknown) => {
       // The user has mail, but no calendar.
@@ -48,8 +49,8 @@ async function listCalendars(mailbox: RestMailbox, signal: AbortSignal): Promise
       throw error
     })
     calendars.push(...page.items.flatMap((item) => remoteCalendar(item) ?? []))
-    if (page.next === undefined || page.next === pageToken) break
-    pageToken = page.next
+    if (page.next === undefined) break
+    pageToken = links.follow(page.next, page.items.length)
   }
   return calendars
 }
@@ -66,6 +67,7 @@ async function readRange(
     singleEvents: expand,
   }
   const events: RemoteEvent[] = []
+  const links = new PageLinks(READING)
   for (let pageToken: string | undefined; ; ) {
     const page = await eventPage(mailbox, calendarId, { ...query, pageToken }, { doing: READING, signal })
     events.push(...itemsOf(page).found)
@@ -73,7 +75,7 @@ async function readRange(
       throw new ProviderError('limit_exceeded', `${READING}: more than ${maxEvents} events. Ask for a shorter range.`)
     }
     if (page.next === undefined) return events
-    pageToken = page.next
+    pageToken = links.follow(page.next, page.items.length)
   }
 }
 

@@ -8,7 +8,7 @@ import {
   type RemoteEvent,
   type UnreadableEvent,
 } from '../../contract/index.ts'
-import { parser, type RestMailbox } from '../../rest/index.ts'
+import { PageLinks, parser, type RestMailbox } from '../../rest/index.ts'
 import { type EventPage, eventPage } from './client.ts'
 import { mappedItem } from './map.ts'
 
@@ -54,6 +54,7 @@ export async function* syncEvents(
   if (cursor.listing !== undefined) yield* list(cursor, cursor.listing)
 
   async function* list({ from }: Cursor, { page, since }: NonNullable<Cursor['listing']>): AsyncGenerator<EventStep> {
+    const links = new PageLinks(LISTING)
     for (let pageToken = page; ; ) {
       const query = { timeMin: new Date(from).toISOString(), singleEvents: false, pageToken: pageToken || undefined }
       const result = await eventPage(mailbox, calendarId, query, { doing: LISTING, signal }).catch((error: unknown) => {
@@ -72,11 +73,12 @@ export async function* syncEvents(
       const entered = found.filter((event) => !isNew(event))
       yield { found: found.filter(isNew), entered, complete: [], removed, unreadable, cursor: JSON.stringify(cursor) }
       if (next === undefined) return
-      pageToken = next
+      pageToken = links.follow(next, result.items.length)
     }
   }
 
   async function* readChanges({ from, token = '', changes }: Cursor): AsyncGenerator<EventStep, Cursor> {
+    const links = new PageLinks(READING)
     for (let pageToken = changes; ; ) {
       const query = { singleEvents: false, syncToken: token, pageToken }
       const result = await eventPage(mailbox, calendarId, query, { doing: READING, signal }).catch((error: unknown) => {
@@ -92,7 +94,7 @@ export async function* syncEvents(
         found.length + removed.length + unreadable.length === 0 && cursor.token === token && pageToken === next
       if (!isEmpty) yield { found, entered: [], complete: [], removed, unreadable, cursor: JSON.stringify(cursor) }
       if (next === undefined) return cursor
-      pageToken = next
+      pageToken = links.follow(next, result.items.length)
     }
   }
 }

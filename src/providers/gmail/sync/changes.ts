@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { ProviderError } from '../../contract/index.ts'
-import { parser, type RestRequest } from '../../rest/index.ts'
+import { PageLinks, parser, type RestRequest } from '../../rest/index.ts'
 import { ME } from '../client.ts'
 import type { GmailMailbox } from '../quota.ts'
 
@@ -56,6 +56,7 @@ export async function readHistory(
   since: string,
   { signal, maxResults = 500, historyTypes = TYPES, stored = NONE }: HistoryOptions,
 ): Promise<HistoryPage> {
+  const links = new PageLinks(DOING)
   for (let pageToken: string | undefined; ; ) {
     const query = { startHistoryId: since, maxResults, historyTypes, pageToken }
     const { history = [], historyId, nextPageToken } = await requestPage(mailbox, query, signal)
@@ -63,9 +64,8 @@ export async function readHistory(
     if (!nextPageToken) return { ...perMessage(history, stored), next: historyId, isLast: true }
     // Continuing from the last record's id works like the page token, and also after a crash.
     if (lastId !== undefined) return { ...perMessage(history, stored), next: lastId, isLast: false }
-    if (nextPageToken === pageToken) throw new ProviderError('unavailable', `${DOING}: a page links to itself`)
     // A page may be empty although later pages have records of these types.
-    pageToken = nextPageToken
+    pageToken = links.follow(nextPageToken, 0)
   }
 }
 

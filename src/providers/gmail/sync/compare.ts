@@ -1,4 +1,5 @@
 import { type Comparison, type KnownMailboxMessage, type MailboxStep, ProviderError } from '../../contract/index.ts'
+import { PageLinks } from '../../rest/index.ts'
 import { listPage } from '../client.ts'
 import { labelState, STARRED, UNREAD } from '../folders.ts'
 import type { GmailMailbox } from '../quota.ts'
@@ -78,6 +79,7 @@ async function* listIds(
   query: { q: string; labelIds?: string },
   signal: AbortSignal,
 ): AsyncGenerator<string> {
+  const links = new PageLinks('listing messages')
   for (let pageToken: string | undefined; ; ) {
     const page = await listPage(mailbox, { ...query, pageToken }, signal).catch((error: unknown) => {
       // A label may be deleted between the list of labels and this request. Then no message has it.
@@ -87,7 +89,7 @@ async function* listIds(
     })
     yield* page.ids
     if (page.next === undefined) return
-    pageToken = page.next
+    pageToken = links.follow(page.next, page.ids.length)
   }
 }
 

@@ -9,6 +9,7 @@ import {
   type RemoteFolder,
   type ScopeSyncRequest,
 } from '../../contract/index.ts'
+import { PageLinks } from '../../rest/index.ts'
 import { listPage, readProfile } from '../client.ts'
 import { labelState, listLabels } from '../folders.ts'
 import { POLL_INTERVAL_MS } from '../polling.ts'
@@ -22,6 +23,7 @@ import { type Fetched, Fetcher } from './fetch.ts'
 const LIST_PAGE = 200
 const HISTORY_PAGE = 100
 
+const HISTORY = 'reading the history of the mailbox'
 const NOTHING: Omit<MailboxStep, 'cursor' | 'refetched'> = { found: [], changed: [], removed: [] }
 
 /**
@@ -82,6 +84,7 @@ export class GmailSession implements MailboxSession {
     const { history } = cursor
     let done = readDone(cursor)
     let oldestMs = Number.POSITIVE_INFINITY
+    const links = new PageLinks('listing messages')
     for (let { page, left } = listing; ; ) {
       // A page token may belong to a page size, so a page is read with the same size again.
       const maxResults = Math.min(left, this.#stepMessages, LIST_PAGE)
@@ -93,7 +96,8 @@ export class GmailSession implements MailboxSession {
         done = new Set()
         continue
       }
-      const { ids, next } = listed
+      const { ids, next: following } = listed
+      const next = following && links.follow(following, ids.length)
       const leftAfter = left - ids.length
       const isLast = next === undefined || leftAfter <= 0
       const after: Cursor = isLast ? { history } : { history, listing: { page: next, left: leftAfter } }
@@ -141,11 +145,12 @@ export class GmailSession implements MailboxSession {
 
   async #addedSince(history: string, signal: AbortSignal): Promise<Set<string>> {
     const added = new Set<string>()
+    const links = new PageLinks(HISTORY)
     for (let since = history; ; ) {
       const page = await readHistory(this.#mailbox, since, { signal, historyTypes: ['messageAdded'] })
       for (const id of page.added) added.add(id)
       if (page.isLast) return added
-      since = page.next
+      since = links.follow(page.next, 1)
     }
   }
 
@@ -194,7 +199,8 @@ export class GmailSession implements MailboxSession {
 
   async *#followHistory(begin: Cursor, signal: AbortSignal): AsyncGenerator<MailboxStep> {
     let done = readDone(begin)
-    for (let since = begin.history; ; ) {
+    const links = new PageLinks(HISTORY)
+    for (let since = links.follow(begin.history, 1); ; ) {
       const maxResults = Math.min(this.#stepMessages, HISTORY_PAGE)
       const page = await readHistory(this.#mailbox, since, { signal, maxResults, stored: done })
       const here = () => writeCursor({ history: since, ...writeDone(done) })
@@ -215,7 +221,7 @@ export class GmailSession implements MailboxSession {
       const changes = { found, changed: lastChanged, removed: [...deleted, ...removed] }
       if (!isEmpty) yield { ...changes, refetched: false, cursor: writeCursor({ history: page.next }) }
       if (page.isLast) return
-      since = page.next
+      since = links.follow(page.next, 1)
       done = new Set()
     }
   }

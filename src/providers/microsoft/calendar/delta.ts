@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { rethrowProgrammingError } from '../../../lib/programming-errors.ts'
 import { ProviderError, type TimeRange } from '../../contract/index.ts'
-import { type Json, parser } from '../../rest/index.ts'
+import { type Json, PageLinks, parser } from '../../rest/index.ts'
 import { type Graph, SYNC_LIMITS, segment } from '../client.ts'
 import { AS_TEXT } from '../map.ts'
 import { PageSize } from '../page-size.ts'
@@ -52,7 +52,8 @@ export async function* deltaRound(
 ): AsyncGenerator<DeltaPage> {
   const view = `${calendarPath(calendarId)}/calendarView/delta`
   const pageSize = new PageSize()
-  for (let from = next; ; ) {
+  const links = new PageLinks(doing)
+  for (let from = links.follow(next, 1); ; ) {
     signal.throwIfAborted()
     const path = from.startsWith('?') ? view + from : from
     const { items, nextLink, deltaLink } = await pageSize.read(PAGE_EVENTS, (events) =>
@@ -61,12 +62,9 @@ export async function* deltaRound(
     const link = nextLink ?? deltaLink
     if (link === undefined) throw new ProviderError('unavailable', `${doing}: the response has no next link`)
     const following = shorten(graph.pathOf(link, doing), calendarId)
-    if (nextLink !== undefined && following === from) {
-      throw new ProviderError('unavailable', `${doing}: a page links to itself`)
-    }
     yield { items, next: following, isLast: nextLink === undefined }
     if (nextLink === undefined) return
-    from = following
+    from = links.follow(following, items.length)
   }
 }
 

@@ -12,7 +12,7 @@ import type {
   RemoteEvent,
   TimeRange,
 } from '../../contract/index.ts'
-import { type Json, text } from '../../rest/index.ts'
+import { type Json, PageLinks, text } from '../../rest/index.ts'
 import type { Graph } from '../client.ts'
 import { microsoftPush } from '../push.ts'
 import { microsoftCalendarChanges } from './changes.ts'
@@ -69,8 +69,10 @@ async function listCalendars(graph: Graph, { email, nowMs, signal }: MailboxRequ
   const query = { $select: CALENDAR_FIELDS, $top: PAGE }
   let page = await graph.page('/me/calendars', { query, doing, signal })
   const items = [...page.items]
+  const links = new PageLinks(doing)
   while (page.nextLink !== undefined && items.length < MAX_CALENDARS) {
-    page = await graph.page(graph.pathOf(page.nextLink, doing), { doing, signal })
+    const path = graph.pathOf(links.follow(page.nextLink, page.items.length), doing)
+    page = await graph.page(path, { doing, signal })
     items.push(...page.items)
   }
   // A mailbox may have addresses other than the one that its user signed in with.

@@ -1,5 +1,5 @@
 import { ProviderError, type RemoteEvent, type UnreadableEvent } from '../../contract/index.ts'
-import { type Json, list, object, text } from '../../rest/index.ts'
+import { type Json, list, object, PageLinks, text } from '../../rest/index.ts'
 import { bodyOf, type Graph, SYNC_LIMITS, segment } from '../client.ts'
 import { AS_TEXT } from '../map.ts'
 import { cancelledInstances, EVENT_FIELDS, remoteEvent, typeOf, unreadableIn } from './map.ts'
@@ -64,9 +64,15 @@ export async function readSeries(context: CalendarContext, ids: readonly string[
 
 async function allExceptions({ graph, doing, signal }: CalendarContext, master: Json): Promise<Json[]> {
   const all = list(master.exceptionOccurrences).map(object)
+  const links = new PageLinks(doing)
   for (let next = text(master['exceptionOccurrences@odata.nextLink']); next !== undefined; ) {
     if (all.length >= MAX_EXCEPTIONS) break
-    const page = await graph.page(graph.pathOf(next, doing), { doing, signal, prefer: [AS_TEXT], ...SYNC_LIMITS })
+    const page = await graph.page(graph.pathOf(links.follow(next, all.length), doing), {
+      doing,
+      signal,
+      prefer: [AS_TEXT],
+      ...SYNC_LIMITS,
+    })
     all.push(...page.items)
     next = page.nextLink
   }

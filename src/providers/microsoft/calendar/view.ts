@@ -1,6 +1,6 @@
 import { DAY_MS, parseDay } from '../../../lib/calendar/days.ts'
 import { ProviderError, type TimeRange } from '../../contract/index.ts'
-import { type Json, object, text } from '../../rest/index.ts'
+import { type Json, object, PageLinks, text } from '../../rest/index.ts'
 import { SYNC_LIMITS } from '../client.ts'
 import { AS_TEXT } from '../map.ts'
 import { PageSize, withTop } from '../page-size.ts'
@@ -86,8 +86,9 @@ async function readAll(
   const pageSize = new PageSize()
   let page = await pageSize.read($top, (events) => graph.page(path, { ...request, query: { ...query, $top: events } }))
   const items = [...page.items]
+  const links = new PageLinks(doing)
   while (page.nextLink !== undefined) {
-    const next = graph.pathOf(page.nextLink, doing)
+    const next = graph.pathOf(links.follow(page.nextLink, page.items.length), doing)
     page = await pageSize.read($top, (events) => graph.page(withTop(next, events), request))
     items.push(...page.items)
     if (items.length > maxEvents) {

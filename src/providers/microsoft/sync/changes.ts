@@ -1,5 +1,5 @@
 import { FIRST_STEP, ProviderError } from '../../contract/index.ts'
-import type { Json } from '../../rest/index.ts'
+import { type Json, PageLinks } from '../../rest/index.ts'
 import { type Graph, type Page, SYNC_LIMITS, segment } from '../client.ts'
 import { AS_TEXT, DELTA_FIELDS } from '../map.ts'
 import type { PageSize } from '../page-size.ts'
@@ -54,7 +54,8 @@ export async function* deltaRound(
   { next, isListing, firstPage, pageSize, signal }: DeltaRound,
 ): AsyncGenerator<DeltaPage> {
   const doing = 'reading the changes of a folder'
-  let from = next
+  const links = new PageLinks(doing)
+  let from = links.follow(next, 1)
   let page = firstPage
   for (;;) {
     signal.throwIfAborted()
@@ -67,11 +68,9 @@ export async function* deltaRound(
     const link = nextLink ?? deltaLink
     if (link === undefined) throw new ProviderError('unavailable', `${doing}: the response has no next link`)
     const following = shorten(graph.pathOf(link, doing), folderId)
-    if (nextLink !== undefined && following === from)
-      throw new ProviderError('unavailable', `${doing}: a page links to itself`)
     yield { items, next: following, isLast: nextLink === undefined }
     if (nextLink === undefined) return
-    from = following
+    from = links.follow(following, items.length)
     page = undefined
   }
 }

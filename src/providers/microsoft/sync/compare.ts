@@ -1,5 +1,5 @@
 import type { Comparison, KnownMailboxMessage } from '../../contract/index.ts'
-import { text } from '../../rest/index.ts'
+import { PageLinks, text } from '../../rest/index.ts'
 import { type Graph, type Page, segment } from '../client.ts'
 import { receivedAt } from '../map.ts'
 import { type PageSize, withTop } from '../page-size.ts'
@@ -51,10 +51,11 @@ async function* folderPages(
   const query = { $select: 'id,receivedDateTime', $orderby: 'receivedDateTime desc' }
   const path = `/me/mailFolders/${segment(folderId)}/messages`
   let page = await pageSize.read(PAGE_IDS, ($top) => graph.page(path, { query: { ...query, $top }, doing, signal }))
+  const links = new PageLinks(doing)
   for (;;) {
     yield page
     if (page.nextLink === undefined) return
-    const next = graph.pathOf(page.nextLink, doing)
+    const next = graph.pathOf(links.follow(page.nextLink, page.items.length), doing)
     page = await pageSize.read(PAGE_IDS, (messages) => graph.page(withTop(next, messages), { doing, signal }))
   }
 }
