@@ -49,17 +49,19 @@ export function imapFolderChanges(
     colorFolder: async () => null,
 
     deleteFolder: ({ path }) =>
-      run('deleting a folder', async ({ imap }) => {
-        await imap.mailboxDelete(path).catch((error: unknown) => {
-          if (providerError(error, '').kind !== 'not_found') throw error
+      run('deleting a folder', async (client) => {
+        await client.imap.mailboxDelete(path).catch(async (error: unknown) => {
+          if (providerError(error, '').kind === 'not_found') return
+          // Cyrus refuses a folder that does not exist without a code.
+          if (statusOf(error) === undefined || (await isListed(client, path))) throw error
         })
-        await imap.mailboxUnsubscribe(path).catch(() => false)
+        await client.imap.mailboxUnsubscribe(path).catch(() => false)
       }),
   }
 }
 
 function pathOf({ namespace }: ImapFlow, { name, parent }: FolderPosition): string {
-  return parent === null ? name : `${parent.path}${namespace?.delimiter || '/'}${name}`
+  return parent === null ? `${namespace?.prefix ?? ''}${name}` : `${parent.path}${namespace?.delimiter || '/'}${name}`
 }
 
 /** Throws `exists`, or the error itself where it is about something else than the name. Otherwise the name is at fault. */
@@ -69,9 +71,13 @@ async function throwRefusedName(client: ImapClient, path: string, doing: string,
   const failure = providerError(error, doing)
   if (failure.kind !== 'rejected' || failure.refusal !== undefined) throw failure
   // Courier refuses a name that exists with the words for one that it cannot create.
-  if ((await listFolders(client)).some((folder) => folder.path === path)) throw exists(doing)
+  if (await isListed(client, path)) throw exists(doing)
   const why = `${doing}: the server does not accept the name`
   throw new ProviderError('rejected', why, { refusal: 'invalid_name', nameProblem: wordsOf(error), cause: error })
+}
+
+async function isListed(client: ImapClient, path: string): Promise<boolean> {
+  return (await listFolders(client)).some((folder) => folder.path === path)
 }
 
 function exists(doing: string): ProviderError {
