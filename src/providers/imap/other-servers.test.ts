@@ -1,16 +1,23 @@
 import { afterAll, beforeAll, describe } from 'vitest'
+import { imapChangesFixture } from '../../../test/servers/changes-fixtures.ts'
 import { imapDraftsFixture } from '../../../test/servers/drafts-fixtures.ts'
 import { imapMailbox } from '../../../test/servers/imap-mailbox.ts'
 import type { ImapServer } from '../../../test/servers/imap-server.ts'
 import { imapSearch } from '../../../test/servers/search-fixtures.ts'
 import { courierAvailable, startCourier } from '../../../test/servers/unpacked/courier.ts'
 import { cyrusAvailable, startCyrus } from '../../../test/servers/unpacked/cyrus.ts'
+import { changesConformance } from '../contract/changes-conformance.ts'
 import { draftsConformance } from '../contract/drafts-conformance.ts'
 import { folderMailboxConformance } from '../contract/folder-mailbox-conformance.ts'
 import { searchConformance } from '../contract/search-conformance.ts'
 
 const servers = [
   { name: 'Cyrus', isAvailable: cyrusAvailable, start: () => startCyrus() },
+  {
+    name: 'Cyrus with folders below INBOX',
+    isAvailable: cyrusAvailable,
+    start: () => startCyrus({ belowInbox: true }),
+  },
   { name: 'Courier', isAvailable: courierAvailable, start: () => startCourier() },
 ]
 
@@ -23,6 +30,7 @@ for (const { name, isAvailable, start } of servers) {
     afterAll(() => server.stop())
 
     folderMailboxConformance(name, () => imapMailbox(server, { pollIntervalMs: 100 }))
+    changesConformance(name, () => imapChangesFixture(server))
     draftsConformance(name, () => imapDraftsFixture(server))
     searchConformance(name, () => imapSearch(server))
   })
