@@ -111,7 +111,8 @@ async function round(scenario: Scenario): Promise<number> {
     const after = { ...message }
     if (what === 'flag') Object.assign(after, random() < 0.5 ? { read: !message.read } : { starred: !message.starred })
     if (what === 'move') after.folder = pick(folders.filter((folder) => folder !== message.folder))
-    changes[pick(WHO)].push({ what, message, after })
+    const isSeenLate = what === 'flag' && !server.hasModSequences && message.folder !== 'INBOX'
+    changes[isSeenLate ? 'api' : pick(WHO)].push({ what, message, after })
   }
   const arrivals = Array.from({ length: Math.floor(random() * 3) }, (_, n) => `new-${delivered.length + n}`)
   await changeLocally(client, changes.client)

@@ -128,7 +128,7 @@ function instance(
   ports: DovecotPorts,
   certificate: string,
   first: Server,
-  { prefix = '', separator = '/' }: DovecotOptions,
+  { prefix = '', separator = '/', hideCapabilities = [] }: DovecotOptions,
 ): Dovecot {
   let server: Server | undefined = first
   const passwords = new Map<string, string>()
@@ -149,6 +149,7 @@ function instance(
     lmtpPort: ports.lmtp,
     certificate,
     namespace: { prefix, separator },
+    hasModSequences: !hideCapabilities.includes('CONDSTORE'),
     async addUser(name, password) {
       const uid = firstUid + passwords.size
       await writeFile(join(folder, 'users', name), `${name}::${uid}:${uid}::${folder}/home/${uid}::\n`)

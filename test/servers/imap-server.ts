@@ -15,6 +15,8 @@ export interface ImapServer {
   readonly imapsPort: number
   /** Prefix of every folder but INBOX, such as `INBOX.`, and the separator of levels. */
   readonly namespace: { prefix: string; separator: '/' | '.' }
+  /** CONDSTORE. Without it, flags that another client sets in a folder that is not watched show after 15 minutes at most. */
+  readonly hasModSequences: boolean
   addUser(name: string, password: string): Promise<void>
   /** Open sessions stay open. */
   setPassword(name: string, password: string): Promise<void>

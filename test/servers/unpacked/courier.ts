@@ -90,6 +90,7 @@ function instance(
     imapPort: ports.imap,
     imapsPort: ports.imaps,
     namespace: { prefix: 'INBOX.', separator: '.' },
+    hasModSequences: false,
     async addUser(name, password) {
       const home = join(folder, 'home', name)
       await makeMaildir(join(home, 'Maildir'))

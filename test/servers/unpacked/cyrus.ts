@@ -80,6 +80,7 @@ function instance(
     imapPort: ports.imap,
     imapsPort: ports.imaps,
     namespace: belowInbox ? { prefix: 'INBOX.', separator: '.' } : { prefix: '', separator: '/' },
+    hasModSequences: true,
     addUser: setPassword,
     setPassword,
     async deliver(user, message, options = {}) {
