@@ -36,14 +36,25 @@ export async function* readInRange(
   paths: readonly string[],
 ): AsyncGenerator<ObjectBatch, void> {
   let isExpanding = !Number.isFinite(range.from)
+  let left = paths.length / 2
+  let overlooked: Promise<string[]> | undefined
   for await (const batch of readObjects(collection, paths)) {
     isExpanding ||= hasEarlierSeries(batch, range.from)
+    left -= batch.complete.length
+    // Early, because the server would idle while the caller stores the last batches.
+    if (!isExpanding && left <= 0) overlooked ??= begun(seriesBefore(collection, range.from))
     yield batch
   }
   if (isExpanding) return
   const known = new Set(paths)
-  const series = (await seriesBefore(collection, range.from)).filter((path) => !known.has(path))
+  const series = (await (overlooked ?? seriesBefore(collection, range.from))).filter((path) => !known.has(path))
   for await (const batch of readObjects(collection, series)) yield await goingOn(batch, range.from)
+}
+
+/** The same promise. Its failure is no unhandled rejection if the caller stops before it is awaited. */
+function begun<Result>(promise: Promise<Result>): Promise<Result> {
+  promise.catch(() => {})
+  return promise
 }
 
 /** A series without exceptions, which no server finds by its first instance. An exception might be found by its own time. */
@@ -56,8 +67,11 @@ function hasEarlierSeries({ events }: ObjectBatch, fromMs: number): boolean {
 async function seriesBefore(collection: Collection, ms: number): Promise<string[]> {
   const before = { from: Number.NEGATIVE_INFINITY, to: ms }
   try {
-    const ruled = await pathsInRange(collection, before, 'RRULE')
-    return [...new Set([...ruled, ...(await pathsInRange(collection, before, 'RDATE'))])]
+    const found = await Promise.all([
+      pathsInRange(collection, before, 'RRULE'),
+      pathsInRange(collection, before, 'RDATE'),
+    ])
+    return [...new Set(found.flat())]
   } catch (error) {
     if (!(error instanceof ProviderError) || error.kind === 'auth_expired') throw error
     return pathsInRange(collection, before)
