@@ -135,6 +135,23 @@ describe('a folder’s UIDVALIDITY', () => {
   })
 })
 
+describe('a server that counts messages and lists none', () => {
+  it('is not asked without end, and named as the cause', async () => {
+    let searches = 0
+    const { sync } = await opened({
+      selected: ['500 EXISTS', 'OK [UIDVALIDITY 7] ok', 'OK [UIDNEXT 501] ok'],
+      status: 'MESSAGES 500 UNSEEN 0 UIDNEXT 501',
+      onUid(_command, say) {
+        searches += 1
+        say('SEARCH')
+      },
+    })
+    const refusal = { name: 'ProviderError', kind: 'unavailable', message: expect.stringContaining('lists none') }
+    await expect(sync(500)).rejects.toMatchObject(refusal)
+    expect(searches).toBeLessThan(10)
+  })
+})
+
 describe('a server that sends many messages at once', () => {
   const COUNT = 3000
   const TEXT = '("TEXT" "PLAIN" NIL NIL NIL "7BIT" 2 1)'

@@ -1,5 +1,11 @@
 import type { ImapFlow, MailboxObject, StatusObject } from 'imapflow'
-import { FIRST_STEP, type FolderStep, type FolderSyncRequest, type RemoteMessage } from '../../contract/index.ts'
+import {
+  FIRST_STEP,
+  type FolderStep,
+  type FolderSyncRequest,
+  ProviderError,
+  type RemoteMessage,
+} from '../../contract/index.ts'
 import { fetchMessages } from '../fetch.ts'
 import { uidValidityOf } from '../folders.ts'
 import { hasSameMessages } from '../identity.ts'
@@ -222,6 +228,8 @@ async function olderMessages(pass: Pass, context: PassContext): Promise<RemoteMe
       unlisted = Math.min(pending.left - uids.length, below)
     }
     const chunk = pass.older.splice(-limit)
+    // Another attempt would end the same way, without a pause.
+    if (chunk.length === 0 && unlisted > 0) throw listsNone(box)
     const messages = await fetchMessages(client, chunk, { ...fetchPlan(pass, context), lowUid: 1, limit })
     const left = pass.older.length + unlisted
     if (unlisted > 0) pass.older = undefined
@@ -233,6 +241,14 @@ async function olderMessages(pass: Pass, context: PassContext): Promise<RemoteMe
     }
     return messages.sort((left, right) => (right.location?.uid ?? 0) - (left.location?.uid ?? 0))
   })
+}
+
+function listsNone({ path, exists }: MailboxObject): ProviderError {
+  const doing = `reading the folder ${path}`
+  return new ProviderError(
+    'unavailable',
+    `${doing}: the server counts ${exists} messages, and lists none of the older ones`,
+  )
 }
 
 /**
