@@ -51,6 +51,7 @@ import * as secondAttempts from './0052-second-attempts.ts'
 import * as floatingTimes from './0053-floating-times.ts'
 import * as unreadableEvents from './0054-unreadable-events.ts'
 import * as internalReasons from './0055-internal-reasons.ts'
+import * as unreadableItems from './0056-unreadable-items.ts'
 import * as failingCalendars from './0059-failing-calendars.ts'
 import * as sentCopies from './0061-sent-copies.ts'
 
@@ -108,6 +109,7 @@ export const migrations: readonly Migration[] = [
   floatingTimes,
   unreadableEvents,
   internalReasons,
+  unreadableItems,
   failingCalendars,
   sentCopies,
 ]

@@ -1,4 +1,3 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import {
   ENTIRE_MAILBOX,
   type FolderRole,
@@ -16,6 +15,11 @@ import {
 import { doubleDrafts } from './draft-double.ts'
 import { doubleFolderChanges } from './mailbox-double-folders.ts'
 import { backfillDouble, foundMessage, searchDouble } from './mailbox-double-found.ts'
+import { folderOf, memoryStore } from './mailbox-double-store.ts'
+import { readAgainDouble, readableOf } from './mailbox-double-unreadable.ts'
+
+export { fileStore } from './mailbox-double-store.ts'
+
 import { contentOf } from './ranges.ts'
 
 /** A message at the provider. */
@@ -45,6 +49,9 @@ export interface DoubleState {
   number: number
   /** Cursors from before this change have expired. */
   expiredBelow: number
+  /** Ids of messages that are never returned, and paths of folders whose every read fails. */
+  unreadable?: string[]
+  broken?: string[]
 }
 
 export interface DoubleStore {
@@ -64,16 +71,6 @@ interface Position {
   listed: number
   after?: { receivedAt: number; id: string }
 }
-
-const ROLES: [path: string, role: FolderRole | null][] = [
-  ['INBOX', 'inbox'],
-  ['SENT', 'sent'],
-  ['DRAFT', 'drafts'],
-  ['TRASH', 'trash'],
-  ['SPAM', 'junk'],
-  ['Work', null],
-  ['More', null],
-]
 
 /**
  * A provider that assigns message ids, in memory or in a file. It implements the complete contract and runs scripted
@@ -98,6 +95,8 @@ export class MailboxDouble {
   token: string | undefined
   /** Waits a `retryAfterMs` of zero out, as real providers do with a short one, instead of throwing. */
   waitsItself = false
+  /** Whether the provider says where an unreadable message is, and when it was received. */
+  knowsUnreadable = true
   /** Changes to the mailbox, one before each request. */
   readonly script: (() => void)[] = []
 
@@ -177,6 +176,22 @@ export class MailboxDouble {
       }
       // Gmail reports no message changes when a label is deleted.
       return this.kind === 'whole' ? [] : touched.map(({ id, folders }) => ({ id, from: folders }))
+    })
+  }
+
+  /** From now on, the messages fail whenever they are read, or can be read again. */
+  setUnreadable(...ids: string[]): void {
+    this.#change((state) => {
+      state.unreadable = ids
+      return []
+    })
+  }
+
+  /** From now on, the folders fail whenever they are read, or can be read again. */
+  setBroken(...paths: string[]): void {
+    this.#change((state) => {
+      state.broken = paths
+      return []
     })
   }
 
@@ -302,6 +317,10 @@ export class MailboxDouble {
         const messages = ids.flatMap((id) => this.state.messages[id] ?? [])
         return { found: messages.map((message) => foundMessage(message, this.state.number)), unknown: [] }
       },
+      readAgain: async (request) => {
+        await this.#request(access, `again ${request.ids.join(' ')}`)
+        return readAgainDouble(this.state, request, this.knowsUnreadable)
+      },
       close: async () => {},
     }
   }
@@ -394,7 +413,8 @@ export class MailboxDouble {
   }
 
   #step(parts: Partial<MailboxStep>, next: Position): MailboxStep {
-    return { refetched: false, found: [], changed: [], removed: [], cursor: JSON.stringify(next), ...parts }
+    const read = readableOf(this.state, parts.found ?? [], this.knowsUnreadable)
+    return { refetched: false, changed: [], removed: [], cursor: JSON.stringify(next), ...parts, ...read }
   }
 
   /** Newest first. */
@@ -416,6 +436,7 @@ export class MailboxDouble {
     if (scope !== ENTIRE_MAILBOX && !state.folders.some((folder) => folder.path === scope)) {
       throw new ProviderError('not_found', `there is no folder "${scope}"`)
     }
+    if (state.broken?.includes(scope)) throw new ProviderError('unavailable', 'the provider failed (500)')
     return state
   }
 
@@ -462,33 +483,4 @@ function parsePosition(cursor: string): Position {
   } catch {
     throw new ProviderError('cursor_expired', 'the cursor cannot be read')
   }
-}
-
-function folderOf(path: string, role: FolderRole | null, name = path): RemoteFolder {
-  return { path, name, role, delimiter: null, selectable: true, mailboxId: null }
-}
-
-function emptyState(): DoubleState {
-  const folders = ROLES.map(([path, role]) => folderOf(path, role))
-  return { folders, messages: {}, log: [], number: 0, expiredBelow: 0 }
-}
-
-function memoryStore(): DoubleStore {
-  let state = emptyState()
-  return {
-    read: () => state,
-    write: (changed) => {
-      state = changed
-    },
-  }
-}
-
-/** A store in a file that one process writes and any number read. */
-export function fileStore(file: string, isNew: boolean): DoubleStore {
-  const write = (state: DoubleState) => {
-    writeFileSync(`${file}.new`, JSON.stringify(state))
-    renameSync(`${file}.new`, file)
-  }
-  if (isNew) write(emptyState())
-  return { read: () => JSON.parse(readFileSync(file, 'utf8')), write }
 }

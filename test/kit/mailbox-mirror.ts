@@ -65,6 +65,7 @@ export class MailboxMirror {
     const request = {
       ...{ scope, cursor: this.cursors.get(scope) ?? null, initialMessages: this.#initialMessages },
       oldest: async () => this.#byAge()[0]?.message.receivedAt ?? null,
+      control: async () => this.#byAge().at(-1)?.message.providerMessageId ?? null,
       ...(this.#comparing.has(scope) && {
         comparison: { known: async (after?: KnownMailboxMessage) => this.#page(scope, after) },
       }),

@@ -51,6 +51,7 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
       ownership: { hintGapMs: 10, ...options.owning },
       sync: {
         retry: backoff,
+        itemRetry: backoff,
         // No attempt follows the one that confirms a refusal.
         refusal: { confirmMs: 100, retry: { baseMs: 1_000_000, capMs: 1_000_000 } },
         ...options.timing,

@@ -135,6 +135,7 @@ async function readIds(request: ReadRequest, mail: IdMailProvider, access: MailA
   const page = await mail.backfill(access).read({
     ...{ scope: label?.providerId ?? ENTIRE_MAILBOX, sinceMs, beforeMs, limit, signal },
     known: (ids) => messageStore(db.read).listedTimes(account.id, ids),
+    control: positions.control(db, account.id),
   })
   const found = page.found.filter(({ message }) => message.receivedAt >= sinceMs)
   const reachedMs = page.nextMs ?? sinceMs
@@ -145,6 +146,12 @@ async function readIds(request: ReadRequest, mail: IdMailProvider, access: MailA
       if (now?.parts !== position.parts) throw new StaleRead()
       const labels = new Map((await labelStore(tx).all(account.id)).map((one) => [one.providerId, one]))
       const into = { accountId: account.id, apiChanges, provider: account.provider, labels }
+      await positions.readAgain(
+        tx,
+        { accountId: account.id, labelId: label?.id ?? null },
+        page.failed ?? [],
+        deps.clock.now(),
+      )
       return storeBackfilledFound(tx, { ...deps.stored, dialect: db.dialect }, into, found)
     },
     passed: page.passed,

@@ -130,6 +130,7 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
       lastRunAt: '1970-01-01T00:00:01.000Z',
       nextRunAt: '1970-01-01T00:00:02.000Z',
       lastError: 'temporary failure',
+      unreadable: { count: 0, items: [] },
       lagMs: null,
     })
     expect((await call('GET', `/debounced-queue/accounts/${fresh}`)).body).toEqual({
@@ -140,6 +141,7 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
       nextRunAt: null,
       attempts: 0,
       lastError: null,
+      unreadable: { count: 0, items: [] },
       lagMs: null,
     })
     const unknown = await call('GET', '/debounced-queue/accounts/acc_unknown')

@@ -96,6 +96,8 @@ export interface SyncTiming extends LoginPaceLimits {
   retry: Backoff
   /** Delay after a server exceeded a limit, because it will probably do so again. Survives restarts. */
   limitRetry: Backoff
+  /** Delay after consecutive failures of a single message or folder. */
+  itemRetry: Backoff
   /** When a refused login is repeated. */
   refusal: RefusalTiming
 }
@@ -114,5 +116,6 @@ export const DEFAULT_TIMING: SyncTiming = {
   stalledAfterMs: 180_000,
   retry: { baseMs: 1000, capMs: 300_000 },
   limitRetry: { baseMs: 600_000, capMs: 86_400_000 },
+  itemRetry: { baseMs: 10_000, capMs: 6 * 3_600_000 },
   refusal: { confirmMs: 20_000, retry: { baseMs: 60_000, capMs: 6 * 3_600_000 } },
 }

@@ -5,6 +5,7 @@ import { nullable, timestamp } from '../../lib/json-schema.ts'
 import { isoTimeOrNull } from '../../lib/time.ts'
 import type { Accounts } from '../accounts/index.ts'
 import { type DebouncedQueueSources, debouncedQueue } from './debounced-queue.ts'
+import { readUnreadable } from './unreadable/shown.ts'
 
 const statusSchema = Type.Object(
   {
@@ -20,6 +21,19 @@ const statusSchema = Type.Object(
   { title: 'DebouncedQueueStatus' },
 )
 
+const unreadableSchema = Type.Object(
+  {
+    kind: Type.Enum(['message', 'folder'], { type: 'string' }),
+    providerId: Type.String({ description: 'For imap, a message is `<label id>.<UIDVALIDITY>.<UID>`.' }),
+    folder: nullable(Type.String({ description: 'Its name. null when it is not known.' })),
+    reason: Type.String({ description: 'The last failure.' }),
+    failures: Type.Integer({ description: 'Consecutive failures. After three, a message is stored without content.' }),
+    failedAt: timestamp('The first failure.'),
+    nextAttemptAt: timestamp(),
+  },
+  { title: 'UnreadableItem' },
+)
+
 const accountSchema = Type.Object(
   {
     accountId: Type.String(),
@@ -29,6 +43,16 @@ const accountSchema = Type.Object(
     nextRunAt: nullable(timestamp()),
     attempts: Type.Integer({ description: 'Consecutive failures.' }),
     lastError: nullable(Type.String()),
+    unreadable: Type.Object(
+      {
+        count: Type.Integer(),
+        items: Type.Array(unreadableSchema, { description: 'At most 20, those that have failed the longest first.' }),
+      },
+      {
+        description:
+          'Messages and folders that the provider does not return, although it returns others. Everything else is synced.',
+      },
+    ),
     lagMs: nullable(
       Type.Integer({
         description:
@@ -38,6 +62,9 @@ const accountSchema = Type.Object(
   },
   { title: 'DebouncedQueueAccount' },
 )
+
+/** How many items that cannot be read the state of an account names. */
+const MAX_SHOWN = 20
 
 export interface DebouncedQueueDeps extends DebouncedQueueSources {
   queue: Pick<Queue, 'provider'>
@@ -80,6 +107,7 @@ export function debouncedQueueRoutes(app: App, deps: DebouncedQueueDeps): void {
     async (request) => {
       const { id } = await deps.accounts.resolve(deps.db.read, request.params.accountId)
       const { state, attempts, lastRunAt, nextRunAt, lastError, lagMs } = await debounced.account(id)
+      const unreadable = await readUnreadable(deps.db.read, id, MAX_SHOWN)
       return {
         accountId: id,
         state,
@@ -88,6 +116,7 @@ export function debouncedQueueRoutes(app: App, deps: DebouncedQueueDeps): void {
         nextRunAt: isoTimeOrNull(nextRunAt),
         attempts,
         lastError,
+        unreadable,
         lagMs,
       }
     },

@@ -1,5 +1,6 @@
 import type { Insertable, Selectable } from 'kysely'
 import { compiledOnce, type Handle, type Tables, type Tx } from '../../infra/db/index.ts'
+import { eraseUnreadable } from './unreadable/store.ts'
 
 export type CursorRow = Selectable<Tables['syncCursors']>
 export type SyncStateRow = Selectable<Tables['syncStates']>
@@ -78,39 +79,6 @@ export function cursorStore(handle: Handle) {
   }
 }
 
-export interface SyncPosition {
-  /** The provider's text. */
-  cursor: string
-  /** imap: null before the first message. */
-  uidValidity: string | null
-  /** Another number than before: sync has read messages meanwhile, and ignored changes of those that were not stored. */
-  parts: number
-}
-
-/** What backfill needs to know about sync, and the other way round. */
-export const syncPositions = {
-  /** The position of a folder, or of a mailbox that syncs as one. Undefined while sync reads it for the first time, or again. */
-  async find(handle: Handle, accountId: string, scopeId: string): Promise<SyncPosition | undefined> {
-    const row = await cursorStore(handle).find(accountId, scopeId)
-    if (row === undefined || row.cursor === null || row.announceAfter !== null) return undefined
-    return { cursor: row.cursor, uidValidity: row.uidValidity, parts: row.parts }
-  },
-
-  /** imap: makes the next sync of a folder compare the messages that backfill has stored, from this UID on, and sync them from then on. */
-  async compareFrom(tx: Tx, accountId: string, labelId: string, lowUid: number): Promise<void> {
-    await tx
-      .updateTable('syncCursors')
-      .set((eb) => ({
-        compareFrom: eb.case().when('compareFrom', '<', lowUid).then(eb.ref('compareFrom')).else(lowUid).end(),
-      }))
-      .where('accountId', '=', accountId)
-      .where('labelId', '=', labelId)
-      .execute()
-  },
-}
-
-export type SyncPositions = typeof syncPositions
-
 /** State of the runs, one row per account. Only the owner writes it, in a fenced transaction. */
 export function syncStateStore(handle: Handle) {
   return {
@@ -135,7 +103,7 @@ export function syncStateStore(handle: Handle) {
   }
 }
 
-/** Deletes up to `limit` cursors of a deleted account, and its run state. Returns the number of rows. */
+/** Deletes up to `limit` cursors of a deleted account, as many items that could not be read, and its run state. Returns the number of rows. */
 export async function eraseSync(tx: Tx, accountId: string, limit: number): Promise<number> {
   const some = tx.selectFrom('syncCursors').select('labelId').where('accountId', '=', accountId).limit(limit)
   const cursors = await tx
@@ -143,6 +111,7 @@ export async function eraseSync(tx: Tx, accountId: string, limit: number): Promi
     .where('accountId', '=', accountId)
     .where('labelId', 'in', some)
     .executeTakeFirst()
+  const unreadable = await eraseUnreadable(tx, accountId, limit)
   const states = await tx.deleteFrom('syncStates').where('accountId', '=', accountId).executeTakeFirst()
-  return Number(cursors.numDeletedRows + states.numDeletedRows)
+  return Number(cursors.numDeletedRows + states.numDeletedRows) + unreadable
 }

@@ -36,9 +36,37 @@ interface SyncStateTable {
   refusedVersion: Generated<number | null>
 }
 
+/**
+ * A message or folder that the provider does not return, although it returns others. Primary key (accountId, kind, itemId). The row is
+ * removed when the item is read, or no longer exists.
+ */
+interface UnreadableItemTable {
+  accountId: string
+  /** `fetch`: an imap folder whose messages make the server end the connection; not shown. */
+  kind: 'message' | 'folder' | 'fetch'
+  /** The label's id of a folder; the provider's id of a message, for imap `<label id>.<UIDVALIDITY>.<UID>`. */
+  itemId: string
+  /** The folder of a message; null in a mailbox that syncs as one. */
+  labelId: string | null
+  /** In a row. */
+  failures: number
+  /** Of the last failure; for operators. */
+  reason: string
+  /** JSON of what the provider says about a message all the same: see `FailedMessage`. */
+  known: string
+  /** The message is announced when it is read if it was received after this time. Null: it was announced, or is not new. */
+  newSince: number | null
+  /** 1: the message is stored, without what could not be read. */
+  isStored: number
+  /** Of the first failure. */
+  failedAt: number
+  nextAttemptAt: number
+}
+
 declare module '../../infra/db/db.ts' {
   interface Tables {
     syncCursors: SyncCursorTable
     syncStates: SyncStateTable
+    unreadableItems: UnreadableItemTable
   }
 }

@@ -1,4 +1,4 @@
-import type { FoundMessage } from './id-mailbox.ts'
+import type { Control, FailedMessage, FoundMessage } from './id-mailbox.ts'
 import type { RemoteMessage } from './message.ts'
 
 /** A read of backfill returns at most this many messages: the size of a transaction, and of the wait of other requests. */
@@ -60,10 +60,13 @@ export interface MailboxBackfillRequest extends BackfillRange {
   limit: number
   /** When the stored ones of these messages were received. They need not be fetched. */
   known(providerMessageIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  control?: Control
 }
 
 export interface MailboxBackfillPage {
   found: FoundMessage[]
+  /** As in a step of sync. */
+  failed?: FailedMessage[]
   /** Stored messages that were passed for the first time. */
   passed: number
   /** The `beforeMs` of the next read; null at the end. */

@@ -53,6 +53,8 @@ export interface MailboxSession {
    * their folder and were found in no other. At most 200 ids. Absent where the changes themselves are certain.
    */
   readMessages?(ids: readonly string[], signal: AbortSignal): Promise<ReadMessages>
+  /** Reads messages again that were `failed` in a step. Throws only what concerns the entire account, such as a rate limit. */
+  readAgain(request: ReadAgainRequest): Promise<ReadAgain>
   /** Twice safely. */
   close(): Promise<void>
 }
@@ -79,7 +81,47 @@ export interface ScopeSyncRequest {
    * steps say `refetched`. Ignored for a cursor that was not written by a comparison.
    */
   comparison?: Comparison
+  control?: Control
   signal: AbortSignal
+}
+
+/**
+ * The id of a stored message that was complete; null when none is. Whether the provider returns it shows whose fault it is when every
+ * other message fails: that of the messages, or the provider's.
+ */
+export type Control = () => Promise<string | null>
+
+export interface ReadAgainRequest {
+  /** At most 50. */
+  ids: readonly string[]
+  control?: Control
+  signal: AbortSignal
+}
+
+export interface ReadAgain {
+  found: FoundMessage[]
+  /** Ids of messages that no longer exist. */
+  removed: string[]
+  failed: FailedMessage[]
+  /** The provider returned other messages, perhaps the control: what failed is the fault of these messages. */
+  isReading: boolean
+}
+
+/** A message that the provider does not return, though it returns others, and what is known of it all the same. */
+export interface FailedMessage {
+  providerMessageId: string
+  /** May be logged and shown: holds no words of the provider. */
+  reason: string
+  /** As in `RemoteMessage`. */
+  isNew: boolean
+  /** Given where only its time shows whether the message is new: it is if it was received later. */
+  newSince?: number
+  /** Paths of its folders or labels. */
+  folders?: string[]
+  threadId?: string
+  receivedAt?: number
+  unread?: boolean
+  starred?: boolean
 }
 
 export interface Comparison {
@@ -106,6 +148,11 @@ export interface MailboxStep {
   changed: { providerMessageId: string; unread?: boolean; starred?: boolean; folders?: string[] }[]
   /** Ids that left the scope: deleted, or moved to a scope that will report them. May contain unknown ones. */
   removed: string[]
+  /**
+   * Messages that could not be read, or only in part: those are also in `found`. The cursor passes them, so store them with it, and read
+   * them again with `readAgain`.
+   */
+  failed?: FailedMessage[]
   /** Opaque to everyone but the provider; text under 4 KB. */
   cursor: string
   /** With the last step of a first sync: messages received since then are synced, older ones are not; 0: all are. */

@@ -32,7 +32,7 @@ export function gmailBackfill(mailbox: GmailMailbox, clock: Clock): MailboxBackf
       return null
     },
 
-    async read({ sinceMs, beforeMs, limit, known, signal }) {
+    async read({ sinceMs, beforeMs, limit, known, control, signal }) {
       const q = query(sinceMs, beforeMs)
       const links = new PageLinks('reading older messages')
       for (let pageToken: string | undefined; ; ) {
@@ -43,17 +43,18 @@ export function gmailBackfill(mailbox: GmailMailbox, clock: Clock): MailboxBackf
         const unknown = ids.filter((id) => !stored.has(id)).slice(0, most)
         const isEntirePage = ids.every((id) => stored.has(id) || unknown.includes(id))
         const lastAt = isEntirePage ? ids.length : ids.indexOf(unknown.at(-1) ?? '') + 1
-        const fetched = await fetcher.allMessages(unknown, { isNew: false }, signal)
+        const fetched = await fetcher.allMessages(unknown, { isNew: false, control }, signal)
+        const { failed } = fetched
         const found = fetched.found.map(({ message, folders }) => ({ message, folders }))
         const times = new Map(stored)
         for (const { message } of found) times.set(message.providerMessageId, message.receivedAt)
         const passed = ids.slice(0, lastAt).flatMap((id) => times.get(id) ?? [])
         const nextMs = Math.min(beforeMs, ...passed)
         if (isEntirePage && next === undefined)
-          return { found, passed: count(stored, ids, lastAt, beforeMs), nextMs: null }
+          return { found, failed, passed: count(stored, ids, lastAt, beforeMs), nextMs: null }
         // Without progress, the page has stored messages of one second only.
         if (found.length > 0 || nextMs < beforeMs) {
-          return { found, passed: count(stored, ids, lastAt, beforeMs), nextMs }
+          return { found, failed, passed: count(stored, ids, lastAt, beforeMs), nextMs }
         }
         pageToken = next && links.follow(next, ids.length)
       }

@@ -46,6 +46,9 @@ function leanPart(depth: number): string {
 
 export const LABEL_FIELDS = 'id,labelIds'
 
+/** What Gmail may know of a message whose content it does not return. */
+export const KNOWN_FIELDS = 'id,threadId,labelIds,internalDate'
+
 /** Maps a message. Never throws: what cannot be read stays empty. */
 export function foundMessage(
   id: string,

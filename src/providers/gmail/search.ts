@@ -12,6 +12,7 @@ export async function searchMailbox(
 ): Promise<FoundPage> {
   const scope = folder === undefined ? { includeSpamTrash: 'false' as const } : { labelIds: folder }
   const listed = await listPage(mailbox, { q: queryOf(search), maxResults: limit, pageToken: page, ...scope }, signal)
+  // Those that fail are left out.
   const { found } = await new Fetcher(mailbox, clock).allMessages(listed.ids, { isNew: false }, signal)
   return { found: found.map(({ message, folders }) => ({ message, folders })), next: listed.next ?? null }
 }

@@ -1,6 +1,6 @@
 import { type FoundMessage, ProviderError, type RemoteAttachment } from '../contract/index.ts'
 import type { Header } from '../mime/index.ts'
-import { type Json, list, text } from '../rest/index.ts'
+import { type Json, list, resultOfEach, text } from '../rest/index.ts'
 import { type BatchItem, type BatchResult, type Graph, messagePath, SYNC_LIMITS } from './client.ts'
 import {
   ATTACHMENT_FIELDS,
@@ -46,18 +46,19 @@ export async function withDetails(
   const requests = new Map(items.map((item) => [item, requestsFor(item, context)]))
   const wanted = [...requests.values()].flatMap(({ attachments, values }) => [attachments, values])
   const options = { doing: DOING, signal: context.signal, ...SYNC_LIMITS }
-  const results = await graph.batch(
+  const read = (some: readonly BatchItem[]) => graph.batch(some, options)
+  const results = await resultOfEach(
     wanted.filter((one) => one !== undefined),
-    options,
+    read,
   )
   const refused = wanted.filter((one) => one?.query?.$expand !== undefined && isRefused(results.get(one)))
   const headers = new Map(refused.map((one) => [one, headersOnly(one)]))
-  const instead = await graph.batch([...headers.values()], options)
+  const instead = await resultOfEach([...headers.values()], read)
   return items.map((item) => {
     const { attachments, values } = requests.get(item) ?? {}
     const header = headers.get(values)
-    const read = header === undefined ? values && results.get(values) : withoutProperties(instead.get(header))
-    return completed(item, { attachments: attachments && results.get(attachments), values: read }, context)
+    const found = header === undefined ? values && results.get(values) : withoutProperties(instead.get(header))
+    return completed(item, { attachments: attachments && results.get(attachments), values: found }, context)
   })
 }
 

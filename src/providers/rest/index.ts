@@ -9,6 +9,7 @@ export type { RestClient, RestMailbox, RestRequest, RestResponse, RestStream } f
 export { statusError } from './errors.ts'
 export { exchange, readJson } from './exchange.ts'
 export { type Json, list, object, parseJson, parser, text, time, UnexpectedResponse, wholeNumber } from './json.ts'
+export { isFailure, isReading, mayBeOfMessage, resultOfEach } from './message-failures.ts'
 export { isRefusal, once, outcomeOf } from './outcome.ts'
 export { PageLinks } from './page-links.ts'
 export type { QuotaLimits, QuotaRefusal } from './quota.ts'

@@ -45,6 +45,13 @@ export interface MailboxContext extends OwnedAccount {
   bodies: ReadonlyMap<string, EventBodies>
 }
 
+/** How a message is stored that could not be read before. */
+export interface Repair {
+  /** It is stored without content, and was not announced. */
+  announces: boolean
+  isAutomatic: boolean
+}
+
 /** The current state of a message at the provider. Absent members did not change. */
 type RemoteState = MailboxStep['changed'][number]
 
@@ -102,6 +109,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
     labelsBefore: readonly string[],
     remote: RemoteState,
     incoming?: IncomingRow,
+    repair?: Repair,
   ): MessageUpdate | undefined {
     const isFoundAgain = row.goneAt !== null
     const labelIds = remote.folders === undefined ? labelsBefore : labelIdsOf(remote.folders)
@@ -115,7 +123,9 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
     const isDraft = old?.role === 'drafts' || now.folder?.role === 'drafts'
     const providerMessageId = incoming?.providerMessageId ?? row.providerMessageId
     const isNewVersion = providerMessageId !== row.providerMessageId
-    const contentChanged = incoming !== undefined && (isNewVersion || (isDraft && hasNewContent(row, incoming)))
+    const isRepaired = repair !== undefined && row.error !== null && incoming?.error === null
+    const mayChange = isDraft || isRepaired
+    const contentChanged = incoming !== undefined && (isNewVersion || (mayChange && hasNewContent(row, incoming)))
     const labelsChanged = !isFoundAgain && !haveSameMembers(labelsBefore, labelIds)
     const folderChanged = row.folderId !== folderId
     const isVisible =
@@ -152,7 +162,11 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
         labelIds.filter((id) => kept.has(id)),
         'updated',
       )
-      for (const type of changeTypes(old?.role ?? null, now.folder?.role ?? null)) emit(type, after, labelIds)
+      const role = now.folder?.role ?? null
+      const arrival = repair?.announces ? arrivalType(role) : undefined
+      if (arrival !== undefined) {
+        events.push(arrivalEvent(eventOf(arrival, after, labelIds), repair?.isAutomatic === true))
+      } else for (const type of changeTypes(old?.role ?? null, role)) emit(type, after, labelIds)
     }
     const touchesLabels =
       isFoundAgain || labelsChanged || contentChanged || row.unread !== unread || row.threadId !== threadId
@@ -238,7 +252,13 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       )
     },
 
-    async find(found: readonly FoundMessage[], refetched: boolean, cursorRow: CursorRow | undefined): Promise<void> {
+    /** `repair`: the message could not be read before. */
+    async find(
+      found: readonly FoundMessage[],
+      refetched: boolean,
+      cursorRow: CursorRow | undefined,
+      repair?: Repair,
+    ): Promise<void> {
       if (found.length === 0) return
       const messages = found.map(({ message, folders }) => ({
         message,
@@ -265,7 +285,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       const labelsBefore = await store.labelIds([...known.values()].map((row) => row.id))
       const updates = messages.flatMap(({ incoming, remote }) => {
         const row = known.get(incoming.providerMessageId)
-        return row === undefined ? [] : (updateOf(row, labelsBefore.get(row.id) ?? [], remote, incoming) ?? [])
+        return row === undefined ? [] : (updateOf(row, labelsBefore.get(row.id) ?? [], remote, incoming, repair) ?? [])
       })
       await writer.update(updates)
 
@@ -316,10 +336,11 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
         listedIn,
       )
       const reports = arrivals.filter(({ type, mayBeReport }) => type === 'message.received' && mayBeReport)
+      const repaired = repair === undefined || !messages.some(({ message }) => message.mayBeReport) ? [] : updates
       await deps.requestReports(
         tx,
         accountId,
-        reports.map(({ row }) => row.id),
+        [...reports, ...repaired].map(({ row }) => row.id),
       )
       const stored = [...added, ...kept]
       const edited = updates.filter((one) => one.rewritten).map(({ row }) => row)

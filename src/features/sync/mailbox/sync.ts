@@ -15,7 +15,9 @@ import { notifyAfter } from '../arrivals.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { type StepPart, splitStep } from '../folders/sync.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
+import { controlOf } from '../unreadable/control.ts'
 import { type MailboxContext, mailboxChange } from './change.ts'
+import { recordFailed } from './unreadable.ts'
 
 export interface ScopeSync extends OwnedAccount {
   session: MailboxSession
@@ -71,12 +73,14 @@ async function syncOnce(deps: SyncDeps, scope: ScopeSync): Promise<void> {
   // An interrupted comparison continues even if it has deleted every stored message.
   const needsComparison =
     isRestarted && (cursorRow.cursor !== null || (await store.newestFirst(storedIn(scope), 1)).length > 0)
+  const control = controlOf(deps.db, accountId)
   const steps = session.syncScope({
     scope: scope.scope?.providerId ?? ENTIRE_MAILBOX,
     cursor: cursorRow?.cursor ?? null,
     initialMessages: deps.settings.initialMessages,
     oldest: () => store.oldestReceivedAt(accountId),
     ...(needsComparison && { comparison: comparisonOf(deps, scope) }),
+    control,
     signal,
   })
   for await (const step of steps) {
@@ -84,7 +88,7 @@ async function syncOnce(deps: SyncDeps, scope: ScopeSync): Promise<void> {
     const bodies = await scope.bodies(step, cursorRow)
     for (const part of partsOf(step)) {
       signal.throwIfAborted()
-      await storePart(deps, { ...scope, labels, bodies }, part, step.storedSince)
+      await storePart(deps, { ...scope, labels, bodies }, part, step)
     }
   }
   if (isRestarted) await save(deps, scope, { announceAfter: null, lastSyncAt: deps.clock.now() })
@@ -124,12 +128,7 @@ function partsOf({ refetched, found, changed, removed, cursor }: MailboxStep): M
  * Stores one part of a step in one transaction: fence, rows, labels and counters, events, cursor. Throws `OwnershipLost`
  * and `StaleRead` without storing anything.
  */
-async function storePart(
-  deps: SyncDeps,
-  context: MailboxContext,
-  part: MailboxPart,
-  storedSince: number | undefined,
-): Promise<void> {
+async function storePart(deps: SyncDeps, context: MailboxContext, part: MailboxPart, step: MailboxStep): Promise<void> {
   const { accountId } = context
   const store = async (tx: Tx) => {
     await deps.fence(tx, accountId, context.epoch)
@@ -144,6 +143,8 @@ async function storePart(
       await cursors.countPart(accountId, cursorId)
       return counts
     }
+    const { storedSince } = step
+    await recordFailed(tx, deps, context, { step, cursorRow: await cursors.find(accountId, cursorId) })
     await cursors.savePosition(accountId, cursorId, part.cursor, null)
     if (storedSince !== undefined) await mailHorizons(tx).save({ accountId, scopeId: cursorId, storedSince })
     return counts

@@ -14,10 +14,13 @@ import { mailboxBodies } from '../event-bodies.ts'
 import { storeFolders } from '../folder-listing.ts'
 import { deleteFolder, deleteMissing } from '../folders/deletion.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
+import { FolderFailures, isOfAccount } from '../unreadable/folders.ts'
+import { unreadableStore } from '../unreadable/store.ts'
 import type { AccountWork } from '../work.ts'
 import { deleteLabel } from './deletion.ts'
 import { findExisting } from './found-again.ts'
 import { cursorIdOf, syncScope } from './sync.ts'
+import { readAgain } from './unreadable.ts'
 
 interface Open {
   session: MailboxSession
@@ -31,6 +34,8 @@ const LISTING_GAP_MS = 10_000
 const NOT_FOUND_RETRY_MS = 5_000
 /** How many missing messages a run reads to find one that the provider was not asked for. */
 const MAX_MISSING = 200
+/** When so many folders in a row get no response, the others would only wait, too. */
+const MAX_UNREACHABLE = 3
 
 /**
  * Syncs mailboxes whose messages have provider ids, by polling: gmail (one scope), microsoft (one scope per folder).
@@ -62,6 +67,9 @@ export class MailboxWork implements AccountWork {
   /** Scopes that the last run could not sync and why, and scopes that it did not find. */
   readonly #failed = new Map<string, ProviderError>()
   readonly #notFound = new Set<string>()
+  readonly #folders: FolderFailures
+  /** When a message is next read again; null: there is none. */
+  #againAt: number | null = null
   #hasMissing = false
   /** When the last complete sync of every folder began. */
   #lastFullSyncAt = 0
@@ -73,6 +81,7 @@ export class MailboxWork implements AccountWork {
     this.#timing = timing
     this.#account = account
     this.#mail = mail
+    this.#folders = new FolderFailures(deps, account)
   }
 
   get triedAccessVersion(): number | undefined {
@@ -92,6 +101,7 @@ export class MailboxWork implements AccountWork {
   }
 
   endPause(): void {
+    this.#folders.endPauses()
     this.#mail.endPause(this.#account.accountId)
   }
 
@@ -115,16 +125,25 @@ export class MailboxWork implements AccountWork {
   async sync(_account: Account, signal: AbortSignal): Promise<boolean> {
     const open = this.#open
     if (open === undefined) throw new ProviderError('unavailable', 'the mailbox was closed before its sync began')
+    let succeeded = false
+    try {
+      await this.#syncAll(open, signal)
+      succeeded = true
+    } finally {
+      this.#folders.ended(succeeded)
+    }
+    return true
+  }
+
+  async #syncAll(open: Open, signal: AbortSignal): Promise<void> {
     const startedAt = this.#deps.clock.now()
     this.#failed.clear()
     this.#notFound.clear()
     const apiChanges = await findApiChanges(this.#deps.db.read, open.context.accountId)
     if (this.#isListingDue || apiChanges.latestFolder > this.#listedChange) await this.#list(open, signal)
-    const changed = await this.#changedScopes(open, signal)
-    for (const scope of this.#scopes) if (changed.has(scope)) await this.#syncOne(open, scope, apiChanges, signal)
+    await this.#syncScopes(open, apiChanges, signal)
     await this.#deleteMissing(open, startedAt, signal)
-    this.#throwIfNoneIsRead()
-    return true
+    await this.#readAgain(open, signal)
   }
 
   nextRunInMs({ watch }: Account): number {
@@ -133,7 +152,8 @@ export class MailboxWork implements AccountWork {
       this.#hasMissing ? this.#timing.moveGraceMs : pollMs,
       this.#notFound.size > 0 ? NOT_FOUND_RETRY_MS : pollMs,
     )
-    return Math.min(soonMs, pollMs) * (0.9 + 0.2 * Math.random())
+    const nextMs = Math.min(soonMs, pollMs) * (0.9 + 0.2 * Math.random())
+    return this.#againAt === null ? nextMs : Math.min(nextMs, Math.max(0, this.#againAt - this.#deps.clock.now()))
   }
 
   #pollMs(watch: boolean): number {
@@ -176,6 +196,7 @@ export class MailboxWork implements AccountWork {
     if (outcome === 'stale') return this.#list(open, signal)
     const rows = await labels.all(context.accountId)
     this.#labels = new Map(rows.map((label) => [label.providerId, label]))
+    await this.#folders.keepOnly(new Set(rows.map(({ id }) => id)))
     for (const label of plan.vanished) {
       if (this.#isOneScope) await deleteLabel(this.#deps, { ...context, signal }, label, rows)
       else await deleteFolder(this.#deps, { ...context, signal }, label)
@@ -187,10 +208,14 @@ export class MailboxWork implements AccountWork {
     this.#unknown.clear()
   }
 
-  async #changedScopes({ session, context }: Open, signal: AbortSignal): Promise<ReadonlySet<string>> {
-    if (session.changedScopes === undefined) return new Set(this.#scopes)
+  async #changedScopes(
+    { session, context }: Open,
+    scopes: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlySet<string>> {
+    if (session.changedScopes === undefined) return new Set(scopes)
     const positions = await cursorStore(this.#deps.db.read).all(context.accountId)
-    const states = this.#scopes.map((scope) => {
+    const states = scopes.map((scope) => {
       const position = positions.get(this.#cursorIdOf(context, scope))
       return { scope, cursor: position?.cursor ?? null, isUnfinished: position?.announceAfter != null }
     })
@@ -205,6 +230,49 @@ export class MailboxWork implements AccountWork {
     return cursorIdOf({ ...context, scope: this.#labels.get(scope) })
   }
 
+  /** A folder that fails costs only itself, and is left out for longer and longer. */
+  async #syncScopes(open: Open, apiChanges: ApiChanges, signal: AbortSignal): Promise<void> {
+    await this.#folders.load()
+    const paused = this.#pausedScopes()
+    const scopes = this.#scopes.filter((scope) => !paused.has(scope))
+    const changed = await this.#changedScopes(open, scopes, signal)
+    let unreachable = 0
+    for (const scope of scopes) {
+      if (!changed.has(scope)) continue
+      await this.#syncOne(open, scope, apiChanges, signal)
+      const failure = this.#failed.get(scope)
+      unreachable = failure !== undefined && isUnreachable(failure) ? unreachable + 1 : 0
+      if (unreachable === MAX_UNREACHABLE && failure !== undefined) throw failure
+    }
+    this.#throwIfNoneIsRead(scopes.length)
+    // Not before: when the account fails, the fault is not that of its folders.
+    for (const [scope, error] of this.#failed) await this.#countFailure(scope, error)
+    for (const [scope, error] of paused) this.#failed.set(scope, error)
+  }
+
+  async #countFailure(scope: string, error: ProviderError): Promise<void> {
+    const label = this.#labels.get(scope)
+    if (label !== undefined) await this.#folders.failed(label, error)
+  }
+
+  /** None when all are paused: then the account fails, with pauses of its own. */
+  #pausedScopes(): ReadonlyMap<string, ProviderError> {
+    const paused = new Map<string, ProviderError>()
+    for (const path of this.#scopes) {
+      const label = this.#labels.get(path)
+      const reason = label && this.#folders.pauseReason(label)
+      if (reason !== undefined) paused.set(path, new ProviderError('unavailable', reason))
+    }
+    return paused.size < this.#scopes.length ? paused : new Map()
+  }
+
+  async #readAgain(open: Open, signal: AbortSignal): Promise<void> {
+    const { session, context } = open
+    const labels = (paths: readonly string[]) => this.#labelsWith(open, paths, signal)
+    await readAgain(this.#deps, { ...context, session, isOneScope: this.#isOneScope, labels, signal })
+    this.#againAt = await unreadableStore(this.#deps.db.read, context.accountId).nextAttemptAt('message')
+  }
+
   async #syncOne(open: Open, path: string, apiChanges: ApiChanges, signal: AbortSignal): Promise<void> {
     const { session, context } = open
     const scope = this.#labels.get(path)
@@ -215,10 +283,15 @@ export class MailboxWork implements AccountWork {
     try {
       const exists = await syncScope(this.#deps, { ...context, session, scope, labels, bodies, apiChanges, signal })
       if (!exists) this.#notFound.add(path)
+      if (scope !== undefined) await this.#folders.forget(scope)
     } catch (error) {
-      // One rejected folder must not stop the sync of the others.
       const isOver = scope === undefined || signal.aborted
-      if (isOver || !(error instanceof ProviderError) || error.kind !== 'rejected') throw error
+      if (isOver || !(error instanceof ProviderError) || isOfAccount(error)) throw error
+      if (error.retryAfterMs !== undefined) {
+        // The pause is that of the account. The next sync leaves the folder out if it fails each time.
+        await this.#countFailure(path, error)
+        throw error
+      }
       this.#failed.set(path, error)
       this.#deps.log.warn('Cannot sync a folder; the other folders are synced.', {
         ...{ accountId: context.accountId, provider: context.provider, operation: 'sync.account', error },
@@ -228,8 +301,8 @@ export class MailboxWork implements AccountWork {
   }
 
   /** No folder can be read at all, so that the account is not in sync, whatever its folders are refused for. */
-  #throwIfNoneIsRead(): void {
-    if (this.#isOneScope || this.#failed.size + this.#notFound.size < this.#scopes.length) return
+  #throwIfNoneIsRead(tried: number): void {
+    if (this.#isOneScope || this.#failed.size + this.#notFound.size < tried) return
     const [failure] = this.#failed.values()
     throw failure ?? new ProviderError('unavailable', 'the provider lists folders and finds none of them')
   }
@@ -276,4 +349,9 @@ export class MailboxWork implements AccountWork {
     this.#hasMissing =
       (isAnyMissing || this.#deletedFolders.length > 0) && (await findMissing(MAX_MISSING)).some(isNotAsked)
   }
+}
+
+/** The request got no response. */
+function isUnreachable({ timedOut, host }: ProviderError): boolean {
+  return timedOut || host !== undefined
 }

@@ -29,6 +29,8 @@ const parseHistory = parser(
 
 export interface HistoryPage {
   added: string[]
+  /** The labels of added messages, where the history contains them. */
+  labels: ReadonlyMap<string, string[]>
   /** With all labels of the message; null where the history does not contain them. */
   relabelled: { id: string; labels: string[] | null }[]
   removed: string[]
@@ -90,13 +92,16 @@ type HistoryRecord = NonNullable<ReturnType<typeof parseHistory>['history']>[num
 function perMessage(
   history: readonly HistoryRecord[],
   stored: ReadonlySet<string>,
-): Pick<HistoryPage, 'added' | 'relabelled' | 'removed'> {
+): Pick<HistoryPage, 'added' | 'labels' | 'relabelled' | 'removed'> {
   const states = new Map<string, { kind: 'added' | 'removed' | 'relabelled'; labels: string[] | null }>()
   for (const { messagesAdded = [], messagesDeleted = [], labelsAdded = [], labelsRemoved = [] } of history) {
     for (const { message } of messagesAdded.filter((one) => !stored.has(one.message.id)))
-      states.set(message.id, { kind: 'added', labels: null })
+      states.set(message.id, { kind: 'added', labels: message.labelIds ?? null })
     for (const { message } of [...labelsAdded, ...labelsRemoved]) {
-      if (states.get(message.id)?.kind === 'added') continue
+      if (states.get(message.id)?.kind === 'added') {
+        states.set(message.id, { kind: 'added', labels: message.labelIds ?? null })
+        continue
+      }
       // Without `labelIds` the message has no labels, or Gmail left them out: the message must be fetched to find out.
       states.set(message.id, { kind: 'relabelled', labels: message.labelIds ?? null })
     }
@@ -105,6 +110,7 @@ function perMessage(
   const ofKind = (kind: string) => [...states].filter(([, state]) => state.kind === kind)
   return {
     added: ofKind('added').map(([id]) => id),
+    labels: new Map(ofKind('added').flatMap(([id, { labels }]) => (labels === null ? [] : [[id, labels] as const]))),
     relabelled: ofKind('relabelled').map(([id, { labels }]) => ({ id, labels })),
     removed: ofKind('removed').map(([id]) => id),
   }

@@ -1,15 +1,19 @@
 import type { Clock } from '../../../lib/clock.ts'
-import { type FoundMessage, ProviderError } from '../../contract/index.ts'
-import { object, text } from '../../rest/index.ts'
+import {
+  type Control,
+  type FailedMessage,
+  type FoundMessage,
+  ProviderError,
+  type ReadAgain,
+  type ReadAgainRequest,
+} from '../../contract/index.ts'
+import { isFailure, isReading, mayBeOfMessage, object, text } from '../../rest/index.ts'
 import { type FetchResult, getMessages } from '../client.ts'
 import { listDraftIds } from '../draft-ids.ts'
 import { DRAFT } from '../folders.ts'
-import { foundMessage, LABEL_FIELDS, LEAN_FIELDS, labelsOf, MESSAGE_FIELDS } from '../map.ts'
+import { foundMessage, KNOWN_FIELDS, LABEL_FIELDS, LEAN_FIELDS, labelsOf, MESSAGE_FIELDS } from '../map.ts'
 import type { GmailMailbox } from '../quota.ts'
-
-/** A message that fails alone this many times is stored without content, so that sync can continue. */
-const MAX_FAILURES = 3
-const MAX_FAILING = 1000
+import { failedMessage } from './failed.ts'
 
 type Found = FoundMessage & { historyId: bigint }
 
@@ -17,19 +21,31 @@ export interface Fetched {
   found: Found[]
   /** Deleted before they were fetched. */
   deleted: string[]
+  failed: FailedMessage[]
 }
 
+export interface FetchedLabels {
+  /** Null for a deleted message. */
+  labels: ReadonlyMap<string, string[] | null>
+  failed: FailedMessage[]
+}
+
+export interface FetchOptions {
+  isNew: boolean
+  control?: Control | undefined
+}
+
+/** The messages of one call that Gmail did not return. */
 interface Failures {
-  count: number
-  /** Gmail returned other messages meanwhile. */
-  isAlone: boolean
+  byId: Map<string, ProviderError>
+  /** A request failed as a whole. Then the results of others do not show whose fault it is. */
+  hasFailedRequest: boolean
 }
 
-/** Fetches messages of one mailbox and counts the failures of each. */
+/** Fetches messages of one mailbox. Those that fail while Gmail returns others are reported, and stop nothing. */
 export class Fetcher {
   readonly #mailbox: GmailMailbox
   readonly #clock: Clock
-  readonly #failures = new Map<string, Failures>()
 
   constructor(mailbox: GmailMailbox, clock: Clock) {
     this.#mailbox = mailbox
@@ -38,13 +54,65 @@ export class Fetcher {
 
   /**
    * Yields what each request returned, so that the caller can store it before the next request waits for the quota or fails. Not in the
-   * order of `ids`: what Gmail refuses comes later.
+   * order of `ids`: what Gmail refuses comes later, and the last yield has what failed. Throws when Gmail returns no message at all.
    */
-  async *messages(ids: readonly string[], { isNew }: { isNew: boolean }, signal: AbortSignal): AsyncGenerator<Fetched> {
+  async *messages(
+    ids: readonly string[],
+    { isNew, control }: FetchOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<Fetched> {
+    const failures = noFailures()
+    yield* this.#contents(ids, { isNew, failures }, signal)
+    await this.#ensureReading(failures, { count: ids.length, control, signal })
+    if (failures.byId.size > 0) yield { found: [], deleted: [], failed: failedMessages(failures, isNew) }
+  }
+
+  /** The same at once, in the order of `ids`. */
+  async allMessages(ids: readonly string[], options: FetchOptions, signal: AbortSignal): Promise<Fetched> {
+    return collect(ids, this.messages(ids, options, signal))
+  }
+
+  /** Messages that failed before. What Gmail does not return entirely, it may return in short. */
+  async again({ ids, control, signal }: ReadAgainRequest): Promise<ReadAgain> {
+    const failures = noFailures()
+    const { found, deleted } = await collect(ids, this.#contents(ids, { isNew: false, failures }, signal))
+    throwIfOfAccount(failures)
+    const short = await this.#short([...failures.byId.keys()], signal)
+    return {
+      found: found.map(({ message, folders }) => ({ message, folders })),
+      removed: deleted,
+      failed: failedMessages(failures, false, short),
+      isReading: failures.byId.size < ids.length || (await this.#isReading(control, ids.length, signal)),
+    }
+  }
+
+  /** Yields the labels of messages as each request returns them, and last the messages that failed. Throws as `messages` does. */
+  async *labels(
+    ids: readonly string[],
+    control: Control | undefined,
+    signal: AbortSignal,
+  ): AsyncGenerator<FetchedLabels> {
+    const failures = noFailures()
+    for await (const results of this.#results(ids, { fields: LABEL_FIELDS, failures, signal })) {
+      const labels = [...results].map(([id, result]) => {
+        const isDeleted = result instanceof ProviderError
+        return [id, isDeleted ? null : labelsOf(result)] as const
+      })
+      yield { labels: new Map(labels), failed: [] }
+    }
+    await this.#ensureReading(failures, { count: ids.length, control, signal })
+    if (failures.byId.size > 0) yield { labels: new Map(), failed: failedMessages(failures, false) }
+  }
+
+  /** Messages as each request returns them. Adds those that fail to `failures`. */
+  async *#contents(
+    ids: readonly string[],
+    { isNew, failures }: { isNew: boolean; failures: Failures },
+    signal: AbortSignal,
+  ): AsyncGenerator<Fetched> {
     const drafts = new DraftIds(this.#mailbox, signal)
-    const failed = new Map<string, ProviderError>()
     const tooLong: string[] = []
-    for await (const results of this.#results(ids, MESSAGE_FIELDS, failed, signal)) {
+    for await (const results of this.#results(ids, { fields: MESSAGE_FIELDS, failures, signal })) {
       for (const [id, result] of results) {
         if (result !== 'too_long') continue
         tooLong.push(id)
@@ -52,78 +120,69 @@ export class Fetcher {
       }
       if (results.size > 0) yield await this.#fetched(results, isNew, drafts)
     }
-    for await (const results of this.#results(tooLong, LEAN_FIELDS, failed, signal)) {
+    for await (const results of this.#results(tooLong, { fields: LEAN_FIELDS, failures, signal })) {
       yield await this.#fetched(results, isNew, drafts)
     }
-    this.#countFailures(failed, ids.length > failed.size)
-    if (failed.size > 0) yield this.#fetched(failed, isNew, drafts)
   }
 
-  /** The same at once, in the order of `ids`. */
-  async allMessages(ids: readonly string[], options: { isNew: boolean }, signal: AbortSignal): Promise<Fetched> {
-    const all: Fetched = { found: [], deleted: [] }
-    for await (const { found, deleted } of this.messages(ids, options, signal)) {
-      all.found.push(...found)
-      all.deleted.push(...deleted)
+  async #short(ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, FetchResult>> {
+    const short = new Map<string, FetchResult>()
+    for await (const results of this.#results(ids, { fields: KNOWN_FIELDS, failures: noFailures(), signal })) {
+      for (const [id, result] of results) short.set(id, result)
     }
-    const positions = new Map(ids.map((id, at) => [id, at]))
-    const positionOf = ({ message }: Found) => positions.get(message.providerMessageId) ?? 0
-    all.found.sort((one, other) => positionOf(one) - positionOf(other))
-    return all
+    return short
   }
 
-  /** Yields the labels of messages, null for a deleted one, as each request returns them. */
-  async *labels(ids: readonly string[], signal: AbortSignal): AsyncGenerator<Map<string, string[] | null>> {
-    for await (const results of this.#get(ids, LABEL_FIELDS, signal)) {
-      const labels = new Map<string, string[] | null>()
-      let failure: ProviderError | undefined
-      for (const [id, result] of results) {
-        if (!(result instanceof ProviderError)) labels.set(id, labelsOf(result))
-        else if (result.kind === 'not_found') labels.set(id, null)
-        else failure = result
-      }
-      yield labels
-      if (failure !== undefined) throw failure
-    }
-  }
-
-  #get(ids: readonly string[], fields: string, signal: AbortSignal) {
-    return getMessages(this.#mailbox, ids, { fields, clock: this.#clock, signal })
-  }
-
-  /** The results that are no failures. Adds the failures of single messages to `failed`, and throws others. */
+  /** The results that are no failures. Adds the failures of messages to `failures`, and throws what concerns the account. */
   async *#results(
     ids: readonly string[],
-    fields: string,
-    failed: Map<string, ProviderError>,
-    signal: AbortSignal,
+    { fields, failures, signal }: { fields: string; failures: Failures; signal: AbortSignal },
   ): AsyncGenerator<Map<string, FetchResult>> {
     const left = new Set(ids)
     try {
-      for await (const results of this.#get(ids, fields, signal)) {
+      for await (const results of getMessages(this.#mailbox, ids, { fields, clock: this.#clock, signal })) {
         for (const [id, result] of results) {
           left.delete(id)
-          if (!isFailure(result)) this.#failures.delete(id)
-          else {
-            failed.set(id, result)
-            results.delete(id)
-          }
+          if (!isFailure(result)) continue
+          failures.byId.set(id, result)
+          results.delete(id)
         }
         if (results.size > 0) yield results
       }
     } catch (error) {
-      const isOfMessages = error instanceof ProviderError && error.kind === 'unavailable' && !error.retryAfterMs
-      if (!isOfMessages) throw error
-      for (const id of left) failed.set(id, error)
+      const mayBeOfMessages = error instanceof ProviderError && mayBeOfMessage(error) && !error.retryAfterMs
+      if (!mayBeOfMessages) throw error
+      failures.hasFailedRequest = true
+      for (const id of left) failures.byId.set(id, error)
     }
   }
 
+  /** Throws what concerns the account, and a failure of which Gmail is at fault rather than the messages. */
+  async #ensureReading(
+    failures: Failures,
+    { count, control, signal }: { count: number; control: Control | undefined; signal: AbortSignal },
+  ): Promise<void> {
+    throwIfOfAccount(failures)
+    const { byId, hasFailedRequest } = failures
+    const [first] = byId.values()
+    if (first === undefined || (byId.size < count && !hasFailedRequest)) return
+    if (!(await this.#isReading(control, count, signal))) throw first
+  }
+
+  #isReading(control: Control | undefined, count: number, signal: AbortSignal): Promise<boolean> {
+    return isReading(control, count, async (id) => {
+      const failures = noFailures()
+      for await (const _ of this.#results([id], { fields: MESSAGE_FIELDS, failures, signal }));
+      return failures.byId.get(id)
+    })
+  }
+
   async #fetched(results: ReadonlyMap<string, FetchResult>, isNew: boolean, drafts: DraftIds): Promise<Fetched> {
-    const fetched: Fetched = { found: [], deleted: [] }
+    const fetched: Fetched = { found: [], deleted: [], failed: [] }
     for (const [id, result] of results) {
-      if (result instanceof ProviderError && result.kind === 'not_found') fetched.deleted.push(id)
+      if (result instanceof ProviderError) fetched.deleted.push(id)
       else {
-        const body = result instanceof ProviderError || typeof result === 'string' ? {} : result
+        const body = typeof result === 'string' ? {} : result
         const found = foundMessage(id, body, { isNew, nowMs: this.#clock.now() })
         fetched.found.push({ ...found, historyId: historyIdOf(body) })
       }
@@ -131,20 +190,37 @@ export class Fetcher {
     await drafts.name(fetched.found)
     return fetched
   }
+}
 
-  /** Throws a failure, unless all failed messages have failed repeatedly while others succeeded. */
-  #countFailures(failed: ReadonlyMap<string, ProviderError>, hasSuccess: boolean): void {
-    if (this.#failures.size > MAX_FAILING) this.#failures.clear()
-    let fatal: ProviderError | undefined
-    for (const [id, error] of failed) {
-      const { count, isAlone } = this.#failures.get(id) ?? { count: 0, isAlone: false }
-      const failures = { count: count + 1, isAlone: isAlone || hasSuccess }
-      this.#failures.set(id, failures)
-      const isPersistent = failures.count >= MAX_FAILURES && failures.isAlone && !error.missingScope
-      if (!isPersistent) fatal ??= error
-    }
-    if (fatal !== undefined) throw fatal
+function noFailures(): Failures {
+  return { byId: new Map(), hasFailedRequest: false }
+}
+
+function throwIfOfAccount({ byId }: Failures): void {
+  for (const error of byId.values()) if (!mayBeOfMessage(error)) throw error
+}
+
+/** `known`: what shorter responses contain of the messages. */
+function failedMessages(
+  { byId }: Failures,
+  isNew: boolean,
+  known: ReadonlyMap<string, FetchResult> = new Map(),
+): FailedMessage[] {
+  return [...byId].map(([id, error]) => failedMessage(id, error, isNew, known.get(id)))
+}
+
+/** Found messages in the order of `ids`. */
+async function collect(ids: readonly string[], yielded: AsyncIterable<Fetched>): Promise<Fetched> {
+  const all: Fetched = { found: [], deleted: [], failed: [] }
+  for await (const { found, deleted, failed } of yielded) {
+    all.found.push(...found)
+    all.deleted.push(...deleted)
+    all.failed.push(...failed)
   }
+  const positions = new Map(ids.map((id, at) => [id, at]))
+  const positionOf = ({ message }: Found) => positions.get(message.providerMessageId) ?? 0
+  all.found.sort((one, other) => positionOf(one) - positionOf(other))
+  return all
 }
 
 /** The draft ids, which Gmail's messages do not have. Listed when the first draft needs them. */
@@ -166,10 +242,6 @@ class DraftIds {
       if (draftId !== undefined) message.draftId = draftId
     }
   }
-}
-
-function isFailure(result: unknown): result is ProviderError {
-  return result instanceof ProviderError && result.kind !== 'not_found'
 }
 
 function historyIdOf(message: unknown): bigint {

@@ -140,16 +140,86 @@ describe('syncing a Gmail mailbox', () => {
     expect(mirror.rows.size).toBe(3)
   })
 
-  it('stores a message that Gmail never returns with an error, after three syncs', async () => {
-    const [bad = ''] = await deliverAll(5)
-    box.google.fail({ as: 'server-error', parts: true, on: new RegExp(bad), times: 1000 })
+  /** A message that always fails, whatever is asked of it. */
+  const spoil = (id: string, on = '') =>
+    box.google.fail({
+      as: 'server-error',
+      parts: true,
+      on: new RegExp(`${id}.*${on}`),
+      times: Number.POSITIVE_INFINITY,
+    })
+  const failedIn = ({ steps }: MailboxMirror) => steps.flatMap(({ failed = [] }) => failed)
+  const signal = new AbortController().signal
+
+  it('passes a message that Gmail never returns: in the first sync, the history and a comparison', async () => {
+    const [bad = '', other = ''] = await deliverAll(5)
+    spoil(bad)
     const mirror = new MailboxMirror()
     const opened = session()
-    await expect(mirror.sync(opened)).rejects.toMatchObject({ kind: 'unavailable' })
-    await expect(mirror.sync(opened)).rejects.toMatchObject({ kind: 'unavailable' })
     await mirror.sync(opened)
-    expect(mirror.rows.size).toBe(5)
-    expect(mirror.rows.get(bad)?.message.error).not.toBeNull()
+    expect(mirror.rows.size).toBe(4)
+    expect(failedIn(mirror)).toMatchObject([{ providerMessageId: bad, isNew: false }])
+
+    const [arrived = '', next = ''] = await deliverAll(2)
+    spoil(arrived)
+    await mirror.sync(opened)
+    expect(mirror.rows.has(next)).toBe(true)
+    expect(failedIn(mirror).at(-1)).toMatchObject({ providerMessageId: arrived, isNew: true })
+
+    await box.expireCursors()
+    await box.setRead(other, true)
+    const before = failedIn(mirror).length
+    await mirror.sync(opened)
+    expect(mirror.rows.get(other)?.message.unread).toBe(false)
+    expect(
+      failedIn(mirror)
+        .slice(before)
+        .map(({ providerMessageId }) => providerMessageId),
+    ).toContain(arrived)
+    box.google.faults.clear()
+    const again = await opened.readAgain({ ids: [bad, arrived], control: async () => other, signal })
+    expect(again.found.map(({ message }) => message.providerMessageId)).toEqual([bad, arrived])
+  })
+
+  it('learns what Gmail still knows of a message whose content it does not return', async () => {
+    const [bad = '', other = ''] = await deliverAll(2)
+    await box.setStarred(bad, true)
+    spoil(bad, 'format=full')
+    const read = await session().readAgain({ ids: [bad], control: async () => other, signal })
+    expect(read).toMatchObject({ isReading: true, found: [], removed: [] })
+    expect(read.failed).toMatchObject([
+      {
+        providerMessageId: bad,
+        starred: true,
+        folders: expect.arrayContaining(['INBOX']),
+        threadId: expect.anything(),
+      },
+    ])
+    expect(read.failed[0]?.receivedAt).toBeGreaterThan(0)
+  })
+
+  it('blames Gmail while it returns no message, not even a control', async () => {
+    const [bad = '', other = '', gone = ''] = await deliverAll(3)
+    spoil('messages')
+    const ask = (control: string | null) => session().readAgain({ ids: [bad], control: async () => control, signal })
+    expect(await ask(other)).toMatchObject({ isReading: false })
+    box.google.faults.clear()
+    spoil(bad)
+    await box.remove(gone)
+    expect(await ask(gone)).toMatchObject({ isReading: true })
+  })
+
+  it('finds older messages and results of a search beside one that fails', async () => {
+    const [bad = ''] = await deliverAll(3)
+    spoil(bad)
+    const page = await box.mail.backfill(box.access).read({
+      ...{ scope: '*', sinceMs: 0, beforeMs: Date.now(), limit: 10, signal },
+      known: async () => new Map(),
+    })
+    expect(page.found).toHaveLength(2)
+    expect(page.failed).toMatchObject([{ providerMessageId: bad }])
+    const found = await box.mail.liveReads(box.access).search({ search: { text: ['mail'] }, limit: 10, signal })
+    expect(found.found).toHaveLength(2)
   })
 
   it('lists again when Gmail no longer accepts a page token', async () => {

@@ -1,11 +1,15 @@
 import type { Clock } from '../../../lib/clock.ts'
 import {
   type Comparison,
+  type Control,
   ENTIRE_MAILBOX,
+  type FailedMessage,
   type FoundMessage,
   type MailboxSession,
   type MailboxStep,
   ProviderError,
+  type ReadAgain,
+  type ReadAgainRequest,
   type RemoteFolder,
   type ScopeSyncRequest,
 } from '../../contract/index.ts'
@@ -57,13 +61,16 @@ export class GmailSession implements MailboxSession {
   }
 
   async *syncScope(request: ScopeSyncRequest): AsyncGenerator<MailboxStep> {
-    const { signal } = request
     let cursor = request.cursor === null ? await this.#begin(request) : readCursor(request.cursor)
     if (cursor.listing !== undefined) cursor = yield* this.#list(cursor, cursor.listing, request)
     if (cursor.comparing !== undefined && request.comparison !== undefined) {
-      cursor = yield* this.#compare(cursor, request.comparison, signal)
+      cursor = yield* this.#compare(cursor, request.comparison, request)
     }
-    yield* this.#followHistory(cursor, signal)
+    yield* this.#followHistory(cursor, request)
+  }
+
+  readAgain(request: ReadAgainRequest): Promise<ReadAgain> {
+    return this.#fetcher.again(request)
   }
 
   /** Nothing stays open between calls; a running sync ends with its signal. */
@@ -79,7 +86,7 @@ export class GmailSession implements MailboxSession {
   async *#list(
     cursor: Cursor,
     listing: NonNullable<Cursor['listing']>,
-    { initialMessages, signal }: ScopeSyncRequest,
+    { initialMessages, control, signal }: ScopeSyncRequest,
   ): AsyncGenerator<MailboxStep, Cursor> {
     const { history } = cursor
     let done = readDone(cursor)
@@ -102,20 +109,20 @@ export class GmailSession implements MailboxSession {
       const isLast = next === undefined || leftAfter <= 0
       const after: Cursor = isLast ? { history } : { history, listing: { page: next, left: leftAfter } }
       const isRead = () => ids.every((id) => done.has(id))
-      const step = (found: FoundMessage[]): MailboxStep => {
+      const step = ({ found, failed }: Listed): MailboxStep => {
         for (const { message } of found) oldestMs = Math.min(oldestMs, message.receivedAt)
         const storedSince = next === undefined ? 0 : oldestMs
         const isKnown = isLast && isRead() && Number.isFinite(storedSince)
         const here: Cursor = { history, listing: { page, left }, ...writeDone(done) }
         const reached = writeCursor(isRead() ? after : here)
-        return { ...NOTHING, refetched: false, found, cursor: reached, ...(isKnown && { storedSince }) }
+        return { ...NOTHING, refetched: false, found, failed, cursor: reached, ...(isKnown && { storedSince }) }
       }
       const wanted = ids.filter((id) => !done.has(id))
-      if (wanted.length === 0) yield step([])
-      for await (const fetched of this.#fetcher.messages(wanted, { isNew: false }, signal)) {
-        const found = await this.#listed(fetched, history, signal)
+      if (wanted.length === 0) yield step({ found: [], failed: [] })
+      for await (const fetched of this.#fetcher.messages(wanted, { isNew: false, control }, signal)) {
+        const listedNow = await this.#listed(fetched, history, signal)
         for (const id of idsOf(fetched)) done.add(id)
-        yield step(found)
+        yield step(listedNow)
       }
       if (isLast) return after
       done = new Set()
@@ -125,11 +132,14 @@ export class GmailSession implements MailboxSession {
   }
 
   /** Messages of the list. Those that the history reports as added since its position are new. */
-  async #listed({ found }: Fetched, history: string, signal: AbortSignal): Promise<FoundMessage[]> {
-    const hasChanges = found.some(({ historyId }) => historyId > BigInt(history))
+  async #listed({ found, failed }: Fetched, history: string, signal: AbortSignal): Promise<Listed> {
+    const hasChanges = failed.length > 0 || found.some(({ historyId }) => historyId > BigInt(history))
     const added = hasChanges ? await this.#addedSince(history, signal) : new Set<string>()
     for (const { message } of found) message.isNew = added.has(message.providerMessageId)
-    return found.map(withoutHistoryId)
+    return {
+      found: found.map(withoutHistoryId),
+      failed: failed.map((one) => ({ ...one, isNew: added.has(one.providerMessageId) })),
+    }
   }
 
   /** Undefined when Gmail no longer accepts the page token of an earlier response: the list begins again. */
@@ -155,7 +165,12 @@ export class GmailSession implements MailboxSession {
   }
 
   /** Compares everything from the oldest stored message on, newest first. */
-  async *#compare(cursor: Cursor, comparison: Comparison, signal: AbortSignal): AsyncGenerator<MailboxStep, Cursor> {
+  async *#compare(
+    cursor: Cursor,
+    comparison: Comparison,
+    request: ScopeSyncRequest,
+  ): AsyncGenerator<MailboxStep, Cursor> {
+    const { signal } = request
     const labels = (await listLabels(this.#mailbox, signal)).map(({ path }) => path)
     const { history } = cursor
     const last = cursor.comparing?.behind
@@ -164,7 +179,7 @@ export class GmailSession implements MailboxSession {
     }
     let position = cursor
     for await (const window of compareWindows(this.#mailbox, labels, { comparison, after, signal })) {
-      yield* this.#differences(window, writeCursor(position), signal)
+      yield* this.#differences(window, writeCursor(position), request)
       const oldest = window.known.at(-1)
       if (oldest === undefined) break
       position = { history, comparing: { behind: { id: oldest.providerMessageId, receivedAt: oldest.receivedAt } } }
@@ -175,50 +190,61 @@ export class GmailSession implements MailboxSession {
   }
 
   /** All steps carry the cursor from before the window: an interrupted window is compared again. */
-  async *#differences(window: Window, cursor: string, signal: AbortSignal): AsyncGenerator<MailboxStep> {
+  async *#differences(
+    window: Window,
+    cursor: string,
+    { control, signal }: ScopeSyncRequest,
+  ): AsyncGenerator<MailboxStep> {
     for (const changed of chunks(window.changed, this.#stepMessages)) {
       yield { ...NOTHING, refetched: true, changed, cursor }
     }
     // The query was in whole seconds: messages older than everything stored are left out.
     const oldestMs = window.known.at(-1)?.receivedAt ?? 0
-    for await (const { found } of this.#fetcher.messages(window.unknown, { isNew: false }, signal)) {
+    for await (const fetched of this.#fetcher.messages(window.unknown, { isNew: false, control }, signal)) {
+      const { found, failed } = fetched
       const inWindow = found.filter(({ message }) => message.receivedAt >= oldestMs)
-      yield { ...NOTHING, refetched: true, found: inWindow.map(withoutHistoryId), cursor }
+      yield { ...NOTHING, refetched: true, found: inWindow.map(withoutHistoryId), failed, cursor }
     }
     // The list is a search index and may lag: only the message itself shows that it was deleted.
     const known = new Map(window.known.map((message) => [message.providerMessageId, message]))
-    for await (const labels of this.#fetcher.labels(window.missing, signal)) {
+    for await (const { labels, failed } of this.#fetcher.labels(window.missing, control, signal)) {
       const removed = [...labels].filter(([, labelIds]) => labelIds === null).map(([id]) => id)
       const changed = [...labels].flatMap(([id, labelIds]) => {
         const message = known.get(id)
         return message === undefined ? [] : difference(message, labelIds ?? undefined)
       })
-      yield { ...NOTHING, refetched: true, changed, removed, cursor }
+      yield { ...NOTHING, refetched: true, changed, removed, failed, cursor }
     }
   }
 
-  async *#followHistory(begin: Cursor, signal: AbortSignal): AsyncGenerator<MailboxStep> {
+  async *#followHistory(begin: Cursor, { control, signal }: ScopeSyncRequest): AsyncGenerator<MailboxStep> {
     let done = readDone(begin)
     const links = new PageLinks(HISTORY)
     for (let since = links.follow(begin.history, 1); ; ) {
       const maxResults = Math.min(this.#stepMessages, HISTORY_PAGE)
       const page = await readHistory(this.#mailbox, since, { signal, maxResults, stored: done })
       const here = () => writeCursor({ history: since, ...writeDone(done) })
-      const { changed, removed } = await this.#relabelled(page, signal)
+      const { changed, removed, failed } = await this.#relabelled(page, control, signal)
       // One record may hold hundreds of messages. Only the last step advances the cursor.
       const changedChunks = chunks(changed, this.#stepMessages)
       const [lastChanged = []] = changedChunks.splice(-1)
       for (const chunk of changedChunks) yield { ...NOTHING, refetched: false, changed: chunk, cursor: here() }
-      let last: Fetched = { found: [], deleted: [] }
-      for await (const fetched of this.#fetcher.messages(page.added, { isNew: true }, signal)) {
+      let last: Fetched = { found: [], deleted: [], failed: [] }
+      for await (const fetched of this.#fetcher.messages(page.added, { isNew: true, control }, signal)) {
         for (const id of idsOf(fetched)) done.add(id)
         last = fetched
         if (page.added.every((id) => done.has(id))) break
-        yield { ...NOTHING, refetched: false, ...stepOf(fetched), cursor: here() }
+        yield { ...NOTHING, refetched: false, ...stepOf(fetched, page), cursor: here() }
       }
-      const { found, removed: deleted } = stepOf(last)
-      const isEmpty = page.next === since && done.size === 0 && lastChanged.length + removed.length === 0
-      const changes = { found, changed: lastChanged, removed: [...deleted, ...removed] }
+      const added = stepOf(last, page)
+      const others = lastChanged.length + removed.length + failed.length
+      const isEmpty = page.next === since && done.size === 0 && others === 0
+      const changes = {
+        found: added.found,
+        changed: lastChanged,
+        removed: [...added.removed, ...removed],
+        failed: [...added.failed, ...failed],
+      }
       if (!isEmpty) yield { ...changes, refetched: false, cursor: writeCursor({ history: page.next }) }
       if (page.isLast) return
       since = links.follow(page.next, 1)
@@ -227,26 +253,49 @@ export class GmailSession implements MailboxSession {
   }
 
   /** The changes of a page of the history. Fetches the labels that the history omits. */
-  async #relabelled(page: HistoryPage, signal: AbortSignal): Promise<Pick<MailboxStep, 'changed' | 'removed'>> {
+  async #relabelled(page: HistoryPage, control: Control | undefined, signal: AbortSignal): Promise<Relabelled> {
     const unlabelled = page.relabelled.filter(({ labels }) => labels === null).map(({ id }) => id)
     const fetched = new Map<string, string[] | null>()
-    for await (const labels of this.#fetcher.labels(unlabelled, signal)) {
-      for (const [id, labelIds] of labels) fetched.set(id, labelIds)
+    const failed: FailedMessage[] = []
+    for await (const read of this.#fetcher.labels(unlabelled, control, signal)) {
+      for (const [id, labelIds] of read.labels) fetched.set(id, labelIds)
+      failed.push(...read.failed)
     }
     const changed = page.relabelled.flatMap(({ id, labels }) => {
       const labelIds = labels ?? fetched.get(id)
       return labelIds ? [{ providerMessageId: id, ...labelState(labelIds) }] : []
     })
-    return { changed, removed: [...page.removed, ...unlabelled.filter((id) => fetched.get(id) === null)] }
+    const removed = [...page.removed, ...unlabelled.filter((id) => fetched.get(id) === null)]
+    return { changed, removed, failed }
   }
 }
 
-function idsOf({ found, deleted }: Fetched): string[] {
-  return [...found.map(({ message }) => message.providerMessageId), ...deleted]
+/** Messages of the list. */
+interface Listed {
+  found: FoundMessage[]
+  failed: FailedMessage[]
 }
 
-function stepOf({ found, deleted }: Fetched): Pick<MailboxStep, 'found' | 'removed'> {
-  return { found: found.map(withoutHistoryId), removed: deleted }
+interface Relabelled extends Pick<MailboxStep, 'changed' | 'removed'> {
+  failed: FailedMessage[]
+}
+
+/** Messages whose ids the cursor may name as stored. */
+function idsOf({ found, deleted, failed }: Fetched): string[] {
+  const read = found.map(({ message }) => message.providerMessageId)
+  return [...read, ...deleted, ...failed.map(({ providerMessageId }) => providerMessageId)]
+}
+
+/** Added messages. Those that failed have the labels that the history contains. */
+function stepOf({ found, deleted, failed }: Fetched, { labels }: HistoryPage) {
+  return {
+    found: found.map(withoutHistoryId),
+    removed: deleted,
+    failed: failed.map((one) => {
+      const labelIds = labels.get(one.providerMessageId)
+      return labelIds === undefined ? one : { ...one, ...labelState(labelIds) }
+    }),
+  }
 }
 
 function withoutHistoryId({ message, folders }: FoundMessage): FoundMessage {

@@ -1,5 +1,11 @@
-import { type MailboxStep, ProviderError, type ReadMessages } from '../../contract/index.ts'
-import { type Json, text } from '../../rest/index.ts'
+import {
+  type FailedMessage,
+  type FoundMessage,
+  type MailboxStep,
+  ProviderError,
+  type ReadMessages,
+} from '../../contract/index.ts'
+import { type Json, mayBeOfMessage, resultOfEach, text } from '../../rest/index.ts'
 import { type BatchResult, bodyOf, type Graph, messagePath, SYNC_LIMITS } from '../client.ts'
 import { type DetailsContext, withDetails } from '../details.ts'
 import { AS_TEXT, DELTA_FIELDS, flagsOf, isComplete, receivedAt } from '../map.ts'
@@ -8,18 +14,20 @@ import { sendEach } from '../send-each.ts'
 export interface ChangesContext extends DetailsContext {
   /** Older messages are not stored. Their changes are returned all the same, for those that are. */
   sinceMs: number | null
+  /** Messages received later are new. */
+  newSince: number
   /** Whether a folder is one of those that are synced. */
   isListed(folderId: string): boolean
 }
 
-type Changes = Pick<MailboxStep, 'found' | 'changed' | 'removed'>
+type Changes = Pick<MailboxStep, 'found' | 'changed' | 'removed' | 'failed'>
 
 /**
  * Converts one page of a folder's changes, and fetches what Graph left out. A message that left the folder is read by its id: under
  * immutable ids, Graph reports one that came back as removed and never as added.
  */
 export async function changesOf(graph: Graph, items: readonly Json[], context: ChangesContext): Promise<Changes> {
-  const { folderId, sinceMs, signal } = context
+  const { folderId, sinceMs, newSince, signal } = context
   const changed: Changes['changed'] = []
   const left: string[] = []
   const complete: Json[] = []
@@ -36,7 +44,8 @@ export async function changesOf(graph: Graph, items: readonly Json[], context: C
     else partial.push(id)
   }
   const hasLeft = new Set(left)
-  for (const item of await fetchMessages(graph, [...partial, ...left], signal)) {
+  const { messages, failed } = await fetchMessages(graph, [...partial, ...left], signal)
+  for (const item of messages) {
     const id = text(item.id) ?? ''
     const folder = text(item.parentFolderId) ?? folderId
     if (!hasLeft.has(id)) complete.push(item)
@@ -45,8 +54,15 @@ export async function changesOf(graph: Graph, items: readonly Json[], context: C
       hasLeft.delete(id)
     }
   }
-  const removed = [...hasLeft]
-  return { found: await withDetails(graph, complete, context), changed, removed }
+  // Perhaps they are still there.
+  for (const { providerMessageId } of failed) hasLeft.delete(providerMessageId)
+  const found = await withDetails(graph, complete, context)
+  return {
+    found,
+    changed,
+    removed: [...hasLeft],
+    failed: [...failed.map((one) => ({ ...one, newSince })), ...inPart(found)],
+  }
 }
 
 function stateOf(item: Json, folderId: string): Changes['changed'][number] {
@@ -71,11 +87,33 @@ function hasOnlyFlags(item: Json): boolean {
   return changed.length > 0 && changed.every((name) => name === 'isRead' || name === 'flag')
 }
 
-/** Fetches messages; leaves out deleted ones. */
-async function fetchMessages(graph: Graph, ids: readonly string[], signal: AbortSignal): Promise<Json[]> {
-  const items = ids.map((id) => ({ path: messagePath(id), query: DELTA_FIELDS, prefer: [AS_TEXT] }))
-  const results = await graph.batch(items, { doing: 'fetching messages', signal, ...SYNC_LIMITS })
-  return items.map((item) => unlessDeleted(results.get(item))).filter((message) => message !== undefined)
+interface Fetched {
+  messages: Json[]
+  removed: string[]
+  failed: FailedMessage[]
+}
+
+/** Fetches messages by their ids. One that fails does not stop the others. */
+export async function fetchMessages(graph: Graph, ids: readonly string[], signal: AbortSignal): Promise<Fetched> {
+  const items = ids.map((id) => ({ id, path: messagePath(id), query: DELTA_FIELDS, prefer: [AS_TEXT] }))
+  const results = await resultOfEach(items, (some) =>
+    graph.batch(some, { doing: 'fetching messages', signal, ...SYNC_LIMITS }),
+  )
+  const fetched: Fetched = { messages: [], removed: [], failed: [] }
+  for (const { id, result } of items.map((item) => ({ id: item.id, result: results.get(item) }))) {
+    if (result === undefined || !(result instanceof ProviderError)) fetched.messages.push(bodyOf(result))
+    else if (result.kind === 'not_found') fetched.removed.push(id)
+    else if (!mayBeOfMessage(result)) throw result
+    else fetched.failed.push({ providerMessageId: id, reason: result.message, isNew: false })
+  }
+  return fetched
+}
+
+/** Messages that were read without some details. */
+export function inPart(found: readonly FoundMessage[]): FailedMessage[] {
+  return found.flatMap(({ message: { providerMessageId, error, isNew }, folders }) =>
+    error !== null ? [{ providerMessageId, reason: error, isNew, folders }] : [],
+  )
 }
 
 /** Messages wherever they are, unless they were deleted or are in folders that are not synced. */
@@ -95,7 +133,8 @@ export async function readMessages(
       if (context.isListed(text(state.parentFolderId) ?? '')) listed.push(id)
     } else if (state.kind !== 'not_found') unknown.push(id)
   }
-  const messages = await fetchMessages(graph, listed, signal)
+  const { messages, failed } = await fetchMessages(graph, listed, signal)
+  unknown.push(...failed.map(({ providerMessageId }) => providerMessageId))
   return { found: await withDetails(graph, messages, context), unknown }
 }
 

@@ -5,15 +5,18 @@ import {
   type MailboxSession,
   type MailboxStep,
   ProviderError,
+  type ReadAgain,
+  type ReadAgainRequest,
   type ReadMessages,
   type RemoteFolder,
   type ScopeSyncRequest,
 } from '../../contract/index.ts'
-import type { Json } from '../../rest/index.ts'
+import { type Json, mayBeOfMessage } from '../../rest/index.ts'
 import { type BatchResult, type Graph, type Page, pageOf, SYNC_LIMITS } from '../client.ts'
 import { FolderList } from '../folders.ts'
 import { isTooLarge, PageSize } from '../page-size.ts'
 import { POLL_INTERVAL_MS } from '../polling.ts'
+import { readAgain } from './again.ts'
 import { CHECK_MESSAGES, deltaPath, deltaPreferences, deltaRound, FILTER_LIMIT, firstRequest } from './changes.ts'
 import { deletedMessages } from './compare.ts'
 import { type Cursor, findHorizon, type Horizon, isNewer, readCursor, wider, writeCursor } from './cursor.ts'
@@ -72,8 +75,8 @@ export class MicrosoftSession implements MailboxSession {
     for (const [index, item] of items.entries()) {
       const result = results[index]
       // `syncScope` throws the error of this folder.
-      if (result instanceof ProviderError) continue
-      const page = pageOf(result, doing)
+      const page = result === undefined ? undefined : readablePage(result, doing)
+      if (page === undefined) continue
       const isOld = this.#clock.now() - item.cursor.atMs > RENEW_MS
       if (page.items.length === 0 && page.nextLink === undefined && !isOld) unchanged.add(item.scope)
       else this.#firstPages.set(item.scope, { cursor: item.written, page })
@@ -98,9 +101,11 @@ export class MicrosoftSession implements MailboxSession {
         for (const { pageSize, messages, part } of sized) if (isTooLarge(received.get(part))) pageSize.shrink(messages)
         return parts.map((part) => received.get(part))
       } catch (error) {
-        if (!isTooLarge(error)) throw error
-        const smaller = sized.filter(({ pageSize, messages }) => pageSize.shrink(messages))
-        if (smaller.length === 0) throw error
+        const smaller = isTooLarge(error) ? sized.filter(({ pageSize, messages }) => pageSize.shrink(messages)) : []
+        if (smaller.length > 0) continue
+        // All that were checked failed. Those need not be all folders.
+        if (!(error instanceof ProviderError) || !mayBeOfMessage(error) || error.retryAfterMs !== undefined) throw error
+        return parts.map(() => error)
       }
     }
   }
@@ -130,6 +135,10 @@ export class MicrosoftSession implements MailboxSession {
   async readMessages(ids: readonly string[], signal: AbortSignal): Promise<ReadMessages> {
     const context = { folderId: '', isNew: () => false, nowMs: this.#clock.now(), signal }
     return readMessages(this.#graph, ids, { ...context, isListed: (id) => this.#folders.has(id) })
+  }
+
+  readAgain(request: ReadAgainRequest): Promise<ReadAgain> {
+    return readAgain(this.#graph, request, this.#clock.now())
   }
 
   async close(): Promise<void> {
@@ -189,7 +198,9 @@ export class MicrosoftSession implements MailboxSession {
       signal,
     })) {
       const nowMs = this.#clock.now()
-      const changes = await changesOf(this.#graph, items, { folderId, sinceMs, isNew, isListed, nowMs, signal })
+      const newSince = start.horizon.baselineMs
+      const context = { folderId, sinceMs, newSince, isNew, isListed, nowMs, signal }
+      const changes = await changesOf(this.#graph, items, context)
       const wasListing = position.listed !== null
       position = afterPage(position, { next, atMs: nowMs, count: items.length, isLast })
       const isComplete = wasListing && position.listed === null
@@ -227,4 +238,13 @@ function afterPage(from: Cursor, page: { next: string; atMs: number; count: numb
   // Lists the folder again, without the filter.
   if (isTruncated) return { ...from, next: firstRequest(null), atMs, isOpen: false, listed: 0, filtered: false }
   return { ...from, next, atMs, isOpen: !isLast, listed: isLast ? null : listed }
+}
+
+function readablePage(result: BatchResult, doing: string): Page | undefined {
+  try {
+    return pageOf(result, doing)
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+    return undefined
+  }
 }

@@ -753,6 +753,10 @@ export type DebouncedQueueAccount = {
   nextRunAt: string | null
   attempts: number
   lastError: string | null
+  unreadable: {
+    count: number
+    items: (UnreadableItem)[]
+  }
   lagMs: number | null
 }
 
@@ -1945,6 +1949,16 @@ export type TrackingResult = {
   snippet: string
   headers: Record<string, string>
   domain: string
+}
+
+export type UnreadableItem = {
+  kind: "message" | "folder"
+  providerId: string
+  folder: string | null
+  reason: string
+  failures: number
+  failedAt: string
+  nextAttemptAt: string
 }
 
 export type VerificationRequest = {

@@ -1,8 +1,9 @@
-import { Alert, Code, Paper, SimpleGrid, Text } from '@mantine/core'
+import { Alert, Code, List, Paper, SimpleGrid, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useRead } from '../../api/queries.ts'
 import type { Account, DebouncedQueueAccount } from '../../api/types.ts'
 import { CopyIcon } from '../../parts/copy.tsx'
+import { IconTriangleAlert } from '../../parts/icons.tsx'
 import { duration, Time } from '../../parts/time.tsx'
 
 /** When the account was synced, what sync does now, and why it failed last. */
@@ -25,6 +26,7 @@ export function SyncState({ account }: { account: Account }) {
           </Text>
         </Alert>
       )}
+      {data !== undefined && data.unreadable.count > 0 && <Unreadable {...data.unreadable} />}
       <SimpleGrid cols={{ base: 2, md: 4 }} component="section" aria-label="Sync state">
         <Fact label="Last complete sync" value={<Time value={account.lastSyncAt} none="not yet" />} />
         <Fact label="Sync" value={stateOf(data, isStopped)} />
@@ -44,6 +46,31 @@ export function SyncState({ account }: { account: Account }) {
         />
       </SimpleGrid>
     </>
+  )
+}
+
+/** What the provider does not return, although everything else is synced. */
+function Unreadable({ count, items }: DebouncedQueueAccount['unreadable']) {
+  return (
+    <Alert
+      mb="md"
+      color="orange"
+      icon={<IconTriangleAlert />}
+      title={count === 1 ? '1 item cannot be read' : `${count} items cannot be read`}
+    >
+      <Text size="sm">
+        Everything else is synced. The service tries each of them again, after longer and longer pauses.
+      </Text>
+      <List size="sm" mt="xs">
+        {items.map(({ kind, providerId, folder, reason, failures, nextAttemptAt }) => (
+          <List.Item key={`${kind} ${providerId}`} className="wrap">
+            {kind === 'folder' ? `Folder ${folder ?? ''}` : 'Message'} <Code>{providerId}</Code>: {reason} (
+            {failures === 1 ? 'once' : `${failures} times`}). Next attempt <Time value={nextAttemptAt} />.
+          </List.Item>
+        ))}
+        {count > items.length && <List.Item>And {count - items.length} more.</List.Item>}
+      </List>
+    </Alert>
   )
 }
 

@@ -1,0 +1,22 @@
+import { type FailedMessage, ProviderError } from '../../contract/index.ts'
+import { object, text } from '../../rest/index.ts'
+import type { FetchResult } from '../client.ts'
+import { labelState } from '../folders.ts'
+import { labelsOf } from '../map.ts'
+
+/** `known`: what a shorter answer says of the message. */
+export function failedMessage(
+  id: string,
+  { message: reason }: ProviderError,
+  isNew: boolean,
+  known?: FetchResult,
+): FailedMessage {
+  if (typeof known !== 'object' || known instanceof ProviderError) return { providerMessageId: id, reason, isNew }
+  const { threadId, internalDate } = object(known)
+  const receivedAt = Number(text(internalDate) ?? Number.NaN)
+  return {
+    ...{ providerMessageId: id, reason, isNew, ...labelState(labelsOf(known)) },
+    ...(text(threadId) !== undefined && { threadId: text(threadId) ?? '' }),
+    ...(Number.isSafeInteger(receivedAt) && receivedAt >= 0 && { receivedAt }),
+  }
+}
