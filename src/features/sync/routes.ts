@@ -24,7 +24,7 @@ const statusSchema = Type.Object(
 const unreadableSchema = Type.Object(
   {
     kind: Type.Enum(['message', 'folder'], { type: 'string' }),
-    providerId: Type.String({ description: 'For imap, a message is `<label id>.<UIDVALIDITY>.<UID>`.' }),
+    providerId: Type.String({ description: 'The id of the message or folder at the provider.' }),
     folder: nullable(Type.String({ description: 'Its name. null when it is not known.' })),
     reason: Type.String({ description: 'The last failure.' }),
     failures: Type.Integer({ description: 'Consecutive failures. After three, a message is stored without content.' }),

@@ -42,9 +42,8 @@ interface SyncStateTable {
  */
 interface UnreadableItemTable {
   accountId: string
-  /** `fetch`: an imap folder whose messages make the server end the connection; not shown. */
-  kind: 'message' | 'folder' | 'fetch'
-  /** The label's id of a folder; the provider's id of a message, for imap `<label id>.<UIDVALIDITY>.<UID>`. */
+  kind: 'message' | 'folder'
+  /** The label's id of a folder; the provider's id of a message. */
   itemId: string
   /** The folder of a message; null in a mailbox that syncs as one. */
   labelId: string | null

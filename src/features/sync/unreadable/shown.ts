@@ -27,7 +27,7 @@ export async function readUnreadable(
     items: items.map((item) => {
       const label = labels.get(labelIdOf(item) ?? '')
       return {
-        kind: item.kind === 'folder' ? 'folder' : 'message',
+        kind: item.kind,
         providerId: item.kind === 'folder' ? (label?.providerId ?? item.itemId) : item.itemId,
         folder: label?.name ?? null,
         reason: item.reason,

@@ -69,7 +69,7 @@ export function unreadableStore(handle: Handle, accountId: string) {
 
     /** The items that are shown, and how many there are. */
     async shown(limit: number): Promise<{ count: number; items: UnreadableRow[] }> {
-      const own = handle.selectFrom('unreadableItems').where('accountId', '=', accountId).where('kind', '<>', 'fetch')
+      const own = handle.selectFrom('unreadableItems').where('accountId', '=', accountId)
       const { count } = await own.select((eb) => eb.fn.countAll().as('count')).executeTakeFirstOrThrow()
       const items = await own.selectAll().orderBy('failedAt').orderBy('itemId').limit(limit).execute()
       return { count: Number(count), items }
