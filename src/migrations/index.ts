@@ -54,6 +54,7 @@ import * as internalReasons from './0055-internal-reasons.ts'
 import * as unreadableItems from './0056-unreadable-items.ts'
 import * as failingCalendars from './0059-failing-calendars.ts'
 import * as sentCopies from './0061-sent-copies.ts'
+import * as deliveryTraces from './0062-delivery-traces.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -112,4 +113,5 @@ export const migrations: readonly Migration[] = [
   unreadableItems,
   failingCalendars,
   sentCopies,
+  deliveryTraces,
 ]

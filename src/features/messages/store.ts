@@ -34,6 +34,7 @@ export const CANDIDATE_COLUMNS = [
   'emailIdHash',
   'identityHash',
   'headerHash',
+  'traceHash',
   'sizeBytes',
 ] as const
 

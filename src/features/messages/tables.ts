@@ -22,6 +22,8 @@ interface MessageTable {
   identityHash: string | null
   /** Of the header block. */
   headerHash: string
+  /** Of the header fields that the delivery added. Null in rows of earlier versions, and where the provider has ids. */
+  traceHash: string | null
   subject: string
   receivedAt: number
   unread: number

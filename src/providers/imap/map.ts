@@ -4,6 +4,7 @@ import { sha256 } from '../../lib/sha256.ts'
 import type { RemoteMessage } from '../contract/index.ts'
 import {
   cleanField,
+  deliveryTrace,
   type HeaderFields,
   headerFields,
   headerValue,
@@ -167,6 +168,7 @@ function messageOf(
     text,
     attachments,
     headerHash: sha256(row.headers || Buffer.alloc(0), 'hex'),
+    traceHash: sha256(deliveryTrace(headers), 'hex'),
     error: null,
     ...fields,
   }

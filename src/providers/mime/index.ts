@@ -26,6 +26,7 @@ export {
   parseDeliveryReport,
   type ReportedRecipient,
 } from './delivery-report/report.ts'
+export { deliveryTrace } from './delivery-trace.ts'
 export { composeDraft, readDraft } from './drafts.ts'
 export { editDraft } from './editing/edit-draft.ts'
 export {

@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { type Candidate, type MatchKeys, matchMessages } from './match.ts'
 
 function keys(text: string, emailId: string | null = null): MatchKeys {
-  return { emailIdHash: emailId, identityHash: `identity ${text}`, headerHash: `header ${text}`, sizeBytes: 100 }
+  return {
+    emailIdHash: emailId,
+    identityHash: `identity ${text}`,
+    headerHash: `header ${text}`,
+    traceHash: null,
+    sizeBytes: 100,
+  }
 }
 
 function row(id: string, text: string, changes: Partial<Candidate> = {}): Candidate {
@@ -54,14 +60,32 @@ describe('matchMessages', () => {
     expect(matched(matchMessages([larger], rows, 'work', unknown))).toEqual([[0, '1']])
   })
 
-  it('matches what the same sender wrote only when the row left its folder, and takes it for no copy', () => {
+  it('matches what the same sender wrote only when the row left its folder, and else takes it for a copy', () => {
     const sent = { copyKey: 'what was sent', identityHash: 'another date' }
     const message = { ...keys('b'), ...sent, headerHash: 'h' }
     const located = row('1', 'a', { ...sent, identityHash: 'its date', uid: 7, goneAt: null })
     expect(matchMessages([message], [located], 'work', unknown).undecided).toEqual([located])
     expect(matched(matchMessages([message], [located], 'work', new Map([['1', 'absent']])))).toEqual([[0, '1']])
     const present = matchMessages([message], [located], 'work', new Map([['1', 'present']]))
-    expect([matched(present), present.copies.size]).toEqual([[], 0])
+    expect([matched(present), present.copies.size]).toEqual([[], 1])
+  })
+
+  it('neither moves nor copies a message that was delivered twice, unless a UIDVALIDITY or EMAILID says so', () => {
+    const first = { ...keys('a', 'e1'), traceHash: 'to ann' }
+    const second = { ...keys('a', 'e2'), traceHash: 'to sales' }
+    for (const location of [{}, { uid: 7, goneAt: null }]) {
+      const result = matchMessages(
+        [second],
+        [row('1', 'a', { ...first, ...location })],
+        'work',
+        new Map([['1', 'present']]),
+      )
+      expect([matched(result), result.copies.size, result.undecided]).toEqual([[], 0, []])
+    }
+    const renumbered = row('1', 'a', { ...first, goneAt: null })
+    expect(matched(matchMessages([second], [renumbered], 'inbox', unknown))).toEqual([[0, '1']])
+    const sameId = { ...second, emailIdHash: 'e1' }
+    expect(matched(matchMessages([sameId], [row('1', 'a', first)], 'work', unknown))).toEqual([[0, '1']])
   })
 
   it('leaves a match with a located row undecided, then reports a move or a copy as the server says', () => {

@@ -10,10 +10,12 @@ export interface MatchKeys {
   emailIdHash: string | null
   identityHash: string | null
   headerHash: string
+  /** How it was delivered; null if unknown. */
+  traceHash: string | null
   sizeBytes: number
 }
 
-/** `copyKey`: what the sender wrote. Without it, a message matches no row by that. */
+/** `copyKey`: what the sender wrote. Without it, a message matches no row by that, and is no copy by that. */
 export type MatchableMessage = MatchKeys & { copyKey?: string | null }
 
 /** A stored row that shares a key with an incoming message. */
@@ -99,8 +101,8 @@ function classifyUnmatched(
     const rows = groups
       .flatMap(([keyOf, group]) => group.get(keyOf(message) ?? '') ?? [])
       .filter((row) => mayBeSame(row, message, knownEmailIds))
-    // With another date it was sent to two addresses, and arrived twice.
-    const isCopyOf = (row: Candidate) => row.folderId !== folderId && isOriginal(row) && sharesKey(message, row)
+    const isCopyOf = (row: Candidate) =>
+      row.folderId !== folderId && isOriginal(row) && !wasDeliveredApart(row, message)
     if (rows.some(isCopyOf)) copies.add(index)
     for (const row of rows) if (row.uid !== null && !presence.has(row.id)) undecided.set(row.id, row)
   })
@@ -119,9 +121,17 @@ function rank(row: Candidate, folderId: string): number {
  * another. After a new UIDVALIDITY, the server may have new EMAILIDs, too.
  */
 function mayBeSame(row: Candidate, message: MatchKeys, knownEmailIds: ReadonlySet<string | null>): boolean {
+  if (row.uid === null && row.goneAt === null) return true
+  if (wasDeliveredApart(row, message)) return false
   const isDifferent =
     row.emailIdHash !== null && message.emailIdHash !== null && row.emailIdHash !== message.emailIdHash
-  return !isDifferent || !knownEmailIds.has(message.emailIdHash) || (row.uid === null && row.goneAt === null)
+  return !isDifferent || !knownEmailIds.has(message.emailIdHash)
+}
+
+/** True for two messages that were sent once, to two addresses: they arrived by themselves, and neither is a copy of the other. */
+export function wasDeliveredApart(one: MatchKeys, other: MatchKeys): boolean {
+  if (one.emailIdHash !== null && one.emailIdHash === other.emailIdHash) return false
+  return one.traceHash !== null && other.traceHash !== null && one.traceHash !== other.traceHash
 }
 
 /** Whether the message may be the row, by one of the keys. */

@@ -58,6 +58,7 @@ export function incomingRow(
     emailIdHash: emailId === null ? null : hash('email', emailId),
     identityHash: identityHash({ messageId, receivedAt }),
     headerHash: hash('header', message.headerHash),
+    traceHash: message.traceHash === undefined ? null : hash('trace', message.traceHash),
     subject: truncateCharacters(cleanText(message.subject), MAX_SUBJECT),
     receivedAt,
     unread: message.unread ? 1 : 0,
@@ -93,19 +94,33 @@ export function newMessageRow(
 }
 
 const CONTENT = [
-  ...(['identityHash', 'headerHash', 'subject', 'receivedAt', 'hasAttachments', 'sizeBytes'] as const),
+  ...(['identityHash', 'headerHash', 'traceHash', 'subject', 'receivedAt', 'hasAttachments', 'sizeBytes'] as const),
   ...(['snippet', 'text', 'fields', 'error'] as const),
 ] as const
 
 export function contentOf(incoming: IncomingRow): Pick<IncomingRow, (typeof CONTENT)[number]> {
-  const { identityHash, headerHash, subject, receivedAt, hasAttachments, sizeBytes, snippet, text, fields, error } =
-    incoming
-  return { identityHash, headerHash, subject, receivedAt, hasAttachments, sizeBytes, snippet, text, fields, error }
+  const { identityHash, headerHash, traceHash, subject, receivedAt, hasAttachments, sizeBytes } = incoming
+  const { snippet, text, fields, error } = incoming
+  return {
+    identityHash,
+    headerHash,
+    traceHash,
+    subject,
+    receivedAt,
+    hasAttachments,
+    sizeBytes,
+    snippet,
+    text,
+    fields,
+    error,
+  }
 }
 
+/** Rows of earlier versions have another `identityHash` of the same, and no `traceHash`. */
+const CHANGED_BY_VERSIONS: ReadonlySet<string> = new Set(['identityHash', 'traceHash'])
+
 export function hasNewContent(row: MessageRow, incoming: IncomingRow): boolean {
-  // Rows of earlier versions have another hash of the same.
-  return CONTENT.some((column) => column !== 'identityHash' && row[column] !== incoming[column])
+  return CONTENT.some((column) => !CHANGED_BY_VERSIONS.has(column) && row[column] !== incoming[column])
 }
 
 const ROWS_PER_INSERT = 100

@@ -300,6 +300,7 @@ const CONTENT_COLUMNS = [
   ['apiChange', 'bigint'],
   ['identityHash', 'text'],
   ['headerHash', 'text'],
+  ['traceHash', 'text'],
   ['subject', 'text'],
   ['receivedAt', 'bigint'],
   ['hasAttachments', 'bigint'],

@@ -30,6 +30,7 @@ import {
   saveDrafts,
   sharesKey,
   takeReserved,
+  wasDeliveredApart,
 } from '../../messages/index.ts'
 import { isNewArrival } from '../arrivals.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
@@ -163,6 +164,14 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
     for (const { row } of updates) pushChange(row, label.role)
   }
 
+  /** Without drafts that still exist: the message that was sent of one is no copy, even where a program keeps the draft's Date. */
+  async function movableCopies(messages: readonly IncomingRow[]): Promise<Candidate[]> {
+    const candidates = await copyCandidates(tx, accountId, messages)
+    const folders = await labelStore(tx).byIds([...new Set(candidates.flatMap((row) => row.folderId ?? []))])
+    const isDraft = (row: Candidate) => folders.get(row.folderId ?? '')?.role === 'drafts'
+    return candidates.filter((row) => !isDraft(row) || context.presence.get(row.id) !== 'present')
+  }
+
   /** A message that matches no row was perhaps moved or deleted through the API. */
   async function ensureFresh(unmatched: readonly IncomingRow[], candidates: readonly Candidate[]) {
     const changed = candidates.filter(isStale)
@@ -211,8 +220,11 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
       const unknown = unlisted.filter((_, index) => !versions.has(index))
       const keys = unknown.map(({ row }) => row)
       const known = await store.candidates(accountId, keys)
-      const strangers = keys.filter((row) => !known.some((one) => sharesKey(row, one)))
-      const candidates = [...known, ...(await copyCandidates(tx, accountId, strangers))]
+      const isKnown = (row: IncomingRow) => known.some((one) => sharesKey(row, one) && !wasDeliveredApart(row, one))
+      const strangers = keys.filter((row) => !isKnown(row))
+      const knownIds = new Set(known.map((row) => row.id))
+      const copied = (await movableCopies(strangers)).filter((row) => !knownIds.has(row.id))
+      const candidates = [...known, ...copied]
       const matchable = keys.map((row) => ({ ...row, copyKey: copyKey(row) }))
       const { matched, copies, undecided } = matchMessages(matchable, candidates, label.id, context.presence)
       if (undecided.length > 0) throw new UndecidedMatches(undecided)

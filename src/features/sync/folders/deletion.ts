@@ -1,7 +1,9 @@
-import type { Handle } from '../../../infra/db/index.ts'
+import type { Handle, Tx } from '../../../infra/db/index.ts'
 import { type FolderCounts, folderEvent, type LabelRow, labelStore } from '../../labels/index.ts'
 import {
   changeTypes,
+  copyCandidates,
+  copyKey,
   deletionType,
   identityHash,
   identityOf,
@@ -11,6 +13,7 @@ import {
   messageStore,
   messageWriter,
   type Relocation,
+  wasDeliveredApart,
 } from '../../messages/index.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { cursorStore } from '../store.ts'
@@ -51,8 +54,7 @@ export async function deleteMissing(
         accountId: context.accountId,
         nowMs: deps.clock.now(),
       })
-      const store = messageStore(tx)
-      const moves = await movedByCopy(deps, context, store, rows)
+      const moves = await movedByCopy(deps, context, tx, rows)
       await writer.remove(moves.map(({ copy }) => copy.id))
       const moved = await writer.relocate(moves.map(({ placement }) => placement))
       const kept = new Set(moved.map((row) => row.id))
@@ -78,17 +80,26 @@ export async function deleteMissing(
 async function movedByCopy(
   deps: SyncDeps,
   context: OwnedAccount,
-  store: ReturnType<typeof messageStore>,
+  tx: Tx,
   rows: readonly MessageRow[],
 ): Promise<{ copy: MessageRow; placement: Relocation }[]> {
   const since = deps.clock.now() - MOVE_MS
-  const candidates = (await store.candidates(context.accountId, rows)).filter((one) => one.uid !== null)
+  const store = messageStore(tx)
+  const folders = await labelStore(tx).byIds([...new Set(rows.flatMap((row) => row.folderId ?? []))])
+  const isDraft = (row: MessageRow) => folders.get(row.folderId ?? '')?.role === 'drafts'
+  const known = await store.candidates(context.accountId, rows)
+  // The message that was sent of a draft is no copy of it.
+  const sent = rows.filter((row) => !isDraft(row))
+  const candidates = [...known, ...(await copyCandidates(tx, context.accountId, sent))].filter(
+    (one) => one.uid !== null,
+  )
   if (candidates.length === 0) return []
-  const copies = (await store.byIds(candidates.map((one) => one.id))).filter((copy) => copy.createdAt > since)
+  const copyIds = [...new Set(candidates.map((one) => one.id))]
+  const copies = (await store.byIds(copyIds)).filter((copy) => copy.createdAt > since)
   const listed = await store.labelIds(copies.map((copy) => copy.id))
   const used = new Set<string>()
   return rows.flatMap((row) => {
-    const copy = copies.find((one) => !used.has(one.id) && listed.has(one.id) && isCopyOf(one, row))
+    const copy = copies.find((one) => !used.has(one.id) && listed.has(one.id) && isCopyOf(one, row, isDraft(row)))
     if (copy === undefined || copy.folderId === null) return []
     used.add(copy.id)
     const { folderId, uidValidity, uid, providerMessageId, unread, starred } = copy
@@ -96,12 +107,16 @@ async function movedByCopy(
   })
 }
 
-function isCopyOf(copy: MessageRow, row: MessageRow): boolean {
+function isCopyOf(copy: MessageRow, row: MessageRow, isDraft: boolean): boolean {
   if (copy.folderId === row.folderId || copy.createdAt < row.createdAt || copy.id === row.id) return false
   if (row.emailIdHash !== null && row.emailIdHash === copy.emailIdHash) return true
+  if (wasDeliveredApart(copy, row)) return false
+  if (row.headerHash === copy.headerHash) return true
   const [rowHash, copyHash] = [row, copy].map((one) => identityHash(identityOf(one) ?? NOTHING_KNOWN))
-  // A program that copies a message may add a header line, so that its EMAILID and its header block are others.
-  return rowHash === null || copyHash === null ? row.headerHash === copy.headerHash : rowHash === copyHash
+  if (rowHash !== null && rowHash === copyHash) return true
+  // A program that copies a message may add a header line, and may give it another INTERNALDATE.
+  const key = isDraft ? null : copyKey(row)
+  return key !== null && key === copyKey(copy)
 }
 
 const NOTHING_KNOWN = { messageId: null, receivedAt: 0 }

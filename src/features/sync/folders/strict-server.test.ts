@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
 import { databases } from '../../../../test/kit/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
@@ -104,6 +104,80 @@ it.each([
     expect(types).toEqual(['message.updated'])
   },
 )
+
+/** As a server delivers it to one of the account's addresses. */
+const delivered = (id: string, address: string, line?: string) =>
+  mail(id, {
+    headers: [`Received: from out.x by in.y\r\n\twith LMTP for <${address}>; Sun, 1 Mar 2026`, ...(line ? [line] : [])],
+  })
+
+describe('a message that another client copies to a folder', () => {
+  const LINE = 'X-OfflineIMAP: x123-Work'
+  it.each([
+    ['the same header and date', undefined, received, true],
+    ['the same header and another date', undefined, undefined, true],
+    ['a header line and the same date', LINE, received, true],
+    ['a header line and another date', LINE, undefined, true],
+    ['a header line, another date, and an original of an earlier version', LINE, undefined, false],
+  ])('is moved when the original is deleted after a sync: %s', async (_case, line, internalDate, hasTrace) => {
+    const original = delivered('a', 'ann@y')
+    const { folder, inbox, same, announced, idOf, events, db } = await strictAccount({
+      before: ({ folder }) => folder('INBOX').add(original, { internalDate: received }),
+    })
+    const before = await idOf('a')
+    if (!hasTrace) await db.transaction((tx) => tx.updateTable('messages').set({ traceHash: null }).execute())
+    folder('Work').add(delivered('a', 'ann@y', line), internalDate && { internalDate })
+    await same('INBOX/a', 'Work/a')
+    inbox.remove('<a@x>')
+    await same('Work/a')
+    expect(await idOf('a')).toBe(before)
+    const types = (await events()).map(({ type }) => type).filter((type) => type.startsWith('message.'))
+    expect(types).toEqual(['message.updated'])
+    expect(await announced()).toEqual([])
+  })
+
+  it('is a copy while the original stays, and is not announced', async () => {
+    const { folder, same, announced, events } = await strictAccount({
+      before: ({ folder }) => folder('INBOX').add(delivered('a', 'ann@y'), { internalDate: received }),
+    })
+    folder('Work').add(delivered('a', 'ann@y', LINE))
+    await same('INBOX/a', 'Work/a')
+    folder('INBOX').add(delivered('b', 'ann@y'))
+    await same('INBOX/a', 'INBOX/b', 'Work/a')
+    expect(await announced()).toEqual(['<b@x>'])
+    expect((await events()).filter(({ type }) => type.startsWith('message.'))).toHaveLength(1)
+  })
+})
+
+it.each([
+  ['the same date', received],
+  ['another date', undefined],
+])('a message that was sent to two addresses is announced twice, and deleted by itself: %s', async (_case, date) => {
+  const { folder, inbox, same, announced } = await strictAccount()
+  inbox.add(delivered('a', 'ann@y'), { internalDate: received })
+  await same('INBOX/a')
+  folder('Work').add(delivered('a', 'sales@y'), date && { internalDate: date })
+  await same('INBOX/a', 'Work/a')
+  expect(await announced()).toEqual(['<a@x>', '<a@x>'])
+  inbox.remove('<a@x>')
+  await same('Work/a')
+  expect(await announced('message.deleted')).toEqual(['<a@x>'])
+  expect(await announced()).toEqual(['<a@x>', '<a@x>'])
+})
+
+it('a message that is sent while its draft is still stored is announced as sent, once', async () => {
+  const { folder, same, announced } = await strictAccount({
+    synced: [],
+    folders: ['Drafts', 'Sent'],
+    before: ({ folder }) => folder('Drafts').add(mail('a'), { internalDate: received, flags: ['\\Draft'] }),
+  })
+  folder('Sent').add(withLine('a'))
+  await same('Drafts/a', 'Sent/a')
+  expect(await announced('message.sent')).toEqual(['<a@x>'])
+  folder('Drafts').remove('<a@x>')
+  await same('Sent/a')
+  expect(await announced('message.sent')).toEqual(['<a@x>'])
+})
 
 it('a folder that another client deletes and makes again announces what arrives in it', async () => {
   const account = await strictAccount({
