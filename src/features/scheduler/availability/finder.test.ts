@@ -7,7 +7,7 @@ import { fc } from '../../../../test/kit/random.ts'
 import { bookableMinutes } from '../../../../test/kit/slot-oracle.ts'
 import { calendarOf } from '../../../../test/kit/stored-calendar.ts'
 import { CALENDAR_SCOPES, GOOGLE_SCOPES, startGoogle } from '../../../../test/servers/google.ts'
-import { fixedClock } from '../../../lib/clock.ts'
+import { fixedClock, systemClock } from '../../../lib/clock.ts'
 import type { SlotFinder, SlotRequest } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
 import { blockStore } from './blocks.ts'
@@ -287,7 +287,7 @@ describeEachDatabase('busy times that a provider is asked for', (open) => {
     event('own', '09:00', '10:00')
     event('other', '11:00', '12:00')
     const { busyOf, connect } = hostCalendars(db, {
-      ...{ clock: fixedClock(Date.now()), environment: google.settings },
+      ...{ clock: systemClock, environment: google.settings },
     })
     const scopes = [...GOOGLE_SCOPES, ...CALENDAR_SCOPES]
     const { accessToken, refreshToken } = await google.grant(user, scopes)
