@@ -4,8 +4,9 @@ import { threadsStoring } from '../threads/references.ts'
 import type { Candidate, MatchKeys } from './match.ts'
 import { type IncomingRow, parseFields } from './row.ts'
 
+const THREADS_PER_QUERY = 10
 /** Threads may be of any length, and a broken program gives many messages one Message-ID. */
-const MAX_CANDIDATES = 200
+const MAX_CANDIDATES = 400
 
 /**
  * What the sender wrote of a message: Message-ID, Date and Subject. A program that moves a message by copying it may give it another
@@ -17,7 +18,7 @@ export function copyKey({ fields, subject }: Pick<MessageRow, 'fields' | 'subjec
 }
 
 /**
- * Stored messages that these may be moved copies of, each with its `copyKey`: at most 200. They are in the threads of the messages, or in
+ * Stored messages that these may be moved copies of, each with its `copyKey`: at most 400 of ten threads. They are in the threads of the messages, or in
  * those that the Message-IDs name.
  */
 export async function copyCandidates(
@@ -28,21 +29,26 @@ export async function copyCandidates(
   const named = messages.flatMap(({ fields }) => parseFields(fields).messageId ?? [])
   const threads = new Set(await threadsStoring(handle, accountId, named))
   for (const { threadId } of messages) if (threadId !== null) threads.add(threadId)
-  if (threads.size === 0) return []
-  const rows = await handle
-    .selectFrom('messages')
-    .select([...CANDIDATE_COLUMNS, 'fields', 'subject'])
-    .where('threadId', 'in', padded([...threads]))
-    .where('subject', 'in', padded([...new Set(messages.map(({ subject }) => subject))]))
-    .where('accountId', '=', accountId)
-    .where('uidValidity', 'is not', null)
-    .limit(MAX_CANDIDATES)
-    .execute()
+  const subjects = padded([...new Set(messages.map(({ subject }) => subject))])
   const keys = new Set(messages.map(copyKey))
-  return rows.flatMap(({ fields, subject, ...row }) => {
-    const key = copyKey({ fields, subject })
-    return key !== null && keys.has(key) ? [{ ...row, copyKey: key }] : []
-  })
+  const threadIds = [...threads]
+  const candidates: Candidate[] = []
+  for (let start = 0; start < threadIds.length; start += THREADS_PER_QUERY) {
+    const rows = await handle
+      .selectFrom('messages')
+      .select([...CANDIDATE_COLUMNS, 'fields', 'subject'])
+      .where('threadId', 'in', padded(threadIds.slice(start, start + THREADS_PER_QUERY)))
+      .where('subject', 'in', subjects)
+      .where('accountId', '=', accountId)
+      .where('uidValidity', 'is not', null)
+      .limit(MAX_CANDIDATES)
+      .execute()
+    for (const { fields, subject, ...row } of rows) {
+      const key = copyKey({ fields, subject })
+      if (key !== null && keys.has(key)) candidates.push({ ...row, copyKey: key })
+    }
+  }
+  return candidates
 }
 
 /** What matching needs of a message or row. */

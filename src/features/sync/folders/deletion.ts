@@ -95,11 +95,13 @@ async function movedByCopy(
   )
   if (candidates.length === 0) return []
   const copyIds = [...new Set(candidates.map((one) => one.id))]
-  const copies = (await store.byIds(copyIds)).filter((copy) => copy.createdAt > since)
-  const listed = await store.labelIds(copies.map((copy) => copy.id))
+  const recent = (await store.byIds(copyIds)).filter((copy) => copy.createdAt > since)
+  const listed = await store.labelIds(recent.map((copy) => copy.id))
+  const copies = recent.filter(({ id }) => listed.has(id)).map((row) => comparable(row, false))
   const used = new Set<string>()
   return rows.flatMap((row) => {
-    const copy = copies.find((one) => !used.has(one.id) && listed.has(one.id) && isCopyOf(one, row, isDraft(row)))
+    const original = comparable(row, isDraft(row))
+    const copy = copies.find((one) => !used.has(one.row.id) && isCopyOf(one, original))?.row
     if (copy === undefined || copy.folderId === null) return []
     used.add(copy.id)
     const { folderId, uidValidity, uid, providerMessageId, unread, starred } = copy
@@ -107,19 +109,33 @@ async function movedByCopy(
   })
 }
 
-function isCopyOf(copy: MessageRow, row: MessageRow, isDraft: boolean): boolean {
-  if (copy.folderId === row.folderId || copy.createdAt < row.createdAt || copy.id === row.id) return false
-  if (row.emailIdHash !== null && row.emailIdHash === copy.emailIdHash) return true
-  if (wasDeliveredApart(copy, row)) return false
-  if (row.headerHash === copy.headerHash) return true
-  const [rowHash, copyHash] = [row, copy].map((one) => identityHash(identityOf(one) ?? NOTHING_KNOWN))
-  if (rowHash !== null && rowHash === copyHash) return true
-  // A program that copies a message may add a header line, and may give it another INTERNALDATE.
-  const key = isDraft ? null : copyKey(row)
-  return key !== null && key === copyKey(copy)
+/** A row and what copies of it have in common with it: read once, because each row is compared with many. */
+interface ComparableRow {
+  row: MessageRow
+  identity: string | null
+  /** Null for a draft: the message that was sent of it has the same. */
+  copyKey: string | null
 }
 
-const NOTHING_KNOWN = { messageId: null, receivedAt: 0 }
+function comparable(row: MessageRow, isDraft: boolean): ComparableRow {
+  const identity = identityOf(row)
+  return {
+    row,
+    identity: identity === undefined ? null : identityHash(identity),
+    copyKey: isDraft ? null : copyKey(row),
+  }
+}
+
+function isCopyOf(copy: ComparableRow, original: ComparableRow): boolean {
+  const { row } = original
+  if (copy.row.folderId === row.folderId || copy.row.createdAt < row.createdAt || copy.row.id === row.id) return false
+  if (row.emailIdHash !== null && row.emailIdHash === copy.row.emailIdHash) return true
+  if (wasDeliveredApart(copy.row, row)) return false
+  if (row.headerHash === copy.row.headerHash) return true
+  if (original.identity !== null && original.identity === copy.identity) return true
+  // A program that copies a message may add a header line, and may give it another INTERNALDATE.
+  return original.copyKey !== null && original.copyKey === copy.copyKey
+}
 
 /**
  * Removes the messages whose ids `next` returns from a folder, in small transactions, until it returns none. Listed rows become missing,

@@ -136,6 +136,23 @@ describe('a message that another client copies to a folder', () => {
     expect(await announced()).toEqual([])
   })
 
+  it('is moved with many others at once', async () => {
+    const ids = Array.from({ length: 250 }, (_, n) => `m${n}`)
+    const { folder, inbox, same, announced, stored } = await strictAccount({
+      before: ({ folder }) => {
+        for (const id of ids) folder('INBOX').add(delivered(id, 'ann@y'), { internalDate: received })
+      },
+    })
+    const idsBySubject = async () => Object.fromEntries((await stored()).map(({ subject, id }) => [subject, id]))
+    const before = await idsBySubject()
+    for (const id of ids) folder('Work').add(delivered(id, 'ann@y', LINE))
+    await same(...ids.flatMap((id) => [`INBOX/${id}`, `Work/${id}`]))
+    for (const id of ids) inbox.remove(`<${id}@x>`)
+    await same(...ids.map((id) => `Work/${id}`))
+    expect(await idsBySubject()).toEqual(before)
+    expect([await announced(), await announced('message.deleted')]).toEqual([[], []])
+  })
+
   it('is a copy while the original stays, and is not announced', async () => {
     const { folder, same, announced, events } = await strictAccount({
       before: ({ folder }) => folder('INBOX').add(delivered('a', 'ann@y'), { internalDate: received }),
