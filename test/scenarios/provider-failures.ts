@@ -258,7 +258,17 @@ export function testEveryProviderFailure(databases: Databases): void {
       const fresh = await changeMailbox(box)
       const foreignOrigin = `http://127.0.0.1:${port}`
       microsoft.fail({ as: 'foreign-link', on: /delta/, user: box.email, times: ALWAYS, foreignOrigin })
-      expect(await box.waitForStatus('error')).toContain(`127.0.0.1:${port}`)
+      // Only the folder with changes has such a link: it fails by itself.
+      await box.requestSync()
+      await eventually(async () => {
+        const state = await stage.api.call<{ unreadable: { items: { kind: string; reason: string }[] } }>(
+          'GET',
+          `/debounced-queue/accounts/${box.accountId}`,
+        )
+        expect(state.unreadable.items).toMatchObject([
+          { kind: 'folder', reason: expect.stringContaining(`127.0.0.1:${port}`) },
+        ])
+      })
       await expectOthersUnaffected('microsoft')
       microsoft.faults.clear()
       await box.expectInSync(fresh)
