@@ -68,7 +68,7 @@ function unfoldedLines(given: string, attachments: 'keep' | 'skip'): string[] | 
 /** The lines with this name that can be parsed, at most `limit`. */
 export function properties({ lines }: Component, name: string, limit = 1000): ContentLine[] {
   const found: ContentLine[] = []
-  for (const line of lines) {
+  for (const line of lines.length < MANY_LINES ? lines : (linesByName(lines).get(name) ?? [])) {
     if (found.length >= limit) break
     if (!isNamed(line, name)) continue
     const parsed = parseContentLine(line)
@@ -79,6 +79,26 @@ export function properties({ lines }: Component, name: string, limit = 1000): Co
 
 export function property(component: Component, name: string): ContentLine | undefined {
   return properties(component, name, 1)[0]
+}
+
+/** With fewer lines, comparing all of them for each property costs less than an index. */
+const MANY_LINES = 200
+
+/** Indexes of long components. A series may have thousands of dates, and every property would be looked for among them. */
+const indexes = new WeakMap<readonly string[], { length: number; byName: Map<string, string[]> }>()
+
+function linesByName(lines: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const known = indexes.get(lines)
+  if (known?.length === lines.length) return known.byName
+  const byName = new Map<string, string[]>()
+  for (const line of lines) {
+    const name = line.slice(0, line.search(/[:;]/)).toUpperCase()
+    const same = byName.get(name)
+    if (same === undefined) byName.set(name, [line])
+    else same.push(line)
+  }
+  indexes.set(lines, { length: lines.length, byName })
+  return byName
 }
 
 function isNamed(line: string, name: string): boolean {
