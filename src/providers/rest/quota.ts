@@ -5,6 +5,8 @@ export interface QuotaLimits {
   unitsPerMinute: number
   /** Units in one second. A twelfth of a minute's by default. */
   burst?: number
+  /** Requests of this priority are counted, and do not wait: they are few, and the provider refuses what is too much. */
+  unlimited?: Priority
 }
 
 /** Who waits for a request: an API caller, sync, or nobody. */
@@ -56,6 +58,7 @@ export class QuotaBudget {
   readonly #clock: Clock
   readonly #burstMost: number
   readonly #burstLeast: number
+  readonly #unlimited: Priority | undefined
   #unitsMost: number
   #units: number
   #burst: number
@@ -64,7 +67,8 @@ export class QuotaBudget {
   #unitsChangedAt = 0
   #burstChangedAt = 0
 
-  constructor({ unitsPerMinute, burst = unitsPerMinute * DEFAULT_BURST }: QuotaLimits, clock: Clock) {
+  constructor({ unitsPerMinute, burst = unitsPerMinute * DEFAULT_BURST, unlimited }: QuotaLimits, clock: Clock) {
+    this.#unlimited = unlimited
     this.#clock = clock
     this.#unitsMost = unitsPerMinute
     this.#units = unitsPerMinute
@@ -81,6 +85,7 @@ export class QuotaBudget {
 
   /** How long a request must wait until it may spend `cost`. Zero: not at all. */
   waitMs(cost: number, priority: Priority): number {
+    if (priority === this.#unlimited) return 0
     this.#raise()
     this.#forget()
     const units = this.#units

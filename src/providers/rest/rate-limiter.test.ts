@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fixedClock, systemClock } from '../../lib/clock.ts'
+import type { QuotaLimits } from './quota.ts'
 import { RateLimiter } from './rate-limiter.ts'
 
 const entry = (more: Partial<Parameters<RateLimiter['acquire']>[0]> = {}) => ({
@@ -14,7 +15,7 @@ async function isIn(entering: Promise<unknown>): Promise<boolean> {
 }
 
 /** A limiter whose timers play no role: `pass` lets time pass. */
-function limiterOf(quota: { unitsPerMinute: number; burst?: number }) {
+function limiterOf(quota: QuotaLimits) {
   const clock = fixedClock(0)
   const limiter = new RateLimiter({ concurrency: 10, quota }, clock)
   return {
@@ -28,6 +29,12 @@ function limiterOf(quota: { unitsPerMinute: number; burst?: number }) {
 }
 
 describe('the rate limiter of a mailbox', () => {
+  it('counts the requests of an unlimited priority, and lets only the others wait', async () => {
+    const { limiter } = limiterOf({ unitsPerMinute: 100, burst: 100, unlimited: 'urgent' })
+    for (let n = 0; n < 3; n += 1) (await limiter.acquire(entry({ cost: 50, priority: 'urgent' })))()
+    expect(await isIn(limiter.acquire(entry({ cost: 50 })))).toBe(false)
+  })
+
   it('spends no more than the quota of a minute, and continues when units are free again', async () => {
     const { limiter, pass } = limiterOf({ unitsPerMinute: 100, burst: 100 })
     expect(await isIn(limiter.acquire(entry({ cost: 60 })))).toBe(true)
