@@ -11,17 +11,19 @@ import { draftsConformance } from '../contract/drafts-conformance.ts'
 import { folderMailboxConformance } from '../contract/folder-mailbox-conformance.ts'
 import { searchConformance } from '../contract/search-conformance.ts'
 
+/** Courier renumbers a folder until a client has opened it by SELECT, so its mailbox is tested by the soak beside other clients. */
 const servers = [
-  { name: 'Cyrus', isAvailable: cyrusAvailable, start: () => startCyrus() },
+  { name: 'Cyrus', isAvailable: cyrusAvailable, start: () => startCyrus(), keepsUids: true },
   {
     name: 'Cyrus with folders below INBOX',
     isAvailable: cyrusAvailable,
     start: () => startCyrus({ belowInbox: true }),
+    keepsUids: true,
   },
-  { name: 'Courier', isAvailable: courierAvailable, start: () => startCourier() },
+  { name: 'Courier', isAvailable: courierAvailable, start: () => startCourier(), keepsUids: false },
 ]
 
-for (const { name, isAvailable, start } of servers) {
+for (const { name, isAvailable, start, keepsUids } of servers) {
   describe.skipIf(!isAvailable())(`on ${name}`, () => {
     let server: ImapServer
     beforeAll(async () => {
@@ -29,7 +31,7 @@ for (const { name, isAvailable, start } of servers) {
     })
     afterAll(() => server.stop())
 
-    folderMailboxConformance(name, () => imapMailbox(server, { pollIntervalMs: 100 }))
+    if (keepsUids) folderMailboxConformance(name, () => imapMailbox(server, { pollIntervalMs: 100 }))
     changesConformance(name, () => imapChangesFixture(server))
     draftsConformance(name, () => imapDraftsFixture(server))
     searchConformance(name, () => imapSearch(server))
