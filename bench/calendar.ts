@@ -43,7 +43,7 @@ const LISTS: readonly List[] = [
   { name: 'words in the events of a month', params: (month) => ({ ...month.params, q: 'figures 77' }) },
   { name: 'all events', params: () => ({}), isLive: true },
 ]
-/** Of lists that are live. */
+/** Live lists are read in every fortieth round: each takes a second. */
 const LIVE_EVERY = 40
 
 interface Round {

@@ -1,4 +1,4 @@
-// What the checkers of the vendors' descriptions find, counted by kind.
+// Counts the findings of the checkers of the vendors' descriptions by kind.
 import { judge } from './judged.mjs'
 
 /** Collects findings. `side` is `request` for what an adapter sends, `response` for what a fake returns. */

@@ -10,7 +10,10 @@ export function newCalendarRow(
   const state = known ?? {
     ...{ id, accountId, cursor: null, round: 0, isComparing: 0, windowFrom: 0, windowTo: 0 },
     ...{ listedFrom: 0, listedTo: 0, syncedAt: null, apiDeletion: 0, unreadable: 0, createdAt: nowMs },
-    ...{ failures: 0, failureReason: null, failingSince: null, retryAt: null },
+    failures: 0,
+    failureReason: null,
+    failingSince: null,
+    retryAt: null,
   }
   return {
     ...state,

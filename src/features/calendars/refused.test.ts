@@ -65,7 +65,7 @@ describeEachCalendar('a calendar that is refused', (provider, open) => {
     const logged = account.warnings().filter(({ message }) => message.startsWith('Cannot sync the calendar "a-'))
     expect(logged).toHaveLength(REFUSALS.length)
 
-    // What cannot be read is not free, and asks nobody for consent.
+    // Times that cannot be read are not free, and nobody is asked for consent.
     for (const [as, calendar] of refused) {
       const live = await account.api.get(eventsOf(calendar), FRESH)
       expect([as, LIVE_CODES.includes(live.json.error.code)]).toEqual([as, true])

@@ -88,7 +88,9 @@ export function draftSending(deps: DraftSendingDeps, stored: StoredDrafts) {
           ? undefined
           : await findInThread(db.read, { accountId, threadId }, composition.inReplyTo)
       const prepared = await outbox.prepare(account, composition, {
-        ...{ sendAt, tracked: given.tracking, repliesTo: replied ?? null },
+        sendAt,
+        tracked: given.tracking,
+        repliesTo: replied ?? null,
         draft: { id: draftId, hash: draftHash(draft.row) },
       })
       return (tx: Tx): Promise<SendResult> => outbox.accept(tx, prepared)

@@ -6,7 +6,7 @@ export interface DailyUnits {
   perDay: number
 }
 
-/** What an operator enters in the consoles of the providers, and how much of Gmail's quota is used. */
+/** Shows the values to enter in the consoles of the providers, and how much of Gmail's quota is used. */
 export function providerSetupRoutes(app: App, providers: readonly ProviderSetup[], gmailUnits: DailyUnits): void {
   app.get(
     '/admin/provider-setups',

@@ -64,7 +64,7 @@ export function accountBusy({ db, bus, clock, accounts, calendars }: AccountBusy
       }
       if (live.length > 0) {
         const found = await liveBusy(account, live, asked).catch((error: unknown) => {
-          // What sync cannot read either says nothing about the account.
+          // Sync cannot read this calendar either, so the failure says nothing about the account.
           const isKnown = account.status !== 'auth_error' && live.some(({ failures }) => failures > 0)
           if (!(error instanceof ProviderError) || !isKnown) throw error
           return { reason: 'unavailable' } as const

@@ -9,7 +9,7 @@ const THREADS_PER_QUERY = 10
 const MAX_CANDIDATES = 400
 
 /**
- * What the sender wrote of a message: Message-ID, Date and Subject. A program that moves a message by copying it may give it another
+ * Identifies a message by what its sender wrote: Message-ID, Date and Subject. A program that moves a message by copying it may give it another
  * INTERNALDATE, and another header block. Null without a Message-ID.
  */
 export function copyKey({ fields, subject }: Pick<MessageRow, 'fields' | 'subject'>): string | null {

@@ -282,6 +282,7 @@ interface Opened {
 }
 
 async function closeSender(opening: Promise<Opened> | undefined): Promise<void> {
+  // The attempt that opened it has reported why it failed.
   const opened = await opening?.catch(() => undefined)
   await opened?.sender.close()
 }

@@ -181,7 +181,9 @@ function logFailures({ log, clock }: CopyDeps, results: readonly Result[]): void
       ? 'A message was sent, but its copy could not be saved in Sent.'
       : 'A message was sent, but its copy could not be saved in Sent; the service tries again.',
     {
-      ...{ accountId: failed.row.accountId, operation: 'outbox.copy', error: failed.error },
+      accountId: failed.row.accountId,
+      operation: 'outbox.copy',
+      error: failed.error,
       metadata: { outboxId: failed.row.id, messages: results.filter((result) => 'error' in result).length },
     },
   )

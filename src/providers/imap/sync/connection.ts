@@ -1,6 +1,7 @@
 import type { MailboxObject } from 'imapflow'
 import { withTimeout } from '../../../lib/abort.ts'
 import type { Clock } from '../../../lib/clock.ts'
+import { replaceFailure } from '../../../lib/programming-errors.ts'
 import type { ImapClient, Traffic } from '../client.ts'
 import { connectionLost, providerError, timeoutError } from '../errors.ts'
 import { type Listing, listWithStates } from '../folders.ts'
@@ -211,7 +212,7 @@ export class SyncConnection {
     const { imap } = this.#client
     if (!this.isWatched(this.#folder) || !imap.usable) return
     const stateBefore = before && before.path === this.#folder ? stateOf(before) : undefined
-    const box = await imap.mailboxOpen(this.#folder, { readOnly: true }).catch(() => undefined)
+    const box = await imap.mailboxOpen(this.#folder, { readOnly: true }).catch(replaceFailure(undefined))
     if (box === undefined || stateOf(box) !== stateBefore) this.#events.onChange(this.#folder, true)
   }
 
