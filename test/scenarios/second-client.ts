@@ -8,9 +8,12 @@ import { connected, mail } from '../kit/synced-mailbox.ts'
 import { openSyncClient, type SyncClient, type SyncClientName } from '../servers/clients/index.ts'
 import { otherClient } from '../servers/imap-mailbox.ts'
 import { folderPath, type ImapServer } from '../servers/imap-server.ts'
+import { describeMessages, openTimeline, type Timeline } from './second-client-report.ts'
 
 const USER = 'ada'
 const PASSWORD = 'secret'
+/** As of a service with the default timing. The client runs within this time. */
+const MOVE_GRACE_MS = 10_000
 const WHO = ['client', 'server', 'api'] as const
 const WHAT = ['flag', 'flag', 'move', 'move', 'remove'] as const
 
@@ -47,6 +50,7 @@ interface Scenario {
   removed: string[]
   /** Ids of stored messages by Message-ID, as first seen. */
   ids: Map<string, string>
+  timeline: Timeline
 }
 
 export interface SecondClientRun {
@@ -70,9 +74,15 @@ export async function runSecondClient(run: SecondClientRun): Promise<{ rounds: n
   })
   const messages: Expected[] = []
   for (const id of ['old-1', 'old-2', 'old-3']) messages.push(await deliver(server, id))
-  const client = await openSyncClient(run.client, { server, user: USER, password: PASSWORD, folders })
+  const timeline = openTimeline()
+  const onLine = (line: string) => timeline.note(run.client, line)
+  const client = await openSyncClient(run.client, { server, user: USER, password: PASSWORD, folders, onLine })
   const db = await run.open()
-  const service = syncService(db, { settings: { folders: folders.slice(1) }, timing: { pollMs: 500 } })
+  const service = syncService(db, {
+    settings: { folders: folders.slice(1) },
+    timing: { pollMs: 500, folderMoveGraceMs: MOVE_GRACE_MS },
+    log: timeline.log,
+  })
   try {
     const accountId = await service.link(server, USER, PASSWORD)
     await service.start()
@@ -80,7 +90,7 @@ export async function runSecondClient(run: SecondClientRun): Promise<{ rounds: n
     const api = await messageApi({ db, service, accountId })
     const scenario: Scenario = {
       ...{ server, client, service, api, accountId, db, folders, random, messages },
-      ...{ delivered: [], removed: [], ids: new Map() },
+      ...{ delivered: [], removed: [], ids: new Map(), timeline },
     }
     await inSync(scenario)
     const counts = { rounds: 0, changes: 0 }
@@ -88,6 +98,10 @@ export async function runSecondClient(run: SecondClientRun): Promise<{ rounds: n
       counts.changes += await round(scenario)
       counts.rounds += 1
     }
+    await eventually(async () => {
+      expect(await announced(db, accountId, 'message.deleted')).toEqual([...scenario.removed].sort())
+    })
+    await inSync(scenario)
     return counts
   } finally {
     await service.stop()
@@ -102,7 +116,8 @@ async function deliver(server: ImapServer, id: string): Promise<Expected> {
 
 /** Every message is changed by one side at most, so that the outcome is certain. The sides work at the same time. */
 async function round(scenario: Scenario): Promise<number> {
-  const { random, folders, messages, server, delivered, removed, client } = scenario
+  const { random, folders, messages, server, delivered, removed, client, timeline } = scenario
+  timeline.begin()
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T
   const changes: Record<Who, Change[]> = { client: [], server: [], api: [] }
   const chosen = [...messages].sort(() => random() - 0.5).slice(0, Math.floor(random() * 5))
@@ -115,6 +130,12 @@ async function round(scenario: Scenario): Promise<number> {
     changes[isSeenLate ? 'api' : pick(WHO)].push({ what, message, after })
   }
   const arrivals = Array.from({ length: Math.floor(random() * 3) }, (_, n) => `new-${delivered.length + n}`)
+  for (const who of WHO) {
+    for (const { what, message, after } of changes[who]) {
+      timeline.note('scenario', `${who}: ${what} ${stateOf(message)} -> ${stateOf(after)}`)
+    }
+  }
+  timeline.note('scenario', `arrivals: ${arrivals.join(' ')}`)
   await changeLocally(client, changes.client)
   const [arrived] = await Promise.all([
     Promise.all(arrivals.map((id) => deliver(server, id))),
@@ -176,26 +197,48 @@ function flagsOf({ read, starred }: Expected) {
 
 /** Waits until all sides have what the scenario expects, and checks the events. */
 async function inSync(scenario: Scenario): Promise<void> {
-  const { server, client, service, db, accountId, folders, messages } = scenario
+  const { server, client, service, db, accountId, folders, messages, timeline } = scenario
   const wanted = messages.map(stateOf).sort()
-  await eventually(async () => {
-    await client.sync()
-    await service.synced(accountId)
-    const [onServer, stored, local] = await Promise.all([
-      serverMessages(server, folders),
-      storedMessages(db, accountId),
-      client.list(),
-    ])
-    expect(onServer.map(withoutUid).sort(), 'on the server').toEqual(wanted)
-    expect(stored, 'stored').toEqual(onServer)
-    expect(local.map(stateOf).sort(), 'at the other client').toEqual(wanted)
-  }, 60_000)
-  await expectEvents(scenario)
+  try {
+    await eventually(async () => {
+      await client.sync()
+      await service.synced(accountId)
+      const [onServer, stored, local] = await Promise.all([
+        serverMessages(server, folders),
+        storedMessages(db, accountId),
+        client.list(),
+      ])
+      expect(onServer.map(withoutUid).sort(), 'on the server').toEqual(wanted)
+      expect(stored, 'stored').toEqual(onServer)
+      expect(local.map(stateOf).sort(), 'at the other client').toEqual(wanted)
+    }, 60_000)
+    await expectEvents(scenario)
+  } catch (error) {
+    const messageIds = await suspectsOf(scenario, String(error))
+    const about = await describeMessages({ server, db, accountId, folders, user: USER, password: PASSWORD, messageIds })
+    console.log(`${about}\n${timeline.print()}`)
+    throw error
+  }
+}
+
+/** The Message-IDs of which the wrong number of events was emitted, or that the error mentions. */
+async function suspectsOf({ db, accountId, delivered, removed, ids }: Scenario, error: string): Promise<string[]> {
+  const received = await announced(db, accountId)
+  const deleted = await announced(db, accountId, 'message.deleted')
+  const count = (list: readonly string[], messageId: string) => list.filter((one) => one === messageId).length
+  const isWrong = (messageId: string) =>
+    count(received, messageId) !== count(delivered, messageId) ||
+    count(deleted, messageId) > count(removed, messageId) ||
+    error.split('\n', 1)[0]?.includes(messageId)
+  return [...new Set([...received, ...deleted, ...delivered, ...ids.keys()])].filter(isWrong)
 }
 
 async function expectEvents({ db, accountId, delivered, removed, messages, ids }: Scenario): Promise<void> {
   expect(await announced(db, accountId)).toEqual([...delivered].sort())
-  expect(await announced(db, accountId, 'message.deleted')).toEqual([...removed].sort())
+  // Deletions are announced later, in case the message appears in another folder.
+  const deleted = await announced(db, accountId, 'message.deleted')
+  expect(deleted.filter((messageId) => !removed.includes(messageId))).toEqual([])
+  expect(deleted).toEqual([...new Set(deleted)])
   const last = new Map<string, string>()
   for (const { type, data, objectId } of await mailEvents(db, accountId)) {
     if (!type.startsWith('message.')) continue

@@ -1,9 +1,11 @@
-import { execFile } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import type { ImapServer } from '../imap-server.ts'
 import { type Maildir, openMaildir } from './maildir.ts'
 
@@ -20,6 +22,8 @@ export interface SyncClientOptions {
   password: string
   /** Paths on the server. */
   folders: readonly string[]
+  /** Called with each line that the program prints about what it does. */
+  onLine?(line: string): void
 }
 
 export type SyncClientName = 'mbsync' | 'offlineimap'
@@ -41,19 +45,38 @@ export async function openSyncClient(name: SyncClientName, options: SyncClientOp
   await writeFile(config, isMbsync ? mbsyncConfig(folder, options) : offlineimapConfig(folder, options), {
     mode: 0o600,
   })
-  const args = isMbsync ? ['-c', config, '-a', '-q'] : ['-c', config, '-o', '-u', 'quiet']
+  const args = isMbsync ? ['-c', config, '-a', '-Dn'] : ['-c', config, '-o', '-u', 'basic']
   const localName = isMbsync ? withoutPrefix : (path: string) => path
   const localFolders = options.folders.map((path) => [path, join(mail, localName(path, options.server))])
   return {
     ...openMaildir(Object.fromEntries(localFolders)),
-    async sync() {
-      await promisify(execFile)(PROGRAMS[name], args, {
-        timeout: TIMEOUT_MS,
-        env: { PATH: '/usr/bin:/bin', HOME: folder },
-      })
-    },
+    sync: () => runProgram(PROGRAMS[name], args, folder, options.onLine),
     stop: () => rm(folder, { recursive: true, force: true }),
   }
+}
+
+/** Rejects when the program fails, with the last line that it printed. */
+async function runProgram(
+  program: string,
+  args: readonly string[],
+  home: string,
+  onLine?: (line: string) => void,
+): Promise<void> {
+  const child = spawn(program, args, {
+    timeout: TIMEOUT_MS,
+    env: { PATH: '/usr/bin:/bin', HOME: home, PYTHONUNBUFFERED: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let last = ''
+  const read = (stream: Readable) =>
+    createInterface(stream).on('line', (line) => {
+      last = line
+      onLine?.(line)
+    })
+  read(child.stdout)
+  read(child.stderr)
+  const [code, signal] = await once(child, 'close')
+  if (code !== 0) throw new Error(`${program} ended with ${signal ?? `code ${code}`}: ${last}`)
 }
 
 function withoutPrefix(path: string, { namespace: { prefix } }: ImapServer): string {
