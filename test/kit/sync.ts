@@ -52,6 +52,7 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
       sync: {
         retry: backoff,
         itemRetry: backoff,
+        folderMoveGraceMs: 0,
         // No attempt follows the one that confirms a refusal.
         refusal: { confirmMs: 100, retry: { baseMs: 1_000_000, capMs: 1_000_000 } },
         ...options.timing,

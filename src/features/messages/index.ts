@@ -64,7 +64,14 @@ export {
 } from './storing/drafts.ts'
 export { eraseHorizons, mailHorizons } from './storing/horizons.ts'
 export { type Location, locationOf } from './storing/location.ts'
-export { type Candidate, matchMessages, type Presence, sharesKey, wasDeliveredApart } from './storing/match.ts'
+export {
+  type Candidate,
+  isSameDelivery,
+  matchMessages,
+  type Presence,
+  sharesKey,
+  wasDeliveredApart,
+} from './storing/match.ts'
 export { repairMessage } from './storing/repaired.ts'
 export {
   type ArrivingMessage,

@@ -57,6 +57,8 @@ describeEachDatabase('the statements of messages', (open) => {
       await store.idsWithoutLocation('lbl_1', 500)
       await store.isFolderEmpty('lbl_1')
       await store.missing('acc_1', 5, 500)
+      await store.missingSince('acc_1', { fromMs: 1, beforeMs: 5, after: { ...row, goneAt: 2 } }, 500)
+      await store.missingTimes('acc_1')
       await store.labelIds([row.id])
       await store.byProviderIds('acc_1', ['p', 'q'])
       await store.oldestReceivedAt('acc_1')

@@ -334,6 +334,43 @@ export function messageStore(handle: Handle) {
         .execute()
     },
 
+    /** Messages that are missing since `fromMs` and before `beforeMs`, in this order, after the row `after`. */
+    missingSince(
+      accountId: string,
+      { fromMs, beforeMs, after }: { fromMs: number; beforeMs: number; after?: MessageRow | undefined },
+      limit: number,
+    ): Promise<MessageRow[]> {
+      return handle
+        .selectFrom('messages')
+        .selectAll()
+        .where('accountId', '=', accountId)
+        .where('goneAt', '>=', fromMs)
+        .where('goneAt', '<', beforeMs)
+        .$if(after !== undefined, (query) =>
+          query.where(sql<boolean>`("goneAt", "id") > (${after?.goneAt}, ${after?.id})`),
+        )
+        .orderBy('goneAt')
+        .orderBy('id')
+        .limit(limit)
+        .execute()
+    },
+
+    /** When the first and the last missing message of the account left their folders; undefined when none is missing. */
+    async missingTimes(accountId: string): Promise<{ first: number; last: number } | undefined> {
+      const times = (direction: 'asc' | 'desc') =>
+        handle
+          .selectFrom('messages')
+          .select('goneAt')
+          .where('accountId', '=', accountId)
+          .where('goneAt', 'is not', null)
+          .orderBy('goneAt', direction)
+          .limit(1)
+          .executeTakeFirst()
+      const first = (await times('asc'))?.goneAt ?? undefined
+      if (first === undefined) return undefined
+      return { first, last: (await times('desc'))?.goneAt ?? first }
+    },
+
     /** The labels by message, without "all mail". Messages without a label have no entry. */
     async labelIds(ids: readonly string[]): Promise<Map<string, string[]>> {
       const labels = new Map<string, string[]>()

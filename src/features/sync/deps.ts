@@ -82,6 +82,11 @@ export interface SyncTiming extends LoginPaceLimits {
   foldersMs: number
   /** How long a message missing from its folder may take to appear in another one before it counts as deleted. */
   moveGraceMs: number
+  /**
+   * The same for IMAP folders. Programs that sync one folder after another, as OfflineIMAP and mbsync do, delete a message from its folder
+   * before they append it to another one, if its folder comes first.
+   */
+  folderMoveGraceMs: number
   /** How many accounts one process syncs at once. */
   concurrency: number
   /** Share of `concurrency` that accounts of one host may use, so that a host that hangs does not block the others. */
@@ -107,6 +112,7 @@ export const DEFAULT_TIMING: SyncTiming = {
   pushedMs: 600_000,
   foldersMs: 300_000,
   moveGraceMs: 2_000,
+  folderMoveGraceMs: 10_000,
   concurrency: 64,
   perHostShare: 0.4,
   loginBurst: 50,

@@ -78,7 +78,10 @@ export interface RemoteMessage {
   attachments: RemoteAttachment[]
   /** SHA-256 over the raw header block, in hex: identifies a message without Message-ID. */
   headerHash: string
-  /** SHA-256 of the header fields that the delivery added, in hex: equal in a copy, another in a message that was delivered twice. */
+  /**
+   * SHA-256 of the header fields that the delivery added, in hex: equal in a copy, another in a message that was delivered twice. That
+   * of an empty text for a message without such fields.
+   */
   traceHash?: string
   /** Why parts of the message could not be fetched or parsed; the other fields hold what could. */
   error: string | null

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../../test/kit/database.ts'
 import { serverMessages, storedMessages } from '../../../../test/kit/mailbox-state.ts'
 import { messageApi } from '../../../../test/kit/message-api.ts'
-import { type SyncedMailboxOptions, syncedMailbox } from '../../../../test/kit/synced-mailbox.ts'
+import { mail, type SyncedMailboxOptions, syncedMailbox } from '../../../../test/kit/synced-mailbox.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 
 const servers: Record<string, string[]> = { 'on Dovecot': [], 'without MOVE and UIDPLUS': ['MOVE', 'UIDPLUS'] }
@@ -74,6 +74,28 @@ describe.skipIf(!dovecotAvailable()).each(Object.entries(servers))(
           'message.updated a Deep 2',
           'message.updated a INBOX 3',
         ])
+      })
+
+      it('moves a message while another client copies it elsewhere, without announcing it again', async () => {
+        const { api, ids, same, received, announced, user } = await served({
+          settings: { folders: ['Work'] },
+          before: async (mailbox) => {
+            await mailbox.create('Work')
+            await mailbox.put('INBOX', 'a')
+          },
+        })
+        const { a: [a = ''] = [] } = await ids()
+        const copy = mail('a', { headers: ['X-OfflineIMAP: x1-Work'] })
+        const [moved] = await Promise.all([
+          api.patch(a, { labelIds: ['Archive'] }),
+          server.deliver(user, copy, { folder: 'Work', date: new Date('2026-03-01T10:00:00Z') }),
+        ])
+        expect(moved.status).toBe(200)
+        await same()
+        expect((await ids()).a).toHaveLength(2)
+        expect((await api.get(`/messages/${a}`)).json).toMatchObject({ id: a, folder: 'Archive' })
+        await received()
+        expect(await announced('message.deleted')).toEqual([])
       })
 
       it('changes messages of several folders in one batch', async () => {

@@ -1,3 +1,5 @@
+import { NO_TRACE } from './row.ts'
+
 /**
  * Recognises moved messages, so that a message keeps its id. An incoming message and a row are the same message when
  * their EMAILIDs are equal, else their (Message-ID, INTERNALDATE), of several those with the same size, else their header blocks, else
@@ -36,8 +38,8 @@ export interface Matches {
   /** By index of the incoming message. */
   matched: Map<number, Candidate>
   /**
-   * Indexes of incoming messages whose original is in another folder, or has just moved from there.
-   * The same message twice in one folder is not a copy but two messages.
+   * Indexes of incoming messages whose original is in another folder, or has just moved from there. In one folder, the same message twice
+   * is not a copy but two messages, unless both were delivered as one.
    */
   copies: Set<number>
   /** Rows with a location that `presence` lacks. Ask the server about them, then match again. */
@@ -102,7 +104,7 @@ function classifyUnmatched(
       .flatMap(([keyOf, group]) => group.get(keyOf(message) ?? '') ?? [])
       .filter((row) => mayBeSame(row, message, knownEmailIds))
     const isCopyOf = (row: Candidate) =>
-      row.folderId !== folderId && isOriginal(row) && !wasDeliveredApart(row, message)
+      isOriginal(row) && !wasDeliveredApart(row, message) && (row.folderId !== folderId || isSameDelivery(row, message))
     if (rows.some(isCopyOf)) copies.add(index)
     for (const row of rows) if (row.uid !== null && !presence.has(row.id)) undecided.set(row.id, row)
   })
@@ -132,6 +134,11 @@ function mayBeSame(row: Candidate, message: MatchKeys, knownEmailIds: ReadonlySe
 export function wasDeliveredApart(one: MatchKeys, other: MatchKeys): boolean {
   if (one.emailIdHash !== null && one.emailIdHash === other.emailIdHash) return false
   return one.traceHash !== null && other.traceHash !== null && one.traceHash !== other.traceHash
+}
+
+/** True when servers delivered the two as one message: each delivery adds fields of its own. */
+export function isSameDelivery(one: MatchKeys, other: MatchKeys): boolean {
+  return one.traceHash !== null && one.traceHash === other.traceHash && one.traceHash !== NO_TRACE
 }
 
 /** Whether the message may be the row, by one of the keys. */

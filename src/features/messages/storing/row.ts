@@ -93,6 +93,9 @@ export function newMessageRow(
   }
 }
 
+/** The `traceHash` of a message that was never delivered: saved by a program, or written on the server. */
+export const NO_TRACE = hash('trace', sha256('', 'hex'))
+
 const CONTENT = [
   ...(['identityHash', 'headerHash', 'traceHash', 'subject', 'receivedAt', 'hasAttachments', 'sizeBytes'] as const),
   ...(['snippet', 'text', 'fields', 'error'] as const),

@@ -1,20 +1,6 @@
-import type { Handle, Tx } from '../../../infra/db/index.ts'
+import type { Handle } from '../../../infra/db/index.ts'
 import { type FolderCounts, folderEvent, type LabelRow, labelStore } from '../../labels/index.ts'
-import {
-  changeTypes,
-  copyCandidates,
-  copyKey,
-  deletionType,
-  identityHash,
-  identityOf,
-  type MessageEventType,
-  type MessageRow,
-  messageEvent,
-  messageStore,
-  messageWriter,
-  type Relocation,
-  wasDeliveredApart,
-} from '../../messages/index.ts'
+import { deletionType, type MessageRow, messageEvent, messageStore, messageWriter } from '../../messages/index.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { cursorStore } from '../store.ts'
 
@@ -23,14 +9,11 @@ export type AccountRun = OwnedAccount & { signal: AbortSignal }
 
 /** Small, because rows are wide and each one becomes an event. */
 const BATCH = 200
-/** A copy is a move if its original is deleted within this time. */
-const MOVE_MS = 10 * 60_000
 
 /**
- * Deletes rows missing since before `beforeMs` in small transactions and emits `message.deleted`. If a copy appeared in another
- * folder shortly before, the message was moved by copy and delete: its row takes the copy's location and keeps its id. Throws the
- * signal's reason between two batches, as the functions below do. `findExisting` asks the provider for the rows of each batch, and returns
- * the ids of those that stay.
+ * Deletes rows missing since before `beforeMs` in small transactions and emits `message.deleted`. Throws the signal's reason between
+ * two batches, as the functions below do. `findExisting` asks the provider for the rows of each batch, and returns the ids of those
+ * that stay.
  */
 export async function deleteMissing(
   deps: SyncDeps,
@@ -54,87 +37,19 @@ export async function deleteMissing(
         accountId: context.accountId,
         nowMs: deps.clock.now(),
       })
-      const moves = await movedByCopy(deps, context, tx, rows)
-      await writer.remove(moves.map(({ copy }) => copy.id))
-      const moved = await writer.relocate(moves.map(({ placement }) => placement))
-      const kept = new Set(moved.map((row) => row.id))
-      const deleted = rows.filter((row) => !kept.has(row.id))
-      await writer.remove(deleted.map((row) => row.id))
-      const folders = await labelStore(tx).byIds([...new Set([...moved, ...rows].flatMap((row) => row.folderId ?? []))])
-      const folderOf = (row: MessageRow | undefined) => folders.get(row?.folderId ?? '')
-      const before = new Map(rows.map((row) => [row.id, row]))
-      const event = (type: MessageEventType, row: MessageRow) =>
-        messageEvent(type, row, folderOf(row), context.provider)
-      await deps.events.record(tx, [
-        ...moved.flatMap((row) => {
-          const roleBefore = folderOf(before.get(row.id))?.role ?? null
-          return changeTypes(roleBefore, folderOf(row)?.role ?? null).map((type) => event(type, row))
+      await writer.remove(rows.map((row) => row.id))
+      const folders = await labelStore(tx).byIds([...new Set(rows.flatMap((row) => row.folderId ?? []))])
+      await deps.events.record(
+        tx,
+        rows.map((row) => {
+          const folder = folders.get(row.folderId ?? '')
+          const deleted = { ...row, version: row.version + 1 }
+          return messageEvent(deletionType(folder?.role ?? null), deleted, folder, context.provider)
         }),
-        ...deleted.map((row) => event(deletionType(folderOf(row)?.role ?? null), { ...row, version: row.version + 1 })),
-      ])
+      )
       return rows.length === BATCH
     })
   }
-}
-
-async function movedByCopy(
-  deps: SyncDeps,
-  context: OwnedAccount,
-  tx: Tx,
-  rows: readonly MessageRow[],
-): Promise<{ copy: MessageRow; placement: Relocation }[]> {
-  const since = deps.clock.now() - MOVE_MS
-  const store = messageStore(tx)
-  const folders = await labelStore(tx).byIds([...new Set(rows.flatMap((row) => row.folderId ?? []))])
-  const isDraft = (row: MessageRow) => folders.get(row.folderId ?? '')?.role === 'drafts'
-  const known = await store.candidates(context.accountId, rows)
-  // The message that was sent of a draft is no copy of it.
-  const sent = rows.filter((row) => !isDraft(row))
-  const candidates = [...known, ...(await copyCandidates(tx, context.accountId, sent))].filter(
-    (one) => one.uid !== null,
-  )
-  if (candidates.length === 0) return []
-  const copyIds = [...new Set(candidates.map((one) => one.id))]
-  const recent = (await store.byIds(copyIds)).filter((copy) => copy.createdAt > since)
-  const listed = await store.labelIds(recent.map((copy) => copy.id))
-  const copies = recent.filter(({ id }) => listed.has(id)).map((row) => comparable(row, false))
-  const used = new Set<string>()
-  return rows.flatMap((row) => {
-    const original = comparable(row, isDraft(row))
-    const copy = copies.find((one) => !used.has(one.row.id) && isCopyOf(one, original))?.row
-    if (copy === undefined || copy.folderId === null) return []
-    used.add(copy.id)
-    const { folderId, uidValidity, uid, providerMessageId, unread, starred } = copy
-    return [{ copy, placement: { row, folderId, uidValidity, uid, providerMessageId, unread, starred } }]
-  })
-}
-
-/** A row and what copies of it have in common with it: read once, because each row is compared with many. */
-interface ComparableRow {
-  row: MessageRow
-  identity: string | null
-  /** Null for a draft: the message that was sent of it has the same. */
-  copyKey: string | null
-}
-
-function comparable(row: MessageRow, isDraft: boolean): ComparableRow {
-  const identity = identityOf(row)
-  return {
-    row,
-    identity: identity === undefined ? null : identityHash(identity),
-    copyKey: isDraft ? null : copyKey(row),
-  }
-}
-
-function isCopyOf(copy: ComparableRow, original: ComparableRow): boolean {
-  const { row } = original
-  if (copy.row.folderId === row.folderId || copy.row.createdAt < row.createdAt || copy.row.id === row.id) return false
-  if (row.emailIdHash !== null && row.emailIdHash === copy.row.emailIdHash) return true
-  if (wasDeliveredApart(copy.row, row)) return false
-  if (row.headerHash === copy.row.headerHash) return true
-  if (original.identity !== null && original.identity === copy.identity) return true
-  // A program that copies a message may add a header line, and may give it another INTERNALDATE.
-  return original.copyKey !== null && original.copyKey === copy.copyKey
 }
 
 /**

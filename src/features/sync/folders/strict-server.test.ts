@@ -1,63 +1,13 @@
-import { describe, expect, it } from 'vitest'
-import { closing } from '../../../../test/kit/closing.ts'
+import { expect, it } from 'vitest'
 import { databases } from '../../../../test/kit/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { announced, mailEvents } from '../../../../test/kit/mailbox-state.ts'
-import { syncService } from '../../../../test/kit/sync.ts'
-import { connected, mail } from '../../../../test/kit/synced-mailbox.ts'
-import { type StrictImap, type StrictImapOptions, startStrictImap } from '../../../../test/servers/strict-imap.ts'
+import { delivered, strictAccount } from '../../../../test/kit/strict-account.ts'
+import { mail } from '../../../../test/kit/synced-mailbox.ts'
 
 const open = databases('sqlite')
-const FOLDERS = ['Work']
-
-interface Options extends StrictImapOptions {
-  before?(imap: StrictImap): void
-  mailbox?: string
-  synced?: string[]
-}
-
-/** An account of a strict server, in sync. */
-async function strictAccount({ before, mailbox, synced = FOLDERS, ...options }: Options = {}) {
-  const imap = await startStrictImap({ folders: FOLDERS, ...options })
-  closing(imap.server)
-  before?.(imap)
-  const db = await open()
-  const service = syncService(db, { timing: { pollMs: 300 }, settings: { folders: synced } })
-  closing({ close: () => service.stop() })
-  const { host = '', port: imapsPort = 0 } = imap.server.access.settings.imap ?? {}
-  const accountId = await service.link({ host, imapsPort }, 'ann', 'secret', mailbox)
-  await service.start()
-  await connected(service, accountId)
-  const stored = async () => {
-    const rows = db.read
-      .selectFrom('messages')
-      .innerJoin('labels', 'labels.id', 'messages.folderId')
-      .select(['messages.id', 'subject', 'providerId as folder', 'goneAt', 'uid'])
-      .where('messages.accountId', '=', accountId)
-      .orderBy('subject')
-    return rows.execute()
-  }
-  return {
-    ...{ ...imap, db, service, accountId, stored },
-    inbox: imap.folder('INBOX'),
-    announced: (type?: string) => announced(db, accountId, type),
-    events: () => mailEvents(db, accountId),
-    /** Waits until exactly these messages are stored, as `folder/subject`, and none of them awaits anything. */
-    async same(...messages: string[]): Promise<void> {
-      await eventually(async () => {
-        const rows = await stored()
-        expect(rows.map(({ folder, subject }) => `${folder}/${subject}`).sort()).toEqual([...messages].sort())
-        expect(rows.filter(({ uid, goneAt }) => uid === null || goneAt !== null)).toEqual([])
-      })
-    },
-    async idOf(subject: string): Promise<string | undefined> {
-      return (await stored()).find((row) => row.subject === subject)?.id
-    },
-  }
-}
 
 it('announces the mail of a server that was restored from a backup, and the deletion of what it lacks', async () => {
-  const { inbox, server, same, announced, idOf } = await strictAccount({
+  const { inbox, server, same, announced, idOf } = await strictAccount(open, {
     before: ({ folder }) => folder('INBOX').add(mail('a')),
   })
   const backup = inbox.backup()
@@ -85,7 +35,7 @@ it.each([
 ])(
   'a message that another client copies with a header line and deletes is moved: %s',
   async (_case, isCopiedFirst, internalDate) => {
-    const { folder, inbox, same, announced, idOf, events } = await strictAccount({
+    const { folder, inbox, same, announced, idOf, events } = await strictAccount(open, {
       before: ({ folder }) => folder('INBOX').add(mail('a'), { internalDate: received }),
     })
     const before = await idOf('a')
@@ -105,72 +55,11 @@ it.each([
   },
 )
 
-/** As a server delivers it to one of the account's addresses. */
-const delivered = (id: string, address: string, line?: string) =>
-  mail(id, {
-    headers: [`Received: from out.x by in.y\r\n\twith LMTP for <${address}>; Sun, 1 Mar 2026`, ...(line ? [line] : [])],
-  })
-
-describe('a message that another client copies to a folder', () => {
-  const LINE = 'X-OfflineIMAP: x123-Work'
-  it.each([
-    ['the same header and date', undefined, received, true],
-    ['the same header and another date', undefined, undefined, true],
-    ['a header line and the same date', LINE, received, true],
-    ['a header line and another date', LINE, undefined, true],
-    ['a header line, another date, and an original of an earlier version', LINE, undefined, false],
-  ])('is moved when the original is deleted after a sync: %s', async (_case, line, internalDate, hasTrace) => {
-    const original = delivered('a', 'ann@y')
-    const { folder, inbox, same, announced, idOf, events, db } = await strictAccount({
-      before: ({ folder }) => folder('INBOX').add(original, { internalDate: received }),
-    })
-    const before = await idOf('a')
-    if (!hasTrace) await db.transaction((tx) => tx.updateTable('messages').set({ traceHash: null }).execute())
-    folder('Work').add(delivered('a', 'ann@y', line), internalDate && { internalDate })
-    await same('INBOX/a', 'Work/a')
-    inbox.remove('<a@x>')
-    await same('Work/a')
-    expect(await idOf('a')).toBe(before)
-    const types = (await events()).map(({ type }) => type).filter((type) => type.startsWith('message.'))
-    expect(types).toEqual(['message.updated'])
-    expect(await announced()).toEqual([])
-  })
-
-  it('is moved with many others at once', async () => {
-    const ids = Array.from({ length: 250 }, (_, n) => `m${n}`)
-    const { folder, inbox, same, announced, stored } = await strictAccount({
-      before: ({ folder }) => {
-        for (const id of ids) folder('INBOX').add(delivered(id, 'ann@y'), { internalDate: received })
-      },
-    })
-    const idsBySubject = async () => Object.fromEntries((await stored()).map(({ subject, id }) => [subject, id]))
-    const before = await idsBySubject()
-    for (const id of ids) folder('Work').add(delivered(id, 'ann@y', LINE))
-    await same(...ids.flatMap((id) => [`INBOX/${id}`, `Work/${id}`]))
-    for (const id of ids) inbox.remove(`<${id}@x>`)
-    await same(...ids.map((id) => `Work/${id}`))
-    expect(await idsBySubject()).toEqual(before)
-    expect([await announced(), await announced('message.deleted')]).toEqual([[], []])
-  })
-
-  it('is a copy while the original stays, and is not announced', async () => {
-    const { folder, same, announced, events } = await strictAccount({
-      before: ({ folder }) => folder('INBOX').add(delivered('a', 'ann@y'), { internalDate: received }),
-    })
-    folder('Work').add(delivered('a', 'ann@y', LINE))
-    await same('INBOX/a', 'Work/a')
-    folder('INBOX').add(delivered('b', 'ann@y'))
-    await same('INBOX/a', 'INBOX/b', 'Work/a')
-    expect(await announced()).toEqual(['<b@x>'])
-    expect((await events()).filter(({ type }) => type.startsWith('message.'))).toHaveLength(1)
-  })
-})
-
 it.each([
   ['the same date', received],
   ['another date', undefined],
 ])('a message that was sent to two addresses is announced twice, and deleted by itself: %s', async (_case, date) => {
-  const { folder, inbox, same, announced } = await strictAccount()
+  const { folder, inbox, same, announced } = await strictAccount(open)
   inbox.add(delivered('a', 'ann@y'), { internalDate: received })
   await same('INBOX/a')
   folder('Work').add(delivered('a', 'sales@y'), date && { internalDate: date })
@@ -183,7 +72,7 @@ it.each([
 })
 
 it('a message that is sent while its draft is still stored is announced as sent, once', async () => {
-  const { folder, same, announced } = await strictAccount({
+  const { folder, same, announced } = await strictAccount(open, {
     synced: [],
     folders: ['Drafts', 'Sent'],
     before: ({ folder }) => folder('Drafts').add(mail('a'), { internalDate: received, flags: ['\\Draft'] }),
@@ -197,7 +86,7 @@ it('a message that is sent while its draft is still stored is announced as sent,
 })
 
 it('a folder that another client deletes and makes again announces what arrives in it', async () => {
-  const account = await strictAccount({
+  const account = await strictAccount(open, {
     before: ({ folder }) => folder('Work').add(mail('old'), { internalDate: received }),
     synced: ['own'],
     mailbox: 'Work',
@@ -213,7 +102,7 @@ it('a folder that another client deletes and makes again announces what arrives 
 })
 
 it('a server that stores UIDs only when a folder is opened for changes announces every message once', async () => {
-  const { folder, inbox, same, announced, idOf, db } = await strictAccount({
+  const { folder, inbox, same, announced, idOf, db } = await strictAccount(open, {
     storesOnSelect: true,
     withoutQresync: true,
     before: ({ folder }) => {

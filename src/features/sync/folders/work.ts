@@ -15,6 +15,7 @@ import { chooseSyncedFolders, storeFolders } from '../folder-listing.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
 import type { AccountWork } from '../work.ts'
 import { FolderConnection, type Open } from './connection.ts'
+import { moveToCopies } from './copied.ts'
 import { deleteFolder, deleteMissing } from './deletion.ts'
 import { detectRenames } from './renames.ts'
 import { repairMessages } from './repairs.ts'
@@ -54,6 +55,10 @@ export class FolderWork implements AccountWork {
   #cursors: ReadonlyMap<string, CursorRow> | undefined
   /** False after no message was missing, until folders are synced or listed anew. */
   #mayMissMessages = true
+  /** When the next missing message counts as deleted, if that is all that it waits for. */
+  #deletionAt: number | undefined
+  /** Messages that were missing before this time have been looked for in every folder, and their copies too. */
+  #lookedForAt = Number.MIN_SAFE_INTEGER
   /** Paths of the changed folders. */
   #dirty = new Set<string>()
   /** Monotonic; when the next full sync is due. */
@@ -139,7 +144,9 @@ export class FolderWork implements AccountWork {
 
   nextRunInMs({ watch }: Account): number {
     if (this.#dirty.size > 0) return 0
-    return watch ? Math.max(0, this.#fullSyncAt - this.#now()) : this.#timing.pollMs
+    const nextPollMs = watch ? Math.max(0, this.#fullSyncAt - this.#now()) : this.#timing.pollMs
+    if (this.#deletionAt === undefined) return nextPollMs
+    return Math.min(nextPollMs, Math.max(0, this.#deletionAt - this.#deps.clock.now()))
   }
 
   /** Without a path, any folder may have changed. */
@@ -252,20 +259,33 @@ export class FolderWork implements AccountWork {
     }
   }
 
-  /** Deletes messages that were missing before a full sync began, and that it did not find in another folder. */
+  /**
+   * Looks for messages that left their folder in all others, once. Those that were not found, and have no copy that they moved to, are
+   * deleted when they were missing for long enough.
+   */
   async #deleteMissing(open: Open, account: Account, signal: AbortSignal): Promise<void> {
+    this.#deletionAt = undefined
     if (!this.#mayMissMessages) return
-    const store = messageStore(this.#deps.db.read)
+    const { clock, db } = this.#deps
+    const context = { ...open.context, signal }
     for (let round = 0; round < MAX_DELETION_ROUNDS; round += 1) {
-      const begunAt = this.#deps.clock.now()
-      const missing = await store.missing(open.context.accountId, Number.MAX_SAFE_INTEGER, 1)
-      this.#mayMissMessages = missing.length > 0
-      if (!this.#mayMissMessages) return
+      const begunAt = clock.now()
+      const deleteBefore = begunAt - this.#timing.folderMoveGraceMs
+      const missing = await messageStore(db.read).missingTimes(context.accountId)
+      this.#mayMissMessages = missing !== undefined
+      if (missing === undefined) return
+      if (missing.last < this.#lookedForAt && missing.first >= deleteBefore) {
+        this.#deletionAt = missing.first + this.#timing.folderMoveGraceMs + 1
+        return
+      }
       await this.#checkAll(open, account, signal)
       await this.#syncChanged(open, signal)
       if (this.#failed.size > 0) return
       if (!(await this.#foldersStillExist(open.session, signal))) continue
-      await deleteMissing(this.#deps, { ...open.context, signal }, begunAt)
+      const fromMs = Math.min(missing.first, this.#lookedForAt)
+      await moveToCopies(this.#deps, context, { fromMs, beforeMs: begunAt })
+      await deleteMissing(this.#deps, context, deleteBefore)
+      this.#lookedForAt = begunAt
     }
   }
 
