@@ -19,6 +19,8 @@ export interface FoundEvent {
   row: Omit<ListedRow, 'instance' | 'startMs' | 'endMs'>
   /** No instance begins before. */
   earliestMs: number
+  /** No instance takes place after. Infinite for a series. */
+  latestMs: number
   /** When it takes place within a range. */
   instancesIn(range: TimeRange): InstanceRow[]
 }
@@ -41,9 +43,10 @@ export async function foundEvents(
   return found.filter(hasWords).map((event) => {
     const row = rowOf(event)
     const own = exceptions.get(event.eventId) ?? []
-    const { startMs } = spanOf(event, calendar.timeZone)
+    const { startMs, endMs } = spanOf(event, calendar.timeZone)
     const earliestMs = event.moves === undefined ? startMs : startMs - MAX_MOVE_MS
-    return { event, row, earliestMs, instancesIn: (range) => instanceRows(row, own, calendar, range) }
+    const latestMs = event.recurrence.length === 0 ? Math.max(startMs, endMs) : Number.POSITIVE_INFINITY
+    return { event, row, earliestMs, latestMs, instancesIn: (range) => instanceRows(row, own, calendar, range) }
   })
 
   function hasWords(event: RemoteEvent): boolean {

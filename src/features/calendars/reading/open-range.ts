@@ -129,7 +129,8 @@ async function takesPlaceIn(found: FoundEvent, range: TimeRange): Promise<boolea
 
 /** Each instance, in ever longer spans of time. */
 async function* instancesFrom(found: readonly FoundEvent[], { from, to, isFirst }: Part): AsyncGenerator<ListedRow[]> {
-  const last = Math.min(to, LATEST_MS)
+  const latestMs = Math.max(...found.map((one) => one.latestMs))
+  const last = Math.min(to, LATEST_MS, latestMs + 1)
   let begin = Math.max(from, Math.min(...found.map(({ earliestMs }) => earliestMs)))
   for (let spanMs = FIRST_MS; begin < last; spanMs = Math.min(spanMs * 2, LONGEST_MS)) {
     const span = { from: begin, to: Math.min(begin + spanMs, last) }
