@@ -199,8 +199,9 @@ describe.each(KINDS)('syncing a provider that assigns message ids (%s)', (kind) 
       await received('n1', 'n2', 'n3', 'n4')
     })
 
-    it('resumes an interrupted comparison and emits nothing twice', async () => {
+    it('resumes an interrupted comparison without waiting for a poll, and emits nothing twice', async () => {
       const { box, same, received, service, accountId } = await syncedDouble(kind, open, {
+        pollMs: 1_000_000,
         before: (mailbox) =>
           Array.from({ length: 10 }, (_, n) => mailbox.deliver(`o${n}`, { receivedAt: 1_000_000 + n })),
       })

@@ -153,7 +153,14 @@ export class MailboxWork implements AccountWork {
       this.#notFound.size > 0 ? NOT_FOUND_RETRY_MS : pollMs,
     )
     const nextMs = Math.min(soonMs, pollMs) * (0.9 + 0.2 * Math.random())
-    return this.#againAt === null ? nextMs : Math.min(nextMs, Math.max(0, this.#againAt - this.#deps.clock.now()))
+    const againAt = Math.min(this.#againAt ?? Number.POSITIVE_INFINITY, this.#failedAgainAt())
+    return Math.min(nextMs, Math.max(0, againAt - this.#deps.clock.now()))
+  }
+
+  /** When a folder that the last run could not sync is tried again. Infinite: there is none. */
+  #failedAgainAt(): number {
+    const labels = [...this.#failed.keys()].flatMap((scope) => this.#labels.get(scope) ?? [])
+    return Math.min(...labels.map((label) => this.#folders.nextAttemptAt(label)))
   }
 
   #pollMs(watch: boolean): number {

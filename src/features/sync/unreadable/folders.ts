@@ -54,6 +54,11 @@ export class FolderFailures {
     return isPaused && !this.#ignoresPauses ? row.reason : undefined
   }
 
+  /** Infinite when the folder has not failed. */
+  nextAttemptAt({ id }: Pick<LabelRow, 'id'>): number {
+    return this.#rows?.get(id)?.nextAttemptAt ?? Number.POSITIVE_INFINITY
+  }
+
   async failed({ id }: Pick<LabelRow, 'id'>, { message }: ProviderError): Promise<void> {
     const { db, clock, timing, fence } = this.#deps
     const { accountId, epoch } = this.#account
