@@ -29,13 +29,12 @@ const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
 /**
  * Compiles the schema of one part of a request. Query and path values are text and converted to the schema's types; a body is
  * not. Unknown members pass, unless they misspell a known one. A missing body counts as `{}`, so that a body of optional members may be omitted.
- * Compiled when first needed, or by `warmUps`: all routes at once would double the time to start.
+ * Compiled when first needed, or by `warmUps`: all routes at once would double the time to start. Servers of one process share what they compile.
  */
 export function validatorCompiler(warmUps: (() => unknown)[] = []): FastifySchemaCompiler<Record<string, unknown>> {
-  const ajv = validators()
   return ({ schema, httpPart = '' }) => {
-    const findFirst = lazy(() => ajv.first().compile(schema))
-    const findAll = lazy(() => ajv.all().compile(schema))
+    const findFirst = () => firstErrorOf(schema)
+    const findAll = () => allErrorsOf(schema)
     warmUps.push(findFirst)
     const misspelled = MISSPELLED_PARTS.has(httpPart) ? lazy(() => misspelledNames(schema)) : undefined
     const part = PART_NAMES[httpPart] ?? httpPart
@@ -56,9 +55,8 @@ export function serializerCompiler(
   warmUps: (() => unknown)[] = [],
 ): FastifySerializerCompiler<Record<string, unknown>> {
   return ({ schema }) => {
-    const serializer = lazy(() => fastJson(schema))
-    warmUps.push(serializer)
-    return (data: unknown) => serializer()(data)
+    warmUps.push(() => serializerOf(schema))
+    return (data: unknown) => serializerOf(schema)(data)
   }
 }
 
@@ -82,16 +80,31 @@ function requestError(part: string, names: readonly MisspelledName[], errors: re
   return invalidFields(details)
 }
 
-function validators(): { first: () => Ajv; all: () => Ajv } {
-  const make = (allErrors: boolean) => {
-    // Not validating the schemas, which are ours and tested, saves compiling the meta-schema at the first request.
-    const own: Options = { validateSchema: false, meta: false, strict: false }
-    // `JSON.parse` reads 1e999 as infinity.
-    own.strictNumbers = true
-    const ajv = new Ajv({ useDefaults: true, verbose: true, allErrors, ...own })
-    formats.default(ajv, { mode: 'full' })
-    for (const [name, validate] of Object.entries(FORMATS)) ajv.addFormat(name, { type: 'string', validate })
-    return ajv
+/** Schemas are constants, so that what was compiled once stays valid. */
+function perSchema<Compiled>(compile: (schema: object) => Compiled): (schema: object) => Compiled {
+  const compiled = new WeakMap<object, Compiled>()
+  return (schema) => {
+    const known = compiled.get(schema)
+    if (known !== undefined) return known
+    const made = compile(schema)
+    compiled.set(schema, made)
+    return made
   }
-  return { first: lazy(() => make(false)), all: lazy(() => make(true)) }
+}
+
+const firstErrors = lazy(() => makeAjv(false))
+const allErrors = lazy(() => makeAjv(true))
+const firstErrorOf = perSchema((schema) => firstErrors().compile(schema))
+const allErrorsOf = perSchema((schema) => allErrors().compile(schema))
+const serializerOf = perSchema((schema) => fastJson(schema))
+
+function makeAjv(allErrors: boolean): Ajv {
+  // Not validating the schemas, which are ours and tested, saves compiling the meta-schema at the first request.
+  const own: Options = { validateSchema: false, meta: false, strict: false }
+  // `JSON.parse` reads 1e999 as infinity.
+  own.strictNumbers = true
+  const ajv = new Ajv({ useDefaults: true, verbose: true, allErrors, ...own })
+  formats.default(ajv, { mode: 'full' })
+  for (const [name, validate] of Object.entries(FORMATS)) ajv.addFormat(name, { type: 'string', validate })
+  return ajv
 }
