@@ -4,6 +4,7 @@ import type { Db, Tx } from '../../infra/db/index.ts'
 import { type Authenticator, sentKey } from '../../infra/http/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { atMost } from '../../lib/lru.ts'
 import { included, isKey, keyHash } from './key.ts'
 import { apiKeyStore } from './store.ts'
 import type { ApiKeyRow } from './tables.ts'
@@ -35,9 +36,9 @@ const REVOKED_TOPIC = 'keys.revoked'
  * lost hint (undefined) may have been about any key.
  */
 export function storedKeys({ db, bus, clock, log }: StoredKeysDeps): StoredKeys {
-  const cached = new LRUCache<string, { row: ApiKeyRow; readAtMs: number }>({ max: MAX_CACHED })
+  const cached = new LRUCache<string, { row: ApiKeyRow; readAtMs: number }>(atMost(MAX_CACHED))
   /** When this instance last wrote `lastUsedAt`. */
-  const markedAtMs = new LRUCache<string, number>({ max: MAX_CACHED })
+  const markedAtMs = new LRUCache<string, number>(atMost(MAX_CACHED))
   const writes = new Set<Promise<void>>()
   let revision = 0
   let unsubscribe = () => {}

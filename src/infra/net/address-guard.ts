@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../lib/clock.ts'
+import { atMost } from '../../lib/lru.ts'
 import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
 import { classOf, hostName } from './addresses.ts'
 import { type Resolve, type Resolved, resolver } from './dns.ts'
@@ -59,13 +60,13 @@ export function addressGuard(deps: GuardDeps): AddressGuard {
   const targets = privateTargets(deps.privateTargets)
   // Thousands of requests per second go to the same hosts. A result is valid as long as its DNS records.
   const checked = new LRUCache<string, Promise<Pinned>>({
-    max: MAX_HOSTS,
+    ...atMost(MAX_HOSTS),
     ttlResolution: 0,
     perf: { now: () => deps.clock.monotonic() },
   })
 
   const reported = new LRUCache<string, true>({
-    max: MAX_HOSTS,
+    ...atMost(MAX_HOSTS),
     ttl: REPORT_EVERY_MS,
     ttlResolution: 0,
     perf: { now: () => deps.clock.monotonic() },

@@ -7,6 +7,7 @@ import type { Log } from '../../infra/log/index.ts'
 import type { DnsRecords } from '../../infra/net/index.ts'
 import type { Outbound } from '../../infra/outbound/index.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { atMost } from '../../lib/lru.ts'
 import {
   type CalendarAccount,
   type CalendarProvider,
@@ -49,7 +50,7 @@ type FoundHome = CalendarHome | null
 export function caldavProvider(deps: CaldavDeps): CalendarProvider & ServerCheck & { close(): Promise<void> } {
   const thread = new ObjectThread()
   const homes = new LRUCache<string, { home: FoundHome }>({
-    max: MAX_HOMES,
+    ...atMost(MAX_HOMES),
     ttl: HOME_MS,
     ttlResolution: 0,
     perf: { now: () => deps.clock.monotonic() },

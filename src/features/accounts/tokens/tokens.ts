@@ -5,6 +5,7 @@ import type { Log, LogFields } from '../../../infra/log/index.ts'
 import { sleep } from '../../../lib/abort.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError } from '../../../lib/errors.ts'
+import { atMost } from '../../../lib/lru.ts'
 import type { Sealer } from '../../../lib/seal.ts'
 import type { LoginProvider, TokenSet } from '../../../providers/contract/index.ts'
 import { ProviderError, type ProviderName } from '../../../providers/contract/index.ts'
@@ -68,7 +69,7 @@ export function tokens(deps: TokensDeps) {
   const reader = accountStore(db.read, db.dialect)
   const flights = new Map<string, Promise<string>>()
   const resting = new LRUCache<string, { accessVersion: number; error: ProviderError }>({
-    max: 10_000,
+    ...atMost(10_000),
     ttlResolution: 0,
     perf: { now: () => clock.monotonic() },
   })

@@ -4,6 +4,7 @@ import { eventFeed } from '../../../events/index.ts'
 import { countMatching, type Handle } from '../../../infra/db/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { firstId } from '../../../lib/ids.ts'
+import { atMost } from '../../../lib/lru.ts'
 import { isoTime } from '../../../lib/time.ts'
 import type { Overview, Rates } from './api.ts'
 
@@ -20,7 +21,7 @@ export type Counts = ReturnType<typeof counts>
 
 /** Counts for the charts and tiles. Each query is bounded, by an index or by a limit, and its result is kept for a moment. */
 export function counts(handle: Handle, clock: Clock, syncHealth: () => Promise<Overview['sync']>) {
-  const cache = new LRUCache<string, Promise<unknown>>({ max: MAX_CACHED, ttlAutopurge: false })
+  const cache = new LRUCache<string, Promise<unknown>>({ ...atMost(MAX_CACHED), ttlAutopurge: false })
 
   function cached<T>(key: string, ttl: number, read: () => Promise<T>): Promise<T> {
     const known = cache.get(key)

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { DnsRecords } from '../../../infra/net/index.ts'
 import type { Outbound } from '../../../infra/outbound/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
+import { atMost } from '../../../lib/lru.ts'
 import { replaceFailure } from '../../../lib/programming-errors.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
 import { autoconfigServer, type ProposedServer } from './autoconfig.ts'
@@ -35,7 +36,11 @@ const NOT_PUBLIC = /((^|\.)example\.(com|net|org)|\.(test|example|invalid|localh
 
 export function detection({ records, outbound, clock }: DetectionDeps): Detection {
   const cache = <T extends {}>() =>
-    new LRUCache<string, Promise<T>>({ max: MAX_DOMAINS, ttlResolution: 0, perf: { now: () => clock.monotonic() } })
+    new LRUCache<string, Promise<T>>({
+      ...atMost(MAX_DOMAINS),
+      ttlResolution: 0,
+      perf: { now: () => clock.monotonic() },
+    })
   const providers = cache<ProviderName>()
   const servers = cache<{ server: ProposedServer | undefined }>()
 

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Bus } from '../../../infra/bus/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
+import { atMost } from '../../../lib/lru.ts'
 
 /** Bus topic: old busy times of this account were shown. */
 export const CALENDAR_REFRESH_TOPIC = 'calendars.refresh'
@@ -11,7 +12,7 @@ const MAX_ACCOUNTS = 10_000
 
 /** Asks the owner of an account to sync its calendars, at most once a minute. `syncedAt`: of the busy times that were shown. */
 export function calendarRefreshing({ bus, clock }: { bus: Pick<Bus, 'publish'>; clock: Clock }) {
-  const askedAt = new LRUCache<string, number>({ max: MAX_ACCOUNTS })
+  const askedAt = new LRUCache<string, number>(atMost(MAX_ACCOUNTS))
   return (accountId: string, syncedAt: number): void => {
     if (clock.now() - syncedAt <= OLD_MS) return
     const now = clock.monotonic()

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import { LRUCache } from 'lru-cache'
 import { type ByteRange, untilReadable } from '../../../lib/byte-stream.ts'
 import { TURN_MS, yieldIfHeld } from '../../../lib/event-loop.ts'
+import { atMost } from '../../../lib/lru.ts'
 import type { RemoteContent, RemoteFile } from '../../../providers/contract/index.ts'
 import { readLive } from '../../accounts/index.ts'
 
@@ -27,7 +28,7 @@ const MAX_MEASURING_MS = 60_000
 export function contentOpener() {
   // Requests for several ranges at once measure once.
   const sizes = new LRUCache<string, number, RemoteContent>({
-    max: MAX_SIZES,
+    ...atMost(MAX_SIZES),
     fetchMethod: (_key, _stale, { context }) => sizeOf(context),
   })
 

@@ -3,6 +3,7 @@ import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import { withTimeout } from '../../../lib/abort.ts'
 import { AppError } from '../../../lib/errors.ts'
+import { atMost } from '../../../lib/lru.ts'
 import { sha256 } from '../../../lib/sha256.ts'
 import type { Cache } from '../../cache/index.ts'
 import type { Log } from '../../log/index.ts'
@@ -130,7 +131,7 @@ const MAX_LOCAL_BUCKETS = 20_000
  * guessing, so a cache outage must neither lift them nor stop the service.
  */
 function counterWithFallback(cache: Cache, log: Log): Increment {
-  const counts = new LRUCache<string, number>({ max: MAX_LOCAL_BUCKETS, noUpdateTTL: true })
+  const counts = new LRUCache<string, number>({ ...atMost(MAX_LOCAL_BUCKETS), noUpdateTTL: true })
   let hasFailed = false
   return async (key, ttlMs) => {
     try {
