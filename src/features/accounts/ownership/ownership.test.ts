@@ -234,7 +234,7 @@ describeEachDatabase('ownership', (open) => {
     const silent = instance(db, silentBus, 'silent', { roundMs: HOUR })
     await silent.start()
     const epochs = new Map(silent.owned())
-    const b = instance(db, bus, 'b', { deadAfterMs: 2000 })
+    const b = instance(db, bus, 'b', { deadAfterMs: 2000, settleMs: 0 })
     await b.start()
     await eventually(() => expect(b.count()).toBe(4))
     expect(b.dead).toEqual(['silent'])
@@ -294,7 +294,7 @@ describeEachDatabase('ownership', (open) => {
       await tx.updateTable('accounts').set({ statusReason: 'the last word' }).where('id', '=', held).execute()
     })
     await inside
-    const next = instance(db, bus, 'next', { deadAfterMs: 2000 })
+    const next = instance(db, bus, 'next', { deadAfterMs: 2000, settleMs: 0 })
     const started = next.start()
     // The file store has one writer: there everything waits for the open transaction.
     if (db.engine === 'postgres') {

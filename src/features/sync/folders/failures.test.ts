@@ -263,7 +263,7 @@ describe.skipIf(!dovecotAvailable())('sync failures', () => {
   describePostgres('with two processes', (open) => {
     it('closes the connection when another process takes the account, and emits each event once', async () => {
       const { db, box, service, accountId, received, user } = await syncedMailbox(server, open)
-      const other = syncService(db)
+      const other = syncService(db, { owning: { roundMs: 200 } })
       onTestFinished(() => other.stop())
       await other.start()
       await box.deliver('a')
