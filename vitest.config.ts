@@ -2,13 +2,21 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Whole services take longest: begun first, none of them is left over when everything else is done. */
-class EndToEndFirst extends BaseSequencer {
+/** Whole services take longest, then what starts servers or processes: begun first, none is left over when everything else is done. */
+class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isEndToEnd = ({ moduleId }: TestSpecification) => Number(moduleId.includes('/test/e2e/'))
-    return (await super.sort(files)).sort((left, right) => isEndToEnd(right) - isEndToEnd(left))
+    const ranks = new Map(files.map((file) => [file, rankOf(file.moduleId)]))
+    const rank = (file: TestSpecification) => ranks.get(file) ?? 0
+    return (await super.sort(files)).sort((left, right) => rank(left) - rank(right))
   }
 }
+
+function rankOf(file: string): number {
+  if (file.includes('/test/e2e/')) return 1
+  return STARTS_PROCESSES.test(readFileSync(file, 'utf8')) ? 2 : 3
+}
+
+const STARTS_PROCESSES = /\b(start[A-Z]\w+|run[A-Z]\w+|describe(OneDatabase|Postgres|Redis))\(/
 
 /** Suites that `npm test` runs on one engine; the long tests run them on both. */
 function onOneEngine(): string[] {
@@ -50,6 +58,6 @@ export default defineConfig(({ mode }) => ({
     isolate: false,
     // More than two cores can run, because whole services wait for servers and timers.
     maxWorkers: mode === 'soak' ? 1 : 4,
-    sequence: { sequencer: EndToEndFirst },
+    sequence: { sequencer: LongestFirst },
   },
 }))
