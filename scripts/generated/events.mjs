@@ -35,14 +35,19 @@ export function eventsPage() {
     ...table(eventSchema(catalogue.types)),
     '',
     'A webhook has two more fields: `deliveryId` (a delivery is one event for one endpoint) and `test` (true for test events).',
+    'The first example below is a complete event, the others are `data` alone, without the members that equal those of an example above.',
   ]
   const used = SECTIONS.filter(([, prefix]) => catalogue.types.some((type) => type.startsWith(prefix)))
-  for (const section of used) lines.push(...describeSection(section))
+  const described = []
+  for (const section of used) lines.push(...describeSection(section, described))
   return `${lines.join('\n')}\n`
 }
 
-/** One section for all types with the same `data`. */
-function describeSection([heading, prefix]) {
+/** A shape of `data` refers to an earlier one from this many equal fields on. */
+const MIN_SHARED = 8
+
+/** One section for all types with the same `data`. Adds to `described`, the shapes of the page so far. */
+function describeSection([heading, prefix], described) {
   const shapes = new Map()
   for (const type of catalogue.types.filter((type) => type.startsWith(prefix))) {
     const { title } = catalogue.get(type).data
@@ -51,15 +56,52 @@ function describeSection([heading, prefix]) {
   const lines = ['', `## ${heading}`]
   for (const types of shapes.values()) {
     const [first] = types
-    lines.push(
-      '',
-      `### \`data\` of ${types.map((type) => `\`${type}\``).join(', ')}`,
-      '',
-      ...table(catalogue.get(first).data),
-    )
-    lines.push('', '```json', JSON.stringify(exampleEvent(first, catalogue.get(first)), null, 2), '```')
+    const title = `\`data\` of ${types.map((type) => `\`${type}\``).join(', ')}`
+    const fields = rows(catalogue.get(first).data, '', new Map())
+    const example = exampleEvent(first, catalogue.get(first))
+    const base = nearestShape(fields, described)
+    lines.push('', `### ${title}`, '', ...(base === undefined ? tableOf(fields) : differences(fields, base)), '')
+    lines.push(...json(described.length === 0 ? example : exampleData(example.data, base)))
+    described.push({ type: first, title, fields, data: example.data })
   }
   return lines
+}
+
+/** The described shape with the most fields in common, if it is worth a reference. */
+function nearestShape(fields, described) {
+  const shared = ({ fields: others }) => others.filter((line) => fields.includes(line)).length
+  const [nearest] = [...described].sort((one, other) => shared(other) - shared(one))
+  return nearest !== undefined && shared(nearest) >= MIN_SHARED ? nearest : undefined
+}
+
+/** Names the shape that has most of the fields, and lists the others. */
+function differences(fields, base) {
+  const own = fields.filter((line) => !base.fields.includes(line))
+  const names = own.map(nameOf)
+  const missing = base.fields.map(nameOf).filter((name) => !fields.some((line) => nameOf(line) === name))
+  const link = `[\`data\` of \`${base.type}\`](#${headingAnchor(base.title)})`
+  const without = missing.length === 0 ? '' : `, without ${missing.join(', ')}`
+  if (own.length === 0) return [`The fields of ${link}${without}.`]
+  const isNew = names.every((name) => !base.fields.some((line) => nameOf(line) === name))
+  return [`The fields of ${link}${without}, and ${isNew ? 'these' : 'these, some with another meaning'}:`, '', ...tableOf(own)]
+}
+
+/** The example of `data`, without the members that have the values of the base's example. */
+function exampleData(data, base) {
+  if (base === undefined) return data
+  const own = Object.entries(data).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(base.data[name]))
+  return Object.fromEntries(own)
+}
+
+function json(value) {
+  return ['```json', JSON.stringify(value, null, 2), '```']
+}
+
+const nameOf = (line) => line.split(' | ')[0].slice(2)
+
+/** As GitHub makes it from the text of a heading. */
+function headingAnchor(title) {
+  return anchor(title.replaceAll(/[`.,]/g, ''))
 }
 
 function sectionOf(type) {
@@ -69,7 +111,11 @@ function sectionOf(type) {
 }
 
 function table(schema) {
-  return ['| Field | Type | Meaning |', '|---|---|---|', ...rows(schema, '', new Map())]
+  return tableOf(rows(schema, '', new Map()))
+}
+
+function tableOf(lines) {
+  return ['| Field | Type | Meaning |', '|---|---|---|', ...lines]
 }
 
 /** One row per member, followed by the members of nested objects. `shown` maps the titled objects of the table to their paths. */

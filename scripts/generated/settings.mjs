@@ -37,20 +37,36 @@ export function settingsPage() {
     '`{"service": {"app": {"redirectUrl": "…"}}}`. A value `"env:NAME"` reads the environment variable `NAME`. Separate list',
     'items by commas in the environment; the file may also contain JSON lists. If settings are invalid, the service reports all of',
     'them at once and does not start. Secrets are never logged. `posthorn config check` prints the settings in effect, their sources,',
-    'and names that look misspelled.',
+    'and names that look misspelled. The lists show the variable, its name in the file, and its default.',
   ]
   for (const [title, settings] of sections()) {
-    lines.push('', `## ${title}`, '', '| Variable | In the file | Default | Meaning |', '|---|---|---|---|')
-    for (const setting of settings) {
-      const shown = defaultText(setting)
-      // "Must be a string" adds nothing.
-      const must = setting.kind.expects.startsWith('a string') ? '' : ` Must be ${setting.kind.expects}.`
-      lines.push(
-        `| \`${setting.env}\`${setting.secret ? ' (secret)' : ''} | ${[setting.path, ...(setting.aliases ?? [])].map((path) => `\`${path}\``).join(' or ')} | ${shown === '' ? '' : `\`${shown}\``} | ${setting.about}${must} |`,
-      )
-    }
+    lines.push('', `## ${title}`, '')
+    for (const setting of settings) lines.push(...settingItem(setting))
   }
   return `${lines.join('\n')}\n`
+}
+
+/** The setting as a list item: its names and default, then its meaning. */
+function settingItem(setting) {
+  const names = [setting.path, ...(setting.aliases ?? [])].map((path) => `\`${path}\``).join(' or ')
+  const shown = defaultText(setting)
+  const facts = [names, setting.secret ? 'secret' : '', shown === '' ? '' : `default \`${shown}\``].filter(Boolean)
+  // "Must be a string" adds nothing.
+  const must = setting.kind.expects.startsWith('a string') ? '' : ` Must be ${setting.kind.expects}.`
+  return [`- **\`${setting.env}\`** (${facts.join(', ')}):`, ...wrapped(`${setting.about}${must}`)]
+}
+
+const WIDTH = 120
+
+/** The text in indented lines. */
+function wrapped(text) {
+  const lines = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last === undefined || last.length + 1 + word.length > WIDTH) lines.push(`  ${word}`)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines
 }
 
 /** Divides the effective settings into sections by their first and last variable. Every one must belong to a section. */
