@@ -7,6 +7,10 @@ import { pathToFileURL } from 'node:url'
 import { bannedWords, bannedWordsTable } from './banned-words.mjs'
 
 const MAX_LINES = 500
+/** Characters in a line of a page. */
+const MAX_LINE = 300
+/** The pages to which that applies: all but the contract, which is quoted. */
+const OWN_PAGE = /^(docs\/(?!specification\.md$)|README\.md$)/
 const GENERATED = ['src/ui/admin/api/schemas.ts', 'src/lib/calendar/zone-data/table.ts']
 
 /** Patterns that must not occur in the files that `where` matches. */
@@ -71,7 +75,7 @@ const LINK = /\]\((?!https?:|#|mailto:)([^)#\s]+)[^)]*\)/g
 /**
  * @param {string[]} files every path of the project
  * @param {(file: string) => string} read its content
- * @returns {string[]} one line per fault: a decision's number taken twice, a link of a page that leads nowhere
+ * @returns {string[]} one line per fault: a decision's number taken twice, a link of a page that leads nowhere, a long line
  */
 export function pageFaults(files, read) {
   const faults = []
@@ -86,6 +90,12 @@ export function pageFaults(files, read) {
       const path = posix.join(posix.dirname(file), target).replace(/\/$/, '')
       if (!files.some((name) => name === path || name.startsWith(`${path}/`))) faults.push(`${file}: no ${path}.`)
     }
+    if (!OWN_PAGE.test(file)) continue
+    read(file)
+      .split('\n')
+      .forEach((line, index) => {
+        if (line.length > MAX_LINE) faults.push(`${file}:${index + 1}: ${line.length} characters; break the line.`)
+      })
   }
   return faults
 }

@@ -44,6 +44,13 @@ it('a number of two decisions and a link that leads nowhere are faults; links to
   ])
 })
 
+it('a line over 300 characters is a fault of a page, but not of the contract', () => {
+  const pages = { 'docs/a.md': `a\n${'x'.repeat(301)}\n${'x'.repeat(300)}`, 'docs/specification.md': 'x'.repeat(301) }
+  expect(pageFaults(Object.keys(pages), (file) => pages[file])).toEqual([
+    'docs/a.md:2: 301 characters; break the line.',
+  ])
+})
+
 it('fails on a banned word and names its line', () => {
   const folder = mkdtempSync(join(tmpdir(), 'check-text-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

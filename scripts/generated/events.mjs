@@ -35,7 +35,7 @@ export function eventsPage() {
     ...table(eventSchema(catalogue.types)),
     '',
     'A webhook has two more fields: `deliveryId` (a delivery is one event for one endpoint) and `test` (true for test events).',
-    'The first example below is a complete event, the others are `data` alone, without the members that equal those of an example above.',
+    'The first example below is a complete event, the others are `data` alone.',
   ]
   const used = SECTIONS.filter(([, prefix]) => catalogue.types.some((type) => type.startsWith(prefix)))
   const described = []
@@ -60,9 +60,9 @@ function describeSection([heading, prefix], described) {
     const fields = rows(catalogue.get(first).data, '', new Map())
     const example = exampleEvent(first, catalogue.get(first))
     const base = nearestShape(fields, described)
-    lines.push('', `### ${title}`, '', ...(base === undefined ? tableOf(fields) : differences(fields, base)), '')
-    lines.push(...json(described.length === 0 ? example : exampleData(example.data, base)))
-    described.push({ type: first, title, fields, data: example.data })
+    lines.push('', `### ${title}`, '', ...(base === undefined ? tableOf(fields) : differences(fields, base)))
+    if (base === undefined) lines.push('', ...json(described.length === 0 ? example : example.data))
+    described.push({ type: first, title, fields })
   }
   return lines
 }
@@ -83,14 +83,11 @@ function differences(fields, base) {
   const without = missing.length === 0 ? '' : `, without ${missing.join(', ')}`
   if (own.length === 0) return [`The fields of ${link}${without}.`]
   const isNew = names.every((name) => !base.fields.some((line) => nameOf(line) === name))
-  return [`The fields of ${link}${without}, and ${isNew ? 'these' : 'these, some with another meaning'}:`, '', ...tableOf(own)]
-}
-
-/** The example of `data`, without the members that have the values of the base's example. */
-function exampleData(data, base) {
-  if (base === undefined) return data
-  const own = Object.entries(data).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(base.data[name]))
-  return Object.fromEntries(own)
+  return [
+    `The fields of ${link}${without}, and ${isNew ? 'these' : 'these, some with another meaning'}:`,
+    '',
+    ...tableOf(own),
+  ]
 }
 
 function json(value) {
