@@ -4,7 +4,7 @@ import type { Dovecot } from '../servers/dovecot.ts'
 import { plainMail } from '../servers/messages.ts'
 import type { Databases } from './database.ts'
 import { eventually } from './eventually.ts'
-import { announced, mailEvents, serverMessages, storedMessages } from './mailbox-state.ts'
+import { announced, type MessageState, mailEvents, serverMessages, storedMessages } from './mailbox-state.ts'
 import { type SyncService, type SyncServiceOptions, syncService } from './sync.ts'
 
 const PASSWORD = 'one'
@@ -74,8 +74,10 @@ function watched(server: Dovecot, db: Db, user: string, accountId: string, { set
   return {
     /** Waits until the store equals the server's mailbox and no row awaits completion. */
     async same(inFolders: readonly string[] = folders): Promise<void> {
+      const onServer = readAgainAfterChanges(() => serverMessages(server, user, inFolders))
       await eventually(async () => {
-        expect(await storedMessages(db, accountId)).toEqual(await serverMessages(server, user, inFolders))
+        const stored = await storedMessages(db, accountId)
+        expect(stored).toEqual(await onServer(stored))
         expect(await countIncomplete(db, accountId)).toBe(0)
       })
     },
@@ -112,6 +114,18 @@ function watched(server: Dovecot, db: Db, user: string, accountId: string, { set
       }
       return ids
     },
+  }
+}
+
+/** Reads the server's messages when the store has changed, or a second has passed: each time is a process. */
+function readAgainAfterChanges(read: () => Promise<MessageState[]>) {
+  let last: { stored: string; messages: MessageState[]; atMs: number } | undefined
+  return async (messages: readonly MessageState[]): Promise<MessageState[]> => {
+    const stored = messages.join('\n')
+    if (last === undefined || last.stored !== stored || performance.now() - last.atMs > 1000) {
+      last = { stored, messages: await read(), atMs: performance.now() }
+    }
+    return last.messages
   }
 }
 
