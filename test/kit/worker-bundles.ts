@@ -28,7 +28,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     splitting: true,
-    sourcemap: 'inline',
+    // An uncaught error shows its line.
+    lineLimit: 500,
   })
   project.provide('workers', folder)
   return () => rm(folder, { recursive: true, force: true })
