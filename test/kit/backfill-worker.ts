@@ -12,7 +12,7 @@ const box =
 const service = syncService(openDatabase({ dataDir, databaseUrl }), {
   ...(box && { mail: box.mail }),
   settings: { initialMessages: 10 },
-  owning: { roundMs: 100, deadAfterMs: 400 },
+  owning: { roundMs: 100, deadAfterMs: 400, settleMs: 0 },
   timing: { moveGraceMs: 20, pollMs: 500 },
 })
 await service.start()

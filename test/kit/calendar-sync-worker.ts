@@ -10,7 +10,7 @@ const db = openDatabase({ dataDir, databaseUrl })
 const { features } = compose(db, {
   settings: JSON.parse(settings),
   features: {
-    ownership: { roundMs: 100, deadAfterMs: 400, soleProcess: databaseUrl === '' },
+    ownership: { roundMs: 100, deadAfterMs: 400, settleMs: 0, soleProcess: databaseUrl === '' },
     calendars: { pollMs: 20, retry: { baseMs: 20, capMs: 200 } },
   },
 })

@@ -26,7 +26,7 @@ const openSession: typeof box.mail.openSession = (access) => {
 
 const service = syncService(db, {
   mail: { ...box.mail, openSession },
-  owning: { roundMs: 100, deadAfterMs: 400 },
+  owning: { roundMs: 100, deadAfterMs: 400, settleMs: 0 },
   timing: { moveGraceMs: 20 },
 })
 await service.start()

@@ -18,7 +18,7 @@ const db: Db = {
 }
 const service = syncService(db, {
   settings: { initialMessages: 2000, folders: ['Work'] },
-  owning: { roundMs: 100, deadAfterMs: 400 },
+  owning: { roundMs: 100, deadAfterMs: 400, settleMs: 0 },
   timing: { pollMs: 500 },
 })
 await service.start()

@@ -87,7 +87,7 @@ export async function runBackfillCrashes(db: Db, place: Place, plan: BackfillCra
   }
 }
 
-const OWNING = { roundMs: 100, deadAfterMs: 2000 }
+const OWNING = { roundMs: 100, deadAfterMs: 2000, settleMs: 0 }
 const TIMING = { moveGraceMs: 20, pollMs: 500 }
 
 interface CrashedMailbox {

@@ -35,7 +35,10 @@ describe.skipIf(!dovecotAvailable())('a process killed while it saves, changes a
       await server.addUser(USER, 'one')
       const place = await open.place()
       const db = await open(place)
-      const service = syncService(db, { timing: { pollMs: 400 }, owning: { roundMs: 100, deadAfterMs: 2000 } })
+      const service = syncService(db, {
+        timing: { pollMs: 400 },
+        owning: { roundMs: 100, deadAfterMs: 2000, settleMs: 0 },
+      })
       onTestFinished(() => service.stop())
       const { host, imapsPort: port } = server
       const imap = { host, port, username: USER, security: 'tls', allowSelfSigned: true, mailbox: 'INBOX' } as const
@@ -94,7 +97,10 @@ describe.skipIf(!dovecotAvailable())('a process killed while it saves, changes a
       // A draft whose message may not have been sent is still there, once.
       expect(await idsIn('Drafts')).toEqual(uncertain.map((row) => row.rfcMessageId).sort())
 
-      const later = syncService(db, { timing: { pollMs: 400 }, owning: { roundMs: 100, deadAfterMs: 2000 } })
+      const later = syncService(db, {
+        timing: { pollMs: 400 },
+        owning: { roundMs: 100, deadAfterMs: 2000, settleMs: 0 },
+      })
       onTestFinished(() => later.stop())
       await later.start()
       await eventually(async () => {

@@ -30,7 +30,11 @@ describeOneDatabase('a process killed after the provider accepted a change, befo
     expect(box.state.messages).toMatchObject({ flag: { unread: false }, move: { folders: ['Work'] } })
     expect(box.state.messages.remove).toBeUndefined()
 
-    const service = syncService(db, { mail: box.mail, owning: { roundMs: 100, deadAfterMs: 2000 }, timing: QUIET })
+    const service = syncService(db, {
+      mail: box.mail,
+      owning: { roundMs: 100, deadAfterMs: 2000, settleMs: 0 },
+      timing: QUIET,
+    })
     onTestFinished(() => service.stop())
     await service.start()
     const { same, emitted } = watchedMailbox(db, accountId, () => box.state, service.synced)

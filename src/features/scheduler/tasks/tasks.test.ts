@@ -38,7 +38,11 @@ async function withHosts({ hosts = [ADA, BO], experience = {}, prepare }: HostOp
   const timing = { retry: { baseMs: 20, capMs: 40 }, sweepMs: 50 }
   const composed = compose(db, {
     ...{ clock, settings },
-    features: { scheduler: timing, ownership: { roundMs: 50, deadAfterMs: 400 }, calendars: { pollMs: 30 } },
+    features: {
+      scheduler: timing,
+      ownership: { roundMs: 50, deadAfterMs: 400, settleMs: 0 },
+      calendars: { pollMs: 30 },
+    },
   })
   const { features } = composed
   onTestFinished(async () => {

@@ -168,7 +168,7 @@ describe('a message that another client deletes before it saves it in another fo
     await missing('a')
     await service.stop()
     const options = { settings: { folders: ['Work'] }, timing: { folderMoveGraceMs: DAY, pollMs: 300 } }
-    const next = syncService(db, { ...options, owning: { roundMs: 100, deadAfterMs: 400 } })
+    const next = syncService(db, { ...options, owning: { roundMs: 100, deadAfterMs: 400, settleMs: 0 } })
     closing({ close: () => next.stop() })
     await next.start()
     await next.synced(accountId)

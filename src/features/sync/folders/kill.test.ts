@@ -39,7 +39,7 @@ describe.skipIf(!dovecotAvailable())('a process killed at any moment', () => {
       expect(await storedMessages(db, accountId)).toEqual(newest)
 
       const settings = { initialMessages: 2000 }
-      const service = syncService(db, { settings, owning: { roundMs: 100, deadAfterMs: 400 } })
+      const service = syncService(db, { settings, owning: { roundMs: 100, deadAfterMs: 400, settleMs: 0 } })
       onTestFinished(() => service.stop())
       await service.start()
       await eventually(async () => {
@@ -95,7 +95,7 @@ describe.skipIf(!dovecotAvailable())('a process killed at any moment', () => {
 
       const service = syncService(db, {
         settings: { initialMessages: 2000, folders: ['Work'] },
-        owning: { roundMs: 100, deadAfterMs: 2000 },
+        owning: { roundMs: 100, deadAfterMs: 2000, settleMs: 0 },
         timing: { pollMs: 500 },
       })
       onTestFinished(() => service.stop())

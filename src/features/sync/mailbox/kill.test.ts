@@ -51,7 +51,11 @@ describeOneDatabase('a process killed at any moment, at a provider that assigns 
       await once(child, 'exit')
     }
 
-    const service = syncService(db, { mail: box.mail, owning: { roundMs: 100, deadAfterMs: 2000 }, timing: QUIET })
+    const service = syncService(db, {
+      mail: box.mail,
+      owning: { roundMs: 100, deadAfterMs: 2000, settleMs: 0 },
+      timing: QUIET,
+    })
     onTestFinished(() => service.stop())
     await service.start()
     const { same, received, emitted } = watchedMailbox(db, accountId, () => box.state, service.synced)
