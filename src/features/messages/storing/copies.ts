@@ -5,7 +5,7 @@ import type { Candidate, MatchKeys } from './match.ts'
 import { type IncomingRow, parseFields } from './row.ts'
 
 const THREADS_PER_QUERY = 10
-/** Threads may be of any length, and a broken program gives many messages one Message-ID. */
+/** A broken program gives many messages one Message-ID. */
 const MAX_CANDIDATES = 400
 
 /**
@@ -31,6 +31,9 @@ export async function copyCandidates(
   for (const { threadId } of messages) if (threadId !== null) threads.add(threadId)
   const subjects = padded([...new Set(messages.map(({ subject }) => subject))])
   const keys = new Set(messages.map(copyKey))
+  // Threads may be of any length. Rows with other fields of delivery are no copies.
+  const traces = [...new Set(messages.map(({ traceHash }) => traceHash))].filter((trace) => trace !== null)
+  const isTraced = messages.every(({ traceHash }) => traceHash !== null)
   const threadIds = [...threads]
   const candidates: Candidate[] = []
   for (let start = 0; start < threadIds.length; start += THREADS_PER_QUERY) {
@@ -41,6 +44,9 @@ export async function copyCandidates(
       .where('subject', 'in', subjects)
       .where('accountId', '=', accountId)
       .where('uidValidity', 'is not', null)
+      .$if(isTraced, (query) =>
+        query.where((eb) => eb.or([eb('traceHash', 'is', null), eb('traceHash', 'in', padded(traces))])),
+      )
       .limit(MAX_CANDIDATES)
       .execute()
     for (const { fields, subject, ...row } of rows) {
