@@ -123,7 +123,7 @@ export const messageEvents = {
     of({ ...INVOICE, unread: false, updatedAt: '2026-11-20T08:04:19.507Z' }, 2),
   ),
   'message.deleted': declareEvent(
-    'A message was deleted from the mailbox. `data` holds its last known state.',
+    'A message was deleted from the mailbox. `data` holds its last known state. When another program deletes a message of an IMAP mailbox, the event follows ten seconds later, in case the program moves it.',
     messageEventData,
     of({ ...INVOICE, unread: false, updatedAt: '2026-11-20T08:04:19.507Z' }, 3),
   ),

@@ -5,7 +5,7 @@ export const EVENT_TYPES: Readonly<Record<string, string>> = {
   "message.received": "A new message arrived in any folder except Sent, Drafts, Trash and Junk.",
   "message.sent": "A message was added to Sent, by this API or another client.",
   "message.updated": "A message was read, starred, labelled or moved.",
-  "message.deleted": "A message was deleted from the mailbox. `data` holds its last known state.",
+  "message.deleted": "A message was deleted from the mailbox. `data` holds its last known state. When another program deletes a message of an IMAP mailbox, the event follows ten seconds later, in case the program moves it.",
   "mailbox.changed": "The messages of a folder changed. Sent once per folder and sync.",
   "draft.created": "A draft was added to Drafts, by this API or another client.",
   "draft.updated": "A draft was changed.",
