@@ -52,6 +52,8 @@ export interface DoubleState {
   /** Ids of messages that are never returned, and paths of folders whose every read fails. */
   unreadable?: string[]
   broken?: string[]
+  /** Ids of messages whose changes are reported as removals, as Graph does with a message that left a folder and returned. */
+  removedOnly?: string[]
 }
 
 export interface DoubleStore {
@@ -183,6 +185,14 @@ export class MailboxDouble {
   setUnreadable(...ids: string[]): void {
     this.#change((state) => {
       state.unreadable = ids
+      return []
+    })
+  }
+
+  /** From now on, changes of the messages are reported as removals, although the messages exist. */
+  setRemovedOnly(...ids: string[]): void {
+    this.#change((state) => {
+      state.removedOnly = ids
       return []
     })
   }
@@ -401,7 +411,8 @@ export class MailboxDouble {
         (entry) => entry.id === id && (entry.number === message?.arrived || !this.#isIn(entry.from, scope)),
       )
       const isDraft = message?.folders.includes('DRAFT')
-      if (message === undefined || !this.#isIn(message.folders, scope)) step.removed.push(id)
+      const isRemoved = message === undefined || state.removedOnly?.includes(id)
+      if (isRemoved || !this.#isIn(message.folders, scope)) step.removed.push(id)
       else if (arrived || isDraft) step.found.push(found(message, position))
       else {
         const { unread, starred, folders } = message

@@ -8,6 +8,7 @@ import { syncService } from '../../../../test/kit/sync.ts'
 import { mail, mailboxOf } from '../../../../test/kit/synced-mailbox.ts'
 import { startWorker } from '../../../../test/kit/worker.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
+import type { Db } from '../../../infra/db/index.ts'
 import { sleep } from '../../../lib/abort.ts'
 
 const KILLS = 3
@@ -60,10 +61,13 @@ describe.skipIf(!dovecotAvailable())('a process killed at any moment', () => {
         user,
         Array.from({ length: OLD }, (_, n) => mail(`old-${n}`)),
       )
+      const copied = Array.from({ length: MOST_KILLS }, (_, n) => `copied-${n}`)
+      await box.put('INBOX', ...copied)
       const linking = syncService(db)
       const accountId = await linking.link(server, user, 'one')
       await linking.stop()
 
+      const idsBefore = new Map<string, string>()
       const arrived: string[] = []
       // Messages count as new only after the first sync is stored, and some kills happen before that.
       for (let round = 0, inSync = 0; inSync < KILLS && round < MOST_KILLS; round += 1) {
@@ -81,11 +85,16 @@ describe.skipIf(!dovecotAvailable())('a process killed at any moment', () => {
         }
         inSync += 1
         const ids = Array.from({ length: 10 }, (_, n) => `new-${round}-${n}`)
+        const moving = copied[round] ?? ''
+        idsBefore.set(moving, (await idsOf(db, moving))[0] ?? '')
         const work = (async () => {
           await box.deliver(...ids)
           await box.move(`old-${round}`, 'Work')
           await box.expunge(`old-${round + 100}`)
           await box.flag(`old-${round + 200}`, '\\Seen')
+          await server.deliver(user, mail(moving, { headers: ['X-OfflineIMAP: x1-Work'] }), { folder: 'Work' })
+          await sleep(chance() * 500)
+          await box.expunge(moving)
         })()
         await sleep(chance() * 2000)
         child.kill('SIGKILL')
@@ -106,12 +115,22 @@ describe.skipIf(!dovecotAvailable())('a process killed at any moment', () => {
       await eventually(async () =>
         expect(await announced(db, accountId)).toEqual(arrived.map((id) => `<${id}@x>`).sort()),
       )
+      // One of each pair of copies is left, with the id of the original; one message of each round was deleted.
+      await eventually(async () => {
+        for (const [subject, id] of idsBefore) expect(await idsOf(db, subject)).toEqual([id])
+        expect(await announced(db, accountId, 'message.deleted')).toHaveLength(idsBefore.size)
+      })
       const events = await mailEvents(db, accountId)
       const objects = events.map((event) => `${event.type} ${event.objectId} ${event.version}`)
       expect(new Set(objects).size).toBe(objects.length)
     })
   })
 })
+
+async function idsOf(db: Db, subject: string): Promise<string[]> {
+  const rows = await db.read.selectFrom('messages').select('id').where('subject', '=', subject).execute()
+  return rows.map(({ id }) => id)
+}
 
 async function started({ dataDir, databaseUrl = '' }: Place) {
   const child = startWorker('sync-worker', [dataDir, databaseUrl])
