@@ -1,4 +1,4 @@
-/** Runs `work` when fewer than the maximum run, in the order of the calls. */
+/** Runs `work` when fewer than the maximum run, in the order of the calls. A failure is the caller's and changes nothing for the others. */
 export type Limit = <T>(work: () => Promise<T>) => Promise<T>
 
 export function concurrencyLimit(max: number): Limit {

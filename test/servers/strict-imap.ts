@@ -11,6 +11,8 @@ export interface StrictImapOptions {
   maxLogins?: number
   /** EXAMINE and STATUS invent a UIDVALIDITY until a SELECT has stored one. */
   storesOnSelect?: boolean
+  /** SELECT and EXAMINE leave out UIDNEXT, as on Courier. */
+  withoutUidNext?: boolean
 }
 
 export interface StrictImap {
@@ -79,7 +81,7 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
     return [
       `${selected.messages.length} EXISTS`,
       `OK [UIDVALIDITY ${session.uidValidity}] ok`,
-      `OK [UIDNEXT ${selected.uidNext}] ok`,
+      ...(options.withoutUidNext ? [] : [`OK [UIDNEXT ${selected.uidNext}] ok`]),
       ...(options.withoutQresync ? [] : [`OK [HIGHESTMODSEQ ${selected.modseq}] ok`]),
     ]
   }

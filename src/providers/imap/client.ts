@@ -9,6 +9,7 @@ import { type ImapSettings, type MailAccess, ProviderError } from '../contract/i
 import { interceptCommands } from './commands.ts'
 import { providerError, timeoutError } from './errors.ts'
 import { FolderNames } from './folder-names.ts'
+import { FolderOpener } from './folder-opener.ts'
 import { gatedTransport } from './gated-socket.ts'
 import { IdlePoll } from './idle-poll.ts'
 import type { Pacing } from './pacing.ts'
@@ -61,6 +62,7 @@ export interface ImapClient {
   gate: ResponseGate
   listings: RepeatedListing
   idle: IdlePoll
+  folders: FolderOpener
   /** How many lines of the server could not be parsed. Each may have been a message that is missing from a result. */
   unparsedLines(): number
   traffic(): Traffic
@@ -221,6 +223,7 @@ function newClient(
     gate,
     listings,
     idle,
+    folders: new FolderOpener(imap),
     unparsedLines: () => unparsedLines,
     traffic,
     onTraffic(listener) {

@@ -40,10 +40,10 @@ export function imapDrafts(connection: () => RequestConnection, options: DraftOp
 
   function inFolder<T>(
     doing: string,
-    isChange: boolean,
+    how: { isChange: true } | { uidValidity: string | undefined },
     task: (client: ImapClient, box: MailboxObject) => Promise<T>,
   ): Promise<T> {
-    return connection().useFolder(folderPath, { ...work, doing, isChange, fresh: true, work: task })
+    return connection().useFolder(folderPath, { ...work, ...how, doing, fresh: true, work: task })
   }
 
   /** All versions of the draft in the folder, the current one last. */
@@ -65,7 +65,9 @@ export function imapDrafts(connection: () => RequestConnection, options: DraftOp
   }
 
   const find = (ref: DraftRef) =>
-    inFolder(READING, false, async (client, box) => (await versions(client, box, ref)).at(-1))
+    inFolder(READING, { uidValidity: ref.location?.uidValidity }, async (client, box) =>
+      (await versions(client, box, ref)).at(-1),
+    )
 
   /** Appends a version, deletes the earlier ones, and returns the one that is there now. */
   async function append(
@@ -88,7 +90,7 @@ export function imapDrafts(connection: () => RequestConnection, options: DraftOp
   return {
     async create(draft, { mayExist }) {
       const raw = await composeDraft(draft)
-      return inFolder(SAVING, true, async (client, box) => {
+      return inFolder(SAVING, { isChange: true }, async (client, box) => {
         const ref = { messageId: draft.messageId, location: null }
         const existing = mayExist ? (await versions(client, box, ref)).at(-1) : undefined
         return remote(existing ?? (await append(client, box, { raw, messageId: draft.messageId, earlier: [] })))
@@ -107,7 +109,7 @@ export function imapDrafts(connection: () => RequestConnection, options: DraftOp
       const source = await readComplete(await live.openRaw({ folderPath, ...location }))
       const raw = await editDraft(source, change, { addsMessageId: current.messageId === null })
       const messageId = current.messageId ?? change.messageId
-      return inFolder(SAVING, true, async (client, box) => {
+      return inFolder(SAVING, { isChange: true }, async (client, box) => {
         const earlier = (await versions(client, box, { ...ref, location })).map(uidOf)
         if (earlier.length === 0) throw missing()
         return remote(await append(client, box, { raw, messageId, earlier }))
@@ -115,7 +117,7 @@ export function imapDrafts(connection: () => RequestConnection, options: DraftOp
     },
 
     async delete(ref) {
-      await inFolder('deleting a draft', true, async (client, box) => {
+      await inFolder('deleting a draft', { isChange: true }, async (client, box) => {
         const uids = (await versions(client, box, ref)).map(uidOf)
         if (uids.length > 0) await expunge(client, uids, 'deleting a draft')
       })

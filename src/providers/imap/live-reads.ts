@@ -82,6 +82,7 @@ export function imapLiveReads(
     const attempt = (fresh: boolean) =>
       connection().useFolder(location.folderPath, {
         ...{ ...read, doing, fresh },
+        uidValidity: location.uidValidity,
         async work({ imap }, box) {
           if (String(box.uidValidity) !== location.uidValidity) throw notFound(doing)
           if (!verifiesItself) await verify(imap, location, doing)
@@ -158,7 +159,7 @@ export function imapLiveReads(
     readMessage({ folderPath, uidValidity, uid }) {
       const doing = 'reading a message'
       return connection().useFolder(folderPath, {
-        ...{ ...read, doing, fresh: true },
+        ...{ ...read, doing, fresh: true, uidValidity },
         async work(client, box) {
           if (String(box.uidValidity) !== uidValidity) throw notFound(doing)
           const plan = { uidValidity, isNew: () => false, nowMs: clock.now(), lowUid: 1, limit: 1 }

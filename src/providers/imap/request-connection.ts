@@ -39,8 +39,10 @@ interface Task {
 }
 
 export interface FolderTask<T> extends Task {
-  /** Selects the folder again. Otherwise its state may be as old as the connection. A change always selects it. */
+  /** Opens the folder again. Otherwise its state may be as old as the connection. A change always opens it. */
   fresh?: boolean
+  /** The last UIDVALIDITY that the caller knows of the folder. */
+  uidValidity?: string | undefined
   work(client: ImapClient, box: MailboxObject): Promise<T>
 }
 
@@ -90,16 +92,10 @@ export class RequestConnection {
   }
 
   /** Runs a task with this folder selected, read-only unless it is a change. Throws like `use`, and `not_found`. */
-  useFolder<T>(path: string, { fresh = false, work, ...task }: FolderTask<T>): Promise<T> {
-    const readOnly = task.isChange !== true
-    return this.use({
-      ...task,
-      prepare: async ({ imap }) => {
-        const selected = imap.mailbox && imap.mailbox.path === path && !fresh && readOnly ? imap.mailbox : undefined
-        return selected ?? acceptFlagsInAnyCase(await imap.mailboxOpen(path, { readOnly }))
-      },
-      work,
-    })
+  useFolder<T>(path: string, { fresh = false, uidValidity, work, ...task }: FolderTask<T>): Promise<T> {
+    const open = ({ imap, folders }: ImapClient) =>
+      task.isChange ? imap.mailboxOpen(path, { readOnly: false }) : folders.open(path, { fresh, uidValidity })
+    return this.use({ ...task, prepare: async (client) => acceptFlagsInAnyCase(await open(client)), work })
   }
 
   /**

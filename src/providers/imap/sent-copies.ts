@@ -67,11 +67,11 @@ export function imapSentCopies(
 
 /** Searches the messages of the last days: a header is in no index of most servers. */
 async function contains(
-  { imap }: ImapClient,
+  { imap, folders }: ImapClient,
   folder: string,
   { rfcMessageId, sentAt }: { rfcMessageId: string; sentAt: number },
 ): Promise<boolean> {
-  await imap.mailboxOpen(folder, { readOnly: true })
+  await folders.open(folder, { fresh: true })
   const since = new Date(sentAt - 2 * DAY_MS)
   const found = await imap.search({ since, header: { 'message-id': rfcMessageId } }, { uid: true })
   if (!found) throw connectionLost('searching Sent: the server refused the search')
@@ -81,8 +81,12 @@ async function contains(
 const TOKEN_HEADER = SENT_TOKEN_HEADER.toLowerCase()
 
 /** Reads two header fields of the newest messages, because searching a header takes most servers long. */
-async function countCopies({ imap }: ImapClient, folder: string, messages: readonly CopyRef[]): Promise<number[]> {
-  const { exists } = await imap.mailboxOpen(folder, { readOnly: true })
+async function countCopies(
+  { imap, folders }: ImapClient,
+  folder: string,
+  messages: readonly CopyRef[],
+): Promise<number[]> {
+  const { exists } = await folders.open(folder, { fresh: true })
   const counts = messages.map(() => 0)
   if (exists === 0) return counts
   const first = Math.max(1, exists - messages.length - OTHER_MESSAGES + 1)

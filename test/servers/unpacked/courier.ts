@@ -24,14 +24,19 @@ interface User {
   home: string
 }
 
+export interface Courier extends ImapServer {
+  /** The folder with the user's messages. */
+  maildir(user: string): string
+}
+
 export const courierAvailable = () => isUnpacked('courier')
 
 /** Starts Courier IMAP as the user `mail`. Folders are below `INBOX.`; there are no mod-sequences and no special uses. */
-export function startCourier(options: CourierOptions = {}): Promise<ImapServer> {
+export function startCourier(options: CourierOptions = {}): Promise<Courier> {
   return startUnpacked('courier', (root, folder) => start(root, folder, options))
 }
 
-async function start(root: string, folder: string, options: CourierOptions): Promise<ImapServer> {
+async function start(root: string, folder: string, options: CourierOptions): Promise<Courier> {
   await promisify(execFile)('sh', ['-c', 'cat cert.pem key.pem > both.pem && chmod 644 both.pem'], { cwd: folder })
   const source = new URL('courier-preload.c', import.meta.url).pathname
   const library = join(folder, 'preload.so')
@@ -72,25 +77,23 @@ function instance(
   users: Map<string, User>,
   servers: ServerProcess[],
   authentication: Server,
-): ImapServer {
+): Courier {
   let deliveries = 0
+  const maildir = (user: string) => join(folder, 'home', user, 'Maildir')
 
   async function deliverToInbox(user: string, raw: Buffer) {
     deliveries += 1
-    const maildir = join(folder, 'home', user, 'Maildir')
     const name = `${Math.floor(Date.now() / 1000)}.M${String(deliveries).padStart(6, '0')}P${process.pid}.test`
-    // The lines of a Maildir end with a line feed alone. Courier adds the carriage returns.
-    await writeFile(join(maildir, 'tmp', name), raw.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')
-    await chown(join(maildir, 'tmp', name), MAIL_USER.uid, MAIL_USER.gid)
-    await rename(join(maildir, 'tmp', name), join(maildir, 'new', name))
+    await deliverAs(maildir(user), name, raw)
   }
 
-  const courier: ImapServer = {
+  const courier: Courier = {
     host: HOST,
     imapPort: ports.imap,
     imapsPort: ports.imaps,
     namespace: { prefix: 'INBOX.', separator: '.' },
     hasModSequences: false,
+    maildir,
     async addUser(name, password) {
       const home = join(folder, 'home', name)
       await makeMaildir(join(home, 'Maildir'))
@@ -120,6 +123,15 @@ function instance(
     },
   }
   return courier
+}
+
+/** Delivers a message to a Maildir, as the file with this name. */
+export async function deliverAs(maildir: string, name: string, raw: Buffer): Promise<void> {
+  const written = join(maildir, 'tmp', name)
+  // The lines of a Maildir end with a line feed alone. Courier adds the carriage returns.
+  await writeFile(written, raw.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')
+  await chown(written, MAIL_USER.uid, MAIL_USER.gid)
+  await rename(written, join(maildir, 'new', name))
 }
 
 async function makeMaildir(path: string): Promise<void> {

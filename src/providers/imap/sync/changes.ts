@@ -142,11 +142,17 @@ export async function isStoredCount(
  * Whether the folder was restored from a backup, with its UIDVALIDITY: new messages get UIDs that others had. The folder is selected again,
  * because the numbers of one that is selected may be old.
  */
-export async function isRestored({ imap }: ImapClient, { path }: MailboxObject, { cursor }: Pass): Promise<boolean> {
-  const box = await imap.mailboxOpen(path, { readOnly: true })
+export async function isRestored(
+  { imap, folders }: ImapClient,
+  { path }: MailboxObject,
+  { cursor }: Pass,
+): Promise<boolean> {
+  const box = await folders.open(path, { fresh: true })
   const modseq = hasModseq(imap, box) ? box.highestModseq : undefined
   if (cursor.modseq !== null && modseq !== undefined && modseq < BigInt(cursor.modseq)) return true
-  if (!box.uidNext || box.uidNext >= cursor.uidNext) return false
+  // Courier sends UIDNEXT with STATUS only.
+  const uidNext = box.uidNext || ((await imap.status(path, { uidNext: true })) || undefined)?.uidNext
+  if (uidNext === undefined || uidNext >= cursor.uidNext) return false
   // A server that only counts late has the messages.
   const highest = box.exists === 0 ? 0 : ((await listUids(imap, { uid: '*' })).at(-1) ?? 0)
   return highest + 1 < cursor.uidNext

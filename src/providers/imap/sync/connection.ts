@@ -1,9 +1,11 @@
 import type { MailboxObject } from 'imapflow'
 import { withTimeout } from '../../../lib/abort.ts'
 import type { Clock } from '../../../lib/clock.ts'
+import { concurrencyLimit } from '../../../lib/limit.ts'
 import { replaceFailure } from '../../../lib/programming-errors.ts'
 import type { ImapClient, Traffic } from '../client.ts'
 import { connectionLost, providerError, timeoutError } from '../errors.ts'
+import type { OpenOptions } from '../folder-opener.ts'
 import { type Listing, listWithStates } from '../folders.ts'
 import { type WorkLimits, withinLimits } from '../work-limits.ts'
 import { FloodGauge, type FloodLimit, floodError } from './flood.ts'
@@ -64,8 +66,8 @@ export class SyncConnection {
   readonly #flood: FloodGauge
   #counted: Traffic
   readonly #polls: FolderPolls
-  /** Work that needs a selected folder runs one at a time. */
-  #selection: Promise<unknown> = Promise.resolve()
+  /** For work that needs a selected folder. */
+  readonly #oneAtATime = concurrencyLimit(1)
 
   constructor(
     client: ImapClient,
@@ -106,6 +108,10 @@ export class SyncConnection {
 
   get hasCondstore(): boolean {
     return this.#client.imap.enabled.has('CONDSTORE')
+  }
+
+  get storesOnSelect(): boolean {
+    return this.#client.folders.storesOnSelect
   }
 
   isWatched(path: string): boolean {
@@ -179,21 +185,15 @@ export class SyncConnection {
   }
 
   /** Runs commands with this folder selected. */
-  inFolder<T>(path: string, doing: string, work: FolderWork<T>): Promise<T> {
-    const turn = this.#selection.then(() =>
-      this.run(doing, async (client) => {
-        const { imap } = client
-        const selected = imap.mailbox && imap.mailbox.path === path ? imap.mailbox : undefined
-        return work(client, selected ?? (await imap.mailboxOpen(path, { readOnly: true })))
-      }),
+  inFolder<T>(path: string, doing: string, work: FolderWork<T>, options: OpenOptions = {}): Promise<T> {
+    return this.#oneAtATime(() =>
+      this.run(doing, async (client) => work(client, await client.folders.open(path, options))),
     )
-    this.#selection = turn.catch(() => {})
-    return turn
   }
 
   /** Runs work that may select folders. Then selects the watched one again, and reports a change if it changed meanwhile. */
   lend<T>(doing: string, work: (client: ImapClient) => Promise<T>): Promise<T> {
-    const turn = this.#selection.then(() =>
+    return this.#oneAtATime(() =>
       this.run(doing, async (client) => {
         const before = client.imap.mailbox
         try {
@@ -203,16 +203,14 @@ export class SyncConnection {
         }
       }),
     )
-    this.#selection = turn.catch(() => {})
-    return turn
   }
 
   /** `before`: what was selected when its state was last known. */
   async #selectWatched(before: MailboxObject | false): Promise<void> {
-    const { imap } = this.#client
+    const { imap, folders } = this.#client
     if (!this.isWatched(this.#folder) || !imap.usable) return
     const stateBefore = before && before.path === this.#folder ? stateOf(before) : undefined
-    const box = await imap.mailboxOpen(this.#folder, { readOnly: true }).catch(replaceFailure(undefined))
+    const box = await folders.open(this.#folder, { fresh: true }).catch(replaceFailure(undefined))
     if (box === undefined || stateOf(box) !== stateBefore) this.#events.onChange(this.#folder, true)
   }
 

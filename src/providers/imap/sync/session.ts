@@ -1,15 +1,17 @@
-import type { ImapFlow, MailboxObject, StatusObject } from 'imapflow'
+import type { MailboxObject, StatusObject } from 'imapflow'
 import { untilAborted } from '../../../lib/abort.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { isProgrammingError } from '../../../lib/programming-errors.ts'
 import type { FolderSession, FolderStep, FolderSyncRequest, RemoteFolder, SessionEvents } from '../../contract/index.ts'
 import type { ImapClient } from '../client.ts'
 import { connectionLost, providerError } from '../errors.ts'
+import type { OpenOptions } from '../folder-opener.ts'
 import type { RequestConnection, SharedConnection } from '../request-connection.ts'
 import { listUids, uidSet } from '../uids.ts'
 import { hasChanged, readState, uidValidityOfCursor } from './changes.ts'
 import { type FolderWork, SyncConnection, type SyncConnectionOptions } from './connection.ts'
 import type { FetchBackoff } from './fetch-backoff.ts'
+import type { PassContext } from './pass.ts'
 import { emptyFolderStep, syncSteps } from './sync-folder.ts'
 
 export interface SessionDeps {
@@ -28,6 +30,7 @@ export interface SessionDeps {
 
 /** How long to use the sync connection alone after the server refused a second one. */
 const SINGLE_CONNECTION_MS = 10 * 60_000
+const READING = 'reading a folder'
 /** UIDs in one SEARCH, to keep the command line short. */
 const SEARCH_UIDS = 500
 
@@ -47,17 +50,6 @@ function isRenumbered({ uidValidity }: StatusObject, cursor: string): boolean {
   return uidValidity !== undefined && String(uidValidity) !== uidValidityOfCursor(cursor)
 }
 
-/** Opens a folder for changes, and then as before. */
-async function reopen(imap: ImapFlow, box: MailboxObject): Promise<MailboxObject> {
-  try {
-    await imap.mailboxOpen(box.path, { readOnly: false })
-  } catch (error) {
-    // Some folders can only be read.
-    if (!imap.usable) throw error
-  }
-  return imap.mailboxOpen(box.path, { readOnly: true })
-}
-
 /**
  * Syncs one account: the watched folder on the sync connection, other folders on the account's request connection, which is the same one
  * where the server allows only one.
@@ -73,8 +65,6 @@ export class ImapSession implements FolderSession, SharedConnection {
   readonly #verified = new Set<string>()
   /** Another folder was restored from a backup. */
   #isRestored = false
-  /** The last UIDVALIDITY of each folder. */
-  readonly #uidValidities = new Map<string, string>()
   /** Folders whose state has another UIDVALIDITY than their cursor. */
   readonly #renumbered = new Set<string>()
   #singleUntilMs = Number.NEGATIVE_INFINITY
@@ -138,7 +128,8 @@ export class ImapSession implements FolderSession, SharedConnection {
       changed.push(path)
       if (cursor !== null && isRenumbered(state, cursor)) this.#renumbered.add(path)
       if (cursor === null && !this.#firstStates.has(path)) this.#firstStates.set(path, state)
-      const empty = cursor === null && emptyFolderStep(state, { hasCondstore, nowMs: context.nowMs })
+      const mayBeEmpty = cursor === null && !this.#connection.storesOnSelect
+      const empty = mayBeEmpty && emptyFolderStep(state, { hasCondstore, nowMs: context.nowMs })
       if (empty) this.#emptyFolders.set(path, empty)
     }
     return changed
@@ -152,7 +143,7 @@ export class ImapSession implements FolderSession, SharedConnection {
   }
 
   async *syncFolder(request: FolderSyncRequest): AsyncGenerator<FolderStep> {
-    const { path, signal, cursor } = request
+    const { path, cursor } = request
     const { backoffs, clock, limits } = this.#deps
     const empty = cursor === null && this.#emptyFolders.get(path)
     this.#emptyFolders.delete(path)
@@ -163,15 +154,12 @@ export class ImapSession implements FolderSession, SharedConnection {
       yield empty
       return
     }
-    const doing = 'reading a folder'
-    const uidValidity = cursor === null ? undefined : uidValidityOfCursor(cursor)
-    if (uidValidity !== undefined) this.#uidValidities.set(path, uidValidity)
     const onlyArrivals = this.#reported.get(path) === 'arrivals'
     this.#reported.set(path, 'nothing')
     const context = {
       firstState: this.#firstStates.get(path),
       onlyArrivals,
-      use: <T>(work: FolderWork<T>) => this.#inFolder(path, doing, this.#withStoredUids(work), signal),
+      use: this.#accessFor(request),
       needsComparison: () => {
         const isNeeded = !this.#compared.has(path)
         this.#compared.add(path)
@@ -194,28 +182,13 @@ export class ImapSession implements FolderSession, SharedConnection {
       this.#firstStates.delete(path)
       isComplete = true
     } catch (error) {
-      throw providerError(error, doing)
+      throw providerError(error, READING)
     } finally {
       // It failed, or the caller stopped reading.
       if (!isComplete) {
         this.#forget(path)
         this.#verified.delete(path)
       }
-    }
-  }
-
-  /**
-   * Courier stores the UIDs of a folder when it is opened by SELECT, and invents others for each EXAMINE and STATUS until then. So a folder with
-   * another UIDVALIDITY than before is opened by SELECT once.
-   */
-  #withStoredUids<T>(work: FolderWork<T>): FolderWork<T> {
-    return async (client, box) => {
-      const { path } = box
-      const before = this.#uidValidities.get(path)
-      const isChanged = before !== undefined && before !== String(box.uidValidity)
-      const stored = this.#renumbered.delete(path) || isChanged ? await reopen(client.imap, box) : box
-      this.#uidValidities.set(path, String(stored.uidValidity))
-      return work(client, stored)
     }
   }
 
@@ -254,8 +227,7 @@ export class ImapSession implements FolderSession, SharedConnection {
       return present
     }
     try {
-      this.#uidValidities.set(folderPath, uidValidity)
-      return await this.#inFolder(folderPath, doing, this.#withStoredUids(search))
+      return await this.#inFolder(folderPath, doing, search, { uidValidity })
     } catch (error) {
       const failure = providerError(error, doing)
       if (failure.kind === 'not_found') return undefined
@@ -276,9 +248,30 @@ export class ImapSession implements FolderSession, SharedConnection {
     this.#connection.close()
   }
 
-  #inFolder<T>(path: string, doing: string, work: FolderWork<T>, signal?: AbortSignal): Promise<T> {
-    if (path === this.#connection.folder) return this.#connection.inFolder(path, doing, work)
-    const task = { fresh: true, doing, work, ...(signal && { signal }) }
+  /** Returns how one pass uses its folder. Every use expects the UIDVALIDITY of the one before. */
+  #accessFor({ path, cursor, signal }: FolderSyncRequest): PassContext['use'] {
+    let uidValidity = cursor === null ? undefined : uidValidityOfCursor(cursor)
+    let fresh = this.#renumbered.delete(path)
+    return (work) => {
+      const opening = { fresh, uidValidity }
+      fresh = false
+      const remember: typeof work = (client, box) => {
+        uidValidity = String(box.uidValidity)
+        return work(client, box)
+      }
+      return this.#inFolder(path, READING, remember, opening, signal)
+    }
+  }
+
+  #inFolder<T>(
+    path: string,
+    doing: string,
+    work: FolderWork<T>,
+    opening: OpenOptions,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    if (path === this.#connection.folder) return this.#connection.inFolder(path, doing, work, opening)
+    const task = { ...opening, fresh: true, doing, work, ...(signal && { signal }) }
     return this.#deps.requestConnection().useFolder(path, task)
   }
 
