@@ -3,6 +3,7 @@ import type { Db } from '../../../infra/db/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
 import type { Presence } from '../../../infra/presence/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
+import { concurrencyLimit } from '../../../lib/limit.ts'
 import { ACCOUNTS_TOPIC, type Ownership, type OwnershipChange, type SyncTotals } from '../account.ts'
 import { fairMove } from './fair-share.ts'
 import { instanceStore, instancesWithLocks } from './instance-store.ts'
@@ -71,7 +72,7 @@ class Rounds implements Ownership {
   /** The locks of the other instances, by id, as of the last round. */
   #locks: ReadonlyMap<string, string> = new Map()
   /** Rounds and claims run one at a time: a round that read before a claim must not take the account for lost. */
-  #turns: Promise<unknown> = Promise.resolve()
+  readonly #inTurn = concurrencyLimit(1)
   /** A round was requested, or a full round. */
   #isSoon = false
   #isHinted = false
@@ -162,12 +163,6 @@ class Rounds implements Ownership {
     }
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turns.then(work)
-    this.#turns = turn.catch(() => {})
-    return turn
-  }
-
   stop(): Promise<void> {
     this.#stopping ??= this.#leave()
     return this.#stopping
@@ -177,7 +172,8 @@ class Rounds implements Ownership {
     this.#unsubscribe?.()
     clearTimeout(this.#timer)
     await this.#watch?.stop()
-    await this.#turns
+    // Waits for the round or claim in progress.
+    await this.#inTurn(async () => {})
     this.#owned.drop()
     await this.#owned.reportDropped()
     try {
