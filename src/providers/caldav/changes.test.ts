@@ -76,6 +76,23 @@ describe.skipIf(!radicaleAvailable())('changes of CalDAV calendars', () => {
     expect(await textOf(event)).toContain('BEGIN:VTIMEZONE')
   })
 
+  it.each<[string, Partial<EventInput>, Partial<EventInput>]>([
+    ['the same time', { end: INPUT.start }, { end: INPUT.start }],
+    ['the same time in another zone', { end: at('2026-11-20T08:00:00', 'Europe/London') }, { end: INPUT.start }],
+    ['the same day', { start: { date: '2026-11-20' }, end: { date: '2026-11-20' } }, { end: { date: '2026-11-21' } }],
+  ])('writes no end for an event that ends at %s as it starts', async (_case, times, read) => {
+    const event = await create(times)
+    expect(event).toMatchObject(read)
+    expect(await textOf(event)).not.toContain('DTEND')
+    const series = await create({ ...times, recurrence: ['RRULE:FREQ=DAILY;COUNT=3'] })
+    const [start] = 'date' in series.start ? [{ date: '2026-11-21' }] : [at('2026-11-21T09:00:00')]
+    const named = { calendarId, eventId: series.eventId, instance: start }
+    await changes.updateEvent({ ...named, changes: { summary: 'Changed' }, etag: null, ...silent })
+    const text = await textOf(series)
+    expect(text).toContain('RECURRENCE-ID')
+    expect(text.match(/DTEND.*/g) ?? []).toEqual('date' in series.start ? ['DTEND;VALUE=DATE:20261122'] : [])
+  })
+
   it('changes only what is given, and keeps what it does not know', async () => {
     const event = await create()
     const foreign = (await textOf(event)).replace('SUMMARY:', 'X-OTHER;X-P="a;b":kept\r\nSUMMARY:')

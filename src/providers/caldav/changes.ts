@@ -8,6 +8,7 @@ import {
   type RemoteEvent,
 } from '../contract/index.ts'
 import { answer, type Editing, editingOf, eventIn, exclude, missing, removeExceptions } from './editing.ts'
+import { omitEmptyEnds } from './empty-ends.ts'
 import { statusError } from './errors.ts'
 import { pathOf } from './hrefs.ts'
 import { applyInput, describeOwnZones, describeZones, replace, touch } from './input.ts'
@@ -52,8 +53,7 @@ export function caldavChanges({ collectionOf, email, now }: ChangesDeps): Calend
           await remove(collection, path, object.etag, doing)
           return undefined
         }
-        describeZones(editing.calendar, now())
-        await put(collection, path, formatObject(editing.calendar), matching(object.etag), doing)
+        await put(collection, path, written(editing.calendar, now()), matching(object.etag), doing)
         return await readObject(collection, path, doing)
       } catch (error) {
         const isOutdated = error instanceof ProviderError && error.kind === 'conflict'
@@ -86,10 +86,9 @@ export function caldavChanges({ collectionOf, email, now }: ChangesDeps): Calend
       const { component, calendar } = emptyObject(key, now())
       applyInput(component, event, { email, nowMs: now() })
       describeOwnZones(calendar, [event.start, event.end])
-      describeZones(calendar, now())
       const target = { calendarId, eventId: path, instance: null }
       try {
-        await put(collection, path, formatObject(calendar), { 'if-none-match': '*' }, CREATING)
+        await put(collection, path, written(calendar, now()), { 'if-none-match': '*' }, CREATING)
       } catch (error) {
         // An earlier call with this key created it.
         if (!(error instanceof ProviderError) || error.kind !== 'conflict') throw error
@@ -180,6 +179,12 @@ async function readObject(collection: Collection, path: string, doing: string): 
   const [object] = await readTexts(collection, [path], doing)
   if (object === undefined) throw missing(doing)
   return object
+}
+
+function written(calendar: Component, nowMs: number): string {
+  omitEmptyEnds(calendar)
+  describeZones(calendar, nowMs)
+  return formatObject(calendar)
 }
 
 async function put(
