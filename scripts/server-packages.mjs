@@ -13,15 +13,20 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 
-/** `program` exists in the unpacked folder of the server. `users` are the system users that the programs look up by name. */
+/** `programs` exist in the unpacked folder of the server. `users` are the system users that the programs look up by name. */
 const SERVERS = [
-  { name: 'cyrus', packages: ['cyrus-imapd', 'sasl2-bin'], program: 'usr/lib/cyrus/bin/master', users: [] },
-  { name: 'courier', packages: ['courier-imap'], program: 'usr/bin/imapd', users: [] },
-  { name: 'exim', packages: ['exim4-daemon-light'], program: 'usr/sbin/exim4', users: ['Debian-exim'] },
+  {
+    name: 'cyrus',
+    packages: ['cyrus-imapd', 'cyrus-caldav', 'sasl2-bin'],
+    programs: ['usr/lib/cyrus/bin/master', 'usr/lib/cyrus/bin/httpd'],
+    users: [],
+  },
+  { name: 'courier', packages: ['courier-imap'], programs: ['usr/bin/imapd'], users: [] },
+  { name: 'exim', packages: ['exim4-daemon-light'], programs: ['usr/sbin/exim4'], users: ['Debian-exim'] },
   {
     name: 'postfix',
     packages: ['postfix', 'sasl2-bin'],
-    program: 'usr/lib/postfix/sbin/master',
+    programs: ['usr/lib/postfix/sbin/master'],
     users: ['postfix', 'postdrop'],
   },
 ]
@@ -32,9 +37,15 @@ const CACHE = '/var/tmp/posthorn-test-servers'
 /** The folder of an unpacked server. Undefined when it was not unpacked for this release of Debian. */
 export function unpackedServer(name) {
   const server = SERVERS.find((one) => one.name === name)
-  const folder = join(CACHE, release(), name)
-  const isComplete = server !== undefined && existsSync(join(folder, server.program)) && server.users.every(userExists)
-  return isComplete ? folder : undefined
+  return server !== undefined && isUnpacked(server) && server.users.every(userExists) ? folderOf(name) : undefined
+}
+
+function folderOf(name) {
+  return join(CACHE, release(), name)
+}
+
+function isUnpacked({ name, programs }) {
+  return programs.every((program) => existsSync(join(folderOf(name), program)))
 }
 
 /** Names of the servers that `unpackServers` has not provided. */
@@ -46,16 +57,21 @@ export function missingServers() {
 export function unpackServers() {
   mkdirSync(join(CACHE, release()), { recursive: true, mode: 0o755 })
   if (lstatSync(CACHE).uid !== 0) throw new Error(`${CACHE} belongs to another user. Remove it.`)
-  for (const { name, packages, users } of SERVERS) {
+  for (const server of SERVERS) {
+    const { name, packages, users } = server
     if (unpackedServer(name) !== undefined) continue
     console.log(`unpacking ${packages.join(' ')}`)
     for (const user of users.filter((one) => !userExists(one))) createUser(user)
-    if (!existsSync(join(CACHE, release(), name))) unpack(name, packages)
+    if (!isUnpacked(server)) unpack(server)
   }
 }
 
-/** Two runs may unpack the same server. The first of them renames its folder to the final name. */
-function unpack(name, packages) {
+/**
+ * Two runs may unpack the same server. The first of them renames its folder to the final name. A folder with fewer packages, of an
+ * earlier version of this file, makes way.
+ */
+function unpack(server) {
+  const { name, packages } = server
   const folder = mkdtempSync(join(CACHE, `${name}-`))
   const root = join(folder, 'root')
   const downloads = join(folder, 'downloads')
@@ -64,7 +80,9 @@ function unpack(name, packages) {
     run('apt-get', ['download', '-qq', '-o', 'APT::Sandbox::User=root', ...withDependencies(packages)], downloads)
     for (const file of readdirSync(downloads)) run('dpkg', ['-x', file, root], downloads)
     for (const path of [folder, root]) chmodSync(path, 0o755)
-    if (!existsSync(join(CACHE, release(), name))) renameSync(root, join(CACHE, release(), name))
+    if (isUnpacked(server)) return
+    if (existsSync(folderOf(name))) renameSync(folderOf(name), join(folder, 'earlier'))
+    renameSync(root, folderOf(name))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

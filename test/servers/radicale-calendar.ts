@@ -24,7 +24,8 @@ export function icsObject(
     'DTSTAMP:20261101T000000Z',
     ...(event.originalStart === undefined ? [] : [icsTime('RECURRENCE-ID', event.originalStart)]),
     icsTime('DTSTART', event.start),
-    icsTime('DTEND', event.end),
+    // RFC 5545 has no DTEND that equals DTSTART.
+    ...(isSameTime(event.start, event.end) ? [] : [icsTime('DTEND', event.end)]),
     `SUMMARY:${event.summary}`,
     ...(event.recurrence ?? []),
     ...(event.lines ?? []),
@@ -33,6 +34,10 @@ export function icsObject(
   return ['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:-//tests//EN', ...timezones, ...lines, 'END:VCALENDAR', ''].join(
     '\r\n',
   )
+}
+
+function isSameTime(start: EventTime, end: EventTime): boolean {
+  return JSON.stringify(start) === JSON.stringify(end)
 }
 
 function icsTime(name: string, time: EventTime): string {

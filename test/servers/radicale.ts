@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from '../kit/eventually.ts'
+import { newCalendar, requestDav } from './dav-requests.ts'
 
 /** A real CalDAV server with its own folder and port. Stops with `stop()` or with this process. */
 export interface Radicale {
@@ -66,11 +67,8 @@ level = error
   })
 
   async function request(user: string, method: string, path: string, body?: string, headers = {}): Promise<string> {
-    const authorization = `Basic ${Buffer.from(`${user}:${passwords.get(user)}`).toString('base64')}`
-    const response = await fetch(url + path, { method, headers: { authorization, ...headers }, ...(body && { body }) })
-    const text = await response.text()
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
-    return text
+    const login = { user, password: passwords.get(user) ?? '' }
+    return requestDav(url + path, { method, body, headers, login })
   }
 
   return {
@@ -86,8 +84,7 @@ level = error
     },
     async makeCalendar(user, name, properties = `<D:displayname>${name}</D:displayname>`) {
       const path = `/${encodeURIComponent(user)}/${name}/`
-      const body = `<?xml version="1.0"?><C:mkcalendar xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:A="http://apple.com/ns/ical/"><D:set><D:prop>${properties}</D:prop></D:set></C:mkcalendar>`
-      await request(user, 'MKCALENDAR', path, body)
+      await request(user, 'MKCALENDAR', path, newCalendar(properties))
       return path
     },
     async forgetSyncTokens(calendar) {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { inflateSync } from 'node:zlib'
 import { eventually } from '../kit/eventually.ts'
 import { type DavProxy, startDavProxy } from './dav-proxy.ts'
+import { newCalendar, requestDav } from './dav-requests.ts'
 import { freePort } from './loopback.ts'
 
 /**
@@ -47,21 +48,13 @@ export async function startXandikos(): Promise<Xandikos> {
   })
   const proxy = await startDavProxy(url)
 
-  async function request(method: string, path: string, body?: string): Promise<string> {
-    const type = method === 'PUT' ? { 'content-type': 'text/calendar; charset=utf-8' } : { 'content-type': 'text/xml' }
-    const headers = body === undefined ? {} : type
-    const response = await fetch(url + path, { method, headers, ...(body !== undefined && { body }) })
-    const text = await response.text()
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
-    return text
-  }
+  const request = (method: string, path: string, body?: string) => requestDav(url + path, { method, body })
 
   return {
     ...{ url: proxy.url, proxy, request },
     async makeCalendar(name, properties = `<D:displayname>${name}</D:displayname>`) {
       const path = `${XANDIKOS_HOME}${name}/`
-      const body = `<?xml version="1.0"?><C:mkcalendar xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:A="http://apple.com/ns/ical/"><D:set><D:prop>${properties}</D:prop></D:set></C:mkcalendar>`
-      await request('MKCALENDAR', path, body)
+      await request('MKCALENDAR', path, newCalendar(properties))
       return path
     },
     async forgetSyncTokens(calendar) {

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, describe } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { caldavAccess, testCaldav } from '../../../test/kit/caldav.ts'
 import { type Radicale, radicaleAvailable, startRadicale } from '../../../test/servers/radicale.ts'
 import { type IcsEvent, icsObject } from '../../../test/servers/radicale-calendar.ts'
+import { cyrusAvailable } from '../../../test/servers/unpacked/cyrus.ts'
+import { type CyrusCalendars, startCyrusCalendars } from '../../../test/servers/unpacked/cyrus-calendars.ts'
 import { startXandikos, type Xandikos, xandikosAvailable } from '../../../test/servers/xandikos.ts'
+import { formatLocal, parseLocal } from '../../lib/calendar/days.ts'
 import { type CalendarFixture, calendarConformance, type WrittenEvent } from '../contract/calendar-conformance.ts'
+import type { EventInput, EventTime } from '../contract/index.ts'
 
 /** A calendar of a server, and the requests of another program. */
 interface Written extends Pick<CalendarFixture, 'calendarId' | 'timeZone' | 'expireCursors' | 'refuse'> {
@@ -33,12 +37,8 @@ function fixtureOf({ url, user, request, calendarId, ...rest }: Written): Calend
     async writeException(path, originalStart, change) {
       const [master] = objects.get(path) ?? []
       if (master === undefined) throw new Error('no master')
-      const cancelled = {
-        summary: master.summary,
-        start: originalStart,
-        end: originalStart,
-        lines: ['STATUS:CANCELLED'],
-      }
+      const end = later(originalStart, master)
+      const cancelled = { summary: master.summary, start: originalStart, end, lines: ['STATUS:CANCELLED'] }
       const exception = change === 'cancelled' ? cancelled : change
       objects.set(path, [...(objects.get(path) ?? []), { ...exception, originalStart }])
       await put(path)
@@ -47,6 +47,16 @@ function fixtureOf({ url, user, request, calendarId, ...rest }: Written): Calend
       await request('DELETE', path)
     },
   }
+}
+
+/** The end of an instance that lasts as long as its series. */
+function later(start: EventTime, master: IcsEvent): EventTime {
+  const times = [start, master.start, master.end].map((time) =>
+    'date' in time ? undefined : parseLocal(time.dateTime),
+  )
+  const [atMs, fromMs, toMs] = times
+  if ('date' in start || atMs === undefined || fromMs === undefined || toMs === undefined) throw new Error('no times')
+  return { ...start, dateTime: formatLocal(atMs + toMs - fromMs) }
 }
 
 describe.skipIf(!radicaleAvailable())('CalDAV', () => {
@@ -93,6 +103,54 @@ describe.skipIf(!xandikosAvailable())('CalDAV', () => {
     })
   })
 })
+
+describe.skipIf(!cyrusAvailable())('CalDAV', () => {
+  let server: Promise<CyrusCalendars> | undefined
+  afterAll(async () => (await server)?.stop())
+
+  async function calendar() {
+    server ??= startCyrusCalendars()
+    const cyrus = await server
+    const user = `u${randomUUID()}`
+    await cyrus.addUser(user, 'secret')
+    const zone = `<C:calendar-timezone>${BERLIN}</C:calendar-timezone>`
+    const calendarId = await cyrus.makeCalendar(user, 'work', `<D:displayname>Work</D:displayname>${zone}`)
+    return { cyrus, user, calendarId }
+  }
+
+  calendarConformance('CalDAV on Cyrus', async () => {
+    const { cyrus, user, calendarId } = await calendar()
+    return fixtureOf({
+      ...{ url: cyrus.url, user, calendarId, timeZone: 'Europe/Berlin' },
+      request: (method, path, body) => cyrus.request(user, method, path, body),
+      expireCursors: () => cyrus.forgetSyncTokens(user, calendarId),
+      refuse: () => cyrus.setPassword(user, 'another'),
+    })
+  })
+
+  it('accepts an all-day event without duration, and refuses another one in every form', async () => {
+    const { cyrus, user, calendarId } = await calendar()
+    const { provider, close } = testCaldav()
+    onTestFinished(close)
+    const changes = provider.changes?.(caldavAccess(cyrus.url, user, 'secret'))
+    const { signal } = new AbortController()
+    const create = (time: EventInput['start']) => {
+      const event = { ...EVENT, start: time, end: time }
+      return changes?.createEvent({ calendarId, key: randomUUID(), event, notify: false, signal })
+    }
+    expect(await create({ date: '2026-11-20' })).toMatchObject({
+      start: { date: '2026-11-20' },
+      end: { date: '2026-11-21' },
+    })
+    const call = create({ dateTime: '2026-11-20T12:00:00', timeZone: 'Europe/Berlin' })
+    await expect(call).rejects.toMatchObject({ kind: 'rejected' })
+  })
+})
+
+const EVENT: Omit<EventInput, 'start' | 'end'> = {
+  ...{ summary: 'Call', description: '', location: '', recurrence: [], busy: true, visibility: 'default' },
+  ...{ attendees: [], reminders: [], conference: false },
+}
 
 const BERLIN = [
   'BEGIN:VCALENDAR',

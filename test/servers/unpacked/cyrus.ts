@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { appendMessage, type ImapServer } from '../imap-server.ts'
 import { lmtpDeliver } from '../lmtp.ts'
 import { freePort, HOST } from '../loopback.ts'
@@ -14,24 +15,34 @@ export interface CyrusOptions {
   belowInbox?: boolean
   /** Sessions that a user may have at the same time. */
   maxLoginsPerUser?: number
+  /** Serves calendars, too. */
+  hasCalendars?: boolean
   /** More lines of imapd.conf. */
   extraConfig?: string
+}
+
+export interface Cyrus extends ImapServer {
+  /** Of the calendars; 0 without. */
+  readonly httpPort: number
+  /** Runs a program of Cyrus, such as `cyr_expire`. */
+  run(program: string, ...args: string[]): Promise<void>
 }
 
 export const cyrusAvailable = () => isUnpacked('cyrus')
 
 /** Starts Cyrus IMAP as the user `mail`. */
-export function startCyrus(options: CyrusOptions = {}): Promise<ImapServer> {
+export function startCyrus(options: CyrusOptions = {}): Promise<Cyrus> {
   return startUnpacked('cyrus', (root, folder) => start(root, folder, options))
 }
 
-async function start(root: string, folder: string, options: CyrusOptions): Promise<ImapServer> {
+async function start(root: string, folder: string, options: CyrusOptions): Promise<Cyrus> {
   const ports = { imap: await freePort(), imaps: await freePort(), lmtp: await freePort() }
+  const httpPort = options.hasCalendars ? await freePort() : 0
   for (const path of ['conf/socket', 'conf/db', 'conf/proc', 'conf/log', 'spool']) {
     await mkdir(join(folder, path), { recursive: true })
   }
   await writeFile(join(folder, 'imapd.conf'), imapdConfig(folder, options))
-  await writeFile(join(folder, 'cyrus.conf'), cyrusConfig(folder, root, ports))
+  await writeFile(join(folder, 'cyrus.conf'), cyrusConfig(folder, root, { ...ports, http: httpPort }))
   await giveTo(MAIL_USER, folder, ['', 'conf', 'conf/socket', 'conf/db', 'conf/proc', 'conf/log', 'spool', 'key.pem'])
   const env = unpackedEnvironment(root)
   const server = await startProcess({
@@ -42,20 +53,20 @@ async function start(root: string, folder: string, options: CyrusOptions): Promi
     ],
     env,
     ...MAIL_USER,
-    ports: Object.values(ports),
+    ports: [...Object.values(ports), ...(httpPort === 0 ? [] : [httpPort])],
     folder,
   })
-  return instance(folder, root, env, ports, server, options)
+  return instance(folder, root, env, { ...ports, http: httpPort }, server, options)
 }
 
 function instance(
   folder: string,
   root: string,
   env: Record<string, string>,
-  ports: { imap: number; imaps: number; lmtp: number },
+  ports: Ports,
   server: ServerProcess,
   { belowInbox = false }: CyrusOptions,
-): ImapServer {
+): Cyrus {
   const passwords = new Map<string, string>()
 
   async function setPassword(user: string, password: string) {
@@ -75,8 +86,9 @@ function instance(
     passwords.set(user, password)
   }
 
-  const cyrus: ImapServer = {
+  const cyrus: Cyrus = {
     host: HOST,
+    httpPort: ports.http,
     imapPort: ports.imap,
     imapsPort: ports.imaps,
     namespace: belowInbox ? { prefix: 'INBOX.', separator: '.' } : { prefix: '', separator: '/' },
@@ -87,6 +99,10 @@ function instance(
       const raw = typeof message === 'string' ? Buffer.from(message) : message
       if (Object.keys(options).length === 0) await lmtpDeliver({ host: HOST, port: ports.lmtp }, user, [raw])
       else await appendMessage(cyrus, { user, pass: passwords.get(user) ?? '' }, raw, options)
+    },
+    async run(program, ...args) {
+      const command = join(root, 'usr/lib/cyrus/bin', program)
+      await promisify(execFile)(command, ['-C', join(folder, 'imapd.conf'), ...args], { env, ...MAIL_USER })
     },
     async endSessions(user) {
       for (const pid of sessionsOf(folder, user)) signal(pid, 'SIGTERM')
@@ -108,9 +124,20 @@ function sessionsOf(folder: string, user: string): number[] {
   })
 }
 
+interface Ports {
+  imap: number
+  imaps: number
+  lmtp: number
+  /** 0: no calendars. */
+  http: number
+}
+
 const REALM = 'mail.example.test'
 
-function imapdConfig(folder: string, { belowInbox = false, maxLoginsPerUser, extraConfig = '' }: CyrusOptions): string {
+function imapdConfig(
+  folder: string,
+  { belowInbox = false, maxLoginsPerUser, hasCalendars = false, extraConfig = '' }: CyrusOptions,
+): string {
   const special = ['Drafts', 'Sent', 'Trash']
   return `
 configdirectory: ${folder}/conf
@@ -137,12 +164,20 @@ ${special.map((name) => `xlist-${name.toLowerCase()}: ${name}`).join('\n')}
 imapidlepoll: 1
 tls_server_cert: ${folder}/cert.pem
 tls_server_key: ${folder}/key.pem
+${hasCalendars ? CALENDARS : ''}
 ${maxLoginsPerUser === undefined ? '' : `maxlogins_per_user: ${maxLoginsPerUser}`}
 ${extraConfig}
 `
 }
 
-function cyrusConfig(folder: string, root: string, ports: { imap: number; imaps: number; lmtp: number }): string {
+const CALENDARS = `
+httpmodules: caldav
+caldav_create_default: yes
+caldav_allowscheduling: off
+httpallowcompress: no
+`
+
+function cyrusConfig(folder: string, root: string, ports: Ports): string {
   const command = (name: string) => `${root}/usr/lib/cyrus/bin/${name} -C ${folder}/imapd.conf`
   return `
 START {
@@ -153,6 +188,7 @@ SERVICES {
   imap cmd="${command('imapd')} -U 30" listen="${HOST}:${ports.imap}" prefork=1 proto=tcp4
   imaps cmd="${command('imapd')} -U 30 -s" listen="${HOST}:${ports.imaps}" prefork=1 proto=tcp4
   lmtp cmd="${command('lmtpd')} -a" listen="${HOST}:${ports.lmtp}" prefork=1 proto=tcp4
+  ${ports.http === 0 ? '' : `http cmd="${command('httpd')} -U 30" listen="${HOST}:${ports.http}" prefork=1 proto=tcp4`}
 }
 `
 }
