@@ -1,7 +1,9 @@
+import type { ImapFlow } from 'imapflow'
+import { lazy } from '../../src/lib/lazy.ts'
 import type { ChangesFixture } from '../../src/providers/contract/changes-conformance.ts'
 import type { IdMailboxFixture } from '../../src/providers/contract/id-mailbox-fixture.ts'
 import type { FolderMailProvider, MessageLocation } from '../../src/providers/contract/index.ts'
-import { imapMailbox, otherClient } from './imap-mailbox.ts'
+import { imapMailbox, openClient } from './imap-mailbox.ts'
 import { folderPath, type ImapServer } from './imap-server.ts'
 import { plainMail } from './messages.ts'
 
@@ -43,7 +45,9 @@ export async function imapChangesFixture(
   mail?: FolderMailProvider,
 ): Promise<ChangesFixture<MessageLocation>> {
   const box = await imapMailbox(server, {}, mail)
-  const withClient = <T>(work: Parameters<typeof otherClient<T>>[3]) => otherClient(server, box.user, 'secret', work)
+  // One for all, because a test delivers sixty messages.
+  const client = lazy(() => openClient(server, box.user, 'secret'))
+  const withClient = async <T>(work: (client: ImapFlow) => Promise<T>) => work(await client())
   return {
     changes: box.mail.changes(box.access),
     ...{ inbox: 'INBOX', trash: folderPath(server, 'Trash'), deletesMissing: false, hasColors: false },
@@ -82,6 +86,7 @@ export async function imapChangesFixture(
       await box.revoke()
     },
     async stop() {
+      ;(await client()).close()
       await box.mail.closeConnections()
       await box.stop()
     },

@@ -30,6 +30,17 @@ export function imapAccess(server: ImapServer, user: string, password: string, m
   }
 }
 
+/** Logs a second client of the same user in. */
+export async function openClient(server: ImapServer, user: string, password: string): Promise<ImapFlow> {
+  const client = new ImapFlow({
+    ...{ host: server.host, port: server.imapPort, secure: false, doSTARTTLS: false, logger: false },
+    auth: { user, pass: password },
+  })
+  client.on('error', () => {})
+  await client.connect()
+  return client
+}
+
 /** Runs `work` with a second client of the same user. */
 export async function otherClient<T>(
   server: ImapServer,
@@ -37,12 +48,7 @@ export async function otherClient<T>(
   password: string,
   work: (client: ImapFlow) => Promise<T>,
 ): Promise<T> {
-  const client = new ImapFlow({
-    ...{ host: server.host, port: server.imapPort, secure: false, doSTARTTLS: false, logger: false },
-    auth: { user, pass: password },
-  })
-  client.on('error', () => {})
-  await client.connect()
+  const client = await openClient(server, user, password)
   try {
     return await work(client)
   } finally {
