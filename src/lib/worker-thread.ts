@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { parentPort, type TransferListItem, Worker } from 'node:worker_threads'
 import { decodeError, type EncodedError, encodeError } from './remote-errors.ts'
 
@@ -15,11 +16,12 @@ export interface WorkerThreadOptions {
 interface Request {
   content: unknown
   transfer: readonly TransferListItem[]
+  onPart(part: unknown): void
   resolve(result: unknown): void
   reject(error: Error): void
 }
 
-type Reply = { result: unknown } | { error: EncodedError }
+type Reply = { part: unknown } | { result: unknown } | { error: EncodedError }
 
 /**
  * A worker thread that handles one request after the other, in the order of the calls. The first call starts it. Requests and results
@@ -41,11 +43,17 @@ export class WorkerThread<Content, Result> {
 
   /** `transfer`: buffers of the content to hand over instead of copying them. */
   call(content: Content, transfer: readonly TransferListItem[] = []): Promise<Result> {
-    if (this.#closed) return Promise.reject(new Error('it was closed'))
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ content, transfer, resolve: resolve as (result: unknown) => void, reject })
-      this.#next()
-    })
+    return this.#request(content, transfer, () => {})
+  }
+
+  /** The parts of a result, as the thread sends them (`serveParts`). It goes on while the caller handles one, and never waits. */
+  parts(content: Content, transfer: readonly TransferListItem[] = []): AsyncIterable<Result> {
+    const parts = new Readable({ objectMode: true, read() {} })
+    this.#request(content, transfer, (part) => parts.push(part)).then(
+      () => parts.push(null),
+      (error: Error) => parts.destroy(error),
+    )
+    return parts
   }
 
   /** Calls in progress fail. Twice safely. */
@@ -54,6 +62,14 @@ export class WorkerThread<Content, Result> {
     const waiting = this.#waiting.splice(0)
     await this.#end('it was closed')
     for (const { reject } of waiting) reject(new Error('it was closed'))
+  }
+
+  #request(content: Content, transfer: readonly TransferListItem[], onPart: Request['onPart']): Promise<Result> {
+    if (this.#closed) return Promise.reject(new Error('it was closed'))
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ content, transfer, onPart, resolve: resolve as Request['resolve'], reject })
+      this.#next()
+    })
   }
 
   #next(): void {
@@ -95,6 +111,7 @@ export class WorkerThread<Content, Result> {
 
   #settle(reply: Reply): void {
     const request = this.#running
+    if ('part' in reply) return request?.onPart(reply.part)
     this.#running = undefined
     if ('result' in reply) request?.resolve(reply.result)
     else request?.reject(decodeError(reply.error, {}))
@@ -115,6 +132,13 @@ export class WorkerThread<Content, Result> {
 export function serveThread<Content, Result>(handle: (content: Content) => Result | Promise<Result>): void {
   parentPort?.on('message', (content: Content) => {
     void replyTo(handle, content).then((reply) => parentPort?.postMessage(reply))
+  })
+}
+
+/** Handles the requests of `WorkerThread.parts`. Called once, by the file of the thread. */
+export function serveParts<Content, Part>(handle: (content: Content) => AsyncIterable<Part>): void {
+  serveThread<Content, void>(async (content) => {
+    for await (const part of handle(content)) parentPort?.postMessage({ part })
   })
 }
 

@@ -53,6 +53,11 @@ const CHUNK_BYTES = 16 * 1024
  * expanded. Rejects with `XmlLimitError`.
  */
 export async function readXml(body: Uint8Array, options: XmlOptions): Promise<void> {
+  for await (const _ of xmlChunks(body, options));
+}
+
+/** Reads a document as `readXml` does. The caller handles the elements of each chunk before the next one is parsed. */
+export async function* xmlChunks(body: Uint8Array, options: XmlOptions): AsyncGenerator<void, void> {
   if (body.length > options.limits.bytes) throw new XmlLimitError('bytes')
   // The parser takes some time to load, and most accounts need none.
   const { Parser } = await import('htmlparser2')
@@ -60,10 +65,12 @@ export async function readXml(body: Uint8Array, options: XmlOptions): Promise<vo
   const decoder = new TextDecoder()
   for (let at = 0; at < body.length; at += CHUNK_BYTES) {
     parser.write(decoder.decode(body.subarray(at, at + CHUNK_BYTES), { stream: true }))
+    yield
     await yieldIfHeld(TURN_MS)
     options.signal?.throwIfAborted()
   }
   parser.end(decoder.decode())
+  yield
 }
 
 const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map()
