@@ -97,7 +97,9 @@ export class WorkerThread<Content, Result> {
     const { file, data } = this.#options
     const worker = new Worker(file, { workerData: data })
     worker.on('message', (reply: Reply) => {
-      if (this.#worker === worker) this.#settle(reply)
+      if (this.#worker !== worker) return
+      if ('part' in reply) this.#running?.onPart(reply.part)
+      else this.#settle(reply)
     })
     worker.on('error', (error) => {
       if (this.#worker === worker) void this.#end(error)
@@ -109,9 +111,8 @@ export class WorkerThread<Content, Result> {
     return worker
   }
 
-  #settle(reply: Reply): void {
+  #settle(reply: Exclude<Reply, { part: unknown }>): void {
     const request = this.#running
-    if ('part' in reply) return request?.onPart(reply.part)
     this.#running = undefined
     if ('result' in reply) request?.resolve(reply.result)
     else request?.reject(decodeError(reply.error, {}))

@@ -1,3 +1,5 @@
+import { ProviderError } from '../contract/index.ts'
+
 /** Size of the first batch. */
 const FIRST_BATCH = 200
 /** Each batch costs the server as much as some hundred objects, but not all servers answer for thousands of them. */
@@ -5,6 +7,8 @@ const MAX_BATCH = 1000
 /** A response that is smaller and sooner complete lets the next batches be twice as large. */
 const SMALL_BYTES = 512 * 1024
 const SOON_MS = 1000
+/** One that leaves out some objects of each response would never end. */
+const MAX_REPEATED = 100
 
 /** Divides paths into batches of the size that suits the server. */
 export class Batches {
@@ -12,6 +16,7 @@ export class Batches {
   readonly #halves: (readonly string[])[] = []
   #at = 0
   #size = FIRST_BATCH
+  #repeated = 0
 
   constructor(paths: readonly string[]) {
     this.#paths = paths
@@ -31,6 +36,16 @@ export class Batches {
     const half = Math.ceil(batch.length / 2)
     this.#halves.push(batch.slice(half), batch.slice(0, half))
     this.#size = Math.min(this.#size, half)
+  }
+
+  /** The response left these objects out. */
+  repeat(paths: readonly string[]): void {
+    if (paths.length === 0) return
+    this.#repeated += 1
+    if (this.#repeated > MAX_REPEATED) {
+      throw new ProviderError('unavailable', 'reading events: the CalDAV server leaves out objects again and again')
+    }
+    this.#halves.push(paths)
   }
 
   /** The response to this batch is complete. */

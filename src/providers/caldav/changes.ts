@@ -7,13 +7,14 @@ import {
   ProviderError,
   type RemoteEvent,
 } from '../contract/index.ts'
+import type { Collection } from './collection.ts'
 import { answer, type Editing, editingOf, eventIn, exclude, missing, removeExceptions } from './editing.ts'
 import { omitEmptyEnds } from './empty-ends.ts'
 import { statusError } from './errors.ts'
-import { pathOf } from './hrefs.ts'
+import { isOwnPath, pathOf } from './hrefs.ts'
 import { applyInput, describeOwnZones, describeZones, replace, touch } from './input.ts'
 import { type CalendarObject, eventsOf, objectPath } from './map.ts'
-import { type Collection, isOwnPath, readTexts } from './objects.ts'
+import { readObjectText } from './objects.ts'
 
 export interface ChangesDeps {
   /** The calendar, ready for requests. */
@@ -176,7 +177,7 @@ function pathOfEvent({ eventId }: EventTarget, { url }: Collection, doing: strin
 }
 
 async function readObject(collection: Collection, path: string, doing: string): Promise<CalendarObject> {
-  const [object] = await readTexts(collection, [path], doing)
+  const object = await readObjectText(collection, path, doing)
   if (object === undefined) throw missing(doing)
   return object
 }

@@ -35,4 +35,10 @@ export function urlOf(href: string, base: URL | undefined): URL | undefined {
   }
 }
 
+/** Only what is directly in the collection: a server cannot make us ask for anything else. */
+export function isOwnPath(path: string, { pathname }: URL): boolean {
+  const folder = pathname.endsWith('/') ? pathname : `${pathname}/`
+  return path.startsWith(folder) && path !== folder && !path.slice(folder.length).includes('/')
+}
+
 const MAX_HREF = 2000

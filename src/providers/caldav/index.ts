@@ -18,10 +18,10 @@ import {
 import { listCalendars } from './calendars.ts'
 import { caldavChanges } from './changes.ts'
 import { type DavClient, type DavClientOptions, davClient } from './client.ts'
+import { type Collection, collectionUrl, type ServerTraits } from './collection.ts'
 import { type CalendarHome, candidates, domainOf, findHome, probe } from './discovery.ts'
 import { urlOf } from './hrefs.ts'
 import { ObjectThread } from './object-thread.ts'
-import { type Collection, collectionUrl } from './objects.ts'
 import { readRange } from './range.ts'
 import { syncEvents } from './sync.ts'
 import { trustedHosts } from './trust.ts'
@@ -46,10 +46,15 @@ const MAX_HOMES = 10_000
 /** Null: the account has no calendars. */
 type FoundHome = CalendarHome | null
 
+interface KnownHome {
+  home: FoundHome
+  server: ServerTraits
+}
+
 /** `close`: ends its worker thread, twice safely. */
 export function caldavProvider(deps: CaldavDeps): CalendarProvider & ServerCheck & { close(): Promise<void> } {
   const thread = new ObjectThread()
-  const homes = new LRUCache<string, { home: FoundHome }>({
+  const homes = new LRUCache<string, KnownHome>({
     ...atMost(MAX_HOMES),
     ttl: HOME_MS,
     ttlResolution: 0,
@@ -101,7 +106,7 @@ function openClient(
 /** One account at its server. */
 interface OpenAccess {
   client: DavClient
-  homeOf(signal: AbortSignal, isKnown: boolean): Promise<FoundHome>
+  homeOf(signal: AbortSignal, isKnown: boolean): Promise<KnownHome>
   forgetHome(): void
   /** Throws `not_found` for what cannot be a calendar of the account. */
   collectionOf(calendarId: string, signal: AbortSignal): Promise<Collection>
@@ -109,7 +114,7 @@ interface OpenAccess {
 
 function openAccess(
   deps: CaldavDeps & { thread: ObjectThread },
-  homes: LRUCache<string, { home: FoundHome }>,
+  homes: LRUCache<string, KnownHome>,
   access: MailAccess,
 ): OpenAccess {
   const { records, log, thread } = deps
@@ -118,12 +123,13 @@ function openAccess(
   const { client, configured, trusts } = openClient(deps, access)
   const homeKey = JSON.stringify([accountId, email, caldav, imap?.host, imap?.username])
 
-  async function homeOf(signal: AbortSignal, isKnown: boolean): Promise<FoundHome> {
+  async function homeOf(signal: AbortSignal, isKnown: boolean): Promise<KnownHome> {
     const known = homes.get(homeKey)
-    if (known !== undefined && !(known.home === null && isKnown)) return known.home
+    if (known !== undefined && !(known.home === null && isKnown)) return known
     const home = configured === undefined ? await discover(signal, isKnown) : await findHome(client, configured, signal)
-    homes.set(homeKey, { home })
-    return home
+    const found = { home, server: { expandsSeries: false, onlyLists: false } }
+    homes.set(homeKey, found)
+    return found
   }
 
   /** The first candidate that is a CalDAV server and accepts the password. */
@@ -146,14 +152,14 @@ function openAccess(
   }
 
   async function collectionOf(calendarId: string, signal: AbortSignal): Promise<Collection> {
-    const home = await homeOf(signal, true)
+    const { home, server } = await homeOf(signal, true)
     const base = home?.homes[0]
     if (home === null || base === undefined) {
       throw new ProviderError('not_found', 'reading the calendar: the account has no calendars')
     }
     const addresses = new Set([email.toLowerCase(), ...home.addresses])
     const context = { zones: new ObjectZones(), addresses }
-    return { accountId, client, thread, url: collectionUrl(calendarId, base), context, signal }
+    return { accountId, client, thread, url: collectionUrl(calendarId, base), context, server, signal }
   }
 
   return { client, homeOf, forgetHome: () => homes.delete(homeKey), collectionOf }
@@ -165,7 +171,7 @@ function openAccount(
 ): CalendarAccount {
   return {
     async listCalendars(signal, isKnown = false) {
-      const home = await homeOf(signal, isKnown)
+      const { home } = await homeOf(signal, isKnown)
       try {
         return home === null ? [] : await listCalendars(client, home, { nowMs: clock.now(), signal })
       } catch (error) {

@@ -1,4 +1,4 @@
-import { readXml, type XmlElement, XmlLimitError, type XmlLimits } from '../../lib/xml.ts'
+import { type XmlElement, XmlLimitError, type XmlLimits, xmlChunks } from '../../lib/xml.ts'
 import { ProviderError } from '../contract/index.ts'
 import { joinSplitCharacters } from './split-characters.ts'
 
@@ -9,6 +9,8 @@ export interface DavResource {
   status: number
   /** The properties that were found, by name. */
   properties: Map<string, XmlElement>
+  /** The statuses of the other properties, by name. */
+  refused: Map<string, number>
 }
 
 export interface DavDocument {
@@ -41,18 +43,43 @@ const MAX_RESOURCES = 50_000
  * `D:href`. Throws `limit_exceeded` for a document that no server sends. Text that is not such a document gives an empty result.
  */
 export async function parseDav(body: Uint8Array, doing: string, signal?: AbortSignal): Promise<DavDocument> {
-  const document: DavDocument = { resources: [], syncToken: undefined, errors: [] }
+  const document = emptyDocument()
+  for await (const part of davParts(body, doing, signal)) {
+    document.resources.push(...part.resources)
+    document.errors.push(...part.errors)
+    document.syncToken = part.syncToken ?? document.syncToken
+  }
+  return document
+}
+
+/** Reads a document as `parseDav` does, in parts of some resources: the caller handles one before the next is parsed. */
+export async function* davParts(
+  body: Uint8Array,
+  doing: string,
+  signal?: AbortSignal,
+): AsyncGenerator<DavDocument, void> {
+  let part = emptyDocument()
+  let count = 0
+  const options = {
+    limits: LIMITS,
+    nameOf: (namespace: string, localName: string) => `${PREFIXES.get(namespace) ?? 'x'}:${localName}`,
+    onElement: (element: XmlElement, rootName: string) => addElement(part, element, rootName),
+    signal,
+  }
   try {
-    await readXml(joinSplitCharacters(body), {
-      limits: LIMITS,
-      nameOf: (namespace, localName) => `${PREFIXES.get(namespace) ?? 'x'}:${localName}`,
-      onElement: (element, rootName) => addElement(document, element, rootName, doing),
-      signal,
-    })
+    for await (const _ of xmlChunks(joinSplitCharacters(body), options)) {
+      count += part.resources.length + part.errors.length
+      if (count > MAX_RESOURCES) throw tooLarge(doing)
+      yield part
+      part = emptyDocument()
+    }
   } catch (error) {
     throw error instanceof XmlLimitError ? tooLarge(doing, error) : error
   }
-  return document
+}
+
+function emptyDocument(): DavDocument {
+  return { resources: [], syncToken: undefined, errors: [] }
 }
 
 /** Finds a descendant by the names of the elements on the way. */
@@ -63,12 +90,11 @@ export function child(element: XmlElement | undefined, ...path: string[]): XmlEl
 }
 
 /** Adds what a child of the root says. */
-function addElement(document: DavDocument, element: XmlElement, rootName: string, doing: string): void {
+function addElement(document: DavDocument, element: XmlElement, rootName: string): void {
   if (rootName === 'D:error') document.errors.push(element.name)
   else if (rootName !== 'D:multistatus') return
   else if (element.name === 'D:sync-token') document.syncToken = element.text.trim()
   else if (element.name === 'D:response') document.resources.push(...resourcesOf(element))
-  if (Math.max(document.resources.length, document.errors.length) > MAX_RESOURCES) throw tooLarge(doing)
 }
 
 function tooLarge(doing: string, cause?: XmlLimitError): ProviderError {
@@ -78,13 +104,17 @@ function tooLarge(doing: string, cause?: XmlLimitError): ProviderError {
 /** A response may name several resources that share a status. */
 function resourcesOf(response: XmlElement): DavResource[] {
   const properties = new Map<string, XmlElement>()
+  const refused = new Map<string, number>()
   for (const propstat of response.children.filter(({ name }) => name === 'D:propstat')) {
-    if (statusOf(propstat) !== 200) continue
-    for (const property of child(propstat, 'D:prop')?.children ?? []) properties.set(property.name, property)
+    const status = statusOf(propstat)
+    for (const property of child(propstat, 'D:prop')?.children ?? []) {
+      if (status === 200) properties.set(property.name, property)
+      else refused.set(property.name, status)
+    }
   }
   return response.children
     .filter(({ name }) => name === 'D:href')
-    .map(({ text }) => ({ href: text.trim(), status: statusOf(response), properties }))
+    .map(({ text }) => ({ href: text.trim(), status: statusOf(response), properties, refused }))
 }
 
 /** `HTTP/1.1 404 Not Found` */

@@ -1,11 +1,11 @@
-import { eachInTurns, TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
+import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import type { RemoteEvent, UnreadableEvent } from '../contract/index.ts'
-import { pathReader } from './hrefs.ts'
-import { type CalendarObject, objectEvents } from './map.ts'
-import { type DavDocument, parseDav } from './multistatus.ts'
+import { isOwnPath, pathReader } from './hrefs.ts'
+import { type CalendarObject, type MapContext, objectEvents } from './map.ts'
+import { type DavResource, davParts } from './multistatus.ts'
 import type { ObjectZones } from './zones.ts'
 
-/** What a batch of objects contains. */
+/** What some objects of a calendar contain. */
 export interface ObjectBatch {
   events: RemoteEvent[]
   /** Objects with events: all of their exceptions are in `events`. */
@@ -16,55 +16,101 @@ export interface ObjectBatch {
   unreadable: UnreadableEvent[]
 }
 
+/** The part of a response that is parsed by now. */
+export interface ResponsePart extends ObjectBatch {
+  /** Objects that the server named without saying what they contain. */
+  unanswered: string[]
+  /** The server said that there are more objects (507 of the calendar itself: RFC 4791, 7.8). */
+  isIncomplete: boolean
+}
+
 /** A multistatus with objects of one calendar. */
-export interface BatchResponse {
+export interface ObjectResponse {
   body: Uint8Array
   /** URL to which its paths are relative. */
   base: string
-  /** The objects that were requested. */
-  paths: readonly string[]
+  /** URL of the calendar. */
+  collection: string
+  /** The objects that were requested by their paths. Undefined: those of a range. */
+  paths: readonly string[] | undefined
   /** Addresses of the user, in lower case. */
   addresses: readonly string[]
   /** For errors: `reading events`. */
   doing: string
 }
 
+const DATA = 'C:calendar-data'
+/** Objects of one part, or a few more: they are stored while the next are parsed. */
+const OBJECTS_PER_PART = 250
+
 /** Parses and maps the objects. Throws `ProviderError`, as `parseDav` does. */
-export async function batchOf(
-  { body, base, paths, addresses, doing }: BatchResponse,
-  zones: ObjectZones,
-): Promise<ObjectBatch> {
-  const batch: ObjectBatch = { events: [], complete: [], absent: [], unreadable: [] }
-  const context = { zones, addresses: new Set(addresses) }
-  const wanted = new Set(paths)
-  for (const object of await objectsIn(await parseDav(body, doing), new URL(base), paths)) {
-    if (!wanted.has(object.path)) continue
-    const { events, unreadable } = await objectEvents(object, context)
-    batch.events.push(...events)
-    if (unreadable !== null) batch.unreadable.push({ eventId: object.path, reason: unreadable })
-    if (events.length > 0) batch.complete.push(object.path)
-    if (events.length > 0 || unreadable !== null) wanted.delete(object.path)
-    await yieldIfHeld(TURN_MS)
+export async function* partsOf(response: ObjectResponse, zones: ObjectZones): AsyncGenerator<ResponsePart, void> {
+  const { body, paths, doing } = response
+  const context = { zones, addresses: new Set(response.addresses) }
+  const collection = new URL(response.collection)
+  const readPath = pathReader(new URL(response.base))
+  const requested = paths === undefined ? undefined : new Set(paths)
+  const named = new Set<string>()
+  let part = emptyPart()
+  for await (const { resources } of davParts(body, doing)) {
+    for (const resource of resources) {
+      const path = readPath(resource.href)
+      if (path === undefined || named.has(path)) continue
+      if (resource.status === 507 && isCollection(path, collection)) part.isIncomplete = true
+      if (!(requested?.has(path) ?? isOwnPath(path, collection))) continue
+      named.add(path)
+      // By its path, a server may still give what it left out of a list.
+      if (requested === undefined && objectIn(resource, path) === undefined) part.unanswered.push(path)
+      else await addObject(part, path, resource, context)
+      await yieldIfHeld(TURN_MS)
+    }
+    if (part.complete.length < OBJECTS_PER_PART) continue
+    yield part
+    part = emptyPart()
   }
-  batch.absent.push(...wanted)
-  return batch
+  part.unanswered.push(...(paths ?? []).filter((path) => !named.has(path)))
+  yield part
 }
 
-/** Those of the requested objects that exist. */
-export async function objectsIn(
-  { resources }: DavDocument,
-  base: URL,
-  paths: readonly string[],
-): Promise<CalendarObject[]> {
-  const requested = new Set(paths)
-  const objects: CalendarObject[] = []
-  const readPath = pathReader(base)
-  await eachInTurns(resources, ({ href, status, properties }) => {
-    const text = properties.get('C:calendar-data')?.text
-    if (status !== 200 || text === undefined) return
-    const path = readPath(href)
-    if (path === undefined || !requested.has(path)) return
-    objects.push({ path, text, etag: properties.get('D:getetag')?.text.trim() || null })
-  })
-  return objects
+/** The objects about which a batch says everything. */
+export function pathsIn({ complete, absent, unreadable }: ObjectBatch): string[] {
+  return [...complete, ...absent, ...unreadable.map(({ eventId }) => eventId)]
+}
+
+export function emptyPart(): ResponsePart {
+  return { events: [], complete: [], absent: [], unreadable: [], unanswered: [], isIncomplete: false }
+}
+
+export function addPart(whole: ResponsePart, part: ResponsePart): void {
+  whole.events.push(...part.events)
+  whole.complete.push(...part.complete)
+  whole.absent.push(...part.absent)
+  whole.unreadable.push(...part.unreadable)
+  whole.unanswered.push(...part.unanswered)
+  whole.isIncomplete ||= part.isIncomplete
+}
+
+async function addObject(part: ResponsePart, path: string, resource: DavResource, context: MapContext): Promise<void> {
+  const object = objectIn(resource, path)
+  const status = resource.status === 200 ? resource.refused.get(DATA) : resource.status
+  if (object !== undefined) {
+    const { events, unreadable } = await objectEvents(object, context)
+    part.events.push(...events)
+    if (unreadable !== null) part.unreadable.push({ eventId: path, reason: unreadable })
+    if (events.length > 0) part.complete.push(path)
+    else if (unreadable === null) part.absent.push(path)
+  } else if (status === undefined) part.unanswered.push(path)
+  else if (status === 404 || status === 410) part.absent.push(path)
+  else part.unreadable.push({ eventId: path, reason: `The CalDAV server answered ${status}.` })
+}
+
+/** Undefined when the resource came without the text of an object. */
+export function objectIn({ status, properties }: DavResource, path: string): CalendarObject | undefined {
+  const text = properties.get(DATA)?.text
+  if (status !== 200 || text === undefined) return undefined
+  return { path, text, etag: properties.get('D:getetag')?.text.trim() || null }
+}
+
+function isCollection(path: string, { pathname }: URL): boolean {
+  return path === pathname || `${path}/` === pathname || path === `${pathname}/`
 }

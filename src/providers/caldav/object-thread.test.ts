@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { closing } from '../../../test/kit/closing.ts'
-import { batchOf } from './object-batch.ts'
+import { addPart, emptyPart, partsOf, type ResponsePart } from './object-batch.ts'
 import { ObjectThread } from './object-thread.ts'
 import { ObjectZones } from './zones.ts'
 
@@ -20,29 +20,45 @@ function objectOf(index: number): string {
     <C:calendar-data>${lines.join('\r\n')}</C:calendar-data></prop></propstat></response>`
 }
 
-function requestFor(responses: string) {
+function requestFor(responses: string, count: number) {
   const xml = `<multistatus xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav">${responses}</multistatus>`
-  const paths = Array.from({ length: 201 }, (_, index) => `/calendars/${index}.ics`)
+  const paths = Array.from({ length: count }, (_, index) => `/calendars/${index}.ics`)
   return {
-    ...{ body: Buffer.from(xml), base: 'https://dav.example/calendars/', paths, addresses: ['ada@example.org'] },
-    ...{ doing: 'reading events', calendar: 'acc_1 /calendars/' },
+    body: Buffer.from(xml),
+    base: 'https://dav.example/calendars/',
+    collection: 'https://dav.example/calendars/',
+    paths,
+    addresses: ['ada@example.org'],
+    doing: 'reading events',
+    calendar: 'acc_1 /calendars/',
   }
 }
 
-it('maps a large response in the thread as it does a small one here', async () => {
+async function together(parts: AsyncIterable<ResponsePart>): Promise<{ whole: ResponsePart; count: number }> {
+  const whole = emptyPart()
+  let count = 0
+  for await (const part of parts) {
+    addPart(whole, part)
+    count += 1
+  }
+  return { whole, count }
+}
+
+it('maps a large response in the thread as it does a small one here, in parts', async () => {
   const thread = closing(new ObjectThread())
-  const request = requestFor(Array.from({ length: 200 }, (_, index) => objectOf(index)).join(''))
+  const request = requestFor(Array.from({ length: 700 }, (_, index) => objectOf(index)).join(''), 701)
   expect(request.body.length).toBeGreaterThan(64 * 1024)
-  const batch = await thread.batchOf(request, new ObjectZones())
-  expect(batch).toEqual(await batchOf(request, new ObjectZones()))
-  expect([batch.events.length, batch.complete.length, batch.absent]).toEqual([200, 200, ['/calendars/200.ics']])
-  expect(batch.events[7]).toMatchObject({ summary: 'Event 7', start: { timeZone: 'Asia/Tokyo' } })
+  const { whole, count } = await together(thread.partsOf(request, new ObjectZones()))
+  expect({ whole, count }).toEqual(await together(partsOf(request, new ObjectZones())))
+  expect([whole.events.length, whole.complete.length, whole.unanswered]).toEqual([700, 700, ['/calendars/700.ics']])
+  expect(whole.events[7]).toMatchObject({ summary: 'Event 7', start: { timeZone: 'Asia/Tokyo' } })
+  expect(count).toBe(3)
 })
 
 it('reports a document that no server sends, and the end of the thread', async () => {
   const thread = new ObjectThread()
-  const deep = requestFor(`${'<a>'.repeat(30)}${'x'.repeat(70_000)}`)
-  await expect(thread.batchOf(deep, new ObjectZones())).rejects.toMatchObject({ kind: 'limit_exceeded' })
+  const deep = requestFor(`${'<a>'.repeat(30)}${'x'.repeat(70_000)}`, 1)
+  await expect(together(thread.partsOf(deep, new ObjectZones()))).rejects.toMatchObject({ kind: 'limit_exceeded' })
   await thread.close()
-  await expect(thread.batchOf(deep, new ObjectZones())).rejects.toMatchObject({ kind: 'unavailable' })
+  await expect(together(thread.partsOf(deep, new ObjectZones()))).rejects.toMatchObject({ kind: 'unavailable' })
 })

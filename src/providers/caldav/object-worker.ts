@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import { serveThread } from '../../lib/worker-thread.ts'
+import { serveParts } from '../../lib/worker-thread.ts'
 import { ProviderError } from '../contract/index.ts'
-import { batchOf } from './object-batch.ts'
-import type { ThreadRequest, ThreadResult } from './object-thread.ts'
+import { partsOf } from './object-batch.ts'
+import type { ThreadPart, ThreadRequest } from './object-thread.ts'
 import { ObjectZones } from './zones.ts'
 
 // The worker thread of `object-thread.ts`.
@@ -10,13 +10,13 @@ import { ObjectZones } from './zones.ts'
 /** Zones of recently read calendars, because comparing a description with the zones of the world takes milliseconds. */
 const zonesOf = new LRUCache<string, ObjectZones>({ max: 100 })
 
-serveThread<ThreadRequest, ThreadResult>(async ({ calendar, ...response }) => {
+serveParts<ThreadRequest, ThreadPart>(async function* ({ calendar, ...response }) {
   const zones = zonesOf.get(calendar) ?? new ObjectZones()
   zonesOf.set(calendar, zones)
   try {
-    return { batch: await batchOf(response, zones) }
+    for await (const part of partsOf(response, zones)) yield { part }
   } catch (error) {
-    if (error instanceof ProviderError && error.kind === 'limit_exceeded') return { tooLarge: error.message }
-    throw error
+    if (!(error instanceof ProviderError) || error.kind !== 'limit_exceeded') throw error
+    yield { tooLarge: error.message }
   }
 })

@@ -1,109 +1,83 @@
 import { untilAborted } from '../../lib/abort.ts'
-import { DAY_MS } from '../../lib/calendar/days.ts'
-import { eachInTurns } from '../../lib/event-loop.ts'
 import { ProviderError, type TimeRange, type UnreadableEvent } from '../contract/index.ts'
 import { Batches } from './batches.ts'
 import type { DavClient } from './client.ts'
-import { pathReader, urlOf } from './hrefs.ts'
-import type { CalendarObject, MapContext } from './map.ts'
-import { type ObjectBatch, objectsIn } from './object-batch.ts'
-import type { ObjectThread } from './object-thread.ts'
-import { calendarQueryBody, multigetBody, propfindBody } from './requests.ts'
+import type { Collection } from './collection.ts'
+import { pathOf } from './hrefs.ts'
+import { pathsInRange } from './listing.ts'
+import type { CalendarObject } from './map.ts'
+import { addPart, emptyPart, type ObjectBatch, objectIn, pathsIn, type ResponsePart } from './object-batch.ts'
+import { multigetBody, objectsQueryBody } from './requests.ts'
 
-/** A calendar whose objects are read. */
-export interface Collection {
-  accountId: string
-  client: DavClient
-  thread: ObjectThread
-  url: URL
-  context: MapContext
-  signal: AbortSignal
-}
-
-/** Of a time in one zone and in another. */
-export const MARGIN_MS = DAY_MS
 /** The server works while a batch is parsed. */
 const BATCHES_AT_ONCE = 2
 const MAX_BATCH_BYTES = 8 * 1024 * 1024
-const MAX_OBJECTS = 50_000
-/** About 250 bytes for each object. */
-export const MAX_LISTING_BYTES = 16 * 1024 * 1024
-const MAX_URL = 2000
+/** A response that takes the thread two seconds. */
+const MAX_QUERY_BYTES = 16 * 1024 * 1024
+const READING = 'reading events'
 
-export function collectionUrl(calendarId: string, base: URL): URL {
-  const url = calendarId.length <= MAX_URL && calendarId.startsWith('/') ? urlOf(calendarId, base) : undefined
-  if (url === undefined || url.origin !== base.origin) {
-    throw new ProviderError('not_found', 'reading the calendar: this is not the path of a calendar')
+/**
+ * Reads the objects with an event in the range, which the server sends along with their list. What it leaves out is read by path, and so
+ * is everything where the server cannot do that.
+ */
+export async function* objectsInRange(collection: Collection, range: TimeRange): AsyncGenerator<ObjectBatch, void> {
+  const response = await queryObjects(collection, range)
+  if (response === undefined) return yield* readObjects(collection, await pathsInRange(collection, range))
+  const read = new Set<string>()
+  const left: string[] = []
+  let isComplete = true
+  for await (const part of partsIn(collection, response)) {
+    for (const path of pathsIn(part)) read.add(path)
+    left.push(...part.unanswered)
+    isComplete &&= !part.isIncomplete
+    yield part
   }
-  return url
-}
-
-/** Paths of the objects with an event in the range, whose bounds may be infinite, that has the property, if one is given. */
-export async function pathsInRange(
-  collection: Collection,
-  range: TimeRange,
-  property?: 'RRULE' | 'RDATE',
-): Promise<string[]> {
-  const { client, url, signal } = collection
-  const body = calendarQueryBody(range, property)
-  const request = { method: 'REPORT', url, depth: '1', body, signal, maxBytes: MAX_LISTING_BYTES } as const
-  const { resources, url: base } = await client.read({ ...request, doing: 'listing the events' })
-  return ownPaths(
-    resources.filter(({ status }) => status === 200).map(({ href }) => href),
-    url,
-    base,
+  const paths = isComplete ? left : await pathsInRange(collection, range)
+  yield* readObjects(
+    collection,
+    paths.filter((path) => !read.has(path)),
   )
 }
 
-/** Paths and ETags of everything in the calendar. */
-export async function listEtags({ client, url, signal }: Collection): Promise<Map<string, string>> {
-  const body = propfindBody(['D:getetag'])
-  const request = { method: 'PROPFIND', url, depth: '1', body, signal, maxBytes: MAX_LISTING_BYTES } as const
-  const { resources, url: base } = await client.read({ ...request, doing: 'listing the events' })
-  const etags = new Map<string, string>()
-  const readPath = pathReader(base)
-  await eachInTurns(resources, ({ href, properties }) => {
-    const path = readPath(href)
-    if (path === undefined || !isOwnPath(path, url)) return
-    etags.set(path, properties.get('D:getetag')?.text.trim() ?? '')
-  })
-  return etags
+/** Undefined where the server cannot send the objects together. */
+async function queryObjects(collection: Collection, range: TimeRange): Promise<ReadResponse | undefined> {
+  const { client, url, server, signal } = collection
+  if (server.onlyLists) return undefined
+  const body = objectsQueryBody(range)
+  const request = { method: 'REPORT', url, depth: '1', body, signal, maxBytes: MAX_QUERY_BYTES } as const
+  try {
+    return await client.fetch({ ...request, doing: READING })
+  } catch (error) {
+    // Not when the caller ended a slow request either: the next reader asks in smaller portions.
+    server.onlyLists = signal.aborted || isOfServer(error)
+    if (signal.aborted || !isOfServer(error)) throw error
+    return undefined
+  }
 }
 
-/** The paths of what is directly in the collection, at most 50,000. */
-export async function ownPaths(hrefs: readonly string[], collection: URL, base: URL): Promise<string[]> {
-  const own = new Set<string>()
-  const readPath = pathReader(base)
-  await eachInTurns(hrefs, (href) => {
-    const path = own.size < MAX_OBJECTS ? readPath(href) : undefined
-    if (path !== undefined && isOwnPath(path, collection)) own.add(path)
-  })
-  return [...own]
-}
-
-/** Only what is directly in the collection: a server cannot make us ask for anything else. */
-export function isOwnPath(path: string, { pathname }: URL): boolean {
-  const folder = pathname.endsWith('/') ? pathname : `${pathname}/`
-  return path.startsWith(folder) && path !== folder && !path.slice(folder.length).includes('/')
+function isOfServer(error: unknown): boolean {
+  if (!(error instanceof ProviderError)) return false
+  return error.kind === 'limit_exceeded' || error.kind === 'unavailable' || error.kind === 'rejected'
 }
 
 /**
  * Reads objects in batches, the next ones while the caller stores this one. A batch that is too large is halved; a single object that
- * is too large is unreadable.
+ * is too large is unreadable. What a response leaves out is asked for again as long as that brings anything.
  */
 export async function* readObjects(
   collection: Collection,
   paths: readonly string[],
 ): AsyncGenerator<ObjectBatch, void> {
   const batches = new Batches(paths)
-  const begun: { batch: readonly string[]; reading: Promise<ObjectBatch | undefined> }[] = []
+  const begun: { batch: readonly string[]; reading: Promise<ResponsePart | undefined> }[] = []
   begin()
   for (let first = begun.shift(); first !== undefined; first = begun.shift()) {
     const { batch, reading } = first
-    const result = await reading
-    if (result === undefined && batch.length > 1) batches.halve(batch)
+    const part = await reading
+    if (part === undefined && batch.length > 1) batches.halve(batch)
+    if (part !== undefined && part.unanswered.length < batch.length) batches.repeat(part.unanswered)
     begin()
-    if (result !== undefined) yield result
+    if (part !== undefined) yield withAbsent(part, batch)
     else if (batch.length === 1) yield { events: [], complete: [], absent: [], unreadable: batch.map(tooLarge) }
   }
 
@@ -122,32 +96,55 @@ export async function* readObjects(
   }
 }
 
+/** Objects of which a server says nothing at all are gone. */
+function withAbsent({ unanswered, ...part }: ResponsePart, batch: readonly string[]): ObjectBatch {
+  return unanswered.length < batch.length ? part : { ...part, absent: [...part.absent, ...unanswered] }
+}
+
 function tooLarge(path: string): UnreadableEvent {
   return { eventId: path, reason: `The object is larger than ${MAX_BATCH_BYTES / 1024 / 1024} MB.` }
 }
 
-async function readBatch(
-  { accountId, client, thread, url, context, signal }: Collection,
-  paths: readonly string[],
-  batches: Batches,
-): Promise<ObjectBatch> {
-  const doing = 'reading events'
+async function readBatch(collection: Collection, paths: readonly string[], batches: Batches): Promise<ResponsePart> {
+  const { client, url, signal } = collection
   const request = { method: 'REPORT', url, depth: '1', body: multigetBody(paths), signal } as const
   const startedMs = performance.now()
-  const { body, url: base } = await client.fetch({ ...request, maxBytes: MAX_BATCH_BYTES, doing })
-  batches.record(paths, body.length, performance.now() - startedMs)
-  const response = { body, base: base.href, paths, addresses: [...context.addresses], doing }
-  // The thread may have the objects of other accounts to parse first.
-  return untilAborted(thread.batchOf({ ...response, calendar: `${accountId} ${url.href}` }, context.zones), signal)
+  const response = await client.fetch({ ...request, maxBytes: MAX_BATCH_BYTES, doing: READING })
+  batches.record(paths, response.body.length, performance.now() - startedMs)
+  const whole = emptyPart()
+  for await (const part of partsIn(collection, response, paths)) addPart(whole, part)
+  return whole
 }
 
-/** The objects that exist, of a few. */
-export async function readTexts(
+type ReadResponse = Awaited<ReturnType<DavClient['fetch']>>
+
+/** Parses a response. */
+async function* partsIn(
+  { accountId, thread, url, context, signal }: Collection,
+  { body, url: base }: ReadResponse,
+  paths?: readonly string[],
+): AsyncGenerator<ResponsePart, void> {
+  const response = { body, base: base.href, collection: url.href, paths, addresses: [...context.addresses] }
+  const calendar = `${accountId} ${url.href}`
+  const parts = thread.partsOf({ ...response, doing: READING, calendar }, context.zones)[Symbol.asyncIterator]()
+  // The thread may have the objects of other accounts to parse first.
+  for (
+    let next = await untilAborted(parts.next(), signal);
+    !next.done;
+    next = await untilAborted(parts.next(), signal)
+  ) {
+    yield next.value
+  }
+}
+
+/** The object at a path, if it exists. */
+export async function readObjectText(
   { client, url, signal }: Collection,
-  paths: readonly string[],
+  path: string,
   doing: string,
-): Promise<CalendarObject[]> {
-  const request = { method: 'REPORT', url, depth: '1', body: multigetBody(paths), signal } as const
-  const found = await client.read({ ...request, maxBytes: MAX_BATCH_BYTES, doing })
-  return objectsIn(found, found.url, paths)
+): Promise<CalendarObject | undefined> {
+  const request = { method: 'REPORT', url, depth: '1', body: multigetBody([path]), signal } as const
+  const { resources, url: base } = await client.read({ ...request, maxBytes: MAX_BATCH_BYTES, doing })
+  const resource = resources.find(({ href }) => pathOf(href, base) === path)
+  return resource === undefined ? undefined : objectIn(resource, path)
 }

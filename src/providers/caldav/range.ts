@@ -1,9 +1,15 @@
+import { DAY_MS } from '../../lib/calendar/days.ts'
 import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import { ProviderError, type RemoteEvent, type TimeRange } from '../contract/index.ts'
+import type { Collection } from './collection.ts'
+import { pathsInRange } from './listing.ts'
 import { objectPath } from './map.ts'
-import type { ObjectBatch } from './object-batch.ts'
-import { type Collection, MARGIN_MS, pathsInRange, readObjects } from './objects.ts'
+import { type ObjectBatch, pathsIn } from './object-batch.ts'
+import { objectsInRange, readObjects } from './objects.ts'
 import { goesOnAfter, isSeriesFrom } from './series.ts'
+
+/** Of a time in one zone and in another. */
+export const MARGIN_MS = DAY_MS
 
 /** Everything that overlaps the range, and perhaps some more: servers read floating times and dates in a zone of their own. */
 export async function readRange(
@@ -11,50 +17,34 @@ export async function readRange(
   { from, to }: TimeRange,
   maxEvents: number,
 ): Promise<RemoteEvent[]> {
-  const doing = 'reading events'
-  const tooMany = () =>
-    new ProviderError('limit_exceeded', `${doing}: more than ${maxEvents} events. Ask for a shorter range.`)
   const range = { from: from - MARGIN_MS, to: to + MARGIN_MS }
-  const paths = await pathsInRange(collection, range)
-  if (paths.length > maxEvents) throw tooMany()
   const events: RemoteEvent[] = []
-  for await (const batch of readInRange(collection, range, paths)) {
+  for await (const batch of readInRange(collection, range)) {
     events.push(...batch.events)
-    if (events.length > maxEvents) throw tooMany()
+    if (events.length > maxEvents) {
+      const text = `reading events: more than ${maxEvents} events. Ask for a shorter range.`
+      throw new ProviderError('limit_exceeded', text)
+    }
   }
   return events
 }
 
 /**
- * Reads the objects that the server found in a range, and the series that it may have overlooked. Xandikos compares a range with the
+ * Reads the objects that the server finds in a range, and the series that it may have overlooked. Xandikos compares a range with the
  * first instance of a series only, so that one which began before would be missing, and its times be free. Most servers need no second
  * query: a series that began long before the range, and that they found, shows that they expand.
  */
-export async function* readInRange(
-  collection: Collection,
-  range: TimeRange,
-  paths: readonly string[],
-): AsyncGenerator<ObjectBatch, void> {
-  let isExpanding = !Number.isFinite(range.from)
-  let left = paths.length / 2
-  let overlooked: Promise<string[]> | undefined
-  for await (const batch of readObjects(collection, paths)) {
-    isExpanding ||= hasEarlierSeries(batch, range.from)
-    left -= batch.complete.length
-    // Early, because the server would idle while the caller stores the last batches.
-    if (!isExpanding && left <= 0) overlooked ??= begun(seriesBefore(collection, range.from))
+export async function* readInRange(collection: Collection, range: TimeRange): AsyncGenerator<ObjectBatch, void> {
+  const { server } = collection
+  const read = new Set<string>()
+  for await (const batch of objectsInRange(collection, range)) {
+    server.expandsSeries ||= hasEarlierSeries(batch, range.from)
+    for (const path of pathsIn(batch)) read.add(path)
     yield batch
   }
-  if (isExpanding) return
-  const known = new Set(paths)
-  const series = (await (overlooked ?? seriesBefore(collection, range.from))).filter((path) => !known.has(path))
+  if (server.expandsSeries || !Number.isFinite(range.from)) return
+  const series = (await seriesBefore(collection, range.from)).filter((path) => !read.has(path))
   for await (const batch of readObjects(collection, series)) yield await goingOn(batch, range.from)
-}
-
-/** The same promise. Its failure is no unhandled rejection if the caller stops before it is awaited. */
-function begun<Result>(promise: Promise<Result>): Promise<Result> {
-  promise.catch(() => {})
-  return promise
 }
 
 /** A series without exceptions, which no server finds by its first instance. An exception might be found by its own time. */

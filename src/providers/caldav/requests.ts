@@ -4,6 +4,8 @@ import type { TimeRange } from '../contract/index.ts'
 const NAMESPACES =
   'xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:CS="http://calendarserver.org/ns/" xmlns:A="http://apple.com/ns/ical/"'
 
+const OBJECT = ['D:getetag', 'C:calendar-data']
+
 /** `properties` as `D:getetag`. */
 export function propfindBody(properties: readonly string[]): string {
   return document(`<D:propfind ${NAMESPACES}>${propOf(properties)}</D:propfind>`)
@@ -15,25 +17,33 @@ export function syncCollectionBody(token: string): string {
   )
 }
 
-/**
- * The ETags of objects with an event that touches the range, and that has the property, if one is given. RFC 4791: a `time-range` has
- * a start, an end, or both.
- */
-export function calendarQueryBody({ from, to }: TimeRange, property?: 'RRULE' | 'RDATE'): string {
+/** The objects with an event that touches the range. */
+export function objectsQueryBody(range: TimeRange): string {
+  return calendarQueryBody(OBJECT, timeRange(range))
+}
+
+/** The ETags of objects with an event that touches the range, and that has the property, if one is given. */
+export function etagsQueryBody(range: TimeRange, property?: 'RRULE' | 'RDATE'): string {
+  const filter = property === undefined ? '' : `<C:prop-filter name="${property}"/>`
+  return calendarQueryBody(['D:getetag'], timeRange(range) + filter)
+}
+
+function calendarQueryBody(properties: readonly string[], filter: string): string {
+  return document(
+    `<C:calendar-query ${NAMESPACES}>${propOf(properties)}<C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT">${filter}</C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`,
+  )
+}
+
+/** RFC 4791: a `time-range` has a start, an end, or both. */
+function timeRange({ from, to }: TimeRange): string {
   const start = Number.isFinite(from) ? ` start="${utc(from)}"` : ''
   const end = Number.isFinite(to) ? ` end="${utc(to)}"` : ''
-  const range = start === '' && end === '' ? '' : `<C:time-range${start}${end}/>`
-  const filter = property === undefined ? range : `${range}<C:prop-filter name="${property}"/>`
-  return document(
-    `<C:calendar-query ${NAMESPACES}>${propOf(['D:getetag'])}<C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT">${filter}</C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`,
-  )
+  return start === '' && end === '' ? '' : `<C:time-range${start}${end}/>`
 }
 
 export function multigetBody(hrefs: readonly string[]): string {
   const list = hrefs.map((href) => `<D:href>${escaped(href)}</D:href>`).join('')
-  return document(
-    `<C:calendar-multiget ${NAMESPACES}>${propOf(['D:getetag', 'C:calendar-data'])}${list}</C:calendar-multiget>`,
-  )
+  return document(`<C:calendar-multiget ${NAMESPACES}>${propOf(OBJECT)}${list}</C:calendar-multiget>`)
 }
 
 function propOf(properties: readonly string[]): string {

@@ -1,45 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { caldavAccess, testCaldav } from '../../../test/kit/caldav.ts'
-import { type DavCall, type DavReply, multistatus, startDavServer } from '../../../test/servers/dav-server.ts'
+import { describe, expect, it } from 'vitest'
+import { OBJECT, objectData, objectsAsked, scriptedDavCalendar } from '../../../test/kit/scripted-dav-calendar.ts'
+import { type DavReply, multistatus } from '../../../test/servers/dav-server.ts'
 import { icsObject } from '../../../test/servers/radicale-calendar.ts'
 import type { CalendarAccount, EventStep } from '../contract/index.ts'
 
 const WINDOW = { from: Date.parse('2026-10-01T00:00:00Z'), to: Date.parse('2027-10-01T00:00:00Z') }
-const HOME = `<C:calendar-home-set><D:href>/home/</D:href></C:calendar-home-set>`
-const OBJECT = icsObject([{ summary: 'Lunch', start: { date: '2026-11-20' }, end: { date: '2026-11-21' } }], {
-  uid: 'u',
-})
-
-/** A server whose calendar is `/home/c/`. `reply` is asked before the usual responses. */
-async function calendar(reply: (call: DavCall) => DavReply | undefined) {
-  const server = await startDavServer((call) => reply(call) ?? usual(call))
-  const { provider, close } = testCaldav()
-  onTestFinished(async () => {
-    await close()
-    await server.close()
-  })
-  return {
-    account: provider.open(caldavAccess(`http://127.0.0.1:${server.port}/`, 'ada', 'secret')),
-    calls: server.calls,
-  }
-}
-
-function usual({ line, body }: DavCall): DavReply {
-  if (line === 'PROPFIND /') return multistatus({ '/': HOME })
-  if (line === 'PROPFIND /home/c/') return multistatus({ '/home/c/': '<D:sync-token>t1</D:sync-token>' })
-  if (body.includes('calendar-query')) return multistatus({ '/home/c/1.ics': '<D:getetag>"1"</D:getetag>' })
-  return body.includes('calendar-multiget') ? objects(body) : { status: 404 }
-}
-
-/** The same object under each path that was asked for. */
-function objects(body: string, text = OBJECT): DavReply {
-  const hrefs = [...body.matchAll(/<D:href>([^<]+)</g)].map(([, href = '']) => href)
-  return multistatus(Object.fromEntries(hrefs.map((href) => [href, dataOf(text)])))
-}
-
-const dataOf = (text: string) => `<D:getetag>"1"</D:getetag><C:calendar-data>${text}</C:calendar-data>`
-
 async function sync(account: CalendarAccount, cursor: string | null, window = WINDOW): Promise<EventStep[]> {
   const { signal } = new AbortController()
   const steps: EventStep[] = []
@@ -54,7 +20,7 @@ const removedOf = (steps: readonly EventStep[]) => steps.flatMap(({ removed }) =
 describe('sync of a CalDAV calendar', () => {
   it('lists from the window on without an upper bound, and reads the objects in batches', async () => {
     const paths = Array.from({ length: 450 }, (_, at) => `/home/c/${at}.ics`)
-    const { account, calls } = await calendar(({ body }) =>
+    const { account, calls } = await scriptedDavCalendar(({ body }) =>
       body.includes('calendar-query')
         ? multistatus(Object.fromEntries(paths.map((path) => [path, '<D:getetag>"1"</D:getetag>'])))
         : undefined,
@@ -70,7 +36,7 @@ describe('sync of a CalDAV calendar', () => {
 
   it('lists what enters a window that begins earlier, once', async () => {
     const paths: Record<string, string> = { '20260930T000000Z': '/home/c/1.ics', '20250930T000000Z': '/home/c/old.ics' }
-    const { account, calls } = await calendar(({ body }) => {
+    const { account, calls } = await scriptedDavCalendar(({ body }) => {
       const start = /time-range start="(\w+)"/.exec(body)?.[1] ?? ''
       if (body.includes('sync-collection')) return multistatus({}, '<D:sync-token>t2</D:sync-token>')
       return body.includes('calendar-query')
@@ -99,7 +65,7 @@ describe('sync of a CalDAV calendar', () => {
       ),
       t3: multistatus({}, '<D:sync-token>t3</D:sync-token>'),
     }
-    const { account } = await calendar(({ body }) => {
+    const { account } = await scriptedDavCalendar(({ body }) => {
       if (body.includes('multiget') && body.includes('gone')) return multistatus({ '/home/c/gone.ics': 404 })
       return pages[/<D:sync-token>(\w+)</.exec(body)?.[1] ?? '']
     })
@@ -118,7 +84,9 @@ describe('sync of a CalDAV calendar', () => {
     [403, '<D:error xmlns:D="DAV:"><D:need-privileges/></D:error>', 'rejected'],
     [404, '', 'not_found'],
   ])('a sync token that is refused with %i %s is %s', async (status, body, kind) => {
-    const { account } = await calendar((call) => (call.body.includes('sync-collection') ? { status, body } : undefined))
+    const { account } = await scriptedDavCalendar((call) =>
+      call.body.includes('sync-collection') ? { status, body } : undefined,
+    )
     await expect(sync(account, cursorOf(await sync(account, null)))).rejects.toMatchObject({ kind })
   })
 
@@ -127,7 +95,7 @@ describe('sync of a CalDAV calendar', () => {
     ['nothing but ETags', () => ''],
   ])('compares the state of servers with %s', async (_name, properties) => {
     let state = '1'
-    const { account } = await calendar(({ line, depth }) => {
+    const { account } = await scriptedDavCalendar(({ line, depth }) => {
       if (line !== 'PROPFIND /home/c/') return undefined
       if (depth === '0') return multistatus({ '/home/c/': properties(state) })
       return multistatus({ '/home/c/': '', '/home/c/1.ics': `<D:getetag>"${state}"</D:getetag>` })
@@ -149,11 +117,11 @@ describe('sync of a CalDAV calendar', () => {
       ':::',
       '/home/c/%zz',
     ]
-    const { account, calls } = await calendar(({ body }) => {
+    const { account, calls } = await scriptedDavCalendar(({ body }) => {
       if (body.includes('calendar-query'))
         return multistatus(Object.fromEntries([...hrefs, '/home/c/1.ics'].map((href) => [href, ''])))
       return body.includes('multiget')
-        ? multistatus({ '/home/c/1.ics': dataOf(OBJECT), '/home/c/other.ics': dataOf(OBJECT) })
+        ? multistatus({ '/home/c/1.ics': objectData(OBJECT), '/home/c/other.ics': objectData(OBJECT) })
         : undefined
     })
     expect(idsOf(await sync(account, null))).toEqual(['/home/c/1.ics'])
@@ -163,10 +131,10 @@ describe('sync of a CalDAV calendar', () => {
   })
 
   it('knows an object by one path, however the server spells it', async () => {
-    const { account } = await calendar(({ body, line }) => {
+    const { account } = await scriptedDavCalendar(({ body, line }) => {
       if (body.includes('calendar-query')) return multistatus({ '/home/c/a%40b%20c.ics': '' })
       const port = /:\d+/.exec(line)?.[0] ?? ''
-      return body.includes('multiget') ? multistatus({ [`/home/c/a@b%20c.ics${port}`]: dataOf(OBJECT) }) : undefined
+      return body.includes('multiget') ? multistatus({ [`/home/c/a@b%20c.ics${port}`]: objectData(OBJECT) }) : undefined
     })
     expect(idsOf(await sync(account, null))).toEqual(['/home/c/a%40b%20c.ics'])
   })
@@ -176,11 +144,11 @@ describe('sync of a CalDAV calendar', () => {
       { summary: 'x'.repeat(700_000), start: { date: '2026-11-20' }, end: { date: '2026-11-21' } },
     ])
     const paths = Array.from({ length: 14 }, (_, at) => `/home/c/${at}.ics`)
-    const { account, calls } = await calendar(({ body }) => {
+    const { account, calls } = await scriptedDavCalendar(({ body }) => {
       if (body.includes('calendar-query'))
         return multistatus(Object.fromEntries([...paths, '/home/c/huge.ics'].map((path) => [path, ''])))
       if (!body.includes('multiget')) return undefined
-      const reply = objects(body, large)
+      const reply = objectsAsked(body, large)
       if (body.includes('huge')) reply.body += 'x'.repeat(9 * 1024 * 1024)
       return reply
     })
@@ -197,7 +165,8 @@ describe('sync of a CalDAV calendar', () => {
     const prefixes = Array.from({ length: 580 }, (_, at) => `xmlns:p${at}="urn:${at}"`)
     const open = Array.from({ length: 20 }, (_, at) => `<q:a ${prefixes.slice(at * 29, at * 29 + 29).join(' ')}>`)
     const resource = `${open.join('')}${'<q:b/>'.repeat(1900)}${'</q:a>'.repeat(20)}`
-    const listing = (reply: DavReply) => calendar(({ body }) => (body.includes('calendar-query') ? reply : undefined))
+    const listing = (reply: DavReply) =>
+      scriptedDavCalendar(({ body }) => (body.includes('calendar-query') ? reply : undefined))
     const range = { calendarId: '/home/c/', range: WINDOW, expand: false }
     const wide = await listing({ body: `<D:multistatus xmlns:D="DAV:">${resource.repeat(300)}</D:multistatus>` })
     const { signal } = new AbortController()
@@ -208,7 +177,7 @@ describe('sync of a CalDAV calendar', () => {
   })
 
   it('refuses a listing that never ends', async () => {
-    const { account } = await calendar(({ body }) =>
+    const { account } = await scriptedDavCalendar(({ body }) =>
       body.includes('calendar-query') ? { endless: '<D:multistatus xmlns:D="DAV:">'.padEnd(64 * 1024) } : undefined,
     )
     await expect(sync(account, null)).rejects.toMatchObject({ kind: 'limit_exceeded' })
@@ -216,7 +185,7 @@ describe('sync of a CalDAV calendar', () => {
 
   it('ends when a server always has more changes', async () => {
     let pages = 0
-    const { account } = await calendar(({ body }) => {
+    const { account } = await scriptedDavCalendar(({ body }) => {
       if (!body.includes('sync-collection')) return undefined
       pages += 1
       return multistatus({ '/home/c/': 507 }, `<D:sync-token>${randomUUID()}</D:sync-token>`)
@@ -228,7 +197,7 @@ describe('sync of a CalDAV calendar', () => {
   it.each(['', 'https://elsewhere.example/home/c/', '//elsewhere.example/c/', 'home/c/', `/${'x'.repeat(5000)}`])(
     'does not know the calendar %j',
     async (calendarId) => {
-      const { account, calls } = await calendar(() => undefined)
+      const { account, calls } = await scriptedDavCalendar(() => undefined)
       const range = { calendarId, range: WINDOW, expand: false, signal: new AbortController().signal }
       await expect(account.readRange(range)).rejects.toMatchObject({ kind: 'not_found' })
       expect(calls.map(({ line }) => line)).toEqual(['PROPFIND /'])

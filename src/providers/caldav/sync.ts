@@ -1,18 +1,12 @@
 import { sha256 } from '../../lib/sha256.ts'
 import { type EventStep, ProviderError, type RemoteEvent } from '../contract/index.ts'
+import type { Collection } from './collection.ts'
+import { listEtags, MAX_LISTING_BYTES, ownPaths } from './listing.ts'
 import { objectPath } from './map.ts'
 import { child } from './multistatus.ts'
 import type { ObjectBatch } from './object-batch.ts'
-import {
-  type Collection,
-  listEtags,
-  MARGIN_MS,
-  MAX_LISTING_BYTES,
-  ownPaths,
-  pathsInRange,
-  readObjects,
-} from './objects.ts'
-import { readInRange } from './range.ts'
+import { readObjects } from './objects.ts'
+import { MARGIN_MS, readInRange } from './range.ts'
 import { propfindBody, syncCollectionBody } from './requests.ts'
 
 /**
@@ -53,8 +47,7 @@ async function* readAll(collection: Collection, from: number): AsyncGenerator<Ev
   // Read first: what changes while the objects are read is reported again after it.
   const state = await stateOf(collection)
   const range = { from: from - MARGIN_MS, to: Number.POSITIVE_INFINITY }
-  const paths = await pathsInRange(collection, range)
-  for await (const batch of readInRange(collection, range, paths)) yield* stepsOf(batch, { kind: 'begun' })
+  for await (const batch of readInRange(collection, range)) yield* stepsOf(batch, { kind: 'begun' })
   yield { found: [], entered: [], complete: [], removed: [], cursor: JSON.stringify({ ...state, from }) }
 }
 
@@ -65,8 +58,7 @@ async function* readEarlier(
   { from, nowMs }: { from: number; nowMs: number },
 ): AsyncGenerator<EventStep, void> {
   const range = { from: from - MARGIN_MS, to: known.from + MARGIN_MS }
-  const paths = await pathsInRange(collection, range)
-  for await (const batch of readInRange(collection, range, paths)) yield* stepsOf(batch, known, nowMs - CLOCK_MS)
+  for await (const batch of readInRange(collection, range)) yield* stepsOf(batch, known, nowMs - CLOCK_MS)
   yield { found: [], entered: [], complete: [], removed: [], cursor: JSON.stringify({ ...known, from }) }
 }
 
