@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, afterEach, beforeEach, describe, inject, onTestFinished } from 'vitest'
 import type { Db } from '../../src/infra/db/index.ts'
+import { lazy } from '../../src/lib/lazy.ts'
 import { checkStoredEvents } from './events.ts'
 import { checkStoredTexts } from './message-texts.ts'
 import { openDatabase } from './open-database.ts'
-import { administer, databaseUrl } from './postgres-server.ts'
+import { databaseUrl } from './postgres-server.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -60,7 +62,7 @@ export function describePostgres(title: string, suite: (open: Databases) => void
 /** Databases of one engine, removed with the suite that calls this. */
 export function databases(engine: Db['engine']): Databases {
   const ofSuite: Undo[] = []
-  const dropping: Promise<void>[] = []
+  const dropping: Promise<unknown>[] = []
   let isInTest = false
   beforeEach(() => {
     isInTest = true
@@ -93,15 +95,29 @@ async function sqlitePlace(undo: (step: Undo) => void): Promise<Place> {
   return place
 }
 
-async function postgresPlace(undo: (step: Undo) => void, dropping: Promise<void>[]): Promise<Place> {
+/** Connections of this process that create and drop databases: a new one each time would take longer than its statement. */
+const maintenance = lazy(() => {
+  const pool = new pg.Pool({
+    connectionString: inject('postgresUrl'),
+    max: 4,
+    idleTimeoutMillis: 0,
+    allowExitOnIdle: true,
+  })
+  // Ended by the server at the end of the run.
+  pool.on('error', () => {})
+  return pool
+})
+
+async function postgresPlace(undo: (step: Undo) => void, dropping: Promise<unknown>[]): Promise<Place> {
   const server = inject('postgresUrl')
   if (server === undefined) throw new Error('PostgreSQL is not available in this run')
   const name = `posthorn_test_${randomBytes(8).toString('hex')}`
   const dataDir = await temporaryFolder(undo)
-  await administer(server, `create database "${name}" template "${inject('postgresTemplate')}" strategy file_copy`)
+  const template = inject('postgresTemplate')
+  await maintenance().query(`create database "${name}" template "${template}" strategy file_copy`)
   undo(async () => {
     // Not awaited here, because the server waits for closed connections to end.
-    dropping.push(administer(server, `drop database if exists "${name}" with (force)`))
+    dropping.push(maintenance().query(`drop database if exists "${name}" with (force)`))
   })
   const place: Place = { engine: 'postgres', dataDir, databaseUrl: databaseUrl(server, name) }
   undo(() => checkRowsOf(place))
