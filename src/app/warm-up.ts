@@ -2,8 +2,8 @@ import type { Log } from '../infra/log/index.ts'
 import { sleep } from '../lib/abort.ts'
 import type { Part } from './features.ts'
 
-/** Lets requests and syncs run in between. */
-const GAP_MS = 5
+/** Lets requests and syncs run in between, which have much to do after a start. */
+const GAP_MS = 20
 
 /**
  * Does, once the service accepts requests, what the first request of each route and the first connection would otherwise wait for. Each
