@@ -34,3 +34,8 @@ export function newSinceOf(
 export function notifyAfter(lastSyncAt: number | null, syncedAt: number): number {
   return lastSyncAt === null ? Number.MAX_SAFE_INTEGER : Math.max(lastSyncAt, syncedAt) - LATE_MS
 }
+
+/** The same for a database: null where nothing is new. */
+export function boundedSince(newSince: number | null): number | null {
+  return newSince === Number.MAX_SAFE_INTEGER ? null : newSince
+}

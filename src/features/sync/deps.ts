@@ -125,3 +125,13 @@ export const DEFAULT_TIMING: SyncTiming = {
   itemRetry: { baseMs: 10_000, capMs: 6 * 3_600_000 },
   refusal: { confirmMs: 20_000, retry: { baseMs: 60_000, capMs: 6 * 3_600_000 } },
 }
+
+/** When an item that failed is tried again. */
+export function itemRetryPlan({ clock, timing }: Pick<SyncDeps, 'clock' | 'timing'>): RetryPlan {
+  return { nowMs: clock.now(), backoff: timing?.itemRetry ?? DEFAULT_TIMING.itemRetry }
+}
+
+export interface RetryPlan {
+  nowMs: number
+  backoff: Backoff
+}

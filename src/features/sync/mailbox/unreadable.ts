@@ -1,23 +1,27 @@
 import type { Tx } from '../../../infra/db/index.ts'
-import { backoffMs } from '../../../lib/retry.ts'
-import { sha256 } from '../../../lib/sha256.ts'
 import type { FailedMessage, FoundMessage, MailboxSession, MailboxStep } from '../../../providers/contract/index.ts'
 import { type ApiChanges, findApiChanges, StaleRead } from '../../accounts/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
 import { isFound, messageStore } from '../../messages/index.ts'
-import { ALWAYS, newSinceOf } from '../arrivals.ts'
-import { DEFAULT_TIMING, type OwnedAccount, type SyncDeps } from '../deps.ts'
+import { boundedSince, newSinceOf } from '../arrivals.ts'
+import { itemRetryPlan, type OwnedAccount, type SyncDeps } from '../deps.ts'
 import type { CursorRow } from '../store.ts'
 import { controlOf } from '../unreadable/control.ts'
-import { countFailures, failureOf, MAX_FAILURES, type UnreadableRow, unreadableStore } from '../unreadable/store.ts'
+import {
+  countFailures,
+  failureOf,
+  MAX_FAILURES,
+  planAttempts,
+  type UnreadableRow,
+  unreadableStore,
+} from '../unreadable/store.ts'
+import { knownOf, messageWithoutContent, mustWait } from '../unreadable/without-content.ts'
 import { type MailboxContext, mailboxChange } from './change.ts'
 
 /** Messages that one run reads again. */
 const MAX_AGAIN = 50
 /** While the provider returns no message at all, the fault is probably its own. After this time, failures count all the same. */
 const OUTAGE_MS = 10 * 60_000
-/** New messages in these folders may be what this service is sending or saving, which only their content shows. */
-const OWN_ROLES: readonly LabelRow['role'][] = ['sent', 'drafts']
 
 /** Stores that messages of a step could not be read, in the transaction that moves the cursor past them. */
 export async function recordFailed(
@@ -38,10 +42,10 @@ export async function recordFailed(
     return {
       ...failureOf(one, scope?.id ?? null),
       isStored: Number(isStored),
-      newSince: isStored ? null : bounded(since(one)),
+      newSince: isStored ? null : boundedSince(since(one)),
     }
   })
-  await countFailures(tx, accountId, 'message', failures, retryPlan(deps))
+  await countFailures(tx, accountId, 'message', failures, itemRetryPlan(deps))
   tx.afterCommit(() =>
     deps.log.warn('Some messages cannot be read. They are read again later; the others are synced.', {
       ...{ accountId, provider, operation: 'sync.message' },
@@ -70,9 +74,12 @@ export async function readAgain(deps: SyncDeps, context: AgainContext): Promise<
   const { accountId, session, signal } = context
   const due = await unreadableStore(deps.db.read, accountId).due('message', deps.clock.now(), MAX_AGAIN)
   if (due.length === 0) return
-  await planNext(deps, context, due)
-  const apiChanges = await findApiChanges(deps.db.read, accountId)
   const ids = due.map(({ itemId }) => itemId)
+  await deps.db.transaction(async (tx) => {
+    await deps.fence(tx, accountId, context.epoch)
+    await planAttempts(tx, accountId, 'message', ids, itemRetryPlan(deps))
+  })
+  const apiChanges = await findApiChanges(deps.db.read, accountId)
   const { found, removed, failed, isReading } = await session.readAgain({
     ids,
     control: controlOf(deps.db, accountId),
@@ -99,18 +106,6 @@ export async function readAgain(deps: SyncDeps, context: AgainContext): Promise<
 interface Reading extends Omit<AgainContext, 'labels'> {
   labels: ReadonlyMap<string, LabelRow>
   apiChanges: ApiChanges
-}
-
-/** Before the attempt: a message that ends the process is not read again at once. */
-async function planNext(deps: SyncDeps, context: AgainContext, due: readonly UnreadableRow[]): Promise<void> {
-  const { nowMs, backoff } = retryPlan(deps)
-  await deps.db.transaction(async (tx) => {
-    await deps.fence(tx, context.accountId, context.epoch)
-    const store = unreadableStore(tx, context.accountId)
-    for (const { itemId, failures } of due) {
-      await store.update('message', itemId, { nextAttemptAt: nowMs + backoffMs(failures + 1, backoff) })
-    }
-  })
 }
 
 async function forget(deps: SyncDeps, context: Reading, removed: readonly string[]): Promise<void> {
@@ -150,7 +145,7 @@ async function storeRead(
     const isNew = row.newSince !== null && one.message.receivedAt > row.newSince
     if (failure === undefined) await store.remove('message', [id])
     else {
-      await countFailures(tx, accountId, 'message', [failureOf(failure, row.labelId)], retryPlan(deps))
+      await countFailures(tx, accountId, 'message', [failureOf(failure, row.labelId)], itemRetryPlan(deps))
       await store.update('message', id, { isStored: 1, newSince: null })
     }
     const message = { ...one.message, isNew }
@@ -166,7 +161,7 @@ async function countAgain(deps: SyncDeps, reading: Reading, failed: FailedMessag
     await deps.fence(tx, accountId, epoch)
     const store = unreadableStore(tx, accountId)
     if ((await store.find('message', failed.providerMessageId)) === undefined) return undefined
-    const [row] = await countFailures(tx, accountId, 'message', [failureOf(failed, null)], retryPlan(deps))
+    const [row] = await countFailures(tx, accountId, 'message', [failureOf(failed, null)], itemRetryPlan(deps))
     if (row === undefined || row.failures < MAX_FAILURES || row.isStored === 1) return undefined
     const rows = await messageStore(tx).byProviderIds(accountId, [row.itemId])
     if (rows.some((one) => !isFound(one))) {
@@ -191,25 +186,20 @@ async function countAgain(deps: SyncDeps, reading: Reading, failed: FailedMessag
 
 /** What is known of a message. Undefined while it must not be stored without more. */
 function withoutContent(row: UnreadableRow, { labels, isOneScope }: Reading): FoundMessage | undefined {
-  const known: Partial<FailedMessage> = JSON.parse(row.known)
-  const { folders, threadId, receivedAt, unread = true, starred = false } = known
+  const { folders, threadId } = knownOf(row)
   const carried = (folders ?? []).flatMap((path) => labels.get(path) ?? [])
   if (!isOneScope && carried.length === 0) return undefined
-  if (row.newSince !== null && carried.some(({ role }) => OWN_ROLES.includes(role))) return undefined
-  const isNew =
-    row.newSince !== null && (receivedAt === undefined ? row.newSince === ALWAYS : receivedAt > row.newSince)
+  const roles = carried.map(({ role }) => role)
+  if (mustWait(row, roles)) return undefined
+  const message = messageWithoutContent(row)
   return {
     folders: folders ?? [],
     message: {
+      ...message,
       providerMessageId: row.itemId,
+      threadId: threadId ?? null,
       // Without its labels, the message could be spam.
-      isNew: isNew && folders !== undefined,
-      ...{ emailId: null, threadId: threadId ?? null, messageId: null, inReplyTo: null, references: [] },
-      ...{ subject: '', from: null, to: [], cc: [], bcc: [], replyTo: [], date: null },
-      receivedAt: receivedAt ?? row.failedAt,
-      ...{ sizeBytes: 0, unread, starred, snippet: '', text: '', attachments: [] },
-      headerHash: sha256(row.itemId, 'hex'),
-      error: `The provider does not return this message (${row.reason}). It is read again later.`,
+      isNew: message.isNew && folders !== undefined,
     },
   }
 }
@@ -240,13 +230,4 @@ async function unlessStale(storing: Promise<void>): Promise<void> {
   } catch (error) {
     if (!(error instanceof StaleRead)) throw error
   }
-}
-
-function retryPlan({ clock, timing }: Pick<SyncDeps, 'clock' | 'timing'>) {
-  return { nowMs: clock.now(), backoff: timing?.itemRetry ?? DEFAULT_TIMING.itemRetry }
-}
-
-/** Nothing is new. */
-function bounded(newSince: number | null): number | null {
-  return newSince === Number.MAX_SAFE_INTEGER ? null : newSince
 }

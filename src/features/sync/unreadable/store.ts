@@ -1,8 +1,9 @@
 import type { Selectable } from 'kysely'
 import type { Handle, Tables, Tx } from '../../../infra/db/index.ts'
-import { type Backoff, backoffMs } from '../../../lib/retry.ts'
+import { backoffMs } from '../../../lib/retry.ts'
 import { cleanText, truncateText } from '../../../lib/text.ts'
 import { type FailedMessage, ProviderError } from '../../../providers/contract/index.ts'
+import type { RetryPlan } from '../deps.ts'
 
 export type UnreadableRow = Selectable<Tables['unreadableItems']>
 export type UnreadableKind = UnreadableRow['kind']
@@ -40,10 +41,43 @@ export function unreadableStore(handle: Handle, accountId: string) {
     due: (kind: UnreadableKind, nowMs: number, limit: number): Promise<UnreadableRow[]> =>
       rows(kind).where('nextAttemptAt', '<=', nowMs).orderBy('nextAttemptAt').limit(limit).execute(),
 
+    inFolder: (labelId: string): Promise<UnreadableRow[]> => rows('message').where('labelId', '=', labelId).execute(),
+
     /** When the next item is due; null when there is none. */
     async nextAttemptAt(kind: UnreadableKind): Promise<number | null> {
       const row = await rows(kind).orderBy('nextAttemptAt').limit(1).executeTakeFirst()
       return row?.nextAttemptAt ?? null
+    },
+
+    async byIds(kind: UnreadableKind, itemIds: readonly string[]): Promise<Map<string, UnreadableRow>> {
+      const found = new Map<string, UnreadableRow>()
+      for (let start = 0; start < itemIds.length; start += IDS_PER_QUERY) {
+        const some = rows(kind).where('itemId', 'in', itemIds.slice(start, start + IDS_PER_QUERY))
+        for (const row of await some.execute()) found.set(row.itemId, row)
+      }
+      return found
+    },
+
+    /** Inserts or replaces rows of different items. */
+    async save(items: readonly UnreadableRow[]): Promise<void> {
+      for (let start = 0; start < items.length; start += IDS_PER_QUERY) {
+        await handle
+          .insertInto('unreadableItems')
+          .values(items.slice(start, start + IDS_PER_QUERY))
+          .onConflict((conflict) =>
+            conflict.columns(['accountId', 'kind', 'itemId']).doUpdateSet((eb) => ({
+              labelId: eb.ref('excluded.labelId'),
+              failures: eb.ref('excluded.failures'),
+              reason: eb.ref('excluded.reason'),
+              known: eb.ref('excluded.known'),
+              newSince: eb.ref('excluded.newSince'),
+              isStored: eb.ref('excluded.isStored'),
+              failedAt: eb.ref('excluded.failedAt'),
+              nextAttemptAt: eb.ref('excluded.nextAttemptAt'),
+            })),
+          )
+          .execute()
+      }
     },
 
     async remove(kind: UnreadableKind, itemIds: readonly string[]): Promise<void> {
@@ -55,6 +89,15 @@ export function unreadableStore(handle: Handle, accountId: string) {
           .where('itemId', 'in', itemIds.slice(start, start + IDS_PER_QUERY))
           .execute()
       }
+    },
+
+    async removeInFolder(labelId: string): Promise<void> {
+      await handle
+        .deleteFrom('unreadableItems')
+        .where('accountId', '=', accountId)
+        .where('kind', '=', 'message')
+        .where('labelId', '=', labelId)
+        .execute()
     },
 
     async update(kind: UnreadableKind, itemId: string, changes: Partial<UnreadableRow>): Promise<void> {
@@ -86,35 +129,48 @@ export async function countFailures(
   accountId: string,
   kind: UnreadableKind,
   failed: readonly Failure[],
-  { nowMs, backoff }: { nowMs: number; backoff: Backoff },
+  { nowMs, backoff }: RetryPlan,
 ): Promise<UnreadableRow[]> {
-  const counted: UnreadableRow[] = []
+  if (failed.length === 0) return []
   const store = unreadableStore(tx, accountId)
+  const before = await store.byIds(
+    kind,
+    failed.map(({ itemId }) => itemId),
+  )
+  const rows = new Map<string, UnreadableRow>()
   for (const { itemId, reason, labelId = null, known = '{}', newSince = null, isStored = 0 } of failed) {
-    const before = await store.find(kind, itemId)
-    const failures = (before?.failures ?? 0) + 1
-    const row: UnreadableRow = {
+    const earlier = before.get(itemId)
+    const failures = (earlier?.failures ?? 0) + 1
+    rows.set(itemId, {
       accountId,
       kind,
       itemId,
-      labelId: before?.labelId ?? labelId,
+      labelId: earlier?.labelId ?? labelId,
       failures,
       reason: truncateText(cleanText(reason), MAX_REASON),
-      known: known === '{}' ? (before?.known ?? known) : known,
-      newSince: before === undefined ? newSince : before.newSince,
-      isStored: before?.isStored ?? isStored,
-      failedAt: before?.failedAt ?? nowMs,
+      known: known === '{}' ? (earlier?.known ?? known) : known,
+      newSince: earlier === undefined ? newSince : earlier.newSince,
+      isStored: earlier?.isStored ?? isStored,
+      failedAt: earlier?.failedAt ?? nowMs,
       nextAttemptAt: nowMs + backoffMs(failures, backoff),
-    }
-    await tx
-      .insertInto('unreadableItems')
-      .values(row)
-      .onConflict((conflict) => conflict.columns(['accountId', 'kind', 'itemId']).doUpdateSet(row))
-      .execute()
-    counted.push(row)
+    })
   }
-  if (failed.length > 0) await ensureFew(tx, accountId)
-  return counted
+  await store.save([...rows.values()])
+  await ensureFew(tx, accountId)
+  return [...rows.values()]
+}
+
+/** Plans the next attempt of each item before the one that begins now: an item that ends the process is not read again at once. */
+export async function planAttempts(
+  tx: Tx,
+  accountId: string,
+  kind: UnreadableKind,
+  itemIds: readonly string[],
+  { nowMs, backoff }: RetryPlan,
+): Promise<void> {
+  const store = unreadableStore(tx, accountId)
+  const rows = [...(await store.byIds(kind, itemIds)).values()]
+  await store.save(rows.map((row) => ({ ...row, nextAttemptAt: nowMs + backoffMs(row.failures + 1, backoff) })))
 }
 
 async function ensureFew(tx: Tx, accountId: string): Promise<void> {
