@@ -5,6 +5,8 @@ import { type GmailDeps, gmailLogin, gmailProvider } from '../../src/providers/g
 import { type Google, startGoogle } from './google.ts'
 
 const USER = 'ann@gmail.test'
+/** Before a request is sent again. */
+const SOON = { baseMs: 5, capMs: 20 }
 
 /** A mailbox at the fake Google, used through the provider. Refreshes its token like the service. `clock` is that of both quotas. */
 export async function gmailMailbox(
@@ -19,7 +21,7 @@ export async function gmailMailbox(
     ...{ authUrl: `${google.url}/o/oauth2/v2/auth`, tokenUrl: `${google.url}/token` },
     userinfoUrl: `${google.url}/v1/userinfo`,
   })
-  const { mail, sending } = gmailProvider({ apiUrl: google.url, clock, limits })
+  const { mail, sending } = gmailProvider({ apiUrl: google.url, clock, limits: { rest: { retry: SOON }, ...limits } })
   let arrived = Date.now() - 86_400_000
   const labelsOf = async (id: string) => google.messages(USER).find((message) => message.id === id)?.labels ?? []
   const isFolder = (label: string) => label !== 'UNREAD' && label !== 'STARRED'

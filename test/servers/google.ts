@@ -98,6 +98,15 @@ export interface Google {
   close(): Promise<void>
 }
 
+/** A part of a batch makes the entire batch fail. */
+class BatchFault extends Error {
+  readonly fault: PlannedFault
+  constructor(fault: PlannedFault) {
+    super('the batch fails as a whole')
+    this.fault = fault
+  }
+}
+
 export async function startGoogle(options: { port?: number; now?: () => number } = {}): Promise<Google> {
   const tokens = new Tokens()
   const faults = new Faults()
@@ -140,10 +149,23 @@ export async function startGoogle(options: { port?: number; now?: () => number }
     if (typeof result !== 'string') call.status = result.status
     return result
 
+    async function batchUnlessBroken(
+      send: (handlePart: (inside: FakeRequest) => Promise<FakeResponse>) => Promise<FakeResponse>,
+    ): Promise<FakeResponse> {
+      try {
+        return await send((inside) => handle(inside, true))
+      } catch (error) {
+        if (!(error instanceof BatchFault)) throw error
+        const failed = async () => googleFault(error.fault)
+        return error.fault.entireBatch === 'response' ? failed() : send(failed)
+      }
+    }
+
     async function respond(): Promise<FakeResponse> {
       const fault = faults.take({ user, method, url: at, part })
+      if (part && fault?.entireBatch) throw new BatchFault(fault)
       if (fault) return googleFault(fault)
-      if (batch) return handleBatch(request, (inside) => handle(inside, true))
+      if (batch) return batchUnlessBroken((handlePart) => handleBatch(request, handlePart))
       if (!match) return notFound()
       if (match.route.signedIn !== false) {
         if (!grant) return unauthenticated()

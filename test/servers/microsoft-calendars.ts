@@ -34,6 +34,7 @@ export async function microsoftCalendars(
   const { accessToken } = await graph.grant(user, ['openid', 'offline_access', 'User.Read', ...OUTLOOK_CALENDAR_SCOPES])
   const { calendar, mail } = microsoftProvider({
     ...{ graphUrl: graph.url, clock: systemClock, outbound: outbound({ guard: openGuard }), ...deps },
+    retry: { baseMs: 5, capMs: 20 },
   })
   const access: MailAccess = {
     ...{ accountId: 'acc_microsoft', email: user, settings: {}, secrets: {} },

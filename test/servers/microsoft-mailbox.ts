@@ -7,10 +7,12 @@ import { openGuard } from './imap-mailbox.ts'
 import { type Microsoft, startMicrosoft } from './microsoft.ts'
 
 const USER = 'ada@example.test'
+/** Before a request is sent again. */
+const SOON = { baseMs: 5, capMs: 20 }
 
 /** The provider for a Graph at this address. */
 export function microsoftAt(graphUrl: string, clock: Clock = systemClock) {
-  return microsoftProvider({ graphUrl, clock, outbound: outbound({ guard: openGuard }) })
+  return microsoftProvider({ graphUrl, clock, outbound: outbound({ guard: openGuard }), retry: SOON })
 }
 
 type MicrosoftMailbox = IdMailboxFixture & { archive: string; graph: Microsoft; user: string; sending: SendProvider }
@@ -22,7 +24,12 @@ export async function microsoftMailbox(uploads: Partial<OutboundDeps> = {}): Pro
   // Graph's times are whole seconds: each message gets its own second, in the past.
   let arrivedMs = Date.now() - 3_600_000
   const client = outbound({ guard: openGuard, ...uploads })
-  const { mail, sending } = microsoftProvider({ graphUrl: graph.url, clock: systemClock, outbound: client })
+  const { mail, sending } = microsoftProvider({
+    graphUrl: graph.url,
+    clock: systemClock,
+    outbound: client,
+    retry: SOON,
+  })
   return {
     ...{ graph, user: USER, mail, sending },
     access: await signedIn(graph),

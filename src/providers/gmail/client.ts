@@ -133,5 +133,8 @@ export function sendBatches<Request extends BatchRequest>(
     return new ProviderError('unavailable', `${doing}: a response could not be read`)
   }
 
-  return batchResults(requests, { size: () => mailbox.batchSize(cost, BATCH_SIZE), send, doing, signal })
+  return batchResults(requests, {
+    ...{ size: () => mailbox.batchSize(cost, BATCH_SIZE), send, doing, retry: mailbox.retry, signal },
+    isolates: requests.every(({ method }) => method === 'GET'),
+  })
 }

@@ -46,6 +46,8 @@ export interface GraphRequest {
   signal?: AbortSignal | undefined
 }
 
+type GraphBatch = Pick<GraphRequest, 'doing' | 'signal' | 'maxBytes' | 'maxString'> & { isolates?: boolean }
+
 /** A request that changes something. */
 export interface GraphChange {
   /** A text is sent as `text/plain`: a message in RFC 5322 form, in base64. */
@@ -150,14 +152,16 @@ export class Graph {
     return graphError(response, doing, this.#clock.now())
   }
 
-  /** Sends many requests in few and returns the body or the error of each. Throttled items are sent again. */
+  /**
+   * Sends many requests in few and returns the body or the error of each. Throttled items are sent again. `isolates`: see `BatchOptions`.
+   */
   async batch<Item extends BatchItem>(
     items: readonly Item[],
-    options: Pick<GraphRequest, 'doing' | 'signal' | 'maxBytes' | 'maxString'>,
+    { isolates = false, ...options }: GraphBatch,
   ): Promise<Map<Item, BatchResult>> {
     const { doing, signal } = options
     return inBatches<Item, Json>(items, {
-      ...{ size: BATCH_SIZE, doing, signal },
+      ...{ size: BATCH_SIZE, doing, isolates, retry: this.#rest.retry, signal },
       send: async (batch) => {
         const requests = batch.map(({ method = 'GET', path, query, prefer, body }, index) => ({
           ...{ id: String(index), method, url: withQuery(path, query) },

@@ -45,7 +45,7 @@ export async function withDetails(
 ): Promise<FoundMessage[]> {
   const requests = new Map(items.map((item) => [item, requestsFor(item, context)]))
   const wanted = [...requests.values()].flatMap(({ attachments, values }) => [attachments, values])
-  const options = { doing: DOING, signal: context.signal, ...SYNC_LIMITS }
+  const options = { doing: DOING, signal: context.signal, isolates: true, ...SYNC_LIMITS }
   const read = (some: readonly BatchItem[]) => graph.batch(some, options)
   const results = await resultOfEach(
     wanted.filter((one) => one !== undefined),

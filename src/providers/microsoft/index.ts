@@ -6,6 +6,7 @@
 import type { Outbound } from '../../infra/outbound/index.ts'
 import { withTimeout } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { Backoff } from '../../lib/retry.ts'
 import {
   type CalendarProvider,
   type IdMailProvider,
@@ -44,6 +45,8 @@ export interface MicrosoftDeps {
   verifyMs?: number
   /** For tests: how many events a read of a time range may return. */
   rangeEvents?: number
+  /** For tests: the pauses before a request is sent again. */
+  retry?: Backoff
 }
 
 /** Users without a licence for Exchange sign in all the same: Graph accepts their token, and Exchange refuses it or finds nothing. */
@@ -60,9 +63,9 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & {
   sending: SendProvider
   calendar: Required<CalendarProvider>
 } {
-  const { graphUrl, login, clock, outbound, verifyMs = 10_000, rangeEvents } = deps
+  const { graphUrl, login, clock, outbound, verifyMs = 10_000, rangeEvents, retry } = deps
   const root = `${graphUrl.replace(/\/+$/, '')}/v1.0`
-  const client = restClient({ root, clock, rateLimit: RATE_LIMIT, toError: graphError })
+  const client = restClient({ root, clock, rateLimit: RATE_LIMIT, toError: graphError, limits: retry ? { retry } : {} })
   const graph = (access: MailAccess, urgent: boolean) => new Graph({ root, client, clock }, access, { urgent })
 
   async function verify(access: MailAccess, signal: AbortSignal): Promise<{ folders: RemoteFolder[] }> {

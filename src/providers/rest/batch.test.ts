@@ -11,7 +11,7 @@ const items = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
 function batches(respond: (item: number, before: number) => string | ProviderError | undefined) {
   const sent: number[][] = []
   const options = {
-    ...{ size: 4, doing: 'sending items' },
+    ...{ size: 4, doing: 'sending items', retry: { baseMs: 1, capMs: 1 } },
     async send(requested: number[]) {
       const before = (item: number) => sent.flat().filter((one) => one === item).length
       const results = requested.map((item) => [item, respond(item, before(item))] as const)
@@ -57,6 +57,49 @@ describe('requests in batches', () => {
     await expect(inBatches(items(8), long.options)).rejects.toMatchObject({ retryAfterMs: 60_000 })
     const down = batches(() => failed())
     await expect(inBatches(items(8), down.options)).rejects.toMatchObject({ kind: 'unavailable' })
+  })
+
+  describe('when a request fails as a whole', () => {
+    /** A request with such an item fails. */
+    function failing(...bad: number[]) {
+      const { sent, options } = batches(() => 'yes')
+      const send = async (requested: number[]) => {
+        const received = await options.send(requested)
+        if (requested.some((item) => bad.includes(item))) throw new ProviderError('unavailable', 'it failed (502)')
+        return received
+      }
+      return { sent, options: { ...options, send, isolates: true } }
+    }
+    const kinds = (results: Map<number, unknown>) =>
+      items(results.size).map((item) => Object(results.get(item)).kind ?? results.get(item))
+
+    it('sends its items one by one, so that only the one at fault fails', async () => {
+      const { sent, options } = failing(3)
+      expect(kinds(await inBatches(items(6), options))).toEqual(['yes', 'yes', 'unavailable', 'yes', 'yes', 'yes'])
+      expect(sent).toEqual([[1, 2, 3, 4], [1], [2], [3], [4], [5, 6]])
+    })
+
+    it('does the same when it succeeds and nothing but failures is in it', async () => {
+      const { options } = batches(() => 'yes')
+      const send = async (requested: number[]) =>
+        new Map(
+          requested.map((item) => [item, requested.includes(2) ? new ProviderError('unavailable', '502') : 'yes']),
+        )
+      const results = await inBatches(items(3), { ...options, send, isolates: true })
+      expect(kinds(results)).toEqual(['yes', 'unavailable', 'yes'])
+    })
+
+    it('gives up after some failures, because the fault is then that of the provider', async () => {
+      const { sent, options } = failing(...items(20))
+      await expect(inBatches(items(20), { ...options, size: 20 })).rejects.toMatchObject({ kind: 'unavailable' })
+      expect(sent).toHaveLength(6)
+    })
+
+    it('repeats no change', async () => {
+      const { sent, options } = failing(3)
+      await expect(inBatches(items(6), { ...options, isolates: false })).rejects.toMatchObject({ kind: 'unavailable' })
+      expect(sent).toHaveLength(1)
+    })
   })
 
   it('ends with its signal', async () => {

@@ -1,7 +1,8 @@
 import { sleep } from '../../lib/abort.ts'
-import { backoffMs } from '../../lib/retry.ts'
+import { type Backoff, backoffMs } from '../../lib/retry.ts'
 import { ProviderError } from '../contract/index.ts'
 import { MAX_WAIT_MS } from './errors.ts'
+import { mayBeOfMessage } from './message-failures.ts'
 
 export interface BatchOptions<Item, Result> {
   /** Items of the next request. */
@@ -10,12 +11,17 @@ export interface BatchOptions<Item, Result> {
   send(items: Item[]): Promise<Map<Item, Result | ProviderError>>
   /** For errors: `fetching messages`. */
   doing: string
+  /** The items only read. When a request fails as a whole, its items are sent one by one, because one of them may make it fail. */
+  isolates?: boolean
+  /** Before items are sent again, where the provider names no pause. */
+  retry: Backoff
   signal?: AbortSignal | undefined
 }
 
 /** Requests in a row without a single result. */
 const MAX_FRUITLESS = 3
-const BACKOFF = { baseMs: 500, capMs: MAX_WAIT_MS }
+/** Items in a row that fail by themselves, before any other has a result: then the fault is not that of an item. */
+const MAX_ALONE = 5
 
 /** Returns the result of every item; see `batchResults`. */
 export async function inBatches<Item, Result>(
@@ -36,18 +42,26 @@ export async function inBatches<Item, Result>(
  */
 export async function* batchResults<Item, Result>(
   items: readonly Item[],
-  { size, send, doing, signal }: BatchOptions<Item, Result>,
+  options: BatchOptions<Item, Result>,
 ): AsyncGenerator<Map<Item, Result | ProviderError>> {
+  const { size, doing, isolates = false, retry, signal } = options
   const left = [...items]
   let hasResults = false
   for (let fruitless = 0; left.length > 0; ) {
     signal?.throwIfAborted()
     const sent = left.splice(0, typeof size === 'number' ? size : size())
-    const received = await send(sent)
+    const received = await sendTogether(sent, options)
+    if (received instanceof ProviderError) {
+      const alone = await sendAlone(sent, { ...options, hasResults }, received)
+      yield alone.results
+      left.push(...alone.limited)
+      hasResults = true
+      continue
+    }
     const results = new Map<Item, Result | ProviderError>()
     const failed: ProviderError[] = []
     for (const item of sent) {
-      const result = received.get(item) ?? new ProviderError('unavailable', `${doing}: the response lacks an item`)
+      const result = received.get(item) ?? lacking(doing)
       if (isTemporary(result)) {
         left.push(item)
         failed.push(result)
@@ -58,13 +72,77 @@ export async function* batchResults<Item, Result>(
     const worst = failed.sort((one, other) => (other.retryAfterMs ?? 0) - (one.retryAfterMs ?? 0))[0]
     fruitless = failed.length < sent.length ? 0 : fruitless + 1
     if (worst === undefined) continue
-    const pauseMs = worst.retryAfterMs ?? backoffMs(fruitless + 1, BACKOFF)
-    if (fruitless >= MAX_FRUITLESS && worst.kind === 'unavailable' && hasResults) {
-      yield new Map(left.splice(-sent.length).map((item) => [item, worst] as const))
+    const pauseMs = worst.retryAfterMs ?? backoffMs(fruitless + 1, retry)
+    if (fruitless >= MAX_FRUITLESS && worst.kind === 'unavailable' && (hasResults || isolates)) {
+      const alone = await sendAlone(left.splice(-sent.length), { ...options, hasResults }, worst)
+      yield alone.results
+      left.push(...alone.limited)
+      hasResults = true
       fruitless = 0
     } else if (pauseMs > MAX_WAIT_MS || fruitless >= MAX_FRUITLESS) throw worst
     else await sleep(pauseMs, signal)
   }
+}
+
+/** Returns the failure of a request that may be that of one of its items. */
+async function sendTogether<Item, Result>(
+  items: Item[],
+  { send, isolates = false }: BatchOptions<Item, Result>,
+): Promise<Map<Item, Result | ProviderError> | ProviderError> {
+  try {
+    return await send(items)
+  } catch (error) {
+    if (isolates && items.length > 1 && mayBeOfItem(error)) return error
+    throw error
+  }
+}
+
+interface Alone<Item, Result> {
+  results: Map<Item, Result | ProviderError>
+  /** What the rate limit refused. */
+  limited: Item[]
+}
+
+/**
+ * Sends items one by one that failed together. Where they may not be sent so, or there is one, the failure is that of each. Throws it when
+ * nothing but failures comes back.
+ */
+async function sendAlone<Item, Result>(
+  items: readonly Item[],
+  { send, doing, isolates, signal, hasResults }: BatchOptions<Item, Result> & { hasResults: boolean },
+  failure: ProviderError,
+): Promise<Alone<Item, Result>> {
+  const results = new Map<Item, Result | ProviderError>()
+  const limited: Item[] = []
+  const isFailureOfEach = !isolates || items.length === 1
+  if (isFailureOfEach && !hasResults) throw failure
+  if (isFailureOfEach) return { results: new Map(items.map((item) => [item, failure])), limited }
+  let isReading = hasResults
+  for (const item of items) {
+    signal?.throwIfAborted()
+    if (!isReading && results.size >= MAX_ALONE) throw failure
+    const result = await send([item]).then(
+      (received) => received.get(item) ?? lacking(doing),
+      (error: unknown) => {
+        if (mayBeOfItem(error)) return error
+        throw error
+      },
+    )
+    if (result instanceof ProviderError && result.kind === 'rate_limited') limited.push(item)
+    else results.set(item, result)
+    isReading ||= !isTemporary(result)
+  }
+  if (!isReading) throw failure
+  return { results, limited }
+}
+
+function mayBeOfItem(error: unknown): error is ProviderError {
+  if (!(error instanceof ProviderError) || error.timedOut) return false
+  return mayBeOfMessage(error) && error.retryAfterMs === undefined
+}
+
+function lacking(doing: string): ProviderError {
+  return new ProviderError('unavailable', `${doing}: the response lacks an item`)
 }
 
 function isTemporary(result: unknown): result is ProviderError {

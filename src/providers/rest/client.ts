@@ -1,7 +1,7 @@
 import { Pool } from '../../infra/net/index.ts'
 import { anyAborted, sleep } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { backoffMs } from '../../lib/retry.ts'
+import { type Backoff, backoffMs } from '../../lib/retry.ts'
 import { type MailAccess, ProviderError } from '../contract/index.ts'
 import type { RestClient, RestMailbox, RestRequest, RestResponse } from './contract.ts'
 import { isDisconnect, MAX_WAIT_MS, timeoutError } from './errors.ts'
@@ -34,6 +34,8 @@ interface RestLimits {
   streamMs: number
   /** Connections to the provider, shared by all mailboxes. */
   connections: number
+  /** Before a request, or a part of a batch, is sent again for which the provider names no pause. */
+  retry: Backoff
 }
 
 const LIMITS: RestLimits = {
@@ -42,12 +44,12 @@ const LIMITS: RestLimits = {
   urgentTimeoutMs: 10_000,
   streamMs: 600_000,
   connections: 128,
+  retry: { baseMs: 1000, capMs: MAX_WAIT_MS },
 }
 const MAX_BYTES = 8 * 1024 * 1024
 const MAX_ERROR_BYTES = 64 * 1024
 /** Retries of one request after short pauses. */
 const MAX_PAUSES = 2
-const BACKOFF = { baseMs: 1000, capMs: MAX_WAIT_MS }
 /** The longest pause of a mailbox whose daily limit is used up: a raised limit is noticed. The error carries the requested pause. */
 const MAX_DAILY_PAUSE_MS = 60_000
 const CONNECT_MS = 10_000
@@ -107,7 +109,7 @@ export function restClient(options: RestClientOptions): RestClient {
           limiter.pause(Math.min(error.retryAfterMs, mostMs))
         }
         pauses += 1
-        const pauseMs = pauseBeforeRetry(request, error, pauses)
+        const pauseMs = pauseBeforeRetry(request, error, () => backoffMs(pauses, limits.retry))
         if (pauseMs > MAX_WAIT_MS || pauses > (urgent ? 1 : MAX_PAUSES)) throw error
         await sleep(pauseMs, request.signal)
       }
@@ -156,6 +158,7 @@ export function restClient(options: RestClientOptions): RestClient {
     }
 
     return {
+      retry: limits.retry,
       async json(request, read) {
         const { body } = await send(request)
         const { doing, maxBytes = MAX_BYTES, maxString } = request
@@ -213,7 +216,8 @@ async function bearer(access: MailAccess, refused: string | undefined): Promise<
 }
 
 /** A rate-limited request was not executed. After other errors only a repeatable request is sent again, and only if the provider said when. */
-function pauseBeforeRetry(request: RestRequest, { kind, retryAfterMs }: ProviderError, attempt: number): number {
-  if (kind === 'rate_limited') return retryAfterMs ?? backoffMs(attempt, BACKOFF)
+function pauseBeforeRetry(request: RestRequest, error: ProviderError, backoff: () => number): number {
+  const { kind, retryAfterMs } = error
+  if (kind === 'rate_limited') return retryAfterMs ?? backoff()
   return mayRepeat(request) ? (retryAfterMs ?? Infinity) : Infinity
 }

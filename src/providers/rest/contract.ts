@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
+import type { Backoff } from '../../lib/retry.ts'
 import type { MailAccess } from '../contract/index.ts'
 import type { QuotaRefusal } from './quota.ts'
 
@@ -23,6 +24,8 @@ export interface RestMailbox {
   /** A successful response, streamed. The caller must read or destroy it; it is destroyed after 30 s without progress,
    * and at its deadline. */
   open(request: RestRequest): Promise<RestStream>
+  /** Before parts of a batch are sent again for which the provider names no pause. */
+  readonly retry: Backoff
   /** How many requests of this cost a batch should have now, at most `most`. Batches get smaller while the provider refuses parts. */
   batchSize(cost: number, most: number): number
   /** Reports how the parts of a batch ended (`hasParts`). */

@@ -39,6 +39,8 @@ export interface PlannedFault {
   retryAfter?: number
   /** True: only parts of batches. False: only HTTP requests. Default both. */
   parts?: boolean
+  /** Google only: with such a part, the batch fails as a whole, or each of its parts does. */
+  entireBatch?: 'response' | 'parts'
   /** Graph only: the request is executed all the same. */
   executes?: boolean
   /** With foreign-link; default http://127.0.0.1:9 . */

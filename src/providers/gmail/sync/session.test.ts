@@ -181,6 +181,24 @@ describe('syncing a Gmail mailbox', () => {
     expect(again.found.map(({ message }) => message.providerMessageId)).toEqual([bad, arrived])
   })
 
+  it.each(['response', 'parts'] as const)(
+    'passes a message that makes its entire batch fail (%s), and reads the others of it',
+    async (entireBatch) => {
+      const [bad = '', ...others] = await deliverAll(8)
+      const times = Number.POSITIVE_INFINITY
+      box.google.fail({ as: 'server-error', parts: true, entireBatch, on: new RegExp(`messages/${bad}`), times })
+      const mirror = new MailboxMirror()
+      const opened = session()
+      await mirror.sync(opened)
+      expect([...mirror.rows.keys()].sort()).toEqual(others.sort())
+      expect(failedIn(mirror)).toMatchObject([{ providerMessageId: bad }])
+      const ids = [bad, ...others.slice(0, 2)]
+      const read = await opened.readAgain({ ids, control: async () => others[3] ?? null, signal })
+      expect(read.failed.map(({ providerMessageId }) => providerMessageId)).toEqual([bad])
+      expect(read.found).toHaveLength(2)
+    },
+  )
+
   it('learns what Gmail still knows of a message whose content it does not return', async () => {
     const [bad = '', other = ''] = await deliverAll(2)
     await box.setStarred(bad, true)

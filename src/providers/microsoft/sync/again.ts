@@ -36,7 +36,9 @@ export async function readAgain(
 
 async function readShort(graph: Graph, ids: readonly string[], signal: AbortSignal): Promise<Map<string, Json>> {
   const items = ids.map((id) => ({ id, path: messagePath(id), query: KNOWN_FIELDS }))
-  const results = await resultOfEach(items, (some) => graph.batch(some, { doing: 'looking up messages', signal }))
+  const results = await resultOfEach(items, (some) =>
+    graph.batch(some, { doing: 'looking up messages', signal, isolates: true }),
+  )
   return new Map(
     [...results].flatMap(([{ id }, result]) => (result instanceof ProviderError ? [] : [[id, result] as const])),
   )

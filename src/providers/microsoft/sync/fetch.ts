@@ -97,7 +97,7 @@ interface Fetched {
 export async function fetchMessages(graph: Graph, ids: readonly string[], signal: AbortSignal): Promise<Fetched> {
   const items = ids.map((id) => ({ id, path: messagePath(id), query: DELTA_FIELDS, prefer: [AS_TEXT] }))
   const results = await resultOfEach(items, (some) =>
-    graph.batch(some, { doing: 'fetching messages', signal, ...SYNC_LIMITS }),
+    graph.batch(some, { doing: 'fetching messages', signal, isolates: true, ...SYNC_LIMITS }),
   )
   const fetched: Fetched = { messages: [], removed: [], failed: [] }
   for (const { id, result } of items.map((item) => ({ id: item.id, result: results.get(item) }))) {
