@@ -26,11 +26,16 @@ export interface IdLiveReads extends LiveReads<{ providerMessageId: string }> {
 }
 
 /** Syncs one mailbox. Nothing stays connected between calls. */
+export type KnownFolders = () => Promise<RemoteFolder[]>
+
 export interface MailboxSession {
   /** How often to poll while no push channel reports changes. */
   readonly pollIntervalMs: number
-  /** Every label or folder, read from the provider. `path` is the provider's id, `name` what people read. Rejects when the signal aborts. */
-  listFolders(signal?: AbortSignal): Promise<RemoteFolder[]>
+  /**
+   * Every label or folder, read from the provider. `path` is the provider's id, `name` what people read. Rejects when the signal aborts.
+   * `known` returns the stored folders: those that the provider cannot list for now are returned as they are.
+   */
+  listFolders(signal?: AbortSignal, known?: KnownFolders): Promise<RemoteFolder[]>
   /**
    * The parts of the mailbox that have a cursor of their own, most important first: for gmail the entire mailbox
    * (`ENTIRE_MAILBOX`), for microsoft each folder by its path.

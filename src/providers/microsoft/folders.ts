@@ -1,6 +1,6 @@
 import { truncateText } from '../../lib/text.ts'
-import { type FolderRole, ProviderError, type RemoteFolder } from '../contract/index.ts'
-import { type Json, PageLinks, text } from '../rest/index.ts'
+import { type FolderRole, type KnownFolders, ProviderError, type RemoteFolder } from '../contract/index.ts'
+import { type Json, PageLinks, resultOfEach, text } from '../rest/index.ts'
 import { type BatchItem, type BatchResult, bodyOf, type Graph, pageOf, segment } from './client.ts'
 
 /** Graph's well-known folder names, which do not depend on the user's language. v1.0 has them only as aliases of ids. */
@@ -38,11 +38,19 @@ export class FolderList {
     this.#graph = graph
   }
 
-  async list(signal?: AbortSignal): Promise<RemoteFolder[]> {
+  /**
+   * `known` returns the stored folders. Those inside a folder whose children Graph does not list stay as they are, because one folder that
+   * fails does not stop the others.
+   */
+  async list(signal?: AbortSignal, known: KnownFolders = async () => []): Promise<RemoteFolder[]> {
     const children = new Map<string, Json[]>()
+    const unlisted: string[] = []
     const readChildren = async (listings: readonly Listing[], results: Results) => {
       for (const listing of listings) {
-        children.set(listing.parent, await this.#items(listing, results.get(listing), signal))
+        const { parent } = listing
+        const items = await this.#items(listing, results.get(listing), signal)
+        if (items === undefined && !this.#children.has(parent)) unlisted.push(parent)
+        children.set(parent, items ?? this.#children.get(parent) ?? [])
       }
     }
     const listings = [TOP, ...this.#parents].map(listingOf)
@@ -54,7 +62,7 @@ export class FolderList {
     const parents: string[] = []
     for (let level = [TOP]; level.length > 0; ) {
       const unread = level.filter((parent) => !children.has(parent)).map(listingOf)
-      await readChildren(unread, await this.#batch(unread, signal))
+      await readChildren(unread, await resultOfEach<BatchItem, Json>(unread, (some) => this.#batch(some, signal)))
       const nextLevel: string[] = []
       for (const item of level.flatMap((parent) => children.get(parent) ?? [])) {
         const id = text(item.id)
@@ -69,15 +77,20 @@ export class FolderList {
     // A new folder may be the Archive, which its first use creates.
     const hasNew = this.#knownIds.size > 0 && [...found.keys()].some((id) => !this.#knownIds.has(id))
     if (hasNew) this.#roles = rolesOf(await this.#batch(WELL_KNOWN, signal))
-    this.#knownIds = new Set(found.keys())
+    const kept = (unlisted.length === 0 ? [] : foldersBelow(unlisted, await known())).filter(
+      ({ path }) => !found.has(path),
+    )
+    this.#knownIds = new Set([...found.keys(), ...kept.map(({ path }) => path)])
     this.#parents = parents
-    this.#children = children
-    return [...found]
+    // What could not be listed is requested again.
+    this.#children = new Map([...children].filter(([parent]) => !unlisted.includes(parent)))
+    const listed = [...found]
       .filter(([id, item]) => !this.#isExcluded(item, id))
       .map(([id, item]) => ({
         ...remoteFolder(item, id, this.#roles?.get(id) ?? null),
         fullName: fullNameOf(id, found),
       }))
+    return [...listed, ...kept]
   }
 
   /** Whether the last listing contained the folder. */
@@ -86,7 +99,7 @@ export class FolderList {
   }
 
   #batch(items: readonly BatchItem[], signal: AbortSignal | undefined): Promise<Results> {
-    return this.#graph.batch(items, { doing: DOING, signal })
+    return this.#graph.batch(items, { doing: DOING, signal, isolates: true })
   }
 
   #isExcluded(item: Json, id: string): boolean {
@@ -94,14 +107,24 @@ export class FolderList {
     return item.isHidden === true || isSearch || this.#roles?.get(id) === null
   }
 
-  async #items({ parent }: Listing, result: BatchResult | undefined, signal: AbortSignal | undefined): Promise<Json[]> {
-    if (parent !== TOP && result instanceof ProviderError) {
+  /** The children of a folder. Undefined when Graph does not list them. */
+  async #items(
+    listing: Listing,
+    result: BatchResult | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<Json[] | undefined> {
+    try {
+      return await this.#allItems(result, signal)
+    } catch (error) {
+      if (listing.parent === TOP || !(error instanceof ProviderError)) throw error
       // The parent was deleted meanwhile.
-      if (result.kind === 'not_found') return []
-      // One folder that fails does not stop the others; those inside it stay as they were.
-      const known = isOfFolder(result) ? this.#children.get(parent) : undefined
-      if (known !== undefined) return known
+      if (error.kind === 'not_found') return []
+      if (isOfFolder(error)) return undefined
+      throw error
     }
+  }
+
+  async #allItems(result: BatchResult | undefined, signal: AbortSignal | undefined): Promise<Json[]> {
     let { items, nextLink } = pageOf(result, DOING)
     const all = [...items]
     const links = new PageLinks(DOING)
@@ -114,11 +137,18 @@ export class FolderList {
   }
 }
 
+/** The known folders inside of others, at any depth. */
+function foldersBelow(parents: readonly string[], known: readonly RemoteFolder[]): RemoteFolder[] {
+  const nameOf = ({ fullName, name }: RemoteFolder) => fullName ?? name
+  const prefixes = known.filter(({ path }) => parents.includes(path)).map((parent) => `${nameOf(parent)}/`)
+  return known.filter((folder) => prefixes.some((prefix) => nameOf(folder).startsWith(prefix)))
+}
+
 function isOfFolder({ kind, missingScope }: ProviderError): boolean {
   return kind === 'unavailable' || (kind === 'rejected' && !missingScope)
 }
 
-type Results = ReadonlyMap<BatchItem, BatchResult>
+type Results = Map<BatchItem, BatchResult>
 
 interface Listing extends BatchItem {
   parent: string

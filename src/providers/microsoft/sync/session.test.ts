@@ -69,7 +69,26 @@ describe('a mailbox at Graph', () => {
     const paths = (await session.listFolders()).map(({ path }) => path)
     expect(paths.sort()).toEqual([...before.map(({ path }) => path), late].sort())
     expect(paths).toContain(inner)
-    await expect(mail.openSession(access).listFolders()).rejects.toMatchObject({ kind: 'unavailable' })
+  })
+
+  it('keeps the stored folders inside one whose children it cannot list after a restart', async () => {
+    const parent = graph.createFolder(USER, 'Parent')
+    const inner = graph.createFolder(USER, 'Inner', parent)
+    const deep = graph.createFolder(USER, 'Deep', inner)
+    graph.createFolder(USER, 'Parental')
+    const stored = await mail.openSession(access).listFolders()
+    graph.fail({ as: 'server-error', on: new RegExp(`${parent}/childFolders`), times: Number.POSITIVE_INFINITY })
+    const late = graph.createFolder(USER, 'Late')
+    const session = mail.openSession(access)
+    const paths = async () => (await session.listFolders(undefined, async () => stored)).map(({ path }) => path).sort()
+    const all = [...stored.map(({ path }) => path), late].sort()
+    expect(await paths()).toEqual(all)
+    expect(all).toEqual(expect.arrayContaining([inner, deep]))
+    const unknown = await mail.openSession(access).listFolders()
+    expect(unknown.map(({ path }) => path)).toEqual(expect.not.arrayContaining([inner]))
+    graph.faults.clear()
+    const inside = graph.createFolder(USER, 'Inside', parent)
+    expect(await paths()).toEqual([...all, inside].sort())
   })
 
   it('has one scope per folder: first the inbox, then sent messages and drafts', async () => {

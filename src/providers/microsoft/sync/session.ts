@@ -2,6 +2,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import {
   type Comparison,
   type FolderRole,
+  type KnownFolders,
   type MailboxSession,
   type MailboxStep,
   ProviderError,
@@ -48,8 +49,8 @@ export class MicrosoftSession implements MailboxSession {
     this.#folders = new FolderList(graph)
   }
 
-  listFolders(signal?: AbortSignal): Promise<RemoteFolder[]> {
-    return this.#folders.list(signal)
+  listFolders(signal?: AbortSignal, known?: KnownFolders): Promise<RemoteFolder[]> {
+    return this.#folders.list(signal, known)
   }
 
   scopes(folders: readonly RemoteFolder[]): string[] {
