@@ -55,6 +55,7 @@ import * as unreadableItems from './0056-unreadable-items.ts'
 import * as failingCalendars from './0059-failing-calendars.ts'
 import * as sentCopies from './0061-sent-copies.ts'
 import * as deliveryTraces from './0062-delivery-traces.ts'
+import * as refusedEvents from './0063-refused-events.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -114,4 +115,5 @@ export const migrations: readonly Migration[] = [
   failingCalendars,
   sentCopies,
   deliveryTraces,
+  refusedEvents,
 ]

@@ -60,7 +60,9 @@ export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
   let meanwhile: { listing?: () => Promise<void>; change?: () => Promise<void> } = {}
   let reads = 0
   /** Why events cannot be read. */
-  const broken = new Map<string, string>()
+  const broken = new Map<string, Omit<UnreadableEvent, 'eventId'>>()
+  /** What each sync asked for again. */
+  const askedAgain: string[][] = []
   let hasExpired = false
 
   function put(eventId: string, summary = eventId): RemoteEvent {
@@ -84,15 +86,16 @@ export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
 
   const remote: CalendarAccount = {
     listCalendars: async () => [CALENDAR],
-    async *syncEvents({ cursor }) {
+    async *syncEvents({ cursor, again = [] }) {
+      askedAgain.push([...again])
       if (hasExpired && cursor !== null) throw new ProviderError('cursor_expired', 'the cursor has expired')
       hasExpired = false
-      const changed = [...new Set(log.slice(Number(cursor ?? 0)))]
+      const changed = [...new Set([...again, ...log.slice(Number(cursor ?? 0))])]
       const found = changed.flatMap((id) => (broken.has(id) ? [] : (state.get(id) ?? [])))
       const removed = cursor === null ? [] : changed.filter((id) => !state.has(id) && !broken.has(id))
       const unreadable = changed.flatMap((eventId) => {
-        const reason = broken.get(eventId)
-        return reason === undefined ? [] : [{ eventId, reason }]
+        const why = broken.get(eventId)
+        return why === undefined ? [] : [{ eventId, ...why }]
       })
       const end = String(log.length)
       await run('listing')
@@ -130,8 +133,28 @@ export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
     },
     /** From now on, the event cannot be read. */
     spoil(eventId: string, reason: string): void {
-      broken.set(eventId, reason)
+      broken.set(eventId, { reason })
       log.push(eventId)
+    },
+    /** From now on, the provider does not return the series, of which it shows these hours. Without a change, unless `hours` are given. */
+    refuse(eventId: string, ...hours: string[]): void {
+      const times = hours.map((hour) => `${tomorrow.replaceAll('-', '')}T${hour}0000Z`)
+      const placeholder: RemoteEvent = {
+        ...eventOf(eventId, ''),
+        ...{ start: at(`${hours[0]}:00`), end: at(`${hours[0]}:30`), recurrence: [`RDATE:${times.join(',')}`] },
+        timesOnly: true,
+      }
+      const isListed = hours.length > 0
+      broken.set(eventId, { reason: 'Refused.', isRefused: true, ...(isListed && { placeholder }) })
+      if (isListed) log.push(eventId)
+    },
+    askedAgain,
+    /** The instances of an event: hours of tomorrow. */
+    async hoursOf(eventId: string): Promise<number[]> {
+      const [calendar] = await calendarStore(db.read).all(accountId)
+      const row = await eventStore(db.read, calendar?.id ?? '').find(eventId)
+      const instances = db.read.selectFrom('calendarInstances').select('startMs').where('eventId', '=', row?.id ?? '')
+      return (await instances.orderBy('startMs').execute()).map(({ startMs }) => new Date(startMs).getUTCHours())
     },
     /** The next sync reads everything again. */
     expire(): void {

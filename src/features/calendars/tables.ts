@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely'
 import type { CalendarRole, ProviderName, RemoteEvent } from '../../providers/contract/index.ts'
 
 interface CalendarTable {
@@ -51,6 +52,10 @@ interface UnreadableEventTable {
   /** As in `CalendarEventTable`. */
   round: number
   foundAt: number
+  /** How often in a row the provider did not return the event; 0 for one that was returned and is not readable. */
+  failures: Generated<number>
+  /** When it is read again. Null: with its next change. */
+  nextAttemptAt: number | null
 }
 
 /** A master, an exception or a single event. */

@@ -1,4 +1,5 @@
 import { type Handle, insertRows, type Tx } from '../../infra/db/index.ts'
+import { backoffMs } from '../../lib/retry.ts'
 import { truncateText } from '../../lib/text.ts'
 import type { UnreadableEvent } from '../../providers/contract/index.ts'
 import type { CalendarRow } from './store.ts'
@@ -8,6 +9,9 @@ const MAX_EVENTS = 1000
 /** How many the JSON of a calendar names. */
 const MAX_SHOWN = 10
 const MAX_REASON = 300
+/** How many events of a calendar a sync reads again. */
+const MAX_AGAIN = 20
+const RETRY = { baseMs: 10_000, capMs: 6 * 3_600_000 }
 const IDS_PER_QUERY = 500
 
 type Place = Pick<CalendarRow, 'id' | 'round' | 'unreadable'>
@@ -22,19 +26,43 @@ export async function saveUnreadable(
   nowMs: number,
 ): Promise<UnreadableEvent[]> {
   if (calendar.unreadable === 0 && unreadable.length === 0) return []
-  const reasons = new Map(unreadable.map(({ eventId, reason }) => [eventId, truncateText(reason, MAX_REASON)]))
-  const known = await reasonsOf(tx, calendar.id, [...reasons.keys()])
+  const events = new Map(unreadable.map((event) => [event.eventId, event]))
+  const known = await knownOf(tx, calendar.id, [...events.keys()])
   await removeUnreadable(tx, calendar.id, [...read, ...known.keys()])
   const left = MAX_EVENTS - (await countUnreadable(tx, calendar.id))
-  const kept = [...reasons].slice(0, Math.max(0, left))
-  const place = { calendarId: calendar.id, round: calendar.round, foundAt: nowMs }
-  await insertRows(
-    tx,
-    'unreadableEvents',
-    kept.map(([providerId, reason]) => ({ ...place, providerId, reason })),
-  )
+  const kept = [...events.values()].slice(0, Math.max(0, left))
+  const rows = kept.map(({ eventId, reason, isRefused }) => {
+    const failures = isRefused ? (known.get(eventId)?.failures ?? 0) + 1 : 0
+    return {
+      ...{ calendarId: calendar.id, round: calendar.round, foundAt: nowMs, providerId: eventId },
+      reason: truncateText(reason, MAX_REASON),
+      failures,
+      nextAttemptAt: failures === 0 ? null : nowMs + backoffMs(failures, RETRY),
+    }
+  })
+  await insertRows(tx, 'unreadableEvents', rows)
   await countAgain(tx, calendar.id)
-  return kept.flatMap(([eventId, reason]) => (known.get(eventId) === reason ? [] : [{ eventId, reason }]))
+  return rows.flatMap(({ providerId, reason }) =>
+    known.get(providerId)?.reason === reason ? [] : [{ eventId: providerId, reason }],
+  )
+}
+
+/** Ids of events that the provider did not return, and that are read again now. */
+export async function eventsToReadAgain(
+  handle: Handle,
+  { id, unreadable }: Pick<CalendarRow, 'id' | 'unreadable'>,
+  nowMs: number,
+): Promise<string[]> {
+  if (unreadable === 0) return []
+  const rows = await handle
+    .selectFrom('unreadableEvents')
+    .select('providerId')
+    .where('calendarId', '=', id)
+    .where('nextAttemptAt', '<=', nowMs)
+    .orderBy('nextAttemptAt')
+    .limit(MAX_AGAIN)
+    .execute()
+  return rows.map(({ providerId }) => providerId)
 }
 
 /** Of rounds before `round`: what they could not read no longer exists. */
@@ -62,16 +90,21 @@ export async function unreadableOf(
   return found
 }
 
-async function reasonsOf(tx: Tx, calendarId: string, ids: readonly string[]): Promise<Map<string, string>> {
-  const found = new Map<string, string>()
+interface Known {
+  reason: string
+  failures: number
+}
+
+async function knownOf(tx: Tx, calendarId: string, ids: readonly string[]): Promise<Map<string, Known>> {
+  const found = new Map<string, Known>()
   for (let start = 0; start < ids.length; start += IDS_PER_QUERY) {
     const rows = await tx
       .selectFrom('unreadableEvents')
-      .select(['providerId', 'reason'])
+      .select(['providerId', 'reason', 'failures'])
       .where('calendarId', '=', calendarId)
       .where('providerId', 'in', ids.slice(start, start + IDS_PER_QUERY))
       .execute()
-    for (const { providerId, reason } of rows) found.set(providerId, reason)
+    for (const { providerId, ...row } of rows) found.set(providerId, row)
   }
   return found
 }

@@ -65,6 +65,8 @@ export interface EventSyncRequest {
    * reports them: store the later ones, because they are not reported again when the window reaches them.
    */
   window: TimeRange
+  /** Ids of events that the provider did not return before: they are read again first. */
+  again?: readonly string[]
   signal: AbortSignal
 }
 
@@ -106,6 +108,10 @@ export interface UnreadableEvent {
   eventId: string
   /** Sentences for the operator, which quote at most the beginning of a value. */
   reason: string
+  /** The provider did not return it, and may do so later. */
+  isRefused?: boolean
+  /** What is known of its times; stored unless a version of it is. */
+  placeholder?: RemoteEvent
 }
 
 /**
@@ -145,6 +151,8 @@ export interface RemoteEvent {
   durationDays?: number
   /** RRULE, RDATE and EXDATE lines of RFC 5545 of a master; otherwise empty. */
   recurrence: string[]
+  /** Of a placeholder: RDATE names the instances that are known, in UTC, and the rest of the series is not. */
+  timesOnly?: true
   /** Of a master, in order: from such an instance on, all are moved or left out (RANGE=THISANDFUTURE of RFC 5545). */
   moves?: SeriesMove[]
   /** Of an exception: the master, and when the instance would have started. */

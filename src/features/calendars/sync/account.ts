@@ -5,7 +5,7 @@ import { findApiChanges, StaleRead } from '../../accounts/index.ts'
 import { placementOf } from '../instance-rows.ts'
 import { calendarGone, calendarRefused } from '../refusals.ts'
 import { type CalendarRow, calendarStore, currentInstances, eventStore, placeEvent } from '../store.ts'
-import { removeUnreadableBefore } from '../unreadable.ts'
+import { eventsToReadAgain, removeUnreadableBefore } from '../unreadable.ts'
 import { InstanceBuffer } from './instance-buffer.ts'
 import { listCalendars } from './listing.ts'
 import type { AccountCalendarsDeps, OwnedCalendars } from './owned-calendars.ts'
@@ -132,7 +132,8 @@ async function readChanges(
   let hasChanged = false
   const later = started.syncedAt === null ? new InstanceBuffer() : undefined
   const { providerId: calendarId, timeZone } = calendar
-  const request = { calendarId, timeZone, cursor: calendar.cursor, window, signal }
+  const again = await eventsToReadAgain(deps.db.read, calendar, deps.clock.now())
+  const request = { calendarId, timeZone, cursor: calendar.cursor, window, again, signal }
   for await (const step of readAhead(remote.syncEvents(request), STEPS_AHEAD)) {
     signal.throwIfAborted()
     hasChanged ||= step.found.length + step.entered.length + step.removed.length > 0

@@ -13,6 +13,7 @@ import { searchTextOf } from '../search-text.ts'
 import { type CalendarRow, type EventRow, eventStore, type InstanceRow, type Placement, placeEvent } from '../store.ts'
 import { saveUnreadable } from '../unreadable.ts'
 import type { InstanceBuffer } from './instance-buffer.ts'
+import { withStoredTimes } from './placeholders.ts'
 
 export interface StepDeps {
   events: Recorder
@@ -65,13 +66,21 @@ export async function applyChanges(
   { found, entered, complete, removed, unreadable = [] }: Changes,
 ): Promise<Applied> {
   const store = eventStore(tx, calendar.id)
-  const listed = [...found, ...entered].filter(
+  const returned = [...found, ...entered].filter(
     ({ eventId, recurringEventId }) => isIndexable(eventId) && isIndexable(recurringEventId ?? ''),
   )
+  const placeholders = unreadable.flatMap(({ placeholder }) => placeholder ?? [])
   const quiet = new Set(entered)
   const known = await store.byProviderIds([
-    ...new Set([...listed.flatMap((event) => [event.eventId, event.recurringEventId ?? []].flat()), ...removed]),
+    ...new Set([
+      ...[...returned, ...placeholders].flatMap((event) => [event.eventId, event.recurringEventId ?? []].flat()),
+      ...removed,
+    ]),
   ])
+  const listed = [
+    ...returned,
+    ...placeholders.flatMap((one) => withStoredTimes(one, known.get(one.eventId)?.content) ?? []),
+  ]
   const named = listed.map(({ eventId, recurringEventId }) => recurringEventId ?? eventId)
   const masters = [...new Set([...named, ...removed])]
   /** Of these, the ones without exceptions need no statement each. */
@@ -111,7 +120,9 @@ export async function applyChanges(
   const read = [...listed.map(({ eventId }) => eventId), ...complete, ...removed]
   const notRead = unreadable
     .filter(({ eventId }) => isIndexable(eventId))
-    .map(({ eventId, reason }) => ({ eventId: cleanText(eventId), reason: cleanText(reason) }))
+    .map(({ eventId, reason, isRefused = false }) => ({
+      ...{ eventId: cleanText(eventId), reason: cleanText(reason), isRefused },
+    }))
   await store.keep(
     notRead.map(({ eventId }) => eventId),
     calendar.round,

@@ -1,8 +1,9 @@
 import { ProviderError, type RemoteEvent, type UnreadableEvent } from '../../contract/index.ts'
-import { type Json, list, object, PageLinks, text } from '../../rest/index.ts'
-import { bodyOf, type Graph, SYNC_LIMITS, segment } from '../client.ts'
+import { type Json, list, mayBeOfMessage, object, PageLinks, resultOfEach, text } from '../../rest/index.ts'
+import { type BatchResult, bodyOf, type Graph, SYNC_LIMITS, segment } from '../client.ts'
 import { AS_TEXT } from '../map.ts'
 import { cancelledInstances, EVENT_FIELDS, remoteEvent, typeOf, unreadableIn } from './map.ts'
+import { placeholderOf } from './placeholder.ts'
 
 /** Of one series. The oldest cancelled instances of one with more are left out. */
 const MAX_EXCEPTIONS = 1000
@@ -39,9 +40,14 @@ export function eventPath(calendarId: string, eventId: string): string {
 
 /**
  * Reads series complete: a view of the calendar shows which instances exist, but not which ones were cancelled, and an exception
- * outside of the view not at all. Series that no longer exist are left out.
+ * outside of the view not at all. Series that no longer exist are left out. One that Graph does not return is reported, with the times of
+ * its `occurrences` in the view.
  */
-export async function readSeries(context: CalendarContext, ids: readonly string[]): Promise<Unit[]> {
+export async function readSeries(
+  context: CalendarContext,
+  ids: readonly string[],
+  occurrences: ReadonlyMap<string, Json[]> = new Map(),
+): Promise<Unit[]> {
   const { graph, calendarId, doing, signal } = context
   const items = ids.map((id) => ({
     ...{ id, path: eventPath(calendarId, id), prefer: [AS_TEXT] },
@@ -50,16 +56,43 @@ export async function readSeries(context: CalendarContext, ids: readonly string[
       $expand: 'exceptionOccurrences',
     },
   }))
-  const results = await graph.batch(items, { doing, signal, ...SYNC_LIMITS })
+  const results = await resultOfEach(items, (some) =>
+    graph.batch(some, { doing, signal, isolates: true, ...SYNC_LIMITS }),
+  )
   const units: Unit[] = []
+  const refused = new Map<string, ProviderError>()
   for (const item of items) {
     const result = results.get(item)
     if (result instanceof ProviderError && result.kind === 'not_found') continue
-    const master = bodyOf(result)
-    const unit = unitOf(master, await allExceptions(context, master), context)
-    if (unit !== undefined) units.push(unit)
+    const unit = await completeUnit(context, result).catch(unlessOfAccount)
+    if (unit instanceof ProviderError) refused.set(item.id, unit)
+    else if (unit !== undefined) units.push(unit)
+  }
+  throwIfAllFail([...refused.values()], items.length)
+  for (const [id, { message }] of refused) {
+    const placeholder = placeholderOf(id, occurrences.get(id) ?? [])
+    context.report?.({ eventId: id, reason: message, isRefused: true, ...(placeholder && { placeholder }) })
   }
   return units
+}
+
+async function completeUnit(context: CalendarContext, result: BatchResult | undefined): Promise<Unit | undefined> {
+  const master = bodyOf(result)
+  return unitOf(master, await allExceptions(context, master), context)
+}
+
+/** The failure of one event, which costs only that event. */
+function unlessOfAccount(error: unknown): ProviderError {
+  if (error instanceof ProviderError && mayBeOfMessage(error) && error.retryAfterMs === undefined) return error
+  throw error
+}
+
+/** When so many events fail and no other is returned, the fault may be that of Graph. */
+const MAX_FAILING = 5
+
+function throwIfAllFail(failures: readonly ProviderError[], requested: number): void {
+  const [failure] = failures
+  if (failure !== undefined && failures.length === requested && requested >= MAX_FAILING) throw failure
 }
 
 async function allExceptions({ graph, doing, signal }: CalendarContext, master: Json): Promise<Json[]> {
@@ -108,26 +141,41 @@ export async function readLeft(
   context: CalendarContext,
   ids: readonly string[],
 ): Promise<{ units: Unit[]; removed: string[] }> {
-  const { graph, calendarId, doing, signal } = context
+  const { graph, calendarId, doing, signal, report } = context
   const events = ids.map((id) => ({
     ...{ id, path: eventPath(calendarId, id), prefer: [AS_TEXT], query: { $select: EVENT_FIELDS } },
   }))
   const calendars = new Map(
     ids.map((id) => [id, { path: `/me/events/${segment(id)}/calendar`, query: { $select: 'id' } }]),
   )
-  const results = await graph.batch([...events, ...calendars.values()], { doing, signal, ...SYNC_LIMITS })
-  const there = events.flatMap((item) => {
-    const [event, calendar] = [item, calendars.get(item.id)].map((one) => one && results.get(one))
-    const isGone = [event, calendar].some((result) => result instanceof ProviderError && result.kind === 'not_found')
-    return isGone || text(bodyOf(calendar).id) !== calendarId ? [] : [bodyOf(event)]
-  })
-  const isMaster = (item: Json) => typeOf(item) === 'seriesMaster'
-  const series = await readSeries(
-    context,
-    there.filter(isMaster).flatMap(({ id }) => text(id) ?? []),
+  const results = await resultOfEach([...events, ...calendars.values()], (some) =>
+    graph.batch(some, { doing, signal, isolates: true, ...SYNC_LIMITS }),
   )
+  const there: Json[] = []
+  const refused = new Map<string, ProviderError>()
+  for (const item of events) {
+    const both = [item, calendars.get(item.id)].map((one) => one && results.get(one))
+    const failures = both.filter((result) => result instanceof ProviderError)
+    if (failures.some(({ kind }) => kind === 'not_found')) continue
+    const [failure] = failures
+    if (failure !== undefined) refused.set(item.id, unlessOfAccount(failure))
+    else if (text(bodyOf(both[1]).id) === calendarId) there.push(bodyOf(both[0]))
+  }
+  throwIfAllFail([...refused.values()], events.length)
+  for (const [id, { message }] of refused) report?.({ eventId: id, reason: message, isRefused: true })
+  const isMaster = (item: Json) => typeOf(item) === 'seriesMaster'
+  const masters = there.filter(isMaster).flatMap(({ id }) => text(id) ?? [])
+  const unreadSeries: string[] = []
+  const reporting: CalendarContext = {
+    ...context,
+    report(event) {
+      if (event.isRefused) unreadSeries.push(event.eventId)
+      report?.(event)
+    },
+  }
+  const series = await readSeries(reporting, masters)
   const singles = there.filter((item) => !isMaster(item)).flatMap((item) => mapped(item, context) ?? [])
   const units = [...singles.map((event) => ({ event, exceptions: [] })), ...series]
-  const left = new Set(units.map(({ event }) => event.eventId))
+  const left = new Set([...units.map(({ event }) => event.eventId), ...refused.keys(), ...unreadSeries])
   return { units, removed: ids.filter((id) => !left.has(id)) }
 }

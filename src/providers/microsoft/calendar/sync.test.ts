@@ -30,9 +30,9 @@ describe('Outlook calendars', () => {
     return `calendar-${calendars}`
   }
 
-  async function sync(calendarId: string, cursor: string | null, range = window) {
+  async function sync(calendarId: string, cursor: string | null, range = window, again: string[] = []) {
     const steps: EventStep[] = []
-    const request = { calendarId, cursor, window: range, signal }
+    const request = { calendarId, cursor, window: range, again, signal }
     for await (const step of fixture.account.syncEvents(request)) steps.push(step)
     const ids = (list: 'found' | 'entered') => steps.flatMap((step) => step[list]).map(({ eventId }) => eventId)
     return {
@@ -42,6 +42,7 @@ describe('Outlook calendars', () => {
       entered: ids('entered').sort(),
       complete: steps.flatMap(({ complete }) => complete),
       removed: steps.flatMap(({ removed }) => removed),
+      unreadable: steps.flatMap(({ unreadable = [] }) => unreadable),
       cursor: steps.at(-1)?.cursor ?? cursor,
     }
   }
@@ -97,6 +98,43 @@ describe('Outlook calendars', () => {
     const third = await sync(calendar, second.cursor)
     expect(third).toMatchObject({ found: [], removed: ['single', 'weekly'] })
     expect((await sync(calendar, third.cursor)).steps).toEqual([])
+  })
+
+  it('passes a series that Graph does not return, with the hours that it knows, and reads it again', async () => {
+    const { graph, user } = fixture
+    const calendar = newCalendar()
+    const put = (id: string, event: object) =>
+      graph.calendars.put(user, calendar, { ...hour('2026-11-23'), id, ...event })
+    const range = { type: 'endDate' as const, startDate: '2026-11-23', endDate: '2026-12-01' }
+    put('refused', { recurrence: { ...weekly('2026-11-23'), range } })
+    put('good', { recurrence: weekly('2026-11-23') })
+    put('single', {})
+    graph.fail({ as: 'server-error', on: /events\/refused\b/, times: Number.POSITIVE_INFINITY })
+    const first = await sync(calendar, null)
+    expect(first.found).toEqual(['good', 'single'])
+    expect(first.unreadable).toMatchObject([
+      {
+        ...{ eventId: 'refused', isRefused: true },
+        placeholder: {
+          ...{ eventId: 'refused', busy: true, timesOnly: true, recurringEventId: null },
+          start: { dateTime: '2026-11-23T08:00:00', timeZone: 'UTC' },
+          end: { dateTime: '2026-11-23T08:30:00', timeZone: 'UTC' },
+          recurrence: ['RDATE:20261123T080000Z,20261130T080000Z'],
+        },
+      },
+    ])
+    expect((await sync(calendar, first.cursor)).steps).toEqual([])
+    const refused = await sync(calendar, first.cursor, window, ['refused'])
+    expect(refused).toMatchObject({ found: [], removed: [], unreadable: [{ eventId: 'refused', isRefused: true }] })
+
+    graph.calendars.delete(user, 'refused')
+    put('single', { subject: 'changed' })
+    const left = await sync(calendar, refused.cursor)
+    expect(left).toMatchObject({ found: ['single'], removed: [], unreadable: [{ eventId: 'refused' }] })
+    graph.faults.clear()
+    put('late', { recurrence: weekly('2026-11-23') })
+    const read = await sync(calendar, left.cursor, window, ['refused', 'good'])
+    expect(read).toMatchObject({ found: ['good', 'late'], removed: ['refused'], unreadable: [] })
   })
 
   it('distinguishes an event that left the view from one that was deleted or moved to another calendar', async () => {

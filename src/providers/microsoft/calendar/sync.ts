@@ -21,16 +21,26 @@ const READING = 'reading the changes of a calendar'
 /** Follows one delta query over the calendar view; a new one lists the events when the window has left its range. */
 export async function* syncEvents(
   { graph, email }: { graph: Graph; email: string },
-  { calendarId, timeZone = null, cursor: written, window, signal }: EventSyncRequest,
+  { calendarId, timeZone = null, cursor: written, window, again = [], signal }: EventSyncRequest,
   clock: Clock,
 ): AsyncGenerator<EventStep> {
   const begin = (since: number | null): Cursor => {
     const range = { from: window.from, to: window.to + AHEAD_MS }
     return { v: 1, ...range, next: firstRequest(range), atMs: clock.now(), listing: { since } }
   }
+  if (written !== null && again.length > 0) yield* readAgain(readCursor(written))
   const cursor = yield* round(written === null ? begin(null) : readCursor(written))
   const isCovered = cursor.from <= window.from && cursor.to >= window.to
   if (!isCovered) yield* round(begin(clock.now()))
+
+  /** Events that Graph did not return before. */
+  async function* readAgain(cursor: Cursor): AsyncGenerator<EventStep> {
+    const unreadable: UnreadableEvent[] = []
+    const report = (event: UnreadableEvent) => unreadable.push(event)
+    const context: CalendarContext = { graph, email, timeZone, calendarId, doing: READING, signal, report }
+    const { units, removed } = await readLeft(context, again)
+    yield* stepsOf({ units, removed, unreadable }, { since: null, before: cursor, after: cursor })
+  }
 
   async function* round(start: Cursor): AsyncGenerator<EventStep, Cursor> {
     const { listing, ...rest } = start
@@ -57,6 +67,7 @@ async function changesOf(context: CalendarContext, items: readonly Json[]) {
   const singles = new Map<string, Unit>()
   const orphans: RemoteEvent[] = []
   const series = new Set<string>()
+  const occurrences = new Map<string, Json[]>()
   const left = new Set<string>()
   for (const item of items) {
     const id = text(item.id)
@@ -68,6 +79,7 @@ async function changesOf(context: CalendarContext, items: readonly Json[]) {
     if ('@removed' in item) left.add(id)
     else if (masterId) {
       series.add(masterId)
+      if (type === 'occurrence') occurrences.set(masterId, [...(occurrences.get(masterId) ?? []), item])
       const exception = type === 'exception' ? remoteEvent(item, context) : undefined
       if (exception !== undefined) orphans.push(exception)
     } else {
@@ -76,7 +88,7 @@ async function changesOf(context: CalendarContext, items: readonly Json[]) {
     }
   }
   for (const id of series) left.delete(id)
-  const complete = await readSeries(context, [...series])
+  const complete = await readSeries(context, [...series], occurrences)
   const known = new Set(complete.map(({ event }) => event.eventId))
   const alone = orphans.filter(({ recurringEventId }) => !known.has(recurringEventId ?? ''))
   const moved = await readLeft(context, [...left])
