@@ -303,21 +303,46 @@ export class AccountSync {
     const wasFullSync = await work.sync(account, signal)
     this.#pausedUntil = Number.NEGATIVE_INFINITY
     const nextRunInMs = work.nextRunInMs(account)
+    // A folder ended the connection. The next run goes on over another one.
+    if (!work.isOpen) return { nextRunInMs }
     // The stall was stored during this run. One more run stores that the account recovered.
     const hasRecovered = this.#isStalled && account.status === 'connected'
     this.#times.succeeded(this.#accountId, nextRunInMs)
     if (wasFullSync && work.isInSync) this.#syncedAt = this.#deps.clock.now()
-    if (await this.#record.isSuccessDue(start, wasFullSync, this.#hasWritten)) {
-      const { violations } = this.#limitPauses
-      await this.#record.succeeded(start, { isInSync: work.isInSync, nextRunInMs, limitViolations: violations })
-    }
-    this.#isStalled = this.#isRefused = false
-    this.#runLog.succeeded()
+    if (work.failure !== undefined) await this.#recordPart(start, work.failure, nextRunInMs)
+    else await this.#recordSuccess(start, { wasFullSync, isInSync: work.isInSync, nextRunInMs })
     if (!account.watch) {
       await work.close()
       work.requestFullSync()
     }
     return { nextRunInMs: hasRecovered ? 0 : nextRunInMs }
+  }
+
+  async #recordSuccess(
+    start: AccountAtStart,
+    { wasFullSync, ...run }: { wasFullSync: boolean; isInSync: boolean; nextRunInMs: number },
+  ): Promise<void> {
+    if (await this.#record.isSuccessDue(start, wasFullSync, this.#hasWritten)) {
+      const { violations } = this.#limitPauses
+      await this.#record.succeeded(start, { ...run, limitViolations: violations })
+    }
+    this.#isStalled = this.#isRefused = false
+    this.#runLog.succeeded()
+  }
+
+  /** The inbox cannot be read, which the status says; the other folders are synced as usual. */
+  async #recordPart(start: AccountAtStart, failure: ProviderError, nextRunInMs: number): Promise<void> {
+    const { account, syncRequestedAt } = start
+    if (syncRequestedAt !== null) await this.#record.requestDropped(syncRequestedAt)
+    const wasStalled = this.#isStalled && account.status === 'error'
+    this.#isStalled = true
+    this.#times.stored(this.#accountId)
+    if (wasStalled) return this.#runLog.succeeded()
+    await this.#record.failed(failure, {
+      ...{ attempts: 1, limitViolations: this.#limitPauses.violations, isRefused: false, isStalled: true },
+      ...{ accessVersion: undefined, refusals: undefined, nextRunInMs },
+    })
+    this.#runLog.failed(failure, { attempts: 1, nextRunInMs, isRefused: false, isStalled: true, wasStalled })
   }
 
   /** Retries every failure except those that need a new consent: they wait for a change of the account. */

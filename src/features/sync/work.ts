@@ -1,3 +1,4 @@
+import type { ProviderError } from '../../providers/contract/index.ts'
 import type { Account } from '../accounts/index.ts'
 
 /**
@@ -16,6 +17,8 @@ export interface AccountWork {
   readonly triedAccessVersion: number | undefined
   /** False when a folder could not be read since the last full sync began. */
   readonly isInSync: boolean
+  /** Why the folder that the account is for, its inbox as a rule, cannot be read, although others can. */
+  readonly failure: ProviderError | undefined
   /** The credentials may have changed: `open` reads them again. */
   accessChanged(): void
   /** Makes the next `sync` check every folder. */

@@ -40,6 +40,9 @@ describe.each(['whole', 'folders'] as const)('a message that can never be read (
       ])
     })
 
+  })
+
+  describeOneDatabase('costs only itself', 'sqlite', (open) => {
     it('is announced with its content when it can be read before', async () => {
       const { db, box, accountId, service, received, emitted } = await syncedDouble(kind, open, {
         timing: { itemRetry: { baseMs: 300, capMs: 300 } },
@@ -113,9 +116,9 @@ describeEachDatabase('a folder that can never be read', (open) => {
     const { db, box, accountId, service, received, same } = await syncedDouble('folders', open, {
       timing: { itemRetry: SOON },
     })
-    box.setBroken('INBOX')
-    box.deliver('p')
-    box.deliverAll(OTHERS, () => ({ folders: ['More'] }))
+    box.setBroken('More')
+    box.deliver('p', { folders: ['More'] })
+    box.deliverAll(OTHERS)
     await service.wake(accountId)
     await received(...OTHERS)
     await eventually(async () => {
@@ -130,6 +133,36 @@ describeEachDatabase('a folder that can never be read', (open) => {
     })
     await received(...OTHERS, 'p')
     await same()
+  })
+})
+
+describeOneDatabase('a folder that can never be read', 'sqlite', (open) => {
+  it('stops no other one if it is the inbox, and the status of the account says so', async () => {
+    const { db, box, accountId, service, received } = await syncedDouble('folders', open, {
+      timing: { itemRetry: SOON },
+    })
+    box.setBroken('INBOX')
+    box.deliver('p')
+    box.deliver('a', { folders: ['More'] })
+    await eventually(async () => {
+      await service.synced(accountId)
+      expect(await service.accounts.get(accountId)).toMatchObject({
+        status: 'error',
+        statusReason: expect.stringContaining('INBOX'),
+      })
+    })
+    box.deliver('b', { folders: ['More'] })
+    await service.wake(accountId)
+    await received('a', 'b')
+    box.setBroken()
+    await eventually(async () => {
+      await service.synced(accountId)
+      expect(await service.accounts.get(accountId)).toMatchObject({ status: 'connected' })
+    })
+    await received('a', 'b', 'p')
+    const events = await db.read.selectFrom('events').select('type').where('accountId', '=', accountId).execute()
+    const types = events.map(({ type }) => type).filter((type) => /sync_stalled|recovered/.test(type))
+    expect(types).toEqual(['account.sync_stalled', 'account.recovered'])
   })
 
   it('is left out by a restarted process while it waits', async () => {

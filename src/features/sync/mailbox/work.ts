@@ -5,6 +5,7 @@ import {
   type MailboxSession,
   type MailboxStep,
   ProviderError,
+  type RemoteFolder,
 } from '../../../providers/contract/index.ts'
 import { type Account, type ApiChanges, findApiChanges } from '../../accounts/index.ts'
 import { type LabelRow, labelStore, planFolders } from '../../labels/index.ts'
@@ -14,7 +15,7 @@ import { mailboxBodies } from '../event-bodies.ts'
 import { storeFolders } from '../folder-listing.ts'
 import { deleteFolder, deleteMissing } from '../folders/deletion.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
-import { FolderFailures, isOfAccount } from '../unreadable/folders.ts'
+import { FolderFailures, folderFailure, isOfAccount } from '../unreadable/folders.ts'
 import { unreadableStore } from '../unreadable/store.ts'
 import type { AccountWork } from '../work.ts'
 import { deleteLabel } from './deletion.ts'
@@ -90,6 +91,15 @@ export class MailboxWork implements AccountWork {
 
   get isInSync(): boolean {
     return this.#failed.size === 0
+  }
+
+  get failure(): ProviderError | undefined {
+    for (const path of this.#failed.keys()) {
+      const label = this.#labels.get(path)
+      const reason = label?.role === 'inbox' ? this.#folders.reasonFor(label) : undefined
+      if (reason !== undefined) return folderFailure(label?.name ?? '', reason)
+    }
+    return undefined
   }
 
   accessChanged(): void {
@@ -191,10 +201,11 @@ export class MailboxWork implements AccountWork {
     const { session, context } = open
     const listedAt = this.#deps.clock.monotonic()
     const apiChanges = await findApiChanges(this.#deps.db.read, context.accountId)
-    const folders = await session.listFolders(signal)
+    const labels = labelStore(this.#deps.db.read)
+    const known = async () => (await labels.all(context.accountId)).map(asListed)
+    const folders = await session.listFolders(signal, known)
     // Every mailbox has an inbox, so an empty list is an error of the provider.
     if (folders.length === 0) throw new ProviderError('unavailable', 'the provider listed no folders')
-    const labels = labelStore(this.#deps.db.read)
     const plan = planFolders(await labels.all(context.accountId), folders)
     this.#scopes = session.scopes(folders)
     const syncedAs = new Map(folders.map((folder) => [folder, 'mailbox']))
@@ -355,6 +366,21 @@ export class MailboxWork implements AccountWork {
     const isNotAsked = ({ goneAt }: MessageRow) => goneAt !== null && goneAt >= askedBefore
     this.#hasMissing =
       (isAnyMissing || this.#deletedFolders.length > 0) && (await findMissing(MAX_MISSING)).some(isNotAsked)
+  }
+}
+
+/** The folder as it was listed last. */
+function asListed({ providerId, name, displayName, providerName, providerColor, ...label }: LabelRow): RemoteFolder {
+  const { role, delimiter, mailboxId } = label
+  return {
+    path: providerId,
+    name: providerName ?? displayName,
+    fullName: name,
+    color: providerColor,
+    delimiter,
+    role,
+    selectable: label.selectable === 1,
+    mailboxId,
   }
 }
 

@@ -1,6 +1,6 @@
-import type { ProviderError } from '../../../providers/contract/index.ts'
+import { ProviderError } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
-import { DEFAULT_TIMING, type OwnedAccount, type SyncDeps } from '../deps.ts'
+import { itemRetryPlan, type OwnedAccount, type SyncDeps } from '../deps.ts'
 import { countFailures, MAX_FAILURES, type UnreadableRow, unreadableStore } from './store.ts'
 
 /** A folder is tried again within this time, because a message may arrive in it. */
@@ -8,11 +8,18 @@ const MAX_PAUSE_MS = 15 * 60_000
 
 /** Failures that concern the account, not one folder. */
 const OF_ACCOUNT: ReadonlySet<ProviderError['kind']> = new Set(['auth_expired', 'rate_limited', 'tls'])
+/** Messages that are missing elsewhere may be in a folder that fails. After this time, they count as deleted all the same. */
+const GIVEN_UP_MS = 60 * 60_000
 /** After so many failed syncs of the account in a row, it was not the folders that failed. */
 const OUTAGE_RUNS = 3
 
 export function isOfAccount({ kind }: ProviderError): boolean {
   return OF_ACCOUNT.has(kind)
+}
+
+/** The failure of an account whose inbox cannot be read. */
+export function folderFailure(folder: string, reason: string): ProviderError {
+  return new ProviderError('unavailable', `The folder ${folder} cannot be read: ${reason}`)
 }
 
 /** The folders of an account that cannot be synced. Their failures are stored, so that they survive sessions and restarts. */
@@ -59,11 +66,28 @@ export class FolderFailures {
     return this.#rows?.get(id)?.nextAttemptAt ?? Number.POSITIVE_INFINITY
   }
 
+  /** How often in a row the folder has failed. */
+  count({ id }: Pick<LabelRow, 'id'>): number {
+    return this.#rows?.get(id)?.failures ?? 0
+  }
+
+  /** Why the folder counts as one that cannot be read. */
+  reasonFor({ id }: Pick<LabelRow, 'id'>): string | undefined {
+    const row = this.#rows?.get(id)
+    return row !== undefined && row.failures >= MAX_FAILURES ? row.reason : undefined
+  }
+
+  /** It has failed for so long that nothing waits for it any more. */
+  isGivenUp({ id }: Pick<LabelRow, 'id'>): boolean {
+    const row = this.#rows?.get(id)
+    return row !== undefined && this.#deps.clock.now() - row.failedAt > GIVEN_UP_MS
+  }
+
   async failed({ id }: Pick<LabelRow, 'id'>, { message }: ProviderError): Promise<void> {
-    const { db, clock, timing, fence } = this.#deps
+    const { db, fence } = this.#deps
     const { accountId, epoch } = this.#account
-    const { baseMs, capMs } = timing?.itemRetry ?? DEFAULT_TIMING.itemRetry
-    const retry = { nowMs: clock.now(), backoff: { baseMs, capMs: Math.min(capMs, MAX_PAUSE_MS) } }
+    const { nowMs, backoff } = itemRetryPlan(this.#deps)
+    const retry = { nowMs, backoff: { ...backoff, capMs: Math.min(backoff.capMs, MAX_PAUSE_MS) } }
     const [row] = await db.transaction(async (tx) => {
       await fence(tx, accountId, epoch)
       return countFailures(tx, accountId, 'folder', [{ itemId: id, reason: message }], retry)
