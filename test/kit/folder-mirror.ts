@@ -3,6 +3,7 @@ import type {
   FolderStep,
   KnownFolderMessage,
   RemoteMessage,
+  SuspectMessage,
 } from '../../src/providers/contract/index.ts'
 
 /** The smallest consumer of `syncFolder`, for provider tests: stores every step and nothing else. */
@@ -13,6 +14,11 @@ export class FolderMirror {
   /** Every step since the mirror was made. */
   readonly steps: FolderStep[] = []
   readonly #initialMessages: number
+  /** How many syncs in a row have failed. */
+  #losses = 0
+  /** The messages with which the connection ended, and the one that may be next. */
+  readonly #failing: SuspectMessage[] = []
+  #suspect: SuspectMessage | undefined
 
   constructor(path: string, initialMessages = 500) {
     this.path = path
@@ -33,12 +39,27 @@ export class FolderMirror {
       newest: async () =>
         [...this.rows].map(([uid, { messageId, receivedAt }]) => ({ uid, identity: { messageId, receivedAt } })),
       knownCount: async () => this.rows.size,
+      losses: this.#losses,
+      failing: this.#failing,
+      control: async () => [...this.rows.values()].find(({ error }) => error === null)?.location?.uid ?? null,
+      suspect: async (message: SuspectMessage) => {
+        this.#suspect = message
+      },
       signal: new AbortController().signal,
     }
-    for await (const step of session.syncFolder(request)) {
-      this.#store(step)
-      steps.push(step)
-      await onStep(step)
+    try {
+      for await (const step of session.syncFolder(request)) {
+        this.#store(step)
+        steps.push(step)
+        await onStep(step)
+      }
+      this.#losses = 0
+    } catch (error) {
+      this.#losses = this.#suspect === undefined ? this.#losses + 1 : 0
+      if (this.#suspect !== undefined) this.#failing.push(this.#suspect)
+      throw error
+    } finally {
+      this.#suspect = undefined
     }
     return steps
   }
@@ -66,6 +87,7 @@ export class FolderMirror {
     }
     for (const uid of step.removed) this.rows.delete(uid)
     this.cursor = step.cursor
+    this.#suspect = undefined
     this.steps.push(step)
   }
 }

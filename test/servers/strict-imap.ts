@@ -20,9 +20,18 @@ export interface StrictImap {
   /** The folder with this path, which is made if there is none. */
   folder(path: string): StrictFolder
   delete(path: string): void
+  /**
+   * From now on, contents of messages with this text are not returned: the server refuses the command, ends the connection, sends what no
+   * parser reads, or 6 MB in place of any part. `undefined`: they are returned again.
+   */
+  spoil(text: string, how: Spoiling | undefined): void
+  /** From now on, this folder cannot be selected: the server refuses that and STATUS, or ends the connection. `undefined`: it can again. */
+  spoilFolder(path: string, how: 'refuse' | 'close' | undefined): void
   /** The received commands with their arguments, in order. */
   lines: string[]
 }
+
+type Spoiling = 'refuse' | 'close' | 'garbage' | 'huge'
 
 /** What one connection has selected, and which messages the client knows of. */
 interface Session {
@@ -46,6 +55,8 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
   const folders = new Map<string, StrictFolder>()
   const stored = new Set<StrictFolder>()
   const lines: string[] = []
+  const spoilt = new Map<string, Spoiling>()
+  const spoiltFolders = new Map<string, 'refuse' | 'close'>()
   let validities = 1_700_000_000
 
   function folder(path: string): StrictFolder {
@@ -68,8 +79,9 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
   }
 
   function select(session: Session, path: string, isReadOnly: boolean): string[] | undefined {
-    const selected = folders.get(path)
+    const selected = spoiltFolders.has(path) ? undefined : folders.get(path)
     session.folder = selected
+    if (spoiltFolders.get(path) === 'close') session.socket.destroy()
     if (selected === undefined) return undefined
     if (!isReadOnly && options.storesOnSelect && !stored.has(selected)) {
       selected.uidValidity = validityOf(selected)
@@ -88,7 +100,7 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
 
   function status(path: string): string[] | undefined {
     const one = folders.get(path)
-    if (one === undefined) return undefined
+    if (one === undefined || spoiltFolders.get(path) === 'refuse') return undefined
     const unseen = one.messages.filter(({ flags }) => !flags.has('\\Seen')).length
     const items = [
       `MESSAGES ${one.messages.length} UNSEEN ${unseen} UIDNEXT ${one.uidNext} UIDVALIDITY ${validityOf(one)}`,
@@ -127,9 +139,14 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
           .map(({ message }) => message.uid)
           .join(' ')}`.trim(),
       ]
-    if (name === 'FETCH') return fetch(session, criteria)
+    if (name === 'FETCH') return fetch(session, criteria, howSpoilt)
     if (name === 'STORE') return session.isReadOnly ? undefined : store(session, criteria)
     if (name === 'EXPUNGE') return session.isReadOnly ? undefined : expunge(session, criteria)
+    return undefined
+  }
+
+  function howSpoilt({ raw }: StrictMessage): Spoiling | undefined {
+    for (const [text, how] of spoilt) if (raw.includes(text)) return how
     return undefined
   }
 
@@ -184,6 +201,14 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
     folder,
     delete(path) {
       folders.delete(path)
+    },
+    spoil(text, how) {
+      if (how === undefined) spoilt.delete(text)
+      else spoilt.set(text, how)
+    },
+    spoilFolder(path, how) {
+      if (how === undefined) spoiltFolders.delete(path)
+      else spoiltFolders.set(path, how)
     },
     lines,
   }
@@ -257,20 +282,43 @@ function rangesOf(set: string, highest: number): [number, number][] {
   })
 }
 
-function fetch(session: Session, args: string): string[] {
+/** Undefined when it is refused. */
+function fetch(
+  session: Session,
+  args: string,
+  howSpoilt: (message: StrictMessage) => Spoiling | undefined,
+): string[] | undefined {
   const [set = ''] = args.split(' ')
   const ranges = rangesOf(set, highestUid(session.known))
   const isIn = (uid: number) => ranges.some(([low, high]) => uid >= low && uid <= high)
   const since = Number(/CHANGEDSINCE (\d+)/.exec(args)?.[1] ?? 0)
-  const rows = session.known.flatMap((message, index) =>
-    isIn(message.uid) && message.modseq > since ? [row(message, index + 1, args)] : [],
-  )
+  const wanted = session.known.filter((message) => isIn(message.uid) && message.modseq > since)
+  const faults = args.includes('BODY') ? wanted.map(howSpoilt) : []
+  if (faults.includes('close')) session.socket.destroy()
+  if (faults.includes('refuse')) return undefined
+  const rows = wanted.map((message, index) => {
+    const seq = session.known.indexOf(message) + 1
+    if (faults[index] === 'garbage') return `${seq} FETCH (UID ${message.uid} (((((`
+    return row(faults[index] === 'huge' ? withHugeParts(message) : message, seq, args)
+  })
   if (!args.includes('VANISHED')) return rows
   const vanished = (session.folder?.expunged ?? []).filter(({ uid, modseq }) => isIn(uid) && modseq > since)
   return vanished.length === 0 ? rows : [`VANISHED (EARLIER) ${vanished.map(({ uid }) => uid).join(',')}`, ...rows]
 }
 
-function row({ uid, raw, flags, internalDate, modseq }: StrictMessage, seq: number, query: string): string {
+const HUGE_BYTES = 6 * 1024 * 1024
+
+/** Its header and its text are longer than what is asked for, and are returned entirely. */
+function withHugeParts(message: StrictMessage): StrictMessage & { isWhole: true } {
+  const filler = Buffer.from(`X-Filler: ${'x'.repeat(HUGE_BYTES)}\r\n`)
+  return { ...message, raw: Buffer.concat([filler, message.raw, filler]), isWhole: true }
+}
+
+function row(
+  { uid, raw, flags, internalDate, modseq, isWhole = false }: StrictMessage & { isWhole?: boolean },
+  seq: number,
+  query: string,
+): string {
   const end = raw.indexOf('\r\n\r\n') + 4
   const [header, text] = [raw.subarray(0, end), raw.subarray(end)]
   const items = [`UID ${uid}`, `FLAGS (${[...flags].join(' ')})`]
@@ -282,8 +330,9 @@ function row({ uid, raw, flags, internalDate, modseq }: StrictMessage, seq: numb
   }
   const sections: Record<string, Buffer> = { HEADER: header, TEXT: text, '1': text, '': raw }
   for (const [, section = '', start, length] of query.matchAll(/BODY\.PEEK\[([A-Z0-9]*)\](?:<(\d+)\.(\d+)>)?/g)) {
-    const from = Number(start ?? 0)
-    const part = (sections[section] ?? Buffer.alloc(0)).subarray(from, from + Number(length ?? raw.length))
+    const from = isWhole ? 0 : Number(start ?? 0)
+    const to = isWhole ? raw.length : from + Number(length ?? raw.length)
+    const part = (sections[section] ?? Buffer.alloc(0)).subarray(from, to)
     const name = `BODY[${section}]${start === undefined ? '' : `<${start}>`}`
     items.push(`${name} {${part.length}}${CRLF}${part.toString('latin1')}`)
   }

@@ -75,7 +75,8 @@ export async function readFolder(
   signal: AbortSignal,
 ): Promise<Read> {
   const { mail, access } = await openMailbox(deps, account.id, 'mail.read')
-  const request = { ...{ deps, account, scope, signal }, sinceMs: row.sinceMs, limit: Math.min(limit, BACKFILL_READ) }
+  const { sinceMs, attempts } = row
+  const request = { deps, account, scope, signal, sinceMs, attempts, limit: Math.min(limit, BACKFILL_READ) }
   return mail.kind === 'folders' ? readUids(request, mail, access) : readIds(request, mail, access)
 }
 
@@ -84,22 +85,39 @@ interface ReadRequest {
   account: Account
   scope: Scope
   sinceMs: number
+  /** How often in a row reads have failed. */
+  attempts: number
   limit: number
   signal: AbortSignal
 }
 
 async function readUids(request: ReadRequest, mail: FolderMailProvider, access: MailAccess): Promise<Read> {
-  const { deps, account, scope, sinceMs, limit, signal } = request
+  const { deps, account, scope, sinceMs, attempts, limit, signal } = request
   const { db, positions } = deps
   const { scopeId, label, row } = scope
   const { cursor, uidValidity } = scope.position
   if (label === undefined) throw new Error(`The folder ${scopeId} has no label.`)
+  const folder = { accountId: account.id, labelId: label.id }
   const apiChanges = await findApiChanges(db.read, account.id)
-  const { messages, position, ...page } = await mail.backfill(access).read({
+  const {
+    messages: found,
+    position,
+    ...page
+  } = await mail.backfill(access).read({
     ...{ path: label.providerId, cursor, position: row?.checkpoint ?? null, sinceMs, limit, signal },
     known: (uids) => messageStore(db.read).listedUids(label.id, uidValidity ?? '', uids),
+    losses: attempts,
+    failing: await positions.failing(db, account.id, label.id),
+    control: async () => (await messageStore(db.read).newestUids(label.id, uidValidity ?? '', 1))[0]?.uid ?? null,
+    suspect: (message) =>
+      db.transaction(async (tx) => {
+        await deps.accounts.hold(tx, account.id)
+        await positions.suspect(tx, folder, message, deps.clock.now())
+      }),
   })
-  const uids = messages.flatMap(({ location }) => location?.uid ?? [])
+  const messages = found.filter(({ unreadable }) => unreadable === undefined)
+  const unreadable = found.filter((message) => message.unreadable !== undefined)
+  const uids = found.flatMap(({ location }) => location?.uid ?? [])
   const lowUid = Math.min(...uids, row?.lowUid ?? Number.POSITIVE_INFINITY)
   const isDone = position === null
   const mustCompare = Number.isFinite(lowUid)
@@ -111,6 +129,8 @@ async function readUids(request: ReadRequest, mail: FolderMailProvider, access: 
       const isSame = now?.uidValidity === page.uidValidity || now?.uidValidity === null
       if (!isPresent || !isSame) throw new ProviderError('cursor_expired', 'the folder has changed meanwhile')
       const into = { accountId: account.id, apiChanges, label }
+      const read = attempts > 0 ? messages : []
+      await positions.readUidsAgain(tx, folder, { failed: unreadable, read }, deps.clock.now())
       const added = await storeBackfilled(tx, { ...deps.stored, dialect: db.dialect }, into, messages)
       if (isDone && mustCompare) {
         await positions.compareFrom(tx, account.id, scopeId, lowUid)

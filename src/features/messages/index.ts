@@ -72,7 +72,7 @@ export {
   sharesKey,
   wasDeliveredApart,
 } from './storing/match.ts'
-export { repairMessage } from './storing/repaired.ts'
+export { leaveUnrepaired, repairMessage, storeRepaired } from './storing/repaired.ts'
 export {
   type ArrivingMessage,
   eraseReserved,

@@ -24,7 +24,9 @@ export async function eventBodies(
   step: FolderStep,
 ): Promise<ReadonlyMap<number, EventBodies>> {
   if (!deps.settings.includeBodies || arrivalType(label.role) === undefined) return new Map()
-  const locations = step.added.flatMap(({ isNew, location }) => (isNew && location !== undefined ? [location] : []))
+  const locations = step.added.flatMap(({ isNew, location, unreadable }) =>
+    isNew && location !== undefined && unreadable === undefined ? [location] : [],
+  )
   if (locations.length === 0) return new Map()
   const live = mail.liveReads(await deps.accounts.access(accountId))
   return readBodies(

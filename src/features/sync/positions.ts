@@ -1,9 +1,10 @@
-import type { Handle, Tx } from '../../infra/db/index.ts'
-import type { FailedMessage } from '../../providers/contract/index.ts'
+import type { Db, Handle, Tx } from '../../infra/db/index.ts'
+import type { FailedMessage, RemoteMessage, SuspectMessage } from '../../providers/contract/index.ts'
 import { DEFAULT_TIMING } from './deps.ts'
+import { ENDED_CONNECTION, failingMessages, itemIdOf, stateOf } from './folders/failing.ts'
 import { cursorStore } from './store.ts'
 import { controlOf } from './unreadable/control.ts'
-import { countFailures, failureOf } from './unreadable/store.ts'
+import { countFailures, failureOf, unreadableStore } from './unreadable/store.ts'
 
 export interface SyncPosition {
   /** The provider's text. */
@@ -47,6 +48,49 @@ export const syncPositions = {
     const failures = failed.map((one) => failureOf(one, labelId))
     await countFailures(tx, accountId, 'message', failures, { nowMs, backoff: DEFAULT_TIMING.itemRetry })
   },
+
+  /** imap: messages of a folder that could not be read. */
+  failing: ({ read }: Pick<Db, 'read'>, accountId: string, labelId: string) =>
+    failingMessages(read, accountId, labelId),
+
+  /** imap: the connection may end with this message, which is read next. */
+  async suspect(
+    tx: Tx,
+    { accountId, labelId }: Folder,
+    { uidValidity, uid }: Pick<SuspectMessage, 'uid' | 'uidValidity'>,
+    nowMs: number,
+  ): Promise<void> {
+    const itemId = itemIdOf(labelId, uidValidity, uid)
+    const failure = { itemId, labelId, reason: ENDED_CONNECTION }
+    await countFailures(tx, accountId, 'message', [failure], { nowMs, backoff: DEFAULT_TIMING.itemRetry })
+  },
+
+  /** imap: lets sync read old messages again that could not be read. They are not announced. Those that could be are forgotten. */
+  async readUidsAgain(
+    tx: Tx,
+    { accountId, labelId }: Folder,
+    { failed, read }: { failed: readonly RemoteMessage[]; read: readonly RemoteMessage[] },
+    nowMs: number,
+  ): Promise<void> {
+    const idOf = ({ location }: RemoteMessage) => itemIdOf(labelId, location?.uidValidity ?? '', location?.uid ?? -1)
+    const store = unreadableStore(tx, accountId)
+    const known = await store.byIds('message', failed.map(idOf))
+    const failures = failed
+      .filter((message) => !known.has(idOf(message)))
+      .map((message) => ({
+        itemId: idOf(message),
+        labelId,
+        reason: message.error ?? '',
+        known: JSON.stringify(stateOf(message)),
+      }))
+    await countFailures(tx, accountId, 'message', failures, { nowMs, backoff: DEFAULT_TIMING.itemRetry })
+    await store.remove('message', read.map(idOf))
+  },
+}
+
+interface Folder {
+  accountId: string
+  labelId: string
 }
 
 export type SyncPositions = typeof syncPositions

@@ -1,3 +1,4 @@
+import type { FolderFetches } from './folder-mailbox.ts'
 import type { Control, FailedMessage, FoundMessage } from './id-mailbox.ts'
 import type { RemoteMessage } from './message.ts'
 
@@ -27,7 +28,7 @@ interface FolderBackfillRange extends BackfillRange {
   cursor: string
 }
 
-export interface FolderBackfillRequest extends FolderBackfillRange {
+export interface FolderBackfillRequest extends FolderBackfillRange, Partial<FolderFetches> {
   /** That of the previous page; null: the beginning. */
   position: string | null
   limit: number

@@ -38,8 +38,8 @@ export interface FolderSession {
    */
   changedFolders(folders: readonly { path: string; cursor: string | null }[]): Promise<string[]>
   /**
-   * Syncs a folder from `cursor` (null: first sync) in steps of at most 500 messages; a first sync begins with one of 50. A step's
-   * `cursor` is valid once the step is stored, so a crash between steps repeats at most one. On a watched folder the first step holds
+   * Syncs a folder from `cursor` (null: first sync) in steps of at most 500 messages; a first sync begins with one of 50. A message that
+   * the server does not return is `unreadable` and passed. A step's `cursor` is valid once the step is stored, so a crash between steps repeats at most one. On a watched folder the first step holds
    * the new messages, after one round trip. Throws `ProviderError`: `cursor_expired` when only a new first sync can help, `not_found`
    * when the folder was deleted. One call at a time per session; a consumer that stops early ends it.
    */
@@ -57,7 +57,7 @@ export interface FolderSession {
   close(): Promise<void>
 }
 
-export interface FolderSyncRequest {
+export interface FolderSyncRequest extends Partial<FolderFetches> {
   path: string
   cursor: string | null
   /** How many of the newest messages a first sync fetches. */
@@ -73,6 +73,31 @@ export interface FolderSyncRequest {
   /** How many messages of this folder are stored. After a reset at least as many are fetched again. */
   knownCount(): Promise<number>
   signal: AbortSignal
+}
+
+/**
+ * Earlier failures to fetch messages of a folder. A message on which the connection ends must cost only itself: the provider fetches fewer
+ * messages after each loss, until it is the only one.
+ */
+export interface FolderFetches {
+  /** How often in a row the connection was lost while the folder was read. */
+  losses: number
+  /** Messages that failed before. They are not fetched, and returned as `unreadable`. */
+  failing: readonly { uidValidity: string; uid: number }[]
+  /** The UID of a stored and complete message of the folder, which shows whether the server returns messages at all. Null: there is none. */
+  control(): Promise<number | null>
+  /**
+   * Called before a message is fetched by itself because the connection may end with it. Resolves once that is stored.
+   */
+  suspect(message: SuspectMessage): Promise<void>
+}
+
+export interface SuspectMessage {
+  uid: number
+  uidValidity: string
+  isNew: boolean
+  /** The server has returned another message since the connection was opened. */
+  isReading: boolean
 }
 
 /** What a comparison needs of a stored message. */

@@ -9,7 +9,7 @@ import { uidValidityOf } from './folders.ts'
 import type { RequestConnection } from './request-connection.ts'
 import { DAY_MS, dayOf, search } from './search.ts'
 import { readCursor } from './sync/cursor.ts'
-import type { FetchBackoff } from './sync/fetch-backoff.ts'
+import { FetchGuard } from './sync/fetch-guard.ts'
 import { SEARCH_WINDOW } from './uids.ts'
 import type { WorkLimits } from './work-limits.ts'
 
@@ -28,7 +28,6 @@ interface BackfillOptions {
   windows: BackfillWindows
   deadlineMs: number
   limits: WorkLimits
-  backoffOf(path: string): FetchBackoff
 }
 
 const FIRST_DAYS = 7
@@ -41,7 +40,7 @@ const MAX_EMPTY = 8
  * message is in exactly one window, whatever the zone. Reads only UIDs that the folder had at its first sync: later ones are new mail.
  */
 export function imapBackfill(connection: () => RequestConnection, options: BackfillOptions): FolderBackfill {
-  const { accountId, clock, windows, backoffOf, deadlineMs, limits } = options
+  const { accountId, clock, windows, deadlineMs, limits } = options
 
   function inFolder<T>(
     { path, cursor, signal }: { path: string; cursor: string; signal: AbortSignal },
@@ -71,6 +70,7 @@ export function imapBackfill(connection: () => RequestConnection, options: Backf
     read: ({ sinceMs, position: written, limit, known, ...request }) =>
       inFolder(request, 'reading older messages', async (client, box, highest) => {
         const uidValidity = uidValidityOf(box)
+        const guard = new FetchGuard(request, BACKFILL_READ)
         let position = written === null ? firstPosition(sinceMs, clock.now()) : readPosition(written)
         for (let empty = 0; ; empty += 1) {
           const key = JSON.stringify([
@@ -84,8 +84,7 @@ export function imapBackfill(connection: () => RequestConnection, options: Backf
           const listed = windows.get(key) ?? (await uidsOf(client.imap, box, highest, position))
           const { belowUid } = position
           const left = belowUid === null ? listed : listed.filter((uid) => uid < belowUid)
-          const backoff = backoffOf(request.path)
-          const count = backoff.limit(Math.min(limit, BACKFILL_READ))
+          const count = guard.limit(Math.min(limit, BACKFILL_READ))
           const uids = left.slice(-count)
           const rest = left.slice(0, left.length - uids.length)
           if (rest.length > 0) windows.set(key, rest)
@@ -97,12 +96,14 @@ export function imapBackfill(connection: () => RequestConnection, options: Backf
             position = next
             continue
           }
-          const plan = { uidValidity, isNew: () => false, nowMs: clock.now(), lowUid: 1, limit: count, backoff }
+          const plan = { uidValidity, isNew: () => false, nowMs: clock.now(), lowUid: 1, limit: count, guard }
           const stored = await known(uids)
           const unknown = uids.filter((uid) => !stored.has(uid))
           const messages = await fetchMessages(client, unknown, plan)
           return {
-            messages: messages.filter(({ receivedAt }) => receivedAt >= sinceMs),
+            messages: messages.filter(
+              ({ receivedAt, unreadable }) => unreadable !== undefined || receivedAt >= sinceMs,
+            ),
             passed: stored.size,
             uidValidity,
             position: next === null ? null : JSON.stringify({ v: 1, ...next }),

@@ -7,7 +7,7 @@ import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import { isProgrammingError } from '../../lib/programming-errors.ts'
 import { type ImapSettings, type MailAccess, ProviderError } from '../contract/index.ts'
 import { interceptCommands } from './commands.ts'
-import { providerError, timeoutError } from './errors.ts'
+import { connectionLost, providerError, timeoutError } from './errors.ts'
 import { FolderNames } from './folder-names.ts'
 import { FolderOpener } from './folder-opener.ts'
 import { gatedTransport } from './gated-socket.ts'
@@ -72,6 +72,11 @@ export interface ImapClient {
   failure(): unknown
   /** Why the server refused the last command; undefined when it did not. */
   lastRefusal(): unknown
+  /**
+   * Runs work that fetches contents of messages. A limit that the server exceeds meanwhile is the fault of a message: it ends the connection as
+   * a lost one.
+   */
+  whileFetching<T>(work: () => Promise<T>): Promise<T>
   /** Closes the connection for this reason. */
   closeWith(reason: unknown): void
   /** Reports a programming error that no caller receives. */
@@ -208,8 +213,10 @@ function newClient(
       return yieldIfHeld(TURN_MS)
     },
   })
+  let fetching = 0
   const closeWith = (reason: unknown) => {
-    failure ??= reason
+    const isOfMessage = fetching > 0 && reason instanceof ProviderError && reason.kind === 'limit_exceeded'
+    failure ??= isOfMessage ? connectionLost(reason.message, reason) : reason
     if (isProgrammingError(reason)) onFault(reason)
     imap.close()
   }
@@ -232,6 +239,14 @@ function newClient(
     },
     failure: () => failure,
     lastRefusal: lastFailure,
+    async whileFetching(work) {
+      fetching += 1
+      try {
+        return await work()
+      } finally {
+        fetching -= 1
+      }
+    },
     closeWith,
     onFault,
   }

@@ -5,6 +5,7 @@ import type { ImapClient } from './client.ts'
 import { TEXT_BYTES } from './contents.ts'
 import {
   bareQuery,
+  headerQuery,
   MAX_HEADER_BYTES,
   type MapContext,
   type Mapped,
@@ -14,7 +15,7 @@ import {
   unreadableMessage,
 } from './map.ts'
 import { readHeader, readSource } from './source.ts'
-import type { FetchBackoff } from './sync/fetch-backoff.ts'
+import type { FetchGuard } from './sync/fetch-guard.ts'
 import { uidSet } from './uids.ts'
 
 export interface FetchPlan {
@@ -25,30 +26,34 @@ export interface FetchPlan {
   lowUid: number
   /** Returns at most this many messages. */
   limit: number
-  backoff?: FetchBackoff
+  guard?: FetchGuard
 }
 
 /**
  * Fetches messages of the selected folder by an open range or by UIDs, usually in one round trip. A message that the server or the
- * parser cannot process has `error` set; one that was deleted meanwhile is left out. No other message is ever missing.
+ * parser cannot process has `error` set, and `unreadable` if nothing of it could be read; one that was deleted meanwhile is left out. No
+ * other message is ever missing. Throws `unavailable` when the server returns no message at all.
  */
 export async function fetchMessages(
   client: ImapClient,
   messages: string | readonly number[],
   plan: FetchPlan,
 ): Promise<RemoteMessage[]> {
-  const unreadable = typeof messages === 'string' ? [] : messages.filter((uid) => plan.backoff?.isUnreadable(uid))
-  const uids = typeof messages === 'string' ? [] : messages.filter((uid) => !unreadable.includes(uid))
+  const { guard } = plan
+  const all = typeof messages === 'string' ? [] : messages
+  const known = guard?.failingIn(plan.uidValidity)
+  const failing = all.filter((uid) => known?.has(uid))
+  const uids = failing.length === 0 ? all : all.filter((uid) => !known?.has(uid))
+  await guard?.begin(uids, client, plan)
   const range = typeof messages === 'string' ? messages : uidSet(uids)
   const only = typeof messages === 'string' ? undefined : new Set(uids)
-  try {
-    const found = range === '' ? new Map<number, RemoteMessage>() : await fetchRange(client, range, plan, only)
-    for (const uid of unreadable) found.set(uid, unreadableMessage(uid, undefined, mapContext(client, uid, plan)))
-    return [...found.values()]
-  } catch (error) {
-    if (!client.imap.usable) plan.backoff?.recordLoss(uids)
-    throw error
-  }
+  const found = await client.whileFetching(async () =>
+    range === '' ? new Map<number, RemoteMessage>() : fetchRange(client, range, plan, only),
+  )
+  const hasRead = [...found.values()].some(({ unreadable }) => unreadable === undefined)
+  for (const uid of failing) found.set(uid, unreadableMessage({ uid }, mapContext(client, uid, plan)))
+  guard?.done(found.size, hasRead)
+  return [...found.values()]
 }
 
 async function fetchRange(
@@ -158,6 +163,9 @@ async function unlessRefused<T>(imap: ImapFlow, reading: Promise<T>): Promise<T 
   }
 }
 
+/** After so many messages that are not returned, and no other, the fault may be that of the server. */
+const MAX_UNREADABLE = 5
+
 /**
  * One bad message must not hide the others: imapflow silently drops a row that it cannot parse, and some servers refuse the entire
  * command. Messages of the folder that are not among the rows are fetched one by one. Where the range is open, messages that have
@@ -170,24 +178,41 @@ async function fetchMissing(
   found: Map<number, RemoteMessage>,
   take: (row: FetchMessageObject) => void,
 ) {
-  const present = new Map<number, Set<string> | undefined>()
+  const present = new Map<number, FetchMessageObject>()
   await forEachRow(client.imap, range, { uid: true, flags: true }, async (row) => {
-    if (row.uid >= plan.lowUid) present.set(row.uid, row.flags)
+    if (row.uid >= plan.lowUid) present.set(row.uid, row)
   })
   const missing = [...present.keys()].filter((uid) => !found.has(uid)).sort((left, right) => left - right)
   const left = plan.limit - found.size
   const highest = Math.max(...found.keys())
+  let unreadable = 0
   for (const [index, uid] of missing.entries()) {
     // The next fetch begins above the highest UID, so that what is missing below it would be lost.
     if (index >= left && uid > highest) return
     await fetchAlone(client, uid, take)
-    if (!found.has(uid)) found.set(uid, unreadableMessage(uid, present.get(uid), mapContext(client, uid, plan)))
+    if (found.has(uid)) continue
+    found.set(uid, await describeUnreadable(client, present.get(uid) ?? { uid }, plan))
+    unreadable += 1
+    if (unreadable === MAX_UNREADABLE && found.size === unreadable) await plan.guard?.ensureReading(client)
   }
 }
 
-/** Fetches everything of a message, and without its structure only when that fails. */
+/** What the server says of a message that it does not return. */
+async function describeUnreadable(
+  client: ImapClient,
+  listed: Pick<FetchMessageObject, 'uid' | 'flags'>,
+  plan: FetchPlan,
+): Promise<RemoteMessage> {
+  let described: Pick<FetchMessageObject, 'uid' | 'flags' | 'internalDate'> = listed
+  await forEachRow(client.imap, `${listed.uid}`, { uid: true, flags: true, internalDate: true }, async (row) => {
+    if (row.uid === listed.uid) described = row
+  })
+  return unreadableMessage(described, mapContext(client, listed.uid, plan))
+}
+
+/** Fetches everything of a message, without its structure when that fails, and its header only when that fails, too. */
 async function fetchAlone(client: ImapClient, uid: number, take: (row: FetchMessageObject) => void) {
-  for (const query of [messageQuery, bareQuery]) {
+  for (const query of [messageQuery, bareQuery, headerQuery]) {
     let isTaken = false
     await forEachRow(client.imap, `${uid}`, query, async (row) => {
       if (row.uid !== uid || row.headers === undefined) return

@@ -23,7 +23,6 @@ import { pacing } from './pacing.ts'
 import { ParserTurns } from './parser-turns.ts'
 import { RequestConnection } from './request-connection.ts'
 import { imapSentCopies } from './sent-copies.ts'
-import { fetchBackoffs } from './sync/fetch-backoff.ts'
 import { FLOOD_LIMIT, type FloodLimit } from './sync/flood.ts'
 import type { SerialServers } from './sync/folder-polls.ts'
 import { ImapSession } from './sync/session.ts'
@@ -121,7 +120,6 @@ export function imapProvider({
       log.error(message, { operation: 'imap', provider: 'imap', error })
     },
   }
-  const backoffs = fetchBackoffs()
   const windows = backfillWindows()
   const serial = serialServers()
   const verified = new VerifiedConnections()
@@ -182,10 +180,6 @@ export function imapProvider({
             if (sessions.get(accountId) === session) sessions.delete(accountId)
           },
           requestConnection: () => requestConnection(access),
-          backoffs: {
-            of: (path) => backoffs.of(accountId, path),
-            clear: (path) => backoffs.clear(accountId, path),
-          },
         })
         sessions.set(accountId, session)
         return session
@@ -199,7 +193,6 @@ export function imapProvider({
         imapBackfill(() => requestConnection(access), {
           ...{ clock, windows, deadlineMs: limits.workMs, limits: work },
           accountId: access.accountId,
-          backoffOf: (path) => backoffs.of(access.accountId, path),
         }),
       changes: (access) =>
         imapChanges(

@@ -40,6 +40,12 @@ export const messageQuery: FetchQueryObject = {
 /** The same for a message whose structure the server or the parser cannot process. */
 export const bareQuery: FetchQueryObject = { ...messageQuery, bodyStructure: false }
 
+/** The same for a message whose text the server does not return, or returns entirely instead of its beginning. */
+export const headerQuery: FetchQueryObject = {
+  ...bareQuery,
+  bodyParts: [{ key: 'header', start: 0, maxLength: MAX_HEADER_BYTES }],
+}
+
 export interface MapContext {
   uidValidity: string
   isNew: boolean
@@ -105,7 +111,7 @@ export async function messageOfSource(
 }
 
 function unreadable(row: FetchMessageObject, context: MapContext, error: unknown): RemoteMessage {
-  const message = unreadableMessage(row.uid, row.flags, context)
+  const { unreadable: _, ...message } = unreadableMessage(row, context)
   if (!isProgrammingError(error)) return message
   context.onFault(error)
   return { ...message, error: INTERNAL_ERROR }
@@ -176,15 +182,17 @@ function messageOf(
 
 /** What is known of a message that could not be fetched. */
 export function unreadableMessage(
-  uid: number,
-  flags: ReadonlySet<string> | undefined,
+  { uid, flags, internalDate }: Pick<FetchMessageObject, 'uid' | 'flags' | 'internalDate'>,
   context: MapContext,
 ): RemoteMessage {
+  const receivedAt = internalDate instanceof Date ? internalDate.getTime() : undefined
   return {
     ...emptyMessage(uid, context),
     ...flagState(flags),
+    ...(receivedAt !== undefined && { receivedAt }),
     headerHash: sha256(`${context.uidValidity}.${uid}`, 'hex'),
     error: "the server's response for this message could not be read",
+    unreadable: { knowsTime: receivedAt !== undefined },
   }
 }
 

@@ -28,8 +28,8 @@ export const RESPONSE_LIMITS: ResponseLimits = {
 /** Mailboxes with more folders are refused. */
 const MAX_FOLDERS = 10_000
 
-/** Bytes of a response that is cut, so that nothing of it is held: a structure of thousands of parts. */
-const MAX_CUT_BYTES = 8 * 1024 * 1024
+/** Bytes of a response that is cut, so that nothing of it is held: a structure of thousands of parts, or all of a long message. */
+const MAX_CUT_BYTES = 64 * 1024 * 1024
 
 /** Shorter responses cannot have too many tokens, and are not counted. */
 const COUNTED_FROM = 2048
@@ -112,7 +112,16 @@ export class ResponseGate {
         this.#isCut = true
         kept.push(chunk.subarray(keptUntil, at), UNREADABLE)
       }
-      const isResponseEnd = lineEnd !== 0 && !this.#beginsLiteral(chunk, at, end)
+      const literalBytes = lineEnd === 0 ? undefined : this.#literalAt(chunk, at, end)
+      if (literalBytes !== undefined) {
+        if (!this.#isCut && literalBytes > this.#limits.literalBytes) {
+          if (!isFetch(this.#headOf(chunk, start, end))) throw literalTooLarge(literalBytes)
+          this.#isCut = true
+          kept.push(chunk.subarray(keptUntil, at), UNREADABLE)
+        }
+        this.#beginLiteral(literalBytes)
+      }
+      const isResponseEnd = lineEnd !== 0 && literalBytes === undefined
       if (lineEnd === 0)
         this.#tail = (this.#tail + chunk.toString('latin1', Math.max(at, end - TAIL), end)).slice(-TAIL)
       if (this.#isCut) keptUntil = end
@@ -154,31 +163,31 @@ export class ResponseGate {
   /** Returns false when the response may be as long as it is, and throws when it may not and cannot be cut. */
   #isTooLong(head: string): boolean {
     const { searchBytes } = this.#limits
-    if (/^\* (\d+ FETCH|VANISHED) /i.test(head)) return true
+    if (isFetch(head) || /^\* VANISHED /i.test(head)) return true
     if (/^\* SEARCH /i.test(head) && this.#lineBytes <= searchBytes && this.#literals === 0) return false
     throw limitExceeded(`the server sent a response that is too long (${this.#lineBytes} bytes)`)
   }
 
-  /** True when the line ends with a literal's size, as imapflow reads it. */
-  #beginsLiteral(chunk: Buffer, from: number, end: number): boolean {
+  /** The size of the literal that the line ends with, as imapflow reads it. */
+  #literalAt(chunk: Buffer, from: number, end: number): number | undefined {
     const tail = end - from < TAIL ? this.#tail : ''
     this.#tail = ''
     this.#lines += 1
     const brace = chunk[end - 2] === CR ? end - 3 : end - 2
-    if (brace >= from && chunk[brace] !== BRACE) return false
+    if (brace >= from && chunk[brace] !== BRACE) return undefined
     const ending = tail + chunk.toString('latin1', Math.max(from, end - TAIL), end)
     const [, open, digits = ''] = /(\{?)(\d+)\}\r?\n$/.exec(ending) ?? []
     // Leading zeros are allowed, and may hide the brace.
     const isHidden = open === '' && digits.length >= MAX_DIGITS
-    if (open !== '{' && !isHidden) return false
-    const { literalBytes, responseBytes } = this.#limits
-    const size = Number(digits)
-    if (isHidden || size > literalBytes) throw limitExceeded(`the server announced a literal of ${size} bytes`)
+    if (isHidden) throw literalTooLarge(Number(digits))
+    return open === '{' ? Number(digits) : undefined
+  }
+
+  #beginLiteral(size: number): void {
     this.#literals += 1
     this.#literalLeft = size
     this.#responseBytes += size
-    this.#checkSize(responseBytes)
-    return true
+    this.#checkSize(this.#limits.responseBytes)
   }
 
   #checkSize(maxBytes: number): void {
@@ -205,4 +214,12 @@ export class ResponseGate {
     this.#lineBytes = this.#responseBytes = this.#tokens = this.#literals = 0
     this.#isCut = false
   }
+}
+
+function isFetch(head: string): boolean {
+  return /^\* \d+ FETCH /i.test(head)
+}
+
+function literalTooLarge(size: number): Error {
+  return limitExceeded(`the server announced a literal of ${size} bytes`)
 }

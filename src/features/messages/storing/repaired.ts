@@ -8,7 +8,7 @@ import {
   type RemoteMessage,
 } from '../../../providers/contract/index.ts'
 import { folderEvent, type LabelRow, labelStore } from '../../labels/index.ts'
-import { changeTypes, messageEvent } from '../announce.ts'
+import { arrivalEvent, arrivalType, changeTypes, messageEvent } from '../announce.ts'
 import type { BodyFetcher } from '../bodies/fetcher.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import { saveDrafts } from './drafts.ts'
@@ -66,12 +66,17 @@ export async function repairMessage(deps: RepairDeps, context: RepairContext, ro
   })
 }
 
-async function storeRepaired(
+/**
+ * Stores the content of a message that was stored without it, with `message.updated`; `arrival`: with the event of a new message, because it
+ * had none.
+ */
+export async function storeRepaired(
   tx: Tx,
   deps: RepairDeps,
-  { provider, label }: RepairContext,
+  { provider, label }: Pick<RepairContext, 'provider' | 'label'>,
   messageId: string,
   message: RemoteMessage,
+  arrival?: { isAutomatic: boolean },
 ): Promise<MessageRow> {
   const { db, clock, events, requestBodies } = deps
   const store = messageStore(tx)
@@ -96,7 +101,9 @@ async function storeRepaired(
   const stored = await writer.rewrite(repaired, labelIds)
   await requestBodies?.(tx, accountId, [row.id])
   if (label.role === 'drafts') await saveDrafts(tx, accountId, [{ messageId: row.id, message }])
-  const changes = changeTypes(label.role, label.role).map((type) => messageEvent(type, stored, label, provider))
+  const arrivalEvents = arrival && announcedAs(stored, label, provider, arrival)
+  const changes =
+    arrivalEvents ?? changeTypes(label.role, label.role).map((type) => messageEvent(type, stored, label, provider))
   if (labelIds.length === 0) {
     await events.record(tx, changes)
     return stored
@@ -105,6 +112,22 @@ async function storeRepaired(
   const counts = { added: 0, updated: 1, deleted: 0 }
   await events.record(tx, [...changes, folderEvent(label, version, provider, counts)])
   return stored
+}
+
+/** The messages are read again by their rows in `unreadableItems`, and not by `repairMessage`. */
+export async function leaveUnrepaired(tx: Tx, messageIds: readonly string[]): Promise<void> {
+  if (messageIds.length === 0) return
+  await tx.updateTable('messages').set({ reader: READER_VERSION }).where('id', 'in', messageIds).execute()
+}
+
+function announcedAs(
+  row: MessageRow,
+  label: LabelRow,
+  provider: ProviderName,
+  { isAutomatic }: { isAutomatic: boolean },
+) {
+  const type = arrivalType(label.role)
+  return type === undefined ? [] : [arrivalEvent(messageEvent(type, row, label, provider), isAutomatic)]
 }
 
 /** False when nothing was known that could have decided the thread. */

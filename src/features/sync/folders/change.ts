@@ -182,6 +182,7 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
 
   return {
     uidValidity,
+    position,
 
     async remove(uids: readonly number[]): Promise<void> {
       if (uidValidity === null) return
@@ -198,7 +199,8 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
       await updateFlags(rows, new Map(flags))
     },
 
-    async add(messages: readonly RemoteMessage[], refetched: boolean): Promise<void> {
+    /** `knowsNew`: whether a message is new is decided, whatever its age. */
+    async add(messages: readonly RemoteMessage[], refetched: boolean, { knowsNew = false } = {}): Promise<void> {
       if (messages.length === 0) return
       // In the order of arrival: ids and events keep it.
       const incoming = messages
@@ -258,7 +260,8 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
       const arrivals = unmatched.flatMap(({ message, row, index }, at) => {
         const reservation = reserved.get(at)
         if (reservation === 'hide') return []
-        const isNew = !copies.has(index) && isNewArrival(message, row, refetched, position, context.syncedAt())
+        const isArrival = knowsNew ? message.isNew : isNewArrival(message, row, refetched, position, context.syncedAt())
+        const isNew = !copies.has(index) && isArrival
         const id = reservation?.take ?? deps.ids('msg')
         return [
           {

@@ -1,20 +1,41 @@
 import type { Tx } from '../../../infra/db/index.ts'
-import { type FolderSession, type FolderStep, ProviderError } from '../../../providers/contract/index.ts'
+import {
+  type FolderSession,
+  type FolderStep,
+  ProviderError,
+  type SuspectMessage,
+} from '../../../providers/contract/index.ts'
 import { type ApiChanges, findApiChanges, StaleRead } from '../../accounts/index.ts'
 import { type LabelRow, labelStore } from '../../labels/index.ts'
-import { type Candidate, type EventBodies, mailHorizons, messageStore, messageWriter } from '../../messages/index.ts'
+import { type EventBodies, mailHorizons, messageStore, messageWriter } from '../../messages/index.ts'
 import { notifyAfter } from '../arrivals.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { cursorStore } from '../store.ts'
+import { unreadableStore } from '../unreadable/store.ts'
 import { type FolderContext, folderChange, UndecidedMatches } from './change.ts'
 import { removeFromFolder } from './deletion.ts'
+import { failingMessages, forgetMessages, itemIdOf, recordSuspect, recordUnreadable } from './failing.ts'
+import { type AskPresence, checkPresence } from './presence.ts'
 
 export interface FolderSync extends OwnedAccount {
   session: FolderSession
   label: LabelRow
   /** Fetches the bodies of messages that will be announced, when events include bodies. */
   bodies(step: FolderStep): Promise<ReadonlyMap<number, EventBodies>>
+  failures: FetchFailures
   signal: AbortSignal
+}
+
+/** Earlier failures to read the folder or its messages. */
+export interface FetchFailures {
+  /** How often in a row the folder has failed. */
+  losses: number
+  /** False when no message of the account is known to be unreadable. */
+  mayHaveUnreadable(): boolean
+  /** Called with a message that is fetched by itself and may fail, and without one when it was read. */
+  onSuspect(message: SuspectMessage | undefined): void
+  /** Called when messages that cannot be read were stored as such. */
+  onUnreadable(): void
 }
 
 const BATCH = 200
@@ -37,8 +58,10 @@ export async function syncFolder(deps: SyncDeps, folder: FolderSync): Promise<bo
       await syncOnce(deps, { ...folder, apiChanges }, presence)
       return true
     } catch (error) {
-      if (error instanceof UndecidedMatches) await checkPresence(deps, folder, error.rows, presence)
-      else if (error instanceof StaleRead) presence.clear()
+      if (error instanceof UndecidedMatches) {
+        const ask: AskPresence = (...args) => folder.session.presentUids(...args)
+        await checkPresence(labelStore(deps.db.read), ask, error.rows, presence)
+      } else if (error instanceof StaleRead) presence.clear()
       else if (error instanceof ProviderError && error.kind === 'cursor_expired') await restart(deps, folder)
       else if (error instanceof ProviderError && error.kind === 'not_found') return false
       else throw error
@@ -51,20 +74,35 @@ async function syncOnce(
   folder: FolderSync & { apiChanges: ApiChanges },
   presence: ReadonlyMap<string, 'present' | 'absent'>,
 ): Promise<void> {
-  const { session, label, accountId } = folder
+  const { session, label, accountId, failures } = folder
   const store = messageStore(deps.db.read)
   const position = await cursorStore(deps.db.read).find(accountId, label.id)
-  const knownCount = async () => (await store.count(accountId, label.id)).total
+  const failing = failures.mayHaveUnreadable() ? await failingMessages(deps.db.read, accountId, label.id) : []
+  const unstored = failing.filter((one) => !one.isStored && one.uidValidity === position?.uidValidity)
+  const knownCount = async () => (await store.count(accountId, label.id)).total + unstored.length
   const cursor = position?.cursor ?? null
   const compareFrom = position?.compareFrom ?? null
   let uidValidity = position?.uidValidity ?? null
   const missedSinceMs = position?.announceAfter ?? notifyAfter(position?.lastSyncAt ?? null, folder.syncedAt())
+  const suspects = new Set<number>()
+  const passed = new Set(failing.map(({ uidValidity, uid }) => itemIdOf(label.id, uidValidity, uid)))
   const steps = session.syncFolder({
     path: label.providerId,
     cursor,
     initialMessages: Math.max(deps.settings.initialMessages, cursor === null ? await knownCount() : 0),
     newest: () => store.newestUids(label.id, uidValidity ?? '', VERIFIED),
-    known: (lowUid, highUid) => store.knownMessages(label.id, uidValidity ?? '', lowUid, highUid),
+    known: async (lowUid, highUid) => [
+      ...(await store.knownMessages(label.id, uidValidity ?? '', lowUid, highUid)),
+      ...unstored.filter(({ uid }) => uid >= lowUid && uid <= highUid),
+    ],
+    losses: failures.losses,
+    failing,
+    control: async () => (await store.newestUids(label.id, uidValidity ?? '', VERIFIED))[0]?.uid ?? null,
+    suspect: async (message) => {
+      await recordSuspect(deps, folder, message)
+      suspects.add(message.uid)
+      failures.onSuspect(message)
+    },
     ...(compareFrom !== null && { compareFrom }),
     ...(missedSinceMs < Number.MAX_SAFE_INTEGER && { missedSinceMs }),
     knownCount,
@@ -79,8 +117,11 @@ async function syncOnce(
     const bodies = await folder.bodies(step)
     for (const part of splitStep(step)) {
       folder.signal.throwIfAborted()
-      uidValidity = (await storePart(deps, { ...folder, presence, bodies }, part, step.hasOlder)) ?? uidValidity
+      const context = { ...folder, presence, bodies, passed, suspects }
+      uidValidity = (await storePart(deps, context, part, step.hasOlder)) ?? uidValidity
     }
+    if (suspects.size > 0) failures.onSuspect(undefined)
+    suspects.clear()
   }
   if (compareFrom !== null) {
     await deps.db.transaction(async (tx) => {
@@ -140,7 +181,8 @@ function chunks<T>(list: readonly T[]): T[][] {
  */
 async function storePart(
   deps: SyncDeps,
-  context: FolderContext,
+  context: FolderContext &
+    Pick<FolderSync, 'failures'> & { passed: ReadonlySet<string>; suspects: ReadonlySet<number> },
   part: FolderPart,
   hasOlder: boolean | undefined,
 ): Promise<string | null> {
@@ -150,12 +192,17 @@ async function storePart(
 
   async function store(tx: Tx) {
     await deps.fence(tx, context.accountId, context.epoch)
+    const { accountId, label, passed, suspects } = context
     const change = await folderChange(deps, tx, context, part.added)
     await change.remove(part.removed)
     await change.setFlags(part.changed)
-    await change.add(part.added, part.refetched)
+    const fetched = part.added.flatMap(({ location }) => location?.uid ?? []).filter((uid) => suspects.has(uid))
+    const gone = passed.size === 0 ? [] : part.removed
+    await forgetMessages(tx, context, change.uidValidity, [...gone, ...fetched])
+    const added = await recordUnreadable(tx, deps, context, { ...part, position: change.position })
+    if (added.length < part.added.length) tx.afterCommit(context.failures.onUnreadable)
+    await change.add(added, part.refetched)
     const counts = await change.record()
-    const { accountId, label } = context
     if (part.cursor === undefined) {
       await cursorStore(tx).countPart(accountId, label.id)
       return { counts, uidValidity: null }
@@ -189,6 +236,7 @@ async function clearLocations(
     const position = await cursors.find(accountId, label.id)
     const announceAfter = position?.announceAfter ?? notifyAfter(position?.lastSyncAt ?? null, syncedAt())
     await cursors.save(accountId, label.id, { announceAfter, compareFrom: null })
+    await unreadableStore(tx, accountId).removeInFolder(label.id)
   })
   for (let cleared = BATCH; cleared === BATCH; ) {
     signal.throwIfAborted()
@@ -197,30 +245,5 @@ async function clearLocations(
       const writer = messageWriter(tx, { dialect: deps.db.dialect, accountId, nowMs: deps.clock.now() })
       return writer.clearLocations(label.id, BATCH)
     })
-  }
-}
-
-/** Asks the server which rows are still at their stored location, in one request per folder. */
-async function checkPresence(
-  deps: SyncDeps,
-  { session }: FolderSync,
-  rows: readonly Candidate[],
-  presence: Map<string, 'present' | 'absent'>,
-): Promise<void> {
-  const folders = await labelStore(deps.db.read).byIds([...new Set(rows.flatMap((row) => row.folderId ?? []))])
-  const groups = new Map<string, Candidate[]>()
-  for (const row of rows) {
-    const key = `${row.folderId} ${row.uidValidity}`
-    groups.set(key, [...(groups.get(key) ?? []), row])
-  }
-  for (const group of groups.values()) {
-    const path = folders.get(group[0]?.folderId ?? '')?.providerId
-    const uids = group.flatMap((row) => row.uid ?? [])
-    const found = path === undefined ? [] : await session.presentUids(path, group[0]?.uidValidity ?? '', uids)
-    // A folder that is gone may have been renamed, and one with another UIDVALIDITY may still have its messages. If not, these become moves
-    // when that is known.
-    const present = found && new Set(found)
-    const isPresent = ({ uid }: Candidate) => present?.has(uid ?? -1) ?? true
-    for (const row of group) presence.set(row.id, isPresent(row) ? 'present' : 'absent')
   }
 }

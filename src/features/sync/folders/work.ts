@@ -5,6 +5,7 @@ import {
   type FolderStep,
   ProviderError,
   type RemoteFolder,
+  type SuspectMessage,
 } from '../../../providers/contract/index.ts'
 import { type Account, type ApiChanges, findApiChanges } from '../../accounts/index.ts'
 import { type LabelRow, labelStore, planFolders } from '../../labels/index.ts'
@@ -13,13 +14,16 @@ import type { OwnedAccount, SyncDeps, SyncTiming } from '../deps.ts'
 import { eventBodies } from '../event-bodies.ts'
 import { chooseSyncedFolders, storeFolders } from '../folder-listing.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
+import { FolderFailures, folderFailure } from '../unreadable/folders.ts'
+import { unreadableStore } from '../unreadable/store.ts'
 import type { AccountWork } from '../work.ts'
 import { FolderConnection, type Open } from './connection.ts'
 import { moveToCopies } from './copied.ts'
 import { deleteFolder, deleteMissing } from './deletion.ts'
+import { readMessagesAgain } from './read-again.ts'
 import { detectRenames } from './renames.ts'
 import { repairMessages } from './repairs.ts'
-import { syncFolder } from './sync.ts'
+import { type FetchFailures, syncFolder } from './sync.ts'
 
 /** A run syncs folders that change again this many times before it ends and other accounts run. */
 const MAX_ROUNDS = 10
@@ -28,6 +32,8 @@ const MAX_DELETION_ROUNDS = 3
 const VANISHED_MS = 5_000
 /** Until messages that could not be read are read again, after that failed. */
 const REPAIR_RETRY_MS = 60 * 60_000
+/** When so many folders in a row get no response, the others would only wait, too. */
+const MAX_UNREACHABLE = 3
 
 /**
  * Syncs a mailbox that consists of folders (IMAP). A sync connection reports changes between the polls. Changed folders are
@@ -65,8 +71,13 @@ export class FolderWork implements AccountWork {
   #fullSyncAt = Number.NEGATIVE_INFINITY
   /** Monotonic; when messages are next read again that could not be read. */
   #repairAt = Number.NEGATIVE_INFINITY
-  /** Ids of folders that failed to sync since the last full sync began. */
-  readonly #failed = new Set<string>()
+  /** The folders that failed to sync since the last full sync began, or that are left out for now, by id. */
+  readonly #failed = new Map<string, ProviderError>()
+  readonly #failures: FolderFailures
+  /** When a message is next read again that the server did not return. Null: there is none. Undefined: not known. */
+  #againAt: number | null | undefined
+  /** The message that is being fetched by itself, because the connection may end with it. */
+  #suspect: SuspectMessage | undefined
 
   /** Calls `onChange` when a folder changed or the connection was lost, so that a run should follow. */
   constructor(
@@ -82,6 +93,7 @@ export class FolderWork implements AccountWork {
     this.#mail = mail
     this.#onChange = onChange
     this.#connection = new FolderConnection(deps, account, mail, (path) => this.#changed(path))
+    this.#failures = new FolderFailures(deps, account)
   }
 
   get isOpen(): boolean {
@@ -96,16 +108,24 @@ export class FolderWork implements AccountWork {
     return this.#failed.size === 0
   }
 
+  get failure(): ProviderError | undefined {
+    const [main] = this.#folders
+    const reason = main && isMain(main) && this.#failed.has(main.id) ? this.#failures.reasonFor(main) : undefined
+    return reason === undefined ? undefined : folderFailure(main?.name ?? '', reason)
+  }
+
   accessChanged(): void {
     this.#connection.accessChanged()
   }
 
   requestFullSync(): void {
     this.#fullSyncAt = Number.NEGATIVE_INFINITY
+    this.#againAt = undefined
     this.#forgetStored()
   }
 
   endPause(): void {
+    this.#failures.endPauses()
     this.#connection.endPause()
   }
 
@@ -130,23 +150,54 @@ export class FolderWork implements AccountWork {
     if (open === undefined) throw new ProviderError('unavailable', 'the connection ended before it was used')
     this.#isSyncing = true
     try {
-      const isFullSync = this.#now() >= this.#fullSyncAt
-      if (isFullSync) await this.#checkAll(open, account, signal)
-      else await this.#watch(open, account)
-      await this.#syncChanged(open, signal)
-      await this.#deleteMissing(open, account, signal)
-      await this.#repair(open, signal)
-      return isFullSync
+      const isFullSync = await this.#syncAll(open, account, signal)
+      if (!this.#isOver(open)) this.#failures.ended(true)
+      return isFullSync && !this.#isOver(open)
+    } catch (error) {
+      this.#failures.ended(false)
+      throw error
     } finally {
       this.#isSyncing = false
     }
   }
 
+  /** Ends early when the connection is over. */
+  async #syncAll(open: Open, account: Account, signal: AbortSignal): Promise<boolean> {
+    await this.#failures.load()
+    const isFullSync = this.#now() >= this.#fullSyncAt
+    const steps = [
+      () => (isFullSync ? this.#checkAll(open, account, signal) : this.#watch(open, account, signal)),
+      () => this.#syncChanged(open, signal),
+      () => this.#deleteMissing(open, account, signal),
+      () => this.#readAgain(open, signal),
+      () => this.#repair(open, signal),
+    ]
+    for (const label of this.#folders) if (this.#isDueAgain(label)) this.#dirty.add(label.providerId)
+    for (const step of steps) if (!this.#isOver(open)) await step()
+    return isFullSync
+  }
+
   nextRunInMs({ watch }: Account): number {
     if (this.#dirty.size > 0) return 0
-    const nextPollMs = watch ? Math.max(0, this.#fullSyncAt - this.#now()) : this.#timing.pollMs
-    if (this.#deletionAt === undefined) return nextPollMs
-    return Math.min(nextPollMs, Math.max(0, this.#deletionAt - this.#deps.clock.now()))
+    const pollMs = watch ? Math.max(0, this.#fullSyncAt - this.#now()) : this.#timing.pollMs
+    const never = Number.POSITIVE_INFINITY
+    const nextAt = Math.min(this.#deletionAt ?? never, this.#againAt ?? never, this.#failedAgainAt())
+    return Math.min(pollMs, Math.max(0, nextAt - this.#deps.clock.now()))
+  }
+
+  /** When a folder that the last run could not sync is tried again. Infinite: there is none. */
+  #failedAgainAt(): number {
+    const failed = this.#folders.filter(({ id }) => this.#failed.has(id))
+    return Math.min(...failed.map((label) => this.#failures.nextAttemptAt(label)))
+  }
+
+  #isDueAgain(label: LabelRow): boolean {
+    return this.#failed.has(label.id) && this.#failures.nextAttemptAt(label) <= this.#deps.clock.now()
+  }
+
+  /** A folder ended the connection. The next run begins at once, on another one. */
+  #isOver({ session }: Open): boolean {
+    return this.#connection.current?.session !== session
   }
 
   /** Without a path, any folder may have changed. */
@@ -174,7 +225,9 @@ export class FolderWork implements AccountWork {
       // A folder that vanished is deleted with its last message, which may be later.
       if (outcome === 'stored') this.#storedListing = listing
     }
-    await this.#watch(open, account)
+    for (const label of this.#folders) this.#leaveOut(label)
+    await this.#watch(open, account, signal)
+    if (this.#isOver(open)) return
     for (const path of await this.#changedFolders(session)) this.#dirty.add(path)
     this.#fullSyncAt = fullSyncAt
     if (this.#folders[0] === undefined || !isMain(this.#folders[0])) {
@@ -197,6 +250,7 @@ export class FolderWork implements AccountWork {
     const outcome = await storeFolders(this.#deps, context, plan, synced, apiChanges)
     if (outcome === 'stale') return outcome
     for (const label of plan.vanished) await deleteFolder(this.#deps, { ...context, signal }, label)
+    await this.#failures.keepOnly(new Set(plan.kept.map(({ label }) => label.id)))
     const hasVanished = plan.vanished.length > 0
     const rows = outcome === 'unchanged' && !hasVanished ? stored : await labels.all(context.accountId)
     const syncedRows = rows.filter((label) => label.syncedAs !== null)
@@ -205,9 +259,28 @@ export class FolderWork implements AccountWork {
   }
 
   /** Must precede the check and the reading of folders, so that changes made meanwhile are reported. */
-  async #watch({ session }: Open, { watch }: Account): Promise<void> {
+  async #watch(open: Open, { watch }: Account, signal: AbortSignal): Promise<void> {
     const [main] = this.#folders
-    if (watch && main !== undefined && isMain(main)) await session.watch(main.providerId)
+    if (!watch || main === undefined || !isMain(main) || this.#leaveOut(main)) return
+    await this.#attempt(open, main, signal, async () => {
+      try {
+        await open.session.watch(main.providerId)
+      } catch (error) {
+        const isRefused = error instanceof ProviderError && error.kind === 'rejected'
+        if (!isRefused || this.#isOver(open)) throw error
+        // Sync finds out whether the folder can be read.
+        this.#dirty.add(main.providerId)
+      }
+    })
+  }
+
+  /** True for a folder that is left out for now, because it has failed again and again. None is left out when all have. */
+  #leaveOut(label: LabelRow): boolean {
+    const reason = this.#failures.pauseReason(label)
+    if (reason === undefined) return false
+    if (this.#folders.every((one) => this.#failures.pauseReason(one) !== undefined)) return false
+    this.#failed.set(label.id, new ProviderError('unavailable', reason))
+    return true
   }
 
   async #changedFolders(session: FolderSession): Promise<string[]> {
@@ -226,37 +299,88 @@ export class FolderWork implements AccountWork {
   }
 
   async #syncChanged(open: Open, signal: AbortSignal): Promise<void> {
+    let unreachable = 0
     for (let round = 0; round < MAX_ROUNDS && this.#dirty.size > 0; round += 1) {
       const dirty = this.#dirty
       this.#dirty = new Set()
       for (const label of this.#folders) {
-        if (dirty.has(label.providerId)) await this.#syncOne(open, label, signal)
+        if (!dirty.has(label.providerId) || this.#leaveOut(label)) continue
+        await this.#syncOne(open, label, signal)
+        const failure = this.#failed.get(label.id)
+        if (this.#isOver(open)) {
+          for (const path of dirty) this.#dirty.add(path)
+          return
+        }
+        unreachable = failure?.timedOut ? unreachable + 1 : 0
+        if (unreachable === MAX_UNREACHABLE && failure !== undefined) throw failure
       }
     }
+    this.#throwIfNoneIsRead()
   }
 
-  async #syncOne({ session, context }: Open, label: LabelRow, signal: AbortSignal): Promise<void> {
+  /** No folder can be read at all, so that the account is not in sync, whatever its folders are refused for. */
+  #throwIfNoneIsRead(): void {
+    const [failure] = this.#failed.values()
+    if (failure !== undefined && this.#folders.every(({ id }) => this.#failed.has(id))) throw failure
+  }
+
+  async #syncOne(open: Open, label: LabelRow, signal: AbortSignal): Promise<void> {
+    const { session, context } = open
     this.#forgetStored()
     const bodies = (step: FolderStep) => {
-      const isIncomplete = step.added.some((message) => message.error !== null)
+      const isIncomplete = step.added.some(({ error, unreadable }) => error !== null && unreadable === undefined)
       if (isIncomplete && this.#repairAt === NEVER) this.#repairAt = this.#now()
       return eventBodies(this.#deps, this.#mail, context.accountId, label, step)
     }
-    try {
-      const exists = await syncFolder(this.#deps, { ...context, session, label, bodies, signal })
+    const failures: FetchFailures = {
+      losses: this.#failures.count(label),
+      mayHaveUnreadable: () => this.#againAt !== null,
+      onSuspect: (message) => {
+        this.#suspect = message
+        this.#againAt = undefined
+      },
+      onUnreadable: () => {
+        this.#againAt = undefined
+      },
+    }
+    await this.#attempt(open, label, signal, async () => {
+      const exists = await syncFolder(this.#deps, { ...context, session, label, bodies, failures, signal })
       this.#failed.delete(label.id)
+      await this.#failures.forget(label)
       if (!exists) this.#fullSyncAt = Math.min(this.#fullSyncAt, this.#now() + VANISHED_MS)
+    })
+  }
+
+  /**
+   * Runs work on one folder. The server may refuse it, or end the connection with it: that costs only this folder, or the message that was
+   * fetched by itself. Throws what concerns the entire account.
+   */
+  async #attempt(open: Open, label: LabelRow, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+    this.#suspect = undefined
+    try {
+      await work()
     } catch (error) {
-      // The server may refuse one folder, or a second connection for it. The other folders are synced all the same.
-      const isOver = this.#connection.current?.session !== session || signal.aborted || isMain(label)
-      if (isOver || !(error instanceof ProviderError) || ['auth_expired', 'limit_exceeded'].includes(error.kind))
-        throw error
-      this.#failed.add(label.id)
+      if (signal.aborted || !(error instanceof ProviderError) || isOfAccount(error, label)) throw error
+      await this.#recordFailure(open, label, error)
       this.#deps.log.warn('Cannot sync a folder. The other folders are synced.', {
-        ...{ accountId: context.accountId, provider: context.provider, operation: 'sync.account', error },
+        ...{ accountId: open.context.accountId, provider: open.context.provider, operation: 'sync.account', error },
         metadata: { labelId: label.id },
       })
     }
+  }
+
+  async #recordFailure(open: Open, label: LabelRow, error: ProviderError): Promise<void> {
+    this.#failed.set(label.id, error)
+    // The server may allow no second connection.
+    if (error.kind === 'rate_limited') return
+    const isLost = this.#isOver(open) || isLostConnection(error)
+    // The message is at fault, and is passed from now on.
+    if (isLost && this.#suspect?.isReading) await this.#failures.forget(label)
+    else await this.#failures.failed(label, error)
+    if (this.#leaveOut(label)) return
+    if (isLost && this.#failures.reasonFor(label) !== undefined) throw error
+    // Fewer messages are fetched at once.
+    if (isLost) this.#dirty.add(label.providerId)
   }
 
   /**
@@ -279,14 +403,31 @@ export class FolderWork implements AccountWork {
         return
       }
       await this.#checkAll(open, account, signal)
-      await this.#syncChanged(open, signal)
-      if (this.#failed.size > 0) return
+      if (!this.#isOver(open)) await this.#syncChanged(open, signal)
+      if (this.#isOver(open) || this.#mayContainMissing()) return
       if (!(await this.#foldersStillExist(open.session, signal))) continue
       const fromMs = Math.min(missing.first, this.#lookedForAt)
       await moveToCopies(this.#deps, context, { fromMs, beforeMs: begunAt })
       await deleteMissing(this.#deps, context, deleteBefore)
       this.#lookedForAt = begunAt
     }
+  }
+
+  /** A folder that cannot be read may contain them, until it has failed for long. */
+  #mayContainMissing(): boolean {
+    return this.#folders.some((label) => this.#failed.has(label.id) && !this.#failures.isGivenUp(label))
+  }
+
+  /** Reads messages again that the server did not return. */
+  async #readAgain({ session, context }: Open, signal: AbortSignal): Promise<void> {
+    const store = unreadableStore(this.#deps.db.read, context.accountId)
+    if (this.#againAt === undefined) this.#againAt = await store.nextAttemptAt('message')
+    if (this.#againAt === null || this.#againAt > this.#deps.clock.now()) return
+    await readMessagesAgain(this.#deps, {
+      ...{ ...context, labels: this.#folders, mail: this.#mail, signal },
+      presentUids: (path, uidValidity, uids) => session.presentUids(path, uidValidity, uids),
+    })
+    this.#againAt = await store.nextAttemptAt('message')
   }
 
   /** Once for every account that this process syncs, and after messages were stored with errors. */
@@ -315,6 +456,16 @@ export class FolderWork implements AccountWork {
 }
 
 const NEVER = Number.POSITIVE_INFINITY
+
+/** Failures that concern the account, not one folder. */
+function isOfAccount({ kind }: ProviderError, label: LabelRow): boolean {
+  return ['auth_expired', 'limit_exceeded', 'tls'].includes(kind) || (kind === 'rate_limited' && isMain(label))
+}
+
+/** Of the connection for requests. */
+function isLostConnection({ kind, busy, timedOut }: ProviderError): boolean {
+  return kind === 'unavailable' && !busy && !timedOut
+}
 
 function isMain(label: LabelRow): boolean {
   return label.syncedAs?.startsWith('main:') === true

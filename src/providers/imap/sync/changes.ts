@@ -9,13 +9,16 @@ import type { Changes } from './compare.ts'
 import { type Cursor, readCursor } from './cursor.ts'
 import { ensureSameFolder, type Pass, type PassContext, RECOMPARE_MS } from './pass.ts'
 
-/** The state of a folder; undefined when it was deleted. */
-export async function readState(imap: ImapFlow, path: string): Promise<StatusObject | undefined> {
+/** The state of a folder; undefined when it was deleted. A folder whose state the server refuses stops no other one. */
+export async function readState(imap: ImapFlow, path: string): Promise<StatusObject | 'refused' | undefined> {
   const status = await imap.status(path, STATE).catch((error) => {
-    if (providerError(error, '').kind === 'not_found') return false as const
+    const { kind } = providerError(error, '')
+    if (kind === 'not_found') return undefined
+    if (imap.usable && (kind === 'rejected' || kind === 'unavailable')) return false as const
     throw error
   })
-  return status || undefined
+  // imapflow returns false for a refusal, too.
+  return status === false && imap.usable ? 'refused' : status || undefined
 }
 
 /** Compares a folder's state with its cursor. */

@@ -2,7 +2,7 @@ import type { MailboxObject, StatusObject } from 'imapflow'
 import { connectionLost } from '../errors.ts'
 import type { FolderWork } from './connection.ts'
 import type { Cursor } from './cursor.ts'
-import type { FetchBackoff } from './fetch-backoff.ts'
+import type { FetchGuard } from './fetch-guard.ts'
 
 /** How often to compare everything on a server without mod-sequences, which cannot report changes made while disconnected. */
 export const RECOMPARE_MS = 15 * 60_000
@@ -23,7 +23,7 @@ export interface PassContext {
   now(): number
   /** Messages in one step: the size of a transaction and of the memory in use. */
   step: number
-  backoff: FetchBackoff
+  guard: FetchGuard
 }
 
 /** The state of one pass over a folder. */

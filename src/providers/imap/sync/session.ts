@@ -10,7 +10,7 @@ import type { RequestConnection, SharedConnection } from '../request-connection.
 import { listUids, uidSet } from '../uids.ts'
 import { hasChanged, readState, uidValidityOfCursor } from './changes.ts'
 import { type FolderWork, SyncConnection, type SyncConnectionOptions } from './connection.ts'
-import type { FetchBackoff } from './fetch-backoff.ts'
+import { FetchGuard } from './fetch-guard.ts'
 import type { PassContext } from './pass.ts'
 import { emptyFolderStep, syncSteps } from './sync-folder.ts'
 
@@ -25,7 +25,6 @@ export interface SessionDeps {
   onEnd(): void
   /** Returns the account's current request connection. */
   requestConnection(): RequestConnection
-  backoffs: { of(path: string): FetchBackoff; clear(path: string): void }
 }
 
 /** How long to use the sync connection alone after the server refused a second one. */
@@ -122,6 +121,10 @@ export class ImapSession implements FolderSession, SharedConnection {
     this.#emptyFolders.clear()
     for (const { path, cursor } of folders) {
       const state = listed.get(path) ?? (await this.#connection.run(doing, ({ imap }) => readState(imap, path)))
+      if (state === 'refused') {
+        changed.push(path)
+        continue
+      }
       const context = { isCompared: this.#compared.has(path), nowMs: this.#deps.clock.now() }
       if (state === undefined || !(hasChanged(state, cursor, context) || this.#isDoubtful(path, cursor))) continue
       this.#reported.delete(path)
@@ -144,7 +147,7 @@ export class ImapSession implements FolderSession, SharedConnection {
 
   async *syncFolder(request: FolderSyncRequest): AsyncGenerator<FolderStep> {
     const { path, cursor } = request
-    const { backoffs, clock, limits } = this.#deps
+    const { clock, limits } = this.#deps
     const empty = cursor === null && this.#emptyFolders.get(path)
     this.#emptyFolders.delete(path)
     if (cursor === null) this.#verified.add(path)
@@ -173,12 +176,11 @@ export class ImapSession implements FolderSession, SharedConnection {
       onRestored: () => this.#recordRestore(path),
       now: () => clock.now(),
       step: limits.stepMessages,
-      backoff: backoffs.of(path),
+      guard: new FetchGuard(request, limits.stepMessages),
     }
     let isComplete = false
     try {
       yield* syncSteps(request, context)
-      backoffs.clear(path)
       this.#firstStates.delete(path)
       isComplete = true
     } catch (error) {

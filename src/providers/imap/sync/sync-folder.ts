@@ -169,16 +169,16 @@ function stateOf(imap: ImapFlow, box: MailboxObject) {
 }
 
 async function* newMessages(pass: Pass, context: PassContext): AsyncGenerator<RemoteMessage[]> {
-  const { use, backoff } = context
+  const { use, guard } = context
   for (;;) {
-    const limit = backoff.limit(context.step)
+    const limit = guard.limit(context.step)
     const added = await use(async (client, box) => {
       ensureSameFolder(box, pass)
       pass.total = box.exists
       const from = pass.cursor.uidNext
       const expected = Math.max(box.exists - pass.cursor.exists, (box.uidNext || 0) - from)
       // A few messages, the usual case, are fetched without listing their UIDs first.
-      const isListed = expected > limit || backoff.isActive()
+      const isListed = expected > limit || guard.needsList(pass.cursor)
       const range = isListed ? await firstUids(client.imap, box, { from, limit, expected }) : `${from}:*`
       return fetchMessages(client, range, { ...fetchPlan(pass, context), lowUid: from, limit })
     })
@@ -217,7 +217,7 @@ async function olderMessages(pass: Pass, context: PassContext): Promise<RemoteMe
     ensureSameFolder(box, pass)
     pass.total = box.exists
     const isFirst = pass.cursor.low > pass.cursor.baseline
-    const limit = context.backoff.limit(isFirst ? Math.min(FIRST_STEP, context.step) : context.step)
+    const limit = context.guard.limit(isFirst ? Math.min(FIRST_STEP, context.step) : context.step)
     let unlisted = 0
     if (pass.older === undefined) {
       // The first step lists only its own messages: a list of all would delay them.
@@ -305,11 +305,11 @@ async function* flagsAndRemovals(
   pass.cursor = { ...pass.cursor, ...advance, low }
 }
 
-function fetchPlan({ cursor }: Pass, { now, backoff }: PassContext) {
+function fetchPlan({ cursor }: Pass, { now, guard }: PassContext) {
   return {
     uidValidity: cursor.uidValidity,
     isNew: (uid: number) => uid > cursor.baseline,
     nowMs: now(),
-    backoff,
+    guard,
   }
 }

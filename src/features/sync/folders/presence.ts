@@ -1,0 +1,30 @@
+import type { FolderSession } from '../../../providers/contract/index.ts'
+import type { labelStore } from '../../labels/index.ts'
+import type { Candidate } from '../../messages/index.ts'
+
+export type AskPresence = FolderSession['presentUids']
+
+/** Asks the server which rows are still at their stored location, in one request per folder. */
+export async function checkPresence(
+  labels: Pick<ReturnType<typeof labelStore>, 'byIds'>,
+  presentUids: AskPresence,
+  rows: readonly Candidate[],
+  presence: Map<string, 'present' | 'absent'>,
+): Promise<void> {
+  const folders = await labels.byIds([...new Set(rows.flatMap((row) => row.folderId ?? []))])
+  const groups = new Map<string, Candidate[]>()
+  for (const row of rows) {
+    const key = `${row.folderId} ${row.uidValidity}`
+    groups.set(key, [...(groups.get(key) ?? []), row])
+  }
+  for (const group of groups.values()) {
+    const path = folders.get(group[0]?.folderId ?? '')?.providerId
+    const uids = group.flatMap((row) => row.uid ?? [])
+    const found = path === undefined ? [] : await presentUids(path, group[0]?.uidValidity ?? '', uids)
+    // A folder that is gone may have been renamed, and one with another UIDVALIDITY may still have its messages. If not, these become moves
+    // when that is known.
+    const present = found && new Set(found)
+    const isPresent = ({ uid }: Candidate) => present?.has(uid ?? -1) ?? true
+    for (const row of group) presence.set(row.id, isPresent(row) ? 'present' : 'absent')
+  }
+}
