@@ -153,7 +153,10 @@ export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
     async hoursOf(eventId: string): Promise<number[]> {
       const [calendar] = await calendarStore(db.read).all(accountId)
       const row = await eventStore(db.read, calendar?.id ?? '').find(eventId)
-      const instances = db.read.selectFrom('calendarInstances').select('startMs').where('eventId', '=', row?.id ?? '')
+      const instances = db.read
+        .selectFrom('calendarInstances')
+        .select('startMs')
+        .where('eventId', '=', row?.id ?? '')
       return (await instances.orderBy('startMs').execute()).map(({ startMs }) => new Date(startMs).getUTCHours())
     },
     /** The next sync reads everything again. */

@@ -46,8 +46,7 @@ describeEachDatabase('events that cannot be read', (open) => {
     expect(await calendar.hoursOf('series')).toEqual([7, 8, 11, 14])
     expect(calendar.askedAgain.at(-1)).toEqual([])
 
-    const due = () =>
-      db.transaction((tx) => tx.updateTable('unreadableEvents').set({ nextAttemptAt: 0 }).execute())
+    const due = () => db.transaction((tx) => tx.updateTable('unreadableEvents').set({ nextAttemptAt: 0 }).execute())
     calendar.refuse('series')
     await due()
     await calendar.sync()

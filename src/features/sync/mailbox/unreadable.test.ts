@@ -39,7 +39,6 @@ describe.each(['whole', 'folders'] as const)('a message that can never be read (
         'message.updated p 2',
       ])
     })
-
   })
 
   describeOneDatabase('costs only itself', 'sqlite', (open) => {
