@@ -15,7 +15,7 @@ const access = {
 }
 const service = syncService(openDatabase({ dataDir, databaseUrl }), {
   mail: { ...mail, openSession: () => mail.openSession(access) },
-  owning: { roundMs: 100, deadAfterMs: 400 },
+  owning: { roundMs: 100, deadAfterMs: 400, settleMs: 0 },
 })
 await service.start()
 process.stdout.write('started\n')

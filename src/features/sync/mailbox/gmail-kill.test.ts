@@ -28,7 +28,7 @@ describeOneDatabase('a process killed within a page of Gmail', 'sqlite', (open) 
     const { accessToken } = await google.grant(user)
     const old = await Promise.all(named('old', OLD).map((id) => box.deliver(mail(id))))
     const ownMail = { ...box.mail, openSession: () => box.mail.openSession(box.access) }
-    const options = { mail: ownMail, owning: { roundMs: 100, deadAfterMs: 400 } }
+    const options = { mail: ownMail, owning: { roundMs: 100, deadAfterMs: 400, settleMs: 0 } }
     const linking = syncService(db, options)
     const accountId = await linking.linkMailbox('gmail')
     await linking.stop()
