@@ -1,14 +1,14 @@
 /**
  * A process that syncs a mailbox of the fake Google until it is killed. Prints `started`. Arguments: data folder, database URL or '', URL
- * of the fake, access token, messages per step.
+ * of the fake, access token, quota units in a second: the fewer, the fewer messages in a request.
  */
 import { systemClock } from '../../src/lib/clock.ts'
 import { gmailProvider } from '../../src/providers/gmail/index.ts'
 import { openDatabase } from './open-database.ts'
 import { syncService } from './sync.ts'
 
-const [dataDir = '', databaseUrl = '', apiUrl = '', accessToken = '', stepMessages = ''] = process.argv.slice(2)
-const { mail } = gmailProvider({ apiUrl, clock: systemClock, limits: { stepMessages: Number(stepMessages) } })
+const [dataDir = '', databaseUrl = '', apiUrl = '', accessToken = '', burst = ''] = process.argv.slice(2)
+const { mail } = gmailProvider({ apiUrl, clock: systemClock, limits: { burst: Number(burst) } })
 const access = {
   ...{ accountId: 'acc_gmail', email: 'ann@gmail.test', settings: {}, secrets: {} },
   accessToken: async () => accessToken,

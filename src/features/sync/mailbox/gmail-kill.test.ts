@@ -12,8 +12,8 @@ import type { Db } from '../../../infra/db/index.ts'
 import { sleep } from '../../../lib/abort.ts'
 
 const KILLS = 2
-/** Several steps of each page of the list, and of the history. */
-const STEP = 10
+/** Eight messages in a request, so that a page of the list, or of the history, takes several. */
+const BURST = 160
 const OLD = 60
 const NEW_PER_ROUND = 25
 
@@ -22,7 +22,7 @@ describeOneDatabase('a process killed within a page of Gmail', 'sqlite', (open) 
     const chance = random()
     const place = await open.place()
     const db = await open(place)
-    const box = await gmailMailbox({ stepMessages: STEP })
+    const box = await gmailMailbox()
     onTestFinished(() => box.stop())
     const { google, user } = box
     const { accessToken } = await google.grant(user)
@@ -33,11 +33,14 @@ describeOneDatabase('a process killed within a page of Gmail', 'sqlite', (open) 
     const accountId = await linking.linkMailbox('gmail')
     await linking.stop()
 
+    /** Kills the process soon after it has stored the first messages of what it finds. */
     async function runKilled() {
+      const before = await storedCursors(db)
       const { dataDir, databaseUrl = '' } = place
-      const child = startWorker('gmail-sync-worker', [dataDir, databaseUrl, google.url, accessToken, String(STEP)])
+      const child = startWorker('gmail-sync-worker', [dataDir, databaseUrl, google.url, accessToken, String(BURST)])
       await once(child.stdout, 'data')
-      await sleep(chance() * 700)
+      await eventually(async () => expect(await storedCursors(db)).not.toEqual(before))
+      await sleep(chance() * 200)
       child.kill('SIGKILL')
       await once(child, 'exit')
     }
@@ -75,6 +78,11 @@ describeOneDatabase('a process killed within a page of Gmail', 'sqlite', (open) 
 
 function named(prefix: string, count: number): string[] {
   return Array.from({ length: count }, (_, n) => `${prefix}-${n}`)
+}
+
+async function storedCursors(db: Db): Promise<(string | null)[]> {
+  const rows = await db.read.selectFrom('syncCursors').select('cursor').execute()
+  return rows.map(({ cursor }) => cursor)
 }
 
 async function storedIds(db: Db): Promise<string[]> {
