@@ -151,7 +151,7 @@ export interface RemoteEvent {
   durationDays?: number
   /** RRULE, RDATE and EXDATE lines of RFC 5545 of a master; otherwise empty. */
   recurrence: string[]
-  /** Of a placeholder: RDATE names the instances that are known, in UTC, and the rest of the series is not. */
+  /** Of a placeholder: RDATE names the instances that are known, as dates or as periods in UTC. The others are not known. */
   timesOnly?: true
   /** Of a master, in order: from such an instance on, all are moved or left out (RANGE=THISANDFUTURE of RFC 5545). */
   moves?: SeriesMove[]

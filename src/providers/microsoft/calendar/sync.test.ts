@@ -119,7 +119,7 @@ describe('Outlook calendars', () => {
           ...{ eventId: 'refused', busy: true, timesOnly: true, recurringEventId: null },
           start: { dateTime: '2026-11-23T08:00:00', timeZone: 'UTC' },
           end: { dateTime: '2026-11-23T08:30:00', timeZone: 'UTC' },
-          recurrence: ['RDATE:20261123T080000Z,20261130T080000Z'],
+          recurrence: ['RDATE;VALUE=PERIOD:20261123T080000Z/20261123T083000Z,20261130T080000Z/20261130T083000Z'],
         },
       },
     ])
