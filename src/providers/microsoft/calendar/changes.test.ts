@@ -145,6 +145,18 @@ describe('changes of Outlook calendars', () => {
     await expect(update(master, changes)).rejects.toMatchObject({ kind: 'not_found' })
   })
 
+  it('does not take a moved instance for deleted when its series cannot be read', async () => {
+    const { graph } = fixture
+    const master = await create({ recurrence: ['RRULE:FREQ=WEEKLY;BYDAY=FR;WKST=MO;COUNT=5'] })
+    const second = instance(master, '2026-11-27T09:00:00')
+    const changes = { start: at('2026-12-01T09:00:00'), end: at('2026-12-01T10:00:00') }
+    const moved = await fixture.changes.updateEvent({ ...second, changes, etag: null, ...silent })
+    graph.fail({ as: 'server-error', on: /exceptionOccurrences/, times: Number.POSITIVE_INFINITY })
+    await expect(fixture.changes.deleteEvent({ ...second, ...silent })).rejects.toMatchObject({ kind: 'unavailable' })
+    graph.faults.clear()
+    expect(await fixture.changes.getEvent(second, signal)).toEqual(moved)
+  })
+
   it('finds an instance of an all-day series by its date', async () => {
     const dates = { start: { date: '2026-11-20' }, end: { date: '2026-11-21' } }
     const { eventId } = await create({ ...dates, recurrence: ['RRULE:FREQ=DAILY;COUNT=3'] })

@@ -14,7 +14,7 @@ import { bodyOf, type Graph, pageOf, SYNC_LIMITS } from '../client.ts'
 import { AS_TEXT } from '../map.ts'
 import { bodyOfEvent, startOf, withMeetingText } from './body.ts'
 import { EVENT_FIELDS, remoteEvent, seriesStart } from './map.ts'
-import { type CalendarContext, calendarPath, eventPath, readSeries } from './series.ts'
+import { type CalendarContext, calendarPath, eventPath, failingIfRefused, readSeries } from './series.ts'
 import { findTransaction } from './view.ts'
 
 const READING = 'reading an event'
@@ -68,7 +68,7 @@ export function microsoftCalendarChanges(graph: Graph, email: string, clock: Clo
 
   /** An instance that was moved away from its original start. */
   async function findMoved(startMs: number, master: Json, context: CalendarContext): Promise<Json> {
-    const [series] = await readSeries(context, [text(master.id) ?? ''])
+    const [series] = await readSeries(failingIfRefused(context), [text(master.id) ?? ''])
     const moved = series?.exceptions.find(({ originalStart }) => originalStart && instantOf(originalStart) === startMs)
     if (moved === undefined || moved.status === 'cancelled')
       throw new ProviderError('not_found', `${context.doing}: the series has no such instance`)

@@ -19,7 +19,7 @@ import { microsoftCalendarChanges } from './changes.ts'
 import { microsoftFreeBusy } from './free-busy.ts'
 import { type MailboxRequest, mailboxZone } from './mailbox-zone.ts'
 import { CALENDAR_FIELDS, ownerOf, remoteCalendar, remoteEvent, typeOf } from './map.ts'
-import { type CalendarContext, readSeries } from './series.ts'
+import { type CalendarContext, failingIfRefused, readSeries } from './series.ts'
 import { syncEvents } from './sync.ts'
 import { MAX_VIEW_MS, mastersInto, readBeginning, readView, withDays } from './view.ts'
 
@@ -92,7 +92,7 @@ async function readRange(
   const events = items.filter(isNoMaster).flatMap((item) => remoteEvent(item, context) ?? [])
   if (expand) return events.filter(isShown)
   const masters = new Set(items.flatMap((item) => (isNoMaster(item) ? text(item.seriesMasterId) : text(item.id)) || []))
-  const series = await readSeries(context, [...masters])
+  const series = await readSeries(failingIfRefused(context), [...masters])
   const known = new Set(series.map(({ event }) => event.eventId))
   const isOfKnown = ({ recurringEventId }: RemoteEvent) => recurringEventId !== null && known.has(recurringEventId)
   return [

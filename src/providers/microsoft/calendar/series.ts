@@ -30,6 +30,13 @@ export interface Unit {
   exceptions: RemoteEvent[]
 }
 
+interface ReadOptions {
+  /** Of series, in the view: the times of one that Graph does not return. */
+  occurrences?: ReadonlyMap<string, Json[]>
+  /** The events are known to fail, so that all of them together do not mean that Graph fails. */
+  mayAllFail?: boolean
+}
+
 export function calendarPath(calendarId: string): string {
   return `/me/calendars/${segment(calendarId)}`
 }
@@ -46,7 +53,7 @@ export function eventPath(calendarId: string, eventId: string): string {
 export async function readSeries(
   context: CalendarContext,
   ids: readonly string[],
-  occurrences: ReadonlyMap<string, Json[]> = new Map(),
+  { occurrences = new Map(), mayAllFail = false }: ReadOptions = {},
 ): Promise<Unit[]> {
   const { graph, calendarId, doing, signal } = context
   const items = ids.map((id) => ({
@@ -68,12 +75,22 @@ export async function readSeries(
     if (unit instanceof ProviderError) refused.set(item.id, unit)
     else if (unit !== undefined) units.push(unit)
   }
-  throwIfAllFail([...refused.values()], items.length)
+  if (!mayAllFail) throwIfAllFail([...refused.values()], items.length)
   for (const [id, { message }] of refused) {
     const placeholder = placeholderOf(id, occurrences.get(id) ?? [])
     context.report?.({ eventId: id, reason: message, isRefused: true, ...(placeholder && { placeholder }) })
   }
   return units
+}
+
+/** The same context for callers that must not leave a series out: one that Graph does not return makes the request fail. */
+export function failingIfRefused(context: CalendarContext): CalendarContext {
+  return {
+    ...context,
+    report({ reason, isRefused }) {
+      if (isRefused) throw new ProviderError('unavailable', reason)
+    },
+  }
 }
 
 async function completeUnit(context: CalendarContext, result: BatchResult | undefined): Promise<Unit | undefined> {
@@ -140,6 +157,7 @@ export function mapped(
 export async function readLeft(
   context: CalendarContext,
   ids: readonly string[],
+  { mayAllFail = false }: Pick<ReadOptions, 'mayAllFail'> = {},
 ): Promise<{ units: Unit[]; removed: string[] }> {
   const { graph, calendarId, doing, signal, report } = context
   const events = ids.map((id) => ({
@@ -161,7 +179,7 @@ export async function readLeft(
     if (failure !== undefined) refused.set(item.id, unlessOfAccount(failure))
     else if (text(bodyOf(both[1]).id) === calendarId) there.push(bodyOf(both[0]))
   }
-  throwIfAllFail([...refused.values()], events.length)
+  if (!mayAllFail) throwIfAllFail([...refused.values()], events.length)
   for (const [id, { message }] of refused) report?.({ eventId: id, reason: message, isRefused: true })
   const isMaster = (item: Json) => typeOf(item) === 'seriesMaster'
   const masters = there.filter(isMaster).flatMap(({ id }) => text(id) ?? [])
@@ -173,7 +191,7 @@ export async function readLeft(
       report?.(event)
     },
   }
-  const series = await readSeries(reporting, masters)
+  const series = await readSeries(reporting, masters, { mayAllFail })
   const singles = there.filter((item) => !isMaster(item)).flatMap((item) => mapped(item, context) ?? [])
   const units = [...singles.map((event) => ({ event, exceptions: [] })), ...series]
   const left = new Set([...units.map(({ event }) => event.eventId), ...refused.keys(), ...unreadSeries])

@@ -137,6 +137,36 @@ describe('Outlook calendars', () => {
     expect(read).toMatchObject({ found: ['good', 'late'], removed: ['refused'], unreadable: [] })
   })
 
+  it('reads the changes of a calendar although all known failures fail again', async () => {
+    const { graph, user } = fixture
+    const calendar = newCalendar()
+    const { cursor } = await sync(calendar, null)
+    const put = (id: string, event: object) =>
+      graph.calendars.put(user, calendar, { ...hour('2026-11-23'), id, ...event })
+    const ids = Array.from({ length: 6 }, (_, count) => `refused-${count}`)
+    for (const id of ids) put(id, { recurrence: weekly('2026-11-23') })
+    put('single', {})
+    for (const on of [/events\/refused-\d/, /events\/refused-\d.*exceptionOccurrences/]) {
+      graph.fail({ as: 'server-error', on, times: Number.POSITIVE_INFINITY })
+      const read = await sync(calendar, cursor, window, ids)
+      expect(read.found).toEqual(['single'])
+      expect(new Set(read.unreadable.map(({ eventId }) => eventId))).toEqual(new Set(ids))
+      graph.faults.clear()
+    }
+  })
+
+  it('does not leave a series out of a live list when Graph does not return it', async () => {
+    const { graph, user, account } = fixture
+    const calendarId = newCalendar()
+    const recurrence = weekly('2026-11-23')
+    graph.calendars.put(user, calendarId, { ...hour('2026-11-23'), id: 'unlisted', recurrence })
+    graph.fail({ as: 'server-error', on: /events\/unlisted\b/, times: Number.POSITIVE_INFINITY })
+    const range = { from: window.from, to: Number.POSITIVE_INFINITY }
+    const read = account.readRange({ calendarId, range, expand: false, signal })
+    await expect(read).rejects.toMatchObject({ kind: 'unavailable' })
+    graph.faults.clear()
+  })
+
   it('distinguishes an event that left the view from one that was deleted or moved to another calendar', async () => {
     const { graph, user } = fixture
     const [calendar, other] = [newCalendar(), newCalendar()]

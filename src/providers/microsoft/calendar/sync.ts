@@ -38,7 +38,7 @@ export async function* syncEvents(
     const unreadable: UnreadableEvent[] = []
     const report = (event: UnreadableEvent) => unreadable.push(event)
     const context: CalendarContext = { graph, email, timeZone, calendarId, doing: READING, signal, report }
-    const { units, removed } = await readLeft(context, again)
+    const { units, removed } = await readLeft(context, again, { mayAllFail: true })
     yield* stepsOf({ units, removed, unreadable }, { since: null, before: cursor, after: cursor })
   }
 
@@ -88,7 +88,7 @@ async function changesOf(context: CalendarContext, items: readonly Json[]) {
     }
   }
   for (const id of series) left.delete(id)
-  const complete = await readSeries(context, [...series], occurrences)
+  const complete = await readSeries(context, [...series], { occurrences })
   const known = new Set(complete.map(({ event }) => event.eventId))
   const alone = orphans.filter(({ recurringEventId }) => !known.has(recurringEventId ?? ''))
   const moved = await readLeft(context, [...left])
