@@ -13,7 +13,7 @@ import { FetchGuard } from './sync/fetch-guard.ts'
 import { SEARCH_WINDOW } from './uids.ts'
 import type { WorkLimits } from './work-limits.ts'
 
-/** UIDs of a window that are still to be read, ascending, by account, folder and window. */
+/** UIDs of a window from the last read on, ascending, by account, folder and window. */
 export type BackfillWindows = LRUCache<string, number[]>
 
 const MAX_CACHED_UIDS = 2_000_000
@@ -81,13 +81,16 @@ export function imapBackfill(connection: () => RequestConnection, options: Backf
             position.sinceDay,
             position.beforeDay,
           ])
-          const listed = windows.get(key) ?? (await uidsOf(client.imap, box, highest, position))
           const { belowUid } = position
+          // A read that begins the window again needs all of it.
+          const cached = belowUid === null ? undefined : windows.get(key)
+          const listed = cached ?? (await uidsOf(client.imap, box, highest, position))
           const left = belowUid === null ? listed : listed.filter((uid) => uid < belowUid)
           const count = guard.limit(Math.min(limit, BACKFILL_READ))
           const uids = left.slice(-count)
           const rest = left.slice(0, left.length - uids.length)
-          if (rest.length > 0) windows.set(key, rest)
+          // With the UIDs of this read, because a failed one is repeated from the same position.
+          if (rest.length > 0) windows.set(key, left)
           else windows.delete(key)
           const next =
             rest.length > 0 ? { ...position, belowUid: uids[0] ?? null } : nextWindow(position, sinceMs, listed.length)
