@@ -95,6 +95,44 @@ describe('requests in batches', () => {
       expect(sent).toHaveLength(6)
     })
 
+    it('gives up in an outage that begins after a good request, too', async () => {
+      const { sent, options } = failing(...items(40).slice(4))
+      await expect(inBatches(items(40), options)).rejects.toMatchObject({ kind: 'unavailable' })
+      expect(sent).toEqual([[1, 2, 3, 4], [5, 6, 7, 8], [5], [6], [7], [8], [9, 10, 11, 12], [9]])
+    })
+
+    /** A request with the item 1 fails, and the first `limits` requests for the item 2 alone exceed a rate limit. */
+    function limiting({ limits, retryAfterMs = 0 }: { limits: number; retryAfterMs?: number }) {
+      const { sent, options } = batches(() => 'yes')
+      let refused = 0
+      const send = async (requested: number[]) => {
+        const received = await options.send(requested)
+        if (requested.includes(1)) throw new ProviderError('unavailable', 'it failed (502)')
+        const isRefused = requested.length === 1 && requested[0] === 2 && refused < limits
+        if (!isRefused) return received
+        refused += 1
+        return new Map([[2, limited(retryAfterMs)]])
+      }
+      return { sent, options: { ...options, size: 3, send, isolates: true } }
+    }
+
+    it('stops sending them one by one at a rate limit, and sends the others later', async () => {
+      const { sent, options } = limiting({ limits: 1 })
+      expect(kinds(await inBatches([3, 1, 2, 4], options))).toEqual(['unavailable', 'yes', 'yes', 'yes'])
+      expect(sent).toEqual([[3, 1, 2], [3], [1], [2], [4, 2]])
+    })
+
+    it('throws a rate limit that asks for a long pause', async () => {
+      const { options } = limiting({ limits: 1, retryAfterMs: 60_000 })
+      await expect(inBatches([3, 1, 2], options)).rejects.toMatchObject({ retryAfterMs: 60_000 })
+    })
+
+    it('gives up at a persistent rate limit', async () => {
+      const { sent, options } = limiting({ limits: 100 })
+      await expect(inBatches([2, 1], options)).rejects.toMatchObject({ kind: 'rate_limited' })
+      expect(sent).toEqual([[2, 1], [2], [2, 1], [2], [2, 1], [2]])
+    })
+
     it('repeats no change', async () => {
       const { sent, options } = failing(3)
       await expect(inBatches(items(6), { ...options, isolates: false })).rejects.toMatchObject({ kind: 'unavailable' })

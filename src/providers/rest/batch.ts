@@ -20,7 +20,7 @@ export interface BatchOptions<Item, Result> {
 
 /** Requests in a row without a single result. */
 const MAX_FRUITLESS = 3
-/** Items in a row that fail by themselves, before any other has a result: then the fault is not that of an item. */
+/** Items in a row that fail by themselves: then the fault is not that of an item. */
 const MAX_ALONE = 5
 
 /** Returns the result of every item; see `batchResults`. */
@@ -46,16 +46,31 @@ export async function* batchResults<Item, Result>(
 ): AsyncGenerator<Map<Item, Result | ProviderError>> {
   const { size, doing, isolates = false, retry, signal } = options
   const left = [...items]
-  let hasResults = false
-  for (let fruitless = 0; left.length > 0; ) {
+  const progress: Progress = { hasResults: false, failedInRow: 0 }
+  let fruitless = 0
+
+  /** What the rate limit refused is sent again with the rest. */
+  async function sendEach(sent: readonly Item[], failure: ProviderError): Promise<Alone<Item, Result>> {
+    const alone = await sendAlone(sent, options, progress, failure)
+    left.push(...alone.limited)
+    fruitless = alone.limit === undefined || alone.results.size > 0 ? 0 : fruitless + 1
+    return alone
+  }
+
+  async function pause(failure: ProviderError): Promise<void> {
+    const pauseMs = failure.retryAfterMs ?? backoffMs(fruitless + 1, retry)
+    if (pauseMs > MAX_WAIT_MS || fruitless >= MAX_FRUITLESS) throw failure
+    await sleep(pauseMs, signal)
+  }
+
+  while (left.length > 0) {
     signal?.throwIfAborted()
     const sent = left.splice(0, typeof size === 'number' ? size : size())
     const received = await sendTogether(sent, options)
     if (received instanceof ProviderError) {
-      const alone = await sendAlone(sent, { ...options, hasResults }, received)
-      yield alone.results
-      left.push(...alone.limited)
-      hasResults = true
+      const { results, limit } = await sendEach(sent, received)
+      yield results
+      if (limit !== undefined) await pause(limit)
       continue
     }
     const results = new Map<Item, Result | ProviderError>()
@@ -67,20 +82,22 @@ export async function* batchResults<Item, Result>(
         failed.push(result)
       } else results.set(item, result)
     }
-    if (results.size > 0) yield results
-    hasResults ||= results.size > 0
+    if (results.size > 0) {
+      progress.hasResults = true
+      progress.failedInRow = 0
+      yield results
+    }
     const worst = failed.sort((one, other) => (other.retryAfterMs ?? 0) - (one.retryAfterMs ?? 0))[0]
     fruitless = failed.length < sent.length ? 0 : fruitless + 1
     if (worst === undefined) continue
-    const pauseMs = worst.retryAfterMs ?? backoffMs(fruitless + 1, retry)
-    if (fruitless >= MAX_FRUITLESS && worst.kind === 'unavailable' && (hasResults || isolates)) {
-      const alone = await sendAlone(left.splice(-sent.length), { ...options, hasResults }, worst)
-      yield alone.results
-      left.push(...alone.limited)
-      hasResults = true
-      fruitless = 0
-    } else if (pauseMs > MAX_WAIT_MS || fruitless >= MAX_FRUITLESS) throw worst
-    else await sleep(pauseMs, signal)
+    const isOfItems = worst.kind === 'unavailable' && (progress.hasResults || isolates)
+    if (fruitless < MAX_FRUITLESS || !isOfItems) {
+      await pause(worst)
+      continue
+    }
+    const alone = await sendEach(left.splice(-sent.length), worst)
+    yield alone.results
+    if (alone.limit !== undefined) await pause(alone.limit)
   }
 }
 
@@ -97,30 +114,38 @@ async function sendTogether<Item, Result>(
   }
 }
 
+interface Progress {
+  /** Whether any item has a result that is no temporary failure. */
+  hasResults: boolean
+  /** Items that failed by themselves since the last one that did not. */
+  failedInRow: number
+}
+
 interface Alone<Item, Result> {
   results: Map<Item, Result | ProviderError>
-  /** What the rate limit refused. */
-  limited: Item[]
+  /** The rate limit that ended the requests. */
+  limit?: ProviderError
+  /** What is still to be sent because of it. */
+  limited: readonly Item[]
 }
 
 /**
- * Sends items one by one that failed together. Where they may not be sent so, or there is one, the failure is that of each. Throws it when
- * nothing but failures comes back.
+ * Sends items one by one that failed together, up to a rate limit. Where they may not be sent so, or there is one, the failure is that of
+ * each. Throws it when too many in a row fail, or nothing but failures comes back.
  */
 async function sendAlone<Item, Result>(
   items: readonly Item[],
-  { send, doing, isolates, signal, hasResults }: BatchOptions<Item, Result> & { hasResults: boolean },
+  { send, doing, isolates, signal }: BatchOptions<Item, Result>,
+  progress: Progress,
   failure: ProviderError,
 ): Promise<Alone<Item, Result>> {
   const results = new Map<Item, Result | ProviderError>()
-  const limited: Item[] = []
   const isFailureOfEach = !isolates || items.length === 1
-  if (isFailureOfEach && !hasResults) throw failure
-  if (isFailureOfEach) return { results: new Map(items.map((item) => [item, failure])), limited }
-  let isReading = hasResults
-  for (const item of items) {
+  if (isFailureOfEach && !progress.hasResults) throw failure
+  if (isFailureOfEach) return { results: new Map(items.map((item) => [item, failure])), limited: [] }
+  for (const [index, item] of items.entries()) {
     signal?.throwIfAborted()
-    if (!isReading && results.size >= MAX_ALONE) throw failure
+    if (progress.failedInRow >= MAX_ALONE) throw failure
     const result = await send([item]).then(
       (received) => received.get(item) ?? lacking(doing),
       (error: unknown) => {
@@ -128,12 +153,17 @@ async function sendAlone<Item, Result>(
         throw error
       },
     )
-    if (result instanceof ProviderError && result.kind === 'rate_limited') limited.push(item)
-    else results.set(item, result)
-    isReading ||= !isTemporary(result)
+    if (result instanceof ProviderError && result.kind === 'rate_limited') {
+      // Without any result, the failures before it may be those of the provider.
+      if (!progress.hasResults) return { results: new Map(), limit: result, limited: items }
+      return { results, limit: result, limited: items.slice(index) }
+    }
+    results.set(item, result)
+    progress.failedInRow = isTemporary(result) ? progress.failedInRow + 1 : 0
+    progress.hasResults ||= !isTemporary(result)
   }
-  if (!isReading) throw failure
-  return { results, limited }
+  if (!progress.hasResults) throw failure
+  return { results, limited: [] }
 }
 
 function mayBeOfItem(error: unknown): error is ProviderError {
