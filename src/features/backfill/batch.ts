@@ -25,6 +25,7 @@ import {
   storeBackfilledFound,
 } from '../messages/index.ts'
 import type { SyncPositions } from '../sync/index.ts'
+import { lossesOf } from './failures.ts'
 import type { Scope } from './folders.ts'
 import type { BackfillFolderRow, BackfillRow } from './store.ts'
 
@@ -76,7 +77,8 @@ export async function readFolder(
 ): Promise<Read> {
   const { mail, access } = await openMailbox(deps, account.id, 'mail.read')
   const { sinceMs, attempts } = row
-  const request = { deps, account, scope, signal, sinceMs, attempts, limit: Math.min(limit, BACKFILL_READ) }
+  const losses = lossesOf(row)
+  const request = { deps, account, scope, signal, sinceMs, attempts, losses, limit: Math.min(limit, BACKFILL_READ) }
   return mail.kind === 'folders' ? readUids(request, mail, access) : readIds(request, mail, access)
 }
 
@@ -87,12 +89,14 @@ interface ReadRequest {
   sinceMs: number
   /** How often in a row reads have failed. */
   attempts: number
+  /** How many of them may be lost connections. */
+  losses: number
   limit: number
   signal: AbortSignal
 }
 
 async function readUids(request: ReadRequest, mail: FolderMailProvider, access: MailAccess): Promise<Read> {
-  const { deps, account, scope, sinceMs, attempts, limit, signal } = request
+  const { deps, account, scope, sinceMs, attempts, losses, limit, signal } = request
   const { db, positions } = deps
   const { scopeId, label, row } = scope
   const { cursor, uidValidity } = scope.position
@@ -106,7 +110,7 @@ async function readUids(request: ReadRequest, mail: FolderMailProvider, access: 
   } = await mail.backfill(access).read({
     ...{ path: label.providerId, cursor, position: row?.checkpoint ?? null, sinceMs, limit, signal },
     known: (uids) => messageStore(db.read).listedUids(label.id, uidValidity ?? '', uids),
-    losses: attempts,
+    losses,
     failing: await positions.failing(db, account.id, label.id),
     control: async () => (await messageStore(db.read).newestUids(label.id, uidValidity ?? '', 1))[0]?.uid ?? null,
     suspect: (message) =>

@@ -25,6 +25,14 @@ const REFUSED_MS = 60_000
 const MAX_STALE_READS = 5
 /** After so many reads that were stale. */
 const STALE_MS = 2000
+const REFUSED_LOGIN = 'The provider refused a login.'
+const PAUSE = 'The provider asked for a pause.'
+
+/** How often in a row reads have failed in a way that may be a message on which the connection ends. */
+export function lossesOf({ attempts, lastError }: Pick<BackfillRow, 'attempts' | 'lastError'>): number {
+  // Stale reads count as attempts and leave no error.
+  return lastError === null || lastError === REFUSED_LOGIN || lastError === PAUSE ? 0 : attempts
+}
 
 /** Rethrows what is a fault of the service itself. */
 export function verdictOf(error: unknown, { attempts }: BackfillRow, account: Pick<Account, 'status'>): Verdict {
@@ -51,7 +59,7 @@ export function verdictOf(error: unknown, { attempts }: BackfillRow, account: Pi
         return {
           kind: 'later',
           delayMs: REFUSED_MS,
-          changes: { attempts: attempts + 1, lastError: 'The provider refused a login.' },
+          changes: { attempts: attempts + 1, lastError: REFUSED_LOGIN },
           entry: {
             level: 'info',
             message: 'The provider refused a login of a historical sync. The next attempt follows.',
@@ -66,7 +74,7 @@ export function verdictOf(error: unknown, { attempts }: BackfillRow, account: Pi
       return {
         kind: 'later',
         delayMs: error.retryAfterMs ?? backoffMs(3, RETRY),
-        changes: { lastError: 'The provider asked for a pause.' },
+        changes: { lastError: PAUSE },
         entry: { level: 'info', message: 'The provider asked for a pause of a historical sync.' },
       }
     case 'rejected':
