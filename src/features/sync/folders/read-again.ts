@@ -75,7 +75,10 @@ export async function readMessagesAgain(deps: SyncDeps, context: AgainContext): 
     } else {
       isReading ??= await isReturning(deps, context, live, due.length)
       const isOutage = !isReading && deps.clock.now() - row.failedAt < OUTAGE_MS
-      if (!isOutage) await countAgain(deps, reading, row, read)
+      // The next attempt of the others is planned, too. Each of them might take as long.
+      if (isOutage) return
+      await countAgain(deps, reading, row, read)
+      if (read instanceof ProviderError && read.timedOut) return
     }
   }
 }
@@ -219,7 +222,12 @@ async function change(deps: SyncDeps, reading: Reading, row: UnreadableRow, work
       // A change through the API since the message was read: it is read again.
       if (error instanceof StaleRead) return
       if (!(error instanceof UndecidedMatches)) throw error
-      await checkPresence(labelStore(deps.db.read), reading.presentUids, error.rows, presence)
+      const failure = await checkPresence(labelStore(deps.db.read), reading.presentUids, error.rows, presence).catch(
+        (reason: unknown) => reason,
+      )
+      // Another folder cannot be read. The message is read again at its next attempt.
+      if (failure instanceof ProviderError && !isOfAccount(failure)) return
+      if (failure !== undefined) throw failure
     }
   }
 }

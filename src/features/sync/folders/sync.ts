@@ -112,6 +112,8 @@ async function syncOnce(
   for await (const step of steps) {
     if (step.reset) {
       await clearLocations(deps, folder)
+      // Their rows are gone: what this pass leaves out is recorded anew.
+      passed.clear()
       isReread = true
     }
     const bodies = await folder.bodies(step)

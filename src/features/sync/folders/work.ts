@@ -168,8 +168,9 @@ export class FolderWork implements AccountWork {
     const steps = [
       () => (isFullSync ? this.#checkAll(open, account, signal) : this.#watch(open, account, signal)),
       () => this.#syncChanged(open, signal),
-      () => this.#deleteMissing(open, account, signal),
+      // First, because a message that is missing may be one of these.
       () => this.#readAgain(open, signal),
+      () => this.#deleteMissing(open, account, signal),
       () => this.#repair(open, signal),
     ]
     for (const label of this.#folders) if (this.#isDueAgain(label)) this.#dirty.add(label.providerId)
@@ -307,6 +308,7 @@ export class FolderWork implements AccountWork {
         if (!dirty.has(label.providerId) || this.#leaveOut(label)) continue
         await this.#syncOne(open, label, signal)
         const failure = this.#failed.get(label.id)
+        if (failure === undefined) dirty.delete(label.providerId)
         if (this.#isOver(open)) {
           for (const path of dirty) this.#dirty.add(path)
           return
@@ -371,8 +373,7 @@ export class FolderWork implements AccountWork {
 
   async #recordFailure(open: Open, label: LabelRow, error: ProviderError): Promise<void> {
     this.#failed.set(label.id, error)
-    // The server may allow no second connection.
-    if (error.kind === 'rate_limited') return
+    if (error.kind === 'rate_limited') return this.#failures.failed(label, error)
     const isLost = this.#isOver(open) || isLostConnection(error)
     // The message is at fault, and is passed from now on.
     if (isLost && this.#suspect?.isReading) await this.#failures.forget(label)
@@ -411,6 +412,8 @@ export class FolderWork implements AccountWork {
       await deleteMissing(this.#deps, context, deleteBefore)
       this.#lookedForAt = begunAt
     }
+    // More messages left meanwhile.
+    this.#deletionAt = clock.now() + this.#timing.folderMoveGraceMs
   }
 
   /** A folder that cannot be read may contain them, until it has failed for long. */

@@ -179,6 +179,8 @@ async function readChanges(
   { cursor, added }: Pass,
   since: bigint,
 ): Promise<Changes | undefined> {
+  // A range without a message is no range, which servers refuse.
+  if (cursor.low >= cursor.uidNext) return { changed: [], removed: [] }
   const unparsedBefore = unparsedLines()
   const changed = new Map<number, { uid: number; unread: boolean; starred: boolean }>()
   const removed = new Set<number>()

@@ -1,6 +1,7 @@
 import { type FolderFetches, ProviderError } from '../../contract/index.ts'
 import type { ImapClient } from '../client.ts'
 import type { FetchPlan } from '../fetch.ts'
+import { listUids } from '../uids.ts'
 import type { Cursor } from './cursor.ts'
 
 /** How many messages are fetched at once after one lost connection. */
@@ -91,7 +92,10 @@ export class FetchGuard {
       if (!imap.usable) throw error
       return false as const
     })
-    this.#isReading = row !== false && row !== undefined
+    const isReturned = row !== false && row !== undefined
+    // A message that was deleted meanwhile says nothing about the others.
+    const isGone = !isReturned && (await listUids(imap, { uid: String(uid) })).length === 0
+    this.#isReading = isGone ? 'unknown' : isReturned
     return this.#isReading
   }
 }
