@@ -1,13 +1,15 @@
+import type { Db } from '../../../infra/db/index.ts'
 import type { EventStep } from '../../../providers/contract/index.ts'
 import type { Changes } from './step.ts'
 
-/** Bounds how long one transaction of the file store holds its writer. */
-const EVENTS_PER_TRANSACTION = 100
+/** Bounds how long one transaction of the file store holds its writer. PostgreSQL takes some milliseconds for each transaction. */
+const EVENTS_PER_TRANSACTION = { sqlite: 100, postgres: 500 } as const
 
 export const NOTHING: Changes = { found: [], entered: [], complete: [], removed: [] }
 
 /** A step in parts for one transaction each. A complete series stays with its exceptions in one. */
-export function partsOf({ found, entered, complete, removed, unreadable }: EventStep): Changes[] {
+export function partsOf({ found, entered, complete, removed, unreadable }: EventStep, engine: Db['engine']): Changes[] {
+  const most = EVENTS_PER_TRANSACTION[engine]
   const isQuiet = new Set(entered)
   const groups = new Map<string, Changes['found'][number][]>()
   for (const event of [...found, ...entered]) {
@@ -30,13 +32,13 @@ export function partsOf({ found, entered, complete, removed, unreadable }: Event
     masters = []
   }
   for (const [masterId, group] of groups) {
-    if (events.length > 0 && events.length + group.length > EVENTS_PER_TRANSACTION) end()
+    if (events.length > 0 && events.length + group.length > most) end()
     events.push(...group)
     if (isComplete.has(masterId)) masters.push(masterId)
   }
   end()
-  for (let start = 0; start < removed.length; start += EVENTS_PER_TRANSACTION) {
-    parts.push({ ...NOTHING, removed: removed.slice(start, start + EVENTS_PER_TRANSACTION) })
+  for (let start = 0; start < removed.length; start += most) {
+    parts.push({ ...NOTHING, removed: removed.slice(start, start + most) })
   }
   // Last: what is found in a step has been read, unless the step says otherwise.
   const last = parts.pop() ?? NOTHING

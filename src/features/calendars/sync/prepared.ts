@@ -1,0 +1,48 @@
+import { TURN_MS, yieldIfHeld } from '../../../lib/event-loop.ts'
+import type { Ids } from '../../../lib/ids.ts'
+import { cleanJson } from '../../../lib/text.ts'
+import type { EventStep, RemoteEvent, TimeRange } from '../../../providers/contract/index.ts'
+import { placementOf } from '../instance-rows.ts'
+import { searchTextOf } from '../search-text.ts'
+import type { CalendarRow, Placement } from '../store.ts'
+
+/** What the row of a new event contains, if it is no exception and has none. */
+export interface PreparedEvent {
+  id: string
+  content: string
+  searchText: string
+  placement: Placement
+}
+
+export type PreparedEvents = ReadonlyMap<RemoteEvent, PreparedEvent>
+
+export interface PreparedStep {
+  step: EventStep
+  prepared: PreparedEvents | undefined
+}
+
+/**
+ * Computes the rows of a first sync. Behind a `readAhead`, this happens while PostgreSQL inserts earlier ones.
+ */
+export async function* prepareSteps(
+  steps: AsyncIterable<EventStep>,
+  { ids, calendar, window }: { ids: Ids; calendar: CalendarRow; window: TimeRange },
+): AsyncGenerator<PreparedStep, void> {
+  for await (const step of steps) {
+    const prepared = new Map<RemoteEvent, PreparedEvent>()
+    const changed = new Set(step.found.map(({ recurringEventId }) => recurringEventId))
+    for (const event of step.found) {
+      if (event.recurringEventId !== null || event.status === 'cancelled' || changed.has(event.eventId)) continue
+      const row = { id: ids('cev'), content: cleanJson(event) }
+      const placement = placementOf(row, [], calendar, window)
+      prepared.set(event, { ...row, searchText: searchTextOf(event), placement })
+      await yieldIfHeld(TURN_MS)
+    }
+    yield { step, prepared }
+  }
+}
+
+/** Later syncs find few events, most of which are stored. */
+export async function* unprepared(steps: AsyncIterable<EventStep>): AsyncGenerator<PreparedStep, void> {
+  for await (const step of steps) yield { step, prepared: undefined }
+}
