@@ -16,6 +16,8 @@ export interface XmlOptions {
   nameOf(namespace: string, localName: string): string
   /** Called with each element directly inside the root, in order, as soon as it ends. */
   onElement(element: XmlElement, rootName: string): void
+  /** Called once, at the end, when the document ends within its root. An element that is not complete is left out. */
+  onCut?(): void
   /** Ends reading: `readXml` then rejects with its reason. */
   signal?: AbortSignal | undefined
 }
@@ -61,7 +63,8 @@ export async function* xmlChunks(body: Uint8Array, options: XmlOptions): AsyncGe
   if (body.length > options.limits.bytes) throw new XmlLimitError('bytes')
   // The parser takes some time to load, and most accounts need none.
   const { Parser } = await import('htmlparser2')
-  const parser = new Parser(new TreeBuilder(options), { xmlMode: true })
+  const builder = new TreeBuilder(options)
+  const parser = new Parser(builder, { xmlMode: true })
   const decoder = new TextDecoder()
   for (let at = 0; at < body.length; at += CHUNK_BYTES) {
     parser.write(decoder.decode(body.subarray(at, at + CHUNK_BYTES), { stream: true }))
@@ -69,7 +72,8 @@ export async function* xmlChunks(body: Uint8Array, options: XmlOptions): AsyncGe
     await yieldIfHeld(TURN_MS)
     options.signal?.throwIfAborted()
   }
-  parser.end(decoder.decode())
+  parser.write(decoder.decode())
+  if (builder.isOpen) options.onCut?.()
   yield
 }
 
@@ -89,6 +93,10 @@ class TreeBuilder {
   constructor(options: XmlOptions) {
     this.#options = options
     this.#namespaces = new NamespaceScopes(options.limits.namespaces)
+  }
+
+  get isOpen(): boolean {
+    return this.#open.length > 0
   }
 
   onopentagname(): void {

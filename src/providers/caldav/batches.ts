@@ -9,6 +9,7 @@ const SMALL_BYTES = 512 * 1024
 const SOON_MS = 1000
 /** One that leaves out some objects of each response would never end. */
 const MAX_REPEATED = 100
+const MIN_REPEATED = 20
 
 /** Divides paths into batches of the size that suits the server. */
 export class Batches {
@@ -17,6 +18,7 @@ export class Batches {
   #at = 0
   #size = FIRST_BATCH
   #repeated = 0
+  #mayGrow = true
 
   constructor(paths: readonly string[]) {
     this.#paths = paths
@@ -38,19 +40,21 @@ export class Batches {
     this.#size = Math.min(this.#size, half)
   }
 
-  /** The response left these objects out. */
-  repeat(paths: readonly string[]): void {
+  /** The response to a batch left these objects out. Some servers limit how many they send at once. */
+  repeat(paths: readonly string[], batch: readonly string[]): void {
     if (paths.length === 0) return
+    this.#mayGrow = false
+    this.#size = Math.min(this.#size, Math.max(MIN_REPEATED, batch.length - paths.length))
     this.#repeated += 1
     if (this.#repeated > MAX_REPEATED) {
       throw new ProviderError('unavailable', 'reading events: the CalDAV server leaves out objects again and again')
     }
-    this.#halves.push(paths)
+    for (let at = 0; at < paths.length; at += this.#size) this.#halves.push(paths.slice(at, at + this.#size))
   }
 
   /** The response to this batch is complete. */
   record(batch: readonly string[], sizeBytes: number, tookMs: number): void {
-    if (batch.length < this.#size || sizeBytes > SMALL_BYTES || tookMs > SOON_MS) return
+    if (!this.#mayGrow || batch.length < this.#size || sizeBytes > SMALL_BYTES || tookMs > SOON_MS) return
     this.#size = Math.min(MAX_BATCH, this.#size * 2)
   }
 }

@@ -135,6 +135,9 @@ export function davClient(options: DavClientOptions): DavClient {
     async read(request, onError) {
       const response = await sendComplete(request)
       const document = await parseDav(response.body, request.doing, request.signal)
+      if (response.status === 207 && document.isCut) {
+        throw new ProviderError('unavailable', `${request.doing}: the response of the CalDAV server ends early`)
+      }
       if (response.status === 207) return { ...document, url: response.url }
       throw onError?.(response, document) ?? notMultistatus(response, request.doing)
     },

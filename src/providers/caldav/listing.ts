@@ -3,6 +3,7 @@ import { eachInTurns } from '../../lib/event-loop.ts'
 import { ProviderError, type TimeRange } from '../contract/index.ts'
 import type { Collection } from './collection.ts'
 import { isOwnPath, pathReader } from './hrefs.ts'
+import { isGone } from './multistatus.ts'
 import { etagsQueryBody, propfindBody } from './requests.ts'
 
 const MAX_OBJECTS = 50_000
@@ -29,7 +30,8 @@ export async function pathsInRange(
     const body = etagsQueryBody(next, property)
     const request = { method: 'REPORT', url, depth: '1', body, signal, maxBytes: MAX_LISTING_BYTES } as const
     const { resources, url: base } = await client.read({ ...request, doing: LISTING })
-    const hrefs = resources.filter(({ status }) => status === 200).map(({ href }) => href)
+    // By its path, a server may still give what it fails to list.
+    const hrefs = resources.filter(({ status }) => !isGone(status)).map(({ href }) => href)
     for (const path of await ownPaths(hrefs, url, base)) found.add(path)
     if (resources.some(({ status }) => status === 507)) left.push(...halvesOf(next))
     if (found.size > MAX_OBJECTS || requests >= MAX_LISTINGS) throw incomplete()

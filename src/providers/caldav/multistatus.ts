@@ -18,6 +18,8 @@ export interface DavDocument {
   syncToken: string | undefined
   /** Preconditions of an error body, such as `D:valid-sync-token`. */
   errors: string[]
+  /** The document ends early. */
+  isCut: boolean
 }
 
 const PREFIXES = new Map([
@@ -48,6 +50,7 @@ export async function parseDav(body: Uint8Array, doing: string, signal?: AbortSi
     document.resources.push(...part.resources)
     document.errors.push(...part.errors)
     document.syncToken = part.syncToken ?? document.syncToken
+    document.isCut ||= part.isCut
   }
   return document
 }
@@ -64,6 +67,9 @@ export async function* davParts(
     limits: LIMITS,
     nameOf: (namespace: string, localName: string) => `${PREFIXES.get(namespace) ?? 'x'}:${localName}`,
     onElement: (element: XmlElement, rootName: string) => addElement(part, element, rootName),
+    onCut() {
+      part.isCut = true
+    },
     signal,
   }
   try {
@@ -79,7 +85,7 @@ export async function* davParts(
 }
 
 function emptyDocument(): DavDocument {
-  return { resources: [], syncToken: undefined, errors: [] }
+  return { resources: [], syncToken: undefined, errors: [], isCut: false }
 }
 
 /** Finds a descendant by the names of the elements on the way. */
@@ -121,4 +127,9 @@ function resourcesOf(response: XmlElement): DavResource[] {
 function statusOf(element: XmlElement): number {
   const line = child(element, 'D:status')?.text ?? ''
   return Number(/\s(\d{3})(?:\s|$)/.exec(line)?.[1] ?? 200)
+}
+
+/** Only these two say that a resource does not exist. */
+export function isGone(status: number): boolean {
+  return status === 404 || status === 410
 }

@@ -2,7 +2,7 @@ import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import type { RemoteEvent, UnreadableEvent } from '../contract/index.ts'
 import { isOwnPath, pathReader } from './hrefs.ts'
 import { type CalendarObject, type MapContext, objectEvents } from './map.ts'
-import { type DavResource, davParts } from './multistatus.ts'
+import { type DavResource, davParts, isGone } from './multistatus.ts'
 import type { ObjectZones } from './zones.ts'
 
 /** What some objects of a calendar contain. */
@@ -20,7 +20,7 @@ export interface ObjectBatch {
 export interface ResponsePart extends ObjectBatch {
   /** Objects that the server named without saying what they contain. */
   unanswered: string[]
-  /** The server said that there are more objects (507 of the calendar itself: RFC 4791, 7.8). */
+  /** The server said that there are more objects (507 of the calendar itself: RFC 4791, 7.8), or ended the response early. */
   isIncomplete: boolean
 }
 
@@ -42,6 +42,7 @@ export interface ObjectResponse {
 const DATA = 'C:calendar-data'
 /** Objects of one part, or a few more: they are stored while the next are parsed. */
 const OBJECTS_PER_PART = 250
+const EVENTS_PER_PART = 500
 
 /** Parses and maps the objects. Throws `ProviderError`, as `parseDav` does. */
 export async function* partsOf(response: ObjectResponse, zones: ObjectZones): AsyncGenerator<ResponsePart, void> {
@@ -52,7 +53,7 @@ export async function* partsOf(response: ObjectResponse, zones: ObjectZones): As
   const requested = paths === undefined ? undefined : new Set(paths)
   const named = new Set<string>()
   let part = emptyPart()
-  for await (const { resources } of davParts(body, doing)) {
+  for await (const { resources, isCut } of davParts(body, doing)) {
     for (const resource of resources) {
       const path = readPath(resource.href)
       if (path === undefined || named.has(path)) continue
@@ -63,10 +64,11 @@ export async function* partsOf(response: ObjectResponse, zones: ObjectZones): As
       if (requested === undefined && objectIn(resource, path) === undefined) part.unanswered.push(path)
       else await addObject(part, path, resource, context)
       await yieldIfHeld(TURN_MS)
+      if (part.complete.length < OBJECTS_PER_PART && part.events.length < EVENTS_PER_PART) continue
+      yield part
+      part = emptyPart()
     }
-    if (part.complete.length < OBJECTS_PER_PART) continue
-    yield part
-    part = emptyPart()
+    part.isIncomplete ||= isCut
   }
   part.unanswered.push(...(paths ?? []).filter((path) => !named.has(path)))
   yield part
@@ -77,17 +79,8 @@ export function pathsIn({ complete, absent, unreadable }: ObjectBatch): string[]
   return [...complete, ...absent, ...unreadable.map(({ eventId }) => eventId)]
 }
 
-export function emptyPart(): ResponsePart {
+function emptyPart(): ResponsePart {
   return { events: [], complete: [], absent: [], unreadable: [], unanswered: [], isIncomplete: false }
-}
-
-export function addPart(whole: ResponsePart, part: ResponsePart): void {
-  whole.events.push(...part.events)
-  whole.complete.push(...part.complete)
-  whole.absent.push(...part.absent)
-  whole.unreadable.push(...part.unreadable)
-  whole.unanswered.push(...part.unanswered)
-  whole.isIncomplete ||= part.isIncomplete
 }
 
 async function addObject(part: ResponsePart, path: string, resource: DavResource, context: MapContext): Promise<void> {
@@ -100,7 +93,7 @@ async function addObject(part: ResponsePart, path: string, resource: DavResource
     if (events.length > 0) part.complete.push(path)
     else if (unreadable === null) part.absent.push(path)
   } else if (status === undefined) part.unanswered.push(path)
-  else if (status === 404 || status === 410) part.absent.push(path)
+  else if (isGone(status)) part.absent.push(path)
   else part.unreadable.push({ eventId: path, reason: `The CalDAV server answered ${status}.` })
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { closing } from '../../../test/kit/closing.ts'
-import { addPart, emptyPart, partsOf, type ResponsePart } from './object-batch.ts'
+import { partsOf, type ResponsePart } from './object-batch.ts'
 import { ObjectThread } from './object-thread.ts'
 import { ObjectZones } from './zones.ts'
 
@@ -34,25 +34,26 @@ function requestFor(responses: string, count: number) {
   }
 }
 
-async function together(parts: AsyncIterable<ResponsePart>): Promise<{ whole: ResponsePart; count: number }> {
-  const whole = emptyPart()
-  let count = 0
-  for await (const part of parts) {
-    addPart(whole, part)
-    count += 1
+async function together(parts: AsyncIterable<ResponsePart>) {
+  const all: ResponsePart[] = []
+  for await (const part of parts) all.push(part)
+  return {
+    count: all.length,
+    events: all.flatMap(({ events }) => events),
+    complete: all.flatMap(({ complete }) => complete),
+    unanswered: all.flatMap(({ unanswered }) => unanswered),
   }
-  return { whole, count }
 }
 
 it('maps a large response in the thread as it does a small one here, in parts', async () => {
   const thread = closing(new ObjectThread())
   const request = requestFor(Array.from({ length: 700 }, (_, index) => objectOf(index)).join(''), 701)
   expect(request.body.length).toBeGreaterThan(64 * 1024)
-  const { whole, count } = await together(thread.partsOf(request, new ObjectZones()))
-  expect({ whole, count }).toEqual(await together(partsOf(request, new ObjectZones())))
-  expect([whole.events.length, whole.complete.length, whole.unanswered]).toEqual([700, 700, ['/calendars/700.ics']])
-  expect(whole.events[7]).toMatchObject({ summary: 'Event 7', start: { timeZone: 'Asia/Tokyo' } })
-  expect(count).toBe(3)
+  const read = await together(thread.partsOf(request, new ObjectZones()))
+  expect(read).toEqual(await together(partsOf(request, new ObjectZones())))
+  expect([read.events.length, read.complete.length, read.unanswered]).toEqual([700, 700, ['/calendars/700.ics']])
+  expect(read.events[7]).toMatchObject({ summary: 'Event 7', start: { timeZone: 'Asia/Tokyo' } })
+  expect(read.count).toBe(3)
 })
 
 it('reports a document that no server sends, and the end of the thread', async () => {

@@ -1,12 +1,12 @@
 import { untilAborted } from '../../lib/abort.ts'
-import { ProviderError, type TimeRange, type UnreadableEvent } from '../contract/index.ts'
+import { ProviderError, type TimeRange } from '../contract/index.ts'
 import { Batches } from './batches.ts'
 import type { DavClient } from './client.ts'
 import type { Collection } from './collection.ts'
 import { pathOf } from './hrefs.ts'
 import { pathsInRange } from './listing.ts'
 import type { CalendarObject } from './map.ts'
-import { addPart, emptyPart, type ObjectBatch, objectIn, pathsIn, type ResponsePart } from './object-batch.ts'
+import { type ObjectBatch, objectIn, pathsIn, type ResponsePart } from './object-batch.ts'
 import { multigetBody, objectsQueryBody } from './requests.ts'
 
 /** The server works while a batch is parsed. */
@@ -21,21 +21,28 @@ const READING = 'reading events'
  * is everything where the server cannot do that.
  */
 export async function* objectsInRange(collection: Collection, range: TimeRange): AsyncGenerator<ObjectBatch, void> {
-  const response = await queryObjects(collection, range)
-  if (response === undefined) return yield* readObjects(collection, await pathsInRange(collection, range))
   const read = new Set<string>()
-  const left: string[] = []
-  let isComplete = true
-  for await (const part of partsIn(collection, response)) {
-    for (const path of pathsIn(part)) read.add(path)
-    left.push(...part.unanswered)
-    isComplete &&= !part.isIncomplete
-    yield part
+  const left = new Set<string>()
+  let isComplete = false
+  const response = await queryObjects(collection, range)
+  if (response !== undefined) {
+    try {
+      isComplete = true
+      for await (const part of partsIn(collection, response)) {
+        for (const path of pathsIn(part)) read.add(path)
+        for (const path of part.unanswered) left.add(path)
+        isComplete &&= !part.isIncomplete
+        yield part
+      }
+    } catch (error) {
+      isComplete = false
+      rememberOnlyLists(collection, error)
+    }
   }
-  const paths = isComplete ? left : await pathsInRange(collection, range)
+  if (!isComplete) for (const path of await pathsInRange(collection, range)) left.add(path)
   yield* readObjects(
     collection,
-    paths.filter((path) => !read.has(path)),
+    [...left].filter((path) => !read.has(path)),
   )
 }
 
@@ -48,37 +55,46 @@ async function queryObjects(collection: Collection, range: TimeRange): Promise<R
   try {
     return await client.fetch({ ...request, doing: READING })
   } catch (error) {
-    // Not when the caller ended a slow request either: the next reader asks in smaller portions.
-    server.onlyLists = signal.aborted || isOfServer(error)
-    if (signal.aborted || !isOfServer(error)) throw error
+    rememberOnlyLists(collection, error)
     return undefined
   }
 }
 
-function isOfServer(error: unknown): boolean {
-  if (!(error instanceof ProviderError)) return false
-  return error.kind === 'limit_exceeded' || error.kind === 'unavailable' || error.kind === 'rejected'
+/** Throws the error unless smaller requests may help now. They may also when the caller ended a slow one, but only the next caller. */
+function rememberOnlyLists({ server, signal }: Collection, error: unknown): void {
+  if (signal.aborted || mayBeTooMuch(error)) server.onlyLists = true
+  if (signal.aborted || !mayBeTooMuch(error)) throw error
+}
+
+/** Not where the server did not respond at all, or says when to come back. */
+function mayBeTooMuch(error: unknown): boolean {
+  if (!(error instanceof ProviderError) || error.retryAfterMs !== undefined) return false
+  const isUnreachable = error.host !== undefined && !error.timedOut
+  return ['limit_exceeded', 'unavailable', 'rejected'].includes(error.kind) && !isUnreachable
 }
 
 /**
  * Reads objects in batches, the next ones while the caller stores this one. A batch that is too large is halved; a single object that
- * is too large is unreadable. What a response leaves out is asked for again as long as that brings anything.
+ * is too large is unreadable. What a response leaves out is asked for again as long as that brings anything, and is unreadable then.
  */
 export async function* readObjects(
   collection: Collection,
   paths: readonly string[],
 ): AsyncGenerator<ObjectBatch, void> {
   const batches = new Batches(paths)
-  const begun: { batch: readonly string[]; reading: Promise<ResponsePart | undefined> }[] = []
+  const begun: { batch: readonly string[]; reading: Promise<ResponsePart[] | undefined> }[] = []
   begin()
   for (let first = begun.shift(); first !== undefined; first = begun.shift()) {
     const { batch, reading } = first
-    const part = await reading
-    if (part === undefined && batch.length > 1) batches.halve(batch)
-    if (part !== undefined && part.unanswered.length < batch.length) batches.repeat(part.unanswered)
+    const parts = await reading
+    const unanswered = parts?.flatMap((part) => part.unanswered) ?? []
+    const isRepeated = unanswered.length < batch.length
+    if (parts === undefined && batch.length > 1) batches.halve(batch)
+    if (parts !== undefined && isRepeated) batches.repeat(unanswered, batch)
     begin()
-    if (part !== undefined) yield withAbsent(part, batch)
-    else if (batch.length === 1) yield { events: [], complete: [], absent: [], unreadable: batch.map(tooLarge) }
+    yield* parts ?? []
+    if (parts === undefined && batch.length === 1) yield unreadableBatch(batch, TOO_LARGE)
+    if (parts !== undefined && !isRepeated) yield unreadableBatch(unanswered, NOT_SENT)
   }
 
   function begin(): void {
@@ -96,24 +112,22 @@ export async function* readObjects(
   }
 }
 
-/** Objects of which a server says nothing at all are gone. */
-function withAbsent({ unanswered, ...part }: ResponsePart, batch: readonly string[]): ObjectBatch {
-  return unanswered.length < batch.length ? part : { ...part, absent: [...part.absent, ...unanswered] }
+const TOO_LARGE = `The object is larger than ${MAX_BATCH_BYTES / 1024 / 1024} MB.`
+const NOT_SENT = 'The CalDAV server lists the object, and does not send it.'
+
+function unreadableBatch(paths: readonly string[], reason: string): ObjectBatch {
+  return { events: [], complete: [], absent: [], unreadable: paths.map((eventId) => ({ eventId, reason })) }
 }
 
-function tooLarge(path: string): UnreadableEvent {
-  return { eventId: path, reason: `The object is larger than ${MAX_BATCH_BYTES / 1024 / 1024} MB.` }
-}
-
-async function readBatch(collection: Collection, paths: readonly string[], batches: Batches): Promise<ResponsePart> {
+async function readBatch(collection: Collection, paths: readonly string[], batches: Batches): Promise<ResponsePart[]> {
   const { client, url, signal } = collection
   const request = { method: 'REPORT', url, depth: '1', body: multigetBody(paths), signal } as const
   const startedMs = performance.now()
   const response = await client.fetch({ ...request, maxBytes: MAX_BATCH_BYTES, doing: READING })
   batches.record(paths, response.body.length, performance.now() - startedMs)
-  const whole = emptyPart()
-  for await (const part of partsIn(collection, response, paths)) addPart(whole, part)
-  return whole
+  const parts: ResponsePart[] = []
+  for await (const part of partsIn(collection, response, paths)) parts.push(part)
+  return parts
 }
 
 type ReadResponse = Awaited<ReturnType<DavClient['fetch']>>

@@ -127,6 +127,50 @@ describe('a range of a CalDAV calendar', () => {
     expect(calls.length).toBeLessThan(130)
   })
 
+  it('is unreadable where the server lists an object and never sends it', async () => {
+    const { account } = await scriptedDavCalendar((call) => {
+      if (asksForEtags(call)) return multistatus({})
+      if (asksForData(call)) return multistatus({ [path('a')]: objectData(OBJECT), [path('b')]: ETAG })
+      return asksByPath(call) ? multistatus({ [path('b')]: ETAG }) : undefined
+    })
+    const steps = await firstSync(account)
+    expect(steps.flatMap(({ removed }) => removed)).toEqual([])
+    expect(steps.flatMap(({ unreadable = [] }) => unreadable)).toEqual([
+      { eventId: path('b'), reason: 'The CalDAV server lists the object, and does not send it.' },
+    ])
+  })
+
+  it('reads by path what a list names with an error of its own', async () => {
+    const { account } = await scriptedDavCalendar((call) => {
+      if (asksForData(call)) return { status: 500 }
+      return asksForEtags(call) ? multistatus({ [path('a')]: 423, [path('b')]: 404 }) : undefined
+    })
+    expect(await idsInRange(account)).toEqual([path('a')])
+  })
+
+  it('takes no response that ends early for a complete one', async () => {
+    const cut = (reply: DavReply): DavReply => ({ body: String(reply.body).slice(0, -'END:VCALENDAR'.length * 8) })
+    const all = { [path('a')]: objectData(OBJECT), [path('b')]: objectData(OBJECT) }
+    const { account } = await scriptedDavCalendar((call) => {
+      if (asksForData(call)) return cut(multistatus(all))
+      return asksForEtags(call) ? multistatus({ [path('a')]: ETAG, [path('b')]: ETAG }) : undefined
+    })
+    expect(await idsInRange(account)).toEqual([path('a'), path('b')])
+    const lists = await scriptedDavCalendar((call) =>
+      call.body.includes('calendar-query') ? { body: String(multistatus(all).body).slice(0, -20) } : undefined,
+    )
+    await expect(idsInRange(lists.account)).rejects.toMatchObject({ kind: 'unavailable' })
+  })
+
+  it('takes an object with a second event for no sign that the server finds series', async () => {
+    const beside = WEEKLY.replace('END:VCALENDAR', `${OBJECT.slice(OBJECT.indexOf('BEGIN:VEVENT'))}`)
+    const { account, calls } = await scriptedDavCalendar((call) =>
+      asksForData(call) ? multistatus({ [path('a')]: objectData(beside) }) : undefined,
+    )
+    await idsInRange(account)
+    expect(calls.filter(asksForEtags)).toHaveLength(2)
+  })
+
   it('asks for earlier series until the server has shown that it finds them', async () => {
     let objects: Record<string, string> = { [path('a')]: objectData(OBJECT) }
     const { account, calls } = await scriptedDavCalendar((call) => {

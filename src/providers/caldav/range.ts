@@ -20,7 +20,7 @@ export async function readRange(
   const range = { from: from - MARGIN_MS, to: to + MARGIN_MS }
   const events: RemoteEvent[] = []
   for await (const batch of readInRange(collection, range)) {
-    events.push(...batch.events)
+    for (const event of batch.events) events.push(event)
     if (events.length > maxEvents) {
       const text = `reading events: more than ${maxEvents} events. Ask for a shorter range.`
       throw new ProviderError('limit_exceeded', text)
@@ -47,10 +47,12 @@ export async function* readInRange(collection: Collection, range: TimeRange): As
   for await (const batch of readObjects(collection, series)) yield await goingOn(batch, range.from)
 }
 
-/** A series without exceptions, which no server finds by its first instance. An exception might be found by its own time. */
-function hasEarlierSeries({ events }: ObjectBatch, fromMs: number): boolean {
-  const changed = new Set(events.map(({ recurringEventId }) => recurringEventId))
-  return events.some((event) => isSeriesFrom(event, fromMs) && !changed.has(event.eventId))
+/** A series that is all of its object, which no server finds by its first instance. An exception might be found by its own time. */
+function hasEarlierSeries({ events, unreadable }: ObjectBatch, fromMs: number): boolean {
+  const alone = new Map<string, boolean>()
+  for (const { eventId } of events) alone.set(objectPath(eventId), !alone.has(objectPath(eventId)))
+  for (const { eventId } of unreadable) alone.set(objectPath(eventId), false)
+  return events.some((event) => isSeriesFrom(event, fromMs) && alone.get(objectPath(event.eventId)))
 }
 
 /** Series whose first instance begins before that time. Every such event where the server cannot filter by property. */

@@ -3,7 +3,7 @@ import { type EventStep, ProviderError, type RemoteEvent } from '../contract/ind
 import type { Collection } from './collection.ts'
 import { listEtags, MAX_LISTING_BYTES, ownPaths } from './listing.ts'
 import { objectPath } from './map.ts'
-import { child } from './multistatus.ts'
+import { child, isGone } from './multistatus.ts'
 import type { ObjectBatch } from './object-batch.ts'
 import { readObjects } from './objects.ts'
 import { MARGIN_MS, readInRange } from './range.ts'
@@ -86,8 +86,8 @@ async function* readChanges(
         throw (await isTokenRefused(collection, token, error)) ? expired() : error
       })
     const { resources, syncToken, url: base } = listing
-    const changed = resources.filter(({ status }) => status === 200).map(({ href }) => href)
-    const deleted = resources.filter(({ status }) => status === 404 || status === 410).map(({ href }) => href)
+    const changed = resources.filter(({ status }) => !isGone(status)).map(({ href }) => href)
+    const deleted = resources.filter(({ status }) => isGone(status)).map(({ href }) => href)
     // The status 507 of the collection itself says that there are more changes.
     const hasMore = resources.some(({ status }) => status === 507)
     const next = syncToken ?? token

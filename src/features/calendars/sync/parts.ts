@@ -4,6 +4,8 @@ import type { Changes } from './step.ts'
 
 /** Bounds how long one transaction of the file store holds its writer. PostgreSQL takes some milliseconds for each transaction. */
 const EVENTS_PER_TRANSACTION = { sqlite: 100, postgres: 500 } as const
+/** A series may have thousands of instances. */
+const SERIES_PER_TRANSACTION = 100
 
 export const NOTHING: Changes = { found: [], entered: [], complete: [], removed: [] }
 
@@ -19,6 +21,7 @@ export function partsOf({ found, entered, complete, removed, unreadable }: Event
   const parts: Changes[] = []
   let events: Changes['found'][number][] = []
   let masters: string[] = []
+  let series = 0
   const isComplete = new Set(complete)
   const end = () => {
     if (events.length > 0)
@@ -30,10 +33,13 @@ export function partsOf({ found, entered, complete, removed, unreadable }: Event
       })
     events = []
     masters = []
+    series = 0
   }
   for (const [masterId, group] of groups) {
-    if (events.length > 0 && events.length + group.length > most) end()
-    events.push(...group)
+    const isFull = events.length + group.length > most || series >= SERIES_PER_TRANSACTION
+    if (events.length > 0 && isFull) end()
+    for (const event of group) events.push(event)
+    if (group.some(({ recurrence }) => recurrence.length > 0)) series += 1
     if (isComplete.has(masterId)) masters.push(masterId)
   }
   end()

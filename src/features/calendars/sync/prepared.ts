@@ -14,6 +14,9 @@ export interface PreparedEvent {
   placement: Placement
 }
 
+/** Instances of one step. Those of the other events are computed when they are stored. */
+const MAX_INSTANCES = 10_000
+
 export type PreparedEvents = ReadonlyMap<RemoteEvent, PreparedEvent>
 
 export interface PreparedStep {
@@ -31,10 +34,13 @@ export async function* prepareSteps(
   for await (const step of steps) {
     const prepared = new Map<RemoteEvent, PreparedEvent>()
     const changed = new Set(step.found.map(({ recurringEventId }) => recurringEventId))
+    let instances = 0
     for (const event of step.found) {
+      if (instances >= MAX_INSTANCES) break
       if (event.recurringEventId !== null || event.status === 'cancelled' || changed.has(event.eventId)) continue
       const row = { id: ids('cev'), content: cleanJson(event) }
       const placement = placementOf(row, [], calendar, window)
+      instances += placement.instances.length
       prepared.set(event, { ...row, searchText: searchTextOf(event), placement })
       await yieldIfHeld(TURN_MS)
     }
