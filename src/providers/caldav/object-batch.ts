@@ -5,7 +5,7 @@ import { type CalendarObject, type MapContext, objectEvents } from './map.ts'
 import { type DavResource, davParts, isGone } from './multistatus.ts'
 import type { ObjectZones } from './zones.ts'
 
-/** What some objects of a calendar contain. */
+/** The contents of some objects of a calendar. */
 export interface ObjectBatch {
   events: RemoteEvent[]
   /** Objects with events: all of their exceptions are in `events`. */

@@ -6,7 +6,7 @@ import { placementOf } from '../instance-rows.ts'
 import { searchTextOf } from '../search-text.ts'
 import type { CalendarRow, Placement } from '../store.ts'
 
-/** What the row of a new event contains, if it is no exception and has none. */
+/** The row of a new event that is no exception and has none, and when it takes place. */
 export interface PreparedEvent {
   id: string
   content: string
@@ -14,7 +14,7 @@ export interface PreparedEvent {
   placement: Placement
 }
 
-/** Instances of one step. Those of the other events are computed when they are stored. */
+/** Instances that are computed ahead for one step. Those of its other events are computed when they are stored. */
 const MAX_INSTANCES = 10_000
 
 export type PreparedEvents = ReadonlyMap<RemoteEvent, PreparedEvent>
@@ -24,9 +24,7 @@ export interface PreparedStep {
   prepared: PreparedEvents | undefined
 }
 
-/**
- * Computes the rows of a first sync. Behind a `readAhead`, this happens while PostgreSQL inserts earlier ones.
- */
+/** Computes the rows of a first sync. Behind a `readAhead`, this happens while PostgreSQL inserts earlier ones. */
 export async function* prepareSteps(
   steps: AsyncIterable<EventStep>,
   { ids, calendar, window }: { ids: Ids; calendar: CalendarRow; window: TimeRange },

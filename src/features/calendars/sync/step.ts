@@ -95,7 +95,7 @@ export async function applyChanges(
   /** Provider ids of series whose instances are no longer right. */
   const stale = new Set<string>()
   const addedInstances: InstanceRow[] = []
-  /** Of rows in `added`, by their ids. */
+  /** When the events of rows in `added` take place, by their ids. */
   const placements = new Map<string, Placement>()
   /** The ids of rows that are stored as they were read. */
   const confirmed: string[] = []
@@ -217,7 +217,8 @@ export async function applyChanges(
       id: ready?.id ?? (await newId(event, original)),
       ...{ accountId: calendar.accountId, calendarId: calendar.id, providerId: event.eventId },
       ...{ masterProviderId: event.recurringEventId, originalStart: original, status: event.status },
-      ...{ isSeries: Number(event.recurrence.length > 0), content: ready?.content ?? cleanJson(event) },
+      isSeries: Number(event.recurrence.length > 0),
+      content: ready?.content ?? cleanJson(event),
       searchText: ready?.searchText ?? searchTextOf(event),
       ...{ startMs: 0, firstMs: null, lastMs: null, gapMs: -1, round: calendar.round, version: firstVersion(event) },
       ...{ createdAt: nowMs, updatedAt: nowMs, apiChange: 'apiChange' in source ? source.apiChange : 0 },
