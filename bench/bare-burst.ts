@@ -24,8 +24,13 @@ await Promise.all(clients.map(listen))
 
 async function open(user: string): Promise<ImapFlow> {
   const imap = new ImapFlow({
-    ...{ host, port, secure: true, tls: { rejectUnauthorized: false } },
-    ...{ auth: { user, pass: password }, logger: false, disableAutoIdle: true },
+    host,
+    port,
+    secure: true,
+    tls: { rejectUnauthorized: false },
+    auth: { user, pass: password },
+    logger: false,
+    disableAutoIdle: true,
   })
   imap.on('error', () => {})
   await imap.connect()

@@ -14,8 +14,14 @@ export interface BareSender {
 
 const { host, port, connections, text }: BareSender = JSON.parse(process.argv[2] ?? '{}')
 const transport = createTransport({
-  ...{ host, port, secure: false, requireTLS: true, tls: { rejectUnauthorized: false } },
-  ...{ pool: true, maxConnections: connections, maxMessages: Number.POSITIVE_INFINITY },
+  host,
+  port,
+  secure: false,
+  requireTLS: true,
+  tls: { rejectUnauthorized: false },
+  pool: true,
+  maxConnections: connections,
+  maxMessages: Number.POSITIVE_INFINITY,
   auth: { user: 'ada', pass: 'one' },
 })
 process.stdout.write('ready\n')

@@ -53,7 +53,9 @@ export function objectsOf(events: readonly BenchEvent[]): string {
     const object = icsObject(
       [
         {
-          ...{ summary, start: time(startMs), end: time(startMs + LENGTH_MS) },
+          summary,
+          start: time(startMs),
+          end: time(startMs + LENGTH_MS),
           ...(rule !== undefined && { recurrence: [`RRULE:${rule}`] }),
           lines: [
             `DESCRIPTION:${'We go through the results and agree on the next steps\\n'.repeat(1 + (n % 5))}`,
@@ -61,7 +63,11 @@ export function objectsOf(events: readonly BenchEvent[]): string {
             'ORGANIZER;CN=Ada Okafor:mailto:ada@acme.example',
             'ATTENDEE;CN=Ada Okafor;PARTSTAT=ACCEPTED:mailto:ada@acme.example',
             'ATTENDEE;CN=Lin Chen;PARTSTAT=NEEDS-ACTION:mailto:lin@northwind.example',
-            ...['BEGIN:VALARM', 'ACTION:DISPLAY', 'DESCRIPTION:x', 'TRIGGER:-PT10M', 'END:VALARM'],
+            'BEGIN:VALARM',
+            'ACTION:DISPLAY',
+            'DESCRIPTION:x',
+            'TRIGGER:-PT10M',
+            'END:VALARM',
           ],
         },
       ],

@@ -138,8 +138,15 @@ async function measure(
     await warmedUp(service.pid)
     const startMs = performance.now()
     const account = await client(service.url, service.key).call<{ id: string }>('POST', '/accounts', {
-      ...{ provider: 'imap', email: USER, username: USER, password: PASSWORD, caldavUrl: radicale.url },
-      ...{ host: mailServer.host, port: mailServer.imapsPort, secure: true, allowSelfSigned: true },
+      provider: 'imap',
+      email: USER,
+      username: USER,
+      password: PASSWORD,
+      caldavUrl: radicale.url,
+      host: mailServer.host,
+      port: mailServer.imapsPort,
+      secure: true,
+      allowSelfSigned: true,
     })
     await eventually(
       async () => {

@@ -46,7 +46,9 @@ export async function firstPage(say: (line: string) => void): Promise<void> {
 /** Links the mailbox as another user of the application, and waits until the sync is complete, which would slow down the next run. */
 async function connectByForm({ api, service, dovecot }: ImapScenario, customUserId: string) {
   const session = await api.call<{ code: string; authUrl: string }>('POST', '/auth/sessions', {
-    ...{ provider: 'imap', customUserId, redirectUri: 'http://localhost/done' },
+    provider: 'imap',
+    customUserId,
+    redirectUri: 'http://localhost/done',
   })
   const local = service.url + new URL(session.authUrl).pathname + new URL(session.authUrl).search
   const opened = await fetch(local, { headers: { accept: BROWSER_ACCEPT } })
@@ -56,12 +58,21 @@ async function connectByForm({ api, service, dovecot }: ImapScenario, customUser
     .map((line) => line.split(';')[0])
     .join('; ')
   const form = new URLSearchParams({
-    ...{ session: session.code, state: fieldValue(page, 'state'), email: USER, username: USER, password: PASSWORD },
-    ...{ host: dovecot.host, port: String(dovecot.imapsPort), secure: 'true', allowSelfSigned: 'true' },
+    session: session.code,
+    state: fieldValue(page, 'state'),
+    email: USER,
+    username: USER,
+    password: PASSWORD,
+    host: dovecot.host,
+    port: String(dovecot.imapsPort),
+    secure: 'true',
+    allowSelfSigned: 'true',
   })
   const startedMs = performance.now()
   const connected = await fetch(`${service.url}/auth/authorize/imap`, {
-    ...{ method: 'POST', body: form, headers: { accept: BROWSER_ACCEPT, cookie } },
+    method: 'POST',
+    body: form,
+    headers: { accept: BROWSER_ACCEPT, cookie },
   })
   const accountId = new URL(refreshOf(await connected.text()) ?? '').searchParams.get('accountId')
   const messages = () => api.call<MessagePage>('GET', `/accounts/${accountId}/messages?limit=${PAGE}`)
@@ -79,7 +90,11 @@ async function connectByForm({ api, service, dovecot }: ImapScenario, customUser
 async function bareFetch({ host, imapsPort }: Dovecot) {
   const startedMs = performance.now()
   const client = new ImapFlow({
-    ...{ host, port: imapsPort, secure: true, tls: { rejectUnauthorized: false }, logger: false },
+    host,
+    port: imapsPort,
+    secure: true,
+    tls: { rejectUnauthorized: false },
+    logger: false,
     auth: { user: USER, pass: PASSWORD },
   })
   await client.connect()

@@ -27,7 +27,9 @@ export function tablesOf(seeded: SeededTables, rows: number): Table[] {
     filters: Record<string, (row: Row) => boolean>,
   ): Table[] =>
     Object.entries({ '': () => true, ...filters }).map(([filter, isShown]) => ({
-      ...{ ...table, id, name: filter === '' ? table.name : `${table.name} ?${nameOf(filter)}` },
+      ...table,
+      id,
+      name: filter === '' ? table.name : `${table.name} ?${nameOf(filter)}`,
       path: filter === '' ? table.path : `${table.path}?${filter}`,
       expected: stored.filter(isShown).map((row) => String(row[id as keyof Row])),
     }))

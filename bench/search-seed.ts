@@ -61,13 +61,19 @@ async function copyAccount(db: Db, { accountId, folderId }: SeededMailbox, index
     await labelStore(tx).insert([...folder.values()].map((row) => ({ ...row, id: copyFolderId, accountId: copy.id })))
     await mailHorizons(tx).save({ accountId: copy.id, scopeId: copyFolderId, storedSince: 0 })
     await copyRows(tx, 'messages', sql`"messages" as "m" where "m"."accountId" = ${accountId}`, {
-      ...{ id: messageId, accountId: sql`${copy.id}`, folderId: sql`${copyFolderId}`, threadId },
+      id: messageId,
+      accountId: sql`${copy.id}`,
+      folderId: sql`${copyFolderId}`,
+      threadId,
       providerMessageId: inFolder(sql`"providerMessageId"`),
     })
     const listed = sql`"messageLabels" as "l" join "messages" as "m" on "m"."id" = "l"."messageId" where "labelId" = ${folderId}`
     await copyRows(tx, 'messageLabels', listed, {
-      ...{ labelId: sql`${copyFolderId}`, messageId },
-      ...{ receivedAt: sql`"l"."receivedAt"`, unread: sql`"l"."unread"`, hasAttachments: sql`"l"."hasAttachments"` },
+      labelId: sql`${copyFolderId}`,
+      messageId,
+      receivedAt: sql`"l"."receivedAt"`,
+      unread: sql`"l"."unread"`,
+      hasAttachments: sql`"l"."hasAttachments"`,
     })
     const texts = sql`"messageTexts" as "t" join "messages" as "m" on "m"."id" = "t"."messageId" where "m"."accountId" = ${accountId}`
     await copyRows(tx, 'messageTexts', texts, { messageId, folderId: sql`${copyFolderId}`, text })

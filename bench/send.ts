@@ -199,7 +199,8 @@ async function startSink(): Promise<Sink> {
   const { smtp: port, http } = JSON.parse(String(ports))
   const ask = (path: string) => fetch(`http://127.0.0.1:${http}/${path}`)
   return {
-    ...{ host: '127.0.0.1', port },
+    host: '127.0.0.1',
+    port,
     count: async () => Number(await (await ask('count')).text()),
     take: async () => (await (await ask('take')).json()) as Accepted[],
     stop: () => void child.kill(),

@@ -98,10 +98,15 @@ function busyOf(host: number, nowMs: number): TimeRange[] {
 
 async function createExperience(service: ServiceProcess, slug: string, hosts: string[], assignment: string) {
   await client(service.url, service.key).call('POST', '/scheduler/experiences', {
-    ...{ slug, name: slug, timezone: 'UTC', defaultAccountIds: hosts },
+    slug,
+    name: slug,
+    timezone: 'UTC',
+    defaultAccountIds: hosts,
     availability: {
       openHours: [{ days: [0, 1, 2, 3, 4, 5, 6], start: OPEN.start, end: OPEN.end }],
-      ...{ bufferBeforeMinutes: BUFFER_MS / MINUTE_MS, durationMinutes: LENGTH_MS / MINUTE_MS, assignment },
+      bufferBeforeMinutes: BUFFER_MS / MINUTE_MS,
+      durationMinutes: LENGTH_MS / MINUTE_MS,
+      assignment,
     },
   })
 }
@@ -126,7 +131,9 @@ async function request(
   for (let n = -5; n < REQUESTS; n += 1) {
     const startMs = performance.now()
     const response = await connection.request({
-      ...{ method: 'POST', path: `/scheduler/experiences/${slug}/availability`, body },
+      method: 'POST',
+      path: `/scheduler/experiences/${slug}/availability`,
+      body,
       headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
     })
     const text = await response.body.text()

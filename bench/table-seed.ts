@@ -70,17 +70,24 @@ async function createOneOfEach(place: Place, accountId: string): Promise<string[
     const later = new Date(systemClock.now() + 100 * DAY_MS)
     later.setUTCHours(12, 0, 0, 0)
     await api.call('POST', `/accounts/${accountId}/messages/send`, {
-      ...{ to: ['bob@example.com'], subject: 'Figures', body: 'Hello', sendAt: later.toISOString() },
+      to: ['bob@example.com'],
+      subject: 'Figures',
+      body: 'Hello',
+      sendAt: later.toISOString(),
     })
     await api.call('POST', '/scheduler/experiences', {
-      ...{ slug: SLUG, name: 'Call', timezone: 'UTC' },
+      slug: SLUG,
+      name: 'Call',
+      timezone: 'UTC',
       availability: {
         openHours: [{ days: [0, 1, 2, 3, 4, 5, 6], start: '00:00', end: '24:00' }],
-        ...{ maximumDaysAhead: 365, reminders: [60] },
+        maximumDaysAhead: 365,
+        reminders: [60],
       },
     })
     await api.call('POST', `/scheduler/experiences/${SLUG}/bookings`, {
-      ...{ slot: { start: later.toISOString() }, guest: { name: 'Grace Hopper', email: 'grace@example.com' } },
+      slot: { start: later.toISOString() },
+      guest: { name: 'Grace Hopper', email: 'grace@example.com' },
     })
     await api.call('PATCH', `/accounts/${accountId}`, { paused: false })
     await api.call('POST', `/historical-sync/start/${accountId}`)
@@ -141,52 +148,71 @@ async function multiplyAll(db: Db, { accountId, endpointIds, count }: Seeding): 
   const [deliveryIds, auditIds, outboxIds, taskIds] = [idsOf('dlv'), idsOf('aud'), idsOf('obx'), idsOf('job')]
 
   const accounts = await multiply(db, 'accounts', count, (index) => ({
-    ...{ id: accountIds[index] ?? '', identity: `identity ${index}`, providerUser: `["bench","${index}"]` },
-    ...{ email: `user${index}@bench.example`, customUserId: `customer-${index}` },
+    id: accountIds[index] ?? '',
+    identity: `identity ${index}`,
+    providerUser: `["bench","${index}"]`,
+    email: `user${index}@bench.example`,
+    customUserId: `customer-${index}`,
     searchText: `user${index}@bench.example\ncustomer-${index}`,
-    ...{
-      paused: 1,
-      status: 'connected' as const,
-      statusReason: null,
-      trouble: null,
-      syncRequestedAt: null,
-      ownerInstance: null,
-    },
+    paused: 1,
+    status: 'connected' as const,
+    statusReason: null,
+    trouble: null,
+    syncRequestedAt: null,
+    ownerInstance: null,
   }))
   const deliveries = await multiply(db, 'webhookDeliveries', count, (index) => ({
-    ...{ id: deliveryIds[index] ?? '', endpointId: endpointIds[index % 2] ?? '', createdAt: at(index) },
-    ...{ eventType: oneOf(index % 10 === 0, 'message.sent', 'message.received') },
-    ...{ accountId: index % 1000 === 1 ? otherId : accountId, status: oneOf(index % 1000 === 0, 'failed', 'success') },
+    id: deliveryIds[index] ?? '',
+    endpointId: endpointIds[index % 2] ?? '',
+    createdAt: at(index),
+    eventType: oneOf(index % 10 === 0, 'message.sent', 'message.received'),
+    accountId: index % 1000 === 1 ? otherId : accountId,
+    status: oneOf(index % 1000 === 0, 'failed', 'success'),
   }))
   await multiply(db, 'webhookAttempts', count, (index) => ({ deliveryId: deliveryIds[index] ?? '' }))
   await db.transaction((tx) => tx.updateTable('webhookDeliveryCount').set({ total: count }).execute())
   const audit = await multiply(db, 'auditEntries', count, (index) => ({
-    ...{ id: auditIds[index] ?? '', at: at(index), actor: oneOf(index % 1000 === 0, 'key:rare', 'service') },
-    ...{ action: oneOf(index % 10 === 0, 'account.updated', 'draft.deleted'), target: accountIds[index] ?? '' },
+    id: auditIds[index] ?? '',
+    at: at(index),
+    actor: oneOf(index % 1000 === 0, 'key:rare', 'service'),
+    action: oneOf(index % 10 === 0, 'account.updated', 'draft.deleted'),
+    target: accountIds[index] ?? '',
   }))
   const outbox = await multiply(db, 'outbox', count, (index) => ({
-    ...{ id: outboxIds[index] ?? '', messageId: newId('msg'), rfcMessageId: `<${index}@bench.example>` },
-    ...{ sentToken: `token ${index}`, accountId: index % 1000 === 1 ? otherId : accountId },
-    ...{ status: oneOf(index % 100 === 0, 'failed', 'sent'), sendAt: null, dueAt: null, sentAt: at(index) },
-    ...{ createdAt: at(index), updatedAt: at(index) },
+    id: outboxIds[index] ?? '',
+    messageId: newId('msg'),
+    rfcMessageId: `<${index}@bench.example>`,
+    sentToken: `token ${index}`,
+    accountId: index % 1000 === 1 ? otherId : accountId,
+    status: oneOf(index % 100 === 0, 'failed', 'sent'),
+    sendAt: null,
+    dueAt: null,
+    sentAt: at(index),
+    createdAt: at(index),
+    updatedAt: at(index),
   }))
   const [firstStart = 0] = (await db.read.selectFrom('bookings').select('startMs').execute()).map((row) => row.startMs)
   const bookings = await multiply(db, 'bookings', count, (index) => ({
-    ...{ id: bookingIds[index] ?? '', requestKey: null, guestEmail: `guest${index}@bench.example` },
-    ...{ startMs: firstStart + index * MINUTE_MS, endMs: firstStart + (index + 30) * MINUTE_MS },
-    ...{ status: oneOf(index % 1000 === 0, 'cancelled', 'confirmed'), hosts: JSON.stringify([hostOf(index)]) },
+    id: bookingIds[index] ?? '',
+    requestKey: null,
+    guestEmail: `guest${index}@bench.example`,
+    startMs: firstStart + index * MINUTE_MS,
+    endMs: firstStart + (index + 30) * MINUTE_MS,
+    status: oneOf(index % 1000 === 0, 'cancelled', 'confirmed'),
+    hosts: JSON.stringify([hostOf(index)]),
   }))
   const assigned = bookings.map(({ id, startMs }, index) => ({ bookingId: id, hostId: hostOf(index), startMs }))
   await insertAll(db, 'bookingAssignments', assigned)
   const jobs = await multiply(db, 'bookingTasks', count, (index) => ({
-    ...{ id: taskIds[index] ?? '', bookingId: bookingIds[index] ?? '', dueAt: null },
-    ...{
-      status: oneOf(index % 1000 === 0, 'failed', 'completed'),
-      type: oneOf(index % 1000 === 1, 'message', 'reminder'),
-    },
+    id: taskIds[index] ?? '',
+    bookingId: bookingIds[index] ?? '',
+    dueAt: null,
+    status: oneOf(index % 1000 === 0, 'failed', 'completed'),
+    type: oneOf(index % 1000 === 1, 'message', 'reminder'),
   }))
   const backfills = await multiply(db, 'backfills', count, (index) => ({
-    ...{ accountId: accountIds[index] ?? '', status: oneOf(index % 1000 === 0, 'failed', 'cancelled') },
+    accountId: accountIds[index] ?? '',
+    status: oneOf(index % 1000 === 0, 'failed', 'cancelled'),
   }))
 
   const inbox = await seedFolder(db, accountId, { path: 'INBOX', role: 'inbox', syncedAs: 'main:INBOX' }, count)
@@ -195,10 +221,18 @@ async function multiplyAll(db: Db, { accountId, endpointIds, count }: Seeding): 
   const bodies = drafts.newestFirst.map(({ id }) => ({ messageId: id, accountId, body, attempts: 0 }))
   await insertAll(db, 'messageBodies', bodies)
   return {
-    ...{ accountId, otherId, endpointIds, slug: SLUG },
+    accountId,
+    otherId,
+    endpointIds,
+    slug: SLUG,
     accounts: [...accounts.toReversed(), { id: accountId, email: 'ada@example.com' }],
-    ...{ deliveries: deliveries.toReversed(), audit: audit.toReversed(), outbox: outbox.toReversed() },
-    ...{ bookings: bookings.toReversed(), jobs: jobs.toReversed(), backfills: backfills.toReversed() },
-    ...{ drafts: drafts.newestFirst, messages: inbox.newestFirst },
+    deliveries: deliveries.toReversed(),
+    audit: audit.toReversed(),
+    outbox: outbox.toReversed(),
+    bookings: bookings.toReversed(),
+    jobs: jobs.toReversed(),
+    backfills: backfills.toReversed(),
+    drafts: drafts.newestFirst,
+    messages: inbox.newestFirst,
   }
 }

@@ -13,8 +13,15 @@ const STAMP = '.build'
 const BUILD_FILES = ['scripts/admin.mjs', 'scripts/served.mjs', 'package-lock.json']
 /** What the scripts contain. Their licences ask for a copy of the text. */
 const PACKAGES = [
-  ...['@mantine/core', '@mantine/hooks', '@mantine/notifications', '@mantine/spotlight', '@mantine/store'],
-  ...['@tanstack/react-query', 'react', 'react-dom', 'uqr'],
+  '@mantine/core',
+  '@mantine/hooks',
+  '@mantine/notifications',
+  '@mantine/spotlight',
+  '@mantine/store',
+  '@tanstack/react-query',
+  'react',
+  'react-dom',
+  'uqr',
 ]
 /** The first browsers with light-dark() and nested style rules. */
 const TARGET = ['chrome123', 'firefox120', 'safari17.5']

@@ -59,7 +59,9 @@ export function bannedWords(file, text) {
   return BANNED.filter(({ word }) => !allowed?.words.includes(word)).flatMap(({ word, pattern }) => [
     ...[...name.matchAll(pattern)].map(([found]) => ({ word, found, file, line: 0 })),
     ...[...content.matchAll(pattern)].map(({ 0: found, index }) => ({
-      ...{ word, found: found.replaceAll(/\s+/g, ' '), file },
+      word,
+      found: found.replaceAll(/\s+/g, ' '),
+      file,
       line: content.slice(0, index).split('\n').length,
     })),
   ])

@@ -46,6 +46,12 @@ const RULES = [
     says: 'a deadline shorter than the default of vitest.config.ts judges the speed of the machine',
   },
   {
+    where: /\.(tsx?|mjs)$/,
+    not: /^scripts\/check-text/,
+    pattern: /\.\.\.\{/,
+    says: 'one member a line, instead of members packed as ...{ a, b }',
+  },
+  {
     where: /\.(ts|mjs)$/,
     not: /^scripts\/check-text/,
     pattern: /\b(TODO|FIXME|XXX|HACK)\b/,

@@ -15,6 +15,8 @@ it.each([
   ['src/infra/a.test.ts', "it('works', { timeout: 60_000 }, async () => {"],
   ['src/infra/a.test.ts', '}, 60_000)'],
   ['src/lib/a.ts', `// TO${'DO'}: later`],
+  ['src/lib/a.ts', `const x = { ..${'.{'} a, b } }`],
+  ['src/ui/a.tsx', `<Step {..${'.{'} a, b }} />`],
   ['src/lib/a.ts', 'x\n'.repeat(501)],
 ])('a fault in %s: %s', (file, text) => {
   expect(textFaults(file, text)).toHaveLength(1)

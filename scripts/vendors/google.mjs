@@ -14,8 +14,14 @@ const MAX_RESULTS = { gmail: 500, calendar: 2500 }
 const MAX_BATCH_PARTS = 100
 /** https://developers.google.com/calendar/api/v3/reference/events/list, parameter syncToken. */
 const NOT_WITH_SYNC_TOKEN = [
-  ...['iCalUID', 'orderBy', 'privateExtendedProperty', 'q', 'sharedExtendedProperty'],
-  ...['timeMin', 'timeMax', 'updatedMin'],
+  'iCalUID',
+  'orderBy',
+  'privateExtendedProperty',
+  'q',
+  'sharedExtendedProperty',
+  'timeMin',
+  'timeMax',
+  'updatedMin',
 ]
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 

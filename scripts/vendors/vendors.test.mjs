@@ -82,8 +82,12 @@ describe('the checkers of the vendors', () => {
     const findings = new Findings()
     const checkers = [googleChecker(folder, findings), graphChecker(folder, findings)]
     const given = {
-      ...{ method: 'GET', headers: { prefer: 'IdType="ImmutableId"', 'content-type': 'application/json' } },
-      ...{ body: '', status: 200, isComplete: true, ...record },
+      method: 'GET',
+      headers: { prefer: 'IdType="ImmutableId"', 'content-type': 'application/json' },
+      body: '',
+      status: 200,
+      isComplete: true,
+      ...record,
       responseBody: JSON.stringify(record.responseBody),
     }
     checkers.find(({ handles }) => handles(given.url.split('?')[0])).check(given)
@@ -116,7 +120,11 @@ describe('the checkers of the vendors', () => {
       'POST /gmail/v1/users/me/messages/send HTTP/1.1\r\ncontent-type: application/json\r\n\r\n{"raw":"a b"}'
     const findings = new Findings()
     googleChecker(folder, findings).check({
-      ...{ method: 'POST', url: '/batch/gmail/v1', headers: {}, status: 200, isComplete: true },
+      method: 'POST',
+      url: '/batch/gmail/v1',
+      headers: {},
+      status: 200,
+      isComplete: true,
       body: `${part('1', request)}--b--`,
       responseBody: `${part('response-1', 'HTTP/1.1 404 Not Found\r\n\r\n{"error":{"code":500}}')}--b--`,
     })
@@ -165,7 +173,9 @@ describe('the checkers of the vendors', () => {
   it('checks the items of a batch, parameters of actions and missing preferences', () => {
     const request = { id: '1', method: 'POST', url: '/me/messages/a/move', body: { folder: 'x' } }
     const record = {
-      ...{ method: 'POST', url: '/v1.0/$batch', body: JSON.stringify({ requests: [request] }) },
+      method: 'POST',
+      url: '/v1.0/$batch',
+      body: JSON.stringify({ requests: [request] }),
       responseBody: { responses: [{ id: '1', status: 200, body: { id: 'a' } }] },
     }
     expect(found(record)).toEqual([

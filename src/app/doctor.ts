@@ -80,8 +80,11 @@ export function doctor(config: Config, { clock = systemClock, ca }: DoctorOption
   return {
     checks: [
       ...databaseChecks({
-        ...{ open, migrations, isPostgres: databaseUrl !== undefined },
-        ...{ appliesMigrations: config.autoApplyMigrations, maxConnections: config.databaseMaxConnections },
+        open,
+        migrations,
+        isPostgres: databaseUrl !== undefined,
+        appliesMigrations: config.autoApplyMigrations,
+        maxConnections: config.databaseMaxConnections,
       }),
       { name: 'encryption keys', run: async () => encryptionKeys(config, await readable()) },
       databaseUrl === undefined
@@ -109,8 +112,11 @@ async function openForReading(config: Config): Promise<Db | undefined> {
   const { databaseUrl: url } = config
   if (url === undefined) return existsSync(fileStorePath(config)) ? openFileStore(config, silentLog) : undefined
   const db = await openPostgres({
-    ...{ url, maxConnections: 2, onError: () => {} },
-    ...{ connectTimeoutMs: REQUEST_MS, queryTimeoutMs: REQUEST_MS },
+    url,
+    maxConnections: 2,
+    onError: () => {},
+    connectTimeoutMs: REQUEST_MS,
+    queryTimeoutMs: REQUEST_MS,
   })
   try {
     await databaseNow(db)

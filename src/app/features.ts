@@ -151,7 +151,13 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const login = (provider: ProviderName) => (provider === 'imap' ? undefined : logins[provider])
   const gmailUnits = gmailUnitsOf(shared)
   const mailboxes = mailProviders({
-    ...{ config, guard, outbound, records, clock, log, logins },
+    config,
+    guard,
+    outbound,
+    records,
+    clock,
+    log,
+    logins,
     onGmailUnits(units) {
       metrics.onGmailUnits(units)
       gmailUnits.add(units)
@@ -179,7 +185,10 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   })
 
   const encryption = encryptionOf({
-    ...{ ...shared, instanceId, keyRing: secrets.keyRing, columns: SEALED_COLUMNS },
+    ...shared,
+    instanceId,
+    keyRing: secrets.keyRing,
+    columns: SEALED_COLUMNS,
     instances: () => livingInstances(db.read),
   })
 
@@ -208,7 +217,11 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const search = searchOf({ ...shared, ...options.search })
   const bodies = bodyFetcher({ ...shared, accounts, mail })
   const reader = messageReader({
-    ...{ ...shared, accounts, events, mail, search },
+    ...shared,
+    accounts,
+    events,
+    mail,
+    search,
     ...(config.syncStoreBodies && { requestBodies: bodies.request }),
   })
   const changer = messageChanger({ ...shared, accounts, events, mail })
@@ -219,19 +232,31 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const { sending, calendars } = mailboxes
   const tracking = trackingOf({ ...shared, events, accounts, baseUrl: config.trackingBaseUrl ?? config.publicUrl })
   const outbox = outboxOf({
-    ...{ ...shared, accounts, reader, sending, tracking },
+    ...shared,
+    accounts,
+    reader,
+    sending,
+    tracking,
     tracksByDefault: config.trackingEnabled,
   })
   const drafts = draftService({ ...shared, accounts, events, mail, tracking, outbox, reader, labels })
   const sender = outboxEngine({
-    ...{ ...shared, events, accounts, sending, deleteDraft: drafts.deleteSent },
+    ...shared,
+    events,
+    accounts,
+    sending,
+    deleteDraft: drafts.deleteSent,
     messagesPerMinute: config.outboxMessagesPerMinute,
     copyWaitMs: config.outboxCopyWaitSeconds * 1000,
     ...(options.outbox && { timing: options.outbox }),
   })
   const bounces = bounceReader({
-    ...{ ...shared, events, accounts, reader },
-    ...{ findByToken: outbox.findSent, findByRfcId: tracking.findSent },
+    ...shared,
+    events,
+    accounts,
+    reader,
+    findByToken: outbox.findSent,
+    findByRfcId: tracking.findSent,
   })
 
   const sync = syncFeature({
@@ -250,7 +275,11 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   })
 
   const backfill = backfillOf({
-    ...{ ...shared, events, accounts, mail, positions: syncPositions },
+    ...shared,
+    events,
+    accounts,
+    mail,
+    positions: syncPositions,
     stored: { ...shared, ...(config.syncStoreBodies && { requestBodies: bodies.request }) },
     ...options.backfill,
   })
@@ -260,7 +289,12 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const calendarEvents = bookingRecorder({ ...shared, events, accounts })
   const calendarChanges = calendarChanger({ ...shared, events: calendarEvents, accounts, calendars })
   const calendarRuns = calendarSync({
-    ...{ ...shared, events: calendarEvents, accounts, ownership, fence, calendars },
+    ...shared,
+    events: calendarEvents,
+    accounts,
+    ownership,
+    fence,
+    calendars,
     pushTarget: (provider) =>
       webhook && (provider === 'gmail' ? { ...webhook, url: config.publicUrl + GOOGLE_NOTIFICATIONS_PATH } : webhook),
     windowMonths: config.syncCalendarWindow,
@@ -268,7 +302,12 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   })
 
   const scheduler = schedulerOf({
-    ...{ ...shared, events, accounts, outbox, calendars: calendarChanges, publicUrl: config.publicUrl },
+    ...shared,
+    events,
+    accounts,
+    outbox,
+    calendars: calendarChanges,
+    publicUrl: config.publicUrl,
     busyOf: availability.busyOf,
     mailLimits: {
       experience: config.schedulerMailPerExperience,
@@ -283,7 +322,10 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const claims = options.claims ?? (redis && sharedClaims({ redis, clock, log }))
   const duplicates = options.duplicates ?? duplicateFinder({ db, claims })
   const webhooks = new WebhookEngine({
-    ...{ ...shared, ...metrics, recorder: events, duplicates },
+    ...shared,
+    ...metrics,
+    recorder: events,
+    duplicates,
     ...(infrastructure.privateTargets !== undefined && {
       sendingThread: { privateTargets: infrastructure.privateTargets },
     }),
@@ -338,7 +380,9 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const syncHealth = () => readSyncHealth({ db, ownership, sync })
   const figures = () => readFigures({ db, clock, syncHealth })
   metrics.observe({
-    ...{ ownership, eventLoop, figures },
+    ownership,
+    eventLoop,
+    figures,
     syncTotals: () => sync.totals(),
     droppedLogRecords: context.droppedLogRecords,
   })

@@ -59,7 +59,8 @@ export async function openInfrastructure(
     const bus = opened(await openBus(context, db, redis), (part) => part.close())
     const queue = opened(await openQueue(context, db, bus, redis), (part) => part.close())
     const guard = serviceGuard({
-      ...{ privateTargets: config.privateTargets, clock },
+      privateTargets: config.privateTargets,
+      clock,
       onRefused: (host, reason) =>
         log.warn(`Refused to connect: ${reason}`, { operation: 'net.refuse', metadata: { host } }),
     })

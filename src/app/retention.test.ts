@@ -25,7 +25,10 @@ it('stops within one batch, however many rows are expired', async () => {
       )[0]?.n,
     )
   const retention = retentionJob({
-    ...{ db, queue, clock, log: silentLog },
+    db,
+    queue,
+    clock,
+    log: silentLog,
     retention: {
       retentionEventsDays: 30,
       retentionDeliveriesDays: 30,

@@ -76,7 +76,15 @@ export function httpServer(
 
   healthRoutes(server, {
     health: health({
-      ...{ clock, instanceId, version: VERSION, phase, db, cache, queue, bus, licence },
+      clock,
+      instanceId,
+      version: VERSION,
+      phase,
+      db,
+      cache,
+      queue,
+      bus,
+      licence,
       writeFailure: () => ownership.beatFailure(),
       countAccounts: () => countAccounts(db.read),
       providers: () => [{ name: 'imap', canConnect: true }, ...signInStates(config, logins)],
@@ -92,16 +100,29 @@ export function httpServer(
   const verifications = new VerificationLimit()
   authRoutes(server, {
     ...shared,
-    ...{ idempotency, accounts, licence, logins, records, verifications },
-    ...{ imap: mailboxes.imap, further: mailboxes.further, mail: mailboxes.mail },
+    idempotency,
+    accounts,
+    licence,
+    logins,
+    records,
+    verifications,
+    imap: mailboxes.imap,
+    further: mailboxes.further,
+    mail: mailboxes.mail,
     publicUrl: config.publicUrl,
     redirectUrl: config.redirectUrl,
     formPorts: config.formPorts,
     authScreen: authScreen(config),
   })
   accountRoutes(server, {
-    ...{ db, accounts, idempotency, log, login, verifications },
-    ...{ mail: mailboxes.mail, further: mailboxes.further },
+    db,
+    accounts,
+    idempotency,
+    log,
+    login,
+    verifications,
+    mail: mailboxes.mail,
+    further: mailboxes.further,
   })
   const notifications = calendarNotifications({ db, bus })
   pushRoutes(server, { db, bus, log, accounts, acceptOthers: notifications.accept })
@@ -131,7 +152,12 @@ export function httpServer(
   logRoutes(server, { logs: features.logs, streams: features.logStreams, cache })
   metricsRoutes(server, { metrics: features.metrics, isPublic: config.metricsPublic })
   portalRoutes(server, {
-    ...{ db, clock, accounts, sessions, syncHealth: features.syncHealth, providers: providerSetups(config, logins) },
+    db,
+    clock,
+    accounts,
+    sessions,
+    syncHealth: features.syncHealth,
+    providers: providerSetups(config, logins),
     gmailUnits: { today: features.gmailUnits.today, perDay: config.gmailUnitsPerDay },
     queue: debouncedQueue({ db, bus, instanceId, accounts, sync: features.sync }),
     appearance: { authScreen: authScreen(config), ...authScreenSettings },

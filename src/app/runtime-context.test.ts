@@ -18,10 +18,18 @@ const PLANTED: Record<string, string> = {
   OTEL_LOGS_HEADERS: 'authorization=Bearer%20planted-otlp-token,x-team=planted-otlp-team',
 }
 const TEXTS = [
-  ...['planted%20db-password', 'planted db-password', 'planted-redis-password', 'planted-admin-password'],
-  ...[PLANTED.SERVICE_API_KEY ?? '', Buffer.from('planted-encryption-key-012345678').toString('base64')],
-  ...['planted.licence.key', 'planted-google-secret', 'planted-microsoft-secret', 'planted-private-key'],
-  ...['planted-otlp-token', 'planted-otlp-team'],
+  'planted%20db-password',
+  'planted db-password',
+  'planted-redis-password',
+  'planted-admin-password',
+  PLANTED.SERVICE_API_KEY ?? '',
+  Buffer.from('planted-encryption-key-012345678').toString('base64'),
+  'planted.licence.key',
+  'planted-google-secret',
+  'planted-microsoft-secret',
+  'planted-private-key',
+  'planted-otlp-token',
+  'planted-otlp-team',
 ]
 
 it('hides every secret setting in messages, errors, their causes, and metadata', () => {

@@ -57,10 +57,13 @@ export function otlpSettings(config: Config): Omit<OtlpOptions, 'clock' | 'versi
 export function secretTexts(config: Config): string[] {
   const headers = Object.values(config.otelLogsHeaders ?? {})
   return [
-    ...[config.serviceApiKey, config.adminPassword, config.licenceKey],
+    config.serviceApiKey,
+    config.adminPassword,
+    config.licenceKey,
     ...(config.encryptionKeys ?? '').split(',').flatMap((entry) => entry.trim().split(':').slice(1)),
     ...privateKeyIn(config.applicationCredentials),
-    ...[config.googleClientSecret, config.microsoftClientSecret],
+    config.googleClientSecret,
+    config.microsoftClientSecret,
     ...[config.databaseUrl, config.redisUrl, config.otelEndpoint, config.otelLogsEndpoint].flatMap(passwordsIn),
     // `Bearer <token>`: the token by itself, too.
     ...headers.flatMap((value) => [value, ...value.split(' ').slice(1)]),

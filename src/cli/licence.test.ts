@@ -51,7 +51,9 @@ it('makes keys that a service with the public key accepts, and any other refuses
   expect(health.license).toEqual({ plan: 'team', effectiveAccountLimit: 0, currentAccounts: 0 })
   expect(health.onboarding).toMatchObject({ canProceed: false })
   const refused = await client.post('/auth/sessions', {
-    ...{ provider: 'imap', email: 'ada@app.example', redirectUri: 'https://app.example/' },
+    provider: 'imap',
+    email: 'ada@app.example',
+    redirectUri: 'https://app.example/',
   })
   expect([refused.status, refused.json.error.code]).toEqual([403, 'licence_limit'])
 

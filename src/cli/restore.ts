@@ -43,7 +43,12 @@ export const restoreCommand: Command = {
     const isMoved = options.moved !== undefined
     const { rows, header } = await untilSignal((signal) =>
       restore(config, {
-        ...{ file, overwrite: options.overwrite !== undefined, isMoved, nowMs: systemClock.now(), onRows, signal },
+        file,
+        overwrite: options.overwrite !== undefined,
+        isMoved,
+        nowMs: systemClock.now(),
+        onRows,
+        signal,
         onMigrated: (name) => shown.update(`migrating: ${name}`),
         warn: terminal.error,
       }),

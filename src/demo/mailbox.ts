@@ -30,7 +30,12 @@ export function imapMailbox(server: DemoMailServer): DemoMailbox {
     user,
     settings: {},
     signIn: {
-      ...{ email: user, username: user, password, host, port: String(port), allowSelfSigned: 'true' },
+      email: user,
+      username: user,
+      password,
+      host,
+      port: String(port),
+      allowSelfSigned: 'true',
     },
     allowRedirect: () => {},
     deliver: server.deliver,

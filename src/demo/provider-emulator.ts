@@ -20,7 +20,11 @@ export async function startProviderEmulator(provider: EmulatedProvider): Promise
   server.addUser(user)
   for (const message of SAMPLE_MESSAGES) await server.deliver(user, rawMessage(message), { date: message.sentAt })
   return {
-    ...{ provider, host: `an emulator of ${title}`, address: server.url, user, settings: server.settings },
+    provider,
+    host: `an emulator of ${title}`,
+    address: server.url,
+    user,
+    settings: server.settings,
     signIn: undefined,
     allowRedirect: (uri) => server.allowRedirect(uri),
     deliver: async (message) => void (await server.deliver(user, rawMessage(message), { date: message.sentAt })),

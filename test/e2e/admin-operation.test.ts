@@ -33,7 +33,8 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and confi
     service = await startService({
       environment: {
         PUBLIC_URL: proxy.url,
-        ...{ ADMIN_USERNAME: OPERATOR.username, ADMIN_PASSWORD: OPERATOR.password },
+        ADMIN_USERNAME: OPERATOR.username,
+        ADMIN_PASSWORD: OPERATOR.password,
         AUTH_SCREEN_NAME: `Acme ${HOSTILE}`,
       },
     })
@@ -41,8 +42,14 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and confi
     owner = api(service.url, service.key)
     visit = await visitPortal({ browser, url: proxy.url, keep })
     const { status: created, json } = await owner.post('/accounts', {
-      ...{ provider: 'imap', email: USER, host: dovecot.host, port: dovecot.imapsPort, secure: true },
-      ...{ allowSelfSigned: true, username: USER, password: PASSWORD },
+      provider: 'imap',
+      email: USER,
+      host: dovecot.host,
+      port: dovecot.imapsPort,
+      secure: true,
+      allowSelfSigned: true,
+      username: USER,
+      password: PASSWORD,
     })
     expect([created, json]).toEqual([200, expect.anything()])
     accountId = json.id

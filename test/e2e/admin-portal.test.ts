@@ -126,7 +126,9 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable
     await visit.open('/logs?operation=hostile.record', 'Sync logs')
     await page.getByText('No record matches').waitFor()
     stage.log.warn(`The server said ${HOSTILE}`, {
-      ...{ operation: 'hostile.record', accountId: HOSTILE, error: new Error(`Refused ${HOSTILE}`) },
+      operation: 'hostile.record',
+      accountId: HOSTILE,
+      error: new Error(`Refused ${HOSTILE}`),
       metadata: { [HOSTILE]: `<svg onload=alert(1)>${HOSTILE}` },
     })
     // The page follows.

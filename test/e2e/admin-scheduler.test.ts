@@ -132,7 +132,9 @@ describe.skipIf(!browserAvailable())('the scheduler in the portal', () => {
     await save()
     const { availability } = await stored()
     expect(availability).toMatchObject({
-      ...{ durationMinutes: 45, minimumNoticeMinutes: 120, assignment: 'round_robin' },
+      durationMinutes: 45,
+      minimumNoticeMinutes: 120,
+      assignment: 'round_robin',
       overrides: [{ date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), closed: true }],
     })
     expect(availability.openHours).toHaveLength(4)
@@ -194,14 +196,19 @@ describe.skipIf(!browserAvailable())('the scheduler in the portal', () => {
     const slug = 'open-call'
     const all = { openHours: [{ days: [0, 1, 2, 3, 4, 5, 6], start: '00:00', end: '24:00' }] }
     await owner.post('/scheduler/experiences', {
-      ...{ slug, name: `Open ${HOSTILE}`, timezone: 'Europe/Berlin', availability: { ...all, durationMinutes: 30 } },
+      slug,
+      name: `Open ${HOSTILE}`,
+      timezone: 'Europe/Berlin',
+      availability: { ...all, durationMinutes: 30 },
       bookingForm: { fields: [{ name: 'topic', label: `Topic ${HOSTILE}`, type: 'text' }] },
     })
     const start = new Date()
     start.setUTCHours(start.getUTCHours() + 26, 0, 0, 0)
     const guest = { name: `Ada ${HOSTILE}`, email: 'ada@example.com', timezone: 'Asia/Tokyo' }
     const booked = await owner.post(`/scheduler/experiences/${slug}/bookings`, {
-      ...{ slot: { start: start.toISOString() }, guest, responses: { topic: HOSTILE } },
+      slot: { start: start.toISOString() },
+      guest,
+      responses: { topic: HOSTILE },
     })
     expect(booked.status).toBe(201)
     const { id } = booked.json
@@ -251,7 +258,9 @@ describe.skipIf(!browserAvailable())('the scheduler in the portal', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.getByText('We are closed.').waitFor()
     expect((await owner.get(`/scheduler/bookings/${id}`)).json).toMatchObject({
-      ...{ status: 'cancelled', reason: 'We are closed.', cancelledBy: 'api' },
+      status: 'cancelled',
+      reason: 'We are closed.',
+      cancelledBy: 'api',
     })
     await inspect('booking cancelled')
   })

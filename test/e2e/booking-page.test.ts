@@ -220,8 +220,11 @@ describe.skipIf(!browserAvailable())('the booking page', () => {
     const fixture = schedulerFixture(await openDatabase())
     const url = await fixture.app.listen({ port: 0, host: '127.0.0.1' })
     const created = await fixture.call('POST', '/scheduler/experiences', {
-      ...{ slug: 'intro-call', name: 'Intro call', defaultAccountIds: [await fixture.account()] },
-      ...{ availability: { openHours: EVERY_DAY }, bookingForm: { verifyEmail: true } },
+      slug: 'intro-call',
+      name: 'Intro call',
+      defaultAccountIds: [await fixture.account()],
+      availability: { openHours: EVERY_DAY },
+      bookingForm: { verifyEmail: true },
     })
     expect(created.status).toBe(201)
     const { page, inspect } = await visit({ browser, origins: [url], keep })

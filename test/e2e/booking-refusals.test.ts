@@ -74,11 +74,10 @@ describe.skipIf(!browserAvailable())('what a guest reads about a refusal, in Ger
     await press(page)
     await page.getByText('Prüfen Sie die markierten Felder.').waitFor()
     expect(await messages(page)).toEqual({
-      ...{
-        Name: 'Lassen Sie Internetadressen weg.',
-        'E-Mail-Adresse': expect.stringMatching(/^Geben Sie eine E-Mail/),
-      },
-      ...{ Firma: expect.stringMatching(/^Einige Zeichen/), Thema: 'Wählen Sie eine Möglichkeit aus.' },
+      Name: 'Lassen Sie Internetadressen weg.',
+      'E-Mail-Adresse': expect.stringMatching(/^Geben Sie eine E-Mail/),
+      Firma: expect.stringMatching(/^Einige Zeichen/),
+      Thema: 'Wählen Sie eine Möglichkeit aus.',
       'Andere Adresse': expect.stringMatching(/^Geben Sie eine E-Mail/),
     })
     await page.getByLabel('Name', { exact: true }).fill('\u200b\u00ad')

@@ -61,7 +61,8 @@ describe.skipIf(!browserAvailable())('the page of the demo', () => {
     const hostile = Object.assign(view as object, {
       inbox: { messages: [message], total: 1 },
       webhooks: [{ id: MARKUP, type: MARKUP, signedAt: 0, body: JSON.stringify({ data: MARKUP }) }],
-      ...{ notice: MARKUP, user: MARKUP },
+      notice: MARKUP,
+      user: MARKUP,
     })
     const body = `event: view\ndata: ${JSON.stringify(hostile)}\n\n`
     await page.route('**/events', (route) => route.fulfill({ contentType: 'text/event-stream', body }))

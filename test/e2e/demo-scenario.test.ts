@@ -45,13 +45,21 @@ describe.skipIf(!dovecotAvailable())('on a real mail server', () => {
       const api = demoApi(service.url, service.key)
       const steps = story({ start: '', endpoint: '', connect: '', list: '', receive: '' })
       const application = await startDemoApplication({
-        ...{ api, mailbox, story: steps, now: systemClock.now },
+        api,
+        mailbox,
+        story: steps,
+        now: systemClock.now,
         service: { ...service, password },
       })
       onTestFinished(() => application.close())
       const accountId = await runScenario({
-        ...{ story: steps, api, service, mailbox, application },
-        ...{ visitor: visitor(application.url), ended: new AbortController().signal },
+        story: steps,
+        api,
+        service,
+        mailbox,
+        application,
+        visitor: visitor(application.url),
+        ended: new AbortController().signal,
       })
       expect(await api.get(`/accounts/${accountId}`)).toMatchObject({
         email: USER,

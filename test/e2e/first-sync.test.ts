@@ -12,8 +12,14 @@ it('syncs a new account over the connection that verified its password', async (
   const api = client(service.url, service.key)
   const { host, port, username } = server.access.settings.imap ?? {}
   const { id } = await api.call<{ id: string }>('POST', '/accounts', {
-    ...{ provider: 'imap', email: 'ada@example.com', secure: true, allowSelfSigned: true },
-    ...{ host, port, username, password: server.access.secrets.password },
+    provider: 'imap',
+    email: 'ada@example.com',
+    secure: true,
+    allowSelfSigned: true,
+    host,
+    port,
+    username,
+    password: server.access.secrets.password,
   })
   await eventually(async () => (await api.call('GET', `/accounts/${id}`)).status === 'connected')
   expect(server.commands.filter((name) => name === 'LOGIN')).toHaveLength(1)

@@ -85,7 +85,12 @@ describe.skipIf(!browserAvailable())('the built service, a browser and the conse
         const landed = new URL(page.url())
         const { accountId } = await api.call<{ accountId: string }>('GET', `/auth/sessions/${session.code}`)
         expect(Object.fromEntries(landed.searchParams)).toEqual({
-          ...{ own: '1', status: 'success', accountId, provider: name, email, session: session.code },
+          own: '1',
+          status: 'success',
+          accountId,
+          provider: name,
+          email,
+          session: session.code,
         })
         expect(landed.pathname).toBe('/done')
         expect((await context.cookies()).filter((cookie) => cookie.name.startsWith('posthorn'))).toEqual([])

@@ -43,32 +43,70 @@ async function fill(db: Db): Promise<void> {
       await tx
         .insertInto('events')
         .values({
-          ...{ id: eventId, type, accountId: null, provider: 'imap', sequence: null, objectId: null, version: null },
-          ...{ data: JSON.stringify(data), position: index + 1, createdAt: at },
+          id: eventId,
+          type,
+          accountId: null,
+          provider: 'imap',
+          sequence: null,
+          objectId: null,
+          version: null,
+          data: JSON.stringify(data),
+          position: index + 1,
+          createdAt: at,
         })
         .execute()
       await tx
         .insertInto('webhookDeliveries')
         .values({
-          ...{ id: `dlv_${age}`, endpointId: 'whe_1', eventId, eventType: type, accountId: null, status: 'success' },
-          ...{ trigger: 'event', test: 0, attempt: 1, maxAttempts: 1, nextAttemptAt: null, leasedUntil: null },
-          ...{ lease: null, url: 'https://app.example', createdAt: at },
+          id: `dlv_${age}`,
+          endpointId: 'whe_1',
+          eventId,
+          eventType: type,
+          accountId: null,
+          status: 'success',
+          trigger: 'event',
+          test: 0,
+          attempt: 1,
+          maxAttempts: 1,
+          nextAttemptAt: null,
+          leasedUntil: null,
+          lease: null,
+          url: 'https://app.example',
+          createdAt: at,
         })
         .execute()
       await tx
         .insertInto('authSessions')
         .values({
-          ...{ id: `aus_${age}`, codeHash: `hash ${age}`, status: 'pending', provider: null, providerFixed: 0 },
-          ...{ email: null, customUserId: null, redirectUri: 'https://app.example', forceConsent: 0 },
-          ...{ jsonStateHash: null, attempts: 0, accountId: null, failureCode: null },
-          ...{ expiresAt: at, createdAt: at, updatedAt: at },
+          id: `aus_${age}`,
+          codeHash: `hash ${age}`,
+          status: 'pending',
+          provider: null,
+          providerFixed: 0,
+          email: null,
+          customUserId: null,
+          redirectUri: 'https://app.example',
+          forceConsent: 0,
+          jsonStateHash: null,
+          attempts: 0,
+          accountId: null,
+          failureCode: null,
+          expiresAt: at,
+          createdAt: at,
+          updatedAt: at,
         })
         .execute()
       await tx
         .insertInto('idempotencyKeys')
         .values({
-          ...{ id: `key ${age}`, bodyHash: '', state: 'done', leaseUntil: at, token: '', status: 200 },
-          ...{ answer: null, expiresAt: at },
+          id: `key ${age}`,
+          bodyHash: '',
+          state: 'done',
+          leaseUntil: at,
+          token: '',
+          status: 200,
+          answer: null,
+          expiresAt: at,
         })
         .execute()
       await tx
@@ -79,7 +117,13 @@ async function fill(db: Db): Promise<void> {
     await tx
       .insertInto('idempotencyKeys')
       .values({
-        ...{ id: 'key 0', bodyHash: '', state: 'done', leaseUntil: now, token: '', status: 200, answer: null },
+        id: 'key 0',
+        bodyHash: '',
+        state: 'done',
+        leaseUntil: now,
+        token: '',
+        status: 200,
+        answer: null,
         expiresAt: now + HOUR_MS,
       })
       .execute()

@@ -95,23 +95,37 @@ describe.skipIf(!dovecotAvailable())('the log of a mailbox from its connection t
       body: `${SECRETS.receiverAnswer} ${JSON.stringify(request.headers)} ${request.body}`,
     }))
     const endpoint = await send('POST', '/webhooks/endpoints', {
-      ...{ url: receiver.url, eventTypes: ['*'], secret: SECRETS.webhookSecret, retryCount: 1, retryDelayMs: 0 },
+      url: receiver.url,
+      eventTypes: ['*'],
+      secret: SECRETS.webhookSecret,
+      retryCount: 1,
+      retryDelayMs: 0,
       headers: { 'x-application-key': SECRETS.headerValue },
     })
     expect(endpoint.status).toBe(201)
     expect((await send('GET', '/accounts', undefined, SECRETS.wrongKey)).status).toBe(401)
 
     const imap = {
-      ...{ provider: 'imap', email: user, username: user, host: dovecot.host, port: dovecot.imapsPort },
-      ...{ secure: true, allowSelfSigned: true },
+      provider: 'imap',
+      email: user,
+      username: user,
+      host: dovecot.host,
+      port: dovecot.imapsPort,
+      secure: true,
+      allowSelfSigned: true,
     }
     expect((await send('POST', '/accounts', { ...imap, password: SECRETS.wrongPassword })).status).toBe(400)
     expect(
       (await send('POST', '/accounts', { ...imap, host: '10.0.0.1', password: SECRETS.wrongPassword })).status,
     ).toBe(400)
     const refusedAtSmtp = await send('POST', '/accounts', {
-      ...{ ...imap, password: SECRETS.mailboxPassword, smtpHost: smtp.host, smtpPort: smtp.port, smtpSecure: false },
-      ...{ smtpUsername: user, smtpPassword: SECRETS.smtpPassword },
+      ...imap,
+      password: SECRETS.mailboxPassword,
+      smtpHost: smtp.host,
+      smtpPort: smtp.port,
+      smtpSecure: false,
+      smtpUsername: user,
+      smtpPassword: SECRETS.smtpPassword,
     })
     expect(refusedAtSmtp.status).toBe(400)
     const { json: account } = await send('POST', '/accounts', { ...imap, password: SECRETS.mailboxPassword })

@@ -62,7 +62,10 @@ describeOneDatabase('signatures of a running service', 'postgres', (open) => {
     const [client, receiver] = [await serve(), await receiverFor()]
     const created = (
       await client.post('/webhooks/endpoints', {
-        ...{ url: receiver.url, eventTypes: ['webhook.*'], retryCount: 2, retryDelayMs: 1100 },
+        url: receiver.url,
+        eventTypes: ['webhook.*'],
+        retryCount: 2,
+        retryDelayMs: 1100,
         ...(given !== undefined && { secret: given }),
       })
     ).json

@@ -104,12 +104,16 @@ export async function openGoogle({ scopes = CALENDAR_SCOPES, prepare }: GoogleOp
   const account = { provider: 'gmail', email: GMAIL_USER, refreshToken }
   const put = async (event: OtherEvent) =>
     google.calendars.put(GMAIL_USER, GMAIL_USER, {
-      ...{ summary: event.summary, ...timesOf(event) },
+      summary: event.summary,
+      ...timesOf(event),
       ...(event.isDaily && { recurrence: ['RRULE:FREQ=DAILY'] }),
     })
   const invite = async (summary: string) =>
     google.calendars.put(GMAIL_USER, GMAIL_USER, {
-      ...{ summary, start: hour(9), end: hour(10), organizer: { email: ORGANIZER } },
+      summary,
+      start: hour(9),
+      end: hour(10),
+      organizer: { email: ORGANIZER },
       attendees: [
         { email: ORGANIZER, organizer: true, responseStatus: 'accepted' },
         { email: GMAIL_USER, self: true, responseStatus: 'needsAction' },
@@ -141,12 +145,18 @@ export async function openMicrosoft(): Promise<CalendarAccount> {
   const account = { provider: 'microsoft', email: OUTLOOK_USER, refreshToken }
   const put = async (event: OtherEvent) =>
     graph.calendars.put(OUTLOOK_USER, 'calendar', {
-      ...{ subject: event.summary, ...timesOf(event), originalStartTimeZone: 'UTC' },
+      subject: event.summary,
+      ...timesOf(event),
+      originalStartTimeZone: 'UTC',
       ...(event.isDaily && { recurrence: dailyFrom(event.start.slice(0, 10)) }),
     })
   const invite = async (subject: string) =>
     graph.calendars.put(OUTLOOK_USER, 'calendar', {
-      ...{ subject, start: hour(9), end: hour(10), originalStartTimeZone: 'UTC', isOrganizer: false },
+      subject,
+      start: hour(9),
+      end: hour(10),
+      originalStartTimeZone: 'UTC',
+      isOrganizer: false,
       organizer: { emailAddress: { address: ORGANIZER } },
       attendees: [{ type: 'required', status: { response: 'none' }, emailAddress: { address: OUTLOOK_USER } }],
     })
@@ -183,8 +193,15 @@ export async function openImap(): Promise<CalendarAccount> {
   await radicale.addUser(IMAP_USER, PASSWORD)
   const calendar = await radicale.makeCalendar(IMAP_USER, 'work')
   const account = {
-    ...{ provider: 'imap', email: IMAP_USER, username: IMAP_USER, password: PASSWORD, host: dovecot.host },
-    ...{ port: dovecot.imapsPort, secure: true, allowSelfSigned: true, caldavUrl: proxy.url },
+    provider: 'imap',
+    email: IMAP_USER,
+    username: IMAP_USER,
+    password: PASSWORD,
+    host: dovecot.host,
+    port: dovecot.imapsPort,
+    secure: true,
+    allowSelfSigned: true,
+    caldavUrl: proxy.url,
   }
   const close = async () => {
     await Promise.all([dovecot.stop(), proxy.close(), radicale.stop()])
@@ -259,7 +276,11 @@ async function connect(account: object, { environment, close, ...own }: Connecti
       return all.filter(({ type }: { type: string }) => type.startsWith('calendar.event.'))
     }
     return {
-      ...{ api: owner, id, events, user: '', stop },
+      api: owner,
+      id,
+      events,
+      user: '',
+      stop,
       ...own,
       warnings: () => logged.filter(({ level }) => level === 'warn'),
       write: (summary) => own.put({ summary, start: TOMORROW }),

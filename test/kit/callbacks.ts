@@ -12,7 +12,8 @@ export const GENERATED = '2026-11-23T08:00:00.000Z'
 export const RANGE = { start: '2026-11-24T00:00:00+01:00', end: '2026-11-25T00:00:00+01:00' }
 export const at = (time: string) => `2026-11-24T${time}:00Z`
 export const slot = <More extends object>(start: string, end: string, more?: More) => ({
-  ...{ start: at(start), end: at(end) },
+  start: at(start),
+  end: at(end),
   ...(more as More),
 })
 export const answer = (slots: unknown, more = {}) => ({ generatedAt: GENERATED, slots, ...more })
@@ -25,7 +26,9 @@ export async function serveCallbacks(db: Db, changes: Record<string, unknown> = 
   const clock = fixedClock(NOW)
   const fixture = schedulerFixture(db, { log, clock })
   const created = await fixture.call('POST', '/scheduler/experiences', {
-    ...{ slug: 'intro-call', name: 'Intro call', timezone: 'Europe/Berlin' },
+    slug: 'intro-call',
+    name: 'Intro call',
+    timezone: 'Europe/Berlin',
     availabilityEndpoint: { url: receiver.url, headers: { 'X-Own': 'own', 'User-Agent': 'Ours' } },
     bookingEndpoint: { url: receiver.url, method: 'PUT', secret: 'plain secret' },
     ...changes,
@@ -35,7 +38,10 @@ export async function serveCallbacks(db: Db, changes: Record<string, unknown> = 
   const experience = () => scheduler.experiences.getActive('intro-call')
   return {
     ...fixture,
-    ...{ receiver, entries, clock, secret: created.json.callbackSecret as string },
+    receiver,
+    entries,
+    clock,
+    secret: created.json.callbackSecret as string,
     experience,
     /** As a guest. */
     list: (body: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>

@@ -47,7 +47,12 @@ export function compose(db: Db, options: CompositionOptions = {}) {
   const context: RuntimeContext = {
     // Mail servers of tests save no copies by themselves.
     config: { ...config, outboxCopyWaitSeconds: 0, ...options.settings },
-    ...{ settings, clock, ids, log, logs: logRing(), redactor: redactor() },
+    settings,
+    clock,
+    ids,
+    log,
+    logs: logRing(),
+    redactor: redactor(),
     instanceId: options.instanceId ?? ids('ins'),
     droppedLogRecords: () => 0,
     close: async () => {},
@@ -58,12 +63,20 @@ export function compose(db: Db, options: CompositionOptions = {}) {
     options.guard ?? addressGuard({ privateTargets: 'loopback', resolve: resolveToLoopback, clock: systemClock })
   const client = outbound({ guard, ...(options.ca !== undefined && { ca: options.ca }) })
   const infrastructure: Infrastructure = {
-    ...{ db, redis: undefined, presence: undefined, bus, queue, guard, outbound: client },
+    db,
+    redis: undefined,
+    presence: undefined,
+    bus,
+    queue,
+    guard,
+    outbound: client,
     // Its guard would not resolve as this one does.
     privateTargets: undefined,
     cache: memoryCache({ clock }),
     secrets: {
-      ...{ serviceApiKey: 'test-key', adminPassword: undefined, keysBesideData: false },
+      serviceApiKey: 'test-key',
+      adminPassword: undefined,
+      keysBesideData: false,
       keyRing: fixedRing,
       sealer: sealer(options.ring ?? TEST_KEYS),
     },
@@ -77,7 +90,10 @@ export function compose(db: Db, options: CompositionOptions = {}) {
   const features = openFeatures(context, infrastructure, options.features)
   let closing: Promise<void> | undefined
   return {
-    ...{ catalogue, context, infrastructure, features },
+    catalogue,
+    context,
+    infrastructure,
+    features,
     /** Stops what was started and closes everything but the database. */
     close(drainMs = 0): Promise<void> {
       closing ??= stopParts(features.parts, drainMs).then(infrastructure.close)

@@ -21,7 +21,9 @@ export async function googleSite(): Promise<ConsentSite & { server: Google }> {
   const { GOOGLE_AUTH_URL = '', GOOGLE_TOKEN_URL = '', GOOGLE_USERINFO_URL = '' } = server.settings
   const login = gmailLogin({
     ...clientOf(server),
-    ...{ authUrl: GOOGLE_AUTH_URL, tokenUrl: GOOGLE_TOKEN_URL, userinfoUrl: GOOGLE_USERINFO_URL },
+    authUrl: GOOGLE_AUTH_URL,
+    tokenUrl: GOOGLE_TOKEN_URL,
+    userinfoUrl: GOOGLE_USERINFO_URL,
   })
   const mailScope = 'https://www.googleapis.com/auth/gmail.modify'
   return { provider: 'gmail', server, login, mailScope, consent: pick(`${server.url}/o/oauth2/v2/auth/callback`) }
@@ -31,7 +33,9 @@ export async function microsoftSite(): Promise<ConsentSite> {
   const server = await startMicrosoft()
   const login = microsoftLogin({
     ...clientOf(server),
-    ...{ tenant: 'common', loginUrl: server.url, graphUrl: server.url },
+    tenant: 'common',
+    loginUrl: server.url,
+    graphUrl: server.url,
   })
   const consent = pick(`${server.url}/oauth2/v2.0/authorize/callback`)
   return { provider: 'microsoft', server, login, mailScope: 'Mail.ReadWrite', consent }

@@ -15,7 +15,9 @@ export async function draftApi({ service, accountId }: { service: SyncService; a
 
   async function request(method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, body?: object, headers = {}) {
     const response = await app.inject({
-      ...{ method, url, headers: { authorization: 'Bearer good', ...headers } },
+      method,
+      url,
+      headers: { authorization: 'Bearer good', ...headers },
       ...(body !== undefined && { payload: body }),
     })
     return { status: response.statusCode, json: response.json() }
@@ -33,7 +35,9 @@ export async function draftApi({ service, accountId }: { service: SyncService; a
     for (const [name, text] of Object.entries(parts.files)) form.append(name, new Blob([text]), `${name}.bin`)
     const body = new Response(form)
     const response = await app.inject({
-      ...{ method, url, payload: Buffer.from(await body.arrayBuffer()) },
+      method,
+      url,
+      payload: Buffer.from(await body.arrayBuffer()),
       headers: { authorization: 'Bearer good', 'content-type': body.headers.get('content-type') ?? '' },
     })
     return { status: response.statusCode, json: response.json() }

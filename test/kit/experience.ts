@@ -10,14 +10,24 @@ export interface ExperienceOptions {
 export function experienceWith(availability: Availability, options: ExperienceOptions = {}): Experience {
   const { id = 'exp_1', timezone = 'Europe/Berlin', hosts = [] } = options
   return {
-    ...{ id, slug: id.replace('_', '-'), name: 'Call', description: '', timezone, isActive: true },
+    id,
+    slug: id.replace('_', '-'),
+    name: 'Call',
+    description: '',
+    timezone,
+    isActive: true,
     definition: {
-      ...{ defaultAccountIds: [...hosts], metadata: {}, bookingForm: null, ui: null },
+      defaultAccountIds: [...hosts],
+      metadata: {},
+      bookingForm: null,
+      ui: null,
       // The accounts of tests have stored calendars and no server.
       availability: { checkCalendars: 'stored', ...availability },
-      ...{ allowedOrigins: [], endpoints: { availability: null, booking: null, routing: null } },
+      allowedOrigins: [],
+      endpoints: { availability: null, booking: null, routing: null },
     },
     secrets: { callbackSecret: '', endpoints: {} },
-    ...{ createdAt: 0, updatedAt: 0 },
+    createdAt: 0,
+    updatedAt: 0,
   }
 }

@@ -10,7 +10,10 @@ import { syncService } from './sync.ts'
 const [dataDir = '', databaseUrl = '', apiUrl = '', accessToken = '', burst = ''] = process.argv.slice(2)
 const { mail } = gmailProvider({ apiUrl, clock: systemClock, limits: { burst: Number(burst) } })
 const access = {
-  ...{ accountId: 'acc_gmail', email: 'ann@gmail.test', settings: {}, secrets: {} },
+  accountId: 'acc_gmail',
+  email: 'ann@gmail.test',
+  settings: {},
+  secrets: {},
   accessToken: async () => accessToken,
 }
 const service = syncService(openDatabase({ dataDir, databaseUrl }), {

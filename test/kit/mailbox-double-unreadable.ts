@@ -27,7 +27,8 @@ export async function readAgainDouble(
   const messages = present.map((message) => foundMessage(message, Number.POSITIVE_INFINITY))
   const { found, failed } = readableOf(state, messages, knows)
   return {
-    ...{ found, failed },
+    found,
+    failed,
     removed: ids.filter((id) => state.messages[id] === undefined),
     isReading: found.length > 0 || (await control?.()) !== null,
   }

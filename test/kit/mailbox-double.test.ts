@@ -18,7 +18,10 @@ function fixture(kind: MailboxDouble['kind']): IdMailboxFixture {
   return {
     mail: box.mail,
     access: {
-      ...{ accountId: 'acc_1', email: 'ada@example.test', settings: {}, secrets: {} },
+      accountId: 'acc_1',
+      email: 'ada@example.test',
+      settings: {},
+      secrets: {},
       async accessToken(refused) {
         if (isRevoked) throw new ProviderError('auth_expired', 'the consent was withdrawn')
         if (refused !== undefined) renewals += 1
@@ -82,7 +85,11 @@ async function parsed(raw: Buffer): Promise<Partial<DoubleMessage>> {
       from: addresses[0] ?? null,
       to: addresses.slice(1),
       attachments: attachments.map(({ filename, mimeType }, index) => ({
-        ...{ id: String(index + 1), filename: filename ?? '', contentType: mimeType, inline: false, contentId: null },
+        id: String(index + 1),
+        filename: filename ?? '',
+        contentType: mimeType,
+        inline: false,
+        contentId: null,
         sizeBytes: files[index]?.length ?? 0,
       })),
     },

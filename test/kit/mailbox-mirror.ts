@@ -63,7 +63,9 @@ export class MailboxMirror {
     onStep: (step: MailboxStep) => Promise<void> | void,
   ): Promise<void> {
     const request = {
-      ...{ scope, cursor: this.cursors.get(scope) ?? null, initialMessages: this.#initialMessages },
+      scope,
+      cursor: this.cursors.get(scope) ?? null,
+      initialMessages: this.#initialMessages,
       oldest: async () => this.#byAge()[0]?.message.receivedAt ?? null,
       control: async () => this.#byAge().at(-1)?.message.providerMessageId ?? null,
       ...(this.#comparing.has(scope) && {

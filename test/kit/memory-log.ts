@@ -6,8 +6,12 @@ import { idGenerator } from '../../src/lib/ids.ts'
 export function memoryLog(): { log: Log; entries: LogEntry[] } {
   const entries: LogEntry[] = []
   const log = logger({
-    ...{ level: 'trace', clock: systemClock, ids: idGenerator(systemClock), instance: 'ins_test' },
-    ...{ redactor: redactor(), sinks: [(entry) => void entries.push(entry)] },
+    level: 'trace',
+    clock: systemClock,
+    ids: idGenerator(systemClock),
+    instance: 'ins_test',
+    redactor: redactor(),
+    sinks: [(entry) => void entries.push(entry)],
   })
   return { log, entries }
 }

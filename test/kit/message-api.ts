@@ -18,7 +18,9 @@ export async function messageApi({ db, service, accountId }: { db: Db; service: 
 
   async function request(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object, key = 'good') {
     const response = await app.inject({
-      ...{ method, url: `/accounts/${accountId}${path}`, headers: { authorization: `Bearer ${key}` } },
+      method,
+      url: `/accounts/${accountId}${path}`,
+      headers: { authorization: `Bearer ${key}` },
       ...(body !== undefined && { payload: body }),
     })
     return { status: response.statusCode, json: response.json() }

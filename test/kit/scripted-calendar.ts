@@ -27,16 +27,40 @@ export const ALL: DueCalendars = {
 }
 
 const CALENDAR: RemoteCalendar = {
-  ...{ calendarId: 'work', summary: 'Work', description: '', timeZone: 'UTC', primary: true, selected: true },
-  ...{ backgroundColor: null, foregroundColor: null, role: 'owner' },
+  calendarId: 'work',
+  summary: 'Work',
+  description: '',
+  timeZone: 'UTC',
+  primary: true,
+  selected: true,
+  backgroundColor: null,
+  foregroundColor: null,
+  role: 'owner',
 }
 const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
 const at = (time: string) => ({ dateTime: `${tomorrow}T${time}:00`, timeZone: 'UTC' })
 const eventOf = (eventId: string, summary = eventId): RemoteEvent => ({
-  ...{ eventId, iCalUid: eventId, etag: null, status: 'confirmed', summary, description: '', location: '' },
-  ...{ start: at('09:00'), end: at('10:00'), recurrence: [], recurringEventId: null, originalStart: null, busy: true },
-  ...{ visibility: 'default', organizer: null, attendees: [], conference: null, reminders: [], htmlLink: null },
-  ...{ createdAt: null, updatedAt: null },
+  eventId,
+  iCalUid: eventId,
+  etag: null,
+  status: 'confirmed',
+  summary,
+  description: '',
+  location: '',
+  start: at('09:00'),
+  end: at('10:00'),
+  recurrence: [],
+  recurringEventId: null,
+  originalStart: null,
+  busy: true,
+  visibility: 'default',
+  organizer: null,
+  attendees: [],
+  conference: null,
+  reminders: [],
+  htmlLink: null,
+  createdAt: null,
+  updatedAt: null,
 })
 
 /** The times of a request. */
@@ -141,7 +165,9 @@ export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
       const times = hours.map((hour) => `${tomorrow.replaceAll('-', '')}T${hour}0000Z`)
       const placeholder: RemoteEvent = {
         ...eventOf(eventId, ''),
-        ...{ start: at(`${hours[0]}:00`), end: at(`${hours[0]}:30`), recurrence: [`RDATE:${times.join(',')}`] },
+        start: at(`${hours[0]}:00`),
+        end: at(`${hours[0]}:30`),
+        recurrence: [`RDATE:${times.join(',')}`],
         timesOnly: true,
       }
       const isListed = hours.length > 0

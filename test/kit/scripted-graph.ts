@@ -58,7 +58,10 @@ export async function scriptedGraph(respond: (request: ScriptedGraphRequest) => 
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const { mail, push, sending } = microsoftAt(url)
   const access: MailAccess = {
-    ...{ accountId: 'acc_1', email: 'ada@example.test', settings: {}, secrets: {} },
+    accountId: 'acc_1',
+    email: 'ada@example.test',
+    settings: {},
+    secrets: {},
     accessToken: async () => 'token',
   }
   onTestFinished(async () => {

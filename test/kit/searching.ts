@@ -67,12 +67,10 @@ export function searching(db: Db, options: CompositionOptions = {}) {
       uid += 1
       return {
         ...messageRow(ids('msg'), uid),
-        ...{
-          accountId,
-          folderId: labels[folder] ?? null,
-          receivedAt: receivedAt ?? uid * 1000,
-          unread: unread ? 1 : 0,
-        },
+        accountId,
+        folderId: labels[folder] ?? null,
+        receivedAt: receivedAt ?? uid * 1000,
+        unread: unread ? 1 : 0,
         ...(provider !== 'imap' && { uid: null, uidValidity: null, providerMessageId: `p${uid}` }),
         ...contentOf(content),
       }
@@ -106,9 +104,22 @@ export function contentOf({ subject = '', text = '', from, to = [], cc = [], att
     text,
     hasAttachments: attachments.length > 0 ? 1 : 0,
     fields: JSON.stringify({
-      ...{ messageId: null, inReplyTo: null, references: [], from: sender, to, cc, bcc: [], replyTo: [], date: null },
+      messageId: null,
+      inReplyTo: null,
+      references: [],
+      from: sender,
+      to,
+      cc,
+      bcc: [],
+      replyTo: [],
+      date: null,
       attachments: attachments.map((filename, index) => ({
-        ...{ id: `${index + 2}`, filename, contentType: 'a/b', sizeBytes: 1, inline: false, contentId: null },
+        id: `${index + 2}`,
+        filename,
+        contentType: 'a/b',
+        sizeBytes: 1,
+        inline: false,
+        contentId: null,
       })),
     }),
   }

@@ -26,8 +26,15 @@ export function sendingApi({ server, smtp, service }: { server: Dovecot; smtp: S
     smtp.behave({})
     smtp.messages.length = 0
     const { body } = await call('POST', '/accounts', {
-      ...{ email: `${user}@acme.example`, host: server.host, port: server.imapsPort, username: user, password: 'one' },
-      ...{ allowSelfSigned: true, smtpHost: smtp.host, smtpPort: smtp.port, smtpSecure: false },
+      email: `${user}@acme.example`,
+      host: server.host,
+      port: server.imapsPort,
+      username: user,
+      password: 'one',
+      allowSelfSigned: true,
+      smtpHost: smtp.host,
+      smtpPort: smtp.port,
+      smtpSecure: false,
     })
     const accountId: string = body.id
     await eventually(async () => {

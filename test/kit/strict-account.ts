@@ -41,7 +41,11 @@ export async function strictAccount(
     return rows.execute()
   }
   return {
-    ...{ ...imap, db, service, accountId, stored },
+    ...imap,
+    db,
+    service,
+    accountId,
+    stored,
     inbox: imap.folder('INBOX'),
     announced: (type?: string) => announced(db, accountId, type),
     events: () => mailEvents(db, accountId),

@@ -40,7 +40,11 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
   const backoff = { baseMs: 100, capMs: 1000 }
   const queue = pausableQueue(databaseQueue({ db, bus, clock: systemClock, ids, log, instanceId, backoff }))
   const { features, close } = compose(db, {
-    ...{ instanceId, log, bus, queue, guard: anyAddress },
+    instanceId,
+    log,
+    bus,
+    queue,
+    guard: anyAddress,
     settings: {
       syncInitialMessages: settings.initialMessages ?? 500,
       syncFolders: [...(settings.folders ?? [])],
@@ -65,7 +69,17 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
   const { accounts, backfill, bounces, changer, drafts, idempotency, labels, ownership, reader, sync, bodies } =
     features
   return {
-    ...{ accounts, backfill, bounces, changer, drafts, idempotency, labels, queue, ownership, reader, sync },
+    accounts,
+    backfill,
+    bounces,
+    changer,
+    drafts,
+    idempotency,
+    labels,
+    queue,
+    ownership,
+    reader,
+    sync,
     /** As `POST /debounced-queue/clear` does. */
     clear: () => debouncedQueue({ db, bus, instanceId, accounts, sync }).clear(),
     /** Requests a sync and waits until a run has served it. */

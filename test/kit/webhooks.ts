@@ -101,9 +101,19 @@ export function webhookFixture(db: Db, options: WebhookFixtureOptions = {}): Web
     return version
   }
   return {
-    ...{ catalogue, db, recorder, endpoints, testDeliveries, engine, close },
-    ...{ clock: context.clock, ids: context.ids, sealer: infrastructure.secrets.sealer },
-    ...{ bus: infrastructure.bus, queue: infrastructure.queue, outbound: infrastructure.outbound },
+    catalogue,
+    db,
+    recorder,
+    endpoints,
+    testDeliveries,
+    engine,
+    close,
+    clock: context.clock,
+    ids: context.ids,
+    sealer: infrastructure.secrets.sealer,
+    bus: infrastructure.bus,
+    queue: infrastructure.queue,
+    outbound: infrastructure.outbound,
     async create(body) {
       const commit = await endpoints.create(body)
       return db.transaction(commit)

@@ -92,17 +92,22 @@ const HEADER_VALUES: Shape[] = [
   ),
 ]
 const HEADER_NAMES = [
-  ...['accept', 'accept-encoding', 'accept-language', 'authorization', 'content-type', 'cookie', 'forwarded', 'host'],
-  ...[
-    'idempotency-key',
-    'if-none-match',
-    'origin',
-    'range',
-    'referer',
-    'user-agent',
-    'x-forwarded-for',
-    'x-request-id',
-  ],
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'authorization',
+  'content-type',
+  'cookie',
+  'forwarded',
+  'host',
+  'idempotency-key',
+  'if-none-match',
+  'origin',
+  'range',
+  'referer',
+  'user-agent',
+  'x-forwarded-for',
+  'x-request-id',
 ]
 
 export const HTTP: HostileCase[] = [

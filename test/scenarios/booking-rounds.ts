@@ -66,7 +66,9 @@ export async function runBookingRounds(
   const [google, application] = await Promise.all([startGoogle(), startReceiver()])
   application.always(() => ({ status: 200, body: '{}', delayMs: Math.floor(chance() * 30) }))
   const settings: Partial<Config> = {
-    ...{ googleClientId: google.client.id, googleClientSecret: google.client.secret, googleApiUrl: google.url },
+    googleClientId: google.client.id,
+    googleClientSecret: google.client.secret,
+    googleApiUrl: google.url,
   }
   const { features, close } = compose(db, { settings })
   const accountIds: string[] = []
@@ -140,12 +142,19 @@ export async function runBookingRounds(
     for (const [slug, defaultAccountIds] of Object.entries(hostsOf)) {
       const availability = {
         openHours: [{ days: [0, 1, 2, 3, 4, 5, 6], start: '00:00', end: '24:00' }],
-        ...{ durations: [30], intervalMinutes: 15, reminders: [] },
+        durations: [30],
+        intervalMinutes: 15,
+        reminders: [],
         ...(slug === 'shared' && { assignment: 'round_robin' }),
       }
       const endpoint = slug === 'asked' ? { bookingEndpoint: { url: application.url } } : {}
       const created = await anyApi()?.post('/scheduler/experiences', {
-        ...{ slug, name: slug, timezone: 'UTC', defaultAccountIds, availability, ...endpoint },
+        slug,
+        name: slug,
+        timezone: 'UTC',
+        defaultAccountIds,
+        availability,
+        ...endpoint,
       })
       expect([created?.status, created?.text]).toEqual([201, expect.anything()])
     }

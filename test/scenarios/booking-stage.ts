@@ -25,14 +25,19 @@ const FORM = {
     { name: 'company', label: 'Company', type: 'text', placeholder: 'Example Ltd' },
     { name: 'phone', label: 'Phone', type: 'phone', required: true },
     {
-      ...{ name: 'topic', label: 'Topic', type: 'select', required: true },
+      name: 'topic',
+      label: 'Topic',
+      type: 'select',
+      required: true,
       options: [
         { value: 'sales', label: 'Sales' },
         { value: 'support', label: 'Support' },
       ],
     },
     {
-      ...{ name: 'languages', label: 'Languages', type: 'multiselect' },
+      name: 'languages',
+      label: 'Languages',
+      type: 'multiselect',
       options: [
         { value: 'en', label: 'English' },
         { value: 'de', label: 'German' },
@@ -67,8 +72,13 @@ export async function openBookingStage(environment: Record<string, string> = {})
       created += 1
       const slug = `call-${created}`
       const body = {
-        ...{ slug, name: 'Introductory call', description: 'A short call to get to know each other.' },
-        ...{ timezone: 'Europe/Berlin', availability: openHours(), bookingForm: FORM, ...members },
+        slug,
+        name: 'Introductory call',
+        description: 'A short call to get to know each other.',
+        timezone: 'Europe/Berlin',
+        availability: openHours(),
+        bookingForm: FORM,
+        ...members,
       }
       const { status, text } = await owner.post('/scheduler/experiences', body)
       expect([status, text]).toEqual([201, expect.anything()])
@@ -147,13 +157,11 @@ export async function visit({ browser, origins, keep }: VisitDeps, look: Look = 
   const { width = 1100, scheme = 'light', locale = 'en-US', javaScriptEnabled = true } = look
   const context = closing(
     await browser.newContext({
-      ...{
-        javaScriptEnabled,
-        locale,
-        timezoneId: 'America/New_York',
-        colorScheme: scheme,
-        viewport: { width, height: 800 },
-      },
+      javaScriptEnabled,
+      locale,
+      timezoneId: 'America/New_York',
+      colorScheme: scheme,
+      viewport: { width, height: 800 },
     }),
   )
   context.setDefaultTimeout(300_000)

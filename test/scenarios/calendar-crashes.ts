@@ -161,9 +161,12 @@ async function startCalendars() {
     },
   }
   const settings: Partial<Config> = {
-    ...{ googleClientId: google.client.id, googleClientSecret: google.client.secret },
-    ...{ googleApiUrl: google.url, microsoftGraphUrl: graph.url },
-    ...{ microsoftClientId: graph.client.id, microsoftClientSecret: graph.client.secret },
+    googleClientId: google.client.id,
+    googleClientSecret: google.client.secret,
+    googleApiUrl: google.url,
+    microsoftGraphUrl: graph.url,
+    microsoftClientId: graph.client.id,
+    microsoftClientSecret: graph.client.secret,
   }
   return { calendars, settings, close: () => Promise.all([google.close(), graph.close()]) }
 }

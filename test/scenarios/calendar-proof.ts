@@ -35,8 +35,14 @@ const MINUTE_MS = 60_000
 export async function proveCalendars(next: () => number, count: number): Promise<CalendarProof> {
   const choices = choicesOf(next)
   const proof: CalendarProof = {
-    ...{ calendars: 0, instances: 0, slots: 0, kinds: new Map(), judged: new Map() },
-    ...{ reasons: {}, newerZones: {}, unknown: [] },
+    calendars: 0,
+    instances: 0,
+    slots: 0,
+    kinds: new Map(),
+    judged: new Map(),
+    reasons: {},
+    newerZones: {},
+    unknown: [],
   }
   while (proof.calendars < count) {
     const size = Math.min(AT_ONCE, count - proof.calendars)
@@ -147,9 +153,12 @@ export function reportOf(proof: CalendarProof): string {
     `${calendars} calendars, ${instances} instances, ${slots} slots, ${unknown.length} unknown differences`,
     '',
     '| events (instances) | CalDAV | Google | Graph |',
-    ...['|---|---|---|---|', ...rows, ''],
+    '|---|---|---|---|',
+    ...rows,
+    '',
     '| judged differences | CalDAV | Google | Graph | reason |',
-    ...['|---|---|---|---|---|', ...differences],
+    '|---|---|---|---|---|',
+    ...differences,
     ...(together === undefined
       ? []
       : [

@@ -59,7 +59,11 @@ export async function startHostedServers(): Promise<HostedServers> {
   gmail.server.withholdScopes(EARLIER_USER, calendars)
   const { port } = application.address() as AddressInfo
   return {
-    ...{ dovecot, smtp, radicale, sites: { gmail, microsoft }, closedPort },
+    dovecot,
+    smtp,
+    radicale,
+    sites: { gmail, microsoft },
+    closedPort,
     redirectUri: `http://127.0.0.1:${port}/done?own=1`,
     async close() {
       application.close()
@@ -102,7 +106,7 @@ export async function openHostedStage(open: Databases, servers: HostedServers): 
   const { gmail, microsoft } = servers.sites
   const caldav = testCaldav({ hosts: { localhost: '127.0.0.1' } })
   const further = { smtp, caldav: caldav.provider }
-  const shared = { ...{ clock, licence, imap: mail, further }, accounts: { licence }, authScreen: { name: APP_NAME } }
+  const shared = { clock, licence, imap: mail, further, accounts: { licence }, authScreen: { name: APP_NAME } }
   const hosted = await serveHosted(db, { ...shared, logins: { gmail: gmail.login, microsoft: microsoft.login } })
   const withoutProviders = await serveHosted(db, shared)
   for (const { provider, server } of [gmail, microsoft]) {
@@ -110,7 +114,9 @@ export async function openHostedStage(open: Databases, servers: HostedServers): 
   }
   const stage: HostedStage = {
     ...servers,
-    ...{ hosted, withoutProviders, isLicenceFull: false },
+    hosted,
+    withoutProviders,
+    isLicenceFull: false,
     expireSessions() {
       aheadMs += 25 * 3_600_000
     },

@@ -53,8 +53,10 @@ export async function leave(visit: Visit, { ends }: HostedState): Promise<{ reac
     'error' in ends
       ? { status: ends.error === 'consent_denied' ? 'cancelled' : 'error', error: ends.error }
       : {
-          ...{ status: 'success', accountId: String((await stage.hosted.status(code)).accountId) },
-          ...{ provider: ends.provider, email: ends.email },
+          status: 'success',
+          accountId: String((await stage.hosted.status(code)).accountId),
+          provider: ends.provider,
+          email: ends.email,
         }
   const query = new URLSearchParams({ ...result, session: code, state: APPLICATION_STATE })
   return { reached: page.url(), expected: `${stage.redirectUri}&${query}` }

@@ -111,8 +111,12 @@ export async function connectMailbox(visit: Visit, body: Record<string, unknown>
   const { hosted, dovecot } = visit.stage
   const href = await link(visit, body)
   const form = imapForm(visit.code, await hosted.open(href), {
-    ...{ email: MAILBOX.email, username: MAILBOX.email, password: MAILBOX.password },
-    ...{ host: 'localhost', port: String(dovecot.imapsPort), allowSelfSigned: 'true' },
+    email: MAILBOX.email,
+    username: MAILBOX.email,
+    password: MAILBOX.password,
+    host: 'localhost',
+    port: String(dovecot.imapsPort),
+    allowSelfSigned: 'true',
   })
   const response = await hosted.call('/auth/authorize/imap', form)
   if (response.status !== 200) throw new Error(`Connecting returned ${response.status}: ${await response.text()}`)

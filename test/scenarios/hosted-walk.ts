@@ -69,7 +69,10 @@ export async function walker({ browser, stage, keep }: WalkerDeps): Promise<Walk
     async walk(state, look) {
       await enterAs(look)
       const visit: Visit = {
-        ...{ page, stage, t: translate(look.language), code: '' },
+        page,
+        stage,
+        t: translate(look.language),
+        code: '',
         // Without content, the browser stays on the page that it is on.
         stayAwayFrom: async (origin) =>
           void (await page.route(`${origin}/**`, (route) => route.fulfill({ status: 204 }))),

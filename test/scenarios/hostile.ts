@@ -82,8 +82,12 @@ export async function runHostile(place: ServicePlace, scenario: HostileScenario)
     const microsoft = await opened(startMicrosoft(), (part) => part.close())
     const hostile = await opened(startHostileProcess(google, microsoft), ({ child }) => child.kill())
     const settings = {
-      ...{ ...google.settings, ...microsoft.settings, ...HEAP_PROBE, ...JEMALLOC },
-      ...{ GOOGLE_API_URL: hostile.addresses.google, MICROSOFT_GRAPH_URL: hostile.addresses.microsoft },
+      ...google.settings,
+      ...microsoft.settings,
+      ...HEAP_PROBE,
+      ...JEMALLOC,
+      GOOGLE_API_URL: hostile.addresses.google,
+      MICROSOFT_GRAPH_URL: hostile.addresses.microsoft,
       APP_REDIRECT_URL: 'https://app.example/done',
       ...place.env,
     }
@@ -212,8 +216,14 @@ async function streamKeys(api: Client): Promise<string[]> {
 
 function mailbox(username: string, port: number) {
   return {
-    ...{ provider: 'imap', email: `${username}@hostile.example`, username, password: 'x' },
-    ...{ host: '127.0.0.1', port, secure: true, allowSelfSigned: true },
+    provider: 'imap',
+    email: `${username}@hostile.example`,
+    username,
+    password: 'x',
+    host: '127.0.0.1',
+    port,
+    secure: true,
+    allowSelfSigned: true,
   }
 }
 

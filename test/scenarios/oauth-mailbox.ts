@@ -108,18 +108,16 @@ export async function connectTestMailbox(stage: OAuthStage, name: SiteName, emai
   await waitForStatus('connected')
   await expectInSync([])
   return {
-    ...{
-      accountId,
-      email,
-      name,
-      deliver,
-      requestSync,
-      status,
-      waitForStatus,
-      waitForPause,
-      expectInSync,
-      storedSubjects,
-    },
+    accountId,
+    email,
+    name,
+    deliver,
+    requestSync,
+    status,
+    waitForStatus,
+    waitForPause,
+    expectInSync,
+    storedSubjects,
     async remove(subject) {
       const id = ids.get(subject) ?? ''
       await server.delete(email, id)

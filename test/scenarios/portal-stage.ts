@@ -102,9 +102,19 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
   const meetings = await radicale.makeCalendar(ada, 'meetings', '<D:displayname>Shared meetings</D:displayname>')
   const connect = async (user: string, more: object = {}) => {
     const account = await call('POST', '/accounts', {
-      ...{ provider: 'imap', email: user, customUserId: `user-${user.split('@')[0]}` },
-      ...{ host: dovecot.host, port: dovecot.imapsPort, secure: true, allowSelfSigned: true },
-      ...{ username: user, password: PASSWORD, smtpHost: smtp.host, smtpPort: smtp.port, smtpSecure: false, ...more },
+      provider: 'imap',
+      email: user,
+      customUserId: `user-${user.split('@')[0]}`,
+      host: dovecot.host,
+      port: dovecot.imapsPort,
+      secure: true,
+      allowSelfSigned: true,
+      username: user,
+      password: PASSWORD,
+      smtpHost: smtp.host,
+      smtpPort: smtp.port,
+      smtpSecure: false,
+      ...more,
     })
     return String(account.id)
   }
@@ -169,7 +179,9 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
   smtp.behave({})
   const scheduled = await send('Reminder: workshop', { sendAt: new Date(Date.now() + 86_400_000).toISOString() })
   await call('POST', '/drafts', {
-    ...{ accountId: graceId, to: ['mara@fjord.example'], subject: 'Dinner on Thursday' },
+    accountId: graceId,
+    to: ['mara@fjord.example'],
+    subject: 'Dinner on Thursday',
     body: `See you at eight. ${HOSTILE}`,
   })
 
@@ -186,7 +198,11 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
     if (status !== 'auth_error') throw new Error(`The account is ${status}.`)
   })
   return {
-    ...{ url: service.url, api: owner, log: service.log, dovecot, close },
+    url: service.url,
+    api: owner,
+    log: service.log,
+    dovecot,
+    close,
     accounts: { ada: adaId, grace: graceId, rejected: rejectedId },
     endpoints,
     outbox: { sent, scheduled, failed, uncertain },
@@ -217,10 +233,12 @@ async function deliverAll(dovecot: Dovecot, user: string): Promise<void> {
   await dovecot.deliver(
     user,
     attachmentMail({
-      ...{ from, subject: 'Hostile attachments' },
+      from,
+      subject: 'Hostile attachments',
       attachments: [
         {
-          ...{ filename: `${HOSTILE}.svg`, contentType: 'image/svg+xml' },
+          filename: `${HOSTILE}.svg`,
+          contentType: 'image/svg+xml',
           content: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'),
         },
         { filename: 'page.html', contentType: 'text/html', content: Buffer.from('<script>alert(1)</script>') },

@@ -38,8 +38,12 @@ export async function visitPortal(
 ): Promise<PortalVisit> {
   const { width = 1280, scheme = 'light' } = look
   const context = await browser.newContext({
-    ...{ colorScheme: scheme, viewport: { width, height: 860 }, locale: 'en-US', timezoneId: 'Europe/Berlin' },
-    ...{ reducedMotion: 'reduce', permissions: ['clipboard-read', 'clipboard-write'] },
+    colorScheme: scheme,
+    viewport: { width, height: 860 },
+    locale: 'en-US',
+    timezoneId: 'Europe/Berlin',
+    reducedMotion: 'reduce',
+    permissions: ['clipboard-read', 'clipboard-write'],
   })
   context.setDefaultTimeout(300_000)
   const page = await context.newPage()

@@ -89,8 +89,19 @@ export async function runSecondClient(run: SecondClientRun): Promise<{ rounds: n
     await connected(service, accountId)
     const api = await messageApi({ db, service, accountId })
     const scenario: Scenario = {
-      ...{ server, client, service, api, accountId, db, folders, random, messages },
-      ...{ delivered: [], removed: [], ids: new Map(), timeline },
+      server,
+      client,
+      service,
+      api,
+      accountId,
+      db,
+      folders,
+      random,
+      messages,
+      delivered: [],
+      removed: [],
+      ids: new Map(),
+      timeline,
     }
     await inSync(scenario)
     const counts = { rounds: 0, changes: 0 }

@@ -103,8 +103,12 @@ export async function startSendingServers(
     },
   ]
   const settings: Partial<Config> = {
-    ...{ googleClientId: google.client.id, googleClientSecret: google.client.secret, googleApiUrl: google.url },
-    ...{ microsoftClientId: graph.client.id, microsoftClientSecret: graph.client.secret, microsoftGraphUrl: graph.url },
+    googleClientId: google.client.id,
+    googleClientSecret: google.client.secret,
+    googleApiUrl: google.url,
+    microsoftClientId: graph.client.id,
+    microsoftClientSecret: graph.client.secret,
+    microsoftGraphUrl: graph.url,
   }
   return {
     mailboxes,

@@ -107,10 +107,16 @@ export async function runStopsUnderLoad(
     await subscribe(api, application, ['message.received'])
     const accounts = [...(await connectMailboxes(api, dovecot, users, smtp)).values()]
     await api.call('POST', '/scheduler/experiences', {
-      ...{ slug: 'call', name: 'Call', timezone: 'UTC', bookingEndpoint: { url: callback.url } },
+      slug: 'call',
+      name: 'Call',
+      timezone: 'UTC',
+      bookingEndpoint: { url: callback.url },
       availability: {
-        ...{ openHours: [{ days: [0, 1, 2, 3, 4, 5, 6], start: '00:00', end: '24:00' }], durationMinutes: 5 },
-        ...{ intervalMinutes: 5, reminders: [], maximumDaysAhead: 365 },
+        openHours: [{ days: [0, 1, 2, 3, 4, 5, 6], start: '00:00', end: '24:00' }],
+        durationMinutes: 5,
+        intervalMinutes: 5,
+        reminders: [],
+        maximumDaysAhead: 365,
       },
     })
     await eventually(() => journal.expectShares(2, mailboxes))

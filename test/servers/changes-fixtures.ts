@@ -15,7 +15,11 @@ export async function idChanges(
   const ids = new Map<string, string>()
   return {
     changes: box.mail.changes(box.access),
-    ...{ inbox: box.inbox, trash: box.trash, deletesMissing: true, hasColors, createFolder: box.createFolder },
+    inbox: box.inbox,
+    trash: box.trash,
+    deletesMissing: true,
+    hasColors,
+    createFolder: box.createFolder,
     async deliver(subject) {
       const providerMessageId = await box.deliver(plainMail({ subject }))
       ids.set(subject, providerMessageId)
@@ -50,7 +54,10 @@ export async function imapChangesFixture(
   const withClient = async <T>(work: (client: ImapFlow) => Promise<T>) => work(await client())
   return {
     changes: box.mail.changes(box.access),
-    ...{ inbox: 'INBOX', trash: folderPath(server, 'Trash'), deletesMissing: false, hasColors: false },
+    inbox: 'INBOX',
+    trash: folderPath(server, 'Trash'),
+    deletesMissing: false,
+    hasColors: false,
     createFolder: (name) => box.createFolder(name),
     async deliver(subject) {
       await box.deliver(plainMail({ subject }))

@@ -35,7 +35,10 @@ export async function imapDraftsFixture(server: ImapServer, mail?: FolderMailPro
       await client.messageDelete(`1:${uid}`, { uid: true })
     })
   return {
-    ...{ drafts: box.mail.drafts(box.access, folder), bytesOf: composeDraft, raws, write: append },
+    drafts: box.mail.drafts(box.access, folder),
+    bytesOf: composeDraft,
+    raws,
+    write: append,
     async edit(subject) {
       const [raw = Buffer.alloc(0)] = await raws()
       const messageId = /^Message-ID: (.*)$/im.exec(raw.toString())?.[1]?.trim() ?? ''
@@ -61,7 +64,8 @@ export async function gmailDraftsFixture(): Promise<DraftsFixture> {
   }
   async function call(method: string, path: string, raw?: Buffer): Promise<Draft> {
     const response = await fetch(`${google.url}/gmail/v1/users/me/drafts${path}`, {
-      ...{ method, headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' } },
+      method,
+      headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
       ...(raw && { body: JSON.stringify({ message: { raw: raw.toString('base64url') } }) }),
     })
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status}`)
@@ -70,7 +74,8 @@ export async function gmailDraftsFixture(): Promise<DraftsFixture> {
   }
   const list = async () => (await call('GET', '')).drafts ?? []
   return {
-    ...{ drafts: box.mail.drafts(box.access, 'DRAFT'), bytesOf: composeDraft },
+    drafts: box.mail.drafts(box.access, 'DRAFT'),
+    bytesOf: composeDraft,
     async raws() {
       const found = await Promise.all((await list()).map(({ id }) => call('GET', `/${id}?format=raw`)))
       return found.map(({ message }) => Buffer.from(message.raw, 'base64url'))
@@ -101,7 +106,8 @@ export async function microsoftDraftsFixture(): Promise<DraftsFixture> {
   const { accessToken } = await graph.grant(user)
   async function call(method: string, path: string, body?: object) {
     const response = await fetch(`${graph.url}/v1.0/me${path}`, {
-      ...{ method, headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' } },
+      method,
+      headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
       ...(body && { body: JSON.stringify(body) }),
     })
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status}`)

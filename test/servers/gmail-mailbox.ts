@@ -17,8 +17,11 @@ export async function gmailMailbox(
   google.addUser(USER)
   let { accessToken, refreshToken } = await google.grant(USER)
   const login = gmailLogin({
-    ...{ clientId: google.client.id, clientSecret: google.client.secret, clock: systemClock },
-    ...{ authUrl: `${google.url}/o/oauth2/v2/auth`, tokenUrl: `${google.url}/token` },
+    clientId: google.client.id,
+    clientSecret: google.client.secret,
+    clock: systemClock,
+    authUrl: `${google.url}/o/oauth2/v2/auth`,
+    tokenUrl: `${google.url}/token`,
     userinfoUrl: `${google.url}/v1/userinfo`,
   })
   const { mail, sending } = gmailProvider({ apiUrl: google.url, clock, limits: { rest: { retry: SOON }, ...limits } })
@@ -26,9 +29,17 @@ export async function gmailMailbox(
   const labelsOf = async (id: string) => google.messages(USER).find((message) => message.id === id)?.labels ?? []
   const isFolder = (label: string) => label !== 'UNREAD' && label !== 'STARRED'
   return {
-    ...{ google, user: USER, mail, sending, inbox: 'INBOX', trash: 'TRASH' },
+    google,
+    user: USER,
+    mail,
+    sending,
+    inbox: 'INBOX',
+    trash: 'TRASH',
     access: {
-      ...{ accountId: 'acc_gmail', email: USER, settings: {}, secrets: {} },
+      accountId: 'acc_gmail',
+      email: USER,
+      settings: {},
+      secrets: {},
       async accessToken(refused) {
         if (refused === accessToken) ({ accessToken } = await login.refresh(refreshToken))
         return accessToken
@@ -48,7 +59,9 @@ export async function gmailMailbox(
     createFolder: (name) => google.createLabel(USER, name),
     contents: async () =>
       google.messages(USER).map(({ id, labels }) => ({
-        ...{ id, unread: labels.includes('UNREAD'), starred: labels.includes('STARRED') },
+        id,
+        unread: labels.includes('UNREAD'),
+        starred: labels.includes('STARRED'),
         folders: labels.filter((label) => label !== 'UNREAD'),
       })),
     expireCursors: async () => google.expireHistory(USER),

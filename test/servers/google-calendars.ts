@@ -35,12 +35,20 @@ export async function googleCalendars(
   const { accessToken } = await google.grant(user, ['openid', 'email', ...scopes])
   const { calendar, mail } = gmailProvider({ apiUrl: google.url, clock: systemClock, limits })
   const access: MailAccess = {
-    ...{ accountId: 'acc_google', email: user, settings: {}, secrets: {} },
+    accountId: 'acc_google',
+    email: user,
+    settings: {},
+    secrets: {},
     accessToken: async () => accessToken,
   }
   return {
-    ...{ google, user, provider: calendar, access, account: calendar.open(access) },
-    ...{ changes: calendar.changes(access), freeBusy: calendar.freeBusy(access) },
+    google,
+    user,
+    provider: calendar,
+    access,
+    account: calendar.open(access),
+    changes: calendar.changes(access),
+    freeBusy: calendar.freeBusy(access),
     async stop() {
       await mail.closeConnections()
       await google.close()
@@ -61,10 +69,18 @@ export async function googleCalendarFixture(): Promise<CalendarFixture> {
   const timeOf = (time: EventTime) => ('date' in time ? time : { ...time, timeZone: time.timeZone ?? 'UTC' })
   const put = (id: string | undefined, { start, end, ...event }: WrittenEvent, more: object = {}) =>
     google.calendars.put(user, user, {
-      ...{ ...event, ...(id !== undefined && { id }), start: timeOf(start), end: timeOf(end), ...more },
+      ...event,
+      ...(id !== undefined && { id }),
+      start: timeOf(start),
+      end: timeOf(end),
+      ...more,
     })
   return {
-    ...{ provider, access, calendarId: user, timeZone: 'Europe/Berlin', stop },
+    provider,
+    access,
+    calendarId: user,
+    timeZone: 'Europe/Berlin',
+    stop,
     write: async (event, eventId) => put(eventId, event),
     async writeException(masterId, originalStart, change) {
       const id = instanceId(masterId, originalStart)

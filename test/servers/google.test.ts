@@ -266,7 +266,11 @@ describe('the fake Google', () => {
     const { body } = await list('fields=nextSyncToken,items(id,start/date)')
     expect(body).toEqual({ nextSyncToken: expect.any(String), items: [{ id: 'one', start: { date: '2026-01-01' } }] })
     for (const query of [
-      ...['fields=items(id', 'timeMin=2026-01-01', 'orderBy=startTime', 'pageToken=x', 'syncToken=x'],
+      'fields=items(id',
+      'timeMin=2026-01-01',
+      'orderBy=startTime',
+      'pageToken=x',
+      'syncToken=x',
       ...['timeMin=2026-01-01T00:00:00Z', 'q=x', 'showDeleted=false', 'singleEvents=true'].map(
         (one) => `syncToken=${body.nextSyncToken}&${one}`,
       ),

@@ -126,12 +126,19 @@ export async function startGoogle(options: { port?: number; now?: () => number }
   })
   const sent: GmailSubmission[] = []
   const sends = sendRoutes({
-    ...{ emulator, sent, onSent: () => google.onSent() },
+    emulator,
+    sent,
+    onSent: () => google.onSent(),
     put: (user, raw, options) => google.deliver(user, raw, options),
   })
   const { calendars, routes: calendarRoutes } = googleCalendar()
   const find = router([
-    ...[...oauth.routes, ...watches.routes, ...mail.routes, ...drafts.routes, ...sends.routes, ...topic.routes],
+    ...oauth.routes,
+    ...watches.routes,
+    ...mail.routes,
+    ...drafts.routes,
+    ...sends.routes,
+    ...topic.routes,
     ...uploadRoutes(url, [sends.upload, ...drafts.uploads]),
     ...calendarRoutes,
   ])

@@ -33,7 +33,11 @@ export function imapAccess(server: ImapServer, user: string, password: string, m
 /** Logs a second client of the same user in. */
 export async function openClient(server: ImapServer, user: string, password: string): Promise<ImapFlow> {
   const client = new ImapFlow({
-    ...{ host: server.host, port: server.imapPort, secure: false, doSTARTTLS: false, logger: false },
+    host: server.host,
+    port: server.imapPort,
+    secure: false,
+    doSTARTTLS: false,
+    logger: false,
     auth: { user, pass: password },
   })
   client.on('error', () => {})

@@ -34,9 +34,23 @@ export function accepts(port: number): Promise<void> {
 export async function makeCertificate(folder: string): Promise<string> {
   const certificate = join(folder, 'cert.pem')
   await promisify(execFile)('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
-    ...['-subj', '/CN=localhost', '-addext', `subjectAltName=DNS:localhost,IP:${HOST}`],
-    ...['-keyout', join(folder, 'key.pem'), '-out', certificate],
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    '-days',
+    '2',
+    '-subj',
+    '/CN=localhost',
+    '-addext',
+    `subjectAltName=DNS:localhost,IP:${HOST}`,
+    '-keyout',
+    join(folder, 'key.pem'),
+    '-out',
+    certificate,
   ])
   return readFile(certificate, 'utf8')
 }

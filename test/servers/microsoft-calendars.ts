@@ -33,16 +33,27 @@ export async function microsoftCalendars(
   graph.addUser(user)
   const { accessToken } = await graph.grant(user, ['openid', 'offline_access', 'User.Read', ...OUTLOOK_CALENDAR_SCOPES])
   const { calendar, mail } = microsoftProvider({
-    ...{ graphUrl: graph.url, clock: systemClock, outbound: outbound({ guard: openGuard }), ...deps },
+    graphUrl: graph.url,
+    clock: systemClock,
+    outbound: outbound({ guard: openGuard }),
+    ...deps,
     retry: { baseMs: 5, capMs: 20 },
   })
   const access: MailAccess = {
-    ...{ accountId: 'acc_microsoft', email: user, settings: {}, secrets: {} },
+    accountId: 'acc_microsoft',
+    email: user,
+    settings: {},
+    secrets: {},
     accessToken: async () => accessToken,
   }
   return {
-    ...{ graph, user, provider: calendar, access, account: calendar.open(access) },
-    ...{ changes: calendar.changes(access), freeBusy: calendar.freeBusy(access) },
+    graph,
+    user,
+    provider: calendar,
+    access,
+    account: calendar.open(access),
+    changes: calendar.changes(access),
+    freeBusy: calendar.freeBusy(access),
     async stop() {
       await mail.closeConnections()
       await graph.close()
@@ -64,14 +75,21 @@ export async function microsoftCalendarFixture(): Promise<CalendarFixture> {
   }
   const dateOf = (time: EventTime) => ('date' in time ? time.date : time.dateTime.slice(0, 10))
   return {
-    ...{ provider, access, calendarId, timeZone: 'Europe/Berlin', stop },
+    provider,
+    access,
+    calendarId,
+    timeZone: 'Europe/Berlin',
+    stop,
     async write(event, id) {
       const startDate = dateOf(event.start)
       const range = { type: 'noEnd' as const, startDate, recurrenceTimeZone: ZONE }
       const pattern = { type: 'weekly' as const, interval: 1, daysOfWeek: ['monday'], firstDayOfWeek: 'monday' }
       const recurrence = event.recurrence && { recurrence: { pattern, range } }
       return graph.calendars.put(user, calendarId, {
-        ...{ subject: event.summary, ...times(event), ...recurrence, ...(id !== undefined && { id }) },
+        subject: event.summary,
+        ...times(event),
+        ...recurrence,
+        ...(id !== undefined && { id }),
       })
     },
     async writeException(masterId, originalStart, change) {

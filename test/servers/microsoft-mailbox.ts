@@ -31,7 +31,10 @@ export async function microsoftMailbox(uploads: Partial<OutboundDeps> = {}): Pro
     retry: SOON,
   })
   return {
-    ...{ graph, user: USER, mail, sending },
+    graph,
+    user: USER,
+    mail,
+    sending,
     access: await signedIn(graph),
     inbox: graph.folderId(USER, 'inbox'),
     trash: graph.folderId(USER, 'deleteditems'),
@@ -53,7 +56,8 @@ export async function microsoftMailbox(uploads: Partial<OutboundDeps> = {}): Pro
     fail(how, { times, retryAfterS } = {}) {
       const as = how === 'rate_limited' ? 'rate-limited' : how
       graph.fail({
-        ...{ as, on: /\/v1\.0\// },
+        as,
+        on: /\/v1\.0\//,
         ...(times !== undefined && { times }),
         ...(retryAfterS !== undefined && { retryAfter: retryAfterS }),
       })
@@ -71,12 +75,19 @@ export async function microsoftMailbox(uploads: Partial<OutboundDeps> = {}): Pro
 /** Refreshes the token as the service does, each time with the latest refresh token. */
 async function signedIn(graph: Microsoft): Promise<MailAccess> {
   const login = microsoftLogin({
-    ...{ clientId: graph.client.id, clientSecret: graph.client.secret, tenant: 'common' },
-    ...{ loginUrl: graph.url, graphUrl: graph.url, clock: systemClock },
+    clientId: graph.client.id,
+    clientSecret: graph.client.secret,
+    tenant: 'common',
+    loginUrl: graph.url,
+    graphUrl: graph.url,
+    clock: systemClock,
   })
   let { accessToken, refreshToken } = await graph.grant(USER)
   return {
-    ...{ accountId: 'acc_1', email: USER, settings: {}, secrets: {} },
+    accountId: 'acc_1',
+    email: USER,
+    settings: {},
+    secrets: {},
     async accessToken(refused) {
       if (refused === accessToken) {
         const tokens = await login.refresh(refreshToken)

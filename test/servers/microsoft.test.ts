@@ -245,7 +245,8 @@ describe('the fake Microsoft', () => {
     const expand = encodeURIComponent("singleValueExtendedProperties($filter=id eq 'Integer 0xe08')")
     expect((await call(`/me/mailFolders/inbox/messages/delta?$expand=${expand}`)).status).toBe(400)
     expect((await page(`/me/messages?$select=subject&$expand=${expand}`)).value[0]).toMatchObject({
-      ...{ '@odata.etag': expect.any(String), singleValueExtendedProperties: [{ id: 'Integer 0xe08' }] },
+      '@odata.etag': expect.any(String),
+      singleValueExtendedProperties: [{ id: 'Integer 0xe08' }],
     })
     microsoft.limitPages(BOB, 20, 503)
     const sized = (size: number) =>

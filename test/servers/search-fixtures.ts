@@ -18,7 +18,8 @@ export function idSearch(
     return found[0]?.message.providerMessageId ?? ''
   }
   return {
-    ...{ search: live.search, findsPrefixes },
+    search: live.search,
+    findsPrefixes,
     async deliver(raw) {
       await box.deliver(raw)
     },

@@ -100,7 +100,9 @@ export async function startSmtpSink({
   await once(server.server, 'listening')
   const { port } = server.server.address() as AddressInfo
   return {
-    ...{ host: '127.0.0.1', port, messages },
+    host: '127.0.0.1',
+    port,
+    messages,
     connections: () => connections,
     openConnections: () => server.connections.size,
     hangUp,

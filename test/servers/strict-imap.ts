@@ -189,7 +189,13 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
     }
     socket.once('close', () => sessions.delete(socket))
     sessions.set(socket, {
-      ...{ socket, folder: undefined, uidValidity: 0, known: [], isReadOnly: true, isIdle: false, hasQresync: false },
+      socket,
+      folder: undefined,
+      uidValidity: 0,
+      known: [],
+      isReadOnly: true,
+      isIdle: false,
+      hasQresync: false,
     })
     return false
   }

@@ -47,7 +47,10 @@ export async function startStrictSmtp(first: StrictSmtpScript = {}): Promise<Str
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return {
-    ...{ host: '127.0.0.1', port, messages, commands },
+    host: '127.0.0.1',
+    port,
+    messages,
+    commands,
     connections: () => connections,
     behave(next) {
       script = next

@@ -361,8 +361,16 @@ export function wordedReportWithAttachment({ from, subject, text, headers = [] }
     ...head(from, subject, headers),
     'MIME-Version: 1.0',
     'Content-Type: multipart/mixed; boundary="b1"',
-    ...['', '--b1', 'Content-Type: text/plain; charset=utf-8', '', ...text.slice(0, end)],
-    ...['--b1', 'Content-Type: message/rfc822', '', ...COPY, '--b1--'],
+    '',
+    '--b1',
+    'Content-Type: text/plain; charset=utf-8',
+    '',
+    ...text.slice(0, end),
+    '--b1',
+    'Content-Type: message/rfc822',
+    '',
+    ...COPY,
+    '--b1--',
   ])
 }
 

@@ -51,7 +51,9 @@ export async function startXandikos(): Promise<Xandikos> {
   const request = (method: string, path: string, body?: string) => requestDav(url + path, { method, body })
 
   return {
-    ...{ url: proxy.url, proxy, request },
+    url: proxy.url,
+    proxy,
+    request,
     async makeCalendar(name, properties = `<D:displayname>${name}</D:displayname>`) {
       const path = `${XANDIKOS_HOME}${name}/`
       await request('MKCALENDAR', path, newCalendar(properties))

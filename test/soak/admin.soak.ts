@@ -41,7 +41,9 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable
       ['message', `/accounts/${stage.accounts.ada}?message=${messages[0].id}`, 'ada@acme.example'],
       ['scheduler', '/scheduler', 'Scheduler'],
       ...['general', 'hours', 'form', 'callbacks', 'look', 'share', 'json'].map((tab) => [
-        ...[`experience ${tab}`, `/scheduler/${SLUG}?tab=${tab}`, 'Open call'],
+        `experience ${tab}`,
+        `/scheduler/${SLUG}?tab=${tab}`,
+        'Open call',
       ]),
       ['bookings week', '/bookings', 'Bookings'],
       ['bookings list', '/bookings?view=list', 'Bookings'],
@@ -79,7 +81,8 @@ async function booked({ api }: PortalStage): Promise<string> {
   start.setUTCHours(start.getUTCHours() + 26, 0, 0, 0)
   const guest = { name: 'Ada Lovelace', email: 'ada@example.com' }
   const { json } = await api.post(`/scheduler/experiences/${SLUG}/bookings`, {
-    ...{ slot: { start: start.toISOString() }, guest },
+    slot: { start: start.toISOString() },
+    guest,
   })
   return json.id
 }

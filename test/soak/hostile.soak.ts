@@ -14,8 +14,11 @@ describe('a service under attack', () => {
     timeout: 20 * MINUTE,
   }, async () => {
     const { announced, samples, memory, calls, accounts } = await runHostile(await open.place(), {
-      ...{ warmUpMs: MINUTE, forMs: ATTACK_MS, restMs: MINUTE },
-      ...{ mailboxes: 50, paceMs: 500 },
+      warmUpMs: MINUTE,
+      forMs: ATTACK_MS,
+      restMs: MINUTE,
+      mailboxes: 50,
+      paceMs: 500,
     })
     const [p50, p99, worst] = [0.5, 0.99, 1].map((rank) => percentile(samples.live, rank)) as [number, number, number]
     const lines = [

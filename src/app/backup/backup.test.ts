@@ -36,7 +36,10 @@ describeEachDatabase('backup and restore', (open, engine) => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
   const environmentOf = ({ dataDir, databaseUrl }: Place, ring: string | undefined = RING) => ({
-    ...{ DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ENCRYPTION_KEYS: ring, SERVICE_API_KEY: 'k'.repeat(40) },
+    DATA_DIR: dataDir,
+    DATABASE_URL: databaseUrl,
+    ENCRYPTION_KEYS: ring,
+    SERVICE_API_KEY: 'k'.repeat(40),
   })
   const configOf = (place: Place, ring?: string) =>
     loadConfig({ environment: environmentOf(place, ring), folder: place.dataDir }).config
@@ -317,33 +320,27 @@ describeEachDatabase('backup and restore', (open, engine) => {
 })
 
 const ACCOUNT: Insertable<Tables['accounts']> = {
-  ...{
-    id: 'acc_1',
-    email: 'a@b.example',
-    provider: 'imap',
-    status: 'connected',
-    statusReason: null,
-    paused: 0,
-    watch: 1,
-  },
-  ...{
-    customUserId: null,
-    providerUser: 'u',
-    identity: 'i',
-    settings: '{}',
-    secrets: 's',
-    tokens: '{}',
-    trouble: null,
-  },
-  ...{
-    tokenLease: 't',
-    tokenLeaseUntil: 5,
-    lastSyncAt: null,
-    ownerInstance: 'ins_1',
-    epoch: 3,
-    createdAt: 1,
-    updatedAt: 1,
-  },
+  id: 'acc_1',
+  email: 'a@b.example',
+  provider: 'imap',
+  status: 'connected',
+  statusReason: null,
+  paused: 0,
+  watch: 1,
+  customUserId: null,
+  providerUser: 'u',
+  identity: 'i',
+  settings: '{}',
+  secrets: 's',
+  tokens: '{}',
+  trouble: null,
+  tokenLease: 't',
+  tokenLeaseUntil: 5,
+  lastSyncAt: null,
+  ownerInstance: 'ins_1',
+  epoch: 3,
+  createdAt: 1,
+  updatedAt: 1,
 }
 
 const DEFERRED = {
@@ -354,13 +351,43 @@ const DEFERRED = {
 }
 
 const OUTBOX: Omit<Insertable<Tables['outbox']>, 'id'> = {
-  ...{ accountId: 'acc_1', status: 'queued', messageId: 'msg_1', rfcMessageId: '<1@x>', sentToken: 't', draftId: null },
-  ...{ draftHash: null, subject: 's', envelope: '{}', repliesTo: null, sizeBytes: 3, refused: '[]', error: null },
-  ...{ attempts: 0, remaining: null, checks: 0, sendAt: null, giveUpAt: 5, lease: null, leasedUntil: null },
-  ...{ committedAt: null, providerMessageId: null, sentAt: null, createdAt: 10, updatedAt: 10 },
+  accountId: 'acc_1',
+  status: 'queued',
+  messageId: 'msg_1',
+  rfcMessageId: '<1@x>',
+  sentToken: 't',
+  draftId: null,
+  draftHash: null,
+  subject: 's',
+  envelope: '{}',
+  repliesTo: null,
+  sizeBytes: 3,
+  refused: '[]',
+  error: null,
+  attempts: 0,
+  remaining: null,
+  checks: 0,
+  sendAt: null,
+  giveUpAt: 5,
+  lease: null,
+  leasedUntil: null,
+  committedAt: null,
+  providerMessageId: null,
+  sentAt: null,
+  createdAt: 10,
+  updatedAt: 10,
 }
 
 const TASK: Omit<Insertable<Tables['bookingTasks']>, 'id' | 'type'> = {
-  ...{ bookingId: 'bkg_1', subject: 's', status: 'waiting', attempts: 0, lastError: null, dueAt: NOW - 1, giveUpAt: 5 },
-  ...{ lease: null, leasedUntil: null, createdAt: 1, updatedAt: 1 },
+  bookingId: 'bkg_1',
+  subject: 's',
+  status: 'waiting',
+  attempts: 0,
+  lastError: null,
+  dueAt: NOW - 1,
+  giveUpAt: 5,
+  lease: null,
+  leasedUntil: null,
+  createdAt: 1,
+  updatedAt: 1,
 }

@@ -52,7 +52,10 @@ export async function startDemoApplication(deps: ApplicationDeps): Promise<DemoA
     mailbox,
     story,
     view: () => ({
-      ...{ connected: accountId !== null, user: mailbox.user, notice, steps: story.steps },
+      connected: accountId !== null,
+      user: mailbox.user,
+      notice,
+      steps: story.steps,
       inbox: { messages: messages.messages, total: messages.total },
       webhooks: webhooks.newest,
       bookable: bookingUrl !== null,
@@ -88,13 +91,11 @@ export async function startDemoApplication(deps: ApplicationDeps): Promise<DemoA
   })
   return {
     ...server,
-    ...{
-      webhookUrl: `${server.url}/webhooks`,
-      portalUrl: server.url + portal.path,
-      webhooks,
-      connecting: connection,
-      inbox: messages,
-    },
+    webhookUrl: `${server.url}/webhooks`,
+    portalUrl: server.url + portal.path,
+    webhooks,
+    connecting: connection,
+    inbox: messages,
     offer(url) {
       bookingUrl = url
       server.changed()

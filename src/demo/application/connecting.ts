@@ -34,7 +34,9 @@ export function connecting(api: DemoApi, mailbox: DemoMailbox, redirectUri: stri
     async begin() {
       const { provider, user: email } = mailbox
       const { code, authUrl } = await api.post<{ code: string; authUrl: string }>('/auth/sessions', {
-        ...{ provider, email, redirectUri },
+        provider,
+        email,
+        redirectUri,
       })
       const state = randomBytes(16).toString('base64url')
       open.set(state, code)

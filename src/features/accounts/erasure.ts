@@ -74,7 +74,9 @@ export function erasure(deps: ErasureDeps): Erasure {
     await deps.forget(accountId)
     await db.transaction((tx) => accountStore(tx, db.dialect).forgetErasure(accountId))
     log.info(`Erased the data of a deleted account: ${erased} rows.`, {
-      ...{ accountId, operation: 'accounts.erase', durationMs: deps.clock.monotonic() - startedMs },
+      accountId,
+      operation: 'accounts.erase',
+      durationMs: deps.clock.monotonic() - startedMs,
       metadata: { rows: erased },
     })
     return true

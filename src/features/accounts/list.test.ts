@@ -64,8 +64,12 @@ describeEachDatabase('the list of accounts', (open) => {
     await link(imapUser('first'))
     const first = await db.read.selectFrom('accounts').selectAll().executeTakeFirstOrThrow()
     const rows = Array.from({ length: ROWS }, (_, index) => ({
-      ...{ ...first, id: `acc_${String(index).padStart(8, '0')}`, identity: `${index}`, status: 'connected' as const },
-      ...{ email: `User${index}@example.com`, customUserId: index % 3000 === 0 ? 'Rare_Customer' : null },
+      ...first,
+      id: `acc_${String(index).padStart(8, '0')}`,
+      identity: `${index}`,
+      status: 'connected' as const,
+      email: `User${index}@example.com`,
+      customUserId: index % 3000 === 0 ? 'Rare_Customer' : null,
       searchText: `user${index}@example.com\n${index % 3000 === 0 ? 'rare_customer' : ''}`,
       paused: index % 2,
     }))
@@ -87,19 +91,21 @@ describeEachDatabase('the list of accounts', (open) => {
     expect(await list({ q: 'rareXcust' }, {})).toEqual({ ids: [], count: 0, capped: false })
     const paused = newest.filter((row) => row.paused === 1)
     expect(await list({ status: 'paused' }, { page: 1990 })).toEqual({
-      ...{ ids: idsOf(paused, 1989 * 3), count: 6000, capped: false },
+      ids: idsOf(paused, 1989 * 3),
+      count: 6000,
+      capped: false,
     })
     expect(await list({ q: 'USER', status: 'connected' }, {})).toMatchObject({
-      ...{
-        ids: idsOf(
-          newest.filter((row) => row.paused === 0),
-          0,
-        ),
-        count: 6000,
-      },
+      ids: idsOf(
+        newest.filter((row) => row.paused === 0),
+        0,
+      ),
+      count: 6000,
     })
     expect(await list({ q: 'user' }, { page: 3990 })).toEqual({
-      ...{ ids: idsOf(newest, 3989 * 3), count: 10_000, capped: true },
+      ids: idsOf(newest, 3989 * 3),
+      count: 10_000,
+      capped: true,
     })
     expect(await list({ q: newest[7]?.id ?? '' }, {})).toEqual({ ids: [newest[7]?.id], count: 1, capped: false })
     const after = paused[2499]?.id ?? ''

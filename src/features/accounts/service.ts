@@ -257,7 +257,12 @@ export function accounts(deps: AccountsDeps): Accounts {
         const { id: accountId, provider, providerUser, settings } = row
         const { smtpPassword, caldavPassword } = openSecrets(sealer, row)
         return {
-          ...{ accountId, provider, email, providerUser, settings: JSON.parse(settings), scopes: tokens.scopes },
+          accountId,
+          provider,
+          email,
+          providerUser,
+          settings: JSON.parse(settings),
+          scopes: tokens.scopes,
           ownPasswords: { smtp: smtpPassword !== undefined, caldav: caldavPassword !== undefined },
         }
       })

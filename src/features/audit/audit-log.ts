@@ -8,7 +8,8 @@ import type { AuditRow } from './tables.ts'
 /** Stores entries in the table. */
 export function auditLog({ db, clock, ids }: { db: Db; clock: Clock; ids: Ids }): AuditLog {
   const rowOf = ({ details, ...entry }: AuditEntry): AuditRow => ({
-    ...{ id: ids('aud'), at: clock.now() },
+    id: ids('aud'),
+    at: clock.now(),
     ...entry,
     details: JSON.stringify(details),
   })

@@ -46,8 +46,16 @@ export const backfillParams = Type.Object({
 /** The backfill of an account that has none. */
 export function idleView(accountId: string): BackfillView {
   return {
-    ...{ accountId, status: 'idle', processed: 0, total: null, ratePerMinute: null, secondsLeft: null },
-    ...{ oldestReached: null, startedAt: null, updatedAt: null, lastError: null },
+    accountId,
+    status: 'idle',
+    processed: 0,
+    total: null,
+    ratePerMinute: null,
+    secondsLeft: null,
+    oldestReached: null,
+    startedAt: null,
+    updatedAt: null,
+    lastError: null,
   }
 }
 
@@ -55,7 +63,11 @@ export function backfillView(row: BackfillRow): BackfillView {
   const { accountId, status, processed, total, oldestReached, startedAt, updatedAt, lastError } = row
   const ratePerMinute = rateOf(JSON.parse(row.samples))
   return {
-    ...{ accountId, status, processed, total, ratePerMinute },
+    accountId,
+    status,
+    processed,
+    total,
+    ratePerMinute,
     secondsLeft: secondsLeft(row, ratePerMinute),
     oldestReached: isoTimeOrNull(oldestReached),
     startedAt: isoTime(startedAt),

@@ -108,7 +108,12 @@ async function readUids(request: ReadRequest, mail: FolderMailProvider, access: 
     position,
     ...page
   } = await mail.backfill(access).read({
-    ...{ path: label.providerId, cursor, position: row?.checkpoint ?? null, sinceMs, limit, signal },
+    path: label.providerId,
+    cursor,
+    position: row?.checkpoint ?? null,
+    sinceMs,
+    limit,
+    signal,
     known: (uids) => messageStore(db.read).listedUids(label.id, uidValidity ?? '', uids),
     losses,
     failing: await positions.failing(db, account.id, label.id),
@@ -157,7 +162,11 @@ async function readIds(request: ReadRequest, mail: IdMailProvider, access: MailA
   if (beforeMs <= sinceMs) return { ...NOTHING, reachedMs: storedSince }
   const apiChanges = await findApiChanges(db.read, account.id)
   const page = await mail.backfill(access).read({
-    ...{ scope: label?.providerId ?? ENTIRE_MAILBOX, sinceMs, beforeMs, limit, signal },
+    scope: label?.providerId ?? ENTIRE_MAILBOX,
+    sinceMs,
+    beforeMs,
+    limit,
+    signal,
     known: (ids) => messageStore(db.read).listedTimes(account.id, ids),
     control: positions.control(db, account.id),
   })
@@ -186,7 +195,10 @@ async function readIds(request: ReadRequest, mail: IdMailProvider, access: MailA
 }
 
 const NOTHING: Omit<Read, 'reachedMs'> = {
-  ...{ store: async () => 0, passed: 0, oldest: null, folder: { isDone: 1 } },
+  store: async () => 0,
+  passed: 0,
+  oldest: null,
+  folder: { isDone: 1 },
 }
 
 function oldestOf(messages: readonly { receivedAt: number }[]): number | null {

@@ -171,7 +171,9 @@ export function backfillEngine(deps: BackfillEngineDeps) {
       await service.announce(tx, type, account.provider, after)
       tx.afterCommit(() =>
         log.info(`The historical sync of an account has ${status}.`, {
-          ...{ accountId: account.id, provider: account.provider, operation: 'backfill.run' },
+          accountId: account.id,
+          provider: account.provider,
+          operation: 'backfill.run',
           durationMs: nowMs - row.startedAt,
           metadata: { processed: row.processed, refusedFolders: refused.length },
         }),

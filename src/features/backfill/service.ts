@@ -39,9 +39,18 @@ export function backfillService({ db, queue, clock, events, accounts, positions 
       status: 'running',
       version: (before?.version ?? 0) + 1,
       sinceMs: nowMs - timeRangeDays * DAY_MS,
-      ...{ processed: 0, total: null, oldestReached: null, samples: JSON.stringify([[nowMs, 0]]), attempts: 0 },
-      ...{ nextBatchAt: nowMs, pausedBy: null, lastError: null, announcedAt: nowMs, announcedProcessed: 0 },
-      ...{ startedAt: nowMs, updatedAt: nowMs },
+      processed: 0,
+      total: null,
+      oldestReached: null,
+      samples: JSON.stringify([[nowMs, 0]]),
+      attempts: 0,
+      nextBatchAt: nowMs,
+      pausedBy: null,
+      lastError: null,
+      announcedAt: nowMs,
+      announcedProcessed: 0,
+      startedAt: nowMs,
+      updatedAt: nowMs,
     }
     await backfillStore(tx).save(row)
     await announce(tx, 'sync.backfill_started', account.provider, row)
@@ -82,7 +91,11 @@ export function backfillService({ db, queue, clock, events, accounts, positions 
   async function announce(tx: Tx, type: EventType, provider: ProviderName, row: BackfillRow): Promise<void> {
     const { accountId, version } = row
     const event: EventOf<typeof backfillEvents> = {
-      ...{ type, accountId, provider, objectId: accountId, version },
+      type,
+      accountId,
+      provider,
+      objectId: accountId,
+      version,
       data: backfillView(row),
     }
     await events.record(tx, [event])
@@ -118,7 +131,10 @@ export function backfillService({ db, queue, clock, events, accounts, positions 
     }
 
   return {
-    ...{ change, stop, proceed, announce },
+    change,
+    stop,
+    proceed,
+    announce,
 
     async find(handle: Handle, idOrAlias: string): Promise<BackfillView> {
       const { id } = await accounts.resolve(handle, idOrAlias)

@@ -76,8 +76,15 @@ describe.skipIf(!dovecotAvailable())('bounces in an imap mailbox', () => {
       const user = 'bouncing'
       await server.addUser(user, 'one')
       const { json } = await api(service.url, service.key).post('/accounts', {
-        ...{ email: `${user}@acme.example`, host: server.host, port: server.imapsPort, username: user },
-        ...{ password: 'one', allowSelfSigned: true, smtpHost: smtp.host, smtpPort: smtp.port, smtpSecure: false },
+        email: `${user}@acme.example`,
+        host: server.host,
+        port: server.imapsPort,
+        username: user,
+        password: 'one',
+        allowSelfSigned: true,
+        smtpHost: smtp.host,
+        smtpPort: smtp.port,
+        smtpSecure: false,
       })
       const { get, send, bounced, events } = client(service, json.id)
       await eventually(async () => expect((await get(`/accounts/${json.id}`)).status).toBe('connected'))
@@ -121,8 +128,15 @@ describe.skipIf(!dovecotAvailable())('bounces in an imap mailbox', () => {
       const user = 'worded'
       await server.addUser(user, 'one')
       const { json } = await api(service.url, service.key).post('/accounts', {
-        ...{ email: `${user}@acme.example`, host: server.host, port: server.imapsPort, username: user },
-        ...{ password: 'one', allowSelfSigned: true, smtpHost: smtp.host, smtpPort: smtp.port, smtpSecure: false },
+        email: `${user}@acme.example`,
+        host: server.host,
+        port: server.imapsPort,
+        username: user,
+        password: 'one',
+        allowSelfSigned: true,
+        smtpHost: smtp.host,
+        smtpPort: smtp.port,
+        smtpSecure: false,
       })
       const { get, send, bounced } = client(service, json.id)
       await eventually(async () => expect((await get(`/accounts/${json.id}`)).status).toBe('connected'))

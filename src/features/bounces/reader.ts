@@ -134,14 +134,25 @@ export function bounceReader(deps: BounceDeps) {
       const bouncedAt = row?.receivedAt ?? clock.now()
       const earlier = messageId === null ? 0 : await bounceStore(tx).count(messageId)
       await bounceStore(tx).insert(tx, {
-        ...{ reportMessageId, accountId, messageId, kind, bouncedAt },
+        reportMessageId,
+        accountId,
+        messageId,
+        kind,
+        bouncedAt,
         recipients: cleanJson(recipients),
       })
       const event: EventOf<typeof bounceEvents> = {
-        ...{ type: 'message.bounced', accountId, provider },
-        ...{ objectId: messageId ?? reportMessageId, version: earlier + 1 },
+        type: 'message.bounced',
+        accountId,
+        provider,
+        objectId: messageId ?? reportMessageId,
+        version: earlier + 1,
         data: {
-          ...{ messageId, reportMessageId, subject: sent?.subject ?? original.subject, kind, recipients },
+          messageId,
+          reportMessageId,
+          subject: sent?.subject ?? original.subject,
+          kind,
+          recipients,
           bouncedAt: isoTime(bouncedAt),
         },
       }

@@ -114,13 +114,22 @@ export function calendarView(
 ): Static<typeof calendarSchema> {
   const { id, accountId, providerId, summary, description, backgroundColor, foregroundColor, role } = row
   return {
-    ...{ id, accountId, provider, providerId, summary, description },
+    id,
+    accountId,
+    provider,
+    providerId,
+    summary,
+    description,
     timeZone: row.timeZone ?? 'UTC',
-    ...{ backgroundColor, foregroundColor, accessRole: role },
-    ...{ primary: row.isPrimary === 1, selected: row.isSelected === 1 },
+    backgroundColor,
+    foregroundColor,
+    accessRole: role,
+    primary: row.isPrimary === 1,
+    selected: row.isSelected === 1,
     unreadable: { count: row.unreadable, events: unreadable },
     failure: failureOf(row),
-    ...{ createdAt: isoTime(row.createdAt), updatedAt: isoTime(row.updatedAt) },
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
   }
 }
 
@@ -168,7 +177,9 @@ export function eventView(event: ShownEvent, { provider, span, instance }: Event
   const original = instance ?? event.originalStart
   return {
     id: isInstance ? instanceId(event.id, instance) : event.id,
-    ...{ accountId: event.accountId, provider, calendarId: event.calendarId },
+    accountId: event.accountId,
+    provider,
+    calendarId: event.calendarId,
     providerEventId: event.providerId,
     iCalUID: content.iCalUid,
     summary: content.summary,

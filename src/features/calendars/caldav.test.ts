@@ -29,8 +29,15 @@ describe.skipIf(!dovecotAvailable() || !radicaleAvailable())('the calendars of a
     onTestFinished(() => service.stop())
     const api = client(service.url, service.key)
     const { id } = await api.call<{ id: string }>('POST', '/accounts', {
-      ...{ provider: 'imap', email: USER, username: USER, password: PASSWORD },
-      ...{ host: mailServer.host, port: mailServer.imapsPort, secure: true, allowSelfSigned: true, ...more },
+      provider: 'imap',
+      email: USER,
+      username: USER,
+      password: PASSWORD,
+      host: mailServer.host,
+      port: mailServer.imapsPort,
+      secure: true,
+      allowSelfSigned: true,
+      ...more,
     })
     return { api, id }
   }

@@ -48,7 +48,12 @@ describeEachDatabase('calendars', (open) => {
     const path = `/accounts/${id}/calendars/primary/events?`
     const list = Object.assign((query = '') => api.call<EventList>('GET', path + query), { path })
     return {
-      ...{ api, id, user, list, place, service },
+      api,
+      id,
+      user,
+      list,
+      place,
+      service,
       put: (event: object) => google.calendars.put(user, user, event),
       cancel: (eventId: string) => google.calendars.cancel(user, user, eventId),
       sync: () => api.call('POST', `/accounts/${id}/sync`),
@@ -81,8 +86,13 @@ describeEachDatabase('calendars', (open) => {
     google.calendars.add(user, { id: 'team@group.calendar.google.com', summary: 'Team', accessRole: 'reader' })
     const { calendars } = await api.call<{ calendars: object[] }>('GET', `/accounts/${id}/calendars`)
     expect(calendars[0]).toMatchObject({
-      ...{ id: expect.stringMatching(/^cal_/), accountId: id, provider: 'gmail', providerId: user, primary: true },
-      ...{ timeZone: ZONE, accessRole: 'owner' },
+      id: expect.stringMatching(/^cal_/),
+      accountId: id,
+      provider: 'gmail',
+      providerId: user,
+      primary: true,
+      timeZone: ZONE,
+      accessRole: 'owner',
     })
     // The provider is read until the first sync is done.
     expect((await list()).events).toMatchObject([{ providerEventId: 'lunch', summary: 'lunch' }])
@@ -90,9 +100,14 @@ describeEachDatabase('calendars', (open) => {
     const { events, source, syncedAt } = await list()
     expect(events).toMatchObject([
       {
-        ...{ id: expect.stringMatching(/^cev_[^_]+$/), providerEventId: 'lunch', status: 'confirmed', version: 1 },
+        id: expect.stringMatching(/^cev_[^_]+$/),
+        providerEventId: 'lunch',
+        status: 'confirmed',
+        version: 1,
         start: { dateTime: expect.stringMatching(/^\d{4}-\d\d-\d\dT0[78]:00:00.000Z$/), timeZone: ZONE },
-        ...{ recurrence: [], recurringEventId: null, originalStart: null },
+        recurrence: [],
+        recurringEventId: null,
+        originalStart: null,
       },
     ])
     expect({ source, age: Date.now() - Date.parse(syncedAt) < 600_000 }).toEqual({ source: 'stored', age: true })
@@ -105,8 +120,12 @@ describeEachDatabase('calendars', (open) => {
       { ...single('moved', 2), recurringEventId: 'standup', id: `standup_never`, summary: 'x' },
     ])
     put({
-      ...{ id: `standup_${utc(2)}`, recurringEventId: 'standup', originalStartTime: at(2), summary: 'Standup, later' },
-      ...{ start: at(2, '15:00'), end: at(2, '15:30') },
+      id: `standup_${utc(2)}`,
+      recurringEventId: 'standup',
+      originalStartTime: at(2),
+      summary: 'Standup, later',
+      start: at(2, '15:00'),
+      end: at(2, '15:30'),
     })
     cancel(`standup_${utc(4)}`)
     cancel('standup_never')

@@ -11,7 +11,9 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const TODAY = Math.floor(Date.now() / DAY_MS) * DAY_MS
 const day = (offset: number) => new Date(TODAY + offset * DAY_MS).toISOString().slice(0, 10)
 const hour = (offset: number, begin: string) => ({
-  ...{ start: at(offset, `${begin}:00`), end: at(offset, `${begin}:30`), originalStartTimeZone: 'UTC' },
+  start: at(offset, `${begin}:00`),
+  end: at(offset, `${begin}:30`),
+  originalStartTimeZone: 'UTC',
 })
 const zoned = (offset: number, time: string) => ({ dateTime: `${day(offset)}T${time}:00Z`, timeZone: 'UTC' })
 const at = (offset: number, time: string) => ({ dateTime: `${day(offset)}T${time}:00`, timeZone: 'UTC' })
@@ -39,7 +41,9 @@ describeOneDatabase('Outlook calendars', 'sqlite', (open) => {
     await eventually(async () => expect((await list()).source).toBe('stored'))
     const before = (await list()).events
     expect(before.map(({ start }) => start.dateTime?.slice(0, 16))).toEqual([
-      ...[`${day(1)}T09:00`, `${day(2)}T15:00`, `${day(3)}T09:00`],
+      `${day(1)}T09:00`,
+      `${day(2)}T15:00`,
+      `${day(3)}T09:00`,
     ])
 
     graph.calendars.cancelOccurrence(USER, 'series', day(2))
@@ -59,7 +63,8 @@ describeOneDatabase('Outlook calendars', 'sqlite', (open) => {
     expect(await create()).not.toHaveProperty('warnings')
     graph.calendars.personal = true
     expect(await create()).toMatchObject({
-      ...{ joinUrl: null, warnings: [expect.stringContaining('created no video conference')] },
+      joinUrl: null,
+      warnings: [expect.stringContaining('created no video conference')],
     })
   })
 })

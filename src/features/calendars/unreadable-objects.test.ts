@@ -11,9 +11,18 @@ describe.skipIf(!dovecotAvailable() || !radicaleAvailable())('a calendar with od
       const calendars = async () => (await account.api.get(`/accounts/${account.id}/calendars`)).json.calendars
       expect((await calendars())[0].unreadable).toEqual({ count: 0, events: [] })
       const text = [
-        ...['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:-//tests//EN', 'BEGIN:VEVENT', 'UID:odd@example.com'],
-        ...['DTSTAMP:20261101T000000Z', 'DTSTART;TZID=Our office:20270601T090000', 'DURATION:PT1H'],
-        ...['SUMMARY:Somewhere', 'END:VEVENT', 'END:VCALENDAR', ''],
+        'BEGIN:VCALENDAR',
+        'VERSION:2.0',
+        'PRODID:-//tests//EN',
+        'BEGIN:VEVENT',
+        'UID:odd@example.com',
+        'DTSTAMP:20261101T000000Z',
+        'DTSTART;TZID=Our office:20270601T090000',
+        'DURATION:PT1H',
+        'SUMMARY:Somewhere',
+        'END:VEVENT',
+        'END:VCALENDAR',
+        '',
       ].join('\r\n')
       await account.putObject?.(text)
       await account.sync()

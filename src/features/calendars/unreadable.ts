@@ -34,7 +34,10 @@ export async function saveUnreadable(
   const rows = kept.map(({ eventId, reason, isRefused }) => {
     const failures = isRefused ? (known.get(eventId)?.failures ?? 0) + 1 : 0
     return {
-      ...{ calendarId: calendar.id, round: calendar.round, foundAt: nowMs, providerId: eventId },
+      calendarId: calendar.id,
+      round: calendar.round,
+      foundAt: nowMs,
+      providerId: eventId,
       reason: truncateText(reason, MAX_REASON),
       failures,
       nextAttemptAt: failures === 0 ? null : nowMs + backoffMs(failures, RETRY),

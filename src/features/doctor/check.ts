@@ -26,7 +26,9 @@ export const ok = (message: string): Finding => ({ status: 'ok', message, remedy
 export const warning = (message: string, remedy: string): Finding => ({ status: 'warning', message, remedy })
 export const failed = (message: string, remedy: string): Finding => ({ status: 'failed', message, remedy })
 export const skipped = (message: string, remedy: string | null = null): Finding => ({
-  ...{ status: 'skipped', message, remedy },
+  status: 'skipped',
+  message,
+  remedy,
 })
 
 /** The check does not apply, or cannot be made. */

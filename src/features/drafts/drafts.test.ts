@@ -86,7 +86,8 @@ describe.each(['whole', 'folders'] as const)('drafts of a mailbox with message i
         await same()
       }
       expect(await api.put(`/drafts/${id}`, { subject: 'Mine' })).toMatchObject({
-        ...{ status: 200, json: { id, subject: 'Other' } },
+        status: 200,
+        json: { id, subject: 'Other' },
       })
       expect((await api.get(`/drafts/${id}`)).json).toMatchObject({ id, subject: 'Other' })
       await same()

@@ -27,7 +27,9 @@ function client(service: Service, accountId: string) {
       .map(({ type, objectId }: Json) => `${type} ${objectId}`)
   }
   return {
-    ...{ accountId, call, events },
+    accountId,
+    call,
+    events,
     create: async (draft: object): Promise<Json> => (await call('POST', '/drafts', { accountId, ...draft })).body,
     send: (draftId: string, body?: object, headers?: Record<string, string>) =>
       call('POST', `/drafts/${draftId}/send`, body, headers),
@@ -67,8 +69,15 @@ describe.skipIf(!dovecotAvailable())('sending a draft of an imap mailbox', () =>
     smtp.behave({})
     smtp.messages.length = 0
     const { json } = await api(service.url, service.key).post('/accounts', {
-      ...{ email: `${user}@acme.example`, host: server.host, port: server.imapsPort, username: user, password: 'one' },
-      ...{ allowSelfSigned: true, smtpHost: smtp.host, smtpPort: smtp.port, smtpSecure: false },
+      email: `${user}@acme.example`,
+      host: server.host,
+      port: server.imapsPort,
+      username: user,
+      password: 'one',
+      allowSelfSigned: true,
+      smtpHost: smtp.host,
+      smtpPort: smtp.port,
+      smtpSecure: false,
     })
     const own = client(service, json.id)
     await eventually(async () => expect((await own.call('GET', `/accounts/${json.id}`)).body.status).toBe('connected'))
@@ -94,16 +103,37 @@ describe.skipIf(!dovecotAvailable())('sending a draft of an imap mailbox', () =>
     const file = Buffer.from([0, 255, 13, 10, 46, 13, 10, 128])
     const draft = await write(
       [
-        ...[`From: Dra Fter <${user}@acme.example>`, 'To: Bob <bob@example.com>', 'Bcc: dave@example.com'],
-        ...['Cc: =?utf-8?B?R3LDtsOfZQ==?= <carol@example.com>', 'Subject: =?utf-8?B?R3LDvMOfZQ==?='],
-        ...['Message-ID: <draft-1@acme.example>', 'In-Reply-To: <r1@example.com>'],
-        ...['References: <r0@example.com> <r1@example.com>', 'X-Mozilla-Draft-Info: internal', 'MIME-Version: 1.0'],
-        ...['Content-Type: multipart/mixed; boundary="mix"', '', '--mix'],
-        ...['Content-Type: text/html; charset=utf-8', '', '<p>See <img src="cid:logo"></p>'],
-        ...['--mix', 'Content-Type: image/png; name="logo.png"', 'Content-ID: <logo>', 'Content-Disposition: inline'],
-        ...['Content-Transfer-Encoding: base64', '', Buffer.from('png').toString('base64')],
-        ...['--mix', 'Content-Type: application/pdf', 'Content-Disposition: attachment; filename="a b.pdf"'],
-        ...['Content-Transfer-Encoding: base64', '', file.toString('base64'), '--mix--', ''],
+        `From: Dra Fter <${user}@acme.example>`,
+        'To: Bob <bob@example.com>',
+        'Bcc: dave@example.com',
+        'Cc: =?utf-8?B?R3LDtsOfZQ==?= <carol@example.com>',
+        'Subject: =?utf-8?B?R3LDvMOfZQ==?=',
+        'Message-ID: <draft-1@acme.example>',
+        'In-Reply-To: <r1@example.com>',
+        'References: <r0@example.com> <r1@example.com>',
+        'X-Mozilla-Draft-Info: internal',
+        'MIME-Version: 1.0',
+        'Content-Type: multipart/mixed; boundary="mix"',
+        '',
+        '--mix',
+        'Content-Type: text/html; charset=utf-8',
+        '',
+        '<p>See <img src="cid:logo"></p>',
+        '--mix',
+        'Content-Type: image/png; name="logo.png"',
+        'Content-ID: <logo>',
+        'Content-Disposition: inline',
+        'Content-Transfer-Encoding: base64',
+        '',
+        Buffer.from('png').toString('base64'),
+        '--mix',
+        'Content-Type: application/pdf',
+        'Content-Disposition: attachment; filename="a b.pdf"',
+        'Content-Transfer-Encoding: base64',
+        '',
+        file.toString('base64'),
+        '--mix--',
+        '',
       ].join('\r\n'),
     )
     const { status, body } = await send(draft.id)
@@ -112,7 +142,8 @@ describe.skipIf(!dovecotAvailable())('sending a draft of an imap mailbox', () =>
       {
         success: true,
         result: { success: true, messageId: expect.stringMatching(/^msg_/), tracking: expect.anything() },
-        ...{ outboxId: expect.stringMatching(/^obx_/), status: 'queued' },
+        outboxId: expect.stringMatching(/^obx_/),
+        status: 'queued',
       },
     ])
     expect(body.result.messageId).not.toBe(draft.messageId)
@@ -124,8 +155,11 @@ describe.skipIf(!dovecotAvailable())('sending a draft of an imap mailbox', () =>
     expect(received?.raw.toString()).not.toMatch(/dave@|mozilla/i)
     const mail = await PostalMime.parse(received?.raw ?? '')
     expect(mail).toMatchObject({
-      ...{ subject: 'Gr\u00fc\u00dfe', messageId: '<draft-1@acme.example>', inReplyTo: '<r1@example.com>' },
-      ...{ references: '<r0@example.com> <r1@example.com>', html: expect.stringContaining('<img src="cid:logo">') },
+      subject: 'Gr\u00fc\u00dfe',
+      messageId: '<draft-1@acme.example>',
+      inReplyTo: '<r1@example.com>',
+      references: '<r0@example.com> <r1@example.com>',
+      html: expect.stringContaining('<img src="cid:logo">'),
       from: { name: 'Dra Fter', address: `${user}@acme.example` },
       cc: [{ name: 'Gr\u00f6\u00dfe', address: 'carol@example.com' }],
     })
@@ -212,8 +246,15 @@ describe.skipIf(!dovecotAvailable())('sending a draft of an imap mailbox', () =>
 const USER = 'ann@example.test'
 const ORIGINAL = 'From: bob@example.com\r\nMessage-ID: <o@x>\r\nSubject: Hi\r\n\r\nHi\r\n'
 const REPLY = [
-  ...[`From: ${USER}`, 'To: bob@example.com', 'In-Reply-To: <o@x>', 'References: <o@x>', 'Message-ID: <reply@x>'],
-  ...['Subject: Re: Hi', '', 'Hello', ''],
+  `From: ${USER}`,
+  'To: bob@example.com',
+  'In-Reply-To: <o@x>',
+  'References: <o@x>',
+  'Message-ID: <reply@x>',
+  'Subject: Re: Hi',
+  '',
+  'Hello',
+  '',
 ].join('\r\n')
 
 describe.each(['gmail', 'microsoft'] as const)('sending a draft of a %s mailbox', (provider) => {
@@ -249,7 +290,10 @@ describe.each(['gmail', 'microsoft'] as const)('sending a draft of a %s mailbox'
     await finished(body.result.messageId, draft)
     const path = `/accounts/${accountId}/messages/${body.result.messageId}`
     expect((await call('GET', path)).body).toMatchObject({
-      ...{ subject: 'Re: Hi', threadId: original.threadId, inReplyTo: '<o@x>', to: [{ email: 'bob@example.com' }] },
+      subject: 'Re: Hi',
+      threadId: original.threadId,
+      inReplyTo: '<o@x>',
+      to: [{ email: 'bob@example.com' }],
       bcc: provider === 'gmail' ? [] : [{ email: 'dave@example.com' }],
     })
     expect((await call('GET', `/drafts/${draft.id}`)).status).toBe(404)

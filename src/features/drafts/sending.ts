@@ -47,8 +47,14 @@ export function draftSending(deps: DraftSendingDeps, stored: StoredDrafts) {
       })),
     )
     return {
-      ...{ ...addresses, subject: row.subject, attachments, inReplyTo, references, headers: [] },
-      ...{ text: body.text, html: body.html },
+      ...addresses,
+      subject: row.subject,
+      attachments,
+      inReplyTo,
+      references,
+      headers: [],
+      text: body.text,
+      html: body.html,
       from: from === null ? undefined : checkAddress(from).address,
       messageId: messageId !== null && isMessageId(messageId) ? messageId : undefined,
     }
@@ -107,7 +113,9 @@ export function draftSending(deps: DraftSendingDeps, stored: StoredDrafts) {
         if (draft === undefined) return stored.forget(found)
         if (draftHash(draft.row) === hash) return stored.delete(draft, mailbox)
         log.info('A draft was changed after the request that sent it. It stays in the mailbox.', {
-          ...{ accountId, operation: 'drafts.send', metadata: { draftId: id } },
+          accountId,
+          operation: 'drafts.send',
+          metadata: { draftId: id },
         })
       })
     },

@@ -126,7 +126,11 @@ export function draftService(deps: DraftsDeps) {
     const saved = await readLive('The folder for drafts', () => saveNew(mailbox, draft, mayExist))
     const read = await savedBody(accountId, folder, saved, body)
     return {
-      ...{ accountId, messageId, rfcMessageId, subject, html: body.html },
+      accountId,
+      messageId,
+      rfcMessageId,
+      subject,
+      html: body.html,
       async store(tx: Tx) {
         await accounts.hold(tx, accountId)
         const context = stored.contextOf({ account, labels, folder })

@@ -25,8 +25,12 @@ const onboarding = Type.Object({
   reasons: Type.Array(
     Type.Enum(
       [
-        ...['no_provider', 'licence_full', 'database_unavailable'],
-        ...['settings_invalid', 'oauth_incomplete', 'redirect_refused'],
+        'no_provider',
+        'licence_full',
+        'database_unavailable',
+        'settings_invalid',
+        'oauth_incomplete',
+        'redirect_refused',
       ] as const,
       { type: 'string' },
     ),

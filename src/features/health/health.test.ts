@@ -17,7 +17,11 @@ const fails = async () => {
 }
 
 const FIGURES = {
-  ...{ instances: 2, stalledAccounts: 0, unownedAccounts: 0, greatestLagMs: 40, uncertainMessages: 0 },
+  instances: 2,
+  stalledAccounts: 0,
+  unownedAccounts: 0,
+  greatestLagMs: 40,
+  uncertainMessages: 0,
   waiting: { deliveries: 3, outbox: 0, events: 0 },
   ageMs: { deliveries: 500, outbox: null, events: null },
 }
@@ -174,12 +178,18 @@ describe('GET /health/detailed', () => {
   it('names a remedy, on one line, for each part that fails and for each warning', async () => {
     const redis = { provider: 'redis' as const, ping: fails }
     const broken = await serve({
-      ...{ db: { engine: 'postgres', ping: fails }, queue: redis, bus: redis },
+      db: { engine: 'postgres', ping: fails },
+      queue: redis,
+      bus: redis,
       cache: { ...memoryCache({ clock }), ...redis },
       gmailPush: () => ({ configured: true, ready: false, problem: 'the topic does not exist' }),
       searchFailure: () => new Error('the file is corrupt'),
       figures: async () => ({
-        ...{ instances: 2, stalledAccounts: 4, unownedAccounts: 1, greatestLagMs: 3_600_000, uncertainMessages: 1 },
+        instances: 2,
+        stalledAccounts: 4,
+        unownedAccounts: 1,
+        greatestLagMs: 3_600_000,
+        uncertainMessages: 1,
         waiting: { deliveries: 10_000, outbox: 1, events: 5 },
         ageMs: { deliveries: 1_000_000, outbox: 1_000_000, events: 61_000 },
       }),

@@ -148,12 +148,16 @@ export function health(deps: HealthDeps): Health {
     const outbox = of('outbox')
     return {
       sync: figures && {
-        ...{ stalledAccounts: figures.stalledAccounts, unownedAccounts: figures.unownedAccounts },
+        stalledAccounts: figures.stalledAccounts,
+        unownedAccounts: figures.unownedAccounts,
         greatestLagMs: figures.greatestLagMs,
       },
       outbox: figures && outbox && { ...outbox, uncertain: figures.uncertainMessages },
-      ...{ deliveries: of('deliveries'), events: of('events') },
-      ...{ eventLoop: deps.eventLoop(), logExport: deps.logExport(), memory: memory() },
+      deliveries: of('deliveries'),
+      events: of('events'),
+      eventLoop: deps.eventLoop(),
+      logExport: deps.logExport(),
+      memory: memory(),
     }
   }
 

@@ -41,7 +41,8 @@ function instance(db: Db, clock: Clock, bus: Bus = memoryBus({ log: silentLog })
     return { status: response.statusCode, headers: response.headers, text: response.body, json: response.json() }
   }
   return {
-    ...{ keys, call },
+    keys,
+    call,
     create: async (scopes: Scope[], more: { name?: string; expiresAt?: string | null } = {}) =>
       (await call('POST', '/api-keys', SERVICE_KEY, { name: 'Billing', scopes, ...more })).json,
     status: async (key: string, path = '/read') => (await call('GET', path, key)).status,
@@ -82,8 +83,14 @@ describeEachDatabase('API keys', (open) => {
     const { key, ...created } = await create(['write'], { name: ' Billing ', expiresAt })
     expect(key).toMatch(/^phk_[\w-]{43}$/)
     expect(created).toEqual({
-      ...{ id: expect.stringMatching(/^key_/), name: 'Billing', scopes: ['read', 'write'], hint: key.slice(-4) },
-      ...{ createdBy: 'service', createdAt: isoTime(START_MS), expiresAt, lastUsedAt: null },
+      id: expect.stringMatching(/^key_/),
+      name: 'Billing',
+      scopes: ['read', 'write'],
+      hint: key.slice(-4),
+      createdBy: 'service',
+      createdAt: isoTime(START_MS),
+      expiresAt,
+      lastUsedAt: null,
     })
     expect((await call('GET', `/api-keys/${created.id}`, SERVICE_KEY)).json).toEqual(created)
     expect((await call('GET', '/api-keys', SERVICE_KEY)).json.apiKeys).toEqual([created])

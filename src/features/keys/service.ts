@@ -83,7 +83,11 @@ export function apiKeys({ db, clock, ids, stored }: ApiKeysDeps): ApiKeys {
 
 function viewOf({ id, name, scope, hint, createdBy, createdAt, expiresAt, lastUsedAt }: ApiKeyRow): KeyView {
   return {
-    ...{ id, name, scopes: [...included(scope)], hint, createdBy },
+    id,
+    name,
+    scopes: [...included(scope)],
+    hint,
+    createdBy,
     createdAt: isoTime(createdAt),
     expiresAt: isoTimeOrNull(expiresAt),
     lastUsedAt: isoTimeOrNull(lastUsedAt),

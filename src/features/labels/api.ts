@@ -29,7 +29,14 @@ export type LabelView = Static<typeof labelSchema>
 export function labelView(row: LabelRow): LabelView {
   const { id, accountId, name, displayName, color, providerId, type, role, createdAt, updatedAt } = row
   return {
-    ...{ id, accountId, name, displayName, color, providerId, type, role },
+    id,
+    accountId,
+    name,
+    displayName,
+    color,
+    providerId,
+    type,
+    role,
     createdAt: isoTime(createdAt),
     updatedAt: isoTime(updatedAt),
   }

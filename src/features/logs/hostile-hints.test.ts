@@ -11,23 +11,31 @@ import { sharedLogs } from './index.ts'
 import { replicaTail } from './tail.ts'
 
 const VALUES = [
-  ...['null', '0', '"text"', '[]', '{}', 'true', 'not JSON', '', '\u0000', '{"__proto__":{"from":"x"}}'],
-  ...['['.repeat(2000), `{"from":"x","filters":${'['.repeat(500)}${']'.repeat(500)}}`],
-  ...['{"from":"x","filters":null}', '{"from":"x","filters":[null]}', '{"from":"x","filters":[{"operation":7}]}'],
-  ...['{"from":{},"filters":[{}]}', '{"from":"x","filters":{"length":1}}'],
-  ...['{"id":"x","from":"x","filter":null,"range":null}', '{"id":"x","from":"x","filter":{},"range":{"limit":"9"}}'],
-  ...[
-    '{"id":"x","from":"x","filter":{},"range":{"limit":1e308}}',
-    '{"id":null,"from":"x","filter":{},"range":{"limit":1}}',
-  ],
-  ...[
-    '{"from":"x","batch":"b","index":0,"count":1,"text":"bnVsbA=="}',
-    '{"from":"x","batch":"b","index":0,"count":0,"text":""}',
-  ],
-  ...[
-    '{"from":"x","batch":"b","index":-1,"count":1e9,"text":null}',
-    '{"from":"x","batch":"b","index":0,"count":1,"text":"e30="}',
-  ],
+  'null',
+  '0',
+  '"text"',
+  '[]',
+  '{}',
+  'true',
+  'not JSON',
+  '',
+  '\u0000',
+  '{"__proto__":{"from":"x"}}',
+  '['.repeat(2000),
+  `{"from":"x","filters":${'['.repeat(500)}${']'.repeat(500)}}`,
+  '{"from":"x","filters":null}',
+  '{"from":"x","filters":[null]}',
+  '{"from":"x","filters":[{"operation":7}]}',
+  '{"from":{},"filters":[{}]}',
+  '{"from":"x","filters":{"length":1}}',
+  '{"id":"x","from":"x","filter":null,"range":null}',
+  '{"id":"x","from":"x","filter":{},"range":{"limit":"9"}}',
+  '{"id":"x","from":"x","filter":{},"range":{"limit":1e308}}',
+  '{"id":null,"from":"x","filter":{},"range":{"limit":1}}',
+  '{"from":"x","batch":"b","index":0,"count":1,"text":"bnVsbA=="}',
+  '{"from":"x","batch":"b","index":0,"count":0,"text":""}',
+  '{"from":"x","batch":"b","index":-1,"count":1e9,"text":null}',
+  '{"from":"x","batch":"b","index":0,"count":1,"text":"e30="}',
   // {"entries":[null],"dropped":0} and {"entries":[{"id":1}],"dropped":"x"}
   '{"from":"x","batch":"c","index":0,"count":1,"text":"eyJlbnRyaWVzIjpbbnVsbF0sImRyb3BwZWQiOjB9"}',
   '{"from":"x","batch":"d","index":0,"count":1,"text":"eyJlbnRyaWVzIjpbeyJpZCI6MX1dLCJkcm9wcGVkIjoieCJ9"}',
@@ -35,7 +43,12 @@ const VALUES = [
 const TOPICS = ['logs.watch', 'logs.tail', 'logs.ask', 'logs.answer']
 const MESSAGES = [
   ...TOPICS.flatMap((topic) => VALUES.map((value) => `x\n${topic}\n${value}`)),
-  ...['', '\n', 'null', 'x\n', '\n\n\n', 'no topic'],
+  '',
+  '\n',
+  'null',
+  'x\n',
+  '\n\n\n',
+  'no topic',
 ]
 
 /** A service's log with the parts that listen to other replicas, while a client follows the log. */
@@ -57,8 +70,12 @@ function ringLog() {
   const ring = logRing()
   const written: string[] = []
   const log: Log = logger({
-    ...{ level: 'trace', clock: systemClock, ids: idGenerator(systemClock), instance: 'ins_1' },
-    ...{ redactor: redactor(), sinks: [ring.add, (entry) => void written.push(entry.message)] },
+    level: 'trace',
+    clock: systemClock,
+    ids: idGenerator(systemClock),
+    instance: 'ins_1',
+    redactor: redactor(),
+    sinks: [ring.add, (entry) => void written.push(entry.message)],
   })
   return { ring, log, written }
 }

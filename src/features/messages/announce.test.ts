@@ -10,10 +10,29 @@ const label = newLabelRow(
 
 function row(to: number, name = 'n'.repeat(50)) {
   const mail = {
-    ...{ location: { uidValidity: '7', uid: 1 }, providerMessageId: 'p', isNew: true, emailId: null, threadId: null },
-    ...{ messageId: '<m@x>', inReplyTo: null, references: [], subject: 's', from: null, cc: [], bcc: [], replyTo: [] },
-    ...{ date: null, receivedAt: 1, sizeBytes: 1, unread: true, starred: false, snippet: '', text: '' },
-    ...{ attachments: [], headerHash: 'h', error: null },
+    location: { uidValidity: '7', uid: 1 },
+    providerMessageId: 'p',
+    isNew: true,
+    emailId: null,
+    threadId: null,
+    messageId: '<m@x>',
+    inReplyTo: null,
+    references: [],
+    subject: 's',
+    from: null,
+    cc: [],
+    bcc: [],
+    replyTo: [],
+    date: null,
+    receivedAt: 1,
+    sizeBytes: 1,
+    unread: true,
+    starred: false,
+    snippet: '',
+    text: '',
+    attachments: [],
+    headerHash: 'h',
+    error: null,
     to: Array.from({ length: to }, (_, n) => ({ name, email: `${n}@example.test` })),
   }
   return newMessageRow(incomingRow(mail, { accountId: 'acc_1', labelId: 'lbl_1', nowMs: 1 }), {

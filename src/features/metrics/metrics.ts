@@ -53,8 +53,11 @@ export function metrics({ clock, version }: { clock: Clock; version: string }): 
   const counter = <L extends string>(name: string, help: string, labelNames: L[] = []) =>
     new Counter({ name: `posthorn_${name}`, help, labelNames, registers })
   const responses = new Histogram({
-    ...{ name: 'posthorn_http_request_duration_seconds', help: 'Duration of requests to the API.', registers },
-    ...{ labelNames: ['method', 'route', 'status'] as const, buckets: HTTP_SECONDS },
+    name: 'posthorn_http_request_duration_seconds',
+    help: 'Duration of requests to the API.',
+    registers,
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: HTTP_SECONDS,
   })
   const errors = counter('http_errors_total', 'Error responses by error code.', ['code'])
   const conflicts = counter('booking_conflicts_total', 'Bookings and holds refused because the slot was taken.')
@@ -62,17 +65,24 @@ export function metrics({ clock, version }: { clock: Clock; version: string }): 
   const refreshes = counter('token_refreshes_total', 'Refreshes of OAuth tokens.', ['provider', 'outcome'])
   const attempts = counter('webhook_attempts_total', 'Attempts to deliver an event.', ['outcome'])
   const durations = new Histogram({
-    ...{ name: 'posthorn_webhook_attempt_duration_seconds', help: 'Duration of delivery attempts.', registers },
+    name: 'posthorn_webhook_attempt_duration_seconds',
+    help: 'Duration of delivery attempts.',
+    registers,
     buckets: DELIVERY_SECONDS,
   })
   const latencies = new Histogram({
-    ...{ name: 'posthorn_webhook_latency_seconds', help: 'From an event to its first attempt.', registers },
+    name: 'posthorn_webhook_latency_seconds',
+    help: 'From an event to its first attempt.',
+    registers,
     buckets: DELIVERY_SECONDS,
   })
   const duplicates = counter('webhook_deduplicated_total', 'Deliveries suppressed as duplicates.')
   const gmailUnits = counter('gmail_quota_units_total', 'Units of the quota of Gmail that requests cost.')
   const info = new Gauge({
-    ...{ name: 'posthorn_info', help: 'Version of the service.', labelNames: ['version'], registers },
+    name: 'posthorn_info',
+    help: 'Version of the service.',
+    labelNames: ['version'],
+    registers,
   })
   info.set({ version }, 1)
   processMetrics(registry)
@@ -82,13 +92,17 @@ export function metrics({ clock, version }: { clock: Clock; version: string }): 
     states.follow(sources.ownership)
     const gauge = (name: string, help: string, read: () => number) =>
       new Gauge({
-        ...{ name: `posthorn_${name}`, help, registers },
+        name: `posthorn_${name}`,
+        help,
+        registers,
         collect() {
           this.set(read())
         },
       })
     new Gauge({
-      ...{ name: 'posthorn_accounts', help: 'Accounts of this instance by state.', registers },
+      name: 'posthorn_accounts',
+      help: 'Accounts of this instance by state.',
+      registers,
       labelNames: ['provider', 'state'],
       collect() {
         this.reset()
@@ -97,11 +111,9 @@ export function metrics({ clock, version }: { clock: Clock; version: string }): 
     })
     gauge('accounts_owned', 'Accounts of this instance.', () => sources.ownership.owned().size)
     new Gauge({
-      ...{
-        name: 'posthorn_sync_queue_accounts',
-        help: 'Accounts of this instance by what sync does with them.',
-        registers,
-      },
+      name: 'posthorn_sync_queue_accounts',
+      help: 'Accounts of this instance by what sync does with them.',
+      registers,
       labelNames: ['state'],
       collect() {
         const { waiting, active, delayed } = sources.syncTotals()
@@ -114,14 +126,18 @@ export function metrics({ clock, version }: { clock: Clock; version: string }): 
       () => sources.syncTotals().greatestLagMs / 1000,
     )
     new Counter({
-      ...{ name: 'posthorn_log_export_dropped_records_total', help: 'Log records that were not exported.', registers },
+      name: 'posthorn_log_export_dropped_records_total',
+      help: 'Log records that were not exported.',
+      registers,
       collect() {
         this.reset()
         this.inc(sources.droppedLogRecords())
       },
     })
     new Gauge({
-      ...{ name: 'posthorn_event_loop_delay_seconds', help: 'Delay of the event loop in the last minute.', registers },
+      name: 'posthorn_event_loop_delay_seconds',
+      help: 'Delay of the event loop in the last minute.',
+      registers,
       labelNames: ['statistic'],
       collect() {
         const { meanMs, p99Ms, maxMs } = sources.eventLoop.read()
@@ -140,7 +156,9 @@ export function metrics({ clock, version }: { clock: Clock; version: string }): 
     /** Without a value while the database fails. */
     const gauge = (name: string, help: string, value: (figures: Figures) => number) =>
       new Gauge({
-        ...{ name: `posthorn_${name}`, help, registers },
+        name: `posthorn_${name}`,
+        help,
+        registers,
         async collect() {
           const now = await figures()
           if (now === undefined) this.remove()
@@ -149,7 +167,10 @@ export function metrics({ clock, version }: { clock: Clock; version: string }): 
       })
     const perQueue = (name: string, help: string, values: (figures: Figures) => Record<string, number | null>) =>
       new Gauge({
-        ...{ name: `posthorn_${name}`, help, labelNames: ['queue'], registers },
+        name: `posthorn_${name}`,
+        help,
+        labelNames: ['queue'],
+        registers,
         async collect() {
           this.reset()
           const now = await figures()
@@ -158,7 +179,9 @@ export function metrics({ clock, version }: { clock: Clock; version: string }): 
         },
       })
     new Gauge({
-      ...{ name: 'posthorn_database_up', help: '1 while the database responds.', registers },
+      name: 'posthorn_database_up',
+      help: '1 while the database responds.',
+      registers,
       async collect() {
         this.set((await figures()) === undefined ? 0 : 1)
       },

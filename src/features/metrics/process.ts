@@ -7,13 +7,17 @@ export function processMetrics(registry: Registry): void {
   const startedAt = Math.round(performance.timeOrigin / 1000)
   const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
     new Gauge({
-      ...{ name, help, registers },
+      name,
+      help,
+      registers,
       async collect() {
         this.set(await read())
       },
     })
   new Counter({
-    ...{ name: 'process_cpu_seconds_total', help: 'CPU time of the process.', registers },
+    name: 'process_cpu_seconds_total',
+    help: 'CPU time of the process.',
+    registers,
     collect() {
       const { user, system } = process.cpuUsage()
       this.reset()

@@ -30,7 +30,12 @@ export async function releaseOutbox(tx: Tx, { nowMs, isMoved }: { nowMs: number;
   await tx
     .updateTable('outbox')
     .set((eb) => ({
-      ...{ status: 'uncertain', checks: 0, dueAt: nowMs, lease: null, updatedAt: nowMs, error: cleanJson(UNCERTAIN) },
+      status: 'uncertain',
+      checks: 0,
+      dueAt: nowMs,
+      lease: null,
+      updatedAt: nowMs,
+      error: cleanJson(UNCERTAIN),
       committedAt: eb.fn.coalesce('committedAt', 'createdAt'),
     }))
     .where('dueAt', 'is not', null)

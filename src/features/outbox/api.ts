@@ -142,7 +142,11 @@ export const resolveBody = Type.Object({
 export function outboxView(row: OutboxRow, bounced: readonly BouncedRecipient[] = []): OutboxView {
   const waits = row.status === 'scheduled' || row.status === 'queued' || row.remaining === 'recipients'
   return {
-    ...{ id: row.id, accountId: row.accountId, messageId: row.messageId, draftId: row.draftId, status: row.status },
+    id: row.id,
+    accountId: row.accountId,
+    messageId: row.messageId,
+    draftId: row.draftId,
+    status: row.status,
     ...envelopeOf(row),
     subject: row.subject,
     size: row.sizeBytes,

@@ -43,8 +43,12 @@ export function parseInput(body: SendBody, files: readonly UploadedFile[] | unde
 
   const parsed: ParsedInput = {
     from: body.from === undefined ? undefined : parseRecipient('body.from', body.from, errors)[0],
-    ...{ to: list('to'), cc: list('cc'), bcc: list('bcc'), replyTo: list('replyTo') },
-    ...{ headers: fields, attachments: parseAttachments(body.attachments, files, errors) },
+    to: list('to'),
+    cc: list('cc'),
+    bcc: list('bcc'),
+    replyTo: list('replyTo'),
+    headers: fields,
+    attachments: parseAttachments(body.attachments, files, errors),
     sendAt: parseSendAt(body.sendAt, nowMs, errors),
   }
   if (parsed.to.length + parsed.cc.length + parsed.bcc.length > MAX_RECIPIENTS) {

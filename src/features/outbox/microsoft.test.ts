@@ -43,7 +43,8 @@ describe('sending for a microsoft account', () => {
     })
     const before = graph.sent.length
     return {
-      ...{ user, accountId },
+      user,
+      accountId,
       send: (message: object) => call('POST', `/accounts/${accountId}/messages/send`, message),
       becomes: (id: string, expected: object) =>
         eventually(async () => {
@@ -78,7 +79,10 @@ describe('sending for a microsoft account', () => {
     expect(sent()[0]?.raw).toContain('X-Campaign: spring')
     expect(sent()[0]?.raw).not.toContain('eve@')
     expect((await call('GET', `/accounts/${accountId}/messages/${messageId}`)).body).toMatchObject({
-      ...{ id: messageId, folder: 'Sent Items', subject: 'Hello', bcc: [{ email: 'eve@example.com' }] },
+      id: messageId,
+      folder: 'Sent Items',
+      subject: 'Hello',
+      bcc: [{ email: 'eve@example.com' }],
       body: { text: expect.stringContaining('Hello Bob') },
     })
     expect((await call('GET', `/accounts/${accountId}/drafts`)).body.drafts).toEqual([])

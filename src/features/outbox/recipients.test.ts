@@ -98,7 +98,8 @@ describe.skipIf(!dovecotAvailable())('the recipients of messages of an imap acco
     smtp.behave({ recipient: gone })
     await eventually(async () => {
       expect(await outbox(body.outboxId)).toMatchObject({
-        ...{ status: 'sent', nextAttemptAt: null },
+        status: 'sent',
+        nextAttemptAt: null,
         refused: [{ email: 'gone@example.com', code: 550 }],
       })
     })
@@ -165,7 +166,8 @@ describe.skipIf(!dovecotAvailable())('the recipients of messages of an imap acco
     const { body } = await send({ ...HELLO, to: ['bob@example.com', 'late@example.com'] })
     await eventually(async () => {
       expect(await outbox(body.outboxId)).toMatchObject({
-        ...{ status: 'sent', nextAttemptAt: null },
+        status: 'sent',
+        nextAttemptAt: null,
         refused: [{ email: 'late@example.com', code: null, diagnostic: expect.stringContaining('may have arrived') }],
       })
     })

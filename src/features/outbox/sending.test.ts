@@ -47,8 +47,14 @@ describe.skipIf(!dovecotAvailable())('sending for an imap account', () => {
     await server.deliver(
       user,
       [
-        ...['From: Bob <bob@example.com>', `To: ${user}@acme.example`, 'Subject: Re: Hello'],
-        ...[`References: <first@example.com>${mail.messageId}`, 'Message-ID: <answer@example.com>', '', 'Thanks!', ''],
+        'From: Bob <bob@example.com>',
+        `To: ${user}@acme.example`,
+        'Subject: Re: Hello',
+        `References: <first@example.com>${mail.messageId}`,
+        'Message-ID: <answer@example.com>',
+        '',
+        'Thanks!',
+        '',
       ].join('\r\n'),
     )
     await eventually(async () => {
@@ -63,8 +69,15 @@ describe.skipIf(!dovecotAvailable())('sending for an imap account', () => {
     await server.deliver(
       user,
       [
-        ...['From: Bob <bob@example.com>', `To: ${user}@acme.example`, 'Subject: Re: Hello', 'Precedence: bulk'],
-        ...[`In-Reply-To: ${mail.messageId}`, 'Auto-Submitted: auto-replied (vacation)', '', 'I am away.', ''],
+        'From: Bob <bob@example.com>',
+        `To: ${user}@acme.example`,
+        'Subject: Re: Hello',
+        'Precedence: bulk',
+        `In-Reply-To: ${mail.messageId}`,
+        'Auto-Submitted: auto-replied (vacation)',
+        '',
+        'I am away.',
+        '',
       ].join('\r\n'),
     )
     await eventually(async () => {
@@ -93,7 +106,9 @@ describe.skipIf(!dovecotAvailable())('sending for an imap account', () => {
     const { user, send, becomes } = await connected()
     const image = Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * 13) % 256))
     const message = {
-      ...{ ...HELLO, body: '<img src="cid:logo@acme">', isHtml: true },
+      ...HELLO,
+      body: '<img src="cid:logo@acme">',
+      isHtml: true,
       attachments: [
         { filename: 'first.txt', content: Buffer.from('one').toString('base64') },
         { part: 'logo', contentId: 'logo@acme', filename: 'renamed.png' },
@@ -153,8 +168,11 @@ describe.skipIf(!dovecotAvailable())('sending for an imap account', () => {
         success: true,
         messageId: expect.stringMatching(/^msg_/),
         tracking: {
-          ...{ id: expect.any(String), token: expect.any(String), pixelUrl: expect.any(String) },
-          ...{ snippet: expect.any(String), domain: expect.any(String) },
+          id: expect.any(String),
+          token: expect.any(String),
+          pixelUrl: expect.any(String),
+          snippet: expect.any(String),
+          domain: expect.any(String),
           headers: { 'X-Service-Tracking-Token': expect.any(String) },
         },
       },
@@ -196,7 +214,9 @@ describe.skipIf(!dovecotAvailable())('sending for an imap account', () => {
   it('replies in the thread, attaches files by content and by reference, and forwards without long lines', async () => {
     const { user, accountId, send, becomes } = await connected()
     const original = attachmentMail({
-      ...{ from: 'Eve <eve@example.com>', subject: 'Report', messageId: '<r1@example.com>' },
+      from: 'Eve <eve@example.com>',
+      subject: 'Report',
+      messageId: '<r1@example.com>',
       // Some programs write no space between them.
       headers: ['References: <root@example.com><r0@example.com>'],
       text: 'Größe '.repeat(500),
@@ -208,7 +228,9 @@ describe.skipIf(!dovecotAvailable())('sending for an imap account', () => {
       return body.messages[0]
     })
     const reply = await send({
-      ...{ replyToMessageId: found.id, body: '<p>Thanks</p><img src="cid:logo">', isHtml: true },
+      replyToMessageId: found.id,
+      body: '<p>Thanks</p><img src="cid:logo">',
+      isHtml: true,
       attachments: [
         {
           filename: 'logo.png',
@@ -226,11 +248,9 @@ describe.skipIf(!dovecotAvailable())('sending for an imap account', () => {
     await becomes(forward.body.outboxId, 'sent')
     const [sentReply, sentForward] = await Promise.all(smtp.messages.map(({ raw }) => PostalMime.parse(raw)))
     expect(sentReply).toMatchObject({
-      ...{
-        subject: 'Re: Report',
-        inReplyTo: '<r1@example.com>',
-        references: '<root@example.com> <r0@example.com> <r1@example.com>',
-      },
+      subject: 'Re: Report',
+      inReplyTo: '<r1@example.com>',
+      references: '<root@example.com> <r0@example.com> <r1@example.com>',
       to: [{ address: 'eve@example.com', name: 'Eve' }],
       html: expect.stringContaining('cid:logo'),
     })

@@ -101,13 +101,22 @@ export function outbox(deps: OutboxDeps) {
     const sentToken = secretToken()
     const messageId = ids('msg')
     const tracking = await deps.tracking.prepare({
-      ...{ accountId: account.id, messageId, rfcMessageId, subject: cleanText(given.subject) },
-      ...{ html: given.html, insert: options.tracked ?? deps.tracksByDefault },
+      accountId: account.id,
+      messageId,
+      rfcMessageId,
+      subject: cleanText(given.subject),
+      html: given.html,
+      insert: options.tracked ?? deps.tracksByDefault,
     })
     const headers = tracking.isInserted ? [...given.headers, ...trackingHeaders(tracking.result)] : given.headers
     const content = await composeMessage({
-      ...{ ...given, html: tracking.html, headers, from },
-      ...{ messageId: rfcMessageId, date: options.sendAt ?? nowMs, sentToken },
+      ...given,
+      html: tracking.html,
+      headers,
+      from,
+      messageId: rfcMessageId,
+      date: options.sendAt ?? nowMs,
+      sentToken,
     })
     const { to, cc, bcc } = given
     const dueAt = options.sendAt ?? nowMs
@@ -115,17 +124,34 @@ export function outbox(deps: OutboxDeps) {
       content,
       tracking,
       row: {
-        ...{ id, accountId: account.id, messageId, rfcMessageId, sentToken },
-        ...{ draftId: draft?.id ?? null, draftHash: draft?.hash ?? null, remaining: null },
+        id,
+        accountId: account.id,
+        messageId,
+        rfcMessageId,
+        sentToken,
+        draftId: draft?.id ?? null,
+        draftHash: draft?.hash ?? null,
+        remaining: null,
         status: options.sendAt === null ? 'queued' : 'scheduled',
         subject: cleanText(given.subject),
         envelope: JSON.stringify({ from, to, cc, bcc }),
         repliesTo: options.repliesTo?.providerMessageId ?? null,
         repliedId: options.repliesTo?.id ?? null,
-        ...{ sizeBytes: content.length, refused: '[]', error: null },
-        ...{ attempts: 0, checks: 0, sendAt: options.sendAt, dueAt, giveUpAt: dueAt + DAY_MS },
-        ...{ lease: null, leasedUntil: null, committedAt: null, providerMessageId: null, sentAt: null },
-        ...{ createdAt: nowMs, updatedAt: nowMs },
+        sizeBytes: content.length,
+        refused: '[]',
+        error: null,
+        attempts: 0,
+        checks: 0,
+        sendAt: options.sendAt,
+        dueAt,
+        giveUpAt: dueAt + DAY_MS,
+        lease: null,
+        leasedUntil: null,
+        committedAt: null,
+        providerMessageId: null,
+        sentAt: null,
+        createdAt: nowMs,
+        updatedAt: nowMs,
       },
     }
   }
@@ -176,9 +202,17 @@ export function outbox(deps: OutboxDeps) {
       const references = replied === undefined ? [] : referencesOfReply(replied)
       const { cc, bcc, replyTo, headers, sendAt } = input
       const composition: Composition = {
-        ...{ from, to, cc, bcc, replyTo, headers, subject, attachments },
+        from,
+        to,
+        cc,
+        bcc,
+        replyTo,
+        headers,
+        subject,
+        attachments,
         ...(body.isHtml === true ? { text: null, html: text } : { text, html: null }),
-        ...{ inReplyTo: replied?.messageId ?? null, references },
+        inReplyTo: replied?.messageId ?? null,
+        references,
       }
       const options = { sendAt, repliesTo: replied ?? null, draft: null, tracked: body.tracking }
       return prepare(account, composition, options)

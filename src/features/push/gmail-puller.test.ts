@@ -24,10 +24,17 @@ async function puller(failures: number, maxRetries: number) {
   const requests: string[][] = []
   let failed = 0
   const made = gmailPuller({
-    ...{ db, clock: systemClock, log },
+    db,
+    clock: systemClock,
+    log,
     settings: {
-      ...{ url: google.url, topicName: google.pubsub.topicName, subscriptionName: google.pubsub.subscriptionName },
-      ...{ credentials: google.pubsub.credentials, maxMessages: 10, ackDeadlineSeconds: 10, maxRetries },
+      url: google.url,
+      topicName: google.pubsub.topicName,
+      subscriptionName: google.pubsub.subscriptionName,
+      credentials: google.pubsub.credentials,
+      maxMessages: 10,
+      ackDeadlineSeconds: 10,
+      maxRetries,
     },
     accounts: {
       async requestSync(_tx, accountIds) {

@@ -80,7 +80,10 @@ export function gmailPuller(deps: GmailPullerDeps): GmailPuller {
   const stopping = new AbortController()
   /** The last history id requested per address: a notification that is not newer is a duplicate. */
   const requested = new LRUCache<string, bigint>({
-    ...{ maxSize: MAX_ADDRESSES, sizeCalculation: () => 1, ttl: DUPLICATES_MS, ttlResolution: 0 },
+    maxSize: MAX_ADDRESSES,
+    sizeCalculation: () => 1,
+    ttl: DUPLICATES_MS,
+    ttlResolution: 0,
     perf: { now: () => clock.monotonic() },
   })
   const listeners: (() => void)[] = []

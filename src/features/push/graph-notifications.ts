@@ -112,7 +112,10 @@ export function pushRoutes(app: App, deps: PushRoutesDeps): void {
     }
     if (rejected > 0) {
       log.debug('Dropped notifications of unknown subscriptions, or with a wrong client state.', {
-        ...{ operation: 'push.notifications', provider: 'microsoft', requestId, metadata: { rejected } },
+        operation: 'push.notifications',
+        provider: 'microsoft',
+        requestId,
+        metadata: { rejected },
       })
     }
     if (changed.size + due.size === 0) return

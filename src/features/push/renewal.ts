@@ -52,7 +52,12 @@ export function push(deps: PushDeps): Push {
   const listeners: ((accountId: string) => void)[] = []
   const subscriptions = pushSubscriptions({ ...deps, channel: (provider) => deps.channels[provider], syncNeeded })
   const scheduler = new OwnedScheduler({
-    ...{ clock, log, operation: 'push.subscribe', concurrency: CONCURRENCY, backoff: RETRY, run },
+    clock,
+    log,
+    operation: 'push.subscribe',
+    concurrency: CONCURRENCY,
+    backoff: RETRY,
+    run,
   })
   /** Owned accounts with a valid subscription. */
   const subscribed = new Map<string, { provider: ProviderName; until: number }>()
@@ -107,7 +112,9 @@ export function push(deps: PushDeps): Push {
     if (error.kind === 'rejected' || error.kind === 'not_found') {
       unsubscribed(accountId)
       log.warn('The provider refused the push subscription; the mailbox is polled instead.', {
-        ...{ accountId, operation: 'push.subscribe', error },
+        accountId,
+        operation: 'push.subscribe',
+        error,
       })
       return { failure: error, nextRunInMs: backoffMs(attempts, REFUSED) }
     }

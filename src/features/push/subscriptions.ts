@@ -62,9 +62,13 @@ export function pushSubscriptions(deps: PushSubscriptionDeps) {
     const subscription = await createOrRenew(channel.provider, access, target, current)
     const isNew = current === undefined || subscription.id !== current.subscriptionId
     const next: SubscriptionRow = {
-      ...{ accountId, provider: account.provider, target: destination },
-      ...{ subscriptionId: subscription.id, clientStateHash: subscription.clientStateHash },
-      ...{ expiresAt: subscription.expiresAt, renewAt: renewAt(subscription.expiresAt) },
+      accountId,
+      provider: account.provider,
+      target: destination,
+      subscriptionId: subscription.id,
+      clientStateHash: subscription.clientStateHash,
+      expiresAt: subscription.expiresAt,
+      renewAt: renewAt(subscription.expiresAt),
     }
     try {
       await save(next, epoch, isNew)
@@ -131,7 +135,9 @@ export function pushSubscriptions(deps: PushSubscriptionDeps) {
     const late = () => new ProviderError('unavailable', 'ending the push subscription timed out', { timedOut: true })
     await withTimeout(work, END_MS, late).catch((error: unknown) => {
       log.info('Cannot end a push subscription at the provider; it expires there.', {
-        ...{ accountId, operation: 'push.end', error },
+        accountId,
+        operation: 'push.end',
+        error,
       })
     })
   }

@@ -94,7 +94,8 @@ export function search(deps: SearchDeps): Search {
     async forget(accountId) {
       if (await caughtUp(() => unindexedMessages(db.read).hasSome(accountId), ERASE_MS)) return
       log.warn('The search index still holds messages of a deleted account. The service removes them later.', {
-        ...{ accountId, operation: 'search.index' },
+        accountId,
+        operation: 'search.index',
       })
     },
 

@@ -11,7 +11,12 @@ import { finder } from './sqlite/find.ts'
 import { openIndexFile } from './sqlite/index-file.ts'
 
 const FIRST: IndexQuery = {
-  ...{ accountId: 'acc_1', labelIds: ['lbl_1'], filter: {}, after: undefined, offset: 0, limit: 50 },
+  accountId: 'acc_1',
+  labelIds: ['lbl_1'],
+  filter: {},
+  after: undefined,
+  offset: 0,
+  limit: 50,
   terms: [
     { term: 'xxxxxaone', isPrefix: false },
     { term: 'xxxxxatwo', isPrefix: true },

@@ -34,7 +34,10 @@ export class SearchThread {
   /** Without a file it only computes terms. */
   constructor(options?: IndexFileOptions, idleMs = IDLE_MS) {
     this.#thread = new WorkerThread({
-      ...{ file: workerFile('search-worker'), data: options, timeoutMs: TIMEOUT_MS, idleMs },
+      file: workerFile('search-worker'),
+      data: options,
+      timeoutMs: TIMEOUT_MS,
+      idleMs,
     })
   }
 

@@ -91,7 +91,19 @@ const MARKS = new RegExp(
 /** Characters inside words that nobody sees or types, and the skin tones of emoji. */
 const INVISIBLE = /\u00ad|\u200c|\u200d|\u2060|\ufeff|[\u{1f3fb}-\u{1f3ff}]/gu
 const LETTERS: Readonly<Record<string, string>> = {
-  ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', ħ: 'h', ı: 'i', ł: 'l', ŧ: 't', þ: 'th', ŋ: 'n', ς: 'σ' },
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  ħ: 'h',
+  ı: 'i',
+  ł: 'l',
+  ŧ: 't',
+  þ: 'th',
+  ŋ: 'n',
+  ς: 'σ',
 }
 const LETTER = new RegExp(`[${Object.keys(LETTERS).join('')}]`, 'g')
 const ARABIC_DIGIT = /[\u0660-\u0669\u06f0-\u06f9]/g

@@ -39,7 +39,11 @@ export function site(authScreen: AuthScreen): Site {
       return render(request, reply, (context) => {
         const { t } = context
         return errorPage(context, {
-          ...{ icon: 'link', title: t('route_not_found.title'), text: t('site.notFound'), code, requestId: request.id },
+          icon: 'link',
+          title: t('route_not_found.title'),
+          text: t('site.notFound'),
+          code,
+          requestId: request.id,
           action: { href: homeHref(request.url), label: t('site.home') },
         })
       })

@@ -253,7 +253,9 @@ export class AccountSync {
 
   #createWork(mail: MailProvider): AccountWork {
     const account = {
-      ...{ accountId: this.#accountId, epoch: this.epoch, syncedAt: () => this.#syncedAt },
+      accountId: this.#accountId,
+      epoch: this.epoch,
+      syncedAt: () => this.#syncedAt,
       onStored: (counts: FolderCounts) => this.#runLog.add(counts),
     }
     const onChange = () => {
@@ -339,8 +341,13 @@ export class AccountSync {
     this.#times.stored(this.#accountId)
     if (wasStalled) return this.#runLog.succeeded()
     await this.#record.failed(failure, {
-      ...{ attempts: 1, limitViolations: this.#limitPauses.violations, isRefused: false, isStalled: true },
-      ...{ accessVersion: undefined, refusals: undefined, nextRunInMs },
+      attempts: 1,
+      limitViolations: this.#limitPauses.violations,
+      isRefused: false,
+      isStalled: true,
+      accessVersion: undefined,
+      refusals: undefined,
+      nextRunInMs,
     })
     this.#runLog.failed(failure, { attempts: 1, nextRunInMs, isRefused: false, isStalled: true, wasStalled })
   }
@@ -370,7 +377,13 @@ export class AccountSync {
     const nextRunInMs = isConsentRefused ? undefined : retryInMs
     if (refusals !== undefined && !isRefused) this.#pausedUntil = this.#deps.clock.monotonic() + retryInMs
     await this.#record.failed(error, {
-      ...{ attempts, limitViolations, isRefused, isStalled, accessVersion, refusals, nextRunInMs },
+      attempts,
+      limitViolations,
+      isRefused,
+      isStalled,
+      accessVersion,
+      refusals,
+      nextRunInMs,
     })
     this.#runLog.failed(error, { attempts, nextRunInMs, isRefused, isStalled, wasStalled: this.#isStalled })
     this.#isStalled = isStalled

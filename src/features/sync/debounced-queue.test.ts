@@ -36,7 +36,12 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
     const writing = idempotency({ db, clock: systemClock, sealer: sealer(parseKeyRing(generateKeyRing())) })
     const { accounts, sync } = service
     debouncedQueueRoutes(app, {
-      ...{ db, bus, instanceId: 'ins_a', accounts, sync, idempotency: writing },
+      db,
+      bus,
+      instanceId: 'ins_a',
+      accounts,
+      sync,
+      idempotency: writing,
       queue: { provider: 'database' },
     })
     const call = async (method: 'GET' | 'POST', url: string, key = 'good') => {

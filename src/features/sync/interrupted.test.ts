@@ -41,8 +41,13 @@ async function folderOfMessages(uidValidity: string | null = '7') {
   const bus = memoryBus({ log: silentLog })
   const events = recorder({ catalogue, clock: systemClock, ids, bus })
   const deps = {
-    ...{ db: { ...db, read: db.read, dialect: db.dialect, transaction }, events, clock: systemClock, ids, bus },
-    ...{ fence: async () => {}, log: silentLog },
+    db: { ...db, read: db.read, dialect: db.dialect, transaction },
+    events,
+    clock: systemClock,
+    ids,
+    bus,
+    fence: async () => {},
+    log: silentLog,
   }
   const context = {
     accountId: 'acc_1',
@@ -64,10 +69,30 @@ function write<T>(db: Db, work: (writer: ReturnType<typeof messageWriter>) => Pr
 
 function messageRow(id: string, labelId: string, uid: number) {
   const message = {
-    ...{ location: { uidValidity: '7', uid }, providerMessageId: id, isNew: true, emailId: null, threadId: null },
-    ...{ messageId: `<${id}@x>`, inReplyTo: null, references: [], subject: id, from: null, to: [], cc: [], bcc: [] },
-    ...{ replyTo: [], date: null, receivedAt: 1, sizeBytes: 1, unread: true, starred: false, snippet: '', text: '' },
-    ...{ attachments: [], headerHash: id, error: null },
+    location: { uidValidity: '7', uid },
+    providerMessageId: id,
+    isNew: true,
+    emailId: null,
+    threadId: null,
+    messageId: `<${id}@x>`,
+    inReplyTo: null,
+    references: [],
+    subject: id,
+    from: null,
+    to: [],
+    cc: [],
+    bcc: [],
+    replyTo: [],
+    date: null,
+    receivedAt: 1,
+    sizeBytes: 1,
+    unread: true,
+    starred: false,
+    snippet: '',
+    text: '',
+    attachments: [],
+    headerHash: id,
+    error: null,
   }
   const incoming = incomingRow(message, { accountId: 'acc_1', labelId, nowMs: 1 })
   return newMessageRow(incoming, { accountId: 'acc_1', labelId, id: ids('msg'), nowMs: 1 })

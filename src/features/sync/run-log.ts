@@ -56,7 +56,8 @@ export class RunLog {
     const { attempts, nextRunInMs, isRefused, isStalled, wasStalled } = run
     this.report(isRefused ? 'refused' : isStalled ? 'stalled' : 'retrying')
     const about = (operation: string) => ({
-      ...{ ...this.#about(operation), error },
+      ...this.#about(operation),
+      error,
       metadata: { attempts, nextRunInMs, kind: error.kind, ...this.#counts },
     })
     const seconds = Math.ceil((nextRunInMs ?? 0) / 1000)

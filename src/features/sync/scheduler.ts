@@ -49,12 +49,19 @@ export function sync(deps: SyncDeps): Sync {
   const times = new CheckTimes(clock, stalledAfterMs)
   const syncs = new Map<string, AccountSync>()
   const scheduler = new OwnedScheduler({
-    ...{ clock, log, operation: 'sync.account', concurrency, backoff: retry, run },
+    clock,
+    log,
+    operation: 'sync.account',
+    concurrency,
+    backoff: retry,
+    run,
     perGroup: Math.max(1, Math.floor(concurrency * perHostShare)),
     heldMs: (accountId) => find(accountId)?.heldMs() ?? 0,
   })
   const stalls = new StallWatch({
-    ...{ ...deps, times, stalledAfterMs },
+    ...deps,
+    times,
+    stalledAfterMs,
     state: (accountId) => scheduler.state(accountId),
     onStalled: restart,
   })

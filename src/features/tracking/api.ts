@@ -52,15 +52,25 @@ export function trackingView(row: TrackingRow, events: readonly TrackingEventRow
   return {
     tracking: { id: row.id, messageId: row.messageId },
     metrics: {
-      ...{ totalEvents: openCount + clickCount + replyCount, openCount, clickCount, replyCount },
+      totalEvents: openCount + clickCount + replyCount,
+      openCount,
+      clickCount,
+      replyCount,
       lastEventAt: isoTimeOrNull(lastEventAt || null),
       lastOpenedAt: isoTimeOrNull(lastOpenedAt),
       lastClickedAt: isoTimeOrNull(lastClickedAt),
       lastRepliedAt: isoTimeOrNull(lastRepliedAt),
     },
     events: events.map(({ id, type, occurredAt, automatedReason, url, replyMessageId, userAgent, ipAddress }) => ({
-      ...{ id, type, occurredAt: isoTime(occurredAt), automated: automatedReason !== null, automatedReason },
-      ...{ url, replyMessageId, userAgent, ipAddress },
+      id,
+      type,
+      occurredAt: isoTime(occurredAt),
+      automated: automatedReason !== null,
+      automatedReason,
+      url,
+      replyMessageId,
+      userAgent,
+      ipAddress,
     })),
   }
 }

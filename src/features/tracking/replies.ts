@@ -116,11 +116,20 @@ async function recordReplies(
       })
     }
     events.push({
-      ...{ type: 'message.replied', accountId: event.accountId, provider: event.provider },
-      ...{ objectId: row.messageId, version: after.version },
+      type: 'message.replied',
+      accountId: event.accountId,
+      provider: event.provider,
+      objectId: row.messageId,
+      version: after.version,
       data: {
-        ...{ messageId: row.messageId, trackingId: row.id, replyMessageId, threadId, subject, from },
-        ...{ repliedAt: receivedAt, automated },
+        messageId: row.messageId,
+        trackingId: row.id,
+        replyMessageId,
+        threadId,
+        subject,
+        from,
+        repliedAt: receivedAt,
+        automated,
       },
     })
   }

@@ -77,8 +77,14 @@ export function tracking({ db, clock, ids, events, accounts, baseUrl }: Tracking
   function visitData({ id, messageId, subject }: TrackingRow, visitor: Visitor) {
     const { automatedReason, userAgent, ipAddress } = visitor
     return {
-      ...{ trackingId: id, messageId, subject, occurredAt: isoTime(clock.now()) },
-      ...{ automated: automatedReason !== null, automatedReason, userAgent, ipAddress },
+      trackingId: id,
+      messageId,
+      subject,
+      occurredAt: isoTime(clock.now()),
+      automated: automatedReason !== null,
+      automatedReason,
+      userAgent,
+      ipAddress,
     }
   }
 
@@ -99,11 +105,24 @@ export function tracking({ db, clock, ids, events, accounts, baseUrl }: Tracking
       const { accountId, messageId, rfcMessageId, subject } = message
       return {
         result: { id, token, pixelUrl, snippet, headers: { [TOKEN_HEADER]: token }, domain: host },
-        ...{ html, isInserted, links },
+        html,
+        isInserted,
+        links,
         row: {
-          ...{ id, accountId, messageId, subject, tokenHash: tokenHash(token), rfcIdHash: rfcIdHashOf(rfcMessageId) },
-          ...{ openCount: 0, clickCount: 0, replyCount: 0, version: 0, createdAt: clock.now() },
-          ...{ lastOpenedAt: null, lastClickedAt: null, lastRepliedAt: null },
+          id,
+          accountId,
+          messageId,
+          subject,
+          tokenHash: tokenHash(token),
+          rfcIdHash: rfcIdHashOf(rfcMessageId),
+          openCount: 0,
+          clickCount: 0,
+          replyCount: 0,
+          version: 0,
+          createdAt: clock.now(),
+          lastOpenedAt: null,
+          lastClickedAt: null,
+          lastRepliedAt: null,
         },
       }
     },

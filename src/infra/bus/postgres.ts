@@ -54,7 +54,8 @@ class PostgresBus implements Bus {
     const { url, log } = this.#options
     const operation = 'bus.listen'
     this.#session = await openPostgresSession({
-      ...{ url, name: 'posthorn-bus' },
+      url,
+      name: 'posthorn-bus',
       prepare: async (connection) => void (await connection.query(`listen ${CHANNEL}`)),
       onNotification: (message) => this.#receive(message),
       onLost: (error) => log.warn('The bus lost its connection to PostgreSQL and reconnects.', { operation, error }),

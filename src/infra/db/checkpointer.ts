@@ -38,7 +38,10 @@ export class Checkpointer {
   constructor(options: CheckpointerOptions) {
     this.#options = options
     this.#thread = new WorkerThread({
-      ...{ file: workerFile('checkpoint-worker'), data: options.file, timeoutMs: PASS_TIMEOUT_MS, idleMs: IDLE_MS },
+      file: workerFile('checkpoint-worker'),
+      data: options.file,
+      timeoutMs: PASS_TIMEOUT_MS,
+      idleMs: IDLE_MS,
     })
   }
 

@@ -153,26 +153,24 @@ describe('a record', () => {
     const noErrors = Object.assign(new AggregateError([]), { errors: null })
     const wide = (depth: number): unknown => (depth === 0 ? 'long '.repeat(1000) : Array(50).fill(wide(depth - 1)))
     const anything: unknown[] = [
-      ...[
-        throwing,
-        unnamed,
-        noErrors,
-        { toJSON: fails },
-        new Date(Number.NaN),
-        Symbol('s'),
-        fails,
-        10n,
-        new Map([[{}, 1]]),
-      ],
-      ...[
-        Object.create(null),
-        new Array(2 ** 32 - 1),
-        { deep: { proxy: throwing } },
-        [throwing],
-        wide(4),
-        'x'.repeat(10_000_000),
-      ],
-      ...[JSON.parse('{"__proto__":{"polluted":true}}'), new Map([['self', throwing]]), new Set([throwing])],
+      throwing,
+      unnamed,
+      noErrors,
+      { toJSON: fails },
+      new Date(Number.NaN),
+      Symbol('s'),
+      fails,
+      10n,
+      new Map([[{}, 1]]),
+      Object.create(null),
+      new Array(2 ** 32 - 1),
+      { deep: { proxy: throwing } },
+      [throwing],
+      wide(4),
+      'x'.repeat(10_000_000),
+      JSON.parse('{"__proto__":{"polluted":true}}'),
+      new Map([['self', throwing]]),
+      new Set([throwing]),
     ]
     for (const value of anything) {
       log.error('given as the error', { error: value })

@@ -10,15 +10,25 @@ import { type OtlpLogs, type OtlpOptions, otlpLogs } from './index.ts'
 function exporting(url: string, options: Partial<OtlpOptions> = {}): { log: Log; exporter: OtlpLogs; own: LogEntry[] } {
   const own: LogEntry[] = []
   const exporter = otlpLogs({
-    ...{ clock: systemClock, url, headers: { authorization: 'Bearer collector-key' } },
-    ...{ serviceName: 'mail', version: '1.2.3', instance: 'ins_1', loggerName: 'sync' },
+    clock: systemClock,
+    url,
+    headers: { authorization: 'Bearer collector-key' },
+    serviceName: 'mail',
+    version: '1.2.3',
+    instance: 'ins_1',
+    loggerName: 'sync',
     resourceAttributes: { 'deployment.environment.name': 'test' },
-    ...{ maxQueueSize: 100, maxExportBatchSize: 10, scheduledDelayMs: 1 },
+    maxQueueSize: 100,
+    maxExportBatchSize: 10,
+    scheduledDelayMs: 1,
     log: () => log,
     ...options,
   })
   const log: Log = logger({
-    ...{ level: 'trace', clock: systemClock, ids: idGenerator(systemClock), instance: 'ins_1' },
+    level: 'trace',
+    clock: systemClock,
+    ids: idGenerator(systemClock),
+    instance: 'ins_1',
     redactor: redactor(),
     sinks: [exporter.add, (entry) => entry.operation === 'logs.export' && own.push(entry)],
   })

@@ -38,7 +38,10 @@ export async function recordCodec(identity: OtlpIdentity): Promise<RecordCodec> 
   const recordOf = (entry: LogEntry) => {
     const time = hrTime(entry.timestamp)
     return {
-      ...{ hrTime: time, hrTimeObserved: time, resource, instrumentationScope },
+      hrTime: time,
+      hrTimeObserved: time,
+      resource,
+      instrumentationScope,
       severityNumber: SEVERITY[entry.level],
       severityText: entry.level.toUpperCase(),
       body: entry.message,

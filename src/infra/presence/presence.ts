@@ -69,7 +69,9 @@ class LockedPresence implements Presence {
   async open(): Promise<void> {
     const { url, log } = this.#options
     this.#session = await openPostgresSession({
-      ...{ url, name: 'posthorn-presence', optional: true },
+      url,
+      name: 'posthorn-presence',
+      optional: true,
       prepare: (connection) => this.#lock(connection),
       onLost: (error) => {
         this.#isLocked = false

@@ -58,8 +58,13 @@ describeEachDatabase('a job that is added while it runs', (open) => {
       },
     }
     const queue = databaseQueue({
-      ...{ db: counted, bus: memoryBus({ log: silentLog }), clock: systemClock, ids: idGenerator(systemClock) },
-      ...{ log: silentLog, instanceId: 'ins_1', pollMs: 60_000 },
+      db: counted,
+      bus: memoryBus({ log: silentLog }),
+      clock: systemClock,
+      ids: idGenerator(systemClock),
+      log: silentLog,
+      instanceId: 'ins_1',
+      pollMs: 60_000,
     })
     onTestFinished(() => queue.close())
     const add = () => counted.transaction((tx) => queue.addIn(tx, 'queue', ['a']))

@@ -123,7 +123,8 @@ export function redisQueue(deps: RedisQueueDeps): Queue {
         },
         onFailure: (error, key, failures) =>
           log.warn('A job failed; it will run again.', {
-            ...{ operation: 'queue.work', error },
+            operation: 'queue.work',
+            error,
             metadata: { queue, key, failures },
           }),
       })
@@ -157,7 +158,12 @@ export function redisQueue(deps: RedisQueueDeps): Queue {
       if (workers.has(queue)) throw new Error(`this process already has a worker of the queue "${queue}"`)
       const worker = new RedisWorker(
         {
-          ...{ log, backoff, stalledMs, connection, prefix, local: localRuns(queue) },
+          log,
+          backoff,
+          stalledMs,
+          connection,
+          prefix,
+          local: localRuns(queue),
           addNext: (key, nextRunInMs) => void addNext({ queue, key, delayMs: wholeMs(nextRunInMs) }),
         },
         queue,

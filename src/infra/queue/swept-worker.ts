@@ -40,7 +40,9 @@ export function sweptWorker({ db, queue, log }: SweptWorkerDeps, work: SweptWork
       timer = setInterval(() => {
         sweeping = queueDue().catch((error: unknown) =>
           log.error('Cannot query the due work of a queue; trying again at the next sweep.', {
-            ...{ operation: work.operation, error, metadata: { queue: work.name } },
+            operation: work.operation,
+            error,
+            metadata: { queue: work.name },
           }),
         )
       }, work.sweepMs)

@@ -61,7 +61,9 @@ export function requireOpens(sealedCanary: string, sealer: Sealer, context = CAN
 }
 
 export const SEALED_STATES: SealedColumn = {
-  ...{ table: 'serviceState', key: 'name', column: 'value' },
+  table: 'serviceState',
+  key: 'name',
+  column: 'value',
   contextOf: (name) => (name === ROOT_STATE ? ROOT_CONTEXT : CANARY_CONTEXT),
   only: [CANARY_STATE, ROOT_STATE],
 }

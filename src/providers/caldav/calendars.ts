@@ -13,8 +13,14 @@ import { zoneOfDescription } from './zones.ts'
 
 const MAX_CALENDARS = 500
 const PROPERTIES = [
-  ...['D:resourcetype', 'D:displayname', 'D:owner', 'D:current-user-privilege-set'],
-  ...['C:supported-calendar-component-set', 'C:calendar-description', 'C:calendar-timezone', 'C:calendar-timezone-id'],
+  'D:resourcetype',
+  'D:displayname',
+  'D:owner',
+  'D:current-user-privilege-set',
+  'C:supported-calendar-component-set',
+  'C:calendar-description',
+  'C:calendar-timezone',
+  'C:calendar-timezone-id',
   'A:calendar-color',
 ]
 

@@ -10,15 +10,23 @@ const { signal } = new AbortController()
 const silent = { notify: false, signal }
 const at = (dateTime: string, timeZone = 'Europe/Berlin') => ({ dateTime, timeZone })
 const INPUT: EventInput = {
-  ...{ summary: 'Planning; part 1, "all"', description: 'First\nsecond \\ <b>', location: 'Caf\u00e9', recurrence: [] },
-  ...{ start: at('2026-11-20T09:00:00'), end: at('2026-11-20T10:00:00'), busy: true, visibility: 'default' },
-  ...{ attendees: [{ email: 'bob@example.com', displayName: 'Bob: the "boss"', optional: true }] },
-  ...{ reminders: [{ method: 'popup', minutes: 30 }], conference: false },
+  summary: 'Planning; part 1, "all"',
+  description: 'First\nsecond \\ <b>',
+  location: 'Caf\u00e9',
+  recurrence: [],
+  start: at('2026-11-20T09:00:00'),
+  end: at('2026-11-20T10:00:00'),
+  busy: true,
+  visibility: 'default',
+  attendees: [{ email: 'bob@example.com', displayName: 'Bob: the "boss"', optional: true }],
+  reminders: [{ method: 'popup', minutes: 30 }],
+  conference: false,
 }
 /** An attendee with values that this code does not read. */
 const OTHER = 'ATTENDEE;MEMBER="mailto:a@b.c","mailto:d@e.f":urn:uuid:1\r\n'
 const WEEKLY: Partial<EventInput> = {
-  ...{ start: at('2026-11-02T09:00:00'), end: at('2026-11-02T09:30:00') },
+  start: at('2026-11-02T09:00:00'),
+  end: at('2026-11-02T09:30:00'),
   recurrence: ['RRULE:FREQ=WEEKLY;COUNT=5', 'EXDATE;TZID=Europe/Berlin:20261123T090000'],
 }
 
@@ -64,7 +72,10 @@ describe.skipIf(!radicaleAvailable())('changes of CalDAV calendars', () => {
     const event = await changes.createEvent(request)
     const { conference: _conference, attendees: _attendees, ...given } = INPUT
     expect(event).toMatchObject({
-      ...{ ...given, iCalUid: request.key, eventId: `${calendarId}${request.key}.ics`, status: 'confirmed' },
+      ...given,
+      iCalUid: request.key,
+      eventId: `${calendarId}${request.key}.ics`,
+      status: 'confirmed',
       organizer: { email: USER, self: true },
       attendees: [
         { email: 'bob@example.com', displayName: 'Bob: the "boss"', optional: true, responseStatus: 'needsAction' },

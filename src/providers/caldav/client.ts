@@ -80,9 +80,12 @@ export function davClient(options: DavClientOptions): DavClient {
     if (!isAnonymous && !trusts(url.hostname)) throw untrusted(url, doing)
     const send = () =>
       outbound.send({
-        ...{ method, url: url.href, signal, connectionsOf: accountId },
-        ...{ timeoutMs: isAnonymous ? ANONYMOUS_MS : (options.timeoutMs ?? TIMEOUT_MS) },
-        ...{ maxResponseBytes: isAnonymous ? ANONYMOUS_BYTES : maxBytes },
+        method,
+        url: url.href,
+        signal,
+        connectionsOf: accountId,
+        timeoutMs: isAnonymous ? ANONYMOUS_MS : (options.timeoutMs ?? TIMEOUT_MS),
+        maxResponseBytes: isAnonymous ? ANONYMOUS_BYTES : maxBytes,
         headers: {
           ...(!isAnonymous && { authorization }),
           ...(depth !== undefined && { depth }),

@@ -27,7 +27,10 @@ function fixtureOf({ url, user, request, calendarId, ...rest }: Written): Calend
     await request('PUT', path, icsObject(objects.get(path) ?? [], { uid }))
   }
   return {
-    ...{ ...rest, provider, calendarId, stop: close },
+    ...rest,
+    provider,
+    calendarId,
+    stop: close,
     access: caldavAccess(url, user, 'secret'),
     async write(event: WrittenEvent, path = newPath()) {
       objects.set(path, [event, ...(objects.get(path) ?? []).slice(1)])
@@ -74,7 +77,10 @@ describe.skipIf(!radicaleAvailable())('CalDAV', () => {
       `<D:displayname>Work</D:displayname><C:calendar-timezone>${BERLIN}</C:calendar-timezone>`,
     )
     return fixtureOf({
-      ...{ url: radicale.url, user, calendarId, timeZone: 'Europe/Berlin' },
+      url: radicale.url,
+      user,
+      calendarId,
+      timeZone: 'Europe/Berlin',
       request: (method, path, body) => radicale.request(user, method, path, body),
       expireCursors: () => radicale.forgetSyncTokens(calendarId),
       refuse: () => radicale.removeUser(user),
@@ -94,7 +100,10 @@ describe.skipIf(!xandikosAvailable())('CalDAV', () => {
     const calendarId = await xandikos.makeCalendar(`work-${randomUUID()}`)
     return fixtureOf({
       // It stores no zone of a calendar.
-      ...{ url: xandikos.url, user: 'ann', calendarId, timeZone: null },
+      url: xandikos.url,
+      user: 'ann',
+      calendarId,
+      timeZone: null,
       request: xandikos.request,
       expireCursors: () => xandikos.forgetSyncTokens(calendarId),
       async refuse() {
@@ -121,7 +130,10 @@ describe.skipIf(!cyrusAvailable())('CalDAV', () => {
   calendarConformance('CalDAV on Cyrus', async () => {
     const { cyrus, user, calendarId } = await calendar()
     return fixtureOf({
-      ...{ url: cyrus.url, user, calendarId, timeZone: 'Europe/Berlin' },
+      url: cyrus.url,
+      user,
+      calendarId,
+      timeZone: 'Europe/Berlin',
       request: (method, path, body) => cyrus.request(user, method, path, body),
       expireCursors: () => cyrus.forgetSyncTokens(user, calendarId),
       refuse: () => cyrus.setPassword(user, 'another'),
@@ -148,8 +160,15 @@ describe.skipIf(!cyrusAvailable())('CalDAV', () => {
 })
 
 const EVENT: Omit<EventInput, 'start' | 'end'> = {
-  ...{ summary: 'Call', description: '', location: '', recurrence: [], busy: true, visibility: 'default' },
-  ...{ attendees: [], reminders: [], conference: false },
+  summary: 'Call',
+  description: '',
+  location: '',
+  recurrence: [],
+  busy: true,
+  visibility: 'default',
+  attendees: [],
+  reminders: [],
+  conference: false,
 }
 
 const BERLIN = [

@@ -57,7 +57,8 @@ export async function candidates(
     }
     const metadata = { host: url.hostname }
     log.info('The CalDAV server that the domain names may not receive the password. The user can enter its URL.', {
-      ...{ accountId: access.accountId, metadata },
+      accountId: access.accountId,
+      metadata,
     })
   }
   return trusted

@@ -95,7 +95,11 @@ function openClient(
       ? trustedHosts(imap === undefined ? [] : [imap.host], domainOf(email))
       : trustedHosts([configured.hostname])
   const client = davClient({
-    ...{ outbound, clock, accountId, trusts, ...limits },
+    outbound,
+    clock,
+    accountId,
+    trusts,
+    ...limits,
     username: caldav?.username ?? imap?.username ?? email,
     password: secrets.caldavPassword ?? secrets.password ?? '',
     refusal: configured === undefined ? 'rejected' : 'auth_expired',

@@ -5,16 +5,32 @@ import { ObjectThread } from './object-thread.ts'
 import { ObjectZones } from './zones.ts'
 
 const ZONE = [
-  ...['BEGIN:VTIMEZONE', 'TZID:Office time', 'BEGIN:STANDARD', 'DTSTART:19700101T000000', 'TZOFFSETFROM:+0900'],
-  ...['TZOFFSETTO:+0900', 'END:STANDARD', 'END:VTIMEZONE'],
+  'BEGIN:VTIMEZONE',
+  'TZID:Office time',
+  'BEGIN:STANDARD',
+  'DTSTART:19700101T000000',
+  'TZOFFSETFROM:+0900',
+  'TZOFFSETTO:+0900',
+  'END:STANDARD',
+  'END:VTIMEZONE',
 ]
 
 function objectOf(index: number): string {
   const lines = [
-    ...['BEGIN:VCALENDAR', 'VERSION:2.0', ...ZONE, 'BEGIN:VEVENT', `UID:${index}`, 'DTSTAMP:20260101T000000Z'],
-    ...['DTSTART;TZID=Office time:20260105T090000', 'DTEND;TZID=Office time:20260105T100000', `SUMMARY:Event ${index}`],
-    ...['ATTENDEE;PARTSTAT=ACCEPTED:mailto:ada@example.org', `DESCRIPTION:${'long '.repeat(60)}`],
-    ...['END:VEVENT', 'END:VCALENDAR', ''],
+    'BEGIN:VCALENDAR',
+    'VERSION:2.0',
+    ...ZONE,
+    'BEGIN:VEVENT',
+    `UID:${index}`,
+    'DTSTAMP:20260101T000000Z',
+    'DTSTART;TZID=Office time:20260105T090000',
+    'DTEND;TZID=Office time:20260105T100000',
+    `SUMMARY:Event ${index}`,
+    'ATTENDEE;PARTSTAT=ACCEPTED:mailto:ada@example.org',
+    `DESCRIPTION:${'long '.repeat(60)}`,
+    'END:VEVENT',
+    'END:VCALENDAR',
+    '',
   ]
   return `<response><href>/calendars/${index}.ics</href><propstat><prop><getetag>"${index}"</getetag>
     <C:calendar-data>${lines.join('\r\n')}</C:calendar-data></prop></propstat></response>`

@@ -7,9 +7,19 @@ import { ianaZone, regionZone } from '../../lib/calendar/zone-names.ts'
 
 /** Of zones that are alike, the one that most people live in; then each zone of Windows, where most such descriptions come from. */
 const COMPARED = new Set([
-  ...['UTC', 'Europe/Berlin', 'Europe/London', 'America/New_York', 'America/Chicago', 'America/Denver'],
+  'UTC',
+  'Europe/Berlin',
+  'Europe/London',
+  'America/New_York',
+  'America/Chicago',
+  'America/Denver',
   'America/Phoenix',
-  ...['America/Los_Angeles', 'Asia/Kolkata', 'Asia/Shanghai', 'Asia/Tokyo', 'Australia/Sydney', 'America/Sao_Paulo'],
+  'America/Los_Angeles',
+  'Asia/Kolkata',
+  'Asia/Shanghai',
+  'Asia/Tokyo',
+  'Australia/Sydney',
+  'America/Sao_Paulo',
   ...WINDOWS_ZONES.values(),
 ])
 const SAMPLE_MS = 11 * DAY_MS

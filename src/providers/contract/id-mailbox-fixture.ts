@@ -64,7 +64,9 @@ export function mailboxSuite(open: () => Promise<IdMailboxFixture>) {
   /** The mirror has exactly the messages of the provider. */
   async function expectEqual(mirror: MailboxMirror) {
     const here = [...mirror.rows.values()].map(({ message, folders }) => ({
-      ...{ id: message.providerMessageId, unread: message.unread, starred: message.starred },
+      id: message.providerMessageId,
+      unread: message.unread,
+      starred: message.starred,
       folders: [...folders].sort(),
     }))
     const there = (await box.contents()).map((mail) => ({ ...mail, folders: [...mail.folders].sort() }))

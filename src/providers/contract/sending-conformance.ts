@@ -132,17 +132,30 @@ function queued(
   const rfcMessageId = `<m${count}.${email}>`
   const body = '.Hello\r\n'
   const header = [
-    ...[`From: ${email}`, 'To: Bob <bob@example.com>', 'Subject: Hello', `Message-ID: ${rfcMessageId}`],
-    ...['Date: Fri, 20 Nov 2026 08:00:00 +0000', `X-Posthorn-Id: ${sentToken}`, 'MIME-Version: 1.0'],
+    `From: ${email}`,
+    'To: Bob <bob@example.com>',
+    'Subject: Hello',
+    `Message-ID: ${rfcMessageId}`,
+    'Date: Fri, 20 Nov 2026 08:00:00 +0000',
+    `X-Posthorn-Id: ${sentToken}`,
+    'MIME-Version: 1.0',
   ].join('\r\n')
   const content = Buffer.from(
     files.length === 0 ? `${header}\r\n\r\n${body}` : `${header}\r\n${multipart(body, files)}`,
   )
   return {
-    ...{ from: email, sentToken, rfcMessageId, repliesTo: null, sizeBytes: content.length },
-    ...{ earlierDraftId: null, mayHaveDraft: false, originalDraftId: null },
+    from: email,
+    sentToken,
+    rfcMessageId,
+    repliesTo: null,
+    sizeBytes: content.length,
+    earlierDraftId: null,
+    mayHaveDraft: false,
+    originalDraftId: null,
     recipients: ['bob@example.com', ...bcc],
-    ...{ to: [{ name: 'Bob', email: 'bob@example.com' }], cc: [], bcc },
+    to: [{ name: 'Bob', email: 'bob@example.com' }],
+    cc: [],
+    bcc,
     async *bytes() {
       yield content
     },
@@ -151,12 +164,22 @@ function queued(
 
 function multipart(body: string, files: readonly Buffer[]): string {
   const parts = files.map((file, index) => [
-    ...['--mix', 'Content-Type: application/x-test', `Content-Disposition: attachment; filename=file${index}.bin`],
-    ...['Content-Transfer-Encoding: base64', '', ...(file.toString('base64').match(/.{1,76}/g) ?? [])],
+    '--mix',
+    'Content-Type: application/x-test',
+    `Content-Disposition: attachment; filename=file${index}.bin`,
+    'Content-Transfer-Encoding: base64',
+    '',
+    ...(file.toString('base64').match(/.{1,76}/g) ?? []),
   ])
   return [
-    ...['Content-Type: multipart/mixed; boundary="mix"', '', '--mix', 'Content-Type: text/plain', '', body],
+    'Content-Type: multipart/mixed; boundary="mix"',
+    '',
+    '--mix',
+    'Content-Type: text/plain',
+    '',
+    body,
     ...parts.flat(),
-    ...['--mix--', ''],
+    '--mix--',
+    '',
   ].join('\r\n')
 }

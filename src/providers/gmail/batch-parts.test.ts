@@ -7,8 +7,15 @@ const TYPE = 'multipart/mixed; boundary=batch_x'
 function response(parts: string[], eol = '\r\n'): Buffer {
   const text = parts.map((body, index) =>
     [
-      ...['--batch_x', 'Content-Type: application/http', `Content-ID: <response-item-${index}>`, ''],
-      ...['HTTP/1.1 200 OK', 'Content-Type: application/json; charset=UTF-8', 'Retry-After: 7', '', body],
+      '--batch_x',
+      'Content-Type: application/http',
+      `Content-ID: <response-item-${index}>`,
+      '',
+      'HTTP/1.1 200 OK',
+      'Content-Type: application/json; charset=UTF-8',
+      'Retry-After: 7',
+      '',
+      body,
     ].join(eol),
   )
   return Buffer.from(`${text.join(eol)}${eol}--batch_x--${eol}`)
@@ -88,12 +95,26 @@ describe('a batch response', () => {
   it('contains a numbered part for each request', () => {
     const get = { method: 'GET' as const, path: '/a?x=1' }
     expect(batchBody([get, { method: 'POST', path: '/b', json: { name: 'ä' } }], 'edge').split('\r\n')).toEqual([
-      ...['--edge', 'Content-Type: application/http', 'Content-ID: <item-0>', ''],
-      ...['GET /a?x=1 HTTP/1.1', 'Accept: application/json', '', ''],
-      ...['--edge', 'Content-Type: application/http', 'Content-ID: <item-1>', ''],
-      ...['POST /b HTTP/1.1', 'Accept: application/json', 'Content-Type: application/json', 'Content-Length: 13', ''],
+      '--edge',
+      'Content-Type: application/http',
+      'Content-ID: <item-0>',
+      '',
+      'GET /a?x=1 HTTP/1.1',
+      'Accept: application/json',
+      '',
+      '',
+      '--edge',
+      'Content-Type: application/http',
+      'Content-ID: <item-1>',
+      '',
+      'POST /b HTTP/1.1',
+      'Accept: application/json',
+      'Content-Type: application/json',
+      'Content-Length: 13',
+      '',
       '{"name":"ä"}',
-      ...['--edge--', ''],
+      '--edge--',
+      '',
     ])
   })
 })

@@ -26,8 +26,13 @@ export interface BatchRequest {
 export function batchBody(requests: readonly BatchRequest[], boundary: string): string {
   const parts = requests.map(({ method, path, json }, index) =>
     [
-      ...[`--${boundary}`, 'Content-Type: application/http', `Content-ID: <item-${index}>`, ''],
-      ...[`${method} ${path} HTTP/1.1`, 'Accept: application/json', ...content(json)],
+      `--${boundary}`,
+      'Content-Type: application/http',
+      `Content-ID: <item-${index}>`,
+      '',
+      `${method} ${path} HTTP/1.1`,
+      'Accept: application/json',
+      ...content(json),
     ].join('\r\n'),
   )
   return `${parts.join('\r\n')}\r\n--${boundary}--\r\n`

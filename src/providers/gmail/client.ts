@@ -99,8 +99,13 @@ export function sendBatches<Request extends BatchRequest>(
   async function send(batch: Request[]) {
     const boundary = `posthorn-${randomUUID()}`
     const { headers, body } = await mailbox.open({
-      ...{ method: 'POST', isRepeatable: true, path: '/batch/gmail/v1', doing, signal },
-      ...{ cost: batch.length * cost, hasParts: true },
+      method: 'POST',
+      isRepeatable: true,
+      path: '/batch/gmail/v1',
+      doing,
+      signal,
+      cost: batch.length * cost,
+      hasParts: true,
       deadlineMs: BATCH_DEADLINE_MS,
       headers: { 'content-type': `multipart/mixed; boundary=${boundary}` },
       body: batchBody(batch, boundary),
@@ -134,7 +139,11 @@ export function sendBatches<Request extends BatchRequest>(
   }
 
   return batchResults(requests, {
-    ...{ size: () => mailbox.batchSize(cost, BATCH_SIZE), send, doing, retry: mailbox.retry, signal },
+    size: () => mailbox.batchSize(cost, BATCH_SIZE),
+    send,
+    doing,
+    retry: mailbox.retry,
+    signal,
     isolates: requests.every(({ method }) => method === 'GET'),
   })
 }

@@ -10,8 +10,14 @@ it('uploads a large draft, which keeps its thread', async () => {
   onTestFinished(stop)
   const drafts = mail.drafts(access, 'DRAFT')
   const draft = {
-    ...{ from: { name: '', email: user }, to: [], cc: [], bcc: [], subject: 'Small', messageId: '<d1@x>' },
-    ...{ body: { text: 'x', html: null }, date: Date.now() },
+    from: { name: '', email: user },
+    to: [],
+    cc: [],
+    bcc: [],
+    subject: 'Small',
+    messageId: '<d1@x>',
+    body: { text: 'x', html: null },
+    date: Date.now(),
   }
   const { message } = await drafts.create(draft, { mayExist: false })
   const { draftId = null, messageId, threadId } = message

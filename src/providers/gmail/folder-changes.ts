@@ -15,7 +15,9 @@ export function gmailFolderChanges(mailbox: GmailMailbox): FolderChanges {
   return {
     async createFolder(position, color) {
       const body = {
-        ...{ name: fullNameOf(position), labelListVisibility: 'labelShow', messageListVisibility: 'show' },
+        name: fullNameOf(position),
+        labelListVisibility: 'labelShow',
+        messageListVisibility: 'show',
         ...(color !== undefined && { color: colorsOf(color) }),
       }
       const request = { method: 'POST', path: `${ME}/labels`, body, doing: 'creating a label', ...cost } as const

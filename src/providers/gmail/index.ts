@@ -63,14 +63,22 @@ export function gmailProvider(deps: GmailDeps): Provider & {
   const { apiUrl, login, clock, quota = { set: 'since-2026-05' }, onUnits, limits = {} } = deps
   const { unitsPerMinute = quota.unitsPerMinute, burst } = limits
   const rest = restClient({
-    ...{ root: apiUrl, clock, toError: gmailError, toRefusal: quotaRefusal, limits: limits.rest ?? {} },
+    root: apiUrl,
+    clock,
+    toError: gmailError,
+    toRefusal: quotaRefusal,
+    limits: limits.rest ?? {},
     rateLimit: gmailRateLimit({ ...quota, ...(unitsPerMinute !== undefined && { unitsPerMinute }) }, burst),
     ...(onUnits !== undefined && { onUnits }),
   })
   const client = gmailClient(rest, quota)
   // Calendars have a quota of their own.
   const calendars = restClient({
-    ...{ root: apiUrl, clock, toError: calendarError, toRefusal: quotaRefusal, limits: limits.rest ?? {} },
+    root: apiUrl,
+    clock,
+    toError: calendarError,
+    toRefusal: quotaRefusal,
+    limits: limits.rest ?? {},
     rateLimit: CALENDAR_RATE_LIMIT,
   })
   return {

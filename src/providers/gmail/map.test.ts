@@ -19,7 +19,9 @@ const mixed = {
   internalDate: '1760000000000',
   sizeEstimate: 1234,
   payload: {
-    ...{ partId: '', mimeType: 'multipart/mixed', filename: '' },
+    partId: '',
+    mimeType: 'multipart/mixed',
+    filename: '',
     headers: [
       { name: 'From', value: '=?utf-8?q?J=C3=B6rg?= <j@example.test>' },
       { name: 'To', value: 'a@example.test, "B, C" <b@example.test>' },
@@ -53,9 +55,20 @@ describe('a message of Gmail', () => {
     const { message, folders } = foundMessage('m1', mixed, options)
     expect(folders).toEqual(['INBOX', 'STARRED', 'Label_7'])
     expect(message).toMatchObject({
-      ...{ providerMessageId: 'm1', threadId: 't1', messageId: '<1@example.test>', references: ['<a@x>', '<b@x>'] },
-      ...{ subject: 'Größe', from: { name: 'Jörg', email: 'j@example.test' }, receivedAt: 1760000000000 },
-      ...{ unread: true, starred: true, isNew: true, snippet: 'Grüße', text: 'Grüße', sizeBytes: 1234, error: null },
+      providerMessageId: 'm1',
+      threadId: 't1',
+      messageId: '<1@example.test>',
+      references: ['<a@x>', '<b@x>'],
+      subject: 'Größe',
+      from: { name: 'Jörg', email: 'j@example.test' },
+      receivedAt: 1760000000000,
+      unread: true,
+      starred: true,
+      isNew: true,
+      snippet: 'Grüße',
+      text: 'Grüße',
+      sizeBytes: 1234,
+      error: null,
       to: [
         { name: '', email: 'a@example.test' },
         { name: 'B, C', email: 'b@example.test' },
@@ -64,7 +77,10 @@ describe('a message of Gmail', () => {
     expect(message.attachments).toEqual([
       { id: '1', filename: 'p.png', contentType: 'image/png', sizeBytes: 9, inline: true, contentId: 'pic@x' },
       {
-        ...{ id: '2', filename: 'part-2.eml', contentType: 'message/rfc822', sizeBytes: 3 },
+        id: '2',
+        filename: 'part-2.eml',
+        contentType: 'message/rfc822',
+        sizeBytes: 3,
         inline: false,
         contentId: null,
       },

@@ -70,7 +70,10 @@ export function foundMessage(
   return {
     folders,
     message: {
-      ...{ providerMessageId: id, isNew, emailId: null, threadId: text(fields.threadId) ?? null },
+      providerMessageId: id,
+      isNew,
+      emailId: null,
+      threadId: text(fields.threadId) ?? null,
       ...known,
       mayBeReport: mayBeDeliveryReport(headers, known.from),
       isAutomatic: isAutomaticMessage(headers, known.subject),

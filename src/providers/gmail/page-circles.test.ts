@@ -35,7 +35,11 @@ function syncing({ mail }: Provider, access: MailAccess, request: Partial<ScopeS
 }
 
 const known = {
-  ...{ providerMessageId: 'stored', receivedAt: NOW, unread: false, starred: false, folders: [] },
+  providerMessageId: 'stored',
+  receivedAt: NOW,
+  unread: false,
+  starred: false,
+  folders: [],
 }
 const since = { calendarId: 'c', window: range, signal }
 
@@ -46,7 +50,11 @@ const LISTS: Record<string, (provider: Provider, access: MailAccess) => Promise<
     syncing(provider, access, { comparison: { known: async (after) => (after === undefined ? [known] : []) } }),
   'older messages': ({ mail }, access) =>
     mail.backfill(access).read({
-      ...{ scope: '*', sinceMs: 0, beforeMs: NOW, limit: 10, signal },
+      scope: '*',
+      sinceMs: 0,
+      beforeMs: NOW,
+      limit: 10,
+      signal,
       known: async (ids) => new Map(ids.map((id) => [id, NOW])),
     }),
   'the number of older messages': ({ mail }, access) =>
@@ -68,7 +76,10 @@ async function scripted(respond: (request: ScriptedRequest) => ScriptedResponse)
     await server.close()
   })
   const access: MailAccess = {
-    ...{ accountId: 'acc_1', email: 'a@gmail.test', settings: {}, secrets: {} },
+    accountId: 'acc_1',
+    email: 'a@gmail.test',
+    settings: {},
+    secrets: {},
     accessToken: async () => 'good',
   }
   return { server, provider, access }

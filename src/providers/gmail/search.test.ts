@@ -10,8 +10,14 @@ searchConformance('gmail', async () => idSearch(await gmailMailbox({ unitsPerMin
 it('quotes every word, and leaves a second around times', () => {
   expect(
     queryOf({
-      ...{ text: ['größe', 'or'], from: ['ada@x.example'], to: ['bob'], subject: ['in:spam'] },
-      ...{ after: 1500, before: 2500, unread: false, hasAttachments: true },
+      text: ['größe', 'or'],
+      from: ['ada@x.example'],
+      to: ['bob'],
+      subject: ['in:spam'],
+      after: 1500,
+      before: 2500,
+      unread: false,
+      hasAttachments: true,
     }),
   ).toBe(
     '{"größe" filename:"größe"} {"or" filename:"or"} from:"ada@x.example" {to:"bob" cc:"bob" bcc:"bob"} subject:"in:spam" after:0 before:4 is:read has:attachment',

@@ -60,7 +60,10 @@ function gmailSender(mailbox: GmailMailbox): Sender {
       const threadId = message.repliesTo === null ? undefined : await threadOf(message.repliesTo, signal)
       const raw = await rawMessage(message)
       const inline: RestRequest = {
-        ...{ method: 'POST', path: `${ME}/messages/send`, doing: sending, timeoutMs: SEND_MS },
+        method: 'POST',
+        path: `${ME}/messages/send`,
+        doing: sending,
+        timeoutMs: SEND_MS,
         body: { raw: raw.toString('base64url'), ...(threadId !== undefined && { threadId }) },
       }
       const metadata = threadId === undefined ? {} : { threadId }

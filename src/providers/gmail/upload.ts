@@ -21,7 +21,12 @@ export interface Upload {
 export async function beginUpload(mailbox: RestMailbox, upload: Upload): Promise<RestRequest> {
   const { method, path, metadata, raw, doing, signal } = upload
   const { headers, body } = await mailbox.open({
-    ...{ method, path: `/upload${ME}${path}`, query: { uploadType: 'resumable' }, doing, signal, body: metadata },
+    method,
+    path: `/upload${ME}${path}`,
+    query: { uploadType: 'resumable' },
+    doing,
+    signal,
+    body: metadata,
     headers: { 'x-upload-content-type': 'message/rfc822', 'x-upload-content-length': String(raw.length) },
   })
   body.destroy()
@@ -30,7 +35,12 @@ export async function beginUpload(mailbox: RestMailbox, upload: Upload): Promise
   // Only the path: the token must not reach another host.
   const { pathname, search } = new URL(location)
   return {
-    ...{ method: 'PUT', path: pathname + search, body: raw, doing, signal, timeoutMs: UPLOAD_MS },
+    method: 'PUT',
+    path: pathname + search,
+    body: raw,
+    doing,
+    signal,
+    timeoutMs: UPLOAD_MS,
     headers: { 'content-type': 'message/rfc822' },
   }
 }

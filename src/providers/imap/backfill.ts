@@ -49,7 +49,11 @@ export function imapBackfill(connection: () => RequestConnection, options: Backf
   ): Promise<T> {
     const { uidValidity, baseline } = readCursor(cursor)
     return connection().useFolder(path, {
-      ...{ doing, deadlineMs, limits, signal, uidValidity },
+      doing,
+      deadlineMs,
+      limits,
+      signal,
+      uidValidity,
       work: async (client, box) => {
         if (uidValidityOf(box) !== uidValidity) {
           throw new ProviderError('cursor_expired', `${doing}: the UIDVALIDITY of the folder changed`)

@@ -48,7 +48,9 @@ export function imapChanges(
       const { folderPath, uidValidity } = locationOf(first)
       const done = await connection()
         .useFolder(folderPath, {
-          ...{ ...work, doing, isChange: true },
+          ...work,
+          doing,
+          isChange: true,
           async work(client, box) {
             if (String(box.uidValidity) !== uidValidity) throw renumbered(doing)
             if (box.readOnly) throw readOnly(doing)
@@ -90,7 +92,9 @@ export async function markAnswered(
   const { folderPath, uidValidity, uid } = message
   const doing = 'marking a message as answered'
   await connection().useFolder(folderPath, {
-    ...{ ...task, doing, isChange: true },
+    ...task,
+    doing,
+    isChange: true,
     async work(client, box) {
       if (String(box.uidValidity) !== uidValidity) throw notFound(doing)
       if (box.readOnly) throw readOnly(doing)

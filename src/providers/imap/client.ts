@@ -107,8 +107,14 @@ export async function dial(
       const mayBePlain = imap.allowPlain === true && guard.allowsPlain(target)
       const { ImapFlow } = await loadImapClient()
       const client = newClient(ImapFlow, imap, {
-        ...{ address: target.address, mayBePlain, password: access.secrets.password ?? '' },
-        ...{ timeoutMs: options.timeoutMs, literalBytes: options.literalBytes, turns, tlsContext, onFault },
+        address: target.address,
+        mayBePlain,
+        password: access.secrets.password ?? '',
+        timeoutMs: options.timeoutMs,
+        literalBytes: options.literalBytes,
+        turns,
+        tlsContext,
+        onFault,
       })
       const hangUp = () => client.imap.close()
       signal.addEventListener('abort', hangUp, { once: true })
@@ -195,7 +201,11 @@ function newClient(
     maxLineLength: Math.max(limits.lineBytes, limits.searchBytes),
     maxResponseSize: 2 * LARGEST_LITERAL_BYTES,
     transport: gatedTransport({
-      ...{ gate, listings, idle, names, turns },
+      gate,
+      listings,
+      idle,
+      names,
+      turns,
       onSocket(sendBy) {
         send = sendBy
       },

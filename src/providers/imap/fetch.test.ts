@@ -58,8 +58,16 @@ async function sync(
   const known = { known: async () => [], newest: async () => [], knownCount: async () => 0 }
   const request = { path: 'INBOX', initialMessages: 10, signal: new AbortController().signal, ...known }
   const cursor = JSON.stringify({
-    ...{ v: 1, uidValidity: '7', uidNext: 1, modseq: null, baseline: 0, low: 1 },
-    ...{ pending: null, exists: 0, unseen: 0, comparedAt: systemClock.now() },
+    v: 1,
+    uidValidity: '7',
+    uidNext: 1,
+    modseq: null,
+    baseline: 0,
+    low: 1,
+    pending: null,
+    exists: 0,
+    unseen: 0,
+    comparedAt: systemClock.now(),
   })
   for await (const step of session.syncFolder({ ...request, cursor })) messages.push(...step.added)
   return { messages: new Map(messages.map((message) => [message.location?.uid, message])), fetches }

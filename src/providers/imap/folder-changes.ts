@@ -14,7 +14,9 @@ export function imapFolderChanges(
   /** Selects INBOX read-only first: imapflow closes a selected folder, which would expunge what is marked as deleted in it. */
   async function run<T>(doing: string, change: (client: ImapClient) => Promise<T>): Promise<T> {
     return connection().use({
-      ...{ ...work, doing, isChange: true },
+      ...work,
+      doing,
+      isChange: true,
       prepare: ({ imap }) => imap.mailboxOpen('INBOX', { readOnly: true }),
       work: change,
     })

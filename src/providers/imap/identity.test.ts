@@ -26,7 +26,10 @@ async function replaced({ hasIds, text = 'mine' }: { hasIds: boolean; text?: str
   const { messageId, receivedAt } = stored
   const location: MessageLocation = { folderPath: 'INBOX', ...stored.location, identity: { messageId, receivedAt } }
   return {
-    ...{ inbox, live, location, server },
+    inbox,
+    live,
+    location,
+    server,
     changes: mail.changes(server.access),
     replace(internalDate: Date) {
       server.disconnect()

@@ -175,7 +175,9 @@ export function imapProvider({
         const client = verified.take(access) ?? (await dialAlone(access, options))
         const session: ImapSession = new ImapSession(client, {
           folder: access.settings.imap?.mailbox ?? 'INBOX',
-          ...{ events, clock, limits: { ...limits, work, serial } },
+          events,
+          clock,
+          limits: { ...limits, work, serial },
           onEnd() {
             if (sessions.get(accountId) === session) sessions.delete(accountId)
           },
@@ -191,7 +193,10 @@ export function imapProvider({
       },
       backfill: (access) =>
         imapBackfill(() => requestConnection(access), {
-          ...{ clock, windows, deadlineMs: limits.workMs, limits: work },
+          clock,
+          windows,
+          deadlineMs: limits.workMs,
+          limits: work,
           accountId: access.accountId,
         }),
       changes: (access) =>

@@ -81,7 +81,9 @@ export function imapLiveReads(
   ): Promise<T> {
     const attempt = (fresh: boolean) =>
       connection().useFolder(location.folderPath, {
-        ...{ ...read, doing, fresh },
+        ...read,
+        doing,
+        fresh,
         uidValidity: location.uidValidity,
         async work({ imap }, box) {
           if (String(box.uidValidity) !== location.uidValidity) throw notFound(doing)
@@ -136,7 +138,9 @@ export function imapLiveReads(
 
     listMessages: (folderPath, { limit, beforeUid, offset = 0, search }) =>
       connection().useFolder(folderPath, {
-        ...{ ...read, fresh: true, doing: 'listing messages' },
+        ...read,
+        fresh: true,
+        doing: 'listing messages',
         async work(client, box) {
           const uidValidity = uidValidityOf(box)
           const plan = { uidValidity, isNew: () => false, nowMs: clock.now(), lowUid: 1, limit }
@@ -159,7 +163,10 @@ export function imapLiveReads(
     readMessage({ folderPath, uidValidity, uid }) {
       const doing = 'reading a message'
       return connection().useFolder(folderPath, {
-        ...{ ...read, doing, fresh: true, uidValidity },
+        ...read,
+        doing,
+        fresh: true,
+        uidValidity,
         async work(client, box) {
           if (String(box.uidValidity) !== uidValidity) throw notFound(doing)
           const plan = { uidValidity, isNew: () => false, nowMs: clock.now(), lowUid: 1, limit: 1 }

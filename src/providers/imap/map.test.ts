@@ -17,7 +17,11 @@ function row(
 ): FetchMessageObject {
   const { header = '', body = '', ...rest } = parts
   return {
-    ...{ seq: 1, uid: 5, size: 100, flags: new Set(['\\Seen']), internalDate: new Date(5_000) },
+    seq: 1,
+    uid: 5,
+    size: 100,
+    flags: new Set(['\\Seen']),
+    internalDate: new Date(5_000),
     headers: Buffer.from(header),
     bodyParts: new Map([['text', Buffer.from(body)]]),
     bodyStructure: { type: 'text/plain', size: 10, encoding: '7bit' },

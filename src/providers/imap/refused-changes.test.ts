@@ -11,8 +11,14 @@ import { imapProvider } from './index.ts'
 
 const MESSAGE = { folderPath: 'INBOX', uidValidity: '7', uid: 1 }
 const DRAFT = {
-  ...{ to: [], cc: [], bcc: [], subject: 'Hello', body: { text: 'x', html: null }, date: 0 },
-  ...{ from: { name: '', email: 'ann@example.test' }, messageId: '<1@example.test>' },
+  to: [],
+  cc: [],
+  bcc: [],
+  subject: 'Hello',
+  body: { text: 'x', html: null },
+  date: 0,
+  from: { name: '', email: 'ann@example.test' },
+  messageId: '<1@example.test>',
 }
 
 function changesOf(access: Parameters<ReturnType<typeof imapProvider>['mail']['changes']>[0]) {

@@ -28,7 +28,9 @@ export function imapSentCopies(
     work: (client: ImapClient, folder: string) => Promise<T>,
   ): Promise<T> {
     const task = connection().use({
-      ...{ ...limits, doing, signal },
+      ...limits,
+      doing,
+      signal,
       prepare: async (client) => {
         path ??= await sentFolder(client)
         return path

@@ -20,7 +20,11 @@ async function storingOnSelect({ withoutUidNext }: { withoutUidNext: boolean }) 
   inbox.add(plainMail({ subject: 'first', text: 'one' }))
   const events = { onChange() {}, onClose() {} }
   return {
-    ...{ inbox, mail, access, live: mail.liveReads(access), lines: imap.lines },
+    inbox,
+    mail,
+    access,
+    live: mail.liveReads(access),
+    lines: imap.lines,
     open: async () => closing(await mail.openSession(access, events, new AbortController().signal)),
     async listed(): Promise<MessageLocation> {
       const { messages } = await mail.liveReads(access).listMessages('INBOX', { limit: 1 })

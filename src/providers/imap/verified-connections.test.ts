@@ -27,7 +27,8 @@ async function opened(script: ImapScript = {}) {
   closing({ close: () => mail.closeConnections() })
   const { signal } = new AbortController()
   return {
-    ...{ server, mail },
+    server,
+    mail,
     openConnections: () => open,
     logins: () => server.commands.filter((name) => name === 'LOGIN').length,
     verify: () => mail.verify(server.access, signal, { keepConnection: true }),

@@ -28,7 +28,8 @@ export class VerifiedConnections {
     const timer = setTimeout(close, KEPT_MS)
     const stopListening = client.onTraffic(close)
     const kept: Kept = {
-      ...{ client, access },
+      client,
+      access,
       release: () => {
         this.#kept.delete(kept)
         clearTimeout(timer)

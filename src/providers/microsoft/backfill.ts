@@ -29,7 +29,8 @@ export function microsoftBackfill(graph: Graph, clock: Clock): MailboxBackfill {
       const request = { prefer: [AS_TEXT], doing: DOING, signal, ...SYNC_LIMITS }
       const query = {
         ...MESSAGE_FIELDS,
-        ...{ $orderby: 'receivedDateTime desc', $filter: filter(sinceMs, beforeMs) },
+        $orderby: 'receivedDateTime desc',
+        $filter: filter(sinceMs, beforeMs),
       }
       const first = ($top: number) => graph.page(pathOf(scope), { query: { ...query, $top }, ...request })
       const links = new PageLinks(DOING)

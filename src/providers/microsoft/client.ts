@@ -161,10 +161,16 @@ export class Graph {
   ): Promise<Map<Item, BatchResult>> {
     const { doing, signal } = options
     return inBatches<Item, Json>(items, {
-      ...{ size: BATCH_SIZE, doing, isolates, retry: this.#rest.retry, signal },
+      size: BATCH_SIZE,
+      doing,
+      isolates,
+      retry: this.#rest.retry,
+      signal,
       send: async (batch) => {
         const requests = batch.map(({ method = 'GET', path, query, prefer, body }, index) => ({
-          ...{ id: String(index), method, url: withQuery(path, query) },
+          id: String(index),
+          method,
+          url: withQuery(path, query),
           headers: { ...preferHeader(prefer), ...(body !== undefined && { 'content-type': 'application/json' }) },
           ...(body !== undefined && { body }),
         }))

@@ -24,8 +24,15 @@ it('completes a draft whose attachments an earlier request added in part', async
     return { filename: `${name}.txt`, contentType: 'text/plain', content: Buffer.from(name), contentId: null }
   })
   const draft = {
-    ...{ from: { name: '', email: user }, to: [], cc: [], bcc: [], subject: 'Files', messageId: '<d1@x>' },
-    ...{ body: { text: 'x', html: null }, date: Date.now(), attachments },
+    from: { name: '', email: user },
+    to: [],
+    cc: [],
+    bcc: [],
+    subject: 'Files',
+    messageId: '<d1@x>',
+    body: { text: 'x', html: null },
+    date: Date.now(),
+    attachments,
   }
   graph.fail({ as: 'reset', executes: true, on: /\/attachments$/ })
   await expect(drafts.create(draft, { mayExist: false })).rejects.toMatchObject({ kind: 'unavailable' })

@@ -3,8 +3,11 @@ import { object, type RestResponse, statusError, text } from '../rest/index.ts'
 
 /** In lower case: the user, or a guest of the directory, has no mailbox that Graph can reach. */
 const NO_MAILBOX = [
-  ...['mailboxnotenabledforrestapi', 'mailboxnotsupportedforrestapi', 'mailboxnothostedinexchangeonline'],
-  ...['errornonexistentmailbox', 'errormissingemailaddress'],
+  'mailboxnotenabledforrestapi',
+  'mailboxnotsupportedforrestapi',
+  'mailboxnothostedinexchangeonline',
+  'errornonexistentmailbox',
+  'errormissingemailaddress',
 ]
 
 /** Whether the code of a schedule says that the person has no mailbox. */

@@ -5,13 +5,19 @@ import { type BatchItem, type BatchResult, bodyOf, type Graph, pageOf, segment }
 
 /** Graph's well-known folder names, which do not depend on the user's language. v1.0 has them only as aliases of ids. */
 const ROLES: Readonly<Record<string, FolderRole>> = {
-  ...{ inbox: 'inbox', sentitems: 'sent', drafts: 'drafts' },
-  ...{ deleteditems: 'trash', junkemail: 'junk', archive: 'archive' },
+  inbox: 'inbox',
+  sentitems: 'sent',
+  drafts: 'drafts',
+  deleteditems: 'trash',
+  junkemail: 'junk',
+  archive: 'archive',
 }
 /** Messages leave the Outbox within seconds and appear as sent. The others contain items that Outlook could not sync. */
 const EXCLUDED = ['outbox', 'syncissues', 'conflicts', 'localfailures', 'serverfailures']
 const WELL_KNOWN = [...Object.keys(ROLES), ...EXCLUDED].map((name) => ({
-  ...{ name, path: `/me/mailFolders/${name}`, query: { $select: 'id' } },
+  name,
+  path: `/me/mailFolders/${name}`,
+  query: { $select: 'id' },
 }))
 
 const FIELDS = { $select: 'id,displayName,parentFolderId,childFolderCount,isHidden', $top: 250 }

@@ -5,13 +5,24 @@ import { attachmentsOf, foundMessage, headersOf, isComplete, isDamaged, mayHaveA
 const context = { isNew: false, folder: 'inbox-id', attachments: [], nowMs: 1_000, error: null }
 const person = (name: string, address: string) => ({ emailAddress: { name, address } })
 const whole = {
-  ...{ id: 'AAMk=', parentFolderId: 'sent-id', conversationId: 'conv', internetMessageId: '<one@example.test>' },
-  ...{ subject: 'Grüße\r\n aus 東京', from: person('Jörg', 'joerg@example.test') },
+  id: 'AAMk=',
+  parentFolderId: 'sent-id',
+  conversationId: 'conv',
+  internetMessageId: '<one@example.test>',
+  subject: 'Grüße\r\n aus 東京',
+  from: person('Jörg', 'joerg@example.test'),
   toRecipients: [person('ann@example.test', 'ann@example.test'), person('', '')],
-  ...{ ccRecipients: [person('Bo', 'bo@example.test')], bccRecipients: [], replyTo: null },
-  ...{ sentDateTime: '2026-10-01T08:00:00Z', receivedDateTime: '2026-10-01T08:00:05Z' },
-  ...{ isRead: true, isDraft: false, flag: { flagStatus: 'flagged' }, hasAttachments: false },
-  ...{ bodyPreview: 'Hello \u200c\u200b there', body: { contentType: 'text', content: 'Hello there, all of it' } },
+  ccRecipients: [person('Bo', 'bo@example.test')],
+  bccRecipients: [],
+  replyTo: null,
+  sentDateTime: '2026-10-01T08:00:00Z',
+  receivedDateTime: '2026-10-01T08:00:05Z',
+  isRead: true,
+  isDraft: false,
+  flag: { flagStatus: 'flagged' },
+  hasAttachments: false,
+  bodyPreview: 'Hello \u200c\u200b there',
+  body: { contentType: 'text', content: 'Hello there, all of it' },
   singleValueExtendedProperties: [
     { id: 'Integer 0xe08', value: '4711' },
     { id: 'String 0x1042', value: '<zero@example.test>' },
@@ -24,13 +35,26 @@ describe('a message of Graph as RemoteMessage', () => {
     const { message, folders } = foundMessage(whole, context)
     expect(folders).toEqual(['sent-id'])
     expect(message).toMatchObject({
-      ...{ providerMessageId: 'AAMk=', threadId: 'conv', messageId: '<one@example.test>', isNew: false },
-      ...{ inReplyTo: '<zero@example.test>', references: ['<a@x>', '<zero@example.test>'] },
-      ...{ subject: 'Grüße aus 東京', from: { name: 'Jörg', email: 'joerg@example.test' } },
+      providerMessageId: 'AAMk=',
+      threadId: 'conv',
+      messageId: '<one@example.test>',
+      isNew: false,
+      inReplyTo: '<zero@example.test>',
+      references: ['<a@x>', '<zero@example.test>'],
+      subject: 'Grüße aus 東京',
+      from: { name: 'Jörg', email: 'joerg@example.test' },
       to: [{ name: '', email: 'ann@example.test' }],
-      ...{ cc: [{ name: 'Bo', email: 'bo@example.test' }], bcc: [], replyTo: [] },
-      ...{ date: Date.UTC(2026, 9, 1, 8), receivedAt: Date.UTC(2026, 9, 1, 8, 0, 5), sizeBytes: 4711 },
-      ...{ unread: false, starred: true, snippet: 'Hello there', text: 'Hello there, all of it', error: null },
+      cc: [{ name: 'Bo', email: 'bo@example.test' }],
+      bcc: [],
+      replyTo: [],
+      date: Date.UTC(2026, 9, 1, 8),
+      receivedAt: Date.UTC(2026, 9, 1, 8, 0, 5),
+      sizeBytes: 4711,
+      unread: false,
+      starred: true,
+      snippet: 'Hello there',
+      text: 'Hello there, all of it',
+      error: null,
     })
   })
 
@@ -136,22 +160,35 @@ describe('a message of Graph as RemoteMessage', () => {
     expect(
       attachmentsOf([
         {
-          ...{ '@odata.type': kind('fileAttachment'), id: 'a', name: 'logo.png', contentType: 'image/png', size: 5 },
-          ...{ isInline: true, contentId: '<logo@1>' },
+          '@odata.type': kind('fileAttachment'),
+          id: 'a',
+          name: 'logo.png',
+          contentType: 'image/png',
+          size: 5,
+          isInline: true,
+          contentId: '<logo@1>',
         },
         { '@odata.type': kind('itemAttachment'), id: 'b', name: 'An older mail', contentType: null, size: 7 },
         { '@odata.type': kind('referenceAttachment'), id: 'c', name: 'plan.docx', size: 9 },
         { name: 'without an id' },
       ]),
     ).toEqual([
-      ...[{ id: 'a', filename: 'logo.png', contentType: 'image/png', sizeBytes: 5, inline: true, contentId: 'logo@1' }],
+      { id: 'a', filename: 'logo.png', contentType: 'image/png', sizeBytes: 5, inline: true, contentId: 'logo@1' },
       {
-        ...{ id: 'b', filename: 'An older mail.eml', contentType: 'message/rfc822', sizeBytes: 7 },
-        ...{ inline: false, contentId: null },
+        id: 'b',
+        filename: 'An older mail.eml',
+        contentType: 'message/rfc822',
+        sizeBytes: 7,
+        inline: false,
+        contentId: null,
       },
       {
-        ...{ id: 'c', filename: 'plan.docx', contentType: 'application/octet-stream', sizeBytes: 9 },
-        ...{ inline: false, contentId: null },
+        id: 'c',
+        filename: 'plan.docx',
+        contentType: 'application/octet-stream',
+        sizeBytes: 9,
+        inline: false,
+        contentId: null,
       },
     ])
   })

@@ -48,13 +48,25 @@ const LISTS: Record<string, (parts: Parts) => Promise<unknown>> = {
   'the changes since an earlier round': (parts) =>
     syncing(parts, {
       cursor: JSON.stringify({
-        ...{ v: 1, next: '?$deltatoken=x', atMs: systemClock.now(), isOpen: false, listed: null, filtered: false },
-        ...{ comparing: false, sinceMs: null, baselineMs: 0, there: [] },
+        v: 1,
+        next: '?$deltatoken=x',
+        atMs: systemClock.now(),
+        isOpen: false,
+        listed: null,
+        filtered: false,
+        comparing: false,
+        sinceMs: null,
+        baselineMs: 0,
+        there: [],
       }),
     }),
   'older messages': ({ mail, access }) =>
     mail.backfill(access).read({
-      ...{ scope: 'inbox', sinceMs: 0, beforeMs: Date.UTC(2026, 0, 1), limit: 10, signal },
+      scope: 'inbox',
+      sinceMs: 0,
+      beforeMs: Date.UTC(2026, 0, 1),
+      limit: 10,
+      signal,
       known: async (ids) => new Map(ids.map((id) => [id, Date.UTC(2026, 0, 1)])),
     }),
   'the calendars': (parts) => calendarsOf(parts).listCalendars(signal),

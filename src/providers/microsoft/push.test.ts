@@ -7,8 +7,10 @@ import { microsoftAt } from '../../../test/servers/microsoft-mailbox.ts'
 
 const USER = 'ada@example.test'
 const WEBHOOK = {
-  ...{ kind: 'webhook' as const, clientState: 'proof' },
-  ...{ url: 'https://posthorn.test/changes', lifecycleUrl: 'https://posthorn.test/lifecycle' },
+  kind: 'webhook' as const,
+  clientState: 'proof',
+  url: 'https://posthorn.test/changes',
+  lifecycleUrl: 'https://posthorn.test/lifecycle',
 }
 
 async function subscribing(scopes = MICROSOFT_SCOPES) {
@@ -30,7 +32,10 @@ async function subscribing(scopes = MICROSOFT_SCOPES) {
     await new Promise((resolve) => hook.close(resolve))
   })
   const access = {
-    ...{ accountId: 'acc_1', email: USER, settings: {}, secrets: {} },
+    accountId: 'acc_1',
+    email: USER,
+    settings: {},
+    secrets: {},
     accessToken: async () => accessToken,
   }
   return { graph, push, calendarPush: calendar.push, access }
@@ -43,8 +48,12 @@ it('begins, receives notifications with immutable ids, renews and ends a subscri
   expect(begun.expiresAt - Date.now()).toBeLessThan(10_080 * 60_000)
   expect(graph.subscriptions.of(USER)).toMatchObject([
     {
-      ...{ id: begun.id, changeType: 'created,updated,deleted', resource: 'me/messages', clientState: 'proof' },
-      ...{ notificationUrl: WEBHOOK.url, lifecycleNotificationUrl: WEBHOOK.lifecycleUrl },
+      id: begun.id,
+      changeType: 'created,updated,deleted',
+      resource: 'me/messages',
+      clientState: 'proof',
+      notificationUrl: WEBHOOK.url,
+      lifecycleNotificationUrl: WEBHOOK.lifecycleUrl,
     },
   ])
   const id = await graph.deliver(USER, plainMail())

@@ -26,8 +26,12 @@ export function microsoftPush(
       const doing = 'subscribing to changes'
       const { url, lifecycleUrl, clientState } = webhookOf(target, doing)
       const body = {
-        ...{ changeType: 'created,updated,deleted', resource, clientState },
-        ...{ notificationUrl: url, lifecycleNotificationUrl: lifecycleUrl, expirationDateTime: expiration() },
+        changeType: 'created,updated,deleted',
+        resource,
+        clientState,
+        notificationUrl: url,
+        lifecycleNotificationUrl: lifecycleUrl,
+        expirationDateTime: expiration(),
       }
       return subscription(await graphOf(access).send('POST', '/subscriptions', { body, doing }), doing)
     },

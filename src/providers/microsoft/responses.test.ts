@@ -11,8 +11,15 @@ const received = (second: number) => new Date(Date.UTC(2026, 0, 1) + second * 10
 
 function message(id: string, more: object = {}) {
   return {
-    ...{ id, parentFolderId: 'inbox', subject: `mail ${id}`, receivedDateTime: received(5), isDraft: false },
-    ...{ isRead: false, flag: { flagStatus: 'notFlagged' }, hasAttachments: false, ...more },
+    id,
+    parentFolderId: 'inbox',
+    subject: `mail ${id}`,
+    receivedDateTime: received(5),
+    isDraft: false,
+    isRead: false,
+    flag: { flagStatus: 'notFlagged' },
+    hasAttachments: false,
+    ...more,
   }
 }
 
@@ -220,13 +227,11 @@ describe('unusual responses of Graph', () => {
       }),
     )
     const known = ['seen', 'shifted', 'moved', 'deleted'].map((providerMessageId) => ({
-      ...{
-        providerMessageId,
-        receivedAt: Date.UTC(2026, 0, 1) + 5000,
-        unread: true,
-        starred: false,
-        folders: ['inbox'],
-      },
+      providerMessageId,
+      receivedAt: Date.UTC(2026, 0, 1) + 5000,
+      unread: true,
+      starred: false,
+      folders: ['inbox'],
     }))
     const comparing = { known: async (after?: unknown) => (after === undefined ? known : []) }
     const all = await steps(graph.session(), { comparison: comparing })
@@ -254,7 +259,9 @@ describe('unusual responses of Graph', () => {
     const live = graph.mail.liveReads(graph.access)
     const mail = { providerMessageId: 'a' }
     expect(await live.getBody(mail)).toEqual({
-      ...{ text: 'Hi\n', html: '<p>Hi</p>', headers: [{ name: 'X-One', value: '1' }] },
+      text: 'Hi\n',
+      html: '<p>Hi</p>',
+      headers: [{ name: 'X-One', value: '1' }],
     })
     expect(graph.asked.filter(({ part }) => !part)).toHaveLength(1)
     await expect(live.openAttachment(mail, 'link')).rejects.toMatchObject({ kind: 'rejected' })

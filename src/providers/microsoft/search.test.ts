@@ -10,14 +10,24 @@ it('joins the words by AND, quotes addresses, and leaves a day around times', ()
   const day = Date.UTC(2026, 5, 10)
   expect(
     queryOf({
-      ...{ text: ['größe', 'OR'], from: ['ada@x.example'], to: ['bob'], subject: ['a"b'] },
-      ...{ after: day, before: day, hasAttachments: false },
+      text: ['größe', 'OR'],
+      from: ['ada@x.example'],
+      to: ['bob'],
+      subject: ['a"b'],
+      after: day,
+      before: day,
+      hasAttachments: false,
     }),
   ).toBe(
     [
-      ...['(größe OR recipients:größe OR attachment:größe)', '(or* OR recipients:or* OR attachment:or*)'],
-      ...['from:\\"ada@x.example\\"', 'recipients:bob*', 'subject:\\"ab\\"'],
-      ...['received>=2026-06-09', 'received<=2026-06-11', 'hasAttachments:false'],
+      '(größe OR recipients:größe OR attachment:größe)',
+      '(or* OR recipients:or* OR attachment:or*)',
+      'from:\\"ada@x.example\\"',
+      'recipients:bob*',
+      'subject:\\"ab\\"',
+      'received>=2026-06-09',
+      'received<=2026-06-11',
+      'hasAttachments:false',
     ].join(' AND '),
   )
 })

@@ -38,8 +38,19 @@ async function compose(more: Partial<OutgoingMessage>, options?: { keepBcc: bool
 }
 
 const FIELDS = [
-  ...['From', 'To', 'Subject', 'Message-ID', 'Date', 'MIME-Version', 'Content-Type', 'Content-Transfer-Encoding'],
-  ...['Cc', 'Reply-To', 'In-Reply-To', 'References', 'X-Own'],
+  'From',
+  'To',
+  'Subject',
+  'Message-ID',
+  'Date',
+  'MIME-Version',
+  'Content-Type',
+  'Content-Transfer-Encoding',
+  'Cc',
+  'Reply-To',
+  'In-Reply-To',
+  'References',
+  'X-Own',
 ]
 
 /** More than a message names. */
@@ -83,8 +94,10 @@ describe('a composed message', () => {
     expect(parsed.text?.trim()).toBe('Grüße\nzwei\n.drei')
     expect(parsed.html?.trim()).toBe('<p>Grüße <img src="cid:logo"></p>')
     const attached = parsed.attachments.map(({ filename, content, ...one }) => ({
-      ...{ filename, content: Buffer.from(content as ArrayBuffer).toString('latin1') },
-      ...{ disposition: one.disposition, contentId: one.contentId ?? null },
+      filename,
+      content: Buffer.from(content as ArrayBuffer).toString('latin1'),
+      disposition: one.disposition,
+      contentId: one.contentId ?? null,
     }))
     expect(attached).toHaveLength(2)
     expect(attached).toContainEqual({
@@ -141,7 +154,12 @@ describe('a composed message', () => {
             headers,
             fields,
           } = await compose({
-            ...{ subject, text, html, to, references: [value, '<a@b>', ...LONG_IDS], inReplyTo: value },
+            subject,
+            text,
+            html,
+            to,
+            references: [value, '<a@b>', ...LONG_IDS],
+            inReplyTo: value,
             from: { name, email: 'ada@acme.example' },
             headers: [
               { name: 'X-Own', value },

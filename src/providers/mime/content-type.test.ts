@@ -12,18 +12,23 @@ it.each([
 })
 
 it.each([
-  ...[
-    '',
-    'text',
-    'text/',
-    'a/b/c',
-    'text/plain charset=utf-8',
-    'text/plain; charset',
-    'text/plain; charset=',
-    'x/y; a="b',
-  ],
-  ...['text/plain; charset=utf-8\r\nX-Own: 1', 'text/größe', 'x/y; a=b c', 'x/y; a=(b)', `x/${'y'.repeat(500)}`],
-  ...['multipart/mixed; boundary=b', 'Multipart/Related', 'message/external-body; access-type=ftp', 'message/partial'],
+  '',
+  'text',
+  'text/',
+  'a/b/c',
+  'text/plain charset=utf-8',
+  'text/plain; charset',
+  'text/plain; charset=',
+  'x/y; a="b',
+  'text/plain; charset=utf-8\r\nX-Own: 1',
+  'text/größe',
+  'x/y; a=b c',
+  'x/y; a=(b)',
+  `x/${'y'.repeat(500)}`,
+  'multipart/mixed; boundary=b',
+  'Multipart/Related',
+  'message/external-body; access-type=ftp',
+  'message/partial',
 ])('refuses the type %j', (given) => {
   expect(parseFileType(given)).toEqual({ problem: expect.stringMatching(/^must /) })
 })

@@ -3,9 +3,21 @@ import { expect, it } from 'vitest'
 import { composedParts, composeMessage, headerFields, type OutgoingMessage } from './index.ts'
 
 const MESSAGE: OutgoingMessage = {
-  ...{ from: { name: 'Ada', email: 'ada@acme.example' }, to: [{ name: 'Bob', email: 'bob@example.com' }] },
-  ...{ cc: [], bcc: [], replyTo: [], subject: 'Über', text: null, html: null, attachments: [], messageId: '<1@x>' },
-  ...{ inReplyTo: null, references: [], date: 0, sentToken: null, headers: [] },
+  from: { name: 'Ada', email: 'ada@acme.example' },
+  to: [{ name: 'Bob', email: 'bob@example.com' }],
+  cc: [],
+  bcc: [],
+  replyTo: [],
+  subject: 'Über',
+  text: null,
+  html: null,
+  attachments: [],
+  messageId: '<1@x>',
+  inReplyTo: null,
+  references: [],
+  date: 0,
+  sentToken: null,
+  headers: [],
 }
 
 const partsOf = async (more: Partial<OutgoingMessage>) => composedParts(await composeMessage({ ...MESSAGE, ...more }))

@@ -192,8 +192,11 @@ describe.each([
 })
 
 const GOOGLE_SCOPES = [
-  ...['openid', 'email', 'https://www.googleapis.com/auth/gmail.modify'],
-  ...['https://www.googleapis.com/auth/calendar.events', 'https://www.googleapis.com/auth/calendar.readonly'],
+  'openid',
+  'email',
+  'https://www.googleapis.com/auth/gmail.modify',
+  'https://www.googleapis.com/auth/calendar.events',
+  'https://www.googleapis.com/auth/calendar.readonly',
 ]
 const GRAPH_SCOPES = ['User.Read', 'Mail.ReadWrite', 'Mail.Send', 'Calendars.ReadWrite']
 

@@ -59,7 +59,10 @@ export async function pubsub(settings: PubsubSettings, clock: Clock): Promise<Pu
   const topicName = nameOf('PUBSUB_TOPIC_NAME', settings.topicName, 'topics', account)
   const name = nameOf('PUBSUB_SUBSCRIPTION_NAME', settings.subscriptionName, 'subscriptions', account)
   const client = restClient({
-    ...{ root: `${settings.url}/v1`, clock, toError: statusError, rateLimit: { concurrency: 4 } },
+    root: `${settings.url}/v1`,
+    clock,
+    toError: statusError,
+    rateLimit: { concurrency: 4 },
     limits: { timeoutMs: PULL_MS, connections: 4 },
   })
   const access = { accountId: 'pubsub', email: account.email, settings: {}, secrets: {} }
@@ -89,7 +92,9 @@ export async function pubsub(settings: PubsubSettings, clock: Clock): Promise<Pu
       const request = { method: 'POST', path: `/${name}:pull`, body: { maxMessages }, doing } as const
       const { receivedMessages = [] } = await pulls.json({ ...request, maxBytes: MAX_BYTES, signal }, pulled)
       return receivedMessages.map(({ ackId, message: { messageId, data = '' } }) => ({
-        ...{ ackId, messageId, data: Buffer.from(data, 'base64') },
+        ackId,
+        messageId,
+        data: Buffer.from(data, 'base64'),
       }))
     },
     acknowledge: (ackIds) => post('acknowledge', { ackIds }, 'acknowledging notifications'),

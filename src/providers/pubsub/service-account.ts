@@ -100,7 +100,11 @@ async function post(account: ServiceAccount, nowMs: number): Promise<unknown> {
   const pool = new Pool(origin, { connections: 1, connect: { timeout: TIMEOUT_MS } })
   try {
     const { status, headers, body } = await exchange(pool, {
-      ...{ method: 'POST', path: pathname + search, doing: DOING, host, timeoutMs: TIMEOUT_MS },
+      method: 'POST',
+      path: pathname + search,
+      doing: DOING,
+      host,
+      timeoutMs: TIMEOUT_MS,
       headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams({ grant_type: GRANT, assertion: assertion(account, nowMs) }).toString(),
       signal: AbortSignal.timeout(TIMEOUT_MS),

@@ -11,7 +11,9 @@ const items = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
 function batches(respond: (item: number, before: number) => string | ProviderError | undefined) {
   const sent: number[][] = []
   const options = {
-    ...{ size: 4, doing: 'sending items', retry: { baseMs: 1, capMs: 1 } },
+    size: 4,
+    doing: 'sending items',
+    retry: { baseMs: 1, capMs: 1 },
     async send(requested: number[]) {
       const before = (item: number) => sent.flat().filter((one) => one === item).length
       const results = requested.map((item) => [item, respond(item, before(item))] as const)
@@ -46,7 +48,7 @@ describe('requests in batches', () => {
     const outcome = await inBatches(items(5), options)
     expect(
       [...outcome].sort(([one], [other]) => one - other).map(([, one]) => (one === 'yes' ? one : Object(one).kind)),
-    ).toEqual([...['yes', 'not_found', 'unavailable', 'yes', 'yes']])
+    ).toEqual(['yes', 'not_found', 'unavailable', 'yes', 'yes'])
   })
 
   it('throws a persistent limit, a long pause, and nothing but failures', async () => {

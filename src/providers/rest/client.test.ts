@@ -45,7 +45,10 @@ describe('the REST client', () => {
 
   function open(options: Partial<Parameters<typeof restClient>[0]> = {}) {
     return restClient({
-      ...{ root: `${origin}/api/`, rateLimit: { concurrency: 2 }, toError: statusError, clock: systemClock },
+      root: `${origin}/api/`,
+      rateLimit: { concurrency: 2 },
+      toError: statusError,
+      clock: systemClock,
       ...options,
     })
   }

@@ -137,7 +137,11 @@ export function restClient(options: RestClientOptions): RestClient {
         await request.beforeSend?.()
         onUnits?.(cost)
         const response = await exchange(connections(), {
-          ...{ method, doing, host, timeoutMs: request.timeoutMs ?? timeoutMs, signal: either.signal },
+          method,
+          doing,
+          host,
+          timeoutMs: request.timeoutMs ?? timeoutMs,
+          signal: either.signal,
           path: url.pathname + url.search,
           headers: requestHeaders(request, token),
           body: requestBody(request),

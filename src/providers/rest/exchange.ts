@@ -37,8 +37,13 @@ export async function exchange(pool: Dispatcher, request: HttpRequest): Promise<
   signal.addEventListener('abort', abort, { once: true })
   try {
     const response = await pool.request({
-      ...{ method, path, headers, body, signal: giveUp.signal },
-      ...{ headersTimeout: timeoutMs, bodyTimeout: timeoutMs },
+      method,
+      path,
+      headers,
+      body,
+      signal: giveUp.signal,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
     })
     const decompressed = decompress(response.body, single(response.headers['content-encoding']), {
       toError: (error) => (signal.aborted ? abortError(signal, request) : networkError(error, request)),

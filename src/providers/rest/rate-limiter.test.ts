@@ -4,7 +4,11 @@ import type { QuotaLimits } from './quota.ts'
 import { RateLimiter } from './rate-limiter.ts'
 
 const entry = (more: Partial<Parameters<RateLimiter['acquire']>[0]> = {}) => ({
-  ...{ cost: 1, priority: 'normal' as const, doing: 'asking', waitMs: 120_000, signal: new AbortController().signal },
+  cost: 1,
+  priority: 'normal' as const,
+  doing: 'asking',
+  waitMs: 120_000,
+  signal: new AbortController().signal,
   ...more,
 })
 

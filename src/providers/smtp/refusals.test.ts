@@ -24,7 +24,9 @@ async function sendingTo(script: StrictSmtpScript) {
   })
   const login = { host, port, username: 'ada', allowPlain: true }
   const access: MailAccess = {
-    ...{ accountId: 'acc_1', email: 'ada@acme.example', secrets: { password: 'one' } },
+    accountId: 'acc_1',
+    email: 'ada@acme.example',
+    secrets: { password: 'one' },
     settings: {
       smtp: { ...login, security: 'starttls' },
       imap: { ...login, security: 'tls', allowSelfSigned: true, mailbox: 'INBOX' },
@@ -41,8 +43,17 @@ async function sendingTo(script: StrictSmtpScript) {
 
 function message(recipients: string[]): QueuedMessage {
   return {
-    ...{ from: 'ada@acme.example', recipients, to: [], cc: [], bcc: [], rfcMessageId: '<1@x>', repliesTo: null },
-    ...{ sizeBytes: 20, earlierDraftId: null, mayHaveDraft: false, originalDraftId: null },
+    from: 'ada@acme.example',
+    recipients,
+    to: [],
+    cc: [],
+    bcc: [],
+    rfcMessageId: '<1@x>',
+    repliesTo: null,
+    sizeBytes: 20,
+    earlierDraftId: null,
+    mayHaveDraft: false,
+    originalDraftId: null,
     async *bytes() {
       yield Buffer.from('Subject: x\r\n\r\nHello\r\n')
     },

@@ -19,7 +19,9 @@ async function signIn({ host, port }: { host: string; port: number }, password: 
   onTestFinished(() => provider.closeConnections())
   const login = { host, port, username: 'ada', security: 'starttls', allowPlain: true } as const
   const access: MailAccess = {
-    ...{ accountId: 'acc_1', email: 'ada@acme.example', secrets: { password } },
+    accountId: 'acc_1',
+    email: 'ada@acme.example',
+    secrets: { password },
     settings: { smtp: login, imap: { ...login, allowSelfSigned: true, mailbox: 'INBOX' } },
   }
   await provider.verify(access, new AbortController().signal)

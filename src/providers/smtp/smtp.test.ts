@@ -12,16 +12,17 @@ import { smtpProvider } from './index.ts'
 
 const never = new AbortController().signal
 const MESSAGE: QueuedMessage = {
-  ...{
-    from: 'ada@acme.example',
-    recipients: ['bob@example.com'],
-    to: [],
-    cc: [],
-    bcc: [],
-    rfcMessageId: '<1@x>',
-    repliesTo: null,
-  },
-  ...{ sizeBytes: 20, earlierDraftId: null, mayHaveDraft: false, originalDraftId: null },
+  from: 'ada@acme.example',
+  recipients: ['bob@example.com'],
+  to: [],
+  cc: [],
+  bcc: [],
+  rfcMessageId: '<1@x>',
+  repliesTo: null,
+  sizeBytes: 20,
+  earlierDraftId: null,
+  mayHaveDraft: false,
+  originalDraftId: null,
   async *bytes() {
     yield Buffer.from('Subject: x\r\n\r\nHello\r\n')
   },
@@ -69,7 +70,9 @@ const steps = { onDraft: async () => {}, onCommit: async () => {} }
 
 function accessTo(smtp: Partial<SmtpSettings>, allowSelfSigned: boolean): MailAccess {
   return {
-    ...{ accountId: 'acc_1', email: 'ada@acme.example', secrets: { password: 'one' } },
+    accountId: 'acc_1',
+    email: 'ada@acme.example',
+    secrets: { password: 'one' },
     settings: {
       smtp,
       imap: { host: '127.0.0.1', port: 1, username: 'ada', security: 'tls', allowSelfSigned, mailbox: 'INBOX' },
@@ -134,7 +137,8 @@ describe('signing in over SMTP', () => {
   ])('fails for good, and sends to nobody, when the recipients are %j', async (recipients) => {
     const { server, send } = await opened({}, { security: 'starttls' })
     expect(await send({ recipients })).toMatchObject({
-      ...{ sent: false, retry: false },
+      sent: false,
+      retry: false,
       error: { kind: 'rejected', message: expect.stringContaining('no recipient') },
     })
     expect(await send()).toMatchObject({ sent: true })
@@ -145,7 +149,8 @@ describe('signing in over SMTP', () => {
     const { server, send } = await opened({}, { security: 'starttls' })
     // The package smtp-server knows no quoted local parts; it keeps the sender of the refused message, as Postfix does.
     expect(await send({ recipients: ['"a b"@example.com'] })).toMatchObject({
-      ...{ sent: false, retry: false },
+      sent: false,
+      retry: false,
       refused: [{ email: '"a b"@example.com', code: 501 }],
     })
     expect(await send()).toMatchObject({ sent: true })

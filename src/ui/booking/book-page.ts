@@ -14,7 +14,10 @@ export function bookPage(context: BookingContext, page: BookPage): string {
   const { t } = context
   const title = t('book.title', { name: page.name })
   return bookingDocument(context, {
-    ...{ title, description: page.description, isWide: true, hasWidget: true },
+    title,
+    description: page.description,
+    isWide: true,
+    hasWidget: true,
     body: widget(context, page),
   })
 }

@@ -107,7 +107,10 @@ function reschedulePage(context: BookingContext, page: ManagePage): string {
   const { t, root } = context
   const { booking, token } = page
   return bookingDocument(context, {
-    ...{ title: t('booking.move'), isPrivate: true, isWide: true, hasWidget: true },
+    title: t('booking.move'),
+    isPrivate: true,
+    isWide: true,
+    hasWidget: true,
     body: html`<a class="above" href="${pageHref(context, page)}" rel="noreferrer">${ICONS.back}${t('booking.back')}</a>
 <posthorn-scheduler api-base-url="${root}" experience-slug="${booking.slug}" data-booking-id="${booking.id}" data-booking-token="${token}" data-booking-start="${isoTime(booking.startMs)}" data-booking-end="${isoTime(booking.endMs)}">
 <div slot="heading"><h1><bdi>${booking.name}</bdi></h1></div>

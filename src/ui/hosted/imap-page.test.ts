@@ -7,7 +7,12 @@ const OPEN = '<details class="more" id="settings" open>'
 
 function render(given: Partial<ImapFormValues>, over: Partial<ImapPage> = {}): string {
   const page = {
-    ...{ action: '/', editAction: '/edit', session: 'code', state: 's', hosts: [], errors: NO_ERRORS },
+    action: '/',
+    editAction: '/edit',
+    session: 'code',
+    state: 's',
+    hosts: [],
+    errors: NO_ERRORS,
     grants: [],
     values: { ...EMPTY, email: 'ada@example.com', ...given },
   }

@@ -131,12 +131,20 @@ function ownLogin(t: Translate, { values, errors, entered = [] }: ImapPage, serv
   const isEntered = (name: EnteredField) => entered.includes(name)
   const placeholder = (name: EnteredField) => (isEntered(name) ? t('password.entered') : undefined)
   return html`${textField(t, {
-    ...{ name: username, label: t(`${server}.username`), value: values[username], errors },
+    name: username,
+    label: t(`${server}.username`),
+    value: values[username],
+    errors,
     placeholder: placeholder(username),
     hint: t(isEntered(username) ? 'username.enteredHint' : 'same.username'),
   })}
 ${textField(t, {
-  ...{ name: password, label: t(`${server}.password`), value: '', type: 'password', maxLength: 1024, errors },
+  name: password,
+  label: t(`${server}.password`),
+  value: '',
+  type: 'password',
+  maxLength: 1024,
+  errors,
   placeholder: placeholder(password),
   hint: t(isEntered(password) ? 'password.enteredHint' : 'same.password'),
 })}`

@@ -152,7 +152,10 @@ export function schedulerApi(baseUrl: string, slug: string): SchedulerApi {
     const timer = setTimeout(abort, options.timeoutMs ?? TIMEOUT_MS)
     try {
       const response = await fetch(new URL(url, baseUrl), {
-        ...{ method, credentials: 'omit', cache: 'no-store', signal: controller.signal },
+        method,
+        credentials: 'omit',
+        cache: 'no-store',
+        signal: controller.signal,
         headers: {
           accept: 'application/json',
           ...(options.body !== undefined && { 'content-type': 'application/json' }),
@@ -187,7 +190,8 @@ export function schedulerApi(baseUrl: string, slug: string): SchedulerApi {
     book: (body, key) => request('POST', `${path}/bookings`, { body, key, timeoutMs: BOOKING_TIMEOUT_MS }),
     move: ({ bookingId, token }, slot) =>
       request('POST', `scheduler/bookings/${encodeURIComponent(bookingId)}/reschedule`, {
-        ...{ body: { slot, token }, timeoutMs: BOOKING_TIMEOUT_MS },
+        body: { slot, token },
+        timeoutMs: BOOKING_TIMEOUT_MS,
       }),
   }
 }

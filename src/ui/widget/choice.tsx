@@ -112,7 +112,12 @@ export function Choice({
       <div class="choice">
         {note}
         <OneWeek
-          {...{ window: visible, days, today, isLoading, takesFocus, pending: flow.pending }}
+          window={visible}
+          days={days}
+          today={today}
+          isLoading={isLoading}
+          takesFocus={takesFocus}
+          pending={flow.pending}
           onWeek={(day) => setFocused(day < today ? today : day)}
           onSelect={flow.select}
         />
@@ -126,7 +131,11 @@ export function Choice({
       <div class="columns-month">
         <div class="pick-day">
           <Month
-            {...{ focused: shown, free: new Set(days.keys()), selected, today, isLoading }}
+            focused={shown}
+            free={new Set(days.keys())}
+            selected={selected}
+            today={today}
+            isLoading={isLoading}
             onMonth={(day) => {
               setFocused(day)
               setChosen(undefined)

@@ -36,7 +36,12 @@ export function CodeForm({ email, error, isSubmitting, onCode, onRequest }: Code
         <div class="field">
           <label for={id}>{t('codeLabel')}</label>
           <input
-            {...{ id, value: code, inputMode: 'numeric', autocomplete: 'one-time-code', dir: 'ltr', maxLength: 12 }}
+            id={id}
+            value={code}
+            inputMode="numeric"
+            autocomplete="one-time-code"
+            dir="ltr"
+            maxLength={12}
             type="text"
             class="code"
             aria-invalid={isWrong}

@@ -50,7 +50,10 @@ export function daysOf({ from, to }: Window): Day[] {
 /** Returns the date of an instant in the zone. */
 export function dayIn(timeZone: string): (instant: string | number) => Day {
   const format = new Intl.DateTimeFormat('en-US-u-ca-gregory-nu-latn', {
-    ...{ timeZone, year: 'numeric', month: '2-digit', day: '2-digit' },
+    timeZone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
   })
   return (instant) => {
     const parts = Object.fromEntries(format.formatToParts(new Date(instant)).map(({ type, value }) => [type, value]))

@@ -109,7 +109,7 @@ class PosthornScheduler extends HTMLElement {
         return { offline, failed: offline, retry }
       })
       const t = translate(texts ?? {}, locale.language)
-      render(<Unavailable {...{ error, t }} retry={() => this.#start()} />, this.#box)
+      render(<Unavailable error={error} t={t} retry={() => this.#start()} />, this.#box)
       this.#emit('error', { code: error.code, message: error.message })
     }
   }
@@ -126,7 +126,10 @@ class PosthornScheduler extends HTMLElement {
     render(
       <Scheduler
         key={this.#starts}
-        {...{ ...parts, prefill, emit: this.#emit, move: moveOf(this) }}
+        {...parts}
+        prefill={prefill}
+        emit={this.#emit}
+        move={moveOf(this)}
         zone={zoneOf(zone, parts.experience)}
         durationMinutes={durationOf(this.getAttribute('duration-minutes'))}
       />,

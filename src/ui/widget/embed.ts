@@ -162,7 +162,9 @@ function popup(element: HTMLElement, options: Options): Popup {
   })
   button.addEventListener('click', close)
   return {
-    ...{ element, open, close },
+    element,
+    open,
+    close,
     theme(value) {
       theme = value
       current?.theme(value)
@@ -229,7 +231,8 @@ function optionsOf(data: DOMStringMap): Options {
   const { posthornSlug: slug = '', posthornTheme: theme, posthornLocale: locale, posthornTimezone: timezone } = data
   const minutes = Number(data.posthornDurationMinutes)
   return {
-    ...{ slug, prefill },
+    slug,
+    prefill,
     ...(theme !== undefined && { theme }),
     ...(locale !== undefined && { locale }),
     ...(timezone !== undefined && { timezone }),

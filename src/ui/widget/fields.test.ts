@@ -4,7 +4,10 @@ import type { Translate } from './texts/index.ts'
 
 const t: Translate = (key) => key
 const field = (name: string, type: FormField['type'], required = true, options?: FormField['options']): FormField => ({
-  ...{ name, label: name, type, required },
+  name,
+  label: name,
+  type,
+  required,
   ...(options !== undefined && { options }),
 })
 const OPTIONS = [
@@ -35,8 +38,12 @@ describe('the booking form', () => {
   it('names what is missing or wrong', () => {
     const fields = fieldsOf(form, t)
     expect(errorsOf(fields, {}, t)).toEqual({
-      ...{ name: 'required', email: 'required', company: 'required' },
-      ...{ topic: 'requiredChoice', langs: 'requiredChoice', terms: 'requiredCheck' },
+      name: 'required',
+      email: 'required',
+      company: 'required',
+      topic: 'requiredChoice',
+      langs: 'requiredChoice',
+      terms: 'requiredCheck',
     })
     const values = { name: 'Ada', company: 'X', topic: 'a', langs: ['b'], terms: true }
     expect(errorsOf(fields, { ...values, email: 'ada at home', phone: 'none' }, t)).toEqual({

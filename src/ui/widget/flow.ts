@@ -190,7 +190,9 @@ export function useFlow({ api, experience, zone, locale, move, emit }: FlowDeps)
     const content = JSON.stringify([slot, given, code, verification.current])
     if (sent.current?.content !== content) {
       const request = {
-        ...{ slot, guest: { name, email, timezone: zone, locale }, responses },
+        slot,
+        guest: { name, email, timezone: zone, locale },
+        responses,
         ...(hold !== undefined && { holdId: hold.id }),
         ...(code !== undefined && { verificationCode: code }),
         ...(code !== undefined && verification.current !== undefined && { verificationId: verification.current }),
@@ -202,7 +204,16 @@ export function useFlow({ api, experience, zone, locale, move, emit }: FlowDeps)
   }
 
   return {
-    ...{ step, entered, setEntered, answers, error, pending, isSubmitting, holdEnded, redirect, report },
+    step,
+    entered,
+    setEntered,
+    answers,
+    error,
+    pending,
+    isSubmitting,
+    holdEnded,
+    redirect,
+    report,
     held: hold?.slot,
     select: (slot) => void reserve(slot),
     submit: (given = NO_ANSWERS) => step.name === 'form' && void send(step.slot, given),

@@ -57,7 +57,10 @@ export function BookingForm({ fields, values, error, isSubmitting, submitLabel, 
       {fields.map((field, index) => (
         <Field
           key={field.name}
-          {...{ field, id: `${id}-${index}`, value: values[field.name], error: errors[field.name] }}
+          field={field}
+          id={`${id}-${index}`}
+          value={values[field.name]}
+          error={errors[field.name]}
           onValue={(value) => change(field, value)}
         />
       ))}
@@ -144,7 +147,9 @@ const MAX_LONG_TEXT = 5000
 function Input({ field, id, value, error, onValue }: FieldProps) {
   const { t } = useView()
   const shared = {
-    ...{ id, name: field.name, required: field.required === true },
+    id,
+    name: field.name,
+    required: field.required === true,
     'aria-invalid': error !== undefined,
     'aria-describedby': error === undefined ? undefined : `${id}-error`,
   }
@@ -163,7 +168,11 @@ function Input({ field, id, value, error, onValue }: FieldProps) {
     case 'textarea':
       return (
         <textarea
-          {...{ ...shared, placeholder, value: text, rows: 4, maxLength: MAX_LONG_TEXT }}
+          {...shared}
+          placeholder={placeholder}
+          value={text}
+          rows={4}
+          maxLength={MAX_LONG_TEXT}
           onInput={(event) => onValue(event.currentTarget.value)}
         />
       )

@@ -27,13 +27,11 @@ describe('a refusal of the API', () => {
       { path: 'body.slot.start' },
     ]
     expect(refusedFields(details, fields, t)).toEqual({
-      ...{
-        name: 'noLinks',
-        email: 'invalidEmail',
-        company: 'tooLong',
-        topic: 'requiredChoice',
-        terms: 'requiredCheck',
-      },
+      name: 'noLinks',
+      email: 'invalidEmail',
+      company: 'tooLong',
+      topic: 'requiredChoice',
+      terms: 'requiredCheck',
       'first.name': 'invalid',
     })
     expect(refusedFields([{ path: 'body.email', code: 'invalid_email' }], fields, t)).toEqual({ email: 'invalidEmail' })

@@ -75,9 +75,15 @@ export function Scheduler(props: SchedulerProps) {
         <div class="step">
           {step.name === 'choose' && (
             <>
-              {durations.length > 1 && <Durations {...{ durations, minutes, onMinutes: setMinutes }} />}
+              {durations.length > 1 && <Durations durations={durations} minutes={minutes} onMinutes={setMinutes} />}
               <Choice
-                {...{ api, experience, flow, zone, durationMinutes: minutes, onZone: setZone, takesFocus: hasMoved }}
+                api={api}
+                experience={experience}
+                flow={flow}
+                zone={zone}
+                durationMinutes={minutes}
+                onZone={setZone}
+                takesFocus={hasMoved}
                 key={minutes}
                 week={props.week}
               />
@@ -85,7 +91,7 @@ export function Scheduler(props: SchedulerProps) {
           )}
           {step.name !== 'choose' &&
             (Steps ? (
-              <Steps {...{ experience, flow, move, prefill: props.prefill }} />
+              <Steps experience={experience} flow={flow} move={move} prefill={props.prefill} />
             ) : (
               // After an upgrade the page names a file that no longer exists.
               Steps === null && (

@@ -30,22 +30,20 @@ export function LaterSteps({ experience, flow, move, prefill }: LaterStepsProps)
       return null
     case 'form':
       return move === undefined ? (
-        <Details {...{ experience, prefill, flow, slot: step.slot }} />
+        <Details experience={experience} prefill={prefill} flow={flow} slot={step.slot} />
       ) : (
-        <Moving {...{ flow, from: move.slot, slot: step.slot }} />
+        <Moving flow={flow} from={move.slot} slot={step.slot} />
       )
     case 'code':
       return (
         <>
           <Back flow={flow} />
           <CodeForm
-            {...{
-              email: flow.answers.email,
-              error,
-              isSubmitting,
-              onCode: flow.submitCode,
-              onRequest: flow.requestCode,
-            }}
+            email={flow.answers.email}
+            error={error}
+            isSubmitting={isSubmitting}
+            onCode={flow.submitCode}
+            onRequest={flow.requestCode}
           />
         </>
       )
@@ -96,7 +94,10 @@ function Details({ experience, prefill, flow, slot }: StepProps & Pick<LaterStep
       <When slot={slot} />
       {flow.holdEnded && <Notice tone="note" text={t('holdEnded')} />}
       <BookingForm
-        {...{ fields, values, error: flow.error, isSubmitting: flow.isSubmitting }}
+        fields={fields}
+        values={values}
+        error={flow.error}
+        isSubmitting={flow.isSubmitting}
         submitLabel={form?.submitButtonLabel || t('submit')}
         onValues={flow.setEntered}
         onSubmit={submit}

@@ -155,7 +155,10 @@ export const ALL_DAY: readonly OddEvent[] = [
     google: [
       googleEvent({ ...googleDays('2027-02-01', '2027-02-02'), recurrence: ['RRULE:FREQ=DAILY;COUNT=5'] }),
       {
-        ...{ kind: 'calendar#event', id: 'e1_2', status: 'cancelled', recurringEventId: 'e1' },
+        kind: 'calendar#event',
+        id: 'e1_2',
+        status: 'cancelled',
+        recurringEventId: 'e1',
         originalStartTime: { date: '2027-02-02' },
       },
       googleException({ date: '2027-02-03' }, googleDays('2027-02-20', '2027-02-21')),

@@ -36,7 +36,10 @@ const WITHOUT_SECOND = hours('06-02T08:00', '06-16T08:00')
 
 const graphWith = (exception: object) => ({ ...GRAPH_SERIES, exceptionOccurrences: [exception] })
 const cancelledOf = (members: object) => ({
-  ...{ kind: 'calendar#event', id: 'e1_1', status: 'cancelled', recurringEventId: 'e1' },
+  kind: 'calendar#event',
+  id: 'e1_1',
+  status: 'cancelled',
+  recurringEventId: 'e1',
   ...members,
 })
 
@@ -204,7 +207,9 @@ export const EXCEPTIONS: readonly OddEvent[] = [
       ics: icsOf(
         ['DTSTART;TZID=Europe/Berlin:20270602T100000', 'DURATION:PT1H', 'RRULE:FREQ=WEEKLY;COUNT=5'],
         [
-          ...['RECURRENCE-ID;RANGE=THISANDFUTURE:20270609T080000Z', 'DTSTART:20270609T090000Z', 'DURATION:PT1H'],
+          'RECURRENCE-ID;RANGE=THISANDFUTURE:20270609T080000Z',
+          'DTSTART:20270609T090000Z',
+          'DURATION:PT1H',
           'TRANSP:TRANSPARENT',
         ],
         ['RECURRENCE-ID;RANGE=THISANDFUTURE:20270623T080000Z', 'DTSTART:20270623T080000Z', 'DURATION:PT1H'],

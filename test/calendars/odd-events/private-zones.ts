@@ -9,8 +9,17 @@ function inZone(
   expected: string[],
 ): OddEvent {
   const ics = [
-    ...['BEGIN:VCALENDAR', 'BEGIN:VTIMEZONE', `TZID:${tzid}`, ...description, 'END:VTIMEZONE'],
-    ...['BEGIN:VEVENT', 'UID:own@example.com', ...lines, 'END:VEVENT', 'END:VCALENDAR', ''],
+    'BEGIN:VCALENDAR',
+    'BEGIN:VTIMEZONE',
+    `TZID:${tzid}`,
+    ...description,
+    'END:VTIMEZONE',
+    'BEGIN:VEVENT',
+    'UID:own@example.com',
+    ...lines,
+    'END:VEVENT',
+    'END:VCALENDAR',
+    '',
   ].join('\r\n')
   return odd(name, expected, { ics })
 }
@@ -21,15 +30,18 @@ function constant(offset: string): string[] {
 
 /** Half an hour of summer time from April to September, as nowhere. */
 const PRIVATE_SUMMER = [
-  ...[
-    'BEGIN:DAYLIGHT',
-    'DTSTART:20200401T020000',
-    'TZOFFSETFROM:+0020',
-    'TZOFFSETTO:+0050',
-    'RRULE:FREQ=YEARLY;BYMONTH=4;BYMONTHDAY=1',
-  ],
-  ...['END:DAYLIGHT', 'BEGIN:STANDARD', 'DTSTART:20201001T020000', 'TZOFFSETFROM:+0050', 'TZOFFSETTO:+0020'],
-  ...['RRULE:FREQ=YEARLY;BYMONTH=10;BYMONTHDAY=1', 'END:STANDARD'],
+  'BEGIN:DAYLIGHT',
+  'DTSTART:20200401T020000',
+  'TZOFFSETFROM:+0020',
+  'TZOFFSETTO:+0050',
+  'RRULE:FREQ=YEARLY;BYMONTH=4;BYMONTHDAY=1',
+  'END:DAYLIGHT',
+  'BEGIN:STANDARD',
+  'DTSTART:20201001T020000',
+  'TZOFFSETFROM:+0050',
+  'TZOFFSETTO:+0020',
+  'RRULE:FREQ=YEARLY;BYMONTH=10;BYMONTHDAY=1',
+  'END:STANDARD',
 ]
 
 export const PRIVATE_ZONES: readonly OddEvent[] = [
@@ -79,7 +91,9 @@ export const PRIVATE_ZONES: readonly OddEvent[] = [
     'Works',
     PRIVATE_SUMMER,
     [
-      ...['DTSTART;TZID=Works:20270329T120000', 'DURATION:PT1H', 'RRULE:FREQ=DAILY;COUNT=6'],
+      'DTSTART;TZID=Works:20270329T120000',
+      'DURATION:PT1H',
+      'RRULE:FREQ=DAILY;COUNT=6',
       'EXDATE;TZID=Works:20270330T120000,20270402T120000',
     ],
     hours('03-29T11:40', '03-31T11:40', '04-01T11:10', '04-03T11:10'),
@@ -98,10 +112,18 @@ export const PRIVATE_ZONES: readonly OddEvent[] = [
     'a zone that differs from another one for two days of March',
     'Our office',
     [
-      ...['BEGIN:DAYLIGHT', 'DTSTART:20130329T020000', 'TZOFFSETFROM:+0200', 'TZOFFSETTO:+0300'],
-      ...['RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=FR;BYMONTHDAY=23,24,25,26,27,28,29', 'END:DAYLIGHT'],
-      ...['BEGIN:STANDARD', 'DTSTART:20131027T020000', 'TZOFFSETFROM:+0300', 'TZOFFSETTO:+0200'],
-      ...['RRULE:FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU', 'END:STANDARD'],
+      'BEGIN:DAYLIGHT',
+      'DTSTART:20130329T020000',
+      'TZOFFSETFROM:+0200',
+      'TZOFFSETTO:+0300',
+      'RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=FR;BYMONTHDAY=23,24,25,26,27,28,29',
+      'END:DAYLIGHT',
+      'BEGIN:STANDARD',
+      'DTSTART:20131027T020000',
+      'TZOFFSETFROM:+0300',
+      'TZOFFSETTO:+0200',
+      'RRULE:FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU',
+      'END:STANDARD',
     ],
     ['DTSTART;TZID=Our office:20270325T120000', 'DURATION:PT1H', 'RRULE:FREQ=DAILY;COUNT=4'],
     hours('03-25T10:00', '03-26T09:00', '03-27T09:00', '03-28T09:00'),

@@ -48,10 +48,14 @@ export function randomCalendar(choices: Choices, number: number): GeneratedCalen
   const shapes: GeneratedCalendar['shapes'] = {
     caldav: objectsOf(choices, events, zone),
     google: ofShape('google').map(({ kinds, event }) => ({
-      ...{ kinds: kinds.event, given: event, written: googleItems(choices, event, zone) },
+      kinds: kinds.event,
+      given: event,
+      written: googleItems(choices, event, zone),
     })),
     microsoft: ofShape('microsoft').map(({ kinds, event }) => ({
-      ...{ kinds: kinds.event, given: event, written: [graphItem(choices, event, zone)] },
+      kinds: kinds.event,
+      given: event,
+      written: [graphItem(choices, event, zone)],
     })),
   }
   return { number, zone, window, shapes, slots: randomQuestion(choices, zone) }

@@ -8,11 +8,15 @@ export function googleItems(choices: Choices, event: DescribedEvent, calendarZon
   const { uid, times, exceptions } = event
   const zone = times.zone ?? calendarZone
   const master = {
-    ...{ id: uid, iCalUID: `${uid}@google.com`, ...timesOf(times, calendarZone), ...stateOf(event) },
+    id: uid,
+    iCalUID: `${uid}@google.com`,
+    ...timesOf(times, calendarZone),
+    ...stateOf(event),
     ...(event.rule !== null && { recurrence: recurrenceOf(choices, event, zone) }),
   }
   const changes = exceptions.map(({ original, times: changed, isFree }) => ({
-    ...{ id: `${uid}_${instanceId(original, zone)}`, recurringEventId: uid },
+    id: `${uid}_${instanceId(original, zone)}`,
+    recurringEventId: uid,
     originalStartTime: timeOf(original, instantOf(original, zone), zone, calendarZone),
     ...(changed === null ? { status: 'cancelled' } : { status: 'confirmed', ...timesOf(changed, calendarZone) }),
     ...(isFree && { transparency: 'transparent' }),

@@ -11,7 +11,9 @@ export function graphItem(choices: Choices, event: DescribedEvent, calendarZone:
   const zoneName = times.start.length === 10 && choices.is(0.5) ? 'UTC' : windowsName(zone)
   const removed = [...excluded, ...exceptions.filter((change) => change.times === null).map(({ original }) => original)]
   return {
-    ...{ id: uid, iCalUId: `${uid}@outlook.com`, type: pattern === null ? 'singleInstance' : 'seriesMaster' },
+    id: uid,
+    iCalUId: `${uid}@outlook.com`,
+    type: pattern === null ? 'singleInstance' : 'seriesMaster',
     ...timesOf(times, calendarZone, zoneName),
     ...stateOf(event),
     recurrence: pattern && { ...pattern, range: { ...pattern.range, recurrenceTimeZone: zoneName } },
@@ -30,8 +32,13 @@ function exceptionOf(
   const startMs = original.length === 10 ? Date.parse(original) : instantOf(original, zone)
   return [
     {
-      ...{ id: `${uid}-${original}`, type: 'exception', seriesMasterId: uid, originalStart: utcText(startMs) },
-      ...{ occurrenceId: occurrenceId(uid, original), showAs: isFree ? 'free' : 'busy', isCancelled: false },
+      id: `${uid}-${original}`,
+      type: 'exception',
+      seriesMasterId: uid,
+      originalStart: utcText(startMs),
+      occurrenceId: occurrenceId(uid, original),
+      showAs: isFree ? 'free' : 'busy',
+      isCancelled: false,
       ...timesOf(times, calendarZone, windowsName(times.zone ?? zone)),
     },
   ]
@@ -52,8 +59,11 @@ function timesOf(times: DescribedTimes, calendarZone: string, zoneName: string):
   const timeOf = (ms: number) => ({ dateTime: `${utcText(ms).slice(0, -1)}.0000000`, timeZone: 'UTC' })
   const endName = times.endZone === null ? zoneName : windowsName(times.endZone)
   return {
-    ...{ isAllDay, start: timeOf(startMs), end: timeOf(endMs) },
-    ...{ originalStartTimeZone: zoneName, originalEndTimeZone: endName },
+    isAllDay,
+    start: timeOf(startMs),
+    end: timeOf(endMs),
+    originalStartTimeZone: zoneName,
+    originalEndTimeZone: endName,
   }
 }
 

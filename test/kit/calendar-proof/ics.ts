@@ -7,7 +7,7 @@ import { zoneNames } from './zone-descriptions.ts'
 export function objectOf(events: readonly GeneratedEvent[], calendarZone: string): string {
   const zones = new Map<string, string[]>()
   const components = events.flatMap((event) => componentsOf(event, calendarZone, zones))
-  const lines = [...['BEGIN:VCALENDAR', 'VERSION:2.0'], ...[...zones.values()].flat(), ...components, 'END:VCALENDAR']
+  const lines = ['BEGIN:VCALENDAR', 'VERSION:2.0', ...[...zones.values()].flat(), ...components, 'END:VCALENDAR']
   return `${lines.join('\r\n')}\r\n`
 }
 
@@ -27,7 +27,8 @@ class EventWriter {
     const { event, writing } = this.#generated
     const { times, rule, added, excluded } = event
     return [
-      ...['BEGIN:VEVENT', `UID:${event.uid}`],
+      'BEGIN:VEVENT',
+      `UID:${event.uid}`,
       ...this.#times(times, writing.duration),
       ...(rule === null ? [] : [`RRULE:${rule}`]),
       ...added.map((wall) => this.#date('RDATE', wall)),
@@ -49,7 +50,8 @@ class EventWriter {
     const { event, writing } = this.#generated
     const range = writing.rangeIndex === index ? ';RANGE=THISANDFUTURE' : ''
     return [
-      ...['BEGIN:VEVENT', `UID:${event.uid}`],
+      'BEGIN:VEVENT',
+      `UID:${event.uid}`,
       this.#property(`RECURRENCE-ID${range}`, original, writing.originals),
       ...(times === null
         ? [this.#property('DTSTART', original, 'zone'), 'STATUS:CANCELLED']

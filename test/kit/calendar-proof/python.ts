@@ -28,9 +28,13 @@ const MAX_BYTES = 1024 ** 3
 export function expectedByPython(calendars: readonly GeneratedCalendar[]): PythonResult {
   const windows = Object.entries(ZONES).filter(([, name]) => name !== null)
   const input = JSON.stringify({
-    ...{ me: ME, windows: Object.fromEntries(windows.map(([zone, name]) => [name, zone])), zones: clockChanges() },
+    me: ME,
+    windows: Object.fromEntries(windows.map(([zone, name]) => [name, zone])),
+    zones: clockChanges(),
     calendars: calendars.map(({ zone, window, shapes, slots }) => ({
-      ...{ zone, slots, window: [window.from, window.to] },
+      zone,
+      slots,
+      window: [window.from, window.to],
       shapes: Object.fromEntries(
         Object.entries(shapes).map(([shape, units]) => [shape, units.map(({ given }) => given)]),
       ),

@@ -43,8 +43,14 @@ export function randomWriting(
     ...lines.map((line) => /^[^:]*?(?=;TZID|:)/.exec(line)?.[0] ?? ''),
   ]
   const writing: Writing = {
-    ...{ zone, ownZone: form === 'own' ? ownDescription(choices, place) : [] },
-    ...{ duration, dates, originals, hasOldVersions, isFreeForOutlook, lines },
+    zone,
+    ownZone: form === 'own' ? ownDescription(choices, place) : [],
+    duration,
+    dates,
+    originals,
+    hasOldVersions,
+    isFreeForOutlook,
+    lines,
     rangeIndex: isRange ? choices.whole(0, event.exceptions.length - 1) : null,
   }
   return { writing, kinds }

@@ -57,8 +57,12 @@ export function writeRoutes({ storeOf, isRefused, changed, sent }: WriteDeps): R
     if (problem !== undefined) return problem
     const organizer = { email: store.entry.id, self: true }
     const created: Body = {
-      ...{ kind: 'calendar#event', status: 'confirmed', iCalUID: `${id}@google.com`, organizer, creator: organizer },
-      ...{ reminders: { useDefault: true } },
+      kind: 'calendar#event',
+      status: 'confirmed',
+      iCalUID: `${id}@google.com`,
+      organizer,
+      creator: organizer,
+      reminders: { useDefault: true },
       ...withoutNulls({ ...event, attendees: attendeesOf(event, store.entry) }),
       ...conferenceOf(request, event),
     }
@@ -171,7 +175,8 @@ function problemOf({ start, end, recurrence }: Body): Response | undefined {
 function attendeesOf({ attendees }: Body, { id, primary }: CalendarEntry): Body[] | undefined {
   const given = attendees as Body[] | undefined
   return given?.map((one) => ({
-    ...{ responseStatus: 'needsAction', ...one },
+    responseStatus: 'needsAction',
+    ...one,
     ...(primary && one.email === id && { self: true }),
   }))
 }

@@ -129,7 +129,10 @@ export function googleCalendar(): { routes: Route[]; calendars: GoogleCalendars 
         const store = required(user, calendarId)
         const times = { start: { date: '2026-01-01' }, end: { date: '2026-01-02' } }
         store.put({
-          ...{ kind: 'calendar#event', status: 'confirmed', iCalUID: `${id.split('_')[0]}@google.com`, ...times },
+          kind: 'calendar#event',
+          status: 'confirmed',
+          iCalUID: `${id.split('_')[0]}@google.com`,
+          ...times,
           ...event,
           id,
         })
@@ -227,7 +230,12 @@ function eventList(store: CalendarStore, url: URL): Response {
   const { summary, timeZone, accessRole, defaultReminders } = store.entry
   return respond(
     {
-      ...{ kind: 'calendar#events', etag: `"${store.version}"`, summary, timeZone, accessRole, defaultReminders },
+      kind: 'calendar#events',
+      etag: `"${store.version}"`,
+      summary,
+      timeZone,
+      accessRole,
+      defaultReminders,
       ...next,
       items: page.map(({ event }) => resource(store, event, query)),
     },

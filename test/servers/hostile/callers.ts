@@ -64,11 +64,13 @@ export function startCallers({ url, codes, page, random }: CallerOptions): Calle
   }
   const imapForm = () =>
     new URLSearchParams({
-      ...{ session: code(), state: 's', email: 'eve@mail.example', username: 'eve', password: 'x' },
-      ...{
-        host: pick(['127.0.0.1', '169.254.169.254', 'localhost', '[::1]', '10.0.0.1']),
-        port: pick(['22', '25', '993', '6379']),
-      },
+      session: code(),
+      state: 's',
+      email: 'eve@mail.example',
+      username: 'eve',
+      password: 'x',
+      host: pick(['127.0.0.1', '169.254.169.254', 'localhost', '[::1]', '10.0.0.1']),
+      port: pick(['22', '25', '993', '6379']),
     }).toString()
 
   const scheduler = `/scheduler/experiences/${page.slug}`

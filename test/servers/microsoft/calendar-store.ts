@@ -124,13 +124,14 @@ export function instancesOf({ event, exceptions, cancelled }: Stored, fromMs: nu
       const end = event.isAllDay ? at.plus({ days: Math.round(lengthMs / 86_400_000) }) : at.plus(lengthMs)
       const time = (value: DateTime) => ({ dateTime: value.toFormat("yyyy-MM-dd'T'HH:mm:ss"), timeZone: zone })
       return {
-        ...{ ...rest, id: `${event.id}.${date}`, type: 'occurrence', seriesMasterId: event.id },
-        ...{
-          start: time(at),
-          end: time(end),
-          originalStart: utcText(at.toMillis()),
-          iCalUId: `${event.iCalUId}${date}`,
-        },
+        ...rest,
+        id: `${event.id}.${date}`,
+        type: 'occurrence',
+        seriesMasterId: event.id,
+        start: time(at),
+        end: time(end),
+        originalStart: utcText(at.toMillis()),
+        iCalUId: `${event.iCalUId}${date}`,
       }
     })
   return [...plain, ...exceptions.values()].filter((instance) => overlaps(instance as GraphEvent, fromMs, toMs))

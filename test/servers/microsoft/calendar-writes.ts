@@ -9,7 +9,9 @@ import { boundedInteger, type Resource, skippedPage } from './resources.ts'
 /** Of every mailbox. */
 const WORKING_HOURS = {
   daysOfWeek: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'],
-  ...{ startTime: '08:00:00.0000000', endTime: '17:00:00.0000000', timeZone: { name: 'W. Europe Standard Time' } },
+  startTime: '08:00:00.0000000',
+  endTime: '17:00:00.0000000',
+  timeZone: { name: 'W. Europe Standard Time' },
 }
 
 const ME = '/v1.0/me'
@@ -65,7 +67,11 @@ export function writeRoutes({ storeOf, sent, shown, isPersonal, scheduleError }:
     const created = { createdDateTime: now, lastModifiedDateTime: now, iCalUId: `uid-${id}`, transactionId }
     const organizer = { emailAddress: { name: calendar.owner.name, address: calendar.owner.address } }
     store.put(calendarId, {
-      ...{ ...created, organizer, isOrganizer: true, isReminderOn: true, reminderMinutesBeforeStart: 15 },
+      ...created,
+      organizer,
+      isOrganizer: true,
+      isReminderOn: true,
+      reminderMinutesBeforeStart: 15,
       ...(withoutNulls(written) as unknown as GraphEvent),
       ...meetingOf(written, id),
       id,
@@ -129,7 +135,8 @@ export function writeRoutes({ storeOf, sent, shown, isPersonal, scheduleError }:
         const attendees = (stored.event.attendees ?? []) as { emailAddress: { address: string } }[]
         stored.event = {
           ...stored.event,
-          ...{ responseStatus: { response }, showAs: what === 'accept' ? 'busy' : 'tentative' },
+          responseStatus: { response },
+          showAs: what === 'accept' ? 'busy' : 'tentative',
           attendees: attendees.map((one) =>
             one.emailAddress.address === user ? { ...one, status: { response } } : one,
           ),
@@ -219,7 +226,9 @@ export function writeRoutes({ storeOf, sent, shown, isPersonal, scheduleError }:
     { method: 'DELETE', pattern: EVENT, handle: remove },
     { method: 'GET', pattern: `${EVENT}/instances`, handle: instances },
     ...(['accept', 'decline', 'tentativelyAccept'] as const).map((what) => ({
-      ...{ method: 'POST', pattern: `${EVENT}/${what}`, handle: respond(what) },
+      method: 'POST',
+      pattern: `${EVENT}/${what}`,
+      handle: respond(what),
     })),
     { method: 'POST', pattern: `${ME}/calendar/getSchedule`, handle: getSchedule },
   ]
@@ -297,7 +306,8 @@ function meetingOf({ isOnlineMeeting, body }: Resource, id: string): Resource {
   const joinUrl = `https://teams.microsoft.com/l/meetup-join/${encodeURIComponent(id)}?context=%7b%7d&x=1`
   const { content = '' } = (body ?? {}) as { content?: string }
   return {
-    ...{ isOnlineMeeting: true, onlineMeeting: { joinUrl } },
+    isOnlineMeeting: true,
+    onlineMeeting: { joinUrl },
     body: { content: `${content}\r\n${LINE}\r\nMicrosoft Teams meeting\r\nJoin<${joinUrl}>\r\n${LINE}\r\n` },
   }
 }

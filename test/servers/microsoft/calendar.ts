@@ -191,7 +191,10 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
         { method: 'GET', pattern: `${ME}/calendars/{calendar}/events/{event}`, handle: get },
         { method: 'GET', pattern: `${ME}/events/{event}/calendar`, handle: calendarOfEvent },
         ...writeRoutes({
-          ...{ storeOf, sent, shown: shownEvent, isPersonal: () => calendars.personal },
+          storeOf,
+          sent,
+          shown: shownEvent,
+          isPersonal: () => calendars.personal,
           scheduleError: (address) => calendars.scheduleErrors.get(address),
         }),
       ],
@@ -203,7 +206,9 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
 
   function controls(): MicrosoftCalendars {
     return {
-      ...{ sent, personal: false, scheduleErrors: new Map() },
+      sent,
+      personal: false,
+      scheduleErrors: new Map(),
       add: (user, calendar) => void storeOf(user).calendars.set(calendar.id, calendarOf(user, calendar)),
       put(user, calendarId, { id = `AAMk${created++}=`, ...event }) {
         const now = new Date().toISOString()
@@ -250,8 +255,14 @@ type ReturnRange = { fromMs: number; toMs: number }
 function calendarOf(user: string, calendar: Partial<GraphCalendar> & { id: string }): GraphCalendar {
   const owner = { name: user.split('@')[0] ?? user, address: user }
   return {
-    ...{ name: calendar.id, color: 'auto', hexColor: '', canEdit: true, owner, isDefaultCalendar: false },
-    ...{ allowedOnlineMeetingProviders: ['teamsForBusiness'], defaultOnlineMeetingProvider: 'teamsForBusiness' },
+    name: calendar.id,
+    color: 'auto',
+    hexColor: '',
+    canEdit: true,
+    owner,
+    isDefaultCalendar: false,
+    allowedOnlineMeetingProviders: ['teamsForBusiness'],
+    defaultOnlineMeetingProvider: 'teamsForBusiness',
     ...calendar,
   }
 }
@@ -287,13 +298,20 @@ function resource(event: Resource, request: Routed): Resource {
   const asText = /outlook\.body-content-type\s*=\s*"?text"?/i.test(prefer)
   return {
     '@odata.etag': `W/"${String(event.id)}"`,
-    ...{ recurrence: null, isAllDay: false, isCancelled: false, showAs: 'busy', sensitivity: 'normal', attendees: [] },
-    ...{ ...event, id: idOf(event.id) },
+    recurrence: null,
+    isAllDay: false,
+    isCancelled: false,
+    showAs: 'busy',
+    sensitivity: 'normal',
+    attendees: [],
+    ...event,
+    id: idOf(event.id),
     ...(event.seriesMasterId !== undefined && { seriesMasterId: idOf(event.seriesMasterId) }),
     ...(body && {
       body: { contentType: asText ? 'text' : 'html', content: asText ? body.content : `<p>${body.content}</p>` },
     }),
-    ...{ start: inUtc(event.start as GraphTime, event), end: inUtc(event.end as GraphTime, event) },
+    start: inUtc(event.start as GraphTime, event),
+    end: inUtc(event.end as GraphTime, event),
   }
 }
 

@@ -13,7 +13,13 @@ import { type GraphSubmission, sendRoutes } from './sending.ts'
 const ME = '/v1.0/me'
 const PROTECTED = ['inbox', 'sentitems', 'drafts', 'archive', 'deleteditems', 'junkemail', 'outbox', 'msgfolderroot']
 const DRAFT_CONTENT = [
-  ...['subject', 'body', 'toRecipients', 'ccRecipients', 'bccRecipients', 'replyTo', 'internetMessageId'],
+  'subject',
+  'body',
+  'toRecipients',
+  'ccRecipients',
+  'bccRecipients',
+  'replyTo',
+  'internetMessageId',
   'singleValueExtendedProperties',
 ]
 const folderNotFound = () => graphError(404, 'ErrorItemNotFound', 'The specified folder was not found in the store.')

@@ -91,9 +91,15 @@ export function mailboxes(
     const { name, contentType, content, isInline, contentId } = attachment
     const microsoft_id = `AAMkA${randomBytes(15).toString('base64url')}`
     microsoft.attachments.insert({
-      ...{ microsoft_id, message_microsoft_id: id, user_email: user },
-      ...{ name, content_type: contentType, size: content.length, content_bytes: content.toString('base64') },
-      ...{ is_inline: isInline, content_id: contentId },
+      microsoft_id,
+      message_microsoft_id: id,
+      user_email: user,
+      name,
+      content_type: contentType,
+      size: content.length,
+      content_bytes: content.toString('base64'),
+      is_inline: isInline,
+      content_id: contentId,
     })
     return microsoft_id
   }
@@ -204,7 +210,8 @@ export function mailboxes(
       })
       for (const attachment of mail.attachments) {
         insertAttachment(user, id, {
-          ...{ name: attachment.filename ?? 'attachment', contentType: attachment.mimeType },
+          name: attachment.filename ?? 'attachment',
+          contentType: attachment.mimeType,
           content: Buffer.from(attachment.content as ArrayBuffer),
           isInline: attachment.disposition === 'inline',
           contentId: attachment.contentId?.replace(/^<|>$/g, '') ?? null,

@@ -9,8 +9,20 @@ const ME = '/v1.0/me'
 /** Fields that Exchange transfers from MIME. Others only when they are properties of the mailbox. */
 const TRANSFERRED = new RegExp(
   `^(${[
-    ...['from', 'sender', 'to', 'cc', 'reply-to', 'subject', 'date', 'message-id', 'in-reply-to', 'references'],
-    ...['mime-version', 'importance', 'content-[\\w-]+', 'thread-[\\w-]+'],
+    'from',
+    'sender',
+    'to',
+    'cc',
+    'reply-to',
+    'subject',
+    'date',
+    'message-id',
+    'in-reply-to',
+    'references',
+    'mime-version',
+    'importance',
+    'content-[\\w-]+',
+    'thread-[\\w-]+',
   ].join('|')}):`,
   'i',
 )
@@ -80,7 +92,11 @@ export function sendRoutes({ emulator, boxes, drafts, show, sent, onSent, replac
     }
     if (request.body.length > 0) return badRequest('This fake expects no body.')
     const reply = await boxes.deliver(user, Buffer.from(`From: ${user}\r\n\r\n`), {
-      ...{ folder: 'drafts', date: new Date(), read: true, draft: true, conversation: original.conversation_id },
+      folder: 'drafts',
+      date: new Date(),
+      read: true,
+      draft: true,
+      conversation: original.conversation_id,
     })
     for (const image of emulator.microsoft.attachments.findBy('message_microsoft_id', original.microsoft_id)) {
       if (!image.is_inline) continue

@@ -55,9 +55,16 @@ async function start(root: string, folder: string, options: CourierOptions): Pro
     startProcess({
       program: join(root, 'usr/sbin/couriertcpd'),
       args: [
-        ...[`-address=${HOST}`, '-maxprocs=100', '-maxperip=100', '-nodnslookup', '-noidentlookup', String(port)],
+        `-address=${HOST}`,
+        '-maxprocs=100',
+        '-maxperip=100',
+        '-nodnslookup',
+        '-noidentlookup',
+        String(port),
         ...tls,
-        ...[join(root, 'usr/lib/courier/courier/imaplogin'), join(root, 'usr/bin/imapd'), 'Maildir'],
+        join(root, 'usr/lib/courier/courier/imaplogin'),
+        join(root, 'usr/bin/imapd'),
+        'Maildir',
       ],
       env: { ...env, PROTOCOL: name },
       ...MAIL_USER,

@@ -36,7 +36,8 @@ export async function startCyrusCalendars(): Promise<CyrusCalendars> {
 
   return {
     url: `${origin}/dav/`,
-    ...{ setPassword, request },
+    setPassword,
+    request,
     async addUser(name, password) {
       await setPassword(name, password)
       // The first login creates the mailbox, which has the calendars.

@@ -48,8 +48,15 @@ async function start(root: string, folder: string, options: CyrusOptions): Promi
   const server = await startProcess({
     program: join(root, 'usr/lib/cyrus/bin/master'),
     args: [
-      ...['-C', join(folder, 'imapd.conf'), '-M', join(folder, 'cyrus.conf')],
-      ...['-p', join(folder, 'master.pid'), '-D', '-L', join(folder, 'master.log')],
+      '-C',
+      join(folder, 'imapd.conf'),
+      '-M',
+      join(folder, 'cyrus.conf'),
+      '-p',
+      join(folder, 'master.pid'),
+      '-D',
+      '-L',
+      join(folder, 'master.log'),
     ],
     env,
     ...MAIL_USER,

@@ -37,8 +37,13 @@ export async function verifiedImport(
     }
     if (mail !== undefined) await checkMailbox(mail, user.email, tokens)
     return {
-      ...{ provider, customUserId, email: user.email, providerUser: user.id },
-      ...{ settings: {}, secrets: {}, tokens: { refreshToken, ...tokens } },
+      provider,
+      customUserId,
+      email: user.email,
+      providerUser: user.id,
+      settings: {},
+      secrets: {},
+      tokens: { refreshToken, ...tokens },
     }
   } catch (error) {
     throw importFailure(error)

@@ -39,7 +39,12 @@ describePostgres('locks of instances', (databases) => {
   async function start(db: Db, instanceId: string, presence?: Presence, changes: Partial<OwnershipTiming> = {}) {
     const dead: string[] = []
     const instance = ownership({
-      ...{ db, bus: memoryBus({ log: silentLog }), clock: systemClock, log: silentLog, instanceId, presence },
+      db,
+      bus: memoryBus({ log: silentLog }),
+      clock: systemClock,
+      log: silentLog,
+      instanceId,
+      presence,
       onInstanceDead: async (id) => void dead.push(id),
       timing: {
         roundMs: 50,

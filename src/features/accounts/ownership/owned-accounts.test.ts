@@ -6,7 +6,12 @@ import type { OwnedAccount } from './instance-store.ts'
 import { OwnedAccounts } from './owned-accounts.ts'
 
 const account = (id: string, changes: Partial<OwnedAccount> = {}): OwnedAccount => ({
-  ...{ id, epoch: 1, paused: 0, watch: 1, accessVersion: 1, mailHost: 'mail.example' },
+  id,
+  epoch: 1,
+  paused: 0,
+  watch: 1,
+  accessVersion: 1,
+  mailHost: 'mail.example',
   ...changes,
 })
 

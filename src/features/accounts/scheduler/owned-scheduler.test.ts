@@ -9,7 +9,10 @@ import { OwnedScheduler, type OwnedSchedulerOptions, type RunContext, type RunRe
 function scripted(options: Partial<OwnedSchedulerOptions> = {}) {
   const runs: { id: string; context: RunContext; end(result: RunResult): void; fail(error: Error): void }[] = []
   const scheduler = new OwnedScheduler({
-    ...{ clock: systemClock, log: silentLog, operation: 'test', concurrency: 4 },
+    clock: systemClock,
+    log: silentLog,
+    operation: 'test',
+    concurrency: 4,
     backoff: { baseMs: 60_000, capMs: 60_000 },
     run: (id, context) => new Promise((resolve, reject) => void runs.push({ id, context, end: resolve, fail: reject })),
     ...options,

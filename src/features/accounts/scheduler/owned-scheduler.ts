@@ -217,7 +217,9 @@ export class OwnedScheduler {
       const nextRunInMs = backoffMs(failures + 1, backoff)
       if (!signal.aborted) {
         log.warn('The run of an account failed and will be retried.', {
-          ...{ accountId, operation, error: failure },
+          accountId,
+          operation,
+          error: failure,
           metadata: { attempts: failures + 1, nextRunInMs },
         })
       }

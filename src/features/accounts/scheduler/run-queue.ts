@@ -81,8 +81,14 @@ export class RunQueue {
     const entry = this.#entries.get(id)
     if (entry === undefined) {
       const added: Entry = {
-        ...{ id, group, state: 'idle', runsIn: group },
-        ...{ again: false, removed: false, dueAt: 0, heapIndex: -1 },
+        id,
+        group,
+        state: 'idle',
+        runsIn: group,
+        again: false,
+        removed: false,
+        dueAt: 0,
+        heapIndex: -1,
       }
       this.#entries.set(id, added)
       this.#wait(added)

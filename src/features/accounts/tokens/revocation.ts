@@ -80,6 +80,8 @@ export function accessTokenOfGone({
 const contextOf = (accountId: string) => `revocation:${accountId}`
 
 export const SEALED_REVOCATIONS: SealedColumn = {
-  ...{ table: 'accountErasures', key: 'accountId', column: 'revocation' },
+  table: 'accountErasures',
+  key: 'accountId',
+  column: 'revocation',
   contextOf,
 }

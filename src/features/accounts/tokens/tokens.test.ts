@@ -30,7 +30,8 @@ describeEachDatabase('the tokens of an account', (open) => {
   const replica = (db: Db, tokenTiming: Partial<TokenTiming> = {}) => {
     const fixture = testAccounts(db, { sealer: sealing, login: loginAt(oauthServer.url), tokenTiming })
     return {
-      ...{ ...fixture, db },
+      ...fixture,
+      db,
       async token(accountId: string, refused?: string): Promise<string> {
         const { accessToken } = await fixture.accounts.access(accountId)
         if (accessToken === undefined) throw new Error('the access has no tokens')

@@ -144,7 +144,9 @@ export function tokens(deps: TokensDeps) {
     let current = oauth
     const startedMs = clock.monotonic()
     const about = () => ({
-      ...{ accountId: id, provider: leased.provider, operation: 'accounts.tokens' },
+      accountId: id,
+      provider: leased.provider,
+      operation: 'accounts.tokens',
       durationMs: clock.monotonic() - startedMs,
     })
     try {

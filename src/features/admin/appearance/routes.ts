@@ -34,7 +34,9 @@ export function appearanceRoutes(app: App, { authScreen, parseAuthScreen, variab
     '/admin/hosted-pages',
     { config, schema: { hide: true, querystring: valuesQuery, response: { 200: appearanceSchema } } },
     async ({ query }) => ({
-      ...{ current, variables, languages: Object.keys(LANGUAGES) },
+      current,
+      variables,
+      languages: Object.keys(LANGUAGES),
       errors: parseAuthScreen(query).errors,
     }),
   )

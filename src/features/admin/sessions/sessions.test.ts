@@ -26,8 +26,12 @@ interface InstanceOptions {
 function instance(db: Db, options: InstanceOptions = {}) {
   const { clock = fixedClock(START_MS), credentials = CREDENTIALS, publicUrl = 'http://localhost:8080' } = options
   const sessions = adminSessions({
-    ...{ db, clock, credentials, publicUrl },
-    ...{ log: silentLog, sealer: sealer(TEST_KEYS) },
+    db,
+    clock,
+    credentials,
+    publicUrl,
+    log: silentLog,
+    sealer: sealer(TEST_KEYS),
   })
   const keys = {
     authenticate: async (request: Parameters<typeof sentKey>[0]) =>

@@ -69,7 +69,10 @@ export function adminSessions(deps: AdminSessionsDeps): AdminSessions {
 
   const endOf = ({ createdAt, usedAt }: AdminSessionRow) => Math.min(createdAt + SESSION_MS, usedAt + IDLE_MS)
   const viewOf = (token: string, row: AdminSessionRow): SessionView => ({
-    ...{ success: true, username, csrfToken: tokens.csrfToken(token), expiresAt: isoTime(endOf(row)) },
+    success: true,
+    username,
+    csrfToken: tokens.csrfToken(token),
+    expiresAt: isoTime(endOf(row)),
   })
 
   function markUsed(row: AdminSessionRow): void {

@@ -67,8 +67,12 @@ async function download(outbound: Outbound, first: string): Promise<string | und
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
     if (url.protocol !== 'https:') return undefined
     const response = await outbound.send({
-      ...{ method: 'GET', url: url.href, headers: { accept: 'text/xml, application/xml' } },
-      ...{ timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_DOCUMENT_BYTES, signal },
+      method: 'GET',
+      url: url.href,
+      headers: { accept: 'text/xml, application/xml' },
+      timeoutMs: TIMEOUT_MS,
+      maxResponseBytes: MAX_DOCUMENT_BYTES,
+      signal,
     })
     const { status, truncated, body, headers } = response
     if (status === 200) return truncated ? undefined : body.toString('utf8')

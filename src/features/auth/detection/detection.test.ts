@@ -141,7 +141,9 @@ describe('provider detection', () => {
     const first = incoming('first.config.de', 143, 'STARTTLS', '<username>%EMAILLOCALPART%</username>')
     pages.set('autoconfig.config.de/mail/config-v1.1.xml', config(first))
     expect(await detect().serverOf('ada@config.de')).toEqual({
-      ...{ host: 'first.config.de', port: 143, secure: false },
+      host: 'first.config.de',
+      port: 143,
+      secure: false,
       username: 'ada',
     })
   })

@@ -36,7 +36,10 @@ describe('the guides', () => {
       for (const { text, menu, link } of guideFor(host)?.steps ?? []) {
         const filled = t(text, { menu: '<menu>', link: '<link>' })
         expect([domain, text, filled.includes('<menu>'), filled.includes('<link>')]).toEqual([
-          ...[domain, text, menu !== undefined, link !== undefined],
+          domain,
+          text,
+          menu !== undefined,
+          link !== undefined,
         ])
       }
     }

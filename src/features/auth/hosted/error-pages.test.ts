@@ -17,7 +17,10 @@ function expectHardened(response: Response): void {
     frames: headers.get('x-frame-options'),
   }).toEqual({
     policy: expect.stringMatching(/default-src 'none'.*frame-ancestors 'none'/),
-    ...{ cache: 'no-store', referrer: 'no-referrer', sniffing: 'nosniff', frames: 'DENY' },
+    cache: 'no-store',
+    referrer: 'no-referrer',
+    sniffing: 'nosniff',
+    frames: 'DENY',
   })
 }
 

@@ -98,13 +98,11 @@ export function hostedPages({ brand, publicUrl, completedUrl, pageOf, returnUrl 
     const content = (context: PageContext) => {
       const { t } = context
       return errorPage(context, {
-        ...{
-          ...look,
-          title: t(`${texts}.title`),
-          text: t(`${texts}.text`, { email: page?.session.invitedEmail ?? '' }),
-          code: error.code,
-          requestId: request.id,
-        },
+        ...look,
+        title: t(`${texts}.title`),
+        text: t(`${texts}.text`, { email: page?.session.invitedEmail ?? '' }),
+        code: error.code,
+        requestId: request.id,
         action: actionOf(t, retryHref, continueHref),
         // The continue link already leads to the application.
         returnTo: page && continueHref === undefined ? returnLink(context, returnUrl(page, error.code)) : undefined,

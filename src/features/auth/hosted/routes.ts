@@ -81,7 +81,10 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
       const { scopes } = consents.login(provider)
       return pages.render(reply, page, (context) =>
         consentPage(context, {
-          ...{ action, session: code, state: page.state, email: email ?? '' },
+          action,
+          session: code,
+          state: page.state,
+          email: email ?? '',
           provider: DISPLAY_NAMES[provider],
           grants: grantsFor(provider, scopes),
           newGrants: newGrants(provider, scopes, mailbox?.scopes),
@@ -130,7 +133,11 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
       }
       requireConnectable(provider)
       const href = await consents.begin(provider, {
-        ...{ code, session, email: email || null, pageState: state, applicationState },
+        code,
+        session,
+        email: email || null,
+        pageState: state,
+        applicationState,
         fromPage: access.requireConsentAccess(request, code, state),
       })
       return pages.render(reply, post, (context) =>
@@ -174,7 +181,11 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
       const { t } = context
       const text = kind === 'bridge' ? 'bridge.text' : canSignIn ? 'noPasswords.signIn' : 'noPasswords.text'
       return obstaclePage(context, {
-        ...{ editAction: action, session: page.code, state: page.state, email, provider: name },
+        editAction: action,
+        session: page.code,
+        state: page.state,
+        email,
+        provider: name,
         title: t(kind === 'bridge' ? 'bridge.title' : 'noPasswords.title'),
         text: t(text, { provider: name }),
         signIn: canSignIn

@@ -59,7 +59,10 @@ describeOneDatabase('the way back to the application', 'sqlite', (open) => {
     const expired = await hosted.open(late.authUrl)
     expect(expired.page).toContain('This link has expired')
     expect(linkOf(expired.page, 'Return to Northwind')).toEqual({
-      ...{ own: '1', status: 'error', error: 'session_expired', session: late.code },
+      own: '1',
+      status: 'error',
+      error: 'session_expired',
+      session: late.code,
     })
   })
 

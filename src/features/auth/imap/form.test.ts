@@ -11,7 +11,10 @@ describe('the IMAP form', () => {
     const values = { host: 'imap.gmx.net', port: '143', username: 'ada@gmx.de', secure: '' }
     expect(formValues({ email: 'ada@gmx.de' }, found)).toMatchObject(values)
     expect(proposalOf({ host: 'x.example', port: 143, secure: true, username: 'ada' }, 'a@x.example')).toEqual({
-      ...{ host: 'x.example', port: '143', username: 'ada', secure: 'true' },
+      host: 'x.example',
+      port: '143',
+      username: 'ada',
+      secure: 'true',
     })
     expect(formValues({ email: 'ada@gmx.de', host: 'mail.example', port: 143, username: 'x' }, found)).toMatchObject({
       host: 'mail.example',
@@ -46,7 +49,8 @@ describe('the IMAP form', () => {
     const error = new AppError('imap_auth_failed')
     expect(formErrors(translate('en'), error)?.form?.fields).toEqual(['password', 'username'])
     expect(formErrors(translate('en'), error, { isUsernameSure: true })?.form).toMatchObject({
-      ...{ text: 'Check the password and try again.', fields: ['password'] },
+      text: 'Check the password and try again.',
+      fields: ['password'],
     })
   })
 

@@ -370,7 +370,9 @@ describeEachDatabase('the IMAP form', (open) => {
     const ports = [silent.port, web.port, rude.port, closed.port]
     const limits = { verifyMs: 300 }
     const probed = await serveHosted(await open(), {
-      ...{ log, formPorts: ports, unreachableMs: 600 },
+      log,
+      formPorts: ports,
+      unreachableMs: 600,
       imap: imapProvider({ guard: localGuard, clock: systemClock, limits }).mail,
     })
     const targets = [

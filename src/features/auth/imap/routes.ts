@@ -216,7 +216,10 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
     try {
       const account = await sessions.link(code, session, { ...connection, provider: 'imap' })
       log.info('A user signed in to a mail server.', {
-        ...{ accountId: account.id, provider: 'imap', operation: 'auth.imap', requestId: request.id },
+        accountId: account.id,
+        provider: 'imap',
+        operation: 'auth.imap',
+        requestId: request.id,
       })
       return account
     } catch (error) {

@@ -53,7 +53,10 @@ describeOneDatabase('the SMTP server of the IMAP form', 'sqlite', (open) => {
     expect(done).toContain('Mailbox connected')
     const account = await hosted.access(code)
     expect(account.settings.smtp).toEqual({
-      ...{ host: 'localhost', port: Number(server.smtpPort), security: 'starttls', username: 'ada-out' },
+      host: 'localhost',
+      port: Number(server.smtpPort),
+      security: 'starttls',
+      username: 'ada-out',
     })
     expect(account.secrets).toEqual({ password: 'right', smtpPassword: 'out' })
   })
@@ -108,7 +111,8 @@ describeOneDatabase('the SMTP server of the IMAP form', 'sqlite', (open) => {
     await closed.close()
     const ports = [silent.port, web.port, rude.port, closed.port]
     const { hosted } = await opened({
-      ...{ formPorts: [993, ...ports], unreachableMs: 600 },
+      formPorts: [993, ...ports],
+      unreachableMs: 600,
       further: { smtp: smtpProvider({ guard: localGuard, copies: noCopies, limits: { connectMs: 300 } }) },
     })
     const targets = [

@@ -79,8 +79,12 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
       expect(status).toMatchObject({ status: 'completed', provider: site.provider, email: USER })
       expect(response.location).toBe(
         `${DONE}&${new URLSearchParams({
-          ...{ status: 'success', accountId: String(status.accountId), provider: site.provider, email: USER },
-          ...{ session: code, state: 'mine' },
+          status: 'success',
+          accountId: String(status.accountId),
+          provider: site.provider,
+          email: USER,
+          session: code,
+          state: 'mine',
         })}`,
       )
       expect(response.headers.getSetCookie().join()).toContain('Max-Age=0')

@@ -128,7 +128,10 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
       if (url.searchParams.get('error') === 'access_denied') throw new AppError('consent_denied')
       const account = await link(callback)
       log.info('A user signed in at the provider.', {
-        ...{ accountId: account.id, provider, operation: 'auth.callback', requestId: request.id },
+        accountId: account.id,
+        provider,
+        operation: 'auth.callback',
+        requestId: request.id,
         durationMs: clock.monotonic() - startedMs,
       })
       return { href: successUrl(session.redirectUri, facts.code, account, facts.applicationState), isLinked: true }
@@ -153,12 +156,17 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
   /** Exchanges the code for tokens, checks that the mailbox opens, and links the account. */
   async function link({ provider, url, state, facts, session }: Callback): Promise<Account> {
     const { tokens, user } = await consents.login(provider).exchange(url, {
-      ...{ redirectUri: redirectUri(publicUrl, provider), state, codeVerifier: facts.codeVerifier },
+      redirectUri: redirectUri(publicUrl, provider),
+      state,
+      codeVerifier: facts.codeVerifier,
     })
     const mail = deps.mail(provider)
     if (mail !== undefined) await checkMailbox(mail, user.email, tokens).catch(throwMailboxRefused)
     return sessions.link(facts.code, session, {
-      ...{ provider, email: user.email, providerUser: user.id, tokens },
+      provider,
+      email: user.email,
+      providerUser: user.id,
+      tokens,
       settings: {},
       secrets: {},
     })

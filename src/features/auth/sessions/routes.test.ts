@@ -121,7 +121,8 @@ describeEachDatabase('auth sessions', (open) => {
     let full = false
     const licence = { check: () => (full ? Promise.reject(new AppError('licence_limit')) : Promise.resolve()) }
     const limited = await serveHosted(await open(), {
-      ...{ licence, accounts: { licence } },
+      licence,
+      accounts: { licence },
       logins: { gmail: loginAt('https://accounts.example')('gmail') },
     })
     const { email } = IMAP_FIELDS

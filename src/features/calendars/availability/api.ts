@@ -17,7 +17,9 @@ const time = (description: string) =>
 export const availabilityBody = Type.Object({
   participants: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 320 }), {
-      ...{ minItems: 1, maxItems: MAX_PARTICIPANTS, uniqueItems: true },
+      minItems: 1,
+      maxItems: MAX_PARTICIPANTS,
+      uniqueItems: true,
       description:
         'Email addresses, ids or customUserIds of accounts, and ids of calendars. Omitted: the account itself. Accounts are answered from their primary calendar and the selected calendars that they own; addresses without an account are looked up at the provider of this account.',
     }),

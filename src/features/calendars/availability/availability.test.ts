@@ -25,7 +25,9 @@ const hour = (offset: number, begin: string) => ({
   end: utc(offset, `${String(Number(begin) + 1).padStart(2, '0')}:00`),
 })
 const days = (from: number, to: number, intervalMinutes = 60) => ({
-  ...{ startTime: `${day(from)}T00:00:00Z`, endTime: `${day(to)}T00:00:00Z`, intervalMinutes },
+  startTime: `${day(from)}T00:00:00Z`,
+  endTime: `${day(to)}T00:00:00Z`,
+  intervalMinutes,
 })
 
 /** `day hour` of each slot in which the participant is not available. */
@@ -123,7 +125,10 @@ describeOneDatabase('availability', 'sqlite', (open) => {
       { id: 'series', ...hour(2, '15'), recurrence: ['RRULE:FREQ=DAILY;COUNT=3'] },
     ])
     google.calendars.put(user, user, {
-      ...{ id: 'series_moved', recurringEventId: 'series', originalStartTime: utc(3, '15:00'), ...hour(3, '20') },
+      id: 'series_moved',
+      recurringEventId: 'series',
+      originalStartTime: utc(3, '15:00'),
+      ...hour(3, '20'),
     })
     await stored(owner, id)
     const view = await find(owner, id, { ...days(2, 5), timeZone: 'Asia/Tokyo' })
@@ -134,13 +139,11 @@ describeOneDatabase('availability', 'sqlite', (open) => {
     expect(
       (await find(owner, id, odd)).slots.map(({ start, participants }) => [start.slice(11, 16), participants.length]),
     ).toEqual([
-      ...[
-        ['09:30', 1],
-        ['10:00', 0],
-        ['10:30', 0],
-        ['11:00', 1],
-        ['11:30', 1],
-      ],
+      ['09:30', 1],
+      ['10:00', 0],
+      ['10:30', 0],
+      ['11:00', 1],
+      ['11:30', 1],
     ])
   })
 
@@ -175,14 +178,20 @@ describeOneDatabase('availability', 'sqlite', (open) => {
     const participants = [ada.id, bob.user.toUpperCase(), calendar, colleague, 'nobody@nowhere.example', 'acc_unknown']
     const view = await find(owner, bob.id, { ...days(2, 3), participants })
     expect(participants.map((one) => blocked(view, one).slice(0, 2))).toEqual([
-      ...[[at(2, '09'), at(2, '16')], [at(2, '10')], [at(2, '14')], [at(2, '12')]],
-      ...[
-        [at(2, '00 unknown'), at(2, '01 unknown')],
-        [at(2, '00 unknown'), at(2, '01 unknown')],
-      ],
+      [at(2, '09'), at(2, '16')],
+      [at(2, '10')],
+      [at(2, '14')],
+      [at(2, '12')],
+      [at(2, '00 unknown'), at(2, '01 unknown')],
+      [at(2, '00 unknown'), at(2, '01 unknown')],
     ])
     expect(view.sources.map(({ source, reason }) => reason ?? source)).toEqual([
-      ...['stored', 'stored', 'stored', 'provider', 'not_found', 'not_found'],
+      'stored',
+      'stored',
+      'stored',
+      'provider',
+      'not_found',
+      'not_found',
     ])
 
     // Another account's failure is no answer; this account's own is an error.

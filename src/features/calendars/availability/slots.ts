@@ -27,7 +27,8 @@ export async function slotsOf(
       return [name, next !== undefined && next.from < to ? 'busy' : 'available'] as const
     })
     slots.push({
-      ...{ start: isoTime(from), end: isoTime(to) },
+      start: isoTime(from),
+      end: isoTime(to),
       participants: states.flatMap(([name, state]) => (state === 'available' ? name : [])),
       participantAvailability: Object.fromEntries(states),
     })

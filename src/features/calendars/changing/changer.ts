@@ -62,8 +62,11 @@ export function calendarChanger(deps: EventChangeDeps) {
       const event: EventInput = { ...NEW_EVENT, ...given, start, end }
       requireNotify(account, sendUpdates, event.attendees.length > 0)
       const request = {
-        ...{ calendarId: calendar.providerId, key: requestKey === null ? randomUUID() : keyOf(requestKey), event },
-        ...{ notify: sendUpdates === 'all', signal: AbortSignal.timeout(LIVE_MS) },
+        calendarId: calendar.providerId,
+        key: requestKey === null ? randomUUID() : keyOf(requestKey),
+        event,
+        notify: sendUpdates === 'all',
+        signal: AbortSignal.timeout(LIVE_MS),
       }
       const created = await readLive('The calendar', () => changes.createEvent(request))
       return async (tx) => {
@@ -78,6 +81,13 @@ export function calendarChanger(deps: EventChangeDeps) {
 export type CalendarChanger = ReturnType<typeof calendarChanger>
 
 const NEW_EVENT: Omit<EventInput, 'start' | 'end'> = {
-  ...{ summary: '', description: '', location: '', recurrence: [], busy: true, visibility: 'default' },
-  ...{ attendees: [], reminders: null, conference: false },
+  summary: '',
+  description: '',
+  location: '',
+  recurrence: [],
+  busy: true,
+  visibility: 'default',
+  attendees: [],
+  reminders: null,
+  conference: false,
 }

@@ -32,7 +32,11 @@ describeEachCalendar('events through the API', (provider, open) => {
     const key = { 'idempotency-key': `${provider} lunch` }
     const event = await create(LUNCH, key)
     expect(event).toMatchObject({
-      ...{ id: expect.stringMatching(/^cev_[^_]+$/), accountId: account.id, provider, version: 1, summary: 'Lunch' },
+      id: expect.stringMatching(/^cev_[^_]+$/),
+      accountId: account.id,
+      provider,
+      version: 1,
+      summary: 'Lunch',
       start: { dateTime: `${day(2)}T11:00:00.000Z`, timeZone: ZONE },
       end: { dateTime: `${day(2)}T12:00:00.000Z`, timeZone: ZONE },
     })
@@ -138,8 +142,13 @@ describeEachCalendar('events through the API', (provider, open) => {
     const changed = await account.api.patch(path, changes, { 'if-match': '"1"' })
     expect([changed.status, changed.headers.get('etag')]).toEqual([200, '"2"'])
     expect(changed.json).toMatchObject({
-      ...{ id: event.id, summary: 'Lunch', location: 'Caf\u00e9', busy: false, version: 2 },
-      ...{ start: { dateTime: `${day(3)}T11:00:00.000Z` }, attendees: [{ email: 'bob@example.com' }] },
+      id: event.id,
+      summary: 'Lunch',
+      location: 'Caf\u00e9',
+      busy: false,
+      version: 2,
+      start: { dateTime: `${day(3)}T11:00:00.000Z` },
+      attendees: [{ email: 'bob@example.com' }],
     })
     expect((await list()).find(({ id }) => id === event.id)).toEqual(changed.json)
     expect((await get(event.id, fresh)).json).toEqual(changed.json)
@@ -197,9 +206,14 @@ describeEachCalendar('events through the API', (provider, open) => {
     const excluded = provider === 'imap' ? `updated ${series.id} 3` : `deleted ${instance(series.id, 4)} 3`
     const version = provider === 'imap' ? 4 : 3
     expect((await account.announced()).slice(known)).toEqual([
-      ...[`created ${series.id} 1`, `updated ${instance(series.id, 3)} 2`, `updated ${series.id} 2`],
-      ...[`created ${later.json.id} 1`, excluded, `updated ${later.json.id} 2`],
-      ...[`updated ${series.id} ${version}`, `deleted ${series.id} ${version + 1}`],
+      `created ${series.id} 1`,
+      `updated ${instance(series.id, 3)} 2`,
+      `updated ${series.id} 2`,
+      `created ${later.json.id} 1`,
+      excluded,
+      `updated ${later.json.id} 2`,
+      `updated ${series.id} ${version}`,
+      `deleted ${series.id} ${version + 1}`,
     ])
   })
 
@@ -208,7 +222,8 @@ describeEachCalendar('events through the API', (provider, open) => {
     const series = await create({ ...times, summary: 'Fair', recurrence: ['RRULE:FREQ=DAILY;COUNT=4'] })
     const path = (offset: number) => `${account.events}/${series.id}_${day(offset).replaceAll('-', '')}`
     expect((await account.api.patch(path(11), { summary: 'Fair, second day' })).json.start).toEqual({
-      ...{ date: day(11), timeZone: null },
+      date: day(11),
+      timeZone: null,
     })
     const later = await account.api.patch(`${path(12)}?scope=following`, { summary: 'Fair, later' })
     expect(later.json).toMatchObject({ start: { date: day(12) }, end: { date: day(13) }, recurringEventId: null })
@@ -246,7 +261,10 @@ describeEachCalendar('events through the API', (provider, open) => {
     await account.sync()
     const last = isRemoved ? 'deleted' : 'updated'
     expect((await account.announced()).slice(known)).toEqual([
-      ...[`created ${event?.id} 1`, `updated ${event?.id} 2`, `${last} ${event?.id} 3`, `created ${own.id} 1`],
+      `created ${event?.id} 1`,
+      `updated ${event?.id} 2`,
+      `${last} ${event?.id} 3`,
+      `created ${own.id} 1`,
     ])
   })
 
@@ -319,10 +337,14 @@ describe('requests for calendar events', () => {
     const shown = (await account.api.get(`${account.events}?${query}`)).json.events as CalendarEventView[]
     const own = shown.filter(({ recurringEventId }) => recurringEventId !== null)
     expect(own.map(({ summary, start }) => `${summary} ${start.dateTime?.slice(0, 10)}`)).toEqual([
-      ...[`Lunch ${day(2)}`, `Lunch ${day(3)}`, `Later too ${day(4)}`, `Later too ${day(5)}`],
+      `Lunch ${day(2)}`,
+      `Lunch ${day(3)}`,
+      `Later too ${day(4)}`,
+      `Later too ${day(5)}`,
     ])
     expect((await account.announced()).filter((one) => one.startsWith('created'))).toEqual([
-      ...[`created ${series.id} 1`, `created ${later.json.id} 1`],
+      `created ${series.id} 1`,
+      `created ${later.json.id} 1`,
     ])
   })
 
@@ -395,7 +417,9 @@ describe('requests for calendar events', () => {
     onTestFinished(() => reader.stop())
     const { status, json } = await reader.api.post(reader.events, LUNCH)
     expect([status, json.error.code, json.error.message]).toEqual([
-      ...[409, 'consent_required', expect.stringContaining('calendar.events')],
+      409,
+      'consent_required',
+      expect.stringContaining('calendar.events'),
     ])
   })
 })

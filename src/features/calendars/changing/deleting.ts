@@ -30,7 +30,11 @@ export function eventDeletions(deps: EventChangeDeps, access: EventAccess) {
     await readLive('The event', () => changes.deleteEvent({ ...target.remote, notify: sendUpdates === 'all', signal }))
     const left = await whatIsLeft(opened, signal)
     const accepted = {
-      ...{ account, calendar, before: rowsOf(target), unstored: unstoredOf(target), ...left },
+      account,
+      calendar,
+      before: rowsOf(target),
+      unstored: unstoredOf(target),
+      ...left,
       isSeries: target.instance !== undefined,
     }
     await storeChange(deps, changes, accepted, target.event)

@@ -139,7 +139,13 @@ function inputOf(event: RemoteEvent): Omit<EventInput, 'start' | 'end' | 'recurr
   const { summary, description, location, busy, visibility, attendees, reminders, conference } = event
   const others = attendees.filter(({ organizer }) => !organizer)
   return {
-    ...{ summary, description, location, busy, visibility, reminders, conference: conference !== null },
+    summary,
+    description,
+    location,
+    busy,
+    visibility,
+    reminders,
+    conference: conference !== null,
     attendees: others.map(({ email, displayName, optional }) => ({ email, displayName, optional })),
   }
 }

@@ -113,7 +113,10 @@ export async function storeAccepted(deps: StoringDeps, tx: Tx, accepted: Accepte
 
   const apiChange = await numberApiChange(tx, account.id)
   const context = {
-    ...{ calendar, provider: account.provider, nowMs: deps.clock.now(), source: { apiChange } },
+    calendar,
+    provider: account.provider,
+    nowMs: deps.clock.now(),
+    source: { apiChange },
     window: { from: calendar.windowFrom, to: calendar.windowTo },
   }
   const none: Changes = { found: [], entered: [], complete: [], removed: [] }
@@ -139,7 +142,9 @@ export async function storedView(
   const row = stored ?? before.find(({ providerId }) => providerId === event.eventId)
   const shown = {
     ...(row ?? rowless(event, nowMs)),
-    ...{ accountId: account.id, calendarId: calendar.id, content: event },
+    accountId: account.id,
+    calendarId: calendar.id,
+    content: event,
   }
   return eventView(shown, { provider: account.provider, span: spanOf(event, calendar.timeZone) })
 }

@@ -148,7 +148,8 @@ export function shownEvent({ account, calendar, row, event, instance }: Target, 
     id:
       row?.id ??
       (instance === undefined || series === undefined ? event.eventId : instanceId(series.id, instance.original)),
-    ...{ accountId: account.id, calendarId: calendar.id },
+    accountId: account.id,
+    calendarId: calendar.id,
     providerId: row?.providerId ?? (instance === undefined ? event.eventId : instance.master.eventId),
     masterProviderId: event.recurringEventId,
     originalStart: row?.originalStart ?? instance?.original ?? null,

@@ -107,7 +107,11 @@ export function eventUpdates(deps: EventChangeDeps, access: EventAccess) {
     const { target, account, calendar } = opened
     const { row } = target
     const accepted: Accepted = {
-      ...{ account, calendar, before: row === undefined ? [] : [row], unstored: unstoredOf(target), found: [event] },
+      account,
+      calendar,
+      before: row === undefined ? [] : [row],
+      unstored: unstoredOf(target),
+      found: [event],
       removed: row?.isSeries === 1 ? await lostExceptions(opened, input, event) : [],
       isSeries: row?.isSeries === 1 || event.recurrence.length > 0,
     }
@@ -145,8 +149,17 @@ export function eventUpdates(deps: EventChangeDeps, access: EventAccess) {
 function sameToReaders(left: RemoteEvent, right: RemoteEvent): boolean {
   const shown = ({ summary, description, location, start, end, status, busy, visibility, ...rest }: RemoteEvent) =>
     JSON.stringify([
-      ...[summary, description, location, start, end, status, busy, visibility],
-      ...[rest.attendees, rest.conference, rest.reminders],
+      summary,
+      description,
+      location,
+      start,
+      end,
+      status,
+      busy,
+      visibility,
+      rest.attendees,
+      rest.conference,
+      rest.reminders,
     ])
   return shown(left) === shown(right)
 }

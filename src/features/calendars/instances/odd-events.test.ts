@@ -96,9 +96,21 @@ describe('odd calendar objects', () => {
     const map = caldav()
     const timesAt = async (day: string) => {
       const ics = [
-        ...['BEGIN:VCALENDAR', 'BEGIN:VTIMEZONE', 'TZID:Ship', 'BEGIN:STANDARD', 'DTSTART:20270601T000000'],
-        ...['TZOFFSETFROM:+0100', 'TZOFFSETTO:-0700', 'END:STANDARD', 'END:VTIMEZONE', 'BEGIN:VEVENT', 'UID:1'],
-        ...[`DTSTART;TZID=Ship:${day}T120000`, 'DURATION:PT1H', 'END:VEVENT', 'END:VCALENDAR'],
+        'BEGIN:VCALENDAR',
+        'BEGIN:VTIMEZONE',
+        'TZID:Ship',
+        'BEGIN:STANDARD',
+        'DTSTART:20270601T000000',
+        'TZOFFSETFROM:+0100',
+        'TZOFFSETTO:-0700',
+        'END:STANDARD',
+        'END:VTIMEZONE',
+        'BEGIN:VEVENT',
+        'UID:1',
+        `DTSTART;TZID=Ship:${day}T120000`,
+        'DURATION:PT1H',
+        'END:VEVENT',
+        'END:VCALENDAR',
       ].join('\r\n')
       return timesIn(await map({ ...HOURLY, ics }), HOURLY)
     }
@@ -113,9 +125,21 @@ describe('odd calendar objects', () => {
       const offset = `+${String(Math.floor(minutes / 60)).padStart(2, '0')}${String(minutes % 60).padStart(2, '0')}`
       const day = String(1 + (index % 28)).padStart(2, '0')
       const ics = [
-        ...['BEGIN:VCALENDAR', 'BEGIN:VTIMEZONE', `TZID:Werk ${index}`, 'BEGIN:STANDARD', 'DTSTART:19700101T000000'],
-        ...[`TZOFFSETFROM:${offset}`, `TZOFFSETTO:${offset}`, 'END:STANDARD', 'END:VTIMEZONE', 'BEGIN:VEVENT', 'UID:1'],
-        ...[`DTSTART;TZID=Werk ${index}:202708${day}T120000`, 'DURATION:PT30M', 'END:VEVENT', 'END:VCALENDAR'],
+        'BEGIN:VCALENDAR',
+        'BEGIN:VTIMEZONE',
+        `TZID:Werk ${index}`,
+        'BEGIN:STANDARD',
+        'DTSTART:19700101T000000',
+        `TZOFFSETFROM:${offset}`,
+        `TZOFFSETTO:${offset}`,
+        'END:STANDARD',
+        'END:VTIMEZONE',
+        'BEGIN:VEVENT',
+        'UID:1',
+        `DTSTART;TZID=Werk ${index}:202708${day}T120000`,
+        'DURATION:PT30M',
+        'END:VEVENT',
+        'END:VCALENDAR',
       ].join('\r\n')
       const startMs = Date.parse(`2027-08-${day}T12:00:00Z`) - minutes * 60_000
       const row = { ...HOURLY, ics, expected: [rangeText(startMs, startMs + 30 * 60_000)] }

@@ -99,7 +99,8 @@ describe('the expansion of a stored series is that of the provider', () => {
     const startDate = dateTime.slice(0, 10)
     const ends = endDate === undefined ? { type: 'noEnd' as const } : { type: 'endDate' as const, endDate }
     const id = graph.calendars.put(user, calendarId, {
-      ...{ ...halfHour(dateTime, timeZone), originalStartTimeZone: windows },
+      ...halfHour(dateTime, timeZone),
+      originalStartTimeZone: windows,
       recurrence: { pattern, range: { ...ends, startDate, recurrenceTimeZone: windows } },
     })
     const [, , third = ''] = (await bothStarts(account, calendarId)).there

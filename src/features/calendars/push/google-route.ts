@@ -43,7 +43,9 @@ export function calendarPushRoutes(app: App, { log, notifications }: CalendarPus
       const rejected = state === 'sync' ? 0 : await notifications.accept('gmail', [{ subscriptionId, clientState }])
       if (rejected > 0) {
         log.debug('Dropped a notification of an unknown channel, or with a wrong token.', {
-          ...{ operation: 'push.notifications', provider: 'gmail', requestId },
+          operation: 'push.notifications',
+          provider: 'gmail',
+          requestId,
         })
       }
       return reply.code(202).send(null)

@@ -28,7 +28,10 @@ describeEachDatabase('a subscription to a calendar of Google', (open) => {
     const clock = fixedClock(Date.now())
     let url = 'https://posthorn.test/n'
     const { ensure } = calendarSubscriptions({
-      ...{ db, clock, log: silentLog, fence },
+      db,
+      clock,
+      log: silentLog,
+      fence,
       calendars: () => provider,
       pushTarget: () => ({ url, lifecycleUrl: url }),
     })
@@ -44,7 +47,9 @@ describeEachDatabase('a subscription to a calendar of Google', (open) => {
       return newCalendarRow(look, { id: `cal_${providerId}`, accountId: ACCOUNT, nowMs: 0 })
     }
     return {
-      ...{ google, user, clock },
+      google,
+      user,
+      clock,
       moveTo: (given: string) => {
         url = given
       },
@@ -77,7 +82,7 @@ describeEachDatabase('a subscription to a calendar of Google', (open) => {
     expect([
       second?.subscriptionId === first?.subscriptionId,
       second?.clientStateHash === first?.clientStateHash,
-    ]).toEqual([...[false, false]])
+    ]).toEqual([false, false])
     expect(google.calendars.channels.of(user)).toEqual([user])
   })
 
@@ -90,7 +95,8 @@ describeEachDatabase('a subscription to a calendar of Google', (open) => {
     moveTo('https://posthorn.test/other')
     await run(['team'])
     expect([(await rows()).map(({ target }) => target), google.calendars.channels.of(user)]).toEqual([
-      ...[['https://posthorn.test/other'], ['team']],
+      ['https://posthorn.test/other'],
+      ['team'],
     ])
     await run(['team'], { watch: false })
     expect([await rows(), google.calendars.channels.of(user)]).toEqual([[], []])

@@ -111,8 +111,13 @@ export function calendarSubscriptions({ db, clock, log, fence, ...deps }: Calend
     // Daily where it is one request for the account, to find out early that it was removed.
     const renewInMs = Math.round(Math.min(push.covers === 'account' ? DAY_MS : left, left / 2) * jitter())
     const row: CalendarSubscription = {
-      ...{ accountId: account.id, calendarId, provider: account.provider, target: target.url },
-      ...{ subscriptionId: subscription.id, expiresAt: subscription.expiresAt, renewAt: clock.now() + renewInMs },
+      accountId: account.id,
+      calendarId,
+      provider: account.provider,
+      target: target.url,
+      subscriptionId: subscription.id,
+      expiresAt: subscription.expiresAt,
+      renewAt: clock.now() + renewInMs,
       clientStateHash: isNew ? hashClientState(clientState) : (current?.clientStateHash ?? ''),
       isNotified: isNew ? 1 : (current?.isNotified ?? 0),
     }
@@ -154,7 +159,10 @@ export function calendarSubscriptions({ db, clock, log, fence, ...deps }: Calend
     pauses.set(calendarId, { attempts: isRefused ? attempts : 0, until: clock.now() + pauseMs })
     if (attempts === 1) {
       log.info('Cannot subscribe to the changes of a calendar; it is polled instead.', {
-        ...{ accountId, operation: 'push.calendars', error, metadata: { calendarId } },
+        accountId,
+        operation: 'push.calendars',
+        error,
+        metadata: { calendarId },
       })
     }
     return isRefused && !error.missingScope
@@ -170,7 +178,9 @@ export function calendarSubscriptions({ db, clock, log, fence, ...deps }: Calend
     const late = () => new ProviderError('unavailable', 'ending a push subscription timed out', { timedOut: true })
     await withTimeout(work, END_MS, late).catch((error: unknown) => {
       log.info('Cannot end the push subscription of a calendar at the provider; it expires there.', {
-        ...{ accountId, operation: 'push.end', error },
+        accountId,
+        operation: 'push.end',
+        error,
       })
     })
   }

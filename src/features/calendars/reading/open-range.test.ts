@@ -21,10 +21,27 @@ const EVERYTHING = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINIT
 function eventAt(eventId: string, startMs: number): RemoteEvent {
   const time = (ms: number) => ({ dateTime: formatLocal(ms), timeZone: 'UTC' })
   return boundedEvent({
-    ...{ eventId, iCalUid: eventId, etag: null, status: 'confirmed', summary: '', description: '', location: '' },
-    ...{ start: time(startMs), end: time(startMs + 3_600_000), recurrence: [], recurringEventId: null },
-    ...{ originalStart: null, busy: true, visibility: 'default', organizer: null, attendees: [], conference: null },
-    ...{ reminders: [], htmlLink: null, createdAt: null, updatedAt: null },
+    eventId,
+    iCalUid: eventId,
+    etag: null,
+    status: 'confirmed',
+    summary: '',
+    description: '',
+    location: '',
+    start: time(startMs),
+    end: time(startMs + 3_600_000),
+    recurrence: [],
+    recurringEventId: null,
+    originalStart: null,
+    busy: true,
+    visibility: 'default',
+    organizer: null,
+    attendees: [],
+    conference: null,
+    reminders: [],
+    htmlLink: null,
+    createdAt: null,
+    updatedAt: null,
   })
 }
 

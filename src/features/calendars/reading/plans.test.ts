@@ -26,7 +26,12 @@ describeEachDatabase('the statements of calendar lists', (open) => {
   it.each(lists)('%s are read in index order', async (_, list) => {
     const db = await open()
     const stored: StoredRange = {
-      ...{ calendarId: 'cal_1', range: month, isExpanded: false, words: [], order: 'startTime', ...list },
+      calendarId: 'cal_1',
+      range: month,
+      isExpanded: false,
+      words: [],
+      order: 'startTime',
+      ...list,
     }
     for (const after of [undefined, [NOW, 'cev_1', ''] satisfies Position]) {
       const plans = await plansOf(db, (tx) => readRange(tx, stored, { after, offset: 0, limit: 51 }))
@@ -54,7 +59,11 @@ describeEachDatabase('the statements of calendar lists', (open) => {
   it('instances of a day by last change, and the rows of a round, scan no table', async () => {
     const db = await open()
     const day: StoredRange = {
-      ...{ calendarId: 'cal_1', range: { from: NOW, to: NOW + DAY_MS }, isExpanded: true, words: [], order: 'updated' },
+      calendarId: 'cal_1',
+      range: { from: NOW, to: NOW + DAY_MS },
+      isExpanded: true,
+      words: [],
+      order: 'updated',
     }
     const plans = await plansOf(db, async (tx) => {
       await readRange(tx, day, { offset: 0, limit: 51 })

@@ -39,14 +39,27 @@ function eventOf({
   const time = (ms: number) => ({ dateTime: formatLocal(ms), timeZone: CALENDAR.timeZone })
   const startMs = NOW + hour * 3_600_000
   return boundedEvent({
-    ...{ eventId: 'p', iCalUid: 'u', etag: null, status: 'confirmed', summary, description: '', location: '' },
-    ...{
-      start: time(startMs),
-      end: time(startMs + hours * 3_600_000),
-      recurrence: rule === '' ? [] : [`RRULE:${rule}`],
-    },
-    ...{ recurringEventId: null, originalStart: null, busy: true, visibility: 'default', organizer: null },
-    ...{ attendees: [], conference: null, reminders: [], htmlLink: null, createdAt: null, updatedAt: null },
+    eventId: 'p',
+    iCalUid: 'u',
+    etag: null,
+    status: 'confirmed',
+    summary,
+    description: '',
+    location: '',
+    start: time(startMs),
+    end: time(startMs + hours * 3_600_000),
+    recurrence: rule === '' ? [] : [`RRULE:${rule}`],
+    recurringEventId: null,
+    originalStart: null,
+    busy: true,
+    visibility: 'default',
+    organizer: null,
+    attendees: [],
+    conference: null,
+    reminders: [],
+    htmlLink: null,
+    createdAt: null,
+    updatedAt: null,
   })
 }
 
@@ -66,27 +79,26 @@ async function store(
       const event = eventOf(one)
       const id = `cev_${String(index).padStart(3, '0')}`
       const row: EventRow = {
-        ...{
-          id,
-          accountId: 'acc_1',
-          calendarId: CALENDAR.id,
-          providerId: id,
-          masterProviderId: null,
-          originalStart: null,
-        },
-        ...{ status: event.status, isSeries: Number(event.recurrence.length > 0), content: JSON.stringify(event) },
-        ...{
-          searchText: searchTextOf(event),
-          startMs: 0,
-          firstMs: null,
-          lastMs: null,
-          gapMs: -1,
-          round: 0,
-          version: 1,
-          apiChange: 0,
-          confirmations: 0,
-        },
-        ...{ createdAt: 1, updatedAt: updated[index] ?? 1 },
+        id,
+        accountId: 'acc_1',
+        calendarId: CALENDAR.id,
+        providerId: id,
+        masterProviderId: null,
+        originalStart: null,
+        status: event.status,
+        isSeries: Number(event.recurrence.length > 0),
+        content: JSON.stringify(event),
+        searchText: searchTextOf(event),
+        startMs: 0,
+        firstMs: null,
+        lastMs: null,
+        gapMs: -1,
+        round: 0,
+        version: 1,
+        apiChange: 0,
+        confirmations: 0,
+        createdAt: 1,
+        updatedAt: updated[index] ?? 1,
       }
       await eventStore(tx, CALENDAR.id).insert(row)
       const placement = placementOf(row, [], CALENDAR, WINDOW)

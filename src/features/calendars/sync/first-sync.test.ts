@@ -19,18 +19,34 @@ const today = new Date().toISOString().slice(0, 10)
 
 /** Every tenth is a series of thirty days; the next step brings an exception for it, which moves its second day. */
 const eventOf = (n: number): RemoteEvent => ({
-  ...{ eventId: `event-${n}`, iCalUid: `event-${n}`, etag: null, status: 'confirmed', summary: `${n}` },
-  ...{ description: '', location: '', busy: true, visibility: 'default', organizer: null, attendees: [] },
+  eventId: `event-${n}`,
+  iCalUid: `event-${n}`,
+  etag: null,
+  status: 'confirmed',
+  summary: `${n}`,
+  description: '',
+  location: '',
+  busy: true,
+  visibility: 'default',
+  organizer: null,
+  attendees: [],
   start: { dateTime: `${today}T09:00:00`, timeZone: 'UTC' },
   end: { dateTime: `${today}T10:00:00`, timeZone: 'UTC' },
   recurrence: n % 10 === 0 ? ['RRULE:FREQ=DAILY;COUNT=30'] : [],
-  ...{ recurringEventId: null, originalStart: null, conference: null, reminders: [], htmlLink: null },
-  ...{ createdAt: null, updatedAt: null },
+  recurringEventId: null,
+  originalStart: null,
+  conference: null,
+  reminders: [],
+  htmlLink: null,
+  createdAt: null,
+  updatedAt: null,
 })
 const secondDay = new Date(Date.parse(today) + 86_400_000).toISOString().slice(0, 10)
 const exceptionOf = (n: number): RemoteEvent => ({
   ...eventOf(n),
-  ...{ eventId: `event-${n}-moved`, recurrence: [], recurringEventId: `event-${n}` },
+  eventId: `event-${n}-moved`,
+  recurrence: [],
+  recurringEventId: `event-${n}`,
   originalStart: { dateTime: `${secondDay}T09:00:00`, timeZone: 'UTC' },
   start: { dateTime: `${secondDay}T12:00:00`, timeZone: 'UTC' },
   end: { dateTime: `${secondDay}T13:00:00`, timeZone: 'UTC' },
@@ -50,8 +66,15 @@ describeEachDatabase('a first sync of a calendar', (open) => {
     const remote: CalendarAccount = {
       listCalendars: async () => [
         {
-          ...{ calendarId: 'work', summary: 'Work', description: '', timeZone: 'UTC', primary: true, selected: true },
-          ...{ backgroundColor: null, foregroundColor: null, role: 'owner' },
+          calendarId: 'work',
+          summary: 'Work',
+          description: '',
+          timeZone: 'UTC',
+          primary: true,
+          selected: true,
+          backgroundColor: null,
+          foregroundColor: null,
+          role: 'owner',
         },
       ],
       async *syncEvents({ cursor }): AsyncGenerator<EventStep> {
@@ -72,8 +95,12 @@ describeEachDatabase('a first sync of a calendar', (open) => {
       readRange: async () => [],
     }
     const deps = {
-      ...{ db, clock, ids, events: recorder({ catalogue, clock, ids, bus }) },
-      ...{ fence: async () => {}, windowMonths: [1, 12] as const },
+      db,
+      clock,
+      ids,
+      events: recorder({ catalogue, clock, ids, bus }),
+      fence: async () => {},
+      windowMonths: [1, 12] as const,
     }
     const { signal } = new AbortController()
     const sync = () => syncCalendars(deps, { accountId, epoch: 1, provider: 'gmail', remote, signal }, ALL)

@@ -47,7 +47,10 @@ export interface CalendarTiming {
 }
 
 const TIMING: CalendarTiming = {
-  ...{ pollMs: 60_000, pushedMs: 600_000, notifiedMs: 1000, concurrency: 16 },
+  pollMs: 60_000,
+  pushedMs: 600_000,
+  notifiedMs: 1000,
+  concurrency: 16,
   retry: { baseMs: 5000, capMs: 600_000 },
 }
 /** Runs in progress get this long to finish. An aborted run continues at its cursor. */
@@ -73,7 +76,12 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
   const { pollMs, pushedMs, notifiedMs, concurrency, retry } = { ...TIMING, ...deps.timing }
   const subscriptions = calendarSubscriptions(deps)
   const scheduler = new OwnedScheduler({
-    ...{ clock, log, operation: 'sync.calendars', concurrency, backoff: retry, run },
+    clock,
+    log,
+    operation: 'sync.calendars',
+    concurrency,
+    backoff: retry,
+    run,
   })
   /** When accounts were last read, in monotonic time: all of their calendars, and any. Absent after a failure. */
   const reads = new Map<string, { allAt: number; lastAt: number }>()
@@ -101,7 +109,10 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
     const changed = { added: 0, updated: 0, deleted: 0 }
     let provider: ProviderName | undefined
     const about = () => ({
-      ...{ accountId, provider, operation: 'sync.calendars', durationMs: clock.monotonic() - now },
+      accountId,
+      provider,
+      operation: 'sync.calendars',
+      durationMs: clock.monotonic() - now,
     })
     try {
       const isQuiet = watched(await takeNotified(accountId, epoch))
@@ -133,7 +144,8 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
       const { added, updated, deleted } = changed
       if (added + updated + deleted > 0) {
         log.info(`Synced calendars: ${added} events added, ${updated} updated, ${deleted} deleted.`, {
-          ...{ ...about(), metadata: changed },
+          ...about(),
+          metadata: changed,
         })
       }
       if (found.some(({ isNotified }) => isNotified === 1)) return { nextRunInMs: notifiedMs }
@@ -171,7 +183,9 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
     log[level](
       `Cannot sync the calendar "${summary}" (${error.message}); trying again in ${Math.ceil(pauseMs / 1000)} s.`,
       {
-        ...{ ...about, error, metadata: { calendarId: id, attempts: failures, pauseMs, kind: error.kind } },
+        ...about,
+        error,
+        metadata: { calendarId: id, attempts: failures, pauseMs, kind: error.kind },
       },
     )
     return true
@@ -260,7 +274,8 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
     sweeping ??= runNotified()
       .catch((error: unknown) => {
         log.debug('Cannot read the notified changes of calendars; the next ownership round tries again.', {
-          ...{ operation: 'push.sweep', error },
+          operation: 'push.sweep',
+          error,
         })
       })
       .finally(() => {

@@ -127,7 +127,9 @@ export async function applyChanges(
   const notRead = unreadable
     .filter(({ eventId }) => isIndexable(eventId))
     .map(({ eventId, reason, isRefused = false }) => ({
-      ...{ eventId: cleanText(eventId), reason: cleanText(reason), isRefused },
+      eventId: cleanText(eventId),
+      reason: cleanText(reason),
+      isRefused,
     }))
   await store.keep(
     notRead.map(({ eventId }) => eventId),
@@ -186,8 +188,13 @@ export async function applyChanges(
     const version = row.version + (isSame ? 0 : 1)
     const updated: EventRow = {
       ...row,
-      ...{ status: event.status, isSeries: Number(event.recurrence.length > 0), content },
-      ...{ searchText: searchTextOf(event), round: calendar.round, version, updatedAt: isSame ? row.updatedAt : nowMs },
+      status: event.status,
+      isSeries: Number(event.recurrence.length > 0),
+      content,
+      searchText: searchTextOf(event),
+      round: calendar.round,
+      version,
+      updatedAt: isSame ? row.updatedAt : nowMs,
       ...('apiChange' in source
         ? { apiChange: source.apiChange }
         : { confirmations: row.confirmations + Number(isSame) }),
@@ -215,13 +222,24 @@ export async function applyChanges(
     if (ready !== undefined) placements.set(ready.id, ready.placement)
     return {
       id: ready?.id ?? (await newId(event, original)),
-      ...{ accountId: calendar.accountId, calendarId: calendar.id, providerId: event.eventId },
-      ...{ masterProviderId: event.recurringEventId, originalStart: original, status: event.status },
+      accountId: calendar.accountId,
+      calendarId: calendar.id,
+      providerId: event.eventId,
+      masterProviderId: event.recurringEventId,
+      originalStart: original,
+      status: event.status,
       isSeries: Number(event.recurrence.length > 0),
       content: ready?.content ?? cleanJson(event),
       searchText: ready?.searchText ?? searchTextOf(event),
-      ...{ startMs: 0, firstMs: null, lastMs: null, gapMs: -1, round: calendar.round, version: firstVersion(event) },
-      ...{ createdAt: nowMs, updatedAt: nowMs, apiChange: 'apiChange' in source ? source.apiChange : 0 },
+      startMs: 0,
+      firstMs: null,
+      lastMs: null,
+      gapMs: -1,
+      round: calendar.round,
+      version: firstVersion(event),
+      createdAt: nowMs,
+      updatedAt: nowMs,
+      apiChange: 'apiChange' in source ? source.apiChange : 0,
       confirmations: 0,
     }
   }

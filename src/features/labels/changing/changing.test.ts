@@ -27,7 +27,9 @@ describe.each(['whole', 'folders'] as const)('changing labels (%s)', (kind) => {
       await mailbox.same()
       const listed = (await api.get('/labels?limit=200')).json.labels
       expect(listed.find((label: { name: string }) => label.name === body.name)).toMatchObject({
-        ...{ id: created.json.label.id, displayName: 'This year', color: '#FF0000' },
+        id: created.json.label.id,
+        displayName: 'This year',
+        color: '#FF0000',
       })
       expect(await api.request('POST', '/labels', body)).toMatchObject({
         status: 409,
@@ -127,7 +129,9 @@ describe.skipIf(!dovecotAvailable())('changing IMAP folders', () => {
       expect((await api.patch(a, { labelIds: [id] })).json).toMatchObject({ folder: 'Clients/Größe' })
       const parent = await api.label('Clients')
       expect((await api.request('PATCH', `/labels/${parent}`, { name: 'Customers' })).json).toMatchObject({
-        ...{ id: parent, name: 'Customers', providerId: 'Customers' },
+        id: parent,
+        name: 'Customers',
+        providerId: 'Customers',
       })
       expect((await api.get('/messages?mailbox=Customers/Größe')).json.messages).toMatchObject([{ id: a }])
       expect(await namesOf(api)).toEqual(['Customers', 'Customers/Größe'])

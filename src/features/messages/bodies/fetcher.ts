@@ -72,7 +72,9 @@ export function bodyFetcher(deps: BodyFetcherDeps): BodyFetcher {
       await db.transaction((tx) => (isPermanent ? discardBody(tx, pending) : countFailedAttempt(tx, messageId)))
       if (!isPermanent) throw error
       log.warn('Cannot fetch the body of a message. It is not stored; API requests read it from the provider.', {
-        ...{ accountId, operation: 'messages.body', error },
+        accountId,
+        operation: 'messages.body',
+        error,
         metadata: { messageId },
       })
     }

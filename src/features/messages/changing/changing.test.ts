@@ -109,7 +109,10 @@ describe.each(['whole', 'folders'] as const)('changing messages with ids (%s)', 
       const { a = '' } = await ids()
       const linkWith = (scopes: string[]) =>
         service.linkMailbox(PROVIDERS[kind], 'ada', {
-          ...{ accessToken: 'a', refreshToken: 'r', expiresAt: Date.now() + 3_600_000, scopes },
+          accessToken: 'a',
+          refreshToken: 'r',
+          expiresAt: Date.now() + 3_600_000,
+          scopes,
         })
       const [read, change] = kind === 'whole' ? [google('readonly'), google('modify')] : ['Mail.Read', 'Mail.ReadWrite']
       await linkWith([read])

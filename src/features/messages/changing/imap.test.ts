@@ -111,12 +111,10 @@ describe.skipIf(!dovecotAvailable()).each(Object.entries(servers))(
         // Flags and folder are two commands: a sync between them announces a message that is read and not yet moved.
         const moves = (await updates()).filter((text) => /(Archive|Trash) \d+$/.test(text))
         expect(moves.map((text) => text.replace(/ \d+$/, '')).sort()).toEqual([
-          ...[
-            'message.updated a Trash',
-            'message.updated b Archive',
-            'message.updated b Trash',
-            'message.updated c Trash',
-          ],
+          'message.updated a Trash',
+          'message.updated b Archive',
+          'message.updated b Trash',
+          'message.updated c Trash',
         ])
       })
     })

@@ -37,7 +37,10 @@ export function contentOpener() {
     const { contentType, filename } = file
     const sizeBytes = file.sizeBytes ?? sizes.get(key) ?? null
     return {
-      ...{ contentType, filename, key, sizeBytes },
+      contentType,
+      filename,
+      key,
+      sizeBytes,
 
       async measure() {
         return sizeBytes ?? readLive(what, () => sizes.fetch(key, { context: file }))

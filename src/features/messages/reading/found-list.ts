@@ -63,7 +63,10 @@ export async function listFound(
   return olderPage(first).catch((error: unknown) => {
     if (!(error instanceof AppError)) throw error
     deps.log.warn('Cannot search at the provider. The response has no older messages.', {
-      ...{ accountId, provider, operation: 'messages.search', error },
+      accountId,
+      provider,
+      operation: 'messages.search',
+      error,
     })
     return storedPage({ ...continued, partial: true })
   })

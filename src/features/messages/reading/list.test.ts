@@ -128,7 +128,13 @@ async function served(open: Databases) {
   }
   messageRoutes(app, {
     reader: messageReader({
-      ...{ db, accounts, clock: systemClock, ids, mail: () => undefined, search, log: silentLog },
+      db,
+      accounts,
+      clock: systemClock,
+      ids,
+      mail: () => undefined,
+      search,
+      log: silentLog,
       events: { record: async () => [] },
     }),
   })
@@ -172,17 +178,22 @@ async function served(open: Databases) {
         uid += 1
         return {
           ...messageRow(ids('msg'), uid),
-          ...{ accountId, folderId: first, subject: text(), snippet: text(), receivedAt: Math.floor(uid / 2) * 1000 },
+          accountId,
+          folderId: first,
+          subject: text(),
+          snippet: text(),
+          receivedAt: Math.floor(uid / 2) * 1000,
           ...(provider !== 'imap' && { uid: null, uidValidity: null, providerMessageId: `p${uid}` }),
           fields: JSON.stringify({
-            ...{
-              messageId: text(),
-              inReplyTo: null,
-              references: some([text(), text()]),
-              date: one([null, uid * 1000]),
-            },
-            ...{ from: one([null, { name: text(), email: text() }]), to: [{ name: text(), email: 'a@b.c' }], cc: [] },
-            ...{ bcc: [], replyTo: [] },
+            messageId: text(),
+            inReplyTo: null,
+            references: some([text(), text()]),
+            date: one([null, uid * 1000]),
+            from: one([null, { name: text(), email: text() }]),
+            to: [{ name: text(), email: 'a@b.c' }],
+            cc: [],
+            bcc: [],
+            replyTo: [],
             attachments: some([
               {
                 id: '2',
@@ -194,7 +205,8 @@ async function served(open: Databases) {
               },
             ]),
           }),
-          ...{ threadId: one([null, 'thr_1']), error: one([null, text()]) },
+          threadId: one([null, 'thr_1']),
+          error: one([null, text()]),
         }
       })
       return write((writer) => writer.insert(rows, labelIdsOf))

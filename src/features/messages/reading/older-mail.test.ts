@@ -205,11 +205,9 @@ describe('a search beyond the stored messages of a mailbox', () => {
       settings: { initialMessages: 2 },
       before: (mailbox) =>
         mailbox.deliverAll(['a', 'b', 'c', 'd', 'e'], (n) => ({
-          ...{
-            receivedAt: 1_000_000 + n * 1000,
-            subject: `word ${n}`,
-            folders: n === 0 ? ['Work', 'INBOX'] : ['INBOX'],
-          },
+          receivedAt: 1_000_000 + n * 1000,
+          subject: `word ${n}`,
+          folders: n === 0 ? ['Work', 'INBOX'] : ['INBOX'],
         })),
     })
     const at = { service, accountId }
@@ -243,7 +241,8 @@ describe('a search beyond the stored messages of a mailbox', () => {
       settings: { initialMessages: 3 },
       before: (mailbox) =>
         mailbox.deliverAll(['a', 'b', 'c', 'd', 'e', 'f'], (n) => ({
-          ...{ receivedAt: n < 5 ? 1_000_000 : 2_000_000, subject: `word ${n}` },
+          receivedAt: n < 5 ? 1_000_000 : 2_000_000,
+          subject: `word ${n}`,
         })),
     })
     box.deliver('imported', { receivedAt: 500_000, subject: 'word imported' })

@@ -74,8 +74,10 @@ export function messageReader(deps: ReaderDeps) {
       const { contents, ref } = await openContents(row)
       const raw = await readLive('The message', () => contents.openRaw(ref))
       return content('The message', contentKey(row), {
-        ...{ sizeBytes: raw.sizeBytes, read: raw.read },
-        ...{ contentType: 'message/rfc822', filename: `${messageId}.eml` },
+        sizeBytes: raw.sizeBytes,
+        read: raw.read,
+        contentType: 'message/rfc822',
+        filename: `${messageId}.eml`,
       })
     },
 

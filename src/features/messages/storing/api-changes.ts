@@ -58,7 +58,8 @@ export async function storeApiChanges(
     const after: MessageRow = {
       ...row,
       ...columns,
-      ...{ goneAt: null, apiChange },
+      goneAt: null,
+      apiChange,
       ...(isVisible && { version: row.version + 1, updatedAt: nowMs }),
     }
     if (isVisible) changes.changed(row, after, shown, labelIds)
@@ -141,7 +142,8 @@ function stateOf(
   const { uidValidity, uid } = now.location ?? { uidValidity: null, uid: null }
   const isByLocation = row.emailIdHash === null
   const location = {
-    ...{ uidValidity: uidValidity ?? row.uidValidity, uid },
+    uidValidity: uidValidity ?? row.uidValidity,
+    uid,
     providerMessageId: isKnown && isByLocation ? `${folderId}.${uidValidity}.${uid}` : row.providerMessageId,
   }
   return { ...flags, folderId, ...(stays ? locationColumns(row) : location), labelIds, listedIn }
@@ -186,7 +188,9 @@ export function changeEvents({ labels, provider, events }: ApiChangeContext) {
   }
   const roleOf = ({ folderId }: MessageRow) => byId.get(folderId ?? '')?.role ?? null
   const contextOf = ({ folderId }: MessageRow, labelIds: readonly string[]) => ({
-    ...{ provider, labelIds: [...labelIds].sort(), folder: byId.get(folderId ?? '')?.name ?? null },
+    provider,
+    labelIds: [...labelIds].sort(),
+    folder: byId.get(folderId ?? '')?.name ?? null,
   })
   return {
     changed(before: MessageRow, after: MessageRow, labelsBefore: readonly string[], labelIds: readonly string[]): void {

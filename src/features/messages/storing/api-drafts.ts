@@ -78,9 +78,15 @@ export async function storeDraft(
 
 function nextVersion(before: MessageRow, incoming: IncomingRow, { folder, nowMs }: DraftContext): MessageRow {
   return {
-    ...{ ...before, ...contentOf(incoming), ...locationAndFlags(incoming) },
-    ...{ emailIdHash: incoming.emailIdHash, folderId: folder.id, goneAt: null },
-    ...{ threadId: incoming.threadId ?? before.threadId, version: before.version + 1, updatedAt: nowMs },
+    ...before,
+    ...contentOf(incoming),
+    ...locationAndFlags(incoming),
+    emailIdHash: incoming.emailIdHash,
+    folderId: folder.id,
+    goneAt: null,
+    threadId: incoming.threadId ?? before.threadId,
+    version: before.version + 1,
+    updatedAt: nowMs,
   }
 }
 

@@ -32,7 +32,9 @@ export function labelCounters(tx: Tx, dialect: Dialect, accountId: string) {
       const threadIds = await threadsOf(detached.map(({ messageId }) => messageId))
       const closed = await lists.remove(
         detached.map(({ labelId, messageId, receivedAt }) => ({
-          ...{ labelId, threadId: threadIds.get(messageId) ?? null, receivedAt },
+          labelId,
+          threadId: threadIds.get(messageId) ?? null,
+          receivedAt,
         })),
       )
       await count([
@@ -81,7 +83,10 @@ export function labelCounters(tx: Tx, dialect: Dialect, accountId: string) {
     for (const { labelId, total, unread, threads } of changes) {
       const sum = sums.get(labelId) ?? { labelId, total: 0, unread: 0, threads: 0 }
       sums.set(labelId, {
-        ...{ labelId, total: sum.total + total, unread: sum.unread + unread, threads: sum.threads + threads },
+        labelId,
+        total: sum.total + total,
+        unread: sum.unread + unread,
+        threads: sum.threads + threads,
       })
     }
     if (sums.size === 0) return

@@ -177,12 +177,24 @@ async function tryInsert(tx: Tx, dialect: Dialect, rows: MessageRow[]): Promise<
 /** Strips a row that the database refused down to its location, its flags, its hashes and the reason. */
 function strippedRow(row: MessageRow, reason: string): MessageRow {
   const fields: MessageFields = {
-    ...{ messageId: null, inReplyTo: null, references: [], from: null, to: [], cc: [], bcc: [], replyTo: [] },
-    ...{ date: null, attachments: [] },
+    messageId: null,
+    inReplyTo: null,
+    references: [],
+    from: null,
+    to: [],
+    cc: [],
+    bcc: [],
+    replyTo: [],
+    date: null,
+    attachments: [],
   }
   return {
     ...row,
-    ...{ subject: '', snippet: '', text: '', threadId: null, hasAttachments: 0 },
+    subject: '',
+    snippet: '',
+    text: '',
+    threadId: null,
+    hasAttachments: 0,
     fields: JSON.stringify(fields),
     error: truncateText(cleanText(reason), MAX_ERROR),
   }

@@ -189,7 +189,10 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
     const changed = changes.filter(({ row, unread, starred }) => row.unread !== unread || row.starred !== starred)
     const rows = changed.map(({ row, unread, starred }) => ({
       ...row,
-      ...{ unread, starred, version: row.version + 1, updatedAt: nowMs },
+      unread,
+      starred,
+      version: row.version + 1,
+      updatedAt: nowMs,
     }))
     await updateEach(tx, 'messages', FLAG_COLUMNS, rows)
     for (const unread of [0, 1]) {

@@ -29,7 +29,9 @@ export function threadLists(tx: Tx, dialect: Dialect) {
     /** Finds the newest of the remaining messages; most threads have few. */
     async remove(members: readonly ThreadMember[]): Promise<string[]> {
       const sums = [...sumsOf(members).values()].map(({ labelId, threadId, messages }) => ({
-        ...{ labelId, threadId, messages },
+        labelId,
+        threadId,
+        messages,
       }))
       if (sums.length === 0) return []
       const removed = dialect.rows({ labelId: 'text', threadId: 'text', messages: 'bigint' }, sums)

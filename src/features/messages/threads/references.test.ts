@@ -170,7 +170,15 @@ async function countedThreads(db: Db, accountId: string) {
 
 function fieldsOf({ id, inReplyTo = null, references = [] }: Sent): string {
   return JSON.stringify({
-    ...{ messageId: id, inReplyTo, references, from: null, to: [], cc: [], bcc: [], replyTo: [], date: null },
+    messageId: id,
+    inReplyTo,
+    references,
+    from: null,
+    to: [],
+    cc: [],
+    bcc: [],
+    replyTo: [],
+    date: null,
     attachments: [],
   })
 }

@@ -28,14 +28,22 @@ describeEachDatabase('threads', (open) => {
     expect(threads.map((thread: Thread) => thread.id)).toEqual(['thr_other', 'thr_plan'])
     expect(pagination).toMatchObject({ total: 2, hasNext: false })
     expect(threads[1]).toEqual({
-      ...{ id: 'thr_plan', accountId: box.accountId, provider: 'imap', subject: 'Re: Re: Plan', snippet: '' },
+      id: 'thr_plan',
+      accountId: box.accountId,
+      provider: 'imap',
+      subject: 'Re: Re: Plan',
+      snippet: '',
       participants: [
         { name: 'Ada', email: 'ada@x.example' },
         { name: 'Bob', email: 'bob@x.example' },
       ],
-      ...{ messageCount: 3, unreadCount: 1, starred: false, hasAttachments: true },
+      messageCount: 3,
+      unreadCount: 1,
+      starred: false,
+      hasAttachments: true,
       labelIds: Object.values(labels).sort(),
-      ...{ firstMessageAt: '1970-01-01T00:00:01.000Z', lastMessageAt: '1970-01-01T00:00:03.000Z' },
+      firstMessageAt: '1970-01-01T00:00:01.000Z',
+      lastMessageAt: '1970-01-01T00:00:03.000Z',
     })
     expect((await get(`/threads?labelId=${labels.Work}`)).threads).toMatchObject([{ id: 'thr_plan' }])
     const detail: ThreadDetail = await get('/threads/thr_plan?limit=2')

@@ -98,10 +98,17 @@ export class Attempts {
     const sent = await this.#recordSent(row, outcome)
     const { to, cc, bcc } = envelopeOf(row)
     log.info('Sent a message.', {
-      ...{ accountId, provider: this.#provider, operation: 'outbox.send', durationMs: clock.monotonic() - startedMs },
+      accountId,
+      provider: this.#provider,
+      operation: 'outbox.send',
+      durationMs: clock.monotonic() - startedMs,
       metadata: {
-        ...{ outboxId: row.id, messageId, sizeBytes: row.sizeBytes, attempts: row.attempts + 1 },
-        ...{ recipients: to.length + cc.length + bcc.length, refused: outcome.refused.length },
+        outboxId: row.id,
+        messageId,
+        sizeBytes: row.sizeBytes,
+        attempts: row.attempts + 1,
+        recipients: to.length + cc.length + bcc.length,
+        refused: outcome.refused.length,
       },
     })
     return { sent }
@@ -126,7 +133,10 @@ export class Attempts {
     const known = { refused: cleanJson(outcome.refused), attempts, updatedAt: nowMs, ...RELEASED }
     const reason = reasonOf(error)
     log.warn(isLast ? 'Sending a message failed.' : 'Sending a message failed; the service tries again.', {
-      ...{ accountId: row.accountId, provider: this.#provider, operation: 'outbox.send', error },
+      accountId: row.accountId,
+      provider: this.#provider,
+      operation: 'outbox.send',
+      error,
       metadata: { outboxId: row.id, attempts },
     })
     if (isLast) {
@@ -148,14 +158,21 @@ export class Attempts {
   async #recordUncertain(row: OutboxRow, error: ProviderError): Promise<void> {
     const { db, clock, log, timing } = this.#deps
     log.warn('The outcome of sending a message is unknown; the service looks for it in Sent.', {
-      ...{ accountId: row.accountId, provider: this.#provider, operation: 'outbox.send', error },
+      accountId: row.accountId,
+      provider: this.#provider,
+      operation: 'outbox.send',
+      error,
       metadata: { outboxId: row.id },
     })
     const nowMs = clock.now()
     const problem: OutboxError = { reason: 'uncertain', message: error.message }
     await db.transaction((tx) =>
       updateHeld(tx, row, {
-        ...{ status: 'uncertain', error: cleanJson(problem), checks: 0, updatedAt: nowMs, ...RELEASED },
+        status: 'uncertain',
+        error: cleanJson(problem),
+        checks: 0,
+        updatedAt: nowMs,
+        ...RELEASED,
         dueAt: nowMs + (timing.searchPausesMs[0] ?? 0),
       }),
     )
@@ -237,7 +254,9 @@ export class Attempts {
     return {
       from: from.email,
       recipients: emails([...to, ...cc, ...bcc]),
-      ...{ to, cc, bcc: emails(bcc) },
+      to,
+      cc,
+      bcc: emails(bcc),
       rfcMessageId: row.rfcMessageId,
       repliesTo: row.repliesTo,
       sizeBytes: row.sizeBytes,

@@ -80,17 +80,44 @@ describeEachDatabase('storing what runs do for their messages', (open) => {
     expect(parts).toEqual([{ outboxId: copied.id }])
     expect(await row(copied.id)).toMatchObject({ remaining: 'copy', dueAt: expect.any(Number), lease: 'run' })
     expect(await row(complete.id)).toMatchObject({
-      ...{ remaining: null, dueAt: null, lease: null, leasedUntil: null, providerMessageId: 'remote' },
+      remaining: null,
+      dueAt: null,
+      lease: null,
+      leasedUntil: null,
+      providerMessageId: 'remote',
     })
   })
 })
 
 function waiting(id: string, accountId: string): OutboxRow {
   return {
-    ...{ id, accountId, status: 'queued', messageId: `msg_${id}`, rfcMessageId: `<${id}@example.com>`, sentToken: id },
-    ...{ draftId: null, draftHash: null, subject: 'Hello', envelope: '{}', repliesTo: null, repliedId: null },
-    ...{ sizeBytes: CONTENT.length, refused: '[]', error: null, attempts: 0, remaining: null, checks: 0 },
-    ...{ sendAt: null, dueAt: 1, giveUpAt: 2, lease: null, leasedUntil: null, committedAt: null },
-    ...{ providerMessageId: null, sentAt: null, createdAt: 1, updatedAt: 1 },
+    id,
+    accountId,
+    status: 'queued',
+    messageId: `msg_${id}`,
+    rfcMessageId: `<${id}@example.com>`,
+    sentToken: id,
+    draftId: null,
+    draftHash: null,
+    subject: 'Hello',
+    envelope: '{}',
+    repliesTo: null,
+    repliedId: null,
+    sizeBytes: CONTENT.length,
+    refused: '[]',
+    error: null,
+    attempts: 0,
+    remaining: null,
+    checks: 0,
+    sendAt: null,
+    dueAt: 1,
+    giveUpAt: 2,
+    lease: null,
+    leasedUntil: null,
+    committedAt: null,
+    providerMessageId: null,
+    sentAt: null,
+    createdAt: 1,
+    updatedAt: 1,
   }
 }

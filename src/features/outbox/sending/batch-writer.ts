@@ -110,7 +110,11 @@ export function batchWriter({ db, clock, accounts }: { db: Db; clock: Clock; acc
 function sentRow({ row, refused, providerMessageId, remaining }: Acceptance, nowMs: number): OutboxRow {
   return {
     ...row,
-    ...{ status: 'sent', error: null, refused, updatedAt: nowMs, sentAt: row.committedAt ?? nowMs },
+    status: 'sent',
+    error: null,
+    refused,
+    updatedAt: nowMs,
+    sentAt: row.committedAt ?? nowMs,
     providerMessageId: providerMessageId ?? row.providerMessageId,
     ...next(remaining, nowMs),
   }
@@ -124,12 +128,22 @@ async function storeSent(
 ): Promise<ReadonlyMap<string, string | null>> {
   const given = dialect.rows(
     {
-      ...{ ownId: 'text', ownRefused: 'text', ownMessageId: 'text', ownRemaining: 'text' },
-      ...{ ownSentAt: 'bigint', ownDueAt: 'bigint', ownUpdatedAt: 'bigint' },
+      ownId: 'text',
+      ownRefused: 'text',
+      ownMessageId: 'text',
+      ownRemaining: 'text',
+      ownSentAt: 'bigint',
+      ownDueAt: 'bigint',
+      ownUpdatedAt: 'bigint',
     },
     rows.map((row) => ({
-      ...{ ownId: row.id, ownRefused: row.refused, ownMessageId: row.providerMessageId, ownRemaining: row.remaining },
-      ...{ ownSentAt: row.sentAt, ownDueAt: row.dueAt, ownUpdatedAt: row.updatedAt },
+      ownId: row.id,
+      ownRefused: row.refused,
+      ownMessageId: row.providerMessageId,
+      ownRemaining: row.remaining,
+      ownSentAt: row.sentAt,
+      ownDueAt: row.dueAt,
+      ownUpdatedAt: row.updatedAt,
     })),
   )
   const stored = await sql<{ id: string; lease: string | null }>`

@@ -150,7 +150,9 @@ export async function commitClaims(
   const given = dialect.rows(
     { ownId: 'text', ownLease: 'text', ownMessageId: 'text' },
     commitments.map(({ row, providerMessageId }) => ({
-      ...{ ownId: row.id, ownLease: row.lease, ownMessageId: providerMessageId },
+      ownId: row.id,
+      ownLease: row.lease,
+      ownMessageId: providerMessageId,
     })),
   )
   const { rows } = await sql<{ id: string }>`

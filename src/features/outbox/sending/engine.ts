@@ -28,7 +28,8 @@ export function outboxEngine(deps: OutboxEngineDeps) {
     leaseMs: Math.min(timing.leaseMs, MAX_JOB_LEASE_MS),
     run: sendRun({ ...deps, timing, writer: batchWriter(deps) }, stopping.signal),
     due: () => accountsDue(db, clock.now()),
-    ...{ sweepMs: timing.sweepMs, operation: 'outbox.sweep' },
+    sweepMs: timing.sweepMs,
+    operation: 'outbox.sweep',
   })
 
   return {

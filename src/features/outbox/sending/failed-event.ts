@@ -26,7 +26,10 @@ export function sendFailedEvent(
       to: envelopeOf(row)
         .to.slice(0, MAX_RECIPIENTS)
         .map(({ email }) => email),
-      ...{ reason, message, attempts: row.attempts, failedAt: isoTime(row.updatedAt) },
+      reason,
+      message,
+      attempts: row.attempts,
+      failedAt: isoTime(row.updatedAt),
     },
   }
 }

@@ -39,8 +39,15 @@ describeEachDatabase('blocks', (open, engine) => {
     expect(await list([...many, 'acc_c'], '00:00', '23:59')).toEqual(['bkg_2 acc_c'])
     const [row] = await blockStore(db.read).list(['acc_c'], { from: at('00:00'), to: at('23:59') }, { nowMs })
     expect(row).toEqual({
-      ...{ ownerId: 'bkg_2', hostId: 'acc_c', experienceId: 'exp_1', startMs: at('12:00'), endMs: at('12:30') },
-      ...{ blockedFrom: at('11:50'), blockedTo: at('12:50'), day: '2026-11-23', expiresAt: null },
+      ownerId: 'bkg_2',
+      hostId: 'acc_c',
+      experienceId: 'exp_1',
+      startMs: at('12:00'),
+      endMs: at('12:30'),
+      blockedFrom: at('11:50'),
+      blockedTo: at('12:50'),
+      day: '2026-11-23',
+      expiresAt: null,
     })
   })
 

@@ -159,9 +159,14 @@ export function blockStore(handle: Handle) {
     async insert(experience: Experience, slot: SlotTimes, { id, hostIds, expiresAt }: BlockOwner): Promise<void> {
       const rules = rulesOf(experience)
       const block = {
-        ...{ ownerId: id, experienceId: experience.id, startMs: slot.start, endMs: slot.end },
-        ...{ blockedFrom: slot.start - rules.beforeMs, blockedTo: slot.end + rules.afterMs },
-        ...{ day: dateOf(rules, slot), expiresAt },
+        ownerId: id,
+        experienceId: experience.id,
+        startMs: slot.start,
+        endMs: slot.end,
+        blockedFrom: slot.start - rules.beforeMs,
+        blockedTo: slot.end + rules.afterMs,
+        day: dateOf(rules, slot),
+        expiresAt,
       }
       await handle
         .insertInto('bookingBlocks')

@@ -40,7 +40,8 @@ it('can be booked over the API exactly when listed, until no slot is left', asyn
     const path = `/scheduler/experiences/${slug}`
     const list = async (): Promise<string[]> => {
       const { status, json } = await owner.post(`${path}/availability`, {
-        ...{ range, durationMinutes: given.durationMinutes },
+        range,
+        durationMinutes: given.durationMinutes,
       })
       expect(status).toBe(200)
       return json.slots.map(({ start }: { start: string }) => start)

@@ -20,10 +20,14 @@ function instant(date: string, time: string, zone: string): string {
 async function experienceIn(account: CalendarAccount, zone: string): Promise<string> {
   const slug = `call-${zone.toLowerCase().replaceAll(/[^a-z]/g, '-')}`
   const created = await account.api.post('/scheduler/experiences', {
-    ...{ slug, name: 'Call', timezone: zone, defaultAccountIds: [account.id] },
+    slug,
+    name: 'Call',
+    timezone: zone,
+    defaultAccountIds: [account.id],
     availability: {
       openHours: [{ days: [0, 1, 2, 3, 4, 5, 6], start: '09:00', end: '17:00' }],
-      ...{ timezone: zone, durationMinutes: 60 },
+      timezone: zone,
+      durationMinutes: 60,
     },
   })
   expect(created.status).toBe(201)
@@ -51,8 +55,11 @@ describe('an all-day absence in Outlook', () => {
     const zone = 'Pacific/Auckland'
     const midnight = (date: string) => ({ dateTime: `${date}T00:00:00.0000000`, timeZone: 'UTC' })
     account.graph?.calendars.put(account.user, 'calendar', {
-      ...{ subject: 'Out of office', isAllDay: true, showAs: 'oof' },
-      ...{ start: midnight(day(ABSENT)), end: midnight(day(ABSENT + 1)) },
+      subject: 'Out of office',
+      isAllDay: true,
+      showAs: 'oof',
+      start: midnight(day(ABSENT)),
+      end: midnight(day(ABSENT + 1)),
       originalStartTimeZone: 'New Zealand Standard Time',
       originalEndTimeZone: 'New Zealand Standard Time',
     })

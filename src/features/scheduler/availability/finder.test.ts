@@ -57,7 +57,9 @@ describeEachDatabase('built-in slots', (open) => {
         run += 1
         const availability = {
           openHours: [{ days: [0, 1, 6], start: '08:00', end: '20:00' }],
-          ...{ assignment, bufferBeforeMinutes: buffer, maximumPerDay },
+          assignment,
+          bufferBeforeMinutes: buffer,
+          maximumPerDay,
         }
         const experience = experienceWith(availability, { id: `exp_${run}`, hosts: ids })
         const hosts = given.map(({ busy, blocks }, index) => {
@@ -67,7 +69,10 @@ describeEachDatabase('built-in slots', (open) => {
             hostId: ids[index] ?? '',
             busy: busy.map(({ from, length }) => ({ from, to: from + length })),
             blocks: living.map(({ range, buffer }) => ({
-              ...{ start: range.from, end: range.from + range.length, before: buffer, after: buffer },
+              start: range.from,
+              end: range.from + range.length,
+              before: buffer,
+              after: buffer,
             })),
             fullDates: own.filter((date) => own.filter((other) => other === date).length >= maximumPerDay),
           }
@@ -118,17 +123,26 @@ describeEachDatabase('built-in slots', (open) => {
     const request = { range: day, durationMinutes: 60, timezone: 'Asia/Tokyo' }
     expect(await finder.list(experience, request, signal)).toEqual({
       slots: [at('09:00'), at('10:00')].map((start) => ({
-        ...{ start, end: start + 60 * MINUTE_MS, timezone: 'Asia/Tokyo', participants: [id], metadata: {} },
+        start,
+        end: start + 60 * MINUTE_MS,
+        timezone: 'Asia/Tokyo',
+        participants: [id],
+        metadata: {},
       })),
-      ...{ generatedAt: '2026-11-23T00:00:00.000Z', expiresAt: '2026-11-23T00:05:00.000Z', timezone: 'Asia/Tokyo' },
+      generatedAt: '2026-11-23T00:00:00.000Z',
+      expiresAt: '2026-11-23T00:05:00.000Z',
+      timezone: 'Asia/Tokyo',
     })
     expect(await finder.check(experience, { start: at('09:00') }, { signal })).toEqual({
       slot: { start: at('09:00'), end: at('09:30'), timezone: 'UTC', participants: [id], metadata: {} },
-      ...{ take: 'every', candidates: [id] },
+      take: 'every',
+      candidates: [id],
     })
     const alone = experienceWith({ ...morning, assignment: 'round_robin' }, { id: 'exp_alone', timezone: 'UTC' })
     expect(await finder.check(alone, { start: at('09:30') }, { signal })).toMatchObject({
-      ...{ slot: { participants: [] }, take: 'every', candidates: ['exp_alone'] },
+      slot: { participants: [] },
+      take: 'every',
+      candidates: ['exp_alone'],
     })
     await expect(finder.check(alone, { start: at('11:00') }, { signal })).rejects.toThrow('no longer available')
   })
@@ -287,7 +301,8 @@ describeEachDatabase('busy times that a provider is asked for', (open) => {
     event('own', '09:00', '10:00')
     event('other', '11:00', '12:00')
     const { busyOf, connect } = hostCalendars(db, {
-      ...{ clock: systemClock, environment: google.settings },
+      clock: systemClock,
+      environment: google.settings,
     })
     const scopes = [...GOOGLE_SCOPES, ...CALENDAR_SCOPES]
     const { accessToken, refreshToken } = await google.grant(user, scopes)
@@ -303,7 +318,11 @@ describeEachDatabase('busy times that a provider is asked for', (open) => {
     expect(await busy()).toEqual({ reason: expect.stringMatching(/^the provider is busy: /) })
     google.faults.clear()
     const weak = await connect({
-      ...{ provider: 'gmail', email: user, providerUser: 'weak', settings: {}, secrets: {} },
+      provider: 'gmail',
+      email: user,
+      providerUser: 'weak',
+      settings: {},
+      secrets: {},
       tokens: { ...tokens, scopes: GOOGLE_SCOPES },
     })
     const found = await busyOf([weak, id], day, { floatingZone: 'UTC', signal })

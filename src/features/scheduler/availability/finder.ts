@@ -47,7 +47,9 @@ export function builtInSlots({ db, clock, log, busyOf }: BuiltInSlotsDeps): Slot
       const participants = participantsOf(experience, rules)
       return {
         slots: found.map(({ start }) => slotOf(start, grid.lengthMs, timezone, participants)),
-        ...{ generatedAt: isoTime(nowMs), expiresAt: isoTime(nowMs + EXPIRES_MS), timezone },
+        generatedAt: isoTime(nowMs),
+        expiresAt: isoTime(nowMs + EXPIRES_MS),
+        timezone,
       }
     },
 
@@ -110,7 +112,8 @@ export function builtInSlots({ db, clock, log, busyOf }: BuiltInSlotsDeps): Slot
     const unreadable = [...times].flatMap(([id, one]) => ('reason' in one ? `${id} (${one.reason})` : []))
     if (unreadable.length > 0) {
       log.warn('Cannot read the calendars of some hosts. They cannot be booked until their accounts work again.', {
-        ...{ operation: 'scheduler.availability', metadata: { experience: experience.slug, unreadable } },
+        operation: 'scheduler.availability',
+        metadata: { experience: experience.slug, unreadable },
       })
       if (!rules.isRoundRobin || hostIds.length === 0) {
         // Guests receive it, so it names no account.

@@ -9,7 +9,10 @@ describeEachCalendar('a booking', (_provider, open) => {
   beforeAll(async () => {
     account = await open()
     const created = await account.api.post('/scheduler/experiences', {
-      ...{ slug: 'call', name: 'Call', timezone: 'UTC', defaultAccountIds: [account.id] },
+      slug: 'call',
+      name: 'Call',
+      timezone: 'UTC',
+      defaultAccountIds: [account.id],
       availability: {
         openHours: [{ days: [0, 1, 2, 3, 4, 5, 6], start: '00:00', end: '24:00' }],
         intervalMinutes: 15,

@@ -107,7 +107,9 @@ describe('open hours on the date of a clock change', () => {
 
 describe('open hours', () => {
   const weekday = (days: (number | string)[], start: string, end: string, timezone?: string) => ({
-    ...{ days, start, end },
+    days,
+    start,
+    end,
     ...(timezone !== undefined && { timezone }),
   })
 
@@ -164,11 +166,9 @@ describe('open hours', () => {
     expect(on([{ date: '2026-11-23', closed: true }])).toEqual(nights.slice(0, 1))
     const hours = { date: '2026-11-23', start: '08:00', end: '09:00' }
     expect(on([hours, { date: '2026-11-23', closed: true }, { ...hours, start: '11:00', end: '12:00' }])).toEqual([
-      ...[
-        '2026-11-22T22:00/2026-11-23T02:00',
-        '2026-11-23T08:00/2026-11-23T09:00',
-        '2026-11-23T11:00/2026-11-23T12:00',
-      ],
+      '2026-11-22T22:00/2026-11-23T02:00',
+      '2026-11-23T08:00/2026-11-23T09:00',
+      '2026-11-23T11:00/2026-11-23T12:00',
     ])
   })
 })

@@ -10,8 +10,14 @@ import { freeSlots, type Grid, type HostTimes, openStarts } from './slots.ts'
 const MINUTE_MS = 60_000
 const DAY_MINUTES = 24 * 60
 const ZONES = [
-  ...['Africa/Cairo', 'Asia/Beirut', 'America/Santiago', 'America/Havana', 'Australia/Lord_Howe', 'Pacific/Chatham'],
-  ...['Europe/Berlin', 'America/New_York'],
+  'Africa/Cairo',
+  'Asia/Beirut',
+  'America/Santiago',
+  'America/Havana',
+  'Australia/Lord_Howe',
+  'Pacific/Chatham',
+  'Europe/Berlin',
+  'America/New_York',
 ]
 const RUNS_PER_TRANSITION = 3
 /** Minutes around a transition, so that all runs of it share their wall clocks. */
@@ -51,7 +57,8 @@ function availability(dates: readonly string[]): fc.Arbitrary<Availability> {
   return fc
     .record({
       openHours: fc.array(fc.record({ days, start, end, timezone: optional(fc.constantFrom(...ZONES)) }), {
-        ...{ minLength: 1, maxLength: 3 },
+        minLength: 1,
+        maxLength: 3,
       }),
       overrides: fc.array(fc.record({ date, start, end, closed: fc.boolean() }), { maxLength: 2 }),
       bufferBeforeMinutes: fc.oneof(fc.constant(0), minutes(60)),
@@ -93,7 +100,10 @@ function hostTimes({ hostId, busy, blocks, fullDates }: OracleHost): HostTimes {
     hostId,
     busy: busy.map(({ from, to }) => ({ from: ms(from), to: ms(to) })),
     blocks: blocks.map(({ start, end, before, after }) => ({
-      ...{ startMs: ms(start), endMs: ms(end), blockedFrom: ms(start - before), blockedTo: ms(end + after) },
+      startMs: ms(start),
+      endMs: ms(end),
+      blockedFrom: ms(start - before),
+      blockedTo: ms(end + after),
     })),
     fullDates: new Set(fullDates),
   }

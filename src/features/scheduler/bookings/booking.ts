@@ -48,9 +48,18 @@ export function slotView({ start, end, timezone, participants, metadata }: Store
 export function bookingFields(row: BookingRow) {
   const { guest, attendees, responses, metadata } = givenOf(row)
   return {
-    ...{ id: row.id, experienceSlug: row.experienceSlug, status: row.status, slot: slotView(slotOf(row)) },
+    id: row.id,
+    experienceSlug: row.experienceSlug,
+    status: row.status,
+    slot: slotView(slotOf(row)),
     guestVerified: row.verifiedBy !== null,
-    ...{ guest, attendees, responses, metadata, eventId: row.eventId, joinUrl: row.joinUrl },
-    ...{ createdAt: isoTime(row.createdAt), updatedAt: isoTime(row.updatedAt) },
+    guest,
+    attendees,
+    responses,
+    metadata,
+    eventId: row.eventId,
+    joinUrl: row.joinUrl,
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
   }
 }

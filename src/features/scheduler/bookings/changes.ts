@@ -131,7 +131,10 @@ export function bookingChanges(deps: ChangeDeps) {
       decision: (BookingDecision & { kind: 'confirmed' }) | undefined,
     ): Promise<Change> {
       const row = await bookingStore(tx).update(before, {
-        ...{ status: 'confirmed', ...decided(before, decision), ...touched(), ...onCalendars(before) },
+        status: 'confirmed',
+        ...decided(before, decision),
+        ...touched(),
+        ...onCalendars(before),
       })
       await schedule(tx, row, 'confirmed')
       return { row, event: { type: 'booking.confirmed', ...eventOf(row, account) } }
@@ -160,9 +163,15 @@ export function bookingChanges(deps: ChangeDeps) {
       { holdId, decision }: { holdId?: string; decision?: (BookingDecision & { kind: 'confirmed' }) | undefined },
     ): Promise<Change> {
       const row = await bookingStore(tx).update(before, {
-        ...{ status: 'rescheduled', slot: JSON.stringify(slot), startMs: slot.start, endMs: slot.end },
-        ...{ hosts: JSON.stringify(slot.hosts), sequence: before.sequence + 1 },
-        ...{ ...decided(before, decision), ...touched(), ...onCalendars(before) },
+        status: 'rescheduled',
+        slot: JSON.stringify(slot),
+        startMs: slot.start,
+        endMs: slot.end,
+        hosts: JSON.stringify(slot.hosts),
+        sequence: before.sequence + 1,
+        ...decided(before, decision),
+        ...touched(),
+        ...onCalendars(before),
       })
       if (holdId !== undefined && (await blockStore(tx).takeOver(holdId, row.id)) === 0)
         throw new AppError('slot_unavailable')
@@ -180,8 +189,13 @@ export function bookingChanges(deps: ChangeDeps) {
       { by, reason, isReasonInternal = 0, notifiesGuests = true }: Cancellation,
     ): Promise<Change> {
       const row = await bookingStore(tx).update(before, {
-        ...{ status: 'cancelled', cancelledBy: by, reason, isReasonInternal, sequence: before.sequence + 1 },
-        ...{ ...touched(), ...onCalendars(before) },
+        status: 'cancelled',
+        cancelledBy: by,
+        reason,
+        isReasonInternal,
+        sequence: before.sequence + 1,
+        ...touched(),
+        ...onCalendars(before),
       })
       await blockStore(tx).deleteOwner(row.id)
       await schedule(tx, row, 'cancelled', notifiesGuests)

@@ -68,7 +68,8 @@ export function decisions(deps: DecisionDeps) {
       decision === undefined || decision.kind === 'confirmed'
         ? await changes.confirm(tx, before, account, decision)
         : await changes.reject(tx, before, account, {
-            ...{ reason: decision.reason, isKnown },
+            reason: decision.reason,
+            isKnown,
             // The guest may try again with the same key.
             ...(decision.kind === 'failed' && { isReasonInternal: 1, requestKey: null }),
           })
@@ -92,7 +93,10 @@ export function decisions(deps: DecisionDeps) {
       const before = await bookingStore(tx).lock(id, db.dialect)
       if (before.status !== 'pending') return
       const { event } = await changes.reject(tx, before, account, {
-        ...{ reason, isReasonInternal: 1, isKnown: false, requestKey: null },
+        reason,
+        isReasonInternal: 1,
+        isKnown: false,
+        requestKey: null,
       })
       await changes.record(tx, [event])
     },
@@ -114,7 +118,11 @@ export function decisions(deps: DecisionDeps) {
       return callbacks.book(
         experience,
         {
-          ...{ bookingId: row.id, guest, attendees, responses, metadata },
+          bookingId: row.id,
+          guest,
+          attendees,
+          responses,
+          metadata,
           ...(requestId !== undefined && { requestId }),
           ...(next === undefined ? { slot: current } : { slot: withoutHosts(next), previousSlot: current }),
         },

@@ -42,14 +42,12 @@ describe('what a booking request gives', () => {
       guest: { ...GUEST, timezone: 'America/Sao_Paulo', locale: 'pt-BR', company: 'Northwind' },
       attendees: [{ email: 'bo@northwind.example', displayName: 'Bo' }, { id: 7 }],
       responses: {
-        ...{
-          ...ANSWERS,
-          mail: 'l@d.example',
-          phone: '+55 (11) 4004-1234',
-          notes: 'One\nTwo',
-          plan: 'a',
-          teams: ['y', 'x'],
-        },
+        ...ANSWERS,
+        mail: 'l@d.example',
+        phone: '+55 (11) 4004-1234',
+        notes: 'One\nTwo',
+        plan: 'a',
+        teams: ['y', 'x'],
         more: { kept: [1] },
       },
       metadata: { campaign: 'autumn' },
@@ -74,7 +72,8 @@ describe('what a booking request gives', () => {
     const types = { topic: ['a'], mail: 1, phone: {}, notes: 'a'.repeat(5001), plan: ['a'], teams: 'x', terms: 'yes' }
     expect(pathsOf({ guest: GUEST, responses: types })).toHaveLength(7)
     expect(pathsOf({ guest: GUEST, responses: { ...ANSWERS, teams: ['x', 'x'], topic: 'a\nb' } })).toEqual([
-      ...['body.responses.topic', 'body.responses.teams'],
+      'body.responses.topic',
+      'body.responses.teams',
     ])
     expect(pathsOf({ guest: GUEST }, null)).toEqual([])
   })
@@ -90,19 +89,25 @@ describe('what a booking request gives', () => {
       }
     }
     const responses = {
-      ...{ topic: 'a\tb', mail: 'no', phone: 'call me', notes: 'a'.repeat(5001), plan: 'b', teams: ['x', 'x'] },
+      topic: 'a\tb',
+      mail: 'no',
+      phone: 'call me',
+      notes: 'a'.repeat(5001),
+      plan: 'b',
+      teams: ['x', 'x'],
       terms: false,
     }
     const found = codesOf({ guest: { email: 'no', name: 'www.example.com' }, responses })
     expect(found).toEqual({
-      ...{ email: 'invalid_email', name: 'contains_link', topic: 'invalid_characters', mail: 'invalid_email' },
-      ...{
-        phone: 'invalid_phone',
-        notes: 'too_long',
-        plan: 'invalid_option',
-        teams: 'invalid_option',
-        terms: 'required',
-      },
+      email: 'invalid_email',
+      name: 'contains_link',
+      topic: 'invalid_characters',
+      mail: 'invalid_email',
+      phone: 'invalid_phone',
+      notes: 'too_long',
+      plan: 'invalid_option',
+      teams: 'invalid_option',
+      terms: 'required',
     })
     for (const name of ['', ' ', '\u200b\u00ad', '\u3164']) {
       expect([name, codesOf({ guest: { ...GUEST, name }, responses: ANSWERS })]).toEqual([name, { name: 'required' }])
@@ -128,7 +133,8 @@ describe('what a booking request gives', () => {
     ]
     for (const guest of bodies) expect(pathsOf({ guest }, null)).toHaveLength(1)
     expect(pathsOf({ guest: GUEST, attendees: [{ email: 'x' }, { displayName: 'a\nb' }] }, null)).toEqual([
-      ...['body.attendees.0.email', 'body.attendees.1.displayName'],
+      'body.attendees.0.email',
+      'body.attendees.1.displayName',
     ])
     expect(pathsOf({ guest: GUEST, website: 'https://spam.example' }, null)).toEqual(['body.website'])
     expect(pathsOf({ guest: GUEST, metadata: { big: 'a'.repeat(33_000) } }, null)).toEqual(['body.metadata'])

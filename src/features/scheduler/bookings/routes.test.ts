@@ -58,7 +58,11 @@ describe('bookings over the API', () => {
     const { status, json } = await book(guest, { start: at(0) }, more)
     expect(status).toBe(201)
     expect(json).toMatchObject({
-      ...{ id: expect.stringMatching(/^bkg_/), status: 'confirmed', experienceSlug: slug, ...more, guest: GUEST },
+      id: expect.stringMatching(/^bkg_/),
+      status: 'confirmed',
+      experienceSlug: slug,
+      ...more,
+      guest: GUEST,
       slot: { start: at(0), end: at(1), timezone: 'UTC', participants: [], metadata: {} },
       links: { cancel: expect.stringContaining(`/book/${slug}/bookings/${json.id}?token=`) },
     })
@@ -70,7 +74,8 @@ describe('bookings over the API', () => {
       ['booking.confirmed', 2, 'confirmed'],
     ])
     expect(await book(guest, { start: at(0), end: at(1) })).toMatchObject({
-      ...{ status: 409, json: { error: { code: 'slot_unavailable' } } },
+      status: 409,
+      json: { error: { code: 'slot_unavailable' } },
     })
     expect((await book(owner, { start: at(1) })).json).toHaveProperty('calendar')
     expect((await book(guest, { start: '2020-01-01T00:00:00Z' })).status).toBe(409)
@@ -78,7 +83,8 @@ describe('bookings over the API', () => {
       'body.guest.email',
     )
     const { status: unknown } = await guest.post('/scheduler/experiences/nothing-here/bookings', {
-      ...{ slot: { start: at(0) }, guest: GUEST },
+      slot: { start: at(0) },
+      guest: GUEST,
     })
     expect(unknown).toBe(404)
   })
@@ -101,14 +107,12 @@ describe('bookings over the API', () => {
     const hold = async (start: string) => guest.post(`${path}/holds`, { slot: { start } })
     const { status, json: held } = await hold(at(0))
     expect([status, held]).toEqual([
-      ...[
-        200,
-        {
-          id: expect.stringMatching(/^hld_/),
-          slot: expect.objectContaining({ start: at(0), end: at(1) }),
-          expiresAt: expect.any(String),
-        },
-      ],
+      200,
+      {
+        id: expect.stringMatching(/^hld_/),
+        slot: expect.objectContaining({ start: at(0), end: at(1) }),
+        expiresAt: expect.any(String),
+      },
     ])
     expect(Date.parse(held.expiresAt) - Date.now()).toBeGreaterThan(4 * 60_000)
     expect([(await hold(at(0))).status, (await book(guest, { start: at(0) })).status]).toEqual([409, 409])
@@ -176,7 +180,9 @@ describe('bookings over the API', () => {
     expect((await cancel(owner, {})).json).toMatchObject({ status: 'cancelled', cancelledBy: 'guest', version: 3 })
     expect((await book(guest, { start: at(0) })).status).toBe(201)
     expect((await events(7)).at(-3)).toMatchObject({
-      ...{ type: 'booking.cancelled', version: 3, data: { cancelledBy: 'guest', reason: 'I am ill, sorry.' } },
+      type: 'booking.cancelled',
+      version: 3,
+      data: { cancelledBy: 'guest', reason: 'I am ill, sorry.' },
     })
     expect((await owner.post(`/scheduler/bookings/${other.id}/cancel`)).json).toMatchObject({ cancelledBy: 'api' })
     expect((await owner.post('/scheduler/bookings/bkg_1/cancel')).status).toBe(404)
@@ -191,7 +197,8 @@ describe('bookings over the API', () => {
     expect((await move(at(4))).status).toBe(409)
     const moved = await move(at(0.5))
     expect([moved.status, moved.json]).toMatchObject([
-      ...[200, { id: json.id, status: 'rescheduled', slot: { start: at(0.5), end: at(1.5) }, links: json.links }],
+      200,
+      { id: json.id, status: 'rescheduled', slot: { start: at(0.5), end: at(1.5) }, links: json.links },
     ])
     expect((await move(at(0.5))).json).toEqual(moved.json)
     expect((await book(guest, { start: at(0) })).status).toBe(409)
@@ -213,7 +220,10 @@ describe('bookings over the API', () => {
     answer(200, { joinUrl: 'https://meet.example/a', eventId: 'own-7', metadata: { crm: 4 } })
     const { json } = await book(guest, { start: at(0) }, { metadata: { a: 1 } })
     expect(json).toMatchObject({
-      ...{ status: 'confirmed', joinUrl: 'https://meet.example/a', eventId: 'own-7', metadata: { a: 1, crm: 4 } },
+      status: 'confirmed',
+      joinUrl: 'https://meet.example/a',
+      eventId: 'own-7',
+      metadata: { a: 1, crm: 4 },
     })
     const sent = JSON.parse(application.requests.at(-1)?.body ?? '')
     expect(sent.request).toMatchObject({ bookingId: json.id, slot: { start: at(0) }, guest: GUEST })
@@ -239,7 +249,14 @@ describe('bookings over the API', () => {
     expect(again.json.error.code).toBe('idempotency_running')
     expect((await running).status).toBe(201)
     expect((await events(8)).map(({ type }) => type.slice('booking.'.length))).toEqual([
-      ...['created', 'confirmed', 'created', 'rejected', 'created', 'rejected', 'created', 'confirmed'],
+      'created',
+      'confirmed',
+      'created',
+      'rejected',
+      'created',
+      'rejected',
+      'created',
+      'confirmed',
     ])
   })
 

@@ -9,23 +9,31 @@ const DAY_MS = 24 * 60 * 60_000
 function rowOf(number: number, hosts: string[]): BookingRow {
   const slot = { start: number * DAY_MS, end: number * DAY_MS + 1, timezone: 'UTC', metadata: {} }
   return {
-    ...{ id: `bkg_${number}`, experienceId: 'exp_1', experienceSlug: 'call', requestKey: null, status: 'confirmed' },
-    ...{
-      startMs: slot.start,
-      endMs: slot.end,
-      slot: JSON.stringify({ ...slot, hosts, participants: [...hosts, 'Ada'] }),
-    },
-    ...{ given: '{}', guestEmail: 'lin@northwind.example', hosts: JSON.stringify(hosts), eventId: null, joinUrl: null },
-    ...{ reason: null, cancelledBy: null, calendarState: 'written', calendarError: null, sequence: 0 },
-    ...{
-      linkSecret: 'secret',
-      isReasonInternal: 0,
-      verifiedBy: null,
-      mailCharge: null,
-      version: 2,
-      createdAt: 0,
-      updatedAt: 0,
-    },
+    id: `bkg_${number}`,
+    experienceId: 'exp_1',
+    experienceSlug: 'call',
+    requestKey: null,
+    status: 'confirmed',
+    startMs: slot.start,
+    endMs: slot.end,
+    slot: JSON.stringify({ ...slot, hosts, participants: [...hosts, 'Ada'] }),
+    given: '{}',
+    guestEmail: 'lin@northwind.example',
+    hosts: JSON.stringify(hosts),
+    eventId: null,
+    joinUrl: null,
+    reason: null,
+    cancelledBy: null,
+    calendarState: 'written',
+    calendarError: null,
+    sequence: 0,
+    linkSecret: 'secret',
+    isReasonInternal: 0,
+    verifiedBy: null,
+    mailCharge: null,
+    version: 2,
+    createdAt: 0,
+    updatedAt: 0,
   }
 }
 

@@ -33,7 +33,8 @@ export function updates({ db, clock, changes, decisions }: UpdateDeps) {
     if (cleanJson(next) === cleanJson(given)) return row
     const shown = isBooked(row) && changed !== undefined && hostsOf(row).length > 0
     const updated = await bookingStore(tx).update(row, {
-      ...{ given: cleanJson(next), updatedAt: clock.now() },
+      given: cleanJson(next),
+      updatedAt: clock.now(),
       ...(shown && { calendarState: 'pending', calendarError: null }),
     })
     if (shown) await changes.showAgain(tx, updated)

@@ -18,7 +18,8 @@ const members = (names: string[]) => fc.dictionary(fc.constantFrom(...names, 'ow
 const usual = fc
   .tuple(fc.integer({ min: 0, max: 3000 }), fc.integer({ min: 1, max: 1440 }), fc.dictionary(text, value))
   .map(([start, minutes, metadata]) => ({
-    ...{ start: new Date(start * 60_000).toISOString(), end: new Date((start + minutes) * 60_000).toISOString() },
+    start: new Date(start * 60_000).toISOString(),
+    end: new Date((start + minutes) * 60_000).toISOString(),
     metadata,
   }))
 const odd = fc.record(

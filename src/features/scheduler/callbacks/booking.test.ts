@@ -13,7 +13,8 @@ describeEachDatabase('a booking of a slot from the application', (open) => {
     const booking = closing(await startReceiver())
     const served = await serveCallbacks(await open(), { bookingEndpoint: { url: booking.url }, ...changes })
     return {
-      ...{ ...served, booking },
+      ...served,
+      booking,
       book: (body: object) => served.visit('POST', `${PATH}/bookings`, { guest, ...body }),
       hold: async (chosen: object) => (await served.visit('POST', `${PATH}/holds`, { slot: chosen })).json.id as string,
       blocks: () => served.db.read.selectFrom('bookingBlocks').select(['ownerId', 'hostId']).execute(),

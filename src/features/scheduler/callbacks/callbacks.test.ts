@@ -14,18 +14,20 @@ const serve = async (changes = {}) => serveCallbacks(await open(), changes)
 
 describe('the booking callback', () => {
   const SLOT: Slot = {
-    ...{ start: Date.parse(at('09:00')), end: Date.parse(at('09:30')), timezone: 'Europe/Berlin' },
-    ...{ participants: ['ada'], metadata: { office: 'blue' } },
+    start: Date.parse(at('09:00')),
+    end: Date.parse(at('09:30')),
+    timezone: 'Europe/Berlin',
+    participants: ['ada'],
+    metadata: { office: 'blue' },
   }
   const REQUEST: BookingRequest = {
-    ...{
-      bookingId: 'bkg_1',
-      slot: SLOT,
-      guest: { email: 'eve@example.com' },
-      attendees: [],
-      responses: { topic: 'a' },
-    },
-    ...{ metadata: { source: 'site' }, requestId: 'req-of-guest' },
+    bookingId: 'bkg_1',
+    slot: SLOT,
+    guest: { email: 'eve@example.com' },
+    attendees: [],
+    responses: { topic: 'a' },
+    metadata: { source: 'site' },
+    requestId: 'req-of-guest',
   }
   const book = async (served: Awaited<ReturnType<typeof serve>>, request = REQUEST) =>
     served.features.scheduler.callbacks.book(await served.experience(), request, new AbortController().signal)
@@ -37,7 +39,10 @@ describe('the booking callback', () => {
       json({ status: 'confirmed', eventId: 'e1', joinUrl: 'https://meet.example.com/1', metadata: { own: 1 } }, 201),
     )
     expect(await book(served)).toEqual({
-      ...{ kind: 'confirmed', eventId: 'e1', joinUrl: 'https://meet.example.com/1', metadata: { own: 1 } },
+      kind: 'confirmed',
+      eventId: 'e1',
+      joinUrl: 'https://meet.example.com/1',
+      metadata: { own: 1 },
     })
     const previousSlot = { ...SLOT, start: SLOT.start - 3_600_000, end: SLOT.end - 3_600_000 }
     await book(served, { ...REQUEST, previousSlot })
@@ -49,7 +54,10 @@ describe('the booking callback', () => {
     expect(JSON.parse(created?.body ?? '')).toMatchObject({
       experience: { slug: 'intro-call', timezone: 'Europe/Berlin' },
       request: {
-        ...{ bookingId: 'bkg_1', guest: REQUEST.guest, attendees: [], responses: { topic: 'a' } },
+        bookingId: 'bkg_1',
+        guest: REQUEST.guest,
+        attendees: [],
+        responses: { topic: 'a' },
         slot: { ...SLOT, start: '2026-11-24T09:00:00.000Z', end: '2026-11-24T09:30:00.000Z' },
         metadata: { source: 'site' },
       },
@@ -94,7 +102,9 @@ it('signs so that the published libraries verify each request, with the secret o
   const booking = closing(await startReceiver())
   const fixture = schedulerFixture(await open(), { clock: systemClock })
   const { json: created } = await fixture.call('POST', '/scheduler/experiences', {
-    ...{ slug: 'intro-call', name: 'Rendez-vous “Grüße, 東京”', availabilityEndpoint: { url: receiver.url } },
+    slug: 'intro-call',
+    name: 'Rendez-vous “Grüße, 東京”',
+    availabilityEndpoint: { url: receiver.url },
     bookingEndpoint: { url: booking.url, secret: 'plain secret' },
   })
   const body = { range: { start: '2030-01-01T00:00:00Z', end: '2030-01-02T00:00:00Z' }, durationMinutes: 30 }
@@ -102,7 +112,7 @@ it('signs so that the published libraries verify each request, with the secret o
   await fixture.visit('POST', '/scheduler/experiences/intro-call/availability', body)
   const { scheduler } = fixture.features
   const experience = await scheduler.experiences.getActive('intro-call')
-  const request = { ...{ bookingId: 'bkg_1', guest: {}, attendees: [], responses: {}, metadata: {} }, slot: NO_SLOT }
+  const request = { bookingId: 'bkg_1', guest: {}, attendees: [], responses: {}, metadata: {}, slot: NO_SLOT }
   await scheduler.callbacks.book(experience, request, new AbortController().signal)
   receiver.verify(created.callbackSecret)
   booking.verify('plain secret')

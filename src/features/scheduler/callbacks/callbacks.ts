@@ -80,7 +80,10 @@ export function applicationCallbacks(deps: CallbackDeps & { ids: Ids }): Applica
   }
 
   const common = (name: CallbackName, experience: Experience, requestId: string | undefined, signal: AbortSignal) => ({
-    ...{ name, experience, requestId, signal },
+    name,
+    experience,
+    requestId,
+    signal,
     id: ids('req'),
   })
 

@@ -42,7 +42,9 @@ describe('a callback that fails', () => {
       ] as const) {
         const own = await call('POST', url, body)
         expect([own.status, own.json.error.code, own.json.error.details]).toEqual([
-          ...[502, 'callback_failed', [{ path, message }]],
+          502,
+          'callback_failed',
+          [{ path, message }],
         ])
         const { status, json: refused, text } = await visit('POST', url, { ...body, token })
         expect([status, refused.error]).toMatchObject([502, { message: FAILED, details: [] }])

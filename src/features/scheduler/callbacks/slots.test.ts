@@ -42,8 +42,12 @@ describe('the availability callback', () => {
       ),
     )
     const body = {
-      ...{ intervalMinutes: 15, timezone: 'Asia/Tokyo', attendees: [{ email: 'bob@example.com', own: 1 }] },
-      ...{ bookingFormResponse: { topic: 'a' }, constraints: { floor: 2 }, metadata: { source: 'site' } },
+      intervalMinutes: 15,
+      timezone: 'Asia/Tokyo',
+      attendees: [{ email: 'bob@example.com', own: 1 }],
+      bookingFormResponse: { topic: 'a' },
+      constraints: { floor: 2 },
+      metadata: { source: 'site' },
     }
     const { status, json: found } = await list(body, { 'x-request-id': 'req-of-guest' })
     expect(status).toBe(200)
@@ -51,7 +55,9 @@ describe('the availability callback', () => {
     const rest = { timezone: 'Europe/London', participants: [], metadata: {}, token }
     expect(found).toEqual({
       experience: { slug: 'intro-call', name: 'Intro call', timezone: 'Europe/Berlin' },
-      ...{ generatedAt: GENERATED, expiresAt: '2026-11-23T08:05:00.000Z', timezone: 'Europe/London' },
+      generatedAt: GENERATED,
+      expiresAt: '2026-11-23T08:05:00.000Z',
+      timezone: 'Europe/London',
       slots: [
         { start: '2026-11-24T09:00:00.000Z', end: '2026-11-24T09:30:00.000Z', ...rest },
         {
@@ -68,14 +74,24 @@ describe('the availability callback', () => {
     expect(request).toMatchObject({
       method: 'POST',
       headers: {
-        ...{ 'content-type': 'application/json', 'x-own': 'own', 'user-agent': 'Ours', 'x-request-id': 'req-of-guest' },
-        ...{ 'webhook-id': expect.stringMatching(/^req_/), 'webhook-timestamp': String(NOW / 1000) },
+        'content-type': 'application/json',
+        'x-own': 'own',
+        'user-agent': 'Ours',
+        'x-request-id': 'req-of-guest',
+        'webhook-id': expect.stringMatching(/^req_/),
+        'webhook-timestamp': String(NOW / 1000),
       },
     })
     expect(lastBody(receiver.requests)).toEqual({
       experience: {
-        ...{ id: expect.stringMatching(/^exp_/), slug: 'intro-call', name: 'Intro call', description: '' },
-        ...{ timezone: 'Europe/Berlin', defaultAccountIds: [], availability: null, metadata: { team: 'sales' } },
+        id: expect.stringMatching(/^exp_/),
+        slug: 'intro-call',
+        name: 'Intro call',
+        description: '',
+        timezone: 'Europe/Berlin',
+        defaultAccountIds: [],
+        availability: null,
+        metadata: { team: 'sales' },
       },
       request: {
         range: { start: '2026-11-23T23:00:00.000Z', end: '2026-11-24T23:00:00.000Z', timezone: 'Asia/Tokyo' },
@@ -242,7 +258,8 @@ describe('a slot of a callback', () => {
     participants: ['ada'],
   })
   const toChoice = ({ start, end, ...rest }: Record<string, string>) => ({
-    ...{ start: Date.parse(start ?? ''), end: Date.parse(end ?? '') },
+    start: Date.parse(start ?? ''),
+    end: Date.parse(end ?? ''),
     ...rest,
   })
 
@@ -281,9 +298,15 @@ describe('a slot of a callback', () => {
     ] as const
     const byHost = (accountId?: string) => times.map(([start, end]) => slot(start, end, { metadata: { accountId } }))
     const block = (ownerId: string, hostId: string, expiresAt: number | null) => ({
-      ...{ ownerId, hostId, experienceId: 'exp_other', day: '2026-11-24', expiresAt },
-      ...{ startMs: Date.parse(at('09:30')), endMs: Date.parse(at('09:45')) },
-      ...{ blockedFrom: Date.parse(at('09:20')), blockedTo: Date.parse(at('09:45')) },
+      ownerId,
+      hostId,
+      experienceId: 'exp_other',
+      day: '2026-11-24',
+      expiresAt,
+      startMs: Date.parse(at('09:30')),
+      endMs: Date.parse(at('09:45')),
+      blockedFrom: Date.parse(at('09:20')),
+      blockedTo: Date.parse(at('09:45')),
     })
     await db.transaction((tx) =>
       tx
@@ -300,7 +323,8 @@ describe('a slot of a callback', () => {
     expect(await starts()).toEqual(['09:00', '10:00'])
     const hosts = (assignment: string) =>
       call('PATCH', '/scheduler/experiences/intro-call', {
-        ...{ defaultAccountIds: [ada, bob], availability: { assignment } },
+        defaultAccountIds: [ada, bob],
+        availability: { assignment },
       })
     await hosts('round_robin')
     expect(await starts()).toEqual(['10:00'])
@@ -387,11 +411,14 @@ describe('routing', () => {
     expect((await list(answers)).json).toMatchObject({ slots: [], redirectUrl: 'https://shop.example.com/call%20us' })
     const redirected = check(choice, booking)
     await expect(redirected).rejects.toMatchObject({
-      ...{ code: 'redirected', redirectUrl: 'https://shop.example.com/call%20us' },
+      code: 'redirected',
+      redirectUrl: 'https://shop.example.com/call%20us',
     })
 
     await call('POST', '/scheduler/experiences', {
-      ...{ slug: 'other-call', name: 'Other', availabilityEndpoint: { url: receiver.url } },
+      slug: 'other-call',
+      name: 'Other',
+      availabilityEndpoint: { url: receiver.url },
     })
     routing.always(json({ slug: 'other-call' }))
     expect((await list(answers)).json).toMatchObject({ experience: { slug: 'other-call' }, slots: [{}] })

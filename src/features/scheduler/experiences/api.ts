@@ -26,7 +26,9 @@ const openHours = Type.Object(
     days: Type.Array(
       Type.Union([Type.Integer({ minimum: 0, maximum: 6 }), Type.Unsafe<string>(Type.Enum([...DAY_NAMES]))]),
       {
-        ...{ minItems: 1, maxItems: 7, uniqueItems: true },
+        minItems: 1,
+        maxItems: 7,
+        uniqueItems: true,
         description: 'Days of the week: 0 or `sunday` to 6 or `saturday`.',
         examples: [[1, 2, 3, 4, 5]],
       },
@@ -73,7 +75,9 @@ const availability = Type.Object(
     durationMinutes: Type.Optional(length('Length of a booking.', documentedDefault(30))),
     durations: Type.Optional(
       Type.Array(length('Minutes.'), {
-        ...{ minItems: 1, maxItems: 20, uniqueItems: true },
+        minItems: 1,
+        maxItems: 20,
+        uniqueItems: true,
         description: 'The lengths that a guest can choose from.',
       }),
     ),
@@ -99,7 +103,8 @@ const availability = Type.Object(
     ),
     reminders: Type.Optional(
       Type.Array(minutes(0, 40_320, 'Minutes before the start.'), {
-        ...{ maxItems: 10, uniqueItems: true },
+        maxItems: 10,
+        uniqueItems: true,
         description: 'When guests are reminded. Empty: never.',
         ...documentedDefault([1440, 60]),
       }),
@@ -126,7 +131,8 @@ const availability = Type.Object(
 const callbackEndpoint = Type.Object(
   {
     url: Type.String({
-      ...{ minLength: 1, maxLength: 2048 },
+      minLength: 1,
+      maxLength: 2048,
       description: 'HTTPS URL. Plain http is allowed only for hosts that PRIVATE_TARGETS covers.',
       examples: ['https://app.example.com/scheduler/availability'],
     }),
@@ -231,7 +237,8 @@ const slug = Type.String({
 })
 const timezone = zone('IANA name.')
 const accountIds = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
-  ...{ maxItems: 100, uniqueItems: true },
+  maxItems: 100,
+  uniqueItems: true,
   description:
     'Ids of the accounts that are the hosts. An id whose account is deleted later remains, and its host is then never free.',
 })

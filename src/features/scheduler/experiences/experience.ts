@@ -130,7 +130,9 @@ export interface Experience {
 export const experienceContext = (id: string) => `experience:${id}`
 
 export const SEALED_EXPERIENCES: SealedColumn = {
-  ...{ table: 'experiences', key: 'id', column: 'secrets' },
+  table: 'experiences',
+  key: 'id',
+  column: 'secrets',
   contextOf: experienceContext,
 }
 

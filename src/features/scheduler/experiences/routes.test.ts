@@ -140,10 +140,21 @@ describeEachDatabase('experiences', (open) => {
     expect(shown).toEqual({
       ...MINIMAL,
       id: expect.stringMatching(/^exp_/),
-      ...{ description: '', timezone: 'UTC', isActive: true, defaultAccountIds: [], metadata: {}, availability: null },
-      ...{ availabilityEndpoint: null, bookingEndpoint: null, routingEndpoint: null, bookingForm: null, ui: null },
-      ...{ allowedOrigins: [], bookingUrl: expect.stringMatching(/\/book\/intro-call$/) },
-      ...{ createdAt: expect.stringMatching(/Z$/), updatedAt: expect.stringMatching(/Z$/) },
+      description: '',
+      timezone: 'UTC',
+      isActive: true,
+      defaultAccountIds: [],
+      metadata: {},
+      availability: null,
+      availabilityEndpoint: null,
+      bookingEndpoint: null,
+      routingEndpoint: null,
+      bookingForm: null,
+      ui: null,
+      allowedOrigins: [],
+      bookingUrl: expect.stringMatching(/\/book\/intro-call$/),
+      createdAt: expect.stringMatching(/Z$/),
+      updatedAt: expect.stringMatching(/Z$/),
     })
     expect((await call('GET', `${PATH}/intro-call`)).json).toEqual(shown)
     expect((await call('GET', PATH)).json).toEqual({
@@ -202,14 +213,24 @@ describeEachDatabase('experiences', (open) => {
       },
     })
     const changes = {
-      ...{ name: 'New', ui: { theme: 'dark' }, availability: null, metadata: null, timezone: null },
-      ...{ allowedOrigins: ['*'], routingEndpoint: null, bookingEndpoint: { url: 'https://not-yet.invalid/x' } },
+      name: 'New',
+      ui: { theme: 'dark' },
+      availability: null,
+      metadata: null,
+      timezone: null,
+      allowedOrigins: ['*'],
+      routingEndpoint: null,
+      bookingEndpoint: { url: 'https://not-yet.invalid/x' },
       availabilityEndpoint: { url: URL_HERE, headers: { 'x-key': '***', 'X-New': 'secret-2' } },
     }
     const { json } = await call('PATCH', path, changes)
     expect(json).toEqual({
       ...before,
-      ...{ ...changes, metadata: {}, timezone: 'UTC', description: FULL.description, ...TIMES },
+      ...changes,
+      metadata: {},
+      timezone: 'UTC',
+      description: FULL.description,
+      ...TIMES,
       bookingEndpoint: { ...changes.bookingEndpoint, headers: {} },
       availabilityEndpoint: { url: URL_HERE, headers: { 'x-key': '***', 'X-New': '***' } },
     })

@@ -61,7 +61,10 @@ export function experiences(deps: ExperienceDeps): Experiences {
 
   function toRow(id: string, slug: string, { isActive, definition, secrets, ...rest }: Changes, createdAt: number) {
     return {
-      ...{ ...rest, id, slug, createdAt },
+      ...rest,
+      id,
+      slug,
+      createdAt,
       isActive: Number(isActive),
       definition: JSON.stringify(definition),
       secrets: sealer.seal(JSON.stringify(secrets), experienceContext(id)),

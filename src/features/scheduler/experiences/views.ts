@@ -10,11 +10,21 @@ export function experienceView(experience: Experience, publicUrl: string, mailLi
   const { id, slug, name, description, timezone, isActive, definition } = experience
   const { defaultAccountIds, metadata, availability, bookingForm, ui, allowedOrigins } = definition
   return {
-    ...{ id, slug, name, description, timezone, isActive, defaultAccountIds, metadata, availability },
+    id,
+    slug,
+    name,
+    description,
+    timezone,
+    isActive,
+    defaultAccountIds,
+    metadata,
+    availability,
     availabilityEndpoint: endpointView(experience, 'availability'),
     bookingEndpoint: endpointView(experience, 'booking'),
     routingEndpoint: endpointView(experience, 'routing'),
-    ...{ bookingForm, ui, allowedOrigins },
+    bookingForm,
+    ui,
+    allowedOrigins,
     ...(mailLimit !== undefined && { mailLimit }),
     bookingUrl: bookingUrl(publicUrl, slug),
     createdAt: isoTime(experience.createdAt),
@@ -36,7 +46,10 @@ export function publicView({ slug, name, description, timezone, definition }: Ex
   const availability = definition.availability ?? {}
   const durationMinutes = defaultMinutes(availability)
   return {
-    ...{ slug, name, description, timezone },
+    slug,
+    name,
+    description,
+    timezone,
     bookingForm: bookingForm === null ? null : form,
     ui,
     durationMinutes,

@@ -29,7 +29,8 @@ export function listingRoutes(app: App, deps: { experiences: Experiences; finder
           // Each request may be one to the application, or to several calendars. Far from what a few clients can reach, so that they
           // do not close the page for others.
           subject: {
-            ...{ limit: 2400, windowMs: MINUTE_MS },
+            limit: 2400,
+            windowMs: MINUTE_MS,
             of: ({ params, caller }) => (caller === undefined ? Object(params).slug : undefined),
           },
         },
@@ -80,7 +81,8 @@ function parseRequest(body: AvailabilityBody): SlotRequest {
   const timezone = body.timezone ?? body.range.timezone
   const given = { attendees, bookingFormResponse, constraints, metadata }
   return {
-    ...{ range, durationMinutes },
+    range,
+    durationMinutes,
     ...(intervalMinutes !== undefined && { intervalMinutes }),
     ...(timezone !== undefined && { timezone }),
     ...JSON.parse(cleanJson(given)),

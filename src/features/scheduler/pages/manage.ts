@@ -140,9 +140,14 @@ export function managePageRoutes(app: App, { pages, clock, bookings, experiences
     const slot = slotOf(row)
     const { guest } = givenOf(row)
     return {
-      ...{ id: row.id, slug: row.experienceSlug, name: experience?.name ?? row.experienceSlug },
-      ...{ state: stateOf(row, clock.now()), reason: publicReason(row), joinUrl: row.joinUrl },
-      ...{ startMs: row.startMs, endMs: row.endMs },
+      id: row.id,
+      slug: row.experienceSlug,
+      name: experience?.name ?? row.experienceSlug,
+      state: stateOf(row, clock.now()),
+      reason: publicReason(row),
+      joinUrl: row.joinUrl,
+      startMs: row.startMs,
+      endMs: row.endMs,
       timezone: (role === 'guest' ? guest.timezone : undefined) ?? slot.timezone,
       isBookable: experience?.isActive === true,
       address: row.verifiedBy !== null ? 'confirmed' : isReader ? 'asked' : 'unknown',

@@ -49,7 +49,11 @@ export function bookingPages({ brand, assets }: { brand: Brand; assets: Assets }
       .header('vary', 'accept, accept-language')
       .serializer((body: string) => body)
     return content({
-      ...{ brand: options.brand ?? brand, nonce, t, root: rootOf(request.url), scripts: await assets.scripts() },
+      brand: options.brand ?? brand,
+      nonce,
+      t,
+      root: rootOf(request.url),
+      scripts: await assets.scripts(),
     })
   }
 

@@ -51,7 +51,8 @@ export function bookingPageRoutes(app: App, deps: BookingPageDeps): BookingPages
     const pageOrigin = originOf(request.query.origin)
     const isAllowed = pageOrigin !== undefined && [pageOrigin, '*'].some((one) => allowedOrigins.includes(one))
     const page = {
-      ...{ ...textsOf(experience), attributes: attributesOf(request.query) },
+      ...textsOf(experience),
+      attributes: attributesOf(request.query),
       pageOrigin: isAllowed ? pageOrigin : undefined,
     }
     return pages.render(request, reply, (context) => embedPage(context, page), { ancestors: allowedOrigins })

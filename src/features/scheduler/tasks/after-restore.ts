@@ -15,7 +15,9 @@ export async function releaseTasks(tx: Tx, { nowMs, isMoved }: { nowMs: number; 
   await tx
     .updateTable('bookingTasks')
     .set({
-      ...{ status: 'failed', dueAt: null, updatedAt: nowMs },
+      status: 'failed',
+      dueAt: null,
+      updatedAt: nowMs,
       lastError: 'The job comes from a backup. It may have run after the backup. Retry it if the guest got nothing.',
     })
     .where('type', 'in', ['message', 'reminder'])

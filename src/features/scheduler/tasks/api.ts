@@ -54,8 +54,16 @@ export const queueStatus = Type.Object(
 
 export function jobView(row: TaskRow): Static<typeof jobSchema> {
   return {
-    ...{ id: row.id, bookingId: row.bookingId, type: row.type, subject: row.subject, status: row.status },
-    ...{ attempts: row.attempts, lastError: row.lastError, dueAt: isoTimeOrNull(row.dueAt) },
-    ...{ giveUpAt: isoTime(row.giveUpAt), createdAt: isoTime(row.createdAt), updatedAt: isoTime(row.updatedAt) },
+    id: row.id,
+    bookingId: row.bookingId,
+    type: row.type,
+    subject: row.subject,
+    status: row.status,
+    attempts: row.attempts,
+    lastError: row.lastError,
+    dueAt: isoTimeOrNull(row.dueAt),
+    giveUpAt: isoTime(row.giveUpAt),
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
   }
 }

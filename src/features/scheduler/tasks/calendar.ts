@@ -91,7 +91,8 @@ export function calendarTask(deps: CalendarTaskDeps): TaskKind {
       // At Google the guest sees the event, so that its links are those of the guest.
       description: eventDescription(booking, links.of(booking, showsGuest ? 'guest' : 'host'), experience),
       ...(booking.joinUrl !== null && !conference && { location: booking.joinUrl.slice(0, 1024) }),
-      ...{ start: time(booking.startMs), end: time(booking.endMs) },
+      start: time(booking.startMs),
+      end: time(booking.endMs),
       // The others send an invitation to every attendee, and the guest has one.
       ...(showsGuest && { attendees: [{ email: guest.email, displayName: shownGuest(booking).name }] }),
       ...(conference && { conference }),

@@ -13,7 +13,10 @@ describeEachCalendar('the event of a booking', (provider, open) => {
   beforeAll(async () => {
     account = await open()
     const created = await account.api.post('/scheduler/experiences', {
-      ...{ slug: 'call', name: 'Call', timezone: 'Europe/Berlin', defaultAccountIds: [account.id] },
+      slug: 'call',
+      name: 'Call',
+      timezone: 'Europe/Berlin',
+      defaultAccountIds: [account.id],
       availability: { openHours: [{ days: [0, 1, 2, 3, 4, 5, 6], start: '00:00', end: '24:00' }] },
     })
     expect(created.status).toBe(201)

@@ -41,7 +41,8 @@ export function taskEngine(deps: TaskEngineDeps) {
     leaseMs: Math.min(timing.leaseMs, MAX_JOB_LEASE_MS),
     run: taskRun({ ...deps, timing }, stopping.signal),
     due: () => bookingsDue(db, clock.now()),
-    ...{ sweepMs: timing.sweepMs, operation: 'scheduler.sweep' },
+    sweepMs: timing.sweepMs,
+    operation: 'scheduler.sweep',
   })
 
   return {

@@ -37,7 +37,9 @@ export function eventDescription(booking: BookingRow, links: BookingLinks, exper
     guest.name === '' ? guest.email : `${guest.name} <${guest.email}>`,
     ...others,
     ...(booking.joinUrl === null ? [] : ['', booking.joinUrl]),
-    ...['', `Reschedule: ${links.reschedule}`, `Cancel: ${links.cancel}`],
+    '',
+    `Reschedule: ${links.reschedule}`,
+    `Cancel: ${links.cancel}`,
     ...answersOf(booking, experience).flatMap(({ label, value }) => ['', `${label}: ${value}`]),
   ]
   return truncateText(lines.map(plain).join('\n'), MAX_DESCRIPTION)

@@ -4,9 +4,16 @@ import { type Component, parseObject, properties, property, textOf } from '../..
 import { type Invitation, invitationIcs } from './ics.ts'
 
 const INVITATION: Invitation = {
-  ...{ method: 'REQUEST', uid: 'bkg_1@booking.example', sequence: 2, changedAt: Date.parse('2026-11-20T08:30:01Z') },
-  ...{ startMs: Date.parse('2026-11-25T09:00:00Z'), endMs: Date.parse('2026-11-25T09:30:00Z') },
-  ...{ timezone: 'Europe/Berlin', summary: 'Intro call', description: 'Line one\nLine, two', location: '' },
+  method: 'REQUEST',
+  uid: 'bkg_1@booking.example',
+  sequence: 2,
+  changedAt: Date.parse('2026-11-20T08:30:01Z'),
+  startMs: Date.parse('2026-11-25T09:00:00Z'),
+  endMs: Date.parse('2026-11-25T09:30:00Z'),
+  timezone: 'Europe/Berlin',
+  summary: 'Intro call',
+  description: 'Line one\nLine, two',
+  location: '',
   url: 'https://meet.example/abc',
   organizer: { email: 'ada@acme.example', name: 'Ada; Okafor' },
   attendees: [{ email: 'lin@northwind.example', name: 'Lin "L" Duarte', accepted: true }],

@@ -161,11 +161,17 @@ export function messageTask({ outbox, links, publicUrl, findExperience }: Messag
     const isForGuest = to.some(({ email }) => email === guest.email)
     const name = nameFor(method === 'PUBLISH' ? 'host' : isForGuest ? 'guest' : 'attendees', booking)
     return {
-      ...{ method, uid: `${booking.id}@${host}`, sequence: booking.sequence, changedAt: booking.updatedAt },
-      ...{ startMs: booking.startMs, endMs: booking.endMs, timezone: slotOf(booking).timezone },
+      method,
+      uid: `${booking.id}@${host}`,
+      sequence: booking.sequence,
+      changedAt: booking.updatedAt,
+      startMs: booking.startMs,
+      endMs: booking.endMs,
+      timezone: slotOf(booking).timezone,
       summary: nameOf(letter),
       description: content.links.map(({ label, url }) => `${label}: ${url}`).join('\n'),
-      ...{ location: booking.joinUrl ?? '', url: booking.joinUrl },
+      location: booking.joinUrl ?? '',
+      url: booking.joinUrl,
       organizer: { email: sender.email, name: '' },
       attendees: [{ email: guest.email, name, accepted: true }, ...others],
     }
@@ -231,7 +237,8 @@ function messageOf(
   replyTo: RemoteAddress[],
 ): Composition {
   const lines = [
-    ...[title, ''],
+    title,
+    '',
     ...facts.map(({ label, value }) => `${label}: ${value}`),
     ...(note === null ? [] : ['', note]),
     ...links.flatMap(({ label, url }) => ['', `${label}:`, url]),
@@ -246,7 +253,16 @@ ${note !== null && html`<p>${note}</p>`}
 ${links.map(({ label, url }) => html`<p><a href="${url}">${label}</a></p>`)}
 </body></html>`
   return {
-    ...{ to, cc: [], bcc: [], replyTo, headers: [], attachments: [], inReplyTo: null, references: [] },
-    ...{ subject: title, text: lines.join('\n'), html: String(page) },
+    to,
+    cc: [],
+    bcc: [],
+    replyTo,
+    headers: [],
+    attachments: [],
+    inReplyTo: null,
+    references: [],
+    subject: title,
+    text: lines.join('\n'),
+    html: String(page),
   }
 }

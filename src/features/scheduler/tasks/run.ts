@@ -109,7 +109,8 @@ async function recordFailure(
   const reason = truncateText(cleanText(reasonOf(error)), MAX_ERROR)
   const isLast = error instanceof Refused || nowMs >= task.giveUpAt
   log.warn(isLast ? 'A task of a booking failed.' : 'A task of a booking failed; the service tries again.', {
-    ...{ operation: `scheduler.${task.type}`, error },
+    operation: `scheduler.${task.type}`,
+    error,
     metadata: { bookingId: booking.id, task: task.id, attempts: task.attempts },
   })
   const pauseMs = Math.max(retryAfterMs(error), backoffMs(task.attempts, timing.retry))

@@ -50,8 +50,16 @@ export async function addTasks(
   if (tasks.length === 0) return
   const nowMs = clock.now()
   const rows = tasks.map((task) => ({
-    ...{ id: ids('btk'), bookingId, ...task, status: 'waiting' as const, attempts: 0, lastError: null },
-    ...{ lease: null, leasedUntil: null, createdAt: nowMs, updatedAt: nowMs },
+    id: ids('btk'),
+    bookingId,
+    ...task,
+    status: 'waiting' as const,
+    attempts: 0,
+    lastError: null,
+    lease: null,
+    leasedUntil: null,
+    createdAt: nowMs,
+    updatedAt: nowMs,
   }))
   const columns = ['status', 'attempts', 'lastError', 'dueAt', 'giveUpAt', 'lease', 'leasedUntil', 'updatedAt']
   const set = columns.map((column) => `"${column}" = excluded."${column}"`).join(', ')
@@ -143,7 +151,10 @@ export async function claimNext(
   return tx
     .updateTable('bookingTasks')
     .set((eb) => ({
-      ...{ status: 'active' as const, lease: lease.token, leasedUntil: leaseEnd(dialect, lease), updatedAt: nowMs },
+      status: 'active' as const,
+      lease: lease.token,
+      leasedUntil: leaseEnd(dialect, lease),
+      updatedAt: nowMs,
       attempts: eb('attempts', '+', 1),
     }))
     .where('id', '=', due.id)

@@ -32,12 +32,15 @@ async function withHosts({ hosts = [ADA, BO], experience = {}, prepare }: HostOp
   let aheadMs = 0
   const clock = { ...systemClock, now: () => systemClock.now() + aheadMs }
   const settings: Partial<Config> = {
-    ...{ googleClientId: google.client.id, googleClientSecret: google.client.secret, googleApiUrl: google.url },
+    googleClientId: google.client.id,
+    googleClientSecret: google.client.secret,
+    googleApiUrl: google.url,
     publicUrl: 'https://booking.example',
   }
   const timing = { retry: { baseMs: 20, capMs: 40 }, sweepMs: 50 }
   const composed = compose(db, {
-    ...{ clock, settings },
+    clock,
+    settings,
     features: {
       scheduler: timing,
       ownership: { roundMs: 50, deadAfterMs: 400, settleMs: 0 },
@@ -64,7 +67,10 @@ async function withHosts({ hosts = [ADA, BO], experience = {}, prepare }: HostOp
     ids.push((await db.transaction((tx) => features.accounts.link(tx, { ...person, tokens }))).id)
   }
   const create = await features.scheduler.experiences.create({
-    ...{ slug: 'intro-call', name: 'Intro; call', timezone: 'Europe/Berlin', defaultAccountIds: ids },
+    slug: 'intro-call',
+    name: 'Intro; call',
+    timezone: 'Europe/Berlin',
+    defaultAccountIds: ids,
     availability: { openHours: [{ days: [0, 1, 2, 3, 4, 5, 6], start: '00:00', end: '24:00' }], reminders: [] },
     bookingForm: { fields: [{ name: 'topic', label: 'Topic', type: 'textarea' }] },
     ...experience,
@@ -152,7 +158,9 @@ describe('what follows a booking', () => {
     const first = icsOf(mail)
     expect(first).toMatchObject({ method: 'REQUEST', uid: `${id}@booking.example`, summary: 'Intro; call' })
     expect([first.one('SEQUENCE'), first.one('ORGANIZER'), first.one('ATTENDEE')]).toEqual([
-      ...['0', `mailto:${ADA}`, `mailto:${GUEST.email}`],
+      '0',
+      `mailto:${ADA}`,
+      `mailto:${GUEST.email}`,
     ])
     const [other] = await eventually(async () => {
       const found = await messagesTo('kim@northwind.example')
@@ -185,7 +193,10 @@ describe('what follows a booking', () => {
     expect([icsOf(cancelled).method, icsOf(cancelled).one('SEQUENCE')]).toEqual(['CANCEL', '2'])
     expect(cancelled.text).toContain('Sorry')
     expect((await recorded()).map(({ type }) => type)).toEqual([
-      ...['booking.created', 'booking.confirmed', 'booking.rescheduled', 'booking.cancelled'],
+      'booking.created',
+      'booking.confirmed',
+      'booking.rescheduled',
+      'booking.cancelled',
     ])
   })
 
@@ -275,11 +286,9 @@ describe('what follows a booking', () => {
       expect((await messagesTo(GUEST.email)).map(({ subject }) => subject)).toContain('Abgesagt: Intro; call')
     })
     expect((await recorded()).map(({ type, data }) => [type, data.cancelledBy])).toEqual([
-      ...[
-        ['booking.created', undefined],
-        ['booking.confirmed', undefined],
-        ['booking.rescheduled', undefined],
-      ],
+      ['booking.created', undefined],
+      ['booking.confirmed', undefined],
+      ['booking.rescheduled', undefined],
       ['booking.cancelled', 'host'],
     ])
   })

@@ -5,7 +5,14 @@ import type { Composition } from '../../outbox/index.ts'
 export function codeMessage(experience: string, code: string, to: RemoteAddress): Composition {
   return {
     to: [to],
-    ...{ cc: [], bcc: [], replyTo: [], headers: [], attachments: [], inReplyTo: null, references: [], html: null },
+    cc: [],
+    bcc: [],
+    replyTo: [],
+    headers: [],
+    attachments: [],
+    inReplyTo: null,
+    references: [],
+    html: null,
     subject: `${code} is your code for “${experience.replaceAll(/\s+/g, ' ')}”`,
     text: [
       `Your code: ${code}`,

@@ -21,14 +21,20 @@ describeEachDatabase('codes of guests', (open) => {
     const fixture = schedulerFixture(await open(), { clock })
     const host = await fixture.account()
     const created = await fixture.call('POST', '/scheduler/experiences', {
-      ...{ slug: 'intro-call', name: 'Intro call', defaultAccountIds: [host], bookingForm: { verifyEmail: true } },
+      slug: 'intro-call',
+      name: 'Intro call',
+      defaultAccountIds: [host],
+      bookingForm: { verifyEmail: true },
       availability: { openHours: [{ days: [0, 1, 2, 3, 4, 5, 6], start: '00:00', end: '24:00' }] },
       ...changes,
     })
     expect(created.status).toBe(201)
     const sent = () => fixture.db.read.selectFrom('outbox').selectAll().orderBy('id').execute()
     return {
-      ...{ ...fixture, clock, host, sent },
+      ...fixture,
+      clock,
+      host,
+      sent,
       request: (body: object = { email: EMAIL }) => fixture.visit('POST', `${PATH}/verification`, body),
       /** Of the latest message. */
       code: async () => (await sent()).at(-1)?.subject.slice(0, 6) ?? '',
@@ -42,10 +48,8 @@ describeEachDatabase('codes of guests', (open) => {
     }
   }
   const refused = (message: RegExp) => ({
-    ...{
-      code: 'validation_failed',
-      details: [{ path: 'body.verificationCode', message: expect.stringMatching(message) }],
-    },
+    code: 'validation_failed',
+    details: [{ path: 'body.verificationCode', message: expect.stringMatching(message) }],
   })
 
   it('prove an address whose local part has other letters', async () => {

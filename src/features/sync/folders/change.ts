@@ -147,11 +147,17 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
   /** Stores the new content of edited drafts. */
   async function rewrite(edits: readonly { row: MessageRow; incoming: IncomingRow }[]): Promise<void> {
     const updates = edits.map(({ row, incoming }) => ({
-      ...{ labelIds: [label.id], rewritten: true },
+      labelIds: [label.id],
+      rewritten: true,
       row: {
-        ...{ ...row, ...contentOf(incoming), ...locationAndFlags(incoming) },
-        ...{ emailIdHash: incoming.emailIdHash, threadId: incoming.threadId ?? row.threadId, goneAt: null },
-        ...{ version: row.version + 1, updatedAt: nowMs },
+        ...row,
+        ...contentOf(incoming),
+        ...locationAndFlags(incoming),
+        emailIdHash: incoming.emailIdHash,
+        threadId: incoming.threadId ?? row.threadId,
+        goneAt: null,
+        version: row.version + 1,
+        updatedAt: nowMs,
       },
     }))
     await writer.update(updates)

@@ -112,7 +112,10 @@ export class FolderConnection {
     opened = { session, accessVersion, openedMs, context: { ...this.#account, provider: account.provider, mailbox } }
     this.#open = opened
     this.#deps.log[levelOf(account)]('Connected to the mail server.', {
-      ...{ accountId, provider: account.provider, operation: 'sync.connect', durationMs: openedMs - startedMs },
+      accountId,
+      provider: account.provider,
+      operation: 'sync.connect',
+      durationMs: openedMs - startedMs,
       metadata: { host: access.settings.imap?.host, mailbox },
     })
     return true
@@ -146,7 +149,10 @@ export class FolderConnection {
       this.#pauseError = error
     }
     this.#deps.log[levelOf({ watch })]('The mail server ended the connection; the service connects again.', {
-      ...{ accountId: this.#account.accountId, provider, operation: 'sync.disconnect', error },
+      accountId: this.#account.accountId,
+      provider,
+      operation: 'sync.disconnect',
+      error,
       ...(connectedMs !== undefined && { metadata: { connectedMs: Math.round(connectedMs) } }),
     })
   }

@@ -72,7 +72,9 @@ export async function recordUnreadable(
   if (failures.length > 0) {
     tx.afterCommit(() =>
       deps.log.warn('Some messages cannot be read. They are read again later; the others are synced.', {
-        ...{ accountId, provider, operation: 'sync.message' },
+        accountId,
+        provider,
+        operation: 'sync.message',
         metadata: { labelId: label.id, messages: failures.length, reason: failures[0]?.reason },
       }),
     )

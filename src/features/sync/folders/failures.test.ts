@@ -144,7 +144,11 @@ describe.skipIf(!dovecotAvailable())('sync failures', () => {
       await own.addUser('ann', 'one')
       const { ImapFlow } = await import('imapflow')
       const other = new ImapFlow({
-        ...{ host: own.host, port: own.imapPort, secure: false, doSTARTTLS: false, logger: false },
+        host: own.host,
+        port: own.imapPort,
+        secure: false,
+        doSTARTTLS: false,
+        logger: false,
         auth: { user: 'ann', pass: 'one' },
       })
       await other.connect()

@@ -9,7 +9,8 @@ import { type ImapScript, type ScriptedImap, startScriptedImap } from '../../../
 import type { Db } from '../../../infra/db/index.ts'
 
 const LIMITS = {
-  ...{ workLines: 2000, workBytes: 1024 * 1024 },
+  workLines: 2000,
+  workBytes: 1024 * 1024,
   flood: { lines: 2000, bytes: 1024 * 1024, linesPerSecond: 1, bytesPerSecond: 1 },
 }
 const MINUTE_MS = 60_000

@@ -169,7 +169,9 @@ async function countAgain(
     await store.update('message', row.itemId, { isStored: 1, newSince: message.isNew ? null : counted.newSince })
     tx.afterCommit(() =>
       deps.log.warn('A message is stored without its content, because the server does not return it.', {
-        ...{ accountId, provider, operation: 'sync.message' },
+        accountId,
+        provider,
+        operation: 'sync.message',
         metadata: { labelId: label.id, failures: counted.failures, reason: counted.reason },
       }),
     )

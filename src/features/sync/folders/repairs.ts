@@ -30,7 +30,10 @@ export async function repairMessages(
       if (!(error instanceof ProviderError)) throw error
       if (error.kind === 'not_found' || error.kind === 'rejected') continue
       deps.log.info('Cannot read messages again that could not be read. A later sync goes on.', {
-        ...{ accountId, provider, operation: 'sync.repair', error },
+        accountId,
+        provider,
+        operation: 'sync.repair',
+        error,
         metadata: { labelId: label.id },
       })
       return 'failed'

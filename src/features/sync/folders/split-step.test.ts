@@ -4,7 +4,11 @@ import { splitStep } from './sync.ts'
 it('splits a large step into parts of at most 100 changes, removals first, the cursor last', () => {
   const flags = (uid: number) => ({ uid, unread: true, starred: false })
   const step = {
-    ...{ reset: false, refetched: false, added: [], cursor: 'after', total: 0 },
+    reset: false,
+    refetched: false,
+    added: [],
+    cursor: 'after',
+    total: 0,
     removed: Array.from({ length: 700 }, (_, n) => n),
     changed: Array.from({ length: 600 }, (_, n) => flags(n + 1000)),
   }

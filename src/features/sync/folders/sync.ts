@@ -222,7 +222,9 @@ async function restart(deps: SyncDeps, folder: FolderSync): Promise<void> {
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, folder.accountId, folder.epoch)
     await cursorStore(tx).save(folder.accountId, folder.label.id, {
-      ...{ cursor: null, uidValidity: null, compareFrom: null },
+      cursor: null,
+      uidValidity: null,
+      compareFrom: null,
     })
   })
 }

@@ -365,7 +365,10 @@ export class FolderWork implements AccountWork {
       if (signal.aborted || !(error instanceof ProviderError) || isOfAccount(error, label)) throw error
       await this.#recordFailure(open, label, error)
       this.#deps.log.warn('Cannot sync a folder. The other folders are synced.', {
-        ...{ accountId: open.context.accountId, provider: open.context.provider, operation: 'sync.account', error },
+        accountId: open.context.accountId,
+        provider: open.context.provider,
+        operation: 'sync.account',
+        error,
         metadata: { labelId: label.id },
       })
     }
@@ -427,7 +430,10 @@ export class FolderWork implements AccountWork {
     if (this.#againAt === undefined) this.#againAt = await store.nextAttemptAt('message')
     if (this.#againAt === null || this.#againAt > this.#deps.clock.now()) return
     await readMessagesAgain(this.#deps, {
-      ...{ ...context, labels: this.#folders, mail: this.#mail, signal },
+      ...context,
+      labels: this.#folders,
+      mail: this.#mail,
+      signal,
       presentUids: (path, uidValidity, uids) => session.presentUids(path, uidValidity, uids),
     })
     this.#againAt = await store.nextAttemptAt('message')

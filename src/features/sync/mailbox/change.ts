@@ -145,7 +145,12 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
     const after: MessageRow = {
       ...row,
       ...(contentChanged && contentOf(incoming)),
-      ...{ providerMessageId, folderId, threadId, unread, starred, goneAt: null },
+      providerMessageId,
+      folderId,
+      threadId,
+      unread,
+      starred,
+      goneAt: null,
       ...(isVisible && { version: row.version + 1, updatedAt: nowMs }),
     }
     const kept = new Set(isFoundAgain ? [] : labelsBefore)

@@ -33,7 +33,10 @@ export async function deleteLabel(
       const apiChanges = await findApiChanges(tx, context.accountId)
       const change = mailboxChange(deps, tx, {
         ...context,
-        ...{ scope: undefined, labels: byPath, apiChanges, bodies: new Map() },
+        scope: undefined,
+        labels: byPath,
+        apiChanges,
+        bodies: new Map(),
       })
       await change.change(
         rows.map(({ id, providerMessageId }) => ({

@@ -341,8 +341,16 @@ describeEachDatabase('a message that moves during a sync', (open) => {
 function step(box: MailboxDouble, first: string, then: string): void {
   const nothing = () => {}
   box.script.push(
-    ...[nothing, () => box.set('a', { folders: ['More'] }), nothing, nothing, nothing],
-    ...[() => box.set('a', { folders: [first] }), nothing, nothing, nothing, () => box.set('a', { folders: [then] })],
+    nothing,
+    () => box.set('a', { folders: ['More'] }),
+    nothing,
+    nothing,
+    nothing,
+    () => box.set('a', { folders: [first] }),
+    nothing,
+    nothing,
+    nothing,
+    () => box.set('a', { folders: [then] }),
   )
 }
 

@@ -48,7 +48,9 @@ export async function recordFailed(
   await countFailures(tx, accountId, 'message', failures, itemRetryPlan(deps))
   tx.afterCommit(() =>
     deps.log.warn('Some messages cannot be read. They are read again later; the others are synced.', {
-      ...{ accountId, provider, operation: 'sync.message' },
+      accountId,
+      provider,
+      operation: 'sync.message',
       metadata: { messages: failed.length, reason: failed[0]?.reason },
     }),
   )
@@ -175,7 +177,9 @@ async function countAgain(deps: SyncDeps, reading: Reading, failed: FailedMessag
     await store.update('message', row.itemId, { isStored: 1, newSince: isNew ? null : row.newSince })
     tx.afterCommit(() =>
       deps.log.warn('A message is stored without its content, because the provider does not return it.', {
-        ...{ accountId, provider, operation: 'sync.message' },
+        accountId,
+        provider,
+        operation: 'sync.message',
         metadata: { providerMessageId: row.itemId, failures: row.failures, reason: row.reason },
       }),
     )

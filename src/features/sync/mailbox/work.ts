@@ -312,7 +312,10 @@ export class MailboxWork implements AccountWork {
       }
       this.#failed.set(path, error)
       this.#deps.log.warn('Cannot sync a folder; the other folders are synced.', {
-        ...{ accountId: context.accountId, provider: context.provider, operation: 'sync.account', error },
+        accountId: context.accountId,
+        provider: context.provider,
+        operation: 'sync.account',
+        error,
         metadata: { labelId: scope.id },
       })
     }

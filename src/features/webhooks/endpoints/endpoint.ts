@@ -29,7 +29,9 @@ const MAX_SECRETS = 5
 export const endpointContext = (endpointId: string) => `endpoint:${endpointId}`
 
 export const SEALED_ENDPOINTS: readonly SealedColumn[] = ['secrets', 'headers'].map((column) => ({
-  ...{ table: 'webhookEndpoints', key: 'id', column },
+  table: 'webhookEndpoints',
+  key: 'id',
+  column,
   contextOf: endpointContext,
 }))
 

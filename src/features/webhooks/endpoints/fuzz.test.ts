@@ -114,9 +114,28 @@ it('refuses a forbidden address in every notation and never connects to it', asy
   const { create, fixture } = await serve('none')
   await fixture.engine.start()
   const hosts = fc.constantFrom(
-    ...['127.0.0.1', '127.1', '2130706433', '0x7f000001', '0x7f.1', '017700000001', '0177.0.0.1', '127.0.0.1.'],
-    ...['localhost', 'LOCALHOST.', '[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[64:ff9b::7f00:1]', '0.0.0.0'],
-    ...['[2002:7f00:1::]', '[::]', '１２７.0.0.1', '127。0。0。1', 'anything.example', '169.254.169.254', '10.0.0.1'],
+    '127.0.0.1',
+    '127.1',
+    '2130706433',
+    '0x7f000001',
+    '0x7f.1',
+    '017700000001',
+    '0177.0.0.1',
+    '127.0.0.1.',
+    'localhost',
+    'LOCALHOST.',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[64:ff9b::7f00:1]',
+    '0.0.0.0',
+    '[2002:7f00:1::]',
+    '[::]',
+    '１２７.0.0.1',
+    '127。0。0。1',
+    'anything.example',
+    '169.254.169.254',
+    '10.0.0.1',
   )
   const userinfo = fc.constantFrom('', '', 'user@', 'user:pass@', 'good.example:443@', '%00@')
   const tail = fc.constantFrom('', '/', '/hook', '#', '?x=@good.example', '\\@good.example/', '/../..')

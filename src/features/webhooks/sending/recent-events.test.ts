@@ -13,8 +13,17 @@ const LIMIT = Math.floor(2.5 * DATA.length)
 describeEachDatabase('recent events', (databases) => {
   const clock = fixedClock(1_700_000_000_000)
   const event = (id: string): EventRow => ({
-    ...{ id, type: 'webhook.endpoint_disabled', accountId: null, provider: null, sequence: null, objectId: null },
-    ...{ version: null, data: DATA, position: 1, fanOut: 1, createdAt: 1 },
+    id,
+    type: 'webhook.endpoint_disabled',
+    accountId: null,
+    provider: null,
+    sequence: null,
+    objectId: null,
+    version: null,
+    data: DATA,
+    position: 1,
+    fanOut: 1,
+    createdAt: 1,
   })
   const about = (...ids: string[]) => ids.map((eventId) => ({ eventId }))
   async function stored(...ids: string[]) {

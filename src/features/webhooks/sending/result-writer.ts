@@ -141,7 +141,9 @@ function aboutFailures(operation: string, results: readonly AttemptResult[]): Lo
       endpointId: endpoint.id,
       deliveries: results.length,
       ...(results.length === 1 && { deliveryId: delivery.id, eventType: delivery.eventType }),
-      ...{ attempts: delivery.attempt + 1, kind: outcome.error?.kind, status: outcome.responseStatus },
+      attempts: delivery.attempt + 1,
+      kind: outcome.error?.kind,
+      status: outcome.responseStatus,
     },
   }
 }

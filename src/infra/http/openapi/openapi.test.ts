@@ -87,10 +87,26 @@ describe('the OpenAPI document', () => {
     ])
     expect(post.requestBody.required).toBe(true)
     expect(Object.keys(post.responses)).toEqual([
-      ...['201', '400', '401', '403', '404', '409', '413', '415', '422', '429', '502', '503', 'default'],
+      '201',
+      '400',
+      '401',
+      '403',
+      '404',
+      '409',
+      '413',
+      '415',
+      '422',
+      '429',
+      '502',
+      '503',
+      'default',
     ])
     expect(paths['/things'].get.parameters.map((parameter: { name: string }) => parameter.name)).toEqual([
-      ...['page', 'limit', 'maxResults', 'pageToken', 'cursor'],
+      'page',
+      'limit',
+      'maxResults',
+      'pageToken',
+      'cursor',
     ])
     expect(paths['/open'].get.security).toEqual([])
   })

@@ -6,9 +6,16 @@ const signal = new AbortController().signal
 const ZONE = 'Europe/Berlin'
 const at = (dateTime: string) => ({ dateTime, timeZone: ZONE })
 const input: EventInput = {
-  ...{ summary: 'Planning', description: 'All of it', location: 'Berlin', recurrence: [] },
-  ...{ start: at('2026-11-20T09:00:00'), end: at('2026-11-20T10:00:00'), busy: true, visibility: 'default' },
-  ...{ attendees: [{ email: 'bob@example.com', displayName: 'Bob', optional: true }], reminders: null },
+  summary: 'Planning',
+  description: 'All of it',
+  location: 'Berlin',
+  recurrence: [],
+  start: at('2026-11-20T09:00:00'),
+  end: at('2026-11-20T10:00:00'),
+  busy: true,
+  visibility: 'default',
+  attendees: [{ email: 'bob@example.com', displayName: 'Bob', optional: true }],
+  reminders: null,
   conference: false,
 }
 let keys = 0
@@ -33,11 +40,14 @@ describe('changes of Google Calendar', () => {
     const request = { calendarId, key: key(), event: { ...input, conference: true }, notify: true, signal }
     const event = await fixture.changes.createEvent(request)
     expect(event).toMatchObject({
-      ...{ summary: 'Planning', description: 'All of it', location: 'Berlin', start: input.start, end: input.end },
-      ...{
-        attendees: [{ email: 'bob@example.com', displayName: 'Bob', optional: true, responseStatus: 'needsAction' }],
-      },
-      ...{ reminders: [{ method: 'popup', minutes: 10 }], organizer: { email: calendarId, self: true } },
+      summary: 'Planning',
+      description: 'All of it',
+      location: 'Berlin',
+      start: input.start,
+      end: input.end,
+      attendees: [{ email: 'bob@example.com', displayName: 'Bob', optional: true, responseStatus: 'needsAction' }],
+      reminders: [{ method: 'popup', minutes: 10 }],
+      organizer: { email: calendarId, self: true },
       conference: { type: 'hangoutsMeet', url: expect.stringContaining('https://meet.google.com/') },
     })
     expect((await fixture.changes.createEvent(request)).eventId).toBe(event.eventId)
@@ -61,7 +71,10 @@ describe('changes of Google Calendar', () => {
   it('keeps what else is stored about attendees who stay, also members that it does not know', async () => {
     const times = { start: input.start, end: input.end, summary: 'Planning' }
     const bob = {
-      ...{ email: 'Bob@example.com', responseStatus: 'accepted', comment: 'by train', additionalGuests: 2 },
+      email: 'Bob@example.com',
+      responseStatus: 'accepted',
+      comment: 'by train',
+      additionalGuests: 2,
       future: { seat: 'window' },
     }
     const hall = { email: 'hall@resource.calendar.google.com', resource: true, responseStatus: 'accepted' }
@@ -69,7 +82,9 @@ describe('changes of Google Calendar', () => {
     const eventId = fixture.google.calendars.put(calendarId, calendarId, { ...times, attendees: [bob, hall, self] })
     const stored = () => fixture.google.calendars.get(calendarId, calendarId, eventId)
     const attendees = [bob.email.toLowerCase(), hall.email, calendarId, 'carl@example.com'].map((email) => ({
-      ...{ email, displayName: '', optional: true },
+      email,
+      displayName: '',
+      optional: true,
     }))
     const request = { calendarId, eventId, instance: null, etag: null, ...silent }
     await fixture.changes.updateEvent({ ...request, changes: { attendees } })
@@ -112,7 +127,9 @@ describe('changes of Google Calendar', () => {
     const changes = { summary: 'Moved', start: at('2026-11-28T09:00:00'), end: at('2026-11-28T10:00:00') }
     const moved = await fixture.changes.updateEvent({ ...second, changes, etag: null, ...silent })
     expect(moved).toMatchObject({
-      ...{ summary: 'Moved', recurringEventId: master.eventId, originalStart: second.instance },
+      summary: 'Moved',
+      recurringEventId: master.eventId,
+      originalStart: second.instance,
       start: changes.start,
     })
     expect(await fixture.changes.getEvent(second, signal)).toEqual(moved)
@@ -165,12 +182,16 @@ describe('changes of Google Calendar', () => {
     const { google, user } = fixture
     for (const id of ['busy', 'free']) google.calendars.add(user, { id })
     google.calendars.put(user, 'busy', {
-      ...{ id: 'monthly', recurrence: ['RRULE:FREQ=MONTHLY;COUNT=6'] },
-      ...{ start: at('2027-01-10T09:00:00'), end: at('2027-01-10T10:00:00') },
+      id: 'monthly',
+      recurrence: ['RRULE:FREQ=MONTHLY;COUNT=6'],
+      start: at('2027-01-10T09:00:00'),
+      end: at('2027-01-10T10:00:00'),
     })
     google.calendars.put(user, 'busy', { start: at('2027-01-10T09:30:00'), end: at('2027-01-10T11:00:00') })
     google.calendars.put(user, 'free', {
-      ...{ start: at('2027-01-10T09:00:00'), end: at('2027-01-10T10:00:00'), transparency: 'transparent' },
+      start: at('2027-01-10T09:00:00'),
+      end: at('2027-01-10T10:00:00'),
+      transparency: 'transparent',
     })
     const range = { from: Date.UTC(2027, 0, 1), to: Date.UTC(2027, 5, 1) }
     const [busy, free, unknown] = await fixture.freeBusy.freeBusy({

@@ -51,7 +51,11 @@ export function googleCalendarChanges(mailbox: RestMailbox): CalendarChanges {
     return mailbox
       .json(
         {
-          ...{ method: 'PATCH', path: pathOf(target), doing, signal, body },
+          method: 'PATCH',
+          path: pathOf(target),
+          doing,
+          signal,
+          body,
           ...(etag !== null && { headers: { 'if-match': etag } }),
           query: { ...WRITE_QUERY, sendUpdates: sendUpdates(notify) },
         },
@@ -72,7 +76,8 @@ export function googleCalendarChanges(mailbox: RestMailbox): CalendarChanges {
     const known = new Map(list(current.attendees).map((one) => [text(object(one).email)?.toLowerCase(), object(one)]))
     return given.map(({ email, displayName, optional }) => ({
       ...known.get(email.toLowerCase()),
-      ...{ email, optional },
+      email,
+      optional,
       ...(displayName !== '' && { displayName }),
     }))
   }
@@ -104,7 +109,11 @@ export function googleCalendarChanges(mailbox: RestMailbox): CalendarChanges {
       // Google allows ids of the digits 0 to 9 and the letters a to v.
       const id = sha256(`${calendarId}\n${key}`, 'hex')
       const request: RestRequest = {
-        ...{ method: 'POST', path: eventsPath(calendarId), doing: CREATING, signal, isRepeatable: true },
+        method: 'POST',
+        path: eventsPath(calendarId),
+        doing: CREATING,
+        signal,
+        isRepeatable: true,
         query: { ...WRITE_QUERY, sendUpdates: sendUpdates(notify) },
         body: { id, ...resourceOf(event), ...(event.conference && conferenceRequest(key)) },
       }

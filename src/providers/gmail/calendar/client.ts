@@ -102,7 +102,10 @@ export async function eventPage(
 ): Promise<EventPage> {
   const page = await mailbox.json(
     {
-      ...{ method: 'GET', path: eventsPath(calendarId), doing, signal },
+      method: 'GET',
+      path: eventsPath(calendarId),
+      doing,
+      signal,
       query: {
         ...query,
         singleEvents: String(query.singleEvents),
@@ -128,7 +131,10 @@ export async function eventPage(
 export async function calendarPage(mailbox: RestMailbox, pageToken: string | undefined, signal: AbortSignal) {
   const { items = [], nextPageToken } = await mailbox.json(
     {
-      ...{ method: 'GET', path: `${ROOT}/users/me/calendarList`, doing: 'listing the calendars', signal },
+      method: 'GET',
+      path: `${ROOT}/users/me/calendarList`,
+      doing: 'listing the calendars',
+      signal,
       query: { maxResults: PAGE_CALENDARS, pageToken, fields: `nextPageToken,items(${CALENDAR_FIELDS})` },
     },
     parseCalendars,

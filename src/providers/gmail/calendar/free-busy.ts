@@ -16,7 +16,8 @@ const MAX_RANGE_MS = 60 * 86_400_000
 export function googleFreeBusy(mailbox: RestMailbox): CalendarFreeBusy {
   async function query({ ids, signal }: FreeBusyRequest, { from, to }: TimeRange): Promise<FreeBusy[]> {
     const body = {
-      ...{ timeMin: new Date(from).toISOString(), timeMax: new Date(to).toISOString() },
+      timeMin: new Date(from).toISOString(),
+      timeMax: new Date(to).toISOString(),
       items: ids.map((id) => ({ id })),
     }
     const response = await mailbox.json(

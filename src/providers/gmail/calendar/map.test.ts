@@ -5,15 +5,23 @@ import { mappedItem, remoteCalendar } from './map.ts'
 const context = { timeZone: 'America/Los_Angeles', defaultReminders: [{ method: 'popup', minutes: 30 }] }
 
 const single = {
-  ...{ kind: 'calendar#event', etag: '"3181161784712000"', id: '4eahs9ghkhrvkld72hogu9ph3e6', status: 'confirmed' },
+  kind: 'calendar#event',
+  etag: '"3181161784712000"',
+  id: '4eahs9ghkhrvkld72hogu9ph3e6',
+  status: 'confirmed',
   htmlLink: 'https://www.google.com/calendar/event?eid=NGVhaHM5Z2hraHJ2a2xkNzJob2d1OXBo',
-  ...{ created: '2026-05-27T17:24:00.000Z', updated: '2026-05-27T17:25:10.500Z' },
-  ...{ summary: 'Google I/O 2026', location: '800 Howard St.,\nSan Francisco', description: 'A <b>chance</b>.' },
+  created: '2026-05-27T17:24:00.000Z',
+  updated: '2026-05-27T17:25:10.500Z',
+  summary: 'Google I/O 2026',
+  location: '800 Howard St.,\nSan Francisco',
+  description: 'A <b>chance</b>.',
   creator: { email: 'ann@gmail.test', self: true },
   organizer: { email: 'ann@gmail.test', displayName: 'Ann', self: true },
   start: { dateTime: '2026-05-28T09:00:00-07:00', timeZone: 'America/Los_Angeles' },
   end: { dateTime: '2026-05-28T17:00:00-07:00', timeZone: 'America/Los_Angeles' },
-  ...{ iCalUID: '4eahs9ghkhrvkld72hogu9ph3e6@google.com', sequence: 0, eventType: 'default' },
+  iCalUID: '4eahs9ghkhrvkld72hogu9ph3e6@google.com',
+  sequence: 0,
+  eventType: 'default',
   attendees: [
     { email: 'ann@gmail.test', displayName: 'Ann', organizer: true, self: true, responseStatus: 'accepted' },
     { email: 'bob@example.com', optional: true, responseStatus: 'needsAction', comment: 'late' },
@@ -25,16 +33,29 @@ const single = {
 describe('events of Google', () => {
   it('a single event', () => {
     expect(mappedItem(single, context)?.event).toEqual({
-      ...{ eventId: single.id, iCalUid: single.iCalUID, etag: single.etag, status: 'confirmed' },
-      ...{ summary: 'Google I/O 2026', description: 'A <b>chance</b>.', location: '800 Howard St., San Francisco' },
+      eventId: single.id,
+      iCalUid: single.iCalUID,
+      etag: single.etag,
+      status: 'confirmed',
+      summary: 'Google I/O 2026',
+      description: 'A <b>chance</b>.',
+      location: '800 Howard St., San Francisco',
       start: { dateTime: '2026-05-28T09:00:00', timeZone: 'America/Los_Angeles' },
       end: { dateTime: '2026-05-28T17:00:00', timeZone: 'America/Los_Angeles' },
-      ...{ recurrence: [], recurringEventId: null, originalStart: null, busy: true, visibility: 'default' },
+      recurrence: [],
+      recurringEventId: null,
+      originalStart: null,
+      busy: true,
+      visibility: 'default',
       organizer: expect.objectContaining({ email: 'ann@gmail.test', organizer: true, self: true }),
       attendees: [
         {
-          ...{ email: 'ann@gmail.test', displayName: 'Ann', responseStatus: 'accepted' },
-          ...{ optional: false, organizer: true, self: true },
+          email: 'ann@gmail.test',
+          displayName: 'Ann',
+          responseStatus: 'accepted',
+          optional: false,
+          organizer: true,
+          self: true,
         },
         expect.objectContaining({ email: 'bob@example.com', responseStatus: 'needsAction', optional: true }),
         expect.objectContaining({ email: 'boardroom@resource.calendar.google.com', responseStatus: 'declined' }),
@@ -71,7 +92,9 @@ describe('events of Google', () => {
     const recurrence = ['EXDATE;VALUE=DATE:20260610', 'RRULE:FREQ=WEEKLY;UNTIL=20260701T170000Z']
     expect(mappedItem({ ...single, recurrence }, context)?.event?.recurrence).toEqual(recurrence)
     const exception = {
-      ...{ ...single, id: `${single.id}_20260604T160000Z`, recurringEventId: single.id },
+      ...single,
+      id: `${single.id}_20260604T160000Z`,
+      recurringEventId: single.id,
       originalStartTime: { dateTime: '2026-06-04T09:00:00-07:00', timeZone: 'America/Los_Angeles' },
     }
     const originalStart = { dateTime: '2026-06-04T09:00:00', timeZone: 'America/Los_Angeles' }
@@ -79,7 +102,11 @@ describe('events of Google', () => {
     const { id, recurringEventId, originalStartTime } = exception
     const cancelled = { kind: 'calendar#event', id, status: 'cancelled', recurringEventId, originalStartTime }
     expect(mappedItem(cancelled, context)?.event).toMatchObject({
-      ...{ eventId: id, status: 'cancelled', recurringEventId: single.id, originalStart, start: originalStart },
+      eventId: id,
+      status: 'cancelled',
+      recurringEventId: single.id,
+      originalStart,
+      start: originalStart,
     })
   })
 
@@ -121,9 +148,14 @@ describe('events of Google', () => {
     })
     const event = mappedItem(
       {
-        ...{ id: 'e', start: { date: '2026-01-01' }, summary: 'a\0b\ud800', description: 'x'.repeat(10_000) },
-        ...{ attendees: Array.from({ length: 2000 }, () => ({ email: 5 })), htmlLink: 'ftp://example.com' },
-        ...{ recurrence: [7, 'RRULE:FREQ=DAILY', `EXDATE:${'20260101,'.repeat(10_000)}`], reminders: 'none' },
+        id: 'e',
+        start: { date: '2026-01-01' },
+        summary: 'a\0b\ud800',
+        description: 'x'.repeat(10_000),
+        attendees: Array.from({ length: 2000 }, () => ({ email: 5 })),
+        htmlLink: 'ftp://example.com',
+        recurrence: [7, 'RRULE:FREQ=DAILY', `EXDATE:${'20260101,'.repeat(10_000)}`],
+        reminders: 'none',
       },
       context,
     )?.event
@@ -140,14 +172,28 @@ describe('events of Google', () => {
 describe('calendars of Google', () => {
   it('an entry of the list', () => {
     const entry = {
-      ...{ kind: 'calendar#calendarListEntry', id: 'team@group.calendar.google.com', summary: 'Team', colorId: '14' },
-      ...{ summaryOverride: 'My team', timeZone: 'Europe/Zurich', accessRole: 'writerWithoutPrivateAccess' },
-      ...{ backgroundColor: '#9FE1E7', foregroundColor: 'black', selected: true, defaultReminders: [] },
+      kind: 'calendar#calendarListEntry',
+      id: 'team@group.calendar.google.com',
+      summary: 'Team',
+      colorId: '14',
+      summaryOverride: 'My team',
+      timeZone: 'Europe/Zurich',
+      accessRole: 'writerWithoutPrivateAccess',
+      backgroundColor: '#9FE1E7',
+      foregroundColor: 'black',
+      selected: true,
+      defaultReminders: [],
     }
     expect(remoteCalendar(entry)).toEqual({
-      ...{ calendarId: 'team@group.calendar.google.com', summary: 'My team', description: '', role: 'writer' },
-      ...{ timeZone: 'Europe/Zurich', backgroundColor: '#9fe1e7', foregroundColor: null },
-      ...{ primary: false, selected: true },
+      calendarId: 'team@group.calendar.google.com',
+      summary: 'My team',
+      description: '',
+      role: 'writer',
+      timeZone: 'Europe/Zurich',
+      backgroundColor: '#9fe1e7',
+      foregroundColor: null,
+      primary: false,
+      selected: true,
     })
     expect(remoteCalendar({ ...entry, deleted: true })).toBeUndefined()
   })

@@ -2,8 +2,10 @@ import { expect, it, onTestFinished } from 'vitest'
 import { googleCalendars } from '../../../../test/servers/google-calendars.ts'
 
 const WEBHOOK = {
-  ...{ kind: 'webhook' as const, clientState: 'proof' },
-  ...{ url: 'https://posthorn.test/calendars', lifecycleUrl: 'https://posthorn.test/lifecycle' },
+  kind: 'webhook' as const,
+  clientState: 'proof',
+  url: 'https://posthorn.test/calendars',
+  lifecycleUrl: 'https://posthorn.test/lifecycle',
 }
 
 async function subscribing() {
@@ -31,7 +33,8 @@ it('begins, renews and ends a channel for each calendar', async () => {
   ])
   const [id] = begun.id.split(' ')
   expect(google.calendars.channels.sent[2]?.headers).toMatchObject({
-    ...{ 'x-goog-channel-id': id, 'x-goog-channel-token': 'proof' },
+    'x-goog-channel-id': id,
+    'x-goog-channel-token': 'proof',
   })
 
   const renewed = await push.renew(access, user, begun.id, WEBHOOK)

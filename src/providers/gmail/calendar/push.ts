@@ -28,7 +28,10 @@ export function googleCalendarPush(client: RestClient, nowMs: () => number): Cal
     }
     const id = randomUUID()
     const body = {
-      ...{ id, type: 'web_hook', address: target.url, token: target.clientState },
+      id,
+      type: 'web_hook',
+      address: target.url,
+      token: target.clientState,
       params: { ttl: String(LIFETIME_S) },
     }
     const request = { method: 'POST', path: `${eventsPath(calendarId)}/watch`, doing, body } as const

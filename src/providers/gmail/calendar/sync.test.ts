@@ -61,13 +61,16 @@ describe('Google Calendar', () => {
     const first = await sync(calendar, null)
     expect(first.found).toEqual(['later', 'single', 'weekly', 'weekly_20261123T080000Z'])
     expect(first.steps.flatMap(({ found }) => found).find(({ status }) => status === 'cancelled')).toMatchObject({
-      ...{ recurringEventId: 'weekly', originalStart: { dateTime: '2026-11-23T09:00:00', timeZone: ZONE } },
+      recurringEventId: 'weekly',
+      originalStart: { dateTime: '2026-11-23T09:00:00', timeZone: ZONE },
     })
     expect(await sync(calendar, first.cursor)).toMatchObject({ steps: [], removed: [] })
 
     put({ id: 'single', ...hour('2026-11-21') })
     put({
-      ...{ id: 'weekly_20261130T080000Z', recurringEventId: 'weekly', ...hour('2026-12-01') },
+      id: 'weekly_20261130T080000Z',
+      recurringEventId: 'weekly',
+      ...hour('2026-12-01'),
       originalStartTime: at('2026-11-30T09:00:00'),
     })
     google.calendars.cancel(user, calendar, 'later')
@@ -155,8 +158,10 @@ describe('Google Calendar', () => {
     const { google, user, account } = fixture
     const calendarId = newCalendar()
     google.calendars.put(user, calendarId, {
-      ...{ id: 'often', recurrence: ['RRULE:FREQ=MINUTELY;COUNT=160'] },
-      ...{ start: at('2030-03-01T00:00:00'), end: at('2030-03-01T00:00:00') },
+      id: 'often',
+      recurrence: ['RRULE:FREQ=MINUTELY;COUNT=160'],
+      start: at('2030-03-01T00:00:00'),
+      end: at('2030-03-01T00:00:00'),
     })
     const range = { from: Date.UTC(2030, 1, 28), to: Date.UTC(2030, 2, 2) }
     const read = account.readRange({ calendarId, range, expand: true, signal })
@@ -175,7 +180,9 @@ describe('Google Calendar', () => {
   it('names the missing scope', async () => {
     const { account, stop } = await googleCalendars({}, ['https://mail.google.com/'])
     await expect(account.listCalendars(signal)).rejects.toMatchObject({
-      ...{ kind: 'rejected', missingScope: true, message: expect.stringContaining('calendar.readonly') },
+      kind: 'rejected',
+      missingScope: true,
+      message: expect.stringContaining('calendar.readonly'),
     })
     await stop()
   })

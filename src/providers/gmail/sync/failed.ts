@@ -15,7 +15,10 @@ export function failedMessage(
   const { threadId, internalDate } = object(known)
   const receivedAt = Number(text(internalDate) ?? Number.NaN)
   return {
-    ...{ providerMessageId: id, reason, isNew, ...labelState(labelsOf(known)) },
+    providerMessageId: id,
+    reason,
+    isNew,
+    ...labelState(labelsOf(known)),
     ...(text(threadId) !== undefined && { threadId: text(threadId) ?? '' }),
     ...(Number.isSafeInteger(receivedAt) && receivedAt >= 0 && { receivedAt }),
   }

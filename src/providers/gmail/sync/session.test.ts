@@ -231,7 +231,11 @@ describe('syncing a Gmail mailbox', () => {
     const [bad = ''] = await deliverAll(3)
     spoil(bad)
     const page = await box.mail.backfill(box.access).read({
-      ...{ scope: '*', sinceMs: 0, beforeMs: Date.now(), limit: 10, signal },
+      scope: '*',
+      sinceMs: 0,
+      beforeMs: Date.now(),
+      limit: 10,
+      signal,
       known: async () => new Map(),
     })
     expect(page.found).toHaveLength(2)

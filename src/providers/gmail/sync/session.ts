@@ -175,7 +175,11 @@ export class GmailSession implements MailboxSession {
     const { history } = cursor
     const last = cursor.comparing?.behind
     const after = last && {
-      ...{ providerMessageId: last.id, receivedAt: last.receivedAt, unread: false, starred: false, folders: [] },
+      providerMessageId: last.id,
+      receivedAt: last.receivedAt,
+      unread: false,
+      starred: false,
+      folders: [],
     }
     let position = cursor
     for await (const window of compareWindows(this.#mailbox, labels, { comparison, after, signal })) {

@@ -92,7 +92,10 @@ export async function changesSince(
     // The server gained, lost or restarted mod-sequences: what happened in between is unknown.
     const isBroken = !isComplete || (!isExact && (since !== undefined || reached !== undefined))
     return {
-      ...{ status, reached, isBroken, isExact: isExact && isComplete },
+      status,
+      reached,
+      isBroken,
+      isExact: isExact && isComplete,
       lostModseqs: since !== undefined && reached !== undefined && reached < since,
       changes: changes ?? { changed: [], removed: [] },
       reportsRemovals: isExact && isComplete && imap.enabled.has('QRESYNC'),

@@ -78,7 +78,9 @@ export class ImapSession implements FolderSession, SharedConnection {
     this.#deps = deps
     const { folder, clock, events, limits } = deps
     this.#connection = new SyncConnection(client, {
-      ...{ folder, clock, options: limits },
+      folder,
+      clock,
+      options: limits,
       events: {
         onChange: (path, isUncounted) => {
           this.#emptyFolders.delete(path)

@@ -84,9 +84,15 @@ export function emptyFolderStep(
   const { messages, uidValidity, uidNext, highestModseq } = state
   if (messages !== 0 || !uidValidity || !uidNext) return undefined
   const cursor = writeCursor({
-    ...{ uidValidity: String(uidValidity), uidNext, baseline: uidNext - 1, low: uidNext },
+    uidValidity: String(uidValidity),
+    uidNext,
+    baseline: uidNext - 1,
+    low: uidNext,
     modseq: hasCondstore && highestModseq ? String(highestModseq) : null,
-    ...{ pending: null, exists: 0, unseen: 0, comparedAt: nowMs },
+    pending: null,
+    exists: 0,
+    unseen: 0,
+    comparedAt: nowMs,
   })
   return { reset: false, refetched: false, added: [], changed: [], removed: [], cursor, total: 0, hasOlder: false }
 }
@@ -97,8 +103,13 @@ async function begin(request: FolderSyncRequest, context: PassContext): Promise<
   const isSame = stored !== null && total !== undefined
   const cursor = isSame ? stored : await firstCursor(request, context)
   return {
-    ...{ cursor, reset: stored !== null && !isSame, total: total ?? cursor.exists },
-    ...{ older: undefined, below: 0, hasNewMessages: false, added: new Map() },
+    cursor,
+    reset: stored !== null && !isSame,
+    total: total ?? cursor.exists,
+    older: undefined,
+    below: 0,
+    hasNewMessages: false,
+    added: new Map(),
   }
 }
 
@@ -141,8 +152,11 @@ async function firstCursor(request: FolderSyncRequest, context: PassContext): Pr
   const left = known + (await countMissed(request, context))
   const { uidNext } = seen ?? box
   return {
-    ...{ ...box, ...seen },
-    ...{ baseline: uidNext - 1, low: uidNext, comparedAt: context.now() },
+    ...box,
+    ...seen,
+    baseline: uidNext - 1,
+    low: uidNext,
+    comparedAt: context.now(),
     pending: { left, refetched: isReread },
   }
 }

@@ -90,7 +90,9 @@ export class ImapThread {
     this.#running = undefined
     this.#restartsAtMs = performance.now() + this.#restartMs
     this.#options.log.error(`The thread of the IMAP connections ended (${reason}); accounts connect again.`, {
-      ...{ operation: 'imap.thread', provider: 'imap', error },
+      operation: 'imap.thread',
+      provider: 'imap',
+      error,
     })
     const closed = gone('its thread ended')
     // After the calls in progress have failed.

@@ -64,7 +64,12 @@ describe.skipIf(!dovecotAvailable())('imap on a thread of its own', () => {
     for await (const step of session.syncFolder({ ...request, signal: never })) cursor = step.cursor
     await session.close()
     const page = await shared.mail.backfill(access).read({
-      ...{ path: 'INBOX', cursor, sinceMs: 0, position: null, limit: 10, signal: never },
+      path: 'INBOX',
+      cursor,
+      sinceMs: 0,
+      position: null,
+      limit: 10,
+      signal: never,
       known: async () => new Set([2, 3]),
     })
     expect(page).toMatchObject({ passed: 2, messages: [{ subject: 'one' }] })
@@ -80,7 +85,9 @@ describe.skipIf(!dovecotAvailable())('imap on a thread of its own', () => {
     const { mail } = closing(imapOnThread({ guard: refusing }))
     const { access } = await imapMailbox(server)
     await expect(mail.verify(access, never)).rejects.toMatchObject({
-      ...{ name: 'ProviderError', kind: 'unavailable', message: expect.stringContaining('is not allowed') },
+      name: 'ProviderError',
+      kind: 'unavailable',
+      message: expect.stringContaining('is not allowed'),
       cause: { name: 'GuardError', reason: 'refused' },
     })
   })

@@ -7,10 +7,17 @@ const ZONE = 'Europe/Berlin'
 const calendarId = 'calendar'
 const at = (dateTime: string) => ({ dateTime, timeZone: ZONE })
 const input: EventInput = {
-  ...{ summary: 'Planning', description: 'All <b>\nof it', location: 'Berlin', recurrence: [] },
-  ...{ start: at('2026-11-20T09:00:00'), end: at('2026-11-20T10:00:00'), busy: true, visibility: 'default' },
-  ...{ attendees: [{ email: 'bob@example.com', displayName: 'Bob', optional: true }] },
-  ...{ reminders: [{ method: 'popup', minutes: 30 }], conference: false },
+  summary: 'Planning',
+  description: 'All <b>\nof it',
+  location: 'Berlin',
+  recurrence: [],
+  start: at('2026-11-20T09:00:00'),
+  end: at('2026-11-20T10:00:00'),
+  busy: true,
+  visibility: 'default',
+  attendees: [{ email: 'bob@example.com', displayName: 'Bob', optional: true }],
+  reminders: [{ method: 'popup', minutes: 30 }],
+  conference: false,
 }
 let keys = 0
 const key = () => `00000000-0000-4000-8000-${String(keys++).padStart(12, '0')}`
@@ -34,11 +41,14 @@ describe('changes of Outlook calendars', () => {
     const request = { calendarId, key: key(), event: input, ...silent }
     const event = await fixture.changes.createEvent(request)
     expect(event).toMatchObject({
-      ...{ summary: 'Planning', description: 'All <b>\nof it', location: 'Berlin', start: input.start, end: input.end },
-      ...{
-        attendees: [{ email: 'bob@example.com', displayName: 'Bob', optional: true, responseStatus: 'needsAction' }],
-      },
-      ...{ reminders: [{ method: 'popup', minutes: 30 }], organizer: { email: fixture.user, self: true } },
+      summary: 'Planning',
+      description: 'All <b>\nof it',
+      location: 'Berlin',
+      start: input.start,
+      end: input.end,
+      attendees: [{ email: 'bob@example.com', displayName: 'Bob', optional: true, responseStatus: 'needsAction' }],
+      reminders: [{ method: 'popup', minutes: 30 }],
+      organizer: { email: fixture.user, self: true },
       conference: null,
     })
     expect((await fixture.changes.createEvent(request)).eventId).toBe(event.eventId)
@@ -116,7 +126,10 @@ describe('changes of Outlook calendars', () => {
     expect((await update(await create(), { conference: true })).conference?.type).toBe('teamsForBusiness')
     fixture.graph.calendars.add(fixture.user, { id: 'plain', allowedOnlineMeetingProviders: [] })
     const refused = fixture.changes.createEvent({
-      ...{ calendarId: 'plain', key: key(), event: { ...input, conference: true }, ...silent },
+      calendarId: 'plain',
+      key: key(),
+      event: { ...input, conference: true },
+      ...silent,
     })
     await expect(refused).rejects.toMatchObject({ kind: 'rejected', missingScope: false })
   })
@@ -130,7 +143,9 @@ describe('changes of Outlook calendars', () => {
     const changes = { summary: 'Moved', start: at('2026-12-01T09:00:00'), end: at('2026-12-01T10:00:00') }
     const moved = await fixture.changes.updateEvent({ ...second, changes, etag: null, ...silent })
     expect(moved).toMatchObject({
-      ...{ summary: 'Moved', recurringEventId: master.eventId, originalStart: second.instance },
+      summary: 'Moved',
+      recurringEventId: master.eventId,
+      originalStart: second.instance,
       start: changes.start,
     })
     expect(await fixture.changes.getEvent(second, signal)).toEqual(moved)
@@ -162,7 +177,8 @@ describe('changes of Outlook calendars', () => {
     const { eventId } = await create({ ...dates, recurrence: ['RRULE:FREQ=DAILY;COUNT=3'] })
     const second = { calendarId, eventId, instance: { date: '2026-11-21' } }
     expect(await fixture.changes.getEvent(second, signal)).toMatchObject({
-      ...{ start: { date: '2026-11-21' }, originalStart: { date: '2026-11-21' } },
+      start: { date: '2026-11-21' },
+      originalStart: { date: '2026-11-21' },
     })
   })
 
@@ -170,7 +186,11 @@ describe('changes of Outlook calendars', () => {
     const { graph, user } = fixture
     const attendees = [{ type: 'required', status: { response: 'none' }, emailAddress: { address: user } }]
     const invited = () => ({
-      ...{ calendarId, instance: null, comment: 'Late', notify: true, signal },
+      calendarId,
+      instance: null,
+      comment: 'Late',
+      notify: true,
+      signal,
       eventId: graph.calendars.put(user, calendarId, { ...input, attendees, isOrganizer: false } as never),
     })
     const accepted = invited()
@@ -207,7 +227,8 @@ describe('changes of Outlook calendars', () => {
     const request = { ids, range, timeZone: 'UTC', signal }
     expect(await fixture.freeBusy.freeBusy(request)).toEqual([
       {
-        ...{ id: 'work', error: null },
+        id: 'work',
+        error: null,
         busy: [
           { from: Date.UTC(2027, 0, 10, 8), to: Date.UTC(2027, 0, 10, 10) },
           { from: Date.UTC(2027, 0, 31, 23), to: Date.UTC(2027, 1, 1, 23) },

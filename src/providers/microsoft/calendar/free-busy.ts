@@ -58,7 +58,9 @@ export function microsoftFreeBusy(graph: Graph, email: string): CalendarFreeBusy
       }
     }
     return [...all.values()].map(({ id, busy, error }) => ({
-      ...{ id, busy: error === null ? mergeRanges(clipped(busy, range)) : [], error },
+      id,
+      busy: error === null ? mergeRanges(clipped(busy, range)) : [],
+      error,
     }))
   }
 

@@ -6,16 +6,26 @@ const email = 'ada@contoso.com'
 const utc = (dateTime: string) => ({ dateTime: `${dateTime}.0000000`, timeZone: 'UTC' })
 
 const single = {
-  ...{
-    '@odata.etag': 'W/"ZlnW4RIAV06KYYwlfNZvQAAALfZeRQ=="',
-    id: 'AAMkAGIAAAoZDOFAAA=',
-    changeKey: 'ZlnW4RIAV06KYYwlf',
-  },
-  ...{ createdDateTime: '2026-02-22T10:36:57.4415964Z', lastModifiedDateTime: '2026-02-22T10:36:58Z' },
-  ...{ originalStartTimeZone: 'Pacific Standard Time', originalEndTimeZone: 'Pacific Standard Time' },
-  ...{ iCalUId: '040000008200E00074C5B7101A82E00800000000DA', reminderMinutesBeforeStart: 15, isReminderOn: true },
-  ...{ subject: "Let's go for lunch", sensitivity: 'normal', isAllDay: false, isCancelled: false, isOrganizer: true },
-  ...{ seriesMasterId: null, showAs: 'busy', type: 'singleInstance', onlineMeetingUrl: null, recurrence: null },
+  '@odata.etag': 'W/"ZlnW4RIAV06KYYwlfNZvQAAALfZeRQ=="',
+  id: 'AAMkAGIAAAoZDOFAAA=',
+  changeKey: 'ZlnW4RIAV06KYYwlf',
+  createdDateTime: '2026-02-22T10:36:57.4415964Z',
+  lastModifiedDateTime: '2026-02-22T10:36:58Z',
+  originalStartTimeZone: 'Pacific Standard Time',
+  originalEndTimeZone: 'Pacific Standard Time',
+  iCalUId: '040000008200E00074C5B7101A82E00800000000DA',
+  reminderMinutesBeforeStart: 15,
+  isReminderOn: true,
+  subject: "Let's go for lunch",
+  sensitivity: 'normal',
+  isAllDay: false,
+  isCancelled: false,
+  isOrganizer: true,
+  seriesMasterId: null,
+  showAs: 'busy',
+  type: 'singleInstance',
+  onlineMeetingUrl: null,
+  recurrence: null,
   webLink: 'https://outlook.office365.com/owa/?itemid=AAMkAGIAAAoZDOFAAA%3D&exvsurl=1&path=/calendar/item',
   body: { contentType: 'text', content: 'Does late morning work for you?\r\n' },
   start: utc('2026-03-15T20:00:00'),
@@ -23,27 +33,42 @@ const single = {
   location: { displayName: "Harry's Bar", locationType: 'default', uniqueIdType: 'private' },
   attendees: [
     {
-      ...{ type: 'required', status: { response: 'tentativelyAccepted', time: '2026-02-22T12:00:00Z' } },
+      type: 'required',
+      status: { response: 'tentativelyAccepted', time: '2026-02-22T12:00:00Z' },
       emailAddress: { name: 'Samantha Booth', address: 'samanthab@contoso.com' },
     },
     { type: 'optional', status: { response: 'none' }, emailAddress: { name: 'Ada', address: 'Ada@Contoso.com' } },
   ],
   organizer: { emailAddress: { name: 'Dana Swope', address: 'danas@contoso.com' } },
-  ...{ isOnlineMeeting: true, onlineMeetingProvider: 'teamsForBusiness' },
+  isOnlineMeeting: true,
+  onlineMeetingProvider: 'teamsForBusiness',
   onlineMeeting: { joinUrl: 'https://teams.microsoft.com/l/meetup-join/19%3ameeting_NTg0', conferenceId: '177513992' },
 }
 
 describe('events of Graph', () => {
   it('a single event, in the zone in which it was created', () => {
     expect(remoteEvent(single, { email })).toEqual({
-      ...{ eventId: single.id, iCalUid: single.iCalUId, etag: single['@odata.etag'], status: 'confirmed' },
-      ...{ summary: "Let's go for lunch", description: 'Does late morning work for you?', location: "Harry's Bar" },
+      eventId: single.id,
+      iCalUid: single.iCalUId,
+      etag: single['@odata.etag'],
+      status: 'confirmed',
+      summary: "Let's go for lunch",
+      description: 'Does late morning work for you?',
+      location: "Harry's Bar",
       start: { dateTime: '2026-03-15T13:00:00', timeZone: 'America/Los_Angeles' },
       end: { dateTime: '2026-03-15T15:00:00', timeZone: 'America/Los_Angeles' },
-      ...{ recurrence: [], recurringEventId: null, originalStart: null, busy: true, visibility: 'default' },
+      recurrence: [],
+      recurringEventId: null,
+      originalStart: null,
+      busy: true,
+      visibility: 'default',
       organizer: {
-        ...{ email: 'danas@contoso.com', displayName: 'Dana Swope', responseStatus: 'accepted' },
-        ...{ optional: false, organizer: true, self: true },
+        email: 'danas@contoso.com',
+        displayName: 'Dana Swope',
+        responseStatus: 'accepted',
+        optional: false,
+        organizer: true,
+        self: true,
       },
       attendees: [
         expect.objectContaining({ email: 'samanthab@contoso.com', responseStatus: 'tentative', self: false }),
@@ -62,8 +87,10 @@ describe('events of Graph', () => {
     ['tzone://Microsoft/Custom', utc('2026-03-15T20:00:00'), '2026-03-15T20:00:00', 'UTC'],
     ['Europe/Berlin', utc('2026-03-15T20:00:00'), '2026-03-15T21:00:00', 'Europe/Berlin'],
     [
-      ...['W. Europe Standard Time', { dateTime: '2026-03-15T20:00:00.0000000', timeZone: 'Eastern Standard Time' }],
-      ...['2026-03-16T01:00:00', 'Europe/Berlin'],
+      'W. Europe Standard Time',
+      { dateTime: '2026-03-15T20:00:00.0000000', timeZone: 'Eastern Standard Time' },
+      '2026-03-16T01:00:00',
+      'Europe/Berlin',
     ],
   ] as [string, object, string, string][])(
     'a time in the zone %s',
@@ -84,15 +111,28 @@ describe('events of Graph', () => {
   })
 
   const master = {
-    ...{ ...single, id: 'AAMkADAGAADDdm4NAAA=', type: 'seriesMaster', subject: 'Daily stand-up' },
-    ...{ originalStartTimeZone: 'UTC', start: utc('2026-10-19T07:30:00'), end: utc('2026-10-19T08:00:00') },
+    ...single,
+    id: 'AAMkADAGAADDdm4NAAA=',
+    type: 'seriesMaster',
+    subject: 'Daily stand-up',
+    originalStartTimeZone: 'UTC',
+    start: utc('2026-10-19T07:30:00'),
+    end: utc('2026-10-19T08:00:00'),
     recurrence: {
       pattern: {
-        ...{ type: 'weekly', interval: 1, month: 0, dayOfMonth: 0, daysOfWeek: ['monday'], firstDayOfWeek: 'sunday' },
+        type: 'weekly',
+        interval: 1,
+        month: 0,
+        dayOfMonth: 0,
+        daysOfWeek: ['monday'],
+        firstDayOfWeek: 'sunday',
         index: 'first',
       },
       range: {
-        ...{ type: 'noEnd', startDate: '2026-10-19', endDate: '0001-01-01', numberOfOccurrences: 0 },
+        type: 'noEnd',
+        startDate: '2026-10-19',
+        endDate: '0001-01-01',
+        numberOfOccurrences: 0,
         recurrenceTimeZone: 'W. Europe Standard Time',
       },
     },
@@ -104,13 +144,20 @@ describe('events of Graph', () => {
     expect(event).toMatchObject({
       start: { dateTime: '2026-10-19T09:30:00', timeZone: 'Europe/Berlin' },
       recurrence: ['RRULE:FREQ=WEEKLY;BYDAY=MO;WKST=SU'],
-      ...{ recurringEventId: null, originalStart: null },
+      recurringEventId: null,
+      originalStart: null,
     })
     const originalStart = { dateTime: '2026-11-02T09:30:00', timeZone: 'Europe/Berlin' }
     expect(event && cancelledInstances(master, event)).toMatchObject([
       {
-        ...{ eventId: master.cancelledOccurrences[0], recurringEventId: master.id, status: 'cancelled' },
-        ...{ summary: 'Daily stand-up', start: originalStart, originalStart, recurrence: [], attendees: [] },
+        eventId: master.cancelledOccurrences[0],
+        recurringEventId: master.id,
+        status: 'cancelled',
+        summary: 'Daily stand-up',
+        start: originalStart,
+        originalStart,
+        recurrence: [],
+        attendees: [],
       },
     ])
     const allDay = { ...master, isAllDay: true, start: utc('2026-10-19T00:00:00') }
@@ -120,11 +167,19 @@ describe('events of Graph', () => {
 
   it('an exception refers to its series, also where Graph leaves out the members for that', () => {
     const exception = {
-      ...{ ...single, id: 'AAMkADM0ZGRhMjdjLTA==', type: 'exception', iCalUId: 'another' },
-      ...{ start: utc('2026-10-27T12:00:00'), end: utc('2026-10-27T12:30:00'), originalStart: '2026-10-26T08:30:00Z' },
+      ...single,
+      id: 'AAMkADM0ZGRhMjdjLTA==',
+      type: 'exception',
+      iCalUId: 'another',
+      start: utc('2026-10-27T12:00:00'),
+      end: utc('2026-10-27T12:30:00'),
+      originalStart: '2026-10-26T08:30:00Z',
     }
     const expected = {
-      ...{ eventId: exception.id, iCalUid: master.iCalUId, recurringEventId: master.id, recurrence: [] },
+      eventId: exception.id,
+      iCalUid: master.iCalUId,
+      recurringEventId: master.id,
+      recurrence: [],
       originalStart: { dateTime: '2026-10-26T09:30:00', timeZone: 'Europe/Berlin' },
     }
     expect(remoteEvent(exception, { email, master })).toMatchObject(expected)
@@ -173,8 +228,14 @@ describe('events of Graph', () => {
 
 describe('calendars of Graph', () => {
   const calendar = {
-    ...{ id: 'AAMkAGI2TGuLAAA=', name: 'Team', color: 'lightBlue', hexColor: '', canEdit: true, canShare: false },
-    ...{ isDefaultCalendar: false, owner: { name: 'Bob', address: 'bob@contoso.com' } },
+    id: 'AAMkAGI2TGuLAAA=',
+    name: 'Team',
+    color: 'lightBlue',
+    hexColor: '',
+    canEdit: true,
+    canShare: false,
+    isDefaultCalendar: false,
+    owner: { name: 'Bob', address: 'bob@contoso.com' },
   }
   it.each([
     [{}, { role: 'writer', primary: false, backgroundColor: '#a6d1f5', summary: 'Team', selected: true }],

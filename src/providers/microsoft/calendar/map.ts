@@ -30,8 +30,15 @@ export const EVENT_FIELDS = [
 
 /** The colours of Outlook's themes. Calendars without a colour of their own have `auto`. */
 const COLORS: Readonly<Record<string, string>> = {
-  ...{ lightblue: '#a6d1f5', lightgreen: '#87d28e', lightorange: '#fcab73', lightgray: '#c0c0c0' },
-  ...{ lightyellow: '#f0dd64', lightteal: '#4aedcd', lightpink: '#ff9fc6', lightbrown: '#c5a487', lightred: '#f88c9b' },
+  lightblue: '#a6d1f5',
+  lightgreen: '#87d28e',
+  lightorange: '#fcab73',
+  lightgray: '#c0c0c0',
+  lightyellow: '#f0dd64',
+  lightteal: '#4aedcd',
+  lightpink: '#ff9fc6',
+  lightbrown: '#c5a487',
+  lightred: '#f88c9b',
 }
 
 /** Of the zones in which midnight is the same day as here: UTC-10 to UTC+13. */
@@ -239,7 +246,10 @@ function visibilityOf(sensitivity: unknown): RemoteEvent['visibility'] {
 }
 
 const RESPONSES: Readonly<Record<string, RemoteAttendee['responseStatus']>> = {
-  ...{ organizer: 'accepted', accepted: 'accepted', tentativelyAccepted: 'tentative', declined: 'declined' },
+  organizer: 'accepted',
+  accepted: 'accepted',
+  tentativelyAccepted: 'tentative',
+  declined: 'declined',
 }
 
 function attendeeOf({ emailAddress, type, status }: Json, email: string): RemoteAttendee {
@@ -259,8 +269,12 @@ function organizerOf({ organizer, isOrganizer }: Json): RemoteAttendee | null {
   const { name, address } = object(object(organizer).emailAddress)
   if (!text(name) && !text(address)) return null
   return {
-    ...{ email: text(address) ?? '', displayName: text(name) ?? '', responseStatus: 'accepted' },
-    ...{ optional: false, organizer: true, self: isOrganizer === true },
+    email: text(address) ?? '',
+    displayName: text(name) ?? '',
+    responseStatus: 'accepted',
+    optional: false,
+    organizer: true,
+    self: isOrganizer === true,
   }
 }
 

@@ -6,11 +6,26 @@ export function placeholderOf(eventId: string, occurrences: readonly Json[]): Re
   const times = placeholderTimes(occurrences.flatMap((item) => rangeOf(item) ?? []))
   if (times === undefined) return undefined
   return boundedEvent({
-    ...{ eventId, iCalUid: '', etag: null, status: 'confirmed', summary: '', description: '', location: '' },
+    eventId,
+    iCalUid: '',
+    etag: null,
+    status: 'confirmed',
+    summary: '',
+    description: '',
+    location: '',
     ...times,
     timesOnly: true,
-    ...{ recurringEventId: null, originalStart: null, busy: true, visibility: 'default', organizer: null },
-    ...{ attendees: [], conference: null, reminders: [], htmlLink: null, createdAt: null, updatedAt: null },
+    recurringEventId: null,
+    originalStart: null,
+    busy: true,
+    visibility: 'default',
+    organizer: null,
+    attendees: [],
+    conference: null,
+    reminders: [],
+    htmlLink: null,
+    createdAt: null,
+    updatedAt: null,
   })
 }
 

@@ -3,7 +3,13 @@ import type { Zone } from '../../../lib/calendar/zone.ts'
 import { type Json, list, object, text, wholeNumber } from '../../rest/index.ts'
 
 const DAYS: Readonly<Record<string, string>> = {
-  ...{ sunday: 'SU', monday: 'MO', tuesday: 'TU', wednesday: 'WE', thursday: 'TH', friday: 'FR', saturday: 'SA' },
+  sunday: 'SU',
+  monday: 'MO',
+  tuesday: 'TU',
+  wednesday: 'WE',
+  thursday: 'TH',
+  friday: 'FR',
+  saturday: 'SA',
 }
 const POSITIONS: Readonly<Record<string, number>> = { first: 1, second: 2, third: 3, fourth: 4, last: -1 }
 

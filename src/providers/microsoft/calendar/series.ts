@@ -57,7 +57,9 @@ export async function readSeries(
 ): Promise<Unit[]> {
   const { graph, calendarId, doing, signal } = context
   const items = ids.map((id) => ({
-    ...{ id, path: eventPath(calendarId, id), prefer: [AS_TEXT] },
+    id,
+    path: eventPath(calendarId, id),
+    prefer: [AS_TEXT],
     query: {
       $select: `${EVENT_FIELDS},cancelledOccurrences,exceptionOccurrences`,
       $expand: 'exceptionOccurrences',
@@ -161,7 +163,10 @@ export async function readLeft(
 ): Promise<{ units: Unit[]; removed: string[] }> {
   const { graph, calendarId, doing, signal, report } = context
   const events = ids.map((id) => ({
-    ...{ id, path: eventPath(calendarId, id), prefer: [AS_TEXT], query: { $select: EVENT_FIELDS } },
+    id,
+    path: eventPath(calendarId, id),
+    prefer: [AS_TEXT],
+    query: { $select: EVENT_FIELDS },
   }))
   const calendars = new Map(
     ids.map((id) => [id, { path: `/me/events/${segment(id)}/calendar`, query: { $select: 'id' } }]),

@@ -8,7 +8,9 @@ const window = { from: Date.UTC(2026, 9, 20), to: Date.UTC(2027, 10, 20) }
 const ZONE = 'Europe/Berlin'
 const at = (dateTime: string) => ({ dateTime, timeZone: ZONE })
 const hour = (day: string) => ({
-  ...{ start: at(`${day}T09:00:00`), end: at(`${day}T09:30:00`), originalStartTimeZone: 'W. Europe Standard Time' },
+  start: at(`${day}T09:00:00`),
+  end: at(`${day}T09:30:00`),
+  originalStartTimeZone: 'W. Europe Standard Time',
 })
 const weekly = (startDate: string) => ({
   pattern: { type: 'weekly' as const, interval: 1, daysOfWeek: ['monday'], firstDayOfWeek: 'sunday' },
@@ -78,10 +80,13 @@ describe('Outlook calendars', () => {
       'RRULE:FREQ=WEEKLY;BYDAY=MO;WKST=SU',
     ])
     expect(first.events.find(({ eventId }) => eventId === cancelled)).toMatchObject({
-      ...{ status: 'cancelled', recurringEventId: 'weekly', originalStart: { dateTime: '2026-12-07T09:00:00' } },
+      status: 'cancelled',
+      recurringEventId: 'weekly',
+      originalStart: { dateTime: '2026-12-07T09:00:00' },
     })
     expect(first.events.find(({ eventId }) => eventId === exception)).toMatchObject({
-      ...{ recurringEventId: 'weekly', originalStart: { dateTime: '2026-11-30T09:00:00', timeZone: ZONE } },
+      recurringEventId: 'weekly',
+      originalStart: { dateTime: '2026-11-30T09:00:00', timeZone: ZONE },
       start: { dateTime: '2026-12-01T09:00:00', timeZone: ZONE },
     })
     expect((await sync(calendar, first.cursor)).steps).toEqual([])
@@ -114,9 +119,13 @@ describe('Outlook calendars', () => {
     expect(first.found).toEqual(['good', 'single'])
     expect(first.unreadable).toMatchObject([
       {
-        ...{ eventId: 'refused', isRefused: true },
+        eventId: 'refused',
+        isRefused: true,
         placeholder: {
-          ...{ eventId: 'refused', busy: true, timesOnly: true, recurringEventId: null },
+          eventId: 'refused',
+          busy: true,
+          timesOnly: true,
+          recurringEventId: null,
           start: { dateTime: '2026-11-23T08:00:00', timeZone: 'UTC' },
           end: { dateTime: '2026-11-23T08:30:00', timeZone: 'UTC' },
           recurrence: ['RDATE;VALUE=PERIOD:20261123T080000Z/20261123T083000Z,20261130T080000Z/20261130T083000Z'],
@@ -319,7 +328,8 @@ describe('Outlook calendars', () => {
     expect(ids(expanded)).toEqual(['one', 'series.2030-03-04', 'series.2030-03-25', exception])
     expect(expanded.find(({ eventId }) => eventId === 'one')?.description).toBe('Words')
     expect(expanded.find(({ eventId }) => eventId === exception)).toMatchObject({
-      ...{ recurringEventId: 'series', originalStart: { dateTime: '2030-03-11T09:00:00', timeZone: ZONE } },
+      recurringEventId: 'series',
+      originalStart: { dateTime: '2030-03-11T09:00:00', timeZone: ZONE },
     })
     const masters = await account.readRange({ calendarId, range, expand: false, signal })
     expect(ids(masters)).toEqual(['OID.series.2030-03-18', 'one', 'series', exception])

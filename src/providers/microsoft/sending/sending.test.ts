@@ -51,7 +51,12 @@ describe('messages of a mailbox at Graph', () => {
     }
     const compose = (more: Composed = {}) => composed(user, more)
     return {
-      ...{ ...box, sender, steps, drafts, commits, compose },
+      ...box,
+      sender,
+      steps,
+      drafts,
+      commits,
+      compose,
       send: async (more: Composed = {}) => sender.send(await compose(more), steps, never),
       inFolder: (name: string) =>
         graph.messages(user).filter(({ folderId }) => folderId === graph.folderId(user, name)),
@@ -102,7 +107,10 @@ describe('messages of a mailbox at Graph', () => {
     const replied = await graph.deliver(user, attachmentMail({ messageId: '<q1@x>', attachments: [logo] }))
     const content = randomFillSync(Buffer.alloc(size))
     const sent = await send({
-      ...{ repliesTo: replied, inReplyTo: '<q1@x>', references: ['<q0@x>', '<q1@x>'], subject: 'Re: Hello' },
+      repliesTo: replied,
+      inReplyTo: '<q1@x>',
+      references: ['<q0@x>', '<q1@x>'],
+      subject: 'Re: Hello',
       html: '<p>Yes</p><img src="cid:logo">',
       attachments: [
         { filename: 'größe.bin', contentType: 'application/x-test', content, contentId: null },
@@ -279,15 +287,35 @@ async function composed(email: string, { repliesTo, bcc = [], ...more }: Compose
   count += 1
   const rfcMessageId = `<s${count}@example.test>`
   const content = await composeMessage({
-    ...{ from: { name: '', email }, to: [{ name: 'Bob', email: BOB }], cc: [], bcc: [], replyTo: [], subject: 'Hello' },
-    ...{ text: more.html === undefined ? 'Hello Bob' : null, html: null, attachments: [], headers: [] },
-    ...{ messageId: rfcMessageId, inReplyTo: null, references: [], date: Date.now(), sentToken: `token${count}` },
+    from: { name: '', email },
+    to: [{ name: 'Bob', email: BOB }],
+    cc: [],
+    bcc: [],
+    replyTo: [],
+    subject: 'Hello',
+    text: more.html === undefined ? 'Hello Bob' : null,
+    html: null,
+    attachments: [],
+    headers: [],
+    messageId: rfcMessageId,
+    inReplyTo: null,
+    references: [],
+    date: Date.now(),
+    sentToken: `token${count}`,
     ...more,
   })
   return {
-    ...{ from: email, recipients: [BOB, ...bcc], rfcMessageId, repliesTo: repliesTo ?? null },
-    ...{ to: [{ name: 'Bob', email: BOB }], cc: [], bcc },
-    ...{ sizeBytes: content.length, earlierDraftId: null, mayHaveDraft: false, originalDraftId: null },
+    from: email,
+    recipients: [BOB, ...bcc],
+    rfcMessageId,
+    repliesTo: repliesTo ?? null,
+    to: [{ name: 'Bob', email: BOB }],
+    cc: [],
+    bcc,
+    sizeBytes: content.length,
+    earlierDraftId: null,
+    mayHaveDraft: false,
+    originalDraftId: null,
     async *bytes() {
       yield content
     },

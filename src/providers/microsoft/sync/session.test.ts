@@ -21,7 +21,10 @@ describe('a mailbox at Graph', () => {
     arrivedMs = Date.now() - HOUR_MS
     const { accessToken } = await graph.grant(USER)
     access = {
-      ...{ accountId: 'acc_1', email: USER, settings: {}, secrets: {} },
+      accountId: 'acc_1',
+      email: USER,
+      settings: {},
+      secrets: {},
       accessToken: async () => accessToken,
     }
     ;({ mail } = microsoftAt(graph.url))
@@ -303,7 +306,9 @@ describe('a mailbox at Graph', () => {
     const mirror = new MailboxMirror()
     await mirror.sync(mail.openSession(access))
     expect(mirror.bySubject('reply').message).toMatchObject({
-      ...{ sizeBytes: Buffer.byteLength(raw), inReplyTo: '<first@x>', references: ['<zero@x>', '<first@x>'] },
+      sizeBytes: Buffer.byteLength(raw),
+      inReplyTo: '<first@x>',
+      references: ['<zero@x>', '<first@x>'],
       error: null,
     })
   })

@@ -160,8 +160,13 @@ export class MicrosoftSession implements MailboxSession {
     }
     const { sinceMs } = this.#horizon
     return {
-      ...{ next: firstRequest(sinceMs), atMs: this.#clock.now(), isOpen: false, listed: 0, filtered: sinceMs !== null },
-      ...{ comparing: comparison !== undefined, horizon: this.#horizon },
+      next: firstRequest(sinceMs),
+      atMs: this.#clock.now(),
+      isOpen: false,
+      listed: 0,
+      filtered: sinceMs !== null,
+      comparing: comparison !== undefined,
+      horizon: this.#horizon,
     }
   }
 

@@ -58,7 +58,8 @@ describe('a delivery report', () => {
       kind: 'permanent',
       recipients: [
         {
-          ...{ email: ABOUT.email, status: '5.1.1' },
+          email: ABOUT.email,
+          status: '5.1.1',
           diagnostic: `host mx.example.com [192.0.2.1] SMTP error from remote mail server after RCPT TO: ${UNKNOWN}`,
         },
         { email: 'second@example.com', status: null, diagnostic: 'Unrouteable address' },

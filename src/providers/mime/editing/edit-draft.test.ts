@@ -41,17 +41,20 @@ const IMAGE = ['Content-Type: IMAGE/png; name="l.png"', 'content-id:  <logo@x>',
 const PDF = ["Content-Type: application/pdf;\r\n name*0*=UTF-8''%e2%82%ac;\r\n name*1=.pdf", 'X-Own: kept']
 const HTML = 'Content-Type: text/html; charset=utf-8'
 const RICH = message(
-  ...['Content-Type: multipart/mixed; boundary=mix', '', 'preamble'],
-  ...[...part('mix', ['Content-Type: multipart/alternative; boundary="a l t"'])],
+  'Content-Type: multipart/mixed; boundary=mix',
+  '',
+  'preamble',
+  ...part('mix', ['Content-Type: multipart/alternative; boundary="a l t"']),
   ...part('a l t', ['Content-Type: text/plain; charset=ks_c_5601-1987'], '\xc7\xd1\xb1\xdb'),
   ...part('a l t', ['Content-Type: multipart/related; boundary=rel; type="text/html"']),
   ...part('rel', [HTML], '<p>old <img src="cid:logo@x"></p>'),
-  ...[...part('rel', IMAGE, 'aW1n'), '--rel--', '--a l t--'],
-  ...[
-    ...part('mix', PDF, '%PDF \x80\xff'),
-    ...part('mix', ['Content-Type: text/calendar; method=REQUEST'], 'BEGIN:VCALENDAR'),
-  ],
-  ...['--mix--', 'epilogue'],
+  ...part('rel', IMAGE, 'aW1n'),
+  '--rel--',
+  '--a l t--',
+  ...part('mix', PDF, '%PDF \x80\xff'),
+  ...part('mix', ['Content-Type: text/calendar; method=REQUEST'], 'BEGIN:VCALENDAR'),
+  '--mix--',
+  'epilogue',
 )
 
 describe('an edited draft', () => {
@@ -162,8 +165,11 @@ describe('an edited draft', () => {
     },
     'an image before its HTML': {
       source: message(
-        ...['Content-Type: multipart/related; boundary=b; start="<root>"', ''],
-        ...[...part('b', IMAGE, 'aW1n'), ...part('b', [HTML, 'Content-ID: <root>'], 'old'), '--b--'],
+        'Content-Type: multipart/related; boundary=b; start="<root>"',
+        '',
+        ...part('b', IMAGE, 'aW1n'),
+        ...part('b', [HTML, 'Content-ID: <root>'], 'old'),
+        '--b--',
       ),
       stays: [lines(part('b', IMAGE, 'aW1n')), 'Content-ID: <root>'],
       leaves: ['old'],
@@ -250,7 +256,7 @@ describe('an edited draft', () => {
     expect(dashed).toMatch(/Content-Type: multipart\/mixed; boundary="=_[\w.-]+"; x=bob\r\n/)
 
     const inPieces = "Content-Type: multipart/mixed; boundary*0*=us-ascii''%2D%2D; boundary*1=b; x=y"
-    const source = message(inPieces, '', ...['----b', TEXT, '', 'old', '----b', ...PDF, '', '%PDF', '----b--'])
+    const source = message(inPieces, '', '----b', TEXT, '', 'old', '----b', ...PDF, '', '%PDF', '----b--')
     const dashes = await change(source, { body: { text: 'a\n----b', html: null } })
     expect((await PostalMime.parse(Buffer.from(dashes, 'latin1'))).text?.trim()).toBe('a\n----b')
     expect(dashes).toContain(lines(PDF, '', '%PDF'))

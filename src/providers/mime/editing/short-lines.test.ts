@@ -39,11 +39,29 @@ async function expectSameContent(message: Buffer, short: Buffer): Promise<void> 
 it('encodes only the parts with long lines', async () => {
   const kept = ['--b', 'Content-Type: text/plain; charset=utf-8', '', 'short ü', '--b', 'Content-Type: image/png', '']
   const message = lines(
-    ...[...HEAD, 'Content-Type: multipart/mixed; boundary=b', '', ...kept, 'aW1n', '--b'],
-    ...['Content-Type: text/html; charset=utf-8', 'Content-Transfer-Encoding: 8bit', '', `<p>${LONG}</p>`, '--b'],
-    ...['Content-Type: application/x-test; name=a', 'Content-Disposition: attachment', '', `\u0001${'x'.repeat(3000)}`],
-    ...['--b', 'Content-Type: application/x-test; name=b', 'Content-Transfer-Encoding: BASE64'],
-    ...['Content-Disposition: attachment', '', Buffer.from(LONG).toString('base64'), '--b--', 'epilogue'],
+    ...HEAD,
+    'Content-Type: multipart/mixed; boundary=b',
+    '',
+    ...kept,
+    'aW1n',
+    '--b',
+    'Content-Type: text/html; charset=utf-8',
+    'Content-Transfer-Encoding: 8bit',
+    '',
+    `<p>${LONG}</p>`,
+    '--b',
+    'Content-Type: application/x-test; name=a',
+    'Content-Disposition: attachment',
+    '',
+    `\u0001${'x'.repeat(3000)}`,
+    '--b',
+    'Content-Type: application/x-test; name=b',
+    'Content-Transfer-Encoding: BASE64',
+    'Content-Disposition: attachment',
+    '',
+    Buffer.from(LONG).toString('base64'),
+    '--b--',
+    'epilogue',
   )
   const short = await shorten(message)
   await expectSameContent(message, short)

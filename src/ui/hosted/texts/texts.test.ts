@@ -81,8 +81,15 @@ const obstacle = {
   canChangeAddress: true,
 }
 const imap = {
-  ...{ ...form, editAction: '/', values: EMPTY, errors: ERRORS, hosts: [] },
-  ...{ note: '1', proposedField: '2', grants: GRANTS, guide: GUIDE },
+  ...form,
+  editAction: '/',
+  values: EMPTY,
+  errors: ERRORS,
+  hosts: [],
+  note: '1',
+  proposedField: '2',
+  grants: GRANTS,
+  guide: GUIDE,
 }
 const proposed = { host: '1', port: '2', username: '3', secure: '4' }
 
@@ -90,7 +97,10 @@ const PAGES: Record<string, string> = {
   email: emailPage(context, { ...form, choices: [{ provider: '1', label: '1' }], errors: ERRORS }),
   consent: consentPage(context, { ...form, provider: '1', grants: GRANTS }),
   'consent of a connected mailbox': consentPage(context, {
-    ...{ ...form, email: '1', provider: '1', grants: GRANTS },
+    ...form,
+    email: '1',
+    provider: '1',
+    grants: GRANTS,
     newGrants: ['calendarChange'],
   }),
   'consent with an address': consentPage(context, { ...form, email: '1', provider: '1', grants: GRANTS }),

@@ -41,7 +41,9 @@ async function senderFixture({ privateTargets = 'loopback', timing, startWorker 
   const receiver = closing(await startReceiver())
   const sender = closing(
     new Sender({
-      ...{ outbound: counting, clock, log },
+      outbound: counting,
+      clock,
+      log,
       thread: {
         privateTargets,
         timing: { busyAttempts: BUSY, ...timing },
@@ -75,8 +77,13 @@ async function senderFixture({ privateTargets = 'loopback', timing, startWorker 
 }
 
 const INPUT: AttemptInput = {
-  ...{ eventId: 'evt_1', endpointId: 'whe_1', url: '', body: '{"a":"é"}', secrets: [SECRET] },
-  ...{ headers: { 'X-Own': 'yes' }, timeoutMs: 300_000 },
+  eventId: 'evt_1',
+  endpointId: 'whe_1',
+  url: '',
+  body: '{"a":"é"}',
+  secrets: [SECRET],
+  headers: { 'X-Own': 'yes' },
+  timeoutMs: 300_000,
 }
 
 it('sends few requests itself, and many on a thread, with the same outcome', async () => {
@@ -88,8 +95,12 @@ it('sends few requests itself, and many on a thread, with the same outcome', asy
   await getBusy()
   const there = await send()
   expect(there).toMatchObject({
-    ...{ responseStatus: 503, responseBody: 'läter', error: { kind: 'http_status' }, retryAfterMs: 7000 },
-    ...{ signatures: 1, headerNames: ['X-Own'] },
+    responseStatus: 503,
+    responseBody: 'läter',
+    error: { kind: 'http_status' },
+    retryAfterMs: 7000,
+    signatures: 1,
+    headerNames: ['X-Own'],
   })
   expect({ ...there, startedAt: 0, durationMs: 0 }).toEqual({ ...here, startedAt: 0, durationMs: 0 })
   expect(Math.abs(there.startedAt - Date.now())).toBeLessThan(5000)

@@ -178,7 +178,8 @@ export class Sender {
   #lose(reason: string, error: unknown): Error {
     this.#restartsAtMs = this.#deps.clock.monotonic() + (this.#deps.thread?.timing?.restartMs ?? RESTART_MS)
     this.#deps.log.error(`The thread that sends webhook requests ended (${reason}); what it was sending is repeated.`, {
-      ...{ operation: 'webhooks.thread', error },
+      operation: 'webhooks.thread',
+      error,
     })
     const lost = new Error('the thread that made the attempt ended')
     void this.#end(lost)

@@ -28,7 +28,10 @@ export function CreateDialog({
   const create = useAction(
     () =>
       api.post<Experience>('/scheduler/experiences', {
-        ...{ name: name.trim(), slug, timezone, defaultAccountIds },
+        name: name.trim(),
+        slug,
+        timezone,
+        defaultAccountIds,
         availability: { openHours: OPEN_HOURS, durationMinutes: 30 },
       }),
     {
