@@ -4,7 +4,7 @@
  */
 import { ImapFlow } from 'imapflow'
 import { Agent } from 'undici'
-import { messageQuery } from '../src/providers/imap/map.ts'
+import { messageQuery } from '../src/providers/imap/messages/map.ts'
 
 export interface BareBurst {
   host: string

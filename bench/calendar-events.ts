@@ -1,4 +1,4 @@
-import { formatLocal } from '../src/lib/calendar/days.ts'
+import { formatLocal } from '../src/platform/calendar/days.ts'
 import { icsObject } from '../test/servers/radicale-calendar.ts'
 
 /** An event of the benchmark: times in UTC, no two of which begin at the same time. */

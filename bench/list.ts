@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { type Db, migrateUp } from '../src/infra/db/index.ts'
 import { migrations } from '../src/migrations/index.ts'
+import { type Db, migrateUp } from '../src/platform/db/index.ts'
 import { eventually } from '../test/kit/eventually.ts'
 import { openDatabase } from '../test/kit/open-database.ts'
 import { administer } from '../test/kit/postgres-server.ts'

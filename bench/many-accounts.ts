@@ -14,7 +14,7 @@ const PATIENCE_MS = 600_000
 /** One poll of every account, with its jitter. */
 const POLLS_MS = 70_000
 const HEARTBEAT_MS = 5_000
-const SCHEDULER = 'src/features/accounts/scheduler/'
+const SCHEDULER = 'src/platform/schedule/'
 
 interface Profile {
   nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number; columnNumber: number } }[]

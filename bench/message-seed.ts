@@ -1,14 +1,8 @@
-import { labelStore, newLabelRow } from '../src/features/labels/index.ts'
-import {
-  incomingRow,
-  type MessageRow,
-  mailHorizons,
-  messageWriter,
-  newMessageRow,
-} from '../src/features/messages/index.ts'
-import type { Db } from '../src/infra/db/index.ts'
-import { systemClock } from '../src/lib/clock.ts'
-import { idGenerator } from '../src/lib/ids.ts'
+import { labelStore, newLabelRow } from '../src/mail/labels/index.ts'
+import { incomingRow, type MessageRow, mailHorizons, messageWriter, newMessageRow } from '../src/mail/messages/index.ts'
+import type { Db } from '../src/platform/db/index.ts'
+import { idGenerator } from '../src/platform/ids.ts'
+import { systemClock } from '../src/platform/time/clock.ts'
 import type { RemoteMessage } from '../src/providers/contract/index.ts'
 import { testAccounts } from '../test/kit/accounts.ts'
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent } from 'undici'
-import { messageEvents } from '../src/features/messages/index.ts'
+import { messageEvents } from '../src/mail/messages/index.ts'
 
 /** Event data of a typical message, about 1.3 kB as JSON. */
 export const DATA = { ...messageEvents['message.received'].example.data, snippet: 'Dear Grace, '.repeat(20) }

@@ -1,6 +1,6 @@
 import { Client } from 'undici'
-import { migrateUp } from '../src/infra/db/index.ts'
 import { migrations } from '../src/migrations/index.ts'
+import { migrateUp } from '../src/platform/db/index.ts'
 import type { TimeRange } from '../src/providers/contract/index.ts'
 import { imapUser, testAccounts } from '../test/kit/accounts.ts'
 import { openDatabase } from '../test/kit/open-database.ts'

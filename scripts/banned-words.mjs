@@ -32,14 +32,18 @@ const ALLOWED = [
   { file: 'scripts/banned-words.mjs', why: 'names them' },
   { file: 'scripts/banned-words.test.mjs', why: 'names them' },
   { file: 'scripts/check-text.test.mjs', words: ['whoever'], why: 'tests that the check fails on it' },
-  { file: 'src/lib/calendar/windows-names.ts', words: ['tell'], why: 'America/Indiana/Tell_City is a time zone' },
-  { file: 'src/lib/calendar/zone-data/table.ts', words: ['tell'], why: 'America/Indiana/Tell_City is a time zone' },
+  { file: 'src/platform/calendar/windows-names.ts', words: ['tell'], why: 'America/Indiana/Tell_City is a time zone' },
+  {
+    file: 'src/platform/calendar/zone-data/table.ts',
+    words: ['tell'],
+    why: 'America/Indiana/Tell_City is a time zone',
+  },
   { file: 'src/migrations/0001-main-job/service.ts', words: ['lane'], why: 'columns of a released migration' },
   { file: 'src/migrations/0005-mails-by-id.ts', words: ['mails'], why: 'databases have recorded this name' },
   { file: 'src/migrations/0009-jobs.ts', words: ['lane'], why: 'drops a table of a released migration' },
   { file: 'src/migrations/index.ts', words: ['mails'], why: 'imports 0005-mails-by-id.ts' },
   { file: 'src/providers/imap/sync/sync-folder.test.ts', words: ['mails'], why: "dbox-Mails is a folder of Dovecot's" },
-  { file: 'src/features/sync/folders/repairs.test.ts', words: ['mails'], why: "dbox-Mails is a folder of Dovecot's" },
+  { file: 'src/mail/sync/folders/repairs.test.ts', words: ['mails'], why: "dbox-Mails is a folder of Dovecot's" },
 ]
 
 const SEARCHED = /^(?:(?:src|test|bench|scripts|docs)\/.*|README\.md)$/

@@ -8,14 +8,14 @@ import { bundle } from './bundle.mjs'
 import { writeReference } from './reference.mjs'
 import { writeWidget } from './widget.mjs'
 
-/** The service, and the entry files of its worker threads; `src/lib/worker-file.ts` finds them. */
+/** The service, and the entry files of its worker threads; `src/platform/threads/worker-file.ts` finds them. */
 const SERVICE = {
   posthorn: 'src/cli/posthorn.ts',
-  'checkpoint-worker': 'src/infra/db/checkpoint-worker.ts',
+  'checkpoint-worker': 'src/platform/db/sqlite/checkpoint-worker.ts',
   'imap-worker': 'src/providers/imap/thread/imap-worker.ts',
-  'sender-worker': 'src/features/webhooks/sending/thread/sender-worker.ts',
+  'sender-worker': 'src/events/webhooks/sending/thread/sender-worker.ts',
   'caldav-worker': 'src/providers/caldav/object-worker.ts',
-  'search-worker': 'src/features/search/search-worker.ts',
+  'search-worker': 'src/mail/search/search-worker.ts',
 }
 const DEMO = { demo: 'src/demo/demo.ts' }
 /** The script and the style sheet of the demo's page, served as they are. */

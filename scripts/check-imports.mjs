@@ -6,35 +6,50 @@ import { pathToFileURL } from 'node:url'
 
 /** The composition root. Only it may import from every layer. */
 const ROOT = 6
-/** Layers by path prefix. The first match applies. */
+/** Layers by path prefix. The first match applies. Platform has two: see `layerOf`. */
 const LAYERS = [
   ['app/', ROOT],
   ['config/', 5],
-  ['features/accounts/', 3],
-  ['features/labels/', 3.1],
-  ['features/messages/', 3.2],
-  ['features/', 4],
+  ['accounts/auth/', 4],
+  ['accounts/cluster/', 3.05],
+  ['accounts/', 3],
+  ['mail/labels/', 3.1],
+  ['mail/messages/', 3.2],
+  ['mail/', 4],
+  ['calendars/', 4],
+  ['booking/', 4],
+  ['operations/', 4],
+  ['events/webhooks/', 4],
+  ['events/deduplication/', 4],
+  ['events/feed/', 4],
+  ['events/', 2],
   // Below the providers that implement the contract and throw its errors.
   ['providers/contract/', 1.5],
-  // Shared by several providers.
-  ['providers/mime/', 1.8],
-  ['providers/oauth/', 1.8],
-  ['providers/rest/', 1.8],
+  ['providers/conformance/', 1.6],
+  ['providers/shared/pubsub/', 1.9],
+  ['providers/shared/', 1.8],
   ['providers/', 2],
-  ['events/', 2],
   ['migrations/', 2],
-  ['infra/', 1],
-  // Pages are functions of their content. Like infra, they contain no business rules.
+  // Pages are functions of their content. Like platform, they contain no business rules.
   ['ui/', 1],
-  ['lib/', 0],
 ]
+/** Modules of platform have an `index.ts` and access the outside world. Its other files are pure, and below them. */
+const [PURE, OUTSIDE] = [0, 1]
 /** The entry points: main.ts, cli, demo. */
 const TOP = 7
-/** Folders whose subfolders are modules. `lib`, `app`, `cli` and `demo` have no index. */
-const MODULE_PARENTS = ['infra', 'features', 'providers', 'ui']
-const MODULES = ['config', 'events', 'migrations']
-/** Modules that the other modules of infra and ui may import. */
-const BASE = ['infra/db', 'infra/log', 'infra/net', 'infra/redis', 'ui/hosted']
+/** Folders whose subfolders are modules. `app`, `cli` and `demo` have no index. */
+const MODULE_PARENTS = ['providers/shared', 'providers', 'platform', 'mail', 'operations', 'ui']
+/** Folders that are one module each, except the subfolders named here, which are modules of their own. */
+const MODULES = {
+  accounts: ['auth', 'cluster'],
+  booking: [],
+  calendars: [],
+  config: [],
+  events: ['webhooks', 'deduplication', 'feed'],
+  migrations: [],
+}
+/** Modules that the other modules of platform and ui may import. */
+const BASE = ['platform/db', 'platform/log', 'platform/net', 'platform/redis', 'ui/hosted']
 /** Files of query fragments that other modules of the same layer may use in their queries. */
 const READ_FRAGMENT_FILE = /(^|\/)read(-[a-z-]+)?\.ts$/
 
@@ -100,15 +115,15 @@ function importsOf(src, file) {
 }
 
 function violationsOf(src, file, { path, typeOnly, names }) {
-  const [from, to] = [layerOf(file), layerOf(path)]
-  const [here, there] = [moduleOf(file), moduleOf(path)]
+  const [from, to] = [layerOf(src, file), layerOf(src, path)]
+  const [here, there] = [moduleOf(src, file), moduleOf(src, path)]
   if (here !== undefined && here === there) return []
   const violations = []
   if (to > from) violations.push(`${file}: imports ${path}, which is on a higher layer (${to} above ${from}).`)
   if (there !== undefined && !isIndex(path, there)) {
     violations.push(`${file}: imports ${path}; import it through ${there}/index.ts.`)
   }
-  const sideways = to === from && from < ROOT && from !== 0
+  const sideways = to === from && from < ROOT && from !== PURE
   if (sideways && !typeOnly && !BASE.includes(there)) {
     const others = names.filter((name) => !isReadFragment(src, path, name))
     if (others.length > 0) {
@@ -125,15 +140,21 @@ function violationsOf(src, file, { path, typeOnly, names }) {
   return violations
 }
 
-function layerOf(file) {
+function layerOf(src, file) {
+  if (file.startsWith('platform/')) return moduleOf(src, file) === undefined ? PURE : OUTSIDE
   return LAYERS.find(([folder]) => file.startsWith(folder))?.[1] ?? TOP
 }
 
-function moduleOf(file) {
-  const parts = file.split('/')
-  if (parts.length > 2 && MODULE_PARENTS.includes(parts[0])) return `${parts[0]}/${parts[1]}`
-  if (parts.length > 1 && (MODULES.includes(parts[0]) || MODULE_PARENTS.includes(parts[0]))) return parts[0]
-  return undefined
+/** The folder whose index others import; undefined for files that may be imported themselves. */
+function moduleOf(src, file) {
+  const [domain, folder] = file.split('/')
+  if (MODULES[domain] !== undefined) return MODULES[domain].includes(folder) ? `${domain}/${folder}` : domain
+  const parent = MODULE_PARENTS.find((name) => file.startsWith(`${name}/`))
+  if (parent === undefined) return undefined
+  const rest = file.slice(parent.length + 1)
+  if (!rest.includes('/')) return undefined
+  const module = `${parent}/${rest.split('/')[0]}`
+  return parent === 'platform' && !existsSync(join(src, module, 'index.ts')) ? undefined : module
 }
 
 function isIndex(path, module) {

@@ -11,16 +11,16 @@ const MAX_LINES = 500
 const MAX_LINE = 300
 /** The pages to which that applies: all but the contract, which is quoted. */
 const OWN_PAGE = /^(docs\/(?!specification\.md$)|README\.md$)/
-const GENERATED = ['src/ui/admin/api/schemas.ts', 'src/lib/calendar/zone-data/table.ts']
+const GENERATED = ['src/ui/admin/api/schemas.ts', 'src/platform/calendar/zone-data/table.ts']
 
 /** Patterns that must not occur in the files that `where` matches. */
 const RULES = [
   {
     where: /^src\/.*\.ts$/,
     // Browsers have no other clock.
-    not: /^src\/(lib\/clock\.ts$|ui\/(admin|widget)\/)|\.test\.ts$/,
+    not: /^src\/(platform\/time\/clock\.ts$|ui\/(admin|widget)\/)|\.test\.ts$/,
     pattern: /\bDate\.now\(|\bnew Date\(\)/,
-    says: 'the time comes from a Clock (lib/clock.ts)',
+    says: 'the time comes from a Clock (platform/time/clock.ts)',
   },
   {
     where: /^src\/.*\.ts$/,

@@ -6,30 +6,30 @@ import { expect, it, onTestFinished } from 'vitest'
 import { pageFaults, textFaults } from './check-text.mjs'
 
 it.each([
-  ['src/features/a/b.ts', 'const x = Date.now()'],
-  ['src/features/a/b.ts', 'const x = new Date()'],
-  ['src/infra/a.ts', 'const home = process.env.HOME'],
+  ['src/mail/a/b.ts', 'const x = Date.now()'],
+  ['src/mail/a/b.ts', 'const x = new Date()'],
+  ['src/platform/a.ts', 'const home = process.env.HOME'],
   ['test/a.ts', '// @ts-ignore'],
-  ['src/lib/a.test.ts', `it.${'skip'}('x')`],
-  ['src/infra/a.test.ts', `it.${'skipIf'}(engine === 'sqlite')`],
-  ['src/infra/a.test.ts', "it('works', { timeout: 60_000 }, async () => {"],
-  ['src/infra/a.test.ts', '}, 60_000)'],
-  ['src/lib/a.ts', `// TO${'DO'}: later`],
-  ['src/lib/a.ts', `const x = { ..${'.{'} a, b } }`],
+  ['src/platform/a.test.ts', `it.${'skip'}('x')`],
+  ['src/platform/a.test.ts', `it.${'skipIf'}(engine === 'sqlite')`],
+  ['src/platform/a.test.ts', "it('works', { timeout: 60_000 }, async () => {"],
+  ['src/platform/a.test.ts', '}, 60_000)'],
+  ['src/platform/a.ts', `// TO${'DO'}: later`],
+  ['src/platform/a.ts', `const x = { ..${'.{'} a, b } }`],
   ['src/ui/a.tsx', `<Step {..${'.{'} a, b }} />`],
-  ['src/lib/a.ts', 'x\n'.repeat(501)],
+  ['src/platform/a.ts', 'x\n'.repeat(501)],
 ])('a fault in %s: %s', (file, text) => {
   expect(textFaults(file, text)).toHaveLength(1)
 })
 
 it.each([
-  ['src/lib/clock.ts', 'const x = Date.now()'],
-  ['src/lib/time.ts', 'const x = new Date(ms)'],
+  ['src/platform/time/clock.ts', 'const x = Date.now()'],
+  ['src/platform/time.ts', 'const x = new Date(ms)'],
   ['src/config/index.ts', 'return process.env'],
   ['test/kit/a.ts', 'return process.env'],
   ['src/cli/cli.test.ts', 'const path = process.env.PATH'],
-  ['src/infra/a.test.ts', 'post(url, { timeout: 60_000 })'],
-  ['src/lib/a.ts', 'x\n'.repeat(500)],
+  ['src/platform/a.test.ts', 'post(url, { timeout: 60_000 })'],
+  ['src/platform/a.ts', 'x\n'.repeat(500)],
 ])('no fault in %s: %s', (file, text) => {
   expect(textFaults(file, text)).toEqual([])
 })

@@ -3,7 +3,7 @@ import { banner } from './app/banner.ts'
 import { run, type SignalName } from './app/lifecycle.ts'
 import { runtimeContext } from './app/runtime-context.ts'
 import { readConfig } from './config/index.ts'
-import { stdoutSink, textSink } from './infra/log/index.ts'
+import { stdoutSink, textSink } from './platform/log/index.ts'
 
 /** The service as a process: settings, application, signals, drain, exit. Throws `ConfigError` before anything is opened. */
 export async function main(): Promise<void> {

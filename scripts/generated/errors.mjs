@@ -1,5 +1,5 @@
 // `docs/errors.md`, from the catalogue of error codes.
-import { DETAIL_CODES, ERROR_CATALOGUE } from '../../src/lib/errors.ts'
+import { DETAIL_CODES, ERROR_CATALOGUE } from '../../src/platform/errors/app-error.ts'
 
 const WHO = {
   api: 'the request',
@@ -12,7 +12,7 @@ export function errorsPage() {
   const lines = [
     '# Errors',
     '',
-    'Generated from `src/lib/errors.ts` by `npm run generate`.',
+    'Generated from `src/platform/errors/app-error.ts` by `npm run generate`.',
     '',
     'Every error is JSON: `{"success": false, "error": {"code", "type", "message", "docUrl", "details": [{"path", "message"}]}, "requestId"}`.',
     'With `Accept: application/problem+json` the response has the form of RFC 9457. Base decisions on `code`; `message` is for people and',

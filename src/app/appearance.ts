@@ -1,6 +1,6 @@
 import { SETTINGS } from '../config/index.ts'
-import type { AppearanceDeps } from '../features/admin/index.ts'
-import { rethrowProgrammingError } from '../lib/programming-errors.ts'
+import type { AppearanceDeps } from '../operations/portal-api/index.ts'
+import { rethrowProgrammingError } from '../platform/errors/programming-errors.ts'
 
 /** The settings of the hosted pages by their names there. */
 const AUTH_SCREEN = {

@@ -1,5 +1,5 @@
 import type { Config } from '../config/index.ts'
-import { columns } from '../lib/text.ts'
+import { columns } from '../platform/formats/text.ts'
 import { VERSION } from './version.ts'
 
 /** The first screen of a service that was started in a terminal. `url` is the address on which it listens. */

@@ -17,9 +17,9 @@ import { startService } from '../../test/kit/service.ts'
 import { startGoogle } from '../../test/servers/google.ts'
 import { startMicrosoft } from '../../test/servers/microsoft.ts'
 import { loadConfig } from '../config/index.ts'
-import { type CheckResult, runChecks } from '../features/doctor/index.ts'
-import { type Clock, systemClock } from '../lib/clock.ts'
-import { generateKeyRing } from '../lib/seal.ts'
+import { type CheckResult, runChecks } from '../operations/doctor/index.ts'
+import { generateKeyRing } from '../platform/crypto/seal.ts'
+import { type Clock, systemClock } from '../platform/time/clock.ts'
 import { type DoctorOptions, doctor } from './doctor.ts'
 
 const KEY = 'k'.repeat(32)

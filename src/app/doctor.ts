@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { sql } from 'kysely'
+import { runningInstances } from '../accounts/cluster/index.ts'
 import type { Config } from '../config/index.ts'
-import { runningInstances } from '../features/accounts/index.ts'
+import { activeEndpoints } from '../events/webhooks/index.ts'
+import { migrations } from '../migrations/index.ts'
 import {
   type Check,
   clockCheck,
@@ -17,20 +19,18 @@ import {
   type TimeSource,
   timeZonesCheck,
   webhooksCheck,
-} from '../features/doctor/index.ts'
-import { activeEndpoints } from '../features/webhooks/index.ts'
-import { type Db, migrationStatus, openPostgres } from '../infra/db/index.ts'
-import { silentLog } from '../infra/log/index.ts'
-import { addressGuard, resolver } from '../infra/net/index.ts'
-import { inspectRedis } from '../infra/redis/index.ts'
-import { checkKeys } from '../infra/secrets/index.ts'
-import { sleep } from '../lib/abort.ts'
-import { zoneDatabase } from '../lib/calendar/zone-data/database.ts'
-import { type Clock, clockAhead, systemClock } from '../lib/clock.ts'
-import { lazy } from '../lib/lazy.ts'
-import { rethrowProgrammingError } from '../lib/programming-errors.ts'
-import { migrations } from '../migrations/index.ts'
-import { pubsub } from '../providers/pubsub/index.ts'
+} from '../operations/doctor/index.ts'
+import { zoneDatabase } from '../platform/calendar/zone-data/database.ts'
+import { sleep } from '../platform/concurrency/abort.ts'
+import { lazy } from '../platform/concurrency/lazy.ts'
+import { type Db, migrationStatus, openPostgres } from '../platform/db/index.ts'
+import { rethrowProgrammingError } from '../platform/errors/programming-errors.ts'
+import { silentLog } from '../platform/log/index.ts'
+import { addressGuard, resolver } from '../platform/net/index.ts'
+import { inspectRedis } from '../platform/redis/index.ts'
+import { checkKeys } from '../platform/secrets/index.ts'
+import { type Clock, clockAhead, systemClock } from '../platform/time/clock.ts'
+import { pubsub } from '../providers/shared/pubsub/index.ts'
 import { signInChecks } from './provider-checks.ts'
 import { pubsubSettings } from './settings.ts'
 import { signIn } from './sign-in.ts'

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { isSubscription } from '../features/webhooks/index.ts'
+import { isSubscription } from '../events/webhooks/index.ts'
 import { catalogue } from './event-catalogue.ts'
 
 /** The code that records events: everything but tests and the declarations themselves. */

@@ -1,20 +1,13 @@
-import { eraseEvents, recorder } from '../events/index.ts'
+import { fence, livingInstances, type OwnershipTiming, ownership as ownershipOf } from '../accounts/cluster/index.ts'
 import {
   accessTokenOfGone,
   accounts as accountsFeature,
   eraseApiChanges,
   erasure as erasureOf,
-  fence,
-  livingInstances,
-  type OwnershipTiming,
-  ownership as ownershipOf,
   requestErasure,
   revoker,
-} from '../features/accounts/index.ts'
-import { adminSessions } from '../features/admin/index.ts'
-import { auditLog } from '../features/audit/index.ts'
-import { type BackfillDeps, backfill as backfillOf, eraseBackfill } from '../features/backfill/index.ts'
-import { bounceReader, eraseBounces } from '../features/bounces/index.ts'
+} from '../accounts/index.ts'
+import { bookingRecorder, eraseBookings, scheduler as schedulerOf, type TaskTiming } from '../booking/index.ts'
 import {
   availability as availabilityOf,
   type CalendarTiming,
@@ -23,17 +16,23 @@ import {
   calendarSync,
   eraseCalendars,
   GOOGLE_NOTIFICATIONS_PATH,
-} from '../features/calendars/index.ts'
-import { duplicateFinder, type SharedClaims, sharedClaims } from '../features/deduplication/index.ts'
-import { draftService, eraseDraftRequests } from '../features/drafts/index.ts'
-import { encryption as encryptionOf } from '../features/encryption/index.ts'
-import { EventStreams } from '../features/feed/index.ts'
-import { idempotency as idempotencyFeature } from '../features/idempotency/index.ts'
-import { keys as keysOf } from '../features/keys/index.ts'
-import { eraseLabels, labelChanger } from '../features/labels/index.ts'
-import { licence as licenceOf } from '../features/licence/index.ts'
-import { LogStreams, sharedLogs } from '../features/logs/index.ts'
-
+} from '../calendars/index.ts'
+import { duplicateFinder, type SharedClaims, sharedClaims } from '../events/deduplication/index.ts'
+import { EventStreams } from '../events/feed/index.ts'
+import { eraseEvents, recorder } from '../events/index.ts'
+import {
+  type DuplicateFinder,
+  endpoints as endpointsFeature,
+  eraseDeliveries,
+  type ReadMessage,
+  testDeliveries as testDeliveriesOf,
+  type WebhookDeps,
+  WebhookEngine,
+} from '../events/webhooks/index.ts'
+import { type BackfillDeps, backfill as backfillOf, eraseBackfill } from '../mail/backfill/index.ts'
+import { bounceReader, eraseBounces } from '../mail/bounces/index.ts'
+import { draftService, eraseDraftRequests } from '../mail/drafts/index.ts'
+import { eraseLabels, labelChanger } from '../mail/labels/index.ts'
 import {
   bodyFetcher,
   eraseHorizons,
@@ -44,37 +43,22 @@ import {
   messageReader,
   threadMerger,
   threadReader,
-} from '../features/messages/index.ts'
-
-import { gmailUnits as gmailUnitsOf, metrics as metricsOf, readFigures } from '../features/metrics/index.ts'
-import { eraseOutbox, type OutboxTiming, outboxEngine, outbox as outboxOf } from '../features/outbox/index.ts'
-import { erasePush, gmailPuller, push as pushFeature, webhookTarget } from '../features/push/index.ts'
-import {
-  bookingRecorder,
-  eraseBookings,
-  scheduler as schedulerOf,
-  type TaskTiming,
-} from '../features/scheduler/index.ts'
-import { type SearchDeps, search as searchOf } from '../features/search/index.ts'
-import {
-  eraseSync,
-  readSyncHealth,
-  type SyncTiming,
-  sync as syncFeature,
-  syncPositions,
-} from '../features/sync/index.ts'
-import { eraseTracking, replyRecorder, tracking as trackingOf } from '../features/tracking/index.ts'
-import {
-  type DuplicateFinder,
-  endpoints as endpointsFeature,
-  eraseDeliveries,
-  type ReadMessage,
-  testDeliveries as testDeliveriesOf,
-  type WebhookDeps,
-  WebhookEngine,
-} from '../features/webhooks/index.ts'
-import { eventLoopMonitor } from '../lib/event-loop-delay.ts'
-import { lazy } from '../lib/lazy.ts'
+} from '../mail/messages/index.ts'
+import { eraseOutbox, type OutboxTiming, outboxEngine, outbox as outboxOf } from '../mail/outbox/index.ts'
+import { erasePush, gmailPuller, push as pushFeature, webhookTarget } from '../mail/push/index.ts'
+import { type SearchDeps, search as searchOf } from '../mail/search/index.ts'
+import { eraseSync, readSyncHealth, type SyncTiming, sync as syncFeature, syncPositions } from '../mail/sync/index.ts'
+import { eraseTracking, replyRecorder, tracking as trackingOf } from '../mail/tracking/index.ts'
+import { auditLog } from '../operations/audit/index.ts'
+import { encryption as encryptionOf } from '../operations/encryption/index.ts'
+import { idempotency as idempotencyFeature } from '../operations/idempotency/index.ts'
+import { keys as keysOf } from '../operations/keys/index.ts'
+import { licence as licenceOf } from '../operations/licence/index.ts'
+import { LogStreams, sharedLogs } from '../operations/logs/index.ts'
+import { gmailUnits as gmailUnitsOf, metrics as metricsOf, readFigures } from '../operations/metrics/index.ts'
+import { adminSessions } from '../operations/portal-api/index.ts'
+import { eventLoopMonitor } from '../platform/concurrency/event-loop-delay.ts'
+import { lazy } from '../platform/concurrency/lazy.ts'
 import type { MailProvider, ProviderName } from '../providers/contract/index.ts'
 import type { ImapLimits } from '../providers/imap/index.ts'
 import { catalogue } from './event-catalogue.ts'

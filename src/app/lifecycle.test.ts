@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
-import { type LogEntry, logger, redactor } from '../infra/log/index.ts'
-import { fixedClock } from '../lib/clock.ts'
-import { idGenerator } from '../lib/ids.ts'
+import { idGenerator } from '../platform/ids.ts'
+import { type LogEntry, logger, redactor } from '../platform/log/index.ts'
+import { fixedClock } from '../platform/time/clock.ts'
 import { type App, run, type SignalName } from './lifecycle.ts'
 
 /** Runs an app with a fake process: the test sends signals, and exits are recorded. */

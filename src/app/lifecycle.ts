@@ -1,5 +1,5 @@
-import type { Log } from '../infra/log/index.ts'
-import { withTimeout } from '../lib/abort.ts'
+import { withTimeout } from '../platform/concurrency/abort.ts'
+import type { Log } from '../platform/log/index.ts'
 import type { RuntimeContext } from './runtime-context.ts'
 
 /** The service as `main.ts` sees it. */

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync } from 'node:fs'
-import type { Log } from '../infra/log/index.ts'
-import type { Clock } from '../lib/clock.ts'
-import { isOutOfFiles } from '../lib/open-files.ts'
+import { isOutOfFiles } from '../platform/errors/open-files.ts'
+import type { Log } from '../platform/log/index.ts'
+import type { Clock } from '../platform/time/clock.ts'
 
 const CHECK_EVERY_MS = 2000
 const REPORT_EVERY_MS = 60_000

@@ -1,6 +1,6 @@
+import { redirectUri } from '../accounts/auth/index.ts'
 import type { Config } from '../config/index.ts'
-import { redirectUri } from '../features/auth/index.ts'
-import { type Check, ok, type ProviderChecks, providerChecks } from '../features/doctor/index.ts'
+import { type Check, ok, type ProviderChecks, providerChecks } from '../operations/doctor/index.ts'
 import { type SignIn, signInProblems } from './sign-in.ts'
 
 /** The checks of the sign-in at Google or Microsoft, with the settings and logins of this process. */

@@ -3,7 +3,7 @@ import { closing } from '../../test/kit/closing.ts'
 import { databases } from '../../test/kit/database.ts'
 import { eventually } from '../../test/kit/eventually.ts'
 import { webhookFixture } from '../../test/kit/webhooks.ts'
-import { silentLog } from '../infra/log/index.ts'
+import { silentLog } from '../platform/log/index.ts'
 import { retentionJob } from './retention.ts'
 
 const open = databases('sqlite')

@@ -1,28 +1,22 @@
+import { purgeAuthSessions } from '../accounts/auth/index.ts'
+import { purgeBookings, purgeCodes, purgeGuestCounters, purgeHolds, purgeKnownGuests } from '../booking/index.ts'
 import type { Config } from '../config/index.ts'
+import { purgeDeduplicationClaims } from '../events/deduplication/index.ts'
 import { purgeEvents } from '../events/index.ts'
-import { purgeAdminSessions, SESSION_MS } from '../features/admin/index.ts'
-import { purgeAuditEntries } from '../features/audit/index.ts'
-import { purgeAuthSessions } from '../features/auth/index.ts'
-import { purgeBounces } from '../features/bounces/index.ts'
-import { purgeDeduplicationClaims } from '../features/deduplication/index.ts'
-import { purgeDraftRequests } from '../features/drafts/index.ts'
-import { purgeIdempotencyKeys } from '../features/idempotency/index.ts'
-import { purgeReserved } from '../features/messages/index.ts'
-import { purgeOutbox } from '../features/outbox/index.ts'
-import {
-  purgeBookings,
-  purgeCodes,
-  purgeGuestCounters,
-  purgeHolds,
-  purgeKnownGuests,
-} from '../features/scheduler/index.ts'
-import { purgeTracking } from '../features/tracking/index.ts'
-import { purgeDeliveries } from '../features/webhooks/index.ts'
-import type { Db, Tx } from '../infra/db/index.ts'
-import type { Log } from '../infra/log/index.ts'
-import type { Queue, Worker } from '../infra/queue/index.ts'
-import { sleep } from '../lib/abort.ts'
-import type { Clock } from '../lib/clock.ts'
+import { purgeDeliveries } from '../events/webhooks/index.ts'
+import { purgeBounces } from '../mail/bounces/index.ts'
+import { purgeDraftRequests } from '../mail/drafts/index.ts'
+import { purgeReserved } from '../mail/messages/index.ts'
+import { purgeOutbox } from '../mail/outbox/index.ts'
+import { purgeTracking } from '../mail/tracking/index.ts'
+import { purgeAuditEntries } from '../operations/audit/index.ts'
+import { purgeIdempotencyKeys } from '../operations/idempotency/index.ts'
+import { purgeAdminSessions, SESSION_MS } from '../operations/portal-api/index.ts'
+import { sleep } from '../platform/concurrency/abort.ts'
+import type { Db, Tx } from '../platform/db/index.ts'
+import type { Log } from '../platform/log/index.ts'
+import type { Queue, Worker } from '../platform/queue/index.ts'
+import type { Clock } from '../platform/time/clock.ts'
 
 export interface RetentionDeps {
   db: Db

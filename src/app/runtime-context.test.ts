@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { loadConfig } from '../config/index.ts'
 import type { Setting } from '../config/setting.ts'
 import { SETTINGS } from '../config/settings/index.ts'
-import type { LogEntry } from '../infra/log/index.ts'
+import type { LogEntry } from '../platform/log/index.ts'
 import { runtimeContext } from './runtime-context.ts'
 
 const PLANTED: Record<string, string> = {

@@ -1,4 +1,5 @@
 import type { Config, EffectiveSetting, Loaded } from '../config/index.ts'
+import { type Ids, idGenerator } from '../platform/ids.ts'
 import {
   type Log,
   type LogRing,
@@ -8,10 +9,9 @@ import {
   type Redactor,
   redactor,
   stdoutSink,
-} from '../infra/log/index.ts'
-import { type OtlpLogs, otlpLogs } from '../infra/otlp/index.ts'
-import { type Clock, systemClock } from '../lib/clock.ts'
-import { type Ids, idGenerator } from '../lib/ids.ts'
+} from '../platform/log/index.ts'
+import { type OtlpLogs, otlpLogs } from '../platform/otlp/index.ts'
+import { type Clock, systemClock } from '../platform/time/clock.ts'
 import { otlpSettings, secretTexts } from './settings.ts'
 import { VERSION } from './version.ts'
 

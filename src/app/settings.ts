@@ -1,7 +1,7 @@
 import type { Config } from '../config/index.ts'
-import type { GmailPullerDeps } from '../features/push/index.ts'
-import type { SyncSettings } from '../features/sync/index.ts'
-import type { OtlpOptions } from '../infra/otlp/index.ts'
+import type { GmailPullerDeps } from '../mail/push/index.ts'
+import type { SyncSettings } from '../mail/sync/index.ts'
+import type { OtlpOptions } from '../platform/otlp/index.ts'
 import type { AuthScreen } from '../ui/hosted/index.ts'
 
 // Converts the settings to the options of the features.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../config/index.ts'
-import { type LogFields, silentLog } from '../infra/log/index.ts'
-import { systemClock } from '../lib/clock.ts'
+import { type LogFields, silentLog } from '../platform/log/index.ts'
+import { systemClock } from '../platform/time/clock.ts'
 import { reportSignIn, signIn, signInProblems, signInStates } from './sign-in.ts'
 
 const GOOGLE = { GOOGLE_CLIENT_ID: 'id', GOOGLE_CLIENT_SECRET: 'secret' }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { temporaryFolder } from '../../test/kit/database.ts'
 import { loadConfig } from '../config/index.ts'
-import { silentLog } from '../infra/log/index.ts'
+import { silentLog } from '../platform/log/index.ts'
 import { openStore } from './store.ts'
 
 const PAGE_BYTES = 4096

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { sql } from 'kysely'
 import type { Config } from '../config/index.ts'
+import { migrations } from '../migrations/index.ts'
 import {
   checkDatabaseFile,
   DatabaseUnavailable,
@@ -13,9 +14,8 @@ import {
   openPostgres,
   openSqlite,
   requireMigrated,
-} from '../infra/db/index.ts'
-import type { Log } from '../infra/log/index.ts'
-import { migrations } from '../migrations/index.ts'
+} from '../platform/db/index.ts'
+import type { Log } from '../platform/log/index.ts'
 
 export interface Store {
   db: Db

@@ -1,5 +1,5 @@
-import type { Log } from '../infra/log/index.ts'
-import { sleep } from '../lib/abort.ts'
+import { sleep } from '../platform/concurrency/abort.ts'
+import type { Log } from '../platform/log/index.ts'
 import type { Part } from './features.ts'
 
 /** Lets requests and syncs run in between, which have much to do after a start. */

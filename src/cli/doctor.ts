@@ -1,6 +1,6 @@
 import { doctor } from '../app/doctor.ts'
 import { type Inspection, inspectProcessConfig } from '../config/index.ts'
-import { type CheckResult, failed, ok, runChecks, warning } from '../features/doctor/index.ts'
+import { type CheckResult, failed, ok, runChecks, warning } from '../operations/doctor/index.ts'
 import type { Command, Given, Terminal } from './command.ts'
 import { printable } from './online/table.ts'
 

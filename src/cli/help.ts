@@ -1,4 +1,4 @@
-import { columns } from '../lib/text.ts'
+import { columns } from '../platform/formats/text.ts'
 import type { Command } from './command.ts'
 
 /** The text of `posthorn --help`. */

@@ -1,8 +1,8 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { publicKeyText, signLicenceKey } from '../features/licence/index.ts'
-import { writeSecret } from '../infra/secrets/index.ts'
+import { publicKeyText, signLicenceKey } from '../operations/licence/index.ts'
+import { writeSecret } from '../platform/secrets/index.ts'
 import { type Command, type Given, type Terminal, UsageError } from './command.ts'
 
 /** Makes the key pair of one's own issuer of licence keys. The private key goes to a file that only the owner can read. */

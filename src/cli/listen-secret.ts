@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { findSecret, writeSecret } from '../infra/secrets/index.ts'
-import { generateSigningSecret } from '../lib/signature.ts'
+import { generateSigningSecret } from '../platform/crypto/signature.ts'
+import { findSecret, writeSecret } from '../platform/secrets/index.ts'
 
 /** The signing secret of this user's `listen`, generated once, so that an application needs to be given it only once. */
 export function listenSecret(): string {

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { fileStorePath, openFileStore, openStore } from '../app/store.ts'
 import { type Config, readConfig } from '../config/index.ts'
-import { type Db, migrateUp, migrationStatus } from '../infra/db/index.ts'
-import { type Log, silentLog } from '../infra/log/index.ts'
 import { migrations } from '../migrations/index.ts'
+import { type Db, migrateUp, migrationStatus } from '../platform/db/index.ts'
+import { type Log, silentLog } from '../platform/log/index.ts'
 import type { Terminal } from './command.ts'
 
 /** Applies the pending migrations. On the file store the service must not run, because it locks the data folder. */

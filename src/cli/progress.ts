@@ -1,4 +1,4 @@
-import { systemClock } from '../lib/clock.ts'
+import { systemClock } from '../platform/time/clock.ts'
 import type { Terminal } from './command.ts'
 
 /** What is shown takes at least this long. */

@@ -1,5 +1,5 @@
-import { sleep } from '../lib/abort.ts'
-import { systemClock } from '../lib/clock.ts'
+import { sleep } from '../platform/concurrency/abort.ts'
+import { systemClock } from '../platform/time/clock.ts'
 import type { Command, Terminal } from './command.ts'
 import { progress } from './progress.ts'
 import { failureOf, type RunningService, reasonOf, runningService, SERVICE_OPTIONS } from './running-service.ts'

@@ -1,5 +1,5 @@
 import { readConfig } from '../config/index.ts'
-import { generatedApiKey } from '../infra/secrets/index.ts'
+import { generatedApiKey } from '../platform/secrets/index.ts'
 import { type Given, type Option, UsageError } from './command.ts'
 
 /** The API of a running service. */

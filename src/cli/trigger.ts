@@ -1,4 +1,4 @@
-import { didYouMean } from '../lib/did-you-mean.ts'
+import { didYouMean } from '../platform/errors/did-you-mean.ts'
 import { type Command, UsageError } from './command.ts'
 import { failureOf, reasonOf, runningService, SERVICE_OPTIONS } from './running-service.ts'
 

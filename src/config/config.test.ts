@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { generateKeyRing } from '../lib/seal.ts'
+import { generateKeyRing } from '../platform/crypto/seal.ts'
 import { ConfigError, inspectConfig, loadConfig } from './index.ts'
 import type { Setting } from './setting.ts'
 import { SETTINGS } from './settings/index.ts'

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
-import { parseKeyRing } from '../lib/seal.ts'
+import { parseKeyRing } from '../platform/crypto/seal.ts'
 
 /** The type of a setting. Environment variables are text; the file may also contain JSON values. */
 export interface Kind<T> {

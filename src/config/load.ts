@@ -1,4 +1,4 @@
-import { rethrowProgrammingError } from '../lib/programming-errors.ts'
+import { rethrowProgrammingError } from '../platform/errors/programming-errors.ts'
 import { type EffectiveSetting, effectiveSetting, type SettingSource } from './effective.ts'
 import { type Environment, isBranch, readConfigFile } from './file.ts'
 import { givenValue } from './given.ts'

@@ -1,4 +1,4 @@
-import { closestWord, didYouMean } from '../lib/did-you-mean.ts'
+import { closestWord, didYouMean } from '../platform/errors/did-you-mean.ts'
 import { type ConfigFile, type Environment, unknownPaths } from './file.ts'
 import { givenValue } from './given.ts'
 import { pathsOf, type Setting, type Values } from './setting.ts'

@@ -1,4 +1,4 @@
-import { curlCommand } from '../lib/curl.ts'
+import { curlCommand } from '../platform/formats/curl.ts'
 import type { DemoService } from './service.ts'
 
 /** A request to the service as a shell command, complete with the key of this demo. */

@@ -1,4 +1,4 @@
-import { systemClock } from '../lib/clock.ts'
+import { systemClock } from '../platform/time/clock.ts'
 import { bookAsGuest } from './booking.ts'
 import { browser } from './browser.ts'
 

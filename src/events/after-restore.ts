@@ -1,4 +1,4 @@
-import type { Tx } from '../infra/db/index.ts'
+import type { Tx } from '../platform/db/index.ts'
 
 /** More events than a service records between a backup and its restore. */
 const GAP = 1_000_000_000

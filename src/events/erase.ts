@@ -1,4 +1,4 @@
-import type { Tx } from '../infra/db/index.ts'
+import type { Tx } from '../platform/db/index.ts'
 
 /**
  * Deletes up to `limit` events of a deleted account and returns how many it deleted. The `account.deleted` event stays: it may

@@ -1,8 +1,8 @@
 import type { Selectable } from 'kysely'
 import { type Static, Type } from 'typebox'
-import type { Tables } from '../infra/db/index.ts'
-import { nullable, timestamp } from '../lib/json-schema.ts'
-import { isoTime } from '../lib/time.ts'
+import type { Tables } from '../platform/db/index.ts'
+import { nullable, timestamp } from '../platform/formats/json-schema.ts'
+import { isoTime } from '../platform/time/time.ts'
 import { type EventDeclaration, providerSchema } from './catalogue.ts'
 
 /** The version of the event format: a date. It changes only when a field changes its meaning. */

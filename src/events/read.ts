@@ -1,5 +1,5 @@
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
-import { type Handle, padded, type Tables } from '../infra/db/index.ts'
+import { type Handle, padded, type Tables } from '../platform/db/index.ts'
 import type { EventRow } from './event.ts'
 
 /** The part of an event that decides who receives it. */

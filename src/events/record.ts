@@ -1,9 +1,9 @@
-import type { Bus } from '../infra/bus/index.ts'
-import { compiledOnce, insertRows, type Tx } from '../infra/db/index.ts'
-import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/errors.ts'
-import type { Ids } from '../lib/ids.ts'
-import { cleanJson } from '../lib/text.ts'
+import type { Bus } from '../platform/bus/index.ts'
+import { compiledOnce, insertRows, type Tx } from '../platform/db/index.ts'
+import { AppError } from '../platform/errors/app-error.ts'
+import { cleanJson } from '../platform/formats/text.ts'
+import type { Ids } from '../platform/ids.ts'
+import type { Clock } from '../platform/time/clock.ts'
 import type { EventCatalogue, NewEvent } from './catalogue.ts'
 
 export const MAX_DATA_BYTES = 256 * 1024

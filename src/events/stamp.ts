@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { compiledOnce, type Dialect, type Handle, type Tx } from '../infra/db/index.ts'
+import { compiledOnce, type Dialect, type Handle, type Tx } from '../platform/db/index.ts'
 import type { EventRow } from './event.ts'
 
 /** The number of events to stamp, or exactly the events with these ids. */

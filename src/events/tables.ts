@@ -35,7 +35,7 @@ interface EventPositionTable {
   total: Generated<number>
 }
 
-declare module '../infra/db/db.ts' {
+declare module '../platform/db/db.ts' {
   interface Tables {
     events: EventTable
     eventSequences: EventSequenceTable

@@ -1,5 +1,5 @@
 import { type TProperties, Type } from 'typebox'
-import { pascalCase } from '../lib/text.ts'
+import { pascalCase } from '../platform/formats/text.ts'
 import type { EventCatalogue } from './catalogue.ts'
 import { eventSchema } from './event.ts'
 

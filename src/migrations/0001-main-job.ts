@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Db } from '../infra/db/index.ts'
+import type { Db } from '../platform/db/index.ts'
 import { accounts } from './0001-main-job/accounts.ts'
 import { events } from './0001-main-job/events.ts'
 import { messages } from './0001-main-job/messages.ts'

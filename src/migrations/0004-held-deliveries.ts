@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Db } from '../infra/db/index.ts'
+import type { Db } from '../platform/db/index.ts'
 
 /**
  * An index on leased deliveries, so that a start on the file store releases them without scanning all waiting ones (two seconds for

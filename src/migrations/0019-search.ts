@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Db } from '../infra/db/index.ts'
+import type { Db } from '../platform/db/index.ts'
 
 /** The queue of the search index, and on PostgreSQL the index itself. On SQLite it is a file of its own. */
 export const name = '0019-search'

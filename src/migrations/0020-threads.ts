@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Db } from '../infra/db/index.ts'
+import type { Db } from '../platform/db/index.ts'
 
 /** Lists of threads by label, filled from the stored messages. */
 export const name = '0020-threads'

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** What requests that save drafts must remember: see `src/features/drafts/tables.ts`. */
+/** What requests that save drafts must remember: see `src/mail/drafts/tables.ts`. */
 export const name = '0022-draft-requests'
 
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Db } from '../infra/db/index.ts'
+import type { Db } from '../platform/db/index.ts'
 
 /** By what messages without a thread of their provider find their thread. Messages stored before keep theirs. */
 export const name = '0027-thread-references'

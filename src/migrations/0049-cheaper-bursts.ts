@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Db } from '../infra/db/index.ts'
+import type { Db } from '../platform/db/index.ts'
 
 /** Fewer pages to write for each event: an index costs about as much as the row. */
 export const name = '0049-cheaper-bursts'

@@ -1,4 +1,4 @@
-import type { Migration } from '../infra/db/index.ts'
+import type { Migration } from '../platform/db/index.ts'
 import * as mainJob from './0001-main-job.ts'
 import * as deduplication from './0002-deduplication.ts'
 import * as circuit from './0003-circuit.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { working } from '../../src/infra/http/openapi/examples.ts'
+import { working } from '../../src/platform/http/openapi/examples.ts'
 import { described, document, examples, operations, schemaErrors } from '../kit/api-document.ts'
 import { pointerPart } from '../kit/openapi.ts'
 import { FIRST, LAST } from '../scenarios/api-story.ts'

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import type { Db } from '../../src/infra/db/index.ts'
+import type { Db } from '../../src/platform/db/index.ts'
 import { describeEachDatabase } from '../kit/database.ts'
 import { type Api, api } from '../kit/http.ts'
 import { startService } from '../kit/service.ts'

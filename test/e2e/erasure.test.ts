@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import type { Db } from '../../src/infra/db/index.ts'
+import type { Db } from '../../src/platform/db/index.ts'
 import { imapUser, testAccounts } from '../kit/accounts.ts'
 import { describeEachDatabase, type Place } from '../kit/database.ts'
 import { startWorker } from '../kit/worker.ts'

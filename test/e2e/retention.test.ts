@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Db } from '../../src/infra/db/index.ts'
+import type { Db } from '../../src/platform/db/index.ts'
 import { closing } from '../kit/closing.ts'
 import { describeEachDatabase } from '../kit/database.ts'
 import { sampleEvent } from '../kit/events.ts'

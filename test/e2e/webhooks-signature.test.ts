@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { generateSigningSecret, webhookHeaders } from '../../src/lib/signature.ts'
+import { generateSigningSecret, webhookHeaders } from '../../src/platform/crypto/signature.ts'
 import { closing } from '../kit/closing.ts'
 import { describeOneDatabase } from '../kit/database.ts'
 import { eventually } from '../kit/eventually.ts'

@@ -1,12 +1,12 @@
+import { type AccountsDeps, accounts, type LinkAccount } from '../../src/accounts/index.ts'
 import { catalogue } from '../../src/app/event-catalogue.ts'
 import { recorder } from '../../src/events/index.ts'
-import { type AccountsDeps, accounts, type LinkAccount } from '../../src/features/accounts/index.ts'
-import { memoryBus } from '../../src/infra/bus/index.ts'
-import type { Db } from '../../src/infra/db/index.ts'
-import { silentLog } from '../../src/infra/log/index.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { idGenerator } from '../../src/lib/ids.ts'
-import { generateKeyRing, parseKeyRing, sealer } from '../../src/lib/seal.ts'
+import { memoryBus } from '../../src/platform/bus/index.ts'
+import { generateKeyRing, parseKeyRing, sealer } from '../../src/platform/crypto/seal.ts'
+import type { Db } from '../../src/platform/db/index.ts'
+import { idGenerator } from '../../src/platform/ids.ts'
+import { silentLog } from '../../src/platform/log/index.ts'
+import { systemClock } from '../../src/platform/time/clock.ts'
 
 /** The accounts feature on a database, with its dependencies. */
 export function testAccounts(db: Db, given: Partial<AccountsDeps> = {}) {

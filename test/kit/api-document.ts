@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { readExamples } from '../../src/infra/http/openapi/examples.ts'
+import { readExamples } from '../../src/platform/http/openapi/examples.ts'
 import { pointerPart, schemaChecker } from './openapi.ts'
 
 interface Media {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
-import { lazy } from '../../src/lib/lazy.ts'
+import { lazy } from '../../src/platform/concurrency/lazy.ts'
 
 const source = lazy(() => readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'))
 

@@ -1,5 +1,5 @@
-import type { Json } from '../../src/infra/http/openapi/components.ts'
-import type { Example, ExampleRequest } from '../../src/infra/http/openapi/examples.ts'
+import type { Json } from '../../src/platform/http/openapi/components.ts'
+import type { Example, ExampleRequest } from '../../src/platform/http/openapi/examples.ts'
 import type { ApiResponse } from './http.ts'
 
 /** A member of a body, also of an object inside it, as its path. */

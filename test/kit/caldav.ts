@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { silentLog } from '../../src/infra/log/index.ts'
-import { addressGuard, type DnsRecords } from '../../src/infra/net/index.ts'
-import { outbound } from '../../src/infra/outbound/index.ts'
-import { systemClock } from '../../src/lib/clock.ts'
+import { silentLog } from '../../src/platform/log/index.ts'
+import { addressGuard, type DnsRecords } from '../../src/platform/net/index.ts'
+import { outbound } from '../../src/platform/outbound/index.ts'
+import { systemClock } from '../../src/platform/time/clock.ts'
 import { caldavProvider } from '../../src/providers/caldav/index.ts'
 import type { MailAccess } from '../../src/providers/contract/index.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe } from 'vitest'
-import type { LogEntry } from '../../src/infra/log/index.ts'
+import type { LogEntry } from '../../src/platform/log/index.ts'
 import type { ProviderName } from '../../src/providers/contract/index.ts'
 import { startDavProxy } from '../servers/dav-proxy.ts'
 import { dovecotAvailable, startDovecot } from '../servers/dovecot.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import type { Db } from '../../src/infra/db/index.ts'
-import { fixedClock } from '../../src/lib/clock.ts'
+import type { Db } from '../../src/platform/db/index.ts'
+import { fixedClock } from '../../src/platform/time/clock.ts'
 import { type Received, type ReceiverResponse, startReceiver } from '../servers/receiver.ts'
 import { closing } from './closing.ts'
 import { memoryLog } from './memory-log.ts'

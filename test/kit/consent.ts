@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/lib/clock.ts'
+import { systemClock } from '../../src/platform/time/clock.ts'
 import type { LoginProvider } from '../../src/providers/contract/index.ts'
 import { gmailLogin } from '../../src/providers/gmail/index.ts'
 import { microsoftLogin } from '../../src/providers/microsoft/index.ts'

@@ -1,8 +1,8 @@
-import { silentLog } from '../../src/infra/log/index.ts'
-import { redisQueue } from '../../src/infra/queue/redis.ts'
-import { openRedis } from '../../src/infra/redis/index.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { idGenerator } from '../../src/lib/ids.ts'
+import { idGenerator } from '../../src/platform/ids.ts'
+import { silentLog } from '../../src/platform/log/index.ts'
+import { redisQueue } from '../../src/platform/queue/redis.ts'
+import { openRedis } from '../../src/platform/redis/index.ts'
+import { systemClock } from '../../src/platform/time/clock.ts'
 
 /** A process that starts a job from Redis, prints its key and never finishes it. Arguments: see `crash`. */
 const [url = '', queueName = '', leaseMs = ''] = process.argv.slice(2)

@@ -1,7 +1,7 @@
-import { openSqlite } from '../../src/infra/db/index.ts'
-import { openPostgres } from '../../src/infra/db/postgres.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { parseKeyRing, sealer } from '../../src/lib/seal.ts'
+import { parseKeyRing, sealer } from '../../src/platform/crypto/seal.ts'
+import { openSqlite } from '../../src/platform/db/index.ts'
+import { openPostgres } from '../../src/platform/db/postgres/postgres.ts'
+import { systemClock } from '../../src/platform/time/clock.ts'
 import { idempotencyServer } from './idempotency-server.ts'
 
 /**

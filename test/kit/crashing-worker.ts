@@ -1,8 +1,8 @@
-import { memoryBus } from '../../src/infra/bus/index.ts'
-import { silentLog } from '../../src/infra/log/index.ts'
-import { databaseQueue } from '../../src/infra/queue/index.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { idGenerator } from '../../src/lib/ids.ts'
+import { memoryBus } from '../../src/platform/bus/index.ts'
+import { idGenerator } from '../../src/platform/ids.ts'
+import { silentLog } from '../../src/platform/log/index.ts'
+import { databaseQueue } from '../../src/platform/queue/index.ts'
+import { systemClock } from '../../src/platform/time/clock.ts'
 import { openDatabase } from './open-database.ts'
 
 /** A process that starts a job, prints its key and never finishes it. Arguments: see `crashWorker`. */

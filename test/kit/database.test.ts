@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { stateOr } from '../../src/infra/db/index.ts'
+import { stateOr } from '../../src/platform/db/index.ts'
 import { describeEachDatabase } from './database.ts'
 
 describeEachDatabase('test databases', (open, engine) => {

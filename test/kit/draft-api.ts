@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
-import { draftRoutes } from '../../src/features/drafts/index.ts'
-import { messageRoutes } from '../../src/features/messages/index.ts'
+import { draftRoutes } from '../../src/mail/drafts/index.ts'
+import { messageRoutes } from '../../src/mail/messages/index.ts'
 import { testServer } from './server.ts'
 import type { SyncService } from './sync.ts'
 

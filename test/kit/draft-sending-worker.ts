@@ -4,8 +4,8 @@
  * every request succeeded. Arguments: data folder, database URL or '', account id, subjects joined by `,`, and by how much its clock
  * is ahead: a process that starts after a killed one must not wait for its leases.
  */
-import { draftRoutes } from '../../src/features/drafts/index.ts'
-import { systemClock } from '../../src/lib/clock.ts'
+import { draftRoutes } from '../../src/mail/drafts/index.ts'
+import { systemClock } from '../../src/platform/time/clock.ts'
 import { compose } from './composition.ts'
 import { openDatabase } from './open-database.ts'
 import { testServer } from './server.ts'

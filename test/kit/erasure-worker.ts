@@ -2,15 +2,16 @@
  * Erases deleted accounts until none is left, or kills itself (SIGKILL) in the transaction of the given step.
  * Arguments: the database as JSON, the instance name, the step to die in (0: none), the instance that died before.
  */
+
+import { type Erase, erasure } from '../../src/accounts/index.ts'
 import { eraseEvents } from '../../src/events/index.ts'
-import { type Erase, erasure } from '../../src/features/accounts/index.ts'
-import { eraseMessages } from '../../src/features/messages/index.ts'
-import { eraseDeliveries } from '../../src/features/webhooks/index.ts'
-import { memoryBus } from '../../src/infra/bus/index.ts'
-import { silentLog } from '../../src/infra/log/index.ts'
-import { databaseQueue } from '../../src/infra/queue/index.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { idGenerator } from '../../src/lib/ids.ts'
+import { eraseDeliveries } from '../../src/events/webhooks/index.ts'
+import { eraseMessages } from '../../src/mail/messages/index.ts'
+import { memoryBus } from '../../src/platform/bus/index.ts'
+import { idGenerator } from '../../src/platform/ids.ts'
+import { silentLog } from '../../src/platform/log/index.ts'
+import { databaseQueue } from '../../src/platform/queue/index.ts'
+import { systemClock } from '../../src/platform/time/clock.ts'
 import type { Place } from './database.ts'
 import { eventually } from './eventually.ts'
 import { openDatabase } from './open-database.ts'

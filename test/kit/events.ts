@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { catalogue, eventDeclarations } from '../../src/app/event-catalogue.ts'
 import type { NewEvent } from '../../src/events/index.ts'
-import type { Db } from '../../src/infra/db/index.ts'
+import type { Db } from '../../src/platform/db/index.ts'
 
 type Declarations = typeof eventDeclarations
 export type EventType = keyof Declarations

@@ -1,4 +1,4 @@
-import type { Json } from '../../src/infra/http/openapi/components.ts'
+import type { Json } from '../../src/platform/http/openapi/components.ts'
 
 /**
  * The differences in shape between an example and a JSON response: members and types. Values may differ, and null equals any

@@ -1,4 +1,4 @@
-import type { Availability, Experience } from '../../src/features/scheduler/experiences/experience.ts'
+import type { Availability, Experience } from '../../src/booking/experiences/experience.ts'
 
 export interface ExperienceOptions {
   id?: string

@@ -1,5 +1,5 @@
 import { type CompiledQuery, sql } from 'kysely'
-import type { Db, Tx } from '../../src/infra/db/index.ts'
+import type { Db, Tx } from '../../src/platform/db/index.ts'
 import { recordStatements } from './recorded-statements.ts'
 
 /**

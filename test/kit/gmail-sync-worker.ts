@@ -2,7 +2,7 @@
  * A process that syncs a mailbox of the fake Google until it is killed. Prints `started`. Arguments: data folder, database URL or '', URL
  * of the fake, access token, quota units in a second: the fewer, the fewer messages in a request.
  */
-import { systemClock } from '../../src/lib/clock.ts'
+import { systemClock } from '../../src/platform/time/clock.ts'
 import { gmailProvider } from '../../src/providers/gmail/index.ts'
 import { openDatabase } from './open-database.ts'
 import { syncService } from './sync.ts'

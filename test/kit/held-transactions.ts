@@ -1,4 +1,4 @@
-import type { Db } from '../../src/infra/db/index.ts'
+import type { Db } from '../../src/platform/db/index.ts'
 
 /** Holds one transaction of a sync until the test releases it. */
 export class HeldTransactions {

@@ -1,5 +1,5 @@
-import { ATTRIBUTES, ELEMENTS } from '../../src/features/messages/sanitizing/policy.ts'
-import { PROPERTIES } from '../../src/features/messages/sanitizing/style.ts'
+import { ATTRIBUTES, ELEMENTS } from '../../src/mail/messages/sanitizing/policy.ts'
+import { PROPERTIES } from '../../src/mail/messages/sanitizing/style.ts'
 import { fc } from './random.ts'
 
 /** Lengths that make something large, tiny, negative, or as large as the window. */

@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
-import { idempotency } from '../../src/features/idempotency/index.ts'
-import { serviceKey } from '../../src/features/keys/index.ts'
-import type { Db, Tx } from '../../src/infra/db/index.ts'
-import type { App } from '../../src/infra/http/index.ts'
-import type { Clock } from '../../src/lib/clock.ts'
-import type { Sealer } from '../../src/lib/seal.ts'
+import { idempotency } from '../../src/operations/idempotency/index.ts'
+import { serviceKey } from '../../src/operations/keys/index.ts'
+import type { Sealer } from '../../src/platform/crypto/seal.ts'
+import type { Db, Tx } from '../../src/platform/db/index.ts'
+import type { App } from '../../src/platform/http/index.ts'
+import type { Clock } from '../../src/platform/time/clock.ts'
 import { testServer } from './server.ts'
 
 /** Points of a request at which a test may pause or fail it. */

@@ -1,6 +1,6 @@
 /** A process that locks a data folder, opens its database as the service does, says so and stays. Argument: the folder. */
 import { join } from 'node:path'
-import { lockDataFolder, openSqlite, setState } from '../../src/infra/db/index.ts'
+import { lockDataFolder, openSqlite, setState } from '../../src/platform/db/index.ts'
 
 const [folder = ''] = process.argv.slice(2)
 const file = join(folder, 'posthorn.db')

@@ -1,6 +1,6 @@
 import PostalMime from 'postal-mime'
-import { idMailboxConformance } from '../../src/providers/contract/id-mailbox-conformance.ts'
-import type { IdMailboxFixture } from '../../src/providers/contract/id-mailbox-fixture.ts'
+import { idMailboxConformance } from '../../src/providers/conformance/id-mailbox.ts'
+import type { IdMailboxFixture } from '../../src/providers/conformance/id-mailbox-fixture.ts'
 import { ProviderError } from '../../src/providers/contract/index.ts'
 import { type DoubleMessage, MailboxDouble } from './mailbox-double.ts'
 

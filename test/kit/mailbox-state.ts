@@ -1,4 +1,4 @@
-import type { Db } from '../../src/infra/db/index.ts'
+import type { Db } from '../../src/platform/db/index.ts'
 import type { Dovecot } from '../servers/dovecot.ts'
 
 /** A message in a folder, as the store and the server can both describe it: folder, UID, Message-ID and flags. */

@@ -2,7 +2,7 @@
  * A process that syncs the accounts of a `MailboxDouble` until it is killed. Prints `started`. Arguments: data folder,
  * database URL or '', kind, the double's file, poll interval in ms, pause after each sync in ms.
  */
-import { sleep } from '../../src/lib/abort.ts'
+import { sleep } from '../../src/platform/concurrency/abort.ts'
 import { fileStore, MailboxDouble } from './mailbox-double.ts'
 import { openDatabase } from './open-database.ts'
 import { syncService } from './sync.ts'

@@ -1,6 +1,6 @@
-import { type Log, type LogEntry, logger, redactor } from '../../src/infra/log/index.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { idGenerator } from '../../src/lib/ids.ts'
+import { idGenerator } from '../../src/platform/ids.ts'
+import { type Log, type LogEntry, logger, redactor } from '../../src/platform/log/index.ts'
+import { systemClock } from '../../src/platform/time/clock.ts'
 
 /** The real logger, with every record in `entries`. */
 export function memoryLog(): { log: Log; entries: LogEntry[] } {

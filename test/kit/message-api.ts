@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
-import { labelChangeRoutes, labelRoutes } from '../../src/features/labels/index.ts'
-import { messageChangeRoutes, messageRoutes } from '../../src/features/messages/index.ts'
-import type { Db } from '../../src/infra/db/index.ts'
+import { labelChangeRoutes, labelRoutes } from '../../src/mail/labels/index.ts'
+import { messageChangeRoutes, messageRoutes } from '../../src/mail/messages/index.ts'
+import type { Db } from '../../src/platform/db/index.ts'
 import { testServer } from './server.ts'
 import type { SyncService } from './sync.ts'
 

@@ -2,7 +2,7 @@
  * A process that changes a message of a `MailboxDouble` through the API's service and kills itself after the provider accepted the
  * change, before it is stored. Arguments: data folder, database URL or '', kind, the double's file, account id, message id, action.
  */
-import type { Db } from '../../src/infra/db/index.ts'
+import type { Db } from '../../src/platform/db/index.ts'
 import { fileStore, MailboxDouble } from './mailbox-double.ts'
 import { openDatabase } from './open-database.ts'
 import { syncService } from './sync.ts'

@@ -1,5 +1,5 @@
-import type { MessageRow } from '../../src/features/messages/store.ts'
-import { incomingRow, newMessageRow } from '../../src/features/messages/storing/row.ts'
+import { incomingRow, newMessageRow } from '../../src/mail/messages/rows/row.ts'
+import type { MessageRow } from '../../src/mail/messages/store.ts'
 
 /** A message of account `acc_1` in folder `lbl_1`, version 1. */
 export function messageRow(id: string, uid = 1): MessageRow {

@@ -1,6 +1,6 @@
-import { storedText } from '../../src/features/messages/api.ts'
-import { messageStore } from '../../src/features/messages/index.ts'
-import type { Db } from '../../src/infra/db/index.ts'
+import { storedText } from '../../src/mail/messages/api.ts'
+import { messageStore } from '../../src/mail/messages/index.ts'
+import type { Db } from '../../src/platform/db/index.ts'
 
 /** Throws unless the stored text of every listed message is what its rows make. */
 export async function checkStoredTexts(db: Db): Promise<void> {

@@ -1,5 +1,5 @@
-import type { LinkAccount } from '../../src/features/accounts/index.ts'
-import { systemClock } from '../../src/lib/clock.ts'
+import type { LinkAccount } from '../../src/accounts/index.ts'
+import { systemClock } from '../../src/platform/time/clock.ts'
 import type { LoginProvider, ProviderName } from '../../src/providers/contract/index.ts'
 import { gmailLogin } from '../../src/providers/gmail/login.ts'
 import { microsoftLogin } from '../../src/providers/microsoft/login.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { type Db, openSqlite } from '../../src/infra/db/index.ts'
-import { openPostgres } from '../../src/infra/db/postgres.ts'
+import { type Db, openSqlite } from '../../src/platform/db/index.ts'
+import { openPostgres } from '../../src/platform/db/postgres/postgres.ts'
 
 /** Opens the database of a place as another process would: PostgreSQL when it has a URL, otherwise the file store. */
 export function openDatabase(place: { dataDir: string; databaseUrl?: string | undefined }): Db {

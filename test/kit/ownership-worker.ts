@@ -2,16 +2,18 @@
  * An instance that owns accounts and writes to each in fenced transactions, like sync. Tests kill and suspend it. It prints
  * `{"owned": […]}` after every change of ownership, and `{"dead": id}` when it takes from a dead instance what that held.
  */
+
+import { fence, ownership } from '../../src/accounts/cluster/index.ts'
+import { OwnershipLost } from '../../src/accounts/index.ts'
 import { catalogue } from '../../src/app/event-catalogue.ts'
 import { recorder } from '../../src/events/index.ts'
-import { fence, OwnershipLost, ownership } from '../../src/features/accounts/index.ts'
-import { memoryBus } from '../../src/infra/bus/index.ts'
-import { openPostgres } from '../../src/infra/db/postgres.ts'
-import { silentLog } from '../../src/infra/log/index.ts'
-import { openPresence } from '../../src/infra/presence/index.ts'
-import { sleep } from '../../src/lib/abort.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { idGenerator } from '../../src/lib/ids.ts'
+import { memoryBus } from '../../src/platform/bus/index.ts'
+import { sleep } from '../../src/platform/concurrency/abort.ts'
+import { openPostgres } from '../../src/platform/db/postgres/postgres.ts'
+import { idGenerator } from '../../src/platform/ids.ts'
+import { silentLog } from '../../src/platform/log/index.ts'
+import { openPresence } from '../../src/platform/presence/index.ts'
+import { systemClock } from '../../src/platform/time/clock.ts'
 import { sampleEvent } from './events.ts'
 
 const [url = '', instanceId = '', deadAfterMs = ''] = process.argv.slice(2)

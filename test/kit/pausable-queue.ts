@@ -1,4 +1,4 @@
-import type { Queue } from '../../src/infra/queue/index.ts'
+import type { Queue } from '../../src/platform/queue/index.ts'
 
 /** A queue whose runs a test can hold before they start. */
 export interface PausableQueue extends Queue {

@@ -1,5 +1,5 @@
 import { CompiledQuery, sql } from 'kysely'
-import type { Db, Handle, Tx } from '../../src/infra/db/index.ts'
+import type { Db, Handle, Tx } from '../../src/platform/db/index.ts'
 import { recordStatements } from './recorded-statements.ts'
 
 /**

@@ -7,9 +7,9 @@ import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
-import { migrateUp } from '../../src/infra/db/index.ts'
-import { openPostgres } from '../../src/infra/db/postgres.ts'
 import { migrations } from '../../src/migrations/index.ts'
+import { migrateUp } from '../../src/platform/db/index.ts'
+import { openPostgres } from '../../src/platform/db/postgres/postgres.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { systemClock } from '../../src/lib/clock.ts'
+import { systemClock } from '../../src/platform/time/clock.ts'
 import { eventually } from './eventually.ts'
 
 /** Storage and extra environment of a service process. */

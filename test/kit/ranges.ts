@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { expect } from 'vitest'
-import { type ByteRange, byteRange } from '../../src/lib/byte-stream.ts'
+import { type ByteRange, byteRange } from '../../src/platform/concurrency/byte-stream.ts'
 import type { RemoteContent } from '../../src/providers/contract/index.ts'
 
 /** Content with a size that is not known in advance. */

@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Example, ExampleResponse } from '../../src/infra/http/openapi/examples.ts'
+import type { Example, ExampleResponse } from '../../src/platform/http/openapi/examples.ts'
 import type { ApiResponse } from './http.ts'
 
 /** The response as an example. `toShown` replaces values of the running service. */

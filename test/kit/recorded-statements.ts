@@ -1,5 +1,5 @@
 import type { CompiledQuery, DatabaseConnection, RootOperationNode } from 'kysely'
-import type { Handle, Tx } from '../../src/infra/db/index.ts'
+import type { Handle, Tx } from '../../src/platform/db/index.ts'
 
 /** Runs `work` with the transaction and returns the statements that it sent. Nothing else uses the connection meanwhile. */
 export async function recordStatements(tx: Tx, work: (tx: Tx) => Promise<unknown>): Promise<CompiledQuery[]> {

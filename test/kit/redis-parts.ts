@@ -1,9 +1,9 @@
-import { openRedisBus } from '../../src/infra/bus/index.ts'
-import { silentLog } from '../../src/infra/log/index.ts'
-import { openRedisQueue } from '../../src/infra/queue/index.ts'
-import { openRedis } from '../../src/infra/redis/index.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { idGenerator } from '../../src/lib/ids.ts'
+import { openRedisBus } from '../../src/platform/bus/index.ts'
+import { idGenerator } from '../../src/platform/ids.ts'
+import { silentLog } from '../../src/platform/log/index.ts'
+import { openRedisQueue } from '../../src/platform/queue/index.ts'
+import { openRedis } from '../../src/platform/redis/index.ts'
+import { systemClock } from '../../src/platform/time/clock.ts'
 
 /** The parts of a composition that a service with REDIS_URL has on Redis. Close the composition, then the link. */
 export async function openOnRedis(url: string) {

@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, onTestFinished } from 'vitest'
-import { silentLog } from '../../src/infra/log/index.ts'
-import type { Log } from '../../src/infra/log/log.ts'
-import { openRedis, type RedisLink } from '../../src/infra/redis/index.ts'
+import { silentLog } from '../../src/platform/log/index.ts'
+import type { Log } from '../../src/platform/log/log.ts'
+import { openRedis, type RedisLink } from '../../src/platform/redis/index.ts'
 import { hasRedis, type RedisServerProcess, startRedis } from '../servers/redis.ts'
 
 /** One redis-server for a suite. */

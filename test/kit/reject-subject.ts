@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../src/infra/db/index.ts'
+import type { Db } from '../../src/platform/db/index.ts'
 
 /** Makes inserts of messages with this subject fail, by a trigger. */
 export async function rejectSubject(db: Db, subject: string): Promise<void> {

@@ -1,13 +1,13 @@
 import { expect } from 'vitest'
 import { catalogue } from '../../src/app/event-catalogue.ts'
+import { calendarChanger } from '../../src/calendars/edit/changer.ts'
+import { calendarStore, eventStore } from '../../src/calendars/store.ts'
+import { type DueCalendars, syncCalendars } from '../../src/calendars/sync/account.ts'
+import { unreadableOf } from '../../src/calendars/unreadable.ts'
 import { recorder } from '../../src/events/index.ts'
-import { calendarChanger } from '../../src/features/calendars/changing/changer.ts'
-import { calendarStore, eventStore } from '../../src/features/calendars/store.ts'
-import { type DueCalendars, syncCalendars } from '../../src/features/calendars/sync/account.ts'
-import { unreadableOf } from '../../src/features/calendars/unreadable.ts'
-import type { Db } from '../../src/infra/db/index.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { idGenerator } from '../../src/lib/ids.ts'
+import type { Db } from '../../src/platform/db/index.ts'
+import { idGenerator } from '../../src/platform/ids.ts'
+import { systemClock } from '../../src/platform/time/clock.ts'
 import {
   type CalendarAccount,
   type CalendarChanges,

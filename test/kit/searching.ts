@@ -1,15 +1,15 @@
 import { onTestFinished } from 'vitest'
-import { labelStore, newLabelRow } from '../../src/features/labels/index.ts'
+import { labelStore, newLabelRow } from '../../src/mail/labels/index.ts'
 import {
   allMail,
   type MessageRow,
   type MessageWriter,
   mailHorizons,
   messageWriter,
-} from '../../src/features/messages/index.ts'
-import type { MessageListQuery } from '../../src/features/messages/reading/stored-list.ts'
-import type { Db, Tx } from '../../src/infra/db/index.ts'
-import type { Pagination } from '../../src/lib/page.ts'
+} from '../../src/mail/messages/index.ts'
+import type { MessageListQuery } from '../../src/mail/messages/read/stored-list.ts'
+import type { Db, Tx } from '../../src/platform/db/index.ts'
+import type { Pagination } from '../../src/platform/formats/page.ts'
 import type { ProviderName } from '../../src/providers/contract/index.ts'
 import { imapLink, imapUser } from './accounts.ts'
 import { type CompositionOptions, compose } from './composition.ts'

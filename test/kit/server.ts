@@ -1,8 +1,8 @@
-import { memoryCache } from '../../src/infra/cache/index.ts'
-import { type App, type Authenticator, createServer, type ServerOptions } from '../../src/infra/http/index.ts'
-import { silentLog } from '../../src/infra/log/index.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { idGenerator } from '../../src/lib/ids.ts'
+import { memoryCache } from '../../src/platform/cache/index.ts'
+import { type App, type Authenticator, createServer, type ServerOptions } from '../../src/platform/http/index.ts'
+import { idGenerator } from '../../src/platform/ids.ts'
+import { silentLog } from '../../src/platform/log/index.ts'
+import { systemClock } from '../../src/platform/time/clock.ts'
 
 /** A server without routes and database. `Bearer good` has every scope, `Bearer reader` only `read`. */
 export function testServer(options: Partial<ServerOptions> = {}): App {

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { app } from '../../src/app/app.ts'
 import { runtimeContext } from '../../src/app/runtime-context.ts'
 import { loadConfig } from '../../src/config/index.ts'
-import type { Log, LogSink } from '../../src/infra/log/index.ts'
-import type { Clock } from '../../src/lib/clock.ts'
+import type { Log, LogSink } from '../../src/platform/log/index.ts'
+import type { Clock } from '../../src/platform/time/clock.ts'
 import { checkRowsOf, type Place } from './database.ts'
 
 /** The complete service inside the test process, on a free port. */

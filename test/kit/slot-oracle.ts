@@ -1,5 +1,5 @@
 import { DateTime, IANAZone } from 'luxon'
-import type { Availability, OpenHours } from '../../src/features/scheduler/experiences/experience.ts'
+import type { Availability, OpenHours } from '../../src/booking/experiences/experience.ts'
 
 /** A host in minutes since 1970. */
 export interface OracleHost {

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { migrateUp } from '../../src/infra/db/index.ts'
 import { migrations } from '../../src/migrations/index.ts'
+import { migrateUp } from '../../src/platform/db/index.ts'
 import { openDatabase } from './open-database.ts'
 
 declare module 'vitest' {

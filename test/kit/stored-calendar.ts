@@ -1,4 +1,4 @@
-import { type Db, insertRows } from '../../src/infra/db/index.ts'
+import { type Db, insertRows } from '../../src/platform/db/index.ts'
 import type { TimeRange } from '../../src/providers/contract/index.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000

@@ -2,7 +2,7 @@
  * A process that syncs mailboxes until it is killed. Arguments: data folder, database URL or '', and optionally a number of messages:
  * it kills itself right after the commit that stores so many. Prints `started`.
  */
-import type { Db } from '../../src/infra/db/index.ts'
+import type { Db } from '../../src/platform/db/index.ts'
 import { openDatabase } from './open-database.ts'
 import { syncService } from './sync.ts'
 

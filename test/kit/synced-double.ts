@@ -1,5 +1,5 @@
 import { expect, onTestFinished } from 'vitest'
-import type { Db } from '../../src/infra/db/index.ts'
+import type { Db } from '../../src/platform/db/index.ts'
 import type { IdMailProvider } from '../../src/providers/contract/index.ts'
 import type { Databases } from './database.ts'
 import { eventually } from './eventually.ts'

@@ -1,5 +1,5 @@
 import { expect, onTestFinished } from 'vitest'
-import type { Db } from '../../src/infra/db/index.ts'
+import type { Db } from '../../src/platform/db/index.ts'
 import type { Dovecot } from '../servers/dovecot.ts'
 import { plainMail } from '../servers/messages.ts'
 import type { Databases } from './database.ts'

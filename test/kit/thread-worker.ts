@@ -1,6 +1,6 @@
 /** A worker thread for tests of `WorkerThread`. The first word of a request says what it does. */
 import { threadId } from 'node:worker_threads'
-import { serveThread } from '../../src/lib/worker-thread.ts'
+import { serveThread } from '../../src/platform/threads/worker-thread.ts'
 
 serveThread<string, string>((request) => {
   if (request === 'throw') throw new Error('refused by the handler')

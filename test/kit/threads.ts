@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
-import { type MessageRow, messageStore, threadRoutes } from '../../src/features/messages/index.ts'
-import type { Db } from '../../src/infra/db/index.ts'
+import { type MessageRow, messageStore, threadRoutes } from '../../src/mail/messages/index.ts'
+import type { Db } from '../../src/platform/db/index.ts'
 import { searching } from './searching.ts'
 import { testServer } from './server.ts'
 

@@ -2,7 +2,7 @@
  * A process that refreshes an account's tokens in a loop until it is killed. Arguments: the database as JSON, the key ring,
  * the URL of the OAuth server, the account id. Prints "ready" when it starts.
  */
-import { parseKeyRing, sealer } from '../../src/lib/seal.ts'
+import { parseKeyRing, sealer } from '../../src/platform/crypto/seal.ts'
 import { testAccounts } from './accounts.ts'
 import type { Place } from './database.ts'
 import { loginAt } from './oauth.ts'

@@ -1,5 +1,5 @@
+import type { SharedClaims } from '../../src/events/deduplication/index.ts'
 import type { EventCatalogue, Recorder } from '../../src/events/index.ts'
-import type { SharedClaims } from '../../src/features/deduplication/index.ts'
 import {
   type CreateBody,
   type DeliveryQuery,
@@ -12,16 +12,16 @@ import {
   type TestDeliveries,
   type WebhookDeps,
   type WebhookEngine,
-} from '../../src/features/webhooks/index.ts'
-import type { Bus } from '../../src/infra/bus/index.ts'
-import type { Db } from '../../src/infra/db/index.ts'
-import { addressGuard } from '../../src/infra/net/index.ts'
-import type { Outbound } from '../../src/infra/outbound/index.ts'
-import type { Queue } from '../../src/infra/queue/index.ts'
-import { type Clock, systemClock } from '../../src/lib/clock.ts'
-import { notFound } from '../../src/lib/errors.ts'
-import type { Ids } from '../../src/lib/ids.ts'
-import type { Sealer } from '../../src/lib/seal.ts'
+} from '../../src/events/webhooks/index.ts'
+import type { Bus } from '../../src/platform/bus/index.ts'
+import type { Sealer } from '../../src/platform/crypto/seal.ts'
+import type { Db } from '../../src/platform/db/index.ts'
+import { notFound } from '../../src/platform/errors/app-error.ts'
+import type { Ids } from '../../src/platform/ids.ts'
+import { addressGuard } from '../../src/platform/net/index.ts'
+import type { Outbound } from '../../src/platform/outbound/index.ts'
+import type { Queue } from '../../src/platform/queue/index.ts'
+import { type Clock, systemClock } from '../../src/platform/time/clock.ts'
 import { compose, resolveToLoopback } from './composition.ts'
 import { type EventSketch, eventOf } from './events.ts'
 

@@ -18,8 +18,9 @@ const KIT = 'test/kit'
  * and a kill test starts dozens.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // Inside node_modules, so that packages resolve and a build of dist/ leaves it alone.
-  const folder = join(project.config.root, 'node_modules', `.test-workers-${process.pid}`)
+  // Inside node_modules, so that packages resolve and a build of dist/ leaves it alone. As deep as src/platform/threads, from where
+  // worker-file.ts finds dist/.
+  const folder = join(project.config.root, 'node_modules', '.test-workers', String(process.pid))
   await bundle({
     absWorkingDir: project.config.root,
     entryPoints: readdirSync(join(project.config.root, KIT)).flatMap((name) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decodedContent, readMessage } from '../../src/providers/mime/index.ts'
+import { decodedContent, readMessage } from '../../src/providers/shared/mime/index.ts'
 import { EXPECTED, messageFile } from './expected.ts'
 
 describe('a message as people send it, read from its bytes', () => {

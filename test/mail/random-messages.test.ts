@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import MailComposer from 'nodemailer/lib/mail-composer'
 import { expect, inject, it } from 'vitest'
-import { decodedContent, readMessage } from '../../src/providers/mime/index.ts'
+import { decodedContent, readMessage } from '../../src/providers/shared/mime/index.ts'
 import { random } from '../kit/random.ts'
 
 const MESSAGES = 60

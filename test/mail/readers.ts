@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type AddressObject, simpleParser } from 'mailparser'
 import PostalMime, { type Address } from 'postal-mime'
-import { decodedContent, readMessage } from '../../src/providers/mime/index.ts'
+import { decodedContent, readMessage } from '../../src/providers/shared/mime/index.ts'
 
 /** What a reader says of a message. A member that it does not offer is undefined. */
 export interface Reading {

@@ -1,5 +1,5 @@
-import { imapServerOf } from '../../src/features/auth/detection/autoconfig.ts'
-import { parseDav } from '../../src/providers/caldav/multistatus.ts'
+import { imapServerOf } from '../../src/accounts/auth/detection/autoconfig.ts'
+import { parseDav } from '../../src/providers/caldav/http/multistatus.ts'
 import { casesOf, type HostileCase } from './hostile-case.ts'
 
 const MB = 1024 * 1024

@@ -1,5 +1,5 @@
-import { sanitizeHtml } from '../../src/features/messages/sanitizing/sanitize.ts'
-import { trackedHtml } from '../../src/features/tracking/tracked-html.ts'
+import { sanitizeHtml } from '../../src/mail/messages/sanitizing/sanitize.ts'
+import { trackedHtml } from '../../src/mail/tracking/tracked-html.ts'
 import { casesOf, type HostileCase } from './hostile-case.ts'
 import { HTML } from './mime.ts'
 

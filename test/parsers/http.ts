@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { lazy } from '../../src/lib/lazy.ts'
+import { lazy } from '../../src/platform/concurrency/lazy.ts'
 import { testServer } from '../kit/server.ts'
 import { casesOf, type HostileCase } from './hostile-case.ts'
 import { filled, type Shape } from './mime.ts'

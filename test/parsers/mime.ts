@@ -11,7 +11,7 @@ import {
   searchText,
   snippet,
   transferDecoder,
-} from '../../src/providers/mime/index.ts'
+} from '../../src/providers/shared/mime/index.ts'
 import { casesOf, type HostileCase } from './hostile-case.ts'
 
 const KB = 1024

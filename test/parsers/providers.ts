@@ -1,17 +1,12 @@
 import { Readable } from 'node:stream'
-import {
-  parseAvailability,
-  parseDecision,
-  parseRoute,
-  reasonIn,
-} from '../../src/features/scheduler/callbacks/answers.ts'
-import { exceededJsonLimit } from '../../src/lib/json-limits.ts'
+import { parseAvailability, parseDecision, parseRoute, reasonIn } from '../../src/booking/callbacks/answers.ts'
+import { exceededJsonLimit } from '../../src/platform/formats/json-limits.ts'
 import { batchParts } from '../../src/providers/gmail/batch-parts.ts'
 import { reasonsOf } from '../../src/providers/gmail/errors.ts'
 import { foundMessage as gmailMessage, messageBody } from '../../src/providers/gmail/map.ts'
 import { attachmentsOf, foundMessage as graphMessage, headersOf } from '../../src/providers/microsoft/map.ts'
-import { codeOf } from '../../src/providers/oauth/errors.ts'
-import { parseJson, readJson } from '../../src/providers/rest/index.ts'
+import { codeOf } from '../../src/providers/shared/oauth/errors.ts'
+import { parseJson, readJson } from '../../src/providers/shared/rest/index.ts'
 import { casesOf, type HostileCase } from './hostile-case.ts'
 import { filled, HEADERS, HTML, type Shape } from './mime.ts'
 

@@ -1,4 +1,4 @@
-import { type Examples, working } from '../../src/infra/http/openapi/examples.ts'
+import { type Examples, working } from '../../src/platform/http/openapi/examples.ts'
 import { type ApiResponse, api } from '../kit/http.ts'
 import type { ApiStory } from './api-story.ts'
 

@@ -1,4 +1,4 @@
-import type { Example } from '../../src/infra/http/openapi/examples.ts'
+import type { Example } from '../../src/platform/http/openapi/examples.ts'
 import { described, document, examples, schemaErrors } from '../kit/api-document.ts'
 import { type ReducedRequest, reducedRequests } from '../kit/body-members.ts'
 import { FIRST, LAST } from './api-story.ts'

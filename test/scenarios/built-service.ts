@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Example, ExampleResponse } from '../../src/infra/http/openapi/examples.ts'
+import type { Example, ExampleResponse } from '../../src/platform/http/openapi/examples.ts'
 import { described, examples, operations, schemaErrors } from '../kit/api-document.ts'
 import { refusesMissing } from '../kit/body-members.ts'
 import { shapeDifferences, textDifferences } from '../kit/example-shape.ts'

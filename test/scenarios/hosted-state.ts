@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../src/lib/errors.ts'
+import type { ErrorCode } from '../../src/platform/errors/app-error.ts'
 import type { Translate } from '../../src/ui/hosted/index.ts'
 import { APP_NAME } from './hosted-stage.ts'
 import { APPLICATION_STATE, type Visit } from './hosted-steps.ts'

@@ -1,4 +1,4 @@
-import type { Log } from '../../src/infra/log/index.ts'
+import type { Log } from '../../src/platform/log/index.ts'
 import { eventually } from '../kit/eventually.ts'
 import { type Api, api } from '../kit/http.ts'
 import { startService } from '../kit/service.ts'

@@ -1,6 +1,6 @@
 import type { Features } from '../../src/app/features.ts'
 import type { Config } from '../../src/config/index.ts'
-import type { Db } from '../../src/infra/db/index.ts'
+import type { Db } from '../../src/platform/db/index.ts'
 import { imapLink } from '../kit/accounts.ts'
 import type { Dovecot } from '../servers/dovecot.ts'
 import { GOOGLE_SCOPES, startGoogle } from '../servers/google.ts'

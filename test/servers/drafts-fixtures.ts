@@ -1,6 +1,6 @@
-import type { DraftsFixture } from '../../src/providers/contract/drafts-conformance.ts'
+import type { DraftsFixture } from '../../src/providers/conformance/drafts.ts'
 import type { DraftRef, FolderMailProvider } from '../../src/providers/contract/index.ts'
-import { composeDraft } from '../../src/providers/mime/index.ts'
+import { composeDraft } from '../../src/providers/shared/mime/index.ts'
 import { gmailMailbox } from './gmail-mailbox.ts'
 import { imapMailbox, otherClient } from './imap-mailbox.ts'
 import { folderPath, type ImapServer } from './imap-server.ts'

@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from '../../src/lib/clock.ts'
-import type { IdMailboxFixture } from '../../src/providers/contract/id-mailbox-fixture.ts'
+import { type Clock, systemClock } from '../../src/platform/time/clock.ts'
+import type { IdMailboxFixture } from '../../src/providers/conformance/id-mailbox-fixture.ts'
 import type { SendProvider } from '../../src/providers/contract/index.ts'
 import { type GmailDeps, gmailLogin, gmailProvider } from '../../src/providers/gmail/index.ts'
 import { type Google, startGoogle } from './google.ts'

@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon'
-import { systemClock } from '../../src/lib/clock.ts'
-import type { CalendarFixture, WrittenEvent } from '../../src/providers/contract/calendar-conformance.ts'
+import { systemClock } from '../../src/platform/time/clock.ts'
+import type { CalendarFixture, WrittenEvent } from '../../src/providers/conformance/calendar.ts'
 import type {
   CalendarAccount,
   CalendarChanges,

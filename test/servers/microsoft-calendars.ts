@@ -1,6 +1,6 @@
-import { outbound } from '../../src/infra/outbound/index.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import type { CalendarFixture, WrittenEvent } from '../../src/providers/contract/calendar-conformance.ts'
+import { outbound } from '../../src/platform/outbound/index.ts'
+import { systemClock } from '../../src/platform/time/clock.ts'
+import type { CalendarFixture, WrittenEvent } from '../../src/providers/conformance/calendar.ts'
 import type {
   CalendarAccount,
   CalendarChanges,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { parseLocal } from '../../src/lib/calendar/days.ts'
+import { parseLocal } from '../../src/platform/calendar/days.ts'
 import type { EventTime } from '../../src/providers/contract/index.ts'
 
 /** An event of an iCalendar object. Times with a zone have its name as TZID. */

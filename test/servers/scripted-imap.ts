@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer, type TLSSocket } from 'node:tls'
 import { generate } from 'selfsigned'
-import { lazy } from '../../src/lib/lazy.ts'
+import { lazy } from '../../src/platform/concurrency/lazy.ts'
 import type { MailAccess } from '../../src/providers/contract/index.ts'
 
 export interface ImapScript {

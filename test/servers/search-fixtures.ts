@@ -1,5 +1,5 @@
-import type { IdMailboxFixture } from '../../src/providers/contract/id-mailbox-fixture.ts'
-import type { SearchFixture } from '../../src/providers/contract/search-conformance.ts'
+import type { IdMailboxFixture } from '../../src/providers/conformance/id-mailbox-fixture.ts'
+import type { SearchFixture } from '../../src/providers/conformance/search.ts'
 import { imapMailbox, otherClient } from './imap-mailbox.ts'
 import type { ImapServer } from './imap-server.ts'
 

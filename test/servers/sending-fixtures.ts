@@ -1,5 +1,5 @@
-import { systemClock } from '../../src/lib/clock.ts'
-import type { SendingFixture } from '../../src/providers/contract/sending-conformance.ts'
+import { systemClock } from '../../src/platform/time/clock.ts'
+import type { SendingFixture } from '../../src/providers/conformance/sending.ts'
 import { imapProvider } from '../../src/providers/imap/index.ts'
 import { smtpProvider } from '../../src/providers/smtp/index.ts'
 import { imapAccess, openGuard, otherClient } from './imap-mailbox.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { containHtml } from '../../src/features/messages/sanitizing/containment.ts'
-import { sanitizeHtml } from '../../src/features/messages/sanitizing/sanitize.ts'
+import { containHtml } from '../../src/mail/messages/sanitizing/containment.ts'
+import { sanitizeHtml } from '../../src/mail/messages/sanitizing/sanitize.ts'
 import { launchBrowser } from '../kit/browser.ts'
 import { closing } from '../kit/closing.ts'
 import { hostileHtml } from '../kit/hostile-html.ts'

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../../config/index.ts'
-import { type ArchiveSummary, writeArchive } from '../../infra/archive/index.ts'
-import { postgresSnapshot, type Snapshot, type SnapshotTable, sqliteSnapshot } from '../../infra/db/index.ts'
-import { RING_STATE, ringLocation, ringOf, ringText, storedRing } from '../../infra/secrets/index.ts'
+import { type ArchiveSummary, writeArchive } from '../../platform/archive/index.ts'
+import { postgresSnapshot, type Snapshot, type SnapshotTable, sqliteSnapshot } from '../../platform/db/index.ts'
+import { RING_STATE, ringLocation, ringOf, ringText, storedRing } from '../../platform/secrets/index.ts'
 import { fileStorePath } from '../store.ts'
 import { VERSION } from '../version.ts'
 

@@ -1,11 +1,11 @@
+import { releaseAccounts } from '../../accounts/index.ts'
+import { releaseTasks } from '../../booking/index.ts'
 import { skipEventNumbers } from '../../events/index.ts'
-import { releaseAccounts } from '../../features/accounts/index.ts'
-import { forgetRunning } from '../../features/idempotency/index.ts'
-import { releaseOutbox } from '../../features/outbox/index.ts'
-import { releaseTasks } from '../../features/scheduler/index.ts'
-import { forgetIndex } from '../../features/search/index.ts'
-import { releaseDeliveries } from '../../features/webhooks/index.ts'
-import type { Tx } from '../../infra/db/index.ts'
+import { releaseDeliveries } from '../../events/webhooks/index.ts'
+import { releaseOutbox } from '../../mail/outbox/index.ts'
+import { forgetIndex } from '../../mail/search/index.ts'
+import { forgetRunning } from '../../operations/idempotency/index.ts'
+import type { Tx } from '../../platform/db/index.ts'
 
 export interface Restored {
   nowMs: number

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/index.ts'
-import { joinedRing, requireOpens, ringOf, ringText } from '../../infra/secrets/index.ts'
-import { parseKeyRing, type RingKey, sealer } from '../../lib/seal.ts'
+import { parseKeyRing, type RingKey, sealer } from '../../platform/crypto/seal.ts'
+import { joinedRing, requireOpens, ringOf, ringText } from '../../platform/secrets/index.ts'
 import type { CheckedArchive } from './restore.ts'
 import type { RestoreTarget } from './target.ts'
 

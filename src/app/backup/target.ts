@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sql } from 'kysely'
 import type { Config } from '../../config/index.ts'
+import { migrations } from '../../migrations/index.ts'
 import {
   type DataLock,
   type Db,
@@ -13,10 +14,9 @@ import {
   postgresReplacement,
   type Replacement,
   setState,
-} from '../../infra/db/index.ts'
-import { silentLog } from '../../infra/log/index.ts'
-import { RING_STATE, ringFile, storedRing, writeSecret } from '../../infra/secrets/index.ts'
-import { migrations } from '../../migrations/index.ts'
+} from '../../platform/db/index.ts'
+import { silentLog } from '../../platform/log/index.ts'
+import { RING_STATE, ringFile, storedRing, writeSecret } from '../../platform/secrets/index.ts'
 import { fileStorePath, openStore } from '../store.ts'
 
 /** The database that a backup is restored to. */

@@ -1,5 +1,5 @@
-import { systemClock } from '../../lib/clock.ts'
-import { isoTime } from '../../lib/time.ts'
+import { systemClock } from '../../platform/time/clock.ts'
+import { isoTime } from '../../platform/time/time.ts'
 import type { Command, Given, Terminal } from '../command.ts'
 import { findAccount } from './accounts.ts'
 import { client, LIST_OPTIONS, ONLINE_OPTIONS, operandOf, pageOf } from './client.ts'

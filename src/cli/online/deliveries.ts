@@ -1,4 +1,4 @@
-import { systemClock } from '../../lib/clock.ts'
+import { systemClock } from '../../platform/time/clock.ts'
 import type { Command, Given, Terminal } from '../command.ts'
 import { client, LIST_OPTIONS, ONLINE_OPTIONS, operandOf, pageOf } from './client.ts'
 import { relativeTime, wordOf } from './options.ts'

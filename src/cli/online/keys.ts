@@ -1,5 +1,5 @@
-import { systemClock } from '../../lib/clock.ts'
-import { isoTime, parseTime } from '../../lib/time.ts'
+import { systemClock } from '../../platform/time/clock.ts'
+import { isoTime, parseTime } from '../../platform/time/time.ts'
 import { type Command, type Given, type Terminal, UsageError } from '../command.ts'
 import { client, LIST_OPTIONS, ONLINE_OPTIONS, operandOf, pageOf } from './client.ts'
 import { relativeTime, wordOf } from './options.ts'

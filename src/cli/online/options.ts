@@ -1,4 +1,4 @@
-import { didYouMean } from '../../lib/did-you-mean.ts'
+import { didYouMean } from '../../platform/errors/did-you-mean.ts'
 import { UsageError } from '../command.ts'
 
 /** The value of an option that must be one of the words. Throws `UsageError` for another one. */

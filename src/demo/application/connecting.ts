@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { untilAborted } from '../../lib/abort.ts'
+import { untilAborted } from '../../platform/concurrency/abort.ts'
 import type { DemoApi } from '../api.ts'
 import type { DemoMailbox } from '../mailbox.ts'
 

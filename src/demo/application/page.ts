@@ -1,4 +1,4 @@
-import { type Html, html, trustedHtml } from '../../lib/html.ts'
+import { type Html, html, trustedHtml } from '../../platform/formats/html.ts'
 import type { DemoMailbox } from '../mailbox.ts'
 import type { DemoService } from '../service.ts'
 import type { Step, Story } from '../story.ts'

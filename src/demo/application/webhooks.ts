@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Webhook } from 'standardwebhooks'
-import { untilAborted } from '../../lib/abort.ts'
+import { untilAborted } from '../../platform/concurrency/abort.ts'
 
 /** A webhook whose signature was verified. */
 export interface ReceivedWebhook {

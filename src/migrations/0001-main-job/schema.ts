@@ -1,5 +1,5 @@
 import { type CreateTableBuilder, type Kysely, type RawBuilder, sql } from 'kysely'
-import type { Db } from '../../infra/db/index.ts'
+import type { Db } from '../../platform/db/index.ts'
 
 export type Column = [name: string, type: 'text' | 'integer' | 'bigint', options?: 'null' | `default ${number}`]
 

@@ -1,7 +1,7 @@
 import { ProviderError } from '../contract/index.ts'
-import type { DavClient } from './client.ts'
-import { urlOf } from './hrefs.ts'
-import type { MapContext } from './map.ts'
+import type { MapContext } from './events/map.ts'
+import type { DavClient } from './http/client.ts'
+import { urlOf } from './http/hrefs.ts'
 import type { ObjectThread } from './object-thread.ts'
 
 /** A calendar whose objects are read. */

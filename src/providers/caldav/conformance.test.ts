@@ -6,8 +6,8 @@ import { type IcsEvent, icsObject } from '../../../test/servers/radicale-calenda
 import { cyrusAvailable } from '../../../test/servers/unpacked/cyrus.ts'
 import { type CyrusCalendars, startCyrusCalendars } from '../../../test/servers/unpacked/cyrus-calendars.ts'
 import { startXandikos, type Xandikos, xandikosAvailable } from '../../../test/servers/xandikos.ts'
-import { formatLocal, parseLocal } from '../../lib/calendar/days.ts'
-import { type CalendarFixture, calendarConformance, type WrittenEvent } from '../contract/calendar-conformance.ts'
+import { formatLocal, parseLocal } from '../../platform/calendar/days.ts'
+import { type CalendarFixture, calendarConformance, type WrittenEvent } from '../conformance/calendar.ts'
 import type { EventInput, EventTime } from '../contract/index.ts'
 
 /** A calendar of a server, and the requests of another program. */

@@ -1,7 +1,7 @@
-import { OutboundError, type OutboundResponse } from '../../infra/outbound/index.ts'
-import { isTimeout } from '../../lib/abort.ts'
-import { isCertificateError } from '../../lib/certificate-errors.ts'
-import { retryAfterMs } from '../../lib/retry.ts'
+import { isTimeout } from '../../platform/concurrency/abort.ts'
+import { retryAfterMs } from '../../platform/concurrency/retry.ts'
+import { isCertificateError } from '../../platform/errors/certificate-errors.ts'
+import { OutboundError, type OutboundResponse } from '../../platform/outbound/index.ts'
 import { ProviderError } from '../contract/index.ts'
 
 /** Maps a failure without a response, also of a caller whose time limit ended it. The address guard's sentence names the setting. */

@@ -3,11 +3,11 @@
  * request passes the address guard, every response is bounded. Knows no database and no routes.
  */
 import { LRUCache } from 'lru-cache'
-import type { Log } from '../../infra/log/index.ts'
-import type { DnsRecords } from '../../infra/net/index.ts'
-import type { Outbound } from '../../infra/outbound/index.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { atMost } from '../../lib/lru.ts'
+import type { Log } from '../../platform/log/index.ts'
+import { atMost } from '../../platform/lru.ts'
+import type { DnsRecords } from '../../platform/net/index.ts'
+import type { Outbound } from '../../platform/outbound/index.ts'
+import type { Clock } from '../../platform/time/clock.ts'
 import {
   type CalendarAccount,
   type CalendarProvider,
@@ -16,16 +16,16 @@ import {
   type ServerCheck,
 } from '../contract/index.ts'
 import { listCalendars } from './calendars.ts'
-import { caldavChanges } from './changes.ts'
-import { type DavClient, type DavClientOptions, davClient } from './client.ts'
 import { type Collection, collectionUrl, type ServerTraits } from './collection.ts'
-import { type CalendarHome, candidates, domainOf, findHome, probe } from './discovery.ts'
-import { urlOf } from './hrefs.ts'
+import { caldavChanges } from './edits.ts'
+import { ObjectZones } from './events/zones.ts'
+import { type DavClient, type DavClientOptions, davClient } from './http/client.ts'
+import { type CalendarHome, candidates, domainOf, findHome, probe } from './http/discovery.ts'
+import { urlOf } from './http/hrefs.ts'
+import { trustedHosts } from './http/trust.ts'
 import { ObjectThread } from './object-thread.ts'
 import { readRange } from './range.ts'
 import { syncEvents } from './sync.ts'
-import { trustedHosts } from './trust.ts'
-import { ObjectZones } from './zones.ts'
 
 export interface CaldavDeps {
   outbound: Outbound

@@ -1,10 +1,10 @@
-import { DAY_MS } from '../../lib/calendar/days.ts'
-import { eachInTurns } from '../../lib/event-loop.ts'
+import { DAY_MS } from '../../platform/calendar/days.ts'
+import { eachInTurns } from '../../platform/concurrency/event-loop.ts'
 import { ProviderError, type TimeRange } from '../contract/index.ts'
 import type { Collection } from './collection.ts'
-import { isOwnPath, pathReader } from './hrefs.ts'
-import { isGone } from './multistatus.ts'
-import { etagsQueryBody, propfindBody } from './requests.ts'
+import { isOwnPath, pathReader } from './http/hrefs.ts'
+import { isGone } from './http/multistatus.ts'
+import { etagsQueryBody, propfindBody } from './http/requests.ts'
 
 const MAX_OBJECTS = 50_000
 /** About 250 bytes for each object. */

@@ -1,9 +1,9 @@
-import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
+import { TURN_MS, yieldIfHeld } from '../../platform/concurrency/event-loop.ts'
 import type { RemoteEvent, UnreadableEvent } from '../contract/index.ts'
-import { isOwnPath, pathReader } from './hrefs.ts'
-import { type CalendarObject, type MapContext, objectEvents } from './map.ts'
-import { type DavResource, davParts, isGone } from './multistatus.ts'
-import type { ObjectZones } from './zones.ts'
+import { type CalendarObject, type MapContext, objectEvents } from './events/map.ts'
+import type { ObjectZones } from './events/zones.ts'
+import { isOwnPath, pathReader } from './http/hrefs.ts'
+import { type DavResource, davParts, isGone } from './http/multistatus.ts'
 
 /** The contents of some objects of a calendar. */
 export interface ObjectBatch {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { closing } from '../../../test/kit/closing.ts'
+import { ObjectZones } from './events/zones.ts'
 import { partsOf, type ResponsePart } from './object-batch.ts'
 import { ObjectThread } from './object-thread.ts'
-import { ObjectZones } from './zones.ts'
 
 const ZONE = [
   'BEGIN:VTIMEZONE',

@@ -1,9 +1,9 @@
-import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
-import { workerFile } from '../../lib/worker-file.ts'
-import { WorkerThread } from '../../lib/worker-thread.ts'
+import { rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
+import { workerFile } from '../../platform/threads/worker-file.ts'
+import { WorkerThread } from '../../platform/threads/worker-thread.ts'
 import { ProviderError } from '../contract/index.ts'
+import type { ObjectZones } from './events/zones.ts'
 import { type ObjectResponse, partsOf, type ResponsePart } from './object-batch.ts'
-import type { ObjectZones } from './zones.ts'
 
 export interface ThreadRequest extends ObjectResponse {
   /** Identifies the calendar among all accounts. */

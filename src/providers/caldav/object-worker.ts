@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
-import { serveParts } from '../../lib/worker-thread.ts'
+import { serveParts } from '../../platform/threads/worker-thread.ts'
 import { ProviderError } from '../contract/index.ts'
+import { ObjectZones } from './events/zones.ts'
 import { partsOf } from './object-batch.ts'
 import type { ThreadPart, ThreadRequest } from './object-thread.ts'
-import { ObjectZones } from './zones.ts'
 
 // The worker thread of `object-thread.ts`.
 

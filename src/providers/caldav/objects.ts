@@ -1,13 +1,13 @@
-import { untilAborted } from '../../lib/abort.ts'
+import { untilAborted } from '../../platform/concurrency/abort.ts'
 import { ProviderError, type TimeRange } from '../contract/index.ts'
 import { Batches } from './batches.ts'
-import type { DavClient } from './client.ts'
 import type { Collection } from './collection.ts'
-import { pathOf } from './hrefs.ts'
+import type { CalendarObject } from './events/map.ts'
+import type { DavClient } from './http/client.ts'
+import { pathOf } from './http/hrefs.ts'
+import { multigetBody, objectsQueryBody } from './http/requests.ts'
 import { pathsInRange } from './listing.ts'
-import type { CalendarObject } from './map.ts'
 import { type ObjectBatch, objectIn, pathsIn, type ResponsePart } from './object-batch.ts'
-import { multigetBody, objectsQueryBody } from './requests.ts'
 
 /** The server works while a batch is parsed. */
 const BATCHES_AT_ONCE = 2

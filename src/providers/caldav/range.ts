@@ -1,12 +1,12 @@
-import { DAY_MS } from '../../lib/calendar/days.ts'
-import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
+import { DAY_MS } from '../../platform/calendar/days.ts'
+import { TURN_MS, yieldIfHeld } from '../../platform/concurrency/event-loop.ts'
 import { ProviderError, type RemoteEvent, type TimeRange } from '../contract/index.ts'
 import type { Collection } from './collection.ts'
+import { objectPath } from './events/map.ts'
+import { goesOnAfter, isSeriesFrom } from './events/series.ts'
 import { pathsInRange } from './listing.ts'
-import { objectPath } from './map.ts'
 import { type ObjectBatch, pathsIn } from './object-batch.ts'
 import { objectsInRange, readObjects } from './objects.ts'
-import { goesOnAfter, isSeriesFrom } from './series.ts'
 
 /** Of a time in one zone and in another. */
 export const MARGIN_MS = DAY_MS

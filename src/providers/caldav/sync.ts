@@ -1,13 +1,13 @@
-import { sha256 } from '../../lib/sha256.ts'
+import { sha256 } from '../../platform/crypto/sha256.ts'
 import { type EventStep, ProviderError, type RemoteEvent } from '../contract/index.ts'
 import type { Collection } from './collection.ts'
+import { objectPath } from './events/map.ts'
+import { child, isGone } from './http/multistatus.ts'
+import { propfindBody, syncCollectionBody } from './http/requests.ts'
 import { listEtags, MAX_LISTING_BYTES, ownPaths } from './listing.ts'
-import { objectPath } from './map.ts'
-import { child, isGone } from './multistatus.ts'
 import type { ObjectBatch } from './object-batch.ts'
 import { readObjects } from './objects.ts'
 import { MARGIN_MS, readInRange } from './range.ts'
-import { propfindBody, syncCollectionBody } from './requests.ts'
 
 /**
  * The meaning of a cursor. `sync`: a sync token (RFC 6578). `state`: a value that changes with any change, of servers without

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { RemoteEvent } from '../contract/index.ts'
-import { objectEvents } from './map.ts'
-import { ObjectZones } from './zones.ts'
+import { objectEvents } from './events/map.ts'
+import { ObjectZones } from './events/zones.ts'
 
 const MASTER = ['DTSTART:20270602T080000Z', 'DTEND:20270602T090000Z', 'RRULE:FREQ=DAILY;COUNT=3']
 const event = (...lines: string[]) => ['BEGIN:VEVENT', 'UID:1@example.com', ...lines, 'END:VEVENT']

@@ -1,4 +1,4 @@
-import type { CalendarChanges, CalendarFreeBusy } from './calendar-changes.ts'
+import type { CalendarChanges, CalendarFreeBusy } from './calendar-edits.ts'
 import type { MailAccess } from './provider.ts'
 import type { CalendarPush } from './push.ts'
 

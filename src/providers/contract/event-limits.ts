@@ -1,4 +1,4 @@
-import { cleanText, truncateText } from '../../lib/text.ts'
+import { cleanText, truncateText } from '../../platform/formats/text.ts'
 import type { RemoteAttendee, RemoteCalendar, RemoteEvent } from './calendar.ts'
 
 const MAX_ATTENDEES = 1000

@@ -1,5 +1,5 @@
-import { DAY_MS, formatDay, formatLocal, parseDay, parseLocal } from '../../lib/calendar/days.ts'
-import type { Zone } from '../../lib/calendar/zone.ts'
+import { DAY_MS, formatDay, formatLocal, parseDay, parseLocal } from '../../platform/calendar/days.ts'
+import type { Zone } from '../../platform/calendar/zone.ts'
 import type { EventTime } from './calendar.ts'
 
 /**

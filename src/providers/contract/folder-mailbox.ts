@@ -1,6 +1,6 @@
 import type { FolderBackfill } from './backfill.ts'
-import type { MailChanges } from './changes.ts'
 import type { MailDrafts } from './drafts.ts'
+import type { MailChanges } from './edits.ts'
 import type { ProviderError } from './errors.ts'
 import type { LiveReads, RemoteFolder, RemoteMessage } from './message.ts'
 import type { MailAccess, MailProviderBase } from './provider.ts'

@@ -1,6 +1,6 @@
 import type { MailboxBackfill } from './backfill.ts'
-import type { MailChanges } from './changes.ts'
 import type { MailDrafts } from './drafts.ts'
+import type { MailChanges } from './edits.ts'
 import type { LiveReads, RemoteFolder, RemoteMessage } from './message.ts'
 import type { MailAccess, MailProviderBase } from './provider.ts'
 import type { MailSearch } from './search.ts'

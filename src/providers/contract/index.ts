@@ -5,9 +5,9 @@
  */
 export * from './backfill.ts'
 export * from './calendar.ts'
-export * from './calendar-changes.ts'
-export * from './changes.ts'
+export * from './calendar-edits.ts'
 export * from './drafts.ts'
+export * from './edits.ts'
 export * from './errors.ts'
 export { boundedCalendar, boundedEvent } from './event-limits.ts'
 export { assumedEnd, zonedTime } from './event-time.ts'

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { ByteRange } from '../../lib/byte-stream.ts'
+import type { ByteRange } from '../../platform/concurrency/byte-stream.ts'
 
 export type FolderRole = 'inbox' | 'sent' | 'drafts' | 'trash' | 'junk' | 'archive' | 'all' | 'flagged'
 

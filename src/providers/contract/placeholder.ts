@@ -1,4 +1,4 @@
-import { DAY_MS, formatDay, formatLocal, parseDay, parseLocal } from '../../lib/calendar/days.ts'
+import { DAY_MS, formatDay, formatLocal, parseDay, parseLocal } from '../../platform/calendar/days.ts'
 import type { RemoteEvent, TimeRange } from './calendar.ts'
 
 /** Of one placeholder. The latest ones are kept: nobody books the past. */

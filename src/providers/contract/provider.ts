@@ -1,4 +1,4 @@
-import type { ConnectTarget } from '../../infra/net/index.ts'
+import type { ConnectTarget } from '../../platform/net/index.ts'
 import type { CalendarProvider } from './calendar.ts'
 import type { FolderMailProvider } from './folder-mailbox.ts'
 import type { IdMailProvider } from './id-mailbox.ts'

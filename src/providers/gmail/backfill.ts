@@ -1,6 +1,6 @@
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../platform/time/clock.ts'
 import type { MailboxBackfill } from '../contract/index.ts'
-import { PageLinks } from '../rest/index.ts'
+import { PageLinks } from '../shared/rest/index.ts'
 import { listPage } from './client.ts'
 import type { GmailMailbox } from './quota.ts'
 import { Fetcher } from './sync/fetch.ts'

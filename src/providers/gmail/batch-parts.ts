@@ -1,7 +1,7 @@
-import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
-import { exceededJsonLimit } from '../../lib/json-limits.ts'
+import { TURN_MS, yieldIfHeld } from '../../platform/concurrency/event-loop.ts'
+import { exceededJsonLimit } from '../../platform/formats/json-limits.ts'
 import { ProviderError } from '../contract/index.ts'
-import { parseJson, type RestResponse } from '../rest/index.ts'
+import { parseJson, type RestResponse } from '../shared/rest/index.ts'
 
 const MAX_BATCH_BYTES = 64 * 1024 * 1024
 /** More than any message has that a person wrote. */

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { PageLinks, parser } from '../rest/index.ts'
+import { PageLinks, parser } from '../shared/rest/index.ts'
 import { ME } from './client.ts'
 import type { GmailMailbox } from './quota.ts'
 

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { gmailDraftsFixture } from '../../../test/servers/drafts-fixtures.ts'
 import { gmailMailbox } from '../../../test/servers/gmail-mailbox.ts'
-import { draftsConformance } from '../contract/drafts-conformance.ts'
+import { draftsConformance } from '../conformance/drafts.ts'
 
 draftsConformance('gmail', gmailDraftsFixture)
 

@@ -8,7 +8,7 @@ import {
   text,
   time,
   wholeNumber,
-} from '../rest/index.ts'
+} from '../shared/rest/index.ts'
 
 /** The daily quota resets at midnight in California. Retrying every hour also notices a raised quota. */
 const DAILY_RETRY_MS = 60 * 60 * 1000

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import { cleanText, truncateText } from '../../lib/text.ts'
+import { cleanText, truncateText } from '../../platform/formats/text.ts'
 import type { FolderRole, RemoteFolder } from '../contract/index.ts'
-import { parser, type RestMailbox } from '../rest/index.ts'
+import { parser, type RestMailbox } from '../shared/rest/index.ts'
 
 const MAX_NAME = 1000
 

@@ -3,8 +3,8 @@
  * Google Calendar, in the folder `calendar`.
  * Failures leave this folder as `ProviderError` only. Knows no database and no routes.
  */
-import { withTimeout } from '../../lib/abort.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { withTimeout } from '../../platform/concurrency/abort.ts'
+import type { Clock } from '../../platform/time/clock.ts'
 import {
   type CalendarProvider,
   type IdMailProvider,
@@ -14,12 +14,12 @@ import {
   type PushProvider,
   type SendProvider,
 } from '../contract/index.ts'
-import { type RestClientOptions, restClient } from '../rest/index.ts'
+import { type RestClientOptions, restClient } from '../shared/rest/index.ts'
 import { gmailBackfill } from './backfill.ts'
 import { RATE_LIMIT as CALENDAR_RATE_LIMIT, calendarError, googleCalendars } from './calendar/index.ts'
-import { gmailChanges } from './changes.ts'
 import { readProfile } from './client.ts'
 import { gmailDrafts } from './drafts.ts'
+import { gmailChanges } from './edits.ts'
 import { gmailError, quotaRefusal } from './errors.ts'
 import { listLabels } from './folders.ts'
 import { gmailLiveReads } from './live-reads.ts'

@@ -1,6 +1,6 @@
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../platform/time/clock.ts'
 import { type LoginProvider, missingFor, type ProviderUser } from '../contract/index.ts'
-import { oauthClient, type SignedInGet, unusableResponse } from '../oauth/index.ts'
+import { oauthClient, type SignedInGet, unusableResponse } from '../shared/oauth/index.ts'
 
 export interface GmailLoginOptions {
   clientId: string

@@ -1,5 +1,5 @@
-import { sha256 } from '../../lib/sha256.ts'
-import { cleanText } from '../../lib/text.ts'
+import { sha256 } from '../../platform/crypto/sha256.ts'
+import { cleanText } from '../../platform/formats/text.ts'
 import type { FoundMessage, MessageBody } from '../contract/index.ts'
 import {
   attachmentsOf,
@@ -19,8 +19,8 @@ import {
   shownText,
   snippet,
   textOf,
-} from '../mime/index.ts'
-import { list, object, text } from '../rest/index.ts'
+} from '../shared/mime/index.ts'
+import { list, object, text } from '../shared/rest/index.ts'
 import { labelState } from './folders.ts'
 
 /** How much base64 of a text is decoded. The service stores 4 KB of text, and HTML is mostly markup. */

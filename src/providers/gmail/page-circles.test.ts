@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { type ScriptedRequest, type ScriptedResponse, startScripted } from '../../../test/servers/scripted-http.ts'
-import { systemClock } from '../../lib/clock.ts'
+import { systemClock } from '../../platform/time/clock.ts'
 import { type MailAccess, ProviderError, type ScopeSyncRequest } from '../contract/index.ts'
 import { gmailProvider } from './index.ts'
 

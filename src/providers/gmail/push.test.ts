@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { gmailMailbox } from '../../../test/servers/gmail-mailbox.ts'
 import { plainMail } from '../../../test/servers/messages.ts'
-import { systemClock } from '../../lib/clock.ts'
+import { systemClock } from '../../platform/time/clock.ts'
 import { gmailProvider } from './index.ts'
 
 describe('the push subscription of a Gmail mailbox', () => {

@@ -6,7 +6,7 @@ import {
   type PushSubscription,
   type PushTarget,
 } from '../contract/index.ts'
-import { parser } from '../rest/index.ts'
+import { parser } from '../shared/rest/index.ts'
 import { ME } from './client.ts'
 import type { GmailClient } from './quota.ts'
 

@@ -1,5 +1,5 @@
 import type { MailAccess } from '../contract/index.ts'
-import type { QuotaLimits, RateLimit, RestClient, RestMailbox } from '../rest/index.ts'
+import type { QuotaLimits, RateLimit, RestClient, RestMailbox } from '../shared/rest/index.ts'
 
 /**
  * The two sets of Google's quota page. Projects created since May 2026 have the first; those that used the API between November 2025

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { gmailMailbox } from '../../../test/servers/gmail-mailbox.ts'
 import { idSearch } from '../../../test/servers/search-fixtures.ts'
-import { searchConformance } from '../contract/search-conformance.ts'
+import { searchConformance } from '../conformance/search.ts'
 import { queryOf } from './search.ts'
 
 const unitsPerMinute = 1e9

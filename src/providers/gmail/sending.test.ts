@@ -1,6 +1,6 @@
 import { gmailMailbox } from '../../../test/servers/gmail-mailbox.ts'
-import { sendingConformance } from '../contract/sending-conformance.ts'
-import { parseHeaders } from '../mime/index.ts'
+import { sendingConformance } from '../conformance/sending.ts'
+import { parseHeaders } from '../shared/mime/index.ts'
 
 sendingConformance('Gmail', async () => {
   const { google, user, access, sending, mail, stop } = await gmailMailbox()

@@ -9,8 +9,8 @@ import {
   type SendSteps,
   type SentMessageRef,
 } from '../contract/index.ts'
-import { headerValue, SENT_TOKEN_HEADER } from '../mime/index.ts'
-import { once, outcomeOf, parser, type RestRequest } from '../rest/index.ts'
+import { headerValue, SENT_TOKEN_HEADER } from '../shared/mime/index.ts'
+import { once, outcomeOf, parser, type RestRequest } from '../shared/rest/index.ts'
 import { ME } from './client.ts'
 import { headersOf } from './map.ts'
 import type { GmailClient, GmailMailbox } from './quota.ts'

@@ -1,5 +1,5 @@
 import { ProviderError } from '../contract/index.ts'
-import type { RestMailbox, RestRequest } from '../rest/index.ts'
+import type { RestMailbox, RestRequest } from '../shared/rest/index.ts'
 import { ME } from './client.ts'
 
 /** Gmail accepts more in one request, but advises uploads from 5 MB. */

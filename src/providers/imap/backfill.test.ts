@@ -4,7 +4,7 @@ import { FolderMirror } from '../../../test/kit/folder-mirror.ts'
 import { openGuard } from '../../../test/servers/imap-mailbox.ts'
 import { plainMail } from '../../../test/servers/messages.ts'
 import { startStrictImap } from '../../../test/servers/strict-imap.ts'
-import { systemClock } from '../../lib/clock.ts'
+import { systemClock } from '../../platform/time/clock.ts'
 import { ProviderError } from '../contract/index.ts'
 import { imapProvider } from './index.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import { type Dovecot, type DovecotOptions, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 import { imapMailbox } from '../../../test/servers/imap-mailbox.ts'
-import { folderMailboxConformance } from '../contract/folder-mailbox-conformance.ts'
+import { folderMailboxConformance } from '../conformance/folder-mailbox.ts'
 
 const servers: Record<string, DovecotOptions> = {
   'imap with QRESYNC': {},

@@ -7,7 +7,7 @@ import { FolderMirror } from '../../../test/kit/folder-mirror.ts'
 import { imapAccess, openGuard } from '../../../test/servers/imap-mailbox.ts'
 import { plainMail } from '../../../test/servers/messages.ts'
 import { type Courier, courierAvailable, deliverAs, startCourier } from '../../../test/servers/unpacked/courier.ts'
-import { systemClock } from '../../lib/clock.ts'
+import { systemClock } from '../../platform/time/clock.ts'
 import { imapProvider } from './index.ts'
 
 const copy = (from: string, to: string) => promisify(execFile)('cp', ['-a', from, to])

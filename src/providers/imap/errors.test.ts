@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { GuardError } from '../../infra/net/index.ts'
+import { GuardError } from '../../platform/net/index.ts'
 import { providerError } from './errors.ts'
 
 /** The properties that imapflow adds to its errors. */

@@ -1,10 +1,10 @@
-import { GuardError } from '../../infra/net/index.ts'
-import { isCertificateError } from '../../lib/certificate-errors.ts'
-import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
-import { ScramError } from '../../lib/scram.ts'
+import { ScramError } from '../../platform/crypto/scram.ts'
+import { isCertificateError } from '../../platform/errors/certificate-errors.ts'
+import { rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
+import { GuardError } from '../../platform/net/index.ts'
 import { ProviderError, type ProviderErrorKind, type Refusal } from '../contract/index.ts'
-import { type LoginRefusal, meaningOfRefusal } from './login-refusals.ts'
-import { refusalOf } from './refusals.ts'
+import { type LoginRefusal, meaningOfRefusal } from './connection/login-refusals.ts'
+import { refusalOf } from './connection/refusals.ts'
 
 /**
  * Maps every failure of imapflow, its socket and the address guard, and throws programming errors. The server's text stays out of the

@@ -4,7 +4,7 @@ import { closing } from '../../../test/kit/closing.ts'
 import { longestTurnMs } from '../../../test/kit/event-loop.ts'
 import { openGuard } from '../../../test/servers/imap-mailbox.ts'
 import { type ImapScript, startScriptedImap } from '../../../test/servers/scripted-imap.ts'
-import { systemClock } from '../../lib/clock.ts'
+import { systemClock } from '../../platform/time/clock.ts'
 import { type ImapLimits, imapProvider } from './index.ts'
 
 /** CPU time: 10 ms is usual. What these tests prevent took seconds. */

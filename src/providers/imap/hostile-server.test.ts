@@ -5,7 +5,7 @@ import { longestTurnShare } from '../../../test/kit/event-loop.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { openGuard } from '../../../test/servers/imap-mailbox.ts'
 import { type ImapScript, startScriptedImap } from '../../../test/servers/scripted-imap.ts'
-import { systemClock } from '../../lib/clock.ts'
+import { systemClock } from '../../platform/time/clock.ts'
 import type { ProviderError } from '../contract/index.ts'
 import { type ImapLimits, imapProvider } from './index.ts'
 

@@ -4,9 +4,9 @@
  */
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { LRUCache } from 'lru-cache'
-import { type Log, silentLog } from '../../infra/log/index.ts'
-import type { AddressGuard } from '../../infra/net/index.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { type Log, silentLog } from '../../platform/log/index.ts'
+import type { AddressGuard } from '../../platform/net/index.ts'
+import type { Clock } from '../../platform/time/clock.ts'
 import {
   type FolderMailProvider,
   type MailAccess,
@@ -15,20 +15,20 @@ import {
   type SentCopies,
 } from '../contract/index.ts'
 import { backfillWindows, imapBackfill } from './backfill.ts'
-import { imapChanges } from './changes.ts'
-import { type Dialing, type DialOptions, dial, type ImapClient } from './client.ts'
-import { imapDrafts } from './drafts.ts'
+import { type Dialing, type DialOptions, dial, type ImapClient } from './connection/client.ts'
+import { pacing } from './connection/pacing.ts'
+import { ParserTurns } from './connection/parser-turns.ts'
+import { RequestConnection } from './connection/request-connection.ts'
+import { reachesSame, VerifiedConnections } from './connection/verified-connections.ts'
+import { verify } from './connection/verify.ts'
+import type { WorkLimits } from './connection/work-limits.ts'
+import { imapDrafts } from './edit/drafts.ts'
+import { imapChanges } from './edit/edits.ts'
+import { imapSentCopies } from './edit/sent-copies.ts'
 import { imapLiveReads } from './live-reads.ts'
-import { pacing } from './pacing.ts'
-import { ParserTurns } from './parser-turns.ts'
-import { RequestConnection } from './request-connection.ts'
-import { imapSentCopies } from './sent-copies.ts'
 import { FLOOD_LIMIT, type FloodLimit } from './sync/flood.ts'
 import type { SerialServers } from './sync/folder-polls.ts'
 import { ImapSession } from './sync/session.ts'
-import { reachesSame, VerifiedConnections } from './verified-connections.ts'
-import { verify } from './verify.ts'
-import type { WorkLimits } from './work-limits.ts'
 
 export { type ImapOnThread, imapOnThread } from './thread/on-thread.ts'
 

@@ -7,7 +7,7 @@ import { eventually } from '../../../test/kit/eventually.ts'
 import { dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 import { imapAccess, openGuard } from '../../../test/servers/imap-mailbox.ts'
 import { alternativeMail, deepMail, htmlMail, hugeMail, plainMail } from '../../../test/servers/messages.ts'
-import { systemClock } from '../../lib/clock.ts'
+import { systemClock } from '../../platform/time/clock.ts'
 import type { MessageLocation } from '../contract/index.ts'
 import { type ImapLimits, imapProvider } from './index.ts'
 

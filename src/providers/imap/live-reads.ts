@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FetchMessageObject, ImapFlow } from 'imapflow'
-import { type ByteRange, byteRange } from '../../lib/byte-stream.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { type ByteRange, byteRange } from '../../platform/concurrency/byte-stream.ts'
+import type { Clock } from '../../platform/time/clock.ts'
 import {
   type FolderLiveReads,
   type MessageBody,
@@ -23,16 +23,16 @@ import {
   partText,
   readMessage,
   transferDecoder,
-} from '../mime/index.ts'
-import { bytesOf, fetchMessages } from './fetch.ts'
-import { listFolders, uidValidityOf } from './folders.ts'
-import { identityQuery, isSameMessage } from './identity.ts'
-import type { RequestConnection } from './request-connection.ts'
+} from '../shared/mime/index.ts'
+import type { RequestConnection } from './connection/request-connection.ts'
+import type { WorkLimits } from './connection/work-limits.ts'
+import { listFolders, uidValidityOf } from './folders/folders.ts'
+import { bytesOf, fetchMessages } from './messages/fetch.ts'
+import { identityQuery, isSameMessage } from './messages/identity.ts'
+import { readSource } from './messages/source.ts'
+import { isUnsplit, structureParts } from './messages/structure.ts'
+import { countBelow, uidsAt } from './messages/uids.ts'
 import { searchUids } from './search.ts'
-import { readSource } from './source.ts'
-import { isUnsplit, structureParts } from './structure.ts'
-import { countBelow, uidsAt } from './uids.ts'
-import type { WorkLimits } from './work-limits.ts'
 
 /** How much of a streamed message is in memory. */
 const CHUNK_BYTES = 512 * 1024

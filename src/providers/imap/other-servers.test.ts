@@ -6,10 +6,10 @@ import type { ImapServer } from '../../../test/servers/imap-server.ts'
 import { imapSearch } from '../../../test/servers/search-fixtures.ts'
 import { courierAvailable, startCourier } from '../../../test/servers/unpacked/courier.ts'
 import { cyrusAvailable, startCyrus } from '../../../test/servers/unpacked/cyrus.ts'
-import { changesConformance } from '../contract/changes-conformance.ts'
-import { draftsConformance } from '../contract/drafts-conformance.ts'
-import { folderMailboxConformance } from '../contract/folder-mailbox-conformance.ts'
-import { searchConformance } from '../contract/search-conformance.ts'
+import { draftsConformance } from '../conformance/drafts.ts'
+import { changesConformance } from '../conformance/edits.ts'
+import { folderMailboxConformance } from '../conformance/folder-mailbox.ts'
+import { searchConformance } from '../conformance/search.ts'
 
 const servers = [
   { name: 'Cyrus', isAvailable: cyrusAvailable, start: () => startCyrus() },

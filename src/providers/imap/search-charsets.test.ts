@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { closing } from '../../../test/kit/closing.ts'
 import { openGuard } from '../../../test/servers/imap-mailbox.ts'
 import { startScriptedImap } from '../../../test/servers/scripted-imap.ts'
-import { systemClock } from '../../lib/clock.ts'
+import { systemClock } from '../../platform/time/clock.ts'
 import { imapProvider } from './index.ts'
 
 /** A server that searches in these charsets only, and finds UID 1 by `found`, given in latin1. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 import { imapSearch } from '../../../test/servers/search-fixtures.ts'
-import { searchConformance } from '../contract/search-conformance.ts'
+import { searchConformance } from '../conformance/search.ts'
 
 describe.skipIf(!dovecotAvailable())('imap', () => {
   let server: Dovecot

@@ -1,6 +1,6 @@
 import type { ImapFlow, SearchObject } from 'imapflow'
 import { type MailSearch, ProviderError } from '../contract/index.ts'
-import { SEARCH_WINDOW, uidSet } from './uids.ts'
+import { SEARCH_WINDOW, uidSet } from './messages/uids.ts'
 
 export const DAY_MS = 24 * 60 * 60 * 1000
 

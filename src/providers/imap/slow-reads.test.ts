@@ -3,7 +3,7 @@ import { closing } from '../../../test/kit/closing.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { openGuard } from '../../../test/servers/imap-mailbox.ts'
 import { type ImapScript, startScriptedImap } from '../../../test/servers/scripted-imap.ts'
-import { systemClock } from '../../lib/clock.ts'
+import { systemClock } from '../../platform/time/clock.ts'
 import { type ImapLimits, imapProvider } from './index.ts'
 
 const FOLDER = { selected: ['9 EXISTS', 'OK [UIDVALIDITY 7] ok', 'OK [UIDNEXT 10] ok'] }

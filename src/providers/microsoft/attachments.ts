@@ -1,7 +1,7 @@
-import { type Outbound, OutboundError } from '../../infra/outbound/index.ts'
+import { type Outbound, OutboundError } from '../../platform/outbound/index.ts'
 import { ProviderError } from '../contract/index.ts'
-import type { ComposedAttachment } from '../mime/index.ts'
-import { type Json, list, object, parseJson, text } from '../rest/index.ts'
+import type { ComposedAttachment } from '../shared/mime/index.ts'
+import { type Json, list, object, parseJson, text } from '../shared/rest/index.ts'
 import { type Graph, messagePath } from './client.ts'
 import { MAX_MIME_BYTES, TRANSFER_MS } from './sending/limits.ts'
 

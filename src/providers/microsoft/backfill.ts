@@ -1,6 +1,6 @@
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../platform/time/clock.ts'
 import type { MailboxBackfill } from '../contract/index.ts'
-import { object, PageLinks, text, wholeNumber } from '../rest/index.ts'
+import { object, PageLinks, text, wholeNumber } from '../shared/rest/index.ts'
 import { type Graph, SYNC_LIMITS, segment } from './client.ts'
 import { withDetails } from './details.ts'
 import { AS_TEXT, MESSAGE_FIELDS, receivedAt } from './map.ts'

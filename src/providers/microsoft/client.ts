@@ -1,5 +1,5 @@
-import type { Clock } from '../../lib/clock.ts'
-import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
+import { rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
+import type { Clock } from '../../platform/time/clock.ts'
 import { type MailAccess, ProviderError } from '../contract/index.ts'
 import {
   inBatches,
@@ -12,7 +12,7 @@ import {
   type RestStream,
   text,
   UnexpectedResponse,
-} from '../rest/index.ts'
+} from '../shared/rest/index.ts'
 import { isNationalCloud } from './clouds.ts'
 import { graphError } from './errors.ts'
 

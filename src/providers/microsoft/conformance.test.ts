@@ -1,4 +1,4 @@
 import { microsoftMailbox } from '../../../test/servers/microsoft-mailbox.ts'
-import { idMailboxConformance } from '../contract/id-mailbox-conformance.ts'
+import { idMailboxConformance } from '../conformance/id-mailbox.ts'
 
 idMailboxConformance('microsoft', microsoftMailbox)

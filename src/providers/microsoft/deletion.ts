@@ -1,6 +1,6 @@
-import { replaceFailure } from '../../lib/programming-errors.ts'
+import { replaceFailure } from '../../platform/errors/programming-errors.ts'
 import { ProviderError } from '../contract/index.ts'
-import { text } from '../rest/index.ts'
+import { text } from '../shared/rest/index.ts'
 import { type BatchItem, type BatchResult, type Graph, messagePath } from './client.ts'
 import { FolderList } from './folders.ts'
 import { sendEach } from './send-each.ts'

@@ -1,6 +1,6 @@
 import { type FoundMessage, ProviderError, type RemoteAttachment } from '../contract/index.ts'
-import type { Header } from '../mime/index.ts'
-import { type Json, list, resultOfEach, text } from '../rest/index.ts'
+import type { Header } from '../shared/mime/index.ts'
+import { type Json, list, resultOfEach, text } from '../shared/rest/index.ts'
 import { type BatchItem, type BatchResult, type Graph, messagePath, SYNC_LIMITS } from './client.ts'
 import {
   ATTACHMENT_FIELDS,

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { microsoftDraftsFixture } from '../../../test/servers/drafts-fixtures.ts'
 import { plainMail } from '../../../test/servers/messages.ts'
 import { microsoftMailbox } from '../../../test/servers/microsoft-mailbox.ts'
-import { draftsConformance } from '../contract/drafts-conformance.ts'
+import { draftsConformance } from '../conformance/drafts.ts'
 
 draftsConformance('microsoft', microsoftDraftsFixture)
 

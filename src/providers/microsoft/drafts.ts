@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../platform/time/clock.ts'
 import {
   type DraftBody,
   type DraftChange,
@@ -9,8 +9,8 @@ import {
   type RemoteAddress,
   type RemoteDraft,
 } from '../contract/index.ts'
-import { linkedContentIds } from '../mime/index.ts'
-import { type Json, object, text } from '../rest/index.ts'
+import { linkedContentIds } from '../shared/mime/index.ts'
+import { type Json, object, text } from '../shared/rest/index.ts'
 import type { Attach } from './attachments.ts'
 import { type Graph, messagePath, segment } from './client.ts'
 import { deleteOneForGood } from './deletion.ts'

@@ -1,5 +1,5 @@
 import { ProviderError } from '../contract/index.ts'
-import { object, type RestResponse, statusError, text } from '../rest/index.ts'
+import { object, type RestResponse, statusError, text } from '../shared/rest/index.ts'
 
 /** In lower case: the user, or a guest of the directory, has no mailbox that Graph can reach. */
 const NO_MAILBOX = [

@@ -1,6 +1,6 @@
-import { truncateText } from '../../lib/text.ts'
+import { truncateText } from '../../platform/formats/text.ts'
 import { type FolderRole, type KnownFolders, ProviderError, type RemoteFolder } from '../contract/index.ts'
-import { type Json, PageLinks, resultOfEach, text } from '../rest/index.ts'
+import { type Json, PageLinks, resultOfEach, text } from '../shared/rest/index.ts'
 import { type BatchItem, type BatchResult, bodyOf, type Graph, pageOf, segment } from './client.ts'
 
 /** Graph's well-known folder names, which do not depend on the user's language. v1.0 has them only as aliases of ids. */

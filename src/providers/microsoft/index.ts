@@ -3,10 +3,11 @@
  * subscriptions, calendars, and sign-in with Microsoft. Every id is an immutable one. Failures leave this folder as `ProviderError` only.
  * Knows no database and no routes.
  */
-import type { Outbound } from '../../infra/outbound/index.ts'
-import { withTimeout } from '../../lib/abort.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Backoff } from '../../lib/retry.ts'
+
+import { withTimeout } from '../../platform/concurrency/abort.ts'
+import type { Backoff } from '../../platform/concurrency/retry.ts'
+import type { Outbound } from '../../platform/outbound/index.ts'
+import type { Clock } from '../../platform/time/clock.ts'
 import {
   type CalendarProvider,
   type IdMailProvider,
@@ -18,13 +19,13 @@ import {
   type RemoteFolder,
   type SendProvider,
 } from '../contract/index.ts'
-import { object, restClient } from '../rest/index.ts'
+import { object, restClient } from '../shared/rest/index.ts'
 import { attacher } from './attachments.ts'
 import { microsoftBackfill } from './backfill.ts'
 import { microsoftCalendars } from './calendar/index.ts'
-import { microsoftChanges } from './changes.ts'
 import { Graph } from './client.ts'
 import { microsoftDrafts } from './drafts.ts'
+import { microsoftChanges } from './edits.ts'
 import { graphError } from './errors.ts'
 import { FolderList } from './folders.ts'
 import { microsoftLiveReads } from './live-reads.ts'

@@ -1,5 +1,5 @@
-import { sha256 } from '../../lib/sha256.ts'
-import { cleanText, truncateCharacters } from '../../lib/text.ts'
+import { sha256 } from '../../platform/crypto/sha256.ts'
+import { cleanText, truncateCharacters } from '../../platform/formats/text.ts'
 import type { FoundMessage, RemoteAddress, RemoteAttachment } from '../contract/index.ts'
 import {
   cleanContentId,
@@ -11,8 +11,8 @@ import {
   oneLine,
   readMessageIds,
   searchText,
-} from '../mime/index.ts'
-import { type Json, list, object, text, time, wholeNumber } from '../rest/index.ts'
+} from '../shared/mime/index.ts'
+import { type Json, list, object, text, time, wholeNumber } from '../shared/rest/index.ts'
 
 /**
  * What `foundMessage` needs of each message, as far as a delta query can return it: Graph refuses expansions with options there.

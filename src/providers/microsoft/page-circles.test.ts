@@ -5,7 +5,7 @@ import {
   scriptedGraph,
 } from '../../../test/kit/scripted-graph.ts'
 import { microsoftAt } from '../../../test/servers/microsoft-mailbox.ts'
-import { systemClock } from '../../lib/clock.ts'
+import { systemClock } from '../../platform/time/clock.ts'
 import { type IdMailProvider, type MailAccess, ProviderError, type ScopeSyncRequest } from '../contract/index.ts'
 
 const { signal } = new AbortController()

@@ -5,7 +5,7 @@ import {
   type PushSubscription,
   type PushTarget,
 } from '../contract/index.ts'
-import { type Json, text, time } from '../rest/index.ts'
+import { type Json, text, time } from '../shared/rest/index.ts'
 import { type Graph, segment } from './client.ts'
 
 /** Graph allows a subscription to messages or events just under 10,080 minutes. */

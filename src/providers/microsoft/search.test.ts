@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { microsoftMailbox } from '../../../test/servers/microsoft-mailbox.ts'
 import { idSearch } from '../../../test/servers/search-fixtures.ts'
-import { searchConformance } from '../contract/search-conformance.ts'
+import { searchConformance } from '../conformance/search.ts'
 import { queryOf } from './search.ts'
 
 searchConformance('microsoft', async () => idSearch(await microsoftMailbox(), { findsPrefixes: true }))

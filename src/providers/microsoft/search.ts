@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../platform/time/clock.ts'
 import type { FoundPage, MailboxSearch, MailSearch } from '../contract/index.ts'
 import { type Graph, SYNC_LIMITS, segment } from './client.ts'
 import { withDetails } from './details.ts'

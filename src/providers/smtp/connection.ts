@@ -6,10 +6,10 @@ import type {
   SMTPConnectionSendInfo,
   default as SmtpConnection,
 } from 'nodemailer/lib/smtp-connection'
-import type { AddressGuard } from '../../infra/net/index.ts'
-import { anyAborted, untilAborted } from '../../lib/abort.ts'
-import { asciiEmail, needsSmtpUtf8 } from '../../lib/email-address.ts'
-import { ScramClient } from '../../lib/scram.ts'
+import { anyAborted, untilAborted } from '../../platform/concurrency/abort.ts'
+import { ScramClient } from '../../platform/crypto/scram.ts'
+import { asciiEmail, needsSmtpUtf8 } from '../../platform/formats/email-address.ts'
+import type { AddressGuard } from '../../platform/net/index.ts'
 import { ProviderError, type QueuedMessage, type SendOutcome, type SmtpSettings } from '../contract/index.ts'
 import { factsOf, refusedRecipient, smtpError } from './errors.ts'
 import type { SmtpLimits } from './limits.ts'

@@ -1,9 +1,9 @@
-import { GuardError } from '../../infra/net/index.ts'
-import { isCertificateError } from '../../lib/certificate-errors.ts'
-import { rethrowProgrammingError } from '../../lib/programming-errors.ts'
-import { ScramError } from '../../lib/scram.ts'
+import { ScramError } from '../../platform/crypto/scram.ts'
+import { isCertificateError } from '../../platform/errors/certificate-errors.ts'
+import { rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
+import { GuardError } from '../../platform/net/index.ts'
 import { isTemporaryReply, ProviderError, type ProviderErrorKind, type RefusedRecipient } from '../contract/index.ts'
-import { oneLine } from '../mime/index.ts'
+import { oneLine } from '../shared/mime/index.ts'
 
 /** What nodemailer attaches to its errors, read without trusting any of it. */
 export interface SmtpFacts {

@@ -3,9 +3,9 @@
  * The copy in Sent goes over `SentCopies`, which the IMAP provider implements. Failures leave this folder as `ProviderError` only.
  */
 import { createSecureContext } from 'node:tls'
-import { type Log, silentLog } from '../../infra/log/index.ts'
-import type { AddressGuard } from '../../infra/net/index.ts'
-import { lazy } from '../../lib/lazy.ts'
+import { lazy } from '../../platform/concurrency/lazy.ts'
+import { type Log, silentLog } from '../../platform/log/index.ts'
+import type { AddressGuard } from '../../platform/net/index.ts'
 import {
   type MailAccess,
   ProviderError,

@@ -6,7 +6,7 @@ import { cyrusAvailable, startCyrus } from '../../../test/servers/unpacked/cyrus
 import { eximAvailable, startExim } from '../../../test/servers/unpacked/exim.ts'
 import { postfixAvailable, startPostfix } from '../../../test/servers/unpacked/postfix.ts'
 import type { SubmissionServer } from '../../../test/servers/unpacked/submission-server.ts'
-import { submissionConformance } from '../contract/sending-conformance.ts'
+import { submissionConformance } from '../conformance/sending.ts'
 
 const pairs = [
   {

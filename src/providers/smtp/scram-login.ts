@@ -1,5 +1,5 @@
 import type { SMTPConnectionCustomAuthContext } from 'nodemailer/lib/smtp-connection'
-import { type ScramClient, ScramError, type ScramMechanism, strongestScram } from '../../lib/scram.ts'
+import { type ScramClient, ScramError, type ScramMechanism, strongestScram } from '../../platform/crypto/scram.ts'
 
 /** The server expects another response of the client. */
 const CONTINUE = 334

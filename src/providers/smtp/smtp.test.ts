@@ -5,9 +5,9 @@ import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/serv
 import { openGuard } from '../../../test/servers/imap-mailbox.ts'
 import { smtpSendingFixture } from '../../../test/servers/sending-fixtures.ts'
 import { type SmtpBehaviour, type SmtpSinkOptions, startSmtpSink } from '../../../test/servers/smtp.ts'
-import type { AddressGuard } from '../../infra/net/index.ts'
+import type { AddressGuard } from '../../platform/net/index.ts'
+import { sendingConformance } from '../conformance/sending.ts'
 import type { MailAccess, QueuedMessage, SmtpSettings } from '../contract/index.ts'
-import { sendingConformance } from '../contract/sending-conformance.ts'
 import { smtpProvider } from './index.ts'
 
 const never = new AbortController().signal

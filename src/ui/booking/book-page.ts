@@ -1,4 +1,4 @@
-import { type Html, html, trustedHtml } from '../../lib/html.ts'
+import { type Html, html, trustedHtml } from '../../platform/formats/html.ts'
 import { type BookingContext, bookingDocument, moduleScript } from './layout.ts'
 
 export interface BookPage {

@@ -1,4 +1,4 @@
-import { html } from '../../lib/html.ts'
+import { html } from '../../platform/formats/html.ts'
 import { ICONS } from '../hosted/index.ts'
 import { type BookingContext, bookingDocument } from './layout.ts'
 import type { BookingTextKey } from './texts/index.ts'

@@ -1,4 +1,4 @@
-import { type Html, html, trustedHtml } from '../../lib/html.ts'
+import { type Html, html, trustedHtml } from '../../platform/formats/html.ts'
 import { type Brand, brandLinks, brandLogo, HARDENED, styleSheet } from '../hosted/index.ts'
 import type { BookingTranslate } from './texts/index.ts'
 

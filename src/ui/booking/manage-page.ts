@@ -1,5 +1,5 @@
-import { repeatedOffset, wallClock } from '../../lib/calendar/wall-clock.ts'
-import { type Html, html, trustedHtml } from '../../lib/html.ts'
+import { repeatedOffset, wallClock } from '../../platform/calendar/wall-clock.ts'
+import { type Html, html, trustedHtml } from '../../platform/formats/html.ts'
 import { ICONS } from '../hosted/index.ts'
 import { type BookingContext, bookingDocument } from './layout.ts'
 import type { BookingTextKey } from './texts/index.ts'

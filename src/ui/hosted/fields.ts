@@ -1,4 +1,4 @@
-import { type Html, html } from '../../lib/html.ts'
+import { type Html, html } from '../../platform/formats/html.ts'
 import { ICONS } from './icons.ts'
 import type { Translate } from './texts/index.ts'
 

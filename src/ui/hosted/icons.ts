@@ -1,4 +1,4 @@
-import { type Html, html, trustedHtml } from '../../lib/html.ts'
+import { type Html, html, trustedHtml } from '../../platform/formats/html.ts'
 
 /** Line icons on a 24 px grid. They are decoration only: the text beside them carries the meaning. */
 function icon(paths: string): Html {

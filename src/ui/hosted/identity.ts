@@ -1,4 +1,4 @@
-import { type Html, html } from '../../lib/html.ts'
+import { type Html, html } from '../../platform/formats/html.ts'
 import { hidden } from './fields.ts'
 import { providerMark } from './icons.ts'
 import type { Translate } from './texts/index.ts'

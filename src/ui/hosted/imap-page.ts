@@ -1,4 +1,4 @@
-import { type Html, html } from '../../lib/html.ts'
+import { type Html, html } from '../../platform/formats/html.ts'
 import { errorSummary, type FormErrors, firstInvalid, hidden, selectField, textField } from './fields.ts'
 import { type Grant, grantList } from './grants.ts'
 import { type Guide, guideList } from './guide.ts'

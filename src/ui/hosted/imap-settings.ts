@@ -1,4 +1,4 @@
-import { type Html, html } from '../../lib/html.ts'
+import { type Html, html } from '../../platform/formats/html.ts'
 import { checkField, firstInvalid, selectField, textField } from './fields.ts'
 import { ICONS } from './icons.ts'
 import type { EnteredField, ImapFormValues, ImapPage } from './imap-page.ts'

@@ -1,4 +1,4 @@
-import { html } from '../../lib/html.ts'
+import { html } from '../../platform/formats/html.ts'
 import { ICONS } from './icons.ts'
 import { document, type PageContext } from './layout.ts'
 

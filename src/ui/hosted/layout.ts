@@ -1,4 +1,4 @@
-import { type Html, html, trustedHtml } from '../../lib/html.ts'
+import { type Html, html, trustedHtml } from '../../platform/formats/html.ts'
 import type { Brand } from './brand.ts'
 import { ICONS } from './icons.ts'
 import { SCRIPT } from './script.ts'

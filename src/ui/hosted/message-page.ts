@@ -1,4 +1,4 @@
-import { type Html, html } from '../../lib/html.ts'
+import { type Html, html } from '../../platform/formats/html.ts'
 import { ICONS, type IconName } from './icons.ts'
 import { document, type PageContext } from './layout.ts'
 

@@ -1,4 +1,4 @@
-import { html } from '../../lib/html.ts'
+import { html } from '../../platform/formats/html.ts'
 import { hidden } from './fields.ts'
 import { ICONS } from './icons.ts'
 import { editButton, editForm, identity } from './identity.ts'

@@ -1,4 +1,4 @@
-import { html } from '../../lib/html.ts'
+import { html } from '../../platform/formats/html.ts'
 import { type FormErrors, firstInvalid, hidden, textField } from './fields.ts'
 import { type Grant, grantList } from './grants.ts'
 import { ICONS, providerMark } from './icons.ts'

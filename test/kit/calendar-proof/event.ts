@@ -1,4 +1,4 @@
-import { DAY_MS, formatLocal } from '../../../src/lib/calendar/days.ts'
+import { DAY_MS, formatLocal } from '../../../src/platform/calendar/days.ts'
 import type { Choices } from './choices.ts'
 import type { DescribedChange, DescribedEvent, DescribedTimes, GeneratedEvent, Shape } from './described.ts'
 import { type Place, ZONE_NAMES, zoneNamed } from './place.ts'

@@ -1,4 +1,4 @@
-import { zoneOf } from '../../../src/lib/calendar/zone.ts'
+import { zoneOf } from '../../../src/platform/calendar/zone.ts'
 import type { DescribedTimes } from './described.ts'
 import { zoneNamed } from './place.ts'
 import { localOf } from './times.ts'

@@ -1,5 +1,5 @@
-import { DAY_MS, formatDay } from '../../../src/lib/calendar/days.ts'
-import { WEEKDAYS } from '../../../src/lib/calendar/rule.ts'
+import { DAY_MS, formatDay } from '../../../src/platform/calendar/days.ts'
+import { WEEKDAYS } from '../../../src/platform/calendar/rule.ts'
 import type { PatternedRecurrence } from '../../servers/microsoft/pattern.ts'
 import type { Choices } from './choices.ts'
 import { weekdayInMonth } from './rules.ts'

@@ -1,5 +1,5 @@
-import { DAY_MS } from '../../../src/lib/calendar/days.ts'
-import { type ClockChange, zoneOf } from '../../../src/lib/calendar/zone.ts'
+import { DAY_MS } from '../../../src/platform/calendar/days.ts'
+import { type ClockChange, zoneOf } from '../../../src/platform/calendar/zone.ts'
 import type { TimeRange } from '../../../src/providers/contract/index.ts'
 import type { Choices } from './choices.ts'
 

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../../src/lib/calendar/days.ts'
+import { DAY_MS } from '../../../src/platform/calendar/days.ts'
 import type { PatternedRecurrence } from '../../servers/microsoft/pattern.ts'
 import type { Choices } from './choices.ts'
 import { randomPattern, ruleOfPattern } from './patterns.ts'

@@ -1,6 +1,6 @@
-import { DAY_MS, formatDay, weekdayOf } from '../../../src/lib/calendar/days.ts'
-import { readRule, WEEKDAYS } from '../../../src/lib/calendar/rule.ts'
-import { startsOf } from '../../../src/lib/calendar/rule-starts.ts'
+import { DAY_MS, formatDay, weekdayOf } from '../../../src/platform/calendar/days.ts'
+import { readRule, WEEKDAYS } from '../../../src/platform/calendar/rule.ts'
+import { startsOf } from '../../../src/platform/calendar/rule-starts.ts'
 import type { Choices } from './choices.ts'
 
 /** A rule without its end, and what is special about it. */

@@ -1,4 +1,4 @@
-import { formatLocal } from '../../../src/lib/calendar/days.ts'
+import { formatLocal } from '../../../src/platform/calendar/days.ts'
 import type { Choices } from './choices.ts'
 import type { DescribedEvent, Writing, ZoneForm } from './described.ts'
 import { type Place, ZONES, zoneNamed } from './place.ts'

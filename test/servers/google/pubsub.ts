@@ -1,5 +1,5 @@
 import { createVerify, generateKeyPairSync, randomBytes } from 'node:crypto'
-import { lazy } from '../../../src/lib/lazy.ts'
+import { lazy } from '../../../src/platform/concurrency/lazy.ts'
 import type { Route, Routed } from '../fake/router.ts'
 import type { Tokens } from '../fake/tokens.ts'
 import { badRequest, notFound, oauthError } from './errors.ts'

@@ -1,4 +1,4 @@
-import { composeMessage } from '../../../src/providers/mime/index.ts'
+import { composeMessage } from '../../../src/providers/shared/mime/index.ts'
 import { plainText } from '../fake/mime.ts'
 import type { Emulator, MessageRow, Person } from './emulator.ts'
 import { badRequest, graphError, itemNotFound } from './errors.ts'

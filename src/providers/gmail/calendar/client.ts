@@ -9,7 +9,7 @@ import {
   type RestMailbox,
   type RestResponse,
   text,
-} from '../../rest/index.ts'
+} from '../../shared/rest/index.ts'
 import { googleError, reasonsOf } from '../errors.ts'
 import { CALENDAR_FIELDS, EVENT_FIELDS, type PageContext } from './map.ts'
 

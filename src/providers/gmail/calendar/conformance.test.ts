@@ -1,4 +1,4 @@
 import { googleCalendarFixture } from '../../../../test/servers/google-calendars.ts'
-import { calendarConformance } from '../../contract/calendar-conformance.ts'
+import { calendarConformance } from '../../conformance/calendar.ts'
 
 calendarConformance('Google', googleCalendarFixture)

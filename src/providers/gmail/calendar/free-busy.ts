@@ -5,7 +5,7 @@ import {
   mergeRanges,
   type TimeRange,
 } from '../../contract/index.ts'
-import { list, object, type RestMailbox, text, time } from '../../rest/index.ts'
+import { list, object, type RestMailbox, text, time } from '../../shared/rest/index.ts'
 import { ROOT } from './client.ts'
 
 const DOING = 'reading busy times'

@@ -1,5 +1,5 @@
 /** Google Calendar: lists, sync by one sync token per calendar, reads of a time range, changes of events, and busy times. */
-import type { Clock } from '../../../lib/clock.ts'
+import type { Clock } from '../../../platform/time/clock.ts'
 import {
   type CalendarAccount,
   type CalendarProvider,
@@ -8,9 +8,9 @@ import {
   type RemoteCalendar,
   type RemoteEvent,
 } from '../../contract/index.ts'
-import { PageLinks, type RestClient, type RestMailbox } from '../../rest/index.ts'
-import { googleCalendarChanges } from './changes.ts'
+import { PageLinks, type RestClient, type RestMailbox } from '../../shared/rest/index.ts'
 import { calendarPage, eventPage } from './client.ts'
+import { googleCalendarChanges } from './edits.ts'
 import { googleFreeBusy } from './free-busy.ts'
 import { remoteCalendar } from './map.ts'
 import { googleCalendarPush } from './push.ts'

@@ -1,7 +1,7 @@
-import { dayInBrokenTime } from '../../../lib/calendar/broken-time.ts'
-import { formatDay, parseDay, parseLocal } from '../../../lib/calendar/days.ts'
-import { unreadLines } from '../../../lib/calendar/recurrence-lines.ts'
-import { UTC, type Zone, zoneOf } from '../../../lib/calendar/zone.ts'
+import { dayInBrokenTime } from '../../../platform/calendar/broken-time.ts'
+import { formatDay, parseDay, parseLocal } from '../../../platform/calendar/days.ts'
+import { unreadLines } from '../../../platform/calendar/recurrence-lines.ts'
+import { UTC, type Zone, zoneOf } from '../../../platform/calendar/zone.ts'
 import {
   assumedEnd,
   boundedCalendar,
@@ -14,7 +14,7 @@ import {
   type UnreadableEvent,
   zonedTime,
 } from '../../contract/index.ts'
-import { type Json, list, object, text, time, wholeNumber } from '../../rest/index.ts'
+import { type Json, list, object, text, time, wholeNumber } from '../../shared/rest/index.ts'
 
 export const CALENDAR_FIELDS =
   'id,summary,summaryOverride,description,timeZone,backgroundColor,foregroundColor,accessRole,primary,selected,deleted'

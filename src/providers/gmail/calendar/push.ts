@@ -7,7 +7,7 @@ import {
   type PushSubscription,
   type PushTarget,
 } from '../../contract/index.ts'
-import { parser, type RestClient } from '../../rest/index.ts'
+import { parser, type RestClient } from '../../shared/rest/index.ts'
 import { eventsPath, ROOT } from './client.ts'
 
 /** Google's default, and the longest. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import type { Clock } from '../../../lib/clock.ts'
-import { rethrowProgrammingError } from '../../../lib/programming-errors.ts'
+import { rethrowProgrammingError } from '../../../platform/errors/programming-errors.ts'
+import type { Clock } from '../../../platform/time/clock.ts'
 import {
   type EventStep,
   type EventSyncRequest,
@@ -8,7 +8,7 @@ import {
   type RemoteEvent,
   type UnreadableEvent,
 } from '../../contract/index.ts'
-import { PageLinks, parser, type RestMailbox } from '../../rest/index.ts'
+import { PageLinks, parser, type RestMailbox } from '../../shared/rest/index.ts'
 import { type EventPage, eventPage } from './client.ts'
 import { mappedItem } from './map.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { MailboxMirror } from '../../../../test/kit/mailbox-mirror.ts'
 import { type ScriptedRequest, type ScriptedResponse, startScripted } from '../../../../test/servers/scripted-http.ts'
-import { systemClock } from '../../../lib/clock.ts'
+import { systemClock } from '../../../platform/time/clock.ts'
 import { gmailProvider } from '../index.ts'
 
 /** Exceeds the precision of a number; the last digits must survive. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { ProviderError } from '../../contract/index.ts'
-import { PageLinks, parser, type RestRequest } from '../../rest/index.ts'
+import { PageLinks, parser, type RestRequest } from '../../shared/rest/index.ts'
 import { ME } from '../client.ts'
 import type { GmailMailbox } from '../quota.ts'
 

@@ -1,5 +1,5 @@
 import { type Comparison, type KnownMailboxMessage, type MailboxStep, ProviderError } from '../../contract/index.ts'
-import { PageLinks } from '../../rest/index.ts'
+import { PageLinks } from '../../shared/rest/index.ts'
 import { listPage } from '../client.ts'
 import { labelState, STARRED, UNREAD } from '../folders.ts'
 import type { GmailMailbox } from '../quota.ts'

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
-import { rethrowProgrammingError } from '../../../lib/programming-errors.ts'
+import { rethrowProgrammingError } from '../../../platform/errors/programming-errors.ts'
 import { ProviderError } from '../../contract/index.ts'
-import { parser } from '../../rest/index.ts'
+import { parser } from '../../shared/rest/index.ts'
 
 /** The position of a mailbox. A historyId is text, because it does not fit into a number. */
 const cursorSchema = Type.Object({

@@ -1,5 +1,5 @@
 import { type FailedMessage, ProviderError } from '../../contract/index.ts'
-import { object, text } from '../../rest/index.ts'
+import { object, text } from '../../shared/rest/index.ts'
 import type { FetchResult } from '../client.ts'
 import { labelState } from '../folders.ts'
 import { labelsOf } from '../map.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../lib/clock.ts'
+import type { Clock } from '../../../platform/time/clock.ts'
 import {
   type Control,
   type FailedMessage,
@@ -7,7 +7,7 @@ import {
   type ReadAgain,
   type ReadAgainRequest,
 } from '../../contract/index.ts'
-import { isFailure, isReading, mayBeOfMessage, object, text } from '../../rest/index.ts'
+import { isFailure, isReading, mayBeOfMessage, object, text } from '../../shared/rest/index.ts'
 import { type FetchResult, getMessages } from '../client.ts'
 import { listDraftIds } from '../draft-ids.ts'
 import { DRAFT } from '../folders.ts'

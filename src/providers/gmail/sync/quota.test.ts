@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { MailboxMirror } from '../../../../test/kit/mailbox-mirror.ts'
 import { gmailMailbox } from '../../../../test/servers/gmail-mailbox.ts'
 import { plainMail } from '../../../../test/servers/messages.ts'
-import { type Clock, fixedClock, systemClock } from '../../../lib/clock.ts'
+import { type Clock, fixedClock, systemClock } from '../../../platform/time/clock.ts'
 import { type MailboxSession, ProviderError } from '../../contract/index.ts'
 
 describe('syncing a Gmail mailbox within its quota', () => {

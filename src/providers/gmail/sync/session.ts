@@ -1,4 +1,4 @@
-import type { Clock } from '../../../lib/clock.ts'
+import type { Clock } from '../../../platform/time/clock.ts'
 import {
   type Comparison,
   type Control,
@@ -13,7 +13,7 @@ import {
   type RemoteFolder,
   type ScopeSyncRequest,
 } from '../../contract/index.ts'
-import { PageLinks } from '../../rest/index.ts'
+import { PageLinks } from '../../shared/rest/index.ts'
 import { listPage, readProfile } from '../client.ts'
 import { labelState, listLabels } from '../folders.ts'
 import { POLL_INTERVAL_MS } from '../polling.ts'

@@ -4,7 +4,7 @@ import { eventually } from '../../../../test/kit/eventually.ts'
 import { FolderMirror } from '../../../../test/kit/folder-mirror.ts'
 import { openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import { startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
-import { systemClock } from '../../../lib/clock.ts'
+import { systemClock } from '../../../platform/time/clock.ts'
 import { imapProvider } from '../index.ts'
 
 const HEADER = 'Subject: announced\r\n\r\n'

@@ -1,6 +1,6 @@
 import type { ImapFlow } from 'imapflow'
 import type { FolderSyncRequest } from '../../contract/index.ts'
-import { flagState } from '../map.ts'
+import { flagState } from '../messages/map.ts'
 
 export interface Changes {
   changed: { uid: number; unread: boolean; starred: boolean }[]

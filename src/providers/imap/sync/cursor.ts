@@ -1,4 +1,4 @@
-import { rethrowProgrammingError } from '../../../lib/programming-errors.ts'
+import { rethrowProgrammingError } from '../../../platform/errors/programming-errors.ts'
 import { ProviderError } from '../../contract/index.ts'
 
 /** The position of a folder. Every field describes rows that were stored together with it. */

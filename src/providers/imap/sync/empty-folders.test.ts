@@ -6,7 +6,7 @@ import { dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot
 import { imapAccess, openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import { plainMail } from '../../../../test/servers/messages.ts'
 import { startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
-import { systemClock } from '../../../lib/clock.ts'
+import { systemClock } from '../../../platform/time/clock.ts'
 import type { MailAccess, SessionEvents } from '../../contract/index.ts'
 import { imapProvider } from '../index.ts'
 

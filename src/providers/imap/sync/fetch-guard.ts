@@ -1,7 +1,7 @@
 import { type FolderFetches, ProviderError } from '../../contract/index.ts'
-import type { ImapClient } from '../client.ts'
-import type { FetchPlan } from '../fetch.ts'
-import { listUids } from '../uids.ts'
+import type { ImapClient } from '../connection/client.ts'
+import type { FetchPlan } from '../messages/fetch.ts'
+import { listUids } from '../messages/uids.ts'
 import type { Cursor } from './cursor.ts'
 
 /** How many messages are fetched at once after one lost connection. */

@@ -1,7 +1,7 @@
-import { isProgrammingError } from '../../../lib/programming-errors.ts'
-import type { ImapClient } from '../client.ts'
+import { isProgrammingError } from '../../../platform/errors/programming-errors.ts'
+import type { ImapClient } from '../connection/client.ts'
 import { connectionLost, providerError, timeoutError } from '../errors.ts'
-import { type Listing, repeatedListing } from '../folders.ts'
+import { type Listing, repeatedListing } from '../folders/folders.ts'
 
 export interface FolderPollOptions {
   /** How long the server may take to end the IDLE. */

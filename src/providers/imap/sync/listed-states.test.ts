@@ -8,9 +8,9 @@ import { dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot
 import { imapAccess, openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import { plainMail } from '../../../../test/servers/messages.ts'
 import { type ImapScript, startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
-import { type Clock, systemClock } from '../../../lib/clock.ts'
+import { type Clock, systemClock } from '../../../platform/time/clock.ts'
 import type { FolderSession, MailAccess } from '../../contract/index.ts'
-import { IdlePoll } from '../idle-poll.ts'
+import { IdlePoll } from '../connection/idle-poll.ts'
 import { imapProvider } from '../index.ts'
 
 async function sessionOf(access: MailAccess, onChange = (_path?: string) => {}, clock: Clock = systemClock) {

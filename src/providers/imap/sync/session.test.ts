@@ -4,7 +4,7 @@ import { FolderMirror } from '../../../../test/kit/folder-mirror.ts'
 import { type DovecotOptions, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 import { imapAccess, openGuard, otherClient } from '../../../../test/servers/imap-mailbox.ts'
 import { plainMail } from '../../../../test/servers/messages.ts'
-import { systemClock } from '../../../lib/clock.ts'
+import { systemClock } from '../../../platform/time/clock.ts'
 import type { FolderSession, ProviderError } from '../../contract/index.ts'
 import { type ImapLimits, imapProvider } from '../index.ts'
 

@@ -4,7 +4,7 @@ import { FolderMirror } from '../../../../test/kit/folder-mirror.ts'
 import { type Dovecot, type DovecotOptions, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 import { imapAccess, openGuard, otherClient } from '../../../../test/servers/imap-mailbox.ts'
 import { malformedMessages, plainMail } from '../../../../test/servers/messages.ts'
-import { systemClock } from '../../../lib/clock.ts'
+import { systemClock } from '../../../platform/time/clock.ts'
 import type { FolderSession } from '../../contract/index.ts'
 import { imapProvider } from '../index.ts'
 

@@ -6,11 +6,11 @@ import {
   ProviderError,
   type RemoteMessage,
 } from '../../contract/index.ts'
-import { fetchMessages } from '../fetch.ts'
-import { uidValidityOf } from '../folders.ts'
-import { hasSameMessages } from '../identity.ts'
+import { uidValidityOf } from '../folders/folders.ts'
+import { fetchMessages } from '../messages/fetch.ts'
+import { hasSameMessages } from '../messages/identity.ts'
+import { countBelow, countBelowMessage, listUids, SEARCH_WINDOW, uidsAt } from '../messages/uids.ts'
 import { searchUids } from '../search.ts'
-import { countBelow, countBelowMessage, listUids, SEARCH_WINDOW, uidsAt } from '../uids.ts'
 import { changesSince, hasModseq, isRestored, isStoredCount } from './changes.ts'
 import { type Changes, compareWindows } from './compare.ts'
 import { type Cursor, readCursor, writeCursor } from './cursor.ts'

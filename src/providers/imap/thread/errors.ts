@@ -1,5 +1,5 @@
-import { GuardError } from '../../../infra/net/index.ts'
-import type { ErrorMakers } from '../../../lib/remote-errors.ts'
+import { GuardError } from '../../../platform/net/index.ts'
+import type { ErrorMakers } from '../../../platform/threads/remote-errors.ts'
 import { ProviderError, type ProviderErrorKind } from '../../contract/index.ts'
 
 /** The errors whose class matters to callers on the other side. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
-import { silentLog } from '../../../infra/log/index.ts'
-import { untilAborted } from '../../../lib/abort.ts'
-import { bufferOf } from '../../../lib/remote-calls.ts'
+import { untilAborted } from '../../../platform/concurrency/abort.ts'
+import { silentLog } from '../../../platform/log/index.ts'
+import { bufferOf } from '../../../platform/threads/remote-calls.ts'
 import {
   type FolderLiveReads,
   type FolderMailProvider,

@@ -1,4 +1,4 @@
-import type { CheckedTarget, ConnectTarget } from '../../../infra/net/index.ts'
+import type { CheckedTarget, ConnectTarget } from '../../../platform/net/index.ts'
 import type {
   FolderBackfill,
   FolderLiveReads,

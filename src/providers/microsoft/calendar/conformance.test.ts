@@ -1,4 +1,4 @@
 import { microsoftCalendarFixture } from '../../../../test/servers/microsoft-calendars.ts'
-import { calendarConformance } from '../../contract/calendar-conformance.ts'
+import { calendarConformance } from '../../conformance/calendar.ts'
 
 calendarConformance('Microsoft', microsoftCalendarFixture)

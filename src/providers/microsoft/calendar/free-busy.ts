@@ -1,5 +1,5 @@
-import { DAY_MS, parseDay, parseLocal } from '../../../lib/calendar/days.ts'
-import { UTC, zoneOf } from '../../../lib/calendar/zone.ts'
+import { DAY_MS, parseDay, parseLocal } from '../../../platform/calendar/days.ts'
+import { UTC, zoneOf } from '../../../platform/calendar/zone.ts'
 import {
   type CalendarFreeBusy,
   type EventTime,
@@ -9,7 +9,7 @@ import {
   ProviderError,
   type TimeRange,
 } from '../../contract/index.ts'
-import { type Json, list, object, text } from '../../rest/index.ts'
+import { type Json, list, object, text } from '../../shared/rest/index.ts'
 import type { Graph } from '../client.ts'
 import { isNoMailbox } from '../errors.ts'
 import { remoteEvent } from './map.ts'

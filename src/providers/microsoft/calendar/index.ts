@@ -1,6 +1,6 @@
 /** Outlook calendars over Graph: lists, sync by one delta query per calendar, reads of a time range, changes of events, and busy times. */
-import { DAY_MS } from '../../../lib/calendar/days.ts'
-import type { Clock } from '../../../lib/clock.ts'
+import { DAY_MS } from '../../../platform/calendar/days.ts'
+import type { Clock } from '../../../platform/time/clock.ts'
 import type {
   CalendarAccount,
   CalendarProvider,
@@ -12,10 +12,10 @@ import type {
   RemoteEvent,
   TimeRange,
 } from '../../contract/index.ts'
-import { type Json, PageLinks, text } from '../../rest/index.ts'
+import { type Json, PageLinks, text } from '../../shared/rest/index.ts'
 import type { Graph } from '../client.ts'
 import { microsoftPush } from '../push.ts'
-import { microsoftCalendarChanges } from './changes.ts'
+import { microsoftCalendarChanges } from './edits.ts'
 import { microsoftFreeBusy } from './free-busy.ts'
 import { type MailboxRequest, mailboxZone } from './mailbox-zone.ts'
 import { CALENDAR_FIELDS, ownerOf, remoteCalendar, remoteEvent, typeOf } from './map.ts'

@@ -1,7 +1,7 @@
-import { zoneOf } from '../../../lib/calendar/zone.ts'
-import { ianaZone } from '../../../lib/calendar/zone-names.ts'
+import { zoneOf } from '../../../platform/calendar/zone.ts'
+import { ianaZone } from '../../../platform/calendar/zone-names.ts'
 import { ProviderError } from '../../contract/index.ts'
-import { list, object, text } from '../../rest/index.ts'
+import { list, object, text } from '../../shared/rest/index.ts'
 import type { Graph } from '../client.ts'
 
 export interface MailboxRequest {

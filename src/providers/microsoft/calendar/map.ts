@@ -1,8 +1,8 @@
-import { dayInBrokenTime } from '../../../lib/calendar/broken-time.ts'
-import { DAY_MS, formatDay, parseLocal } from '../../../lib/calendar/days.ts'
-import { unreadLines } from '../../../lib/calendar/recurrence-lines.ts'
-import { UTC, type Zone, zoneOf } from '../../../lib/calendar/zone.ts'
-import { ianaZone } from '../../../lib/calendar/zone-names.ts'
+import { dayInBrokenTime } from '../../../platform/calendar/broken-time.ts'
+import { DAY_MS, formatDay, parseLocal } from '../../../platform/calendar/days.ts'
+import { unreadLines } from '../../../platform/calendar/recurrence-lines.ts'
+import { UTC, type Zone, zoneOf } from '../../../platform/calendar/zone.ts'
+import { ianaZone } from '../../../platform/calendar/zone-names.ts'
 import {
   assumedEnd,
   boundedCalendar,
@@ -14,8 +14,8 @@ import {
   type UnreadableEvent,
   zonedTime,
 } from '../../contract/index.ts'
-import { htmlToText } from '../../mime/index.ts'
-import { type Json, list, object, text, time, wholeNumber } from '../../rest/index.ts'
+import { htmlToText } from '../../shared/mime/index.ts'
+import { type Json, list, object, text, time, wholeNumber } from '../../shared/rest/index.ts'
 import { meetingTextAt } from './body.ts'
 import { dayOfOccurrence, recurrenceLines, type SeriesStart, timeOfDay } from './recurrence.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { parseLocal } from '../../../lib/calendar/days.ts'
-import { zoneOf } from '../../../lib/calendar/zone.ts'
+import { parseLocal } from '../../../platform/calendar/days.ts'
+import { zoneOf } from '../../../platform/calendar/zone.ts'
 import { patternOf } from './pattern.ts'
 import { recurrenceLines } from './recurrence.ts'
 

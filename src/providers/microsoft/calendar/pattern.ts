@@ -1,8 +1,8 @@
-import { civilDate, DAY_MS, formatDay, weekdayOf } from '../../../lib/calendar/days.ts'
-import { parseRule, type Rule } from '../../../lib/calendar/rule.ts'
-import { windowsZone } from '../../../lib/calendar/zone-names.ts'
+import { civilDate, DAY_MS, formatDay, weekdayOf } from '../../../platform/calendar/days.ts'
+import { parseRule, type Rule } from '../../../platform/calendar/rule.ts'
+import { windowsZone } from '../../../platform/calendar/zone-names.ts'
 import { ProviderError } from '../../contract/index.ts'
-import type { Json } from '../../rest/index.ts'
+import type { Json } from '../../shared/rest/index.ts'
 import { type SeriesStart, timeOfDay } from './recurrence.ts'
 
 const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']

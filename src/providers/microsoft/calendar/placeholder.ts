@@ -1,5 +1,5 @@
 import { boundedEvent, placeholderTimes, type RemoteEvent, type TimeRange } from '../../contract/index.ts'
-import { type Json, object, text } from '../../rest/index.ts'
+import { type Json, object, text } from '../../shared/rest/index.ts'
 
 /** In place of a series that Graph does not return: busy at the times of its occurrences in a view. Undefined when none is known. */
 export function placeholderOf(eventId: string, occurrences: readonly Json[]): RemoteEvent | undefined {

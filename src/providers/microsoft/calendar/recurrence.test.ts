@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { localStarts } from '../../../../test/servers/fake/recurrence.ts'
 import { datesOf, type PatternedRecurrence } from '../../../../test/servers/microsoft/pattern.ts'
-import { parseLocal } from '../../../lib/calendar/days.ts'
-import { zoneOf } from '../../../lib/calendar/zone.ts'
+import { parseLocal } from '../../../platform/calendar/days.ts'
+import { zoneOf } from '../../../platform/calendar/zone.ts'
 import { recurrenceLines } from './recurrence.ts'
 
 const ZONE = 'Europe/Berlin'

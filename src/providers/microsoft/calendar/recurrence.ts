@@ -1,6 +1,6 @@
-import { DAY_MS, formatLocal, parseDay } from '../../../lib/calendar/days.ts'
-import type { Zone } from '../../../lib/calendar/zone.ts'
-import { type Json, list, object, text, wholeNumber } from '../../rest/index.ts'
+import { DAY_MS, formatLocal, parseDay } from '../../../platform/calendar/days.ts'
+import type { Zone } from '../../../platform/calendar/zone.ts'
+import { type Json, list, object, text, wholeNumber } from '../../shared/rest/index.ts'
 
 const DAYS: Readonly<Record<string, string>> = {
   sunday: 'SU',

@@ -1,5 +1,5 @@
 import { ProviderError, type RemoteEvent, type UnreadableEvent } from '../../contract/index.ts'
-import { type Json, list, mayBeOfMessage, object, PageLinks, resultOfEach, text } from '../../rest/index.ts'
+import { type Json, list, mayBeOfMessage, object, PageLinks, resultOfEach, text } from '../../shared/rest/index.ts'
 import { type BatchResult, bodyOf, type Graph, SYNC_LIMITS, segment } from '../client.ts'
 import { AS_TEXT } from '../map.ts'
 import { cancelledInstances, EVENT_FIELDS, remoteEvent, typeOf, unreadableIn } from './map.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type MicrosoftCalendarFixture, microsoftCalendars } from '../../../../test/servers/microsoft-calendars.ts'
-import { systemClock } from '../../../lib/clock.ts'
+import { systemClock } from '../../../platform/time/clock.ts'
 import type { EventStep, RemoteEvent } from '../../contract/index.ts'
 
 const signal = new AbortController().signal

@@ -1,6 +1,6 @@
-import { DAY_MS, parseDay } from '../../../lib/calendar/days.ts'
+import { DAY_MS, parseDay } from '../../../platform/calendar/days.ts'
 import { ProviderError, type TimeRange } from '../../contract/index.ts'
-import { type Json, object, PageLinks, text } from '../../rest/index.ts'
+import { type Json, object, PageLinks, text } from '../../shared/rest/index.ts'
 import { SYNC_LIMITS } from '../client.ts'
 import { AS_TEXT } from '../map.ts'
 import { PageSize, withTop } from '../page-size.ts'

@@ -7,8 +7,8 @@ import {
   headerFields,
   parseHeaders,
   SENT_TOKEN_HEADER,
-} from '../../mime/index.ts'
-import { type Json, list, object, text } from '../../rest/index.ts'
+} from '../../shared/mime/index.ts'
+import { type Json, list, object, text } from '../../shared/rest/index.ts'
 import { type Graph, type GraphChange, messagePath } from '../client.ts'
 import { recipients } from '../drafts.ts'
 import { DOING, MAX_MIME_BYTES, MAX_REQUEST_BYTES, TRANSFER_MS } from './limits.ts'

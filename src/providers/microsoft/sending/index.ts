@@ -1,7 +1,7 @@
 /** Sends messages of a mailbox at Graph: a draft is created, completed, and then sent under the same immutable id. */
 
-import type { Outbound } from '../../../infra/outbound/index.ts'
-import { replaceFailure } from '../../../lib/programming-errors.ts'
+import { replaceFailure } from '../../../platform/errors/programming-errors.ts'
+import type { Outbound } from '../../../platform/outbound/index.ts'
 import {
   type MailAccess,
   ProviderError,
@@ -12,7 +12,7 @@ import {
   type SendSteps,
   type SentMessageRef,
 } from '../../contract/index.ts'
-import { isRefusal, object, once, outcomeOf, text } from '../../rest/index.ts'
+import { isRefusal, object, once, outcomeOf, text } from '../../shared/rest/index.ts'
 import { attacher } from '../attachments.ts'
 import { type Graph, messagePath } from '../client.ts'
 import { deleteOneForGood } from '../deletion.ts'

@@ -1,5 +1,5 @@
 import { type FailedMessage, ProviderError, type ReadAgain, type ReadAgainRequest } from '../../contract/index.ts'
-import { isReading, type Json, resultOfEach, text } from '../../rest/index.ts'
+import { isReading, type Json, resultOfEach, text } from '../../shared/rest/index.ts'
 import { type Graph, messagePath } from '../client.ts'
 import { withDetails } from '../details.ts'
 import { flagsOf, receivedAt } from '../map.ts'

@@ -1,5 +1,5 @@
 import { FIRST_STEP, ProviderError } from '../../contract/index.ts'
-import { type Json, PageLinks } from '../../rest/index.ts'
+import { type Json, PageLinks } from '../../shared/rest/index.ts'
 import { type Graph, type Page, SYNC_LIMITS, segment } from '../client.ts'
 import { AS_TEXT, DELTA_FIELDS } from '../map.ts'
 import type { PageSize } from '../page-size.ts'

@@ -1,5 +1,5 @@
 import type { Comparison, KnownMailboxMessage } from '../../contract/index.ts'
-import { PageLinks, text } from '../../rest/index.ts'
+import { PageLinks, text } from '../../shared/rest/index.ts'
 import { type Graph, type Page, segment } from '../client.ts'
 import { receivedAt } from '../map.ts'
 import { type PageSize, withTop } from '../page-size.ts'

@@ -5,7 +5,7 @@ import {
   ProviderError,
   type ReadMessages,
 } from '../../contract/index.ts'
-import { type Json, mayBeOfMessage, resultOfEach, text } from '../../rest/index.ts'
+import { type Json, mayBeOfMessage, resultOfEach, text } from '../../shared/rest/index.ts'
 import { type BatchResult, bodyOf, type Graph, messagePath, SYNC_LIMITS } from '../client.ts'
 import { type DetailsContext, withDetails } from '../details.ts'
 import { AS_TEXT, DELTA_FIELDS, flagsOf, isComplete, receivedAt } from '../map.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../lib/clock.ts'
+import type { Clock } from '../../../platform/time/clock.ts'
 import {
   type Comparison,
   type FolderRole,
@@ -12,7 +12,7 @@ import {
   type RemoteFolder,
   type ScopeSyncRequest,
 } from '../../contract/index.ts'
-import { type Json, mayBeOfMessage } from '../../rest/index.ts'
+import { type Json, mayBeOfMessage } from '../../shared/rest/index.ts'
 import { type BatchResult, type Graph, type Page, pageOf, SYNC_LIMITS } from '../client.ts'
 import { FolderList } from '../folders.ts'
 import { isTooLarge, PageSize } from '../page-size.ts'

@@ -1,9 +1,9 @@
 /** The objects of the API, by the names that the pages use. */
-export type { Appearance } from '../../../features/admin/appearance/api.ts'
-export type { BookingCounts } from '../../../features/admin/bookings/api.ts'
-export type { Overview, Rates } from '../../../features/admin/overview/api.ts'
-export type { ProviderSetup, ProviderSetups } from '../../../features/admin/providers/api.ts'
-export type { QueuedAccount } from '../../../features/admin/queue/api.ts'
+export type { Appearance } from '../../../operations/portal-api/appearance/api.ts'
+export type { BookingCounts } from '../../../operations/portal-api/bookings/api.ts'
+export type { Overview, Rates } from '../../../operations/portal-api/overview/api.ts'
+export type { ProviderSetup, ProviderSetups } from '../../../operations/portal-api/providers/api.ts'
+export type { QueuedAccount } from '../../../operations/portal-api/queue/api.ts'
 export type {
   Account,
   ApiKey,

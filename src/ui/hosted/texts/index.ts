@@ -1,5 +1,5 @@
 /** The texts of the hosted pages by language, and the choice of the language. */
-import { type Html, html } from '../../../lib/html.ts'
+import { type Html, html } from '../../../platform/formats/html.ts'
 import { de } from './de.ts'
 import { en } from './en.ts'
 import { es } from './es.ts'

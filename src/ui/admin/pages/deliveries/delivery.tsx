@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Skeleton, Stack, Text, Timeline } from '@mantine/core'
 import { Link } from 'wouter'
-import { curlCommand } from '../../../../lib/curl.ts'
+import { curlCommand } from '../../../../platform/formats/curl.ts'
 import { api } from '../../api/client.ts'
 import { useAction, useRead } from '../../api/queries.ts'
 import type { Delivery } from '../../api/types.ts'

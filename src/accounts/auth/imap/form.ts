@@ -1,0 +1,211 @@
+import type { FastifyReply } from 'fastify'
+import type { Sealer } from '../../../platform/crypto/seal.ts'
+import type { AppError, ErrorCode, ErrorDetail } from '../../../platform/errors/app-error.ts'
+import type { RemoteFolder } from '../../../providers/contract/index.ts'
+import {
+  type FormErrors,
+  IMAP_FORM_FIELDS,
+  type ImapFormValues,
+  imapPage,
+  NO_ERRORS,
+  type TextKey,
+  type Translate,
+} from '../../../ui/hosted/index.ts'
+import type { ImapField, ImapFields, LinkedMailbox } from '../../index.ts'
+import type { Detection } from '../detection/detection.ts'
+import { guideFor } from '../detection/guides.ts'
+import { KNOWN_HOSTS, requirementText, serverAt } from '../detection/known-servers.ts'
+import type { SessionPage } from '../hosted/access.ts'
+import { grantsFor } from '../hosted/grants.ts'
+import type { HostedPages } from '../hosted/pages.ts'
+import { fieldText, passwordTokens } from './password-token.ts'
+import { type Proposal, parseProposal, proposalOf, proposalOfTable } from './proposal.ts'
+import { storedLogins, storedProposal } from './reconnecting.ts'
+
+export interface ImapFormDeps {
+  pages: HostedPages
+  detection: Detection
+  sealer: Sealer
+  publicUrl: string
+}
+
+export interface ImapFormContent {
+  fields: ImapFormFields
+  error?: AppError | undefined
+  /** The folders to choose from. Present after a successful sign-in. */
+  folders?: readonly RemoteFolder[]
+  /** Opens the settings. */
+  isEditing?: boolean
+  /** The mailbox that the session reconnects. */
+  mailbox?: LinkedMailbox | undefined
+}
+
+export interface ImapFormFields extends ImapFields {
+  /** What an earlier page proposed for this address, as JSON. It decides only what the next page shows. */
+  proposed?: unknown
+}
+
+export type ImapForm = ReturnType<typeof imapForm>
+
+/** Renders the form for the mail server: first with the server settings, then with the folders. */
+export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) {
+  const tokens = passwordTokens(sealer)
+
+  /** Looks up a server only while none was chosen: rendering an error must not depend on the network. */
+  async function proposalFor({ email, host, proposed }: ImapFormFields): Promise<Proposal | undefined> {
+    const address = fieldText(email).trim()
+    if (address === '') return undefined
+    const offered = proposalOfTable(address) ?? parseProposal(proposed, address)
+    if (offered !== undefined || fieldText(host).trim() !== '') return offered
+    const found = await detection.serverOf(address)
+    return found && proposalOf(found, address)
+  }
+
+  return {
+    fillPasswords: tokens.fill,
+
+    async render(reply: FastifyReply, page: SessionPage, content: ImapFormContent): Promise<string> {
+      const { code, state, session } = page
+      const { fields, error, folders, isEditing, mailbox } = content
+      const proposed = mailbox === undefined ? await proposalFor(fields) : storedProposal(mailbox)
+      const values = formValues(fields, proposed)
+      const server = serverAt(values.host)
+      const kept = keptPasswords(fields, error)
+      const lost = PASSWORDS.filter((name) => !kept.includes(name))
+      const known = { ...fields, ...Object.fromEntries(lost.map((name) => [name, ''])) }
+      const formFacts = {
+        isServerFound: proposed !== undefined,
+        isUsernameSure: values.username === proposed?.username,
+      }
+      return pages.render(reply, page, (context) =>
+        imapPage(context, {
+          action: `${publicUrl}/auth/authorize/imap`,
+          editAction: `${publicUrl}/auth/authorize`,
+          session: code,
+          state,
+          values: folders === undefined ? values : { ...values, mailbox: values.mailbox || 'INBOX' },
+          proposed,
+          proposedField:
+            mailbox === undefined && proposed ? JSON.stringify({ email: values.email, ...proposed }) : undefined,
+          isEditing,
+          isReconnect: mailbox !== undefined,
+          errors: (error && formErrors(context.t, error, formFacts)) ?? NO_ERRORS,
+          provider: server?.name,
+          grants: grantsFor('imap', []),
+          note: server && requirementText(context.t, server),
+          guide: guideFor(values.host),
+          isAppPassword: server?.requirement === 'app password',
+          folders: folders && selectableFolders(folders).map(({ path }) => ({ path, label: path })),
+          passwordToken: kept.length === 0 ? undefined : tokens.make(known, session.id, state, faultyFields(error)),
+          entered: [...kept, ...(mailbox === undefined ? [] : storedLogins(mailbox, values))],
+          hosts: KNOWN_HOSTS,
+        }),
+      )
+    },
+  }
+}
+
+/** The values that the form shows again, without passwords. When the host is empty, they are those of the proposal. */
+export function formValues(fields: ImapFields, proposed?: Proposal): ImapFormValues {
+  const isHostEmpty = fieldText(fields.host).trim() === ''
+  const username = fieldText(fields.username).trim() || proposed?.username || fieldText(fields.email)
+  const shown: ImapFields = { ...fields, ...(isHostEmpty && proposed), username }
+  return Object.fromEntries(IMAP_FORM_FIELDS.map((name) => [name, fieldText(shown[name]).trim()])) as ImapFormValues
+}
+
+/** In the order of the form, which asks for the server first unless one was found. */
+const fieldsInOrder = (isServerFound: boolean): ImapField[] => [
+  'email',
+  ...(isServerFound ? (['password', 'host'] as const) : (['host', 'password'] as const)),
+  ...(['port', 'username', 'secure', 'allowSelfSigned', 'mailbox'] as const),
+  ...(['smtpHost', 'smtpPort', 'smtpSecure', 'smtpUsername', 'smtpPassword'] as const),
+  ...(['caldavUrl', 'caldavUsername', 'caldavPassword'] as const),
+]
+
+const SIGN_IN_ERRORS = {
+  imap_auth_failed: ['password', 'username'],
+  imap_unreachable: ['host', 'port'],
+  imap_tls: ['host', 'port', 'secure'],
+  smtp_auth_failed: ['smtpPassword', 'smtpUsername'],
+  smtp_unreachable: ['smtpHost', 'smtpPort'],
+  smtp_tls: ['smtpHost', 'smtpPort', 'smtpSecure'],
+  caldav_auth_failed: ['caldavPassword', 'caldavUsername'],
+  caldav_unreachable: ['caldavUrl'],
+  caldav_tls: ['caldavUrl'],
+} satisfies Partial<Record<ErrorCode, ImapField[]>>
+
+const isSignInError = (code: ErrorCode): code is keyof typeof SIGN_IN_ERRORS => Object.hasOwn(SIGN_IN_ERRORS, code)
+
+/** True when the form can show the error; any other has a page of its own. */
+export function isFormError(error: AppError): boolean {
+  return error.code === 'validation_failed' || isSignInError(error.code)
+}
+
+/**
+ * What the form shows of an error. Undefined when the error has a page of its own. Server texts are never shown. After a
+ * rejected sign-in only the password is in doubt when the username is the one that the provider expects.
+ */
+export function formErrors(
+  t: Translate,
+  { code, details }: AppError,
+  { isServerFound = false, isUsernameSure = false } = {},
+): FormErrors | undefined {
+  if (code === 'validation_failed') return fieldErrors(t, details, isServerFound)
+  if (!isSignInError(code)) return undefined
+  const isPasswordWrong = code === 'imap_auth_failed' && isUsernameSure
+  const text = t(isPasswordWrong ? 'imap_auth_failed.textPassword' : `${code}.text`)
+  const fields = isPasswordWrong ? ['password'] : SIGN_IN_ERRORS[code]
+  return { fields: {}, form: { code, title: t(`${code}.title`), text, fields } }
+}
+
+/** Validation errors in the words and the order of the form. */
+function fieldErrors(t: Translate, details: readonly ErrorDetail[], isServerFound: boolean): FormErrors {
+  const fields: Record<string, string> = {}
+  for (const name of fieldsInOrder(isServerFound)) {
+    const message = details.find(({ path }) => path === `body.${name}`)?.message
+    if (message === undefined) continue
+    const [key, ports = ''] = invalidText(message)
+    fields[name] = t(key, { field: t(`name.${name}`), ports })
+  }
+  return { fields }
+}
+
+/** The text for a validation message, which is in English because API clients read it too. */
+function invalidText(message: string): [key: TextKey, ports?: string] {
+  const [, ports] = /^must use one of the ports (.+)$/.exec(message) ?? []
+  if (ports !== undefined) return ['invalid.allowedPorts', ports]
+  return [INVALID_TEXTS.find(([pattern]) => pattern.test(message))?.[1] ?? 'invalid.other']
+}
+
+const INVALID_TEXTS: readonly [RegExp, TextKey][] = [
+  [/^is required$/, 'invalid.required'],
+  [/^must be a number from 1 to 65535$/, 'invalid.port'],
+  [/^must be a host name/, 'invalid.host'],
+  [/^must be an http or https URL/, 'invalid.url'],
+  [/^must not be longer than/, 'invalid.tooLong'],
+  [/^is not an email address$/, 'invalid.address'],
+  [/^does not exist/, 'invalid.folder'],
+]
+
+const PASSWORDS = ['password', 'smtpPassword', 'caldavPassword'] as const
+
+/** The passwords that survive: those that the error is not about. The token stays bound to the servers, even to one that failed. */
+function keptPasswords(fields: ImapFields, error: AppError | undefined): (typeof PASSWORDS)[number][] {
+  const isRejected = error !== undefined && isSignInError(error.code) && error.code.endsWith('_auth_failed')
+  const faulty: readonly string[] = isRejected ? SIGN_IN_ERRORS[error.code] : faultyFields(error)
+  return PASSWORDS.filter((name) => fieldText(fields[name]) !== '' && !faulty.includes(name))
+}
+
+const faultyFields = (error: AppError | undefined): string[] =>
+  (error?.details ?? []).map(({ path }) => path.replace(/^body\./, ''))
+
+const ROLE_ORDER = ['inbox', 'archive', 'all', 'sent', 'drafts', 'flagged', 'junk', 'trash']
+
+/** The selectable folders: INBOX, then ordinary folders in the server's order, then those with a special use. */
+export function selectableFolders(folders: readonly RemoteFolder[]): RemoteFolder[] {
+  const rank = (folder: RemoteFolder) => {
+    if (folder.path.toUpperCase() === 'INBOX') return -1
+    return folder.role === null ? 0 : 1 + ROLE_ORDER.indexOf(folder.role)
+  }
+  return folders.filter((folder) => folder.selectable).sort((left, right) => rank(left) - rank(right))
+}

@@ -1,0 +1,65 @@
+/**
+ * Hosted authentication: single-use sessions, the pages that end users see, and the accounts that they link. `sessions`
+ * holds the session's life, `hosted` decides access and renders, `imap` and `oauth` talk to mail servers and providers,
+ * and `detection` finds the provider of an address.
+ */
+import './tables.ts'
+import type { Tx } from '../../platform/db/index.ts'
+import type { App, Idempotency } from '../../platform/http/index.ts'
+import type { Log } from '../../platform/log/index.ts'
+import type { DnsRecords } from '../../platform/net/index.ts'
+import type { Outbound } from '../../platform/outbound/index.ts'
+import { type AuthScreen, brand as brandOf } from '../../ui/hosted/index.ts'
+import { detection as detectionOf } from './detection/detection.ts'
+import { hostedAccess } from './hosted/access.ts'
+import { hostedPages } from './hosted/pages.ts'
+import { hostedRoutes } from './hosted/routes.ts'
+import { imapForm as imapFormOf } from './imap/form.ts'
+import { type ImapRoutesDeps, imapRoutes } from './imap/routes.ts'
+import { type ConsentsDeps, consents as consentsOf } from './oauth/consents.ts'
+import { type CallbackRoutesDeps, callbackRoutes } from './oauth/routes.ts'
+import { consentStore } from './oauth/store.ts'
+import { sessionRoutes } from './sessions/routes.ts'
+import { type AuthSessionsDeps, authSessions } from './sessions/service.ts'
+import { authSessionStore } from './sessions/store.ts'
+
+export { type Logins, redirectUri, SEALED_CONSENTS } from './oauth/consents.ts'
+
+export interface AuthDeps
+  extends Omit<AuthSessionsDeps, 'requireConfigured' | 'accounts'>,
+    Omit<ConsentsDeps, 'accounts'>,
+    Pick<ImapRoutesDeps, 'imap' | 'further' | 'verifications' | 'formPorts' | 'unreachableMs'>,
+    Pick<CallbackRoutesDeps, 'mail'> {
+  accounts: AuthSessionsDeps['accounts'] & ConsentsDeps['accounts'] & ImapRoutesDeps['accounts']
+  log: Log
+  /** Used to detect the provider of an address. */
+  records: DnsRecords
+  outbound: Outbound
+  idempotency: Idempotency
+  /** `service.authScreen`. */
+  authScreen: AuthScreen
+}
+
+/** Adds every route of the hosted flow. */
+export function authRoutes(app: App, deps: AuthDeps): void {
+  const brand = brandOf(deps.authScreen)
+  const consents = consentsOf(deps)
+  const sessions = authSessions({ ...deps, requireConfigured: consents.requireConfigured })
+  const detection = detectionOf(deps)
+  const access = hostedAccess({ ...deps, sessions })
+  const pages = hostedPages({ ...deps, brand, ...access })
+  const imapForm = imapFormOf({ ...deps, pages, detection })
+  const hosted = { ...deps, sessions, consents, detection, access, pages, imapForm }
+  sessionRoutes(app, hosted)
+  hostedRoutes(app, hosted)
+  imapRoutes(app, hosted)
+  callbackRoutes(app, hosted)
+  for (const prefix of ['/auth', '/providers/:providerName/callback']) pages.addErrorPages(app, prefix)
+}
+
+/** Deletes up to `limit` expired sessions and as many expired consents. Returns how many. */
+export async function purgeAuthSessions(tx: Tx, beforeMs: number, limit: number): Promise<number> {
+  const consents = await consentStore(tx).purge(beforeMs, limit)
+  const sessions = await authSessionStore(tx).purge(beforeMs, limit)
+  return consents + sessions
+}

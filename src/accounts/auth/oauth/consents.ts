@@ -1,0 +1,135 @@
+import type { Sealer } from '../../../platform/crypto/seal.ts'
+import type { Db } from '../../../platform/db/index.ts'
+import { AppError, invalid } from '../../../platform/errors/app-error.ts'
+import { secretToken } from '../../../platform/ids.ts'
+import type { SealedColumn } from '../../../platform/secrets/index.ts'
+import type { Clock } from '../../../platform/time/clock.ts'
+import { type LoginProvider, notGranted, type ProviderName } from '../../../providers/contract/index.ts'
+import { type Accounts, OAUTH_SETTINGS } from '../../index.ts'
+import { type AuthSession, hashOf } from '../sessions/store.ts'
+import { consentStore } from './store.ts'
+
+type OAuthProvider = Exclude<ProviderName, 'imap'>
+
+/** The OAuth client of each provider that is set up. */
+export type Logins = { readonly [Name in OAuthProvider]?: LoginProvider | undefined }
+
+export interface ConsentsDeps {
+  db: Db
+  clock: Clock
+  sealer: Sealer
+  publicUrl: string
+  logins: Logins
+  accounts: Pick<Accounts, 'findLinked'>
+}
+
+export interface ConsentRequest {
+  code: string
+  session: AuthSession
+  /** Login hint for the provider. */
+  email: string | null
+  /** State of the page or the JSON call that requested the consent. */
+  pageState: string
+  /** State that the redirect returns. Undefined unless the application chose it. */
+  applicationState: string | undefined
+  /** Requested with the cookie of the hosted page, which the callback then requires. */
+  fromPage: boolean
+  /** Requested again because the first consent brought no refresh token. */
+  isRepeat?: boolean
+}
+
+/** What the callback needs. Stored sealed, because it contains the code verifier and the session code. */
+export type ConsentFacts = Omit<ConsentRequest, 'session'> & { codeVerifier: string }
+
+export type Consents = ReturnType<typeof consents>
+
+/** In display order. */
+const PROVIDERS: readonly ProviderName[] = ['gmail', 'microsoft', 'imap']
+
+/** Sends users to the provider's consent page and recognises them at the callback. */
+export function consents({ db, clock, sealer, publicUrl, logins, accounts }: ConsentsDeps) {
+  const find = (provider: string) => (isOAuth(provider) ? logins[provider] : undefined)
+
+  /** Throws route_not_found when the provider has no consent page or is not set up. */
+  function login(provider: string): LoginProvider {
+    const found = find(provider)
+    if (found === undefined)
+      throw new AppError('route_not_found', { message: 'This provider does not exist or is not configured.' })
+    return found
+  }
+
+  /** Whether an account that the session may be for was connected with fewer scopes than are requested now. */
+  async function lacksScopes(provider: ProviderName, session: AuthSession, email: string | null): Promise<boolean> {
+    const { scopes } = login(provider)
+    const linked = await accounts.findLinked(provider, session.customUserId, email)
+    return linked.some(({ tokens }) => notGranted(scopes, tokens.scopes).length > 0)
+  }
+
+  return {
+    login,
+
+    /** The providers whose mailboxes users can connect, in display order. IMAP needs no setup. */
+    connectable: PROVIDERS.filter((name) => name === 'imap' || find(name) !== undefined),
+
+    /** Throws validation_failed, naming the settings, for a provider that is not configured. */
+    requireConfigured(provider: ProviderName): void {
+      if (!isOAuth(provider) || find(provider) !== undefined) return
+      throw invalid('body.provider', `is not configured; set ${OAUTH_SETTINGS[provider]}`)
+    },
+
+    /** Returns the URL of the provider's consent page. */
+    async begin(provider: ProviderName, { session, ...request }: ConsentRequest): Promise<string> {
+      const state = secretToken()
+      const codeVerifier = secretToken()
+      const url = await login(provider).consentUrl({
+        redirectUri: redirectUri(publicUrl, provider),
+        state,
+        codeVerifier,
+        loginHint: request.email,
+        forceConsent:
+          session.forceConsent || request.isRepeat === true || (await lacksScopes(provider, session, request.email)),
+      })
+      const facts: ConsentFacts = { ...request, codeVerifier }
+      const stateHash = hashOf(state)
+      await db.transaction((tx) =>
+        consentStore(tx).insert({
+          stateHash,
+          sessionId: session.id,
+          provider,
+          facts: sealer.seal(JSON.stringify(facts), contextOf(stateHash)),
+          usedAt: null,
+          expiresAt: session.expiresAt,
+          createdAt: clock.now(),
+        }),
+      )
+      return url
+    },
+
+    /** Reads what `begin` stored. Call `use` before acting on it. Throws consent_unknown and consent_used. */
+    async get(provider: ProviderName, state: string): Promise<ConsentFacts> {
+      const row = await consentStore(db.read).find(hashOf(state))
+      if (row === undefined || row.provider !== provider) throw new AppError('consent_unknown')
+      if (row.usedAt !== null) throw new AppError('consent_used')
+      return JSON.parse(sealer.open(row.facts, contextOf(row.stateHash)))
+    },
+
+    /** Uses up the consent. Throws consent_used when another request already did. */
+    async use(state: string): Promise<void> {
+      const used = await db.transaction((tx) => consentStore(tx).use(hashOf(state), clock.now()))
+      if (!used) throw new AppError('consent_used')
+    },
+  }
+}
+
+/** The callback URL of a provider. The operator registers it there. */
+export function redirectUri(publicUrl: string, provider: ProviderName): string {
+  return `${publicUrl}/providers/${provider}/callback`
+}
+
+function isOAuth(provider: string): provider is OAuthProvider {
+  return provider === 'gmail' || provider === 'microsoft'
+}
+
+const contextOf = (stateHash: string) => `consent:${stateHash}`
+
+export const SEALED_CONSENTS: SealedColumn = { table: 'oauthFlows', key: 'stateHash', column: 'facts', contextOf }

@@ -1,0 +1,189 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { AppError, type ErrorCode } from '../../../platform/errors/app-error.ts'
+import { type App, asAppError, wantsHtml } from '../../../platform/http/index.ts'
+import type { Log } from '../../../platform/log/index.ts'
+import type { Clock } from '../../../platform/time/clock.ts'
+import { type MailProvider, ProviderError, type ProviderName } from '../../../providers/contract/index.ts'
+import { type Account, checkMailbox, RefreshTokenMissing } from '../../index.ts'
+import type { HostedAccess } from '../hosted/access.ts'
+import { hostedLimits } from '../hosted/limits.ts'
+import type { ErrorPageOptions, HostedPages } from '../hosted/pages.ts'
+import type { AuthSessions } from '../sessions/service.ts'
+import type { AuthSession } from '../sessions/store.ts'
+import { authorizeUrl, successUrl } from '../sessions/urls.ts'
+import { type ConsentFacts, type Consents, redirectUri } from './consents.ts'
+
+export interface CallbackRoutesDeps {
+  sessions: AuthSessions
+  access: HostedAccess
+  pages: HostedPages
+  consents: Consents
+  /** The mail side of an OAuth provider. When undefined, the mailbox is not checked. */
+  mail(provider: ProviderName): Pick<MailProvider, 'verify' | 'closeConnections'> | undefined
+  publicUrl: string
+  clock: Clock
+  log: Log
+}
+
+/** A callback that belongs to an open session. */
+interface Callback {
+  provider: ProviderName
+  /** The URL that the browser came back to. */
+  url: URL
+  state: string
+  facts: ConsentFacts
+  session: AuthSession
+}
+
+/** Providers send more. The values are read from the URL as the provider sent it. */
+const callbackQuery = Type.Object({
+  state: Type.Optional(Type.String({ description: 'The state that the service sent to the provider. Valid once.' })),
+  code: Type.Optional(Type.String({ description: 'The authorization code. Absent after an error.' })),
+  error: Type.Optional(Type.String({ description: 'Such as access_denied, when the user refused.' })),
+})
+
+/** A new attempt would fail in the same way. */
+const FINAL_CODES: ReadonlySet<ErrorCode> = new Set([
+  'session_used',
+  'session_expired',
+  'licence_limit',
+  'consent_refused',
+])
+
+/** The provider sends the browser back here, with a code or an error. */
+export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
+  const { sessions, access, pages, consents, publicUrl, clock, log } = deps
+
+  app.get(
+    '/providers/:providerName/callback',
+    {
+      ...pages.route,
+      // The request uses up the state, which a HEAD request must not do.
+      exposeHeadRoute: false,
+      // A state belongs to one session.
+      config: { access: 'public', rateLimit: hostedLimits('query', 'state') },
+      schema: {
+        tags: ['Hosted authentication'],
+        operationId: 'completeProviderSignIn',
+        summary: 'Complete a sign-in at a provider',
+        description: 'Google and Microsoft send the browser of the user here. Applications do not call it.',
+        params: Type.Object({ providerName: Type.String({ description: 'gmail or microsoft.' }) }),
+        querystring: callbackQuery,
+        response: {
+          302: Type.Null({
+            description:
+              'Redirects to the redirect URI of the session. A failure is an error page with status 400, or 403 at the cap of the licence.',
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const provider = consents.connectable.find((name) => name === request.params.providerName)
+      if (provider === undefined || provider === 'imap') {
+        throw new AppError('route_not_found', { message: 'This provider does not exist or is not configured.' })
+      }
+      const url = new URL(request.url, publicUrl)
+      const state = url.searchParams.get('state') ?? ''
+      let open: { facts: ConsentFacts; session: AuthSession } | undefined
+      try {
+        const facts = await consents.get(provider, state)
+        const { code, pageState, fromPage } = facts
+        if (fromPage && !access.isFromThisBrowser(request, code, pageState)) throw new AppError('csrf_failed')
+        const session = await sessions.getOpen(code)
+        open = { facts, session }
+        const { href, isLinked } = await complete(request, { provider, url, state, facts, session })
+        if (fromPage && isLinked) access.revokePost(reply, code, pageState)
+        return reply.redirect(href, 302)
+      } catch (thrown) {
+        const error = asAppError(thrown)
+        if (error.status >= 500 || !wantsHtml(request.headers.accept)) throw error
+        // The schema covers only the redirect, so the page needs the untyped reply.
+        const untyped: FastifyReply = reply
+        const status = error.code === 'licence_limit' ? 403 : 400
+        untyped.send(pages.renderError(request, reply, error, { status, ...(open && errorOptions(error.code, open)) }))
+        return reply
+      }
+    },
+  )
+
+  /** An error page leads to another attempt, unless it would fail again, and to the application. */
+  function errorOptions(
+    error: ErrorCode,
+    { facts, session }: { facts: ConsentFacts; session: AuthSession },
+  ): ErrorPageOptions {
+    const { code, applicationState } = facts
+    return {
+      retryHref: FINAL_CODES.has(error) ? undefined : authorizeUrl(publicUrl, code, applicationState),
+      page: { code, session, state: applicationState ?? '' },
+    }
+  }
+
+  /** Returns where to send the browser: to the application, or to the provider for a second consent. */
+  async function complete(request: FastifyRequest, callback: Callback): Promise<{ href: string; isLinked: boolean }> {
+    const { provider, url, state, facts, session } = callback
+    await consents.use(state)
+    const startedMs = clock.monotonic()
+    try {
+      if (url.searchParams.get('error') === 'access_denied') throw new AppError('consent_denied')
+      const account = await link(callback)
+      log.info('A user signed in at the provider.', {
+        accountId: account.id,
+        provider,
+        operation: 'auth.callback',
+        requestId: request.id,
+        durationMs: clock.monotonic() - startedMs,
+      })
+      return { href: successUrl(session.redirectUri, facts.code, account, facts.applicationState), isLinked: true }
+    } catch (error) {
+      if (error instanceof RefreshTokenMissing && facts.isRepeat !== true) {
+        return { href: await consents.begin(provider, { ...facts, session, isRepeat: true }), isLinked: false }
+      }
+      const failure = failureOf(error)
+      log.info(`Sign-in at a provider failed: ${failure.code}`, {
+        operation: 'auth.callback',
+        provider,
+        requestId: request.id,
+        durationMs: clock.monotonic() - startedMs,
+        error: failure.cause ?? failure,
+        metadata: { code: failure.code },
+      })
+      await sessions.fail(session, failure.code)
+      throw failure
+    }
+  }
+
+  /** Exchanges the code for tokens, checks that the mailbox opens, and links the account. */
+  async function link({ provider, url, state, facts, session }: Callback): Promise<Account> {
+    const { tokens, user } = await consents.login(provider).exchange(url, {
+      redirectUri: redirectUri(publicUrl, provider),
+      state,
+      codeVerifier: facts.codeVerifier,
+    })
+    const mail = deps.mail(provider)
+    if (mail !== undefined) await checkMailbox(mail, user.email, tokens).catch(throwMailboxRefused)
+    return sessions.link(facts.code, session, {
+      provider,
+      email: user.email,
+      providerUser: user.id,
+      tokens,
+      settings: {},
+      secrets: {},
+    })
+  }
+}
+
+function throwMailboxRefused(error: unknown): never {
+  if (!(error instanceof ProviderError) || error.missingScope) throw error
+  throw new AppError('mailbox_refused', { cause: error })
+}
+
+/** The error code shows whether the user, the operator or the provider must act. */
+function failureOf(error: unknown): AppError {
+  if (error instanceof RefreshTokenMissing) return new AppError('consent_failed', { cause: error })
+  if (!(error instanceof ProviderError)) return asAppError(error)
+  if (error.missingScope) return new AppError('consent_incomplete', { cause: error })
+  // The authorization code expired or was already used, or the provider requires the user to sign in again.
+  if (error.kind === 'auth_expired') return new AppError('consent_used', { cause: error })
+  return new AppError(error.kind === 'rejected' ? 'consent_refused' : 'consent_failed', { cause: error })
+}

@@ -1,0 +1,45 @@
+/** One hosted session. The database contains only the hash of its code. */
+interface AuthSessionTable {
+  id: string
+  codeHash: string
+  /** `expired` is never stored. Any status but `completed` becomes `expired` at `expiresAt`. */
+  status: 'pending' | 'started' | 'completed' | 'failed'
+  provider: 'gmail' | 'microsoft' | 'imap' | null
+  /** 1: the application chose the provider, and the session accepts no other. */
+  providerFixed: number
+  email: string | null
+  customUserId: string | null
+  redirectUri: string
+  forceConsent: number
+  /** Hash of the state of the session's first JSON call. Later JSON calls must use the same state. */
+  jsonStateHash: string | null
+  /** IMAP sign-ins that failed or are running. */
+  attempts: number
+  accountId: string | null
+  failureCode: string | null
+  /** BCP 47 tag that the application chose for the pages. */
+  locale: string | null
+  invitedEmail: string | null
+  expiresAt: number
+  createdAt: number
+  updatedAt: number
+}
+
+/** One consent requested at a provider. The provider and the browser know its state; the row has only the hash. */
+interface OAuthFlowTable {
+  stateHash: string
+  sessionId: string
+  provider: 'gmail' | 'microsoft' | 'imap'
+  /** `ConsentFacts` as JSON, sealed with context `consent:<stateHash>`. Empty once used. */
+  facts: string
+  usedAt: number | null
+  expiresAt: number
+  createdAt: number
+}
+
+declare module '../../platform/db/db.ts' {
+  interface Tables {
+    authSessions: AuthSessionTable
+    oauthFlows: OAuthFlowTable
+  }
+}

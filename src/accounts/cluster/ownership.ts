@@ -1,0 +1,379 @@
+import type { Bus } from '../../platform/bus/index.ts'
+import { concurrencyLimit } from '../../platform/concurrency/limit.ts'
+import type { Db } from '../../platform/db/index.ts'
+import type { Log } from '../../platform/log/index.ts'
+import type { Presence } from '../../platform/presence/index.ts'
+import type { Clock } from '../../platform/time/clock.ts'
+import { ACCOUNTS_TOPIC, type Ownership, type OwnershipChange, type SyncTotals } from '../index.ts'
+import { fairMove } from './fair-share.ts'
+import { instanceStore, instancesWithLocks } from './instance-store.ts'
+import { LockWatch, type LockWatchTiming } from './lock-watch.ts'
+import { OwnedAccounts } from './owned-accounts.ts'
+import { DEAD_AFTER_MS } from './read.ts'
+
+export interface OwnershipDeps {
+  db: Db
+  bus: Bus
+  clock: Clock
+  log: Log
+  /** The id of this process, also used for its queue leases. */
+  instanceId: string
+  /** Releases what a dead instance held. Called by the one instance that removed it. */
+  onInstanceDead(instanceId: string): Promise<void>
+  /** On PostgreSQL. Without it, only a missing heartbeat shows that an instance is dead. */
+  presence?: Presence | undefined
+  timing?: Partial<OwnershipTiming>
+}
+
+export interface OwnershipTiming extends LockWatchTiming {
+  /** Interval between rounds. */
+  roundMs: number
+  /** Longest interval between full rounds, which read every account. */
+  fullRoundMs: number
+  /** An instance without a heartbeat for this long is dead, whatever its lock shows. */
+  deadAfterMs: number
+  /** How long this instance must have had heartbeats itself before it judges those of others: all of them end while the database is away. */
+  settleMs: number
+  /** Shortest interval between rounds caused by hints. */
+  hintGapMs: number
+  /** How many accounts an instance releases per round after another one joined. */
+  movesPerRound: number
+  /** True when no other process can be alive, so every account is free at the start: on the file store, whose folder is locked. */
+  soleProcess: boolean
+}
+
+const TAKEN_PER_TRANSACTION = 200
+
+/**
+ * One round: heartbeat → remove dead instances → take or release a fair share → read the owned accounts and notify the
+ * listeners. Between the rounds it reads which instances hold their locks; a dead one causes a round. The last two read every account. They run after a hint, a change of the set of instances, a free account or an
+ * unfinished full round, and every `fullRoundMs`, which bounds the delay of a lost hint. Ownership is always read from the
+ * rows, so a failed round only delays changes.
+ */
+export function ownership(deps: OwnershipDeps): Ownership {
+  return new Rounds(deps)
+}
+
+class Rounds implements Ownership {
+  readonly instanceId: string
+  readonly #deps: OwnershipDeps
+  readonly #timing: OwnershipTiming
+  readonly #owned: OwnedAccounts
+  readonly #roundListeners: (() => void)[] = []
+  #syncTotals: () => SyncTotals | undefined = () => undefined
+  #unowned = 0
+  #lastBeatMs = 0
+  /** Since when no heartbeat of this instance failed or was late. */
+  #beatingSinceMs = Number.POSITIVE_INFINITY
+  #beatFailure: unknown
+  #lastGiveBackMs = Number.NEGATIVE_INFINITY
+  #timer: NodeJS.Timeout | undefined
+  readonly #watch: LockWatch | undefined
+  /** The locks of the other instances, by id, as of the last round. */
+  #locks: ReadonlyMap<string, string> = new Map()
+  /** Rounds and claims run one at a time: a round that read before a claim must not take the account for lost. */
+  readonly #inTurn = concurrencyLimit(1)
+  /** A round was requested, or a full round. */
+  #isSoon = false
+  #isHinted = false
+  /** The next round reads every account; set until such a round has finished. */
+  #fullDue = true
+  #lastFullMs = Number.NEGATIVE_INFINITY
+  /** Rounds in a row that could not take an account because a transaction held its row. */
+  #lockedRounds = 0
+  /** The living instances at the last full round. */
+  #living = ''
+  #unsubscribe: (() => void) | undefined
+  #stopping: Promise<void> | undefined
+
+  constructor(deps: OwnershipDeps) {
+    this.#deps = deps
+    this.#owned = new OwnedAccounts(deps.log)
+    this.instanceId = deps.instanceId
+    this.#timing = {
+      roundMs: 5_000,
+      fullRoundMs: 60_000,
+      lockReadMs: 1_000,
+      sessionMs: 5_000,
+      missingMs: 3_000,
+      deadAfterMs: DEAD_AFTER_MS,
+      settleMs: 10_000,
+      hintGapMs: 100,
+      movesPerRound: 100,
+      soleProcess: deps.db.engine === 'sqlite',
+      ...deps.timing,
+    }
+    if (deps.presence !== undefined) this.#watch = new LockWatch(deps.presence, deps.clock, this.#timing)
+  }
+
+  owned(): ReadonlyMap<string, number> {
+    return this.#owned.epochs
+  }
+
+  mailHost(accountId: string): string {
+    return this.#owned.get(accountId)?.mailHost ?? ''
+  }
+
+  isPaused(accountId: string): boolean {
+    return this.#owned.get(accountId)?.paused === 1
+  }
+
+  onRound(listener: () => void): void {
+    this.#roundListeners.push(listener)
+  }
+
+  reportSyncTotals(read: () => SyncTotals): void {
+    this.#syncTotals = read
+  }
+
+  beatFailure(): unknown {
+    return this.#beatFailure
+  }
+
+  unowned(): number {
+    return this.#unowned
+  }
+
+  onChange(listener: (change: OwnershipChange) => void): void {
+    this.#owned.onChange(listener)
+  }
+
+  async start(): Promise<void> {
+    await this.#register()
+    this.#unsubscribe = this.#deps.bus.subscribe(ACCOUNTS_TOPIC, () => this.#hint())
+    if (this.#timing.soleProcess) await this.#removeDead('all')
+    await this.#inTurn(() => this.#round())
+    this.#schedule()
+    // Without its lock this instance must say so, and its heartbeat decides.
+    this.#deps.presence?.onChange(() => this.#soon())
+    this.#watch?.start({ locks: () => this.#locks, onDead: (ids) => this.#removeWithoutLock(ids) })
+  }
+
+  async claim(accountId: string): Promise<void> {
+    try {
+      await this.#inTurn(async () => {
+        if (this.#stopping !== undefined) return
+        const claimed = await this.#write((store) => store.claim(this.instanceId, accountId))
+        if (claimed === undefined) return
+        this.#owned.add(claimed)
+      })
+    } catch (error) {
+      const about = { accountId, operation: 'accounts.ownership', error }
+      this.#deps.log.warn('Cannot take a new account at once; the next ownership round takes it.', about)
+    }
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#leave()
+    return this.#stopping
+  }
+
+  async #leave(): Promise<void> {
+    this.#unsubscribe?.()
+    clearTimeout(this.#timer)
+    await this.#watch?.stop()
+    // Waits for the round or claim in progress.
+    await this.#inTurn(async () => {})
+    this.#owned.drop()
+    await this.#owned.reportDropped()
+    try {
+      await this.#write((store) => store.unregister(this.instanceId))
+      this.#deps.bus.publish(ACCOUNTS_TOPIC)
+    } catch (error) {
+      // The other instances notice the missing heartbeat.
+      this.#deps.log.warn('Cannot release the accounts; other instances take over once the heartbeat is missing.', {
+        operation: 'accounts.ownership',
+        error,
+      })
+    }
+  }
+
+  /** Runs a full round soon. */
+  #hint(): void {
+    this.#isHinted = true
+    this.#soon()
+  }
+
+  /** Runs a round soon. Several requests cause one round. */
+  #soon(): void {
+    if (this.#isSoon || this.#stopping !== undefined) return
+    this.#isSoon = true
+    // Without a timer a round is running or has not started yet; the next one is scheduled after it.
+    if (this.#timer !== undefined) this.#schedule()
+  }
+
+  #schedule(): void {
+    if (this.#stopping !== undefined) return
+    clearTimeout(this.#timer)
+    const { hintGapMs } = this.#timing
+    // Transactions lock accounts for milliseconds only.
+    const lockedMs = this.#lockedRounds === 0 ? Number.POSITIVE_INFINITY : hintGapMs * 2 ** this.#lockedRounds
+    const delayMs = this.#isSoon ? hintGapMs : Math.min(this.#intervalMs, lockedMs)
+    this.#timer = setTimeout(() => void this.#run(), delayMs)
+  }
+
+  /** Without its lock only its heartbeats show that an instance lives, so they are more frequent until it holds the lock again. */
+  get #intervalMs(): number {
+    const { presence } = this.#deps
+    const isReconnecting = presence !== undefined && presence.key === undefined && !presence.isPooled
+    if (!isReconnecting || this.#beatFailure !== undefined) return this.#timing.roundMs
+    return Math.min(this.#timing.roundMs, this.#timing.lockReadMs)
+  }
+
+  /** Removes instances whose lock has been missing long enough. The next rounds take their accounts. */
+  async #removeWithoutLock(dead: readonly string[]): Promise<void> {
+    try {
+      const found = await this.#inTurn(() => this.#remove('lock', (store) => store.removeWithoutLock(dead)))
+      this.#locks = new Map([...this.#locks].filter(([id]) => !dead.includes(id)))
+      // Every instance takes its share of the accounts.
+      if (found.length > 0) this.#deps.bus.publish(ACCOUNTS_TOPIC)
+    } catch (error) {
+      const about = { operation: 'accounts.ownership', error, metadata: { dead } }
+      this.#deps.log.warn('Cannot remove dead instances; the next read of the locks tries again.', about)
+    }
+  }
+
+  async #run(): Promise<void> {
+    this.#timer = undefined
+    this.#fullDue ||= this.#isHinted
+    this.#isSoon = this.#isHinted = false
+    try {
+      await this.#inTurn(() => this.#round())
+      for (const listener of this.#roundListeners) listener()
+    } catch (error) {
+      this.#deps.log.warn('An ownership round failed; the next one tries again.', {
+        operation: 'accounts.ownership',
+        error,
+      })
+      // Other instances may have taken the accounts: without a heartbeat this process must not act as an owner.
+      if (this.#deps.clock.monotonic() - this.#lastBeatMs > this.#timing.deadAfterMs) {
+        this.#owned.drop()
+        this.#fullDue = true
+        await this.#inTurn(() => this.#owned.reportDropped())
+      }
+    } finally {
+      this.#schedule()
+    }
+  }
+
+  async #round(): Promise<void> {
+    const beatAtMs = this.#deps.clock.monotonic()
+    if (await this.#beat()) {
+      this.#lastBeatMs = beatAtMs
+    } else {
+      this.#deps.log.warn('Another instance declared this one dead; it registers again.', {
+        operation: 'accounts.ownership',
+      })
+      this.#owned.drop()
+      this.#fullDue = true
+      await this.#owned.reportDropped()
+      await this.#register()
+    }
+    const { soleProcess, deadAfterMs, settleMs } = this.#timing
+    if (!soleProcess && beatAtMs - this.#beatingSinceMs >= settleMs) await this.#removeDead(deadAfterMs)
+    const instances = await instancesWithLocks(this.#deps.db.read)
+    const others = instances.filter(({ id }) => id !== this.instanceId)
+    this.#locks = new Map(others.flatMap(({ id, lockKey }) => (lockKey === null ? [] : [[id, lockKey] as const])))
+    const living = instances.map(({ id }) => id).join()
+    const isOld = beatAtMs - this.#lastFullMs >= this.#timing.fullRoundMs
+    this.#fullDue ||= isOld || living !== this.#living || (await this.#reader().hasUnowned())
+    if (!this.#fullDue) return
+    const moved = await this.#move()
+    await this.#owned.replace(this.#reader().mine(this.instanceId))
+    this.#fullDue = moved !== 'balanced'
+    this.#lockedRounds = moved === 'locked' ? this.#lockedRounds + 1 : 0
+    this.#lastFullMs = beatAtMs
+    this.#living = living
+  }
+
+  /** The only write that happens every few seconds even without work, so its error is reported in health. */
+  async #beat(): Promise<boolean> {
+    const startedMs = this.#deps.clock.monotonic()
+    try {
+      const totals = this.#syncTotals()
+      const written = totals === undefined ? null : JSON.stringify(totals)
+      const state = { syncTotals: written, lockKey: this.#lockKey }
+      const isAlive = await this.#write((store) => store.beat(this.instanceId, state))
+      this.#beatFailure = undefined
+      const nowMs = this.#deps.clock.monotonic()
+      const isLate = nowMs - startedMs > this.#timing.deadAfterMs / 2
+      this.#beatingSinceMs = isLate ? nowMs : Math.min(this.#beatingSinceMs, nowMs)
+      return isAlive
+    } catch (error) {
+      this.#beatFailure = error
+      this.#beatingSinceMs = Number.POSITIVE_INFINITY
+      throw error
+    }
+  }
+
+  async #register(): Promise<void> {
+    this.#lastBeatMs = this.#deps.clock.monotonic()
+    await this.#write((store) => store.register(this.instanceId, this.#lockKey))
+  }
+
+  get #lockKey(): string | null {
+    return this.#deps.presence?.key ?? null
+  }
+
+  async #removeDead(silentMs: number | 'all'): Promise<void> {
+    await this.#remove('heartbeat', (store) => store.removeDead(this.instanceId, silentMs))
+  }
+
+  /** Takes from dead instances what they held. `missing` is what showed that they are dead. Returns their ids. */
+  async #remove(
+    missing: 'lock' | 'heartbeat',
+    remove: (store: ReturnType<typeof instanceStore>) => Promise<string[]>,
+  ): Promise<string[]> {
+    const dead = await this.#write(remove)
+    for (const id of dead) {
+      this.#deps.log.warn('An instance is dead; taking over its accounts.', {
+        operation: 'accounts.ownership',
+        metadata: { dead: id, missing },
+      })
+      try {
+        await this.#deps.onInstanceDead(id)
+      } catch (error) {
+        // The leases of the dead instance expire by themselves.
+        this.#deps.log.warn('Cannot release the leases of a dead instance; they expire.', {
+          operation: 'accounts.ownership',
+          error,
+          metadata: { dead: id },
+        })
+      }
+    }
+    return dead
+  }
+
+  /** What the next round has to do: take accounts that were locked, or move more. */
+  async #move(): Promise<'balanced' | 'locked' | 'unfinished'> {
+    const shares = await this.#reader().shares()
+    // Removed since the heartbeat: the next round registers again.
+    if (!shares.owned.has(this.instanceId)) return 'unfinished'
+    const { take, giveBack } = fairMove({ me: this.instanceId, ...shares })
+    const nowMs = this.#deps.clock.monotonic()
+    // Releases stay gradual although hints make rounds frequent, so that thousands of mailboxes do not reconnect at once.
+    if (giveBack > 0 && nowMs - this.#lastGiveBackMs >= this.#timing.roundMs) {
+      this.#lastGiveBackMs = nowMs
+      const limit = Math.min(giveBack, this.#timing.movesPerRound)
+      await this.#write((store) => store.giveBack(this.instanceId, limit))
+      this.#deps.bus.publish(ACCOUNTS_TOPIC)
+    }
+    this.#unowned = shares.free
+    for (let left = take; left > 0; ) {
+      const limit = Math.min(left, TAKEN_PER_TRANSACTION)
+      const taken = await this.#write((store) => store.take(this.instanceId, limit))
+      this.#unowned -= taken
+      left -= taken
+      if (taken < limit) return 'locked'
+    }
+    return giveBack === 0 ? 'balanced' : 'unfinished'
+  }
+
+  #reader() {
+    return instanceStore(this.#deps.db.read, this.#deps.db.dialect)
+  }
+
+  #write<T>(body: (store: ReturnType<typeof instanceStore>) => Promise<T>): Promise<T> {
+    return this.#deps.db.transaction((tx) => body(instanceStore(tx, this.#deps.db.dialect)))
+  }
+}

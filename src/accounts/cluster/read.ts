@@ -1,0 +1,16 @@
+import { sql } from 'kysely'
+import type { Dialect, Handle } from '../../platform/db/index.ts'
+
+/** An instance without a heartbeat for this time is dead. */
+export const DEAD_AFTER_MS = 30_000
+
+/** The ids of the instances with a recent heartbeat, also when no instance runs that would remove the others. */
+export async function runningInstances(handle: Handle, dialect: Dialect): Promise<string[]> {
+  const rows = await handle
+    .selectFrom('instances')
+    .select('id')
+    .where('heartbeatAt', '>', sql<number>`${dialect.nowMs} - ${sql.lit(DEAD_AFTER_MS)}`)
+    .orderBy('id')
+    .execute()
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,60 @@
+import { AppError, invalid } from '../../platform/errors/app-error.ts'
+import { asciiEmail } from '../../platform/formats/email-address.ts'
+import type { LoginProvider } from '../../providers/contract/index.ts'
+import { type MailProvider, ProviderError, type ProviderName } from '../../providers/contract/index.ts'
+import type { LinkAccount } from '../identity/account.ts'
+import { checkMailbox } from './mailbox-check.ts'
+
+/** What an operator sets to configure each OAuth provider. */
+export const OAUTH_SETTINGS = {
+  gmail: 'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET',
+  microsoft: 'MICROSOFT_CLIENT_ID and MICROSOFT_CLIENT_SECRET',
+} as const
+
+/** A request to connect a mailbox with a refresh token. */
+export interface OAuthImport {
+  provider: Exclude<ProviderName, 'imap'>
+  refreshToken: string
+  email: string | undefined
+  customUserId: string | null
+}
+
+/**
+ * Uses the refresh token, which must belong to this service's OAuth client, and returns the account to link. The result
+ * holds the new refresh token if the provider rotated it. Throws validation_failed, provider_rejected,
+ * provider_unavailable, provider_timeout.
+ */
+export async function verifiedImport(
+  { login, mail }: { login: LoginProvider; mail: Pick<MailProvider, 'verify' | 'closeConnections'> | undefined },
+  given: OAuthImport,
+): Promise<LinkAccount> {
+  const { provider, refreshToken, email, customUserId } = given
+  try {
+    const tokens = await login.refresh(refreshToken)
+    const user = await login.identify(tokens.accessToken)
+    if (email !== undefined && asciiEmail(email).toLowerCase() !== asciiEmail(user.email).toLowerCase()) {
+      throw invalid('body.email', 'is not the address of the user of this token')
+    }
+    if (mail !== undefined) await checkMailbox(mail, user.email, tokens)
+    return {
+      provider,
+      customUserId,
+      email: user.email,
+      providerUser: user.id,
+      settings: {},
+      secrets: {},
+      tokens: { refreshToken, ...tokens },
+    }
+  } catch (error) {
+    throw importFailure(error)
+  }
+}
+
+function importFailure(error: unknown): unknown {
+  if (!(error instanceof ProviderError)) return error
+  const options = { cause: error, message: `${error.message}.` }
+  if (error.missingScope) return invalid('body.refreshToken', 'does not give access to messages')
+  if (error.kind === 'auth_expired') return invalid('body.refreshToken', 'is refused by the provider')
+  if (error.kind === 'rejected') return new AppError('provider_rejected', options)
+  return new AppError(error.timedOut ? 'provider_timeout' : 'provider_unavailable', options)
+}

@@ -1,0 +1,88 @@
+import type { EventOf } from '../../events/index.ts'
+import { sha256 } from '../../platform/crypto/sha256.ts'
+import { isoTime, isoTimeOrNull } from '../../platform/time/time.ts'
+import type { ProviderName } from '../../providers/contract/index.ts'
+import type { accountEvents } from '../events.ts'
+import type { Account, LinkAccount } from './account.ts'
+import type { AccountRow } from './store.ts'
+
+/** The columns that the API shows. The others, such as the sealed secrets, make a row several times as wide. */
+export const SHOWN_COLUMNS = [
+  'id',
+  'email',
+  'provider',
+  'paused',
+  'status',
+  'statusReason',
+  'watch',
+  'customUserId',
+  'lastSyncAt',
+  'tokens',
+  'createdAt',
+  'updatedAt',
+] as const
+
+export type ShownRow = Pick<AccountRow, (typeof SHOWN_COLUMNS)[number]>
+
+/** An account as the API shows it. */
+export function accountOf(row: ShownRow): Account {
+  return {
+    id: row.id,
+    email: row.email,
+    provider: row.provider,
+    paused: row.paused === 1,
+    status: row.paused === 1 ? 'paused' : row.status,
+    statusReason: row.statusReason,
+    watch: row.watch === 1,
+    customUserId: row.customUserId,
+    lastSyncAt: isoTimeOrNull(row.lastSyncAt),
+    tokens: JSON.parse(row.tokens),
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
+  }
+}
+
+type AccountEvents = typeof accountEvents
+
+/** The event types of an account that still exists. */
+export type AccountEventType = Exclude<keyof AccountEvents, 'account.deleted'>
+
+export function accountEvent(type: AccountEventType, row: AccountRow): EventOf<AccountEvents, AccountEventType> {
+  const { id, provider, email, customUserId, status, statusReason } = accountOf(row)
+  return {
+    type,
+    accountId: id,
+    provider,
+    objectId: id,
+    version: row.version,
+    data: { id, provider, email, customUserId, status, reason: statusReason },
+  }
+}
+
+/** Holds no personal data except `customUserId`, which the application chose. */
+export function deletedEvent(row: AccountRow): EventOf<AccountEvents, 'account.deleted'> {
+  const { id, provider, customUserId } = row
+  return {
+    type: 'account.deleted',
+    accountId: id,
+    provider,
+    objectId: id,
+    version: row.version + 1,
+    data: { id, provider, customUserId },
+  }
+}
+
+/** What a list of accounts searches in: lower-case letters, so that only the searched text is converted for each request. */
+export function searchTextOf({ email, customUserId }: Pick<AccountRow, 'email' | 'customUserId'>): string {
+  return `${email}\n${customUserId ?? ''}`.toLowerCase()
+}
+
+/** The mail host whose limits the account shares with other accounts. */
+export function mailHostOf({ provider, settings: { imap } }: Pick<LinkAccount, 'provider' | 'settings'>): string {
+  return provider === 'imap' && imap !== undefined ? `${imap.host.toLowerCase()}:${imap.port}` : provider
+}
+
+/** Links with the same identity are the same account. JSON separates the parts, whatever they contain. */
+export function identityOf(provider: ProviderName, providerUser: string, customUserId: string | null): string {
+  return sha256(JSON.stringify([provider, providerUser, customUserId]), 'base64url')
+}

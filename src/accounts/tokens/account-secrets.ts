@@ -1,0 +1,65 @@
+import type { Sealer } from '../../platform/crypto/seal.ts'
+import type { SealedColumn } from '../../platform/secrets/index.ts'
+import { isoTime } from '../../platform/time/time.ts'
+import type { MailSecrets, TokenSet } from '../../providers/contract/index.ts'
+import { type LinkAccount, RefreshTokenMissing, type TokenSummary } from '../identity/account.ts'
+import type { AccountRow } from '../identity/store.ts'
+
+/** The content of an account's sealed `secrets`. */
+export interface AccountSecrets extends MailSecrets {
+  oauth?: OAuthSecrets
+}
+
+export interface OAuthSecrets {
+  accessToken: string
+  /** In milliseconds. */
+  expiresAt: number
+  /** When to refresh the token, in milliseconds: before it expires. */
+  refreshAt: number
+  refreshToken: string
+}
+
+/** The least time for which a returned token is valid. */
+export const LEAST_LIFE_MS = 60_000
+/** Spreads the refreshes of accounts that were connected at the same time. */
+const SPREAD_MS = 240_000
+
+export function openSecrets(sealer: Sealer, row: Pick<AccountRow, 'id' | 'secrets'>): AccountSecrets {
+  return JSON.parse(sealer.open(row.secrets, contextOf(row.id)))
+}
+
+export function sealSecrets(sealer: Sealer, accountId: string, secrets: AccountSecrets): string {
+  return sealer.seal(JSON.stringify(secrets), contextOf(accountId))
+}
+
+/** The secrets of an account that is linked. `stored` are the working ones of an existing account. Throws `RefreshTokenMissing`. */
+export function linkedSecrets(input: LinkAccount, stored: AccountSecrets | undefined, nowMs: number): AccountSecrets {
+  if (input.tokens === undefined) return input.secrets
+  const refreshToken = input.tokens.refreshToken ?? stored?.oauth?.refreshToken
+  if (refreshToken === undefined) throw new RefreshTokenMissing('the provider returned no refresh token')
+  return { ...input.secrets, oauth: oauthSecrets(input.tokens, refreshToken, nowMs) }
+}
+
+/** The tokens to store. `refreshToken` is the one for the next refresh. */
+export function oauthSecrets(
+  { accessToken, expiresAt }: TokenSet,
+  refreshToken: string,
+  nowMs: number,
+  random = Math.random(),
+): OAuthSecrets {
+  const lifeMs = expiresAt - nowMs
+  const spreadMs = random * Math.min(SPREAD_MS, lifeMs / 10)
+  // At least half its life, so that a token of a minute or two is not refreshed continuously.
+  const refreshAt = nowMs + Math.round(Math.max(lifeMs / 2, lifeMs - LEAST_LIFE_MS - spreadMs))
+  return { accessToken, expiresAt, refreshAt, refreshToken }
+}
+
+/** Describes the tokens in the API. */
+export function tokenSummary(oauth: OAuthSecrets | undefined, scopes: readonly string[]): TokenSummary {
+  if (oauth === undefined) return { expiresAt: null, scopes: [], hasRefreshToken: false }
+  return { expiresAt: isoTime(oauth.expiresAt), scopes: [...scopes], hasRefreshToken: true }
+}
+
+const contextOf = (accountId: string) => `account:${accountId}`
+
+export const SEALED_ACCOUNTS: SealedColumn = { table: 'accounts', key: 'id', column: 'secrets', contextOf }

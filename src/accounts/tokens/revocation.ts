@@ -1,0 +1,87 @@
+import type { Sealer } from '../../platform/crypto/seal.ts'
+import type { Db } from '../../platform/db/index.ts'
+import type { Log } from '../../platform/log/index.ts'
+import type { SealedColumn } from '../../platform/secrets/index.ts'
+import type { LoginProvider, ProviderName } from '../../providers/contract/index.ts'
+import { type AccountRow, accountStore } from '../identity/store.ts'
+import { openSecrets } from './account-secrets.ts'
+import { checkTokenUser } from './token-user.ts'
+
+export interface RevocationDeps {
+  db: Db
+  sealer: Sealer
+  log: Log
+  login(provider: ProviderName): LoginProvider | undefined
+}
+
+/** What is stored of a deleted account until its tokens are revoked. */
+interface Revocation {
+  provider: ProviderName
+  providerUser: string
+  refreshToken: string
+}
+
+/** The sealed value for the erasure row. Null when there is nothing to revoke. */
+export function sealRevocation(sealer: Sealer, row: AccountRow): string | null {
+  const { oauth } = openSecrets(sealer, row)
+  if (oauth === undefined) return null
+  const { provider, providerUser } = row
+  const revocation: Revocation = { provider, providerUser, refreshToken: oauth.refreshToken }
+  return sealer.seal(JSON.stringify(revocation), contextOf(row.id))
+}
+
+/** Revokes the tokens of a deleted account at its provider. One attempt: a failure is logged, and the user can revoke access there. */
+export function revoker({ db, sealer, log, login }: RevocationDeps): (accountId: string) => Promise<void> {
+  const store = accountStore(db.read, db.dialect)
+
+  return async (accountId) => {
+    const about = { accountId, operation: 'accounts.revoke' }
+    try {
+      const sealed = await store.revocation(accountId)
+      if (sealed === null) return
+      const { provider, providerUser, refreshToken }: Revocation = JSON.parse(sealer.open(sealed, contextOf(accountId)))
+      // The grant belongs to the user: revoking it would also disconnect the user's other accounts.
+      if (!(await store.hasUser(provider, providerUser))) await login(provider)?.revoke(refreshToken)
+    } catch (error) {
+      log.warn('Cannot revoke the tokens of a deleted account. The user can revoke access at the provider.', {
+        ...about,
+        error,
+      })
+    }
+    await db
+      .transaction((tx) => accountStore(tx, db.dialect).forgetRevocation(accountId))
+      .catch((error: unknown) => {
+        log.warn('Cannot delete a completed revocation; it may be repeated.', { ...about, error })
+      })
+  }
+}
+
+/**
+ * An access token of a deleted account until it is revoked, for ending its push subscription first. Undefined when there is none.
+ * Throws `ProviderError`.
+ */
+export function accessTokenOfGone({
+  db,
+  sealer,
+  login: loginOf,
+}: Omit<RevocationDeps, 'log'>): (accountId: string) => Promise<string | undefined> {
+  return async (accountId) => {
+    const sealed = await accountStore(db.read, db.dialect).revocation(accountId)
+    if (sealed === null) return undefined
+    const { provider, providerUser, refreshToken }: Revocation = JSON.parse(sealer.open(sealed, contextOf(accountId)))
+    const login = loginOf(provider)
+    const tokens = await login?.refresh(refreshToken)
+    if (login === undefined || tokens === undefined) return undefined
+    await checkTokenUser(login, tokens, providerUser)
+    return tokens.accessToken
+  }
+}
+
+const contextOf = (accountId: string) => `revocation:${accountId}`
+
+export const SEALED_REVOCATIONS: SealedColumn = {
+  table: 'accountErasures',
+  key: 'accountId',
+  column: 'revocation',
+  contextOf,
+}

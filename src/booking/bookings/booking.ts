@@ -1,0 +1,65 @@
+import { isoTime } from '../../platform/time/time.ts'
+import type { StoredSlot } from '../contract.ts'
+import type { Members } from '../experiences/experience.ts'
+import type { BookingRow, BookingStatus } from '../tables.ts'
+
+/** As the request sent it, with an address that was checked. */
+export type Guest = Members & {
+  email: string
+  name: string
+  timezone?: string
+  /** BCP 47: the language of messages to the guest. */
+  locale?: string
+}
+
+/** What the booking request contained. */
+export interface Given {
+  guest: Guest
+  attendees: Members[]
+  responses: Members
+  metadata: Members
+  /** Of the request with the Idempotency-Key, so that another request with the same key is refused. */
+  requestHash: string | null
+}
+
+export const BOOKING_STATUSES = ['pending', 'confirmed', 'rejected', 'cancelled', 'rescheduled'] as const
+
+/** Only this feature writes these columns, so their shapes are known. */
+export const givenOf = ({ given }: Pick<BookingRow, 'given'>): Given => JSON.parse(given)
+export const slotOf = ({ slot }: Pick<BookingRow, 'slot'>): StoredSlot => JSON.parse(slot)
+/** Ids of accounts. */
+export const hostsOf = ({ hosts }: Pick<BookingRow, 'hosts'>): string[] => JSON.parse(hosts)
+
+/** Why it ended, for people who hold a link of the booking. */
+export function publicReason({ reason, isReasonInternal }: BookingRow): string | null {
+  return isReasonInternal === 1 ? null : reason
+}
+
+/** Whether the meeting will take place. */
+export function isBooked({ status }: { status: BookingStatus }): boolean {
+  return status === 'confirmed' || status === 'rescheduled'
+}
+
+export function slotView({ start, end, timezone, participants, metadata }: StoredSlot) {
+  return { start: isoTime(start), end: isoTime(end), timezone, participants, metadata }
+}
+
+/** What events, callbacks and responses have in common. */
+export function bookingFields(row: BookingRow) {
+  const { guest, attendees, responses, metadata } = givenOf(row)
+  return {
+    id: row.id,
+    experienceSlug: row.experienceSlug,
+    status: row.status,
+    slot: slotView(slotOf(row)),
+    guestVerified: row.verifiedBy !== null,
+    guest,
+    attendees,
+    responses,
+    metadata,
+    eventId: row.eventId,
+    joinUrl: row.joinUrl,
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
+  }
+}

@@ -1,0 +1,211 @@
+import type { Db, Tx } from '../../platform/db/index.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
+import type { BookingDecision, Callbacks, Slot, StoredSlot } from '../contract.ts'
+import type { Experience } from '../experiences/experience.ts'
+import { refundGuest, rememberPeople } from '../guests/booking-mail.ts'
+import type { MailBudget } from '../guests/budget.ts'
+import { blockStore } from '../slots/blocks.ts'
+import type { BookingRow } from '../tables.ts'
+import { addTasks, cancelTasks, completeTask, type NewTask, type TaskDeps } from '../work/store.ts'
+import { givenOf, hostsOf, isBooked, slotOf } from './booking.ts'
+import type { BookingChanges } from './changes.ts'
+import { bookingStore } from './store.ts'
+
+interface DecisionDeps extends TaskDeps {
+  db: Db
+  callbacks: Callbacks
+  budget: MailBudget
+  changes: BookingChanges
+  /** After which a process that has asked counts as dead. Default: 30 s, longer than the callback may take. */
+  askAgainMs?: number | undefined
+}
+
+/** A move that the application is asked about. */
+export interface Asking {
+  holdId: string
+  slot: StoredSlot
+}
+
+const ASK_AGAIN_MS = 30_000
+/** How long a slot stays blocked while the application cannot be reached. */
+const GIVE_UP_MS = 10 * 60_000
+const ASK_MS = 20_000
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+/** Of an application that answered `pending`. */
+const DECISION_MINUTES = 1440
+
+/** Asks the application, and stores what it decided. */
+export function decisions(deps: DecisionDeps) {
+  const { db, clock, callbacks, changes, budget, askAgainMs = ASK_AGAIN_MS } = deps
+
+  /** Ends what blocks the new time of a move. */
+  async function dropHold(tx: Tx, holdId: string): Promise<void> {
+    await bookingStore(tx).removeHold(holdId)
+    await blockStore(tx).deleteOwner(holdId)
+  }
+
+  /** The task that rejects the booking unless the application decides in time, and before it takes place. */
+  function whilePending({ startMs }: BookingRow, { definition }: Experience): NewTask {
+    const nowMs = clock.now()
+    const minutes = definition.availability?.decisionMinutes ?? DECISION_MINUTES
+    const dueAt = Math.max(nowMs + MINUTE_MS, Math.min(nowMs + minutes * MINUTE_MS, startMs))
+    return { type: 'decision', subject: '', dueAt, giveUpAt: dueAt + DAY_MS }
+  }
+
+  /** The row after the decision. One that was decided meanwhile stays as it is. `isKnown`: the guest reads the reason in the response. */
+  async function settle(
+    tx: Tx,
+    known: BookingRow,
+    decision: Exclude<BookingDecision, { kind: 'pending' }> | undefined,
+    isKnown: boolean,
+  ): Promise<BookingRow> {
+    const { account } = await changes.hold(tx, hostsOf(known))
+    const before = await bookingStore(tx).lock(known.id, db.dialect)
+    if (before.status !== 'pending') return before
+    for (const type of ['callback', 'decision'] as const) await completeTask(tx, known.id, type, '', clock.now())
+    const change =
+      decision === undefined || decision.kind === 'confirmed'
+        ? await changes.confirm(tx, before, account, decision)
+        : await changes.reject(tx, before, account, {
+            reason: decision.reason,
+            isKnown,
+            // The guest may try again with the same key.
+            ...(decision.kind === 'failed' && { isReasonInternal: 1, requestKey: null }),
+          })
+    const isVouched = decision?.kind === 'confirmed' && decision.guestVerified === true
+    // A guest who reads the refusal in the response gets no message.
+    if (isVouched || (change.row.status === 'rejected' && isKnown)) await refundGuest(tx, budget, change.row)
+    if (isVouched) await rememberPeople(tx, budget, change.row)
+    await changes.record(tx, [change.event])
+    return change.row
+  }
+
+  return {
+    dropHold,
+
+    settle,
+
+    /** After the callback has failed, or the application has not decided, for too long. The guest gets a message without the reason. */
+    async rejectPending(tx: Tx, id: string, reason: string): Promise<void> {
+      const known = await bookingStore(tx).get(id)
+      const { account } = await changes.hold(tx, hostsOf(known))
+      const before = await bookingStore(tx).lock(id, db.dialect)
+      if (before.status !== 'pending') return
+      const { event } = await changes.reject(tx, before, account, {
+        reason,
+        isReasonInternal: 1,
+        isKnown: false,
+        requestKey: null,
+      })
+      await changes.record(tx, [event])
+    },
+
+    /** The task that asks again, in case the process dies before it stores the decision. `subject`: the hold of a move. */
+    whileAsked(subject: string): NewTask {
+      const nowMs = clock.now()
+      return { type: 'callback', subject, dueAt: nowMs + askAgainMs, giveUpAt: nowMs + GIVE_UP_MS }
+    },
+
+    /** `next`: where the booking is to be moved. */
+    ask(
+      experience: Experience,
+      row: BookingRow,
+      { requestId, next }: { requestId?: string; next?: StoredSlot },
+    ): Promise<BookingDecision | undefined> {
+      const { guest, attendees, responses, metadata } = givenOf(row)
+      const current = withoutHosts(slotOf(row))
+      return callbacks.book(
+        experience,
+        {
+          bookingId: row.id,
+          guest,
+          attendees,
+          responses,
+          metadata,
+          ...(requestId !== undefined && { requestId }),
+          ...(next === undefined ? { slot: current } : { slot: withoutHosts(next), previousSlot: current }),
+        },
+        AbortSignal.timeout(ASK_MS),
+      )
+    },
+
+    /**
+     * Confirms or rejects a pending booking, or lets it wait. One that was decided meanwhile stays as it is. Throws the refusal, or the
+     * failure of the callback. `isKnown`: the guest reads the reason in the response.
+     */
+    async decide(
+      id: string,
+      decision: BookingDecision | undefined,
+      { experience, isKnown }: { experience: Experience; isKnown: boolean },
+    ): Promise<BookingRow> {
+      const known = await bookingStore(db.read).get(id)
+      const row = await db.transaction(async (tx) => {
+        if (decision?.kind !== 'pending') return settle(tx, known, decision, isKnown)
+        await changes.hold(tx, hostsOf(known))
+        const before = await bookingStore(tx).lock(id, db.dialect)
+        if (before.status !== 'pending') return before
+        await completeTask(tx, id, 'callback', '', clock.now())
+        await addTasks(tx, deps, id, [whilePending(before, experience)])
+        return before
+      })
+      if (row.status === 'rejected') throw refusal(decision, row.reason)
+      if (row.status === 'cancelled')
+        throw new AppError('conflict', { message: 'The booking was cancelled meanwhile.' })
+      return row
+    },
+
+    /** The same for a move: what was refused leaves the booking as it was. */
+    async decideMove(id: string, holdId: string, decision: BookingDecision | undefined): Promise<BookingRow> {
+      const known = await bookingStore(db.read).get(id)
+      const hold = await bookingStore(db.read).findHold(holdId)
+      const next: StoredSlot | undefined = hold && JSON.parse(hold.slot)
+      const row = await db.transaction(async (tx) => {
+        const { account } = await changes.hold(tx, [...new Set([...(next?.hosts ?? []), ...hostsOf(known)])])
+        const before = await bookingStore(tx).lock(id, db.dialect)
+        await completeTask(tx, id, 'callback', holdId, clock.now())
+        const isOpen = next !== undefined && (await bookingStore(tx).removeHold(holdId))
+        // Decided by the other one who asked.
+        if (!isOpen) return before
+        if (!isBooked(before) || (decision !== undefined && decision.kind !== 'confirmed')) {
+          await dropHold(tx, holdId)
+          return before
+        }
+        const moved = await changes.move(tx, before, account, next, { holdId, decision })
+        await changes.record(tx, [moved.event])
+        return moved.row
+      })
+      if (row.status === 'cancelled')
+        throw new AppError('conflict', { message: 'The booking was cancelled meanwhile.' })
+      if (decision?.kind === 'pending')
+        throw refusal(undefined, 'A booking cannot wait for a decision about its new time.')
+      if (decision !== undefined && decision.kind !== 'confirmed') throw refusal(decision, decision.reason)
+      return row
+    },
+
+    /** What is asked about a move no longer matters. */
+    async cancelOpenMoves(tx: Tx, bookingId: string): Promise<void> {
+      const open = await tx
+        .selectFrom('bookingTasks')
+        .select('subject')
+        .where('bookingId', '=', bookingId)
+        .where('type', '=', 'callback')
+        .where('dueAt', 'is not', null)
+        .execute()
+      for (const { subject } of open) if (subject !== '') await dropHold(tx, subject)
+      await cancelTasks(tx, bookingId, ['callback'], clock.now())
+    },
+  }
+}
+
+export type Decisions = ReturnType<typeof decisions>
+
+/** Ids of accounts that the availability callback did not name are nobody's business but ours. */
+function withoutHosts({ start, end, timezone, participants, metadata }: StoredSlot): Slot {
+  return { start, end, timezone, participants, metadata }
+}
+
+function refusal(decision: BookingDecision | undefined, reason: string | null): AppError {
+  if (decision?.kind === 'failed') return new AppError(decision.code, { privateDetails: [decision.detail] })
+  return new AppError('slot_unavailable', reason === null ? {} : { message: reason })
+}

@@ -1,0 +1,103 @@
+import type { NewEvent, Recorder } from '../../events/index.ts'
+import type { Sealer } from '../../platform/crypto/seal.ts'
+import type { Db, Tx } from '../../platform/db/index.ts'
+import { parseTime } from '../../platform/time/time.ts'
+import type { StoredSlot } from '../contract.ts'
+import { openExperience } from '../experiences/experience.ts'
+import { blockStore } from '../slots/blocks.ts'
+import type { BookingRow } from '../tables.ts'
+import { hostsOf, isBooked, slotOf } from './booking.ts'
+import type { BookingChanges } from './changes.ts'
+import type { BookingEvent } from './events.ts'
+import { bookingStore } from './store.ts'
+
+export interface HostChangeDeps {
+  db: Pick<Db, 'dialect'>
+  events: Recorder
+  changes: BookingChanges
+  sealer: Sealer
+}
+
+/** Of one query. */
+const MAX_IDS = 500
+const REASON = 'The event was deleted in the calendar.'
+
+/**
+ * A recorder for calendars that also finds bookings whose event a host has deleted or moved: they follow, in the same transaction. What
+ * the tasks of a booking write changes nothing, because the booking was changed before.
+ */
+export function hostChangeRecorder({ db, events, changes, sealer }: HostChangeDeps): Recorder {
+  return {
+    async record(tx, recorded) {
+      const about = new Map(recorded.filter(isChange).map((event) => [event.objectId ?? '', event]))
+      const followed: BookingEvent[] = []
+      for (const { bookingId, eventId, hostId } of await bookingsOf(tx, [...about.keys()])) {
+        const event = about.get(eventId)
+        const found = event && (await follow(tx, event, bookingId, hostId))
+        if (found !== undefined) followed.push(found)
+      }
+      const ids = await events.record(tx, [...recorded, ...followed])
+      return ids.slice(0, recorded.length)
+    },
+  }
+
+  async function follow(tx: Tx, event: NewEvent, bookingId: string, hostId: string): Promise<BookingEvent | undefined> {
+    const known = await bookingStore(tx).find(bookingId)
+    if (known === undefined || !isBooked(known) || !hostsOf(known).includes(hostId)) return undefined
+    const moved = event.type === 'calendar.event.deleted' ? undefined : movedSlot(known, event.data)
+    if (moved === undefined && event.type !== 'calendar.event.deleted') return undefined
+    const { account } = await changes.hold(tx, hostsOf(known))
+    const row = await bookingStore(tx).lock(bookingId, db.dialect)
+    if (row.version !== known.version) return undefined
+    if (moved === undefined) {
+      const cancellation = { by: 'host', reason: REASON, isReasonInternal: 1 } as const
+      return (await changes.cancel(tx, row, account, cancellation)).event
+    }
+    const change = await changes.move(tx, row, account, moved, {})
+    await moveBlocks(tx, change.row, moved)
+    return change.event
+  }
+
+  /** The host decides about overlaps: nothing is checked. */
+  async function moveBlocks(tx: Tx, { id, experienceId }: BookingRow, slot: StoredSlot): Promise<void> {
+    const row = await tx.selectFrom('experiences').selectAll().where('id', '=', experienceId).executeTakeFirst()
+    const blocks = await tx.selectFrom('bookingBlocks').select('hostId').where('ownerId', '=', id).execute()
+    if (row === undefined || blocks.length === 0) return
+    const store = blockStore(tx)
+    await store.deleteOwner(id)
+    const hostIds = blocks.map(({ hostId }) => hostId)
+    await store.insert(openExperience(row, sealer), slot, { id, hostIds, expiresAt: null })
+  }
+}
+
+function isChange({ type, objectId }: NewEvent): boolean {
+  return objectId !== null && (type === 'calendar.event.deleted' || type === 'calendar.event.updated')
+}
+
+async function bookingsOf(tx: Tx, eventIds: readonly string[]) {
+  const found: { bookingId: string; eventId: string; hostId: string }[] = []
+  for (let start = 0; start < eventIds.length; start += MAX_IDS) {
+    const some = await tx
+      .selectFrom('bookingEvents')
+      .select(['bookingId', 'eventId', 'hostId'])
+      .where('eventId', 'in', eventIds.slice(start, start + MAX_IDS))
+      .execute()
+    found.push(...some)
+  }
+  return found
+}
+
+/** Where the host has moved the event. Undefined while the calendars do not show the booking yet, and for what is no longer one meeting. */
+function movedSlot(row: BookingRow, data: unknown): StoredSlot | undefined {
+  const { start, end, recurrence } = Object(data)
+  const [from, to] = [parseTime(String(start?.dateTime)), parseTime(String(end?.dateTime))]
+  const isMeeting =
+    from !== undefined && to !== undefined && from < to && Array.isArray(recurrence) && !recurrence.length
+  // Calendars count whole seconds.
+  const isMoved = isMeeting && (from !== seconds(row.startMs) || to !== seconds(row.endMs))
+  return isMoved && row.calendarState === 'written' ? { ...slotOf(row), start: from, end: to } : undefined
+}
+
+function seconds(ms: number): number {
+  return Math.floor(ms / 1000) * 1000
+}

@@ -1,0 +1,132 @@
+import type { Db, Tx } from '../../platform/db/index.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
+import { cleanJson } from '../../platform/formats/text.ts'
+import type { CheckedSlot, SlotFinder } from '../contract.ts'
+import type { Experience } from '../experiences/experience.ts'
+import { chargeMessages } from '../guests/booking-mail.ts'
+import type { MailBudget } from '../guests/budget.ts'
+import { type MailLimitDeps, reportingLimits } from '../guests/limited.ts'
+import type { BookingRow } from '../tables.ts'
+import { addTasks, type TaskDeps } from '../work/store.ts'
+import type { SlotBody } from './api.ts'
+import { checkSignal, HOLD_MS, lockHosts, takeSlot } from './blocking.ts'
+import { givenOf, hostsOf, isBooked } from './booking.ts'
+import type { BookingChanges } from './changes.ts'
+import type { Asking, Decisions } from './deciding.ts'
+import { parseSlot } from './input.ts'
+import { bookingStore } from './store.ts'
+
+export interface MoveDeps extends TaskDeps, MailLimitDeps {
+  db: Db
+  budget: MailBudget
+  changes: BookingChanges
+  decisions: Decisions
+  experiences: { findById(id: string): Promise<Experience | undefined> }
+  finder: SlotFinder
+}
+
+interface MoveOptions {
+  requestId: string
+  by?: 'guest' | 'host' | 'api'
+  client?: string | undefined
+}
+
+interface Beginning {
+  experience: Experience
+  checked: CheckedSlot
+  known: BookingRow
+  /** The application decides. */
+  asks: boolean
+  /** A guest without a key causes the messages. */
+  isGuest: boolean
+  client: string | undefined
+}
+
+/** Moves bookings to other slots: both times are blocked until the application has answered. */
+export function moves(deps: MoveDeps) {
+  const { db, clock, ids, experiences, finder, changes, decisions, budget } = deps
+  const { decideMove, ask, whileAsked } = decisions
+
+  return {
+    /** Moves the booking to another slot. A refusal leaves it as it was. */
+    async reschedule(id: string, slot: SlotBody, { requestId, by, client }: MoveOptions): Promise<BookingRow> {
+      const given = parseSlot('body.slot', slot)
+      const known = await bookingStore(db.read).get(id)
+      requireMovable(known)
+      const experience = await experiences.findById(known.experienceId)
+      if (experience === undefined) throw conflict('The experience of this booking no longer exists.')
+      const choice = { ...given, end: given.end ?? given.start + known.endMs - known.startMs }
+      if (choice.start === known.startMs && choice.end === known.endMs) return known
+      const { guest, responses, metadata } = givenOf(known)
+      const asked = { guest, responses, metadata, requestId, except: id, signal: checkSignal() }
+      const checked = await finder.check(experience, choice, asked)
+      const asks = experience.definition.endpoints.booking !== null
+      const isGuest = by === 'guest'
+      const begin = () => db.transaction((tx) => beginMove(tx, { experience, checked, known, asks, isGuest, client }))
+      const begun = await reportingLimits(deps, experience, begin)
+      if (begun.asking === undefined) return begun.row
+      const { holdId, slot: next } = begun.asking
+      const decision = await ask(experience, known, { requestId, next })
+      return decideMove(id, holdId, decision)
+    },
+  }
+
+  /** Blocks the new time beside the old one. Without anybody to ask, the booking is moved at once. */
+  async function beginMove(
+    tx: Tx,
+    { experience, checked, known, asks, isGuest, client }: Beginning,
+  ): Promise<{ row: BookingRow; asking?: Asking }> {
+    const nowMs = clock.now()
+    await lockHosts(tx, db.dialect, checked.candidates, nowMs)
+    const holdId = ids('hld')
+    const task = whileAsked(holdId)
+    const taking = { experience, checked, ownerId: holdId, expiresAt: task.giveUpAt + HOLD_MS, except: known.id, nowMs }
+    // So that a round robin changes the host only when it must.
+    const slot = await takeSlot(tx, { ...taking, preferred: hostsOf(known) })
+    const { account, isComplete } = await changes.hold(tx, [...new Set([...slot.hosts, ...hostsOf(known)])])
+    const row = await bookingStore(tx).lock(known.id, db.dialect)
+    requireMovable(row)
+    if (!isComplete) throw new AppError('slot_unavailable')
+    if (row.sequence !== known.sequence) throw conflict('The booking was moved meanwhile.')
+    if (isGuest) await chargeMessages(tx, budget, row, client)
+    if (!asks) {
+      const moved = await changes.move(tx, row, account, slot, { holdId })
+      await changes.record(tx, [moved.event])
+      return { row: moved.row }
+    }
+    if (await hasOpenMove(tx, row.id)) throw conflict('The booking is being moved already. Try again shortly.')
+    await bookingStore(tx).insertHold({
+      id: holdId,
+      experienceId: experience.id,
+      slot: cleanJson(slot),
+      expiresAt: taking.expiresAt,
+      client: null,
+      startMs: slot.start,
+      endMs: slot.end,
+    })
+    await addTasks(tx, deps, row.id, [task])
+    return { row, asking: { holdId, slot } }
+  }
+
+  function requireMovable(row: BookingRow): void {
+    if (row.status === 'pending') throw conflict('The booking is not confirmed yet.')
+    if (!isBooked(row)) throw conflict(`The booking was ${row.status}.`)
+    if (row.endMs <= clock.now()) throw conflict('The booking has taken place.')
+  }
+}
+
+async function hasOpenMove(tx: Tx, bookingId: string): Promise<boolean> {
+  const open = await tx
+    .selectFrom('bookingTasks')
+    .select('id')
+    .where('bookingId', '=', bookingId)
+    .where('type', '=', 'callback')
+    .where('dueAt', 'is not', null)
+    .limit(1)
+    .executeTakeFirst()
+  return open !== undefined
+}
+
+export function conflict(message: string): AppError {
+  return new AppError('conflict', { message })
+}

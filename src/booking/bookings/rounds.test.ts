@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import { databases, describePostgres } from '../../../test/kit/database.ts'
+import { runBookingRounds } from '../../../test/scenarios/booking-rounds.ts'
+
+const ROUNDS = { rounds: 20, parallel: 50 }
+const timeout = 180_000
+
+const file = databases('sqlite')
+it('books no time of a host twice over 20 rounds and 2 kills, on the file store', { timeout }, async () => {
+  const place = await file.place()
+  const { booked, refused } = await runBookingRounds(await file(place), place, { ...ROUNDS, replicas: 1, kills: 2 })
+  expect(booked + refused).toBe(1000)
+})
+
+describePostgres('on PostgreSQL', (open) => {
+  for (const [replicas, kills] of [
+    [1, 0],
+    [2, 2],
+  ] as const) {
+    it(`books no time of a host twice over 20 rounds, ${replicas} processes and ${kills} kills`, {
+      timeout,
+    }, async () => {
+      const place = await open.place()
+      const { booked, refused } = await runBookingRounds(await open(place), place, { ...ROUNDS, replicas, kills })
+      expect(booked + refused).toBe(1000)
+    })
+  }
+})

@@ -1,0 +1,84 @@
+import type { Db, Tx } from '../../platform/db/index.ts'
+import { type ErrorDetail, invalid, invalidFields } from '../../platform/errors/app-error.ts'
+import { cleanJson } from '../../platform/formats/text.ts'
+import type { Clock } from '../../platform/time/clock.ts'
+import { BadAnswer, parseDecision } from '../callbacks/answers.ts'
+import type { BookingDecision } from '../contract.ts'
+import type { BookingRow } from '../tables.ts'
+import type { UpdateBody } from './api.ts'
+import { type Given, givenOf, hostsOf, isBooked } from './booking.ts'
+import type { BookingChanges } from './changes.ts'
+import type { Decisions } from './deciding.ts'
+import { parseGuest } from './input.ts'
+import { conflict } from './moving.ts'
+import { bookingStore } from './store.ts'
+
+interface UpdateDeps {
+  db: Db
+  clock: Clock
+  changes: BookingChanges
+  decisions: Decisions
+}
+
+/** Changes by the application that do not move a booking. */
+export function updates({ db, clock, changes, decisions }: UpdateDeps) {
+  /** Returns the row as it is when nothing differs. */
+  async function changeGiven(tx: Tx, row: BookingRow, { metadata, guest }: UpdateBody): Promise<BookingRow> {
+    const given = givenOf(row)
+    const errors: ErrorDetail[] = []
+    const { email } = given.guest
+    const changed = guest && parseGuest('body.guest', { ...given.guest, ...guest, email }, errors)
+    if (errors.length > 0) throw invalidFields(errors)
+    const next: Given = { ...given, ...(changed && { guest: changed }), ...(metadata && { metadata }) }
+    if (cleanJson(next) === cleanJson(given)) return row
+    const shown = isBooked(row) && changed !== undefined && hostsOf(row).length > 0
+    const updated = await bookingStore(tx).update(row, {
+      given: cleanJson(next),
+      updatedAt: clock.now(),
+      ...(shown && { calendarState: 'pending', calendarError: null }),
+    })
+    if (shown) await changes.showAgain(tx, updated)
+    return updated
+  }
+
+  return {
+    /** Decides about a pending booking, and changes metadata and guest: all of it or, when something is refused, nothing. */
+    async update(id: string, body: UpdateBody): Promise<BookingRow> {
+      const decision = laterDecision(body)
+      const known = await bookingStore(db.read).get(id)
+      return db.transaction(async (tx) => {
+        await changes.hold(tx, hostsOf(known))
+        const before = await bookingStore(tx).lock(id, db.dialect)
+        // First, so that the event of the decision has the new members.
+        const row = await changeGiven(tx, before, body)
+        if (decision === undefined) return row
+        const decided = await decisions.settle(tx, row, decision, false)
+        if (decided.status !== body.status) throw conflict(`The booking is ${decided.status} already.`)
+        return decided
+      })
+    },
+  }
+}
+
+/** As the callback could have answered. Undefined without a status. */
+function laterDecision({ status, reason, joinUrl, eventId }: UpdateBody) {
+  const errors: ErrorDetail[] = []
+  for (const [name, value] of Object.entries({ reason, joinUrl, eventId })) {
+    const needed = name === 'reason' ? 'rejected' : 'confirmed'
+    if (value === undefined || status === needed) continue
+    errors.push({ path: `body.${name}`, message: `requires the status "${needed}"` })
+  }
+  if (errors.length > 0) throw invalidFields(errors)
+  return status === undefined ? undefined : parseLater({ status, message: reason, joinUrl, eventId })
+}
+
+function parseLater(answer: object): Exclude<BookingDecision, { kind: 'pending' }> {
+  try {
+    const decision = parseDecision(answer)
+    if (decision.kind !== 'pending') return decision
+    throw invalid('body.status', 'must be confirmed or rejected')
+  } catch (error) {
+    if (!(error instanceof BadAnswer)) throw error
+    throw invalid(`body.${error.path}`, error.problem)
+  }
+}

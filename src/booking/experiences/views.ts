@@ -1,0 +1,58 @@
+import { MASK, maskedHeaders } from '../../platform/outbound/index.ts'
+import { isoTime } from '../../platform/time/time.ts'
+import type { MailLimit } from '../guests/limited.ts'
+import { defaultMinutes } from '../slots/rules.ts'
+import type { ExperienceView, PublicExperience } from './api.ts'
+import { bookingUrl, type CallbackName, type Experience } from './experience.ts'
+
+/** As the API returns it: without secrets. */
+export function experienceView(experience: Experience, publicUrl: string, mailLimit?: MailLimit): ExperienceView {
+  const { id, slug, name, description, timezone, isActive, definition } = experience
+  const { defaultAccountIds, metadata, availability, bookingForm, ui, allowedOrigins } = definition
+  return {
+    id,
+    slug,
+    name,
+    description,
+    timezone,
+    isActive,
+    defaultAccountIds,
+    metadata,
+    availability,
+    availabilityEndpoint: endpointView(experience, 'availability'),
+    bookingEndpoint: endpointView(experience, 'booking'),
+    routingEndpoint: endpointView(experience, 'routing'),
+    bookingForm,
+    ui,
+    allowedOrigins,
+    ...(mailLimit !== undefined && { mailLimit }),
+    bookingUrl: bookingUrl(publicUrl, slug),
+    createdAt: isoTime(experience.createdAt),
+    updatedAt: isoTime(experience.updatedAt),
+  }
+}
+
+function endpointView({ definition, secrets }: Experience, name: CallbackName): ExperienceView['bookingEndpoint'] {
+  const endpoint = definition.endpoints[name]
+  if (endpoint === null) return null
+  const { headers = {}, secret = null } = secrets.endpoints[name] ?? {}
+  return { ...endpoint, headers: maskedHeaders(Object.keys(headers)), ...(secret !== null && { secret: MASK }) }
+}
+
+/** What a guest may read. */
+export function publicView({ slug, name, description, timezone, definition }: Experience): PublicExperience {
+  const { bookingForm, ui } = definition
+  const { routing: _routing, ...form } = bookingForm ?? {}
+  const availability = definition.availability ?? {}
+  const durationMinutes = defaultMinutes(availability)
+  return {
+    slug,
+    name,
+    description,
+    timezone,
+    bookingForm: bookingForm === null ? null : form,
+    ui,
+    durationMinutes,
+    durations: [...new Set([durationMinutes, ...(availability.durations ?? [])])].sort((a, b) => a - b),
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * The booking scheduler: experiences, their slots, and bookings that never overlap. See docs/decisions/0043-booking-scheduler.md.
+ * `accounts/scheduler` and `sync/scheduler.ts` are something else: they run accounts.
+ */
+import './tables.ts'
+import type { Accounts } from '../accounts/index.ts'
+import type { Recorder } from '../events/index.ts'
+import type { App, Idempotency } from '../platform/http/index.ts'
+import type { AuthScreen } from '../ui/hosted/index.ts'
+import { bookingChanges, type ChangeDeps } from './bookings/changes.ts'
+import { decisions as decisionsOf } from './bookings/deciding.ts'
+import { type HostChangeDeps, hostChangeRecorder } from './bookings/host-changes.ts'
+import { bookingLinks } from './bookings/links.ts'
+import { bookingRoutes } from './bookings/routes.ts'
+import { bookings as bookingsOf } from './bookings/service.ts'
+import { bookingStore } from './bookings/store.ts'
+import { applicationCallbacks } from './callbacks/callbacks.ts'
+import type { CallbackDeps } from './callbacks/request.ts'
+import { experienceRoutes, originsOf } from './experiences/routes.ts'
+import { type ExperienceDeps, experiences as experiencesOf } from './experiences/service.ts'
+import { type MailBudgetDeps, mailBudget } from './guests/budget.ts'
+import type { MailLimitDeps } from './guests/limited.ts'
+import { managePageRoutes } from './pages/manage.ts'
+import { bookingPageRoutes } from './pages/routes.ts'
+import { type BuiltInSlotsDeps, builtInSlots } from './slots/open-hours/built-in-slots.ts'
+import { listingRoutes } from './slots/routes.ts'
+import { slotFinder } from './slots/slot-finder.ts'
+import { verificationRoutes } from './verification/routes.ts'
+import { type VerificationDeps, verification as verificationOf } from './verification/service.ts'
+import { type CalendarTaskDeps, calendarTask } from './work/calendar.ts'
+import { callbackTask } from './work/callback.ts'
+import { decisionTask } from './work/decision.ts'
+import { type TaskTiming, taskEngine } from './work/engine.ts'
+import { type MessageTaskDeps, messageTask } from './work/message.ts'
+import { reminderTask } from './work/reminder.ts'
+import { jobRoutes } from './work/routes.ts'
+
+export { bookingEvents } from './bookings/events.ts'
+export { eraseBookings, purgeBookings, purgeHolds } from './bookings/store.ts'
+export { SEALED_EXPERIENCES } from './experiences/experience.ts'
+export { purgeCodes, purgeGuestCounters, purgeKnownGuests } from './guests/purge.ts'
+export { releaseTasks } from './work/after-restore.ts'
+export type { TaskTiming } from './work/engine.ts'
+
+type PartDeps = ExperienceDeps &
+  BuiltInSlotsDeps &
+  CallbackDeps &
+  Omit<VerificationDeps, 'budget'> &
+  ChangeDeps &
+  MailBudgetDeps &
+  MailLimitDeps
+
+export interface SchedulerDeps extends PartDeps {
+  accounts: Accounts
+  calendars: CalendarTaskDeps['changer']
+  outbox: MessageTaskDeps['outbox'] & VerificationDeps['outbox']
+  timing?: Partial<TaskTiming>
+}
+
+export type Scheduler = ReturnType<typeof scheduler>
+
+/** The parts of the scheduler. Nothing runs until `tasks` is started. */
+export function scheduler(deps: SchedulerDeps) {
+  const { db, queue, clock, ids, timing = {} } = deps
+  const experiences = experiencesOf(deps)
+  const changes = bookingChanges(deps)
+  const links = bookingLinks(deps)
+  const callbacks = applicationCallbacks(deps)
+  const finder = slotFinder({ ...deps, experiences, callbacks, builtIn: builtInSlots(deps) })
+  const budget = mailBudget(deps)
+  const verification = verificationOf({ ...deps, budget })
+  const decisions = decisionsOf({ ...deps, callbacks, changes, budget, askAgainMs: timing.askAgainMs })
+  const bookings = bookingsOf({
+    ...deps,
+    experiences,
+    finder,
+    changes,
+    decisions,
+    links,
+    verification,
+    budget,
+  })
+  const { findById: findExperience } = experiences
+  const findHold = (id: string) => bookingStore(db.read).findHold(id)
+  const kinds = {
+    callback: callbackTask({ decisions, findExperience, findHold }),
+    calendar: calendarTask({ ...deps, changer: deps.calendars, changes, links, findExperience }),
+    message: messageTask({ ...deps, links, findExperience }),
+    reminder: reminderTask({ db, changes }),
+    decision: decisionTask({ decisions }),
+  }
+  const tasks = taskEngine({ ...deps, kinds, timing })
+  const jobs = { db, queue, clock, ids }
+  return { experiences, callbacks, finder, verification, bookings, tasks, jobs, limits: deps }
+}
+
+/** Records what calendars report, and the changes of bookings that follow from it. */
+export function bookingRecorder(deps: ChangeDeps & Omit<HostChangeDeps, 'changes'>): Recorder {
+  return hostChangeRecorder({ ...deps, changes: bookingChanges(deps) })
+}
+
+export interface SchedulerRouteDeps {
+  scheduler: Scheduler
+  idempotency: Idempotency
+  /** The brand of the pages. */
+  authScreen: AuthScreen
+}
+
+export function schedulerRoutes(app: App, { scheduler, idempotency, authScreen }: SchedulerRouteDeps): void {
+  const { experiences, finder, verification, bookings, jobs, limits } = scheduler
+  experienceRoutes(app, { experiences, idempotency })
+  listingRoutes(app, { experiences, finder })
+  verificationRoutes(app, { experiences, verification, limits })
+  bookingRoutes(app, { bookings, idempotency, originsOf: originsOf(experiences) })
+  jobRoutes(app, { ...jobs, idempotency })
+  const pages = bookingPageRoutes(app, { experiences, authScreen })
+  managePageRoutes(app, { pages, bookings, experiences, clock: jobs.clock })
+}

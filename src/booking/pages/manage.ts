@@ -1,0 +1,162 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { AppError } from '../../platform/errors/app-error.ts'
+import { type App, clientBlock } from '../../platform/http/index.ts'
+import type { Clock } from '../../platform/time/clock.ts'
+import { bookingQuery, type ManagedBooking, managePage } from '../../ui/booking/index.ts'
+import { givenOf, isBooked, publicReason, slotOf } from '../bookings/booking.ts'
+import { linkSubject } from '../bookings/link-limits.ts'
+import type { LinkRole } from '../bookings/links.ts'
+import type { Experience } from '../experiences/experience.ts'
+import type { BookingRow } from '../tables.ts'
+import type { BookingPages } from './pages.ts'
+
+export interface ManagePageDeps {
+  pages: BookingPages
+  clock: Clock
+  bookings: {
+    /** Throws not_found for a wrong token. */
+    byLink(id: string, token: string): Promise<{ row: BookingRow; role: LinkRole; isReader: boolean }>
+    cancel(id: string, by: LinkRole, reason: string | null, client: string): Promise<BookingRow>
+    confirmAddress(id: string, client: string): Promise<BookingRow>
+  }
+  experiences: { findById(id: string): Promise<Experience | undefined> }
+}
+
+const MINUTE_MS = 60_000
+/** Requests with the right token per booking, others per client. */
+const VIEWS = { limit: 120, windowMs: 10 * MINUTE_MS }
+/** Far beyond the wrong tokens of one client, so that a guest behind the same router gets through. */
+const FLOOD = { limit: 1200, windowMs: 10 * MINUTE_MS }
+const CHANGES = { limit: 20, windowMs: 10 * MINUTE_MS }
+
+const params = Type.Object({
+  slug: Type.String({ minLength: 1, maxLength: 64 }),
+  bookingId: Type.String({ minLength: 1, maxLength: 64 }),
+})
+const token = Type.String({ minLength: 1, maxLength: 200 })
+const query = Type.Object({
+  token,
+  action: Type.Optional(Type.String({ maxLength: 20 })),
+  locale: Type.Optional(Type.String({ maxLength: 35 })),
+})
+const formQuery = Type.Pick(query, ['locale'])
+const body = Type.Object({ token, reason: Type.Optional(Type.String()) })
+const MAX_REASON = 1000
+
+const ACTIONS = ['cancel', 'reschedule', 'confirm'] as const
+
+const PATH = '/book/:slug/bookings/:bookingId'
+
+/** The page of one booking, for the holder of its link. Opening it changes nothing, because scanners of messages open links. */
+export function managePageRoutes(app: App, { pages, clock, bookings, experiences }: ManagePageDeps): void {
+  const subjectOf = ({ params, ip }: FastifyRequest, given: unknown) =>
+    linkSubject(bookings, { bookingId: Object(params).bookingId, token: Object(given).token, ip })
+  const viewLimits = {
+    name: 'managed-bookings',
+    address: FLOOD,
+    subject: { ...VIEWS, of: (request: FastifyRequest) => subjectOf(request, request.query) },
+  }
+  const changeLimits = {
+    name: 'changed-bookings',
+    address: FLOOD,
+    subject: { ...CHANGES, of: (request: FastifyRequest) => subjectOf(request, request.body) },
+  }
+
+  app.get(
+    PATH,
+    {
+      ...pages.route,
+      config: { access: 'public', rateLimit: viewLimits },
+      schema: { hide: true, params, querystring: query },
+    },
+    async (request, reply) => {
+      const { token: given, action } = request.query
+      const { row, role, isReader } = await find(request.params, given)
+      const booking = await shown(row, role, isReader)
+      const page = { booking, token: given, locale: request.query.locale }
+      return pages.render(request, reply, (context) =>
+        managePage(context, { ...page, action: ACTIONS.find((one) => one === action) }),
+      )
+    },
+  )
+
+  app.post(
+    PATH,
+    {
+      ...pages.route,
+      config: { access: 'public', form: true, rateLimit: changeLimits },
+      schema: { hide: true, params, querystring: formQuery, body },
+    },
+    async (request, reply) => {
+      const { token: given } = request.body
+      const { locale } = request.query
+      const { row, role, isReader } = await find(request.params, given)
+      // Browsers count a line break as one character, and send two.
+      const reason = (request.body.reason ?? '').replaceAll('\r\n', '\n').trim()
+      if (reason.length > MAX_REASON) {
+        const booking = await shown(row, role, isReader)
+        const page = { booking, token: given, locale, action: 'cancel' as const, longReason: reason }
+        return pages.render(request, reply, (context) => managePage(context, page), { status: 400 })
+      }
+      await bookings.cancel(row.id, role, reason || null, clientBlock(request.ip))
+      // A page that is reloaded does not post again.
+      return reply
+        .code(303)
+        .header('location', `${row.id}?${bookingQuery({ token: given, locale })}`)
+        .send()
+    },
+  )
+
+  app.post(
+    `${PATH}/confirm`,
+    {
+      ...pages.route,
+      config: { access: 'public', form: true, rateLimit: changeLimits },
+      schema: { hide: true, params, querystring: formQuery, body: Type.Object({ token }) },
+    },
+    async (request, reply) => {
+      const { token: given } = request.body
+      const { locale } = request.query
+      const { row, isReader } = await find(request.params, given)
+      // Who booked has a link too, but not the one of the message.
+      if (!isReader) throw new AppError('not_found')
+      await bookings.confirmAddress(row.id, clientBlock(request.ip))
+      return reply
+        .code(303)
+        .header('location', `../${row.id}?${bookingQuery({ token: given, action: 'confirm', locale })}`)
+        .send()
+    },
+  )
+
+  async function find({ slug, bookingId }: { slug: string; bookingId: string }, given: string) {
+    const found = await bookings.byLink(bookingId, given)
+    if (found.row.experienceSlug !== slug) throw new AppError('not_found')
+    return found
+  }
+
+  async function shown(row: BookingRow, role: LinkRole, isReader: boolean): Promise<ManagedBooking> {
+    const experience = await experiences.findById(row.experienceId)
+    const slot = slotOf(row)
+    const { guest } = givenOf(row)
+    return {
+      id: row.id,
+      slug: row.experienceSlug,
+      name: experience?.name ?? row.experienceSlug,
+      state: stateOf(row, clock.now()),
+      reason: publicReason(row),
+      joinUrl: row.joinUrl,
+      startMs: row.startMs,
+      endMs: row.endMs,
+      timezone: (role === 'guest' ? guest.timezone : undefined) ?? slot.timezone,
+      isBookable: experience?.isActive === true,
+      address: row.verifiedBy !== null ? 'confirmed' : isReader ? 'asked' : 'unknown',
+    }
+  }
+}
+
+function stateOf(row: BookingRow, nowMs: number): ManagedBooking['state'] {
+  if (!isBooked(row))
+    return row.status === 'pending' ? 'pending' : row.status === 'cancelled' ? 'cancelled' : 'rejected'
+  return row.endMs <= nowMs ? 'past' : 'confirmed'
+}

@@ -1,0 +1,63 @@
+import { existingAccounts } from '../../accounts/index.ts'
+import type { Sealer } from '../../platform/crypto/seal.ts'
+import type { Db } from '../../platform/db/index.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
+import type { Log } from '../../platform/log/index.ts'
+import type { Clock } from '../../platform/time/clock.ts'
+import { isoTime } from '../../platform/time/time.ts'
+import type { ApplicationCallbacks } from '../callbacks/callbacks.ts'
+import type { SlotFinder, SlotList } from '../contract.ts'
+import { bookingUrl, type Experience } from '../experiences/experience.ts'
+import type { Experiences } from '../experiences/service.ts'
+import { callbackFinder } from './callback/callback-slots.ts'
+import { slotTokens } from './callback/tokens.ts'
+import { router } from './routing.ts'
+
+export interface SlotFinderDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  sealer: Sealer
+  publicUrl: string
+  experiences: Pick<Experiences, 'findActive'>
+  callbacks: ApplicationCallbacks
+  /** Of experiences without an availability endpoint. */
+  builtIn: SlotFinder
+}
+
+/** Follows the routing of an experience, then asks its callback or finds slots from its open hours. */
+export function slotFinder(deps: SlotFinderDeps): SlotFinder {
+  const { db, clock, log, sealer, publicUrl, experiences, callbacks, builtIn } = deps
+  const accountsOf = (ids: readonly string[]) => existingAccounts(db.read, ids)
+  const { findActive } = experiences
+  const route = router({ callbacks, log, findActive, existingAccounts: accountsOf })
+  const callback = callbackFinder({ db, callbacks, clock, tokens: slotTokens(sealer), existingAccounts: accountsOf })
+  const finderOf = ({ definition }: Experience) => (definition.endpoints.availability === null ? builtIn : callback)
+
+  return {
+    async list(experience, request, signal) {
+      const { bookingFormResponse: responses, metadata = {}, requestId } = request
+      if (responses === undefined) return finderOf(experience).list(experience, request, signal)
+      const routed = await route(experience, { responses, guest: null, metadata, requestId }, signal)
+      if ('redirectUrl' in routed) return redirected(routed.redirectUrl, request.timezone ?? experience.timezone)
+      const list = await finderOf(routed.experience).list(routed.experience, request, signal)
+      return routed.experience.id === experience.id ? list : { ...list, experience: routed.experience }
+    },
+
+    freeTimes: (experience, request, signal) => finderOf(experience).freeTimes(experience, request, signal),
+
+    async check(experience, choice, options) {
+      const { responses, guest = null, metadata = {}, requestId, signal } = options
+      if (responses === undefined) return finderOf(experience).check(experience, choice, options)
+      const routed = await route(experience, { responses, guest, metadata, requestId }, signal)
+      if ('redirectUrl' in routed) throw new AppError('redirected', { redirectUrl: routed.redirectUrl })
+      const { id, slug } = routed.experience
+      if (id !== experience.id) throw new AppError('redirected', { redirectUrl: bookingUrl(publicUrl, slug) })
+      return finderOf(routed.experience).check(routed.experience, choice, options)
+    },
+  }
+
+  function redirected(redirectUrl: string, timezone: string): SlotList {
+    return { slots: [], generatedAt: isoTime(clock.now()), expiresAt: null, timezone, redirectUrl }
+  }
+}

@@ -1,0 +1,248 @@
+import type { Accounts } from '../../accounts/index.ts'
+import type { CalendarChanger } from '../../calendars/index.ts'
+import type { Db, Tx } from '../../platform/db/index.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
+import type { Clock } from '../../platform/time/clock.ts'
+import { isoTime } from '../../platform/time/time.ts'
+import { ProviderError, type ProviderName } from '../../providers/contract/index.ts'
+import { givenOf, hostsOf, isBooked, slotOf } from '../bookings/booking.ts'
+import type { BookingChanges } from '../bookings/changes.ts'
+import type { Links } from '../bookings/links.ts'
+import { bookingStore } from '../bookings/store.ts'
+import type { Experience } from '../experiences/experience.ts'
+import { shownGuest } from '../guests/shown.ts'
+import type { BookingRow } from '../tables.ts'
+import { eventDescription } from './event-text.ts'
+import { type Commit, Refused, type TaskKind } from './run.ts'
+import { hastenMessages } from './store.ts'
+
+export interface CalendarTaskDeps {
+  db: Db
+  clock: Clock
+  accounts: Pick<Accounts, 'get'>
+  changer: Pick<CalendarChanger, 'create' | 'update' | 'remove'>
+  changes: BookingChanges
+  links: Links
+  findExperience(id: string): Promise<Experience | undefined>
+}
+
+interface Written {
+  eventId: string
+  joinUrl: string | null
+}
+
+/** Of a row whose event may not exist yet: followed by the number that is part of its key at the provider. */
+const NEW = /^new:(\d+)$/
+/** Elsewhere than at Google the event has no attendees but those that the host has added, who are notified of changes. */
+const notifying = (provider: ProviderName) => ({
+  scope: undefined,
+  sendUpdates: provider === 'gmail' ? ('none' as const) : ('all' as const),
+})
+
+/**
+ * Brings the calendars of the hosts to the state of the booking, whatever it was before:
+ *
+ *     hosts of a booking that takes place ─▶ their event exists, with the slot, the guest and the answers
+ *     everybody else who has an event     ─▶ it is deleted
+ *
+ * The row of an event is stored before the event is created, with the number that its key at the provider is made of. So an attempt
+ * that was killed is repeated with the same key, which creates nothing twice, and a booking that was cancelled meanwhile leaves
+ * nothing behind.
+ */
+export function calendarTask(deps: CalendarTaskDeps): TaskKind {
+  const { db, clock, accounts, changer, changes, links, findExperience } = deps
+
+  const rowsOf = (bookingId: string) =>
+    db.read.selectFrom('bookingEvents').selectAll().where('bookingId', '=', bookingId).execute()
+
+  async function providerOf(hostId: string): Promise<ProviderName | undefined> {
+    return accounts.get(hostId).then(({ provider }) => provider, missing)
+  }
+
+  async function removeFrom(booking: BookingRow, hostId: string, known: { calendarId: string; eventId: string }) {
+    const provider = await providerOf(hostId)
+    if (provider !== undefined) {
+      const isNew = NEW.test(known.eventId)
+      // A killed attempt may have created it. With the same key, this one finds it.
+      const found = isNew ? await create(booking, hostId, known.eventId, provider, false) : known
+      if (found !== undefined) {
+        const { calendarId, eventId } = found
+        await changer.remove({ accountId: hostId, calendarId, eventId }, notifying(provider)).catch(missing)
+      }
+    }
+    await db.transaction(async (tx) => {
+      await tx.deleteFrom('bookingEvents').where('bookingId', '=', booking.id).where('hostId', '=', hostId).execute()
+    })
+  }
+
+  function bodyOf(
+    booking: BookingRow,
+    provider: ProviderName,
+    experience: Experience | undefined,
+    conference: boolean,
+  ) {
+    const slot = slotOf(booking)
+    const { guest } = givenOf(booking)
+    // An attendee finds the event, with the answers in it, in a calendar. Only a guest who is verified is one.
+    const showsGuest = provider === 'gmail' && booking.verifiedBy !== null
+    const time = (ms: number) => ({ dateTime: isoTime(Math.floor(ms / 1000) * 1000), timeZone: slot.timezone })
+    return {
+      summary: summaryOf(experience?.name ?? booking.experienceSlug, guest),
+      // At Google the guest sees the event, so that its links are those of the guest.
+      description: eventDescription(booking, links.of(booking, showsGuest ? 'guest' : 'host'), experience),
+      ...(booking.joinUrl !== null && !conference && { location: booking.joinUrl.slice(0, 1024) }),
+      start: time(booking.startMs),
+      end: time(booking.endMs),
+      // The others send an invitation to every attendee, and the guest has one.
+      ...(showsGuest && { attendees: [{ email: guest.email, displayName: shownGuest(booking).name }] }),
+      ...(conference && { conference }),
+    }
+  }
+
+  /** Undefined when the host has no calendar. */
+  async function create(
+    booking: BookingRow,
+    hostId: string,
+    intent: string,
+    provider: ProviderName,
+    conference: boolean,
+  ): Promise<(Written & { calendarId: string }) | undefined> {
+    const experience = await findExperience(booking.experienceId)
+    const requestKey = `${booking.id} ${hostId} ${intent}`
+    const path = { accountId: hostId, calendarId: 'primary' }
+    const body = bodyOf(booking, provider, experience, conference)
+    const store = await changer.create(path, body, { requestKey, sendUpdates: 'none' }).catch(missing)
+    if (store === undefined) return undefined
+    const { id, calendarId, joinUrl } = await db.transaction(async (tx) => {
+      const event = await store(tx)
+      await tx
+        .updateTable('bookingEvents')
+        .set({ calendarId: event.calendarId, eventId: event.id })
+        .where('bookingId', '=', booking.id)
+        .where('hostId', '=', hostId)
+        .execute()
+      return event
+    })
+    return { calendarId, eventId: id, joinUrl }
+  }
+
+  async function writeTo(
+    booking: BookingRow,
+    hostId: string,
+    known: { calendarId: string; eventId: string } | undefined,
+    wantsConference: boolean,
+  ): Promise<Written | undefined> {
+    const provider = await providerOf(hostId)
+    if (provider === undefined) throw new Refused('The account of a host was deleted.')
+    const conference = wantsConference && provider !== 'imap' && booking.joinUrl === null
+    if (known !== undefined && !NEW.test(known.eventId)) {
+      const experience = await findExperience(booking.experienceId)
+      const path = { accountId: hostId, calendarId: known.calendarId, eventId: known.eventId }
+      const body = bodyOf(booking, provider, experience, conference)
+      const event = await changer.update(path, body, { ...notifying(provider), ifMatch: undefined }).catch(missing)
+      // The host has deleted it, as sync will find out.
+      return event === undefined ? undefined : { eventId: event.id, joinUrl: event.joinUrl }
+    }
+    const intent = known?.eventId ?? `new:${booking.sequence}`
+    if (known === undefined) {
+      const row = { bookingId: booking.id, hostId, calendarId: '', eventId: intent }
+      await db.transaction(async (tx) => {
+        await tx
+          .insertInto('bookingEvents')
+          .values(row)
+          .onConflict((conflict) => conflict.doNothing())
+          .execute()
+      })
+    }
+    return create(booking, hostId, intent, provider, conference)
+  }
+
+  async function work(booking: BookingRow): Promise<Commit> {
+    const wanted = isBooked(booking) ? hostsOf(booking) : []
+    const known = new Map((await rowsOf(booking.id)).map((row) => [row.hostId, row]))
+    const experience = await findExperience(booking.experienceId)
+    const asks = experience?.definition.availability?.conference ?? slotOf(booking).metadata.conference
+    let current = booking
+    let first: Written | undefined
+    let count = 0
+    for (const hostId of wanted) {
+      const isFirst = hostId === wanted[0]
+      const written = await refusing(writeTo(current, hostId, known.get(hostId), asks === true && isFirst))
+      if (isFirst) first = written
+      if (written !== undefined) count += 1
+      // The calendars of the others show the link of the first one.
+      if (isFirst && current.joinUrl === null) current = { ...current, joinUrl: written?.joinUrl ?? null }
+    }
+    for (const [hostId, row] of known) {
+      if (!wanted.includes(hostId)) await refusing(removeFrom(booking, hostId, row))
+    }
+    return async (tx) => {
+      await changes.hold(tx, hostsOf(booking))
+      const row = await bookingStore(tx).lock(booking.id, db.dialect)
+      if (isBooked(row) && first !== undefined) {
+        const eventId = row.eventId ?? first.eventId
+        const joinUrl = row.joinUrl ?? first.joinUrl
+        if (eventId !== row.eventId || joinUrl !== row.joinUrl) await bookingStore(tx).update(row, { eventId, joinUrl })
+      }
+      const state = wanted.length > 0 && count === 0 ? 'none' : 'written'
+      // A rejected booking shows what its calendars refused.
+      if (row.status !== 'rejected') {
+        await bookingStore(tx).setCalendar(row.id, { calendarState: state, calendarError: null })
+      }
+      await hastenMessages(tx, row.id, clock.now())
+    }
+  }
+
+  /** Ends the booking: other hosts lose their events, and the guest gets a message. */
+  async function compensate(tx: Tx, booking: BookingRow, reason: string): Promise<void> {
+    const { account } = await changes.hold(tx, hostsOf(booking))
+    const row = await bookingStore(tx).lock(booking.id, db.dialect)
+    const state = { calendarState: 'failed' as const, calendarError: reason }
+    await bookingStore(tx).setCalendar(row.id, state)
+    if (!isBooked(row)) return
+    const why = 'The calendar of a host did not take the booking.'
+    const { event } = await changes.reject(tx, row, account, {
+      reason: why,
+      isReasonInternal: 1,
+      isKnown: false,
+      ...state,
+    })
+    await changes.record(tx, [event])
+  }
+
+  return {
+    work,
+    onFailure: (booking, _task, reason) => (tx) =>
+      bookingStore(tx).setCalendar(booking.id, { calendarState: 'failing', calendarError: reason }),
+    onGiveUp: (booking, _task, reason) => (tx) => compensate(tx, booking, reason),
+  }
+}
+
+function summaryOf(name: string, { name: guest, email }: { name: string; email: string }): string {
+  const text = `${name}: ${guest === '' ? email : guest}`
+  return text
+    .replaceAll(/[\u0000-\u0020\u007f-\u009f\u2028\u2029]+/g, ' ')
+    .slice(0, 1000)
+    .toWellFormed()
+}
+
+/** What repeating cannot change. Credentials that a provider refuses may be replaced within the day. */
+async function refusing<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const isFinal = error.code === 'not_supported' || error.code === 'validation_failed'
+    const isRejected = error.code === 'provider_rejected' && kindOf(error.cause) === 'rejected'
+    if (isFinal || isRejected) throw new Refused(error.message)
+    throw error
+  }
+}
+
+function kindOf(cause: unknown): string | undefined {
+  return cause instanceof ProviderError ? cause.kind : undefined
+}
+
+function missing(error: unknown): undefined {
+  if (!(error instanceof AppError) || error.code !== 'not_found') throw error
+}

@@ -1,0 +1,48 @@
+import { AppError } from '../../platform/errors/app-error.ts'
+import type { Decisions } from '../bookings/deciding.ts'
+import type { StoredSlot } from '../contract.ts'
+import type { Experience } from '../experiences/experience.ts'
+import { Refused, type TaskKind } from './run.ts'
+
+interface CallbackTaskDeps {
+  decisions: Decisions
+  findExperience(id: string): Promise<Experience | undefined>
+  findHold(id: string): Promise<{ slot: string } | undefined>
+}
+
+/** Asks the application again after a crash, with the same booking. `subject`: the hold of a move, empty for a new booking. */
+export function callbackTask({ decisions, findExperience, findHold }: CallbackTaskDeps): TaskKind {
+  return {
+    async work(booking, { subject }) {
+      const experience = await findExperience(booking.experienceId)
+      if (experience === undefined) throw new Refused('The experience of this booking no longer exists.')
+      if (subject === '') {
+        if (booking.status !== 'pending') return undefined
+        const decision = await decisions.ask(experience, booking, {})
+        if (decision?.kind === 'failed') throw new AppError(decision.code, { message: decision.reason })
+        await decisions.decide(booking.id, decision, { experience, isKnown: false }).catch(ignoreRefusal)
+      } else {
+        const hold = await findHold(subject)
+        if (hold === undefined) return undefined
+        const next: StoredSlot = JSON.parse(hold.slot)
+        const decision = await decisions.ask(experience, booking, { next })
+        if (decision?.kind === 'failed') throw new AppError(decision.code, { message: decision.reason })
+        await decisions.decideMove(booking.id, subject, decision).catch(ignoreRefusal)
+      }
+      // The decision ended the task.
+      return undefined
+    },
+
+    onGiveUp:
+      ({ id }, { subject }, reason) =>
+      async (tx) => {
+        if (subject === '') await decisions.rejectPending(tx, id, reason)
+        else await decisions.dropHold(tx, subject)
+      },
+  }
+}
+
+/** The booking says it. */
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof AppError) || (error.code !== 'slot_unavailable' && error.code !== 'conflict')) throw error
+}

@@ -1,0 +1,93 @@
+import type { Component } from '../../platform/calendar/components.ts'
+import { formatLocal } from '../../platform/calendar/days.ts'
+import { formatObject, parameterValue, textLine } from '../../platform/calendar/formatting.ts'
+import { describeZone } from '../../platform/calendar/vtimezone.ts'
+import { zoneOf } from '../../platform/calendar/zone.ts'
+
+interface InvitationPerson {
+  email: string
+  name: string
+  /** Whether the person has agreed: who booked has. */
+  accepted?: boolean
+}
+
+export interface Invitation {
+  method: 'REQUEST' | 'CANCEL' | 'PUBLISH'
+  uid: string
+  /** Grows with every change, so that programs ignore older messages that arrive late. */
+  sequence: number
+  startMs: number
+  endMs: number
+  /** IANA name; times are in UTC when it is unknown. */
+  timezone: string
+  summary: string
+  description: string
+  location: string
+  /** Of a video conference. */
+  url: string | null
+  organizer: InvitationPerson
+  attendees: readonly InvitationPerson[]
+  changedAt: number
+}
+
+/** An iCalendar object of a booking (RFC 5545, RFC 5546). Every text may contain anything. */
+export function invitationIcs(invitation: Invitation): string {
+  const { method, timezone, startMs, endMs, organizer, attendees } = invitation
+  const known = zoneOf(timezone)
+  // Of two equal local times, a zone can only name the first.
+  const isNamed = (ms: number) => known?.toUtc(known.toLocal(ms)) === ms
+  const zone = isNamed(startMs) && isNamed(endMs) ? known : undefined
+  const description = zone === undefined || timezone === 'UTC' ? undefined : describeZone(timezone, startMs)
+  const time = (name: string, ms: number) =>
+    zone === undefined || description === undefined
+      ? `${name}:${utc(ms)}`
+      : `${name};TZID=${parameterValue(timezone)}:${compact(formatLocal(zone.toLocal(ms)))}`
+  const event: Component = {
+    name: 'VEVENT',
+    lines: [
+      textLine('UID', invitation.uid),
+      `SEQUENCE:${invitation.sequence}`,
+      `DTSTAMP:${utc(invitation.changedAt)}`,
+      time('DTSTART', startMs),
+      time('DTEND', endMs),
+      textLine('SUMMARY', invitation.summary),
+      ...(invitation.description === '' ? [] : [textLine('DESCRIPTION', invitation.description)]),
+      ...(invitation.location === '' ? [] : [textLine('LOCATION', invitation.location)]),
+      ...(invitation.url === null ? [] : [`URL:${uri(invitation.url)}`]),
+      `STATUS:${method === 'CANCEL' ? 'CANCELLED' : 'CONFIRMED'}`,
+      'TRANSP:OPAQUE',
+      person('ORGANIZER', organizer, []),
+      ...attendees.map((one) =>
+        person('ATTENDEE', one, [
+          'ROLE=REQ-PARTICIPANT',
+          one.accepted === true ? 'PARTSTAT=ACCEPTED' : 'PARTSTAT=NEEDS-ACTION;RSVP=TRUE',
+        ]),
+      ),
+    ],
+    components: [],
+  }
+  return formatObject({
+    name: 'VCALENDAR',
+    lines: ['VERSION:2.0', 'PRODID:-//Posthorn//Scheduler//EN', 'CALSCALE:GREGORIAN', `METHOD:${method}`],
+    components: description === undefined ? [event] : [description, event],
+  })
+}
+
+function person(property: string, { email, name }: InvitationPerson, more: readonly string[]): string {
+  const parameters = [...(name === '' ? [] : [`CN=${parameterValue(name)}`]), ...more]
+  return `${[property, ...parameters].join(';')}:mailto:${uri(email)}`
+}
+
+/** Nothing in it can end the line. */
+function uri(text: string): string {
+  return text.replaceAll(/[\u0000-\u0020\u007f-\u009f\u2028\u2029]/g, '')
+}
+
+/** `20261125T090000`. Calendars count whole seconds. */
+function compact(text: string): string {
+  return text.replaceAll(/[-:]|\.\d+/g, '')
+}
+
+function utc(ms: number): string {
+  return `${compact(new Date(ms).toISOString()).replace('Z', '')}Z`
+}

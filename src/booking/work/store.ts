@@ -1,0 +1,290 @@
+import { type SelectQueryBuilder, sql } from 'kysely'
+import {
+  countMatching,
+  type Db,
+  type Dialect,
+  type Handle,
+  insertRows,
+  isUnleased,
+  LeaseLost,
+  leaseEnd,
+  type RowLease,
+  type Tables,
+  type Tx,
+} from '../../platform/db/index.ts'
+import { notFound } from '../../platform/errors/app-error.ts'
+import { type Page, pageOf, pageRequest } from '../../platform/formats/page.ts'
+import type { Ids } from '../../platform/ids.ts'
+import type { Queue } from '../../platform/queue/index.ts'
+import type { Clock } from '../../platform/time/clock.ts'
+import type { TaskRow, TaskStatus, TaskType } from '../tables.ts'
+import { type JobQuery, TASK_STATUSES } from './api.ts'
+
+/** The queue whose job keys are the bookings with work to do. */
+export const BOOK_QUEUE = 'book'
+
+/** Filtered lists are counted up to here. */
+const BOOKINGS_PER_SWEEP = 500
+
+export interface NewTask {
+  type: TaskType
+  subject: string
+  dueAt: number
+  /** Failed attempts are repeated until then. */
+  giveUpAt: number
+}
+
+export interface TaskDeps {
+  queue: Queue
+  clock: Clock
+  ids: Ids
+}
+
+/** Adds tasks of a booking. One that exists already starts again, and a run that holds it loses it. */
+export async function addTasks(
+  tx: Tx,
+  { queue, clock, ids }: TaskDeps,
+  bookingId: string,
+  tasks: readonly NewTask[],
+): Promise<void> {
+  if (tasks.length === 0) return
+  const nowMs = clock.now()
+  const rows = tasks.map((task) => ({
+    id: ids('btk'),
+    bookingId,
+    ...task,
+    status: 'waiting' as const,
+    attempts: 0,
+    lastError: null,
+    lease: null,
+    leasedUntil: null,
+    createdAt: nowMs,
+    updatedAt: nowMs,
+  }))
+  const columns = ['status', 'attempts', 'lastError', 'dueAt', 'giveUpAt', 'lease', 'leasedUntil', 'updatedAt']
+  const set = columns.map((column) => `"${column}" = excluded."${column}"`).join(', ')
+  await insertRows(tx, 'bookingTasks', rows, `on conflict ("bookingId", "type", "subject") do update set ${set}`)
+  const first = Math.min(...tasks.map(({ dueAt }) => dueAt))
+  // What is due later is found by the sweeper.
+  if (first - nowMs < SOON_MS) await queue.addIn(tx, BOOK_QUEUE, [bookingId], { delayMs: Math.max(0, first - nowMs) })
+}
+
+/** Tasks that are due within this time have a job; the sweeper finds the others. */
+export const SOON_MS = 60_000
+
+const ENDED = { dueAt: null, lease: null, leasedUntil: null } as const
+
+/** Ends open tasks of a booking, so that nobody runs them. */
+export async function cancelTasks(tx: Tx, bookingId: string, types: readonly TaskType[], nowMs: number): Promise<void> {
+  await tx
+    .updateTable('bookingTasks')
+    .set({ status: 'cancelled', updatedAt: nowMs, ...ENDED })
+    .where('bookingId', '=', bookingId)
+    .where('type', 'in', [...types])
+    .where('dueAt', 'is not', null)
+    .execute()
+}
+
+export async function hasOpenTask(handle: Handle, bookingId: string, type: TaskType): Promise<boolean> {
+  const open = await handle
+    .selectFrom('bookingTasks')
+    .select('id')
+    .where('bookingId', '=', bookingId)
+    .where('type', '=', type)
+    .where('dueAt', 'is not', null)
+    .executeTakeFirst()
+  return open !== undefined
+}
+
+/** Ends one open task as done. */
+export async function completeTask(
+  tx: Tx,
+  bookingId: string,
+  type: TaskType,
+  subject: string,
+  nowMs: number,
+): Promise<void> {
+  await tx
+    .updateTable('bookingTasks')
+    .set({ status: 'completed', updatedAt: nowMs, ...ENDED })
+    .where('bookingId', '=', bookingId)
+    .where('type', '=', type)
+    .where('subject', '=', subject)
+    .execute()
+}
+
+/** Makes waiting messages due now: what they waited for is done. */
+export async function hastenMessages(tx: Tx, bookingId: string, nowMs: number): Promise<void> {
+  await tx
+    .updateTable('bookingTasks')
+    .set({ dueAt: nowMs })
+    .where('bookingId', '=', bookingId)
+    .where('type', '=', 'message')
+    .where('dueAt', '>', nowMs)
+    .where('attempts', '=', 0)
+    .execute()
+}
+
+/** The callback decides the state that the calendars get, and messages contain what the calendars say. */
+const order = sql`case "type" when 'callback' then 0 when 'calendar' then 1 else 2 end`
+
+/** Claims the next due task of the booking. */
+export async function claimNext(
+  tx: Tx,
+  dialect: Dialect,
+  { bookingId, nowMs }: { bookingId: string; nowMs: number },
+  lease: RowLease,
+): Promise<TaskRow | undefined> {
+  const due = await tx
+    .selectFrom('bookingTasks')
+    .select('id')
+    .where('bookingId', '=', bookingId)
+    .where('dueAt', '<=', nowMs)
+    .where(isUnleased(dialect))
+    .orderBy(order)
+    .orderBy('dueAt')
+    .orderBy('id')
+    .limit(1)
+    .modifyEnd(dialect.skipLocked)
+    .executeTakeFirst()
+  if (due === undefined) return undefined
+  return tx
+    .updateTable('bookingTasks')
+    .set((eb) => ({
+      status: 'active' as const,
+      lease: lease.token,
+      leasedUntil: leaseEnd(dialect, lease),
+      updatedAt: nowMs,
+      attempts: eb('attempts', '+', 1),
+    }))
+    .where('id', '=', due.id)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+export async function renewClaim(tx: Tx, dialect: Dialect, bookingId: string, lease: RowLease): Promise<void> {
+  await tx
+    .updateTable('bookingTasks')
+    .set({ leasedUntil: leaseEnd(dialect, lease) })
+    .where('bookingId', '=', bookingId)
+    .where('lease', '=', lease.token)
+    .execute()
+}
+
+/** Ends the run of a task. Throws `LeaseLost` unless the run still holds it. */
+export async function finishTask(
+  tx: Tx,
+  task: TaskRow,
+  changes: { status: TaskStatus; dueAt: number | null; lastError: string | null; updatedAt: number },
+): Promise<void> {
+  const { numUpdatedRows } = await tx
+    .updateTable('bookingTasks')
+    .set({ ...changes, lease: null, leasedUntil: null })
+    .where('id', '=', task.id)
+    .where('lease', '=', task.lease)
+    .executeTakeFirst()
+  if (numUpdatedRows !== 1n) throw new LeaseLost(`the task ${task.id} is no longer held by this run`)
+}
+
+/** Used at the start on the file store, where no other process can hold a lease. */
+export async function releaseAllClaims(tx: Tx): Promise<void> {
+  await tx.updateTable('bookingTasks').set({ leasedUntil: null }).where('leasedUntil', 'is not', null).execute()
+}
+
+/** When the booking's next free task is due; undefined when nothing waits. */
+export async function nextDue({ read, dialect }: Db, bookingId: string): Promise<number | undefined> {
+  const row = await read
+    .selectFrom('bookingTasks')
+    .select('dueAt')
+    .where('bookingId', '=', bookingId)
+    .where('dueAt', 'is not', null)
+    .where(isUnleased(dialect))
+    .orderBy('dueAt')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.dueAt ?? undefined
+}
+
+/** Bookings with due, free tasks, for the sweeper: those first that have been due for longest. */
+export async function bookingsDue({ read, dialect }: Db, nowMs: number): Promise<string[]> {
+  const rows = await read
+    .selectFrom('bookingTasks')
+    .select('bookingId')
+    .where('dueAt', 'is not', null)
+    .where('dueAt', '<=', nowMs)
+    .where(isUnleased(dialect))
+    .orderBy('dueAt')
+    .limit(BOOKINGS_PER_SWEEP)
+    .execute()
+  return [...new Set(rows.map(({ bookingId }) => bookingId))]
+}
+
+export function taskStore(handle: Handle) {
+  return {
+    async get(id: string, dialect: Dialect): Promise<TaskRow> {
+      const query = handle.selectFrom('bookingTasks').selectAll().where('id', '=', id).modifyEnd(dialect.forUpdate)
+      const row = await query.executeTakeFirst()
+      if (row === undefined) throw notFound('job', id)
+      return row
+    },
+
+    async update(id: string, changes: Partial<TaskRow>): Promise<TaskRow> {
+      return handle
+        .updateTable('bookingTasks')
+        .set(changes)
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirstOrThrow()
+    },
+
+    /** Newest first. */
+    async list(query: JobQuery): Promise<Page<TaskRow>> {
+      const filter = ['scheduler-queue', query.status, query.type, query.bookingId]
+      const request = pageRequest(query, filter, ['text'])
+      const [afterId] = request.after ?? []
+      const matching = matched(handle, query)
+      const rows = await matching
+        .selectAll()
+        .$if(afterId !== undefined, (page) => page.where('id', '<', afterId ?? ''))
+        .orderBy('id', 'desc')
+        .limit(request.limit + 1)
+        .offset(request.offset)
+        .execute()
+      return pageOf(rows, request, await countMatching(handle, matching.select('id')), filter, (row) => [row.id])
+    },
+
+    /** Each up to 10,000. */
+    async counts(): Promise<Record<TaskStatus, number>> {
+      const counts = { waiting: 0, active: 0, completed: 0, failed: 0, cancelled: 0 }
+      for (const status of TASK_STATUSES) {
+        const { count } = await countMatching(handle, matched(handle, { status }).select('id'))
+        counts[status] = count
+      }
+      return counts
+    },
+
+    async oldestDue(): Promise<number | null> {
+      const row = await handle
+        .selectFrom('bookingTasks')
+        .select('dueAt')
+        .where('dueAt', 'is not', null)
+        .orderBy('dueAt')
+        .limit(1)
+        .executeTakeFirst()
+      return row?.dueAt ?? null
+    },
+  }
+}
+
+type Matching = SelectQueryBuilder<Tables, 'bookingTasks', unknown>
+
+function matched(
+  handle: Handle,
+  { status, type, bookingId }: Pick<JobQuery, 'status' | 'type' | 'bookingId'>,
+): Matching {
+  let matching: Matching = handle.selectFrom('bookingTasks')
+  if (status !== undefined) matching = matching.where('status', '=', status)
+  if (type !== undefined) matching = matching.where('type', '=', type)
+  if (bookingId !== undefined) matching = matching.where('bookingId', '=', bookingId)
+  return matching
+}

@@ -1,0 +1,88 @@
+import { parseContentLine } from '../../platform/calendar/content-line.ts'
+import { DAY_MS, parseDay, parseLocal } from '../../platform/calendar/days.ts'
+import { parseDuration } from '../../platform/calendar/duration.ts'
+import { type Rule, readRule } from '../../platform/calendar/rule.ts'
+import { UTC, type Zone } from '../../platform/calendar/zone.ts'
+import { zoneNamed } from './times.ts'
+
+/** The recurrence lines of a series. */
+export interface Recurrence {
+  rules: Rule[]
+  /** EXRULE of RFC 2445, which Google still returns. */
+  excludedRules: Rule[]
+  added: LineDate[]
+  excluded: LineDate[]
+}
+
+/** A value of an RDATE or EXDATE line. */
+export interface LineDate {
+  isDate: boolean
+  /** A wall clock in milliseconds, as if it were UTC. */
+  localMs: number
+  zone: Zone
+  /** Of a period: when it ends, in UTC. */
+  endMs: number | undefined
+}
+
+/** More dates, rules or zones than any real series has cost time for nothing. */
+const MAX_DATES = 2000
+const MAX_RULES = 20
+const MAX_ZONES = 20
+
+/**
+ * Lines that are not valid are ignored. Times without a zone are in the zone of the series. `zones` are those of lines that were parsed
+ * before: finding out that there is no zone of a name takes 0.1 ms.
+ */
+export function parseRecurrence(
+  lines: readonly string[],
+  seriesZone: Zone,
+  zones: Map<string, Zone> = new Map(),
+): Recurrence {
+  const recurrence: Recurrence = { rules: [], excludedRules: [], added: [], excluded: [] }
+  const zoneOfLine = (name: string | undefined) => {
+    if (name === undefined) return seriesZone
+    const known = zones.get(name)
+    if (known !== undefined || zones.size >= MAX_ZONES) return known ?? seriesZone
+    const zone = zoneNamed(name) ?? seriesZone
+    zones.set(name, zone)
+    return zone
+  }
+  let dates = 0
+  for (const text of lines) {
+    if (dates >= MAX_DATES) break
+    const line = parseContentLine(text)
+    if (line?.name === 'RRULE' || line?.name === 'EXRULE') {
+      const { rule } = readRule(line.value)
+      const list = line.name === 'RRULE' ? recurrence.rules : recurrence.excludedRules
+      if (rule !== undefined && list.length < MAX_RULES) list.push(rule)
+    } else if (line?.name === 'RDATE' || line?.name === 'EXDATE') {
+      const zone = zoneOfLine(line.parameters.get('TZID'))
+      const values = line.value.split(',', MAX_DATES - dates)
+      dates += values.length
+      const parsed = values.map((value) => dateOf(value.trim(), zone)).filter((date) => date !== undefined)
+      const list = line.name === 'RDATE' ? recurrence.added : recurrence.excluded
+      list.push(...parsed)
+    }
+  }
+  return recurrence
+}
+
+/** The form decides, not VALUE: programs forget it. */
+function dateOf(text: string, zone: Zone): LineDate | undefined {
+  const [start = '', end] = text.split('/')
+  const day = parseDay(start)
+  if (day !== undefined) return { isDate: true, localMs: day * DAY_MS, zone, endMs: undefined }
+  const time = timeOf(start, zone)
+  if (time === undefined || end === undefined) return time
+  const startMs = time.zone.toUtc(time.localMs)
+  const lastsMs = parseDuration(end)
+  const until = lastsMs === undefined ? timeOf(end, zone) : undefined
+  const endMs = lastsMs === undefined ? until?.zone.toUtc(until.localMs) : startMs + lastsMs
+  return { ...time, endMs: endMs === undefined ? undefined : Math.max(startMs, endMs) }
+}
+
+function timeOf(text: string, zone: Zone): LineDate | undefined {
+  const isUtc = /Z$/i.test(text)
+  const localMs = parseLocal(isUtc ? text.slice(0, -1) : text)
+  return localMs === undefined ? undefined : { isDate: false, localMs, zone: isUtc ? UTC : zone, endMs: undefined }
+}

@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { describeOneDatabase } from '../../../test/kit/database.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { type Api, api } from '../../../test/kit/http.ts'
+import { type Service, startService } from '../../../test/kit/service.ts'
+import { CALENDAR_SCOPES, GOOGLE_SCOPES, type Google, startGoogle } from '../../../test/servers/google.ts'
+import { systemClock } from '../../platform/time/clock.ts'
+
+const USER = 'ann@gmail.test'
+const TEAM = 'team@group.calendar.google.com'
+
+interface Failure {
+  since: string
+  attempts: number
+  nextAttemptAt: string
+}
+
+describeOneDatabase('a failing calendar', 'sqlite', (open) => {
+  let google: Google
+  let service: Service | undefined
+  beforeEach(async () => {
+    google = await startGoogle()
+    google.addUser(USER)
+    google.calendars.add(USER, { id: TEAM, summary: 'Team' })
+  })
+  afterEach(async () => {
+    await service?.stop()
+    await google.close()
+  })
+
+  /** How often the events of a calendar were requested. */
+  const reads = (calendar: string) =>
+    google.calls.all.filter(({ path }) => path.includes(`/calendars/${encodeURIComponent(calendar)}/events?`)).length
+  const failureOf = async (owner: Api, id: string): Promise<Failure> => {
+    const { calendars } = (await owner.get(`/accounts/${id}/calendars`)).json
+    return calendars.find(({ providerId }: { providerId: string }) => providerId === TEAM).failure
+  }
+
+  it('waits longer with each failure, and goes on waiting after a restart', async () => {
+    // The clock does not advance, so that no pause ends while the service restarts.
+    let nowMs = Date.now()
+    const clock = { ...systemClock, now: () => nowMs }
+    const place = await open.place()
+    const start = async () => {
+      service = await startService({ place, clock, environment: google.settings })
+      return api(service.url, service.key)
+    }
+    let owner = await start()
+    google.calendars.refuse(USER, TEAM, { as: 'server-error' })
+    const { refreshToken } = await google.grant(USER, [...GOOGLE_SCOPES, ...CALENDAR_SCOPES])
+    const { id } = (await owner.post('/accounts', { provider: 'gmail', email: USER, refreshToken })).json
+    const pauses: number[] = []
+    let since: string | undefined
+    for (let attempts = 1; attempts <= 4; attempts += 1) {
+      const failure = await eventually(async () => {
+        const found = await failureOf(owner, id)
+        expect(found?.attempts).toBe(attempts)
+        return found
+      })
+      since ??= failure.since
+      expect(failure.since).toBe(since)
+      pauses.push(Date.parse(failure.nextAttemptAt) - nowMs)
+
+      // The others are read after each restart, this one is not.
+      await service?.stop()
+      const before = { own: reads(USER), team: reads(TEAM) }
+      owner = await start()
+      await eventually(() => expect(reads(USER)).toBeGreaterThan(before.own))
+      await owner.get(`/accounts/${id}/calendars`)
+      expect([reads(TEAM), (await failureOf(owner, id)).attempts]).toEqual([before.team, attempts])
+
+      await service?.stop()
+      nowMs = Date.parse(failure.nextAttemptAt) + 1
+      owner = await start()
+    }
+    // Half of each pause is random.
+    expect((pauses[3] ?? 0) > (pauses[0] ?? 0)).toBe(true)
+
+    google.calendars.refuse(USER, TEAM, null)
+    await owner.post(`/accounts/${id}/sync`)
+    await eventually(async () => expect(await failureOf(owner, id)).toBeNull())
+  })
+})

@@ -1,0 +1,30 @@
+import type { Fence } from '../../accounts/index.ts'
+import type { Recorder } from '../../events/index.ts'
+import type { Db } from '../../platform/db/index.ts'
+import type { Ids } from '../../platform/ids.ts'
+import type { Clock } from '../../platform/time/clock.ts'
+import type { CalendarAccount, ProviderName, UnreadableEvent } from '../../providers/contract/index.ts'
+import type { CalendarRow } from '../store.ts'
+import type { EventCounts } from './step.ts'
+
+export interface AccountCalendarsDeps {
+  db: Db
+  events: Recorder
+  ids: Ids
+  clock: Clock
+  fence: Fence
+  /** Months before and after now in which instances are stored. */
+  windowMonths: readonly [past: number, future: number]
+}
+
+export interface OwnedCalendars {
+  accountId: string
+  epoch: number
+  provider: ProviderName
+  remote: CalendarAccount
+  signal: AbortSignal
+  /** Called after each transaction that stored events. */
+  onStored?(counts: EventCounts): void
+  /** Called with events that cannot be read, and were not known as such. */
+  onUnreadable?(calendar: CalendarRow, events: readonly UnreadableEvent[]): void
+}

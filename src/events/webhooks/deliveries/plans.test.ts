@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { databases, describeEachDatabase } from '../../../../test/kit/database.ts'
+import { explain } from '../../../../test/kit/explain.ts'
+import type { Db, Tx } from '../../../platform/db/index.ts'
+import { withholdEvents } from '../../index.ts'
+import { type DeliveryQuery, eraseDeliveries, purgeDeliveries } from '../index.ts'
+import {
+  cancelForEndpoint,
+  claimDue,
+  findNextDue,
+  listEndpointsDue,
+  releaseAllLeases,
+  renewLease,
+} from '../sending/leases.ts'
+import { markDuplicates } from './duplicates.ts'
+import { sendable } from './erasure.ts'
+import { deliveryStore } from './store.ts'
+
+const LEASE = { token: 'lease', forMs: 1000 }
+const STATES = ['pending', 'retrying', 'failed', 'cancelled', 'deduplicated'] as const
+
+/** Every statement of this feature that a large table must not slow down. */
+const STATEMENTS: [name: string, run: (tx: Tx, db: Db) => Promise<unknown>][] = [
+  ['claiming', (tx, db) => claimDue(tx, db.dialect, 'whe_1', LEASE, 1, 64)],
+  ['renewing', (tx, db) => renewLease(tx, db.dialect, ['dlv_1', 'dlv_2'], LEASE)],
+  ['the next due', (tx, db) => findNextDue({ ...db, read: tx }, 'whe_1')],
+  ['the sweep', (tx, db) => listEndpointsDue({ ...db, read: tx }, 1)],
+  ['the end of an endpoint', (tx) => cancelForEndpoint(tx, 'whe_1', 200)],
+  ['withholding events', (tx) => withholdEvents(tx, ['evt_1'])],
+  ['deleted accounts', (tx) => sendable(tx, [{ accountId: 'acc_1', type: 'message.sent' }])],
+  ['erasing an account', (tx) => eraseDeliveries(tx, 'acc_1', 500)],
+  ['finding duplicates', (tx) => markDuplicates(tx, [], [], async () => new Map([['evt_2', 'evt_1']]))],
+  ['purging', (tx) => purgeDeliveries(tx, 1, 500)],
+  ['one delivery', (tx) => deliveryStore(tx).getAll(['dlv_1'])],
+  ['the list of an endpoint', (tx) => page(tx, { endpointId: 'whe_1' })],
+  ['the list of an account', (tx) => page(tx, { accountId: 'acc_1' })],
+  ['the list of a type', (tx) => page(tx, { eventType: 'message.sent' })],
+  ...STATES.map((status): [string, (tx: Tx) => Promise<unknown>] => [
+    `the list of ${status}`,
+    (tx) => page(tx, { status }),
+  ]),
+]
+
+const page = (tx: Tx, query: DeliveryQuery) => deliveryStore(tx).list(query)
+
+describeEachDatabase('the statements about deliveries', (open) => {
+  it.each(STATEMENTS)('%s reads by an index', async (_name, run) => {
+    const db = await open()
+    const plan = await explain(db, (tx) => run(tx, db))
+    expect(plan).not.toMatch(
+      /SCAN (webhookDeliveries|accountErasures)$|Seq Scan on "?(webhookDeliveries|accountErasures)|SCAN events|Seq Scan on "?events/m,
+    )
+    expect(plan).not.toMatch(/USE TEMP B-TREE/)
+  })
+})
+
+describe('the start on the file store', () => {
+  const open = databases('sqlite')
+  it('releases leases by an index, without scanning waiting deliveries', async () => {
+    const db = await open()
+    const plan = await explain(db, (tx) => releaseAllLeases(tx))
+    expect(plan).toMatch(/^SEARCH webhookDeliveries USING (COVERING )?INDEX webhookDeliveries_leasedUntil_partial/m)
+  })
+})

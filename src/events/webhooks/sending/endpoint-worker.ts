@@ -1,0 +1,280 @@
+import type { Sealer } from '../../../platform/crypto/seal.ts'
+import type { Db } from '../../../platform/db/index.ts'
+import type { Log } from '../../../platform/log/index.ts'
+import type { Queue, Run } from '../../../platform/queue/index.ts'
+import type { Clock } from '../../../platform/time/clock.ts'
+import type { Recorder } from '../../index.ts'
+import { endpointStore } from '../endpoints/store.ts'
+import type { Outcome } from './attempt.ts'
+import { attemptInput } from './attempt-input.ts'
+import { FAILURES_TO_OPEN, opensAt } from './circuit.ts'
+import { type Claimed, Claims, type InFlightLimit } from './claims.ts'
+import type { DueHints } from './due-hints.ts'
+import { findNextDue, type Lease } from './leases.ts'
+import type { RecentEvents } from './recent-events.ts'
+import type { ResultWriter } from './result-writer.ts'
+import { type AttemptResult, isGone } from './results.ts'
+import type { GivenDelivery, RunningWorker, RunningWorkers } from './running-workers.ts'
+import { FEWEST_SENDERS, nextSenderLimit } from './sender-limit.ts'
+import type { Sender } from './thread/sender.ts'
+
+export interface EndpointWorkerDeps {
+  db: Db
+  queue: Pick<Queue, 'addIn'>
+  clock: Clock
+  log: Log
+  sealer: Sealer
+  recorder: Recorder
+  /** How long a silent worker keeps its claims. Default 30,000. */
+  leaseMs?: number
+  inFlightLimit: InFlightLimit
+  recentEvents: RecentEvents
+  runningWorkers: RunningWorkers
+  resultWriter: ResultWriter
+  sender: Pick<Sender, 'attempt'>
+}
+
+/** The queue whose job keys are the endpoints with due deliveries. */
+export const DELIVER_QUEUE = 'deliver'
+
+/** While requests are in flight, due deliveries and settings are checked this often, with or without hints. */
+const CHECK_MS = 1_000
+/** New deliveries that a worker takes for each request that it may have in flight: what it sends within a moment. */
+const GIVEN_PER_SENDER = 8
+/** After this long the endpoint goes to the back of the queue, so that other endpoints get a worker. */
+const MAX_RUN_MS = 30_000
+
+/**
+ * The run of the queue `deliver`, whose job keys are endpoint ids: sends what is due at one endpoint and returns when the
+ * next delivery is due. Once `stopping` aborts, no new requests start; only the run's own signal aborts those in flight.
+ */
+export function deliverRun(deps: EndpointWorkerDeps, hints: DueHints, stopping: AbortSignal): Run {
+  return async (endpointId, { signal }) => {
+    const worker = new EndpointWorker(deps, endpointId, signal)
+    const end = () => worker.end()
+    stopping.addEventListener('abort', end)
+    const stopListening = hints.listen(endpointId, () => worker.claimMore())
+    deps.runningWorkers.set(endpointId, worker)
+    try {
+      if (stopping.aborted) end()
+      await worker.run()
+    } finally {
+      stopListening()
+      if (deps.runningWorkers.get(endpointId) === worker) deps.runningWorkers.delete(endpointId)
+      stopping.removeEventListener('abort', end)
+    }
+    const nowMs = deps.clock.now()
+    const nextDueAt = await findNextDue(deps.db, endpointId)
+    const endpoint = nextDueAt === undefined ? undefined : await endpointStore(deps.db.read).find(endpointId)
+    // Activating an endpoint queues it again, so the deliveries of an inactive one just wait.
+    if (nextDueAt === undefined || endpoint?.isActive !== 1) return undefined
+    return { nextRunInMs: Math.max(0, Math.max(nextDueAt, opensAt(endpoint)) - nowMs) }
+  }
+}
+
+/**
+ * One run for one endpoint:
+ *
+ *     claim a batch ─▶ 8 to 32 senders: sign, send ─▶ record the results in batches
+ *        fan-out ─────▲ gives new ones, already claimed
+ *
+ * A sender without work waits while other requests are in flight, so one hanging request does not delay deliveries that
+ * become due meanwhile. The run ends when nothing is due and nothing is in flight.
+ */
+class EndpointWorker implements RunningWorker {
+  readonly #deps: EndpointWorkerDeps
+  readonly #endpointId: string
+  readonly #signal: AbortSignal
+  readonly #claims: Claims
+  readonly #senders = new Set<Promise<void>>()
+  #senderLimit = FEWEST_SENDERS
+  #mayBeMore = true
+  #claiming: Promise<void> | undefined
+  /** Deliveries that a sender has taken and not finished. */
+  #inFlight = 0
+  /** Results being written. */
+  readonly #recording = new Set<Promise<void>>()
+  #failuresInRow = 0
+  #ending = false
+  /** Everything that it held was released. */
+  #hasReleased = false
+  #failure: { error: unknown } | undefined
+  #idleSenders: (() => void)[] = []
+
+  constructor(deps: EndpointWorkerDeps, endpointId: string, signal: AbortSignal) {
+    this.#deps = deps
+    this.#endpointId = endpointId
+    this.#signal = signal
+    this.#claims = new Claims(deps, endpointId)
+  }
+
+  /** More deliveries may be due. */
+  claimMore(): void {
+    this.#mayBeMore = true
+    this.#wakeSenders()
+  }
+
+  leaseFor(count: number): Lease | undefined {
+    // Older deliveries come first.
+    const hasClaimedAll = !this.#mayBeMore && this.#claiming === undefined
+    const fits = this.#claims.waiting + count <= this.#senderLimit * GIVEN_PER_SENDER
+    return !this.#ending && hasClaimedAll && fits && this.#claims.mayAdd ? this.#claims.lease : undefined
+  }
+
+  give(deliveries: readonly GivenDelivery[]): void {
+    this.#claims.add(deliveries)
+    if (this.#hasReleased) void this.#returnGiven()
+    this.#wakeSenders()
+  }
+
+  /** Stops claiming deliveries and starting requests. */
+  end(): void {
+    this.#ending = true
+    this.#wakeSenders()
+  }
+
+  /** Rejects with the first error that is not the endpoint's own. */
+  async run(): Promise<void> {
+    const end = () => this.end()
+    this.#signal.addEventListener('abort', end, { once: true })
+    if (this.#signal.aborted) end()
+    const limit = setTimeout(end, MAX_RUN_MS)
+    const checks = setInterval(() => void this.#check(), CHECK_MS)
+    try {
+      for (let started = 0; started < FEWEST_SENDERS; started += 1) this.#startSender()
+      while (this.#senders.size > 0) await Promise.all(this.#senders)
+      await this.#claiming?.catch(() => {})
+    } finally {
+      clearTimeout(limit)
+      clearInterval(checks)
+      this.#signal.removeEventListener('abort', end)
+      await this.#flush()
+      this.#hasReleased = true
+      await this.#claims.release()
+    }
+    if (this.#failure !== undefined) throw this.#failure.error
+  }
+
+  #startSender(): void {
+    const sender = this.#sender().finally(() => this.#senders.delete(sender))
+    this.#senders.add(sender)
+  }
+
+  async #sender(): Promise<void> {
+    try {
+      while (this.#senders.size <= this.#senderLimit) {
+        const claimed = await this.#next()
+        if (claimed === undefined) return
+        await this.#send(claimed)
+      }
+    } catch (error) {
+      if (!this.#signal.aborted) this.#fail(error)
+    }
+  }
+
+  async #next(): Promise<Claimed | undefined> {
+    while (!this.#ending) {
+      const claimed = this.#claims.take()
+      if (claimed !== undefined) {
+        this.#inFlight += 1
+        // Many senders would wait for the next claim together.
+        const enough = this.#senderLimit - FEWEST_SENDERS
+        if (this.#mayBeMore && this.#claims.waiting < enough) this.#claim().catch((error: unknown) => this.#fail(error))
+        return claimed
+      }
+      if (this.#mayBeMore || this.#claiming !== undefined) await this.#claim()
+      else if (this.#inFlight === 0) this.end()
+      else await new Promise<void>((resolve) => this.#idleSenders.push(resolve))
+    }
+    return undefined
+  }
+
+  /** Senders that run out of work at the same time share one claim. */
+  #claim(): Promise<void> {
+    this.#claiming ??= (async () => {
+      try {
+        this.#mayBeMore = false
+        if (await this.#claims.claim()) this.#mayBeMore = true
+        this.#wakeSenders()
+      } finally {
+        this.#claiming = undefined
+      }
+    })()
+    return this.#claiming
+  }
+
+  async #send({ delivery, event, endpoint }: Claimed): Promise<void> {
+    try {
+      const input = attemptInput(delivery, event, endpoint, this.#deps.clock.now())
+      const outcome = await this.#deps.sender.attempt(input, this.#signal)
+      this.#record({ delivery, lease: this.#claims.lease.token, endpoint: endpoint.row, outcome })
+      if (isGone(outcome)) this.end()
+      this.#adapt(outcome)
+      this.#failuresInRow = outcome.error === null ? 0 : this.#failuresInRow + 1
+      // The circuit may have opened: record the results before sending anything more.
+      if (this.#failuresInRow >= FAILURES_TO_OPEN) await this.#flush()
+    } finally {
+      this.#inFlight -= 1
+      if (this.#inFlight === 0) this.#wakeSenders()
+    }
+  }
+
+  /** A receiver that responds quickly gets more requests at once; one in trouble gets few. */
+  #adapt(outcome: Outcome): void {
+    this.#senderLimit = nextSenderLimit(this.#senderLimit, outcome)
+    const isNeeded = this.#claims.waiting > 0 && !this.#ending
+    if (isNeeded && this.#senders.size < this.#senderLimit) this.#startSender()
+  }
+
+  #record(result: AttemptResult): void {
+    const recording = this.#deps.resultWriter
+      .add(result)
+      .then(({ circuitOpened }) => {
+        this.#claims.recorded([result.delivery.id])
+        if (circuitOpened) this.end()
+      })
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => this.#recording.delete(recording))
+    this.#recording.add(recording)
+  }
+
+  /** Resolves when all results so far are recorded or have failed to be. */
+  async #flush(): Promise<void> {
+    this.#deps.resultWriter.flush()
+    await Promise.all(this.#recording)
+  }
+
+  async #check(): Promise<void> {
+    try {
+      if (await this.#claims.refresh()) this.claimMore()
+      else this.end()
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  /** The run ended between the promise of a lease and the commit: another one sends the deliveries. */
+  async #returnGiven(): Promise<void> {
+    const { queue, log } = this.#deps
+    try {
+      await this.#claims.release((tx) => queue.addIn(tx, DELIVER_QUEUE, [this.#endpointId]))
+    } catch (error) {
+      log.warn('Cannot release webhook deliveries. They are sent when their lease expires.', {
+        operation: 'webhooks.deliver',
+        error,
+        metadata: { endpointId: this.#endpointId },
+      })
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error }
+    this.end()
+  }
+
+  #wakeSenders(): void {
+    const idle = this.#idleSenders
+    this.#idleSenders = []
+    for (const wake of idle) wake()
+  }
+}

@@ -1,4 +1,0 @@
-import { describeBus } from './conformance.ts'
-import { memoryBus } from './memory.ts'
-
-describeBus('the memory bus', { isShared: false }, async () => async (log) => memoryBus({ log }))

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import { StaleRead } from '../../accounts/index.ts'
+import { ProviderError } from '../../providers/contract/index.ts'
+import { lossesOf, verdictOf } from './failures.ts'
+import type { BackfillRow } from './store.ts'
+
+it('fails for refused credentials only once sync has confirmed them', () => {
+  const refused = new ProviderError('auth_expired', 'no longer valid')
+  const row = { attempts: 0 } as BackfillRow
+  expect(verdictOf(refused, row, { status: 'connected' })).toMatchObject({ kind: 'later', changes: { attempts: 1 } })
+  expect(verdictOf(refused, row, { status: 'error' }).kind).toBe('later')
+  expect(verdictOf(refused, row, { status: 'auth_error' }).kind).toBe('failed')
+})
+
+it('does not take stale reads, refused logins and pauses for lost connections', () => {
+  const lossesAfter = (error: Error) => {
+    let row = { attempts: 0, lastError: null } as BackfillRow
+    for (let n = 0; n < 2; n += 1) {
+      const verdict = verdictOf(error, row, { status: 'connected' })
+      if (verdict.kind === 'later') row = { ...row, ...verdict.changes }
+    }
+    return lossesOf(row)
+  }
+  expect(lossesAfter(new StaleRead())).toBe(0)
+  expect(lossesAfter(new ProviderError('auth_expired', 'refused'))).toBe(0)
+  expect(lossesAfter(new ProviderError('rate_limited', 'slow down'))).toBe(0)
+  expect(lossesAfter(new ProviderError('unavailable', 'the connection failed (ECONNRESET)'))).toBe(2)
+})

@@ -1,0 +1,235 @@
+import { numberApiChange } from '../../../accounts/index.ts'
+import type { NewEvent, Recorder } from '../../../events/index.ts'
+import type { Dialect, Tx } from '../../../platform/db/index.ts'
+import type { ChangedMessage, ProviderName } from '../../../providers/contract/index.ts'
+import { type FolderCounts, folderEvent, type LabelRow, labelStore } from '../../labels/index.ts'
+import { changeTypes, deletionType, labelledEvent, type MessageEventType } from '../announce.ts'
+import { allMail, type MessageRow, messageStore } from '../store.ts'
+import { locationOf } from './location.ts'
+import { isFound, parseFields, withFoundLabels } from './row.ts'
+import { messageWriter } from './writer.ts'
+
+export interface ApiChangeContext {
+  dialect: Dialect
+  events: Recorder
+  accountId: string
+  provider: ProviderName
+  /** All labels of the account. */
+  labels: readonly LabelRow[]
+  nowMs: number
+}
+
+/** A message as the provider returned it, and the row that was read before the request. */
+export interface AcceptedChange {
+  before: MessageRow
+  now: ChangedMessage
+}
+
+/**
+ * Stores changes that the provider has accepted: rows, labels, counters, and the events that sync would record, which then finds
+ * nothing to do. Call it after `accounts.hold`. Returns the changes whose row another one has written or confirmed in between, sync as
+ * a rule, and not to what the provider returned: which state is newer is unknown, so the caller reads the message again.
+ */
+export async function storeApiChanges(
+  tx: Tx,
+  context: ApiChangeContext,
+  accepted: readonly AcceptedChange[],
+): Promise<AcceptedChange[]> {
+  const { accountId, nowMs, labels } = context
+  const store = messageStore(tx)
+  const ids = accepted.map(({ before }) => before.id)
+  const rows = new Map((await store.byIds(ids)).map((row) => [row.id, row]))
+  const labelsBefore = await store.labelIds(ids)
+  const apiChange = await numberApiChange(tx, accountId)
+  const conflicts: AcceptedChange[] = []
+  const changes = changeEvents(context)
+  const changed = accepted.flatMap((one) => {
+    const row = rows.get(one.before.id)
+    if (row === undefined) return []
+    const carried = labelsBefore.get(row.id) ?? parseFields(row.fields).labelIds ?? []
+    const state = stateOf(context, row, one.now, carried)
+    if (mayBeOlder(row, one.before, state) && !isSame(row, carried, state)) {
+      conflicts.push(one)
+      return []
+    }
+    const shown = carried.length > 0 || row.folderId === null ? carried : [row.folderId]
+    const isVisible = row.goneAt !== null || !isSame(row, shown, state)
+    const { labelIds, listedIn, ...columns } = state
+    const after: MessageRow = {
+      ...row,
+      ...columns,
+      goneAt: null,
+      apiChange,
+      ...(isVisible && { version: row.version + 1, updatedAt: nowMs }),
+    }
+    if (isVisible) changes.changed(row, after, shown, labelIds)
+    return [{ row: after, labelIds: listedIn }]
+  })
+  const writer = messageWriter(tx, context)
+  await writer.remove(
+    await copiesAt(
+      store,
+      changed.map(({ row }) => row),
+    ),
+  )
+  await writer.storeChanged(changed)
+  await changes.record(tx, labels)
+  return conflicts
+}
+
+/** Rows that sync has stored meanwhile where these messages now are: where a move is a copy and a deletion, it may see both. */
+async function copiesAt(store: ReturnType<typeof messageStore>, moved: readonly MessageRow[]): Promise<string[]> {
+  const own = new Set(moved.map((row) => row.id))
+  const folders = new Map<string, { folderId: string; uidValidity: string; uids: number[] }>()
+  for (const { folderId, uidValidity, uid } of moved) {
+    if (folderId === null || uidValidity === null || uid === null) continue
+    const key = `${folderId} ${uidValidity}`
+    const { uids } = folders.get(key) ?? { uids: [] }
+    folders.set(key, { folderId, uidValidity, uids: [...uids, uid] })
+  }
+  const found: string[] = []
+  for (const { folderId, uidValidity, uids } of folders.values()) {
+    found.push(...(await store.idsByLocation(folderId, uidValidity, uids)))
+  }
+  return found.filter((id) => !own.has(id))
+}
+
+/** Deletes the rows of messages that the provider has deleted for good. Ignores rows that sync has deleted meanwhile. */
+export async function storeApiDeletions(
+  tx: Tx,
+  context: ApiChangeContext,
+  deleted: readonly MessageRow[],
+): Promise<void> {
+  const store = messageStore(tx)
+  const rows = await store.byIds(deleted.map((row) => row.id))
+  const labelsBefore = await store.labelIds(rows.map((row) => row.id))
+  await numberApiChange(tx, context.accountId, 'deletion')
+  await messageWriter(tx, context).remove(rows.map((row) => row.id))
+  const changes = changeEvents(context)
+  for (const row of rows) changes.deleted(row, labelsBefore.get(row.id) ?? [])
+  await changes.record(tx, context.labels)
+}
+
+/** The columns and labels of a message in the state that the provider returned. */
+function stateOf(
+  { labels, accountId, provider }: ApiChangeContext,
+  row: MessageRow,
+  now: ChangedMessage,
+  labelsBefore: readonly string[],
+) {
+  const paths = new Set(now.folders)
+  const carried = labels.filter(({ providerId }) => paths.has(providerId))
+  const { folder, isListed } = locationOf(carried, provider === 'gmail')
+  const labelIds = carried.map(({ id }) => id)
+  const flags = { unread: Number(now.unread), starred: Number(now.starred) }
+  const folderId = folder?.id ?? null
+  if (provider !== 'imap') {
+    return {
+      ...flags,
+      folderId,
+      ...locationColumns(row),
+      labelIds,
+      ...(isFound(row)
+        ? { listedIn: [], fields: withFoundLabels(row.fields, labelIds) }
+        : { listedIn: isListed ? [...labelIds, allMail(accountId)] : labelIds }),
+    }
+  }
+  // A folder that is not synced has no lists, and sync does not follow what only a search found in a synced one.
+  const staysFound = labelsBefore.length === 0 && row.goneAt === null && row.folderId === folderId
+  const listedIn = folder?.syncedAs == null || staysFound ? [] : labelIds
+  const isKnown = now.location !== null && now.location !== undefined
+  const stays = !isKnown && row.folderId === folderId
+  const { uidValidity, uid } = now.location ?? { uidValidity: null, uid: null }
+  const isByLocation = row.emailIdHash === null
+  const location = {
+    uidValidity: uidValidity ?? row.uidValidity,
+    uid,
+    providerMessageId: isKnown && isByLocation ? `${folderId}.${uidValidity}.${uid}` : row.providerMessageId,
+  }
+  return { ...flags, folderId, ...(stays ? locationColumns(row) : location), labelIds, listedIn }
+}
+
+type MessageState = ReturnType<typeof stateOf>
+
+function locationColumns({ uidValidity, uid, providerMessageId }: MessageRow) {
+  return { uidValidity, uid, providerMessageId }
+}
+
+/**
+ * Whether the row may show a newer state than the provider returned. An equal row is no proof: sync, or another request, may have read
+ * the message after it was changed back, and confirmed the row. Only a new UID shows in the row in any case.
+ */
+function mayBeOlder(row: MessageRow, before: MessageRow, state: MessageState): boolean {
+  const hasChanged = (columns: readonly (keyof MessageRow)[]) => columns.some((name) => row[name] !== before[name])
+  if (hasChanged(['version', 'folderId', 'uidValidity', 'uid', 'goneAt'])) return true
+  const getsNewUid = row.uidValidity !== null && row.folderId !== state.folderId
+  return !getsNewUid && hasChanged(['apiChange', 'confirmations'])
+}
+
+function isSame(
+  row: MessageRow,
+  labelsBefore: readonly string[],
+  { unread, starred, folderId, labelIds }: MessageState,
+): boolean {
+  const hasLabels = labelsBefore.length === labelIds.length && labelIds.every((id) => labelsBefore.includes(id))
+  return row.unread === unread && row.starred === starred && row.folderId === folderId && hasLabels
+}
+
+/** Collects the message events and the counts for `mailbox.changed`. */
+export function changeEvents({ labels, provider, events }: ApiChangeContext) {
+  const byId = new Map(labels.map((label) => [label.id, label]))
+  const found: NewEvent[] = []
+  const counts = new Map<string, FolderCounts>()
+  const count = (ids: readonly string[], kind: keyof FolderCounts) => {
+    for (const id of ids) {
+      const sums = counts.get(id) ?? { added: 0, updated: 0, deleted: 0 }
+      counts.set(id, { ...sums, [kind]: sums[kind] + 1 })
+    }
+  }
+  const roleOf = ({ folderId }: MessageRow) => byId.get(folderId ?? '')?.role ?? null
+  const contextOf = ({ folderId }: MessageRow, labelIds: readonly string[]) => ({
+    provider,
+    labelIds: [...labelIds].sort(),
+    folder: byId.get(folderId ?? '')?.name ?? null,
+  })
+  return {
+    changed(before: MessageRow, after: MessageRow, labelsBefore: readonly string[], labelIds: readonly string[]): void {
+      for (const type of changeTypes(roleOf(before), roleOf(after))) {
+        found.push(labelledEvent(type, after, contextOf(after, labelIds)))
+      }
+      count(
+        labelIds.filter((id) => !labelsBefore.includes(id)),
+        'added',
+      )
+      count(
+        labelsBefore.filter((id) => !labelIds.includes(id)),
+        'deleted',
+      )
+      count(
+        labelIds.filter((id) => labelsBefore.includes(id)),
+        'updated',
+      )
+    },
+
+    created(type: MessageEventType, row: MessageRow, labelIds: readonly string[]): void {
+      found.push(labelledEvent(type, row, contextOf(row, labelIds)))
+      count(labelIds, 'added')
+    },
+
+    deleted(row: MessageRow, labelsBefore: readonly string[]): void {
+      const after = { ...row, version: row.version + 1 }
+      found.push(labelledEvent(deletionType(roleOf(row)), after, contextOf(row, labelsBefore)))
+      count(labelsBefore, 'deleted')
+    },
+
+    async record(tx: Tx, all: readonly LabelRow[]): Promise<void> {
+      for (const label of all) {
+        const changed = counts.get(label.id)
+        // A folder that is not synced has no events.
+        if (changed === undefined || label.syncedAs === null) continue
+        found.push(folderEvent(label, await labelStore(tx).incrementVersion(label.id), provider, changed))
+      }
+      await events.record(tx, found)
+    },
+  }
+}

@@ -1,0 +1,318 @@
+import type { Recorder } from '../../../events/index.ts'
+import { backoffMs } from '../../../platform/concurrency/retry.ts'
+import { LeaseLost, type Tx } from '../../../platform/db/index.ts'
+import { cleanJson } from '../../../platform/formats/text.ts'
+import {
+  type NotSent,
+  ProviderError,
+  type ProviderName,
+  type QueuedMessage,
+  type Sender,
+  type SendOutcome,
+  type SendProvider,
+  type SendSteps,
+} from '../../../providers/contract/index.ts'
+import { messageIdOf, messageStore, releaseReserved, reserveMessage } from '../../messages/index.ts'
+import { envelopeOf, type OutboxError } from '../api.ts'
+import { contentOf, knownServer, rememberServer } from '../store.ts'
+import type { OutboxRow } from '../tables.ts'
+import { type AfterSendingDeps, RELEASED, remainingAfterCopy } from './after-sending.ts'
+import type { BatchWriter } from './batch-writer.ts'
+import { type Claimed, delayWaiting, recordDraft, updateHeld } from './claims.ts'
+import type { CopyMailbox } from './copies.ts'
+import { sendFailedEvent } from './failed-event.ts'
+
+export interface AttemptDeps extends AfterSendingDeps {
+  events: Recorder
+  sending(provider: ProviderName): SendProvider
+  timing: AttemptTiming
+  writer: BatchWriter
+}
+
+export interface AttemptTiming {
+  /** Pauses before the searches for an uncertain message. After the last one, it stays uncertain. */
+  searchPausesMs: readonly number[]
+  retry: { baseMs: number; capMs: number }
+}
+
+/** Ends with the message sent, refused, or of unknown outcome. */
+export type Attempt = { sent: OutboxRow } | { sent: null; mayContinue: boolean }
+
+/**
+ * What a run does with one message that it holds, over one connection of the account. The row is committed before the first byte that
+ * may make the provider send, and nobody sends a committed row again. Methods throw `LeaseLost` once the run no longer holds the row.
+ */
+export class Attempts {
+  readonly #deps: AttemptDeps
+  readonly #accountId: string
+  readonly #signal: AbortSignal
+  #current: Promise<Opened> | undefined
+  #provider: ProviderName | undefined
+
+  constructor(deps: AttemptDeps, accountId: string, signal: AbortSignal) {
+    this.#deps = deps
+    this.#accountId = accountId
+    this.#signal = signal
+  }
+
+  close(): Promise<void> {
+    return closeSender(this.#current)
+  }
+
+  /** What follows gets a connection of its own. Returns the function that closes the one of the message that is being sent. */
+  setAside(): () => Promise<void> {
+    const current = this.#current
+    this.#current = undefined
+    return () => closeSender(current)
+  }
+
+  async send({ row: claimed, content, wasInterrupted }: Claimed): Promise<Attempt> {
+    const { db, clock, log, writer } = this.#deps
+    const sender = await this.open()
+    const startedMs = clock.monotonic()
+    let row = claimed
+    const { accountId, messageId } = row
+    const steps: SendSteps = {
+      async onDraft(providerMessageId) {
+        await db.transaction(async (tx) => {
+          await recordDraft(tx, db.dialect, row, providerMessageId)
+          await reserveMessage(tx, { accountId, messageId, as: 'sent' }, [{ providerMessageId }], clock.now())
+        })
+        row = { ...row, providerMessageId }
+      },
+      async onCommit({ providerMessageId }) {
+        const committedAt = await writer.commit({ row, providerMessageId })
+        row = { ...row, providerMessageId, committedAt }
+      },
+    }
+    let outcome: SendOutcome
+    try {
+      const message = await this.queued(row, { wasInterrupted, content })
+      outcome = await sender.send(message, steps, this.#signal)
+    } catch (error) {
+      if (error instanceof LeaseLost || !(error instanceof ProviderError)) throw error
+      await this.#recordUncertain(row, error)
+      return { sent: null, mayContinue: true }
+    }
+    if (!outcome.sent) return { sent: null, mayContinue: await this.#recordRefusal(row, outcome) }
+    const sent = await this.#recordSent(row, outcome)
+    const { to, cc, bcc } = envelopeOf(row)
+    log.info('Sent a message.', {
+      accountId,
+      provider: this.#provider,
+      operation: 'outbox.send',
+      durationMs: clock.monotonic() - startedMs,
+      metadata: {
+        outboxId: row.id,
+        messageId,
+        sizeBytes: row.sizeBytes,
+        attempts: row.attempts + 1,
+        recipients: to.length + cc.length + bcc.length,
+        refused: outcome.refused.length,
+      },
+    })
+    return { sent }
+  }
+
+  async #recordSent(
+    row: OutboxRow,
+    { providerMessageId, refused }: Pick<SendOutcome & { sent: true }, 'providerMessageId' | 'refused'>,
+  ): Promise<OutboxRow> {
+    const needsCopy = (await this.open()).copies !== undefined
+    const accepted = { ...row, refused: cleanJson(refused) }
+    const remaining = needsCopy ? 'copy' : remainingAfterCopy(accepted)
+    return this.#deps.writer.recordSent({ row, refused: accepted.refused, providerMessageId, remaining })
+  }
+
+  async #recordRefusal(row: OutboxRow, outcome: NotSent): Promise<boolean> {
+    const { error, retry } = outcome
+    const { db, clock, log, timing } = this.#deps
+    const nowMs = clock.now()
+    const isLast = !retry || nowMs >= row.giveUpAt
+    const attempts = row.attempts + 1
+    const known = { refused: cleanJson(outcome.refused), attempts, updatedAt: nowMs, ...RELEASED }
+    const reason = reasonOf(error)
+    log.warn(isLast ? 'Sending a message failed.' : 'Sending a message failed; the service tries again.', {
+      accountId: row.accountId,
+      provider: this.#provider,
+      operation: 'outbox.send',
+      error,
+      metadata: { outboxId: row.id, attempts },
+    })
+    if (isLast) {
+      await this.#discard(row)
+      await this.#fail(row, { ...known, status: 'failed' }, { reason, message: error.message })
+      return error.kind === 'rejected'
+    }
+    const dueAt = nowMs + Math.max(error.retryAfterMs ?? 0, backoffMs(attempts, timing.retry))
+    // Anything but refused recipients or a refused content would happen to the next message too.
+    const mayContinue = outcome.refused.length > 0 || outcome.onlyThisMessage === true
+    await db.transaction(async (tx) => {
+      const changes = { ...known, dueAt, error: cleanJson({ reason, message: error.message } satisfies OutboxError) }
+      await updateHeld(tx, row, { ...changes, status: 'queued', committedAt: null })
+      if (!mayContinue) await delayWaiting(tx, row.accountId, dueAt)
+    })
+    return mayContinue
+  }
+
+  async #recordUncertain(row: OutboxRow, error: ProviderError): Promise<void> {
+    const { db, clock, log, timing } = this.#deps
+    log.warn('The outcome of sending a message is unknown; the service looks for it in Sent.', {
+      accountId: row.accountId,
+      provider: this.#provider,
+      operation: 'outbox.send',
+      error,
+      metadata: { outboxId: row.id },
+    })
+    const nowMs = clock.now()
+    const problem: OutboxError = { reason: 'uncertain', message: error.message }
+    await db.transaction((tx) =>
+      updateHeld(tx, row, {
+        status: 'uncertain',
+        error: cleanJson(problem),
+        checks: 0,
+        updatedAt: nowMs,
+        ...RELEASED,
+        dueAt: nowMs + (timing.searchPausesMs[0] ?? 0),
+      }),
+    )
+  }
+
+  /** Searches for a message whose outcome is unknown, after a crash too. Returns it once it is certain that it was sent. */
+  async search(row: OutboxRow): Promise<OutboxRow | undefined> {
+    const { db, clock, timing } = this.#deps
+    const ref = {
+      rfcMessageId: row.rfcMessageId,
+      sentToken: row.sentToken,
+      providerMessageId: row.providerMessageId,
+      committedAt: row.committedAt ?? row.createdAt,
+    }
+    const sender = await this.open()
+    if (await sender.wasSent(ref, this.#signal).catch(onlyProviderErrors)) {
+      return this.#recordSent(row, { providerMessageId: row.providerMessageId, refused: [] })
+    }
+    const nowMs = clock.now()
+    const checks = row.checks + 1
+    const pauseMs = timing.searchPausesMs[checks]
+    const message = 'The connection broke during the transfer, and Sent does not contain the message.'
+    const changes = { status: 'uncertain', checks, updatedAt: nowMs, ...RELEASED } as const
+    if (pauseMs === undefined) {
+      await this.#fail(row, changes, { reason: 'uncertain', message })
+      return undefined
+    }
+    const error = cleanJson({ reason: 'uncertain', message } satisfies OutboxError)
+    await db.transaction((tx) => updateHeld(tx, row, { ...changes, error, dueAt: nowMs + pauseMs }))
+    return undefined
+  }
+
+  /** Where the copies of sent messages are saved. Throws `not_found` when the account was deleted. */
+  async copyMailbox(): Promise<CopyMailbox> {
+    const { sender, accessVersion } = await this.#opened()
+    if (sender.copies === undefined) throw new Error(`a ${this.#provider} account saves its own copies`)
+    return { copies: sender.copies, accessVersion }
+  }
+
+  /** Returns false for a draft that stays at the provider. Its owner sees it, and may delete it. */
+  async #discard({ rfcMessageId, sentToken, providerMessageId, committedAt, createdAt }: OutboxRow): Promise<boolean> {
+    const sender = await this.open()
+    const ref = { rfcMessageId, sentToken, providerMessageId, committedAt: committedAt ?? createdAt }
+    return sender.discard?.(ref, this.#signal).then(() => true, onlyProviderErrors) ?? true
+  }
+
+  /** Removes the draft of a cancelled message from the provider. Until then its reservation hides it. False: later. */
+  async removeDraft(row: OutboxRow): Promise<boolean> {
+    const { db, clock, timing } = this.#deps
+    const isRemoved = await this.#discard(row)
+    const nowMs = clock.now()
+    const checks = row.checks + 1
+    const isLast = isRemoved || nowMs >= row.giveUpAt
+    await db.transaction(async (tx) => {
+      const dueAt = isLast ? null : nowMs + backoffMs(checks, timing.retry)
+      await updateHeld(tx, row, { checks, dueAt, ...RELEASED })
+      if (isLast) await releaseReserved(tx, row.messageId)
+    })
+    return isRemoved
+  }
+
+  async #fail(row: OutboxRow, changes: Partial<OutboxRow>, problem: OutboxError): Promise<void> {
+    const { db, events, accounts } = this.#deps
+    const { provider } = await accounts.get(row.accountId)
+    await db.transaction(async (tx: Tx) => {
+      await accounts.hold(tx, row.accountId)
+      const failed = await updateHeld(tx, row, { ...changes, error: cleanJson(problem), dueAt: null })
+      if (problem.reason !== 'uncertain') await releaseReserved(tx, row.messageId)
+      await events.record(tx, [sendFailedEvent(failed, provider, problem)])
+    })
+  }
+
+  async queued(row: OutboxRow, { wasInterrupted, content }: Omit<Claimed, 'row'>): Promise<QueuedMessage> {
+    const { db } = this.#deps
+    const { from, to, cc, bcc } = envelopeOf(row)
+    const messageId = messageIdOf(row.draftId ?? '')
+    const [draft] = messageId === undefined ? [] : await messageStore(db.read).byIds([messageId])
+    const emails = (list: readonly { email: string }[]) => [...new Set(list.map(({ email }) => email))]
+    return {
+      from: from.email,
+      recipients: emails([...to, ...cc, ...bcc]),
+      to,
+      cc,
+      bcc: emails(bcc),
+      rfcMessageId: row.rfcMessageId,
+      repliesTo: row.repliesTo,
+      sizeBytes: row.sizeBytes,
+      bytes: () => (content === undefined ? contentOf(db, row) : [content]),
+      earlierDraftId: row.providerMessageId,
+      mayHaveDraft: wasInterrupted,
+      originalDraftId: draft?.providerMessageId ?? null,
+    }
+  }
+
+  /** The connection of the account, which the run keeps. */
+  async open(): Promise<Sender> {
+    return (await this.#opened()).sender
+  }
+
+  #opened(): Promise<Opened> {
+    this.#current ??= this.#openSender()
+    return this.#current
+  }
+
+  async #openSender(): Promise<Opened> {
+    const { db, accounts, sending } = this.#deps
+    const [{ provider }, access] = await Promise.all([accounts.get(this.#accountId), accounts.access(this.#accountId)])
+    const { accessVersion } = access
+    this.#provider = provider
+    const smtp = await knownServer(db.read, this.#accountId, accessVersion)
+    const sender = sending(provider).open(access, {
+      ...(smtp !== undefined && { smtp: JSON.parse(smtp) }),
+      onSettings: (settings) => {
+        const row = { accountId: this.#accountId, accessVersion, smtp: JSON.stringify(settings) }
+        // The next run derives them again when this fails.
+        db.transaction((tx) => rememberServer(tx, row)).catch(() => {})
+      },
+    })
+    return { sender, accessVersion }
+  }
+}
+
+interface Opened {
+  sender: Sender
+  accessVersion: number
+}
+
+async function closeSender(opening: Promise<Opened> | undefined): Promise<void> {
+  // The attempt that opened it has reported why it failed.
+  const opened = await opening?.catch(() => undefined)
+  await opened?.sender.close()
+}
+
+function reasonOf({ kind }: ProviderError): OutboxError['reason'] {
+  if (kind === 'auth_expired') return 'auth_expired'
+  return kind === 'rejected' || kind === 'not_found' ? 'rejected' : 'unavailable'
+}
+
+/** A provider that cannot be asked now is asked again at the next check. */
+function onlyProviderErrors(error: unknown): false {
+  if (error instanceof ProviderError) return false
+  throw error
+}

@@ -1,0 +1,227 @@
+import { sql } from 'kysely'
+import {
+  type Db,
+  type Dialect,
+  type Handle,
+  isLeased,
+  isUnleased,
+  LeaseLost,
+  leaseEnd,
+  PREPARED,
+  type RowLease,
+  type Tx,
+} from '../../../platform/db/index.ts'
+import { smallContents } from '../store.ts'
+import type { OutboxRow } from '../tables.ts'
+
+export interface Claimed {
+  row: OutboxRow
+  /** The bytes of a small message, so that sending it reads nothing. */
+  content?: Buffer | undefined
+  /** The run that held it before ended without a result: its process was killed. */
+  wasInterrupted: boolean
+}
+
+export interface DueQuery {
+  accountId: string
+  nowMs: number
+  limit: number
+}
+
+/** Claims messages of the account that are due and free, those first that have been due for longest. */
+export async function claimDue(
+  tx: Tx,
+  dialect: Dialect,
+  { accountId, nowMs, limit }: DueQuery,
+  lease: RowLease,
+): Promise<Claimed[]> {
+  const due = await tx
+    .selectFrom('outbox')
+    .select(['id', 'lease'])
+    .where('accountId', '=', accountId)
+    .where('dueAt', '<=', nowMs)
+    .where(isUnleased(dialect))
+    .orderBy('dueAt')
+    .orderBy('id')
+    .limit(limit)
+    .modifyEnd(dialect.skipLocked)
+    .execute()
+  if (due.length === 0) return []
+  const rows = await tx
+    .updateTable('outbox')
+    .set({ lease: lease.token, leasedUntil: leaseEnd(dialect, lease) })
+    .where(
+      'id',
+      'in',
+      due.map(({ id }) => id),
+    )
+    .returningAll()
+    .execute()
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  const contents = await smallContents(
+    tx,
+    rows.filter(({ committedAt }) => committedAt === null),
+  )
+  return due.flatMap(({ id, lease: before }) => {
+    const row = byId.get(id)
+    return row === undefined ? [] : { row, content: contents.get(id), wasInterrupted: before !== null }
+  })
+}
+
+/** Of every message that the run holds. */
+export async function renewClaims(tx: Tx, dialect: Dialect, accountId: string, lease: RowLease): Promise<void> {
+  await heldBy(tx, accountId, lease)
+    .set({ leasedUntil: leaseEnd(dialect, lease) })
+    .execute()
+}
+
+/** Lets others take over at once. The lease stays, because a message may have been interrupted before this run claimed it. */
+export async function releaseClaims(tx: Tx, accountId: string, lease: RowLease): Promise<void> {
+  await heldBy(tx, accountId, lease).set({ leasedUntil: null }).execute()
+}
+
+function heldBy(tx: Tx, accountId: string, { token }: RowLease) {
+  return tx
+    .updateTable('outbox')
+    .where('accountId', '=', accountId)
+    .where('dueAt', 'is not', null)
+    .where('lease', '=', token)
+}
+
+/** Stores what a run found out. Throws `LeaseLost` when it no longer holds the message: that was resolved, or is being sent, meanwhile. */
+export async function updateHeld(tx: Tx, row: OutboxRow, changes: Partial<OutboxRow>): Promise<OutboxRow> {
+  const held = tx.updateTable('outbox').set(changes).where('id', '=', row.id).where('lease', '=', row.lease)
+  const updated = await held.returningAll().executeTakeFirst()
+  if (updated === undefined) throw leaseLost(row)
+  return updated
+}
+
+/** As `updateHeld`, for rows of one run. Returns those that it still held, as they are afterwards. */
+export async function updateAllHeld(
+  tx: Tx,
+  rows: readonly OutboxRow[],
+  changes: Partial<OutboxRow>,
+): Promise<OutboxRow[]> {
+  const [first] = rows
+  if (first === undefined) return []
+  return tx
+    .updateTable('outbox')
+    .set(changes)
+    .where(
+      'id',
+      'in',
+      rows.map(({ id }) => id),
+    )
+    .where('lease', '=', first.lease)
+    .returningAll()
+    .execute()
+}
+
+/** Stores the id of the draft that will be sent. Throws `LeaseLost` unless this run still holds the message. */
+export async function recordDraft(tx: Tx, dialect: Dialect, row: OutboxRow, providerMessageId: string): Promise<void> {
+  const { numUpdatedRows } = await tx
+    .updateTable('outbox')
+    .set({ providerMessageId })
+    .where('id', '=', row.id)
+    .where('lease', '=', row.lease)
+    .where(isLeased(dialect))
+    .where('committedAt', 'is', null)
+    .executeTakeFirst()
+  if (numUpdatedRows !== 1n) throw leaseLost(row)
+}
+
+/** A message that may be sent from here on. `providerMessageId`: where the copy in Sent will have this id. */
+export interface Commitment {
+  row: OutboxRow
+  providerMessageId: string | null
+}
+
+/**
+ * Stores that the messages may be sent from here on, and returns the ids of those that their runs still hold. A run that was suspended
+ * for longer than its lease must not send what another one may be sending. Forgets whom an earlier attempt could not reach: this one
+ * may reach them, and nobody may send to them again.
+ */
+export async function commitClaims(
+  handle: Handle,
+  dialect: Dialect,
+  commitments: readonly Commitment[],
+  nowMs: number,
+): Promise<ReadonlySet<string>> {
+  const given = dialect.rows(
+    { ownId: 'text', ownLease: 'text', ownMessageId: 'text' },
+    commitments.map(({ row, providerMessageId }) => ({
+      ownId: row.id,
+      ownLease: row.lease,
+      ownMessageId: providerMessageId,
+    })),
+  )
+  const { rows } = await sql<{ id: string }>`
+    ${PREPARED}update "outbox"
+    set "status" = 'sending', "attempts" = "attempts" + 1, "committedAt" = ${nowMs}, "updatedAt" = ${nowMs},
+      "refused" = '[]', "providerMessageId" = "ownMessageId"
+    from ${given} as "own"
+    where "id" = "ownId" and "lease" = "ownLease" and ${isLeased(dialect)} and "committedAt" is null
+    returning "id"`.execute(handle)
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Stores that a sent message may be sent again from here on, to its deferred recipients. Throws as `recordDraft`. */
+export async function commitResending(tx: Tx, dialect: Dialect, row: OutboxRow, nowMs: number): Promise<void> {
+  const { numUpdatedRows } = await tx
+    .updateTable('outbox')
+    .set((eb) => ({ remaining: 'resending' as const, attempts: eb('attempts', '+', 1), updatedAt: nowMs }))
+    .where('id', '=', row.id)
+    .where('lease', '=', row.lease)
+    .where(isLeased(dialect))
+    .where('remaining', '=', 'recipients')
+    .executeTakeFirst()
+  if (numUpdatedRows !== 1n) throw leaseLost(row)
+}
+
+export function leaseLost({ id }: OutboxRow): LeaseLost {
+  return new LeaseLost(`the message ${id} is no longer held by this run`)
+}
+
+/** Used at the start on the file store, where no other process can hold a lease. The leases still show what was interrupted. */
+export async function releaseAllClaims(tx: Tx): Promise<void> {
+  await tx.updateTable('outbox').set({ leasedUntil: null }).where('leasedUntil', 'is not', null).execute()
+}
+
+/** Delays the account's waiting messages that are due before this time. The failure was not about one message. */
+export async function delayWaiting(tx: Tx, accountId: string, untilMs: number): Promise<void> {
+  await tx
+    .updateTable('outbox')
+    .set({ dueAt: untilMs })
+    .where('accountId', '=', accountId)
+    .where('dueAt', '<', untilMs)
+    .where('status', 'in', ['queued', 'scheduled'])
+    .where('committedAt', 'is', null)
+    .execute()
+}
+
+/** When the account's next unclaimed message is due; undefined when nothing waits. */
+export async function nextDue({ read, dialect }: Db, accountId: string): Promise<number | undefined> {
+  const row = await read
+    .selectFrom('outbox')
+    .select('dueAt')
+    .where('accountId', '=', accountId)
+    .where('dueAt', 'is not', null)
+    .where(isUnleased(dialect))
+    .orderBy('dueAt')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.dueAt ?? undefined
+}
+
+/** Accounts with due, unclaimed messages, for the sweeper. */
+export async function accountsDue({ read, dialect }: Db, nowMs: number): Promise<string[]> {
+  const rows = await read
+    .selectFrom('outbox')
+    .select('accountId')
+    .distinct()
+    .where('dueAt', 'is not', null)
+    .where('dueAt', '<=', nowMs)
+    .where(isUnleased(dialect))
+    .execute()
+  return rows.map((row) => row.accountId)
+}

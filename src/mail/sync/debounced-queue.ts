@@ -1,0 +1,89 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { syncTotalsOfAll } from '../../accounts/cluster/index.ts'
+import { type Accounts, syncableAccounts } from '../../accounts/index.ts'
+import type { Bus } from '../../platform/bus/index.ts'
+import type { Db } from '../../platform/db/index.ts'
+import type { RunState, RunTotals } from '../../platform/schedule/index.ts'
+import { RETRY_TOPIC, type Sync } from './scheduler.ts'
+import { type SyncStateRow, syncStateStore } from './store.ts'
+
+export interface DebouncedQueueSources {
+  db: Db
+  bus: Bus
+  instanceId: string
+  accounts: Pick<Accounts, 'requestSync'>
+  sync: Pick<Sync, 'state' | 'totals' | 'lagMs'>
+}
+
+export interface AccountRun extends RunState {
+  /** How long the next successful check is overdue. Null while none is expected, and when another instance owns the account. */
+  lagMs: number | null
+}
+
+/** Sync state of accounts across all instances. */
+export interface DebouncedQueue {
+  /** Current totals of this process plus those of the others as of their last heartbeat. */
+  status(): Promise<RunTotals>
+  /** Current state when this process owns the account, otherwise the last stored state. */
+  account(accountId: string): Promise<AccountRun>
+  /** As `account`, by account. */
+  accounts(accountIds: readonly string[]): Promise<Map<string, AccountRun>>
+  /** Resets failures and delays, and requests a sync of every account that is not paused or in `auth_error`. Returns their number. */
+  clear(): Promise<number>
+}
+
+const BATCH = 200
+
+export function debouncedQueue({ db, bus, instanceId, accounts, sync }: DebouncedQueueSources): DebouncedQueue {
+  function runOf(accountId: string, row: SyncStateRow | undefined): AccountRun {
+    const here = sync.state(accountId)
+    const lagMs = sync.lagMs(accountId)
+    if (here !== undefined && here.lastRunAt !== null) return { ...here, lagMs }
+    const { attempts = 0, lastRunAt = null, nextRunAt = null, lastError = null } = row ?? {}
+    const stored = { attempts, lastRunAt, lastError }
+    if (here !== undefined) return { ...here, ...stored, lagMs }
+    return { state: nextRunAt === null ? 'idle' : 'waiting', nextRunAt, ...stored, lagMs }
+  }
+
+  return {
+    async status() {
+      const others = await syncTotalsOfAll(db.read)
+      others.delete(instanceId)
+      const all = [sync.totals(), ...others.values()]
+      const sum = (of: keyof RunTotals) => all.reduce((total, totals) => total + totals[of], 0)
+      return {
+        accounts: sum('accounts'),
+        waiting: sum('waiting'),
+        active: sum('active'),
+        delayed: sum('delayed'),
+        completed: sum('completed'),
+        failed: sum('failed'),
+      }
+    },
+
+    async account(accountId) {
+      return runOf(accountId, await syncStateStore(db.read).find(accountId))
+    },
+
+    async accounts(accountIds) {
+      const rows = await syncStateStore(db.read).findAll(accountIds)
+      return new Map(accountIds.map((accountId) => [accountId, runOf(accountId, rows.get(accountId))]))
+    },
+
+    async clear() {
+      let cleared = 0
+      for (let after = ''; ; ) {
+        const ids = await syncableAccounts(db.read, after, BATCH)
+        const last = ids.at(-1)
+        if (last === undefined) break
+        await db.transaction((tx) => accounts.requestSync(tx, ids, 'everything'))
+        cleared += ids.length
+        after = last
+        // SQLite transactions are synchronous: yield so that requests are served between them.
+        await nextTurn()
+      }
+      bus.publish(RETRY_TOPIC, '')
+      return cleared
+    },
+  }
+}

@@ -1,0 +1,253 @@
+import { type ApiChanges, findApiChanges, StaleRead } from '../../../accounts/index.ts'
+import type { Tx } from '../../../platform/db/index.ts'
+import {
+  type FolderSession,
+  type FolderStep,
+  ProviderError,
+  type SuspectMessage,
+} from '../../../providers/contract/index.ts'
+import { type LabelRow, labelStore } from '../../labels/index.ts'
+import { type EventBodies, mailHorizons, messageStore, messageWriter } from '../../messages/index.ts'
+import { notifyAfter } from '../arrivals.ts'
+import type { OwnedAccount, SyncDeps } from '../deps.ts'
+import { cursorStore } from '../store.ts'
+import { unreadableStore } from '../unreadable/store.ts'
+import { type FolderContext, folderChange, UndecidedMatches } from './change.ts'
+import { removeFromFolder } from './deletion.ts'
+import { failingMessages, forgetMessages, itemIdOf, recordSuspect, recordUnreadable } from './failing.ts'
+import { type AskPresence, checkPresence } from './presence.ts'
+
+export interface FolderSync extends OwnedAccount {
+  session: FolderSession
+  label: LabelRow
+  /** Fetches the bodies of messages that will be announced, when events include bodies. */
+  bodies(step: FolderStep): Promise<ReadonlyMap<number, EventBodies>>
+  failures: FetchFailures
+  signal: AbortSignal
+}
+
+/** Earlier failures to read the folder or its messages. */
+export interface FetchFailures {
+  /** How often in a row the folder has failed. */
+  losses: number
+  /** False when no message of the account is known to be unreadable. */
+  mayHaveUnreadable(): boolean
+  /** Called with a message that is fetched by itself and may fail, and without one when it was read. */
+  onSuspect(message: SuspectMessage | undefined): void
+  /** Called when messages that cannot be read were stored as such. */
+  onUnreadable(): void
+}
+
+const BATCH = 200
+/** How many messages show that a folder still has those that are stored. */
+const VERIFIED = 5
+
+/**
+ * Syncs one folder until the provider has no further changes. Each part of a step is one transaction. Returns false when the
+ * folder no longer exists. Throws `ProviderError` and `OwnershipLost`.
+ *
+ *   step ──► (UIDVALIDITY changed? clear locations) ──► part ──► stored
+ *                                                         ├──► undecided matches: ask the server, restart at the cursor
+ *                                                         └──► changed through the API meanwhile: restart at the cursor
+ */
+export async function syncFolder(deps: SyncDeps, folder: FolderSync): Promise<boolean> {
+  const presence = new Map<string, 'present' | 'absent'>()
+  for (;;) {
+    const apiChanges = await findApiChanges(deps.db.read, folder.accountId)
+    try {
+      await syncOnce(deps, { ...folder, apiChanges }, presence)
+      return true
+    } catch (error) {
+      if (error instanceof UndecidedMatches) {
+        const ask: AskPresence = (...args) => folder.session.presentUids(...args)
+        await checkPresence(labelStore(deps.db.read), ask, error.rows, presence)
+      } else if (error instanceof StaleRead) presence.clear()
+      else if (error instanceof ProviderError && error.kind === 'cursor_expired') await restart(deps, folder)
+      else if (error instanceof ProviderError && error.kind === 'not_found') return false
+      else throw error
+    }
+  }
+}
+
+async function syncOnce(
+  deps: SyncDeps,
+  folder: FolderSync & { apiChanges: ApiChanges },
+  presence: ReadonlyMap<string, 'present' | 'absent'>,
+): Promise<void> {
+  const { session, label, accountId, failures } = folder
+  const store = messageStore(deps.db.read)
+  const position = await cursorStore(deps.db.read).find(accountId, label.id)
+  const failing = failures.mayHaveUnreadable() ? await failingMessages(deps.db.read, accountId, label.id) : []
+  const unstored = failing.filter((one) => !one.isStored && one.uidValidity === position?.uidValidity)
+  const knownCount = async () => (await store.count(accountId, label.id)).total + unstored.length
+  const cursor = position?.cursor ?? null
+  const compareFrom = position?.compareFrom ?? null
+  let uidValidity = position?.uidValidity ?? null
+  const missedSinceMs = position?.announceAfter ?? notifyAfter(position?.lastSyncAt ?? null, folder.syncedAt())
+  const suspects = new Set<number>()
+  const passed = new Set(failing.map(({ uidValidity, uid }) => itemIdOf(label.id, uidValidity, uid)))
+  const steps = session.syncFolder({
+    path: label.providerId,
+    cursor,
+    initialMessages: Math.max(deps.settings.initialMessages, cursor === null ? await knownCount() : 0),
+    newest: () => store.newestUids(label.id, uidValidity ?? '', VERIFIED),
+    known: async (lowUid, highUid) => [
+      ...(await store.knownMessages(label.id, uidValidity ?? '', lowUid, highUid)),
+      ...unstored.filter(({ uid }) => uid >= lowUid && uid <= highUid),
+    ],
+    losses: failures.losses,
+    failing,
+    control: async () => (await store.newestUids(label.id, uidValidity ?? '', VERIFIED))[0]?.uid ?? null,
+    suspect: async (message) => {
+      await recordSuspect(deps, folder, message)
+      suspects.add(message.uid)
+      failures.onSuspect(message)
+    },
+    ...(compareFrom !== null && { compareFrom }),
+    ...(missedSinceMs < Number.MAX_SAFE_INTEGER && { missedSinceMs }),
+    knownCount,
+    signal: folder.signal,
+  })
+  let isReread = position?.announceAfter !== null && position?.announceAfter !== undefined
+  for await (const step of steps) {
+    if (step.reset) {
+      await clearLocations(deps, folder)
+      // Their rows are gone: what this pass leaves out is recorded anew.
+      passed.clear()
+      isReread = true
+    }
+    const bodies = await folder.bodies(step)
+    for (const part of splitStep(step)) {
+      folder.signal.throwIfAborted()
+      const context = { ...folder, presence, bodies, passed, suspects }
+      uidValidity = (await storePart(deps, context, part, step.hasOlder)) ?? uidValidity
+    }
+    if (suspects.size > 0) failures.onSuspect(undefined)
+    suspects.clear()
+  }
+  if (compareFrom !== null) {
+    await deps.db.transaction(async (tx) => {
+      await deps.fence(tx, accountId, folder.epoch)
+      await cursorStore(tx).compared(accountId, label.id, compareFrom)
+    })
+  }
+  if (!isReread) return
+  // The complete folder was read again: rows without a location are missing from it.
+  await removeFromFolder(deps, folder, label, (inside) =>
+    inside.idsWithoutLocation(label.id, BATCH, folder.apiChanges.latest),
+  )
+  await deps.db.transaction(async (tx) => {
+    await deps.fence(tx, accountId, folder.epoch)
+    await cursorStore(tx).save(accountId, label.id, { announceAfter: null, lastSyncAt: deps.clock.now() })
+  })
+}
+
+/** The changes of a step that one transaction stores. Only the last part has the cursor, so it is never ahead of the rows. */
+export interface StepPart<Added, Changed, Removed> {
+  refetched: boolean
+  added: Added[]
+  changed: Changed[]
+  removed: Removed[]
+  cursor: string | undefined
+}
+
+type FolderPart = StepPart<FolderStep['added'][number], FolderStep['changed'][number], number>
+
+/** Small, because other transactions wait for it. */
+const PART_SIZE = 200
+
+/** Splits a step. Removals come first, because a removed message may be added again in the same step. */
+export function splitStep<Added, Changed, Removed>(
+  step: StepPart<Added, Changed, Removed> & { cursor: string },
+): StepPart<Added, Changed, Removed>[] {
+  const parts: StepPart<Added, Changed, Removed>[] = []
+  const empty = { added: [], changed: [], removed: [], refetched: step.refetched, cursor: undefined }
+  for (const removed of chunks(step.removed)) parts.push({ ...empty, removed })
+  for (const changed of chunks(step.changed)) parts.push({ ...empty, changed })
+  for (const added of chunks(step.added)) parts.push({ ...empty, added })
+  const small = step.removed.length + step.changed.length + step.added.length <= PART_SIZE
+  if (small) return [{ ...step }]
+  const last = parts.pop() ?? empty
+  return [...parts, { ...last, cursor: step.cursor }]
+}
+
+function chunks<T>(list: readonly T[]): T[][] {
+  const parts: T[][] = []
+  for (let start = 0; start < list.length; start += PART_SIZE) parts.push(list.slice(start, start + PART_SIZE))
+  return parts
+}
+
+/**
+ * Stores one part of a step in one transaction: fence, rows, labels and counters, events, cursor. Returns the UIDVALIDITY that was
+ * stored with the cursor, if any. Throws `UndecidedMatches`, `StaleRead` and `OwnershipLost`; the transaction is then rolled back.
+ */
+async function storePart(
+  deps: SyncDeps,
+  context: FolderContext &
+    Pick<FolderSync, 'failures'> & { passed: ReadonlySet<string>; suspects: ReadonlySet<number> },
+  part: FolderPart,
+  hasOlder: boolean | undefined,
+): Promise<string | null> {
+  const { counts, uidValidity } = await deps.db.transaction(store, { bulk: true })
+  context.onStored(counts)
+  return uidValidity
+
+  async function store(tx: Tx) {
+    await deps.fence(tx, context.accountId, context.epoch)
+    const { accountId, label, passed, suspects } = context
+    const change = await folderChange(deps, tx, context, part.added)
+    await change.remove(part.removed)
+    await change.setFlags(part.changed)
+    const fetched = part.added.flatMap(({ location }) => location?.uid ?? []).filter((uid) => suspects.has(uid))
+    const gone = passed.size === 0 ? [] : part.removed
+    await forgetMessages(tx, context, change.uidValidity, [...gone, ...fetched])
+    const added = await recordUnreadable(tx, deps, context, { ...part, position: change.position })
+    if (added.length < part.added.length) tx.afterCommit(context.failures.onUnreadable)
+    await change.add(added, part.refetched)
+    const counts = await change.record()
+    if (part.cursor === undefined) {
+      await cursorStore(tx).countPart(accountId, label.id)
+      return { counts, uidValidity: null }
+    }
+    await cursorStore(tx).savePosition(accountId, label.id, part.cursor, change.uidValidity)
+    const storedSince = hasOlder ? Number.MAX_SAFE_INTEGER : 0
+    if (hasOlder !== undefined) await mailHorizons(tx).save({ accountId, scopeId: label.id, storedSince })
+    return { counts, uidValidity: change.uidValidity }
+  }
+}
+
+/** The cursor expired: reads the folder again and matches its messages with the rows, as after a UIDVALIDITY change. */
+async function restart(deps: SyncDeps, folder: FolderSync): Promise<void> {
+  await clearLocations(deps, folder)
+  await deps.db.transaction(async (tx) => {
+    await deps.fence(tx, folder.accountId, folder.epoch)
+    await cursorStore(tx).save(folder.accountId, folder.label.id, {
+      cursor: null,
+      uidValidity: null,
+      compareFrom: null,
+    })
+  })
+}
+
+/** Clears the locations of all rows in small transactions, before the first new UID is stored. A crash repeats it. */
+async function clearLocations(
+  deps: SyncDeps,
+  { accountId, epoch, label, syncedAt, signal }: FolderSync,
+): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    await deps.fence(tx, accountId, epoch)
+    const cursors = cursorStore(tx)
+    const position = await cursors.find(accountId, label.id)
+    const announceAfter = position?.announceAfter ?? notifyAfter(position?.lastSyncAt ?? null, syncedAt())
+    await cursors.save(accountId, label.id, { announceAfter, compareFrom: null })
+    await unreadableStore(tx, accountId).removeInFolder(label.id)
+  })
+  for (let cleared = BATCH; cleared === BATCH; ) {
+    signal.throwIfAborted()
+    cleared = await deps.db.transaction(async (tx) => {
+      await deps.fence(tx, accountId, epoch)
+      const writer = messageWriter(tx, { dialect: deps.db.dialect, accountId, nowMs: deps.clock.now() })
+      return writer.clearLocations(label.id, BATCH)
+    })
+  }
+}

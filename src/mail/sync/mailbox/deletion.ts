@@ -1,0 +1,53 @@
+import { findApiChanges } from '../../../accounts/index.ts'
+import { type LabelRow, labelStore } from '../../labels/index.ts'
+import { messageStore } from '../../messages/index.ts'
+import type { SyncDeps } from '../deps.ts'
+import type { AccountRun } from '../folders/deletion.ts'
+import { mailboxChange } from './change.ts'
+
+const MESSAGES_PER_TRANSACTION = 100
+
+/**
+ * Deletes a label that no longer exists at the provider, for a mailbox that is one scope. Its messages lose the label, with
+ * `message.updated`, in small transactions; then the label's row is deleted. `labels` are all stored labels of the account.
+ * Throws the signal's reason between two transactions.
+ */
+export async function deleteLabel(
+  deps: SyncDeps,
+  context: AccountRun,
+  label: LabelRow,
+  labels: readonly LabelRow[],
+): Promise<void> {
+  const byPath = new Map(labels.map((one) => [one.providerId, one]))
+  const paths = new Map(labels.map((one) => [one.id, one.providerId]))
+  for (let more = true; more; ) {
+    context.signal.throwIfAborted()
+    const counts = await deps.db.transaction(async (tx) => {
+      await deps.fence(tx, context.accountId, context.epoch)
+      const store = messageStore(tx)
+      const rows = await store.newestFirst(
+        { accountId: context.accountId, labelId: label.id },
+        MESSAGES_PER_TRANSACTION,
+      )
+      const carried = await store.labelIds(rows.map((row) => row.id))
+      const apiChanges = await findApiChanges(tx, context.accountId)
+      const change = mailboxChange(deps, tx, {
+        ...context,
+        scope: undefined,
+        labels: byPath,
+        apiChanges,
+        bodies: new Map(),
+      })
+      await change.change(
+        rows.map(({ id, providerMessageId }) => ({
+          providerMessageId,
+          folders: (carried.get(id) ?? []).flatMap((one) => (one === label.id ? [] : (paths.get(one) ?? []))),
+        })),
+      )
+      if (rows.length === 0) await labelStore(tx).remove(label.id)
+      return rows.length === 0 ? undefined : change.record()
+    })
+    if (counts !== undefined) context.onStored(counts)
+    more = counts !== undefined
+  }
+}

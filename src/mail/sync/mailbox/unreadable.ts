@@ -1,0 +1,237 @@
+import { type ApiChanges, findApiChanges, StaleRead } from '../../../accounts/index.ts'
+import type { Tx } from '../../../platform/db/index.ts'
+import type { FailedMessage, FoundMessage, MailboxSession, MailboxStep } from '../../../providers/contract/index.ts'
+import type { LabelRow } from '../../labels/index.ts'
+import { isFound, messageStore } from '../../messages/index.ts'
+import { boundedSince, newSinceOf } from '../arrivals.ts'
+import { itemRetryPlan, type OwnedAccount, type SyncDeps } from '../deps.ts'
+import type { CursorRow } from '../store.ts'
+import { controlOf } from '../unreadable/control.ts'
+import {
+  countFailures,
+  failureOf,
+  MAX_FAILURES,
+  planAttempts,
+  type UnreadableRow,
+  unreadableStore,
+} from '../unreadable/store.ts'
+import { knownOf, messageWithoutContent, mustWait } from '../unreadable/without-content.ts'
+import { type MailboxContext, mailboxChange } from './change.ts'
+
+/** Messages that one run reads again. */
+const MAX_AGAIN = 50
+/** While the provider returns no message at all, the fault is probably its own. After this time, failures count all the same. */
+const OUTAGE_MS = 10 * 60_000
+
+/** Stores that messages of a step could not be read, in the transaction that moves the cursor past them. */
+export async function recordFailed(
+  tx: Tx,
+  deps: SyncDeps,
+  context: MailboxContext,
+  { step, cursorRow }: { step: MailboxStep; cursorRow: CursorRow | undefined },
+): Promise<void> {
+  const { failed = [], found, refetched } = step
+  if (failed.length === 0) return
+  const { accountId, provider, scope } = context
+  const isByTime = refetched || (cursorRow?.announceAfter ?? null) !== null
+  const since = (one: FailedMessage) =>
+    isByTime || one.newSince === undefined ? newSinceOf(one, refetched, cursorRow, context.syncedAt()) : one.newSince
+  const stored = new Set(found.map(({ message }) => message.providerMessageId))
+  const failures = failed.map((one) => {
+    const isStored = stored.has(one.providerMessageId)
+    return {
+      ...failureOf(one, scope?.id ?? null),
+      isStored: Number(isStored),
+      newSince: isStored ? null : boundedSince(since(one)),
+    }
+  })
+  await countFailures(tx, accountId, 'message', failures, itemRetryPlan(deps))
+  tx.afterCommit(() =>
+    deps.log.warn('Some messages cannot be read. They are read again later; the others are synced.', {
+      accountId,
+      provider,
+      operation: 'sync.message',
+      metadata: { messages: failed.length, reason: failed[0]?.reason },
+    }),
+  )
+}
+
+export interface AgainContext extends OwnedAccount {
+  session: MailboxSession
+  isOneScope: boolean
+  labels(paths: readonly string[]): Promise<ReadonlyMap<string, LabelRow>>
+  signal: AbortSignal
+}
+
+/**
+ * Reads messages again that could not be read, when their time has come:
+ *
+ *   read ──► stored, with one event
+ *     ├──► gone: forgotten
+ *     └──► failed again: after three failures stored without content; the next attempt follows after a longer pause
+ *
+ * Throws what concerns the entire account, and `OwnershipLost`.
+ */
+export async function readAgain(deps: SyncDeps, context: AgainContext): Promise<void> {
+  const { accountId, session, signal } = context
+  const due = await unreadableStore(deps.db.read, accountId).due('message', deps.clock.now(), MAX_AGAIN)
+  if (due.length === 0) return
+  const ids = due.map(({ itemId }) => itemId)
+  await deps.db.transaction(async (tx) => {
+    await deps.fence(tx, accountId, context.epoch)
+    await planAttempts(tx, accountId, 'message', ids, itemRetryPlan(deps))
+  })
+  const apiChanges = await findApiChanges(deps.db.read, accountId)
+  const { found, removed, failed, isReading } = await session.readAgain({
+    ids,
+    control: controlOf(deps.db, accountId),
+    signal,
+  })
+  const labels = await context.labels([...found, ...failed].flatMap(({ folders = [] }) => folders))
+  const reading: Reading = { ...context, labels, apiChanges }
+  const again = new Map(failed.map((one) => [one.providerMessageId, one]))
+  for (const one of found) {
+    signal.throwIfAborted()
+    await unlessStale(storeRead(deps, reading, one, again.get(one.message.providerMessageId)))
+  }
+  await unlessStale(forget(deps, reading, removed))
+  const read = new Set(found.map(({ message }) => message.providerMessageId))
+  for (const row of due) {
+    const one = again.get(row.itemId)
+    const isOutage = !isReading && deps.clock.now() - row.failedAt < OUTAGE_MS
+    if (one === undefined || read.has(row.itemId) || isOutage) continue
+    signal.throwIfAborted()
+    await unlessStale(countAgain(deps, reading, one))
+  }
+}
+
+interface Reading extends Omit<AgainContext, 'labels'> {
+  labels: ReadonlyMap<string, LabelRow>
+  apiChanges: ApiChanges
+}
+
+async function forget(deps: SyncDeps, context: Reading, removed: readonly string[]): Promise<void> {
+  if (removed.length === 0) return
+  await deps.db.transaction(async (tx) => {
+    await deps.fence(tx, context.accountId, context.epoch)
+    await unreadableStore(tx, context.accountId).remove('message', removed)
+    for (const id of removed) await leaveFolder(tx, deps, context, id)
+  })
+}
+
+/** Where each folder is a scope, nothing else reports that the message has left it. Sync decides then whether it was deleted. */
+async function leaveFolder(tx: Tx, deps: SyncDeps, context: Reading, id: string): Promise<void> {
+  if (context.isOneScope) return
+  const [row] = await messageStore(tx).byProviderIds(context.accountId, [id])
+  const scope = [...context.labels.values()].find((label) => label.id === row?.folderId)
+  if (scope === undefined) return
+  const change = mailboxChange(deps, tx, { ...context, scope, bodies: new Map() })
+  await change.remove([id])
+  await change.record()
+}
+
+/** Stores a message that was read. `failure`: a part of it still fails. */
+async function storeRead(
+  deps: SyncDeps,
+  reading: Reading,
+  one: FoundMessage,
+  failure: FailedMessage | undefined,
+): Promise<void> {
+  const { accountId, epoch } = reading
+  const id = one.message.providerMessageId
+  const counts = await deps.db.transaction(async (tx) => {
+    await deps.fence(tx, accountId, epoch)
+    const store = unreadableStore(tx, accountId)
+    const row = await store.find('message', id)
+    if (row === undefined) return undefined
+    const isNew = row.newSince !== null && one.message.receivedAt > row.newSince
+    if (failure === undefined) await store.remove('message', [id])
+    else {
+      await countFailures(tx, accountId, 'message', [failureOf(failure, row.labelId)], itemRetryPlan(deps))
+      await store.update('message', id, { isStored: 1, newSince: null })
+    }
+    const message = { ...one.message, isNew }
+    const repair = { announces: row.isStored === 1 && isNew, isAutomatic: message.isAutomatic === true }
+    return storeFound(tx, deps, reading, { ...one, message }, repair)
+  })
+  if (counts !== undefined) reading.onStored(counts)
+}
+
+async function countAgain(deps: SyncDeps, reading: Reading, failed: FailedMessage): Promise<void> {
+  const { accountId, epoch, provider } = reading
+  const counts = await deps.db.transaction(async (tx) => {
+    await deps.fence(tx, accountId, epoch)
+    const store = unreadableStore(tx, accountId)
+    if ((await store.find('message', failed.providerMessageId)) === undefined) return undefined
+    const [row] = await countFailures(tx, accountId, 'message', [failureOf(failed, null)], itemRetryPlan(deps))
+    if (row === undefined || row.failures < MAX_FAILURES || row.isStored === 1) return undefined
+    const rows = await messageStore(tx).byProviderIds(accountId, [row.itemId])
+    if (rows.some((one) => !isFound(one))) {
+      // What could not be read is a change of a message that is stored.
+      await store.update('message', row.itemId, { isStored: 1, newSince: null })
+      return undefined
+    }
+    const without = withoutContent(row, reading)
+    if (without === undefined) return undefined
+    const { isNew } = without.message
+    await store.update('message', row.itemId, { isStored: 1, newSince: isNew ? null : row.newSince })
+    tx.afterCommit(() =>
+      deps.log.warn('A message is stored without its content, because the provider does not return it.', {
+        accountId,
+        provider,
+        operation: 'sync.message',
+        metadata: { providerMessageId: row.itemId, failures: row.failures, reason: row.reason },
+      }),
+    )
+    return storeFound(tx, deps, reading, without)
+  })
+  if (counts !== undefined) reading.onStored(counts)
+}
+
+/** What is known of a message. Undefined while it must not be stored without more. */
+function withoutContent(row: UnreadableRow, { labels, isOneScope }: Reading): FoundMessage | undefined {
+  const { folders, threadId } = knownOf(row)
+  const carried = (folders ?? []).flatMap((path) => labels.get(path) ?? [])
+  if (!isOneScope && carried.length === 0) return undefined
+  const roles = carried.map(({ role }) => role)
+  if (mustWait(row, roles)) return undefined
+  const message = messageWithoutContent(row)
+  return {
+    folders: folders ?? [],
+    message: {
+      ...message,
+      providerMessageId: row.itemId,
+      threadId: threadId ?? null,
+      // Without its labels, the message could be spam.
+      isNew: message.isNew && folders !== undefined,
+    },
+  }
+}
+
+async function storeFound(
+  tx: Tx,
+  deps: SyncDeps,
+  reading: Reading,
+  found: FoundMessage,
+  repair?: { announces: boolean; isAutomatic: boolean },
+) {
+  const { isOneScope, labels } = reading
+  const scope = isOneScope ? undefined : labels.get(found.folders[0] ?? '')
+  if (!isOneScope && scope === undefined) {
+    // It is in a folder that is not synced.
+    await leaveFolder(tx, deps, reading, found.message.providerMessageId)
+    return undefined
+  }
+  const change = mailboxChange(deps, tx, { ...reading, scope, bodies: new Map() })
+  await change.find([found], false, undefined, repair)
+  return change.record()
+}
+
+/** A change through the API since the message was read: it is read again. */
+async function unlessStale(storing: Promise<void>): Promise<void> {
+  try {
+    await storing
+  } catch (error) {
+    if (!(error instanceof StaleRead)) throw error
+  }
+}

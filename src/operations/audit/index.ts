@@ -1,0 +1,9 @@
+/**
+ * The audit log: what operators and programs with a key changed. Routes declare `audit: '<action>'`; the server records each request
+ * of theirs that succeeds (`src/platform/http/server/audit.ts`).
+ */
+import './tables.ts'
+
+export { auditLog } from './audit-log.ts'
+export { auditRoutes } from './routes.ts'
+export { purgeAuditEntries } from './store.ts'

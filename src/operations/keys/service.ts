@@ -1,0 +1,95 @@
+import type { Db, Tx } from '../../platform/db/index.ts'
+import { AppError, invalid } from '../../platform/errors/app-error.ts'
+import { type Page, type PageQuery, pageOf, pageRequest } from '../../platform/formats/page.ts'
+import type { Caller } from '../../platform/http/index.ts'
+import type { Ids } from '../../platform/ids.ts'
+import type { Clock } from '../../platform/time/clock.ts'
+import { isoTime, isoTimeOrNull, requireTime } from '../../platform/time/time.ts'
+import type { CreateBody, KeyView } from './api.ts'
+import { generateKey, included, keyHash, keyHint, widest } from './key.ts'
+import { apiKeyStore } from './store.ts'
+import type { StoredKeys } from './stored-keys.ts'
+import type { ApiKeyRow } from './tables.ts'
+
+export interface ApiKeysDeps {
+  db: Db
+  clock: Clock
+  ids: Ids
+  stored: Pick<StoredKeys, 'revoked'>
+}
+
+/** API keys as the API manages them. SERVICE_API_KEY is none of them. */
+export interface ApiKeys {
+  /** Newest first. */
+  list(query: PageQuery): Promise<Page<KeyView>>
+  get(id: string): Promise<KeyView>
+  /** Throws validation_failed, and forbidden for a scope that the caller lacks. The result contains the key. */
+  create(tx: Tx, body: CreateBody, caller: Caller): Promise<KeyView & { key: string }>
+  /** No instance accepts the key after the commit, apart from the cache of `stored`. Returns the key's last state. */
+  revoke(tx: Tx, id: string): Promise<KeyView>
+}
+
+const FILTER = ['api-keys']
+
+export function apiKeys({ db, clock, ids, stored }: ApiKeysDeps): ApiKeys {
+  function expiryOf(text: string | null | undefined): number | null {
+    if (text === undefined || text === null) return null
+    const expiresAt = requireTime('body.expiresAt', text)
+    if (expiresAt <= clock.now()) throw invalid('body.expiresAt', 'must be in the future')
+    return expiresAt
+  }
+
+  return {
+    async list(query) {
+      const page = pageRequest(query, FILTER, ['text'])
+      const store = apiKeyStore(db.read)
+      const [rows, total] = [await store.list(page), await store.count()]
+      const { items, pagination } = pageOf(rows, page, total, FILTER, (row) => [row.id])
+      return { items: items.map(viewOf), pagination }
+    },
+
+    async get(id) {
+      return viewOf(await apiKeyStore(db.read).get(id))
+    },
+
+    async create(tx, { name, scopes, expiresAt }, caller) {
+      const scope = widest(scopes)
+      if (!caller.scopes.includes(scope)) {
+        throw new AppError('forbidden', { message: `A key with the scope "${scope}" can only be created with one.` })
+      }
+      const key = generateKey()
+      const row: ApiKeyRow = {
+        id: ids('key'),
+        keyHash: keyHash(key),
+        name: name.trim(),
+        scope,
+        hint: keyHint(key),
+        createdBy: caller.owner,
+        createdAt: clock.now(),
+        expiresAt: expiryOf(expiresAt),
+        lastUsedAt: null,
+      }
+      await apiKeyStore(tx).insert(row)
+      return { ...viewOf(row), key }
+    },
+
+    async revoke(tx, id) {
+      const row = await apiKeyStore(tx).delete(id)
+      stored.revoked(tx)
+      return viewOf(row)
+    },
+  }
+}
+
+function viewOf({ id, name, scope, hint, createdBy, createdAt, expiresAt, lastUsedAt }: ApiKeyRow): KeyView {
+  return {
+    id,
+    name,
+    scopes: [...included(scope)],
+    hint,
+    createdBy,
+    createdAt: isoTime(createdAt),
+    expiresAt: isoTimeOrNull(expiresAt),
+    lastUsedAt: isoTimeOrNull(lastUsedAt),
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * The admin portal, whose scripts are in `src/ui/admin`: its page and files, its sign-in, and what it shows that the API for
+ * applications does not have.
+ */
+import type { Db } from '../../platform/db/index.ts'
+import type { App, Authenticator } from '../../platform/http/index.ts'
+import type { Clock } from '../../platform/time/clock.ts'
+import { type AppearanceDeps, appearanceRoutes } from './appearance/routes.ts'
+import { bookingCountRoutes } from './bookings/routes.ts'
+import type { Overview } from './overview/api.ts'
+import { counts } from './overview/counts.ts'
+import { overviewRoutes } from './overview/routes.ts'
+import { portalPages } from './pages.ts'
+import { type PreviewDeps, previewRoutes } from './previews/routes.ts'
+import type { ProviderSetup } from './providers/api.ts'
+import { type DailyUnits, providerSetupRoutes } from './providers/routes.ts'
+import { type QueueDeps, queueRoutes } from './queue/routes.ts'
+
+export type { AppearanceDeps } from './appearance/routes.ts'
+export { adminSessionRoutes, adminSessions, purgeAdminSessions, SESSION_MS } from './sessions/index.ts'
+
+export interface PortalDeps extends PreviewDeps, QueueDeps {
+  db: Db
+  clock: Clock
+  syncHealth(): Promise<Overview['sync']>
+  /** Undefined when nobody can sign in. */
+  sessions: Authenticator | undefined
+  appearance: AppearanceDeps
+  providers: readonly ProviderSetup[]
+  gmailUnits: DailyUnits
+}
+
+export function portalRoutes(app: App, deps: PortalDeps): void {
+  const { db, clock, sessions, syncHealth, appearance, providers, gmailUnits, readSanitized } = deps
+  portalPages(app, sessions)
+  overviewRoutes(app, counts(db.read, clock, syncHealth))
+  bookingCountRoutes(app, db.read, clock)
+  appearanceRoutes(app, appearance)
+  providerSetupRoutes(app, providers, gmailUnits)
+  previewRoutes(app, { readSanitized })
+  queueRoutes(app, deps)
+}

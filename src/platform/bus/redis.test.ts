@@ -1,0 +1,38 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { describeRedis } from '../../../test/kit/redis.ts'
+import { describeBus, watchedLog } from './conformance/bus.ts'
+import { openRedisBus } from './redis.ts'
+
+describeRedis('Redis', (redis) => {
+  const open = async (log = watchedLog()) => openRedisBus({ redis: await redis.link(), log })
+
+  describeBus('the bus over PUBLISH', { isShared: true }, async () => async (log) => {
+    return openRedisBus({ redis: await redis.link(), log })
+  })
+
+  it('delivers inside the process while Redis is away, warns, and calls every listener once after a reconnect', async () => {
+    const [here, there] = [await open(), await open()]
+    onTestFinished(async () => void (await Promise.all([here.close(), there.close()])))
+    const heard: string[] = []
+    here.subscribe('a', (payload) => heard.push(`here ${payload}`))
+    there.subscribe('a', (payload) => heard.push(`there ${payload}`))
+    await redis.server.stop()
+    await eventually(() => expect(here.ping()).rejects.toThrow('not subscribed'))
+    here.publish('a', 'x')
+    await eventually(() => expect(heard).toEqual(['here x']))
+    await redis.server.start()
+    await eventually(() => expect(heard.toSorted()).toEqual(['here undefined', 'here x', 'there undefined']))
+    await Promise.all([here.ping(), there.ping()])
+    here.publish('a', 'y')
+    await eventually(() => expect(heard).toContain('there y'))
+  })
+
+  it('closes while Redis is away', async () => {
+    const bus = await open()
+    await redis.server.stop()
+    await bus.close()
+    await expect(bus.ping()).rejects.toThrow('not subscribed')
+    await redis.server.start()
+  })
+})

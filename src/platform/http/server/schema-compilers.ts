@@ -1,0 +1,110 @@
+import { Ajv, type ErrorObject, type Options } from 'ajv'
+import formats from 'ajv-formats'
+import fastJson from 'fast-json-stringify'
+import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
+import { lazy } from '../../concurrency/lazy.ts'
+import { type AppError, invalidFields } from '../../errors/app-error.ts'
+import { isEmailAddress } from '../../formats/email-address.ts'
+import { parseTime } from '../../time/time.ts'
+import { type MisspelledName, misspelledNames } from './misspelled-names.ts'
+import { queryReader } from './query-values.ts'
+import { type ValidationError, validationErrors } from './validation-errors.ts'
+
+/** HTTP header names have no case, and path parameters no names. */
+const MISSPELLED_PARTS = new Set(['body', 'querystring'])
+const TEXT_PARTS = new Set(['querystring', 'params'])
+const PART_NAMES: Record<string, string> = { body: 'body', params: 'path', querystring: 'query', headers: 'headers' }
+
+/** Above this size only the first error is reported: each error costs a few hundred bytes. */
+const ALL_ERRORS_MAX_CHARS = 64 * 1024
+const MAX_DETAILS = 50
+
+/** Addresses and times have one definition each, wherever a request contains them. Those of ajv-formats are others. */
+const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
+  email: isEmailAddress,
+  'idn-email': isEmailAddress,
+  'date-time': (text) => parseTime(text) !== undefined,
+}
+
+/**
+ * Compiles the schema of one part of a request. Query and path values are text and converted to the schema's types; a body is
+ * not. Unknown members pass, unless they misspell a known one. A missing body counts as `{}`, so that a body of optional members may be omitted.
+ * Compiled when first needed, or by `warmUps`: all routes at once would double the time to start. Servers of one process share what they compile.
+ */
+export function validatorCompiler(warmUps: (() => unknown)[] = []): FastifySchemaCompiler<Record<string, unknown>> {
+  return ({ schema, httpPart = '' }) => {
+    const findFirst = () => firstErrorOf(schema)
+    const findAll = () => allErrorsOf(schema)
+    warmUps.push(findFirst)
+    const misspelled = MISSPELLED_PARTS.has(httpPart) ? lazy(() => misspelledNames(schema)) : undefined
+    const part = PART_NAMES[httpPart] ?? httpPart
+    const read = TEXT_PARTS.has(httpPart) ? queryReader(schema) : (value: unknown) => value
+    return (data: unknown) => {
+      const value = read(data ?? {})
+      const names = misspelled?.()(value, MAX_DETAILS) ?? []
+      if (findFirst()(value) && names.length === 0) return { value }
+      const check = JSON.stringify(value).length <= ALL_ERRORS_MAX_CHARS ? findAll() : findFirst()
+      check(value)
+      return { error: requestError(part, names, check.errors ?? []) }
+    }
+  }
+}
+
+/** Writes responses by their schemas, compiled when first needed or by `warmUps`. */
+export function serializerCompiler(
+  warmUps: (() => unknown)[] = [],
+): FastifySerializerCompiler<Record<string, unknown>> {
+  return ({ schema }) => {
+    warmUps.push(() => serializerOf(schema))
+    return (data: unknown) => serializerOf(schema)(data)
+  }
+}
+
+/** Throws for misspelled members of a body. For routes that validate the rest of their body themselves. */
+export function refuseMisspelledMembers(schema: unknown, body: unknown): void {
+  const names = misspelledNames(schema)(body, MAX_DETAILS)
+  if (names.length > 0) throw requestError('body', names, [])
+}
+
+/** A required member that the caller misspelled is reported once, by the name that the caller sent. */
+function requestError(part: string, names: readonly MisspelledName[], errors: readonly ErrorObject[]): AppError {
+  const meant = new Set(names.map(({ path, known }) => JSON.stringify([...path.slice(0, -1), known])))
+  const misspelled: ValidationError[] = names.map(({ path, known }) => ({
+    path,
+    message: `is unknown; use "${known}"`,
+  }))
+  const others = validationErrors(errors).filter(({ path }) => !meant.has(JSON.stringify(path)))
+  const details = [...misspelled, ...others]
+    .slice(0, MAX_DETAILS)
+    .map(({ path, message }) => ({ path: [part, ...path].join('.'), message }))
+  return invalidFields(details)
+}
+
+/** Schemas are constants, so that what was compiled once stays valid. */
+function perSchema<Compiled>(compile: (schema: object) => Compiled): (schema: object) => Compiled {
+  const compiled = new WeakMap<object, Compiled>()
+  return (schema) => {
+    const known = compiled.get(schema)
+    if (known !== undefined) return known
+    const made = compile(schema)
+    compiled.set(schema, made)
+    return made
+  }
+}
+
+const firstErrors = lazy(() => makeAjv(false))
+const allErrors = lazy(() => makeAjv(true))
+const firstErrorOf = perSchema((schema) => firstErrors().compile(schema))
+const allErrorsOf = perSchema((schema) => allErrors().compile(schema))
+const serializerOf = perSchema((schema) => fastJson(schema))
+
+function makeAjv(allErrors: boolean): Ajv {
+  // Not validating the schemas, which are ours and tested, saves compiling the meta-schema at the first request.
+  const own: Options = { validateSchema: false, meta: false, strict: false }
+  // `JSON.parse` reads 1e999 as infinity.
+  own.strictNumbers = true
+  const ajv = new Ajv({ useDefaults: true, verbose: true, allErrors, ...own })
+  formats.default(ajv, { mode: 'full' })
+  for (const [name, validate] of Object.entries(FORMATS)) ajv.addFormat(name, { type: 'string', validate })
+  return ajv
+}

@@ -1,0 +1,321 @@
+import { dayInBrokenTime } from '../../../platform/calendar/broken-time.ts'
+import { type Component, parseObject, properties, property, textOf } from '../../../platform/calendar/components.ts'
+import type { ContentLine } from '../../../platform/calendar/content-line.ts'
+import { formatDay, formatLocal, parseDay, parseLocal } from '../../../platform/calendar/days.ts'
+import { isOwnZone } from '../../../platform/calendar/own-zone.ts'
+import { quoted, unreadLines } from '../../../platform/calendar/recurrence-lines.ts'
+import { storedZone, toInstant, type Zone } from '../../../platform/calendar/zone.ts'
+import { TURN_MS, yieldIfHeld } from '../../../platform/concurrency/event-loop.ts'
+import { sha256 } from '../../../platform/crypto/sha256.ts'
+import { assumedEnd, boundedEvent, type EventTime, type RemoteEvent, type SeriesMove } from '../../contract/index.ts'
+import { durationDays, endOf } from './event-end.ts'
+import { conferenceOf, instantOf, isBusy, remindersOf, statusOf, visibilityOf } from './event-fields.ts'
+import { Notes } from './notes.ts'
+import { peopleOf } from './people.ts'
+import type { ObjectZones } from './zones.ts'
+
+/** A calendar object as the server returned it. */
+export interface CalendarObject {
+  path: string
+  etag: string | null
+  text: string
+}
+
+export interface MapContext {
+  zones: ObjectZones
+  /** Addresses of the user, in lower case. */
+  addresses: ReadonlySet<string>
+}
+
+/** An event and its VEVENT. */
+export interface MappedComponent {
+  event: RemoteEvent
+  component: Component
+}
+
+const MAX_EVENTS = 2000
+const MAX_DATE_LINES = 2000
+const MAX_MOVES = 20
+
+/** What an object contains. */
+export interface ObjectEvents {
+  /** The master or single event, and its exceptions. Empty for what is no event, or cannot be read. */
+  events: RemoteEvent[]
+  /** What could not be read, in sentences. Null: nothing. */
+  unreadable: string | null
+}
+
+export async function objectEvents(object: CalendarObject, context: MapContext): Promise<ObjectEvents> {
+  const calendar = parseObject(object.text, { attachments: 'skip' })
+  if (calendar === undefined) return { events: [], unreadable: 'It is no iCalendar object, or too large to be read.' }
+  const notes = new Notes()
+  const mapped = await mappedIn(calendar, object, context, notes)
+  return { events: mapped.map(({ event }) => event), unreadable: notes.text }
+}
+
+export async function eventsOf(object: CalendarObject, context: MapContext): Promise<RemoteEvent[]> {
+  return (await objectEvents(object, context)).events
+}
+
+/** The same with the components, for changing them. Undefined where there is no event. */
+export async function readObject(
+  object: CalendarObject,
+  context: MapContext,
+): Promise<{ calendar: Component; mapped: MappedComponent[] } | undefined> {
+  const calendar = parseObject(object.text)
+  if (calendar === undefined) return undefined
+  const mapped = await mappedIn(calendar, object, context)
+  return mapped.length === 0 ? undefined : { calendar, mapped }
+}
+
+/** Masters before their exceptions. */
+async function mappedIn(
+  calendar: Component,
+  object: CalendarObject,
+  context: MapContext,
+  notes = new Notes(),
+): Promise<MappedComponent[]> {
+  const byUid = new Map<string, Component[]>()
+  const events = calendar.components.filter(({ name }) => name === 'VEVENT')
+  if (events.length > MAX_EVENTS)
+    notes.add(`Of ${events.length} events in the object the first ${MAX_EVENTS} are read.`)
+  for (const component of events.slice(0, MAX_EVENTS)) {
+    const uid = textOf(component, 'UID')
+    const known = byUid.get(uid)
+    if (known === undefined) byUid.set(uid, [component])
+    else known.push(component)
+  }
+  const mapped: MappedComponent[] = []
+  for (const [uid, components] of byUid) {
+    // RFC 4791 allows one UID in an object, but old servers keep several.
+    const eventId = mapped.length === 0 ? object.path : `${object.path}#uid-${sha256(uid, 'hex').slice(0, 16)}`
+    mapped.push(...(await mappedSeries(components, new ObjectMapper({ object, calendar, context, eventId, notes }))))
+  }
+  const [first, ...others] = mapped.filter(({ event }) => event.originalStart === null)
+  if (first !== undefined && others.length > 0) first.event.siblings = others.map(({ event }) => event.eventId)
+  return mapped
+}
+
+/** The components of one UID. Of two that say something about the same instance, that with the higher SEQUENCE counts. */
+async function mappedSeries(components: readonly Component[], mapper: ObjectMapper): Promise<MappedComponent[]> {
+  const isException = (component: Component) => property(component, 'RECURRENCE-ID') !== undefined
+  const inOrder = [...components].sort((left, right) => Number(isException(left)) - Number(isException(right)))
+  const mapped = new Map<string, MappedComponent>()
+  const moves: SeriesMove[] = []
+  for (const component of inOrder) {
+    const original = property(component, 'RECURRENCE-ID')
+    const event = mapper.event(component, original, mapped.get(mapper.eventId)?.event)
+    await yieldIfHeld(TURN_MS)
+    if (event === undefined) continue
+    const known = mapped.get(event.eventId)
+    if (known !== undefined && sequenceOf(known.component) >= sequenceOf(component)) continue
+    mapped.set(event.eventId, { event, component })
+  }
+  for (const { event, component } of mapped.values()) {
+    const { originalStart, status, start, end, busy, attendees } = event
+    const range = property(component, 'RECURRENCE-ID')?.parameters.get('RANGE')?.toUpperCase()
+    if (originalStart === null || range !== 'THISANDFUTURE') continue
+    const isDeclined = attendees.some(({ self, responseStatus }) => self && responseStatus === 'declined')
+    moves.push({ originalStart, times: status === 'cancelled' ? null : { start, end }, busy: busy && !isDeclined })
+  }
+  const master = mapped.get(mapper.eventId)?.event
+  if (master !== undefined && moves.length > 0) master.moves = moves.slice(0, MAX_MOVES)
+  return [...mapped.values()]
+}
+
+function sequenceOf(component: Component): number {
+  return Number(property(component, 'SEQUENCE')?.value ?? 0) || 0
+}
+
+interface MappedUid {
+  object: CalendarObject
+  calendar: Component
+  context: MapContext
+  /** Of the master or the single event. */
+  eventId: string
+  notes: Notes
+}
+
+class ObjectMapper {
+  readonly eventId: string
+  readonly #object: CalendarObject
+  readonly #calendar: Component
+  readonly #context: MapContext
+  readonly #notes: Notes
+
+  constructor({ object, calendar, context, eventId, notes }: MappedUid) {
+    this.#object = object
+    this.#calendar = calendar
+    this.#context = context
+    this.#notes = notes
+    this.eventId = eventId
+  }
+
+  /** Undefined where nothing says when the event takes place. An original start without a zone is in that of the series. */
+  event(event: Component, original: ContentLine | undefined, master: RemoteEvent | undefined): RemoteEvent | undefined {
+    const named = original === undefined ? undefined : inZoneOf(master?.start, this.#time(original))
+    if (original !== undefined && named === undefined) {
+      this.#notes.add(
+        `${quoted('RECURRENCE-ID', original.value)} is no time: the instance takes place beside its series.`,
+      )
+    }
+    const start = this.#start(property(event, 'DTSTART')) ?? named
+    if (start === undefined) return undefined
+    // Without an original start it replaces nothing. Its series, if there is one, has the id.
+    const beside = master === undefined ? '' : `#unread-${sha256(original?.value ?? '', 'hex').slice(0, 16)}`
+    const originalStart = named ?? null
+    const ownId = original === undefined ? this.eventId : `${this.eventId}${beside}`
+    const { organizer, attendees } = peopleOf(event, this.#context.addresses)
+    return boundedEvent({
+      eventId: originalStart === null ? ownId : `${this.eventId}#${idOf(originalStart)}`,
+      iCalUid: textOf(event, 'UID'),
+      etag: this.#object.etag,
+      status: statusOf(event),
+      summary: textOf(event, 'SUMMARY'),
+      description: textOf(event, 'DESCRIPTION'),
+      location: textOf(event, 'LOCATION'),
+      start,
+      end: (hasTimes(event) ? undefined : endLike(master, start)) ?? this.#end(event, start),
+      ...durationDays(event, start),
+      recurrence: original === undefined ? this.#recurrence(event) : [],
+      recurringEventId: originalStart === null ? null : this.eventId,
+      originalStart,
+      busy: isBusy(event),
+      visibility: visibilityOf(event),
+      organizer,
+      attendees,
+      conference: conferenceOf(event),
+      reminders: remindersOf(event),
+      htmlLink: null,
+      createdAt: instantOf(property(event, 'CREATED')),
+      updatedAt: instantOf(property(event, 'LAST-MODIFIED') ?? property(event, 'DTSTAMP')),
+    })
+  }
+
+  /** Of a text that is no time, the whole day. */
+  #start(line: ContentLine | undefined): EventTime | undefined {
+    const time = this.#time(line)
+    if (time !== undefined) return time
+    if (line === undefined) {
+      this.#notes.add('DTSTART is missing.')
+      return undefined
+    }
+    const date = dayInBrokenTime(zonedValue(line).value)
+    this.#notes.add(`${quoted('DTSTART', line.value)} is no time${date === undefined ? '' : ': the whole day counts'}.`)
+    return date === undefined ? undefined : { date }
+  }
+
+  /** Undefined for what is not a time. */
+  #time(line: ContentLine | undefined): EventTime | undefined {
+    const { value, tzid } = zonedValue(line)
+    const day = parseDay(value)
+    if (day !== undefined) return { date: formatDay(day) }
+    const isUtc = /z$/i.test(value)
+    const localMs = parseLocal(isUtc ? value.slice(0, -1) : value)
+    if (line === undefined || localMs === undefined) return undefined
+    if (isUtc || tzid === undefined) return { dateTime: formatLocal(localMs), timeZone: isUtc ? 'UTC' : null }
+    return { dateTime: formatLocal(localMs), timeZone: this.#zone(tzid, localMs) }
+  }
+
+  #zone(tzid: string, nearMs: number): string | null {
+    const zone = this.#context.zones.resolve(tzid, this.#calendar, nearMs)
+    if (zone === null) this.#notes.add(`${quoted('TZID', tzid)} is no known zone: the calendar's zone counts.`)
+    return zone
+  }
+
+  /** Never before the start. */
+  #end(event: Component, start: EventTime): EventTime {
+    const line = property(event, 'DTEND')
+    const end = endOf(event, start, this.#time(line))
+    if (end !== undefined) return end
+    const { name, value } = line ?? property(event, 'DURATION') ?? { name: 'DTEND', value: '' }
+    this.#notes.add(`${quoted(name, value)} is no end: a day or an hour counts.`)
+    return assumedEnd(start)
+  }
+
+  /** With IANA zones, and one line for all dates of the same form. */
+  #recurrence(event: Component): string[] {
+    const rules = ['RRULE', 'EXRULE'].flatMap((name) =>
+      properties(event, name, 20).map(({ value }) => `${name}:${value}`),
+    )
+    const dates = new Map<string, string[]>()
+    for (const name of ['RDATE', 'EXDATE']) {
+      for (const { value, parameters } of properties(event, name, MAX_DATE_LINES)) {
+        const form = parameters.get('VALUE')?.toUpperCase()
+        const valueParameter = form === 'DATE' || form === 'PERIOD' ? `;VALUE=${form}` : ''
+        const { zoneParameter, values } = this.#zonedDates(parameters.get('TZID'), value.trim())
+        const head = `${name}${valueParameter}${zoneParameter}`
+        const list = dates.get(head) ?? []
+        list.push(values)
+        dates.set(head, list)
+      }
+    }
+    const lines = [...rules, ...[...dates].map(([head, values]) => `${head}:${values.join(',')}`)]
+    for (const sentence of unreadLines(lines)) this.#notes.add(sentence)
+    return lines
+  }
+
+  /** In UTC where the zone has no name. */
+  #zonedDates(tzid: string | undefined, values: string): { zoneParameter: string; values: string } {
+    if (tzid === undefined) return { zoneParameter: '', values }
+    const nearMs = parseLocal(values.slice(0, '20261120T080000'.length)) ?? 0
+    const name = this.#zone(tzid, nearMs)
+    const own = name === null || !isOwnZone(name) ? undefined : storedZone(name)
+    if (own !== undefined) return { zoneParameter: '', values: values.replaceAll(/\d{8}T\d{6}(?!Z)/g, inUtc(own)) }
+    return { zoneParameter: name === null ? '' : `;TZID=${name}`, values }
+  }
+}
+
+/** Programs forget the quotes of a zone with a colon: `DTSTART;TZID=UTC+05:30:20270601T090000`. */
+function zonedValue(line: ContentLine | undefined): { value: string; tzid: string | undefined } {
+  const tzid = line?.parameters.get('TZID')
+  const value = line?.value.trim() ?? ''
+  const colon = value.lastIndexOf(':')
+  if (tzid === undefined || colon === -1) return { value, tzid }
+  return { value: value.slice(colon + 1), tzid: `${tzid}:${value.slice(0, colon)}` }
+}
+
+function hasTimes(event: Component): boolean {
+  return ['DTSTART', 'DTEND', 'DURATION'].some((name) => property(event, name) !== undefined)
+}
+
+/** An instance that says nothing else lasts as long as its series. */
+function endLike(master: RemoteEvent | undefined, start: EventTime): EventTime | undefined {
+  if (master === undefined) return undefined
+  if ('date' in start) {
+    if (!('date' in master.start && 'date' in master.end)) return undefined
+    const days = (parseDay(master.end.date) ?? 0) - (parseDay(master.start.date) ?? 0)
+    return { ...start, date: formatDay((parseDay(start.date) ?? 0) + days) }
+  }
+  if ('date' in master.start || 'date' in master.end) return undefined
+  const lastsMs = (parseLocal(master.end.dateTime) ?? 0) - (parseLocal(master.start.dateTime) ?? 0)
+  return { ...start, dateTime: formatLocal((parseLocal(start.dateTime) ?? 0) + lastsMs) }
+}
+
+/** Rewrites a wall clock of the zone. */
+function inUtc(zone: Zone): (text: string) => string {
+  return (text) => {
+    const localMs = parseLocal(text)
+    return localMs === undefined ? text : `${formatLocal(zone.toUtc(localMs)).replaceAll(/[-:]/g, '')}Z`
+  }
+}
+
+/** The path of the object that contains an event. */
+export function objectPath(eventId: string): string {
+  return eventId.split('#', 1)[0] ?? ''
+}
+
+/** `20261120T080000Z`, `20261120`, or for a floating time `20261120T090000`. */
+export function idOf(time: EventTime): string {
+  if ('date' in time) return time.date.replaceAll('-', '')
+  const zone = time.timeZone === null ? undefined : storedZone(time.timeZone)
+  const localMs = parseLocal(time.dateTime) ?? 0
+  const text = formatLocal(zone === undefined ? localMs : toInstant(zone, localMs)).replaceAll(/[-:]/g, '')
+  return zone === undefined ? text : `${text}Z`
+}
+
+/** A floating RECURRENCE-ID is in the zone of its series. */
+function inZoneOf(series: EventTime | undefined, time: EventTime | undefined): EventTime | undefined {
+  const isFloating = time !== undefined && 'dateTime' in time && time.timeZone === null
+  return isFloating && series !== undefined && 'dateTime' in series ? { ...time, timeZone: series.timeZone } : time
+}

@@ -1,0 +1,167 @@
+import { type Outbound, OutboundError, type OutboundResponse } from '../../../platform/outbound/index.ts'
+import type { Clock } from '../../../platform/time/clock.ts'
+import { ProviderError } from '../../contract/index.ts'
+import { networkError, statusError } from '../errors.ts'
+import { type DavDocument, parseDav } from './multistatus.ts'
+
+/** What reaches one server for one account. Holds a password: never log it. */
+export interface DavClientOptions {
+  outbound: Outbound
+  clock: Clock
+  accountId: string
+  username: string
+  password: string
+  /** `auth_expired` where the user named the server. A server that was found need not know the password of the mailbox. */
+  refusal: 'auth_expired' | 'rejected'
+  /** Which hosts may receive the password. */
+  trusts(host: string): boolean
+  /** Of one request, by default 30 s. */
+  timeoutMs?: number
+  /** Of one response, by default 8 MB. */
+  maxBytes?: number
+}
+
+export interface DavRequest {
+  method: 'PROPFIND' | 'REPORT' | 'PUT' | 'DELETE'
+  url: URL
+  depth?: '0' | '1'
+  body?: string
+  /** For errors: `listing the calendars`. */
+  doing: string
+  signal: AbortSignal
+  maxBytes?: number
+  headers?: Record<string, string>
+  /** Discovery asks without the password whether there is a CalDAV server. */
+  isAnonymous?: boolean
+}
+
+export interface DavResponse extends OutboundResponse {
+  /** Where redirects led. */
+  url: URL
+}
+
+export interface DavClient {
+  /** For `statusError`. */
+  errors(): { nowMs: number; refusal: DavClientOptions['refusal'] }
+  /** Any response but a redirect. Rejects with `ProviderError` or the signal's reason. */
+  send(request: DavRequest): Promise<DavResponse>
+  /** The body of a multistatus, and where redirects led. Any other response is an error. */
+  fetch(request: DavRequest): Promise<{ body: Buffer; url: URL }>
+  /** A multistatus. Any other response is an error; `onError` may make another one of it. */
+  read(
+    request: DavRequest,
+    onError?: (response: DavResponse, document: DavDocument) => ProviderError | undefined,
+  ): Promise<DavDocument & { url: URL }>
+}
+
+const MAX_REDIRECTS = 5
+const TIMEOUT_MS = 30_000
+const MAX_BYTES = 8 * 1024 * 1024
+/** Of a request without a password, which may go to any web server. */
+const ANONYMOUS_MS = 5000
+const ANONYMOUS_BYTES = 64 * 1024
+
+export function davClient(options: DavClientOptions): DavClient {
+  const { outbound, clock, accountId, username, password, refusal, trusts } = options
+  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+
+  async function exchange(request: DavRequest, url: URL): Promise<OutboundResponse> {
+    const {
+      method,
+      depth,
+      body,
+      headers = {},
+      doing,
+      signal,
+      isAnonymous = false,
+      maxBytes = options.maxBytes ?? MAX_BYTES,
+    } = request
+    const isRead = method === 'PROPFIND' || method === 'REPORT'
+    if (!isAnonymous && !trusts(url.hostname)) throw untrusted(url, doing)
+    const send = () =>
+      outbound.send({
+        method,
+        url: url.href,
+        signal,
+        connectionsOf: accountId,
+        timeoutMs: isAnonymous ? ANONYMOUS_MS : (options.timeoutMs ?? TIMEOUT_MS),
+        maxResponseBytes: isAnonymous ? ANONYMOUS_BYTES : maxBytes,
+        headers: {
+          ...(!isAnonymous && { authorization }),
+          ...(depth !== undefined && { depth }),
+          ...(body !== undefined && { 'content-type': 'application/xml; charset=utf-8' }),
+          ...headers,
+          'user-agent': 'Posthorn',
+        },
+        ...(body !== undefined && { body }),
+      })
+    try {
+      return await send().catch((error: unknown) => {
+        // The server closed an idle connection as the request was sent.
+        if (isRead && error instanceof OutboundError && error.kind === 'reset' && !signal.aborted) return send()
+        throw error
+      })
+    } catch (error) {
+      throw networkError(error, doing, url.hostname)
+    }
+  }
+
+  async function send(request: DavRequest): Promise<DavResponse> {
+    let { url } = request
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+      const response = await exchange(request, url)
+      const target = redirectOf(response, url)
+      if (target === undefined) return { ...response, url }
+      // A password that was sent over TLS is not sent without it.
+      if (url.protocol === 'https:' && target.protocol !== 'https:') throw untrusted(target, request.doing)
+      url = target
+    }
+    throw new ProviderError('unavailable', `${request.doing}: the CalDAV server redirects in circles`)
+  }
+
+  const errors = () => ({ nowMs: clock.now(), refusal })
+
+  async function sendComplete(request: DavRequest): Promise<DavResponse> {
+    const response = await send(request)
+    if (!response.truncated) return response
+    throw new ProviderError('limit_exceeded', `${request.doing}: the response of the CalDAV server is too large`)
+  }
+
+  return {
+    errors,
+    send,
+    async fetch(request) {
+      const response = await sendComplete(request)
+      if (response.status === 207) return response
+      throw notMultistatus(response, request.doing)
+    },
+    async read(request, onError) {
+      const response = await sendComplete(request)
+      const document = await parseDav(response.body, request.doing, request.signal)
+      if (response.status === 207 && document.isCut) {
+        throw new ProviderError('unavailable', `${request.doing}: the response of the CalDAV server ends early`)
+      }
+      if (response.status === 207) return { ...document, url: response.url }
+      throw onError?.(response, document) ?? notMultistatus(response, request.doing)
+    },
+  }
+
+  function notMultistatus(response: DavResponse, doing: string): ProviderError {
+    if (response.status >= 300) return statusError(response, doing, errors())
+    return new ProviderError('unavailable', `${doing}: the response is not one of a CalDAV server`)
+  }
+}
+
+function redirectOf({ status, headers }: OutboundResponse, from: URL): URL | undefined {
+  const { location } = headers
+  const isRedirect = status === 301 || status === 302 || status === 303 || status === 307 || status === 308
+  if (!isRedirect || typeof location !== 'string' || !URL.canParse(location, from.href)) return undefined
+  return new URL(location, from)
+}
+
+function untrusted(url: URL, doing: string): ProviderError {
+  return new ProviderError(
+    'rejected',
+    `${doing}: the CalDAV server refers to ${url.origin}, which does not receive the password. Enter the CalDAV URL if it is right.`,
+  )
+}

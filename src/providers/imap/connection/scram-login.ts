@@ -1,0 +1,91 @@
+import type { ImapFlow } from 'imapflow'
+import { ScramClient, ScramError, type ScramMechanism, strongestScram } from '../../../platform/crypto/scram.ts'
+
+/** What imapflow passes to `onPlusTag`: a continuation request. */
+interface Continuation {
+  attributes?: readonly { value?: unknown }[]
+}
+
+interface PasswordLogin {
+  username: string
+  password: string
+}
+
+/**
+ * Makes imapflow log in with SCRAM where the server accepts no plain password, or where the connection is not encrypted. Elsewhere imapflow
+ * logs in as before, because some servers offer SCRAM although they store no password for it.
+ */
+export function offerScram(imap: ImapFlow, login: PasswordLogin): void {
+  const authenticate = methodOf(imap, 'authenticate')
+  const complete = methodOf(imap, 'setAuthenticationState')
+  Object.assign(imap, {
+    authenticate: async () => {
+      const mechanism = scramFor(imap)
+      if (mechanism === undefined) return authenticate()
+      // As imapflow's own method does: the capabilities differ after a login.
+      Object.assign(imap, { expectCapabilityUpdate: true })
+      await scramLogin(imap, mechanism, login)
+      imap.authenticated = login.username
+      await complete()
+      return true
+    },
+  })
+}
+
+function scramFor({ capabilities, secureConnection, state, states }: ImapFlow): ScramMechanism | undefined {
+  if (state !== states.NOT_AUTHENTICATED) return undefined
+  const offered = new Set<string>()
+  for (const name of capabilities.keys()) {
+    if (name.startsWith('AUTH=')) offered.add(name.slice('AUTH='.length).toUpperCase())
+  }
+  const takesPassword = offered.has('PLAIN') || offered.has('LOGIN') || !capabilities.has('LOGINDISABLED')
+  return secureConnection && takesPassword ? undefined : strongestScram(offered)
+}
+
+/** AUTHENTICATE as in RFC 9051, without an initial response, which servers need not accept. */
+async function scramLogin(imap: ImapFlow, mechanism: ScramMechanism, login: PasswordLogin): Promise<void> {
+  const client = new ScramClient({ mechanism, ...login })
+  const [execute, write] = [methodOf(imap, 'exec'), methodOf(imap, 'write')]
+  const steps: ((challenge: string) => string | Promise<string>)[] = [
+    () => client.first(),
+    (challenge) => client.final(challenge),
+    (challenge) => {
+      client.verify(challenge)
+      return ''
+    },
+  ]
+  let failure: unknown
+  const onPlusTag = async ({ attributes }: Continuation) => {
+    const challenge = Buffer.from(String(attributes?.[0]?.value ?? ''), 'base64').toString()
+    const step = steps.shift()
+    try {
+      if (step === undefined) throw new ScramError('the server did not end the login')
+      write(Buffer.from(await step(challenge)).toString('base64'))
+    } catch (error) {
+      failure ??= error
+      // Cancels the exchange.
+      write('*')
+    }
+  }
+  try {
+    const response = await execute('AUTHENTICATE', [{ type: 'ATOM', value: mechanism }], { onPlusTag })
+    methodOf(response, 'next')()
+  } catch (error) {
+    throw failure ?? asRefusal(error)
+  }
+  if (failure !== undefined) throw failure
+  client.ensureVerified()
+}
+
+/** Marks the error of a tagged NO or BAD, as imapflow does for its own mechanisms. */
+function asRefusal(error: unknown): unknown {
+  const isRefused = error instanceof Error && 'responseStatus' in error
+  return isRefused ? Object.assign(error, { authenticationFailed: true }) : error
+}
+
+/** imapflow declares none of these methods. A version without them must fail every test that logs in. */
+function methodOf(target: unknown, name: string): (...values: unknown[]) => unknown {
+  const method: unknown = typeof target === 'object' && target !== null ? Reflect.get(target, name) : undefined
+  if (typeof method !== 'function') throw new TypeError(`This version of imapflow has no ${name}.`)
+  return (...values) => Reflect.apply(method, target, values)
+}

@@ -1,0 +1,32 @@
+import { type Header, headerValue } from '../headers/headers.ts'
+import { decodedContent, type RawPart, rawFields, rawTree } from '../tree/raw-tree.ts'
+
+/** A message or a part of one. */
+export interface ReportPart {
+  headers: Header[]
+  /** In lower case. */
+  type: string
+  /** Encoded. */
+  body: Buffer
+  children: ReportPart[]
+}
+
+/** Reads the beginning of a message, which may end anywhere. */
+export function readParts(bytes: Buffer): ReportPart {
+  return partOf(bytes, rawTree(bytes, { isWhole: false }))
+}
+
+function partOf(bytes: Buffer, raw: RawPart): ReportPart {
+  return {
+    headers: rawFields(bytes, raw),
+    type: raw.type,
+    body: bytes.subarray(raw.bodyStart, raw.bodyEnd),
+    children: raw.children.map((child) => partOf(bytes, child)),
+  }
+}
+
+/** The beginning of the body, decoded. */
+export function decodedBody({ headers, body }: ReportPart, maxBytes: number): Buffer {
+  const encoding = headerValue(headers, 'content-transfer-encoding') ?? ''
+  return decodedContent(body.subarray(0, maxBytes), encoding).subarray(0, maxBytes)
+}

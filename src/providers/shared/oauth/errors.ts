@@ -1,0 +1,78 @@
+import { AuthorizationResponseError, ResponseBodyError } from 'oauth4webapi'
+import { isProgrammingError } from '../../../platform/errors/programming-errors.ts'
+import { ProviderError, type ProviderErrorKind } from '../../contract/index.ts'
+
+/** Error codes of RFC 6749, OpenID Connect, Google and Microsoft that are more specific than `rejected`. */
+const KINDS: Readonly<Record<string, ProviderErrorKind>> = {
+  invalid_grant: 'auth_expired',
+  interaction_required: 'auth_expired',
+  login_required: 'auth_expired',
+  consent_required: 'auth_expired',
+  account_selection_required: 'auth_expired',
+  access_denied: 'auth_expired',
+  temporarily_unavailable: 'unavailable',
+  server_error: 'unavailable',
+  internal_failure: 'unavailable',
+  backend_error: 'unavailable',
+  slow_down: 'rate_limited',
+  rate_limit_exceeded: 'rate_limited',
+}
+
+/** Microsoft returns `invalid_grant` with these codes too, although they are temporary (directory busy, throttled). */
+const TEMPORARY_AADSTS: ReadonlySet<number> = new Set([90006, 90024, 90033, 90055])
+
+/** Maps what oauth4webapi throws. Its errors hold entire responses, with tokens in them, so only the error code is kept. */
+export function loginError(service: string, error: unknown): unknown {
+  if (error instanceof ProviderError || isProgrammingError(error)) return error
+  if (error instanceof ResponseBodyError) return errorOf(service, error.error, error.cause)
+  if (error instanceof AuthorizationResponseError) return errorOf(service, error.error, undefined)
+  if (error instanceof Error && 'code' in error) return unusableResponse(service, safe(String(error.code)))
+  return error
+}
+
+/** For a response that lacks what it must contain. */
+export function unusableResponse(service: string, code?: string): ProviderError {
+  const detail = code === undefined ? '' : ` (${code})`
+  return new ProviderError('unavailable', `${service} returned an unusable response${detail}`)
+}
+
+function errorOf(service: string, code: string, body: Record<string, unknown> | undefined): ProviderError {
+  const aadsts = aadstsOf(body)
+  if (aadsts.some((each) => TEMPORARY_AADSTS.has(each))) {
+    return new ProviderError('unavailable', `${service} is busy (AADSTS${aadsts[0]})`)
+  }
+  const kind = KINDS[code] ?? 'rejected'
+  return new ProviderError(kind, `${service} ${SENTENCES[kind] ?? 'refused the request'} (${detailOf(code, aadsts)})`)
+}
+
+function aadstsOf(body: Record<string, unknown> | undefined): number[] {
+  return Array.isArray(body?.error_codes) ? body.error_codes.filter((each) => typeof each === 'number') : []
+}
+
+const detailOf = (code: string, aadsts: readonly number[]) =>
+  aadsts.length === 0 ? safe(code) : `${safe(code)}, AADSTS${aadsts[0]}`
+
+/** The error of a response, and the same with the number that Microsoft adds, safe to show. */
+export function codeOf(responseText: string): { error: string; code: string } {
+  try {
+    const body: unknown = JSON.parse(responseText)
+    if (typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'string') {
+      return { error: body.error, code: detailOf(body.error, aadstsOf({ ...body })) }
+    }
+  } catch {
+    // Reported as unreadable.
+  }
+  return { error: '', code: 'unreadable response' }
+}
+
+const SENTENCES: { readonly [Kind in ProviderErrorKind]?: string } = {
+  auth_expired: 'no longer grants access: the user must sign in and consent again',
+  unavailable: 'is temporarily unavailable',
+  rate_limited: 'received too many requests',
+  rejected: 'refused the request of this service',
+}
+
+/** A code that is safe to log. */
+function safe(code: string): string {
+  return /^[A-Za-z0-9_.-]{1,80}$/.test(code) ? code : 'unreadable code'
+}

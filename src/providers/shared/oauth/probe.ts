@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto'
+import { type Clock, clockAhead } from '../../../platform/time/clock.ts'
+import type { ClientProbe, RedirectProbe } from '../../contract/index.ts'
+import { codeOf } from './errors.ts'
+import { networkError } from './limited-fetch.ts'
+
+export interface ProbeOptions {
+  /** For errors: `Google`. */
+  service: string
+  clientId: string
+  clientSecret: string
+  authUrl: string
+  tokenUrl: string
+  scopes: readonly string[]
+  redirectUri: string
+  clock: Clock
+}
+
+const TIMEOUT_MS = 8000
+/** The resolution of a Date header. */
+const DATE_MS = 1000
+const MAX_BYTES = 256 * 1024
+
+/** These name the client or its secret as wrong. Google has the last two for clients that were deleted or disabled. */
+const REFUSED = ['invalid_client', 'unauthorized_client', 'deleted_client', 'disabled_client']
+/** A provider judges the code and the address only for a client that it knows. */
+const ACCEPTED = ['invalid_grant', 'redirect_uri_mismatch']
+
+/** Requests a token with a code that nobody issued. */
+export async function probeClient(options: ProbeOptions): Promise<ClientProbe> {
+  const { clientId, clientSecret, redirectUri } = options
+  const { text, clockAheadMs } = await send(options, options.tokenUrl, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'authorization_code',
+      code: 'invalid-code-of-a-check',
+      code_verifier: randomText(),
+      client_id: clientId,
+      client_secret: clientSecret,
+      redirect_uri: redirectUri,
+    }),
+  })
+  const { error, code } = codeOf(text)
+  const client = REFUSED.includes(error) ? 'refused' : ACCEPTED.includes(error) ? 'accepted' : 'unclear'
+  return { client, code, ...(clockAheadMs !== undefined && { clockAheadMs }) }
+}
+
+/** The texts in which Google and Microsoft name an address that is not registered. */
+const MISMATCH = /redirect_uri_mismatch|AADSTS50011\b|AADSTS900971\b/
+
+/** Requests an authorization that must not show a page: an error goes to the redirect address, if that is registered. */
+export async function probeRedirect(options: ProbeOptions): Promise<RedirectProbe> {
+  const { authUrl, clientId, redirectUri, scopes } = options
+  const url = new URL(authUrl)
+  const query = {
+    client_id: clientId,
+    response_type: 'code',
+    redirect_uri: redirectUri,
+    scope: scopes.join(' '),
+    state: randomText(),
+    // Of no verifier: no code is ever exchanged.
+    code_challenge: randomText(),
+    code_challenge_method: 'S256',
+    prompt: 'none',
+  }
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
+  const { text, location } = await send(options, url.href, { method: 'GET' })
+  if (MISMATCH.test(text) || MISMATCH.test(location) || MISMATCH.test(authErrorOf(location))) return 'refused'
+  const [address] = location.split(/[?#]/)
+  return address === redirectUri && /[?&#]error=/.test(location) ? 'registered' : 'unknown'
+}
+
+/** Google redirects to an error page with the name of the error in base64. */
+function authErrorOf(location: string): string {
+  const encoded = URL.canParse(location) ? new URL(location).searchParams.get('authError') : null
+  return Buffer.from(encoded ?? '', 'base64').toString('latin1')
+}
+
+async function send(
+  { service, clock }: ProbeOptions,
+  url: string,
+  init: { method: string; body?: URLSearchParams },
+): Promise<{ text: string; location: string; clockAheadMs: number | undefined }> {
+  const startedMs = clock.now()
+  try {
+    const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const endedMs = clock.now()
+    const dateMs = Date.parse(response.headers.get('date') ?? '')
+    return {
+      text: await beginningOf(response),
+      location: response.headers.get('location') ?? '',
+      clockAheadMs: Number.isNaN(dateMs) ? undefined : clockAhead(dateMs, startedMs, endedMs, DATE_MS),
+    }
+  } catch (error) {
+    throw networkError(service, error)
+  }
+}
+
+/** Pages of providers may be long, and name the error in their head. */
+async function beginningOf(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    chunks.push(chunk)
+    bytes += chunk.byteLength
+    if (bytes > MAX_BYTES) break
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+const randomText = () => randomBytes(32).toString('base64url')
