@@ -44,10 +44,10 @@ export default defineConfig(({ mode }) => ({
           ],
     provide: { isSoak: mode === 'soak' },
     globalSetup: [
-      'test/kit/random-seed.ts',
-      'test/kit/postgres-server.ts',
-      'test/kit/sqlite-template.ts',
-      'test/kit/worker-bundles.ts',
+      'test/kit/random/random-seed.ts',
+      'test/kit/database/postgres-server.ts',
+      'test/kit/database/sqlite-template.ts',
+      'test/kit/workers/bundles.ts',
     ],
     // Deadlines end what hangs; they judge no speed. A machine with other work to do takes ten times as long. Tests set a
     // longer one where they need it, and never a shorter one.

@@ -1,6 +1,6 @@
 import { ImapFlow } from 'imapflow'
+import { BROWSER_ACCEPT, fieldValue, refreshOf } from '../test/kit/accounts/hosted.ts'
 import { eventually } from '../test/kit/eventually.ts'
-import { BROWSER_ACCEPT, fieldValue, refreshOf } from '../test/kit/hosted.ts'
 import { numberedMessage, PASSWORD } from '../test/scenarios/mailboxes.ts'
 import type { Dovecot } from '../test/servers/dovecot.ts'
 import { median } from './figures.ts'

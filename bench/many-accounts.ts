@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '../test/kit/eventually.ts'
-import { startServiceProcess } from '../test/kit/process.ts'
+import { startServiceProcess } from '../test/kit/service/process.ts'
 import { type Client, client } from '../test/scenarios/client.ts'
 import { startScriptedImap } from '../test/servers/scripted-imap.ts'
 
@@ -39,7 +39,7 @@ export async function manyAccounts(say: (line: string) => void): Promise<void> {
     await linking.stop()
 
     const file = join(dataDir, 'start.cpuprofile')
-    const profiling = { NODE_OPTIONS: `--import=${resolve('test/kit/cpu-probe.mjs')}`, CPU_PROFILE: file }
+    const profiling = { NODE_OPTIONS: `--import=${resolve('test/kit/service/cpu-probe.mjs')}`, CPU_PROFILE: file }
     const startedMs = performance.now()
     const starting = await startServiceProcess({ dataDir, env: profiling })
     const totals = await allRan(client(starting.url, starting.key))

@@ -4,7 +4,7 @@ import type { Db } from '../src/platform/db/index.ts'
 import { idGenerator } from '../src/platform/ids.ts'
 import { systemClock } from '../src/platform/time/clock.ts'
 import type { RemoteMessage } from '../src/providers/contract/index.ts'
-import { testAccounts } from '../test/kit/accounts.ts'
+import { testAccounts } from '../test/kit/accounts/accounts.ts'
 
 const ROWS_PER_TRANSACTION = 500
 const FIRST_RECEIVED_MS = Date.UTC(2024, 0, 1)

@@ -5,7 +5,7 @@ import type { Db, Tx } from '../src/platform/db/index.ts'
 import { idGenerator } from '../src/platform/ids.ts'
 import { systemClock } from '../src/platform/time/clock.ts'
 import type { RemoteMessage } from '../src/providers/contract/index.ts'
-import { testAccounts } from '../test/kit/accounts.ts'
+import { testAccounts } from '../test/kit/accounts/accounts.ts'
 import { type SeededMailbox, seedMessages } from './message-seed.ts'
 
 /** Messages have the same words in every account, with different ids. */

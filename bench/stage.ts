@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ServiceProcess, startServiceProcess } from '../test/kit/process.ts'
+import { type ServiceProcess, startServiceProcess } from '../test/kit/service/process.ts'
 import { type Application, startApplication } from '../test/scenarios/application.ts'
 import { type Client, client } from '../test/scenarios/client.ts'
 import { type Dovecot, startDovecot } from '../test/servers/dovecot.ts'

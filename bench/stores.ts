@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { administer, databaseUrl, findServer } from '../test/kit/postgres-server.ts'
+import { administer, databaseUrl, findServer } from '../test/kit/database/postgres-server.ts'
 
 /** An empty data folder, and on PostgreSQL an empty database. Both are deleted after `measure`. */
 export interface Place {

@@ -1,7 +1,7 @@
 import { createConnection } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '../test/kit/eventually.ts'
-import { type ServiceProcess, startServiceProcess } from '../test/kit/process.ts'
+import { type ServiceProcess, startServiceProcess } from '../test/kit/service/process.ts'
 import { type Client, client } from '../test/scenarios/client.ts'
 import { cpuMs, median } from './figures.ts'
 import { onEachStore, type Place } from './stores.ts'

@@ -37,7 +37,7 @@ const RULES = [
   {
     where: /\.(test|soak)\.ts$/,
     pattern: /\b(it|test)\.(skipIf|runIf)\b/,
-    says: 'what one engine alone can show is declared by describePostgres (test/kit/database.ts)',
+    says: 'what one engine alone can show is declared by describePostgres (test/kit/database/database.ts)',
   },
   {
     where: /\.test\.ts$/,

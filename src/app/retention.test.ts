@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { closing } from '../../test/kit/closing.ts'
-import { databases } from '../../test/kit/database.ts'
+import { databases } from '../../test/kit/database/database.ts'
+import { webhookFixture } from '../../test/kit/events/webhooks.ts'
 import { eventually } from '../../test/kit/eventually.ts'
-import { webhookFixture } from '../../test/kit/webhooks.ts'
 import { silentLog } from '../platform/log/index.ts'
 import { retentionJob } from './retention.ts'
 

@@ -1,7 +1,7 @@
 import { closeSync, copyFileSync, mkdirSync, openSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
-import { temporaryFolder } from '../../test/kit/database.ts'
+import { temporaryFolder } from '../../test/kit/database/database.ts'
 import { loadConfig } from '../config/index.ts'
 import { silentLog } from '../platform/log/index.ts'
 import { openStore } from './store.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../test/kit/eventually.ts'
-import { startService } from '../../test/kit/service.ts'
+import { startService } from '../../test/kit/service/service.ts'
 import { client } from '../../test/scenarios/client.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../test/servers/dovecot.ts'
 import { type Radicale, radicaleAvailable, startRadicale } from '../../test/servers/radicale.ts'

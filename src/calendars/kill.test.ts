@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { describeOneDatabase } from '../../test/kit/database.ts'
+import { describeOneDatabase } from '../../test/kit/database/database.ts'
 import { runCalendarCrashes } from '../../test/scenarios/calendar-crashes.ts'
 
 const KILLS = 4

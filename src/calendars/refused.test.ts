@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type CalendarAccount, day, describeEachCalendar } from '../../test/kit/calendar-accounts.ts'
+import { type CalendarAccount, day, describeEachCalendar } from '../../test/kit/calendars/calendar-accounts.ts'
 import { eventually } from '../../test/kit/eventually.ts'
 import type { Refusal } from '../../test/servers/fake/refusals.ts'
 

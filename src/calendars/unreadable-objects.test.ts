@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openImap } from '../../test/kit/calendar-accounts.ts'
+import { openImap } from '../../test/kit/calendars/calendar-accounts.ts'
 import { eventually } from '../../test/kit/eventually.ts'
 import { dovecotAvailable } from '../../test/servers/dovecot.ts'
 import { radicaleAvailable } from '../../test/servers/radicale.ts'

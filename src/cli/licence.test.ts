@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { api } from '../../test/kit/http.ts'
-import { startService } from '../../test/kit/service.ts'
+import { api } from '../../test/kit/http/http.ts'
+import { startService } from '../../test/kit/service/service.ts'
 import { cli } from './cli.ts'
 
 async function inFolder() {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { closing } from '../../test/kit/closing.ts'
 import { eventually } from '../../test/kit/eventually.ts'
-import { listening } from '../../test/kit/listener.ts'
+import { listening } from '../../test/servers/listener.ts'
 import { VERSION } from '../app/version.ts'
 
 const ENTRY = new URL('../../dist/posthorn.js', import.meta.url).pathname

@@ -1,9 +1,9 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { browserAvailable, launchBrowser } from '../kit/browser.ts'
-import { type Api, api } from '../kit/http.ts'
-import { screenshots } from '../kit/screenshots.ts'
-import { type Service, startService } from '../kit/service.ts'
+import { browserAvailable, launchBrowser } from '../kit/browser/browser.ts'
+import { screenshots } from '../kit/browser/screenshots.ts'
+import { type Api, api } from '../kit/http/http.ts'
+import { type Service, startService } from '../kit/service/service.ts'
 import { OPERATOR, type PortalVisit, visitPortal } from '../scenarios/portal-visit.ts'
 
 const HOSTILE = '<img src=x onerror=alert(1)>'

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { databases, describePostgres } from '../kit/database.ts'
+import { type Document, operations } from '../kit/api/openapi.ts'
+import { databases, describePostgres } from '../kit/database/database.ts'
 import { eventually } from '../kit/eventually.ts'
-import { api } from '../kit/http.ts'
-import { type Document, operations } from '../kit/openapi.ts'
-import { type ServiceOptions, startService } from '../kit/service.ts'
+import { api } from '../kit/http/http.ts'
+import { type ServiceOptions, startService } from '../kit/service/service.ts'
 
 const CREDENTIALS = { username: 'operator', password: 'a long enough password' }
 const SAFE = ['GET', 'HEAD']

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { working } from '../../src/platform/http/openapi/examples.ts'
-import { described, document, examples, operations, schemaErrors } from '../kit/api-document.ts'
-import { pointerPart } from '../kit/openapi.ts'
+import { described, document, examples, operations, schemaErrors } from '../kit/api/api-document.ts'
+import { pointerPart } from '../kit/api/openapi.ts'
 import { FIRST, LAST } from '../scenarios/api-story.ts'
 import { describeBuiltService } from '../scenarios/built-service.ts'
 

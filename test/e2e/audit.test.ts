@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest'
 import type { Db } from '../../src/platform/db/index.ts'
-import { describeEachDatabase } from '../kit/database.ts'
-import { type Api, api } from '../kit/http.ts'
-import { startService } from '../kit/service.ts'
+import { describeEachDatabase } from '../kit/database/database.ts'
+import { type Api, api } from '../kit/http/http.ts'
+import { startService } from '../kit/service/service.ts'
 
 const PASSWORD = 'a long enough password'
 const SECRETS = ['whsec_bmV3IHNlY3JldCBvZiB0aGUgZW5kcG9pbnQ=', 'header-value-1234', PASSWORD]

@@ -1,8 +1,8 @@
 import type { Browser, Frame, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { browserAvailable, launchBrowser } from '../kit/browser.ts'
+import { browserAvailable, launchBrowser } from '../kit/browser/browser.ts'
+import { screenshots } from '../kit/browser/screenshots.ts'
 import { closing } from '../kit/closing.ts'
-import { screenshots } from '../kit/screenshots.ts'
 import { type BookingStage, openBookingStage, type Site, startSite, visit } from '../scenarios/booking-stage.ts'
 
 /** Everything that a page with the embed script has to allow. */

@@ -1,8 +1,8 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { browserAvailable, launchBrowser } from '../kit/browser.ts'
-import { api } from '../kit/http.ts'
-import { screenshots } from '../kit/screenshots.ts'
+import { browserAvailable, launchBrowser } from '../kit/browser/browser.ts'
+import { screenshots } from '../kit/browser/screenshots.ts'
+import { api } from '../kit/http/http.ts'
 import { type BookingStage, book, openBookingStage, visit } from '../scenarios/booking-stage.ts'
 
 describe.skipIf(!browserAvailable())('the page of a booking', () => {

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { browserAvailable, launchBrowser } from '../kit/browser.ts'
+import { schedulerFixture } from '../kit/booking/scheduler.ts'
+import { browserAvailable, launchBrowser } from '../kit/browser/browser.ts'
+import { screenshots } from '../kit/browser/screenshots.ts'
 import { closing } from '../kit/closing.ts'
-import { databases } from '../kit/database.ts'
-import { api } from '../kit/http.ts'
-import { schedulerFixture } from '../kit/scheduler.ts'
-import { screenshots } from '../kit/screenshots.ts'
+import { databases } from '../kit/database/database.ts'
+import { api } from '../kit/http/http.ts'
 import {
   type BookingStage,
   type Look,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeEachDatabase } from '../kit/database.ts'
+import { describeEachDatabase } from '../kit/database/database.ts'
 import { runCrashes } from '../scenarios/crashes.ts'
 import { dovecotAvailable } from '../servers/dovecot.ts'
 

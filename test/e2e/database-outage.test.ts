@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { expect, it, onTestFinished } from 'vitest'
+import { type Document, operations, sample } from '../kit/api/openapi.ts'
 import { closing } from '../kit/closing.ts'
-import { describePostgres, type Place } from '../kit/database.ts'
+import { describePostgres, type Place } from '../kit/database/database.ts'
 import { eventually } from '../kit/eventually.ts'
-import { api } from '../kit/http.ts'
-import { type Document, operations, sample } from '../kit/openapi.ts'
-import { startServiceProcess } from '../kit/process.ts'
+import { api } from '../kit/http/http.ts'
+import { startServiceProcess } from '../kit/service/process.ts'
 import { startTcpProxy } from '../servers/tcp-proxy.ts'
 
 const document: Document = JSON.parse(await readFile('openapi.json', 'utf8'))

@@ -1,8 +1,8 @@
 import { request } from 'node:http'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { browserAvailable, launchBrowser } from '../kit/browser.ts'
-import { type RunningDemo, startDemo } from '../kit/demo.ts'
+import { browserAvailable, launchBrowser } from '../kit/browser/browser.ts'
+import { type RunningDemo, startDemo } from '../kit/service/demo.ts'
 import { bookFirstSlot, connectMailbox, openDemoPage, receiveMessage } from '../scenarios/demo-page.ts'
 
 const MARKUP = '<img src=x onerror="document.title=\'attacked\'">'

@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { visitor } from '../../src/demo/visitor.ts'
 import { closing } from '../kit/closing.ts'
-import { startDemo } from '../kit/demo.ts'
 import { eventually } from '../kit/eventually.ts'
+import { startDemo } from '../kit/service/demo.ts'
 
 const run = promisify(execFile)
 

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FROM_FRAME, FROM_PAGE } from '../../src/ui/widget/protocol.ts'
-import { browserAvailable, launchBrowser } from '../kit/browser.ts'
+import { browserAvailable, launchBrowser } from '../kit/browser/browser.ts'
 import { closing } from '../kit/closing.ts'
 import { type BookingStage, openBookingStage, startSite, visit } from '../scenarios/booking-stage.ts'
 

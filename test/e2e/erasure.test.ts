@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import type { Db } from '../../src/platform/db/index.ts'
-import { imapUser, testAccounts } from '../kit/accounts.ts'
-import { describeEachDatabase, type Place } from '../kit/database.ts'
-import { startWorker } from '../kit/worker.ts'
+import { imapUser, testAccounts } from '../kit/accounts/accounts.ts'
+import { describeEachDatabase, type Place } from '../kit/database/database.ts'
+import { startWorker } from '../kit/workers/start.ts'
 
 const MESSAGES = 3000
 /** Tables with rows of an account. */

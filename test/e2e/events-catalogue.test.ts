@@ -6,10 +6,10 @@ import { describe, expect, it } from 'vitest'
 import { catalogue } from '../../src/app/event-catalogue.ts'
 import { feedEvent, feedEventText } from '../../src/events/feed/api.ts'
 import { closing } from '../kit/closing.ts'
-import { describeEachDatabase } from '../kit/database.ts'
-import { type EventType, eventOf, sampleEvent, schemaErrors } from '../kit/events.ts'
+import { describeEachDatabase } from '../kit/database/database.ts'
+import { type EventType, eventOf, sampleEvent, schemaErrors } from '../kit/events/events.ts'
+import { webhookFixture } from '../kit/events/webhooks.ts'
 import { eventually } from '../kit/eventually.ts'
-import { webhookFixture } from '../kit/webhooks.ts'
 import { LIBRARIES, startReceiver, verifyWith } from '../servers/receiver.ts'
 
 const types = catalogue.types as EventType[]

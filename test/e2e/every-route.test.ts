@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { apiDocument } from '../../src/app/api-document.ts'
-import { type Api, type ApiResponse, api } from '../kit/http.ts'
 import {
   type Document,
   type Operation,
@@ -10,8 +9,9 @@ import {
   type Schema,
   sample,
   schemaChecker,
-} from '../kit/openapi.ts'
-import { type Service, startService } from '../kit/service.ts'
+} from '../kit/api/openapi.ts'
+import { type Api, type ApiResponse, api } from '../kit/http/http.ts'
+import { type Service, startService } from '../kit/service/service.ts'
 
 /** Checks every guarantee of the OpenAPI document that does not depend on what a route does. */
 const document: Document = JSON.parse(await readFile('openapi.json', 'utf8'))

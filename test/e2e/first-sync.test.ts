@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { closing } from '../kit/closing.ts'
 import { eventually } from '../kit/eventually.ts'
-import { startService } from '../kit/service.ts'
+import { startService } from '../kit/service/service.ts'
 import { client } from '../scenarios/client.ts'
 import { startScriptedImap } from '../servers/scripted-imap.ts'
 

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
-import { databases } from '../kit/database.ts'
+import { databases } from '../kit/database/database.ts'
 import { eventually } from '../kit/eventually.ts'
-import { api } from '../kit/http.ts'
-import { startServiceProcess } from '../kit/process.ts'
+import { api } from '../kit/http/http.ts'
+import { startServiceProcess } from '../kit/service/process.ts'
 
 const open = databases('sqlite')
 

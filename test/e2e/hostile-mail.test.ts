@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { spentCpuMs } from '../kit/event-loop.ts'
 import { eventually } from '../kit/eventually.ts'
-import { type Api, api } from '../kit/http.ts'
-import { type Service, startService } from '../kit/service.ts'
+import { type Api, api } from '../kit/http/http.ts'
+import { spentCpuMs } from '../kit/measure/event-loop.ts'
+import { type Service, startService } from '../kit/service/service.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../servers/dovecot.ts'
 
 const CRLF = '\r\n'

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { type CpuWork, measureCpu, slowness } from '../kit/cpu-work.ts'
+import { type CpuWork, measureCpu, slowness } from '../kit/measure/cpu-work.ts'
 import { CALDAV } from '../parsers/caldav.ts'
 import { CALENDARS } from '../parsers/calendars.ts'
 import type { HostileCase } from '../parsers/hostile-case.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { describeOneDatabase } from '../kit/database.ts'
+import { describeOneDatabase } from '../kit/database/database.ts'
 import { runIsolation } from '../scenarios/isolation.ts'
 
 describeOneDatabase('healthy webhook endpoints beside unhealthy ones', 'sqlite', (databases) => {

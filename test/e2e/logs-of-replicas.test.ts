@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { closing } from '../kit/closing.ts'
-import { databases } from '../kit/database.ts'
+import { databases } from '../kit/database/database.ts'
 import { eventually } from '../kit/eventually.ts'
-import { type ServicePlace, SHARED_KEYS, startServiceProcess } from '../kit/process.ts'
+import { type ServicePlace, SHARED_KEYS, startServiceProcess } from '../kit/service/process.ts'
 import { client } from '../scenarios/client.ts'
 import { hasRedis, type RedisServerProcess, startRedis } from '../servers/redis.ts'
 

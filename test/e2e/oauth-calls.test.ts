@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { describeOneDatabase } from '../kit/database.ts'
+import { describeOneDatabase } from '../kit/database/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import { numberedMessage } from '../scenarios/mailboxes.ts'
 import { connectAt, startOAuthStage } from '../scenarios/oauth.ts'

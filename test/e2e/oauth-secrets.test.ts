@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { describeOneDatabase, type Place } from '../kit/database.ts'
+import { describeOneDatabase, type Place } from '../kit/database/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import { numberedMessage } from '../scenarios/mailboxes.ts'
 import { connectAt, consentUrl, type OAuthStage, startOAuthStage } from '../scenarios/oauth.ts'

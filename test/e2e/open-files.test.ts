@@ -4,10 +4,10 @@ import { readdirSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
-import { databases } from '../kit/database.ts'
+import { databases } from '../kit/database/database.ts'
 import { eventually } from '../kit/eventually.ts'
-import { api } from '../kit/http.ts'
-import { startServiceProcess } from '../kit/process.ts'
+import { api } from '../kit/http/http.ts'
+import { startServiceProcess } from '../kit/service/process.ts'
 
 const open = databases('sqlite')
 

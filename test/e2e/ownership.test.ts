@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { afterEach, expect, it } from 'vitest'
 import type { Db } from '../../src/platform/db/index.ts'
-import { imapUser, testAccounts } from '../kit/accounts.ts'
-import { describePostgres } from '../kit/database.ts'
+import { imapUser, testAccounts } from '../kit/accounts/accounts.ts'
+import { describePostgres } from '../kit/database/database.ts'
 import { eventually } from '../kit/eventually.ts'
-import { startWorker } from '../kit/worker.ts'
+import { startWorker } from '../kit/workers/start.ts'
 
 const DEAD_AFTER_MS = 3000
 const NEVER_MS = 3_600_000

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { databases } from '../kit/database.ts'
-import { SHARED_KEYS, startServiceProcess } from '../kit/process.ts'
+import { databases } from '../kit/database/database.ts'
+import { SHARED_KEYS, startServiceProcess } from '../kit/service/process.ts'
 import { runCrashes } from '../scenarios/crashes.ts'
 import { runRedisFailures } from '../scenarios/redis-failures.ts'
 import { runRedisRestarts } from '../scenarios/redis-restarts.ts'

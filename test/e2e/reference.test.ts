@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { axeViolations } from '../kit/axe.ts'
-import { browserAvailable, launchBrowser } from '../kit/browser.ts'
-import { type Service, startService } from '../kit/service.ts'
+import { axeViolations } from '../kit/browser/axe.ts'
+import { browserAvailable, launchBrowser } from '../kit/browser/browser.ts'
+import { type Service, startService } from '../kit/service/service.ts'
 
 /** A busy machine needs a minute to render the reference. */
 const RENDER_MS = 300_000

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import type { Db } from '../../src/platform/db/index.ts'
 import { closing } from '../kit/closing.ts'
-import { describeEachDatabase } from '../kit/database.ts'
-import { sampleEvent } from '../kit/events.ts'
+import { describeEachDatabase } from '../kit/database/database.ts'
+import { sampleEvent } from '../kit/events/events.ts'
 import { eventually } from '../kit/eventually.ts'
-import { startService } from '../kit/service.ts'
+import { startService } from '../kit/service/service.ts'
 
 const HOUR_MS = 3_600_000
 /** Ages on both sides of one, two and three days. */

@@ -7,8 +7,8 @@ import { outboxStore } from '../../src/mail/outbox/store.ts'
 import { auditStore } from '../../src/operations/audit/store.ts'
 import type { Dialect, Tx } from '../../src/platform/db/index.ts'
 import { pageRequest } from '../../src/platform/formats/page.ts'
-import { describeEachDatabase } from '../kit/database.ts'
-import { plansOf } from '../kit/plans.ts'
+import { describeEachDatabase } from '../kit/database/database.ts'
+import { plansOf } from '../kit/database/plans.ts'
 
 type List = (tx: Tx, dialect: Dialect) => Promise<unknown>
 

@@ -1,10 +1,10 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { generateSigningSecret, webhookHeaders } from '../../src/platform/crypto/signature.ts'
 import { closing } from '../kit/closing.ts'
-import { describeOneDatabase } from '../kit/database.ts'
+import { describeOneDatabase } from '../kit/database/database.ts'
 import { eventually } from '../kit/eventually.ts'
-import { type Api, api } from '../kit/http.ts'
-import { startService } from '../kit/service.ts'
+import { type Api, api } from '../kit/http/http.ts'
+import { startService } from '../kit/service/service.ts'
 import { LIBRARIES, type Received, startReceiver, verifier, verifyWith } from '../servers/receiver.ts'
 
 /** Test vector of the Standard Webhooks specification: https://github.com/standard-webhooks/standard-webhooks */

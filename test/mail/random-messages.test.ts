@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import MailComposer from 'nodemailer/lib/mail-composer'
 import { expect, inject, it } from 'vitest'
 import { decodedContent, readMessage } from '../../src/providers/shared/mime/index.ts'
-import { random } from '../kit/random.ts'
+import { random } from '../kit/random/random.ts'
 
 const MESSAGES = 60
 
@@ -72,7 +72,7 @@ it('reads back random messages of nodemailer as they were composed', async () =>
 })
 
 it("reads back random messages of Python's email package as they were composed", async () => {
-  const python = spawnSync('python3', ['test/kit/random_messages.py', `${inject('seed')}`, `${MESSAGES}`])
+  const python = spawnSync('python3', ['test/kit/messages/random_messages.py', `${inject('seed')}`, `${MESSAGES}`])
   // Without Python there are no such messages.
   const messages: Composed[] = python.error === undefined ? JSON.parse(python.stdout.toString()) : []
   for (const message of messages) await expectAsComposed(message)

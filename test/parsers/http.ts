@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { lazy } from '../../src/platform/concurrency/lazy.ts'
-import { testServer } from '../kit/server.ts'
+import { testServer } from '../kit/http/server.ts'
 import { casesOf, type HostileCase } from './hostile-case.ts'
 import { filled, type Shape } from './mime.ts'
 

@@ -1,5 +1,5 @@
 import { type Examples, working } from '../../src/platform/http/openapi/examples.ts'
-import { type ApiResponse, api } from '../kit/http.ts'
+import { type ApiResponse, api } from '../kit/http/http.ts'
 import type { ApiStory } from './api-story.ts'
 
 const FORMS = ['POST /auth/authorize', 'POST /auth/authorize/imap/folders', 'POST /auth/authorize/imap']

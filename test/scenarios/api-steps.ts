@@ -1,6 +1,6 @@
 import type { Example } from '../../src/platform/http/openapi/examples.ts'
-import { described, document, examples, schemaErrors } from '../kit/api-document.ts'
-import { type ReducedRequest, reducedRequests } from '../kit/body-members.ts'
+import { described, document, examples, schemaErrors } from '../kit/api/api-document.ts'
+import { type ReducedRequest, reducedRequests } from '../kit/api/body-members.ts'
 import { FIRST, LAST } from './api-story.ts'
 
 export interface Step {

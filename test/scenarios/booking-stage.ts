@@ -2,10 +2,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { axeViolations } from '../kit/axe.ts'
+import { axeViolations } from '../kit/browser/axe.ts'
 import { closing } from '../kit/closing.ts'
-import { type Api, api } from '../kit/http.ts'
-import { startService } from '../kit/service.ts'
+import { type Api, api } from '../kit/http/http.ts'
+import { startService } from '../kit/service/service.ts'
 
 /** An application with an experience, and the pages that show it. */
 export interface BookingStage {

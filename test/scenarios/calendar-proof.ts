@@ -1,11 +1,11 @@
 import { mergeRanges, type TimeRange } from '../../src/providers/contract/index.ts'
-import { type GeneratedCalendar, randomCalendar, type Unit } from '../kit/calendar-proof/calendar.ts'
-import { choicesOf } from '../kit/calendar-proof/choices.ts'
-import { SHAPES, type Shape } from '../kit/calendar-proof/described.ts'
-import { utcText } from '../kit/calendar-proof/instants.ts'
-import { CHANGED_ZONES } from '../kit/calendar-proof/place.ts'
-import { bookableStarts, CalendarReader, rowText } from '../kit/calendar-proof/posthorn.ts'
-import { type Expected, expectedByPython } from '../kit/calendar-proof/python.ts'
+import { type GeneratedCalendar, randomCalendar, type Unit } from '../kit/calendars/proof/calendar.ts'
+import { choicesOf } from '../kit/calendars/proof/choices.ts'
+import { SHAPES, type Shape } from '../kit/calendars/proof/described.ts'
+import { utcText } from '../kit/calendars/proof/instants.ts'
+import { CHANGED_ZONES } from '../kit/calendars/proof/place.ts'
+import { bookableStarts, CalendarReader, rowText } from '../kit/calendars/proof/posthorn.ts'
+import { type Expected, expectedByPython } from '../kit/calendars/proof/python.ts'
 
 /** Of the objects or events of a kind in one shape. */
 interface Count {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ServicePlace, startServiceProcess } from '../kit/process.ts'
-import { random } from '../kit/random.ts'
+import { random } from '../kit/random/random.ts'
+import { type ServicePlace, startServiceProcess } from '../kit/service/process.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import { type AnnouncementCounts, expectEachAnnouncedOnce } from './announcements.ts'
 import { startApplication } from './application.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { eventually } from '../kit/eventually.ts'
-import type { ServiceProcess } from '../kit/process.ts'
+import type { ServiceProcess } from '../kit/service/process.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import { expectEachAnnouncedOnce } from './announcements.ts'
 import { startApplication } from './application.ts'

@@ -1,4 +1,4 @@
-import { imapForm } from '../kit/hosted.ts'
+import { imapForm } from '../kit/accounts/hosted.ts'
 import { IMAP_STATES } from './hosted-imap-states.ts'
 import {
   APP_NAME,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import type { Translate } from '../../src/ui/hosted/index.ts'
-import { imapForm } from '../kit/hosted.ts'
+import { imapForm } from '../kit/accounts/hosted.ts'
 import { type HostedStage, MAILBOX } from './hosted-stage.ts'
 
 /** One browser page of one user. */

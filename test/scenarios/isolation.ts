@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '../kit/eventually.ts'
-import { HEAP_PROBE, type ServicePlace, type ServiceProcess, SHARED_KEYS, startServiceProcess } from '../kit/process.ts'
+import {
+  HEAP_PROBE,
+  type ServicePlace,
+  type ServiceProcess,
+  SHARED_KEYS,
+  startServiceProcess,
+} from '../kit/service/process.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import { type Client, client } from './client.ts'
 import { expectBacklog, expectEachDelivered } from './isolation-checks.ts'

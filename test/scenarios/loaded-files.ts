@@ -13,7 +13,7 @@ const LIMIT_MS = 120_000
 export async function loadEachFile(node: string): Promise<string[]> {
   const names = (await readdir('dist')).filter((name) => name.endsWith('.js') && !PROGRAMS.includes(name))
   const urls = names.map((name) => new URL(`../../dist/${name}`, import.meta.url).href)
-  const loader = new URL('../kit/load-files.mjs', import.meta.url).pathname
+  const loader = new URL('../kit/service/load-files.mjs', import.meta.url).pathname
   await promisify(execFile)(node, [loader, ...urls], { timeout: LIMIT_MS })
   return names
 }

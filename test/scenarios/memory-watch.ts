@@ -1,5 +1,5 @@
 import { percentile } from '../../bench/figures.ts'
-import type { ServiceProcess } from '../kit/process.ts'
+import type { ServiceProcess } from '../kit/service/process.ts'
 
 /** The memory of one process over some time. */
 export interface MemoryFigures {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { eventually } from '../kit/eventually.ts'
-import { type ServicePlace, type ServiceProcess, startServiceProcess } from '../kit/process.ts'
+import { type ServicePlace, type ServiceProcess, startServiceProcess } from '../kit/service/process.ts'
 import { type Google, startGoogle } from '../servers/google.ts'
 import { expectEachAnnouncedOnce } from './announcements.ts'
 import { startApplication } from './application.ts'

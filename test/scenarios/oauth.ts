@@ -1,5 +1,5 @@
-import { type ConsentSite, googleSite, microsoftSite } from '../kit/consent.ts'
-import { type ServicePlace, type ServiceProcess, startServiceProcess } from '../kit/process.ts'
+import { type ConsentSite, googleSite, microsoftSite } from '../kit/accounts/consent.ts'
+import { type ServicePlace, type ServiceProcess, startServiceProcess } from '../kit/service/process.ts'
 import { type Receiver, startReceiver } from '../servers/receiver.ts'
 import { type ReverseProxy, startProxy } from '../servers/reverse-proxy.ts'
 import { type Application, startApplication } from './application.ts'

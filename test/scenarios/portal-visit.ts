@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { axeViolations } from '../kit/axe.ts'
+import { axeViolations } from '../kit/browser/axe.ts'
 
 export const OPERATOR = { username: 'operator', password: 'a long enough password' }
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Databases } from '../kit/database.ts'
+import type { Databases } from '../kit/database/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import type { Fault } from '../servers/fake/faults.ts'
 import { numberedMessage } from './mailboxes.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { eventually } from '../kit/eventually.ts'
-import { type ServicePlace, SHARED_KEYS, startServiceProcess } from '../kit/process.ts'
+import { type ServicePlace, SHARED_KEYS, startServiceProcess } from '../kit/service/process.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { RedisServerProcess } from '../servers/redis.ts'
 import { type AnnouncementCounts, expectEachAnnouncedOnce } from './announcements.ts'

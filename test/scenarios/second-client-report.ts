@@ -1,8 +1,8 @@
 /** What a failed run of the second client prints: all that is known of each message whose events are wrong, and who did what when. */
 
-import type { Databases } from '../kit/database.ts'
-import { mailEvents } from '../kit/mailbox-state.ts'
-import { memoryLog } from '../kit/memory-log.ts'
+import type { Databases } from '../kit/database/database.ts'
+import { mailEvents } from '../kit/mailbox/mailbox-state.ts'
+import { memoryLog } from '../kit/service/memory-log.ts'
 import { otherClient } from '../servers/imap-mailbox.ts'
 import type { ImapServer } from '../servers/imap-server.ts'
 

@@ -1,7 +1,7 @@
 import type { Features } from '../../src/app/features.ts'
 import type { Config } from '../../src/config/index.ts'
 import type { Db } from '../../src/platform/db/index.ts'
-import { imapLink } from '../kit/accounts.ts'
+import { imapLink } from '../kit/accounts/accounts.ts'
 import type { Dovecot } from '../servers/dovecot.ts'
 import { GOOGLE_SCOPES, startGoogle } from '../servers/google.ts'
 import { otherClient } from '../servers/imap-mailbox.ts'

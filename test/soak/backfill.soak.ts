@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { describeEachDatabase } from '../kit/database.ts'
+import { describeEachDatabase } from '../kit/database/database.ts'
 import { runBackfillCrashes } from '../scenarios/backfill-crashes.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../servers/dovecot.ts'
 

@@ -4,8 +4,8 @@ import { expect, it } from 'vitest'
 import { DATA, startSink } from '../../bench/sink.ts'
 import type { Db } from '../../src/platform/db/index.ts'
 import { closing } from '../kit/closing.ts'
-import { describeEachDatabase } from '../kit/database.ts'
-import { webhookFixture } from '../kit/webhooks.ts'
+import { describeEachDatabase } from '../kit/database/database.ts'
+import { webhookFixture } from '../kit/events/webhooks.ts'
 
 const DELIVERIES = 1_000_000
 const ENDPOINTS = 50

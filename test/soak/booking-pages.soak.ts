@@ -1,9 +1,9 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BOOKING_LANGUAGES } from '../../src/ui/booking/texts/index.ts'
-import { browserAvailable, launchBrowser } from '../kit/browser.ts'
+import { browserAvailable, launchBrowser } from '../kit/browser/browser.ts'
+import { screenshots } from '../kit/browser/screenshots.ts'
 import { closing } from '../kit/closing.ts'
-import { screenshots } from '../kit/screenshots.ts'
 import { book, openBookingStage, visit } from '../scenarios/booking-stage.ts'
 
 const WIDTHS = [1280, 700, 375, 320]

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type Databases, databases, describePostgres } from '../kit/database.ts'
+import { type Databases, databases, describePostgres } from '../kit/database/database.ts'
 import { type BookingRounds, runBookingRounds } from '../scenarios/booking-rounds.ts'
 
 const ROUNDS = 500

@@ -1,5 +1,5 @@
 import { expect, inject, it } from 'vitest'
-import { random } from '../kit/random.ts'
+import { random } from '../kit/random/random.ts'
 import { proveCalendars, reportOf } from '../scenarios/calendar-proof.ts'
 
 const CALENDARS = 1000

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../kit/database.ts'
+import { describeEachDatabase } from '../kit/database/database.ts'
 import { runCalendarCrashes } from '../scenarios/calendar-crashes.ts'
 
 const KILLS = 100

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { containHtml } from '../../src/mail/messages/sanitizing/containment.ts'
 import { sanitizeHtml } from '../../src/mail/messages/sanitizing/sanitize.ts'
-import { launchBrowser } from '../kit/browser.ts'
+import { launchBrowser } from '../kit/browser/browser.ts'
 import { closing } from '../kit/closing.ts'
-import { hostileHtml } from '../kit/hostile-html.ts'
-import { showMessages } from '../kit/message-page.ts'
-import { fc, random } from '../kit/random.ts'
+import { hostileHtml } from '../kit/messages/html/hostile-html.ts'
+import { showMessages } from '../kit/messages/html/message-page.ts'
+import { fc, random } from '../kit/random/random.ts'
 
 const BATCHES = 10
 const BATCH = 500

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../kit/database.ts'
+import { describeEachDatabase } from '../kit/database/database.ts'
 import { runCrashes } from '../scenarios/crashes.ts'
 
 describeEachDatabase('a service that is killed while messages arrive', (databases, engine) => {

@@ -1,8 +1,8 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { browserAvailable, launchBrowser } from '../kit/browser.ts'
+import { browserAvailable, launchBrowser } from '../kit/browser/browser.ts'
 import { closing } from '../kit/closing.ts'
-import { startDemo } from '../kit/demo.ts'
+import { startDemo } from '../kit/service/demo.ts'
 import { connectMailbox, openDemoPage, receiveMessage } from '../scenarios/demo-page.ts'
 
 const USERS = { imap: 'ada@demo.posthorn.example', gmail: 'ada@gmail.com', microsoft: 'ada@outlook.com' }

@@ -2,10 +2,10 @@ import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { describePostgres, temporaryFolder } from '../kit/database.ts'
+import { describePostgres, temporaryFolder } from '../kit/database/database.ts'
+import { startOwnPostgres } from '../kit/database/postgres-server.ts'
 import { eventually } from '../kit/eventually.ts'
-import { startOwnPostgres } from '../kit/postgres-server.ts'
-import { SHARED_KEYS, startServiceProcess } from '../kit/process.ts'
+import { SHARED_KEYS, startServiceProcess } from '../kit/service/process.ts'
 import {
   clockJump,
   diskFull,
@@ -47,7 +47,7 @@ describe.skipIf(!dovecotAvailable() || !existsSync(FUSE))('a service on a disk t
     const switchFile = join(folder, 'switch')
     for (const one of [stored, dataDir]) mkdirSync(one)
     // Debian's own Python has the package.
-    const files = spawn('/usr/bin/python3', ['test/kit/read_only_files.py', stored, dataDir, switchFile])
+    const files = spawn('/usr/bin/python3', ['test/kit/service/read_only_files.py', stored, dataDir, switchFile])
     await eventually(() => expect(readFileSync('/proc/mounts', 'utf8')).toContain(` ${dataDir} fuse`))
     onTestFinished(() => void execFileSync('umount', [dataDir]))
     report(await runFaults(() => startServiceProcess({ dataDir }), [readOnlyDisk(switchFile)], { lastsMs: LASTS_MS }))

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { closing } from '../kit/closing.ts'
 import { eventually } from '../kit/eventually.ts'
-import { type Api, api } from '../kit/http.ts'
-import { startService } from '../kit/service.ts'
+import { type Api, api } from '../kit/http/http.ts'
+import { startService } from '../kit/service/service.ts'
 import { type Google, startGoogle } from '../servers/google.ts'
 import { plainMail } from '../servers/messages.ts'
 

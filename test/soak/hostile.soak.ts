@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { percentile } from '../../bench/figures.ts'
-import { databases } from '../kit/database.ts'
+import { databases } from '../kit/database/database.ts'
 import { runHostile } from '../scenarios/hostile.ts'
 
 const MINUTE = 60_000

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { percentile } from '../../bench/figures.ts'
-import { databases } from '../kit/database.ts'
+import { databases } from '../kit/database/database.ts'
 import {
   type IsolationFigures,
   type IsolationScenario,

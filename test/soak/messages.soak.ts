@@ -67,7 +67,7 @@ function inNewYork(): void {
 }
 
 async function* oddMessages(): AsyncGenerator<OddMessage> {
-  const python = spawn('python3', ['test/kit/odd_messages.py', `${inject('seed')}`, `${MESSAGES}`], {
+  const python = spawn('python3', ['test/kit/messages/odd_messages.py', `${inject('seed')}`, `${MESSAGES}`], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = new Promise<number | null>((resolve) => python.once('close', resolve))

@@ -1,6 +1,6 @@
 import { it } from 'vitest'
-import { describePostgres } from '../kit/database.ts'
-import { SHARED_KEYS } from '../kit/process.ts'
+import { describePostgres } from '../kit/database/database.ts'
+import { SHARED_KEYS } from '../kit/service/process.ts'
 import { runPolling } from '../scenarios/oauth-calls.ts'
 
 describePostgres('two instances on one database', (databases) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { databases } from '../kit/database.ts'
+import { databases } from '../kit/database/database.ts'
 import { runRedisFailures } from '../scenarios/redis-failures.ts'
 import { hasRedis, type RedisServerProcess, startRedis } from '../servers/redis.ts'
 

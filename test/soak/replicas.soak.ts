@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { describePostgres, temporaryFolder } from '../kit/database.ts'
-import { startOwnPostgres } from '../kit/postgres-server.ts'
+import { describePostgres, temporaryFolder } from '../kit/database/database.ts'
+import { startOwnPostgres } from '../kit/database/postgres-server.ts'
 import { runReplicas } from '../scenarios/replicas.ts'
 import { dovecotAvailable } from '../servers/dovecot.ts'
 import { hasRedis, startRedis } from '../servers/redis.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { databases } from '../kit/database.ts'
-import { random } from '../kit/random.ts'
+import { databases } from '../kit/database/database.ts'
+import { random } from '../kit/random/random.ts'
 import { runSecondClient } from '../scenarios/second-client.ts'
 import { type SyncClientName, syncClientAvailable } from '../servers/clients/index.ts'
 import { dovecotAvailable, startDovecot } from '../servers/dovecot.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { type Databases, databases, describePostgres } from '../kit/database.ts'
-import { describeRedis } from '../kit/redis.ts'
+import { type Databases, databases, describePostgres } from '../kit/database/database.ts'
+import { describeRedis } from '../kit/database/redis.ts'
 import { runSendingCrashes, type SendingCrashes } from '../scenarios/sending-crashes.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 

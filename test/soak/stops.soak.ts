@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { describePostgres } from '../kit/database.ts'
+import { describePostgres } from '../kit/database/database.ts'
 import { runStopsUnderLoad } from '../scenarios/stops-under-load.ts'
 
 const STOPS = Number(process.env.STOPS ?? 10)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fc } from '../../../test/kit/random.ts'
+import { fc } from '../../../test/kit/random/random.ts'
 import { fairMove } from './fair-share.ts'
 
 /** Runs the instances in the given order until a round moves nothing. Returns the counts and the number of moves. */

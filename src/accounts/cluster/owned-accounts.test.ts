@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { turnsDuring } from '../../../test/kit/event-loop.ts'
-import { memoryLog } from '../../../test/kit/memory-log.ts'
+import { turnsDuring } from '../../../test/kit/measure/event-loop.ts'
+import { memoryLog } from '../../../test/kit/service/memory-log.ts'
 import type { OwnershipChange } from '../index.ts'
 import type { OwnedAccount } from './instance-store.ts'
 import { OwnedAccounts } from './owned-accounts.ts'

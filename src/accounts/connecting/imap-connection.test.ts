@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fc } from '../../../test/kit/random.ts'
+import { fc } from '../../../test/kit/random/random.ts'
 import { ProviderError } from '../../providers/contract/index.ts'
 import { formPortErrors, type ImapFields, parseImapConnection, VerificationLimit, verifyImap } from '../index.ts'
 

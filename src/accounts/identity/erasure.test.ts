@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
-import { imapUser, testAccounts } from '../../../test/kit/accounts.ts'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { imapUser, testAccounts } from '../../../test/kit/accounts/accounts.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { eraseEvents } from '../../events/index.ts'
 import { memoryBus } from '../../platform/bus/index.ts'

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { imapUser, testAccounts } from '../../../test/kit/accounts.ts'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { imapUser, testAccounts } from '../../../test/kit/accounts/accounts.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
+import { plansOf } from '../../../test/kit/database/plans.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { plansOf } from '../../../test/kit/plans.ts'
 import type { Db } from '../../platform/db/index.ts'
 import { readSyncHint, requestedSyncs, SYNC_TOPIC } from './sync-requests.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { experienceWith } from '../../../test/kit/experience.ts'
+import { experienceWith } from '../../../test/kit/booking/experience.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import type { Db } from '../../platform/db/index.ts'
 import type { Experience } from '../experiences/experience.ts'
 import { lockHosts, takeSlot } from './blocking.ts'

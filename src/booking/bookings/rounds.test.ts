@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { databases, describePostgres } from '../../../test/kit/database.ts'
+import { databases, describePostgres } from '../../../test/kit/database/database.ts'
 import { runBookingRounds } from '../../../test/scenarios/booking-rounds.ts'
 
 const ROUNDS = { rounds: 20, parallel: 50 }

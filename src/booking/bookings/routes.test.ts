@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { type Api, api } from '../../../test/kit/http.ts'
-import { type Service, startService } from '../../../test/kit/service.ts'
+import { type Api, api } from '../../../test/kit/http/http.ts'
+import { type Service, startService } from '../../../test/kit/service/service.ts'
 import { type Receiver, startReceiver } from '../../../test/servers/receiver.ts'
 
 const DAY_MS = 24 * 60 * 60_000

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import type { Db } from '../../platform/db/index.ts'
 import type { BookingRow } from '../tables.ts'
 import { assignHosts, bookingStore, eraseBookings, purgeBookings, purgeHolds } from './store.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fc } from '../../../test/kit/random.ts'
+import { fc } from '../../../test/kit/random/random.ts'
 import { BadAnswer, parseAvailability, parseDecision, parseRoute } from './answers.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 20 })

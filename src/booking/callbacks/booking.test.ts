@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { answer, at, json, lastBody, serveCallbacks, slot } from '../../../test/kit/callbacks.ts'
+import { answer, at, json, lastBody, serveCallbacks, slot } from '../../../test/kit/booking/callbacks.ts'
 import { closing } from '../../../test/kit/closing.ts'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { startReceiver } from '../../../test/servers/receiver.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { answer, at, json, RANGE, serveCallbacks, slot } from '../../../test/kit/callbacks.ts'
+import { answer, at, json, RANGE, serveCallbacks, slot } from '../../../test/kit/booking/callbacks.ts'
 import { closing } from '../../../test/kit/closing.ts'
-import { databases } from '../../../test/kit/database.ts'
+import { databases } from '../../../test/kit/database/database.ts'
 import { type ReceiverResponse, startReceiver } from '../../../test/servers/receiver.ts'
 
 const open = databases('sqlite')

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { expectForgeriesRefused } from '../../../test/kit/cursors.ts'
-import { databases, describeEachDatabase } from '../../../test/kit/database.ts'
-import { fc } from '../../../test/kit/random.ts'
-import { schedulerFixture } from '../../../test/kit/scheduler.ts'
+import { schedulerFixture } from '../../../test/kit/booking/scheduler.ts'
+import { databases, describeEachDatabase } from '../../../test/kit/database/database.ts'
+import { expectForgeriesRefused } from '../../../test/kit/http/cursors.ts'
+import { fc } from '../../../test/kit/random/random.ts'
 
 const PATH = '/scheduler/experiences'
 const MINIMAL = { slug: 'intro-call', name: 'Intro call' }

@@ -1,8 +1,8 @@
 import PostalMime from 'postal-mime'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { type Api, api } from '../../../test/kit/http.ts'
-import { type Service, startService } from '../../../test/kit/service.ts'
+import { type Api, api } from '../../../test/kit/http/http.ts'
+import { type Service, startService } from '../../../test/kit/service/service.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 import { type SmtpSink, startSmtpSink } from '../../../test/servers/smtp.ts'
 

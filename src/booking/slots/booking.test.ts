@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Api, api } from '../../../test/kit/http.ts'
-import { fc } from '../../../test/kit/random.ts'
-import { type Service, startService } from '../../../test/kit/service.ts'
+import { type Api, api } from '../../../test/kit/http/http.ts'
+import { fc } from '../../../test/kit/random/random.ts'
+import { type Service, startService } from '../../../test/kit/service/service.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS

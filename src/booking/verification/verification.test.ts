@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { schedulerFixture } from '../../../test/kit/scheduler.ts'
+import { schedulerFixture } from '../../../test/kit/booking/scheduler.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { fixedClock } from '../../platform/time/clock.ts'
 
 const PATH = '/scheduler/experiences/intro-call'

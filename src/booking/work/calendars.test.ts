@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type CalendarAccount, day, describeEachCalendar } from '../../../test/kit/calendar-accounts.ts'
+import { type CalendarAccount, day, describeEachCalendar } from '../../../test/kit/calendars/calendar-accounts.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { api } from '../../../test/kit/http.ts'
+import { api } from '../../../test/kit/http/http.ts'
 
 const GUEST = { email: 'lin@northwind.example', name: 'Lin Duarte' }
 

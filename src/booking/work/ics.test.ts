@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fc } from '../../../test/kit/random.ts'
+import { fc } from '../../../test/kit/random/random.ts'
 import { type Component, parseObject, properties, property, textOf } from '../../platform/calendar/components.ts'
 import { type Invitation, invitationIcs } from './ics.ts'
 

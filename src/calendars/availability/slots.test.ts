@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { fc } from '../../../test/kit/random.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
+import { fc } from '../../../test/kit/random/random.ts'
 import { insertRows } from '../../platform/db/index.ts'
 import { slotsOf } from './slots.ts'
 import { storedBusy } from './stored-busy.ts'

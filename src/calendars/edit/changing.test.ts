@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { type CalendarAccount, day, describeEachCalendar, openGoogle } from '../../../test/kit/calendar-accounts.ts'
-import { fc } from '../../../test/kit/random.ts'
+import {
+  type CalendarAccount,
+  day,
+  describeEachCalendar,
+  openGoogle,
+} from '../../../test/kit/calendars/calendar-accounts.ts'
+import { fc } from '../../../test/kit/random/random.ts'
 import type { CalendarEventView } from '../api.ts'
 
 const ZONE = 'Europe/Berlin'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fc } from '../../../test/kit/random.ts'
+import { fc } from '../../../test/kit/random/random.ts'
 import { originalStartText } from '../api.ts'
 import { instancesOf } from '../instances/instances.ts'
 import { splitRecurrence } from './split-recurrence.ts'

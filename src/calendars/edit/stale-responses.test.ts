@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { scriptedCalendar } from '../../../test/kit/scripted-calendar.ts'
+import { scriptedCalendar } from '../../../test/kit/calendars/scripted-calendar.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 
 const options = { sendUpdates: 'all', scope: undefined, ifMatch: undefined } as const
 

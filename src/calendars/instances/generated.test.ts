@@ -1,5 +1,5 @@
 import { expect, inject, it } from 'vitest'
-import { random } from '../../../test/kit/random.ts'
+import { random } from '../../../test/kit/random/random.ts'
 import { proveCalendars } from '../../../test/scenarios/calendar-proof.ts'
 
 const CALENDARS = 40

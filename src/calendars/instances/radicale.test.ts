@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { caldavAccess, testCaldav } from '../../../test/kit/caldav.ts'
+import { caldavAccess, testCaldav } from '../../../test/kit/calendars/caldav.ts'
 import { type Radicale, radicaleAvailable, startRadicale } from '../../../test/servers/radicale.ts'
 import { type IcsEvent, icsObject } from '../../../test/servers/radicale-calendar.ts'
 import { isoTime } from '../../platform/time/time.ts'

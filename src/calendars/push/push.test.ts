@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { closing } from '../../../test/kit/closing.ts'
-import { describeOneDatabase, type Place } from '../../../test/kit/database.ts'
+import { describeOneDatabase, type Place } from '../../../test/kit/database/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { type Api, api } from '../../../test/kit/http.ts'
-import { type Service, startService } from '../../../test/kit/service.ts'
+import { type Api, api } from '../../../test/kit/http/http.ts'
+import { type Service, startService } from '../../../test/kit/service/service.ts'
 import { CALENDAR_SCOPES, GOOGLE_SCOPES, type Google, startGoogle } from '../../../test/servers/google.ts'
 import {
   MICROSOFT_SCOPES,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { closing } from '../../../test/kit/closing.ts'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { googleCalendars } from '../../../test/servers/google-calendars.ts'
 import { fence } from '../../accounts/cluster/index.ts'
 import { type Account, OwnershipLost } from '../../accounts/index.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { plansOf } from '../../../test/kit/plans.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
+import { plansOf } from '../../../test/kit/database/plans.ts'
 import { storedBusy } from '../availability/stored-busy.ts'
 import { eventStore } from '../store.ts'
 import { type Position, readRange, type StoredRange } from './range.ts'

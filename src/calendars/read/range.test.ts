@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { fc } from '../../../test/kit/random.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
+import { fc } from '../../../test/kit/random/random.ts'
 import { DAY_MS, formatLocal } from '../../platform/calendar/days.ts'
 import type { Db } from '../../platform/db/index.ts'
 import { boundedEvent, type RemoteEvent } from '../../providers/contract/index.ts'

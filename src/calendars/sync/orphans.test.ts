@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { scriptedCalendar } from '../../../test/kit/scripted-calendar.ts'
+import { scriptedCalendar } from '../../../test/kit/calendars/scripted-calendar.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 
 describeEachDatabase('an invitation to one instance of a series', (open) => {
   it('goes with the object that contained nothing else', async () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { hoursTomorrow, scriptedCalendar } from '../../../test/kit/scripted-calendar.ts'
+import { hoursTomorrow, scriptedCalendar } from '../../../test/kit/calendars/scripted-calendar.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 
 describeEachDatabase('a sync of calendars that read events before a change through the API', (open) => {
   it('does not undo the change, and announces nothing twice', async () => {

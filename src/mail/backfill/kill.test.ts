@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { describeOneDatabase } from '../../../test/kit/database.ts'
+import { describeOneDatabase } from '../../../test/kit/database/database.ts'
 import { runBackfillCrashes } from '../../../test/scenarios/backfill-crashes.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { imapLink } from '../../../test/kit/accounts.ts'
-import { describeOneDatabase } from '../../../test/kit/database.ts'
+import { imapLink } from '../../../test/kit/accounts/accounts.ts'
+import { describeOneDatabase } from '../../../test/kit/database/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { api } from '../../../test/kit/http.ts'
-import { type Service, startService } from '../../../test/kit/service.ts'
-import { syncService } from '../../../test/kit/sync.ts'
-import { connected, mailboxOf } from '../../../test/kit/synced-mailbox.ts'
+import { api } from '../../../test/kit/http/http.ts'
+import { syncService } from '../../../test/kit/mailbox/sync.ts'
+import { connected, mailboxOf } from '../../../test/kit/mailbox/synced-mailbox.ts'
+import { type Service, startService } from '../../../test/kit/service/service.ts'
 import {
   exchangeReport,
   eximReport,

@@ -1,9 +1,9 @@
 import PostalMime from 'postal-mime'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { describeOneDatabase } from '../../../test/kit/database.ts'
-import { draftApi } from '../../../test/kit/draft-api.ts'
+import { describeOneDatabase } from '../../../test/kit/database/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { syncedMailbox } from '../../../test/kit/synced-mailbox.ts'
+import { syncedMailbox } from '../../../test/kit/mailbox/synced-mailbox.ts'
+import { draftApi } from '../../../test/kit/messages/draft-api.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 import { otherClient } from '../../../test/servers/imap-mailbox.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { eraseLabels, labelStore, newLabelRow } from './index.ts'
 
 describeEachDatabase('the labels of a deleted account', (open) => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { rejectSubject } from '../../../test/kit/reject-subject.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
+import { rejectSubject } from '../../../test/kit/messages/reject-subject.ts'
 import type { Db } from '../../platform/db/index.ts'
 import { MAX_LIMIT, type PageQuery, pageRequest } from '../../platform/formats/page.ts'
 import { idGenerator } from '../../platform/ids.ts'

@@ -1,8 +1,8 @@
 import PostalMime from 'postal-mime'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { api } from '../../../test/kit/http.ts'
-import { type Service, startService } from '../../../test/kit/service.ts'
+import { api } from '../../../test/kit/http/http.ts'
+import { type Service, startService } from '../../../test/kit/service/service.ts'
 import { plainMail } from '../../../test/servers/messages.ts'
 import { MICROSOFT_SCOPES, type Microsoft, startMicrosoft } from '../../../test/servers/microsoft.ts'
 

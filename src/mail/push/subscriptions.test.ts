@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { startHttpServer } from '../../../test/servers/fake/http-server.ts'
 import { type Google, startGoogle } from '../../../test/servers/google.ts'
 import { type Microsoft, startMicrosoft } from '../../../test/servers/microsoft.ts'

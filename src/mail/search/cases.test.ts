@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { searching, type Written } from '../../../test/kit/searching.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
+import { searching, type Written } from '../../../test/kit/messages/searching.ts'
 import type { SearchWords } from '../messages/index.ts'
 
 /** The messages of the mailbox, by the name under which the cases expect them. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { databases, describeEachDatabase } from '../../../test/kit/database.ts'
+import { databases, describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { syncedDouble } from '../../../test/kit/synced-double.ts'
-import { mail, syncedMailbox } from '../../../test/kit/synced-mailbox.ts'
+import { syncedDouble } from '../../../test/kit/mailbox/synced-double.ts'
+import { mail, syncedMailbox } from '../../../test/kit/mailbox/synced-mailbox.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 import { otherClient } from '../../../test/servers/imap-mailbox.ts'
 

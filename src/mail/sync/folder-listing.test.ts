@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { spentCpuMs } from '../../../test/kit/event-loop.ts'
+import { spentCpuMs } from '../../../test/kit/measure/event-loop.ts'
 import type { RemoteFolder } from '../../providers/contract/index.ts'
 import { type LabelRow, newLabelRow, planFolders } from '../labels/index.ts'
 import { chooseSyncedFolders, renameCandidates } from './folder-listing.ts'

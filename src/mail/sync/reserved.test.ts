@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { databases } from '../../../test/kit/database.ts'
+import { databases } from '../../../test/kit/database/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { syncedDouble } from '../../../test/kit/synced-double.ts'
+import { syncedDouble } from '../../../test/kit/mailbox/synced-double.ts'
 import { reserveMessage } from '../messages/index.ts'
 
 const open = databases('sqlite')

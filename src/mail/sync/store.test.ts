@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { cursorStore, eraseSync, syncStateStore } from './store.ts'
 
 describeEachDatabase('the sync state of a deleted account', (open) => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { testAccounts } from '../../../test/kit/accounts.ts'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { testAccounts } from '../../../test/kit/accounts/accounts.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { catalogue } from '../../app/event-catalogue.ts'
 import { recorder } from '../../events/index.ts'
 import { type Db, insertRows } from '../../platform/db/index.ts'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Api, api } from '../../../test/kit/http.ts'
-import { testServer } from '../../../test/kit/server.ts'
+import { type Api, api } from '../../../test/kit/http/http.ts'
+import { testServer } from '../../../test/kit/http/server.ts'
 import { memoryCache } from '../../platform/cache/index.ts'
 import type { App } from '../../platform/http/index.ts'
 import { idGenerator } from '../../platform/ids.ts'

@@ -1,10 +1,15 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { describeEachDatabase, type Place } from '../../../test/kit/database.ts'
-import { api } from '../../../test/kit/http.ts'
-import { countEffects, idempotencyServer, type RequestHooks, SERVER_KEY } from '../../../test/kit/idempotency-server.ts'
-import { startWorker } from '../../../test/kit/worker.ts'
+import { describeEachDatabase, type Place } from '../../../test/kit/database/database.ts'
+import { api } from '../../../test/kit/http/http.ts'
+import {
+  countEffects,
+  idempotencyServer,
+  type RequestHooks,
+  SERVER_KEY,
+} from '../../../test/kit/http/idempotency-server.ts'
+import { startWorker } from '../../../test/kit/workers/start.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../../platform/crypto/seal.ts'
 import type { Db } from '../../platform/db/index.ts'
 import { AppError } from '../../platform/errors/app-error.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { silentLog } from '../../platform/log/index.ts'
 import { fixedClock } from '../../platform/time/clock.ts'
 import { gmailUnits } from './gmail-units.ts'

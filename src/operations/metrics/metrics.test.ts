@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
+import { plansOf } from '../../../test/kit/database/plans.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { plansOf } from '../../../test/kit/plans.ts'
-import { type Service, startService } from '../../../test/kit/service.ts'
+import { type Service, startService } from '../../../test/kit/service/service.ts'
 import { systemClock } from '../../platform/time/clock.ts'
 import { readFigures } from './figures.ts'
 

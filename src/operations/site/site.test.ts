@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { BROWSER_ACCEPT } from '../../../test/kit/hosted.ts'
-import { testServer } from '../../../test/kit/server.ts'
+import { BROWSER_ACCEPT } from '../../../test/kit/accounts/hosted.ts'
+import { testServer } from '../../../test/kit/http/server.ts'
 import type { App } from '../../platform/http/index.ts'
 import { site, siteRoutes } from './index.ts'
 

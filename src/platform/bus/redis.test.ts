@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
+import { describeRedis } from '../../../test/kit/database/redis.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { describeRedis } from '../../../test/kit/redis.ts'
 import { describeBus, watchedLog } from './conformance/bus.ts'
 import { openRedisBus } from './redis.ts'
 

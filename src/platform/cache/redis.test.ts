@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { describeRedis } from '../../../test/kit/database/redis.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { describeRedis } from '../../../test/kit/redis.ts'
 import type { RedisLink } from '../redis/index.ts'
 import { describeCache } from './conformance/cache.ts'
 import { redisCache } from './redis.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { spentCpuMs } from '../../../test/kit/event-loop.ts'
+import { spentCpuMs } from '../../../test/kit/measure/event-loop.ts'
 import { parseObject } from './components.ts'
 import { formatObject } from './formatting.ts'
 import { describeOwnZone, type OwnZone, ownOffsets, ownZoneText, parseOwnZone, readOwnZone } from './own-zone.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { compiledOnce } from './compiled.ts'
 import { padded } from './padded.ts'
 

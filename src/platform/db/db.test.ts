@@ -5,7 +5,7 @@ import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } f
 import Database from 'libsql'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { closing } from '../../../test/kit/closing.ts'
-import { databases, describeEachDatabase, describePostgres } from '../../../test/kit/database.ts'
+import { databases, describeEachDatabase, describePostgres } from '../../../test/kit/database/database.ts'
 import { startTcpProxy } from '../../../test/servers/tcp-proxy.ts'
 import { DatabaseUnavailable, type Db, findState, setState } from './index.ts'
 import { openPostgres } from './postgres/postgres.ts'

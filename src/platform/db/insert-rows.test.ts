@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { insertManyRows, insertRows, type Tables } from './index.ts'
 
 declare module './db.ts' {

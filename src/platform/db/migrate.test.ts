@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { migrations } from '../../migrations/index.ts'
 import { type Migration, migrateUp, migrationStatus, requireMigrated } from './index.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fc } from '../../../test/kit/random.ts'
+import { fc } from '../../../test/kit/random/random.ts'
 import { IncrementalJson, type IncrementalJsonOptions } from './incremental-json.ts'
 
 const LIMITS = { depth: 100, values: 100_000 }

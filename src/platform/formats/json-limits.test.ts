@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { spentCpuMs } from '../../../test/kit/event-loop.ts'
-import { fc } from '../../../test/kit/random.ts'
+import { spentCpuMs } from '../../../test/kit/measure/event-loop.ts'
+import { fc } from '../../../test/kit/random/random.ts'
 import { exceededJsonLimit } from './json-limits.ts'
 
 /** Levels and values of a parsed value, as the limits count them. */

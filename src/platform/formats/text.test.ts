@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fc } from '../../../test/kit/random.ts'
+import { fc } from '../../../test/kit/random/random.ts'
 import { cleanJson, cleanText, truncateCharacters, truncateText } from './text.ts'
 
 it('removes NUL and replaces lone surrogates, which PostgreSQL refuses', () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { explain } from '../../../test/kit/explain.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
+import { explain } from '../../../test/kit/database/explain.ts'
 import type { Handle } from '../db/index.ts'
 import { jobStore } from './job-store.ts'
 

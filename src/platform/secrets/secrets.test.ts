@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { describeEachDatabase, type Place } from '../../../test/kit/database.ts'
+import { describeEachDatabase, type Place } from '../../../test/kit/database/database.ts'
 import { generateKeyRing, sealer } from '../crypto/seal.ts'
 import type { Db } from '../db/index.ts'
 import { idGenerator } from '../ids.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import { caldavAccess, testCaldav } from '../../../test/kit/caldav.ts'
+import { caldavAccess, testCaldav } from '../../../test/kit/calendars/caldav.ts'
 import { type Radicale, radicaleAvailable, startRadicale } from '../../../test/servers/radicale.ts'
 import { type IcsEvent, icsObject } from '../../../test/servers/radicale-calendar.ts'
 import { cyrusAvailable } from '../../../test/servers/unpacked/cyrus.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { caldavAccess, testCaldav } from '../../../test/kit/caldav.ts'
-import { fc } from '../../../test/kit/random.ts'
+import { caldavAccess, testCaldav } from '../../../test/kit/calendars/caldav.ts'
+import { fc } from '../../../test/kit/random/random.ts'
 import { type Radicale, radicaleAvailable, startRadicale } from '../../../test/servers/radicale.ts'
 import type { CalendarAccount, CalendarChanges, EventInput, RemoteEvent } from '../contract/index.ts'
 

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { OBJECT, objectData, objectsAsked, scriptedDavCalendar } from '../../../test/kit/scripted-dav-calendar.ts'
+import {
+  OBJECT,
+  objectData,
+  objectsAsked,
+  scriptedDavCalendar,
+} from '../../../test/kit/calendars/scripted-dav-calendar.ts'
 import { type DavCall, type DavReply, multistatus } from '../../../test/servers/dav-server.ts'
 import { icsObject } from '../../../test/servers/radicale-calendar.ts'
 import type { CalendarAccount, EventStep } from '../contract/index.ts'

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { caldavAccess, testCaldav } from '../../../test/kit/caldav.ts'
+import { caldavAccess, testCaldav } from '../../../test/kit/calendars/caldav.ts'
 import { type DavReply, startDavServer } from '../../../test/servers/dav-server.ts'
 import { ProviderError } from '../contract/index.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { FolderMirror } from '../../../test/kit/folder-mirror.ts'
-import { expectRanges } from '../../../test/kit/ranges.ts'
+import { FolderMirror } from '../../../test/kit/mailbox/folder-mirror.ts'
+import { expectRanges } from '../../../test/kit/messages/ranges.ts'
 import { attachmentMail, plainMail } from '../../../test/servers/messages.ts'
 import {
   type FolderMailProvider,

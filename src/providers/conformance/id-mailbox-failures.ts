@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { MailboxMirror } from '../../../test/kit/mailbox-mirror.ts'
-import { fc } from '../../../test/kit/random.ts'
+import { MailboxMirror } from '../../../test/kit/mailbox/mailbox-mirror.ts'
+import { fc } from '../../../test/kit/random/random.ts'
 import type { MailboxSuite } from './id-mailbox-fixture.ts'
 
 /** Expired tokens, failed requests, old cursors and interrupted syncs lose no message and announce none twice. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect } from 'vitest'
-import type { MailboxMirror } from '../../../test/kit/mailbox-mirror.ts'
+import type { MailboxMirror } from '../../../test/kit/mailbox/mailbox-mirror.ts'
 import { plainMail } from '../../../test/servers/messages.ts'
 import type { IdMailProvider, MailAccess } from '../contract/index.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { MailboxMirror } from '../../../test/kit/mailbox-mirror.ts'
-import { expectRanges } from '../../../test/kit/ranges.ts'
+import { MailboxMirror } from '../../../test/kit/mailbox/mailbox-mirror.ts'
+import { expectRanges } from '../../../test/kit/messages/ranges.ts'
 import { attachmentMail } from '../../../test/servers/messages.ts'
 import { failureConformance } from './id-mailbox-failures.ts'
 import { type IdMailboxFixture, mailboxSuite } from './id-mailbox-fixture.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fc } from '../../../test/kit/random.ts'
+import { fc } from '../../../test/kit/random/random.ts'
 import { type BatchPart, batchBody, batchParts } from './batch-parts.ts'
 
 const TYPE = 'multipart/mixed; boundary=batch_x'

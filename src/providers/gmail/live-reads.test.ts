@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fc } from '../../../test/kit/random.ts'
+import { fc } from '../../../test/kit/random/random.ts'
 import { base64Member } from './live-reads.ts'
 
 async function read(text: string, cuts: number[] = []): Promise<Buffer> {

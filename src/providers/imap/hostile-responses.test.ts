@@ -1,7 +1,7 @@
 import type { TLSSocket } from 'node:tls'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { closing } from '../../../test/kit/closing.ts'
-import { longestTurnMs } from '../../../test/kit/event-loop.ts'
+import { longestTurnMs } from '../../../test/kit/measure/event-loop.ts'
 import { openGuard } from '../../../test/servers/imap-mailbox.ts'
 import { type ImapScript, startScriptedImap } from '../../../test/servers/scripted-imap.ts'
 import { systemClock } from '../../platform/time/clock.ts'

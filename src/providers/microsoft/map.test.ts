@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fc } from '../../../test/kit/random.ts'
+import { fc } from '../../../test/kit/random/random.ts'
 import { attachmentsOf, foundMessage, headersOf, isComplete, isDamaged, mayHaveAttachments } from './map.ts'
 
 const context = { isNew: false, folder: 'inbox-id', attachments: [], nowMs: 1_000, error: null }

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
+import { microsoftAt } from '../../../test/servers/microsoft-mailbox.ts'
 import {
   type ScriptedGraphRequest,
   type ScriptedGraphResponse,
   scriptedGraph,
-} from '../../../test/kit/scripted-graph.ts'
-import { microsoftAt } from '../../../test/servers/microsoft-mailbox.ts'
+} from '../../../test/servers/scripted-graph.ts'
 import { systemClock } from '../../platform/time/clock.ts'
 import { type IdMailProvider, type MailAccess, ProviderError, type ScopeSyncRequest } from '../contract/index.ts'
 

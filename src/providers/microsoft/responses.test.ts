@@ -3,7 +3,7 @@ import {
   type ScriptedGraphRequest,
   type ScriptedGraphResponse,
   scriptedGraph,
-} from '../../../test/kit/scripted-graph.ts'
+} from '../../../test/servers/scripted-graph.ts'
 import type { MailboxSession, MailboxStep, ScopeSyncRequest } from '../contract/index.ts'
 
 const LONG_ID = `AAMk/${'x'.repeat(1500)}+==`

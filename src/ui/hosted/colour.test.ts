@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fc } from '../../../test/kit/random.ts'
+import { fc } from '../../../test/kit/random/random.ts'
 import { brand, type Palette, SURFACES } from './brand.ts'
 import { type Colour, contrast, hueOf, looksLikeError, parseColour } from './colour.ts'
 import type { PageContext } from './layout.ts'

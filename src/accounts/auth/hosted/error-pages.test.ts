@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { describeOneDatabase } from '../../../../test/kit/database.ts'
-import { BROWSER_ACCEPT, type Call, type Hosted, serveHosted } from '../../../../test/kit/hosted.ts'
+import { BROWSER_ACCEPT, type Call, type Hosted, serveHosted } from '../../../../test/kit/accounts/hosted.ts'
+import { describeOneDatabase } from '../../../../test/kit/database/database.ts'
 
 const BROWSER = { accept: BROWSER_ACCEPT }
 const FORM = { 'content-type': 'application/x-www-form-urlencoded', ...BROWSER }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../../test/kit/database.ts'
-import { fieldValue, type Hosted, refreshOf, serveHosted } from '../../../../test/kit/hosted.ts'
+import { fieldValue, type Hosted, refreshOf, serveHosted } from '../../../../test/kit/accounts/hosted.ts'
+import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
 
 describeEachDatabase('connecting a mailbox through the hosted pages', (open) => {
   let hosted: Hosted

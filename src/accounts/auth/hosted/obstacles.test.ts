@@ -1,7 +1,13 @@
 import { expect, it } from 'vitest'
-import { describeOneDatabase } from '../../../../test/kit/database.ts'
-import { BROWSER_ACCEPT, type Hosted, type HostedOptions, refreshOf, serveHosted } from '../../../../test/kit/hosted.ts'
-import { loginAt } from '../../../../test/kit/oauth.ts'
+import {
+  BROWSER_ACCEPT,
+  type Hosted,
+  type HostedOptions,
+  refreshOf,
+  serveHosted,
+} from '../../../../test/kit/accounts/hosted.ts'
+import { loginAt } from '../../../../test/kit/accounts/oauth.ts'
+import { describeOneDatabase } from '../../../../test/kit/database/database.ts'
 
 const FIRM = 'ada@firm.de'
 const records = {

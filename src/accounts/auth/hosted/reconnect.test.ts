@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { googleSite } from '../../../../test/kit/consent.ts'
-import { describeOneDatabase } from '../../../../test/kit/database.ts'
+import { googleSite } from '../../../../test/kit/accounts/consent.ts'
 import {
   BROWSER_ACCEPT,
   fieldValue,
@@ -10,7 +9,8 @@ import {
   type Opened,
   refreshOf,
   serveHosted,
-} from '../../../../test/kit/hosted.ts'
+} from '../../../../test/kit/accounts/hosted.ts'
+import { describeOneDatabase } from '../../../../test/kit/database/database.ts'
 
 const EMAIL = 'ada@mill.example'
 const USER = { email: EMAIL, customUserId: 'user-7' }

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../../test/kit/database.ts'
 import {
   BROWSER_ACCEPT,
   fieldValue,
@@ -7,8 +6,9 @@ import {
   imapForm,
   refreshOf,
   serveHosted,
-} from '../../../../test/kit/hosted.ts'
-import { loginAt } from '../../../../test/kit/oauth.ts'
+} from '../../../../test/kit/accounts/hosted.ts'
+import { loginAt } from '../../../../test/kit/accounts/oauth.ts'
+import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
 import type { Db } from '../../../platform/db/index.ts'
 
 const JSON_ACCEPT = { accept: 'application/json' }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { describeOneDatabase } from '../../../../test/kit/database.ts'
-import { type Hosted, IMAP_FIELDS, serveHosted } from '../../../../test/kit/hosted.ts'
+import { type Hosted, IMAP_FIELDS, serveHosted } from '../../../../test/kit/accounts/hosted.ts'
+import { describeOneDatabase } from '../../../../test/kit/database/database.ts'
 
 const PATH = '/auth/authorize/imap'
 const JSON_ACCEPT = { accept: 'application/json' }

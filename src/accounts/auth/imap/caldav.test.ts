@@ -1,8 +1,13 @@
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
-import { testCaldav } from '../../../../test/kit/caldav.ts'
-import { describeOneDatabase } from '../../../../test/kit/database.ts'
-import { fieldValue, type HostedOptions, IMAP_FIELDS, imapForm, serveHosted } from '../../../../test/kit/hosted.ts'
-import { listening } from '../../../../test/kit/listener.ts'
+import {
+  fieldValue,
+  type HostedOptions,
+  IMAP_FIELDS,
+  imapForm,
+  serveHosted,
+} from '../../../../test/kit/accounts/hosted.ts'
+import { testCaldav } from '../../../../test/kit/calendars/caldav.ts'
+import { describeOneDatabase } from '../../../../test/kit/database/database.ts'
 import {
   type Certificate,
   certificateFor,
@@ -11,6 +16,7 @@ import {
   multistatus,
   startDavServer,
 } from '../../../../test/servers/dav-server.ts'
+import { listening } from '../../../../test/servers/listener.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
 
 const PATH = '/auth/authorize/imap'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { folder } from '../../../../test/kit/hosted.ts'
+import { folder } from '../../../../test/kit/accounts/hosted.ts'
 import { AppError } from '../../../platform/errors/app-error.ts'
 import { translate } from '../../../ui/hosted/index.ts'
 import { formErrors, formValues, selectableFolders } from './form.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { describeOneDatabase } from '../../../../test/kit/database.ts'
-import { fieldValue, type Hosted, imapForm, type Opened, serveHosted } from '../../../../test/kit/hosted.ts'
+import { fieldValue, type Hosted, imapForm, type Opened, serveHosted } from '../../../../test/kit/accounts/hosted.ts'
+import { describeOneDatabase } from '../../../../test/kit/database/database.ts'
 
 const EMAIL = 'ada@firm.de'
 const OPEN = '<details class="more" id="settings" open>'

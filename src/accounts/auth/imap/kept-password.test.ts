@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { describeOneDatabase } from '../../../../test/kit/database.ts'
-import { fieldValue, imapForm, serveHosted } from '../../../../test/kit/hosted.ts'
+import { fieldValue, imapForm, serveHosted } from '../../../../test/kit/accounts/hosted.ts'
+import { describeOneDatabase } from '../../../../test/kit/database/database.ts'
 import { ProviderError } from '../../../providers/contract/index.ts'
 
 describeOneDatabase('the password of the IMAP form', 'sqlite', (open) => {

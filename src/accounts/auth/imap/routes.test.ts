@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../../test/kit/database.ts'
 import {
   BROWSER_ACCEPT,
   fieldValue,
@@ -9,9 +8,10 @@ import {
   localGuard,
   refreshOf,
   serveHosted,
-} from '../../../../test/kit/hosted.ts'
-import { listening } from '../../../../test/kit/listener.ts'
-import { memoryLog } from '../../../../test/kit/memory-log.ts'
+} from '../../../../test/kit/accounts/hosted.ts'
+import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
+import { memoryLog } from '../../../../test/kit/service/memory-log.ts'
+import { listening } from '../../../../test/servers/listener.ts'
 import { AppError } from '../../../platform/errors/app-error.ts'
 import { GuardError } from '../../../platform/net/index.ts'
 import { systemClock } from '../../../platform/time/clock.ts'

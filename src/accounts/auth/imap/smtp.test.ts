@@ -1,5 +1,4 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { describeOneDatabase } from '../../../../test/kit/database.ts'
 import {
   fieldValue,
   freePort,
@@ -8,8 +7,9 @@ import {
   imapForm,
   localGuard,
   serveHosted,
-} from '../../../../test/kit/hosted.ts'
-import { listening } from '../../../../test/kit/listener.ts'
+} from '../../../../test/kit/accounts/hosted.ts'
+import { describeOneDatabase } from '../../../../test/kit/database/database.ts'
+import { listening } from '../../../../test/servers/listener.ts'
 import { startSmtpSink } from '../../../../test/servers/smtp.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
 import { smtpProvider } from '../../../providers/smtp/index.ts'

@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type ConsentSite, googleSite, microsoftSite } from '../../../../test/kit/consent.ts'
-import { describeEachDatabase } from '../../../../test/kit/database.ts'
-import { BROWSER_ACCEPT, type Hosted, type HostedOptions, refreshOf, serveHosted } from '../../../../test/kit/hosted.ts'
+import { type ConsentSite, googleSite, microsoftSite } from '../../../../test/kit/accounts/consent.ts'
+import {
+  BROWSER_ACCEPT,
+  type Hosted,
+  type HostedOptions,
+  refreshOf,
+  serveHosted,
+} from '../../../../test/kit/accounts/hosted.ts'
+import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
 import type { Db } from '../../../platform/db/index.ts'
 import { AppError } from '../../../platform/errors/app-error.ts'
 import { fixedClock } from '../../../platform/time/clock.ts'

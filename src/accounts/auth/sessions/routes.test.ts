@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../../test/kit/database.ts'
-import { BROWSER_ACCEPT, type Hosted, IMAP_FIELDS, imapForm, serveHosted } from '../../../../test/kit/hosted.ts'
-import { loginAt } from '../../../../test/kit/oauth.ts'
+import {
+  BROWSER_ACCEPT,
+  type Hosted,
+  IMAP_FIELDS,
+  imapForm,
+  serveHosted,
+} from '../../../../test/kit/accounts/hosted.ts'
+import { loginAt } from '../../../../test/kit/accounts/oauth.ts'
+import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
 import type { Db } from '../../../platform/db/index.ts'
 import { AppError } from '../../../platform/errors/app-error.ts'
 import { fixedClock } from '../../../platform/time/clock.ts'

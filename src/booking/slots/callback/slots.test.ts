@@ -9,10 +9,10 @@ import {
   RANGE,
   serveCallbacks,
   slot,
-} from '../../../../test/kit/callbacks.ts'
+} from '../../../../test/kit/booking/callbacks.ts'
 import { closing } from '../../../../test/kit/closing.ts'
-import { databases } from '../../../../test/kit/database.ts'
-import { fc } from '../../../../test/kit/random.ts'
+import { databases } from '../../../../test/kit/database/database.ts'
+import { fc } from '../../../../test/kit/random/random.ts'
 import { type ReceiverResponse, startReceiver } from '../../../../test/servers/receiver.ts'
 import type { Slot } from '../../contract.ts'
 

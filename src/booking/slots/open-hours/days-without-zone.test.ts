@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { type CalendarAccount, day, openImap, openMicrosoft } from '../../../../test/kit/calendar-accounts.ts'
+import { type CalendarAccount, day, openImap, openMicrosoft } from '../../../../test/kit/calendars/calendar-accounts.ts'
 import { icsObject } from '../../../../test/servers/radicale-calendar.ts'
 import { DAY_MS, parseDay } from '../../../platform/calendar/days.ts'
 import { zoneOf } from '../../../platform/calendar/zone.ts'

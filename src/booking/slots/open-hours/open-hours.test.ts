@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { experienceWith } from '../../../../test/kit/experience.ts'
+import { experienceWith } from '../../../../test/kit/booking/experience.ts'
 import type { Availability, Override } from '../../experiences/experience.ts'
 import { rulesOf } from '../rules.ts'
 import { openTimes } from './open-hours.ts'

@@ -1,12 +1,16 @@
 import { once } from 'node:events'
 import { expect, it } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
-import { type Databases, databases, describeEachDatabase } from '../../../../test/kit/database.ts'
-import { sampleEvent } from '../../../../test/kit/events.ts'
+import { type Databases, databases, describeEachDatabase } from '../../../../test/kit/database/database.ts'
+import { describeRedis, type RedisOfSuite } from '../../../../test/kit/database/redis.ts'
+import { sampleEvent } from '../../../../test/kit/events/events.ts'
+import {
+  type WebhookFixture,
+  type WebhookFixtureOptions,
+  webhookFixture,
+} from '../../../../test/kit/events/webhooks.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { describeRedis, type RedisOfSuite } from '../../../../test/kit/redis.ts'
-import { type WebhookFixture, type WebhookFixtureOptions, webhookFixture } from '../../../../test/kit/webhooks.ts'
-import { startWorker } from '../../../../test/kit/worker.ts'
+import { startWorker } from '../../../../test/kit/workers/start.ts'
 import { startReceiver } from '../../../../test/servers/receiver.ts'
 import type { Db } from '../../../platform/db/index.ts'
 import { silentLog } from '../../../platform/log/index.ts'

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
-import { databases } from '../../../../test/kit/database.ts'
-import { turnsDuring } from '../../../../test/kit/event-loop.ts'
+import { databases } from '../../../../test/kit/database/database.ts'
+import { webhookFixture } from '../../../../test/kit/events/webhooks.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { webhookFixture } from '../../../../test/kit/webhooks.ts'
+import { turnsDuring } from '../../../../test/kit/measure/event-loop.ts'
 import { recoverEndpoint } from './recovery.ts'
 
 const EVENTS = 4000

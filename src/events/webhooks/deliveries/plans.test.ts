@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { databases, describeEachDatabase } from '../../../../test/kit/database.ts'
-import { explain } from '../../../../test/kit/explain.ts'
+import { databases, describeEachDatabase } from '../../../../test/kit/database/database.ts'
+import { explain } from '../../../../test/kit/database/explain.ts'
 import type { Db, Tx } from '../../../platform/db/index.ts'
 import { withholdEvents } from '../../index.ts'
 import { type DeliveryQuery, eraseDeliveries, purgeDeliveries } from '../index.ts'

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { expect, it } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
-import { describeOneDatabase, type Place } from '../../../../test/kit/database.ts'
+import { describeOneDatabase, type Place } from '../../../../test/kit/database/database.ts'
+import { webhookFixture } from '../../../../test/kit/events/webhooks.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { random } from '../../../../test/kit/random.ts'
-import { webhookFixture } from '../../../../test/kit/webhooks.ts'
-import { startWorker } from '../../../../test/kit/worker.ts'
+import { random } from '../../../../test/kit/random/random.ts'
+import { startWorker } from '../../../../test/kit/workers/start.ts'
 import { startReceiver } from '../../../../test/servers/receiver.ts'
 
 const ROUNDS = 6

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../../test/kit/database.ts'
-import { sampleEvent } from '../../../../test/kit/events.ts'
+import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
+import { sampleEvent } from '../../../../test/kit/events/events.ts'
 import { insertRows } from '../../../platform/db/index.ts'
 import { fixedClock } from '../../../platform/time/clock.ts'
 import type { EventRow } from '../../index.ts'

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { messageApi } from '../../../../test/kit/message-api.ts'
-import { syncedDouble } from '../../../../test/kit/synced-double.ts'
-import { syncedMailbox } from '../../../../test/kit/synced-mailbox.ts'
+import { syncedDouble } from '../../../../test/kit/mailbox/synced-double.ts'
+import { syncedMailbox } from '../../../../test/kit/mailbox/synced-mailbox.ts'
+import { messageApi } from '../../../../test/kit/messages/message-api.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 
 type Api = Awaited<ReturnType<typeof messageApi>>

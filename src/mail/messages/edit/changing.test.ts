@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type Databases, describeEachDatabase } from '../../../../test/kit/database.ts'
-import { messageApi } from '../../../../test/kit/message-api.ts'
-import { PROVIDERS, type SyncedDoubleOptions, syncedDouble } from '../../../../test/kit/synced-double.ts'
+import { type Databases, describeEachDatabase } from '../../../../test/kit/database/database.ts'
+import { PROVIDERS, type SyncedDoubleOptions, syncedDouble } from '../../../../test/kit/mailbox/synced-double.ts'
+import { messageApi } from '../../../../test/kit/messages/message-api.ts'
 import { ProviderError } from '../../../providers/contract/index.ts'
 
 describe.each(['whole', 'folders'] as const)('changing messages with ids (%s)', (kind) => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../../test/kit/database.ts'
-import { serverMessages, storedMessages } from '../../../../test/kit/mailbox-state.ts'
-import { messageApi } from '../../../../test/kit/message-api.ts'
-import { mail, type SyncedMailboxOptions, syncedMailbox } from '../../../../test/kit/synced-mailbox.ts'
+import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
+import { serverMessages, storedMessages } from '../../../../test/kit/mailbox/mailbox-state.ts'
+import { mail, type SyncedMailboxOptions, syncedMailbox } from '../../../../test/kit/mailbox/synced-mailbox.ts'
+import { messageApi } from '../../../../test/kit/messages/message-api.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 
 const servers: Record<string, string[]> = { 'on Dovecot': [], 'without MOVE and UIDPLUS': ['MOVE', 'UIDPLUS'] }

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { describeOneDatabase } from '../../../../test/kit/database.ts'
-import { fileStore, MailboxDouble } from '../../../../test/kit/mailbox-double.ts'
-import { syncService } from '../../../../test/kit/sync.ts'
-import { PROVIDERS, QUIET, watchedMailbox } from '../../../../test/kit/synced-double.ts'
-import { connected } from '../../../../test/kit/synced-mailbox.ts'
-import { startWorker } from '../../../../test/kit/worker.ts'
+import { describeOneDatabase } from '../../../../test/kit/database/database.ts'
+import { fileStore, MailboxDouble } from '../../../../test/kit/mailbox/double/mailbox-double.ts'
+import { syncService } from '../../../../test/kit/mailbox/sync.ts'
+import { PROVIDERS, QUIET, watchedMailbox } from '../../../../test/kit/mailbox/synced-double.ts'
+import { connected } from '../../../../test/kit/mailbox/synced-mailbox.ts'
+import { startWorker } from '../../../../test/kit/workers/start.ts'
 
 describeOneDatabase('a process killed after the provider accepted a change, before it was stored', 'sqlite', (open) => {
   it.each(['whole', 'folders'] as const)('leaves the change to sync, which emits one event (%s)', async (kind) => {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { fc } from '../../../../test/kit/random.ts'
-import { syncedDouble } from '../../../../test/kit/synced-double.ts'
+import { syncedDouble } from '../../../../test/kit/mailbox/synced-double.ts'
+import { fc } from '../../../../test/kit/random/random.ts'
 
 interface Step {
   side: 'api' | 'provider'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { imapLink, imapUser, testAccounts } from '../../../../test/kit/accounts.ts'
-import { describeEachDatabase } from '../../../../test/kit/database.ts'
-import { random } from '../../../../test/kit/random.ts'
+import { imapLink, imapUser, testAccounts } from '../../../../test/kit/accounts/accounts.ts'
+import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
+import { random } from '../../../../test/kit/random/random.ts'
 import { dataVersionReader } from './data-versions.ts'
 
 describeEachDatabase('versions of the data of accounts', (open) => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { databases } from '../../../../test/kit/database.ts'
-import { messageRow } from '../../../../test/kit/message-row.ts'
+import { databases } from '../../../../test/kit/database/database.ts'
+import { messageRow } from '../../../../test/kit/messages/message-row.ts'
 import { idGenerator } from '../../../platform/ids.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
 import { copyCandidates } from './copies.ts'

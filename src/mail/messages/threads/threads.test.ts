@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../../test/kit/database.ts'
-import { random } from '../../../../test/kit/random.ts'
-import { expectedThreads, present, threadsOf } from '../../../../test/kit/threads.ts'
+import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
+import { expectedThreads, present, threadsOf } from '../../../../test/kit/messages/threads.ts'
+import { random } from '../../../../test/kit/random/random.ts'
 import { allMail, type MessageRow } from '../index.ts'
 import type { Thread, ThreadDetail } from './api.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { imapUser, testAccounts } from '../../../../test/kit/accounts.ts'
-import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { imapUser, testAccounts } from '../../../../test/kit/accounts/accounts.ts'
+import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
 import { LeaseLost } from '../../../platform/db/index.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
 import { outboxStore } from '../store.ts'

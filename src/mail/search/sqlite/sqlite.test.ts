@@ -1,9 +1,9 @@
 import { readdirSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { databases } from '../../../../test/kit/database.ts'
+import { databases } from '../../../../test/kit/database/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { searching } from '../../../../test/kit/searching.ts'
+import { searching } from '../../../../test/kit/messages/searching.ts'
 import { SearchThread } from '../thread.ts'
 import { openIndexFile } from './index-file.ts'
 

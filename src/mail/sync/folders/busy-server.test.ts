@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
-import { describeOneDatabase } from '../../../../test/kit/database.ts'
+import { describeOneDatabase } from '../../../../test/kit/database/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { syncService } from '../../../../test/kit/sync.ts'
-import { connected } from '../../../../test/kit/synced-mailbox.ts'
+import { syncService } from '../../../../test/kit/mailbox/sync.ts'
+import { connected } from '../../../../test/kit/mailbox/synced-mailbox.ts'
 import { startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
 
 describeOneDatabase('a server that refuses logins for now', 'sqlite', (open) => {

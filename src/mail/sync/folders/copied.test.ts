@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
-import { databases } from '../../../../test/kit/database.ts'
+import { databases } from '../../../../test/kit/database/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { delivered, strictAccount } from '../../../../test/kit/strict-account.ts'
-import { syncService } from '../../../../test/kit/sync.ts'
-import { mail } from '../../../../test/kit/synced-mailbox.ts'
+import { delivered, strictAccount } from '../../../../test/kit/mailbox/strict-account.ts'
+import { syncService } from '../../../../test/kit/mailbox/sync.ts'
+import { mail } from '../../../../test/kit/mailbox/synced-mailbox.ts'
 
 const open = databases('sqlite')
 const received = new Date('2026-03-01T10:00:00Z')

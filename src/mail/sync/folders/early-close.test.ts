@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
-import { databases } from '../../../../test/kit/database.ts'
-import { syncService } from '../../../../test/kit/sync.ts'
-import { connected } from '../../../../test/kit/synced-mailbox.ts'
+import { databases } from '../../../../test/kit/database/database.ts'
+import { syncService } from '../../../../test/kit/mailbox/sync.ts'
+import { connected } from '../../../../test/kit/mailbox/synced-mailbox.ts'
 import { type FolderMailProvider, type FolderSession, ProviderError } from '../../../providers/contract/index.ts'
 
 const open = databases('sqlite')

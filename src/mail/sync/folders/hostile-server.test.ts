@@ -1,10 +1,10 @@
 import type { TLSSocket } from 'node:tls'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
-import { databases } from '../../../../test/kit/database.ts'
+import { databases } from '../../../../test/kit/database/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { type SyncServiceOptions, syncService } from '../../../../test/kit/sync.ts'
-import { connected } from '../../../../test/kit/synced-mailbox.ts'
+import { type SyncServiceOptions, syncService } from '../../../../test/kit/mailbox/sync.ts'
+import { connected } from '../../../../test/kit/mailbox/synced-mailbox.ts'
 import { type ImapScript, type ScriptedImap, startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
 import type { Db } from '../../../platform/db/index.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../../test/kit/database.ts'
-import { fc } from '../../../../test/kit/random.ts'
-import { type Mailbox, syncedMailbox } from '../../../../test/kit/synced-mailbox.ts'
+import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
+import { type Mailbox, syncedMailbox } from '../../../../test/kit/mailbox/synced-mailbox.ts'
+import { fc } from '../../../../test/kit/random/random.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 
 /** Expected location of every message, from which the next steps are chosen. */

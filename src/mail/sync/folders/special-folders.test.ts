@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { type SyncServiceOptions, syncService } from '../../../../test/kit/sync.ts'
-import { syncedMailbox } from '../../../../test/kit/synced-mailbox.ts'
+import { type SyncServiceOptions, syncService } from '../../../../test/kit/mailbox/sync.ts'
+import { syncedMailbox } from '../../../../test/kit/mailbox/synced-mailbox.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 import type { Db } from '../../../platform/db/index.ts'
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { databases } from '../../../../test/kit/database.ts'
+import { databases } from '../../../../test/kit/database/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { delivered, strictAccount } from '../../../../test/kit/strict-account.ts'
-import { mail } from '../../../../test/kit/synced-mailbox.ts'
+import { delivered, strictAccount } from '../../../../test/kit/mailbox/strict-account.ts'
+import { mail } from '../../../../test/kit/mailbox/synced-mailbox.ts'
 
 const open = databases('sqlite')
 

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { syncService } from '../../../../test/kit/sync.ts'
-import { PROVIDERS, QUIET, syncedDouble } from '../../../../test/kit/synced-double.ts'
-import { connected } from '../../../../test/kit/synced-mailbox.ts'
+import { syncService } from '../../../../test/kit/mailbox/sync.ts'
+import { PROVIDERS, QUIET, syncedDouble } from '../../../../test/kit/mailbox/synced-double.ts'
+import { connected } from '../../../../test/kit/mailbox/synced-mailbox.ts'
 import { ProviderError } from '../../../providers/contract/index.ts'
 
 describe.each(['whole', 'folders'] as const)('syncing a provider that assigns message ids (%s)', (kind) => {

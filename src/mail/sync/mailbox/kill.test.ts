@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { describeOneDatabase, type Place } from '../../../../test/kit/database.ts'
-import { fileStore, MailboxDouble } from '../../../../test/kit/mailbox-double.ts'
-import { random } from '../../../../test/kit/random.ts'
-import { syncService } from '../../../../test/kit/sync.ts'
-import { PROVIDERS, QUIET, watchedMailbox } from '../../../../test/kit/synced-double.ts'
-import { startWorker } from '../../../../test/kit/worker.ts'
+import { describeOneDatabase, type Place } from '../../../../test/kit/database/database.ts'
+import { fileStore, MailboxDouble } from '../../../../test/kit/mailbox/double/mailbox-double.ts'
+import { syncService } from '../../../../test/kit/mailbox/sync.ts'
+import { PROVIDERS, QUIET, watchedMailbox } from '../../../../test/kit/mailbox/synced-double.ts'
+import { random } from '../../../../test/kit/random/random.ts'
+import { startWorker } from '../../../../test/kit/workers/start.ts'
 import { sleep } from '../../../platform/concurrency/abort.ts'
 
 const KILLS = 4

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import type { MailboxDouble } from '../../../../test/kit/mailbox-double.ts'
-import { syncedDouble } from '../../../../test/kit/synced-double.ts'
-import { connected } from '../../../../test/kit/synced-mailbox.ts'
+import type { MailboxDouble } from '../../../../test/kit/mailbox/double/mailbox-double.ts'
+import { syncedDouble } from '../../../../test/kit/mailbox/synced-double.ts'
+import { connected } from '../../../../test/kit/mailbox/synced-mailbox.ts'
 import { ProviderError, type ScopeSyncRequest } from '../../../providers/contract/index.ts'
 import { eraseMessages } from '../../messages/index.ts'
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { describeOneDatabase } from '../../../../test/kit/database.ts'
+import { describeOneDatabase } from '../../../../test/kit/database/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import type { MailboxDouble } from '../../../../test/kit/mailbox-double.ts'
-import { fc } from '../../../../test/kit/random.ts'
-import { syncedDouble } from '../../../../test/kit/synced-double.ts'
+import type { MailboxDouble } from '../../../../test/kit/mailbox/double/mailbox-double.ts'
+import { syncedDouble } from '../../../../test/kit/mailbox/synced-double.ts'
+import { fc } from '../../../../test/kit/random/random.ts'
 import { ProviderError } from '../../../providers/contract/index.ts'
 
 interface Step {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../../test/kit/database.ts'
-import { recordStatements } from '../../../../test/kit/recorded-statements.ts'
+import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
+import { recordStatements } from '../../../../test/kit/database/recorded-statements.ts'
 import { countFailures, planAttempts, unreadableStore } from './store.ts'
 
 const plan = (nowMs: number) => ({ nowMs, backoff: { baseMs: 1000, capMs: 60_000 } })

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { databases } from '../../../../test/kit/database.ts'
+import { databases } from '../../../../test/kit/database/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { findState, setState } from '../index.ts'
 import { Checkpointer, MAX_WAL_BYTES } from './checkpointer.ts'

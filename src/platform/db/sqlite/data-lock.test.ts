@@ -4,10 +4,10 @@ import { copyFileSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { databases } from '../../../../test/kit/database.ts'
+import { databases } from '../../../../test/kit/database/database.ts'
+import { openDatabase } from '../../../../test/kit/database/open-database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { openDatabase } from '../../../../test/kit/open-database.ts'
-import { startWorker } from '../../../../test/kit/worker.ts'
+import { startWorker } from '../../../../test/kit/workers/start.ts'
 import { findState, lockDataFolder } from '../index.ts'
 
 /** Starts another process that holds the lock of the folder. */

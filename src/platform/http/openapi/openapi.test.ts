@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Type } from 'typebox'
 import { afterEach, describe, expect, it } from 'vitest'
-import { testServer } from '../../../../test/kit/server.ts'
+import { testServer } from '../../../../test/kit/http/server.ts'
 import { documented, documentedAs, documentedDefault, nullable } from '../../formats/json-schema.ts'
 import { type App, errorSchema, listOf, type OpenApiWebhooks, openApiDocument, pageQuery } from '../index.ts'
 import type { Examples } from './examples.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testServer } from '../../../../test/kit/server.ts'
+import { testServer } from '../../../../test/kit/http/server.ts'
 import { type App, openApiRoutes } from '../index.ts'
 
 /** Every file that the routes serve. */

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { testServer } from '../../../../test/kit/server.ts'
+import { testServer } from '../../../../test/kit/http/server.ts'
 import { AppError } from '../../errors/app-error.ts'
 import type { AuditEntry } from './audit.ts'
 

@@ -2,8 +2,8 @@ import { connect, type Socket } from 'node:net'
 import { Type } from 'typebox'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { api } from '../../../../test/kit/http.ts'
-import { testServer } from '../../../../test/kit/server.ts'
+import { api } from '../../../../test/kit/http/http.ts'
+import { testServer } from '../../../../test/kit/http/server.ts'
 import type { App, ServerOptions } from '../index.ts'
 
 let app: App

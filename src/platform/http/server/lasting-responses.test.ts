@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { testServer } from '../../../../test/kit/server.ts'
+import { testServer } from '../../../../test/kit/http/server.ts'
 import { closeServer } from './connections.ts'
 
 it('ends streams of a caller that lost access, and no others', async () => {

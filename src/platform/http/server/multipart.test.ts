@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { connect } from 'node:net'
 import { Type } from 'typebox'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { api } from '../../../../test/kit/http.ts'
-import { random } from '../../../../test/kit/random.ts'
-import { testServer } from '../../../../test/kit/server.ts'
+import { api } from '../../../../test/kit/http/http.ts'
+import { testServer } from '../../../../test/kit/http/server.ts'
+import { random } from '../../../../test/kit/random/random.ts'
 import { ATTACHMENT_BODY_LIMIT } from '../index.ts'
 
 const MB = 1024 * 1024

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fc } from '../../../../test/kit/random.ts'
+import { fc } from '../../../../test/kit/random/random.ts'
 import { ownZoneText } from '../../../platform/calendar/own-zone.ts'
 import { eventsOf } from './map.ts'
 import { ObjectZones } from './zones.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { testCaldav } from '../../../../test/kit/caldav.ts'
+import { testCaldav } from '../../../../test/kit/calendars/caldav.ts'
 import {
   type Certificate,
   certificateFor,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fc } from '../../../../test/kit/random.ts'
+import { fc } from '../../../../test/kit/random/random.ts'
 import { eventsOf } from '../events/map.ts'
 import { ObjectZones } from '../events/zones.ts'
 import { parseDav } from './multistatus.ts'

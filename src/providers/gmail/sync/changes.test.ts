@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { MailboxMirror } from '../../../../test/kit/mailbox-mirror.ts'
+import { MailboxMirror } from '../../../../test/kit/mailbox/mailbox-mirror.ts'
 import { type ScriptedRequest, type ScriptedResponse, startScripted } from '../../../../test/servers/scripted-http.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
 import { gmailProvider } from '../index.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { MailboxMirror } from '../../../../test/kit/mailbox-mirror.ts'
+import { MailboxMirror } from '../../../../test/kit/mailbox/mailbox-mirror.ts'
 import { gmailMailbox } from '../../../../test/servers/gmail-mailbox.ts'
 import { plainMail } from '../../../../test/servers/messages.ts'
 import { type Clock, fixedClock, systemClock } from '../../../platform/time/clock.ts'

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { memoryLog } from '../../../../test/kit/memory-log.ts'
+import { memoryLog } from '../../../../test/kit/service/memory-log.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 import { imapAccess, openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import type { Log } from '../../../platform/log/index.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { FolderMirror } from '../../../../test/kit/folder-mirror.ts'
+import { FolderMirror } from '../../../../test/kit/mailbox/folder-mirror.ts'
 import { type DovecotOptions, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 import { imapAccess, openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import { plainMail } from '../../../../test/servers/messages.ts'

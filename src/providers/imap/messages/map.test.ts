@@ -1,6 +1,6 @@
 import type { FetchMessageObject } from 'imapflow'
 import { describe, expect, it } from 'vitest'
-import { fc } from '../../../../test/kit/random.ts'
+import { fc } from '../../../../test/kit/random/random.ts'
 import { remoteMessage } from './map.ts'
 
 const place = {

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { FolderMirror } from '../../../../test/kit/folder-mirror.ts'
+import { FolderMirror } from '../../../../test/kit/mailbox/folder-mirror.ts'
 import { openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import { startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
 import { systemClock } from '../../../platform/time/clock.ts'

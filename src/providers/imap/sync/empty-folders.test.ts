@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { FolderMirror } from '../../../../test/kit/folder-mirror.ts'
+import { FolderMirror } from '../../../../test/kit/mailbox/folder-mirror.ts'
 import { dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 import { imapAccess, openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import { plainMail } from '../../../../test/servers/messages.ts'

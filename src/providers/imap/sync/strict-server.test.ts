@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
-import { FolderMirror } from '../../../../test/kit/folder-mirror.ts'
+import { FolderMirror } from '../../../../test/kit/mailbox/folder-mirror.ts'
 import { openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import { plainMail } from '../../../../test/servers/messages.ts'
 import { type StrictImap, type StrictImapOptions, startStrictImap } from '../../../../test/servers/strict-imap.ts'

@@ -1,6 +1,6 @@
 import { truncate } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { FolderMirror } from '../../../../test/kit/folder-mirror.ts'
+import { FolderMirror } from '../../../../test/kit/mailbox/folder-mirror.ts'
 import { type Dovecot, type DovecotOptions, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 import { imapAccess, openGuard, otherClient } from '../../../../test/servers/imap-mailbox.ts'
 import { malformedMessages, plainMail } from '../../../../test/servers/messages.ts'

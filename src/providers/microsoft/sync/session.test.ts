@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { MailboxMirror } from '../../../../test/kit/mailbox-mirror.ts'
+import { MailboxMirror } from '../../../../test/kit/mailbox/mailbox-mirror.ts'
 import { attachmentMail, plainMail } from '../../../../test/servers/messages.ts'
 import { type Microsoft, startMicrosoft } from '../../../../test/servers/microsoft.ts'
 import { microsoftAt } from '../../../../test/servers/microsoft-mailbox.ts'

@@ -1,6 +1,6 @@
 import PostalMime from 'postal-mime'
 import { describe, expect, it } from 'vitest'
-import { fc } from '../../../../test/kit/random.ts'
+import { fc } from '../../../../test/kit/random/random.ts'
 import {
   composeMessage,
   headerFields,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fc } from '../../../../../test/kit/random.ts'
+import { fc } from '../../../../../test/kit/random/random.ts'
 import { htmlToText, oneLine } from './text.ts'
 
 describe('the text of an HTML message', () => {

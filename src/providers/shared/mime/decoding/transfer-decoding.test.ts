@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fc } from '../../../../../test/kit/random.ts'
+import { fc } from '../../../../../test/kit/random/random.ts'
 import { transferDecoder } from './transfer-decoding.ts'
 
 /** Decodes the text in chunks of these lengths. */

@@ -1,6 +1,6 @@
 import iconv from 'iconv-lite'
 import { describe, expect, it } from 'vitest'
-import { spentCpuMs } from '../../../../../test/kit/event-loop.ts'
+import { spentCpuMs } from '../../../../../test/kit/measure/event-loop.ts'
 import {
   earlierEximReport,
   exchangeReport,

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import MailComposer from 'nodemailer/lib/mail-composer'
 import PostalMime from 'postal-mime'
 import { expect, inject, it } from 'vitest'
-import { random } from '../../../../../test/kit/random.ts'
+import { random } from '../../../../../test/kit/random/random.ts'
 import type { DraftChange } from '../../../contract/index.ts'
 import { editDraft } from './edit-draft.ts'
 
@@ -164,7 +164,7 @@ it('keeps everything but the member that changes of random drafts of nodemailer'
 
 it("keeps everything but the member that changes of random drafts of Python's email package", async () => {
   const chance = random()
-  const python = spawnSync('python3', ['test/kit/random_drafts.py', `${inject('seed')}`, `${DRAFTS}`])
+  const python = spawnSync('python3', ['test/kit/messages/random_drafts.py', `${inject('seed')}`, `${DRAFTS}`])
   // Without Python there are no such drafts.
   const drafts: string[] = python.error === undefined ? JSON.parse(python.stdout.toString()) : []
   for (const draft of drafts)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fc } from '../../../../../test/kit/random.ts'
+import { fc } from '../../../../../test/kit/random/random.ts'
 import { checkAddress, composeMessage, headerValue, parseAddress, parseHeaders } from '../index.ts'
 import { readAddressList } from './address-list.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { spentCpuMs } from '../../../../../test/kit/event-loop.ts'
+import { spentCpuMs } from '../../../../../test/kit/measure/event-loop.ts'
 import { headerFields, parseHeaders } from './headers.ts'
 
 const LENGTH = 126 * 1024

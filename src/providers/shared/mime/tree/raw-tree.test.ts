@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fc } from '../../../../../test/kit/random.ts'
+import { fc } from '../../../../../test/kit/random/random.ts'
 import { allParts } from './part.ts'
 import { rawTree } from './raw-tree.ts'
 

@@ -1,0 +1,46 @@
+import {
+  type FolderChanges,
+  type FolderPosition,
+  ProviderError,
+  type RemoteFolder,
+} from '../../../../src/providers/contract/index.ts'
+import type { MailboxDouble } from './mailbox-double.ts'
+
+/** Changes of folders, each after one request. Names are joined by `/`; a folder keeps its path when it is renamed. */
+export function doubleFolderChanges(double: MailboxDouble, request: (what: string) => Promise<void>): FolderChanges {
+  const nameOf = ({ name, parent }: FolderPosition) => (parent === null ? name : `${parent.fullName}/${name}`)
+  const ensureFree = (fullName: string) => {
+    const isTaken = double.state.folders.some((one) => (one.fullName ?? one.name) === fullName)
+    if (isTaken) throw new ProviderError('exists', 'the name is taken')
+  }
+  return {
+    createFolder: async (position) => {
+      await request('create folder')
+      const fullName = nameOf(position)
+      ensureFree(fullName)
+      const place = { path: fullName, name: position.name, fullName, role: null, delimiter: null }
+      const folder: RemoteFolder = { ...place, selectable: true, mailboxId: null }
+      double.setFolders((folders) => [...folders, folder])
+      return folder
+    },
+    moveFolder: async ({ path, fullName }, to) => {
+      await request('move folder')
+      const name = nameOf(to)
+      ensureFree(name)
+      double.setFolders((folders) =>
+        folders.map((folder) => {
+          const old = folder.fullName ?? folder.name
+          if (old !== fullName && !old.startsWith(`${fullName}/`)) return folder
+          const now = `${name}${old.slice(fullName.length)}`
+          return { ...folder, name: now.split('/').at(-1) ?? now, fullName: now }
+        }),
+      )
+      return path
+    },
+    colorFolder: async () => null,
+    deleteFolder: async ({ path }) => {
+      await request('delete folder')
+      double.dropFolder(path, double.kind === 'folders' ? 'TRASH' : undefined)
+    },
+  }
+}
