@@ -10,7 +10,6 @@ import { InstanceBuffer } from './instance-buffer.ts'
 import { listCalendars } from './listing.ts'
 import type { AccountCalendarsDeps, OwnedCalendars } from './owned-calendars.ts'
 import { partsOf } from './parts.ts'
-import { type PreparedEvents, prepareSteps, unprepared } from './prepared.ts'
 import { removeEvents } from './removal.ts'
 import { applyChanges } from './step.ts'
 
@@ -19,7 +18,7 @@ const LIST_MS = 50_000
 /** A poll without changes is stored this seldom. */
 const RECORD_MS = 5 * 60_000
 const ROWS_PER_TRANSACTION = 50
-/** So that the provider works, and rows are computed, while others are inserted. A step has at most some hundred events. */
+/** So that the provider works while instances are inserted. A step has at most some hundred events. */
 const STEPS_AHEAD = 3
 /** A first sync stores the cursor after so many events; an interrupted one begins there. */
 const EVENTS_PER_CURSOR = 2000
@@ -135,12 +134,10 @@ async function readChanges(
   const { providerId: calendarId, timeZone } = calendar
   const again = await eventsToReadAgain(deps.db.read, calendar, deps.clock.now())
   const request = { calendarId, timeZone, cursor: calendar.cursor, window, again, signal }
-  const found = remote.syncEvents(request)
-  const steps = later === undefined ? unprepared(found) : prepareSteps(found, { ids: deps.ids, calendar, window })
-  for await (const { step, prepared } of readAhead(steps, STEPS_AHEAD)) {
+  for await (const step of readAhead(remote.syncEvents(request), STEPS_AHEAD)) {
     signal.throwIfAborted()
     hasChanged ||= step.found.length + step.entered.length + step.removed.length > 0
-    calendar = await storeStep(deps, owned, { calendar, window, readAfter, later, prepared }, step)
+    calendar = await storeStep(deps, owned, { calendar, window, readAfter, later }, step)
     if (later !== undefined && later.events >= EVENTS_PER_CURSOR) await storeLater(later)
   }
   if (later !== undefined) await storeLater(later)
@@ -167,18 +164,17 @@ interface StepPlace {
   readAfter: number
   /** Of a first sync. The caller stores the cursor with the instances. */
   later: InstanceBuffer | undefined
-  prepared: PreparedEvents | undefined
 }
 
 /** In small transactions. The last one has the cursor, so after a crash the others are applied again and change nothing. */
 async function storeStep(
   deps: AccountCalendarsDeps,
   owned: OwnedCalendars,
-  { calendar, window, readAfter, later, prepared }: StepPlace,
+  { calendar, window, readAfter, later }: StepPlace,
   step: EventStep,
 ): Promise<CalendarRow> {
+  const parts = partsOf(step)
   const { db, clock, fence } = deps
-  const parts = partsOf(step, db.engine)
   const { accountId, epoch, provider } = owned
   const isAnnounced = calendar.syncedAt !== null
   const result = { ...calendar, cursor: step.cursor }
@@ -194,7 +190,7 @@ async function storeStep(
         nowMs: clock.now(),
         isAnnounced,
       }
-      const changed = await applyChanges(deps, tx, { ...context, source: { readAfter }, later, prepared }, part)
+      const changed = await applyChanges(deps, tx, { ...context, source: { readAfter }, later }, part)
       if (later === undefined && index === parts.length - 1)
         await calendarStore(tx).update(calendar.id, { cursor: step.cursor })
       return changed

@@ -14,7 +14,6 @@ import { type CalendarRow, type EventRow, eventStore, type InstanceRow, type Pla
 import { saveUnreadable } from '../unreadable.ts'
 import type { InstanceBuffer } from './instance-buffer.ts'
 import { withStoredTimes } from './placeholders.ts'
-import type { PreparedEvents } from './prepared.ts'
 
 export interface StepDeps {
   events: Recorder
@@ -32,8 +31,6 @@ export interface StepContext {
   source: { readAfter: number } | { apiChange: number }
   /** Gets the instances, instead of the store. */
   later?: InstanceBuffer | undefined
-  /** Rows of new events that are known before they are stored. */
-  prepared?: PreparedEvents | undefined
 }
 
 export interface Changes {
@@ -65,7 +62,7 @@ type Change = { type: keyof typeof calendarEvents; row: EventRow; content: Remot
 export async function applyChanges(
   { events, ids }: StepDeps,
   tx: Tx,
-  { calendar, provider, window, nowMs, isAnnounced, source, later, prepared }: StepContext,
+  { calendar, provider, window, nowMs, isAnnounced, source, later }: StepContext,
   { found, entered, complete, removed, unreadable = [] }: Changes,
 ): Promise<Applied> {
   const store = eventStore(tx, calendar.id)
@@ -95,8 +92,6 @@ export async function applyChanges(
   /** Provider ids of series whose instances are no longer right. */
   const stale = new Set<string>()
   const addedInstances: InstanceRow[] = []
-  /** When the events of rows in `added` take place, by their ids. */
-  const placements = new Map<string, Placement>()
   /** The ids of rows that are stored as they were read. */
   const confirmed: string[] = []
   /** Ids that rows got from their original start. */
@@ -108,7 +103,6 @@ export async function applyChanges(
   for (const event of listed.toSorted((a, b) => Number(isException(a)) - Number(isException(b)))) {
     if (event.status === 'cancelled' && !isException(event)) await remove(event.eventId)
     else await save(event)
-    await yieldIfHeld(TURN_MS)
   }
   for (const masterId of complete) {
     const current = new Set(listed.flatMap((event) => (event.recurringEventId === masterId ? event.eventId : [])))
@@ -168,10 +162,11 @@ export async function applyChanges(
 
   async function save(event: RemoteEvent): Promise<void> {
     const row = known.get(event.eventId)
+    const content = cleanJson(event)
     stale.add(event.recurringEventId ?? event.eventId)
     if (row === undefined) {
       ensureNotStale(calendar.apiDeletion)
-      const inserted = await newRow(event)
+      const inserted = await newRow(event, content)
       if (event.recurringEventId === null) added.set(inserted.id, inserted)
       else {
         await store.insert(inserted)
@@ -182,7 +177,6 @@ export async function applyChanges(
         changes.push({ type: typeOfNew(event), row: inserted, content: event })
       return
     }
-    const content = cleanJson(event)
     const isSame = sameContent(row.content, event)
     if (!isSame) ensureNotStale(row.apiChange)
     const version = row.version + (isSame ? 0 : 1)
@@ -200,7 +194,6 @@ export async function applyChanges(
         : { confirmations: row.confirmations + Number(isSame) }),
     }
     const isWritten = !isSame || row.round !== calendar.round || adopted.has(event.eventId) || 'apiChange' in source
-    placements.delete(row.id)
     if (added.has(row.id)) added.set(row.id, updated)
     else if (isWritten) await store.update(row.id, updated)
     else confirmed.push(row.id)
@@ -215,13 +208,11 @@ export async function applyChanges(
     return status === 'cancelled' && !known.has(recurringEventId ?? '')
   }
 
-  async function newRow(event: RemoteEvent): Promise<EventRow> {
+  async function newRow(event: RemoteEvent, content: string): Promise<EventRow> {
     const original =
       event.originalStart === null ? null : originalStartText(originalStartOf(event.originalStart, calendar.timeZone))
-    const ready = prepared?.get(event)
-    if (ready !== undefined) placements.set(ready.id, ready.placement)
     return {
-      id: ready?.id ?? (await newId(event, original)),
+      id: await newId(event, original),
       accountId: calendar.accountId,
       calendarId: calendar.id,
       providerId: event.eventId,
@@ -229,8 +220,8 @@ export async function applyChanges(
       originalStart: original,
       status: event.status,
       isSeries: Number(event.recurrence.length > 0),
-      content: ready?.content ?? cleanJson(event),
-      searchText: ready?.searchText ?? searchTextOf(event),
+      content,
+      searchText: searchTextOf(event),
       startMs: 0,
       firstMs: null,
       lastMs: null,
@@ -287,8 +278,7 @@ export async function applyChanges(
     const row = known.get(providerId) ?? (await store.find(providerId))
     const exceptions = await exceptionsOf(providerId)
     if (row !== undefined) {
-      const ready = exceptions.length === 0 ? placements.get(row.id) : undefined
-      const { instances, ...columns } = ready ?? placementOf(row, exceptions, calendar, window)
+      const { instances, ...columns } = placementOf(row, exceptions, calendar, window)
       if (!added.has(row.id)) await place(row.id, { ...columns, instances })
       else {
         added.set(row.id, { ...row, ...columns })
