@@ -29,6 +29,8 @@ export interface StrictImap {
   spoilFolder(path: string, how: 'refuse' | 'close' | undefined): void
   /** The received commands with their arguments, in order. */
   lines: string[]
+  /** Called with each command before its response. */
+  beforeResponse: (line: string) => void
 }
 
 type Spoiling = 'refuse' | 'close' | 'garbage' | 'huge'
@@ -167,6 +169,7 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
       const session = sessions.get(socket)
       const args = line.slice(tag.length + name.length + 2)
       lines.push(`${name} ${args}`.trim())
+      imap.beforeResponse(`${name} ${args}`.trim())
       if (name === 'DONE' || name === 'CAPABILITY' || name === 'LOGOUT' || name === 'NAMESPACE' || name === 'ID') {
         if (name === 'DONE' && session !== undefined) session.isIdle = false
         return false
@@ -202,7 +205,7 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
 
   folder('INBOX')
   for (const path of options.folders ?? []) folder(path)
-  return {
+  const imap: StrictImap = {
     server,
     folder,
     delete(path) {
@@ -217,7 +220,9 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
       else spoiltFolders.set(path, how)
     },
     lines,
+    beforeResponse: () => {},
   }
+  return imap
 }
 
 /** Sends what has changed in the selected folder while the client is idle. */

@@ -77,12 +77,16 @@ async function syncOnce(
   const { session, label, accountId, failures } = folder
   const store = messageStore(deps.db.read)
   const position = await cursorStore(deps.db.read).find(accountId, label.id)
-  const failing = failures.mayHaveUnreadable() ? await failingMessages(deps.db.read, accountId, label.id) : []
-  const unstored = failing.filter((one) => !one.isStored && one.uidValidity === position?.uidValidity)
-  const knownCount = async () => (await store.count(accountId, label.id)).total + unstored.length
   const cursor = position?.cursor ?? null
   const compareFrom = position?.compareFrom ?? null
   let uidValidity = position?.uidValidity ?? null
+  const readFailing = async () =>
+    failures.mayHaveUnreadable() ? failingMessages(deps.db.read, accountId, label.id) : []
+  const failing = await readFailing()
+  // Read each time: messages may fail, and be deleted, during this pass.
+  const readUnstored = async () =>
+    (await readFailing()).filter((one) => !one.isStored && one.uidValidity === uidValidity)
+  const knownCount = async () => (await store.count(accountId, label.id)).total + (await readUnstored()).length
   const missedSinceMs = position?.announceAfter ?? notifyAfter(position?.lastSyncAt ?? null, folder.syncedAt())
   const suspects = new Set<number>()
   const passed = new Set(failing.map(({ uidValidity, uid }) => itemIdOf(label.id, uidValidity, uid)))
@@ -93,7 +97,7 @@ async function syncOnce(
     newest: () => store.newestUids(label.id, uidValidity ?? '', VERIFIED),
     known: async (lowUid, highUid) => [
       ...(await store.knownMessages(label.id, uidValidity ?? '', lowUid, highUid)),
-      ...unstored.filter(({ uid }) => uid >= lowUid && uid <= highUid),
+      ...(await readUnstored()).filter(({ uid }) => uid >= lowUid && uid <= highUid),
     ],
     losses: failures.losses,
     failing,
@@ -194,15 +198,15 @@ async function storePart(
 
   async function store(tx: Tx) {
     await deps.fence(tx, context.accountId, context.epoch)
-    const { accountId, label, passed, suspects } = context
+    const { accountId, label, suspects, failures } = context
     const change = await folderChange(deps, tx, context, part.added)
     await change.remove(part.removed)
     await change.setFlags(part.changed)
     const fetched = part.added.flatMap(({ location }) => location?.uid ?? []).filter((uid) => suspects.has(uid))
-    const gone = passed.size === 0 ? [] : part.removed
-    await forgetMessages(tx, context, change.uidValidity, [...gone, ...fetched])
+    const removed = failures.mayHaveUnreadable() ? part.removed : []
+    await forgetMessages(tx, context, change.uidValidity, [...removed, ...fetched])
     const added = await recordUnreadable(tx, deps, context, { ...part, position: change.position })
-    if (added.length < part.added.length) tx.afterCommit(context.failures.onUnreadable)
+    if (added.length < part.added.length) tx.afterCommit(failures.onUnreadable)
     await change.add(added, part.refetched)
     const counts = await change.record()
     if (part.cursor === undefined) {

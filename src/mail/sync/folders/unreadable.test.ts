@@ -7,7 +7,7 @@ import { announced, mailEvents } from '../../../../test/kit/mailbox/mailbox-stat
 import { type SyncServiceOptions, syncService } from '../../../../test/kit/mailbox/sync.ts'
 import { connected, mail } from '../../../../test/kit/mailbox/synced-mailbox.ts'
 import { startWorker } from '../../../../test/kit/workers/start.ts'
-import { type StrictImap, startStrictImap } from '../../../../test/servers/strict-imap.ts'
+import { type StrictImap, type StrictImapOptions, startStrictImap } from '../../../../test/servers/strict-imap.ts'
 import type { Db } from '../../../platform/db/index.ts'
 
 const open = databases('sqlite')
@@ -20,6 +20,7 @@ const FAULTS = ['refuse', 'garbage', 'close'] as const
 const OTHERS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k']
 
 interface Options extends SyncServiceOptions {
+  server?: StrictImapOptions
   before?(imap: StrictImap): void
 }
 
@@ -32,22 +33,22 @@ async function linked(db: Db, imap: StrictImap, options: SyncServiceOptions) {
   return { service, accountId }
 }
 
-async function strictServer() {
-  const imap = await startStrictImap({ folders: ['Work'] })
+async function strictServer(options: StrictImapOptions = {}) {
+  const imap = await startStrictImap({ folders: ['Work'], ...options })
   closing(imap.server)
   imap.folder('INBOX').add(mail('old'))
   return imap
 }
 
 /** An account of a strict server, in sync. */
-async function strictAccount({ before, ...options }: Options = {}) {
-  const imap = await strictServer()
+async function strictAccount({ before, server, ...options }: Options = {}) {
+  const imap = await strictServer(server)
   before?.(imap)
   const db = await open()
   const { service, accountId } = await linked(db, imap, options)
   await service.start()
   await connected(service, accountId)
-  return { ...imap, db, service, accountId, inbox: imap.folder('INBOX'), ...watched(db, accountId) }
+  return { imap, ...imap, db, service, accountId, inbox: imap.folder('INBOX'), ...watched(db, accountId) }
 }
 
 function watched(db: Db, accountId: string) {
@@ -153,6 +154,35 @@ it('a failing message that is deleted is forgotten', async () => {
   inbox.remove('<p@x>')
   await eventually(async () => expect(await items()).toEqual([]))
 })
+
+it.each([
+  ['reports it', false],
+  ['does not report it', true],
+])(
+  'a failing message is forgotten when it is deleted in the sync that found it, and the server %s',
+  async (_, withoutQresync) => {
+    const { imap, inbox, server, spoil, items, received } = await strictAccount({
+      server: { withoutQresync },
+      timing: { itemRetry: NEVER },
+    })
+    let isDeletedNext = false
+    imap.beforeResponse = (line) => {
+      if (line.startsWith('UID FETCH 2 ')) isDeletedNext = true
+      // Sync reads the state of the folder once it has stored the new messages.
+      if (!isDeletedNext || !line.startsWith('STATUS INBOX')) return
+      imap.beforeResponse = () => {}
+      inbox.remove('<p@x>')
+    }
+    spoil('<p@x>', 'refuse')
+    server.disconnect()
+    inbox.add(mail('p'))
+    inbox.add(mail('a'))
+    // One transaction stores this message and the failure of the other.
+    await received('a')
+    await eventually(() => expect(inbox.messages).toHaveLength(2))
+    await eventually(async () => expect(await items()).toEqual([]))
+  },
+)
 
 it('several messages that end the connection cost only themselves', async () => {
   const { inbox, spoil, items, received } = await strictAccount({ timing: { itemRetry: NEVER } })
