@@ -85,7 +85,7 @@ function emptyPart(): ResponsePart {
 
 async function addObject(part: ResponsePart, path: string, resource: DavResource, context: MapContext): Promise<void> {
   const object = objectIn(resource, path)
-  const status = resource.status === 200 ? resource.refused.get(DATA) : resource.status
+  const status = refusalStatus(resource)
   if (object !== undefined) {
     const { events, unreadable } = await objectEvents(object, context)
     part.events.push(...events)
@@ -102,6 +102,11 @@ export function objectIn({ status, properties }: DavResource, path: string): Cal
   const text = properties.get(DATA)?.text
   if (status !== 200 || text === undefined) return undefined
   return { path, text, etag: properties.get('D:getetag')?.text.trim() || null }
+}
+
+/** The status with which the server refuses the text of an object. Undefined when it gives none. */
+export function refusalStatus({ status, refused }: DavResource): number | undefined {
+  return status === 200 ? refused.get(DATA) : status
 }
 
 function isCollection(path: string, { pathname }: URL): boolean {

@@ -5,9 +5,10 @@ import type { Collection } from './collection.ts'
 import type { CalendarObject } from './events/map.ts'
 import type { DavClient } from './http/client.ts'
 import { pathOf } from './http/hrefs.ts'
+import { isGone } from './http/multistatus.ts'
 import { multigetBody, objectsQueryBody } from './http/requests.ts'
 import { pathsInRange } from './listing.ts'
-import { type ObjectBatch, objectIn, pathsIn, type ResponsePart } from './object-batch.ts'
+import { type ObjectBatch, objectIn, pathsIn, type ResponsePart, refusalStatus } from './object-batch.ts'
 
 /** The server works while a batch is parsed. */
 const BATCHES_AT_ONCE = 2
@@ -151,7 +152,7 @@ async function* partsIn(
   }
 }
 
-/** The object at a path, if it exists. */
+/** The object at a path, if it exists. Throws `unavailable` when the server does not say that it is gone, and does not send it. */
 export async function readObjectText(
   { client, url, signal }: Collection,
   path: string,
@@ -160,5 +161,9 @@ export async function readObjectText(
   const request = { method: 'REPORT', url, depth: '1', body: multigetBody([path]), signal } as const
   const { resources, url: base } = await client.read({ ...request, maxBytes: MAX_BATCH_BYTES, doing })
   const resource = resources.find(({ href }) => pathOf(href, base) === path)
-  return resource === undefined ? undefined : objectIn(resource, path)
+  const object = resource && objectIn(resource, path)
+  const status = resource && refusalStatus(resource)
+  if (object !== undefined || (status !== undefined && isGone(status))) return object
+  const reason = status === undefined ? '' : ` (${status})`
+  throw new ProviderError('unavailable', `${doing}: the CalDAV server does not send the object${reason}`)
 }
