@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent } from 'undici'
-import { messageEvents } from '../src/mail/messages/index.ts'
+import { messagesFeature } from '../src/mail/messages/index.ts'
 
 /** Event data of a typical message, about 1.3 kB as JSON. */
-export const DATA = { ...messageEvents['message.received'].example.data, snippet: 'Dear Grace, '.repeat(20) }
+export const DATA = { ...messagesFeature.events['message.received'].example.data, snippet: 'Dear Grace, '.repeat(20) }
 
 export interface Sink {
   url: string

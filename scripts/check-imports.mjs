@@ -30,6 +30,8 @@ const LAYERS = [
   ['providers/shared/', 1.8],
   ['providers/', 2],
   ['migrations/', 2],
+  // The record of a feature: types only.
+  ['feature.ts', 2],
   // Pages are functions of their content. Like platform, they contain no business rules.
   ['ui/', 1],
 ]

@@ -1,5 +1,5 @@
 // `docs/events.md`, from the event catalogue.
-import { catalogue } from '../../src/app/event-catalogue.ts'
+import { catalogue } from '../../src/app/feature-list.ts'
 import { eventSchema, exampleEvent } from '../../src/events/index.ts'
 
 /** Headings with the prefix of the types that each one covers. */

@@ -1,6 +1,6 @@
 // `src/ui/admin/api/schemas.ts`: the objects of the API as types for the portal, from the OpenAPI document, and the event types.
 import { apiDocument } from '../../src/app/api-document.ts'
-import { catalogue } from '../../src/app/event-catalogue.ts'
+import { catalogue } from '../../src/app/feature-list.ts'
 
 export async function portalTypes() {
   const { components } = await apiDocument()

@@ -5,7 +5,6 @@
  */
 import './tables.ts'
 
-export { releaseAccounts } from './after-restore.ts'
 export { type FurtherServers, verifyFurtherServers } from './connecting/further-servers.ts'
 export { type FormPorts, formPortErrors, verifyImap } from './connecting/imap-check.ts'
 export {
@@ -17,7 +16,7 @@ export {
 export { checkMailbox } from './connecting/mailbox-check.ts'
 export { OAUTH_SETTINGS } from './connecting/oauth-import.ts'
 export { VerificationLimit } from './connecting/verification-limit.ts'
-export { accountEvents } from './events.ts'
+export { accountsFeature } from './feature.ts'
 export {
   ACCOUNTS_TOPIC,
   type Account,
@@ -34,7 +33,7 @@ export {
   type SyncTotals,
   type WorkStatus,
 } from './identity/account.ts'
-export { type Erase, type Erasure, erasure, requestErasure } from './identity/erasure.ts'
+export { type Erasure, erasure, requestErasure } from './identity/erasure.ts'
 export { type AccountsDeps, accounts } from './identity/service.ts'
 export {
   accountsAt,
@@ -48,7 +47,6 @@ export {
 export {
   type ApiChanges,
   areLabelsCleared,
-  eraseApiChanges,
   findApiChanges,
   numberApiChange,
   StaleRead,
@@ -57,7 +55,6 @@ export {
 export { type LiveMailboxDeps, nameProblemOf, openMailbox, readLive, toAppError } from './mailbox/live-mailbox.ts'
 export { readSyncHint, requestedSyncs, SYNC_TOPIC, syncableAccounts } from './mailbox/sync-requests.ts'
 export { accountRoutes } from './routes.ts'
-export { SEALED_ACCOUNTS } from './tokens/account-secrets.ts'
 export { requireScopes } from './tokens/required-scopes.ts'
-export { accessTokenOfGone, type RevocationDeps, revoker, SEALED_REVOCATIONS } from './tokens/revocation.ts'
+export { accessTokenOfGone, type RevocationDeps, revoker } from './tokens/revocation.ts'
 export type { RefreshOutcome } from './tokens/tokens.ts'

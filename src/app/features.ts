@@ -2,53 +2,40 @@ import { fence, livingInstances, type OwnershipTiming, ownership as ownershipOf 
 import {
   accessTokenOfGone,
   accounts as accountsFeature,
-  eraseApiChanges,
   erasure as erasureOf,
   requestErasure,
   revoker,
 } from '../accounts/index.ts'
-import { bookingRecorder, eraseBookings, scheduler as schedulerOf, type TaskTiming } from '../booking/index.ts'
+import { bookingRecorder, scheduler as schedulerOf, type TaskTiming } from '../booking/index.ts'
 import {
   availability as availabilityOf,
   type CalendarTiming,
   calendarChanger,
   calendarReader,
   calendarSync,
-  eraseCalendars,
   GOOGLE_NOTIFICATIONS_PATH,
 } from '../calendars/index.ts'
 import { duplicateFinder, type SharedClaims, sharedClaims } from '../events/deduplication/index.ts'
 import { EventStreams } from '../events/feed/index.ts'
-import { eraseEvents, recorder } from '../events/index.ts'
+import { recorder } from '../events/index.ts'
 import {
   type DuplicateFinder,
   endpoints as endpointsFeature,
-  eraseDeliveries,
   type ReadMessage,
   testDeliveries as testDeliveriesOf,
   type WebhookDeps,
   WebhookEngine,
 } from '../events/webhooks/index.ts'
-import { type BackfillDeps, backfill as backfillOf, eraseBackfill } from '../mail/backfill/index.ts'
-import { bounceReader, eraseBounces } from '../mail/bounces/index.ts'
-import { draftService, eraseDraftRequests } from '../mail/drafts/index.ts'
-import { eraseLabels, labelChanger } from '../mail/labels/index.ts'
-import {
-  bodyFetcher,
-  eraseHorizons,
-  eraseMessages,
-  eraseReserved,
-  eraseThreadReferences,
-  messageChanger,
-  messageReader,
-  threadMerger,
-  threadReader,
-} from '../mail/messages/index.ts'
-import { eraseOutbox, type OutboxTiming, outboxEngine, outbox as outboxOf } from '../mail/outbox/index.ts'
-import { erasePush, gmailPuller, push as pushFeature, webhookTarget } from '../mail/push/index.ts'
+import { type BackfillDeps, backfill as backfillOf } from '../mail/backfill/index.ts'
+import { bounceReader } from '../mail/bounces/index.ts'
+import { draftService } from '../mail/drafts/index.ts'
+import { labelChanger } from '../mail/labels/index.ts'
+import { bodyFetcher, messageChanger, messageReader, threadMerger, threadReader } from '../mail/messages/index.ts'
+import { type OutboxTiming, outboxEngine, outbox as outboxOf } from '../mail/outbox/index.ts'
+import { gmailPuller, push as pushFeature, webhookTarget } from '../mail/push/index.ts'
 import { type SearchDeps, search as searchOf } from '../mail/search/index.ts'
-import { eraseSync, readSyncHealth, type SyncTiming, sync as syncFeature, syncPositions } from '../mail/sync/index.ts'
-import { eraseTracking, replyRecorder, tracking as trackingOf } from '../mail/tracking/index.ts'
+import { readSyncHealth, type SyncTiming, sync as syncFeature, syncPositions } from '../mail/sync/index.ts'
+import { replyRecorder, tracking as trackingOf } from '../mail/tracking/index.ts'
 import { auditLog } from '../operations/audit/index.ts'
 import { encryption as encryptionOf } from '../operations/encryption/index.ts'
 import { idempotency as idempotencyFeature } from '../operations/idempotency/index.ts'
@@ -61,12 +48,11 @@ import { eventLoopMonitor } from '../platform/concurrency/event-loop-delay.ts'
 import { lazy } from '../platform/concurrency/lazy.ts'
 import type { MailProvider, ProviderName } from '../providers/contract/index.ts'
 import type { ImapLimits } from '../providers/imap/index.ts'
-import { catalogue } from './event-catalogue.ts'
+import { catalogue, erasures, purgeRules, sealedColumns } from './feature-list.ts'
 import type { Infrastructure } from './infrastructure.ts'
 import { mailProviders } from './mail-providers.ts'
 import { retentionJob } from './retention.ts'
 import type { RuntimeContext } from './runtime-context.ts'
-import { SEALED_COLUMNS } from './sealed-columns.ts'
 import { pubsubSettings, syncSettings } from './settings.ts'
 import { signIn } from './sign-in.ts'
 import { VERSION } from './version.ts'
@@ -172,7 +158,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     ...shared,
     instanceId,
     keyRing: secrets.keyRing,
-    columns: SEALED_COLUMNS,
+    columns: sealedColumns,
     instances: () => livingInstances(db.read),
   })
 
@@ -329,25 +315,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const erasure = erasureOf({
     ...shared,
     revoke: revoker({ ...shared, login }),
-    erase: [
-      eraseDeliveries,
-      eraseEvents,
-      eraseMessages,
-      eraseThreadReferences,
-      eraseHorizons,
-      eraseReserved,
-      eraseOutbox,
-      eraseBounces,
-      eraseDraftRequests,
-      eraseSync,
-      eraseBackfill,
-      eraseLabels,
-      erasePush,
-      eraseApiChanges,
-      eraseTracking,
-      eraseCalendars,
-      eraseBookings,
-    ],
+    erase: erasures,
     async forget(accountId) {
       await mailboxes.closeConnections(accountId)
       // A provider may accept a refresh token only once.
@@ -359,7 +327,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
       await search.forget(accountId)
     },
   })
-  const retention = retentionJob({ ...shared, retention: config })
+  const retention = retentionJob({ ...shared, rules: purgeRules, settings: config })
 
   const syncHealth = () => readSyncHealth({ db, ownership, sync })
   const figures = () => readFigures({ db, clock, syncHealth })

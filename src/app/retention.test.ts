@@ -4,6 +4,7 @@ import { databases } from '../../test/kit/database/database.ts'
 import { webhookFixture } from '../../test/kit/events/webhooks.ts'
 import { eventually } from '../../test/kit/eventually.ts'
 import { silentLog } from '../platform/log/index.ts'
+import { purgeRules } from './feature-list.ts'
 import { retentionJob } from './retention.ts'
 
 const open = databases('sqlite')
@@ -29,7 +30,8 @@ it('stops within one batch, however many rows are expired', async () => {
     queue,
     clock,
     log: silentLog,
-    retention: {
+    rules: purgeRules,
+    settings: {
       retentionEventsDays: 30,
       retentionDeliveriesDays: 30,
       retentionSessionsDays: 7,

@@ -35,11 +35,7 @@ import { type MessageTaskDeps, messageTask } from './work/message.ts'
 import { reminderTask } from './work/reminder.ts'
 import { jobRoutes } from './work/routes.ts'
 
-export { bookingEvents } from './bookings/events.ts'
-export { eraseBookings, purgeBookings, purgeHolds } from './bookings/store.ts'
-export { SEALED_EXPERIENCES } from './experiences/experience.ts'
-export { purgeCodes, purgeGuestCounters, purgeKnownGuests } from './guests/purge.ts'
-export { releaseTasks } from './work/after-restore.ts'
+export { bookingFeature } from './feature.ts'
 export type { TaskTiming } from './work/engine.ts'
 
 type PartDeps = ExperienceDeps &

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { catalogue } from '../app/event-catalogue.ts'
+import { catalogue } from '../app/feature-list.ts'
 import { VERSION } from '../app/version.ts'
 import { ConfigError } from '../config/index.ts'
 import { main } from '../main.ts'

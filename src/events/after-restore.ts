@@ -1,3 +1,4 @@
+import type { Restored } from '../feature.ts'
 import type { Tx } from '../platform/db/index.ts'
 
 /** More events than a service records between a backup and its restore. */
@@ -7,7 +8,8 @@ const GAP = 1_000_000_000
  * Continues the numbers of a restored backup far above those that readers may have seen since: a reader that goes on after its last
  * `position`, or drops a `sequence` that it knows, misses no event.
  */
-export async function skipEventNumbers(tx: Tx): Promise<void> {
+export async function skipEventNumbers(tx: Tx, { isMoved }: Restored): Promise<void> {
+  if (isMoved) return
   await tx
     .updateTable('eventPosition')
     .set((eb) => ({ position: eb('position', '+', GAP) }))

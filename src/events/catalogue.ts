@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import type { ProviderName } from '../providers/contract/index.ts'
 
-/** One event type. Each feature declares its own; `src/app/event-catalogue.ts` collects them. */
+/** One event type. Each feature declares its own; `src/app/feature-list.ts` collects them. */
 export interface EventDeclaration<Data extends TSchema = TSchema> {
   /** One sentence: when the event is sent. */
   description: string

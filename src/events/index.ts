@@ -4,7 +4,6 @@
  */
 import './tables.ts'
 
-export { skipEventNumbers } from './after-restore.ts'
 export {
   addressSchema,
   declareEvent,
@@ -17,8 +16,9 @@ export {
   type NewEvent,
   providerSchema,
 } from './catalogue.ts'
-export { eraseEvents, purgeEvents, withholdEvents } from './erase.ts'
+export { withholdEvents } from './erase.ts'
 export { type EventRow, eventHead, eventSchema, exampleEvent } from './event.ts'
+export { eventsFeature } from './feature.ts'
 export { type EventFilter, type EventHead, type EventRange, eventFeed, findEvents, listFannedOut } from './read.ts'
 export { EVENTS_TOPIC, MAX_DATA_BYTES, type Recorder, recorder, STAMPED_TOPIC } from './record.ts'
 export { holdStamping, nextEvents, stampEvents } from './stamp.ts'

@@ -4,7 +4,6 @@
  * and `detection` finds the provider of an address.
  */
 import './tables.ts'
-import type { Tx } from '../../platform/db/index.ts'
 import type { App, Idempotency } from '../../platform/http/index.ts'
 import type { Log } from '../../platform/log/index.ts'
 import type { DnsRecords } from '../../platform/net/index.ts'
@@ -18,12 +17,11 @@ import { imapForm as imapFormOf } from './imap/form.ts'
 import { type ImapRoutesDeps, imapRoutes } from './imap/routes.ts'
 import { type ConsentsDeps, consents as consentsOf } from './oauth/consents.ts'
 import { type CallbackRoutesDeps, callbackRoutes } from './oauth/routes.ts'
-import { consentStore } from './oauth/store.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { type AuthSessionsDeps, authSessions } from './sessions/service.ts'
-import { authSessionStore } from './sessions/store.ts'
 
-export { type Logins, redirectUri, SEALED_CONSENTS } from './oauth/consents.ts'
+export { authFeature } from './feature.ts'
+export { type Logins, redirectUri } from './oauth/consents.ts'
 
 export interface AuthDeps
   extends Omit<AuthSessionsDeps, 'requireConfigured' | 'accounts'>,
@@ -55,11 +53,4 @@ export function authRoutes(app: App, deps: AuthDeps): void {
   imapRoutes(app, hosted)
   callbackRoutes(app, hosted)
   for (const prefix of ['/auth', '/providers/:providerName/callback']) pages.addErrorPages(app, prefix)
-}
-
-/** Deletes up to `limit` expired sessions and as many expired consents. Returns how many. */
-export async function purgeAuthSessions(tx: Tx, beforeMs: number, limit: number): Promise<number> {
-  const consents = await consentStore(tx).purge(beforeMs, limit)
-  const sessions = await authSessionStore(tx).purge(beforeMs, limit)
-  return consents + sessions
 }

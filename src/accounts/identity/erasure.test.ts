@@ -2,14 +2,15 @@ import { afterEach, expect, it } from 'vitest'
 import { imapUser, testAccounts } from '../../../test/kit/accounts/accounts.ts'
 import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { eraseEvents } from '../../events/index.ts'
+import { eraseEvents } from '../../events/erase.ts'
+import type { Erase } from '../../feature.ts'
 import { memoryBus } from '../../platform/bus/index.ts'
 import type { Db } from '../../platform/db/index.ts'
 import { idGenerator } from '../../platform/ids.ts'
 import { silentLog } from '../../platform/log/index.ts'
 import { databaseQueue, type Queue } from '../../platform/queue/index.ts'
 import { systemClock } from '../../platform/time/clock.ts'
-import { type Erase, type Erasure, erasure, requestErasure } from '../index.ts'
+import { type Erasure, erasure, requestErasure } from '../index.ts'
 
 describeEachDatabase('the erasure of a deleted account', (open) => {
   let current: Erasure | undefined

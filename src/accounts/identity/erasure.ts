@@ -1,19 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Erase } from '../../feature.ts'
 import type { Db, Tx } from '../../platform/db/index.ts'
 import type { Log } from '../../platform/log/index.ts'
 import type { Queue, Worker } from '../../platform/queue/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { accountStore } from './store.ts'
 
-/** Deletes up to `limit` rows of a deleted account and returns how many; 0 means done. Each feature exports one for its tables. */
-export type Erase = (tx: Tx, accountId: string, limit: number) => Promise<number>
-
 export interface ErasureDeps {
   db: Db
   queue: Queue
   clock: Clock
   log: Log
-  /** Run in this order, twice. Must keep `account.deleted` events and their deliveries. */
+  /** Run in this order, twice. */
   erase: readonly Erase[]
   /** Releases what is outside the database: connections, subscriptions, caches. Called before and after the deletion; may repeat. */
   forget(accountId: string): Promise<void>

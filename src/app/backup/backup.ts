@@ -3,6 +3,7 @@ import type { Config } from '../../config/index.ts'
 import { type ArchiveSummary, writeArchive } from '../../platform/archive/index.ts'
 import { postgresSnapshot, type Snapshot, type SnapshotTable, sqliteSnapshot } from '../../platform/db/index.ts'
 import { RING_STATE, ringLocation, ringOf, ringText, storedRing } from '../../platform/secrets/index.ts'
+import { tablesNotInBackups } from '../feature-list.ts'
 import { fileStorePath } from '../store.ts'
 import { VERSION } from '../version.ts'
 
@@ -21,17 +22,6 @@ export interface BackupResult extends ArchiveSummary {
   keys: string
 }
 
-/** Not in a backup: they describe running processes or sign-ins, or are derived from other tables. */
-const LEFT_OUT = new Set([
-  'migrations',
-  'instances',
-  'instanceKeys',
-  'adminSessions',
-  'jobs',
-  'unindexedMessages',
-  'messageTerms',
-])
-
 /** Writes one state of the database of these settings to a file, beside a running service. Throws for the operator. */
 export async function backup(config: Config, options: BackupOptions): Promise<BackupResult> {
   const { file, withKeys, nowMs, onRows, signal } = options
@@ -44,7 +34,7 @@ export async function backup(config: Config, options: BackupOptions): Promise<Ba
     const given = config.encryptionKeys
     const generated = engine === 'sqlite' ? storedRing(config.dataDir) : states.get(RING_STATE)
     const keyRing = withKeys ? ringText(ringOf(given, generated)) : null
-    const tables = snapshot.tables.filter(({ table }) => !LEFT_OUT.has(table))
+    const tables = snapshot.tables.filter(({ table }) => !tablesNotInBackups.has(table))
     const summary = await writeArchive(
       file,
       {

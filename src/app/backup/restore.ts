@@ -3,7 +3,7 @@ import { migrations } from '../../migrations/index.ts'
 import { type ArchiveHeader, type ArchiveSummary, readArchive } from '../../platform/archive/index.ts'
 import { type Db, emptiedTable, type LoadedTable, migrateUp } from '../../platform/db/index.ts'
 import { CANARY_STATE } from '../../platform/secrets/index.ts'
-import { prepareRestored } from './prepare-restored.ts'
+import { afterRestore } from '../feature-list.ts'
 import { keysToAdd } from './restored-keys.ts'
 import { openTarget } from './target.ts'
 
@@ -67,7 +67,7 @@ export async function restore(config: Config, options: RestoreOptions): Promise<
     const db = await target.begin()
     await load(db, archive, options)
     await migrateUp(db, migrations, options.onMigrated)
-    await db.transaction((tx) => prepareRestored(tx, options))
+    await db.transaction((tx) => afterRestore(tx, options))
     options.signal.throwIfAborted()
     await target.finish(keys)
     return archive

@@ -1,10 +1,11 @@
+import type { Restored } from '../../feature.ts'
 import type { Tx } from '../../platform/db/index.ts'
 
 /**
  * Frees the tasks of a restored backup. Unless `isMoved`, messages and reminders that were due have failed: they may have been
  * sent after the backup, and an operator can retry them. Calendars and callbacks have keys, so that they run again.
  */
-export async function releaseTasks(tx: Tx, { nowMs, isMoved }: { nowMs: number; isMoved: boolean }): Promise<void> {
+export async function releaseTasks(tx: Tx, { nowMs, isMoved }: Restored): Promise<void> {
   await tx
     .updateTable('bookingTasks')
     .set({ status: 'waiting', lease: null, leasedUntil: null })

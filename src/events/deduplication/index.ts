@@ -4,7 +4,7 @@
  */
 import './tables.ts'
 
-export { purgeDeduplicationClaims } from './database-claims.ts'
 export { duplicateFinder } from './duplicates.ts'
+export { deduplicationFeature } from './feature.ts'
 export { type SharedClaims, sharedClaims } from './redis-claims.ts'
 export { deduplicationRoutes } from './routes.ts'

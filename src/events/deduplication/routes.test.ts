@@ -11,13 +11,8 @@ import type { Db } from '../../platform/db/index.ts'
 import { idGenerator } from '../../platform/ids.ts'
 import { silentLog } from '../../platform/log/index.ts'
 import { type Clock, fixedClock } from '../../platform/time/clock.ts'
-import {
-  deduplicationRoutes,
-  duplicateFinder,
-  purgeDeduplicationClaims,
-  type SharedClaims,
-  sharedClaims,
-} from './index.ts'
+import { purgeDeduplicationClaims } from './database-claims.ts'
+import { deduplicationRoutes, duplicateFinder, type SharedClaims, sharedClaims } from './index.ts'
 
 const DEFAULTS = { enabled: true, keyFields: ['accountId', 'eventType', 'objectId', 'version'], ttlSeconds: 300 }
 const CONFIG = '/cursor-sync/deduplication/config'

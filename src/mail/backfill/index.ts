@@ -6,9 +6,8 @@ import './tables.ts'
 import { type BackfillEngineDeps, backfillEngine } from './engine.ts'
 import { type BackfillServiceDeps, backfillService } from './service.ts'
 
-export { backfillEvents } from './events.ts'
+export { backfillFeature } from './feature.ts'
 export { backfillRoutes } from './routes.ts'
-export { eraseBackfill } from './store.ts'
 
 export type BackfillDeps = BackfillServiceDeps & Omit<BackfillEngineDeps, 'service'>
 

@@ -4,7 +4,6 @@
  */
 import './tables.ts'
 
-export { bounceEvents } from './events.ts'
+export { bouncesFeature } from './feature.ts'
 export { type BouncedRecipient, bouncedRecipients } from './read.ts'
 export { bounceReader } from './reader.ts'
-export { eraseBounces, purgeBounces } from './store.ts'

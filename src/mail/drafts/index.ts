@@ -4,6 +4,6 @@
  */
 import './tables.ts'
 
+export { draftsFeature } from './feature.ts'
 export { draftRoutes } from './routes.ts'
 export { draftService } from './service.ts'
-export { eraseDraftRequests, purgeDraftRequests } from './store.ts'

@@ -6,12 +6,12 @@ import './tables.ts'
 
 export { type LabelChanger, labelChanger } from './edit/changer.ts'
 export { labelChangeRoutes } from './edit/routes.ts'
-export { type FolderCounts, folderEvent, folderEvents } from './events.ts'
+export { type FolderCounts, folderEvent } from './events.ts'
+export { labelsFeature } from './feature.ts'
 export { type FolderPlan, planFolders } from './plan.ts'
 export { isMainFolder } from './read.ts'
 export { labelRoutes } from './routes.ts'
 export {
-  eraseLabels,
   isAsListed,
   type LabelRow,
   type LabelStore,

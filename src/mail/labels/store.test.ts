@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../test/kit/database/database.ts'
-import { eraseLabels, labelStore, newLabelRow } from './index.ts'
+import { eraseLabels, labelStore, newLabelRow } from './store.ts'
 
 describeEachDatabase('the labels of a deleted account', (open) => {
   it('are erased in steps of the limit, without those of other accounts', async () => {

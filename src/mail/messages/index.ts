@@ -21,7 +21,8 @@ export { type BodyFetcher, bodyFetcher } from './bodies/fetcher.ts'
 export { bodyStore, putBody } from './bodies/store.ts'
 export { type MessageChanger, messageChanger } from './edit/changer.ts'
 export { messageChangeRoutes } from './edit/routes.ts'
-export { draftEvents, type MessageEventData, messageEvents } from './events.ts'
+export type { MessageEventData } from './events.ts'
+export { messagesFeature } from './feature.ts'
 export {
   MAX_RECIPIENTS,
   recipientList,
@@ -61,7 +62,7 @@ export {
   providerDraftIds,
   saveDrafts,
 } from './rows/drafts.ts'
-export { eraseHorizons, mailHorizons } from './rows/horizons.ts'
+export { mailHorizons } from './rows/horizons.ts'
 export { type Location, locationOf } from './rows/location.ts'
 export {
   type Candidate,
@@ -74,8 +75,6 @@ export {
 export { leaveUnrepaired, repairMessage, storeRepaired } from './rows/repaired.ts'
 export {
   type ArrivingMessage,
-  eraseReserved,
-  purgeReserved,
   type Reservation,
   type ReservationKey,
   releaseReserved,
@@ -97,7 +96,6 @@ export {
 } from './rows/row.ts'
 export { addUnindexed, hasMessages, olderMessages, unindexedMessages } from './rows/unindexed.ts'
 export {
-  eraseMessages,
   isVisibleChange,
   type MessageUpdate,
   type MessageWriter,
@@ -107,6 +105,5 @@ export {
 export { allMail, type MessageRow, messageStore } from './store.ts'
 export { threadMerger } from './threads/merger.ts'
 export { type ThreadReader, threadReader } from './threads/reader.ts'
-export { eraseThreadReferences } from './threads/references.ts'
 export { threadRoutes } from './threads/routes.ts'
 export { findInThread, findSentByUser } from './threads/store.ts'

@@ -1,3 +1,4 @@
+import type { Restored } from '../../feature.ts'
 import type { Tx } from '../../platform/db/index.ts'
 import { cleanJson } from '../../platform/formats/text.ts'
 import { type OutboxError, refusedOf } from './api.ts'
@@ -13,7 +14,7 @@ const UNCERTAIN: OutboxError = {
  * are searched in Sent and never sent by themselves. A message scheduled for later than now cannot have been sent. Recipients that were
  * refused for now may have got their message, too.
  */
-export async function releaseOutbox(tx: Tx, { nowMs, isMoved }: { nowMs: number; isMoved: boolean }): Promise<void> {
+export async function releaseOutbox(tx: Tx, { nowMs, isMoved }: Restored): Promise<void> {
   await tx.updateTable('outbox').set({ leasedUntil: null }).where('leasedUntil', 'is not', null).execute()
   if (isMoved) return
   await tx.updateTable('outbox').set({ remaining: 'resending' }).where('remaining', '=', 'recipients').execute()

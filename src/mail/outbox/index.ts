@@ -4,10 +4,8 @@
  */
 import './tables.ts'
 
-export { releaseOutbox } from './after-restore.ts'
-export { outboxEvents } from './events.ts'
+export { outboxFeature } from './feature.ts'
 export { outboxRoutes } from './routes.ts'
 export type { OutboxTiming } from './sending/account-run.ts'
 export { outboxEngine } from './sending/engine.ts'
 export { type Composition, type Outbox, outbox } from './service.ts'
-export { eraseOutbox, purgeOutbox } from './store.ts'

@@ -4,8 +4,8 @@
  */
 import './tables.ts'
 
+export { pushFeature } from './feature.ts'
 export { type GmailPullerDeps, gmailPuller, type PullerState, type PullerTiming } from './gmail-puller.ts'
 export { pushRoutes } from './graph-notifications.ts'
 export { webhookTarget } from './graph-webhook.ts'
 export { type Push, type PushChannels, type PushDeps, push } from './renewal.ts'
-export { erasePush } from './store.ts'

@@ -15,7 +15,7 @@ import { postgresIndex } from './postgres.ts'
 import { sqliteIndex } from './sqlite/index.ts'
 import { mayContain, providerWords, queryTerms } from './terms.ts'
 
-export { forgetIndex } from './after-restore.ts'
+export { searchFeature } from './feature.ts'
 
 export interface SearchDeps {
   db: Db

@@ -4,8 +4,7 @@
  */
 import './tables.ts'
 
-export { trackingEvents } from './events.ts'
+export { trackingFeature } from './feature.ts'
 export { replyRecorder } from './replies.ts'
 export { trackingRoutes } from './routes.ts'
 export { type PreparedTracking, type Tracking, tracking } from './service.ts'
-export { eraseTracking, purgeTracking } from './store.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { testAccounts } from '../../../test/kit/accounts/accounts.ts'
 import { describeEachDatabase } from '../../../test/kit/database/database.ts'
-import { catalogue } from '../../app/event-catalogue.ts'
+import { catalogue } from '../../app/feature-list.ts'
 import { recorder } from '../../events/index.ts'
 import { type Db, insertRows } from '../../platform/db/index.ts'
 import { idGenerator } from '../../platform/ids.ts'

@@ -5,5 +5,5 @@
 import './tables.ts'
 
 export { auditLog } from './audit-log.ts'
+export { auditFeature } from './feature.ts'
 export { auditRoutes } from './routes.ts'
-export { purgeAuditEntries } from './store.ts'

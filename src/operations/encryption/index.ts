@@ -5,4 +5,5 @@
 import './tables.ts'
 
 export { type Encryption, encryption } from './encryption.ts'
+export { encryptionFeature } from './feature.ts'
 export { encryptionRoutes } from './routes.ts'

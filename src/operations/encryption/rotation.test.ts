@@ -10,7 +10,7 @@ import { openDatabase } from '../../../test/kit/database/open-database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { compose } from '../../../test/kit/service/composition.ts'
 import { startServiceProcess } from '../../../test/kit/service/process.ts'
-import { SEALED_COLUMNS } from '../../app/sealed-columns.ts'
+import { sealedColumns } from '../../app/feature-list.ts'
 import { type RingKey, type Sealer, sealer } from '../../platform/crypto/seal.ts'
 import type { Db } from '../../platform/db/index.ts'
 import type { SealedColumn } from '../../platform/secrets/index.ts'
@@ -53,14 +53,14 @@ async function sealedTexts(db: Db, { table, key, column, only }: SealedColumn): 
 }
 
 async function fill(db: Db, by: Sealer, count: number): Promise<void> {
-  for (const column of SEALED_COLUMNS) {
+  for (const column of sealedColumns) {
     const ids = column.only ?? Array.from({ length: count }, (_, index) => `${column.column}_${index}`)
     for (const id of ids) await insertSealed(db, column, id, by.seal(`${column.column} of ${id}`, column.contextOf(id)))
   }
 }
 
 async function requireAllUnder(db: Db, keyId: string, by: Sealer, least: number): Promise<void> {
-  for (const column of SEALED_COLUMNS) {
+  for (const column of sealedColumns) {
     const texts = await sealedTexts(db, column)
     expect(texts.length).toBeGreaterThanOrEqual(column.only?.length ?? least)
     for (const [id, sealed] of texts) {
@@ -92,7 +92,7 @@ describeEachDatabase('sealing again', (open) => {
     const db = await open()
     const [old, both] = [sealer([K1]), sealer([K2, K1])]
     await fill(db, old, 30)
-    const accounts = SEALED_COLUMNS.find(({ table }) => table === 'accounts')
+    const accounts = sealedColumns.find(({ table }) => table === 'accounts')
     if (accounts === undefined) throw new Error('accounts are not in the registry')
     const { encryption } = await started(db, [K2, K1])
 
@@ -184,7 +184,7 @@ describeOneDatabase('posthorn rotate-encryption --new-key', 'sqlite', (open) => 
     const oldId = oldRing[0]?.id ?? ''
     await first.stop()
     const db = await open(place)
-    const idempotency = SEALED_COLUMNS.find(({ table }) => table === 'idempotencyKeys')
+    const idempotency = sealedColumns.find(({ table }) => table === 'idempotencyKeys')
     if (idempotency === undefined) throw new Error('responses are not in the registry')
     const old = sealer(oldRing)
     for (let number = 0; number < 400; number += 1) {
@@ -218,7 +218,7 @@ describeOneDatabase('posthorn rotate-encryption --new-key', 'sqlite', (open) => 
     const newRing = keysOf(await ring())
     expect(newRing.map(({ id }) => id).slice(1)).toEqual([oldId])
     const fresh = sealer(newRing.slice(0, 1))
-    for (const column of SEALED_COLUMNS) {
+    for (const column of sealedColumns) {
       for (const [id, sealed] of await sealedTexts(db, column)) fresh.open(sealed, column.contextOf(id))
     }
     expect((await sealedTexts(db, idempotency)).length).toBe(400)
@@ -247,7 +247,7 @@ describe('the registry of sealed columns', () => {
       .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && name !== 'platform/crypto/seal.ts')
       .filter((name) => /\.seal\(/.test(readFileSync(join('src', name), 'utf8')))
     expect(sealing.sort()).toEqual(Object.keys(SEALING).sort())
-    const columns = SEALED_COLUMNS.map(({ table, column }) => `${table}.${column}`)
+    const columns = sealedColumns.map(({ table, column }) => `${table}.${column}`)
     expect([...columns].sort()).toEqual(Object.values(SEALING).flat().sort())
   })
 })

@@ -4,7 +4,5 @@
  */
 import './tables.ts'
 
-export { forgetRunning } from './after-restore.ts'
-export { SEALED_RESPONSES } from './keys.ts'
+export { idempotencyFeature } from './feature.ts'
 export { type IdempotencyDeps, idempotency } from './service.ts'
-export { purgeIdempotencyKeys } from './store.ts'

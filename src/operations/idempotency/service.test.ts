@@ -14,7 +14,7 @@ import { generateKeyRing, parseKeyRing, sealer } from '../../platform/crypto/sea
 import type { Db } from '../../platform/db/index.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { fixedClock } from '../../platform/time/clock.ts'
-import { purgeIdempotencyKeys } from './index.ts'
+import { purgeIdempotencyKeys } from './store.ts'
 
 /** Serves the sample resource with a fixed clock. Tests can replace the hooks. */
 function serve(db: Db, ring = generateKeyRing(), clock = fixedClock(Date.parse('2026-01-31T08:00:00Z'))) {

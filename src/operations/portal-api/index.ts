@@ -17,7 +17,8 @@ import { type DailyUnits, providerSetupRoutes } from './providers/routes.ts'
 import { type QueueDeps, queueRoutes } from './queue/routes.ts'
 
 export type { AppearanceDeps } from './appearance/routes.ts'
-export { adminSessionRoutes, adminSessions, purgeAdminSessions, SESSION_MS } from './sessions/index.ts'
+export { portalFeature } from './feature.ts'
+export { adminSessionRoutes, adminSessions } from './sessions/index.ts'
 
 export interface PortalDeps extends PreviewDeps, QueueDeps {
   db: Db

@@ -1,5 +1,5 @@
 import { type AccountsDeps, accounts, type LinkAccount } from '../../../src/accounts/index.ts'
-import { catalogue } from '../../../src/app/event-catalogue.ts'
+import { catalogue } from '../../../src/app/feature-list.ts'
 import { recorder } from '../../../src/events/index.ts'
 import { memoryBus } from '../../../src/platform/bus/index.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../../../src/platform/crypto/seal.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { catalogue } from '../../../src/app/event-catalogue.ts'
+import { catalogue } from '../../../src/app/feature-list.ts'
 import { calendarChanger } from '../../../src/calendars/edit/changer.ts'
 import { calendarStore, eventStore } from '../../../src/calendars/store.ts'
 import { type DueCalendars, syncCalendars } from '../../../src/calendars/sync/account.ts'

@@ -1,15 +1,19 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import { catalogue, eventDeclarations } from '../../../src/app/event-catalogue.ts'
+import { catalogue, type featureList } from '../../../src/app/feature-list.ts'
 import type { NewEvent } from '../../../src/events/index.ts'
 import type { Db } from '../../../src/platform/db/index.ts'
 
-type Declarations = typeof eventDeclarations
-export type EventType = keyof Declarations
+/** The declarations of each feature. */
+type Declarations = Declared<(typeof featureList)[number]>
+type Declared<Feature> = Feature extends { events: infer Events } ? Events : never
+type Names<Events> = Events extends unknown ? keyof Events & string : never
+export type EventType = Names<Declarations>
+type Examples = { [Type in EventType]: Extract<Declarations, Record<Type, { example: object }>>[Type]['example'] }
 
 /** The example of the type, ready to be recorded. */
-export function sampleEvent<Type extends EventType>(type: Type): Declarations[Type]['example'] & { type: Type } {
-  return { type, ...eventDeclarations[type].example }
+export function sampleEvent<Type extends EventType>(type: Type): Examples[Type] & { type: Type } {
+  return { type, ...(catalogue.get(type).example as Examples[Type]) }
 }
 
 /** The members that a test sets; the example of the type supplies the others. */
@@ -46,7 +50,7 @@ export async function checkStoredEvents(db: Db): Promise<void> {
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 formats.default(ajv, { mode: 'full' })
-for (const type of Object.keys(eventDeclarations)) ajv.addSchema({ ...closed(catalogue.get(type).data), $id: type })
+for (const type of catalogue.types) ajv.addSchema({ ...closed(catalogue.get(type).data), $id: type })
 
 function validatorOf(type: string): ValidateFunction {
   const validate = ajv.getSchema(type)

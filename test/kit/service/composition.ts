@@ -1,4 +1,4 @@
-import { catalogue } from '../../../src/app/event-catalogue.ts'
+import { catalogue } from '../../../src/app/feature-list.ts'
 import { type FeatureOptions, openFeatures, stopParts } from '../../../src/app/features.ts'
 import type { Infrastructure } from '../../../src/app/infrastructure.ts'
 import type { RuntimeContext } from '../../../src/app/runtime-context.ts'

@@ -3,10 +3,9 @@
  * Arguments: the database as JSON, the instance name, the step to die in (0: none), the instance that died before.
  */
 
-import { type Erase, erasure } from '../../../src/accounts/index.ts'
-import { eraseEvents } from '../../../src/events/index.ts'
-import { eraseDeliveries } from '../../../src/events/webhooks/index.ts'
-import { eraseMessages } from '../../../src/mail/messages/index.ts'
+import { erasure } from '../../../src/accounts/index.ts'
+import { erasures } from '../../../src/app/feature-list.ts'
+import type { Erase } from '../../../src/feature.ts'
 import { memoryBus } from '../../../src/platform/bus/index.ts'
 import { idGenerator } from '../../../src/platform/ids.ts'
 import { silentLog } from '../../../src/platform/log/index.ts'
@@ -38,7 +37,7 @@ const erasing = erasure({
   queue,
   clock: systemClock,
   log,
-  erase: [eraseEvents, eraseDeliveries, eraseMessages].map(dyingAtStep),
+  erase: erasures.map(dyingAtStep),
   forget: async () => {},
 })
 await erasing.start()

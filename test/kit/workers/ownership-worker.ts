@@ -5,7 +5,7 @@
 
 import { fence, ownership } from '../../../src/accounts/cluster/index.ts'
 import { OwnershipLost } from '../../../src/accounts/index.ts'
-import { catalogue } from '../../../src/app/event-catalogue.ts'
+import { catalogue } from '../../../src/app/feature-list.ts'
 import { recorder } from '../../../src/events/index.ts'
 import { memoryBus } from '../../../src/platform/bus/index.ts'
 import { sleep } from '../../../src/platform/concurrency/abort.ts'

@@ -11,7 +11,7 @@ import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
 import type { Db } from '../../../platform/db/index.ts'
 import { AppError } from '../../../platform/errors/app-error.ts'
 import { fixedClock } from '../../../platform/time/clock.ts'
-import { purgeAuthSessions } from '../index.ts'
+import { purgeAuthSessions } from '../feature.ts'
 
 const START = Date.parse('2026-03-01T12:00:00Z')
 const MINUTE = 60_000

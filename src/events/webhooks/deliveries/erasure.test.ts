@@ -5,7 +5,7 @@ import { sampleEvent } from '../../../../test/kit/events/events.ts'
 import { webhookFixture } from '../../../../test/kit/events/webhooks.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { startReceiver } from '../../../../test/servers/receiver.ts'
-import { eraseDeliveries, purgeDeliveries } from '../index.ts'
+import { eraseDeliveries, purgeDeliveries } from './erasure.ts'
 import { deliveryStore } from './store.ts'
 
 describeEachDatabase('deleting deliveries', (open) => {

@@ -3,7 +3,7 @@ import { databases, describeEachDatabase } from '../../../../test/kit/database/d
 import { explain } from '../../../../test/kit/database/explain.ts'
 import type { Db, Tx } from '../../../platform/db/index.ts'
 import { withholdEvents } from '../../index.ts'
-import { type DeliveryQuery, eraseDeliveries, purgeDeliveries } from '../index.ts'
+import type { DeliveryQuery } from '../index.ts'
 import {
   cancelForEndpoint,
   claimDue,
@@ -13,7 +13,7 @@ import {
   renewLease,
 } from '../sending/leases.ts'
 import { markDuplicates } from './duplicates.ts'
-import { sendable } from './erasure.ts'
+import { eraseDeliveries, purgeDeliveries, sendable } from './erasure.ts'
 import { deliveryStore } from './store.ts'
 
 const LEASE = { token: 'lease', forMs: 1000 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { catalogue } from '../../../app/event-catalogue.ts'
+import { catalogue } from '../../../app/feature-list.ts'
 import { rotated, validSecrets } from '../endpoints/endpoint.ts'
 import { isSubscription, subscribes } from '../endpoints/subscriptions.ts'
 import { retryDelayMs } from './retry-schedule.ts'

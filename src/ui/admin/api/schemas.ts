@@ -2,19 +2,31 @@
 
 /** What each type of event reports. */
 export const EVENT_TYPES: Readonly<Record<string, string>> = {
+  "account.connected": "A mailbox was connected. Its first sync starts now.",
+  "account.updated": "The credentials, `customUserId` or `watch` of an account changed.",
+  "account.auth_error": "The provider rejected the credentials. The user must connect the mailbox again.",
+  "account.sync_stalled": "The mailbox is not synced at the moment: several checks in a row failed, or none succeeded for three poll intervals. The service goes on trying.",
+  "account.recovered": "The mailbox syncs again after `account.auth_error` or `account.sync_stalled`.",
+  "account.paused": "An account was paused.",
+  "account.resumed": "A paused account was resumed.",
+  "account.deleted": "An account was deleted and its data is being erased. It is the last event of the account.",
   "message.received": "A new message arrived in any folder except Sent, Drafts, Trash and Junk.",
   "message.sent": "A message was added to Sent, by this API or another client.",
   "message.updated": "A message was read, starred, labelled or moved.",
   "message.deleted": "A message was deleted from the mailbox. `data` holds its last known state. When another program deletes a message of an IMAP mailbox, the event follows ten seconds later, in case the program moves it.",
-  "mailbox.changed": "The messages of a folder changed. Sent once per folder and sync.",
   "draft.created": "A draft was added to Drafts, by this API or another client.",
   "draft.updated": "A draft was changed.",
   "draft.deleted": "A draft was deleted or sent. `data` holds its last known state.",
+  "mailbox.changed": "The messages of a folder changed. Sent once per folder and sync.",
   "message.send_failed": "Sending a message failed or its result is unknown. The service does not retry it.",
   "message.bounced": "A mail server reported that it could not deliver a sent message.",
   "message.opened": "A recipient opened a tracked message: its pixel was loaded.",
   "message.link_clicked": "A recipient clicked a link in a tracked message.",
   "message.replied": "Somebody replied to a sent message.",
+  "sync.backfill_started": "The historical sync of an account started or restarted.",
+  "sync.backfill_progress": "The historical sync made progress. Sent from time to time, not for every batch.",
+  "sync.backfill_completed": "The historical sync has fetched every message in its time range. lastError names folders that could not be read.",
+  "sync.backfill_failed": "The historical sync failed. Messages fetched so far are kept, and it can be resumed.",
   "calendar.event.created": "An event was added to a calendar. Of a series, its instances have no events of their own.",
   "calendar.event.updated": "A calendar event or one instance of a series was moved or changed, or an attendee responded.",
   "calendar.event.deleted": "A calendar event, or one instance of a series, was deleted. `data` holds its last known state, with status cancelled.",
@@ -25,18 +37,6 @@ export const EVENT_TYPES: Readonly<Record<string, string>> = {
   "booking.cancelled": "A booking was cancelled. Its slot is free again.",
   "booking.mail_limited": "Requests for bookings or codes are refused, because too many messages would go to addresses that nobody has verified. At most once in 24 hours per experience.",
   "booking.reminder": "A booking starts soon.",
-  "account.connected": "A mailbox was connected. Its first sync starts now.",
-  "account.updated": "The credentials, `customUserId` or `watch` of an account changed.",
-  "account.auth_error": "The provider rejected the credentials. The user must connect the mailbox again.",
-  "account.sync_stalled": "The mailbox is not synced at the moment: several checks in a row failed, or none succeeded for three poll intervals. The service goes on trying.",
-  "account.recovered": "The mailbox syncs again after `account.auth_error` or `account.sync_stalled`.",
-  "account.paused": "An account was paused.",
-  "account.resumed": "A paused account was resumed.",
-  "account.deleted": "An account was deleted and its data is being erased. It is the last event of the account.",
-  "sync.backfill_started": "The historical sync of an account started or restarted.",
-  "sync.backfill_progress": "The historical sync made progress. Sent from time to time, not for every batch.",
-  "sync.backfill_completed": "The historical sync has fetched every message in its time range. lastError names folders that could not be read.",
-  "sync.backfill_failed": "The historical sync failed. Messages fetched so far are kept, and it can be resumed.",
   "webhook.test": "A test of an endpoint. Sent only to that endpoint, regardless of its subscriptions.",
   "webhook.endpoint_disabled": "The service disabled an endpoint because of its response. Sent to the other endpoints."
 }
@@ -1054,7 +1054,7 @@ export type Error = {
   requestId: string
 }
 
-export type Event = (MessageReceivedEvent | MessageSentEvent | MessageUpdatedEvent | MessageDeletedEvent | MailboxChangedEvent | DraftCreatedEvent | DraftUpdatedEvent | DraftDeletedEvent | MessageSendFailedEvent | MessageBouncedEvent | MessageOpenedEvent | MessageLinkClickedEvent | MessageRepliedEvent | CalendarEventCreatedEvent | CalendarEventUpdatedEvent | CalendarEventDeletedEvent | BookingCreatedEvent | BookingConfirmedEvent | BookingRejectedEvent | BookingRescheduledEvent | BookingCancelledEvent | BookingMailLimitedEvent | BookingReminderEvent | AccountConnectedEvent | AccountUpdatedEvent | AccountAuthErrorEvent | AccountSyncStalledEvent | AccountRecoveredEvent | AccountPausedEvent | AccountResumedEvent | AccountDeletedEvent | SyncBackfillStartedEvent | SyncBackfillProgressEvent | SyncBackfillCompletedEvent | SyncBackfillFailedEvent | WebhookTestEvent | WebhookEndpointDisabledEvent)
+export type Event = (AccountConnectedEvent | AccountUpdatedEvent | AccountAuthErrorEvent | AccountSyncStalledEvent | AccountRecoveredEvent | AccountPausedEvent | AccountResumedEvent | AccountDeletedEvent | MessageReceivedEvent | MessageSentEvent | MessageUpdatedEvent | MessageDeletedEvent | DraftCreatedEvent | DraftUpdatedEvent | DraftDeletedEvent | MailboxChangedEvent | MessageSendFailedEvent | MessageBouncedEvent | MessageOpenedEvent | MessageLinkClickedEvent | MessageRepliedEvent | SyncBackfillStartedEvent | SyncBackfillProgressEvent | SyncBackfillCompletedEvent | SyncBackfillFailedEvent | CalendarEventCreatedEvent | CalendarEventUpdatedEvent | CalendarEventDeletedEvent | BookingCreatedEvent | BookingConfirmedEvent | BookingRejectedEvent | BookingRescheduledEvent | BookingCancelledEvent | BookingMailLimitedEvent | BookingReminderEvent | WebhookTestEvent | WebhookEndpointDisabledEvent)
 
 export type EventHead = {
   position: number
@@ -2080,7 +2080,7 @@ export type WebhookEndpointUpdate = {
   timeoutMs?: number
 }
 
-export type WebhookEnvelope = (MessageReceivedWebhook | MessageSentWebhook | MessageUpdatedWebhook | MessageDeletedWebhook | MailboxChangedWebhook | DraftCreatedWebhook | DraftUpdatedWebhook | DraftDeletedWebhook | MessageSendFailedWebhook | MessageBouncedWebhook | MessageOpenedWebhook | MessageLinkClickedWebhook | MessageRepliedWebhook | CalendarEventCreatedWebhook | CalendarEventUpdatedWebhook | CalendarEventDeletedWebhook | BookingCreatedWebhook | BookingConfirmedWebhook | BookingRejectedWebhook | BookingRescheduledWebhook | BookingCancelledWebhook | BookingMailLimitedWebhook | BookingReminderWebhook | AccountConnectedWebhook | AccountUpdatedWebhook | AccountAuthErrorWebhook | AccountSyncStalledWebhook | AccountRecoveredWebhook | AccountPausedWebhook | AccountResumedWebhook | AccountDeletedWebhook | SyncBackfillStartedWebhook | SyncBackfillProgressWebhook | SyncBackfillCompletedWebhook | SyncBackfillFailedWebhook | WebhookTestWebhook | WebhookEndpointDisabledWebhook)
+export type WebhookEnvelope = (AccountConnectedWebhook | AccountUpdatedWebhook | AccountAuthErrorWebhook | AccountSyncStalledWebhook | AccountRecoveredWebhook | AccountPausedWebhook | AccountResumedWebhook | AccountDeletedWebhook | MessageReceivedWebhook | MessageSentWebhook | MessageUpdatedWebhook | MessageDeletedWebhook | DraftCreatedWebhook | DraftUpdatedWebhook | DraftDeletedWebhook | MailboxChangedWebhook | MessageSendFailedWebhook | MessageBouncedWebhook | MessageOpenedWebhook | MessageLinkClickedWebhook | MessageRepliedWebhook | SyncBackfillStartedWebhook | SyncBackfillProgressWebhook | SyncBackfillCompletedWebhook | SyncBackfillFailedWebhook | CalendarEventCreatedWebhook | CalendarEventUpdatedWebhook | CalendarEventDeletedWebhook | BookingCreatedWebhook | BookingConfirmedWebhook | BookingRejectedWebhook | BookingRescheduledWebhook | BookingCancelledWebhook | BookingMailLimitedWebhook | BookingReminderWebhook | WebhookTestWebhook | WebhookEndpointDisabledWebhook)
 
 export type WebhookEnvelopeHead = {
   deliveryId: string

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { isSubscription } from '../events/webhooks/index.ts'
-import { catalogue } from './event-catalogue.ts'
+import { catalogue } from './feature-list.ts'
 
 /** The code that records events: everything but tests and the declarations themselves. */
 const code = readdirSync('src', { recursive: true, encoding: 'utf8' })

@@ -1,0 +1,8 @@
+import type { Feature } from '../../feature.ts'
+
+export const keysFeature = {
+  name: 'keys',
+  tables: {
+    apiKeys: { deletedBy: 'the request that deletes the key' },
+  },
+} as const satisfies Feature
