@@ -1,0 +1,89 @@
+import { authRoutes } from '../../accounts/auth/index.ts'
+import { ownership as ownershipOf } from '../../accounts/cluster/index.ts'
+import { accountRoutes, accounts as accountsOf, requestErasure, VerificationLimit } from '../../accounts/index.ts'
+import type { App as HttpServer } from '../../platform/http/index.ts'
+import type { ProviderName } from '../../providers/contract/index.ts'
+import type { Features } from '../features.ts'
+import type { Infrastructure } from '../infrastructure.ts'
+import { mailProviders } from '../mail-providers.ts'
+import type { Part } from '../parts.ts'
+import { authScreen } from '../settings.ts'
+import { signIn } from '../sign-in.ts'
+import type { Operations } from './operations.ts'
+import type { FeatureOptions } from './options.ts'
+import type { Shared } from './shared.ts'
+
+export type Accounts = ReturnType<typeof openAccounts>
+
+/** The providers, the accounts at them, and which instance runs each account. */
+export function openAccounts(
+  { presence }: Infrastructure,
+  shared: Shared,
+  { gmailUnits, licence, metrics }: Operations,
+  options: FeatureOptions,
+) {
+  const { config, clock, queue } = shared
+  const logins = signIn(config, clock)
+  const login = (provider: ProviderName) => (provider === 'imap' ? undefined : logins[provider])
+  const mailboxes = mailProviders({
+    ...shared,
+    logins,
+    onGmailUnits(units) {
+      metrics.onGmailUnits(units)
+      gmailUnits.add(units)
+    },
+    ...(options.imapLimits && { imapLimits: options.imapLimits }),
+    ...(options.mail && { replacement: options.mail }),
+  })
+  const accounts = accountsOf({
+    ...shared,
+    licence,
+    login,
+    onLinked: (accountId) => void ownership.claim(accountId),
+    onRefresh: metrics.onRefresh,
+    onRemove: requestErasure(queue),
+  })
+  const ownership = ownershipOf({
+    ...shared,
+    presence,
+    onInstanceDead: (dead) => queue.releaseInstance(dead),
+    ...(options.ownership && { timing: options.ownership }),
+  })
+
+  const providerParts: readonly Part[] = [{ stop: () => mailboxes.close(), stopsWith: 'connections' }]
+  const ownershipParts: readonly Part[] = [
+    { start: () => ownership.start(), stop: () => ownership.stop(), stopsWith: 'ownership' },
+  ]
+  return { logins, login, mailboxes, accounts, ownership, providerParts, ownershipParts }
+}
+
+export function accountsRoutes(server: HttpServer, shared: Shared, features: Features): void {
+  const { config, db, log } = shared
+  const { accounts, idempotency, licence, login, logins, mailboxes } = features
+  const verifications = new VerificationLimit()
+  authRoutes(server, {
+    ...shared,
+    idempotency,
+    accounts,
+    licence,
+    logins,
+    verifications,
+    imap: mailboxes.imap,
+    further: mailboxes.further,
+    mail: mailboxes.mail,
+    publicUrl: config.publicUrl,
+    redirectUrl: config.redirectUrl,
+    formPorts: config.formPorts,
+    authScreen: authScreen(config),
+  })
+  accountRoutes(server, {
+    db,
+    accounts,
+    idempotency,
+    log,
+    login,
+    verifications,
+    mail: mailboxes.mail,
+    further: mailboxes.further,
+  })
+}

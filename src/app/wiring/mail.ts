@@ -1,0 +1,180 @@
+import { fence } from '../../accounts/cluster/index.ts'
+import { backfill as backfillOf, backfillRoutes } from '../../mail/backfill/index.ts'
+import { bounceReader } from '../../mail/bounces/index.ts'
+import { draftRoutes, draftService } from '../../mail/drafts/index.ts'
+import { labelChangeRoutes, labelChanger, labelRoutes } from '../../mail/labels/index.ts'
+import {
+  bodyFetcher,
+  messageChangeRoutes,
+  messageChanger,
+  messageReader,
+  messageRoutes,
+  threadMerger,
+  threadReader,
+  threadRoutes,
+} from '../../mail/messages/index.ts'
+import { outboxEngine, outbox as outboxOf, outboxRoutes } from '../../mail/outbox/index.ts'
+import { gmailPuller, push as pushOf, pushRoutes, webhookTarget } from '../../mail/push/index.ts'
+import { search as searchOf } from '../../mail/search/index.ts'
+import { debouncedQueueRoutes, sync as syncOf, syncPositions } from '../../mail/sync/index.ts'
+import { replyRecorder, tracking as trackingOf, trackingRoutes } from '../../mail/tracking/index.ts'
+import type { App as HttpServer } from '../../platform/http/index.ts'
+import type { Features } from '../features.ts'
+import type { Part } from '../parts.ts'
+import { pubsubSettings, syncSettings } from '../settings.ts'
+import type { Accounts } from './accounts.ts'
+import type { Operations } from './operations.ts'
+import type { FeatureOptions } from './options.ts'
+import type { Shared } from './shared.ts'
+
+export type Push = ReturnType<typeof openPush>
+
+/** Push from the providers: Gmail through Pub/Sub, Microsoft through webhooks. */
+export function openPush(shared: Shared, { accounts, mailboxes, ownership }: Accounts) {
+  const puller = gmailPuller({ ...shared, settings: pubsubSettings(shared.config), accounts })
+  const webhook = webhookTarget(shared.config.publicUrl)
+  const push = pushOf({
+    ...shared,
+    accounts,
+    ownership,
+    fence,
+    channels: {
+      gmail: {
+        provider: mailboxes.push.gmail,
+        target: () => (puller.topicName === undefined ? undefined : { kind: 'topic', topicName: puller.topicName }),
+        isReceiving: () => puller.state.ready,
+      },
+      microsoft: {
+        provider: mailboxes.push.microsoft,
+        target: () => webhook && { kind: 'webhook', ...webhook },
+        isReceiving: () => true,
+      },
+    },
+  })
+  puller.onChange(push.channelChanged)
+  const pushParts: readonly Part[] = [{ start: push.start, stop: push.stop, stopsWith: 'work' }]
+  return { puller, push, pushParts }
+}
+
+export type Messages = ReturnType<typeof openMessages>
+
+/** What requests read and change in mailboxes. */
+export function openMessages(shared: Shared, { accounts, mailboxes }: Accounts, options: FeatureOptions) {
+  const { config, db } = shared
+  const { mail } = mailboxes
+  const search = searchOf({ ...shared, ...options.search })
+  const bodies = bodyFetcher({ ...shared, accounts, mail })
+  /** Fetches bodies in the background, with `sync.storeBodies`. */
+  const storing = config.syncStoreBodies ? { requestBodies: bodies.request } : {}
+  const reader = messageReader({ ...shared, accounts, mail, search, ...storing })
+  const changer = messageChanger({ ...shared, accounts, mail })
+  const threads = threadReader({ db, accounts })
+  const merger = threadMerger({ ...shared, accounts })
+  const labels = labelChanger({ ...shared, accounts, mail })
+
+  const bodyParts: readonly Part[] = [{ start: bodies.start, stop: bodies.stop, stopsWith: 'work' }]
+  const messageParts: readonly Part[] = [
+    ...(config.syncStoreBodies ? bodyParts : []),
+    { start: search.start, stop: search.stop, stopsWith: 'work' },
+    { start: merger.start, stop: merger.stop, stopsWith: 'work' },
+  ]
+  return { search, bodies, storing, reader, changer, threads, merger, labels, messageParts }
+}
+
+export type Sending = ReturnType<typeof openSending>
+
+/** What the service sends, and what it learns about sent messages. */
+export function openSending(
+  shared: Shared,
+  { accounts, mailboxes, labels, reader }: Accounts & Messages,
+  options: FeatureOptions,
+) {
+  const { config } = shared
+  const { mail, sending } = mailboxes
+  const tracking = trackingOf({ ...shared, accounts, baseUrl: config.trackingBaseUrl ?? config.publicUrl })
+  const outbox = outboxOf({
+    ...shared,
+    accounts,
+    reader,
+    sending,
+    tracking,
+    tracksByDefault: config.trackingEnabled,
+  })
+  const drafts = draftService({ ...shared, accounts, mail, tracking, outbox, reader, labels })
+  const sender = outboxEngine({
+    ...shared,
+    accounts,
+    sending,
+    deleteDraft: drafts.deleteSent,
+    messagesPerMinute: config.outboxMessagesPerMinute,
+    copyWaitMs: config.outboxCopyWaitSeconds * 1000,
+    ...(options.outbox && { timing: options.outbox }),
+  })
+  const bounces = bounceReader({
+    ...shared,
+    accounts,
+    reader,
+    findByToken: outbox.findSent,
+    findByRfcId: tracking.findSent,
+  })
+
+  const sendingParts: readonly Part[] = [
+    { start: bounces.start, stop: bounces.stop, stopsWith: 'work' },
+    { start: sender.start, stop: sender.stop, stopsWith: 'work' },
+  ]
+  return { tracking, outbox, drafts, sender, bounces, sendingParts }
+}
+
+/** Sync with the mailboxes, and the backfill of older mail. */
+export function openSync(
+  shared: Shared,
+  others: Operations & Accounts & Push & Messages & Sending,
+  options: FeatureOptions,
+) {
+  const { accounts, bounces, metrics, ownership, push, storing } = others
+  const { mail } = others.mailboxes
+  const sync = syncOf({
+    ...shared,
+    accounts,
+    ownership,
+    fence,
+    events: replyRecorder(shared),
+    mail,
+    ...storing,
+    requestReports: bounces.request,
+    push,
+    settings: syncSettings(shared.config),
+    onRun: metrics.onRun,
+    ...(options.sync && { timing: options.sync }),
+  })
+  const backfill = backfillOf({
+    ...shared,
+    accounts,
+    mail,
+    positions: syncPositions,
+    stored: { ...shared, ...storing },
+    ...options.backfill,
+  })
+
+  const syncParts: readonly Part[] = [
+    { start: backfill.start, stop: backfill.stop, stopsWith: 'work' },
+    { start: sync.start, stop: sync.stop, stopsWith: 'work' },
+  ]
+  return { sync, backfill, syncParts }
+}
+
+export function mailRoutes(server: HttpServer, shared: Shared, features: Features): void {
+  const { db, log } = shared
+  const { accounts, changer, drafts, idempotency, labels, outbox, reader, sync, threads, tracking } = features
+  pushRoutes(server, { ...shared, accounts, acceptOthers: features.notifications.accept })
+  messageRoutes(server, { reader })
+  messageChangeRoutes(server, { reader, changer, idempotency })
+  outboxRoutes(server, { outbox, idempotency, transaction: (body) => db.transaction(body) })
+  threadRoutes(server, { threads })
+  trackingRoutes(server, { log, tracking })
+  draftRoutes(server, { drafts, idempotency })
+  labelRoutes(server, { db, accounts, changer: labels })
+  labelChangeRoutes(server, { changer: labels, idempotency })
+  debouncedQueueRoutes(server, { ...shared, accounts, sync, idempotency })
+  backfillRoutes(server, { db, service: features.backfill.service, idempotency })
+}
