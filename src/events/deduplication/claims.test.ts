@@ -6,7 +6,7 @@ import { eventually } from '../../../test/kit/eventually.ts'
 import { up as rebuildClaims } from '../../migrations/0049-cheaper-bursts.ts'
 import { watchedLog } from '../../platform/bus/conformance/bus.ts'
 import { fixedClock } from '../../platform/time/clock.ts'
-import { type Claimant, describeClaims } from './conformance.ts'
+import { type Claimant, describeClaims } from './conformance/claims.ts'
 import { databaseClaims } from './database-claims.ts'
 import { redisClaims, sharedClaims } from './redis-claims.ts'
 

@@ -6,7 +6,7 @@ export interface Claim {
 }
 
 /**
- * The holders of keys. Contract (see `conformance.ts`):
+ * The holders of keys. Contract (see `conformance/claims.ts`):
  * - All claims of a call are decided in one atomic step, in their order.
  * - A key is granted when it has no holder, when the same event holds it, or when its holder expired before `atMs`. The event
  *   then holds it until `atMs + ttlMs`.

@@ -9,8 +9,8 @@ import type { Db } from '../db/index.ts'
 import { idGenerator } from '../ids.ts'
 import { silentLog } from '../log/index.ts'
 import { systemClock } from '../time/clock.ts'
+import { describeQueue, type QueueWorld } from './conformance/queue.ts'
 import { gated, record, two } from './conformance/world.ts'
-import { describeQueue, type QueueWorld } from './conformance.ts'
 import { databaseQueue } from './database.ts'
 
 describeEachDatabase('the queue on job rows', (open) => {

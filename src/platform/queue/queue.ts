@@ -6,7 +6,7 @@ import type { Tx } from '../db/index.ts'
  * key, never a payload. The feature's rows are the source of truth, and each feature has a sweeper that adds due jobs again,
  * so losing the queue delays work but loses none.
  *
- * Contract (proved by `conformance.ts`):
+ * Contract (proved by `conformance/queue.ts`):
  * - One job per queue and key. Adding it while it waits keeps the earlier time. Adding it while it runs makes it run once
  *   more afterwards, at the latest after the delay: a run may come early, and must check its rows.
  * - At least once. Two runs of one key never overlap, unless a worker was silent for longer than its lease.

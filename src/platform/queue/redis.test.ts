@@ -10,8 +10,8 @@ import { startWorker } from '../../../test/kit/workers/start.ts'
 import { idGenerator } from '../ids.ts'
 import { silentLog } from '../log/index.ts'
 import { systemClock } from '../time/clock.ts'
+import { describeQueue, type QueueWorld } from './conformance/queue.ts'
 import { alone, gated, record, two } from './conformance/world.ts'
-import { describeQueue, type QueueWorld } from './conformance.ts'
 import { redisQueue } from './redis.ts'
 
 describeRedis('the queue in Redis', (redis) => {
