@@ -10,7 +10,7 @@ const SOURCES = 'src/ui/admin'
 const ENTRY = 'main.tsx'
 const STAMP = '.build'
 /** What else determines the result. */
-const BUILD_FILES = ['scripts/admin.mjs', 'scripts/served.mjs', 'package-lock.json']
+const BUILD_FILES = ['src/ui/generated/api-objects.ts', 'scripts/admin.mjs', 'scripts/served.mjs', 'package-lock.json']
 /** What the scripts contain. Their licences ask for a copy of the text. */
 const PACKAGES = [
   '@mantine/core',

@@ -50,6 +50,8 @@ const MODULES = {
   events: ['webhooks', 'deduplication', 'feed'],
   migrations: [],
 }
+/** Files that the command line and pages may import themselves: generated types, without code of their own. */
+const GENERATED = 'ui/generated/'
 /** Modules that the other modules of platform and ui may import. */
 const BASE = ['platform/db', 'platform/log', 'platform/net', 'platform/redis', 'ui/hosted']
 /** Files of query fragments that other modules of the same layer may use in their queries. */
@@ -149,6 +151,7 @@ function layerOf(src, file) {
 
 /** The folder whose index others import; undefined for files that may be imported themselves. */
 function moduleOf(src, file) {
+  if (file.startsWith(GENERATED)) return undefined
   const [domain, folder] = file.split('/')
   if (MODULES[domain] !== undefined) return MODULES[domain].includes(folder) ? `${domain}/${folder}` : domain
   const parent = MODULE_PARENTS.find((name) => file.startsWith(`${name}/`))

@@ -1,11 +1,11 @@
 // `npm run generate` writes the generated files. With --check it only prints the outdated ones and exits 1 if there are any.
 // Needs a TypeScript loader: `node --import tsx scripts/generate.mjs`.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { errorsPage } from './generated/errors.mjs'
-import { eventsPage } from './generated/events.mjs'
-import { openApiFile } from './generated/openapi.mjs'
-import { portalTypes } from './generated/portal-types.mjs'
-import { envExample, settingsPage } from './generated/settings.mjs'
+import { apiObjects } from './generators/api-objects.mjs'
+import { errorsPage } from './generators/errors.mjs'
+import { eventsPage } from './generators/events.mjs'
+import { openApiFile } from './generators/openapi.mjs'
+import { envExample, settingsPage } from './generators/settings.mjs'
 import { updateZoneTable } from './zone-table.mjs'
 
 const FILES = {
@@ -14,7 +14,7 @@ const FILES = {
   'docs/errors.md': errorsPage,
   'docs/events.md': eventsPage,
   'openapi.json': openApiFile,
-  'src/ui/admin/api/schemas.ts': portalTypes,
+  'src/ui/generated/api-objects.ts': apiObjects,
 }
 
 process.chdir(new URL('..', import.meta.url).pathname)

@@ -1,4 +1,5 @@
-// Writes src/platform/calendar/windows-zones.ts and windows-names.ts from the data of Unicode CLDR, for a new release of it:
+// Writes windows-zones.ts and windows-names.ts in src/platform/calendar/generated from the data of Unicode CLDR, for a new release of
+// it:
 //
 //     npm install --no-save cldr-core cldr-bcp47 && node scripts/windows-zones.mjs
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -55,5 +56,5 @@ ${[...names]
 )
 
 function write(name, text) {
-  writeFileSync(new URL(`../src/platform/calendar/${name}`, import.meta.url), text)
+  writeFileSync(new URL(`../src/platform/calendar/generated/${name}`, import.meta.url), text)
 }

@@ -1,11 +1,11 @@
-// Writes src/platform/calendar/zone-data/table.ts from the system's time zone database, if that is newer (Debian's package tzdata; ZONEINFO
-// names another folder). Part of `npm run generate`.
+// Writes src/platform/calendar/generated/zone-table.ts from the system's time zone database, if that is newer (Debian's package tzdata;
+// ZONEINFO names another folder). Part of `npm run generate`.
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parsePosixRule } from '../src/platform/calendar/zone-data/posix-rule.ts'
 import { readTzif } from '../src/platform/calendar/zone-data/tzif.ts'
 
-const FILE = new URL('../src/platform/calendar/zone-data/table.ts', import.meta.url)
+const FILE = new URL('../src/platform/calendar/generated/zone-table.ts', import.meta.url)
 const SAMPLE_SECONDS = 10 * 86_400
 
 /** Returns the version that was written, if any. */

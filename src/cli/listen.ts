@@ -1,20 +1,12 @@
 import { webhookHeaders } from '../platform/crypto/signature.ts'
 import { systemClock } from '../platform/time/clock.ts'
 import { isoTime } from '../platform/time/time.ts'
+import type { Event } from '../ui/generated/api-objects.ts'
 import { type Command, UsageError } from './command.ts'
 import { eventSource } from './event-source.ts'
 import { listenSecret } from './listen-secret.ts'
 import { reasonOf, runningService, SERVICE_OPTIONS } from './running-service.ts'
 import { untilSignal } from './until-signal.ts'
-
-/** An event of `GET /events/stream`. */
-interface StreamedEvent {
-  position: number
-  test: boolean
-  id: string
-  type: string
-  accountId?: string | null
-}
 
 const TIMEOUT_MS = 30_000
 const WIDEST_TYPE = 24
@@ -59,7 +51,7 @@ export const listenCommand: Command = {
         onDisconnect: (reason: string) => terminal.error(`Cannot reach ${service.url} (${reason}). Retrying.`),
       }
       for await (const { data } of eventSource(options, signal)) {
-        const event: StreamedEvent = JSON.parse(data)
+        const event: Event = JSON.parse(data)
         if (isJson) terminal.out(data)
         if (forward !== undefined) await forwardEvent(event, forward, secret, say, signal)
         else if (!isJson) say(`${lineOf(event)}${event.accountId ? ` [${event.accountId}]` : ''}`)
@@ -69,13 +61,13 @@ export const listenCommand: Command = {
 }
 
 /** Time, type and id, such as `08:05:09  message.received         evt_… (test)`. */
-function lineOf({ type, id, test }: StreamedEvent): string {
+function lineOf({ type, id, test }: Event): string {
   const at = isoTime(systemClock.now()).slice(11, 19)
   return `${at}  ${type.padEnd(WIDEST_TYPE)} ${id}${test ? ' (test)' : ''}`
 }
 
 async function forwardEvent(
-  event: StreamedEvent,
+  event: Event,
   forward: string,
   secret: string,
   say: (text: string) => void,
@@ -89,7 +81,7 @@ async function forwardEvent(
 }
 
 /** Sends the body and headers of a real delivery, with a delivery id derived from the event id. */
-async function send(event: StreamedEvent, forward: string, secret: string, signal: AbortSignal): Promise<string> {
+async function send(event: Event, forward: string, secret: string, signal: AbortSignal): Promise<string> {
   const { position: _position, test, ...rest } = event
   const body = JSON.stringify({ deliveryId: event.id.replace(/^evt_/, 'dlv_'), test, ...rest })
   const timestamp = Math.floor(systemClock.now() / 1000)

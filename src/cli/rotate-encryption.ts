@@ -1,22 +1,13 @@
 import { sleep } from '../platform/concurrency/abort.ts'
 import { systemClock } from '../platform/time/clock.ts'
+import type { EncryptionKeys, Resealed } from '../ui/generated/api-objects.ts'
 import type { Command, Terminal } from './command.ts'
 import { progress } from './progress.ts'
 import { failureOf, type RunningService, reasonOf, runningService, SERVICE_OPTIONS } from './running-service.ts'
 import { untilSignal } from './until-signal.ts'
 
-interface KeyStatus {
-  primaryKeyId: string
-  keyIds: string[]
-  instances: { id: string; keyIds: string[] }[]
-}
-
-interface Resealed {
-  checked: number
-  resealed: number
-  unreadable: { table: string; id: string; keyId: string }[]
-  next: string | null
-}
+/** What one or more passes did. */
+type Progress = Pick<Resealed, 'checked' | 'resealed' | 'unreadable'>
 
 const TIMEOUT_MS = 60_000
 /** Instances read changed keys every five seconds. */
@@ -67,7 +58,7 @@ class Rotation {
 
   /** Passes over all secrets until one finds nothing to do. */
   async reseal(): Promise<void> {
-    const { primaryKeyId } = await this.#call<KeyStatus>('GET', '')
+    const { primaryKeyId } = await this.#call<EncryptionKeys>('GET', '')
     const shown = progress(this.#terminal)
     let total = 0
     for (let pass = 1; pass <= MAX_PASSES; pass += 1) {
@@ -90,8 +81,8 @@ class Rotation {
     )
   }
 
-  async #pass(onProgress: (done: Omit<Resealed, 'next'>) => void): Promise<Omit<Resealed, 'next'>> {
-    const done: Omit<Resealed, 'next'> = { checked: 0, resealed: 0, unreadable: [] }
+  async #pass(onProgress: (done: Progress) => void): Promise<Progress> {
+    const done: Progress = { checked: 0, resealed: 0, unreadable: [] }
     for (let after: string | null | undefined; after !== null; ) {
       const body: object = after === undefined ? {} : { after }
       const { checked, resealed, unreadable, next } = await this.#call<Resealed>('POST', '/reseal', body)
@@ -108,7 +99,7 @@ class Rotation {
   async #everywhere(what: string, has: (keyIds: string[]) => boolean): Promise<void> {
     const giveUpAt = systemClock.monotonic() + SPREAD_MS
     for (;;) {
-      const { instances } = await this.#call<KeyStatus>('GET', '')
+      const { instances } = await this.#call<EncryptionKeys>('GET', '')
       const other = instances.find(({ keyIds }) => !has(keyIds))
       if (other === undefined) return
       if (systemClock.monotonic() > giveUpAt) {

@@ -1,28 +1,9 @@
 import { systemClock } from '../../platform/time/clock.ts'
+import type { Account, DebouncedQueueAccount, List } from '../../ui/generated/api-objects.ts'
 import type { Command, Given, Terminal } from '../command.ts'
 import { type Client, client, LIST_OPTIONS, NotFound, ONLINE_OPTIONS, operandOf, pageOf } from './client.ts'
 import { relativeTime, wordOf } from './options.ts'
-import { type Column, details, type Paged, printPosition, table } from './table.ts'
-
-interface Account {
-  id: string
-  email: string
-  provider: string
-  status: string
-  statusReason: string | null
-  customUserId: string | null
-  watch: boolean
-  lastSyncAt: string | null
-  createdAt: string
-}
-
-interface SyncState {
-  state: string
-  lastRunAt: string | null
-  nextRunAt: string | null
-  attempts: number
-  lastError: string | null
-}
+import { type Column, details, printPosition, table } from './table.ts'
 
 const STATUSES = ['connecting', 'syncing', 'connected', 'auth_error', 'error', 'paused']
 const PROVIDERS = ['gmail', 'microsoft', 'imap']
@@ -71,7 +52,7 @@ async function list(terminal: Terminal, given: Given): Promise<void> {
     provider: wordOf('provider', options.provider, PROVIDERS),
     q: options.search,
   }
-  const found = await client(given).get<Paged & { accounts: Account[] }>('/accounts', query)
+  const found = await client(given).get<List<'accounts', Account>>('/accounts', query)
   if (options.json !== undefined) return terminal.out(JSON.stringify(found, null, 2))
   if (found.accounts.length > 0) for (const line of table(found.accounts, COLUMNS, terminal.width)) terminal.out(line)
   printPosition(terminal, found, 'account', 'posthorn accounts list')
@@ -81,7 +62,7 @@ async function show(terminal: Terminal, given: Given): Promise<void> {
   const named = operandOf(given, 'accounts show', 'an account', 'posthorn accounts list')
   const api = client(given)
   const account = await findAccount(api, named)
-  const sync = await api.get<SyncState>(`/debounced-queue/accounts/${account.id}`)
+  const sync = await api.get<DebouncedQueueAccount>(`/debounced-queue/accounts/${account.id}`)
   if (given.options.json !== undefined) return terminal.out(JSON.stringify({ ...account, sync }, null, 2))
   const at = (time: string | null) =>
     `${time ?? ''}${time === null ? '' : '  '}${relativeTime(time, systemClock.now())}`
@@ -131,7 +112,7 @@ export async function findAccount(api: Client, named: string): Promise<Account> 
     return await api.get<Account>(`/accounts/${encodeURIComponent(named)}`)
   } catch (error) {
     if (!(error instanceof NotFound) || !named.includes('@')) throw error
-    const found = await api.get<{ accounts: Account[] }>('/accounts', { q: named })
+    const found = await api.get<List<'accounts', Account>>('/accounts', { q: named })
     const accounts = found.accounts.filter(({ email }) => email.toLowerCase() === named.toLowerCase())
     const [account, ...others] = accounts
     if (account === undefined) throw new Error(`No account has the address ${named}. List them: posthorn accounts list`)

@@ -1,23 +1,11 @@
 import { systemClock } from '../../platform/time/clock.ts'
 import { isoTime } from '../../platform/time/time.ts'
+import type { Backfill, List } from '../../ui/generated/api-objects.ts'
 import type { Command, Given, Terminal } from '../command.ts'
 import { findAccount } from './accounts.ts'
 import { client, LIST_OPTIONS, ONLINE_OPTIONS, operandOf, pageOf } from './client.ts'
 import { relativeTime, wordOf } from './options.ts'
-import { type Column, details, type Paged, printPosition, table } from './table.ts'
-
-interface Backfill {
-  accountId: string
-  status: string
-  processed: number
-  total: number | null
-  ratePerMinute: number | null
-  secondsLeft: number | null
-  oldestReached: string | null
-  startedAt: string | null
-  updatedAt: string | null
-  lastError: string | null
-}
+import { type Column, details, printPosition, table } from './table.ts'
 
 const STATUSES = ['running', 'paused', 'completed', 'failed', 'cancelled']
 const OPERAND = '<account>'
@@ -66,7 +54,7 @@ const COLUMNS: readonly Column<Backfill>[] = [
 
 async function list(terminal: Terminal, given: Given): Promise<void> {
   const query = { ...pageOf(given), status: wordOf('status', given.options.status, STATUSES) }
-  const found = await client(given).get<Paged & { backfills: Backfill[] }>('/historical-sync', query)
+  const found = await client(given).get<List<'backfills', Backfill>>('/historical-sync', query)
   if (given.options.json !== undefined) return terminal.out(JSON.stringify(found, null, 2))
   if (found.backfills.length > 0) for (const line of table(found.backfills, COLUMNS, terminal.width)) terminal.out(line)
   printPosition(terminal, found, 'historical sync', 'posthorn backfill list')

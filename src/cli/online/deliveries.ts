@@ -1,32 +1,9 @@
 import { systemClock } from '../../platform/time/clock.ts'
+import type { List, WebhookAttempt, WebhookDelivery } from '../../ui/generated/api-objects.ts'
 import type { Command, Given, Terminal } from '../command.ts'
 import { client, LIST_OPTIONS, ONLINE_OPTIONS, operandOf, pageOf } from './client.ts'
 import { relativeTime, wordOf } from './options.ts'
-import { type Column, details, type Paged, printPosition, table } from './table.ts'
-
-interface Delivery {
-  id: string
-  endpointId: string
-  eventId: string
-  eventType: string
-  accountId: string | null
-  status: string
-  attempt: number
-  maxAttempts: number
-  url: string
-  responseStatus: number | null
-  error: { message: string } | null
-  createdAt: string
-  nextAttemptAt: string | null
-  deliveredAt: string | null
-  attempts: {
-    attempt: number
-    startedAt: string
-    durationMs: number
-    responseStatus: number | null
-    error: { message: string } | null
-  }[]
-}
+import { type Column, details, printPosition, table } from './table.ts'
 
 const STATUSES = ['pending', 'retrying', 'success', 'failed', 'deduplicated', 'cancelled']
 const OPERAND = '<delivery>'
@@ -66,10 +43,10 @@ export const deliveryCommands: Readonly<Record<string, Command>> = {
   },
 }
 
-const resultOf = ({ responseStatus, error }: Pick<Delivery, 'responseStatus' | 'error'>) =>
+const resultOf = ({ responseStatus, error }: Pick<WebhookDelivery, 'responseStatus' | 'error'>) =>
   error?.message ?? (responseStatus === null ? '' : String(responseStatus))
 
-const COLUMNS: readonly Column<Delivery>[] = [
+const COLUMNS: readonly Column<WebhookDelivery>[] = [
   { title: 'ID', value: ({ id }) => id },
   { title: 'TYPE', value: ({ eventType }) => eventType, shrinks: true },
   { title: 'STATUS', value: ({ status }) => status },
@@ -89,7 +66,7 @@ async function list(terminal: Terminal, given: Given): Promise<void> {
     eventId: options.event,
     eventType: options.type,
   }
-  const found = await client(given).get<Paged & { deliveries: Delivery[] }>('/webhooks/deliveries', query)
+  const found = await client(given).get<List<'deliveries', WebhookDelivery>>('/webhooks/deliveries', query)
   if (options.json !== undefined) return terminal.out(JSON.stringify(found, null, 2))
   const { deliveries } = found
   if (deliveries.length > 0) for (const line of table(deliveries, COLUMNS, terminal.width)) terminal.out(line)
@@ -98,7 +75,7 @@ async function list(terminal: Terminal, given: Given): Promise<void> {
 
 async function show(terminal: Terminal, given: Given): Promise<void> {
   const id = operandOf(given, 'deliveries show', 'a delivery', 'posthorn deliveries list')
-  const delivery = await client(given).get<Delivery>(`/webhooks/deliveries/${encodeURIComponent(id)}`)
+  const delivery = await client(given).get<WebhookDelivery>(`/webhooks/deliveries/${encodeURIComponent(id)}`)
   if (given.options.json !== undefined) return terminal.out(JSON.stringify(delivery, null, 2))
   const lines = details({
     Delivery: delivery.id,
@@ -118,7 +95,7 @@ async function show(terminal: Terminal, given: Given): Promise<void> {
   }
 }
 
-const ATTEMPT_COLUMNS: readonly Column<Delivery['attempts'][number]>[] = [
+const ATTEMPT_COLUMNS: readonly Column<WebhookAttempt>[] = [
   { title: 'ATTEMPT', value: ({ attempt }) => String(attempt) },
   { title: 'STARTED', value: ({ startedAt }) => startedAt },
   { title: 'DURATION', value: ({ durationMs }) => `${durationMs} ms` },
@@ -127,7 +104,7 @@ const ATTEMPT_COLUMNS: readonly Column<Delivery['attempts'][number]>[] = [
 
 async function retry(terminal: Terminal, given: Given): Promise<void> {
   const id = operandOf(given, 'deliveries retry', 'a delivery', 'posthorn deliveries list --status failed')
-  const delivery = await client(given).post<Delivery>(`/webhooks/deliveries/${encodeURIComponent(id)}/retry`)
+  const delivery = await client(given).post<WebhookDelivery>(`/webhooks/deliveries/${encodeURIComponent(id)}/retry`)
   if (given.options.json !== undefined) return terminal.out(JSON.stringify(delivery, null, 2))
   terminal.out(`${delivery.id}  ${delivery.eventType}  ${delivery.status}  ${resultOf(delivery)}`.trimEnd())
 }

@@ -1,20 +1,10 @@
 import { systemClock } from '../../platform/time/clock.ts'
 import { isoTime, parseTime } from '../../platform/time/time.ts'
+import type { ApiKey, CreatedApiKey, Done, List } from '../../ui/generated/api-objects.ts'
 import { type Command, type Given, type Terminal, UsageError } from '../command.ts'
 import { client, LIST_OPTIONS, ONLINE_OPTIONS, operandOf, pageOf } from './client.ts'
 import { relativeTime, wordOf } from './options.ts'
-import { type Column, type Paged, printPosition, table } from './table.ts'
-
-interface Key {
-  id: string
-  name: string
-  scopes: string[]
-  hint: string
-  createdBy: string
-  createdAt: string
-  expiresAt: string | null
-  lastUsedAt: string | null
-}
+import { type Column, printPosition, table } from './table.ts'
 
 const SCOPES = ['read', 'write', 'admin']
 
@@ -48,7 +38,7 @@ export const keyCommands: Readonly<Record<string, Command>> = {
   },
 }
 
-const COLUMNS: readonly Column<Key>[] = [
+const COLUMNS: readonly Column<ApiKey>[] = [
   { title: 'ID', value: ({ id }) => id },
   { title: 'NAME', value: ({ name }) => name, shrinks: true },
   { title: 'SCOPES', value: ({ scopes }) => scopes.join(',') },
@@ -63,7 +53,7 @@ const COLUMNS: readonly Column<Key>[] = [
 ]
 
 async function list(terminal: Terminal, given: Given): Promise<void> {
-  const found = await client(given).get<Paged & { apiKeys: Key[] }>('/api-keys', pageOf(given))
+  const found = await client(given).get<List<'apiKeys', ApiKey>>('/api-keys', pageOf(given))
   if (given.options.json !== undefined) return terminal.out(JSON.stringify(found, null, 2))
   if (found.apiKeys.length > 0) for (const line of table(found.apiKeys, COLUMNS, terminal.width)) terminal.out(line)
   printPosition(terminal, found, 'key', 'posthorn keys list')
@@ -76,7 +66,7 @@ async function create(terminal: Terminal, given: Given): Promise<void> {
     throw new UsageError('keys create needs --name, such as --name dashboard.')
   const scopes = (options.scopes ?? 'read').split(',').map((scope) => wordOf('scopes', scope.trim(), SCOPES))
   const expiresAt = options.expires === undefined ? null : expiryOf(options.expires, systemClock.now())
-  const created = await client(given).post<Key & { key: string }>('/api-keys', { name, scopes, expiresAt })
+  const created = await client(given).post<CreatedApiKey>('/api-keys', { name, scopes, expiresAt })
   if (options.json !== undefined) return terminal.out(JSON.stringify(created, null, 2))
   terminal.out(created.key)
   terminal.error(`This is the only time that the key ${created.id} is shown. Store it where ${created.name} reads it.`)
@@ -94,7 +84,7 @@ function expiryOf(text: string, nowMs: number): string {
 
 async function revoke(terminal: Terminal, given: Given): Promise<void> {
   const id = operandOf(given, 'keys revoke', 'the id of a key', 'posthorn keys list')
-  const done = await client(given).delete<{ message: string }>(`/api-keys/${encodeURIComponent(id)}`)
+  const done = await client(given).delete<Done>(`/api-keys/${encodeURIComponent(id)}`)
   if (given.options.json !== undefined) return terminal.out(JSON.stringify(done, null, 2))
   terminal.out(done.message)
 }

@@ -1,3 +1,4 @@
+import type { Pagination } from '../../ui/generated/api-objects.ts'
 import type { Terminal } from '../command.ts'
 
 /** A column of a table. */
@@ -53,13 +54,13 @@ function shortened(text: string, width: number): string {
   return text.length <= width ? text : `${text.slice(0, width - 1).toWellFormed()}${ELLIPSIS}`
 }
 
-/** A page of a list, as every list of the API returns it. */
-export interface Paged {
-  pagination: { page: number; total: number; totalPages: number; hasNext: boolean; totalCapped?: boolean }
-}
-
 /** Prints the last line of a list: how many there are, and how to see more. */
-export function printPosition(terminal: Terminal, { pagination }: Paged, noun: string, command: string): void {
+export function printPosition(
+  terminal: Terminal,
+  { pagination }: { pagination: Pagination },
+  noun: string,
+  command: string,
+): void {
   const { page, total, totalPages, hasNext, totalCapped } = pagination
   const count = `${totalCapped ? 'More than ' : ''}${total} ${total === 1 ? noun : pluralOf(noun)}`
   const position = totalPages > 1 ? `, page ${page} of ${totalPages}` : ''

@@ -1,5 +1,5 @@
-import { WINDOWS_NAMES } from './windows-names.ts'
-import { WINDOWS_ZONES } from './windows-zones.ts'
+import { WINDOWS_NAMES } from './generated/windows-names.ts'
+import { WINDOWS_ZONES } from './generated/windows-zones.ts'
 import { zoneOf } from './zone.ts'
 
 /** Longer names belong to no zone. */

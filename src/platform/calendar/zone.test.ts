@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fc } from '../../../test/kit/random/random.ts'
 import { civilDate, DAY_MS, dayOf, formatDay, formatLocal, parseDay, parseLocal, weekdayOf } from './days.ts'
-import { WINDOWS_ZONES } from './windows-zones.ts'
+import { WINDOWS_ZONES } from './generated/windows-zones.ts'
 import { zoneOf } from './zone.ts'
 import { ianaZone } from './zone-names.ts'
 

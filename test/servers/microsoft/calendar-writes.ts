@@ -1,5 +1,5 @@
 import { decodeHTML } from 'entities/decode'
-import { WINDOWS_ZONES } from '../../../src/platform/calendar/windows-zones.ts'
+import { WINDOWS_ZONES } from '../../../src/platform/calendar/generated/windows-zones.ts'
 import type { Route, Routed } from '../fake/router.ts'
 import { type CalendarStore, type GraphEvent, type GraphTime, instancesOf, msOf } from './calendar-store.ts'
 import { badRequest, graphError, itemNotFound } from './errors.ts'

@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { LINKS, RELEASED, VERSION, ZONES } from '../generated/zone-table.ts'
 import { offsetReader, type ReadOffset } from './clock.ts'
 import { unpackClock } from './packed-clock.ts'
 import { runtimeReader } from './runtime.ts'
-import { LINKS, RELEASED, VERSION, ZONES } from './table.ts'
 import { readTzif } from './tzif.ts'
 
 /** The time zone database of IANA, as one of those at hand has it. */

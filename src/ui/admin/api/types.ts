@@ -39,4 +39,4 @@ export type {
   SlotList,
   WebhookDelivery as Delivery,
   WebhookEndpoint as Endpoint,
-} from './schemas.ts'
+} from '../../generated/api-objects.ts'

@@ -1,6 +1,6 @@
 import { Button, Text } from '@mantine/core'
+import { EVENT_TYPES } from '../../../generated/api-objects.ts'
 import { useRead } from '../../api/queries.ts'
-import { EVENT_TYPES } from '../../api/schemas.ts'
 import type { Delivery, Endpoint, List } from '../../api/types.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'

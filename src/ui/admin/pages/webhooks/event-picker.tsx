@@ -1,5 +1,5 @@
 import { Checkbox, Paper, ScrollArea, Stack, Text } from '@mantine/core'
-import { EVENT_TYPES } from '../../api/schemas.ts'
+import { EVENT_TYPES } from '../../../generated/api-objects.ts'
 
 const GROUPS = Object.entries(Object.groupBy(Object.keys(EVENT_TYPES), (type) => type.slice(0, type.indexOf('.'))))
 

@@ -1,8 +1,9 @@
-// `src/ui/admin/api/schemas.ts`: the objects of the API as types for the portal, from the OpenAPI document, and the event types.
+// `src/ui/generated/api-objects.ts`: the objects of the API as types for the portal and the
+// command line, from the OpenAPI document, and the event types.
 import { apiDocument } from '../../src/app/api-document.ts'
 import { catalogue } from '../../src/app/feature-list.ts'
 
-export async function portalTypes() {
+export async function apiObjects() {
   const { components } = await apiDocument()
   const types = Object.entries(components.schemas).map(([name, schema]) => `export type ${name} = ${typeOf(schema)}\n`)
   const descriptions = Object.fromEntries(catalogue.types.map((type) => [type, catalogue.get(type).description]))
