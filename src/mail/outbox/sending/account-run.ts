@@ -204,6 +204,7 @@ class AccountRun {
       await Promise.all(this.#hung)
       // Lost claims: another run saves the copies.
       if (this.#uncopied.length > 0 && !this.#context.signal.aborted) await this.#copyAll().catch(unlessLost)
+      clearInterval(this.#renewal)
       if (this.#claimed.length > 0 || this.#uncopied.length > 0) {
         await db.transaction((tx) => releaseClaims(tx, this.#accountId, this.#lease))
       }

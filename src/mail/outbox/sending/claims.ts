@@ -68,9 +68,10 @@ export async function claimDue(
   })
 }
 
-/** Of every message that the run holds. */
+/** Renews the lease of every message that the run holds. A renewal that waited behind a release takes nothing back. */
 export async function renewClaims(tx: Tx, dialect: Dialect, accountId: string, lease: RowLease): Promise<void> {
   await heldBy(tx, accountId, lease)
+    .where('leasedUntil', 'is not', null)
     .set({ leasedUntil: leaseEnd(dialect, lease) })
     .execute()
 }
