@@ -1,7 +1,7 @@
-import type { Db } from '../../platform/db/index.ts'
+import { type Db, leasedRows, releaseLeasesOfDead } from '../../platform/db/index.ts'
 import { type Queue, sweptWorker } from '../../platform/queue/index.ts'
 import { type TaskRunDeps, taskRun } from './run.ts'
-import { BOOK_QUEUE, bookingsDue, releaseAllClaims } from './store.ts'
+import { BOOK_QUEUE, TASKS } from './store.ts'
 
 export interface TaskTiming {
   /** How long a silent run keeps its task; renewed while it works. */
@@ -27,6 +27,8 @@ interface TaskEngineDeps extends Omit<TaskRunDeps, 'timing'> {
 
 /** Of a job: a booking must not wait for a dead process much longer than its tasks do. */
 const MAX_JOB_LEASE_MS = 8000
+/** The sweep after it queues the others. */
+const BOOKINGS_PER_SWEEP = 500
 /** Bookings that this process works on at once. */
 const CONCURRENCY = 16
 
@@ -40,15 +42,14 @@ export function taskEngine(deps: TaskEngineDeps) {
     concurrency: CONCURRENCY,
     leaseMs: Math.min(timing.leaseMs, MAX_JOB_LEASE_MS),
     run: taskRun({ ...deps, timing }, stopping.signal),
-    due: () => bookingsDue(db, clock.now()),
+    due: () => leasedRows(db.read, db.dialect, TASKS).keysDue(clock.now(), BOOKINGS_PER_SWEEP),
     sweepMs: timing.sweepMs,
     operation: 'scheduler.sweep',
   })
 
   return {
     async start(): Promise<void> {
-      // The file store has one process, so every existing lease is of a dead one. On PostgreSQL leases expire.
-      if (db.engine === 'sqlite') await db.transaction(releaseAllClaims)
+      await releaseLeasesOfDead(db, TASKS)
       await work.start()
     },
 

@@ -1,5 +1,13 @@
 import { backoffMs } from '../../platform/concurrency/retry.ts'
-import { DatabaseUnavailable, type Db, LeaseLost, type RowLease, type Tx } from '../../platform/db/index.ts'
+import {
+  DatabaseUnavailable,
+  type Db,
+  keepRenewing,
+  LeaseLost,
+  leasedRows,
+  type RowLease,
+  type Tx,
+} from '../../platform/db/index.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { cleanText, truncateText } from '../../platform/formats/text.ts'
 import { secretToken } from '../../platform/ids.ts'
@@ -10,7 +18,7 @@ import { ProviderError } from '../../providers/contract/index.ts'
 import { bookingStore } from '../bookings/store.ts'
 import type { BookingRow, TaskRow, TaskType } from '../tables.ts'
 import type { TaskTiming } from './engine.ts'
-import { claimNext, finishTask, nextDue, renewClaim, SOON_MS } from './store.ts'
+import { claimNext, finishTask, SOON_MS, TASKS } from './store.ts'
 
 /**
  * Does one task, and returns what remains to be stored, in the transaction that ends it. Network requests come before: they may be
@@ -54,13 +62,15 @@ const MAX_ERROR = 500
  *     retry                cancelled: the booking has changed, or a request
  */
 export function taskRun(deps: TaskRunDeps, stopping: AbortSignal): Run {
-  const { db, clock, timing } = deps
+  const { db, clock, log, timing } = deps
   return async (bookingId, { signal }) => {
     const lease: RowLease = { token: secretToken(), forMs: timing.leaseMs }
-    const renewal = setInterval(() => {
-      // A renewal that fails makes the end of the task fail, which is then repeated.
-      db.transaction((tx) => renewClaim(tx, db.dialect, bookingId, lease)).catch(() => {})
-    }, timing.leaseMs / 3)
+    const stopRenewing = keepRenewing({
+      log,
+      operation: 'scheduler.renew',
+      lease,
+      renew: () => db.statement((handle) => leasedRows(handle, db.dialect, TASKS).renew({ key: bookingId }, lease)),
+    })
     const endsAt = clock.monotonic() + MAX_RUN_MS
     try {
       while (!stopping.aborted && !signal.aborted) {
@@ -70,9 +80,9 @@ export function taskRun(deps: TaskRunDeps, stopping: AbortSignal): Run {
         await runOne(deps, task, signal)
       }
     } finally {
-      clearInterval(renewal)
+      stopRenewing()
     }
-    const dueAt = await nextDue(db, bookingId)
+    const dueAt = await leasedRows(db.read, db.dialect, TASKS).nextDueAt(bookingId)
     const inMs = dueAt === undefined ? undefined : Math.max(0, dueAt - clock.now())
     return inMs === undefined || inMs > SOON_MS ? undefined : { nextRunInMs: inMs }
   }

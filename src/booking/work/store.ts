@@ -1,13 +1,12 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import {
   countMatching,
-  type Db,
   type Dialect,
   type Handle,
   insertRows,
-  isUnleased,
+  type LeasedTable,
   LeaseLost,
-  leaseEnd,
+  leasedRows,
   type RowLease,
   type Tables,
   type Tx,
@@ -22,9 +21,6 @@ import { type JobQuery, TASK_STATUSES } from './api.ts'
 
 /** The queue whose job keys are the bookings with work to do. */
 export const BOOK_QUEUE = 'book'
-
-/** Filtered lists are counted up to here. */
-const BOOKINGS_PER_SWEEP = 500
 
 export interface NewTask {
   type: TaskType
@@ -125,50 +121,26 @@ export async function hastenMessages(tx: Tx, bookingId: string, nowMs: number): 
     .execute()
 }
 
-/** The callback decides the state that the calendars get, and messages contain what the calendars say. */
-const order = sql`case "type" when 'callback' then 0 when 'calendar' then 1 else 2 end`
+/** Tasks are claimed by the runs of their booking. */
+export const TASKS: LeasedTable<'bookingTasks'> = {
+  name: 'bookingTasks',
+  key: 'bookingId',
+  dueAt: 'dueAt',
+  // The callback decides the state that the calendars get, and messages contain what the calendars say.
+  priority: sql`case "type" when 'callback' then 0 when 'calendar' then 1 else 2 end`,
+}
 
-/** Claims the next due task of the booking. */
+/** Claims the next due task of the booking, and counts the attempt. */
 export async function claimNext(
   tx: Tx,
   dialect: Dialect,
   { bookingId, nowMs }: { bookingId: string; nowMs: number },
   lease: RowLease,
 ): Promise<TaskRow | undefined> {
-  const due = await tx
-    .selectFrom('bookingTasks')
-    .select('id')
-    .where('bookingId', '=', bookingId)
-    .where('dueAt', '<=', nowMs)
-    .where(isUnleased(dialect))
-    .orderBy(order)
-    .orderBy('dueAt')
-    .orderBy('id')
-    .limit(1)
-    .modifyEnd(dialect.skipLocked)
-    .executeTakeFirst()
-  if (due === undefined) return undefined
-  return tx
-    .updateTable('bookingTasks')
-    .set((eb) => ({
-      status: 'active' as const,
-      lease: lease.token,
-      leasedUntil: leaseEnd(dialect, lease),
-      updatedAt: nowMs,
-      attempts: eb('attempts', '+', 1),
-    }))
-    .where('id', '=', due.id)
-    .returningAll()
-    .executeTakeFirst()
-}
-
-export async function renewClaim(tx: Tx, dialect: Dialect, bookingId: string, lease: RowLease): Promise<void> {
-  await tx
-    .updateTable('bookingTasks')
-    .set({ leasedUntil: leaseEnd(dialect, lease) })
-    .where('bookingId', '=', bookingId)
-    .where('lease', '=', lease.token)
-    .execute()
+  const [claimed] = await leasedRows(tx, dialect, TASKS).claim({ key: bookingId, nowMs, limit: 1 }, lease)
+  if (claimed === undefined) return undefined
+  const { id, attempts } = claimed.row
+  return taskStore(tx).update(id, { status: 'active', attempts: attempts + 1, updatedAt: nowMs })
 }
 
 /** Ends the run of a task. Throws `LeaseLost` unless the run still holds it. */
@@ -184,39 +156,6 @@ export async function finishTask(
     .where('lease', '=', task.lease)
     .executeTakeFirst()
   if (numUpdatedRows !== 1n) throw new LeaseLost(`the task ${task.id} is no longer held by this run`)
-}
-
-/** Used at the start on the file store, where no other process can hold a lease. */
-export async function releaseAllClaims(tx: Tx): Promise<void> {
-  await tx.updateTable('bookingTasks').set({ leasedUntil: null }).where('leasedUntil', 'is not', null).execute()
-}
-
-/** When the booking's next free task is due; undefined when nothing waits. */
-export async function nextDue({ read, dialect }: Db, bookingId: string): Promise<number | undefined> {
-  const row = await read
-    .selectFrom('bookingTasks')
-    .select('dueAt')
-    .where('bookingId', '=', bookingId)
-    .where('dueAt', 'is not', null)
-    .where(isUnleased(dialect))
-    .orderBy('dueAt')
-    .limit(1)
-    .executeTakeFirst()
-  return row?.dueAt ?? undefined
-}
-
-/** Bookings with due, free tasks, for the sweeper: those first that have been due for longest. */
-export async function bookingsDue({ read, dialect }: Db, nowMs: number): Promise<string[]> {
-  const rows = await read
-    .selectFrom('bookingTasks')
-    .select('bookingId')
-    .where('dueAt', 'is not', null)
-    .where('dueAt', '<=', nowMs)
-    .where(isUnleased(dialect))
-    .orderBy('dueAt')
-    .limit(BOOKINGS_PER_SWEEP)
-    .execute()
-  return [...new Set(rows.map(({ bookingId }) => bookingId))]
 }
 
 export function taskStore(handle: Handle) {

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Bus } from '../../platform/bus/index.ts'
 import type { Sealer } from '../../platform/crypto/seal.ts'
-import type { Db } from '../../platform/db/index.ts'
+import { type Db, releaseLeasesOfDead } from '../../platform/db/index.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log/index.ts'
 import type { AddressGuard } from '../../platform/net/index.ts'
@@ -14,7 +14,7 @@ import { FanOut } from './deliveries/fan-out.ts'
 import { inFlightLimit } from './sending/claims.ts'
 import { type DueHints, dueHints } from './sending/due-hints.ts'
 import { DELIVER_QUEUE, deliverRun } from './sending/endpoint-worker.ts'
-import { listEndpointsDue, releaseAllLeases } from './sending/leases.ts'
+import { DELIVERIES, listEndpointsDue } from './sending/leases.ts'
 import { RecentEvents } from './sending/recent-events.ts'
 import { ResultWriter, type ResultWriterDeps } from './sending/result-writer.ts'
 import type { RunningWorkers } from './sending/running-workers.ts'
@@ -85,8 +85,7 @@ export class WebhookEngine {
       resultWriter: new ResultWriter(this.#deps),
       sender: this.#sender,
     }
-    // The file store has one process, so every existing lease is of a dead one. On PostgreSQL leases expire.
-    if (db.engine === 'sqlite') await db.transaction(releaseAllLeases)
+    await releaseLeasesOfDead(db, DELIVERIES)
     await this.#queueDue()
     this.#worker = queue.work(
       DELIVER_QUEUE,

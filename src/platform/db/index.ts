@@ -10,12 +10,24 @@ export { compiledOnce } from './compiled.ts'
 export { countMatching, MAX_COUNT } from './count.ts'
 export type { Db, Dialect, Handle, Tables, Tx, Utf8 } from './db.ts'
 export { insertManyRows, insertRows } from './insert-rows.ts'
+export {
+  type ClaimedRow,
+  databaseTime,
+  isLeased,
+  isUnleased,
+  keepRenewing,
+  type LeasedTable,
+  LeaseLost,
+  leasedRows,
+  leaseEnd,
+  type RowLease,
+  releaseLeasesOfDead,
+} from './leased-rows.ts'
 export { type Migration, type MigrationStatus, migrateUp, migrationStatus, requireMigrated } from './migrate.ts'
 export { padded } from './padded.ts'
 export type { PostgresConnection, PostgresSession } from './postgres/session.ts'
 export { PREPARED } from './prepared.ts'
 export { emptiedTable, type LoadedTable, type Replacement } from './replacement.ts'
-export { isLeased, isUnleased, LeaseLost, leaseEnd, type RowLease } from './row-lease.ts'
 export { type Snapshot, type SnapshotTable, sqliteSnapshot } from './snapshot.ts'
 export { type DataLock, lockDataFolder } from './sqlite/data-lock.ts'
 export { checkDatabaseFile, damagedRemedy } from './sqlite/database-file.ts'

@@ -1,17 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { databases, describeEachDatabase } from '../../../../test/kit/database/database.ts'
 import { explain } from '../../../../test/kit/database/explain.ts'
-import type { Db, Tx } from '../../../platform/db/index.ts'
+import { type Db, leasedRows, type Tx } from '../../../platform/db/index.ts'
 import { withholdEvents } from '../../index.ts'
 import type { DeliveryQuery } from '../index.ts'
-import {
-  cancelForEndpoint,
-  claimDue,
-  findNextDue,
-  listEndpointsDue,
-  releaseAllLeases,
-  renewLease,
-} from '../sending/leases.ts'
+import { cancelForEndpoint, DELIVERIES, listEndpointsDue } from '../sending/leases.ts'
 import { markDuplicates } from './duplicates.ts'
 import { eraseDeliveries, purgeDeliveries, sendable } from './erasure.ts'
 import { deliveryStore } from './store.ts'
@@ -21,9 +14,10 @@ const STATES = ['pending', 'retrying', 'failed', 'cancelled', 'deduplicated'] as
 
 /** Every statement of this feature that a large table must not slow down. */
 const STATEMENTS: [name: string, run: (tx: Tx, db: Db) => Promise<unknown>][] = [
-  ['claiming', (tx, db) => claimDue(tx, db.dialect, 'whe_1', LEASE, 1, 64)],
-  ['renewing', (tx, db) => renewLease(tx, db.dialect, ['dlv_1', 'dlv_2'], LEASE)],
-  ['the next due', (tx, db) => findNextDue({ ...db, read: tx }, 'whe_1')],
+  ['claiming', (tx, db) => rows(tx, db).claim({ key: 'whe_1', nowMs: 1, limit: 64 }, LEASE)],
+  ['renewing', (tx, db) => rows(tx, db).renew({ ids: ['dlv_1', 'dlv_2'] }, LEASE)],
+  ['releasing', (tx, db) => rows(tx, db).release({ ids: ['dlv_1', 'dlv_2'] }, LEASE)],
+  ['the next due', (tx, db) => rows(tx, db).nextDueAt('whe_1')],
   ['the sweep', (tx, db) => listEndpointsDue({ ...db, read: tx }, 1)],
   ['the end of an endpoint', (tx) => cancelForEndpoint(tx, 'whe_1', 200)],
   ['withholding events', (tx) => withholdEvents(tx, ['evt_1'])],
@@ -41,6 +35,7 @@ const STATEMENTS: [name: string, run: (tx: Tx, db: Db) => Promise<unknown>][] = 
   ]),
 ]
 
+const rows = (tx: Tx, db: Db) => leasedRows(tx, db.dialect, DELIVERIES)
 const page = (tx: Tx, query: DeliveryQuery) => deliveryStore(tx).list(query)
 
 describeEachDatabase('the statements about deliveries', (open) => {
@@ -58,7 +53,7 @@ describe('the start on the file store', () => {
   const open = databases('sqlite')
   it('releases leases by an index, without scanning waiting deliveries', async () => {
     const db = await open()
-    const plan = await explain(db, (tx) => releaseAllLeases(tx))
+    const plan = await explain(db, (tx) => rows(tx, db).releaseAll())
     expect(plan).toMatch(/^SEARCH webhookDeliveries USING (COVERING )?INDEX webhookDeliveries_leasedUntil_partial/m)
   })
 })

@@ -1,11 +1,10 @@
-import type { Dialect, Tx } from '../../../platform/db/index.ts'
+import { type Dialect, isUnleased, leaseEnd, type RowLease, type Tx } from '../../../platform/db/index.ts'
 import { AppError } from '../../../platform/errors/app-error.ts'
 import type { Queue } from '../../../platform/queue/index.ts'
 import { type EventRow, findEvents } from '../../index.ts'
 import type { EndpointRow } from '../endpoints/endpoint.ts'
 import { endpointStore } from '../endpoints/store.ts'
 import { DELIVER_QUEUE } from '../sending/endpoint-worker.ts'
-import { isFree, type Lease, untilOf } from '../sending/leases.ts'
 import type { DeliveryRow } from '../tables.ts'
 import { sendable } from './erasure.ts'
 import { deliveryStore } from './store.ts'
@@ -62,7 +61,7 @@ export function holdForRetry(
   tx: Tx,
   dialect: Dialect,
   delivery: DeliveryRow,
-  lease: Lease,
+  lease: RowLease,
   nowMs: number,
 ): Promise<DeliveryRow | undefined> {
   const isWaiting = delivery.nextAttemptAt !== null
@@ -71,12 +70,12 @@ export function holdForRetry(
     .set({
       trigger: 'retry',
       lease: lease.token,
-      leasedUntil: untilOf(dialect, lease),
+      leasedUntil: leaseEnd(dialect, lease),
       // Due, so that a worker sends it if this process dies.
       ...(!isWaiting && { status: 'pending', nextAttemptAt: nowMs, maxAttempts: delivery.attempt + 1 }),
     })
     .where('id', '=', delivery.id)
-    .where(isFree(dialect))
+    .where(isUnleased(dialect))
     .returningAll()
     .executeTakeFirst()
 }

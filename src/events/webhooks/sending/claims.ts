@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Sealer } from '../../../platform/crypto/seal.ts'
-import type { Db, Tx } from '../../../platform/db/index.ts'
+import { type Db, leasedRows, type RowLease, type Tx } from '../../../platform/db/index.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
 import type { EventRow } from '../../index.ts'
 import { sendable } from '../deliveries/erasure.ts'
@@ -8,7 +8,7 @@ import { type EndpointRow, type OpenEndpoint, openEndpoint } from '../endpoints/
 import { endpointStore } from '../endpoints/store.ts'
 import type { DeliveryRow } from '../tables.ts'
 import { opensAt, probing } from './circuit.ts'
-import { cancelForEndpoint, cancelHeld, claimDue, type Lease, releaseLease, renewLease } from './leases.ts'
+import { cancelForEndpoint, cancelHeld, DELIVERIES } from './leases.ts'
 import type { RecentEvents } from './recent-events.ts'
 import type { GivenDelivery } from './running-workers.ts'
 
@@ -62,12 +62,11 @@ export interface ClaimDeps {
 export class Claims {
   readonly #deps: ClaimDeps
   readonly #endpointId: string
-  readonly lease: Lease
+  readonly lease: RowLease
   /** Characters of event data by delivery id. */
   readonly #held = new Map<string, number>()
   #waiting: GivenDelivery[] = []
   #endpoint: OpenEndpoint | undefined
-  #renewedAt: number
   #rows = FEWEST_ROWS
   #claimedAt = Number.NEGATIVE_INFINITY
 
@@ -75,7 +74,6 @@ export class Claims {
     this.#deps = deps
     this.#endpointId = endpointId
     this.lease = { token: randomUUID(), forMs: deps.leaseMs ?? LEASE_MS }
-    this.#renewedAt = deps.clock.monotonic()
   }
 
   /** Claimed deliveries that nobody has taken. */
@@ -141,9 +139,11 @@ export class Claims {
     return { row, deliveries }
   }
 
-  #take(tx: Tx, limit: number): Promise<DeliveryRow[]> {
+  async #take(tx: Tx, limit: number): Promise<DeliveryRow[]> {
     const { db, clock } = this.#deps
-    return claimDue(tx, db.dialect, this.#endpointId, this.lease, clock.now(), limit)
+    const due = { key: this.#endpointId, nowMs: clock.now(), limit }
+    const claimed = await leasedRows(tx, db.dialect, DELIVERIES).claim(due, this.lease)
+    return claimed.map(({ row }) => row)
   }
 
   /** Claims at most one delivery over all replicas and makes the circuit half open. */
@@ -171,20 +171,20 @@ export class Claims {
     }
   }
 
-  /**
-   * Call it about every second. Reloads the endpoint's settings and renews the lease after a third of it.
-   * Returns false when the endpoint was deactivated or deleted.
-   */
+  /** Call it about every second. Reloads the endpoint's settings. Returns false when it was deactivated or deleted. */
   async refresh(): Promise<boolean> {
-    const { db, clock } = this.#deps
-    const row = await endpointStore(db.read).find(this.#endpointId)
+    const row = await endpointStore(this.#deps.db.read).find(this.#endpointId)
     if (row?.isActive !== 1) return false
     this.#open(row)
-    if (this.#held.size > 0 && clock.monotonic() - this.#renewedAt >= this.lease.forMs / 3) {
-      this.#renewedAt = clock.monotonic()
-      await db.transaction((tx) => renewLease(tx, db.dialect, [...this.#held.keys()], this.lease))
-    }
     return true
+  }
+
+  /** Renews the lease of every delivery that is still held. */
+  async renew(): Promise<void> {
+    const { db } = this.#deps
+    const ids = [...this.#held.keys()]
+    if (ids.length === 0) return
+    await db.statement((handle) => leasedRows(handle, db.dialect, DELIVERIES).renew({ ids }, this.lease))
   }
 
   /** Releases every delivery still held, in one transaction with `andThen`. */
@@ -193,8 +193,9 @@ export class Claims {
     this.recorded(ids)
     this.#waiting = []
     if (ids.length === 0) return
-    await this.#deps.db.transaction(async (tx) => {
-      await releaseLease(tx, ids, this.lease.token)
+    const { db } = this.#deps
+    await db.transaction(async (tx) => {
+      await leasedRows(tx, db.dialect, DELIVERIES).release({ ids }, this.lease)
       await andThen(tx)
     })
   }

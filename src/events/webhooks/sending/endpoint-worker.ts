@@ -1,5 +1,5 @@
 import type { Sealer } from '../../../platform/crypto/seal.ts'
-import type { Db } from '../../../platform/db/index.ts'
+import { type Db, keepRenewing, leasedRows, type RowLease } from '../../../platform/db/index.ts'
 import type { Log } from '../../../platform/log/index.ts'
 import type { Queue, Run } from '../../../platform/queue/index.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
@@ -10,7 +10,7 @@ import { attemptInput } from './attempt-input.ts'
 import { FAILURES_TO_OPEN, opensAt } from './circuit.ts'
 import { type Claimed, Claims, type InFlightLimit } from './claims.ts'
 import type { DueHints } from './due-hints.ts'
-import { findNextDue, type Lease } from './leases.ts'
+import { DELIVERIES } from './leases.ts'
 import type { RecentEvents } from './recent-events.ts'
 import type { ResultWriter } from './result-writer.ts'
 import { type AttemptResult, isGone } from './results.ts'
@@ -63,9 +63,10 @@ export function deliverRun(deps: EndpointWorkerDeps, hints: DueHints, stopping: 
       if (deps.runningWorkers.get(endpointId) === worker) deps.runningWorkers.delete(endpointId)
       stopping.removeEventListener('abort', end)
     }
+    const { db } = deps
     const nowMs = deps.clock.now()
-    const nextDueAt = await findNextDue(deps.db, endpointId)
-    const endpoint = nextDueAt === undefined ? undefined : await endpointStore(deps.db.read).find(endpointId)
+    const nextDueAt = await leasedRows(db.read, db.dialect, DELIVERIES).nextDueAt(endpointId)
+    const endpoint = nextDueAt === undefined ? undefined : await endpointStore(db.read).find(endpointId)
     // Activating an endpoint queues it again, so the deliveries of an inactive one just wait.
     if (nextDueAt === undefined || endpoint?.isActive !== 1) return undefined
     return { nextRunInMs: Math.max(0, Math.max(nextDueAt, opensAt(endpoint)) - nowMs) }
@@ -114,7 +115,7 @@ class EndpointWorker implements RunningWorker {
     this.#wakeSenders()
   }
 
-  leaseFor(count: number): Lease | undefined {
+  leaseFor(count: number): RowLease | undefined {
     // Older deliveries come first.
     const hasClaimedAll = !this.#mayBeMore && this.#claiming === undefined
     const fits = this.#claims.waiting + count <= this.#senderLimit * GIVEN_PER_SENDER
@@ -140,6 +141,12 @@ class EndpointWorker implements RunningWorker {
     if (this.#signal.aborted) end()
     const limit = setTimeout(end, MAX_RUN_MS)
     const checks = setInterval(() => void this.#check(), CHECK_MS)
+    const stopRenewing = keepRenewing({
+      log: this.#deps.log,
+      operation: 'webhooks.renew',
+      lease: this.#claims.lease,
+      renew: () => this.#claims.renew(),
+    })
     try {
       for (let started = 0; started < FEWEST_SENDERS; started += 1) this.#startSender()
       while (this.#senders.size > 0) await Promise.all(this.#senders)
@@ -149,6 +156,7 @@ class EndpointWorker implements RunningWorker {
       clearInterval(checks)
       this.#signal.removeEventListener('abort', end)
       await this.#flush()
+      stopRenewing()
       this.#hasReleased = true
       await this.#claims.release()
     }

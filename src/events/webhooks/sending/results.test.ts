@@ -2,13 +2,14 @@ import { expect, it } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
 import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
 import { webhookFixture } from '../../../../test/kit/events/webhooks.ts'
+import { leasedRows, type Tx } from '../../../platform/db/index.ts'
 import { idGenerator } from '../../../platform/ids.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
 import { newDelivery } from '../deliveries/new-delivery.ts'
 import { insertDeliveries } from '../deliveries/store.ts'
 import { endpointStore } from '../endpoints/store.ts'
 import type { Outcome } from './attempt.ts'
-import { claimDue, releaseLease } from './leases.ts'
+import { DELIVERIES } from './leases.ts'
 import { recordResults } from './results.ts'
 
 const SUCCESS: Outcome = {
@@ -31,11 +32,14 @@ describeEachDatabase('recording the results of attempts', (open) => {
     const event = { id: eventId, type: 'message.received', accountId: null }
     const delivery = newDelivery(idGenerator(systemClock), event, endpoint, 1)
     await fixture.db.transaction((tx) => insertDeliveries(tx, [delivery]))
+    const rows = (tx: Tx) => leasedRows(tx, fixture.db.dialect, DELIVERIES)
     const claim = (token: string, forMs = 60_000) =>
-      fixture.db.transaction((tx) => claimDue(tx, fixture.db.dialect, id, { token, forMs }, Date.now(), 10))
+      fixture.db.transaction((tx) => rows(tx).claim({ key: id, nowMs: Date.now(), limit: 10 }, { token, forMs }))
+    const release = (token: string) =>
+      fixture.db.transaction((tx) => rows(tx).release({ ids: [delivery.id] }, { token, forMs: 60_000 }))
     const write = (token: string, outcome = SUCCESS) =>
       fixture.db.transaction((tx) => recordResults(tx, fixture, [{ delivery, lease: token, endpoint, outcome }], 2000))
-    return { fixture, delivery, claim, write, id }
+    return { fixture, delivery, claim, release, write, id }
   }
 
   it('skips the result of a worker that lost its delivery to another', async () => {
@@ -51,12 +55,12 @@ describeEachDatabase('recording the results of attempts', (open) => {
   })
 
   it('lets one worker at a time claim a delivery, and the next one after its release', async () => {
-    const { fixture, delivery, claim } = await oneDelivery()
+    const { claim, release } = await oneDelivery()
     expect(await claim('first')).toHaveLength(1)
     expect(await claim('second')).toHaveLength(0)
-    await fixture.db.transaction((tx) => releaseLease(tx, [delivery.id], 'second'))
+    await release('second')
     expect(await claim('second')).toHaveLength(0)
-    await fixture.db.transaction((tx) => releaseLease(tx, [delivery.id], 'first'))
+    await release('first')
     expect(await claim('second')).toHaveLength(1)
   })
 

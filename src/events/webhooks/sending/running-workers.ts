@@ -1,9 +1,7 @@
-import { sql } from 'kysely'
-import type { Dialect, Tx } from '../../../platform/db/index.ts'
+import { type Dialect, databaseTime, type RowLease, type Tx } from '../../../platform/db/index.ts'
 import type { EventRow } from '../../index.ts'
 import type { TargetRow } from '../endpoints/store.ts'
 import type { DeliveryRow } from '../tables.ts'
-import type { Lease } from './leases.ts'
 
 /** A new delivery, stored under the lease of the worker that it is given to. */
 export interface GivenDelivery {
@@ -14,7 +12,7 @@ export interface GivenDelivery {
 /** The worker that sends to an endpoint at this moment, in this process. */
 export interface RunningWorker {
   /** The lease under which it takes so many new deliveries; undefined while it takes none. They come after all that are due. */
-  leaseFor(count: number): Lease | undefined
+  leaseFor(count: number): RowLease | undefined
   /** Call it after the commit that stored the deliveries. A worker that ended meanwhile releases them. */
   give(deliveries: readonly GivenDelivery[]): void
 }
@@ -60,7 +58,7 @@ export async function claimForWorkers(
 
 interface Taker {
   worker: RunningWorker
-  lease: Lease
+  lease: RowLease
   claimed: DeliveryRow[]
 }
 
@@ -85,11 +83,3 @@ function takersOf(
 
 /** Not a duplicate. */
 const isDue = ({ nextAttemptAt }: DeliveryRow) => nextAttemptAt !== null
-
-/** The only clock that replicas share. */
-async function databaseTime(tx: Tx, dialect: Dialect): Promise<number> {
-  const { rows } = await sql<{ nowMs: number }>`select ${dialect.nowMs} as "nowMs"`.execute(tx)
-  const [row] = rows
-  if (row === undefined) throw new Error('the database returned no time')
-  return row.nowMs
-}

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { TURN_MS, yieldIfHeld } from '../../../platform/concurrency/event-loop.ts'
 import type { Sealer } from '../../../platform/crypto/seal.ts'
-import type { Db } from '../../../platform/db/index.ts'
+import { type Db, databaseTime } from '../../../platform/db/index.ts'
 import { AppError } from '../../../platform/errors/app-error.ts'
 import type { Ids } from '../../../platform/ids.ts'
 import type { Log } from '../../../platform/log/index.ts'
@@ -26,7 +26,6 @@ import { webhookEvents } from '../events.ts'
 import { attempt } from '../sending/attempt.ts'
 import { attemptInput } from '../sending/attempt-input.ts'
 import { DELIVER_QUEUE } from '../sending/endpoint-worker.ts'
-import { renewLease } from '../sending/leases.ts'
 import { type AttemptResult, recordResults } from '../sending/results.ts'
 import type { DeliveryRow } from '../tables.ts'
 
@@ -122,15 +121,12 @@ export function testDeliveries(deps: TestDeliveryDeps): TestDeliveries {
   async function sendBatch(event: EventRow, targets: readonly EndpointRow[], trigger: DeliveryRow['trigger']) {
     const token = randomUUID()
     const pairs = pairsOf(event, targets, trigger, token)
-    const made = pairs.map(({ delivery }) => delivery)
     const forMs = Math.max(...targets.map(({ timeoutMs }) => timeoutMs)) + LEASE_MARGIN_MS
     await db.transaction(async (tx) => {
-      await insertDeliveries(tx, made)
-      await renewLease(
+      const leasedUntil = (await databaseTime(tx, db.dialect)) + forMs
+      await insertDeliveries(
         tx,
-        db.dialect,
-        made.map(({ id }) => id),
-        { token, forMs },
+        pairs.map(({ delivery }) => ({ ...delivery, leasedUntil })),
       )
     })
     await attemptAll(event, pairs, token)

@@ -1,12 +1,12 @@
 import { sleep } from '../../../platform/concurrency/abort.ts'
-import { LeaseLost, type RowLease } from '../../../platform/db/index.ts'
+import { keepRenewing, LeaseLost, leasedRows, type RowLease } from '../../../platform/db/index.ts'
 import { AppError } from '../../../platform/errors/app-error.ts'
 import { secretToken } from '../../../platform/ids.ts'
 import type { Run } from '../../../platform/queue/index.ts'
 import type { OutboxRow } from '../tables.ts'
 import { afterSending } from './after-sending.ts'
 import { Attempts, type AttemptTiming } from './attempts.ts'
-import { type Claimed, nextDue, releaseClaims, renewClaims } from './claims.ts'
+import { type Claimed, OUTBOX } from './claims.ts'
 import { type CopyDeps, saveCopies, type Uncopied } from './copies.ts'
 import { CopyGate } from './copy-gate.ts'
 import type { CopyWaits } from './copy-keeper.ts'
@@ -78,7 +78,8 @@ export function sendRun(deps: SendRunDeps, stopping: AbortSignal): Run {
     } finally {
       await run.close()
     }
-    const dueAt = await nextDue(deps.db, accountId)
+    const { db } = deps
+    const dueAt = await leasedRows(db.read, db.dialect, OUTBOX).nextDueAt(accountId)
     return dueAt === undefined ? undefined : { nextRunInMs: Math.max(0, dueAt - deps.clock.now()) }
   }
 }
@@ -98,7 +99,7 @@ class AccountRun {
   readonly #context: RunContext
   readonly #attempts: Attempts
   readonly #lease: RowLease
-  readonly #renewal: NodeJS.Timeout
+  readonly #stopRenewing: () => void
   /** The next messages. */
   #claimed: Claimed[] = []
   /** Sent messages that this run holds, whose copies are not known to exist yet, and since when the first of them waits. */
@@ -112,16 +113,19 @@ class AccountRun {
   #end: 'account has to wait' | { error: unknown } | undefined
 
   constructor(deps: SendRunDeps, accountId: string, context: RunContext) {
-    const { db, timing } = deps
+    const { db, log, timing } = deps
     this.#deps = deps
     this.#accountId = accountId
     this.#context = context
     this.#attempts = new Attempts(deps, accountId, context.signal)
-    this.#lease = { token: secretToken(), forMs: timing.leaseMs }
-    this.#renewal = setInterval(() => {
-      // A renewal that fails makes the commit fail, so nothing is sent twice.
-      db.transaction((tx) => renewClaims(tx, db.dialect, accountId, this.#lease)).catch(() => {})
-    }, timing.leaseMs / 3)
+    const lease = { token: secretToken(), forMs: timing.leaseMs }
+    this.#lease = lease
+    this.#stopRenewing = keepRenewing({
+      log,
+      operation: 'outbox.renew',
+      lease,
+      renew: () => db.statement((handle) => leasedRows(handle, db.dialect, OUTBOX).renew({ key: accountId }, lease)),
+    })
   }
 
   get hasHung(): boolean {
@@ -204,13 +208,14 @@ class AccountRun {
       await Promise.all(this.#hung)
       // Lost claims: another run saves the copies.
       if (this.#uncopied.length > 0 && !this.#context.signal.aborted) await this.#copyAll().catch(unlessLost)
-      clearInterval(this.#renewal)
+      this.#stopRenewing()
       if (this.#claimed.length > 0 || this.#uncopied.length > 0) {
-        await db.transaction((tx) => releaseClaims(tx, this.#accountId, this.#lease))
+        const own = { key: this.#accountId }
+        await db.transaction((tx) => leasedRows(tx, db.dialect, OUTBOX).release(own, this.#lease))
       }
     } finally {
       this.#pauseSending()
-      clearInterval(this.#renewal)
+      this.#stopRenewing()
       await this.#attempts.close()
     }
   }

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import {
-  type Db,
+  type ClaimedRow,
   type Dialect,
   type Handle,
   isLeased,
-  isUnleased,
+  type LeasedTable,
   LeaseLost,
-  leaseEnd,
+  leasedRows,
   PREPARED,
   type RowLease,
   type Tx,
@@ -14,12 +14,18 @@ import {
 import { smallContents } from '../store.ts'
 import type { OutboxRow } from '../tables.ts'
 
-export interface Claimed {
-  row: OutboxRow
+/** Messages are claimed by the runs of their account. */
+export const OUTBOX: LeasedTable<'outbox'> = {
+  name: 'outbox',
+  key: 'accountId',
+  dueAt: 'dueAt',
+  // A message may have been interrupted before the run that releases it claimed it.
+  keepsToken: true,
+}
+
+export interface Claimed extends ClaimedRow<OutboxRow> {
   /** The bytes of a small message, so that sending it reads nothing. */
   content?: Buffer | undefined
-  /** The run that held it before ended without a result: its process was killed. */
-  wasInterrupted: boolean
 }
 
 export interface DueQuery {
@@ -35,58 +41,13 @@ export async function claimDue(
   { accountId, nowMs, limit }: DueQuery,
   lease: RowLease,
 ): Promise<Claimed[]> {
-  const due = await tx
-    .selectFrom('outbox')
-    .select(['id', 'lease'])
-    .where('accountId', '=', accountId)
-    .where('dueAt', '<=', nowMs)
-    .where(isUnleased(dialect))
-    .orderBy('dueAt')
-    .orderBy('id')
-    .limit(limit)
-    .modifyEnd(dialect.skipLocked)
-    .execute()
-  if (due.length === 0) return []
-  const rows = await tx
-    .updateTable('outbox')
-    .set({ lease: lease.token, leasedUntil: leaseEnd(dialect, lease) })
-    .where(
-      'id',
-      'in',
-      due.map(({ id }) => id),
-    )
-    .returningAll()
-    .execute()
-  const byId = new Map(rows.map((row) => [row.id, row]))
+  const claimed = await leasedRows(tx, dialect, OUTBOX).claim({ key: accountId, nowMs, limit }, lease)
+  const unsent = claimed.filter(({ row }) => row.committedAt === null)
   const contents = await smallContents(
     tx,
-    rows.filter(({ committedAt }) => committedAt === null),
+    unsent.map(({ row }) => row),
   )
-  return due.flatMap(({ id, lease: before }) => {
-    const row = byId.get(id)
-    return row === undefined ? [] : { row, content: contents.get(id), wasInterrupted: before !== null }
-  })
-}
-
-/** Renews the lease of every message that the run holds. A renewal that waited behind a release takes nothing back. */
-export async function renewClaims(tx: Tx, dialect: Dialect, accountId: string, lease: RowLease): Promise<void> {
-  await heldBy(tx, accountId, lease)
-    .where('leasedUntil', 'is not', null)
-    .set({ leasedUntil: leaseEnd(dialect, lease) })
-    .execute()
-}
-
-/** Lets others take over at once. The lease stays, because a message may have been interrupted before this run claimed it. */
-export async function releaseClaims(tx: Tx, accountId: string, lease: RowLease): Promise<void> {
-  await heldBy(tx, accountId, lease).set({ leasedUntil: null }).execute()
-}
-
-function heldBy(tx: Tx, accountId: string, { token }: RowLease) {
-  return tx
-    .updateTable('outbox')
-    .where('accountId', '=', accountId)
-    .where('dueAt', 'is not', null)
-    .where('lease', '=', token)
+  return claimed.map(({ row, wasInterrupted }) => ({ row, wasInterrupted, content: contents.get(row.id) }))
 }
 
 /** Stores what a run found out. Throws `LeaseLost` when it no longer holds the message: that was resolved, or is being sent, meanwhile. */
@@ -183,11 +144,6 @@ export function leaseLost({ id }: OutboxRow): LeaseLost {
   return new LeaseLost(`the message ${id} is no longer held by this run`)
 }
 
-/** Used at the start on the file store, where no other process can hold a lease. The leases still show what was interrupted. */
-export async function releaseAllClaims(tx: Tx): Promise<void> {
-  await tx.updateTable('outbox').set({ leasedUntil: null }).where('leasedUntil', 'is not', null).execute()
-}
-
 /** Delays the account's waiting messages that are due before this time. The failure was not about one message. */
 export async function delayWaiting(tx: Tx, accountId: string, untilMs: number): Promise<void> {
   await tx
@@ -198,31 +154,4 @@ export async function delayWaiting(tx: Tx, accountId: string, untilMs: number): 
     .where('status', 'in', ['queued', 'scheduled'])
     .where('committedAt', 'is', null)
     .execute()
-}
-
-/** When the account's next unclaimed message is due; undefined when nothing waits. */
-export async function nextDue({ read, dialect }: Db, accountId: string): Promise<number | undefined> {
-  const row = await read
-    .selectFrom('outbox')
-    .select('dueAt')
-    .where('accountId', '=', accountId)
-    .where('dueAt', 'is not', null)
-    .where(isUnleased(dialect))
-    .orderBy('dueAt')
-    .limit(1)
-    .executeTakeFirst()
-  return row?.dueAt ?? undefined
-}
-
-/** Accounts with due, unclaimed messages, for the sweeper. */
-export async function accountsDue({ read, dialect }: Db, nowMs: number): Promise<string[]> {
-  const rows = await read
-    .selectFrom('outbox')
-    .select('accountId')
-    .distinct()
-    .where('dueAt', 'is not', null)
-    .where('dueAt', '<=', nowMs)
-    .where(isUnleased(dialect))
-    .execute()
-  return rows.map((row) => row.accountId)
 }

@@ -1,8 +1,9 @@
+import { leasedRows, releaseLeasesOfDead } from '../../../platform/db/index.ts'
 import { type Queue, sweptWorker } from '../../../platform/queue/index.ts'
 import { SEND_QUEUE } from '../service.ts'
 import { OUTBOX_TIMING, type OutboxTiming, type SendRunDeps, sendRun } from './account-run.ts'
 import { batchWriter } from './batch-writer.ts'
-import { accountsDue, releaseAllClaims } from './claims.ts'
+import { OUTBOX } from './claims.ts'
 
 export interface OutboxEngineDeps extends Omit<SendRunDeps, 'timing' | 'writer'> {
   queue: Queue
@@ -13,6 +14,8 @@ export interface OutboxEngineDeps extends Omit<SendRunDeps, 'timing' | 'writer'>
 
 /** Of a job: an account must not wait for a dead process much longer than its messages do. */
 const MAX_JOB_LEASE_MS = 8000
+/** The sweep after it queues the others. */
+const ACCOUNTS_PER_SWEEP = 10_000
 /** Accounts that send at once in this process. */
 const CONCURRENCY = 64
 
@@ -27,15 +30,14 @@ export function outboxEngine(deps: OutboxEngineDeps) {
     concurrency: CONCURRENCY,
     leaseMs: Math.min(timing.leaseMs, MAX_JOB_LEASE_MS),
     run: sendRun({ ...deps, timing, writer: batchWriter(deps) }, stopping.signal),
-    due: () => accountsDue(db, clock.now()),
+    due: () => leasedRows(db.read, db.dialect, OUTBOX).keysDue(clock.now(), ACCOUNTS_PER_SWEEP),
     sweepMs: timing.sweepMs,
     operation: 'outbox.sweep',
   })
 
   return {
     async start(): Promise<void> {
-      // The file store has one process, so every existing lease is of a dead one. On PostgreSQL leases expire.
-      if (db.engine === 'sqlite') await db.transaction(releaseAllClaims)
+      await releaseLeasesOfDead(db, OUTBOX)
       await work.start()
     },
 
