@@ -93,7 +93,7 @@ export interface LeasedRows<Row> {
   renew(rows: RowsOfRun, lease: RowLease): Promise<void>
   /** Frees these rows at once. Leaves out rows that the run does not hold. */
   release(rows: RowsOfRun, lease: RowLease): Promise<void>
-  /** Frees every row, whoever holds it. */
+  /** Frees every row, also those that other runs hold. */
   releaseAll(): Promise<void>
   /** When the next free row of the key is due; undefined when none waits. */
   nextDueAt(key: string): Promise<number | undefined>
