@@ -92,12 +92,11 @@ const PING_MS = 2000
 /** Longer than transactions, so that the reads of a request need not wait for one turn each behind a loop of transactions. */
 const READ_TURN_MS = 8
 
-/** Small, because the operating system caches the file, too. A large cache grows page by page among the buffers of sockets, and its pages keep the C heap from shrinking. */
-const CACHE_KB = 2000
-
 function open(file: string, pragmas: string[]): Database.Database {
   const database = new Database(file)
-  const all = ['busy_timeout = 5000', `cache_size = -${CACHE_KB}`, ...pragmas]
+  // Without `cache_size`: SQLite's 2 MB of pages are enough, because the operating system caches the file, too. A larger
+  // cache grows page by page among the buffers of sockets, and its pages keep the C heap from shrinking.
+  const all = ['busy_timeout = 5000', ...pragmas]
   database.exec(all.map((pragma) => `pragma ${pragma};`).join(''))
   return database
 }
