@@ -153,4 +153,6 @@ export interface FolderLiveReads extends LiveReads<MessageLocation> {
   ): Promise<{ messages: RemoteMessage[]; total: number }>
   /** One message as `listMessages` returns it. Throws `not_found`. */
   readMessage(message: MessageLocation): Promise<RemoteMessage>
+  /** What can be read of a message without its content, as `unreadable`. Throws `not_found` when another UIDVALIDITY is known. */
+  describeMessage(message: MessageLocation): Promise<RemoteMessage>
 }

@@ -85,8 +85,8 @@ export interface RemoteMessage {
   traceHash?: string
   /** Why parts of the message could not be fetched or parsed; the other fields hold what could. */
   error: string | null
-  /** imap: the server returned nothing of the message. Its flags are right, and `receivedAt` if `knowsTime`. */
-  unreadable?: { knowsTime: boolean }
+  /** imap: the server returned nothing of the message but its flags, if `knowsFlags`, and `receivedAt`, if `knowsTime`. */
+  unreadable?: { knowsFlags: boolean; knowsTime: boolean }
 }
 
 export interface MessageBody {

@@ -24,10 +24,11 @@ import {
   readMessage,
   transferDecoder,
 } from '../shared/mime/index.ts'
+import type { ImapClient } from './connection/client.ts'
 import type { RequestConnection } from './connection/request-connection.ts'
 import type { WorkLimits } from './connection/work-limits.ts'
 import { listFolders, uidValidityOf } from './folders/folders.ts'
-import { bytesOf, fetchMessages } from './messages/fetch.ts'
+import { bytesOf, describeMessages, type FetchPlan, fetchMessages } from './messages/fetch.ts'
 import { identityQuery, isSameMessage } from './messages/identity.ts'
 import { readSource } from './messages/source.ts'
 import { isUnsplit, structureParts } from './messages/structure.ts'
@@ -50,6 +51,8 @@ interface LiveReadOptions {
   /** Called when another message was found under the UID of a stored one. */
   onOtherMessage(folderPath: string): void
 }
+
+type FetchByUid = (client: ImapClient, uids: readonly number[], plan: FetchPlan) => Promise<RemoteMessage[]>
 
 /** Reads over an account's request connection. `connection` returns the current one, because an earlier one may have closed. */
 export function imapLiveReads(
@@ -125,6 +128,23 @@ export function imapLiveReads(
     }
   }
 
+  function fetchOne({ folderPath, uidValidity, uid }: MessageLocation, fetch: FetchByUid): Promise<RemoteMessage> {
+    const doing = 'reading a message'
+    return connection().useFolder(folderPath, {
+      ...read,
+      doing,
+      fresh: true,
+      uidValidity,
+      async work(client, box) {
+        if (String(box.uidValidity) !== uidValidity) throw notFound(doing)
+        const plan = { uidValidity, isNew: () => false, nowMs: clock.now(), lowUid: 1, limit: 1 }
+        const [message] = await fetch(client, [uid], plan)
+        if (message === undefined) throw notFound(doing)
+        return message
+      },
+    })
+  }
+
   const streamOf = (chunks: AsyncIterable<Buffer>) => Readable.from(chunks, { objectMode: false, highWaterMark: 1 })
 
   return {
@@ -160,22 +180,9 @@ export function imapLiveReads(
         },
       }),
 
-    readMessage({ folderPath, uidValidity, uid }) {
-      const doing = 'reading a message'
-      return connection().useFolder(folderPath, {
-        ...read,
-        doing,
-        fresh: true,
-        uidValidity,
-        async work(client, box) {
-          if (String(box.uidValidity) !== uidValidity) throw notFound(doing)
-          const plan = { uidValidity, isNew: () => false, nowMs: clock.now(), lowUid: 1, limit: 1 }
-          const [message] = await fetchMessages(client, [uid], plan)
-          if (message === undefined) throw notFound(doing)
-          return message
-        },
-      })
-    },
+    readMessage: (message) => fetchOne(message, fetchMessages),
+
+    describeMessage: (message) => fetchOne(message, describeMessages),
 
     getBody(location) {
       const doing = 'reading a message'

@@ -1,5 +1,5 @@
 import type { Handle, Tx } from '../../../platform/db/index.ts'
-import type { RemoteMessage } from '../../../providers/contract/index.ts'
+import type { FailedMessage, RemoteMessage } from '../../../providers/contract/index.ts'
 import { messageStore } from '../../messages/index.ts'
 import { boundedSince, newSinceOf } from '../arrivals.ts'
 import { itemRetryPlan, type OwnedAccount, type SyncDeps } from '../deps.ts'
@@ -58,9 +58,11 @@ export async function recordUnreadable(
   // A request may have stored the message when the server still returned it.
   const rows = await messageStore(tx).byLocation(label.id, uidValidity, uids)
   const stored = new Set(rows.map(({ uid }) => uid))
-  const isReturned = (message: RemoteMessage) => message.unreadable === undefined || stored.has(uidOf(message))
+  const isStored = (message: RemoteMessage) => stored.has(uidOf(message))
   const idOf = (message: RemoteMessage) => itemIdOf(label.id, uidValidity, uidOf(message))
-  const failed = added.filter((message) => !isReturned(message) && !context.passed.has(idOf(message)))
+  const failed = added.filter(
+    (message) => message.unreadable !== undefined && !isStored(message) && !context.passed.has(idOf(message)),
+  )
   const failures = failed.map((message) => ({
     itemId: idOf(message),
     reason: message.error ?? '',
@@ -79,12 +81,15 @@ export async function recordUnreadable(
       }),
     )
   }
-  return added.filter(isReturned)
+  return added.filter(
+    (message) => message.unreadable === undefined || (isStored(message) && message.unreadable.knowsFlags),
+  )
 }
 
 /** What is known of a message that the server did not return. */
-export function stateOf({ unread, starred, receivedAt, unreadable }: RemoteMessage) {
-  return { unread, starred, ...(unreadable?.knowsTime && { receivedAt }) }
+export function stateOf({ unread, starred, receivedAt, unreadable }: RemoteMessage): Partial<FailedMessage> {
+  const flags = unreadable?.knowsFlags ? { unread, starred } : {}
+  return unreadable?.knowsTime ? { ...flags, receivedAt } : flags
 }
 
 /** Stores that the connection may end with a message, before it is fetched. */

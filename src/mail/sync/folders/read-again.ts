@@ -1,8 +1,10 @@
 import { findApiChanges, StaleRead } from '../../../accounts/index.ts'
 import type { Tx } from '../../../platform/db/index.ts'
 import {
+  type FailedMessage,
   type FolderLiveReads,
   type FolderMailProvider,
+  type MessageLocation,
   ProviderError,
   type RemoteMessage,
 } from '../../../providers/contract/index.ts'
@@ -10,8 +12,15 @@ import { type FolderCounts, type LabelRow, labelStore } from '../../labels/index
 import { leaveUnrepaired, type MessageRow, messageStore, storeRepaired } from '../../messages/index.ts'
 import { itemRetryPlan, type OwnedAccount, type SyncDeps } from '../deps.ts'
 import { isOfAccount } from '../unreadable/folders.ts'
-import { countFailures, MAX_FAILURES, planAttempts, type UnreadableRow, unreadableStore } from '../unreadable/store.ts'
-import { messageWithoutContent, mustWait } from '../unreadable/without-content.ts'
+import {
+  countFailures,
+  type Failure,
+  MAX_FAILURES,
+  planAttempts,
+  type UnreadableRow,
+  unreadableStore,
+} from '../unreadable/store.ts'
+import { knownOf, messageWithoutContent, mustWait } from '../unreadable/without-content.ts'
 import { folderChange, UndecidedMatches } from './change.ts'
 import { itemLocation, stateOf } from './failing.ts'
 import { type AskPresence, checkPresence } from './presence.ts'
@@ -65,7 +74,7 @@ export async function readMessagesAgain(deps: SyncDeps, context: AgainContext): 
       continue
     }
     const reading: Reading = { ...context, live, label }
-    const read = await readMessage(live, label, row)
+    const read = await orError(live.readMessage(locationOf(label, row)))
     // The server was not asked for the message, and would not be for the next ones.
     if (read instanceof ProviderError && isOfAccount(read)) return
     if (read instanceof ProviderError && read.kind === 'not_found') await forget(deps, context, row)
@@ -77,23 +86,37 @@ export async function readMessagesAgain(deps: SyncDeps, context: AgainContext): 
       const isOutage = !isReading && deps.clock.now() - row.failedAt < OUTAGE_MS
       // The next attempt of the others is planned, too. Each of them might take as long.
       if (isOutage) return
-      await countAgain(deps, reading, row, read)
+      const reason = read instanceof ProviderError ? read.message : (read.error ?? '')
+      const known = JSON.stringify(await describe(reading, row, read))
+      await countAgain(deps, reading, { itemId: row.itemId, reason, known })
       if (read instanceof ProviderError && read.timedOut) return
     }
   }
 }
 
-async function readMessage(
-  live: FolderLiveReads,
-  { providerId: folderPath }: LabelRow,
-  row: UnreadableRow,
-): Promise<RemoteMessage | ProviderError> {
+function locationOf({ providerId: folderPath }: LabelRow, row: UnreadableRow): MessageLocation {
+  return { folderPath, ...itemLocation(row) }
+}
+
+async function orError<T>(reading: Promise<T>): Promise<T | ProviderError> {
   try {
-    return await live.readMessage({ folderPath, ...itemLocation(row) })
+    return await reading
   } catch (error) {
     if (error instanceof ProviderError) return error
     throw error
   }
+}
+
+/** What is known of a message that failed again. A server that ends the connection with it is asked for its flags alone. */
+async function describe(
+  { live, label }: Reading,
+  row: UnreadableRow,
+  read: RemoteMessage | ProviderError,
+): Promise<Partial<FailedMessage>> {
+  if (!(read instanceof ProviderError)) return stateOf(read)
+  const isStoredNext = row.isStored === 0 && row.failures + 1 >= MAX_FAILURES
+  const described = isStoredNext ? await orError(live.describeMessage(locationOf(label, row))) : read
+  return described instanceof ProviderError ? {} : stateOf(described)
 }
 
 /** Whether the server returns the newest message of the account that is complete. Without one, a single message is at fault. */
@@ -139,34 +162,20 @@ async function storeRead(deps: SyncDeps, reading: Reading, row: UnreadableRow, m
   })
 }
 
-async function countAgain(
-  deps: SyncDeps,
-  reading: Reading,
-  row: UnreadableRow,
-  read: RemoteMessage | ProviderError,
-): Promise<void> {
+async function countAgain(deps: SyncDeps, reading: Reading, failure: Failure): Promise<void> {
   const { accountId, label, provider } = reading
-  const failure =
-    read instanceof ProviderError
-      ? { reason: read.message }
-      : { reason: read.error ?? '', known: JSON.stringify(stateOf(read)) }
-  await change(deps, reading, row, async (tx, _now, stored, addMessage) => {
+  await change(deps, reading, failure, async (tx, _now, stored, addMessage) => {
     const store = unreadableStore(tx, accountId)
-    const [counted] = await countFailures(
-      tx,
-      accountId,
-      'message',
-      [{ itemId: row.itemId, ...failure }],
-      itemRetryPlan(deps),
-    )
+    const [counted] = await countFailures(tx, accountId, 'message', [failure], itemRetryPlan(deps))
     if (counted === undefined || counted.failures < MAX_FAILURES || counted.isStored === 1) return
     if (stored !== undefined) {
-      await store.update('message', row.itemId, { isStored: 1, newSince: null })
+      await store.update('message', failure.itemId, { isStored: 1, newSince: null })
       return
     }
-    if (mustWait(counted, [label.role])) return
+    // Without its flags, it would be shown as unread.
+    if (knownOf(counted).unread === undefined || mustWait(counted, [label.role])) return
     const message = messageWithoutContent(counted)
-    await store.update('message', row.itemId, { isStored: 1, newSince: message.isNew ? null : counted.newSince })
+    await store.update('message', failure.itemId, { isStored: 1, newSince: message.isNew ? null : counted.newSince })
     tx.afterCommit(() =>
       deps.log.warn('A message is stored without its content, because the server does not return it.', {
         accountId,
@@ -175,8 +184,8 @@ async function countAgain(
         metadata: { labelId: label.id, failures: counted.failures, reason: counted.reason },
       }),
     )
-    await addMessage({ ...message, location: itemLocation(row), providerMessageId: null, threadId: null })
-    const { uidValidity, uid } = itemLocation(row)
+    await addMessage({ ...message, location: itemLocation(failure), providerMessageId: null, threadId: null })
+    const { uidValidity, uid } = itemLocation(failure)
     const added = await messageStore(tx).byLocation(label.id, uidValidity, [uid])
     await leaveUnrepaired(
       tx,
@@ -194,7 +203,7 @@ type Work = (
 ) => Promise<void>
 
 /** Runs `work` in a transaction, and again once the server has said which messages that may be the same are still there. */
-async function change(deps: SyncDeps, reading: Reading, row: UnreadableRow, work: Work): Promise<void> {
+async function change(deps: SyncDeps, reading: Reading, row: Pick<UnreadableRow, 'itemId'>, work: Work): Promise<void> {
   const { accountId, epoch, label } = reading
   const { uidValidity, uid } = itemLocation(row)
   const presence = new Map<string, 'present' | 'absent'>()

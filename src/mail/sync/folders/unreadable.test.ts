@@ -85,12 +85,12 @@ it.each([...FAULTS, 'huge'] as const)(
   async (how) => {
     const { inbox, spoil, service, accountId, emitted, items, stored } = await strictAccount()
     spoil('<p@x>', how)
-    inbox.add(mail('p'))
+    inbox.add(mail('p'), { flags: ['\\Seen', '\\Flagged'] })
     for (const id of OTHERS) inbox.add(mail(id))
     const isStored = ({ error }: { error: string | null }) => error !== null
     await eventually(async () => expect((await stored()).filter(isStored)).toHaveLength(1))
     await eventually(async () => expect(await receivedIn(emitted)).toHaveLength(OTHERS.length + 1))
-    expect((await stored()).find(isStored)).toMatchObject({ subject: '', unread: 1 })
+    expect((await stored()).find(isStored)).toMatchObject({ subject: '', unread: 0, starred: 1 })
     expect(await items()).toMatchObject([{ failures: expect.any(Number), isStored: 1, newSince: null }])
     await connected(service, accountId)
     spoil('<p@x>', undefined)

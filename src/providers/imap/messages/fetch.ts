@@ -51,7 +51,7 @@ export async function fetchMessages(
     range === '' ? new Map<number, RemoteMessage>() : fetchRange(client, range, plan, only),
   )
   const hasRead = [...found.values()].some(({ unreadable }) => unreadable === undefined)
-  for (const uid of failing) found.set(uid, unreadableMessage({ uid }, mapContext(client, uid, plan)))
+  for (const message of await describeMessages(client, failing, plan)) found.set(message.location?.uid ?? -1, message)
   guard?.done(found.size, hasRead)
   return [...found.values()]
 }
@@ -191,23 +191,25 @@ async function fetchMissing(
     if (index >= left && uid > highest) return
     await fetchAlone(client, uid, take)
     if (found.has(uid)) continue
-    found.set(uid, await describeUnreadable(client, present.get(uid) ?? { uid }, plan))
+    for (const message of await describeMessages(client, [uid], plan, present)) found.set(uid, message)
     unreadable += 1
     if (unreadable === MAX_UNREADABLE && found.size === unreadable) await plan.guard?.ensureReading(client)
   }
 }
 
-/** What the server says of a message that it does not return. */
-async function describeUnreadable(
+/** What the server says of messages that it does not return, each as `unreadable`. `listed`: what it has said before. */
+export async function describeMessages(
   client: ImapClient,
-  listed: Pick<FetchMessageObject, 'uid' | 'flags'>,
+  uids: readonly number[],
   plan: FetchPlan,
-): Promise<RemoteMessage> {
-  let described: Pick<FetchMessageObject, 'uid' | 'flags' | 'internalDate'> = listed
-  await forEachRow(client.imap, `${listed.uid}`, { uid: true, flags: true, internalDate: true }, async (row) => {
-    if (row.uid === listed.uid) described = row
+  listed: ReadonlyMap<number, FetchMessageObject> = new Map(),
+): Promise<RemoteMessage[]> {
+  if (uids.length === 0) return []
+  const described = new Map(listed)
+  await forEachRow(client.imap, uidSet(uids), { uid: true, flags: true, internalDate: true }, async (row) => {
+    if (row.flags !== undefined) described.set(row.uid, row)
   })
-  return unreadableMessage(described, mapContext(client, listed.uid, plan))
+  return uids.map((uid) => unreadableMessage(described.get(uid) ?? { uid }, mapContext(client, uid, plan)))
 }
 
 /** Fetches everything of a message, without its structure when that fails, and its header only when that fails, too. */

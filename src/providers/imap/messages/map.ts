@@ -192,7 +192,7 @@ export function unreadableMessage(
     ...(receivedAt !== undefined && { receivedAt }),
     headerHash: sha256(`${context.uidValidity}.${uid}`, 'hex'),
     error: "the server's response for this message could not be read",
-    unreadable: { knowsTime: receivedAt !== undefined },
+    unreadable: { knowsFlags: flags !== undefined, knowsTime: receivedAt !== undefined },
   }
 }
 

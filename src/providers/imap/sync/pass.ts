@@ -37,8 +37,8 @@ export interface Pass {
   /** How many messages are older than those that the first sync fetches. */
   below: number
   hasNewMessages: boolean
-  /** New messages of this pass, with the flags they were stored with. */
-  added: Map<number, { unread: boolean; starred: boolean }>
+  /** New messages of this pass, with the flags they were stored with, if these are known. */
+  added: Map<number, { unread: boolean; starred: boolean } | undefined>
 }
 
 /** Throws when UIDVALIDITY changed between two uses of the connection, because UIDs would then name other messages. */

@@ -198,9 +198,10 @@ async function* newMessages(pass: Pass, context: PassContext): AsyncGenerator<Re
     })
     pass.hasNewMessages = false
     let { uidNext, exists, unseen } = pass.cursor
-    for (const { location, unread, starred } of added) {
+    for (const { location, unread, starred, unreadable } of added) {
       if (location === undefined) continue
-      pass.added.set(location.uid, { unread, starred })
+      const knowsFlags = unreadable === undefined || unreadable.knowsFlags
+      pass.added.set(location.uid, knowsFlags ? { unread, starred } : undefined)
       uidNext = Math.max(uidNext, location.uid + 1)
       exists += 1
       if (unread) unseen += 1

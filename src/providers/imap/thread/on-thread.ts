@@ -157,6 +157,7 @@ function liveReads(remote: () => Promise<FolderLiveReads>): FolderLiveReads {
     listFolders: async () => (await remote()).listFolders(),
     listMessages: async (folderPath, options) => (await remote()).listMessages(folderPath, options),
     readMessage: async (message) => (await remote()).readMessage(message),
+    describeMessage: async (message) => (await remote()).describeMessage(message),
     getBody: async (message) => (await remote()).getBody(message),
     openRaw: async (message) => localContent(await (await remote()).openRaw(message)),
     openAttachment: async (message, id) => localContent(await (await remote()).openAttachment(message, id)),
