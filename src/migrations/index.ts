@@ -56,6 +56,7 @@ import * as failingCalendars from './0059-failing-calendars.ts'
 import * as sentCopies from './0061-sent-copies.ts'
 import * as deliveryTraces from './0062-delivery-traces.ts'
 import * as refusedEvents from './0063-refused-events.ts'
+import * as backfillLosses from './0064-backfill-losses.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -116,4 +117,5 @@ export const migrations: readonly Migration[] = [
   sentCopies,
   deliveryTraces,
   refusedEvents,
+  backfillLosses,
 ]

@@ -25,7 +25,6 @@ import {
   storeBackfilledFound,
 } from '../messages/index.ts'
 import type { SyncPositions } from '../sync/index.ts'
-import { lossesOf } from './failures.ts'
 import type { Scope } from './folders.ts'
 import type { BackfillFolderRow, BackfillRow } from './store.ts'
 
@@ -76,8 +75,7 @@ export async function readFolder(
   signal: AbortSignal,
 ): Promise<Read> {
   const { mail, access } = await openMailbox(deps, account.id, 'mail.read')
-  const { sinceMs, attempts } = row
-  const losses = lossesOf(row)
+  const { sinceMs, attempts, losses } = row
   const request = { deps, account, scope, signal, sinceMs, attempts, losses, limit: Math.min(limit, BACKFILL_READ) }
   return mail.kind === 'folders' ? readUids(request, mail, access) : readIds(request, mail, access)
 }
@@ -89,7 +87,7 @@ interface ReadRequest {
   sinceMs: number
   /** How often in a row reads have failed. */
   attempts: number
-  /** How many of them may be lost connections. */
+  /** How many of them a message may have ended. */
   losses: number
   limit: number
   signal: AbortSignal
@@ -138,7 +136,7 @@ async function readUids(request: ReadRequest, mail: FolderMailProvider, access: 
       const isSame = now?.uidValidity === page.uidValidity || now?.uidValidity === null
       if (!isPresent || !isSame) throw new ProviderError('cursor_expired', 'the folder has changed meanwhile')
       const into = { accountId: account.id, apiChanges, label }
-      const read = attempts > 0 ? messages : []
+      const read = attempts + losses > 0 ? messages : []
       await positions.readUidsAgain(tx, folder, { failed: unreadable, read }, deps.clock.now())
       const added = await storeBackfilled(tx, { ...deps.stored, dialect: db.dialect }, into, messages)
       if (isDone && mustCompare) {

@@ -129,7 +129,7 @@ export function backfillEngine(deps: BackfillEngineDeps) {
         await moveHorizon(tx, account.id, scope, read.reachedMs)
         const delayMs = processed >= limit ? config.delayBetweenBatches : 0
         const changes = progress(row, processed, read, nowMs)
-        const after = { ...row, ...changes, nextBatchAt: nowMs + delayMs, attempts: 0, lastError: null }
+        const after = { ...row, ...changes, nextBatchAt: nowMs + delayMs, attempts: 0, losses: 0, lastError: null }
         const isDue = isAnnounced(row, after, nowMs)
         if (isDue) Object.assign(after, { announcedAt: nowMs, announcedProcessed: after.processed })
         const { accountId: _, version: __, ...columns } = after

@@ -25,17 +25,13 @@ const REFUSED_MS = 60_000
 const MAX_STALE_READS = 5
 /** After so many reads that were stale. */
 const STALE_MS = 2000
-const REFUSED_LOGIN = 'The provider refused a login.'
-const PAUSE = 'The provider asked for a pause.'
-
-/** How often in a row reads have failed in a way that may be a message on which the connection ends. */
-export function lossesOf({ attempts, lastError }: Pick<BackfillRow, 'attempts' | 'lastError'>): number {
-  // Stale reads count as attempts and leave no error.
-  return lastError === null || lastError === REFUSED_LOGIN || lastError === PAUSE ? 0 : attempts
-}
 
 /** Rethrows what is a fault of the service itself. */
-export function verdictOf(error: unknown, { attempts }: BackfillRow, account: Pick<Account, 'status'>): Verdict {
+export function verdictOf(
+  error: unknown,
+  { attempts, losses }: BackfillRow,
+  account: Pick<Account, 'status'>,
+): Verdict {
   // Sync or the API changed something while it was read: reads it again.
   if (error instanceof StaleRead) {
     const isRepeated = attempts >= MAX_STALE_READS
@@ -59,7 +55,7 @@ export function verdictOf(error: unknown, { attempts }: BackfillRow, account: Pi
         return {
           kind: 'later',
           delayMs: REFUSED_MS,
-          changes: { attempts: attempts + 1, lastError: REFUSED_LOGIN },
+          changes: { attempts: attempts + 1, lastError: 'The provider refused a login.' },
           entry: {
             level: 'info',
             message: 'The provider refused a login of a historical sync. The next attempt follows.',
@@ -74,7 +70,7 @@ export function verdictOf(error: unknown, { attempts }: BackfillRow, account: Pi
       return {
         kind: 'later',
         delayMs: error.retryAfterMs ?? backoffMs(3, RETRY),
-        changes: { lastError: PAUSE },
+        changes: { lastError: 'The provider asked for a pause.' },
         entry: { level: 'info', message: 'The provider asked for a pause of a historical sync.' },
       }
     case 'rejected':
@@ -85,9 +81,18 @@ export function verdictOf(error: unknown, { attempts }: BackfillRow, account: Pi
       return {
         kind: 'later',
         delayMs: backoffMs(attempts + 1, RETRY),
-        changes: { attempts: attempts + 1, lastError: error.message },
+        changes: {
+          attempts: attempts + 1,
+          losses: mayBeOfMessage(error) ? losses + 1 : losses,
+          lastError: error.message,
+        },
         entry: { level: 'warn', message: 'Cannot read older messages. The next attempt follows.' },
         restartsFolder: error.kind === 'cursor_expired',
       }
   }
+}
+
+/** Whether the connection may have ended with a message, or the server hung at one. */
+function mayBeOfMessage({ kind, busy, notBegun }: ProviderError): boolean {
+  return (kind === 'unavailable' || kind === 'limit_exceeded') && !busy && !notBegun
 }

@@ -44,6 +44,7 @@ export function backfillService({ db, queue, clock, events, accounts, positions 
       oldestReached: null,
       samples: JSON.stringify([[nowMs, 0]]),
       attempts: 0,
+      losses: 0,
       nextBatchAt: nowMs,
       pausedBy: null,
       lastError: null,
@@ -71,8 +72,13 @@ export function backfillService({ db, queue, clock, events, accounts, positions 
 
   async function proceed(tx: Tx, row: BackfillRow): Promise<BackfillRow> {
     await queue.addIn(tx, QUEUE, [row.accountId])
-    const again = { status: 'running', pausedBy: null, attempts: 0, nextBatchAt: clock.now(), lastError: null } as const
-    return change(tx, row, again)
+    return change(tx, row, {
+      status: 'running',
+      pausedBy: null,
+      attempts: 0,
+      nextBatchAt: clock.now(),
+      lastError: null,
+    })
   }
 
   /** Makes sync compare what backfill has stored in IMAP folders, and keep it in sync from then on. */

@@ -17,6 +17,8 @@ interface BackfillTable {
   samples: string
   /** Consecutive failures. */
   attempts: number
+  /** imap: consecutive reads that a message may have ended, which is then found by reading fewer at once. */
+  losses: number
   /** A batch begins at this time at the earliest. */
   nextBatchAt: number
   /** With status `paused`: whether it continues with the account, or when a user resumes it. */

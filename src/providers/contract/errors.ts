@@ -22,6 +22,8 @@ interface ProviderErrorOptions {
   timedOut?: boolean
   /** The server responds, and refuses for now: too many connections, or an outage behind it. */
   busy?: boolean
+  /** imap: the connection or the folder could not be opened, so that no message is at fault. */
+  notBegun?: boolean
   /** The server that failed. */
   host?: string | undefined
   /** With `rejected`: the user did not grant the scope that the request needs. */
@@ -46,6 +48,7 @@ export class ProviderError extends Error {
   readonly retryAfterMs: number | undefined
   readonly timedOut: boolean
   readonly busy: boolean
+  readonly notBegun: boolean
   readonly host: string | undefined
   readonly missingScope: boolean
   readonly denied: boolean
@@ -60,6 +63,7 @@ export class ProviderError extends Error {
     this.retryAfterMs = options.retryAfterMs
     this.timedOut = options.timedOut ?? false
     this.busy = options.busy ?? false
+    this.notBegun = options.notBegun ?? false
     this.host = options.host
     this.missingScope = options.missingScope ?? false
     this.denied = options.denied ?? false

@@ -23,10 +23,11 @@ async function backfilling(...subjects: string[]) {
   await mirror.sync(session)
   await session.close()
   const request = { path: 'INBOX', cursor: mirror.cursor ?? '', sinceMs: Date.now() - 86_400_000, limit: 1, signal }
-  return async (position: string | null, known = async () => new Set<number>()) => {
+  const read = async (position: string | null, known = async () => new Set<number>()) => {
     const page = await mail.backfill(access).read({ ...request, position, known })
     return { position: page.position, subjects: page.messages.map(({ subject }) => subject) }
   }
+  return { imap, read }
 }
 
 const failing = async () => {
@@ -34,7 +35,7 @@ const failing = async () => {
 }
 
 it('returns the messages of a failed read when it is repeated', async () => {
-  const read = await backfilling('one', 'two', 'three')
+  const { read } = await backfilling('one', 'two', 'three')
   const first = await read(null)
   expect(first.subjects).toEqual(['three'])
   await expect(read(first.position, failing)).rejects.toMatchObject({ kind: 'unavailable' })
@@ -42,10 +43,20 @@ it('returns the messages of a failed read when it is repeated', async () => {
 })
 
 it('returns the newest messages again when a folder is read from its beginning', async () => {
-  const read = await backfilling('one', 'two', 'three')
+  const { read } = await backfilling('one', 'two', 'three')
   const first = await read(null)
   const second = await read(first.position)
   expect(second.subjects).toEqual(['two'])
   expect((await read(null)).subjects).toEqual(['three'])
   expect((await read(second.position)).subjects).toEqual(['one'])
+})
+
+it('says whether a read failed before it began', async () => {
+  const { imap, read } = await backfilling('one', 'two', 'three')
+  imap.spoil('three', 'close')
+  await expect(read(null)).rejects.toMatchObject({ kind: 'unavailable', notBegun: false })
+  imap.spoilFolder('INBOX', 'close')
+  await expect(read(null)).rejects.toMatchObject({ kind: 'unavailable', notBegun: true })
+  await imap.server.close()
+  await expect(read(null)).rejects.toMatchObject({ kind: 'unavailable', notBegun: true })
 })

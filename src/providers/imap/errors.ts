@@ -17,6 +17,12 @@ export function providerError(error: unknown, doing: string): ProviderError {
   return new ProviderError(kind, `${doing}: ${why}`, { ...options, cause: error })
 }
 
+/** The same failure of work that had not begun. */
+export function notBegun({ kind, message, cause, retryAfterMs, ...error }: ProviderError): ProviderError {
+  const retry = retryAfterMs === undefined ? {} : { retryAfterMs }
+  return new ProviderError(kind, message, { ...error, ...retry, notBegun: true, cause })
+}
+
 /** Only a new connection helps. */
 export function connectionLost(why: string, cause?: unknown): ProviderError {
   return new ProviderError('unavailable', why, cause === undefined ? {} : { cause })

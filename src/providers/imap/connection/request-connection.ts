@@ -1,7 +1,7 @@
 import type { MailboxObject } from 'imapflow'
 import { untilAborted } from '../../../platform/concurrency/abort.ts'
 import { type MailAccess, ProviderError } from '../../contract/index.ts'
-import { connectionLost, providerError, timeoutError } from '../errors.ts'
+import { connectionLost, notBegun, providerError, timeoutError } from '../errors.ts'
 import { acceptFlagsInAnyCase } from '../messages/flags.ts'
 import { type Dialing, dial, type ImapClient, LARGEST_LITERAL_BYTES } from './client.ts'
 import { type WorkLimits, withinLimits } from './work-limits.ts'
@@ -100,7 +100,7 @@ export class RequestConnection {
 
   /**
    * Runs a task when it is its turn; `prepare` counts as waiting. Throws `ProviderError`: `unavailable` with `timedOut` when the turn or
-   * the connection does not come in time.
+   * the connection does not come in time, and with `notBegun` when the work did not begin.
    */
   async use<P, T>(
     task: Task & { prepare(client: ImapClient): Promise<P>; work(client: ImapClient, prepared: P): Promise<T> },
@@ -127,9 +127,12 @@ export class RequestConnection {
         return withinLimits(client, limits, task.doing, prepareAndWork())
       })
     } catch (error) {
-      if (deadline?.aborted && deadlineMs !== undefined) throw timeoutError(task.doing, deadlineMs, this.#host)
-      if (wait.aborted && !isReady) throw timeoutError(task.doing, waitMs, this.#host)
-      throw providerError(error, task.doing)
+      const failure = () => {
+        if (deadline?.aborted && deadlineMs !== undefined) return timeoutError(task.doing, deadlineMs, this.#host)
+        if (wait.aborted && !isReady) return timeoutError(task.doing, waitMs, this.#host)
+        return providerError(error, task.doing)
+      }
+      throw isReady ? failure() : notBegun(failure())
     } finally {
       release()
     }
@@ -161,7 +164,9 @@ export class RequestConnection {
     await Promise.race([before, aborted(signal)])
     if (!signal.aborted) return release
     release()
-    throw wait.aborted ? timeoutError(doing, this.#options.waitMs, this.#host) : providerError(signal.reason, doing)
+    throw notBegun(
+      wait.aborted ? timeoutError(doing, this.#options.waitMs, this.#host) : providerError(signal.reason, doing),
+    )
   }
 
   /** Runs the task on this connection, or on the sync connection where the server allows no second one. */
