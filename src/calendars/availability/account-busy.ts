@@ -59,7 +59,7 @@ export function accountBusy({ db, bus, clock, accounts, calendars }: AccountBusy
           live.push(row)
           continue
         }
-        busy.push(...(await storedBusy(db.read, row, asked)))
+        for (const one of await storedBusy(db.read, row, asked)) busy.push(one)
         syncedAt = Math.min(syncedAt, row.syncedAt)
       }
       if (live.length > 0) {
@@ -70,7 +70,7 @@ export function accountBusy({ db, bus, clock, accounts, calendars }: AccountBusy
           return { reason: 'unavailable' } as const
         })
         if ('reason' in found) return found
-        busy.push(...found)
+        for (const one of found) busy.push(one)
       }
       refresh(account.id, syncedAt)
       return { busy: mergeRanges(busy), source: live.length === 0 ? 'stored' : 'provider', syncedAt }
@@ -98,13 +98,13 @@ export function accountBusy({ db, bus, clock, accounts, calendars }: AccountBusy
     for (const row of read) {
       const found = await eventsIn(row, open(), asked)
       if ('reason' in found) return found
-      busy.push(...found)
+      for (const one of found) busy.push(one)
     }
     for (const [timeZone, ids] of byZone(queried, asked.floatingZone)) {
       const results = await reader?.freeBusy({ ids, range: asked.range, timeZone, signal: asked.signal })
       for (const { busy: times, error } of results ?? []) {
         if (error !== null) return { reason: error }
-        busy.push(...times)
+        for (const one of times) busy.push(one)
       }
     }
     return busy

@@ -103,13 +103,15 @@ export async function storeAccepted(deps: StoringDeps, tx: Tx, accepted: Accepte
   const store = eventStore(tx, calendar.id)
   const now = await store.byProviderIds(found.map(({ eventId }) => eventId))
   const known = new Map(before.map((row) => [row.providerId, row]))
-  const current = found.filter((event) => {
+  const isCurrent = (event: RemoteEvent) => {
     const row = now.get(event.eventId)
     const old = known.get(event.eventId)
     if (row === undefined) return old === undefined
     return sameContent(row.content, event) || STATE.every((column) => row[column] === old?.[column])
-  })
-  if (current.length < found.length || isSeries) await accounts.requestSync(tx, [account.id], 'changes')
+  }
+  const current = found.filter(isCurrent)
+  const outdated = found.filter((event) => !isCurrent(event))
+  if (outdated.length > 0 || isSeries) await accounts.requestSync(tx, [account.id], 'changes')
 
   const apiChange = await numberApiChange(tx, account.id)
   const context = {
@@ -125,7 +127,7 @@ export async function storeAccepted(deps: StoringDeps, tx: Tx, accepted: Accepte
   }
   await applyChanges(deps, tx, { ...context, isAnnounced: true }, { ...none, found: current, removed })
   if (removed.length > 0) await calendarStore(tx).update(calendar.id, { apiDeletion: apiChange })
-  return found.filter((event) => !current.includes(event))
+  return outdated
 }
 
 /** What changes whenever a row is written, or confirmed. */

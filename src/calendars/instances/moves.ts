@@ -36,12 +36,23 @@ export class SeriesMoves {
 
   /** Of the instance with this original start, a wall clock of the series. Undefined: it is not moved. Null: it does not take place. */
   at(originalLocal: number): Moved | null | undefined {
-    const move = this.#moves.findLast(({ fromLocal }) => fromLocal <= originalLocal)
+    const move = this.#lastBefore(originalLocal)
     if (move === undefined) return undefined
     if (move.moved === null) return null
     const { deltaMs, length, busy } = move.moved
     const localMs = originalLocal + deltaMs
     return { localMs, busy, endOf: (startMs) => length.endOf(localMs, startMs) }
+  }
+
+  /** By bisection: a series may have as many moves as instances. */
+  #lastBefore(originalLocal: number): Move | undefined {
+    let [low, high] = [0, this.#moves.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#moves[middle]?.fromLocal ?? 0) <= originalLocal) low = middle + 1
+      else high = middle
+    }
+    return this.#moves[low - 1]
   }
 }
 

@@ -1,3 +1,4 @@
+import { groupBy } from '../../platform/group-by.ts'
 import type { EventStep } from '../../providers/contract/index.ts'
 import type { Changes } from './step.ts'
 
@@ -9,11 +10,7 @@ export const NOTHING: Changes = { found: [], entered: [], complete: [], removed:
 /** A step in parts for one transaction each. A complete series stays with its exceptions in one. */
 export function partsOf({ found, entered, complete, removed, unreadable }: EventStep): Changes[] {
   const isQuiet = new Set(entered)
-  const groups = new Map<string, Changes['found'][number][]>()
-  for (const event of [...found, ...entered]) {
-    const key = event.recurringEventId ?? event.eventId
-    groups.set(key, [...(groups.get(key) ?? []), event])
-  }
+  const groups = groupBy([...found, ...entered], (event) => event.recurringEventId ?? event.eventId)
   const parts: Changes[] = []
   let events: Changes['found'][number][] = []
   let masters: string[] = []

@@ -3,6 +3,7 @@ import type { Recorder } from '../../events/index.ts'
 import { TURN_MS, yieldIfHeld } from '../../platform/concurrency/event-loop.ts'
 import { insertManyRows, insertRows, type Tx } from '../../platform/db/index.ts'
 import { cleanJson, cleanText } from '../../platform/formats/text.ts'
+import { groupBy } from '../../platform/group-by.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { ProviderName, RemoteEvent, TimeRange, UnreadableEvent } from '../../providers/contract/index.ts'
 import { eventView, instanceId, originalStartText, type Span } from '../api.ts'
@@ -97,6 +98,7 @@ export async function applyChanges(
   /** Ids that rows got from their original start. */
   const adopted = new Set<string>()
 
+  const exceptions = groupBy(listed, ({ recurringEventId }) => recurringEventId)
   const ofExceptions = listed.flatMap(({ recurringEventId }) => recurringEventId ?? [])
   for (const masterId of new Set('apiChange' in source ? ofExceptions : complete)) await adoptIds(masterId)
   // Masters first, because the ids of exceptions begin with theirs.
@@ -105,7 +107,7 @@ export async function applyChanges(
     else await save(event)
   }
   for (const masterId of complete) {
-    const current = new Set(listed.flatMap((event) => (event.recurringEventId === masterId ? event.eventId : [])))
+    const current = new Set((exceptions.get(masterId) ?? []).map(({ eventId }) => eventId))
     for (const row of await exceptionsOf(masterId)) if (!current.has(row.providerId)) await remove(row.providerId)
   }
   for (const providerId of removed) await remove(providerId)
@@ -143,7 +145,7 @@ export async function applyChanges(
 
   /** At Graph an instance has another id once it is cancelled, or changed again: its row stays. */
   async function adoptIds(masterId: string): Promise<void> {
-    const own = listed.filter(({ recurringEventId }) => recurringEventId === masterId)
+    const own = exceptions.get(masterId) ?? []
     const current = new Set(own.map(({ eventId }) => eventId))
     const stored = (await exceptionsOf(masterId)).filter(({ providerId }) => !current.has(providerId))
     const byStart = new Map(stored.map((row) => [row.originalStart, row]))

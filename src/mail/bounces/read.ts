@@ -1,4 +1,5 @@
 import type { Handle } from '../../platform/db/index.ts'
+import { addToGroup } from '../../platform/group-by.ts'
 import type { ReportedRecipient } from '../../providers/shared/mime/index.ts'
 import type { BounceRow } from './tables.ts'
 
@@ -33,7 +34,7 @@ export async function bouncedRecipients(
     reports.set(key, count)
     if (count > MAX_REPORTS) continue
     const list: ReportedRecipient[] = JSON.parse(recipients)
-    found.set(key, [...(found.get(key) ?? []), ...list.map((one) => ({ ...one, kind, reportMessageId, bouncedAt }))])
+    for (const one of list) addToGroup(found, key, { ...one, kind, reportMessageId, bouncedAt })
   }
   return found
 }

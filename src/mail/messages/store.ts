@@ -1,5 +1,6 @@
 import { type Selectable, type SqlBool, sql } from 'kysely'
 import { compiledOnce, type Handle, padded, type Tables } from '../../platform/db/index.ts'
+import { addToGroup } from '../../platform/group-by.ts'
 import type { KnownFolderMessage, MessageIdentity } from '../../providers/contract/index.ts'
 import type { MatchableRow } from './rows/copies.ts'
 import type { Candidate, MatchKeys } from './rows/match.ts'
@@ -381,7 +382,7 @@ export function messageStore(handle: Handle) {
         .where('messageId', 'in', [...ids])
         .execute()
       for (const { messageId, labelId } of rows) {
-        if (!isAllMail(labelId)) labels.set(messageId, [...(labels.get(messageId) ?? []), labelId])
+        if (!isAllMail(labelId)) addToGroup(labels, messageId, labelId)
       }
       return labels
     },

@@ -1,3 +1,4 @@
+import { groupBy } from '../group-by.ts'
 import type { Component } from './components.ts'
 import { civilDate, DAY_MS, dayOf, daysOfMonth, formatLocal, weekdayOf } from './days.ts'
 import { offsetText } from './formatting.ts'
@@ -25,11 +26,7 @@ export function describeZone(name: string, nearMs: number): Component | undefine
 }
 
 function observances(changes: readonly ClockChange[], year: number): Component[] {
-  const byOffsets = new Map<string, ClockChange[]>()
-  for (const change of changes) {
-    const key = `${change.beforeMs} ${change.afterMs}`
-    byOffsets.set(key, [...(byOffsets.get(key) ?? []), change])
-  }
+  const byOffsets = groupBy(changes, (change) => `${change.beforeMs} ${change.afterMs}`)
   const rules = [...byOffsets.values()].map((alike) => ({ first: alike[0], rule: yearlyRule(alike, year) }))
   if (rules.every(({ rule }) => rule !== undefined)) {
     return rules.flatMap(({ first, rule = '' }) => (first === undefined ? [] : [observance(first, [`RRULE:${rule}`])]))

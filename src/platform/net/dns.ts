@@ -1,6 +1,7 @@
 import { lookup, Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { sleep, withTimeout } from '../concurrency/abort.ts'
+import { addToGroup } from '../group-by.ts'
 
 /** The addresses of a name; never empty. */
 export interface Resolved {
@@ -83,7 +84,7 @@ async function readHosts(file: string): Promise<Map<string, string[]>> {
   for (const line of text.split('\n')) {
     const [address, ...names] = line.replace(/#.*/, '').trim().toLowerCase().split(/\s+/)
     if (address === undefined) continue
-    for (const name of names) byName.set(name, [...(byName.get(name) ?? []), address])
+    for (const name of names) addToGroup(byName, name, address)
   }
   return byName
 }

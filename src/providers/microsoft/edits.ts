@@ -21,10 +21,11 @@ export function microsoftChanges(graph: Graph): MailChanges<Ref> {
   async function unlessThere(changes: readonly MessageChange<Ref>[], moved: readonly BatchResult[]) {
     const isRefused = (result: BatchResult | undefined) => result instanceof ProviderError && result.kind === 'rejected'
     const refused = changes.filter((_, index) => isRefused(moved[index]))
-    const states = await send(refused.map(readItem))
+    const read = await send(refused.map(readItem))
+    const states = new Map(refused.map((change, index) => [change, read[index]]))
     return moved.map((result, index) => {
       const change = changes[index]
-      const state = change === undefined ? undefined : states[refused.indexOf(change)]
+      const state = change && states.get(change)
       const isThere =
         state !== undefined && !(state instanceof ProviderError) && state.parentFolderId === change?.add?.[0]
       return isThere ? state : result

@@ -89,7 +89,8 @@ export class FolderList {
     this.#knownIds = new Set([...found.keys(), ...kept.map(({ path }) => path)])
     this.#parents = parents
     // What could not be listed is requested again.
-    this.#children = new Map([...children].filter(([parent]) => !unlisted.includes(parent)))
+    for (const parent of unlisted) children.delete(parent)
+    this.#children = children
     const listed = [...found]
       .filter(([id, item]) => !this.#isExcluded(item, id))
       .map(([id, item]) => ({
@@ -146,8 +147,15 @@ export class FolderList {
 /** The known folders inside of others, at any depth. */
 function foldersBelow(parents: readonly string[], known: readonly RemoteFolder[]): RemoteFolder[] {
   const nameOf = ({ fullName, name }: RemoteFolder) => fullName ?? name
-  const prefixes = known.filter(({ path }) => parents.includes(path)).map((parent) => `${nameOf(parent)}/`)
-  return known.filter((folder) => prefixes.some((prefix) => nameOf(folder).startsWith(prefix)))
+  const isParent = new Set(parents)
+  const names = new Set(known.filter(({ path }) => isParent.has(path)).map(nameOf))
+  return known.filter((folder) => {
+    const name = nameOf(folder)
+    for (let end = name.indexOf('/'); end !== -1; end = name.indexOf('/', end + 1)) {
+      if (names.has(name.slice(0, end))) return true
+    }
+    return false
+  })
 }
 
 function isOfFolder({ kind, missingScope }: ProviderError): boolean {

@@ -1,3 +1,4 @@
+import { groupBy } from '../../../platform/group-by.ts'
 import { NO_TRACE } from './row.ts'
 
 /**
@@ -144,16 +145,4 @@ export function isSameDelivery(one: MatchKeys, other: MatchKeys): boolean {
 /** Whether the message may be the row, by one of the keys. */
 export function sharesKey(message: MatchKeys, row: MatchKeys): boolean {
   return KEYS.some((key) => message[key] !== null && message[key] === row[key])
-}
-
-function groupBy(rows: readonly Candidate[], keyOf: (message: MatchableMessage) => string | null) {
-  const groups = new Map<string, Candidate[]>()
-  for (const row of rows) {
-    const value = keyOf(row)
-    if (value === null) continue
-    const group = groups.get(value)
-    if (group === undefined) groups.set(value, [row])
-    else group.push(row)
-  }
-  return groups
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { type Handle, padded } from '../../../platform/db/index.ts'
 import type { PageRequest } from '../../../platform/formats/page.ts'
+import { addToGroup, groupBy } from '../../../platform/group-by.ts'
 import type { RemoteAddress } from '../../../providers/contract/index.ts'
 import { labelStore } from '../../labels/index.ts'
 import { parseFields } from '../rows/row.ts'
@@ -83,8 +84,9 @@ export function threadStore(handle: Handle) {
       ) as "sums" where "place" <= ${NEWEST} order by "place"`.execute(handle)
       const contents = await contentsOf(rows.map((row) => row.id))
       const labels = await labelsOf(accountId, threadIds)
+      const byThread = groupBy(rows, (row) => row.threadId)
       return threadIds.flatMap((threadId) => {
-        const [newest, ...others] = rows.filter((row) => row.threadId === threadId)
+        const [newest, ...others] = byThread.get(threadId) ?? []
         const content = contents.get(newest?.id ?? '')
         if (newest === undefined || content === undefined) return []
         const addresses = [newest, ...others].flatMap(({ id }) => addressesOf(contents.get(id)?.fields))
@@ -147,7 +149,7 @@ export function threadStore(handle: Handle) {
       .execute()
     const labels = new Map<string, string[]>()
     for (const { threadId, labelId } of rows) {
-      if (!isAllMail(labelId)) labels.set(threadId, [...(labels.get(threadId) ?? []), labelId])
+      if (!isAllMail(labelId)) addToGroup(labels, threadId, labelId)
     }
     return labels
   }

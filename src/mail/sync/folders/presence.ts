@@ -1,3 +1,4 @@
+import { groupBy } from '../../../platform/group-by.ts'
 import type { FolderSession } from '../../../providers/contract/index.ts'
 import type { labelStore } from '../../labels/index.ts'
 import type { Candidate } from '../../messages/index.ts'
@@ -12,12 +13,7 @@ export async function checkPresence(
   presence: Map<string, 'present' | 'absent'>,
 ): Promise<void> {
   const folders = await labels.byIds([...new Set(rows.flatMap((row) => row.folderId ?? []))])
-  const groups = new Map<string, Candidate[]>()
-  for (const row of rows) {
-    const key = `${row.folderId} ${row.uidValidity}`
-    groups.set(key, [...(groups.get(key) ?? []), row])
-  }
-  for (const group of groups.values()) {
+  for (const group of groupBy(rows, (row) => `${row.folderId} ${row.uidValidity}`).values()) {
     const path = folders.get(group[0]?.folderId ?? '')?.providerId
     const uids = group.flatMap((row) => row.uid ?? [])
     const found = path === undefined ? [] : await presentUids(path, group[0]?.uidValidity ?? '', uids)

@@ -1,4 +1,5 @@
 import { findApiChanges, StaleRead } from '../../../accounts/index.ts'
+import { groupBy } from '../../../platform/group-by.ts'
 import type { FoundMessage, MailboxSession } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
 import type { MessageRow } from '../../messages/index.ts'
@@ -26,7 +27,7 @@ export async function findExisting(
   const ids = rows.map(({ providerMessageId }) => providerMessageId)
   const { found, unknown } = (await session.readMessages?.(ids, signal)) ?? { found: [], unknown: [] }
   const labels = await context.labels(found.flatMap(({ folders }) => folders))
-  for (const [folder, messages] of byFolder(found)) {
+  for (const [folder, messages] of groupBy(found, ({ folders: [folder = ''] }) => folder)) {
     const scope = labels.get(folder)
     if (scope !== undefined)
       await storeFound(deps, { ...context, scope, labels, apiChanges, bodies: new Map() }, messages)
@@ -52,13 +53,4 @@ async function storeFound(
   } catch (error) {
     if (!(error instanceof StaleRead)) throw error
   }
-}
-
-function byFolder(found: readonly FoundMessage[]): Map<string, FoundMessage[]> {
-  const groups = new Map<string, FoundMessage[]>()
-  for (const one of found) {
-    const [folder = ''] = one.folders
-    groups.set(folder, [...(groups.get(folder) ?? []), one])
-  }
-  return groups
 }

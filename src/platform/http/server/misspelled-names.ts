@@ -1,3 +1,4 @@
+import { addToGroup } from '../../group-by.ts'
 /** A member that the schema does not declare, but that equals a declared one except for case, `_` and `-`. */
 export interface MisspelledName {
   path: string[]
@@ -54,7 +55,7 @@ function shapeOf(schemas: readonly unknown[]): Shape | undefined {
   const declared = new Map<string, unknown[]>()
   for (const { properties } of branches) {
     if (!isSchema(properties)) continue
-    for (const [name, schema] of Object.entries(properties)) declared.set(name, [...(declared.get(name) ?? []), schema])
+    for (const [name, schema] of Object.entries(properties)) addToGroup(declared, name, schema)
   }
   const items = shapeOf(branches.flatMap((branch) => (isSchema(branch.items) ? [branch.items] : [])))
   if (declared.size === 0 && items === undefined) return undefined

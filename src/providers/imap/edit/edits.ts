@@ -1,4 +1,5 @@
 import type { ImapFlow, MailboxObject } from 'imapflow'
+import { groupBy } from '../../../platform/group-by.ts'
 import {
   type ChangedMessage,
   failedEach,
@@ -42,7 +43,10 @@ export function imapChanges(
     ) => Promise<Result<Done>[]>,
   ): Promise<Result<Done>[]> {
     const results = new Map<Item, Result<Done>>()
-    for (const group of groups(items, (item) => `${locationOf(item).uidValidity} ${locationOf(item).folderPath}`)) {
+    for (const group of groupBy(
+      items,
+      (item) => `${locationOf(item).uidValidity} ${locationOf(item).folderPath}`,
+    ).values()) {
       const [first] = group
       if (first === undefined) continue
       const { folderPath, uidValidity } = locationOf(first)
@@ -118,7 +122,7 @@ async function changeInFolder(
   await setFlag(client, '\\Flagged', present, flags, ({ starred }) => starred)
   const moved = new Map<number, ChangedMessage['location']>()
   const moving = present.filter(({ add = [] }) => add[0] !== undefined && add[0] !== path)
-  for (const group of groups(moving, ({ add = [] }) => add[0] ?? '')) {
+  for (const group of groupBy(moving, ({ add = [] }) => add[0] ?? '').values()) {
     const target = group[0]?.add?.[0] ?? ''
     for (const [uid, location] of await move(client, sorted(group.map(({ message }) => message.uid)), target)) {
       moved.set(uid, location)
@@ -269,10 +273,4 @@ function notFound(doing: string): ProviderError {
 
 function sorted(uids: readonly number[]): number[] {
   return [...uids].sort((left, right) => left - right)
-}
-
-function groups<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[][] {
-  const found = new Map<string, Item[]>()
-  for (const item of items) found.set(keyOf(item), [...(found.get(keyOf(item)) ?? []), item])
-  return [...found.values()]
 }

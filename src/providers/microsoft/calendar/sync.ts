@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../../platform/calendar/days.ts'
+import { addToGroup } from '../../../platform/group-by.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
 import type { EventStep, EventSyncRequest, RemoteEvent, UnreadableEvent } from '../../contract/index.ts'
 import { type Json, text } from '../../shared/rest/index.ts'
@@ -79,7 +80,7 @@ async function changesOf(context: CalendarContext, items: readonly Json[]) {
     if ('@removed' in item) left.add(id)
     else if (masterId) {
       series.add(masterId)
-      if (type === 'occurrence') occurrences.set(masterId, [...(occurrences.get(masterId) ?? []), item])
+      if (type === 'occurrence') addToGroup(occurrences, masterId, item)
       const exception = type === 'exception' ? remoteEvent(item, context) : undefined
       if (exception !== undefined) orphans.push(exception)
     } else {
