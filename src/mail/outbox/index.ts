@@ -5,7 +5,8 @@
 import './tables.ts'
 
 export { outboxFeature } from './feature.ts'
+export type { Composition } from './prepare.ts'
 export { outboxRoutes } from './routes.ts'
 export type { OutboxTiming } from './sending/account-run.ts'
 export { outboxEngine } from './sending/engine.ts'
-export { type Composition, type Outbox, outbox } from './service.ts'
+export { type Outbox, outbox } from './service.ts'

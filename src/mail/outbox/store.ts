@@ -15,6 +15,9 @@ import { type Page, pageOf, pageRequest } from '../../platform/formats/page.ts'
 import type { OutboxQuery } from './api.ts'
 import type { OutboxRow } from './tables.ts'
 
+/** The queue whose job keys are the accounts with messages to send. */
+export const SEND_QUEUE = 'send'
+
 /** In characters of base64. */
 const PART_LENGTH = 256 * 1024
 const PARTS_PER_INSERT = 8

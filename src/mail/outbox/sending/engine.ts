@@ -1,6 +1,6 @@
 import { leasedRows, releaseLeasesOfDead } from '../../../platform/db/index.ts'
 import { type Queue, sweptWorker } from '../../../platform/queue/index.ts'
-import { SEND_QUEUE } from '../service.ts'
+import { SEND_QUEUE } from '../store.ts'
 import { OUTBOX_TIMING, type OutboxTiming, type SendRunDeps, sendRun } from './account-run.ts'
 import { batchWriter } from './batch-writer.ts'
 import { OUTBOX } from './claims.ts'
