@@ -14,7 +14,7 @@ import { shownGuest } from '../guests/shown.ts'
 import type { BookingRow } from '../tables.ts'
 import { eventDescription } from './event-text.ts'
 import { type Commit, Refused, type TaskKind } from './run.ts'
-import { hastenMessages } from './store.ts'
+import { makeMessagesDue } from './store.ts'
 
 export interface CalendarTaskDeps {
   db: Db
@@ -31,9 +31,9 @@ interface Written {
   joinUrl: string | null
 }
 
-/** Of a row whose event may not exist yet: followed by the number that is part of its key at the provider. */
+/** The `eventId` of a row whose event may not exist yet. The number is part of the event's key at the provider. */
 const NEW = /^new:(\d+)$/
-/** Elsewhere than at Google the event has no attendees but those that the host has added, who are notified of changes. */
+/** At other providers than Google, the only attendees of the event are those whom the host added. They are notified of changes. */
 const notifying = (provider: ProviderName) => ({
   scope: undefined,
   sendUpdates: provider === 'gmail' ? ('none' as const) : ('all' as const),
@@ -50,172 +50,197 @@ const notifying = (provider: ProviderName) => ({
  * nothing behind.
  */
 export function calendarTask(deps: CalendarTaskDeps): TaskKind {
-  const { db, clock, accounts, changer, changes, links, findExperience } = deps
-
-  const rowsOf = (bookingId: string) =>
-    db.read.selectFrom('bookingEvents').selectAll().where('bookingId', '=', bookingId).execute()
-
-  async function providerOf(hostId: string): Promise<ProviderName | undefined> {
-    return accounts.get(hostId).then(({ provider }) => provider, missing)
-  }
-
-  async function removeFrom(booking: BookingRow, hostId: string, known: { calendarId: string; eventId: string }) {
-    const provider = await providerOf(hostId)
-    if (provider !== undefined) {
-      const isNew = NEW.test(known.eventId)
-      // A killed attempt may have created it. With the same key, this one finds it.
-      const found = isNew ? await create(booking, hostId, known.eventId, provider, false) : known
-      if (found !== undefined) {
-        const { calendarId, eventId } = found
-        await changer.remove({ accountId: hostId, calendarId, eventId }, notifying(provider)).catch(missing)
-      }
-    }
-    await db.transaction(async (tx) => {
-      await tx.deleteFrom('bookingEvents').where('bookingId', '=', booking.id).where('hostId', '=', hostId).execute()
-    })
-  }
-
-  function bodyOf(
-    booking: BookingRow,
-    provider: ProviderName,
-    experience: Experience | undefined,
-    conference: boolean,
-  ) {
-    const slot = slotOf(booking)
-    const { guest } = givenOf(booking)
-    // An attendee finds the event, with the answers in it, in a calendar. Only a guest who is verified is one.
-    const showsGuest = provider === 'gmail' && booking.verifiedBy !== null
-    const time = (ms: number) => ({ dateTime: isoTime(Math.floor(ms / 1000) * 1000), timeZone: slot.timezone })
-    return {
-      summary: summaryOf(experience?.name ?? booking.experienceSlug, guest),
-      // At Google the guest sees the event, so that its links are those of the guest.
-      description: eventDescription(booking, links.of(booking, showsGuest ? 'guest' : 'host'), experience),
-      ...(booking.joinUrl !== null && !conference && { location: booking.joinUrl.slice(0, 1024) }),
-      start: time(booking.startMs),
-      end: time(booking.endMs),
-      // The others send an invitation to every attendee, and the guest has one.
-      ...(showsGuest && { attendees: [{ email: guest.email, displayName: shownGuest(booking).name }] }),
-      ...(conference && { conference }),
-    }
-  }
-
-  /** Undefined when the host has no calendar. */
-  async function create(
-    booking: BookingRow,
-    hostId: string,
-    intent: string,
-    provider: ProviderName,
-    conference: boolean,
-  ): Promise<(Written & { calendarId: string }) | undefined> {
-    const experience = await findExperience(booking.experienceId)
-    const requestKey = `${booking.id} ${hostId} ${intent}`
-    const path = { accountId: hostId, calendarId: 'primary' }
-    const body = bodyOf(booking, provider, experience, conference)
-    const store = await changer.create(path, body, { requestKey, sendUpdates: 'none' }).catch(missing)
-    if (store === undefined) return undefined
-    const { id, calendarId, joinUrl } = await db.transaction(async (tx) => {
-      const event = await store(tx)
-      await tx
-        .updateTable('bookingEvents')
-        .set({ calendarId: event.calendarId, eventId: event.id })
-        .where('bookingId', '=', booking.id)
-        .where('hostId', '=', hostId)
-        .execute()
-      return event
-    })
-    return { calendarId, eventId: id, joinUrl }
-  }
-
-  async function writeTo(
-    booking: BookingRow,
-    hostId: string,
-    known: { calendarId: string; eventId: string } | undefined,
-    wantsConference: boolean,
-  ): Promise<Written | undefined> {
-    const provider = await providerOf(hostId)
-    if (provider === undefined) throw new Refused('The account of a host was deleted.')
-    const conference = wantsConference && provider !== 'imap' && booking.joinUrl === null
-    if (known !== undefined && !NEW.test(known.eventId)) {
-      const experience = await findExperience(booking.experienceId)
-      const path = { accountId: hostId, calendarId: known.calendarId, eventId: known.eventId }
-      const body = bodyOf(booking, provider, experience, conference)
-      const event = await changer.update(path, body, { ...notifying(provider), ifMatch: undefined }).catch(missing)
-      // The host has deleted it, as sync will find out.
-      return event === undefined ? undefined : { eventId: event.id, joinUrl: event.joinUrl }
-    }
-    const intent = known?.eventId ?? `new:${booking.sequence}`
-    if (known === undefined) {
-      const row = { bookingId: booking.id, hostId, calendarId: '', eventId: intent }
-      await db.transaction(async (tx) => {
-        await tx
-          .insertInto('bookingEvents')
-          .values(row)
-          .onConflict((conflict) => conflict.doNothing())
-          .execute()
-      })
-    }
-    return create(booking, hostId, intent, provider, conference)
-  }
-
-  async function work(booking: BookingRow): Promise<Commit> {
-    const wanted = isBooked(booking) ? hostsOf(booking) : []
-    const known = new Map((await rowsOf(booking.id)).map((row) => [row.hostId, row]))
-    const experience = await findExperience(booking.experienceId)
-    const asks = experience?.definition.availability?.conference ?? slotOf(booking).metadata.conference
-    let current = booking
-    let first: Written | undefined
-    let count = 0
-    for (const hostId of wanted) {
-      const isFirst = hostId === wanted[0]
-      const written = await refusing(writeTo(current, hostId, known.get(hostId), asks === true && isFirst))
-      if (isFirst) first = written
-      if (written !== undefined) count += 1
-      // The calendars of the others show the link of the first one.
-      if (isFirst && current.joinUrl === null) current = { ...current, joinUrl: written?.joinUrl ?? null }
-    }
-    for (const [hostId, row] of known) {
-      if (!wanted.includes(hostId)) await refusing(removeFrom(booking, hostId, row))
-    }
-    return async (tx) => {
-      await changes.hold(tx, hostsOf(booking))
-      const row = await bookingStore(tx).lock(booking.id, db.dialect)
-      if (isBooked(row) && first !== undefined) {
-        const eventId = row.eventId ?? first.eventId
-        const joinUrl = row.joinUrl ?? first.joinUrl
-        if (eventId !== row.eventId || joinUrl !== row.joinUrl) await bookingStore(tx).update(row, { eventId, joinUrl })
-      }
-      const state = wanted.length > 0 && count === 0 ? 'none' : 'written'
-      // A rejected booking shows what its calendars refused.
-      if (row.status !== 'rejected') {
-        await bookingStore(tx).setCalendar(row.id, { calendarState: state, calendarError: null })
-      }
-      await hastenMessages(tx, row.id, clock.now())
-    }
-  }
-
-  /** Ends the booking: other hosts lose their events, and the guest gets a message. */
-  async function compensate(tx: Tx, booking: BookingRow, reason: string): Promise<void> {
-    const { account } = await changes.hold(tx, hostsOf(booking))
-    const row = await bookingStore(tx).lock(booking.id, db.dialect)
-    const state = { calendarState: 'failed' as const, calendarError: reason }
-    await bookingStore(tx).setCalendar(row.id, state)
-    if (!isBooked(row)) return
-    const why = 'The calendar of a host did not take the booking.'
-    const { event } = await changes.reject(tx, row, account, {
-      reason: why,
-      isReasonInternal: 1,
-      isKnown: false,
-      ...state,
-    })
-    await changes.record(tx, [event])
-  }
-
   return {
-    work,
+    work: (booking) => writeCalendars(deps, booking),
     onFailure: (booking, _task, reason) => (tx) =>
       bookingStore(tx).setCalendar(booking.id, { calendarState: 'failing', calendarError: reason }),
-    onGiveUp: (booking, _task, reason) => (tx) => compensate(tx, booking, reason),
+    onGiveUp: (booking, _task, reason) => (tx) => rejectBooking(deps, tx, booking, reason),
   }
+}
+
+async function findProvider({ accounts }: CalendarTaskDeps, hostId: string): Promise<ProviderName | undefined> {
+  return accounts.get(hostId).then(({ provider }) => provider, undefinedIfMissing)
+}
+
+/** Deletes the event of an account that no longer takes part. */
+async function removeEvent(
+  deps: CalendarTaskDeps,
+  booking: BookingRow,
+  hostId: string,
+  stored: { calendarId: string; eventId: string },
+): Promise<void> {
+  const { changer, db } = deps
+  const provider = await findProvider(deps, hostId)
+  if (provider !== undefined) {
+    const isNew = NEW.test(stored.eventId)
+    // A killed attempt may have created it. With the same key, this one finds it.
+    const event = { booking, hostId, intent: stored.eventId, provider, conference: false }
+    const found = isNew ? await createEvent(deps, event) : stored
+    if (found !== undefined) {
+      const { calendarId, eventId } = found
+      await changer.remove({ accountId: hostId, calendarId, eventId }, notifying(provider)).catch(undefinedIfMissing)
+    }
+  }
+  await db.transaction(async (tx) => {
+    await tx.deleteFrom('bookingEvents').where('bookingId', '=', booking.id).where('hostId', '=', hostId).execute()
+  })
+}
+
+function buildEvent(
+  { links }: CalendarTaskDeps,
+  booking: BookingRow,
+  provider: ProviderName,
+  experience: Experience | undefined,
+  conference: boolean,
+) {
+  const slot = slotOf(booking)
+  const { guest } = givenOf(booking)
+  // An attendee finds the event, with the answers in it, in a calendar. Only a guest who is verified is one.
+  const showsGuest = provider === 'gmail' && booking.verifiedBy !== null
+  const time = (ms: number) => ({ dateTime: isoTime(Math.floor(ms / 1000) * 1000), timeZone: slot.timezone })
+  return {
+    summary: summaryOf(experience?.name ?? booking.experienceSlug, guest),
+    // At Google the guest sees the event, so that its links are those of the guest.
+    description: eventDescription(booking, links.of(booking, showsGuest ? 'guest' : 'host'), experience),
+    ...(booking.joinUrl !== null && !conference && { location: booking.joinUrl.slice(0, 1024) }),
+    start: time(booking.startMs),
+    end: time(booking.endMs),
+    // The others send an invitation to every attendee, and the guest has one.
+    ...(showsGuest && { attendees: [{ email: guest.email, displayName: shownGuest(booking).name }] }),
+    ...(conference && { conference }),
+  }
+}
+
+interface NewEvent {
+  booking: BookingRow
+  hostId: string
+  /** Part of the key at the provider: see `NEW`. */
+  intent: string
+  provider: ProviderName
+  /** Whether the provider creates an online meeting. */
+  conference: boolean
+}
+
+/** Returns undefined when the host has no calendar. */
+async function createEvent(
+  deps: CalendarTaskDeps,
+  { booking, hostId, intent, provider, conference }: NewEvent,
+): Promise<(Written & { calendarId: string }) | undefined> {
+  const { changer, db, findExperience } = deps
+  const experience = await findExperience(booking.experienceId)
+  const requestKey = `${booking.id} ${hostId} ${intent}`
+  const path = { accountId: hostId, calendarId: 'primary' }
+  const body = buildEvent(deps, booking, provider, experience, conference)
+  const store = await changer.create(path, body, { requestKey, sendUpdates: 'none' }).catch(undefinedIfMissing)
+  if (store === undefined) return undefined
+  const { id, calendarId, joinUrl } = await db.transaction(async (tx) => {
+    const event = await store(tx)
+    await tx
+      .updateTable('bookingEvents')
+      .set({ calendarId: event.calendarId, eventId: event.id })
+      .where('bookingId', '=', booking.id)
+      .where('hostId', '=', hostId)
+      .execute()
+    return event
+  })
+  return { calendarId, eventId: id, joinUrl }
+}
+
+/** Creates or updates the event of a host. Returns undefined when the host has no calendar, or has deleted the event. */
+async function writeEvent(
+  deps: CalendarTaskDeps,
+  booking: BookingRow,
+  hostId: string,
+  stored: { calendarId: string; eventId: string } | undefined,
+  wantsConference: boolean,
+): Promise<Written | undefined> {
+  const { changer, db, findExperience } = deps
+  const provider = await findProvider(deps, hostId)
+  if (provider === undefined) throw new Refused('The account of a host was deleted.')
+  const conference = wantsConference && provider !== 'imap' && booking.joinUrl === null
+  if (stored !== undefined && !NEW.test(stored.eventId)) {
+    const experience = await findExperience(booking.experienceId)
+    const path = { accountId: hostId, calendarId: stored.calendarId, eventId: stored.eventId }
+    const body = buildEvent(deps, booking, provider, experience, conference)
+    const event = await changer
+      .update(path, body, { ...notifying(provider), ifMatch: undefined })
+      .catch(undefinedIfMissing)
+    // The host has deleted it, as sync will find out.
+    return event === undefined ? undefined : { eventId: event.id, joinUrl: event.joinUrl }
+  }
+  const intent = stored?.eventId ?? `new:${booking.sequence}`
+  if (stored === undefined) {
+    const row = { bookingId: booking.id, hostId, calendarId: '', eventId: intent }
+    await db.transaction(async (tx) => {
+      await tx
+        .insertInto('bookingEvents')
+        .values(row)
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
+    })
+  }
+  return createEvent(deps, { booking, hostId, intent, provider, conference })
+}
+
+/** Writes all calendars, and returns what remains to be stored. */
+async function writeCalendars(deps: CalendarTaskDeps, booking: BookingRow): Promise<Commit> {
+  const { changes, clock, db, findExperience } = deps
+  const wanted = isBooked(booking) ? hostsOf(booking) : []
+  const rows = await db.read.selectFrom('bookingEvents').selectAll().where('bookingId', '=', booking.id).execute()
+  const stored = new Map(rows.map((row) => [row.hostId, row]))
+  const experience = await findExperience(booking.experienceId)
+  const asks = experience?.definition.availability?.conference ?? slotOf(booking).metadata.conference
+  let current = booking
+  let first: Written | undefined
+  let count = 0
+  for (const hostId of wanted) {
+    const isFirst = hostId === wanted[0]
+    const written = await withRefusal(writeEvent(deps, current, hostId, stored.get(hostId), asks === true && isFirst))
+    if (isFirst) first = written
+    if (written !== undefined) count += 1
+    // The calendars of the others show the link of the first one.
+    if (isFirst && current.joinUrl === null) current = { ...current, joinUrl: written?.joinUrl ?? null }
+  }
+  for (const [hostId, row] of stored) {
+    if (!wanted.includes(hostId)) await withRefusal(removeEvent(deps, booking, hostId, row))
+  }
+  return async (tx) => {
+    await changes.hold(tx, hostsOf(booking))
+    const row = await bookingStore(tx).lock(booking.id, db.dialect)
+    if (isBooked(row) && first !== undefined) {
+      const eventId = row.eventId ?? first.eventId
+      const joinUrl = row.joinUrl ?? first.joinUrl
+      if (eventId !== row.eventId || joinUrl !== row.joinUrl) await bookingStore(tx).update(row, { eventId, joinUrl })
+    }
+    const state = wanted.length > 0 && count === 0 ? 'none' : 'written'
+    // A rejected booking shows what its calendars refused.
+    if (row.status !== 'rejected') {
+      await bookingStore(tx).setCalendar(row.id, { calendarState: state, calendarError: null })
+    }
+    await makeMessagesDue(tx, row.id, clock.now())
+  }
+}
+
+/** Ends the booking: other hosts lose their events, and the guest gets a message. */
+async function rejectBooking(
+  { changes, db }: CalendarTaskDeps,
+  tx: Tx,
+  booking: BookingRow,
+  reason: string,
+): Promise<void> {
+  const { account } = await changes.hold(tx, hostsOf(booking))
+  const row = await bookingStore(tx).lock(booking.id, db.dialect)
+  const state = { calendarState: 'failed' as const, calendarError: reason }
+  await bookingStore(tx).setCalendar(row.id, state)
+  if (!isBooked(row)) return
+  const why = 'The calendar of a host did not take the booking.'
+  const { event } = await changes.reject(tx, row, account, {
+    reason: why,
+    isReasonInternal: 1,
+    isKnown: false,
+    ...state,
+  })
+  await changes.record(tx, [event])
 }
 
 function summaryOf(name: string, { name: guest, email }: { name: string; email: string }): string {
@@ -226,8 +251,8 @@ function summaryOf(name: string, { name: guest, email }: { name: string; email: 
     .toWellFormed()
 }
 
-/** What repeating cannot change. Credentials that a provider refuses may be replaced within the day. */
-async function refusing<T>(work: Promise<T>): Promise<T> {
+/** Throws `Refused` for failures that repeating cannot change. Credentials that a provider refuses may be replaced within the day. */
+async function withRefusal<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
@@ -243,6 +268,7 @@ function kindOf(cause: unknown): string | undefined {
   return cause instanceof ProviderError ? cause.kind : undefined
 }
 
-function missing(error: unknown): undefined {
+/** For `catch`: the account, its calendar or the event was deleted. */
+function undefinedIfMissing(error: unknown): undefined {
   if (!(error instanceof AppError) || error.code !== 'not_found') throw error
 }

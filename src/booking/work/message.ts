@@ -49,148 +49,157 @@ interface Content {
  * Sends one message about a booking, from the account of its first host that can send. The outbox accepts it in the transaction that
  * ends the task, so that it is sent once. `subject` is `<kind>:<sequence>:<recipient>`; a message about an older state is not sent.
  */
-export function messageTask({ outbox, links, publicUrl, findExperience }: MessageTaskDeps): TaskKind {
-  const { host } = new URL(publicUrl)
-
-  /** Throws why the first host cannot send when none can. */
-  async function findSender(booking: BookingRow): Promise<{ sender: Account; hosts: Account[] } | undefined> {
-    const hosts: Account[] = []
-    let failure: unknown
-    for (const id of hostsOf(booking)) {
-      try {
-        hosts.push(await outbox.sendingAccount(id))
-      } catch (error) {
-        if (!(error instanceof AppError)) throw error
-        if (error.code !== 'not_found') failure ??= error
-      }
-    }
-    const [sender] = hosts
-    if (sender === undefined && failure !== undefined) throw failure
-    return sender && { sender, hosts }
-  }
-
-  function compose(letter: Letter, recipient: string): Composition | undefined {
-    const { booking } = letter
-    // A link in a message proves that its holder reads the mail of the address.
-    if (recipient === 'guest') return forGuest(letter, [shownGuest(booking)], links.of(booking, 'reader'))
-    if (recipient === 'attendees') {
-      const others = booking.verifiedBy === null ? [] : shownAttendees(booking)
-      // They did not book, so they get no links.
-      return others.length === 0 ? undefined : forGuest(letter, others, undefined)
-    }
-    const account = letter.hosts.find(({ id }) => id === recipient)
-    return account && forHost(letter, account, links.of(booking, 'host'))
-  }
-
-  /** `own`: undefined for attendees. */
-  function forGuest(letter: Letter, to: RemoteAddress[], own: BookingLinks | undefined): Composition {
-    const { booking, kind, sender } = letter
-    const { guest } = givenOf(booking)
-    const { words, locale } = wordsFor(guest.locale)
-    const isStranger = booking.verifiedBy === null
-    const reason = shownReason(booking, own === undefined)
-    const zone = guest.timezone !== undefined && zoneOf(guest.timezone) ? guest.timezone : slotOf(booking).timezone
-    const open = isBooked(booking) && own !== undefined
-    const content: Content = {
-      title: `${words[kind]}: ${nameOf(letter)}`,
-      facts: [
-        { label: words.when, value: whenText(booking, zone, locale) },
-        ...(booking.joinUrl === null || !isBooked(booking) ? [] : [{ label: words.where, value: booking.joinUrl }]),
-        { label: words.host, value: sender.email },
-        ...(reason === null ? [] : [{ label: words.reason, value: reason }]),
-      ],
-      links: open
-        ? [
-            ...(isStranger ? [{ label: words.confirm, url: links.confirm(booking) }] : []),
-            { label: words.reschedule, url: own.reschedule },
-            { label: words.cancel, url: own.cancel },
-          ]
-        : [],
-      note: isStranger ? words.ignore : null,
-      locale,
-    }
-    const method = kind === 'cancelled' ? ('CANCEL' as const) : ('REQUEST' as const)
-    // Of a rejected booking the guest may have an invitation; a reminder changes nothing.
-    const needsIcs = kind !== 'reminder' && (kind !== 'rejected' || booking.sequence > 0)
-    const ics = invitationIcs(invitationOf(letter, kind === 'rejected' ? 'CANCEL' : method, content, to))
-    return {
-      ...messageOf(content, to, []),
-      ...(needsIcs && { invitation: { method: kind === 'rejected' ? 'CANCEL' : method, content: ics } }),
-    }
-  }
-
-  function forHost(letter: Letter, account: Account, own: BookingLinks): Composition {
-    const { booking, kind, experience } = letter
-    const { guest } = givenOf(booking)
-    const content: Content = {
-      title: `${hostWords(kind)}: ${nameOf(letter)}`,
-      facts: [
-        { label: ENGLISH.when, value: whenText(booking, slotOf(booking).timezone, 'en') },
-        { label: 'Guest', value: guest.name === '' ? guest.email : `${guest.name} <${guest.email}>` },
-        ...(booking.joinUrl === null ? [] : [{ label: ENGLISH.where, value: booking.joinUrl }]),
-        ...(booking.reason === null ? [] : [{ label: ENGLISH.reason, value: booking.reason }]),
-        ...answersOf(booking, experience),
-      ],
-      links: isBooked(booking)
-        ? [
-            { label: ENGLISH.reschedule, url: own.reschedule },
-            { label: ENGLISH.cancel, url: own.cancel },
-          ]
-        : [],
-      note: null,
-      locale: 'en',
-    }
-    const file = invitationIcs(invitationOf(letter, 'PUBLISH', content, [guestAddress(guest)]))
-    // The calendar has the event already, so that the file is only for those who want it elsewhere.
-    const attached = { filename: 'booking.ics', contentType: 'text/calendar', contentId: null }
-    return {
-      ...messageOf(content, [{ email: account.email, name: '' }], [guestAddress(guest)]),
-      attachments: isBooked(booking) ? [{ ...attached, content: Buffer.from(file) }] : [],
-    }
-  }
-
-  function invitationOf(
-    letter: Letter,
-    method: Invitation['method'],
-    content: Content,
-    to: readonly RemoteAddress[],
-  ): Invitation {
-    const { booking, sender } = letter
-    const { guest } = givenOf(booking)
-    const others = to.filter(({ email }) => email !== guest.email)
-    const isForGuest = to.some(({ email }) => email === guest.email)
-    const name = nameFor(method === 'PUBLISH' ? 'host' : isForGuest ? 'guest' : 'attendees', booking)
-    return {
-      method,
-      uid: `${booking.id}@${host}`,
-      sequence: booking.sequence,
-      changedAt: booking.updatedAt,
-      startMs: booking.startMs,
-      endMs: booking.endMs,
-      timezone: slotOf(booking).timezone,
-      summary: nameOf(letter),
-      description: content.links.map(({ label, url }) => `${label}: ${url}`).join('\n'),
-      location: booking.joinUrl ?? '',
-      url: booking.joinUrl,
-      organizer: { email: sender.email, name: '' },
-      attendees: [{ email: guest.email, name, accepted: true }, ...others],
-    }
-  }
-
+export function messageTask(deps: MessageTaskDeps): TaskKind {
   return {
     async work(booking, task) {
       const [about = '', sequence = '', recipient = ''] = task.subject.split(':')
       const kind = kindOf(about)
       if (kind === undefined || Number(sequence) !== booking.sequence || !fits(kind, booking)) return undefined
-      const found = await findSender(booking)
+      const found = await findSender(deps, booking)
       if (found === undefined) return undefined
-      const experience = await findExperience(booking.experienceId)
-      const composition = compose({ booking, kind, experience, ...found }, recipient)
+      const experience = await deps.findExperience(booking.experienceId)
+      const composition = composeMessage(deps, { booking, kind, experience, ...found }, recipient)
       if (composition === undefined) return undefined
       const options = { sendAt: null, repliesTo: null, draft: null, tracked: false }
-      const prepared = await outbox.prepare(found.sender, composition, options)
-      return async (tx) => void (await outbox.accept(tx, prepared))
+      const prepared = await deps.outbox.prepare(found.sender, composition, options)
+      return async (tx) => void (await deps.outbox.accept(tx, prepared))
     },
+  }
+}
+
+/** Throws why the first host cannot send when none can. */
+async function findSender(
+  { outbox }: MessageTaskDeps,
+  booking: BookingRow,
+): Promise<{ sender: Account; hosts: Account[] } | undefined> {
+  const hosts: Account[] = []
+  let failure: unknown
+  for (const id of hostsOf(booking)) {
+    try {
+      hosts.push(await outbox.sendingAccount(id))
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      if (error.code !== 'not_found') failure ??= error
+    }
+  }
+  const [sender] = hosts
+  if (sender === undefined && failure !== undefined) throw failure
+  return sender && { sender, hosts }
+}
+
+/** Returns undefined when the recipient no longer gets a message. */
+function composeMessage(deps: MessageTaskDeps, letter: Letter, recipient: string): Composition | undefined {
+  const { links } = deps
+  const { booking } = letter
+  // A link in a message proves that its holder reads the mail of the address.
+  if (recipient === 'guest') return composeForGuest(deps, letter, [shownGuest(booking)], links.of(booking, 'reader'))
+  if (recipient === 'attendees') {
+    const others = booking.verifiedBy === null ? [] : shownAttendees(booking)
+    // They did not book, so they get no links.
+    return others.length === 0 ? undefined : composeForGuest(deps, letter, others, undefined)
+  }
+  const account = letter.hosts.find(({ id }) => id === recipient)
+  return account && composeForHost(deps, letter, account, links.of(booking, 'host'))
+}
+
+/** `own` are the links of the guest; undefined for attendees, who get none. */
+function composeForGuest(
+  deps: MessageTaskDeps,
+  letter: Letter,
+  to: RemoteAddress[],
+  own: BookingLinks | undefined,
+): Composition {
+  const { booking, kind, sender } = letter
+  const { guest } = givenOf(booking)
+  const { words, locale } = wordsFor(guest.locale)
+  const isStranger = booking.verifiedBy === null
+  const reason = shownReason(booking, own === undefined)
+  const zone = guest.timezone !== undefined && zoneOf(guest.timezone) ? guest.timezone : slotOf(booking).timezone
+  const open = isBooked(booking) && own !== undefined
+  const content: Content = {
+    title: `${words[kind]}: ${nameOf(letter)}`,
+    facts: [
+      { label: words.when, value: whenText(booking, zone, locale) },
+      ...(booking.joinUrl === null || !isBooked(booking) ? [] : [{ label: words.where, value: booking.joinUrl }]),
+      { label: words.host, value: sender.email },
+      ...(reason === null ? [] : [{ label: words.reason, value: reason }]),
+    ],
+    links: open
+      ? [
+          ...(isStranger ? [{ label: words.confirm, url: deps.links.confirm(booking) }] : []),
+          { label: words.reschedule, url: own.reschedule },
+          { label: words.cancel, url: own.cancel },
+        ]
+      : [],
+    note: isStranger ? words.ignore : null,
+    locale,
+  }
+  const method = kind === 'cancelled' ? ('CANCEL' as const) : ('REQUEST' as const)
+  // Of a rejected booking the guest may have an invitation; a reminder changes nothing.
+  const needsIcs = kind !== 'reminder' && (kind !== 'rejected' || booking.sequence > 0)
+  const ics = invitationIcs(buildInvitation(deps, letter, kind === 'rejected' ? 'CANCEL' : method, content, to))
+  return {
+    ...messageOf(content, to, []),
+    ...(needsIcs && { invitation: { method: kind === 'rejected' ? 'CANCEL' : method, content: ics } }),
+  }
+}
+
+function composeForHost(deps: MessageTaskDeps, letter: Letter, account: Account, own: BookingLinks): Composition {
+  const { booking, kind, experience } = letter
+  const { guest } = givenOf(booking)
+  const content: Content = {
+    title: `${hostWords(kind)}: ${nameOf(letter)}`,
+    facts: [
+      { label: ENGLISH.when, value: whenText(booking, slotOf(booking).timezone, 'en') },
+      { label: 'Guest', value: guest.name === '' ? guest.email : `${guest.name} <${guest.email}>` },
+      ...(booking.joinUrl === null ? [] : [{ label: ENGLISH.where, value: booking.joinUrl }]),
+      ...(booking.reason === null ? [] : [{ label: ENGLISH.reason, value: booking.reason }]),
+      ...answersOf(booking, experience),
+    ],
+    links: isBooked(booking)
+      ? [
+          { label: ENGLISH.reschedule, url: own.reschedule },
+          { label: ENGLISH.cancel, url: own.cancel },
+        ]
+      : [],
+    note: null,
+    locale: 'en',
+  }
+  const file = invitationIcs(buildInvitation(deps, letter, 'PUBLISH', content, [guestAddress(guest)]))
+  // The calendar has the event already, so that the file is only for those who want it elsewhere.
+  const attached = { filename: 'booking.ics', contentType: 'text/calendar', contentId: null }
+  return {
+    ...messageOf(content, [{ email: account.email, name: '' }], [guestAddress(guest)]),
+    attachments: isBooked(booking) ? [{ ...attached, content: Buffer.from(file) }] : [],
+  }
+}
+
+function buildInvitation(
+  { publicUrl }: MessageTaskDeps,
+  letter: Letter,
+  method: Invitation['method'],
+  content: Content,
+  to: readonly RemoteAddress[],
+): Invitation {
+  const { booking, sender } = letter
+  const { guest } = givenOf(booking)
+  const others = to.filter(({ email }) => email !== guest.email)
+  const isForGuest = to.some(({ email }) => email === guest.email)
+  const name = nameFor(method === 'PUBLISH' ? 'host' : isForGuest ? 'guest' : 'attendees', booking)
+  return {
+    method,
+    uid: `${booking.id}@${new URL(publicUrl).host}`,
+    sequence: booking.sequence,
+    changedAt: booking.updatedAt,
+    startMs: booking.startMs,
+    endMs: booking.endMs,
+    timezone: slotOf(booking).timezone,
+    summary: nameOf(letter),
+    description: content.links.map(({ label, url }) => `${label}: ${url}`).join('\n'),
+    location: booking.joinUrl ?? '',
+    url: booking.joinUrl,
+    organizer: { email: sender.email, name: '' },
+    attendees: [{ email: guest.email, name, accepted: true }, ...others],
   }
 }
 

@@ -109,8 +109,8 @@ export async function completeTask(
     .execute()
 }
 
-/** Makes waiting messages due now: what they waited for is done. */
-export async function hastenMessages(tx: Tx, bookingId: string, nowMs: number): Promise<void> {
+/** Makes waiting messages due now, because the calendars that they waited for are written. */
+export async function makeMessagesDue(tx: Tx, bookingId: string, nowMs: number): Promise<void> {
   await tx
     .updateTable('bookingTasks')
     .set({ dueAt: nowMs })
