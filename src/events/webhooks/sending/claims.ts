@@ -132,7 +132,7 @@ export class Claims {
 
   async #claimIn(tx: Tx, limit: number): Promise<{ row: EndpointRow | undefined; deliveries: DeliveryRow[] }> {
     const row = await endpointStore(tx).find(this.#endpointId)
-    // What a fan-out made while the endpoint was deleted: a batch at most.
+    // A fan-out may have stored deliveries while the endpoint was deleted: at most one batch.
     if (row === undefined) await cancelForEndpoint(tx, this.#endpointId, CANCELLED_AT_ONCE)
     if (row?.isActive !== 1) return { row, deliveries: [] }
     const deliveries = row.circuitState === 'closed' ? await this.#take(tx, limit) : await this.#takeProbe(tx)
@@ -159,9 +159,9 @@ export class Claims {
 
   /** Decrypting costs more than a claim, so it is repeated only when the sealed values changed. */
   #open(row: EndpointRow): void {
-    const known = this.#endpoint
-    const same = known !== undefined && known.row.secrets === row.secrets && known.row.headers === row.headers
-    this.#endpoint = same ? { ...known, row } : openEndpoint(row, this.#deps.sealer)
+    const opened = this.#endpoint
+    const isSame = opened !== undefined && opened.row.secrets === row.secrets && opened.row.headers === row.headers
+    this.#endpoint = isSame ? { ...opened, row } : openEndpoint(row, this.#deps.sealer)
   }
 
   recorded(ids: readonly string[]): void {

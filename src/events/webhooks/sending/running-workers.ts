@@ -31,7 +31,7 @@ export async function claimForWorkers(
   endpoints: readonly TargetRow[],
   deliveries: readonly DeliveryRow[],
 ): Promise<{ deliveries: readonly DeliveryRow[]; give(events: readonly EventRow[]): void }> {
-  const takers = takersOf(workers, endpoints, deliveries)
+  const takers = findTakers(workers, endpoints, deliveries)
   if (takers.size === 0) return { deliveries, give: () => {} }
   const nowMs = await databaseTime(tx, dialect)
   const claimed = deliveries.map((delivery) => {
@@ -62,8 +62,8 @@ interface Taker {
   claimed: DeliveryRow[]
 }
 
-/** By endpoint id. */
-function takersOf(
+/** Returns the workers that take new deliveries now, by endpoint id. */
+function findTakers(
   workers: RunningWorkers,
   endpoints: readonly TargetRow[],
   deliveries: readonly DeliveryRow[],
