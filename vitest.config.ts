@@ -54,6 +54,8 @@ export default defineConfig(({ mode }) => ({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     pool: 'forks',
+    // Tests allocate much that lives shortly: a larger young generation saves a tenth of their CPU time.
+    execArgv: ['--max-semi-space-size=32'],
     // The files of a worker share its modules, because loading them anew for each file takes a second of a core.
     isolate: false,
     // More than two cores can run, because whole services wait for servers and timers.
