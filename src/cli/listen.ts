@@ -1,10 +1,13 @@
-import { webhookHeaders } from '../platform/crypto/signature.ts'
+import { mkdirSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { generateSigningSecret, webhookHeaders } from '../platform/crypto/signature.ts'
+import { findSecret, writeSecret } from '../platform/secrets/index.ts'
 import { systemClock } from '../platform/time/clock.ts'
 import { isoTime } from '../platform/time/time.ts'
 import type { Event } from '../ui/generated/api-objects.ts'
 import { type Command, UsageError } from './command.ts'
 import { eventSource } from './event-source.ts'
-import { listenSecret } from './listen-secret.ts'
 import { reasonOf, runningService, SERVICE_OPTIONS } from './running-service.ts'
 import { untilSignal } from './until-signal.ts'
 
@@ -102,4 +105,16 @@ async function send(event: Event, forward: string, secret: string, signal: Abort
   } catch (error) {
     return `failed (${reasonOf(error)})`
   }
+}
+
+/** The signing secret of this user's `listen`, generated once, so that an application needs to be given it only once. */
+function listenSecret(): string {
+  const folder = join(homedir(), '.posthorn')
+  const file = join(folder, 'listen-secret')
+  const found = findSecret(file)
+  if (found !== undefined) return found
+  const secret = generateSigningSecret()
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  writeSecret(file, secret)
+  return secret
 }

@@ -2,8 +2,12 @@
  * The settings of the service, from the environment, `.env`, `service.config.json` or defaults. `settings/` declares each
  * one. Nothing else reads the environment of the process.
  */
-import { readEnvFile } from './env-file.ts'
-import { type Inspection, inspectConfig, type Loaded, loadConfig, type Sources } from './load.ts'
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import type { Environment } from './file.ts'
+import { ConfigError, type Inspection, inspectConfig, type Loaded, loadConfig, type Sources } from './load.ts'
 
 export type { EffectiveSetting, SettingSource } from './effective.ts'
 export { ConfigError, type Inspection, inspectConfig, type Loaded, loadConfig } from './load.ts'
@@ -22,4 +26,16 @@ export function inspectProcessConfig(): Inspection {
 function sourcesOfProcess(): Sources {
   const folder = process.cwd()
   return { environment: { ...readEnvFile(folder), ...process.env }, folder }
+}
+
+/** The variables of the file `.env` in the folder; none without the file. Throws `ConfigError` when it cannot be read. */
+function readEnvFile(folder: string): Environment {
+  const file = join(folder, '.env')
+  try {
+    return parseEnv(readFileSync(file, 'utf8'))
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+    if (code === 'ENOENT') return {}
+    throw new ConfigError([`Cannot read ${file} (${code}). Check its permissions.`])
+  }
 }

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,13 +8,11 @@ import { silentLog } from '../platform/log/index.ts'
 import { systemClock } from '../platform/time/clock.ts'
 import { demoApi } from './api.ts'
 import { startDemoApplication } from './application/application.ts'
-import { openOnDesktop } from './desktop.ts'
 import { startDemoMailServer } from './mail-server.ts'
 import { type DemoMailbox, imapMailbox } from './mailbox.ts'
 import { runScenario } from './scenario.ts'
 import { startDemoService } from './service.ts'
-import { story } from './story.ts'
-import { terminal } from './terminal.ts'
+import { type Story, story } from './story.ts'
 import { visitor } from './visitor.ts'
 
 const PROVIDERS = ['imap', 'gmail', 'microsoft'] as const
@@ -156,6 +155,48 @@ async function emulatorModule(): Promise<typeof import('./provider-emulator.ts')
       'The emulators of Google and Microsoft are development dependencies and are not installed. Run `npm ci` without --omit=dev.',
     )
   }
+}
+
+/** Opens the URL in the default browser when a person with a desktop started the demo. A failure is ignored: the URL is on screen. */
+function openOnDesktop(url: string, environment: NodeJS.ProcessEnv): void {
+  const command = commandOf(environment)
+  if (command === undefined || !process.stdout.isTTY || isSet(environment.CI)) return
+  const [program, ...args] = command
+  const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true })
+  child.on('error', () => {})
+  // The browser outlives the demo.
+  child.unref()
+}
+
+function commandOf({ DISPLAY, WAYLAND_DISPLAY }: NodeJS.ProcessEnv): [string, ...string[]] | undefined {
+  if (process.platform === 'darwin') return ['open']
+  if (process.platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler']
+  return isSet(DISPLAY) || isSet(WAYLAND_DISPLAY) ? ['xdg-open'] : undefined
+}
+
+const isSet = (value: string | undefined) => value !== undefined && value !== '' && value !== 'false'
+
+/** Writes lines to the terminal. */
+interface Terminal {
+  say(text: string): void
+}
+
+/** Prints each step of the story when it begins, and its result and duration when it is done. */
+function terminal(out: NodeJS.WriteStream, story: Story): Terminal {
+  const paint = (code: number, text: string) => (out.isTTY ? `\u001b[${code}m${text}\u001b[0m` : text)
+  const say = (text: string) => void out.write(`${text}\n`)
+  const printed = new Map<string, string>()
+  story.onChange((step) => {
+    const { id, title, status, lines, tookMs } = step
+    if (printed.get(id) === status) return
+    printed.set(id, status)
+    if (status === 'running') say(paint(1, `${story.steps.indexOf(step) + 1}. ${title}`))
+    if (status !== 'done' || tookMs === null) return
+    for (const line of lines) say(`   ${line}`)
+    const took = tookMs < 1000 ? `${tookMs} ms` : `${(tookMs / 1000).toFixed(1)} s`
+    say(`   ${paint(32, '✓')} ${paint(2, took)}\n`)
+  })
+  return { say }
 }
 
 await main()

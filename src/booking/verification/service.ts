@@ -1,6 +1,6 @@
 import { createHmac, randomInt } from 'node:crypto'
 import type { Account } from '../../accounts/index.ts'
-import type { Outbox } from '../../mail/outbox/index.ts'
+import type { Composition, Outbox } from '../../mail/outbox/index.ts'
 import type { Sealer } from '../../platform/crypto/seal.ts'
 import { sameText } from '../../platform/crypto/signature.ts'
 import type { Db, Tx } from '../../platform/db/index.ts'
@@ -9,11 +9,11 @@ import { secretToken } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { isoTime } from '../../platform/time/time.ts'
+import type { RemoteAddress } from '../../providers/contract/index.ts'
 import type { Experience } from '../experiences/experience.ts'
 import type { MailBudget } from '../guests/budget.ts'
 import { addressKey, guestAddress } from '../guests/mailbox.ts'
 import type { CodeRow } from '../tables.ts'
-import { codeMessage } from './message.ts'
 
 export interface VerificationDeps {
   db: Db
@@ -192,4 +192,27 @@ type Outcome = { id: string } | 'wrong' | 'ended'
 
 function needsCode({ definition }: Experience): boolean {
   return definition.bookingForm?.verifyEmail === true
+}
+
+/** The message with the code of a guest. Contains nothing that the guest entered. */
+function codeMessage(experience: string, code: string, to: RemoteAddress): Composition {
+  return {
+    to: [to],
+    cc: [],
+    bcc: [],
+    replyTo: [],
+    headers: [],
+    attachments: [],
+    inReplyTo: null,
+    references: [],
+    html: null,
+    subject: `${code} is your code for “${experience.replaceAll(/\s+/g, ' ')}”`,
+    text: [
+      `Your code: ${code}`,
+      '',
+      `Enter it on the booking page of “${experience}” within 10 minutes.`,
+      'If you did not book anything, ignore this message.',
+      '',
+    ].join('\n'),
+  }
 }

@@ -1,4 +1,5 @@
 import { readLive, requireScopes } from '../../accounts/index.ts'
+import { yieldIfHeld } from '../../platform/concurrency/event-loop.ts'
 import { invalid } from '../../platform/errors/app-error.ts'
 import { isoTime, requireTime } from '../../platform/time/time.ts'
 import { ProviderError, type TimeRange } from '../../providers/contract/index.ts'
@@ -9,7 +10,6 @@ import { type AvailabilityRequest, type AvailabilityView, type Known, MAX_DAYS, 
 import { busyTimes } from './host-times.ts'
 import { type OwnTimesDeps, ownTimes } from './own-times.ts'
 import { type ParticipantsDeps, participantTimes } from './participants.ts'
-import { slotsOf } from './slots.ts'
 
 export type AvailabilityDeps = AccountBusyDeps & Omit<ParticipantsDeps, 'busy' | 'own'> & Omit<OwnTimesDeps, 'busy'>
 
@@ -84,4 +84,38 @@ async function withDeadline<T>(read: (signal: AbortSignal) => Promise<T>): Promi
 function sourceOf([participant, known]: [string, Known]): AvailabilityView['sources'][number] {
   if (!('busy' in known)) return { participant, source: null, syncedAt: null, reason: known.reason }
   return { participant, source: known.source, syncedAt: isoTime(known.syncedAt), reason: null }
+}
+
+const TURN_MS = 8
+
+/** Every slot of `stepMs` in the range, from its start. A busy time blocks the slots that it overlaps; one that only touches does not. */
+export async function slotsOf(
+  range: TimeRange,
+  stepMs: number,
+  participants: ReadonlyMap<string, Known>,
+): Promise<AvailabilityView['slots']> {
+  const cursors = [...participants].map(([name, known]) => ({
+    name,
+    times: 'busy' in known ? known.busy : undefined,
+    next: 0,
+  }))
+  const slots: AvailabilityView['slots'] = []
+  for (let from = range.from; from + stepMs <= range.to; from += stepMs) {
+    const to = from + stepMs
+    const states = cursors.map((cursor) => {
+      const { name, times } = cursor
+      if (times === undefined) return [name, 'unknown'] as const
+      while (cursor.next < times.length && (times[cursor.next]?.to ?? 0) <= from) cursor.next += 1
+      const next = times[cursor.next]
+      return [name, next !== undefined && next.from < to ? 'busy' : 'available'] as const
+    })
+    slots.push({
+      start: isoTime(from),
+      end: isoTime(to),
+      participants: states.flatMap(([name, state]) => (state === 'available' ? name : [])),
+      participantAvailability: Object.fromEntries(states),
+    })
+    await yieldIfHeld(TURN_MS)
+  }
+  return slots
 }

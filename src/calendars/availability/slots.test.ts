@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { fc } from '../../../test/kit/random/random.ts'
 import { insertRows } from '../../platform/db/index.ts'
-import { slotsOf } from './slots.ts'
+import { slotsOf } from './service.ts'
 import { storedBusy } from './stored-busy.ts'
 
 const MINUTE_MS = 60_000

@@ -1,9 +1,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { DAY_MS, dayOf } from '../days.ts'
 import { LINKS, RELEASED, VERSION, ZONES } from '../generated/zone-table.ts'
-import { offsetReader, type ReadOffset } from './clock.ts'
-import { unpackClock } from './packed-clock.ts'
-import { runtimeReader } from './runtime.ts'
+import { type OffsetChange, offsetReader, type ReadOffset, type ZoneClock } from './clock.ts'
 import { readTzif } from './tzif.ts'
 
 /** The time zone database of IANA, as one of those at hand has it. */
@@ -94,4 +93,56 @@ const REGION = /^[A-Za-z][\w+-]{1,30}(?:\/[A-Za-z][\w+-]{1,30}){1,2}$/
  */
 export function spelledZone(name: string): string | undefined {
   return NAMES.get(name.toLowerCase()) ?? (REGION.test(name) ? name : undefined)
+}
+
+/**
+ * Reads a zone of the shipped table, as `scripts/zone-table.mjs` wrote it: its offsets, the first of which is the initial one; for each
+ * change the index of its offset and the seconds since the change before; the footer. Numbers are in base 36.
+ *
+ *     2h4 2s0 5k0|1-1421154 2c1n0x4 17ves0 …|CET-1CEST,M3.5.0,M10.5.0/3
+ */
+function unpackClock(packed: string): ZoneClock {
+  const [offsetsText = '', changesText = '', footer = ''] = packed.split('|')
+  const offsets = offsetsText.split(' ').map((text) => Number.parseInt(text, 36))
+  const changes: OffsetChange[] = []
+  let at = 0
+  for (const text of changesText === '' ? [] : changesText.split(' ')) {
+    at += Number.parseInt(text.slice(1), 36)
+    changes.push({ at, offset: offsets[Number.parseInt(text.charAt(0), 36)] ?? 0 })
+  }
+  return { initial: offsets[0] ?? 0, changes, footer }
+}
+
+/** Local mean time applies to everything before. */
+const FIRST_MS = dayOf(1800, 1, 1) * DAY_MS
+
+/** Offsets as `Intl` has them, at a microsecond each. Undefined for a zone that it does not know. */
+export function runtimeReader(name: string): ReadOffset | undefined {
+  const format = formatIn(name)
+  if (format === undefined) return undefined
+  return (utcMs) => {
+    const atMs = Math.floor(Math.max(utcMs, FIRST_MS) / 1000) * 1000
+    const [month = 0, day = 0, year = 0, hours = 0, minutes = 0, seconds = 0] = (
+      format.format(atMs).match(/\d+/g) ?? []
+    ).map(Number)
+    return dayOf(year, month, day) * DAY_MS + (hours * 3600 + minutes * 60 + seconds) * 1000 - atMs
+  }
+}
+
+function formatIn(timeZone: string): Intl.DateTimeFormat | undefined {
+  try {
+    return new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    })
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
 }

@@ -1,9 +1,9 @@
-import { existsSync, statSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { sleep } from '../../concurrency/abort.ts'
 import { DatabaseUnavailable } from '../unavailable.ts'
-import { type FolderLock, lockFolder } from './folder-lock.ts'
 import { describeHolder } from './lock-holder.ts'
 
 export interface DataLock {
@@ -155,4 +155,37 @@ function tryLockFile(file: string): Database.Database | undefined {
     if (error instanceof Error && /locked|busy/i.test(error.message)) return undefined
     throw error
   }
+}
+
+/** `unsupported`: the system has no `flock` command, or the file system no such locks. */
+type FolderLockState = 'locked' | 'taken' | 'unsupported'
+
+interface FolderLock {
+  readonly state: FolderLockState
+  /** Twice safely. */
+  release(): void
+}
+
+const FLOCK_TIMEOUT_MS = 5000
+/** Of `flock --nonblock`: somebody else has the lock. */
+const FLOCK_TAKEN = 1
+
+/**
+ * Locks the folder itself with flock(2), which ends with the process like any lock of the kernel. Nobody can delete or replace a folder
+ * with files in it, and it stays the same when it is renamed, mounted elsewhere or reached over a link. Node has no such call: the
+ * command `flock` locks the descriptor that it inherits, and the lock stays with ours when it has ended.
+ */
+function lockFolder(folder: string): FolderLock {
+  let descriptor: number | undefined = openSync(folder, 'r')
+  const release = () => {
+    if (descriptor !== undefined) closeSync(descriptor)
+    descriptor = undefined
+  }
+  const { status } = spawnSync('flock', ['-x', '-n', '3'], {
+    stdio: ['ignore', 'ignore', 'ignore', descriptor],
+    timeout: FLOCK_TIMEOUT_MS,
+  })
+  if (status === 0) return { state: 'locked', release }
+  release()
+  return { state: status === FLOCK_TAKEN ? 'taken' : 'unsupported', release }
 }

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { fc } from '../../../../test/kit/random/random.ts'
 import { eventsOf } from '../events/map.ts'
 import { ObjectZones } from '../events/zones.ts'
-import { parseDav } from './multistatus.ts'
-import { joinSplitCharacters } from './split-characters.ts'
+import { joinSplitCharacters, parseDav } from './multistatus.ts'
 
 /** Lines of at most `octets` octets, which may end within a character. */
 function folded(text: string, octets: number, lineEnd: string): Buffer {

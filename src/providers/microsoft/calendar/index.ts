@@ -1,23 +1,25 @@
 /** Outlook calendars over Graph: lists, sync by one delta query per calendar, reads of a time range, changes of events, and busy times. */
 import { DAY_MS } from '../../../platform/calendar/days.ts'
+import { zoneOf } from '../../../platform/calendar/zone.ts'
+import { ianaZone } from '../../../platform/calendar/zone-names.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
-import type {
-  CalendarAccount,
-  CalendarProvider,
-  CalendarPush,
-  EventRangeRequest,
-  MailAccess,
-  PushProvider,
-  RemoteCalendar,
-  RemoteEvent,
-  TimeRange,
+import {
+  type CalendarAccount,
+  type CalendarProvider,
+  type CalendarPush,
+  type EventRangeRequest,
+  type MailAccess,
+  ProviderError,
+  type PushProvider,
+  type RemoteCalendar,
+  type RemoteEvent,
+  type TimeRange,
 } from '../../contract/index.ts'
-import { type Json, PageLinks, text } from '../../shared/rest/index.ts'
+import { type Json, list, object, PageLinks, text } from '../../shared/rest/index.ts'
 import type { Graph } from '../client.ts'
 import { microsoftPush } from '../push.ts'
 import { microsoftCalendarChanges } from './edits.ts'
 import { microsoftFreeBusy } from './free-busy.ts'
-import { type MailboxRequest, mailboxZone } from './mailbox-zone.ts'
 import { CALENDAR_FIELDS, ownerOf, remoteCalendar, remoteEvent, typeOf } from './map.ts'
 import { type CalendarContext, failingIfRefused, readSeries } from './series.ts'
 import { syncEvents } from './sync.ts'
@@ -121,4 +123,35 @@ function isNoMaster(item: Json): boolean {
 /** A meeting that its organizer cancelled remains in the calendar of the others. */
 function isShown({ status }: RemoteEvent): boolean {
   return status !== 'cancelled'
+}
+
+interface MailboxRequest {
+  email: string
+  nowMs: number
+  signal: AbortSignal
+}
+
+const READING_ZONE = 'reading the time zone of the mailbox'
+const HOUR_MS = 3_600_000
+
+/**
+ * The zone of the mailbox's working hours, which `getSchedule` returns with the permission to read calendars; the settings of a mailbox need one
+ * of their own. Null for personal accounts, which have no schedules, and for a zone that a user has defined.
+ */
+async function mailboxZone(graph: Graph, { email, nowMs, signal }: MailboxRequest): Promise<string | null> {
+  const utc = (ms: number) => ({ dateTime: new Date(ms).toISOString().slice(0, 19), timeZone: 'UTC' })
+  // Any time will do: only the working hours are read.
+  const times = { startTime: utc(nowMs), endTime: utc(nowMs + HOUR_MS), availabilityViewInterval: 60 }
+  const body = { schedules: [email], ...times }
+  try {
+    const change = { body, doing: READING_ZONE, signal, isRepeatable: true }
+    const response = await graph.send('POST', '/me/calendar/getSchedule', change)
+    const { workingHours } = object(list(response.value)[0])
+    const name = text(object(object(workingHours).timeZone).name) ?? ''
+    return zoneOf(ianaZone(name) ?? '')?.name ?? null
+  } catch (error) {
+    // The list of calendars, which needs the same scope, has been read before.
+    if (error instanceof ProviderError && (error.kind === 'rejected' || error.kind === 'not_found')) return null
+    throw error
+  }
 }

@@ -1,9 +1,15 @@
-import { ProviderError, type RemoteEvent, type UnreadableEvent } from '../../contract/index.ts'
+import {
+  boundedEvent,
+  ProviderError,
+  placeholderTimes,
+  type RemoteEvent,
+  type TimeRange,
+  type UnreadableEvent,
+} from '../../contract/index.ts'
 import { type Json, list, mayBeOfMessage, object, PageLinks, resultOfEach, text } from '../../shared/rest/index.ts'
 import { type BatchResult, bodyOf, type Graph, SYNC_LIMITS, segment } from '../client.ts'
 import { AS_TEXT } from '../map.ts'
 import { cancelledInstances, EVENT_FIELDS, remoteEvent, typeOf, unreadableIn } from './map.ts'
-import { placeholderOf } from './placeholder.ts'
 
 /** Of one series. The oldest cancelled instances of one with more are left out. */
 const MAX_EXCEPTIONS = 1000
@@ -201,4 +207,41 @@ export async function readLeft(
   const units = [...singles.map((event) => ({ event, exceptions: [] })), ...series]
   const left = new Set([...units.map(({ event }) => event.eventId), ...refused.keys(), ...unreadSeries])
   return { units, removed: ids.filter((id) => !left.has(id)) }
+}
+
+/** In place of a series that Graph does not return: busy at the times of its occurrences in a view. Undefined when none is known. */
+function placeholderOf(eventId: string, occurrences: readonly Json[]): RemoteEvent | undefined {
+  const times = placeholderTimes(occurrences.flatMap((item) => rangeOf(item) ?? []))
+  if (times === undefined) return undefined
+  return boundedEvent({
+    eventId,
+    iCalUid: '',
+    etag: null,
+    status: 'confirmed',
+    summary: '',
+    description: '',
+    location: '',
+    ...times,
+    timesOnly: true,
+    recurringEventId: null,
+    originalStart: null,
+    busy: true,
+    visibility: 'default',
+    organizer: null,
+    attendees: [],
+    conference: null,
+    reminders: [],
+    htmlLink: null,
+    createdAt: null,
+    updatedAt: null,
+  })
+}
+
+function rangeOf({ start, end }: Json): TimeRange | undefined {
+  const [from, to] = [start, end].map((one) => {
+    const { dateTime, timeZone } = object(one)
+    return text(timeZone) === 'UTC' ? Date.parse(`${text(dateTime)?.slice(0, 19)}Z`) : Number.NaN
+  })
+  if (from === undefined || to === undefined || !(to >= from)) return undefined
+  return { from, to }
 }

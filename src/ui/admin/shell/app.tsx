@@ -1,13 +1,14 @@
-import { Center, Loader } from '@mantine/core'
-import { Component, lazy, type ReactNode, Suspense } from 'react'
-import { Route, Switch, useLocation } from 'wouter'
+import { Button, Center, Loader, Paper } from '@mantine/core'
+import { Component, lazy, type ReactNode, Suspense, useEffect } from 'react'
+import { Link, Route, Switch, useLocation } from 'wouter'
 import type { ApiError } from '../api/client.ts'
 import { LiveUpdates } from '../api/live.tsx'
 import { isSwitchedOn, useSession } from '../api/session.ts'
 import { PAGES } from '../pages/index.ts'
+import { Empty } from '../parts/empty.tsx'
+import { IconCircleCheck, IconSearch } from '../parts/icons.tsx'
+import { Page } from '../parts/page.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { Connected } from './connected.tsx'
-import { NotFound } from './not-found.tsx'
 import { Shell } from './shell.tsx'
 import { SignIn } from './sign-in.tsx'
 
@@ -106,4 +107,44 @@ class Guard extends Component<{ children: ReactNode }, { error: Error | null }> 
 /** After an upgrade the files of the previous version are no longer served. */
 function isOutdated(error: Error): boolean {
   return /dynamically imported module|module script failed|preload/i.test(error.message)
+}
+
+/** Where a link that the portal created leads in the end. Its visitor is the owner of a mailbox, who may have no access to the portal. */
+function Connected() {
+  useEffect(() => {
+    document.title = 'Mailbox · Posthorn'
+  }, [])
+  const isCancelled = new URLSearchParams(window.location.search).has('error')
+  return (
+    <main className="sign-in">
+      <Paper withBorder shadow="sm" className="sign-in-card">
+        <Empty
+          icon={IconCircleCheck}
+          title={isCancelled ? 'The mailbox was not connected' : 'The mailbox is connected'}
+        >
+          {isCancelled ? 'Nothing was changed. You can close this page.' : 'Thank you. You can close this page.'}
+        </Empty>
+      </Paper>
+    </main>
+  )
+}
+
+function NotFound() {
+  return (
+    <Page title="Page not found">
+      <Paper withBorder>
+        <Empty
+          icon={IconSearch}
+          title="There is no page at this address"
+          action={
+            <Button component={Link} href="/">
+              Open the overview
+            </Button>
+          }
+        >
+          The link may be from an older version of the portal. Press Ctrl+K to find a page.
+        </Empty>
+      </Paper>
+    </Page>
+  )
 }

@@ -12,9 +12,9 @@ import { Fields } from '../../parts/fields.tsx'
 import { ChoiceFilter, Filters, TextFilter } from '../../parts/filters.tsx'
 import { IconSearch, IconSend } from '../../parts/icons.tsx'
 import { Problem } from '../../parts/problem.tsx'
+import { Status, type Tone } from '../../parts/status.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useUrlState } from '../../parts/url-state.ts'
-import { OutboxStatus, STATUSES } from './status.tsx'
 
 const COLUMNS: readonly Column<OutboxMessage>[] = [
   { header: 'Subject', render: ({ subject }) => <span className="clamp">{subject || '(no subject)'}</span> },
@@ -223,4 +223,19 @@ function Detail({ id }: { id: string }) {
       </Confirm>
     </Stack>
   )
+}
+
+const STATUSES: Record<OutboxMessage['status'], { label: string; tone: Tone }> = {
+  scheduled: { label: 'Scheduled', tone: 'quiet' },
+  queued: { label: 'Waiting', tone: 'busy' },
+  sending: { label: 'Sending', tone: 'busy' },
+  sent: { label: 'Sent', tone: 'good' },
+  failed: { label: 'Failed', tone: 'bad' },
+  uncertain: { label: 'Uncertain', tone: 'warn' },
+  cancelled: { label: 'Cancelled', tone: 'quiet' },
+}
+
+function OutboxStatus({ status }: { status: OutboxMessage['status'] }) {
+  const { label, tone } = STATUSES[status]
+  return <Status tone={tone}>{label}</Status>
 }

@@ -1,15 +1,16 @@
 import './scheduler.css'
-import { Button, Group, Paper, Skeleton, Tabs, Text } from '@mantine/core'
+import { Alert, Button, Group, Paper, Skeleton, Tabs, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { api } from '../../api/client.ts'
 import { useAction, useRead } from '../../api/queries.ts'
 import type { Experience } from '../../api/types.ts'
-import { IconCalendar } from '../../parts/icons.tsx'
+import { IconCalendar, IconTriangleAlert } from '../../parts/icons.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
+import { Time } from '../../parts/time.tsx'
 import { useUrlState } from '../../parts/url-state.ts'
 import { AsJson } from './as-json.tsx'
 import { Callbacks } from './callbacks.tsx'
@@ -19,7 +20,6 @@ import { Form } from './form/form.tsx'
 import { General } from './general.tsx'
 import { Hours } from './hours/hours.tsx'
 import { Look } from './look.tsx'
-import { MailLimit } from './mail-limit.tsx'
 import { Preview } from './preview.tsx'
 
 const PARENT = { href: '/scheduler', label: 'Scheduler' }
@@ -161,5 +161,30 @@ function Editor({ path, experience }: { path: string; experience: Experience }) 
         </Paper>
       )}
     </Page>
+  )
+}
+
+type Limit = NonNullable<Experience['mailLimit']>
+
+const BUDGETS: Readonly<Record<Limit['limit'], { name: string; setting: string }>> = {
+  experience: { name: 'of this experience', setting: 'SCHEDULER_MAIL_PER_EXPERIENCE' },
+  client: { name: 'of one visitor', setting: 'SCHEDULER_MAIL_PER_CLIENT' },
+  account: { name: 'of the account of a host', setting: 'SCHEDULER_MAIL_PER_ACCOUNT' },
+  address: { name: 'of one recipient', setting: 'SCHEDULER_MAIL_PER_ADDRESS' },
+}
+
+/** Strangers used up a budget of messages: who, since when, and what to do about it. */
+function MailLimit({ limit }: { limit: Limit }) {
+  const { name, setting } = BUDGETS[limit.limit]
+  const count = limit.refusedRequests
+  return (
+    <Alert color="yellow" icon={<IconTriangleAlert />} title="Bookings were refused to protect strangers" mb="lg">
+      <Text size="sm">
+        {`The budget ${name} for messages to addresses that nobody has verified was used up `}
+        <Time value={limit.limitedAt} />
+        {`. ${count.toLocaleString()} ${count === 1 ? 'request was' : 'requests were'} refused since. `}
+        {`If the guests are real, require a code (verifyEmail in the form), or raise ${setting}.`}
+      </Text>
+    </Alert>
   )
 }
