@@ -10,15 +10,15 @@ import { configCheckCommand } from './config-check.ts'
 import { doctorCommand } from './doctor.ts'
 import { commandHelp, overview } from './help.ts'
 import { licenceKeypairCommand, licenceSignCommand } from './licence.ts'
-import { listenCommand } from './listen.ts'
 import { migrateStatusCommand, migrateUpCommand } from './migrate.ts'
 import { accountCommands } from './online/accounts.ts'
 import { backfillCommands } from './online/backfill.ts'
 import { deliveryCommands } from './online/deliveries.ts'
 import { keyCommands } from './online/keys.ts'
+import { listenCommand } from './online/listen.ts'
+import { rotateEncryptionCommand } from './online/rotate-encryption.ts'
+import { triggerCommand } from './online/trigger.ts'
 import { restoreCommand } from './restore.ts'
-import { rotateEncryptionCommand } from './rotate-encryption.ts'
-import { triggerCommand } from './trigger.ts'
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
   start: {

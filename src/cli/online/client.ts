@@ -1,5 +1,5 @@
 import { type Given, type Option, UsageError } from '../command.ts'
-import { reasonOf, runningService, SERVICE_OPTIONS } from '../running-service.ts'
+import { reasonOf, runningService, SERVICE_OPTIONS } from './running-service.ts'
 
 /** Options of every command that calls a running service. */
 export const ONLINE_OPTIONS = {

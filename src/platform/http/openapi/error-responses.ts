@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '../../errors/app-error.ts'
-import { errorBody } from '../server/errors.ts'
+import { errorBody } from '../server/responses/errors.ts'
 import type { Json } from './components.ts'
 
 /** The error responses that operations share, by the name of their component. */

@@ -1,5 +1,5 @@
 import type { RouteOptions } from 'fastify'
-import type { Access } from '../server/access.ts'
+import type { Access } from '../server/requests/access.ts'
 
 /** A route, as far as the document describes it. */
 export interface RouteEntry {

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors/app-error.ts'
-import { sendBuiltFile } from '../server/built-file.ts'
+import { sendBuiltFile } from '../server/responses/built-file.ts'
 import type { App } from '../server/server.ts'
 
 const LIMITS = { name: 'docs', address: { limit: 120, windowMs: 60_000 } }

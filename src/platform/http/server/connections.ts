@@ -5,7 +5,7 @@ import type { ConnectionError, FastifyInstance } from 'fastify'
 import { type ErrorCode, errorDocUrl } from '../../errors/app-error.ts'
 import type { Ids } from '../../ids.ts'
 import type { Log } from '../../log/index.ts'
-import { clientBlock } from './rate-limit.ts'
+import { clientBlock } from './requests/rate-limit.ts'
 
 const CLIENT_ERRORS: Record<string, readonly [status: number, code: ErrorCode, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'request_timeout', 'The request did not arrive in time.'],

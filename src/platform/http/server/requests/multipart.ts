@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { BusboyFileStream } from '@fastify/busboy'
 import type { FastifyRequest } from 'fastify'
-import { TURN_MS, yieldIfHeld } from '../../concurrency/event-loop.ts'
-import { AppError, invalid } from '../../errors/app-error.ts'
-import { isProgrammingError, rethrowProgrammingError } from '../../errors/programming-errors.ts'
+import { TURN_MS, yieldIfHeld } from '../../../concurrency/event-loop.ts'
+import { AppError, invalid } from '../../../errors/app-error.ts'
+import { isProgrammingError, rethrowProgrammingError } from '../../../errors/programming-errors.ts'
 
 /** A file of a `multipart/form-data` body. */
 export interface UploadedFile {

@@ -1,6 +1,6 @@
-import { readConfig } from '../config/index.ts'
-import { generatedApiKey } from '../platform/secrets/index.ts'
-import { type Given, type Option, UsageError } from './command.ts'
+import { readConfig } from '../../config/index.ts'
+import { generatedApiKey } from '../../platform/secrets/index.ts'
+import { type Given, type Option, UsageError } from '../command.ts'
 
 /** The API of a running service. */
 export interface RunningService {

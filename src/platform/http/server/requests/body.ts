@@ -1,8 +1,8 @@
 import { PassThrough, type Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import secureJson from 'secure-json-parse'
-import { AppError } from '../../errors/app-error.ts'
-import { exceededJsonLimit } from '../../formats/json-limits.ts'
+import { AppError } from '../../../errors/app-error.ts'
+import { exceededJsonLimit } from '../../../formats/json-limits.ts'
 import type { Access } from './access.ts'
 import { readMultipart } from './multipart.ts'
 

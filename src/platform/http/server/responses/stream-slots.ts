@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../../errors/app-error.ts'
-import type { Log } from '../../log/index.ts'
+import { AppError } from '../../../errors/app-error.ts'
+import type { Log } from '../../../log/index.ts'
 import { EventStream, type StreamConnection } from './event-stream.ts'
 
 export interface StreamLimits {

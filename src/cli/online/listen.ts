@@ -1,15 +1,15 @@
 import { mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { generateSigningSecret, webhookHeaders } from '../platform/crypto/signature.ts'
-import { findSecret, writeSecret } from '../platform/secrets/index.ts'
-import { systemClock } from '../platform/time/clock.ts'
-import { isoTime } from '../platform/time/time.ts'
-import type { Event } from '../ui/generated/api-objects.ts'
-import { type Command, UsageError } from './command.ts'
+import { generateSigningSecret, webhookHeaders } from '../../platform/crypto/signature.ts'
+import { findSecret, writeSecret } from '../../platform/secrets/index.ts'
+import { systemClock } from '../../platform/time/clock.ts'
+import { isoTime } from '../../platform/time/time.ts'
+import type { Event } from '../../ui/generated/api-objects.ts'
+import { type Command, UsageError } from '../command.ts'
+import { untilSignal } from '../until-signal.ts'
 import { eventSource } from './event-source.ts'
 import { reasonOf, runningService, SERVICE_OPTIONS } from './running-service.ts'
-import { untilSignal } from './until-signal.ts'
 
 const TIMEOUT_MS = 30_000
 const WIDEST_TYPE = 24

@@ -1,9 +1,9 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isTimeout } from '../../concurrency/abort.ts'
-import { DatabaseUnavailable } from '../../db/index.ts'
-import { AppError, type ErrorDetail, errorDocUrl } from '../../errors/app-error.ts'
-import { isOutOfFiles, outOfFiles } from '../../errors/open-files.ts'
+import { isTimeout } from '../../../concurrency/abort.ts'
+import { DatabaseUnavailable } from '../../../db/index.ts'
+import { AppError, type ErrorDetail, errorDocUrl } from '../../../errors/app-error.ts'
+import { isOutOfFiles, outOfFiles } from '../../../errors/open-files.ts'
 
 /** The body of every error response. */
 export interface ErrorBody {

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import { TIME_PROBLEM } from '../../time/time.ts'
+import { TIME_PROBLEM } from '../../../time/time.ts'
 
 /** One error for the caller: path `to.0`, message "must be an email address". */
 export interface ValidationError {

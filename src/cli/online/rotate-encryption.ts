@@ -1,10 +1,10 @@
-import { sleep } from '../platform/concurrency/abort.ts'
-import { systemClock } from '../platform/time/clock.ts'
-import type { EncryptionKeys, Resealed } from '../ui/generated/api-objects.ts'
-import type { Command, Terminal } from './command.ts'
-import { progress } from './progress.ts'
+import { sleep } from '../../platform/concurrency/abort.ts'
+import { systemClock } from '../../platform/time/clock.ts'
+import type { EncryptionKeys, Resealed } from '../../ui/generated/api-objects.ts'
+import type { Command, Terminal } from '../command.ts'
+import { progress } from '../progress.ts'
+import { untilSignal } from '../until-signal.ts'
 import { failureOf, type RunningService, reasonOf, runningService, SERVICE_OPTIONS } from './running-service.ts'
-import { untilSignal } from './until-signal.ts'
 
 /** What one or more passes did. */
 type Progress = Pick<Resealed, 'checked' | 'resealed' | 'unreadable'>

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { connect } from 'node:net'
 import { Type } from 'typebox'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { api } from '../../../../test/kit/http/http.ts'
-import { testServer } from '../../../../test/kit/http/server.ts'
-import { random } from '../../../../test/kit/random/random.ts'
-import { ATTACHMENT_BODY_LIMIT } from '../index.ts'
+import { api } from '../../../../../test/kit/http/http.ts'
+import { testServer } from '../../../../../test/kit/http/server.ts'
+import { random } from '../../../../../test/kit/random/random.ts'
+import { ATTACHMENT_BODY_LIMIT } from '../../index.ts'
 
 const MB = 1024 * 1024
 

@@ -1,5 +1,5 @@
-import { didYouMean } from '../platform/errors/did-you-mean.ts'
-import { type Command, UsageError } from './command.ts'
+import { didYouMean } from '../../platform/errors/did-you-mean.ts'
+import { type Command, UsageError } from '../command.ts'
 import { failureOf, reasonOf, runningService, SERVICE_OPTIONS } from './running-service.ts'
 
 /** Longer than the longest delivery attempt of the service. */

@@ -4,13 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { closing } from '../../test/kit/closing.ts'
-import { describeOneDatabase } from '../../test/kit/database/database.ts'
-import { eventually } from '../../test/kit/eventually.ts'
-import { api } from '../../test/kit/http/http.ts'
-import { startService } from '../../test/kit/service/service.ts'
-import { startReceiver } from '../../test/servers/receiver.ts'
-import { cli } from './cli.ts'
+import { closing } from '../../../test/kit/closing.ts'
+import { describeOneDatabase } from '../../../test/kit/database/database.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { api } from '../../../test/kit/http/http.ts'
+import { startService } from '../../../test/kit/service/service.ts'
+import { startReceiver } from '../../../test/servers/receiver.ts'
+import { cli } from '../cli.ts'
 
 interface Running {
   child: ChildProcess
@@ -20,7 +20,7 @@ interface Running {
 
 /** Runs the built command in its own process, for tests that end it with a signal. */
 function listen(args: string[], home = tmpdir()): Running {
-  const entry = new URL('../../dist/posthorn.js', import.meta.url).pathname
+  const entry = new URL('../../../dist/posthorn.js', import.meta.url).pathname
   const child = spawn(process.execPath, [entry, 'listen', ...args], {
     env: { PATH: process.env.PATH, HOME: home },
     stdio: ['ignore', 'pipe', 'pipe'],

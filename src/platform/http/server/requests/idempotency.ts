@@ -9,7 +9,7 @@ import type {
   RouteGenericInterface,
 } from 'fastify'
 import type { ResolveFastifyReplyType } from 'fastify/types/type-provider.js'
-import type { Tx } from '../../db/index.ts'
+import type { Tx } from '../../../db/index.ts'
 
 /** The second half of a POST, inside the transaction that also stores the response for retries. Awaits only the store. */
 export type Commit<T> = (tx: Tx) => Promise<T>

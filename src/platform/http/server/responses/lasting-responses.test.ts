@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { expect, it, onTestFinished } from 'vitest'
-import { eventually } from '../../../../test/kit/eventually.ts'
-import { testServer } from '../../../../test/kit/http/server.ts'
-import { closeServer } from './connections.ts'
+import { eventually } from '../../../../../test/kit/eventually.ts'
+import { testServer } from '../../../../../test/kit/http/server.ts'
+import { closeServer } from '../connections.ts'
 
 it('ends streams of a caller that lost access, and no others', async () => {
   const keys = new Set(['kept', 'revoked'])

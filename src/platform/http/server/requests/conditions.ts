@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { invalid } from '../../errors/app-error.ts'
+import { invalid } from '../../../errors/app-error.ts'
 
 /** The version that a request is for. Undefined without the header, and for `*`, which any version matches. */
 export function ifMatchVersion(header: string | undefined): number | undefined {

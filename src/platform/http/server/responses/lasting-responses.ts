@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { TURN_MS, yieldIfHeld } from '../../concurrency/event-loop.ts'
-import { DatabaseUnavailable } from '../../db/index.ts'
-import type { Log } from '../../log/index.ts'
-import type { Authenticator } from './access.ts'
+import { TURN_MS, yieldIfHeld } from '../../../concurrency/event-loop.ts'
+import { DatabaseUnavailable } from '../../../db/index.ts'
+import type { Log } from '../../../log/index.ts'
+import type { Authenticator } from '../requests/access.ts'
 
 export interface LastingResponsesDeps {
   authenticator: Authenticator

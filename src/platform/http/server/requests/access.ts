@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
-import { AppError } from '../../errors/app-error.ts'
+import { AppError } from '../../../errors/app-error.ts'
 import type { Guard } from './rate-limit.ts'
 
 /**

@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
-import type { Cache } from '../../cache/index.ts'
-import { withTimeout } from '../../concurrency/abort.ts'
-import { sha256 } from '../../crypto/sha256.ts'
-import { AppError } from '../../errors/app-error.ts'
-import type { Log } from '../../log/index.ts'
-import { atMost } from '../../lru.ts'
+import type { Cache } from '../../../cache/index.ts'
+import { withTimeout } from '../../../concurrency/abort.ts'
+import { sha256 } from '../../../crypto/sha256.ts'
+import { AppError } from '../../../errors/app-error.ts'
+import type { Log } from '../../../log/index.ts'
+import { atMost } from '../../../lru.ts'
 
 /** At most `limit` requests in a window that starts with the first of them. */
 export interface Bucket {

@@ -1,6 +1,6 @@
 import type { HTTPMethods } from 'fastify'
 import findMyWay from 'find-my-way'
-import { lazy } from '../../concurrency/lazy.ts'
+import { lazy } from '../../../concurrency/lazy.ts'
 import type { Access } from './access.ts'
 
 /** The methods of each path, for 405 responses: Fastify itself responds 404 to an unsupported method. */

@@ -1,5 +1,5 @@
-import { sleep } from '../platform/concurrency/abort.ts'
-import { backoffMs } from '../platform/concurrency/retry.ts'
+import { sleep } from '../../platform/concurrency/abort.ts'
+import { backoffMs } from '../../platform/concurrency/retry.ts'
 import { failureOf, type RunningService, reasonOf } from './running-service.ts'
 
 export interface EventSourceOptions {

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../errors/app-error.ts'
-import { nullable } from '../../formats/json-schema.ts'
+import { AppError } from '../../../errors/app-error.ts'
+import { nullable } from '../../../formats/json-schema.ts'
 import { validatorCompiler } from './schema-compilers.ts'
 
 /** Validates the body: returns `path message` per error, or its value. */

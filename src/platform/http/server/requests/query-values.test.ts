@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../errors/app-error.ts'
-import { pageQuery } from '../schemas.ts'
+import { AppError } from '../../../errors/app-error.ts'
+import { pageQuery } from '../../schemas.ts'
 import { validatorCompiler } from './schema-compilers.ts'
 
 const query = Type.Object({

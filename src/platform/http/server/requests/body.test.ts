@@ -1,9 +1,9 @@
 import { connect } from 'node:net'
 import { Type } from 'typebox'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Api, api } from '../../../../test/kit/http/http.ts'
-import { testServer } from '../../../../test/kit/http/server.ts'
-import { type App, type ServerOptions, WEBHOOK_BODY_LIMIT } from '../index.ts'
+import { type Api, api } from '../../../../../test/kit/http/http.ts'
+import { testServer } from '../../../../../test/kit/http/server.ts'
+import { type App, type ServerOptions, WEBHOOK_BODY_LIMIT } from '../../index.ts'
 
 let app: App
 afterEach(() => app.close())

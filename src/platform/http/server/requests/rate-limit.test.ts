@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { testServer } from '../../../../test/kit/http/server.ts'
-import { memoryCache } from '../../cache/index.ts'
-import { systemClock } from '../../time/clock.ts'
-import { type App, clientBlock, type ServerOptions } from '../index.ts'
+import { testServer } from '../../../../../test/kit/http/server.ts'
+import { memoryCache } from '../../../cache/index.ts'
+import { systemClock } from '../../../time/clock.ts'
+import { type App, clientBlock, type ServerOptions } from '../../index.ts'
 
 let app: App
 afterEach(() => app.close())

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { preferredEncoding } from './accept.ts'
+import { preferredEncoding } from '../requests/accept.ts'
 
 /** The endings of the compressed files, by content encoding, the smallest first. `scripts/served.mjs` writes them. */
 const ENDINGS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' }
@@ -53,6 +53,6 @@ function isCurrent(ifNoneMatch: string | undefined, etag: string): boolean {
 /** Beside the running program, or in `dist/` when Node runs the sources. */
 export function builtFile(folder: BuiltFile['folder'], name: string): URL {
   const besideProgram = new URL(`./${folder}/`, import.meta.url)
-  const base = existsSync(besideProgram) ? besideProgram : new URL(`../../../../dist/${folder}/`, import.meta.url)
+  const base = existsSync(besideProgram) ? besideProgram : new URL(`../../../../../dist/${folder}/`, import.meta.url)
   return new URL(name, base)
 }
