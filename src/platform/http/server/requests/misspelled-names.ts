@@ -1,4 +1,4 @@
-import { addToGroup } from '../../group-by.ts'
+import { addToGroup } from '../../../group-by.ts'
 /** A member that the schema does not declare, but that equals a declared one except for case, `_` and `-`. */
 export interface MisspelledName {
   path: string[]
