@@ -42,10 +42,6 @@ const ALLOWED = [
     words: ['tell'],
     why: 'America/Indiana/Tell_City is a time zone',
   },
-  { file: 'src/migrations/0001-main-job/service.ts', words: ['lane'], why: 'columns of a released migration' },
-  { file: 'src/migrations/0005-mails-by-id.ts', words: ['mails'], why: 'databases have recorded this name' },
-  { file: 'src/migrations/0009-jobs.ts', words: ['lane'], why: 'drops a table of a released migration' },
-  { file: 'src/migrations/index.ts', words: ['mails'], why: 'imports 0005-mails-by-id.ts' },
   { file: 'src/providers/imap/sync/sync-folder.test.ts', words: ['mails'], why: "dbox-Mails is a folder of Dovecot's" },
   { file: 'src/mail/sync/folders/repairs.test.ts', words: ['mails'], why: "dbox-Mails is a folder of Dovecot's" },
 ]

@@ -1,9 +1,7 @@
-import { type Kysely, sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { imapUser, testAccounts } from '../../../test/kit/accounts/accounts.ts'
 import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { plansOf } from '../../../test/kit/database/plans.ts'
-import * as accountSearch from '../../migrations/0048-account-search.ts'
 import { insertRows } from '../../platform/db/index.ts'
 import { type PageQuery, pageRequest } from '../../platform/formats/page.ts'
 import type { AccountFilter } from './account.ts'
@@ -42,20 +40,6 @@ describeEachDatabase('the list of accounts', (open) => {
     expect(await Promise.all(['ada', 'émile', 'ÿVES'].map(find))).toEqual([1, 0, 1])
     await link({ ...imapUser('Ada'), email: 'New-Address@example.com', customUserId: 'Ÿves' })
     expect(await Promise.all(['ada', 'new-address@example.com\nÿves'].map(find))).toEqual([0, 1])
-  })
-
-  it('finds accounts that were stored by an older version', async () => {
-    const db = await open()
-    const { accounts, link } = testAccounts(db)
-    await link({ ...imapUser('Ada'), customUserId: 'ÉMILE-7' })
-    await db.transaction(async (tx) => {
-      await sql`drop index "accounts_list"`.execute(tx)
-      await sql`alter table "accounts" drop column "searchText"`.execute(tx)
-      await sql`create index "accounts_list" on "accounts" ("id")`.execute(tx)
-      await accountSearch.up(tx as unknown as Kysely<unknown>)
-    })
-    const find = async (q: string) => (await accounts.list({ q })).items.length
-    expect(await Promise.all(['ada@', 'émile', 'nobody'].map(find))).toEqual([1, 1, 0])
   })
 
   it('finds and counts the same accounts on every page, in several steps', async () => {

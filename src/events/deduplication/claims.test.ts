@@ -1,9 +1,7 @@
-import type { Kysely } from 'kysely'
 import { expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { describeRedis } from '../../../test/kit/database/redis.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { up as rebuildClaims } from '../../migrations/0049-cheaper-bursts.ts'
 import { watchedLog } from '../../platform/bus/conformance/bus.ts'
 import { fixedClock } from '../../platform/time/clock.ts'
 import { type Claimant, describeClaims } from './conformance/claims.ts'
@@ -29,16 +27,6 @@ describeEachDatabase('deduplication keys', (open, engine) => {
         },
       }
     }
-  })
-
-  it('are kept when a migration rebuilds their table', async () => {
-    const db = await open()
-    const atMs = 1_700_000_000_000
-    const claim = (eventId: string, key: string) =>
-      db.transaction((tx) => databaseClaims(tx).claim([{ key, eventId, atMs }], 60_000))
-    await claim('evt_1', 'a')
-    await db.transaction((tx) => rebuildClaims(tx as unknown as Kysely<unknown>, db.engine))
-    expect([await claim('evt_2', 'a'), await claim('evt_2', 'b')]).toEqual([['evt_1'], ['evt_2']])
   })
 })
 
