@@ -12,9 +12,9 @@ export async function migrateUpCommand(terminal: Terminal): Promise<void> {
   const store = await openStore(config, warningsTo(terminal))
   try {
     let count = 0
-    await migrateUp(store.db, migrations, (name) => {
-      count += 1
-      terminal.out(`applied ${name}`)
+    await migrateUp(store.db, migrations, (names) => {
+      count += names.length
+      for (const name of names) terminal.out(`applied ${name}`)
     })
     terminal.out(
       count === 0 ? 'The database is up to date.' : `The database is up to date. Applied migrations: ${count}.`,

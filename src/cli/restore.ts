@@ -49,7 +49,7 @@ export const restoreCommand: Command = {
         nowMs: systemClock.now(),
         onRows,
         signal,
-        onMigrated: (name) => shown.update(`migrating: ${name}`),
+        onMigrated: (names) => shown.update(`migrated: ${names.join(', ')}`),
         warn: terminal.error,
       }),
     ).finally(shown.end)

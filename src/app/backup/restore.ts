@@ -15,7 +15,7 @@ export interface RestoreOptions {
   isMoved: boolean
   nowMs: number
   onRows(phase: 'checking' | 'restoring', table: string, rows: number): void
-  onMigrated(name: string): void
+  onMigrated(names: readonly string[]): void
   warn(message: string): void
   signal: AbortSignal
 }

@@ -1,8 +1,13 @@
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type Kysely, sql } from 'kysely'
-import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database/database.ts'
+import { expect, it, onTestFinished } from 'vitest'
+import { type Databases, describeEachDatabase, type Place } from '../../../test/kit/database/database.ts'
+import { administer } from '../../../test/kit/database/postgres-server.ts'
+import { startWorker } from '../../../test/kit/workers/start.ts'
 import { migrations } from '../../migrations/index.ts'
-import { type Migration, migrateUp, migrationStatus, requireMigrated } from './index.ts'
+import { type Db, type Migration, migrateUp, migrationStatus, requireMigrated } from './index.ts'
 
 function creating(name: string, table: string): Migration {
   return {
@@ -16,16 +21,41 @@ function creating(name: string, table: string): Migration {
 const extra = creating('9000-extra', 'extra')
 const more = creating('9001-more', 'more')
 
+const names = migrations.map((migration) => migration.name)
+
 describeEachDatabase('migrations', (databases, engine) => {
+  it('create the schema of an empty database in one transaction', async () => {
+    const db = await databases(await emptyPlace(databases))
+    const commits: (readonly string[])[] = []
+    await migrateUp(db, migrations, (applied) => commits.push(applied))
+    await migrateUp(db, migrations, (applied) => commits.push(applied))
+    expect(commits).toEqual([names])
+    expect(await migrationStatus(db, migrations)).toEqual({ applied: names, pending: [], unknown: [] })
+  })
+
+  it('leave an empty database empty when the process is killed in the middle', async () => {
+    const place = await emptyPlace(databases)
+    const child = startWorker('migrating-worker', [place.dataDir, place.databaseUrl ?? ''])
+    onTestFinished(() => void child.kill('SIGKILL'))
+    await once(child.stdout, 'data')
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    const db = await databases(place)
+    expect(await tablesOf(db)).toEqual([])
+    const commits: (readonly string[])[] = []
+    await migrateUp(db, migrations, (applied) => commits.push(applied))
+    expect(commits).toEqual([names])
+  })
+
   it('are applied in order, once, and reported', async () => {
     const db = await databases()
     const applied: string[] = []
-    const up = () => migrateUp(db, [...migrations, extra, more], (name) => applied.push(name))
+    const up = () => migrateUp(db, [...migrations, extra, more], (names) => applied.push(...names))
     await up()
     await up()
     expect(applied).toEqual(['9000-extra', '9001-more'])
     expect(await migrationStatus(db, [...migrations, extra, more])).toEqual({
-      applied: [...migrations.map((migration) => migration.name), '9000-extra', '9001-more'],
+      applied: [...names, '9000-extra', '9001-more'],
       pending: [],
       unknown: [],
     })
@@ -70,22 +100,34 @@ describeEachDatabase('migrations', (databases, engine) => {
       const replicas = await Promise.all([1, 2, 3, 4].map(() => databases(place)))
       // A replica may report its commit after the next one has run, so the calls have no order.
       const applied: string[] = []
-      await Promise.all(replicas.map((db) => migrateUp(db, [...migrations, extra, more], (name) => applied.push(name))))
+      await Promise.all(
+        replicas.map((db) => migrateUp(db, [...migrations, extra, more], (names) => applied.push(...names))),
+      )
       expect(applied.sort()).toEqual(['9000-extra', '9001-more'])
     })
 
     it('of replicas that start together on an empty database are applied once', async () => {
-      const place = await databases.place()
+      const place = await emptyPlace(databases)
       const replicas = await Promise.all([1, 2, 3].map(() => databases(place)))
-      await sql`drop schema public cascade`.execute(replicas[0]?.read ?? never())
-      await sql`create schema public`.execute(replicas[0]?.read ?? never())
-      const applied: string[] = []
-      await Promise.all(replicas.map((db) => migrateUp(db, migrations, (name) => applied.push(name))))
-      expect(applied.sort()).toEqual(migrations.map((migration) => migration.name).sort())
+      const commits: (readonly string[])[] = []
+      await Promise.all(replicas.map((db) => migrateUp(db, migrations, (applied) => commits.push(applied))))
+      expect(commits).toEqual([names])
     })
   }
 })
 
-function never(): never {
-  throw new Error('there is no replica')
+/** A database without a table, as on the first start. */
+async function emptyPlace(databases: Databases): Promise<Place> {
+  const place = await databases.place()
+  if (place.databaseUrl === undefined) await rm(join(place.dataDir, 'posthorn.db'))
+  else await administer(place.databaseUrl, 'drop schema public cascade; create schema public')
+  return place
+}
+
+async function tablesOf(db: Db): Promise<string[]> {
+  const tables =
+    db.engine === 'postgres'
+      ? sql<{ name: string }>`select tablename as "name" from pg_tables where schemaname = 'public' order by 1`
+      : sql<{ name: string }>`select "name" from sqlite_master where type = 'table' order by 1`
+  return (await tables.execute(db.read)).rows.map(({ name }) => name)
 }

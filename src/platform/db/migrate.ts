@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 import type { Db, Handle, Tx } from './db.ts'
 
-/** A migration. `up` runs in its own transaction on both engines. There is no `down`: restore a backup instead. */
+/** A migration. `up` runs in a transaction on both engines. There is no `down`: restore a backup instead. */
 export interface Migration {
-  /** Such as `0001-accounts`. Migrations run in the order of their names. */
+  /** Such as `0001-platform`. Migrations run in the order of their names. */
   name: string
   up(db: Kysely<unknown>, engine: Db['engine']): Promise<void>
 }
@@ -35,23 +35,42 @@ export async function migrationStatus(db: Db, all: readonly Migration[]): Promis
 }
 
 /**
- * Applies the pending migrations, each in its own transaction. Replicas may do so at the same time: each step locks the
- * table, then checks again what is pending. Throws without changes when a newer version migrated the database.
+ * Applies the pending migrations: to an empty database all in one transaction, so that a process killed meanwhile leaves it empty, else
+ * each in its own. Calls `onApplied` after every commit, with the names. Replicas may do so at the same time: each step locks the table,
+ * then checks again what is pending. Throws without changes when a migration is unknown.
  */
-export async function migrateUp(db: Db, all: readonly Migration[], onApplied: (name: string) => void): Promise<void> {
-  await db.transaction((tx) => createTable(tx, db.engine))
+export async function migrateUp(
+  db: Db,
+  all: readonly Migration[],
+  onApplied: (names: readonly string[]) => void,
+): Promise<void> {
+  const created = await db.transaction((tx) => createSchema(tx, db, all))
+  if (created.length > 0) return onApplied(created)
   for (const migration of all) {
     const ran = await db.transaction(async (tx) => {
       await lockTable(tx, db.engine)
-      const { pending, unknown } = statusOf(await appliedNames(tx), all)
-      rejectUnknown(unknown)
+      const { pending } = statusOf(await appliedNames(tx), all)
       if (!pending.includes(migration.name)) return false
-      await migration.up(tx as unknown as Kysely<unknown>, db.engine)
-      await tx.insertInto('migrations').values({ name: migration.name, appliedAt: db.dialect.nowMs }).execute()
+      await apply(tx, db, migration)
       return true
     })
-    if (ran) onApplied(migration.name)
+    if (ran) onApplied([migration.name])
   }
+}
+
+/** Returns the names of the migrations that it applied: all to an empty database, else none. */
+async function createSchema(tx: Tx, db: Db, all: readonly Migration[]): Promise<string[]> {
+  await createTable(tx, db.engine)
+  const applied = await appliedNames(tx)
+  rejectUnknown(statusOf(applied, all).unknown)
+  if (applied.length > 0) return []
+  for (const migration of all) await apply(tx, db, migration)
+  return all.map(({ name }) => name)
+}
+
+async function apply(tx: Tx, db: Db, { name, up }: Migration): Promise<void> {
+  await up(tx as unknown as Kysely<unknown>, db.engine)
+  await tx.insertInto('migrations').values({ name, appliedAt: db.dialect.nowMs }).execute()
 }
 
 /** Throws unless exactly the migrations of this version are applied. */
@@ -91,8 +110,11 @@ async function hasTable(db: Db): Promise<boolean> {
 }
 
 async function createTable(tx: Tx, engine: Db['engine']): Promise<void> {
-  // Even with "if not exists", two replicas that create it at the same time collide in PostgreSQL's catalogue.
-  if (engine === 'postgres') await sql`select pg_advisory_xact_lock(${CREATE_LOCK})`.execute(tx)
+  if (engine === 'postgres') {
+    await waitLong(tx)
+    // Even with "if not exists", two replicas that create it at the same time collide in PostgreSQL's catalogue.
+    await sql`select pg_advisory_xact_lock(${CREATE_LOCK})`.execute(tx)
+  }
   await tx.schema
     .createTable('migrations')
     .ifNotExists()
@@ -103,9 +125,13 @@ async function createTable(tx: Tx, engine: Db['engine']): Promise<void> {
 
 async function lockTable(tx: Tx, engine: Db['engine']): Promise<void> {
   if (engine !== 'postgres') return
-  // Migrating a large table, or waiting for a replica that does, takes longer than the usual limit.
-  await sql`set local statement_timeout = 0`.execute(tx)
+  await waitLong(tx)
   await sql`lock table "migrations" in access exclusive mode`.execute(tx)
+}
+
+/** Migrating a large table, or waiting for a replica that does, takes longer than the usual limit. */
+async function waitLong(tx: Tx): Promise<void> {
+  await sql`set local statement_timeout = 0`.execute(tx)
 }
 
 async function appliedNames(handle: Handle): Promise<string[]> {
