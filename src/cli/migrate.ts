@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { fileStorePath, openFileStore, openStore } from '../app/store.ts'
 import { type Config, readConfig } from '../config/index.ts'
 import { migrations } from '../migrations/index.ts'
-import { type Db, migrateUp, migrationStatus } from '../platform/db/index.ts'
+import { type Db, migrateUp, migrationStatus, unknownMigrations } from '../platform/db/index.ts'
 import { type Log, silentLog } from '../platform/log/index.ts'
 import type { Terminal } from './command.ts'
 
@@ -33,15 +33,20 @@ export async function migrateStatusCommand(terminal: Terminal): Promise<void> {
     const pending = status?.pending ?? migrations.map((migration) => migration.name)
     for (const name of status?.applied ?? []) terminal.out(`applied  ${name}`)
     for (const name of pending) terminal.out(`pending  ${name}`)
-    for (const name of status?.unknown ?? []) terminal.out(`unknown  ${name} (applied by a newer version)`)
-    terminal.out(
-      pending.length === 0
-        ? 'No migrations are pending.'
-        : `Pending migrations: ${pending.length}. Run: posthorn migrate up`,
-    )
+    for (const name of status?.unknown ?? []) terminal.out(`unknown  ${name}`)
+    terminal.out(conclusion(pending, status?.unknown ?? []))
   } finally {
     await db?.close()
   }
+}
+
+function conclusion(pending: readonly string[], unknown: readonly string[]): string {
+  if (unknown.length > 0) {
+    const { problem, remedy } = unknownMigrations(unknown)
+    return `${problem} ${remedy}`
+  }
+  if (pending.length === 0) return 'No migrations are pending.'
+  return `Pending migrations: ${pending.length}. Run: posthorn migrate up`
 }
 
 async function openForReading(config: Config): Promise<Db | undefined> {

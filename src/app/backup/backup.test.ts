@@ -283,6 +283,7 @@ describeEachDatabase('backup and restore', (open, engine) => {
       [changed('"row 7"', '"row x"'), 'the checksum of the table serviceState is wrong'],
       [changed('"table":"outbox"', '"table":"outbux"'), 'is damaged'],
       [changed(/"migrations":\[/, '"migrations":["9999-later",'), 'newer Posthorn'],
+      [changed(/"migrations":\[/, '"migrations":["0001-main-job",'), 'is from before the first release of Posthorn'],
       [changed('"posthornBackup":1', '"posthornBackup":2'), 'newer Posthorn'],
       [gzipSync('hello\n'), 'is not a Posthorn backup'],
       [Buffer.from('hello'), 'is not a Posthorn backup'],

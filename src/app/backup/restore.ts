@@ -1,7 +1,7 @@
 import type { Config } from '../../config/index.ts'
 import { migrations } from '../../migrations/index.ts'
 import { type ArchiveHeader, type ArchiveSummary, readArchive } from '../../platform/archive/index.ts'
-import { type Db, emptiedTable, type LoadedTable, migrateUp } from '../../platform/db/index.ts'
+import { type Db, emptiedTable, isUnreleased, type LoadedTable, migrateUp } from '../../platform/db/index.ts'
 import { CANARY_STATE } from '../../platform/secrets/index.ts'
 import { afterRestore } from '../feature-list.ts'
 import { keysToAdd } from './restored-keys.ts'
@@ -40,6 +40,9 @@ export async function checkArchive(
         const known = new Set(migrations.map(({ name }) => name))
         const unknown = applied.filter((name) => !known.has(name))
         if (unknown.length === 0) return
+        if (isUnreleased(unknown)) {
+          throw new Error(`${file} is from before the first release of Posthorn and cannot be restored.`)
+        }
         throw new Error(
           `${file} was written by a newer Posthorn (${version}; ${unknown.join(', ')}). Restore it with that version.`,
         )

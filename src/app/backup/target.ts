@@ -9,11 +9,13 @@ import {
   fileReplacement,
   findState,
   type Handle,
+  isUnreleased,
   lockDataFolder,
   migrationStatus,
   postgresReplacement,
   type Replacement,
   setState,
+  unknownMigrations,
 } from '../../platform/db/index.ts'
 import { silentLog } from '../../platform/log/index.ts'
 import { RING_STATE, ringFile, storedRing, writeSecret } from '../../platform/secrets/index.ts'
@@ -80,8 +82,9 @@ async function postgresTarget(config: Config, url: string, overwrite: boolean): 
   try {
     if (applied.length > 0 && !overwrite) throw exists('the database of DATABASE_URL')
     if (unknown.length > 0) {
+      const { problem } = unknownMigrations(unknown)
       throw new Error(
-        `The database was migrated by a newer Posthorn (${unknown.join(', ')}). Restore with that version, or to another database.`,
+        `${problem} ${isUnreleased(unknown) ? 'Restore' : 'Restore with that version, or'} to another database.`,
       )
     }
     if (applied.length > 0) await requireStopped(current.db.read, current.db)

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Db, type Migration, migrationStatus } from '../../platform/db/index.ts'
+import { type Db, type Migration, migrationStatus, unknownMigrations } from '../../platform/db/index.ts'
 import { rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
 import { type Check, type Finding, failed, ok, reasonOf, Skip, warning } from './check.ts'
 
@@ -65,10 +65,8 @@ async function reachable({ open, isPostgres }: DatabaseChecksDeps): Promise<Find
 async function migrated(db: Db, { migrations, appliesMigrations }: DatabaseChecksDeps): Promise<Finding> {
   const { applied, pending, unknown } = await migrationStatus(db, migrations)
   if (unknown.length > 0) {
-    return failed(
-      `A newer version migrated the database (${unknown.join(', ')}).`,
-      'Start that version, or restore a backup.',
-    )
+    const { problem, remedy } = unknownMigrations(unknown)
+    return failed(problem, remedy)
   }
   if (pending.length === 0) return ok(`All ${applied.length} migrations are applied.`)
   const message = `Pending migrations: ${pending.length}.`

@@ -23,7 +23,15 @@ export {
   type RowLease,
   releaseLeasesOfDead,
 } from './leased-rows.ts'
-export { type Migration, type MigrationStatus, migrateUp, migrationStatus, requireMigrated } from './migrate.ts'
+export {
+  isUnreleased,
+  type Migration,
+  type MigrationStatus,
+  migrateUp,
+  migrationStatus,
+  requireMigrated,
+  unknownMigrations,
+} from './migrate.ts'
 export { padded } from './padded.ts'
 export type { PostgresConnection, PostgresSession } from './postgres/session.ts'
 export { PREPARED } from './prepared.ts'

@@ -80,6 +80,22 @@ describeEachDatabase('migrations', (databases, engine) => {
     expect((await migrationStatus(db, [...migrations, extra, more])).applied).not.toContain('9000-extra')
   })
 
+  it('of before the first release are rejected before any change', async () => {
+    const db = await databases()
+    await db.transaction(async (tx) => {
+      await tx.deleteFrom('migrations').execute()
+      await tx.insertInto('migrations').values({ name: '0001-main-job', appliedAt: 1 }).execute()
+    })
+    const before = await tablesOf(db)
+    for (const start of [() => migrateUp(db, migrations, () => {}), () => requireMigrated(db, migrations)]) {
+      await expect(start()).rejects.toThrow(
+        /^The database is from before the first release of Posthorn and cannot be upgraded\. Start with an empty one: another DATA_DIR, or another database in DATABASE_URL\.$/,
+      )
+    }
+    expect((await migrationStatus(db, migrations)).unknown).toEqual(['0001-main-job'])
+    expect(await tablesOf(db)).toEqual(before)
+  })
+
   it('that fail leave no changes', async () => {
     const db = await databases()
     const broken: Migration = {

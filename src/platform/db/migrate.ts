@@ -11,9 +11,12 @@ export interface Migration {
 export interface MigrationStatus {
   applied: string[]
   pending: string[]
-  /** Applied by a newer version. This version must not use the database. */
+  /** Not of this version, which must not use the database: see `unknownMigrations`. */
   unknown: string[]
 }
+
+/** In every database from before the first release. None of them can be upgraded. */
+const UNRELEASED = '0001-main-job'
 
 /** An arbitrary number: all advisory locks of a database share one namespace. */
 const CREATE_LOCK = 7_074_831
@@ -84,11 +87,29 @@ export async function requireMigrated(db: Db, all: readonly Migration[]): Promis
   }
 }
 
+/** True for a database or backup from before the first release. */
+export function isUnreleased(applied: readonly string[]): boolean {
+  return applied.includes(UNRELEASED)
+}
+
+/** What is wrong with a database that has these migrations, which this version does not know, and what to do. */
+export function unknownMigrations(unknown: readonly string[]): { problem: string; remedy: string } {
+  if (isUnreleased(unknown)) {
+    return {
+      problem: 'The database is from before the first release of Posthorn and cannot be upgraded.',
+      remedy: 'Start with an empty one: another DATA_DIR, or another database in DATABASE_URL.',
+    }
+  }
+  return {
+    problem: `The database was migrated by a newer Posthorn (${unknown.join(', ')}).`,
+    remedy: 'Start that version, or restore a backup.',
+  }
+}
+
 function rejectUnknown(unknown: readonly string[]): void {
   if (unknown.length === 0) return
-  throw new Error(
-    `The database was migrated by a newer Posthorn (${unknown.join(', ')}). Start that version, or restore a backup.`,
-  )
+  const { problem, remedy } = unknownMigrations(unknown)
+  throw new Error(`${problem} ${remedy}`)
 }
 
 function statusOf(applied: string[], all: readonly Migration[]): MigrationStatus {
