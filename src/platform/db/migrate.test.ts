@@ -1,10 +1,7 @@
 import { once } from 'node:events'
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { type Kysely, sql } from 'kysely'
 import { expect, it, onTestFinished } from 'vitest'
-import { type Databases, describeEachDatabase, type Place } from '../../../test/kit/database/database.ts'
-import { administer } from '../../../test/kit/database/postgres-server.ts'
+import { describeEachDatabase, emptyPlace } from '../../../test/kit/database/database.ts'
 import { startWorker } from '../../../test/kit/workers/start.ts'
 import { migrations } from '../../migrations/index.ts'
 import { type Db, type Migration, migrateUp, migrationStatus, requireMigrated } from './index.ts'
@@ -131,14 +128,6 @@ describeEachDatabase('migrations', (databases, engine) => {
     })
   }
 })
-
-/** A database without a table, as on the first start. */
-async function emptyPlace(databases: Databases): Promise<Place> {
-  const place = await databases.place()
-  if (place.databaseUrl === undefined) await rm(join(place.dataDir, 'posthorn.db'))
-  else await administer(place.databaseUrl, 'drop schema public cascade; create schema public')
-  return place
-}
 
 async function tablesOf(db: Db): Promise<string[]> {
   const tables =

@@ -9,7 +9,7 @@ import type { Db } from '../../../src/platform/db/index.ts'
 import { checkStoredEvents } from '../events/events.ts'
 import { checkStoredTexts } from '../messages/message-texts.ts'
 import { openDatabase } from './open-database.ts'
-import { databaseUrl } from './postgres-server.ts'
+import { administer, databaseUrl } from './postgres-server.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -83,6 +83,14 @@ export function databases(engine: Db['engine']): Databases {
     return db
   }
   return Object.assign(open, { place })
+}
+
+/** A database without a table, as before the first start. */
+export async function emptyPlace(databases: Databases): Promise<Place> {
+  const place = await databases.place()
+  if (place.databaseUrl === undefined) await rm(join(place.dataDir, 'posthorn.db'))
+  else await administer(place.databaseUrl, 'drop schema public cascade; create schema public')
+  return place
 }
 
 type Undo = () => Promise<void>

@@ -21,6 +21,8 @@ export interface ServiceOptions extends ServicePlace {
   port?: number
   /** The program of Node. Default: the one that runs the tests. */
   node?: string
+  /** The checkout whose service runs. Default: this one. */
+  folder?: string
 }
 
 /** The built service in its own process, as operators run it. */
@@ -59,6 +61,7 @@ export async function startServiceProcess(options: ServiceOptions): Promise<Serv
   const url = `http://127.0.0.1:${port}`
   // What `npm start` executes.
   const child = spawn(options.node ?? process.execPath, ['scripts/start.mjs', 'posthorn', 'start'], {
+    ...(options.folder !== undefined && { cwd: options.folder }),
     env: {
       PATH: process.env.PATH,
       PORT: String(port),
