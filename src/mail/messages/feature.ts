@@ -1,7 +1,7 @@
 import type { Feature } from '../../feature.ts'
 import { draftEvents, messageEvents } from './events.ts'
+import { eraseReserved, purgeReserved } from './ingest/reserved.ts'
 import { eraseHorizons } from './rows/horizons.ts'
-import { eraseReserved, purgeReserved } from './rows/reserved.ts'
 import { eraseMessages } from './rows/writer.ts'
 import { eraseThreadReferences } from './threads/references.ts'
 

@@ -51,8 +51,8 @@ export type { MessageHit, MessageQuery, MessageSearch, ProviderWords, SearchWord
 export { messageRoutes } from './routes.ts'
 export { storeApiDeletions } from './rows/api-changes.ts'
 export { type DraftContext, storeDraft } from './rows/api-drafts.ts'
-export { type BackfilledDeps, storeBackfilled, storeBackfilledFound } from './rows/backfilled.ts'
-export { copyCandidates, copyKey } from './rows/copies.ts'
+export { type BackfilledDeps, storeBackfilled, storeBackfilledFound } from './ingest/older.ts'
+export { copyCandidates, copyKey } from './ingest/copies.ts'
 export {
   draftHash,
   draftIdOf,
@@ -71,7 +71,7 @@ export {
   type Presence,
   sharesKey,
   wasDeliveredApart,
-} from './rows/match.ts'
+} from './ingest/match.ts'
 export { leaveUnrepaired, repairMessage, storeRepaired } from './rows/repaired.ts'
 export {
   type ArrivingMessage,
@@ -80,7 +80,7 @@ export {
   releaseReserved,
   reserveMessage,
   takeReserved,
-} from './rows/reserved.ts'
+} from './ingest/reserved.ts'
 export {
   contentOf,
   hasNewContent,

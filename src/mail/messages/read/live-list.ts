@@ -5,7 +5,7 @@ import { type Pagination, pageOf, pageRequest } from '../../../platform/formats/
 import type { MailSearch, RemoteMessage } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
 import { storedText } from '../api.ts'
-import { matchMessages } from '../rows/match.ts'
+import { matchMessages } from '../ingest/match.ts'
 import { type IncomingRow, incomingRow, locationAndFlags, newMessageRow } from '../rows/row.ts'
 import { messageWriter } from '../rows/writer.ts'
 import { type MessageRow, messageStore } from '../store.ts'

@@ -10,7 +10,7 @@ import {
   type ProviderName,
 } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
-import { storeFound } from '../rows/found.ts'
+import { storeFound } from '../ingest/found.ts'
 import { mailHorizons } from '../rows/horizons.ts'
 import { isFound } from '../rows/row.ts'
 import { type MessageRow, messageStore } from '../store.ts'

@@ -6,7 +6,7 @@ import { putBody } from '../bodies/store.ts'
 import { allMail, type MessageRow, messageStore } from '../store.ts'
 import { type ApiChangeContext, changeEvents } from './api-changes.ts'
 import { saveDrafts } from './drafts.ts'
-import { takeReserved } from './reserved.ts'
+import { takeReserved } from '../ingest/reserved.ts'
 import { contentOf, hasNewContent, type IncomingRow, incomingRow, locationAndFlags, newMessageRow } from './row.ts'
 import { messageWriter } from './writer.ts'
 

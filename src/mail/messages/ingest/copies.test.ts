@@ -4,7 +4,7 @@ import { messageRow } from '../../../../test/kit/messages/message-row.ts'
 import { idGenerator } from '../../../platform/ids.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
 import { copyCandidates } from './copies.ts'
-import { messageWriter } from './writer.ts'
+import { messageWriter } from '../rows/writer.ts'
 
 const open = databases('sqlite')
 const MESSAGES = 450

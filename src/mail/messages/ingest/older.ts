@@ -6,11 +6,11 @@ import type { FoundMessage, ProviderName, RemoteMessage } from '../../../provide
 import type { LabelRow } from '../../labels/index.ts'
 import type { BodyFetcher } from '../bodies/fetcher.ts'
 import { allMail, type MessageRow, messageStore } from '../store.ts'
-import { saveDrafts } from './drafts.ts'
-import { locationOf } from './location.ts'
+import { saveDrafts } from '../rows/drafts.ts'
+import { locationOf } from '../rows/location.ts'
 import { sharesKey } from './match.ts'
-import { type IncomingRow, incomingRow, isFound, locationAndFlags, newMessageRow } from './row.ts'
-import { messageWriter } from './writer.ts'
+import { type IncomingRow, incomingRow, isFound, locationAndFlags, newMessageRow } from '../rows/row.ts'
+import { messageWriter } from '../rows/writer.ts'
 
 export interface BackfilledDeps {
   dialect: Dialect

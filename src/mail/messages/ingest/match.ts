@@ -1,5 +1,5 @@
 import { groupBy } from '../../../platform/group-by.ts'
-import { NO_TRACE } from './row.ts'
+import { NO_TRACE } from '../rows/row.ts'
 
 /**
  * Recognises moved messages, so that a message keeps its id. An incoming message and a row are the same message when
