@@ -1,5 +1,7 @@
 import { labelStore, newLabelRow } from '../src/mail/labels/index.ts'
-import { incomingRow, type MessageRow, mailHorizons, messageWriter, newMessageRow } from '../src/mail/messages/index.ts'
+import { incomingRow, type MessageRow, mailHorizons } from '../src/mail/messages/index.ts'
+import { newMessageRow } from '../src/mail/messages/rows/row.ts'
+import { messageWriter } from '../src/mail/messages/rows/writer.ts'
 import type { Db } from '../src/platform/db/index.ts'
 import { idGenerator } from '../src/platform/ids.ts'
 import { systemClock } from '../src/platform/time/clock.ts'

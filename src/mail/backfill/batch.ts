@@ -17,13 +17,7 @@ import {
   ProviderError,
 } from '../../providers/contract/index.ts'
 import { labelStore } from '../labels/index.ts'
-import {
-  type BackfilledDeps,
-  mailHorizons,
-  messageStore,
-  storeBackfilled,
-  storeBackfilledFound,
-} from '../messages/index.ts'
+import { ingestOlderFolder, ingestOlderMailbox, mailHorizons, messageStore, type OlderDeps } from '../messages/index.ts'
 import type { SyncPositions } from '../sync/index.ts'
 import type { Scope } from './folders.ts'
 import type { BackfillFolderRow, BackfillRow } from './store.ts'
@@ -33,7 +27,7 @@ export interface BatchDeps extends LiveMailboxDeps {
   clock: Clock
   accounts: LiveMailboxDeps['accounts'] & Pick<Accounts, 'hold' | 'requestSync'>
   positions: SyncPositions
-  stored: Omit<BackfilledDeps, 'dialect'>
+  stored: Omit<OlderDeps, 'db'>
 }
 
 /** What one read has found, to be stored in one transaction. */
@@ -135,10 +129,10 @@ async function readUids(request: ReadRequest, mail: FolderMailProvider, access: 
       const isPresent = (await labelStore(tx).byIds([scopeId])).has(scopeId)
       const isSame = now?.uidValidity === page.uidValidity || now?.uidValidity === null
       if (!isPresent || !isSame) throw new ProviderError('cursor_expired', 'the folder has changed meanwhile')
-      const into = { accountId: account.id, apiChanges, label }
+      const into = { accountId: account.id, provider: account.provider, apiChanges, label }
       const read = attempts + losses > 0 ? messages : []
       await positions.readUidsAgain(tx, folder, { failed: unreadable, read }, deps.clock.now())
-      const added = await storeBackfilled(tx, { ...deps.stored, dialect: db.dialect }, into, messages)
+      const added = await ingestOlderFolder(tx, { ...deps.stored, db }, into, messages)
       if (isDone && mustCompare) {
         await positions.compareFrom(tx, account.id, scopeId, lowUid)
         await deps.accounts.requestSync(tx, [account.id], 'everything')
@@ -183,7 +177,7 @@ async function readIds(request: ReadRequest, mail: IdMailProvider, access: MailA
         page.failed ?? [],
         deps.clock.now(),
       )
-      return storeBackfilledFound(tx, { ...deps.stored, dialect: db.dialect }, into, found)
+      return ingestOlderMailbox(tx, { ...deps.stored, db }, into, found)
     },
     passed: page.passed,
     oldest: oldestOf(found.map(({ message }) => message)),

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest'
 import { MAX_DATA_BYTES } from '../../events/index.ts'
 import { newLabelRow } from '../labels/index.ts'
-import { incomingRow, messageEvent, newMessageRow } from './index.ts'
+import { messageEvent } from './announce.ts'
+import { incomingRow } from './index.ts'
+import { newMessageRow } from './rows/row.ts'
 
 const label = newLabelRow(
   { path: 'INBOX', name: 'INBOX', delimiter: '/', role: 'inbox', selectable: true, mailboxId: null },

@@ -11,8 +11,9 @@ export interface EventBodies {
   html: string | null
 }
 
-type Arrival = 'message.received' | 'message.sent' | 'draft.created'
-export type MessageEventType = Arrival | 'draft.updated' | 'draft.deleted' | 'message.updated' | 'message.deleted'
+/** The event of a message that was not stored before. */
+export type ArrivalType = 'message.received' | 'message.sent' | 'draft.created'
+export type MessageEventType = ArrivalType | 'draft.updated' | 'draft.deleted' | 'message.updated' | 'message.deleted'
 
 /** The event of a message that sync has found, with what is known of the message beside the data. */
 export interface ArrivalEvent extends NewEvent<MessageEventType, MessageEventData> {
@@ -21,7 +22,7 @@ export interface ArrivalEvent extends NewEvent<MessageEventType, MessageEventDat
 }
 
 /** Event type of a new message, by the role of its folder. Undefined where `mailbox.changed` is the only event. */
-export function arrivalType(role: FolderRole | null): Arrival | undefined {
+export function arrivalType(role: FolderRole | null): ArrivalType | undefined {
   if (role === 'trash' || role === 'junk') return undefined
   if (role === 'sent') return 'message.sent'
   return role === 'drafts' ? 'draft.created' : 'message.received'

@@ -6,6 +6,7 @@ import { pageRequest } from '../../platform/formats/page.ts'
 import { idGenerator } from '../../platform/ids.ts'
 import { systemClock } from '../../platform/time/clock.ts'
 import { addPendingBodies, bodyStore, countFailedAttempt, storeBody } from './bodies/store.ts'
+import { clearLocations } from './ingest/removal.ts'
 import { type ListFilter, readPage } from './read/stored-list.ts'
 import { eraseHorizons, mailHorizons } from './rows/horizons.ts'
 import { addMissingTexts } from './rows/texts.ts'
@@ -76,7 +77,7 @@ describeEachDatabase('the statements of messages', (open) => {
       const [relocated = row] = await writer.relocate([{ row: changed, ...location }])
       await writer.update([{ row: relocated, rewritten: true, labelIds: ['lbl_1', 'lbl_2', allMail('acc_1')] }])
       await writer.update([{ row: relocated, rewritten: false }])
-      await writer.clearLocations('lbl_2', 500)
+      await clearLocations(tx, 'lbl_2', 500)
       await writer.markMissing([relocated.id])
       await writer.remove([relocated.id])
       await eraseMessages(tx, 'acc_1', 500)

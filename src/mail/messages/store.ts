@@ -66,6 +66,8 @@ function findCandidates(key: keyof MatchKeys) {
   )
 }
 
+export type MessageStore = ReturnType<typeof messageStore>
+
 /** Reads messages; `messageWriter` changes them. Only the methods that say so return missing messages. */
 export function messageStore(handle: Handle) {
   const located = (folderId: string, limit: number) =>

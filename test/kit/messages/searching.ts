@@ -1,13 +1,9 @@
 import { onTestFinished } from 'vitest'
 import { labelStore, newLabelRow } from '../../../src/mail/labels/index.ts'
-import {
-  allMail,
-  type MessageRow,
-  type MessageWriter,
-  mailHorizons,
-  messageWriter,
-} from '../../../src/mail/messages/index.ts'
+import { type MessageRow, mailHorizons } from '../../../src/mail/messages/index.ts'
 import type { MessageListQuery } from '../../../src/mail/messages/read/stored-list.ts'
+import { type MessageWriter, messageWriter } from '../../../src/mail/messages/rows/writer.ts'
+import { allMail } from '../../../src/mail/messages/store.ts'
 import type { Db, Tx } from '../../../src/platform/db/index.ts'
 import type { Pagination } from '../../../src/platform/formats/page.ts'
 import type { ProviderName } from '../../../src/providers/contract/index.ts'

@@ -3,10 +3,10 @@ import type { Ids } from '../../../platform/ids.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
 import type { FoundMessage, ProviderName } from '../../../providers/contract/index.ts'
 import { type LabelRow, labelStore } from '../../labels/index.ts'
-import { type MessageRow, messageStore } from '../store.ts'
 import { locationOf } from '../rows/location.ts'
 import { incomingRow, isFound, newMessageRow, withFoundLabels } from '../rows/row.ts'
 import { messageWriter } from '../rows/writer.ts'
+import { type MessageRow, messageStore } from '../store.ts'
 
 /**
  * Stores messages with provider ids that a search found, without events, counters or lists, and returns their rows. Known ones get their

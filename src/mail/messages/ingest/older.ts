@@ -1,164 +1,146 @@
-import { type ApiChanges, findApiChanges, StaleRead } from '../../../accounts/index.ts'
-import type { Dialect, Tx } from '../../../platform/db/index.ts'
-import type { Ids } from '../../../platform/ids.ts'
-import type { Clock } from '../../../platform/time/clock.ts'
-import type { FoundMessage, ProviderName, RemoteMessage } from '../../../providers/contract/index.ts'
+import { findApiChanges, StaleRead } from '../../../accounts/index.ts'
+import type { Tx } from '../../../platform/db/index.ts'
+import type { FoundMessage, RemoteMessage } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
-import type { BodyFetcher } from '../bodies/fetcher.ts'
-import { allMail, type MessageRow, messageStore } from '../store.ts'
-import { saveDrafts } from '../rows/drafts.ts'
 import { locationOf } from '../rows/location.ts'
+import { type IncomingRow, incomingRow, isFound, locationAndFlags } from '../rows/row.ts'
+import type { MessageRow } from '../store.ts'
+import { type Arrival, arrivalRow, insertArrivals, saveVersions } from './arrivals.ts'
+import { type Batch, type IngestDeps, isStale, openBatch, type Read } from './ingest.ts'
+import { listedLabels } from './mailbox-batch.ts'
 import { sharesKey } from './match.ts'
-import { type IncomingRow, incomingRow, isFound, locationAndFlags, newMessageRow } from '../rows/row.ts'
-import { messageWriter } from '../rows/writer.ts'
 
-export interface BackfilledDeps {
-  dialect: Dialect
-  clock: Clock
-  ids: Ids
-  requestBodies?: BodyFetcher['request'] | undefined
-}
+export type OlderDeps = Pick<IngestDeps, 'db' | 'clock' | 'ids' | 'requestBodies'>
 
-interface BackfilledInto {
-  accountId: string
-  /** As of before the provider was asked for the messages. */
-  apiChanges: ApiChanges
-}
+type OlderBatch = Batch<Read, OlderDeps>
 
 /**
  * Stores old messages of a synced folder with labels and counters, without events. Messages that a request has stored enter the lists;
  * listed ones are left to sync. Returns how many entered the lists. Throws `StaleRead` when one of them was perhaps changed through the API.
  */
-export async function storeBackfilled(
+export async function ingestOlderFolder(
   tx: Tx,
-  deps: BackfilledDeps,
-  { accountId, apiChanges, label }: BackfilledInto & { label: LabelRow },
+  deps: OlderDeps,
+  read: Read & { label: LabelRow },
   messages: readonly RemoteMessage[],
 ): Promise<number> {
   if (messages.length === 0) return 0
-  const nowMs = deps.clock.now()
-  const store = messageStore(tx)
-  const writer = messageWriter(tx, { dialect: deps.dialect, accountId, nowMs })
+  const { accountId, label } = read
+  const batch = openBatch(tx, deps, read)
+  const { store, writer, nowMs } = batch
   // In the order of arrival: ids keep it.
   const incoming = messages
     .map((message) => ({ message, row: incomingRow(message, { accountId, labelId: label.id, nowMs }) }))
     .sort((a, b) => (a.row.uid ?? 0) - (b.row.uid ?? 0))
   const uids = incoming.flatMap(({ row }) => row.uid ?? [])
-  const known = await store.byLocation(label.id, incoming[0]?.row.uidValidity ?? '', uids)
-  const listed = await store.labelIds(known.map((row) => row.id))
-  const unlisted = known.filter((row) => !listed.has(row.id) && row.goneAt === null)
-  const byUid = new Map(incoming.map(({ row }) => [row.uid, row]))
-  const relocations = unlisted.flatMap((row) => {
-    const now = byUid.get(row.uid)
-    return now === undefined ? [] : [{ row, folderId: label.id, ...locationAndFlags(now) }]
-  })
-  const knownUids = new Set(known.map((row) => row.uid))
-  const unknown = incoming.filter(({ row }) => !knownUids.has(row.uid))
+  const located = await store.byLocation(label.id, incoming[0]?.row.uidValidity ?? '', uids)
+  const listed = await store.labelIds(located.map((row) => row.id))
+  const unlisted = located.filter((row) => !listed.has(row.id) && row.goneAt === null)
+  const locatedUids = new Set(located.map((row) => row.uid))
+  const unknown = incoming.filter(({ row }) => !locatedUids.has(row.uid))
   await ensureFresh(
-    tx,
-    { accountId, apiChanges },
-    relocations.map(({ row }) => row),
+    batch,
+    unlisted,
     unknown.map(({ row }) => row),
   )
-  await writer.relocate(relocations)
-  const added = unknown.map(({ row }) =>
-    newMessageRow(row, { accountId, labelId: label.id, id: deps.ids('msg'), nowMs }),
+  const byUid = new Map(incoming.map(({ row }) => [row.uid, row]))
+  await writer.relocate(
+    unlisted.flatMap((row) => {
+      const now = byUid.get(row.uid)
+      return now === undefined ? [] : [{ row, folderId: label.id, ...locationAndFlags(now) }]
+    }),
   )
-  const stored = await writer.insert(added)
-  const ids = [...stored, ...unlisted].map((row) => row.id)
-  await deps.requestBodies?.(tx, accountId, ids)
+  const arrivals = unknown.map(({ message, row }) => ({
+    message,
+    row: arrivalRow(row, { accountId, labelId: label.id, id: deps.ids('msg'), nowMs }),
+    labelIds: [label.id],
+  }))
+  const stored = await insertArrivals(writer, arrivals)
+  const entered = [...stored, ...unlisted].map((row) => row.id)
+  await deps.requestBodies?.(tx, accountId, entered)
   if (label.role === 'drafts') {
-    const idOf = new Map([...stored, ...known].map((row) => [row.uid, row.id]))
-    const drafts = incoming.flatMap(({ message, row }) => {
-      const messageId = idOf.get(row.uid)
-      return messageId === undefined ? [] : [{ messageId, message }]
-    })
-    await saveDrafts(tx, accountId, drafts)
+    const idOf = new Map([...stored, ...located].map((row) => [row.uid, row.id]))
+    await saveVersions(tx, accountId, messages, ({ location }) => idOf.get(location?.uid ?? null))
   }
-  return ids.length
+  return entered.length
+}
+
+interface MailboxRead extends Read {
+  /** Those of the account, by provider id. */
+  labels: ReadonlyMap<string, LabelRow>
+}
+
+/** The same for messages with ids. */
+export async function ingestOlderMailbox(
+  tx: Tx,
+  deps: OlderDeps,
+  read: MailboxRead,
+  found: readonly FoundMessage[],
+): Promise<number> {
+  if (found.length === 0) return 0
+  const { accountId } = read
+  const batch = openBatch(tx, deps, read)
+  const { store, writer, nowMs } = batch
+  const incoming = found
+    .map((one) => ({ ...one, row: incomingRow(one.message, { accountId, labelId: '', nowMs }) }))
+    .sort((a, b) => a.row.receivedAt - b.row.receivedAt)
+  const rows = await store.byProviderIds(
+    accountId,
+    incoming.map(({ row }) => row.providerMessageId),
+  )
+  await ensureFresh(batch, rows.filter(isFound), [])
+  const known = new Map(rows.map((row) => [row.providerMessageId, row]))
+  const arrivals = incoming.flatMap(({ message, folders, row }): Arrival[] => {
+    const before = known.get(row.providerMessageId)
+    return before !== undefined && !isFound(before) ? [] : [olderArrival(batch, message, row, folders, before)]
+  })
+  const stored = await insertArrivals(writer, arrivals)
+  const entered = new Map(stored.map((row) => [row.providerMessageId, row.id]))
+  await deps.requestBodies?.(tx, accountId, [...entered.values()])
+  await saveVersions(
+    tx,
+    accountId,
+    found.flatMap(({ message }) => (message.draftId === undefined ? [] : message)),
+    ({ providerMessageId }) => entered.get(providerMessageId ?? ''),
+  )
+  return stored.length
+}
+
+/** `searched`: the row of the message that a search has stored, whose id it keeps. */
+function olderArrival(
+  { deps, read, nowMs }: Batch<MailboxRead, OlderDeps>,
+  message: RemoteMessage,
+  incoming: IncomingRow,
+  folders: readonly string[],
+  searched: MessageRow | undefined,
+): Arrival {
+  const { accountId, provider, labels } = read
+  const carried = [...new Set(folders)].flatMap((path) => labels.get(path) ?? [])
+  const location = locationOf(carried, provider === 'gmail')
+  const id = searched?.id ?? deps.ids('msg')
+  return {
+    message,
+    row: arrivalRow(incoming, { accountId, labelId: location.folder?.id ?? null, id, nowMs }, searched),
+    labelIds: listedLabels(
+      accountId,
+      carried.map((label) => label.id),
+      location,
+    ),
+    searched,
+  }
 }
 
 /** A message that matches no location was perhaps moved or deleted through the API. */
 async function ensureFresh(
-  tx: Tx,
-  { accountId, apiChanges }: BackfilledInto,
-  known: readonly Pick<MessageRow, 'apiChange'>[],
+  batch: OlderBatch,
+  stored: readonly MessageRow[],
   unknown: readonly IncomingRow[],
 ): Promise<void> {
-  const isStale = ({ apiChange }: Pick<MessageRow, 'apiChange'>) => (apiChange ?? 0) > apiChanges.latest
-  if (known.some(isStale)) throw new StaleRead()
-  const now = await findApiChanges(tx, accountId)
-  if (now.latestDeletion > apiChanges.latestDeletion) throw new StaleRead()
-  if (now.latest === apiChanges.latest || unknown.length === 0) return
-  const changed = (await messageStore(tx).candidates(accountId, unknown)).filter(isStale)
+  const { tx, read, store } = batch
+  if (stored.some((row) => isStale(batch, row))) throw new StaleRead()
+  const now = await findApiChanges(tx, read.accountId)
+  if (now.latestDeletion > read.apiChanges.latestDeletion) throw new StaleRead()
+  if (now.latest === read.apiChanges.latest || unknown.length === 0) return
+  const changed = (await store.candidates(read.accountId, unknown)).filter((row) => isStale(batch, row))
   if (unknown.some((row) => changed.some((one) => sharesKey(row, one)))) throw new StaleRead()
-}
-
-/** The same for messages with provider ids. `labels`: those of the account, by provider id. */
-export async function storeBackfilledFound(
-  tx: Tx,
-  deps: BackfilledDeps,
-  into: BackfilledInto & { provider: ProviderName; labels: ReadonlyMap<string, LabelRow> },
-  found: readonly FoundMessage[],
-): Promise<number> {
-  if (found.length === 0) return 0
-  const { accountId, apiChanges, provider, labels } = into
-  const nowMs = deps.clock.now()
-  const store = messageStore(tx)
-  const writer = messageWriter(tx, { dialect: deps.dialect, accountId, nowMs })
-  const arriving = found
-    .map(({ message, folders }) => {
-      const carried = [...new Set(folders)].flatMap((path) => labels.get(path) ?? [])
-      const { folder, isListed } = locationOf(carried, provider === 'gmail')
-      const own = carried.map(({ id }) => id)
-      const labelIds = isListed ? [...own, allMail(accountId)] : own
-      return {
-        message,
-        labelIds,
-        folderId: folder?.id ?? null,
-        row: incomingRow(message, { accountId, labelId: '', nowMs }),
-      }
-    })
-    .sort((a, b) => a.row.receivedAt - b.row.receivedAt)
-  const rows = await store.byProviderIds(
-    accountId,
-    arriving.map(({ row }) => row.providerMessageId),
-  )
-  const known = new Map(rows.map((row) => [row.providerMessageId, row]))
-  const searched = rows.filter(isFound)
-  await ensureFresh(tx, { accountId, apiChanges }, searched, [])
-
-  const entering = arriving.flatMap(({ row, labelIds, folderId, message }) => {
-    const before = known.get(row.providerMessageId)
-    if (before !== undefined && !isFound(before)) return []
-    const added = newMessageRow(row, { accountId, labelId: folderId, id: before?.id ?? deps.ids('msg'), nowMs })
-    return {
-      row: before === undefined ? added : replacing(added, before),
-      labelIds,
-      message,
-      isKept: before !== undefined,
-    }
-  })
-  const labelsOf = new Map(entering.map(({ row, labelIds }) => [row.id, labelIds]))
-  const kept = entering.filter(({ isKept }) => isKept)
-  await writer.update(kept.map(({ row, labelIds }) => ({ row, labelIds, rewritten: true })))
-  const stored = await writer.insert(
-    entering.filter(({ isKept }) => !isKept).map(({ row }) => row),
-    (row) => labelsOf.get(row.id) ?? [],
-  )
-  const ids = [...stored, ...kept.map(({ row }) => row)].map((row) => row.id)
-  await deps.requestBodies?.(tx, accountId, ids)
-  const present = new Set(ids)
-  const drafts = entering.filter(({ row, message }) => message.draftId !== undefined && present.has(row.id))
-  await saveDrafts(
-    tx,
-    accountId,
-    drafts.map(({ row, message }) => ({ messageId: row.id, message })),
-  )
-  return ids.length
-}
-
-/** The new row of a message that a search has stored, under its id. */
-function replacing(row: MessageRow, { threadId, version, createdAt }: MessageRow): MessageRow {
-  return { ...row, threadId: row.threadId ?? threadId, version: version + 1, createdAt }
 }

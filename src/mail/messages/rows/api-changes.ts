@@ -1,9 +1,10 @@
 import { numberApiChange } from '../../../accounts/index.ts'
-import type { NewEvent, Recorder } from '../../../events/index.ts'
+import type { Recorder } from '../../../events/index.ts'
 import type { Dialect, Tx } from '../../../platform/db/index.ts'
 import type { ChangedMessage, ProviderName } from '../../../providers/contract/index.ts'
-import { type FolderCounts, folderEvent, type LabelRow, labelStore } from '../../labels/index.ts'
+import type { LabelRow } from '../../labels/index.ts'
 import { changeTypes, deletionType, labelledEvent, type MessageEventType } from '../announce.ts'
+import { countIn, countRelabelled, noChanges, recordChanges } from '../ingest/changes.ts'
 import { allMail, type MessageRow, messageStore } from '../store.ts'
 import { locationOf } from './location.ts'
 import { isFound, parseFields, withFoundLabels } from './row.ts'
@@ -35,7 +36,7 @@ export async function storeApiChanges(
   context: ApiChangeContext,
   accepted: readonly AcceptedChange[],
 ): Promise<AcceptedChange[]> {
-  const { accountId, nowMs, labels } = context
+  const { accountId, nowMs } = context
   const store = messageStore(tx)
   const ids = accepted.map(({ before }) => before.id)
   const rows = new Map((await store.byIds(ids)).map((row) => [row.id, row]))
@@ -73,7 +74,7 @@ export async function storeApiChanges(
     ),
   )
   await writer.storeChanged(changed)
-  await changes.record(tx, labels)
+  await changes.record(tx)
   return conflicts
 }
 
@@ -107,7 +108,7 @@ export async function storeApiDeletions(
   await messageWriter(tx, context).remove(rows.map((row) => row.id))
   const changes = changeEvents(context)
   for (const row of rows) changes.deleted(row, labelsBefore.get(row.id) ?? [])
-  await changes.record(tx, context.labels)
+  await changes.record(tx)
 }
 
 /** The columns and labels of a message in the state that the provider returned. */
@@ -178,58 +179,32 @@ function isSame(
 /** Collects the message events and the counts for `mailbox.changed`. */
 export function changeEvents({ labels, provider, events }: ApiChangeContext) {
   const byId = new Map(labels.map((label) => [label.id, label]))
-  const found: NewEvent[] = []
-  const counts = new Map<string, FolderCounts>()
-  const count = (ids: readonly string[], kind: keyof FolderCounts) => {
-    for (const id of ids) {
-      const sums = counts.get(id) ?? { added: 0, updated: 0, deleted: 0 }
-      counts.set(id, { ...sums, [kind]: sums[kind] + 1 })
-    }
-  }
+  const changes = noChanges()
   const roleOf = ({ folderId }: MessageRow) => byId.get(folderId ?? '')?.role ?? null
-  const contextOf = ({ folderId }: MessageRow, labelIds: readonly string[]) => ({
-    provider,
-    labelIds: [...labelIds].sort(),
-    folder: byId.get(folderId ?? '')?.name ?? null,
-  })
+  const emit = (type: MessageEventType, row: MessageRow, labelIds: readonly string[]) => {
+    const folder = byId.get(row.folderId ?? '')?.name ?? null
+    changes.events.push(labelledEvent(type, row, { provider, labelIds: [...labelIds].sort(), folder }))
+  }
   return {
     changed(before: MessageRow, after: MessageRow, labelsBefore: readonly string[], labelIds: readonly string[]): void {
-      for (const type of changeTypes(roleOf(before), roleOf(after))) {
-        found.push(labelledEvent(type, after, contextOf(after, labelIds)))
-      }
-      count(
-        labelIds.filter((id) => !labelsBefore.includes(id)),
-        'added',
-      )
-      count(
-        labelsBefore.filter((id) => !labelIds.includes(id)),
-        'deleted',
-      )
-      count(
-        labelIds.filter((id) => labelsBefore.includes(id)),
-        'updated',
-      )
+      for (const type of changeTypes(roleOf(before), roleOf(after))) emit(type, after, labelIds)
+      countRelabelled(changes, labelsBefore, labelIds)
     },
 
     created(type: MessageEventType, row: MessageRow, labelIds: readonly string[]): void {
-      found.push(labelledEvent(type, row, contextOf(row, labelIds)))
-      count(labelIds, 'added')
+      emit(type, row, labelIds)
+      countIn(changes, labelIds, 'added')
     },
 
     deleted(row: MessageRow, labelsBefore: readonly string[]): void {
-      const after = { ...row, version: row.version + 1 }
-      found.push(labelledEvent(deletionType(roleOf(row)), after, contextOf(row, labelsBefore)))
-      count(labelsBefore, 'deleted')
+      emit(deletionType(roleOf(row)), { ...row, version: row.version + 1 }, labelsBefore)
+      countIn(changes, labelsBefore, 'deleted')
     },
 
-    async record(tx: Tx, all: readonly LabelRow[]): Promise<void> {
-      for (const label of all) {
-        const changed = counts.get(label.id)
-        // A folder that is not synced has no events.
-        if (changed === undefined || label.syncedAs === null) continue
-        found.push(folderEvent(label, await labelStore(tx).incrementVersion(label.id), provider, changed))
-      }
-      await events.record(tx, found)
+    async record(tx: Tx): Promise<void> {
+      // A folder that is not synced has no events.
+      const synced = labels.filter(({ syncedAs }) => syncedAs !== null)
+      await recordChanges(tx, events, provider, changes, synced)
     },
   }
 }

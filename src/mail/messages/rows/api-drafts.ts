@@ -3,10 +3,10 @@ import type { Tx } from '../../../platform/db/index.ts'
 import type { MessageBody, RemoteDraft } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
 import { putBody } from '../bodies/store.ts'
+import { takeReserved } from '../ingest/reserved.ts'
 import { allMail, type MessageRow, messageStore } from '../store.ts'
 import { type ApiChangeContext, changeEvents } from './api-changes.ts'
 import { saveDrafts } from './drafts.ts'
-import { takeReserved } from '../ingest/reserved.ts'
 import { contentOf, hasNewContent, type IncomingRow, incomingRow, locationAndFlags, newMessageRow } from './row.ts'
 import { messageWriter } from './writer.ts'
 
@@ -69,7 +69,7 @@ export async function storeDraft(
       await writer.update([{ row, labelIds: listedIn, rewritten: true }])
       changes.changed(before, row, labelsBefore, labelIds)
     }
-    await changes.record(tx, context.labels)
+    await changes.record(tx)
   }
   await saveDrafts(tx, accountId, [{ messageId, message }])
   if (body !== undefined) await putBody(tx, accountId, messageId, body)

@@ -138,13 +138,6 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
         .execute()
     },
 
-    /** After a new UIDVALIDITY: clears the UID of up to `limit` rows and returns how many. The rows stay in lists. */
-    async clearLocations(folderId: string, limit: number): Promise<number> {
-      const ids = await messageStore(tx).idsWithLocation(folderId, limit)
-      if (ids.length > 0) await tx.updateTable('messages').set({ uid: null }).where('id', 'in', ids).execute()
-      return ids.length
-    },
-
     async remove(ids: readonly string[]): Promise<void> {
       if (ids.length === 0) return
       await labels.detach(ids)

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
 import { expectedThreads, present, threadsOf } from '../../../../test/kit/messages/threads.ts'
 import { random } from '../../../../test/kit/random/random.ts'
-import { allMail, type MessageRow } from '../index.ts'
+import type { MessageRow } from '../index.ts'
+import { allMail } from '../store.ts'
 import type { Thread, ThreadDetail } from './api.ts'
 
 const MAX_PAGES = 50

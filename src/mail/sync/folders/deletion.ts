@@ -1,6 +1,13 @@
 import type { Handle } from '../../../platform/db/index.ts'
-import { type FolderCounts, folderEvent, type LabelRow, labelStore } from '../../labels/index.ts'
-import { deletionType, type MessageRow, messageEvent, messageStore, messageWriter } from '../../messages/index.ts'
+import { type LabelRow, labelStore } from '../../labels/index.ts'
+import {
+  deleteMessages,
+  type MessageRow,
+  type MessageStore,
+  messageStore,
+  moveToCopies,
+  removeFromFolder,
+} from '../../messages/index.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { cursorStore } from '../store.ts'
 
@@ -31,69 +38,58 @@ export async function deleteMissing(
     more = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, context.accountId, context.epoch)
       const rows = (await readMissing(tx)).filter(mayDelete)
-      if (rows.length === 0) return false
-      const writer = messageWriter(tx, {
-        dialect: deps.db.dialect,
-        accountId: context.accountId,
-        nowMs: deps.clock.now(),
-      })
-      await writer.remove(rows.map((row) => row.id))
-      const folders = await labelStore(tx).byIds([...new Set(rows.flatMap((row) => row.folderId ?? []))])
-      await deps.events.record(
-        tx,
-        rows.map((row) => {
-          const folder = folders.get(row.folderId ?? '')
-          const deleted = { ...row, version: row.version + 1 }
-          return messageEvent(deletionType(folder?.role ?? null), deleted, folder, context.provider)
-        }),
-      )
+      await deleteMessages(tx, deps, context, rows)
       return rows.length === BATCH
     })
   }
 }
 
 /**
- * Removes the messages whose ids `next` returns from a folder, in small transactions, until it returns none. Listed rows become missing,
- * since they may appear in another folder. Rows that only live reads stored are deleted without an event.
+ * Removes the messages whose ids `next` returns from a folder, in small transactions, until it returns none: see `removeFromFolder`.
  */
-export async function removeFromFolder(
+export async function emptyFolder(
   deps: SyncDeps,
   context: AccountRun,
   label: LabelRow,
-  next: (store: ReturnType<typeof messageStore>) => Promise<string[]>,
+  next: (store: MessageStore) => Promise<string[]>,
 ): Promise<void> {
-  for (let removed = -1; removed !== 0; ) {
+  for (let isEmpty = false; !isEmpty; ) {
     context.signal.throwIfAborted()
-    let deleted = 0
-    removed = await deps.db.transaction(async (tx) => {
+    const deleted = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, context.accountId, context.epoch)
-      const store = messageStore(tx)
-      const ids = await next(store)
-      if (ids.length === 0) return 0
-      const writer = messageWriter(tx, {
-        dialect: deps.db.dialect,
-        accountId: context.accountId,
-        nowMs: deps.clock.now(),
-      })
-      const listed = await store.labelIds(ids)
-      const missing = ids.filter((id) => listed.has(id))
-      await writer.markMissing(missing)
-      await writer.remove(ids.filter((id) => !listed.has(id)))
-      deleted = missing.length
-      if (missing.length > 0) {
-        const counts: FolderCounts = { added: 0, updated: 0, deleted: missing.length }
-        const version = await labelStore(tx).incrementVersion(label.id)
-        await deps.events.record(tx, [folderEvent(label, version, context.provider, counts)])
-      }
-      return ids.length
+      const ids = await next(messageStore(tx))
+      isEmpty = ids.length === 0
+      return removeFromFolder(tx, deps, context, label, ids)
     })
     if (deleted > 0) context.onStored({ added: 0, updated: 0, deleted })
   }
 }
 
+/**
+ * Gives messages that are missing since `missing.fromMs`, and before `missing.beforeMs`, the location of a copy that appeared in the hour
+ * before. Small transactions.
+ */
+export async function moveMissing(
+  deps: SyncDeps,
+  context: AccountRun,
+  missing: { fromMs: number; beforeMs: number },
+): Promise<void> {
+  let last: MessageRow | undefined
+  do {
+    context.signal.throwIfAborted()
+    const after = last
+    last = await deps.db.transaction(async (tx) => {
+      await deps.fence(tx, context.accountId, context.epoch)
+      const rows = await messageStore(tx).missingSince(context.accountId, { ...missing, after }, BATCH)
+      await moveToCopies(tx, deps, context, rows)
+      return rows.length === BATCH ? rows.at(-1) : undefined
+    })
+  } while (last !== undefined)
+}
+
 /** Removes the messages of a folder that the server deleted. Deletes its label and cursor once the folder is empty. */
 export async function deleteFolder(deps: SyncDeps, context: AccountRun, label: LabelRow): Promise<void> {
-  await removeFromFolder(deps, context, label, async (store) => [
+  await emptyFolder(deps, context, label, async (store) => [
     ...(await store.idsWithLocation(label.id, BATCH / 2)),
     ...(await store.idsWithoutLocation(label.id, BATCH / 2)),
   ])

@@ -1,12 +1,12 @@
 import type { Handle, Tx } from '../../../platform/db/index.ts'
 import type { FailedMessage, RemoteMessage } from '../../../providers/contract/index.ts'
+import type { LabelRow } from '../../labels/index.ts'
 import { messageStore } from '../../messages/index.ts'
 import { boundedSince, newSinceOf } from '../arrivals.ts'
 import { itemRetryPlan, type OwnedAccount, type SyncDeps } from '../deps.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
 import { countFailures, type UnreadableRow, unreadableStore } from '../unreadable/store.ts'
 import { knownOf } from '../unreadable/without-content.ts'
-import type { FolderContext } from './change.ts'
 
 /** The id of a message in `unreadableItems`, which is also its `providerMessageId` where the server has no ids. */
 export function itemIdOf(labelId: string, uidValidity: string, uid: number): string {
@@ -38,7 +38,9 @@ export async function failingMessages(handle: Handle, accountId: string, labelId
   })
 }
 
-type Folder = Pick<FolderContext, 'accountId' | 'label' | 'syncedAt'>
+interface Folder extends Pick<OwnedAccount, 'accountId' | 'syncedAt'> {
+  label: LabelRow
+}
 
 /**
  * Separates the messages of a part that the provider returned from those that it did not, and records the latter, in the transaction that
@@ -114,7 +116,7 @@ export async function recordSuspect(
 /** The messages were read, or no longer exist. */
 export async function forgetMessages(
   tx: Tx,
-  { accountId, label }: Pick<FolderContext, 'accountId' | 'label'>,
+  { accountId, label }: Pick<Folder, 'accountId' | 'label'>,
   uidValidity: string | null,
   uids: readonly number[],
 ): Promise<void> {

@@ -1,7 +1,9 @@
 import { groupBy } from '../../../platform/group-by.ts'
 import type { FolderSession } from '../../../providers/contract/index.ts'
 import type { labelStore } from '../../labels/index.ts'
-import type { Candidate } from '../../messages/index.ts'
+import type { UndecidedMatches } from '../../messages/index.ts'
+
+type Candidate = UndecidedMatches['rows'][number]
 
 export type AskPresence = FolderSession['presentUids']
 

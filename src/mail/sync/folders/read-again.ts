@@ -9,7 +9,14 @@ import {
   type RemoteMessage,
 } from '../../../providers/contract/index.ts'
 import { type FolderCounts, type LabelRow, labelStore } from '../../labels/index.ts'
-import { leaveUnrepaired, type MessageRow, messageStore, storeRepaired } from '../../messages/index.ts'
+import {
+  ingestFolder,
+  leaveUnrepaired,
+  type MessageRow,
+  messageStore,
+  storeRepaired,
+  UndecidedMatches,
+} from '../../messages/index.ts'
 import { itemRetryPlan, type OwnedAccount, type SyncDeps } from '../deps.ts'
 import { isOfAccount } from '../unreadable/folders.ts'
 import {
@@ -21,7 +28,6 @@ import {
   unreadableStore,
 } from '../unreadable/store.ts'
 import { knownOf, messageWithoutContent, mustWait } from '../unreadable/without-content.ts'
-import { folderChange, UndecidedMatches } from './change.ts'
 import { itemLocation, stateOf } from './failing.ts'
 import { type AskPresence, checkPresence } from './presence.ts'
 
@@ -213,14 +219,19 @@ async function change(deps: SyncDeps, reading: Reading, row: Pick<UnreadableRow,
     const now = await unreadableStore(tx, accountId).find('message', row.itemId)
     if (now === undefined) return undefined
     const [stored] = await messageStore(tx).byLocation(label.id, uidValidity, [uid])
-    const location = { location: { uidValidity, uid } }
     let counts: FolderCounts | undefined
     await work(tx, now, stored, async (message) => {
-      const context = { ...reading, presence, apiChanges, bodies: new Map() }
-      const added = { ...message, ...location }
-      const changes = await folderChange(deps, tx, context, [added])
-      await changes.add([added], false, { knowsNew: true })
-      counts = await changes.record()
+      counts = await ingestFolder(tx, deps, {
+        accountId,
+        provider: reading.provider,
+        label,
+        uidValidity,
+        added: [{ ...message, location: { uidValidity, uid } }],
+        apiChanges,
+        presence,
+        bodies: new Map(),
+        isNew: ({ isNew }) => isNew,
+      })
     })
     return counts
   }

@@ -7,8 +7,9 @@ import { connected, mail, syncedMailbox } from '../../../../test/kit/mailbox/syn
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 import { attachmentMail } from '../../../../test/servers/messages.ts'
 import type { Db } from '../../../platform/db/index.ts'
-import { messageStore, messageWriter } from '../../messages/index.ts'
+import { messageStore } from '../../messages/index.ts'
 import { READER_VERSION } from '../../messages/rows/reader-version.ts'
+import { messageWriter } from '../../messages/rows/writer.ts'
 
 const ERROR = 'the server returned no readable structure of this message'
 const FILE = { filename: 'a.pdf', contentType: 'application/pdf', content: Buffer.from('pdf') }

@@ -7,13 +7,19 @@ import {
   type SuspectMessage,
 } from '../../../providers/contract/index.ts'
 import { type LabelRow, labelStore } from '../../labels/index.ts'
-import { type EventBodies, mailHorizons, messageStore, messageWriter } from '../../messages/index.ts'
-import { notifyAfter } from '../arrivals.ts'
+import {
+  clearLocations,
+  type EventBodies,
+  ingestFolder,
+  mailHorizons,
+  messageStore,
+  UndecidedMatches,
+} from '../../messages/index.ts'
+import { isNewArrival, notifyAfter } from '../arrivals.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { cursorStore } from '../store.ts'
 import { unreadableStore } from '../unreadable/store.ts'
-import { type FolderContext, folderChange, UndecidedMatches } from './change.ts'
-import { removeFromFolder } from './deletion.ts'
+import { emptyFolder } from './deletion.ts'
 import { failingMessages, forgetMessages, itemIdOf, recordSuspect, recordUnreadable } from './failing.ts'
 import { type AskPresence, checkPresence } from './presence.ts'
 
@@ -115,7 +121,7 @@ async function syncOnce(
   let isReread = position?.announceAfter !== null && position?.announceAfter !== undefined
   for await (const step of steps) {
     if (step.reset) {
-      await clearLocations(deps, folder)
+      await clearFolder(deps, folder)
       // Their rows are gone: what this pass leaves out is recorded anew.
       passed.clear()
       isReread = true
@@ -137,7 +143,7 @@ async function syncOnce(
   }
   if (!isReread) return
   // The complete folder was read again: rows without a location are missing from it.
-  await removeFromFolder(deps, folder, label, (inside) =>
+  await emptyFolder(deps, folder, label, (inside) =>
     inside.idsWithoutLocation(label.id, BATCH, folder.apiChanges.latest),
   )
   await deps.db.transaction(async (tx) => {
@@ -181,48 +187,78 @@ function chunks<T>(list: readonly T[]): T[][] {
   return parts
 }
 
+interface PartContext extends OwnedAccount {
+  label: LabelRow
+  failures: FetchFailures
+  apiChanges: ApiChanges
+  /** Whether rows stored in other folders are still there. */
+  presence: ReadonlyMap<string, 'present' | 'absent'>
+  bodies: ReadonlyMap<number, EventBodies>
+  /** The ids of messages that failed before the step. */
+  passed: ReadonlySet<string>
+  /** The UIDs of messages that were fetched by themselves in this step. */
+  suspects: ReadonlySet<number>
+}
+
 /**
  * Stores one part of a step in one transaction: fence, rows, labels and counters, events, cursor. Returns the UIDVALIDITY that was
  * stored with the cursor, if any. Throws `UndecidedMatches`, `StaleRead` and `OwnershipLost`; the transaction is then rolled back.
  */
 async function storePart(
   deps: SyncDeps,
-  context: FolderContext &
-    Pick<FolderSync, 'failures'> & { passed: ReadonlySet<string>; suspects: ReadonlySet<number> },
+  context: PartContext,
   part: FolderPart,
   hasOlder: boolean | undefined,
 ): Promise<string | null> {
+  const { accountId, label } = context
   const { counts, uidValidity } = await deps.db.transaction(store, { bulk: true })
   context.onStored(counts)
   return uidValidity
 
   async function store(tx: Tx) {
-    await deps.fence(tx, context.accountId, context.epoch)
-    const { accountId, label, suspects, failures } = context
-    const change = await folderChange(deps, tx, context, part.added)
-    await change.remove(part.removed)
-    await change.setFlags(part.changed)
-    const fetched = part.added.flatMap(({ location }) => location?.uid ?? []).filter((uid) => suspects.has(uid))
-    const removed = failures.mayHaveUnreadable() ? part.removed : []
-    await forgetMessages(tx, context, change.uidValidity, [...removed, ...fetched])
-    const added = await recordUnreadable(tx, deps, context, { ...part, position: change.position })
-    if (added.length < part.added.length) tx.afterCommit(failures.onUnreadable)
-    await change.add(added, part.refetched)
-    const counts = await change.record()
+    await deps.fence(tx, accountId, context.epoch)
+    const { counts, uidValidity } = await ingestPart(tx, deps, context, part)
     if (part.cursor === undefined) {
       await cursorStore(tx).countPart(accountId, label.id)
       return { counts, uidValidity: null }
     }
-    await cursorStore(tx).savePosition(accountId, label.id, part.cursor, change.uidValidity)
+    await cursorStore(tx).savePosition(accountId, label.id, part.cursor, uidValidity)
     const storedSince = hasOlder ? Number.MAX_SAFE_INTEGER : 0
     if (hasOlder !== undefined) await mailHorizons(tx).save({ accountId, scopeId: label.id, storedSince })
-    return { counts, uidValidity: change.uidValidity }
+    return { counts, uidValidity }
   }
+}
+
+/** Stores the messages of a part that the server returned, and records the others. */
+async function ingestPart(tx: Tx, deps: SyncDeps, context: PartContext, part: FolderPart) {
+  const { accountId, label, suspects, failures } = context
+  const { refetched, changed, removed } = part
+  const position = await cursorStore(tx).find(accountId, label.id)
+  const uidValidity = part.added[0]?.location?.uidValidity ?? position?.uidValidity ?? null
+  const fetched = part.added.flatMap(({ location }) => location?.uid ?? []).filter((uid) => suspects.has(uid))
+  const gone = failures.mayHaveUnreadable() ? removed : []
+  await forgetMessages(tx, context, uidValidity, [...gone, ...fetched])
+  const added = await recordUnreadable(tx, deps, context, { ...part, position })
+  if (added.length < part.added.length) tx.afterCommit(failures.onUnreadable)
+  const counts = await ingestFolder(tx, deps, {
+    accountId,
+    provider: context.provider,
+    label,
+    uidValidity,
+    removed,
+    changed,
+    added,
+    apiChanges: context.apiChanges,
+    presence: context.presence,
+    bodies: context.bodies,
+    isNew: (message, row) => isNewArrival(message, row, refetched, position, context.syncedAt()),
+  })
+  return { counts, uidValidity }
 }
 
 /** The cursor expired: reads the folder again and matches its messages with the rows, as after a UIDVALIDITY change. */
 async function restart(deps: SyncDeps, folder: FolderSync): Promise<void> {
-  await clearLocations(deps, folder)
+  await clearFolder(deps, folder)
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, folder.accountId, folder.epoch)
     await cursorStore(tx).save(folder.accountId, folder.label.id, {
@@ -234,10 +270,7 @@ async function restart(deps: SyncDeps, folder: FolderSync): Promise<void> {
 }
 
 /** Clears the locations of all rows in small transactions, before the first new UID is stored. A crash repeats it. */
-async function clearLocations(
-  deps: SyncDeps,
-  { accountId, epoch, label, syncedAt, signal }: FolderSync,
-): Promise<void> {
+async function clearFolder(deps: SyncDeps, { accountId, epoch, label, syncedAt, signal }: FolderSync): Promise<void> {
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, accountId, epoch)
     const cursors = cursorStore(tx)
@@ -250,8 +283,7 @@ async function clearLocations(
     signal.throwIfAborted()
     cleared = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, accountId, epoch)
-      const writer = messageWriter(tx, { dialect: deps.db.dialect, accountId, nowMs: deps.clock.now() })
-      return writer.clearLocations(label.id, BATCH)
+      return clearLocations(tx, label.id, BATCH)
     })
   }
 }

@@ -18,8 +18,7 @@ import { FolderFailures, folderFailure } from '../unreadable/folders.ts'
 import { unreadableStore } from '../unreadable/store.ts'
 import type { AccountWork } from '../work.ts'
 import { FolderConnection, type Open } from './connection.ts'
-import { moveToCopies } from './copied.ts'
-import { deleteFolder, deleteMissing } from './deletion.ts'
+import { deleteFolder, deleteMissing, moveMissing } from './deletion.ts'
 import { readMessagesAgain } from './read-again.ts'
 import { detectRenames } from './renames.ts'
 import { repairMessages } from './repairs.ts'
@@ -411,7 +410,7 @@ export class FolderWork implements AccountWork {
       if (this.#isOver(open) || this.#mayContainMissing()) return
       if (!(await this.#foldersStillExist(open.session, signal))) continue
       const fromMs = Math.min(missing.first, this.#lookedForAt)
-      await moveToCopies(this.#deps, context, { fromMs, beforeMs: begunAt })
+      await moveMissing(this.#deps, context, { fromMs, beforeMs: begunAt })
       await deleteMissing(this.#deps, context, deleteBefore)
       this.#lookedForAt = begunAt
     }

@@ -1,9 +1,8 @@
 import { findApiChanges } from '../../../accounts/index.ts'
 import { type LabelRow, labelStore } from '../../labels/index.ts'
-import { messageStore } from '../../messages/index.ts'
+import { ingestMailbox, messageStore } from '../../messages/index.ts'
 import type { SyncDeps } from '../deps.ts'
 import type { AccountRun } from '../folders/deletion.ts'
-import { mailboxChange } from './change.ts'
 
 const MESSAGES_PER_TRANSACTION = 100
 
@@ -30,22 +29,23 @@ export async function deleteLabel(
         MESSAGES_PER_TRANSACTION,
       )
       const carried = await store.labelIds(rows.map((row) => row.id))
-      const apiChanges = await findApiChanges(tx, context.accountId)
-      const change = mailboxChange(deps, tx, {
-        ...context,
+      if (rows.length === 0) {
+        await labelStore(tx).remove(label.id)
+        return undefined
+      }
+      return ingestMailbox(tx, deps, {
+        accountId: context.accountId,
+        provider: context.provider,
         scope: undefined,
         labels: byPath,
-        apiChanges,
-        bodies: new Map(),
-      })
-      await change.change(
-        rows.map(({ id, providerMessageId }) => ({
+        changed: rows.map(({ id, providerMessageId }) => ({
           providerMessageId,
           folders: (carried.get(id) ?? []).flatMap((one) => (one === label.id ? [] : (paths.get(one) ?? []))),
         })),
-      )
-      if (rows.length === 0) await labelStore(tx).remove(label.id)
-      return rows.length === 0 ? undefined : change.record()
+        apiChanges: await findApiChanges(tx, context.accountId),
+        bodies: new Map(),
+        isNew: () => false,
+      })
     })
     if (counts !== undefined) context.onStored(counts)
     more = counts !== undefined

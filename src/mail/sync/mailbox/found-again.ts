@@ -1,10 +1,10 @@
-import { findApiChanges, StaleRead } from '../../../accounts/index.ts'
+import { type ApiChanges, findApiChanges, StaleRead } from '../../../accounts/index.ts'
 import { groupBy } from '../../../platform/group-by.ts'
 import type { FoundMessage, MailboxSession } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
-import type { MessageRow } from '../../messages/index.ts'
+import { ingestMailbox, type MessageRow } from '../../messages/index.ts'
+import { isNewArrival } from '../arrivals.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
-import { mailboxChange } from './change.ts'
 
 export interface MissingContext extends OwnedAccount {
   session: MailboxSession
@@ -29,8 +29,7 @@ export async function findExisting(
   const labels = await context.labels(found.flatMap(({ folders }) => folders))
   for (const [folder, messages] of groupBy(found, ({ folders: [folder = ''] }) => folder)) {
     const scope = labels.get(folder)
-    if (scope !== undefined)
-      await storeFound(deps, { ...context, scope, labels, apiChanges, bodies: new Map() }, messages)
+    if (scope !== undefined) await storeFound(deps, { ...context, scope, labels, apiChanges }, messages)
   }
   const existing = new Set([...found.map(({ message }) => message.providerMessageId), ...unknown])
   return new Set(rows.flatMap(({ id, providerMessageId }) => (existing.has(providerMessageId) ? [id] : [])))
@@ -39,15 +38,23 @@ export async function findExisting(
 /** A message that was changed through the API meanwhile stays missing until the next sync asks again. */
 async function storeFound(
   deps: SyncDeps,
-  context: Parameters<typeof mailboxChange>[2],
+  context: OwnedAccount & { scope: LabelRow; labels: ReadonlyMap<string, LabelRow>; apiChanges: ApiChanges },
   messages: readonly FoundMessage[],
 ): Promise<void> {
   try {
     const counts = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, context.accountId, context.epoch)
-      const change = mailboxChange(deps, tx, context)
-      await change.find(messages, true, undefined)
-      return change.record()
+      const { accountId, provider, scope, labels, apiChanges } = context
+      return ingestMailbox(tx, deps, {
+        accountId,
+        provider,
+        scope,
+        labels,
+        found: messages,
+        apiChanges,
+        bodies: new Map(),
+        isNew: (message, row) => isNewArrival(message, row, true, undefined, context.syncedAt()),
+      })
     })
     context.onStored(counts)
   } catch (error) {

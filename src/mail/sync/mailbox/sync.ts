@@ -10,13 +10,12 @@ import {
   ProviderError,
 } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
-import { type EventBodies, mailHorizons, messageStore } from '../../messages/index.ts'
-import { notifyAfter } from '../arrivals.ts'
+import { type EventBodies, ingestMailbox, mailHorizons, messageStore } from '../../messages/index.ts'
+import { isNewArrival, notifyAfter } from '../arrivals.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { type StepPart, splitStep } from '../folders/sync.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
 import { controlOf } from '../unreadable/control.ts'
-import { type MailboxContext, mailboxChange } from './change.ts'
 import { recordFailed } from './unreadable.ts'
 
 export interface ScopeSync extends OwnedAccount {
@@ -124,28 +123,43 @@ function partsOf({ refetched, found, changed, removed, cursor }: MailboxStep): M
   return [...first.map((part) => ({ ...part, cursor: undefined })), ...rest]
 }
 
+type StepContext = Omit<ScopeSync, 'labels' | 'bodies'> & {
+  /** The labels of the account, by provider id. */
+  labels: ReadonlyMap<string, LabelRow>
+  /** By provider message id. */
+  bodies: ReadonlyMap<string, EventBodies>
+}
+
 /**
  * Stores one part of a step in one transaction: fence, rows, labels and counters, events, cursor. Throws `OwnershipLost`
  * and `StaleRead` without storing anything.
  */
-async function storePart(deps: SyncDeps, context: MailboxContext, part: MailboxPart, step: MailboxStep): Promise<void> {
-  const { accountId } = context
+async function storePart(deps: SyncDeps, context: StepContext, part: MailboxPart, step: MailboxStep): Promise<void> {
+  const { accountId, provider, scope, labels, apiChanges, bodies } = context
   const store = async (tx: Tx) => {
     await deps.fence(tx, accountId, context.epoch)
     const cursors = cursorStore(tx)
     const cursorId = cursorIdOf(context)
-    const change = mailboxChange(deps, tx, context)
-    await change.remove(part.removed)
-    await change.change(part.changed)
-    await change.find(part.added, part.refetched, await cursors.find(accountId, cursorId))
-    const counts = await change.record()
+    const cursorRow = await cursors.find(accountId, cursorId)
+    const counts = await ingestMailbox(tx, deps, {
+      accountId,
+      provider,
+      scope,
+      labels,
+      removed: part.removed,
+      changed: part.changed,
+      found: part.added,
+      apiChanges,
+      bodies,
+      isNew: (message, row) => isNewArrival(message, row, part.refetched, cursorRow, context.syncedAt()),
+    })
     if (part.cursor === undefined) {
       await cursors.countPart(accountId, cursorId)
       return counts
     }
-    const { storedSince } = step
-    await recordFailed(tx, deps, context, { step, cursorRow: await cursors.find(accountId, cursorId) })
+    await recordFailed(tx, deps, context, { step, cursorRow })
     await cursors.savePosition(accountId, cursorId, part.cursor, null)
+    const { storedSince } = step
     if (storedSince !== undefined) await mailHorizons(tx).save({ accountId, scopeId: cursorId, storedSince })
     return counts
   }
@@ -153,7 +167,7 @@ async function storePart(deps: SyncDeps, context: MailboxContext, part: MailboxP
 }
 
 /** The id under which a scope's cursor is stored: the label's, or the account's when the entire mailbox is one scope. */
-export function cursorIdOf({ accountId, scope }: Pick<MailboxContext, 'accountId' | 'scope'>): string {
+export function cursorIdOf({ accountId, scope }: Pick<ScopeSync, 'accountId' | 'scope'>): string {
   return scope?.id ?? accountId
 }
 

@@ -1,9 +1,15 @@
 import { type ApiChanges, findApiChanges, StaleRead } from '../../../accounts/index.ts'
 import type { Tx } from '../../../platform/db/index.ts'
-import type { FailedMessage, FoundMessage, MailboxSession, MailboxStep } from '../../../providers/contract/index.ts'
+import type {
+  FailedMessage,
+  FoundMessage,
+  MailboxSession,
+  MailboxStep,
+  RemoteMessage,
+} from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
-import { isFound, messageStore } from '../../messages/index.ts'
-import { boundedSince, newSinceOf } from '../arrivals.ts'
+import { type EventBodies, ingestMailbox, isFound, messageStore } from '../../messages/index.ts'
+import { boundedSince, isNewArrival, newSinceOf } from '../arrivals.ts'
 import { itemRetryPlan, type OwnedAccount, type SyncDeps } from '../deps.ts'
 import type { CursorRow } from '../store.ts'
 import { controlOf } from '../unreadable/control.ts'
@@ -16,7 +22,6 @@ import {
   unreadableStore,
 } from '../unreadable/store.ts'
 import { knownOf, messageWithoutContent, mustWait } from '../unreadable/without-content.ts'
-import { type MailboxContext, mailboxChange } from './change.ts'
 
 /** Messages that one run reads again. */
 const MAX_AGAIN = 50
@@ -27,7 +32,7 @@ const OUTAGE_MS = 10 * 60_000
 export async function recordFailed(
   tx: Tx,
   deps: SyncDeps,
-  context: MailboxContext,
+  context: OwnedAccount & { scope: LabelRow | undefined },
   { step, cursorRow }: { step: MailboxStep; cursorRow: CursorRow | undefined },
 ): Promise<void> {
   const { failed = [], found, refetched } = step
@@ -125,9 +130,7 @@ async function leaveFolder(tx: Tx, deps: SyncDeps, context: Reading, id: string)
   const [row] = await messageStore(tx).byProviderIds(context.accountId, [id])
   const scope = [...context.labels.values()].find((label) => label.id === row?.folderId)
   if (scope === undefined) return
-  const change = mailboxChange(deps, tx, { ...context, scope, bodies: new Map() })
-  await change.remove([id])
-  await change.record()
+  await ingestMailbox(tx, deps, { ...ingestRead(context, scope), removed: [id] })
 }
 
 /** Stores a message that was read. `failure`: a part of it still fails. */
@@ -222,9 +225,20 @@ async function storeFound(
     await leaveFolder(tx, deps, reading, found.message.providerMessageId)
     return undefined
   }
-  const change = mailboxChange(deps, tx, { ...reading, scope, bodies: new Map() })
-  await change.find([found], false, undefined, repair)
-  return change.record()
+  return ingestMailbox(tx, deps, { ...ingestRead(reading, scope), found: [found], repair })
+}
+
+function ingestRead({ accountId, provider, labels, apiChanges, syncedAt }: Reading, scope: LabelRow | undefined) {
+  return {
+    accountId,
+    provider,
+    scope,
+    labels,
+    apiChanges,
+    bodies: new Map<string, EventBodies>(),
+    isNew: (message: RemoteMessage, row: { receivedAt: number }) =>
+      isNewArrival(message, row, false, undefined, syncedAt()),
+  }
 }
 
 /** A change through the API since the message was read: it is read again. */

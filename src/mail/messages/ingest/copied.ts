@@ -4,58 +4,27 @@
  */
 import type { Tx } from '../../../platform/db/index.ts'
 import { labelStore } from '../../labels/index.ts'
-import {
-  changeTypes,
-  copyCandidates,
-  copyKey,
-  identityHash,
-  identityOf,
-  isSameDelivery,
-  type MessageRow,
-  messageEvent,
-  messageStore,
-  messageWriter,
-  type Relocation,
-  wasDeliveredApart,
-} from '../../messages/index.ts'
-import type { OwnedAccount, SyncDeps } from '../deps.ts'
-import type { AccountRun } from './deletion.ts'
+import { changeTypes, messageEvent } from '../announce.ts'
+import { identityHash, identityOf } from '../rows/row.ts'
+import { messageWriter, type Relocation } from '../rows/writer.ts'
+import { type MessageRow, messageStore } from '../store.ts'
+import { copyCandidates, copyKey } from './copies.ts'
+import type { IngestDeps, Read } from './ingest.ts'
+import { isSameDelivery, wasDeliveredApart } from './match.ts'
 
-/** Small, because rows are wide and each one becomes an event. */
-const BATCH = 200
 /** Later, a deleted original no longer means a move. A program that was interrupted goes on when it next runs. */
 const MOVE_MS = 60 * 60_000
 
-/**
- * Gives messages that are missing since `missing.fromMs`, and before `missing.beforeMs`, the location of a copy that appeared in the hour
- * before. Small transactions; throws the signal's reason between two of them.
- */
+/** Gives these missing messages the location of a copy that appeared in the hour before they went missing. */
 export async function moveToCopies(
-  deps: SyncDeps,
-  context: AccountRun,
-  missing: { fromMs: number; beforeMs: number },
+  tx: Tx,
+  deps: Pick<IngestDeps, 'db' | 'clock' | 'events'>,
+  { accountId, provider }: Pick<Read, 'accountId' | 'provider'>,
+  rows: readonly MessageRow[],
 ): Promise<void> {
-  let last: MessageRow | undefined
-  do {
-    context.signal.throwIfAborted()
-    const after = last
-    last = await deps.db.transaction(async (tx) => {
-      await deps.fence(tx, context.accountId, context.epoch)
-      const rows = await messageStore(tx).missingSince(context.accountId, { ...missing, after }, BATCH)
-      await moveBatch(deps, context, tx, rows)
-      return rows.length === BATCH ? rows.at(-1) : undefined
-    })
-  } while (last !== undefined)
-}
-
-async function moveBatch(deps: SyncDeps, context: OwnedAccount, tx: Tx, rows: readonly MessageRow[]): Promise<void> {
-  const moves = await movedByCopy(tx, context.accountId, rows)
+  const moves = await movedByCopy(tx, accountId, rows)
   if (moves.length === 0) return
-  const writer = messageWriter(tx, {
-    dialect: deps.db.dialect,
-    accountId: context.accountId,
-    nowMs: deps.clock.now(),
-  })
+  const writer = messageWriter(tx, { dialect: deps.db.dialect, accountId, nowMs: deps.clock.now() })
   await writer.remove(moves.map(({ copy }) => copy.id))
   const moved = await writer.relocate(moves.map(({ placement }) => placement))
   const folders = await labelStore(tx).byIds([...new Set([...moved, ...rows].flatMap((row) => row.folderId ?? []))])
@@ -64,7 +33,7 @@ async function moveBatch(deps: SyncDeps, context: OwnedAccount, tx: Tx, rows: re
     const after = moved[index]
     if (after === undefined || after.version === row.version) return []
     return changeTypes(roleOf(row), roleOf(after)).map((type) =>
-      messageEvent(type, after, folders.get(after.folderId ?? ''), context.provider),
+      messageEvent(type, after, folders.get(after.folderId ?? ''), provider),
     )
   })
   await deps.events.record(tx, events)
