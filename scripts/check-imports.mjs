@@ -15,6 +15,7 @@ const LAYERS = [
   ['accounts/', 3],
   ['mail/labels/', 3.1],
   ['mail/messages/', 3.2],
+  ['mail/outgoing/', 3.3],
   ['mail/', 4],
   ['calendars/', 4],
   ['booking/', 4],

@@ -3,17 +3,8 @@ import { timestamp } from '../../platform/formats/json-schema.ts'
 import { listOf, pageQuery } from '../../platform/http/index.ts'
 import { isoTime } from '../../platform/time/time.ts'
 import type { RemoteAddress } from '../../providers/contract/index.ts'
-import {
-  attachmentList,
-  attachmentSchema,
-  attachmentView,
-  draftIdOf,
-  type MessageRow,
-  parseFields,
-  recipientList,
-  sendOptions,
-  sendResultFields,
-} from '../messages/index.ts'
+import { attachmentSchema, attachmentView, draftIdOf, type MessageRow, parseFields } from '../messages/index.ts'
+import { attachmentList, recipientList, sendOptions, sendResultFields } from '../outgoing/index.ts'
 
 const BODY = 'Plain text, or HTML with `isHtml`.'
 const IS_HTML = 'True when the body is HTML.'

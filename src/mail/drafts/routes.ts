@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { type App, done, type Idempotency, ifMatchVersion, withVersion } from '../../platform/http/index.ts'
-import { attachmentRoute, sendResult } from '../messages/index.ts'
+import { attachmentRoute, sendResult } from '../outgoing/index.ts'
 import {
   createBody,
   createBodyWithAccount,

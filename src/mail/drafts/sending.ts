@@ -3,18 +3,8 @@ import { AppError, type ErrorDetail, invalid, invalidFields } from '../../platfo
 import type { Log } from '../../platform/log/index.ts'
 import type { DraftBody, RemoteAddress } from '../../providers/contract/index.ts'
 import { checkAddress, isMessageId } from '../../providers/shared/mime/index.ts'
-import {
-  draftHash,
-  findInThread,
-  MAX_RECIPIENTS,
-  type MessageFields,
-  type MessageReader,
-  messageIdOf,
-  parseFields,
-  parseSendAt,
-  readAttachments,
-  type SendResult,
-} from '../messages/index.ts'
+import { draftHash, findInThread, type MessageFields, type MessageReader, messageIdOf, parseFields } from '../messages/index.ts'
+import { MAX_RECIPIENTS, parseSendAt, readAttachments, type SendResult } from '../outgoing/index.ts'
 import type { Composition, Outbox } from '../outbox/index.ts'
 import type { SendDraftBody } from './api.ts'
 import { withDraftLock } from './store.ts'

@@ -16,20 +16,8 @@ import {
 } from '../../providers/contract/index.ts'
 import { newMessageId } from '../../providers/shared/mime/index.ts'
 import { type LabelChanger, type LabelRow, labelStore } from '../labels/index.ts'
-import {
-  draftIdOf,
-  liveContents,
-  type MessageRow,
-  messageStore,
-  openReferences,
-  type ParsedAttachment,
-  parseAttachments,
-  parseFields,
-  parseRecipients,
-  readAttachments,
-  reserveMessage,
-  storeDraft,
-} from '../messages/index.ts'
+import { draftIdOf, liveContents, type MessageRow, messageStore, parseFields, reserveMessage, storeDraft } from '../messages/index.ts'
+import { openReferences, type ParsedAttachment, parseAttachments, parseRecipients, readAttachments } from '../outgoing/index.ts'
 import type { Tracking } from '../tracking/index.ts'
 import { type CreateBody, type Draft, draftView, type UpdateBody } from './api.ts'
 import { type DraftSendingDeps, draftSending, MAX_BODY_CHARS } from './sending.ts'

@@ -26,28 +26,6 @@ export {
   releaseReserved,
   reserveMessage,
 } from './ingest/reserved.ts'
-export {
-  MAX_RECIPIENTS,
-  recipientList,
-  SEND_STATUSES,
-  type SendResult,
-  type SendStatus,
-  sendOptions,
-  sendResult,
-  sendResultFields,
-  sendStatus,
-  type TrackingResult,
-} from './outgoing/api.ts'
-export {
-  attachmentList,
-  attachmentRoute,
-  openReferences,
-  type ParsedAttachment,
-  parseAttachments,
-  readAttachments,
-  type UnreadAttachment,
-} from './outgoing/attachments.ts'
-export { parseRecipient, parseRecipients, parseSendAt } from './outgoing/input.ts'
 export { type LiveAccessDeps, liveContents } from './read/live-access.ts'
 export { type MessageReader, messageReader } from './read/reader.ts'
 export type { MessageHit, MessageQuery, MessageSearch, ProviderWords, SearchWords } from './read/search.ts'

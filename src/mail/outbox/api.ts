@@ -5,7 +5,7 @@ import { listOf, pageQuery } from '../../platform/http/index.ts'
 import { isoTime, isoTimeOrNull } from '../../platform/time/time.ts'
 import type { RefusedRecipient } from '../../providers/contract/index.ts'
 import type { BouncedRecipient } from '../bounces/index.ts'
-import { attachmentList, recipientList, SEND_STATUSES, sendOptions, sendStatus } from '../messages/index.ts'
+import { attachmentList, recipientList, SEND_STATUSES, sendOptions, sendStatus } from '../outgoing/index.ts'
 import type { Envelope, OutboxRow } from './tables.ts'
 
 /** The body of a request that sends a message. */

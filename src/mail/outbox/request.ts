@@ -4,13 +4,8 @@ import { asciiEmail } from '../../platform/formats/email-address.ts'
 import type { UploadedFile } from '../../platform/http/index.ts'
 import type { ProviderName, RemoteAddress, SendProvider } from '../../providers/contract/index.ts'
 import { labelStore } from '../labels/index.ts'
-import {
-  MAX_RECIPIENTS,
-  type MessageReader,
-  openReferences,
-  readAttachments,
-  type UnreadAttachment,
-} from '../messages/index.ts'
+import { type MessageReader } from '../messages/index.ts'
+import { MAX_RECIPIENTS, openReferences, readAttachments, type UnreadAttachment } from '../outgoing/index.ts'
 import type { SendBody } from './api.ts'
 import { type ParsedInput, parseInput } from './input.ts'
 import { type Composition, type PrepareDeps, type PreparedMessage, prepareMessage } from './prepare.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { type App, done, type Idempotency } from '../../platform/http/index.ts'
-import { attachmentRoute, sendResult } from '../messages/index.ts'
+import { attachmentRoute, sendResult } from '../outgoing/index.ts'
 import { outboxList, outboxParams, outboxQuery, outboxSchema, resolveBody, sendBody } from './api.ts'
 import type { Outbox } from './service.ts'
 

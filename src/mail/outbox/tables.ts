@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { RemoteAddress } from '../../providers/contract/index.ts'
-import type { SendStatus } from '../messages/index.ts'
+import type { SendStatus } from '../outgoing/index.ts'
 
 /** Recipients, with the names that the header shows. */
 export interface Envelope {

@@ -1,7 +1,7 @@
-import type { ErrorDetail } from '../../../platform/errors/app-error.ts'
-import { parseTime, TIME_PROBLEM } from '../../../platform/time/time.ts'
-import type { RemoteAddress } from '../../../providers/contract/index.ts'
-import { parseAddress } from '../../../providers/shared/mime/index.ts'
+import type { ErrorDetail } from '../../platform/errors/app-error.ts'
+import { parseTime, TIME_PROBLEM } from '../../platform/time/time.ts'
+import type { RemoteAddress } from '../../providers/contract/index.ts'
+import { parseAddress } from '../../providers/shared/mime/index.ts'
 
 const MAX_AHEAD_MS = 366 * 24 * 60 * 60_000
 

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox'
-import { type ErrorDetail, invalid } from '../../../platform/errors/app-error.ts'
-import { documented, nullable } from '../../../platform/formats/json-schema.ts'
-import { ATTACHMENT_BODY_LIMIT, type UploadedFile } from '../../../platform/http/index.ts'
-import type { OutgoingAttachment, RemoteFile } from '../../../providers/contract/index.ts'
-import { parseFileType } from '../../../providers/shared/mime/index.ts'
-import type { MessageReader } from '../read/reader.ts'
+import { type ErrorDetail, invalid } from '../../platform/errors/app-error.ts'
+import { documented, nullable } from '../../platform/formats/json-schema.ts'
+import { ATTACHMENT_BODY_LIMIT, type UploadedFile } from '../../platform/http/index.ts'
+import type { OutgoingAttachment, RemoteFile } from '../../providers/contract/index.ts'
+import { parseFileType } from '../../providers/shared/mime/index.ts'
+import type { MessageReader } from '../messages/index.ts'
 
 /** Of one message. */
 const MAX_ATTACHMENT_BYTES = 25 * 1024 * 1024

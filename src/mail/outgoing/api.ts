@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { nullable } from '../../../platform/formats/json-schema.ts'
+import { nullable } from '../../platform/formats/json-schema.ts'
 
 /** To, cc and bcc together. */
 export const MAX_RECIPIENTS = 1000
