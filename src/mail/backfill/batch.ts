@@ -17,7 +17,7 @@ import {
   ProviderError,
 } from '../../providers/contract/index.ts'
 import { labelStore } from '../labels/index.ts'
-import { ingestOlderFolder, ingestOlderMailbox, mailHorizons, messageStore, type OlderDeps } from '../messages/index.ts'
+import { ingest, mailHorizons, messageStore } from '../messages/index.ts'
 import type { SyncPositions } from '../sync/index.ts'
 import type { Scope } from './folders.ts'
 import type { BackfillFolderRow, BackfillRow } from './store.ts'
@@ -27,7 +27,7 @@ export interface BatchDeps extends LiveMailboxDeps {
   clock: Clock
   accounts: LiveMailboxDeps['accounts'] & Pick<Accounts, 'hold' | 'requestSync'>
   positions: SyncPositions
-  stored: Omit<OlderDeps, 'db'>
+  stored: Omit<Parameters<typeof ingest.olderFolder>[1], 'db'>
 }
 
 /** What one read has found, to be stored in one transaction. */
@@ -132,7 +132,7 @@ async function readUids(request: ReadRequest, mail: FolderMailProvider, access: 
       const into = { accountId: account.id, provider: account.provider, apiChanges, label }
       const read = attempts + losses > 0 ? messages : []
       await positions.readUidsAgain(tx, folder, { failed: unreadable, read }, deps.clock.now())
-      const added = await ingestOlderFolder(tx, { ...deps.stored, db }, into, messages)
+      const added = await ingest.olderFolder(tx, { ...deps.stored, db }, into, messages)
       if (isDone && mustCompare) {
         await positions.compareFrom(tx, account.id, scopeId, lowUid)
         await deps.accounts.requestSync(tx, [account.id], 'everything')
@@ -177,7 +177,7 @@ async function readIds(request: ReadRequest, mail: IdMailProvider, access: MailA
         page.failed ?? [],
         deps.clock.now(),
       )
-      return ingestOlderMailbox(tx, { ...deps.stored, db }, into, found)
+      return ingest.olderMailbox(tx, { ...deps.stored, db }, into, found)
     },
     passed: page.passed,
     oldest: oldestOf(found.map(({ message }) => message)),

@@ -3,9 +3,9 @@ import { AppError, type ErrorDetail, invalid, invalidFields } from '../../platfo
 import type { Log } from '../../platform/log/index.ts'
 import type { DraftBody, RemoteAddress } from '../../providers/contract/index.ts'
 import { checkAddress, isMessageId } from '../../providers/shared/mime/index.ts'
-import { draftHash, findInThread, type MessageFields, type MessageReader, messageIdOf, parseFields } from '../messages/index.ts'
-import { MAX_RECIPIENTS, parseSendAt, readAttachments, type SendResult } from '../outgoing/index.ts'
+import { draftHash, findInThread, type MessageReader, messageIdOf, parseFields } from '../messages/index.ts'
 import type { Composition, Outbox } from '../outbox/index.ts'
+import { MAX_RECIPIENTS, parseSendAt, readAttachments, type SendResult } from '../outgoing/index.ts'
 import type { SendDraftBody } from './api.ts'
 import { withDraftLock } from './store.ts'
 import { beingChanged, MAX_READS, type StoredDraft, type StoredDrafts, type StoredDraftsDeps } from './stored-drafts.ts'
@@ -122,7 +122,7 @@ async function unlessReplaced<T>(work: () => Promise<T>): Promise<T | undefined>
   }
 }
 
-type Lists = Pick<MessageFields, 'to' | 'cc' | 'bcc' | 'replyTo'>
+type Lists = Pick<ReturnType<typeof parseFields>, 'to' | 'cc' | 'bcc' | 'replyTo'>
 
 /** Longer lists may have been cut when they were read: see `MAX_LIST` in `src/providers/shared/mime/headers/headers.ts`. */
 const MAX_LIST_CHARS = 60_000

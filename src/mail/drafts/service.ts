@@ -16,8 +16,22 @@ import {
 } from '../../providers/contract/index.ts'
 import { newMessageId } from '../../providers/shared/mime/index.ts'
 import { type LabelChanger, type LabelRow, labelStore } from '../labels/index.ts'
-import { draftIdOf, liveContents, type MessageRow, messageStore, parseFields, reserveMessage, storeDraft } from '../messages/index.ts'
-import { openReferences, type ParsedAttachment, parseAttachments, parseRecipients, readAttachments } from '../outgoing/index.ts'
+import {
+  draftIdOf,
+  liveContents,
+  type MessageRow,
+  messageStore,
+  parseFields,
+  reservedIds,
+  storeDraft,
+} from '../messages/index.ts'
+import {
+  openReferences,
+  type ParsedAttachment,
+  parseAttachments,
+  parseRecipients,
+  readAttachments,
+} from '../outgoing/index.ts'
 import type { Tracking } from '../tracking/index.ts'
 import { type CreateBody, type Draft, draftView, type UpdateBody } from './api.ts'
 import { type DraftSendingDeps, draftSending, MAX_BODY_CHARS } from './sending.ts'
@@ -101,7 +115,7 @@ export function draftService(deps: DraftsDeps) {
       const messageId = ids('msg')
       await addCreation(tx, { messageId, accountId, requestKey, createdAt: nowMs })
       const rfcMessageId = rfcIdOf(messageId, account)
-      await reserveMessage(tx, { accountId, messageId, as: 'draft' }, [{ rfcMessageId }], nowMs)
+      await reservedIds.reserve(tx, { accountId, messageId, as: 'draft' }, [{ rfcMessageId }], nowMs)
       return { messageId, mayExist: false }
     })
     const { subject } = given

@@ -7,10 +7,8 @@ import type { DraftBody, DraftRef, MailDrafts } from '../../providers/contract/i
 import { type LabelRow, labelStore } from '../labels/index.ts'
 import {
   bodyStore,
-  type DraftContext,
   draftIdOf,
   identityOf,
-  type LiveAccessDeps,
   liveContents,
   type MessageRow,
   messageIdOf,
@@ -22,6 +20,9 @@ import {
   storeDraft,
 } from '../messages/index.ts'
 import { type Draft, draftView } from './api.ts'
+
+type DraftContext = Parameters<typeof storeDraft>[1]
+type LiveAccessDeps = Parameters<typeof liveContents>[0]
 
 export interface StoredDraftsDeps extends LiveAccessDeps {
   db: Db

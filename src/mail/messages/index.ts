@@ -1,7 +1,7 @@
 /**
- * Messages of connected mailboxes: the rows that sync stores and the API that reads them. storing/ writes rows and
- * recognises moved messages, reading/ serves lists and live contents, bodies/ fetches bodies for `sync.storeBodies`, outgoing/ is
- * what all requests that send or save messages share.
+ * Messages of connected mailboxes: the rows that sync stores and the API that reads them. ingest/ stores what
+ * providers return, rows/ reads and writes rows, edit/ changes messages, read/ serves lists and live contents, threads/ finds threads,
+ * bodies/ fetches bodies for `sync.storeBodies`, sanitizing/ makes HTML safe.
  */
 import './tables.ts'
 
@@ -15,23 +15,18 @@ export { type BodyFetcher, bodyFetcher } from './bodies/fetcher.ts'
 export { bodyStore, putBody } from './bodies/store.ts'
 export { messageChanger } from './edit/changer.ts'
 export { messageChangeRoutes } from './edit/routes.ts'
-export type { MessageEventData } from './events.ts'
 export { messagesFeature } from './feature.ts'
-export { moveToCopies } from './ingest/copied.ts'
-export { ingestFolder, UndecidedMatches } from './ingest/folder.ts'
-export { ingestMailbox } from './ingest/mailbox.ts'
-export { ingestOlderFolder, ingestOlderMailbox, type OlderDeps } from './ingest/older.ts'
-export { clearLocations, deleteMessages, removeFromFolder } from './ingest/removal.ts'
+export { UndecidedMatches } from './ingest/folder.ts'
+export { ingest } from './ingest/ingest.ts'
 export {
-  releaseReserved,
-  reserveMessage,
+  reservedIds,
 } from './ingest/reserved.ts'
-export { type LiveAccessDeps, liveContents } from './read/live-access.ts'
+export { liveContents } from './read/live-access.ts'
 export { type MessageReader, messageReader } from './read/reader.ts'
-export type { MessageHit, MessageQuery, MessageSearch, ProviderWords, SearchWords } from './read/search.ts'
+export type { MessageSearch } from './read/search.ts'
 export { messageRoutes } from './routes.ts'
 export { storeApiDeletions } from './rows/api-changes.ts'
-export { type DraftContext, storeDraft } from './rows/api-drafts.ts'
+export { storeDraft } from './rows/api-drafts.ts'
 export {
   draftHash,
   draftIdOf,
@@ -44,11 +39,10 @@ export {
   identityOf,
   incomingRow,
   isFound,
-  type MessageFields,
   parseFields,
 } from './rows/row.ts'
-export { addUnindexed, hasMessages, olderMessages, unindexedMessages } from './rows/unindexed.ts'
-export { type MessageRow, type MessageStore, messageStore } from './store.ts'
+export { addUnindexed, unindexedMessages } from './rows/unindexed.ts'
+export { type MessageRow, messageStore } from './store.ts'
 export { threadMerger } from './threads/merger.ts'
 export { threadReader } from './threads/reader.ts'
 export { threadRoutes } from './threads/routes.ts'

@@ -2,7 +2,14 @@ import { type ErrorDetail, invalidFields } from '../../platform/errors/app-error
 import type { UploadedFile } from '../../platform/http/index.ts'
 import type { RemoteAddress } from '../../providers/contract/index.ts'
 import { isOwnHeader } from '../../providers/shared/mime/index.ts'
-import { MAX_RECIPIENTS, type ParsedAttachment, parseAttachments, parseRecipient, parseRecipients, parseSendAt } from '../outgoing/index.ts'
+import {
+  MAX_RECIPIENTS,
+  type ParsedAttachment,
+  parseAttachments,
+  parseRecipient,
+  parseRecipients,
+  parseSendAt,
+} from '../outgoing/index.ts'
 import type { SendBody } from './api.ts'
 
 const MAX_HEADERS = 50

@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../platform/db/index.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { Queue } from '../../platform/queue/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
-import { releaseReserved, reserveMessage } from '../messages/index.ts'
+import { reservedIds } from '../messages/index.ts'
 import { DAY_MS } from './prepare.ts'
 import { outboxStore, SEND_QUEUE } from './store.ts'
 import type { OutboxRow } from './tables.ts'
@@ -43,7 +43,7 @@ export async function resolveMessage(
   const { accountId, messageId, rfcMessageId, sentToken } = row
   await accounts.hold(tx, accountId)
   if (as === 'retry') await requireOnlyOne(deps, tx, row)
-  await reserveMessage(tx, { accountId, messageId, as: 'sent' }, [{ rfcMessageId }, { sentToken }], nowMs)
+  await reservedIds.reserve(tx, { accountId, messageId, as: 'sent' }, [{ rfcMessageId }, { sentToken }], nowMs)
   await queue.addIn(tx, SEND_QUEUE, [accountId])
   const changes: Partial<OutboxRow> =
     as === 'sent'
@@ -67,7 +67,7 @@ async function discardMessage({ db, clock, queue }: ResolveDeps, tx: Tx, row: Ou
   const nowMs = clock.now()
   const hasDraft = row.providerMessageId !== null
   if (hasDraft) await queue.addIn(tx, SEND_QUEUE, [row.accountId])
-  else await releaseReserved(tx, row.messageId)
+  else await reservedIds.release(tx, row.messageId)
   await store.dropContent([row.id])
   return store.update(row.id, {
     status: 'cancelled',

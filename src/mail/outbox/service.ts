@@ -3,8 +3,8 @@ import type { Handle, Tx } from '../../platform/db/index.ts'
 import type { Page } from '../../platform/formats/page.ts'
 import type { UploadedFile } from '../../platform/http/index.ts'
 import { bouncedRecipients } from '../bounces/index.ts'
-import { reserveMessage } from '../messages/index.ts'
-import { type SendResult } from '../outgoing/index.ts'
+import { reservedIds } from '../messages/index.ts'
+import type { SendResult } from '../outgoing/index.ts'
 import { type OutboxQuery, type OutboxView, outboxView, type SendBody } from './api.ts'
 import { type Composition, type PreparedMessage, prepareMessage, type SendOptions } from './prepare.ts'
 import { getSendingAccount, prepareRequest, type RequestDeps } from './request.ts'
@@ -70,7 +70,7 @@ async function acceptMessage(
   await requireOnlyOne(deps, tx, row)
   await outboxStore(tx, db.dialect).insert(row, content)
   await deps.tracking.store(tx, tracking)
-  await reserveMessage(tx, { accountId, messageId, as: 'sent' }, [{ rfcMessageId }, { sentToken }], row.createdAt)
+  await reservedIds.reserve(tx, { accountId, messageId, as: 'sent' }, [{ rfcMessageId }, { sentToken }], row.createdAt)
   const delayMs = Math.max(0, (row.dueAt ?? 0) - row.createdAt)
   await queue.addIn(tx, SEND_QUEUE, [accountId], { delayMs })
   return {

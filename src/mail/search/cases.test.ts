@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { searching, type Written } from '../../../test/kit/messages/searching.ts'
-import type { SearchWords } from '../messages/index.ts'
+import type { SearchWords } from './contract.ts'
 
 /** The messages of the mailbox, by the name under which the cases expect them. */
 const MESSAGES: Record<string, Written> = {

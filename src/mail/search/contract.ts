@@ -1,5 +1,12 @@
 import type { Tx } from '../../platform/db/index.ts'
-import type { MessageHit, MessageQuery } from '../messages/index.ts'
+import type { MessageSearch } from '../messages/index.ts'
+
+type MessageQuery = Parameters<MessageSearch['find']>[0]
+export type SearchWords = MessageQuery['words']
+/** A message that a search has found. */
+export type MessageHit = Awaited<ReturnType<MessageSearch['find']>>['hits'][number]
+/** Words as providers search them. */
+export type ProviderWords = NonNullable<ReturnType<MessageSearch['providerWords']>>
 
 /** The search index of one engine. It is derived from the messages and can be built again at any time. */
 export interface SearchIndex {

@@ -4,7 +4,7 @@ import { sleep } from '../../platform/concurrency/abort.ts'
 import { type Db, findState, type Handle, lockState, setState } from '../../platform/db/index.ts'
 import type { Log } from '../../platform/log/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
-import { addUnindexed, hasMessages, olderMessages, unindexedMessages } from '../messages/index.ts'
+import { addUnindexed, unindexedMessages } from '../messages/index.ts'
 import type { SearchIndex } from './contract.ts'
 
 export interface IndexerDeps {
@@ -82,7 +82,7 @@ export function indexer({ db, bus, log, clock, index, timing = {} }: IndexerDeps
 
   async function beginBuild(identity: string): Promise<void> {
     if ((await buildState())?.identity === identity) return
-    const before = (await hasMessages(db.read)) ? ABOVE_ALL_IDS : null
+    const before = (await unindexedMessages(db.read).hasMessages()) ? ABOVE_ALL_IDS : null
     await db.transaction(async (tx) => {
       await lockState(tx, BUILD_LOCK)
       if ((await buildState(tx))?.identity === identity) return
@@ -97,7 +97,7 @@ export function indexer({ db, bus, log, clock, index, timing = {} }: IndexerDeps
     const state = await buildState()
     const before = state?.before ?? null
     if (state === undefined || before === null) return false
-    const older = await olderMessages(db.read, before, CHANGES_PER_STEP)
+    const older = await unindexedMessages(db.read).messagesBefore(before, CHANGES_PER_STEP)
     const indexed = await index.indexed(older.map(({ messageId }) => messageId))
     const lowest = older.at(-1)?.messageId
     await db.transaction(async (tx) => {
@@ -163,7 +163,7 @@ export function indexer({ db, bus, log, clock, index, timing = {} }: IndexerDeps
   }
 
   async function isBuilding(state: BuildState | undefined, isSame: boolean): Promise<boolean> {
-    return isSame ? state?.before !== null : hasMessages(db.read)
+    return isSame ? state?.before !== null : unindexedMessages(db.read).hasMessages()
   }
 
   return {

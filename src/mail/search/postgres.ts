@@ -1,7 +1,14 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, type Handle, PREPARED, padded, type Tx } from '../../platform/db/index.ts'
-import { type MessageHit, unindexedMessages } from '../messages/index.ts'
-import { COUNT_LIMIT, type IndexQuery, pageOfMatches, type SearchIndex, SMALL_LIST } from './contract.ts'
+import { unindexedMessages } from '../messages/index.ts'
+import {
+  COUNT_LIMIT,
+  type IndexQuery,
+  type MessageHit,
+  pageOfMatches,
+  type SearchIndex,
+  SMALL_LIST,
+} from './contract.ts'
 import './tables.ts'
 import { SearchThread } from './thread.ts'
 import { TOKENISER_VERSION } from './tokeniser.ts'

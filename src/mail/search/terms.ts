@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ProviderWords, SearchWords } from '../messages/index.ts'
+import type { ProviderWords, SearchWords } from './contract.ts'
 import { indexedWords, plainWords, queryWords } from './tokeniser.ts'
 
 /**

@@ -2,15 +2,15 @@ import { expect, it } from 'vitest'
 import { databases } from '../../../test/kit/database/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { syncedDouble } from '../../../test/kit/mailbox/synced-double.ts'
-import { reserveMessage } from '../messages/index.ts'
+import { reservedIds } from '../messages/index.ts'
 
 const open = databases('sqlite')
 
 async function sending(kind: 'whole' | 'folders') {
   const synced = await syncedDouble(kind, open)
   const { db, accountId, box } = synced
-  const reserve = (messageId: string, ...keys: Parameters<typeof reserveMessage>[2]) =>
-    db.transaction((tx) => reserveMessage(tx, { accountId, messageId, as: 'sent' }, keys, 1))
+  const reserve = (messageId: string, ...keys: Parameters<typeof reservedIds.reserve>[2]) =>
+    db.transaction((tx) => reservedIds.reserve(tx, { accountId, messageId, as: 'sent' }, keys, 1))
   const put = (id: string, folders: string[], parsed = {}) =>
     box.deliver(id, { folders, parsed: { messageId: '<1@x>', ...parsed } })
   const emits = async (...expected: string[]) => {

@@ -4,7 +4,7 @@ import { type Db, type Dialect, type Tx, updateEach } from '../../platform/db/in
 import type { Ids } from '../../platform/ids.ts'
 import { parseTime } from '../../platform/time/time.ts'
 import { isAutomaticSubject, isMailSystem } from '../../providers/shared/mime/index.ts'
-import type { ArrivalEvent, MessageEventData } from '../messages/index.ts'
+import type { ArrivalEvent } from '../messages/index.ts'
 import type { trackingEvents } from './events.ts'
 import { counted, isFull, type TrackingRow, trackingStore } from './store.ts'
 
@@ -35,6 +35,7 @@ export function replyRecorder({ db: { dialect }, events, ids }: ReplyDeps): Reco
 }
 
 /** Events of sync say more than other ones. */
+type MessageEventData = ArrivalEvent['data']
 type MessageEvent = NewEvent<string, MessageEventData> & Partial<Pick<ArrivalEvent, 'isAutomatic'>>
 
 function isMessage(type: string): (event: NewEvent) => event is MessageEvent {

@@ -5,7 +5,7 @@ import { saveDrafts } from '../rows/drafts.ts'
 import { type IncomingRow, newMessageRow } from '../rows/row.ts'
 import type { MessageWriter } from '../rows/writer.ts'
 import type { MessageRow } from '../store.ts'
-import type { IngestDeps, Read } from './ingest.ts'
+import type { IngestDeps, Read } from './batch.ts'
 
 /** A message that matches no row which sync covers, as it will be stored. */
 export interface Arrival {

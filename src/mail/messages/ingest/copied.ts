@@ -8,8 +8,8 @@ import { changeTypes, messageEvent } from '../announce.ts'
 import { identityHash, identityOf } from '../rows/row.ts'
 import { messageWriter, type Relocation } from '../rows/writer.ts'
 import { type MessageRow, messageStore } from '../store.ts'
+import type { IngestDeps, Read } from './batch.ts'
 import { copyCandidates, copyKey } from './copies.ts'
-import type { IngestDeps, Read } from './ingest.ts'
 import { isSameDelivery, wasDeliveredApart } from './match.ts'
 
 /** Later, a deleted original no longer means a move. A program that was interrupted goes on when it next runs. */

@@ -15,10 +15,10 @@ import {
   saveVersions,
   warnIncomplete,
 } from './arrivals.ts'
+import { type Batch, type IngestDeps, isStale, openBatch, type SyncRead } from './batch.ts'
 import { countIn, recordChanges } from './changes.ts'
 import { copyCandidates, copyKey } from './copies.ts'
 import { folderDrafts } from './drafts.ts'
-import { type Batch, type IngestDeps, isStale, openBatch, type SyncRead } from './ingest.ts'
 import { type Candidate, matchMessages, type Presence, sharesKey, wasDeliveredApart } from './match.ts'
 import { takeReserved } from './reserved.ts'
 

@@ -3,7 +3,7 @@ import type { FolderCounts, LabelRow } from '../../labels/index.ts'
 import { type EventBodies, labelledEvent, type MessageEventType } from '../announce.ts'
 import { type Location, locationOf } from '../rows/location.ts'
 import { allMail, type MessageRow } from '../store.ts'
-import type { Batch, SyncRead } from './ingest.ts'
+import type { Batch, SyncRead } from './batch.ts'
 
 /** The current state of a message at the provider. Absent members did not change. */
 export type RemoteState = MailboxStep['changed'][number]

@@ -4,8 +4,8 @@ import type { Location } from '../rows/location.ts'
 import { contentOf, hasNewContent, type IncomingRow } from '../rows/row.ts'
 import type { MessageUpdate } from '../rows/writer.ts'
 import type { MessageRow } from '../store.ts'
+import { isStale } from './batch.ts'
 import { countRelabelled } from './changes.ts'
-import { isStale } from './ingest.ts'
 import {
   knownLabelIds,
   listedLabels,

@@ -15,9 +15,9 @@ import {
   saveVersions,
   warnIncomplete,
 } from './arrivals.ts'
+import { type IngestDeps, isStale, openBatch } from './batch.ts'
 import { countIn, recordChanges } from './changes.ts'
 import { mailboxDrafts } from './drafts.ts'
-import { type IngestDeps, isStale, openBatch } from './ingest.ts'
 import {
   knownLabelIds,
   listedLabels,

@@ -6,7 +6,7 @@ import { locationOf } from '../rows/location.ts'
 import { type IncomingRow, incomingRow, isFound, locationAndFlags } from '../rows/row.ts'
 import type { MessageRow } from '../store.ts'
 import { type Arrival, arrivalRow, insertArrivals, saveVersions } from './arrivals.ts'
-import { type Batch, type IngestDeps, isStale, openBatch, type Read } from './ingest.ts'
+import { type Batch, type IngestDeps, isStale, openBatch, type Read } from './batch.ts'
 import { listedLabels } from './mailbox-batch.ts'
 import { sharesKey } from './match.ts'
 

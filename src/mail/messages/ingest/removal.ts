@@ -3,7 +3,7 @@ import { folderEvent, type LabelRow, labelStore } from '../../labels/index.ts'
 import { deletionType, messageEvent } from '../announce.ts'
 import { messageWriter } from '../rows/writer.ts'
 import { type MessageRow, messageStore } from '../store.ts'
-import type { IngestDeps, Read } from './ingest.ts'
+import type { IngestDeps, Read } from './batch.ts'
 
 type Deps = Pick<IngestDeps, 'db' | 'clock' | 'events'>
 type Account = Pick<Read, 'accountId' | 'provider'>

@@ -6,7 +6,7 @@ import type { FolderRole, RemoteMessage } from '../../../providers/contract/inde
  * The ids of messages that this service puts into a mailbox: the copies of sent messages, and drafts. Their creator reserves the id
  * before the provider can show the message; the sync that inserts the message takes it. An id is taken once.
  */
-export interface Reservation {
+interface Reservation {
   accountId: string
   /** The id that the message gets: `msg_…`. */
   messageId: string
@@ -15,30 +15,32 @@ export interface Reservation {
 }
 
 /** How a provider's message shows which one it is: one of these is enough. */
-export type ReservationKey =
+type ReservationKey =
   | { rfcMessageId: string }
   | { providerMessageId: string }
   /** The value of `X-Posthorn-Id`. */
   | { sentToken: string }
 
-/** Reserves the id under these keys, or adds keys to a reservation. A key that the account has already keeps its reservation. */
-export async function reserveMessage(
-  tx: Tx,
-  { accountId, messageId, as }: Reservation,
-  keys: readonly ReservationKey[],
-  nowMs: number,
-): Promise<void> {
-  const rows = keys.map((key) => ({ accountId, key: hashOf(key), messageId, as, createdAt: nowMs }))
-  await insertRows(tx, 'reservedMessages', rows, 'on conflict ("accountId", "key") do nothing')
-}
+export const reservedIds = {
+  /** Reserves the id under these keys, or adds keys to a reservation. A key that the account has already keeps its reservation. */
+  async reserve(
+    tx: Tx,
+    { accountId, messageId, as }: Reservation,
+    keys: readonly ReservationKey[],
+    nowMs: number,
+  ): Promise<void> {
+    const rows = keys.map((key) => ({ accountId, key: hashOf(key), messageId, as, createdAt: nowMs }))
+    await insertRows(tx, 'reservedMessages', rows, 'on conflict ("accountId", "key") do nothing')
+  },
 
-/** For a message that will never appear: it was not sent, or the draft was not saved. */
-export async function releaseReserved(tx: Tx, messageId: string): Promise<void> {
-  await tx.deleteFrom('reservedMessages').where('messageId', '=', messageId).execute()
+  /** For a message that will never appear: it was not sent, or the draft was not saved. */
+  async release(tx: Tx, messageId: string): Promise<void> {
+    await tx.deleteFrom('reservedMessages').where('messageId', '=', messageId).execute()
+  },
 }
 
 /** A message that sync is about to insert. */
-export interface ArrivingMessage {
+interface ArrivingMessage {
   message: RemoteMessage
   /** Of its folder, or of its labels. */
   roles: readonly (FolderRole | null)[]
@@ -74,7 +76,7 @@ export async function takeReserved(
       result.set(index, { take: one.messageId, as: one.as })
       // A second message with the same key is another message.
       for (const [key, row] of reserved) if (row.messageId === one.messageId) reserved.delete(key)
-      await releaseReserved(tx, one.messageId)
+      await reservedIds.release(tx, one.messageId)
     } else if (one.as === 'sent') result.set(index, 'hide')
   }
   return result

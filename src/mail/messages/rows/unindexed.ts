@@ -47,21 +47,22 @@ export function unindexedMessages(handle: Handle) {
         .where('id', 'in', [...ids])
         .execute()
     },
+
+    /** What a new index must contain: the messages with the highest ids below `beforeId`, of all accounts. */
+    messagesBefore(beforeId: string, limit: number): Promise<UnindexedMessage[]> {
+      return handle
+        .selectFrom('messages')
+        .select(['id as messageId', 'accountId'])
+        .where('id', '<', beforeId)
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute()
+    },
+
+    /** Whether a new index must contain any message. */
+    async hasMessages(): Promise<boolean> {
+      const { rows } = await sql`select 1 from "messages" limit 1`.execute(handle)
+      return rows.length > 0
+    },
   }
-}
-
-/** The messages with the highest ids below `beforeId`, of all accounts. */
-export function olderMessages(handle: Handle, beforeId: string, limit: number): Promise<UnindexedMessage[]> {
-  return handle
-    .selectFrom('messages')
-    .select(['id as messageId', 'accountId'])
-    .where('id', '<', beforeId)
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute()
-}
-
-export async function hasMessages(handle: Handle): Promise<boolean> {
-  const { rows } = await sql`select 1 from "messages" limit 1`.execute(handle)
-  return rows.length > 0
 }

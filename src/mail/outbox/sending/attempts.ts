@@ -12,7 +12,7 @@ import {
   type SendProvider,
   type SendSteps,
 } from '../../../providers/contract/index.ts'
-import { messageIdOf, messageStore, releaseReserved, reserveMessage } from '../../messages/index.ts'
+import { messageIdOf, messageStore, reservedIds } from '../../messages/index.ts'
 import { envelopeOf, type OutboxError } from '../api.ts'
 import { contentOf, knownServer, rememberServer } from '../store.ts'
 import type { OutboxRow } from '../tables.ts'
@@ -76,7 +76,7 @@ export class Attempts {
       async onDraft(providerMessageId) {
         await db.transaction(async (tx) => {
           await recordDraft(tx, db.dialect, row, providerMessageId)
-          await reserveMessage(tx, { accountId, messageId, as: 'sent' }, [{ providerMessageId }], clock.now())
+          await reservedIds.reserve(tx, { accountId, messageId, as: 'sent' }, [{ providerMessageId }], clock.now())
         })
         row = { ...row, providerMessageId }
       },
@@ -229,7 +229,7 @@ export class Attempts {
     await db.transaction(async (tx) => {
       const dueAt = isLast ? null : nowMs + backoffMs(checks, timing.retry)
       await updateHeld(tx, row, { checks, dueAt, ...RELEASED })
-      if (isLast) await releaseReserved(tx, row.messageId)
+      if (isLast) await reservedIds.release(tx, row.messageId)
     })
     return isRemoved
   }
@@ -240,7 +240,7 @@ export class Attempts {
     await db.transaction(async (tx: Tx) => {
       await accounts.hold(tx, row.accountId)
       const failed = await updateHeld(tx, row, { ...changes, error: cleanJson(problem), dueAt: null })
-      if (problem.reason !== 'uncertain') await releaseReserved(tx, row.messageId)
+      if (problem.reason !== 'uncertain') await reservedIds.release(tx, row.messageId)
       await events.record(tx, [sendFailedEvent(failed, provider, problem)])
     })
   }

@@ -4,7 +4,7 @@ import { batches } from '../../../platform/concurrency/batches.ts'
 import { type Db, type Dialect, type Handle, LeaseLost, PREPARED, type RowLease } from '../../../platform/db/index.ts'
 import { notFound } from '../../../platform/errors/app-error.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
-import { reserveMessage } from '../../messages/index.ts'
+import { reservedIds } from '../../messages/index.ts'
 import { outboxStore } from '../store.ts'
 import type { OutboxRow } from '../tables.ts'
 import { next } from './after-sending.ts'
@@ -64,7 +64,7 @@ export function batchWriter({ db, clock, accounts }: { db: Db; clock: Clock; acc
             for (const { row, providerMessageId } of withIds) {
               if (providerMessageId === null || !ids.has(row.id)) continue
               const { accountId, messageId } = row
-              await reserveMessage(tx, { accountId, messageId, as: 'sent' }, [{ providerMessageId }], nowMs)
+              await reservedIds.reserve(tx, { accountId, messageId, as: 'sent' }, [{ providerMessageId }], nowMs)
             }
             return ids
           })

@@ -1,6 +1,5 @@
 import type Database from 'libsql'
-import type { MessageHit } from '../../messages/index.ts'
-import { byList, COUNT_LIMIT, type IndexQuery, type IndexResult, pageOfMatches } from '../contract.ts'
+import { byList, COUNT_LIMIT, type IndexQuery, type IndexResult, type MessageHit, pageOfMatches } from '../contract.ts'
 import { FIELD_CHARACTERS } from '../terms.ts'
 
 /** So many messages can be received in one second. Seconds of 32 bits with these 20 stay below 2^53. */

@@ -1,13 +1,6 @@
 import type { Handle } from '../../../platform/db/index.ts'
 import { type LabelRow, labelStore } from '../../labels/index.ts'
-import {
-  deleteMessages,
-  type MessageRow,
-  type MessageStore,
-  messageStore,
-  moveToCopies,
-  removeFromFolder,
-} from '../../messages/index.ts'
+import { ingest, type MessageRow, messageStore } from '../../messages/index.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { cursorStore } from '../store.ts'
 
@@ -38,20 +31,20 @@ export async function deleteMissing(
     more = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, context.accountId, context.epoch)
       const rows = (await readMissing(tx)).filter(mayDelete)
-      await deleteMessages(tx, deps, context, rows)
+      await ingest.deleteMessages(tx, deps, context, rows)
       return rows.length === BATCH
     })
   }
 }
 
 /**
- * Removes the messages whose ids `next` returns from a folder, in small transactions, until it returns none: see `removeFromFolder`.
+ * Removes the messages whose ids `next` returns from a folder, in small transactions, until it returns none: see `ingest.removeFromFolder`.
  */
 export async function emptyFolder(
   deps: SyncDeps,
   context: AccountRun,
   label: LabelRow,
-  next: (store: MessageStore) => Promise<string[]>,
+  next: (store: ReturnType<typeof messageStore>) => Promise<string[]>,
 ): Promise<void> {
   for (let isEmpty = false; !isEmpty; ) {
     context.signal.throwIfAborted()
@@ -59,7 +52,7 @@ export async function emptyFolder(
       await deps.fence(tx, context.accountId, context.epoch)
       const ids = await next(messageStore(tx))
       isEmpty = ids.length === 0
-      return removeFromFolder(tx, deps, context, label, ids)
+      return ingest.removeFromFolder(tx, deps, context, label, ids)
     })
     if (deleted > 0) context.onStored({ added: 0, updated: 0, deleted })
   }
@@ -81,7 +74,7 @@ export async function moveMissing(
     last = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, context.accountId, context.epoch)
       const rows = await messageStore(tx).missingSince(context.accountId, { ...missing, after }, BATCH)
-      await moveToCopies(tx, deps, context, rows)
+      await ingest.moveToCopies(tx, deps, context, rows)
       return rows.length === BATCH ? rows.at(-1) : undefined
     })
   } while (last !== undefined)

@@ -10,7 +10,7 @@ import {
 } from '../../../providers/contract/index.ts'
 import { type FolderCounts, type LabelRow, labelStore } from '../../labels/index.ts'
 import {
-  ingestFolder,
+  ingest,
   leaveUnrepaired,
   type MessageRow,
   messageStore,
@@ -221,7 +221,7 @@ async function change(deps: SyncDeps, reading: Reading, row: Pick<UnreadableRow,
     const [stored] = await messageStore(tx).byLocation(label.id, uidValidity, [uid])
     let counts: FolderCounts | undefined
     await work(tx, now, stored, async (message) => {
-      counts = await ingestFolder(tx, deps, {
+      counts = await ingest.folder(tx, deps, {
         accountId,
         provider: reading.provider,
         label,

@@ -7,14 +7,7 @@ import {
   type SuspectMessage,
 } from '../../../providers/contract/index.ts'
 import { type LabelRow, labelStore } from '../../labels/index.ts'
-import {
-  clearLocations,
-  type EventBodies,
-  ingestFolder,
-  mailHorizons,
-  messageStore,
-  UndecidedMatches,
-} from '../../messages/index.ts'
+import { type EventBodies, ingest, mailHorizons, messageStore, UndecidedMatches } from '../../messages/index.ts'
 import { isNewArrival, notifyAfter } from '../arrivals.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { cursorStore } from '../store.ts'
@@ -240,7 +233,7 @@ async function ingestPart(tx: Tx, deps: SyncDeps, context: PartContext, part: Fo
   await forgetMessages(tx, context, uidValidity, [...gone, ...fetched])
   const added = await recordUnreadable(tx, deps, context, { ...part, position })
   if (added.length < part.added.length) tx.afterCommit(failures.onUnreadable)
-  const counts = await ingestFolder(tx, deps, {
+  const counts = await ingest.folder(tx, deps, {
     accountId,
     provider: context.provider,
     label,
@@ -283,7 +276,7 @@ async function clearFolder(deps: SyncDeps, { accountId, epoch, label, syncedAt, 
     signal.throwIfAborted()
     cleared = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, accountId, epoch)
-      return clearLocations(tx, label.id, BATCH)
+      return ingest.clearLocations(tx, label.id, BATCH)
     })
   }
 }

@@ -1,6 +1,6 @@
 import { findApiChanges } from '../../../accounts/index.ts'
 import { type LabelRow, labelStore } from '../../labels/index.ts'
-import { ingestMailbox, messageStore } from '../../messages/index.ts'
+import { ingest, messageStore } from '../../messages/index.ts'
 import type { SyncDeps } from '../deps.ts'
 import type { AccountRun } from '../folders/deletion.ts'
 
@@ -33,7 +33,7 @@ export async function deleteLabel(
         await labelStore(tx).remove(label.id)
         return undefined
       }
-      return ingestMailbox(tx, deps, {
+      return ingest.mailbox(tx, deps, {
         accountId: context.accountId,
         provider: context.provider,
         scope: undefined,

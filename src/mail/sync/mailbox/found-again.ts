@@ -2,7 +2,7 @@ import { type ApiChanges, findApiChanges, StaleRead } from '../../../accounts/in
 import { groupBy } from '../../../platform/group-by.ts'
 import type { FoundMessage, MailboxSession } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
-import { ingestMailbox, type MessageRow } from '../../messages/index.ts'
+import { ingest, type MessageRow } from '../../messages/index.ts'
 import { isNewArrival } from '../arrivals.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 
@@ -45,7 +45,7 @@ async function storeFound(
     const counts = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, context.accountId, context.epoch)
       const { accountId, provider, scope, labels, apiChanges } = context
-      return ingestMailbox(tx, deps, {
+      return ingest.mailbox(tx, deps, {
         accountId,
         provider,
         scope,

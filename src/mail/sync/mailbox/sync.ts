@@ -10,7 +10,7 @@ import {
   ProviderError,
 } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
-import { type EventBodies, ingestMailbox, mailHorizons, messageStore } from '../../messages/index.ts'
+import { type EventBodies, ingest, mailHorizons, messageStore } from '../../messages/index.ts'
 import { isNewArrival, notifyAfter } from '../arrivals.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { type StepPart, splitStep } from '../folders/sync.ts'
@@ -141,7 +141,7 @@ async function storePart(deps: SyncDeps, context: StepContext, part: MailboxPart
     const cursors = cursorStore(tx)
     const cursorId = cursorIdOf(context)
     const cursorRow = await cursors.find(accountId, cursorId)
-    const counts = await ingestMailbox(tx, deps, {
+    const counts = await ingest.mailbox(tx, deps, {
       accountId,
       provider,
       scope,

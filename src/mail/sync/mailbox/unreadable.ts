@@ -8,7 +8,7 @@ import type {
   RemoteMessage,
 } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
-import { type EventBodies, ingestMailbox, isFound, messageStore } from '../../messages/index.ts'
+import { type EventBodies, ingest, isFound, messageStore } from '../../messages/index.ts'
 import { boundedSince, isNewArrival, newSinceOf } from '../arrivals.ts'
 import { itemRetryPlan, type OwnedAccount, type SyncDeps } from '../deps.ts'
 import type { CursorRow } from '../store.ts'
@@ -130,7 +130,7 @@ async function leaveFolder(tx: Tx, deps: SyncDeps, context: Reading, id: string)
   const [row] = await messageStore(tx).byProviderIds(context.accountId, [id])
   const scope = [...context.labels.values()].find((label) => label.id === row?.folderId)
   if (scope === undefined) return
-  await ingestMailbox(tx, deps, { ...ingestRead(context, scope), removed: [id] })
+  await ingest.mailbox(tx, deps, { ...ingestRead(context, scope), removed: [id] })
 }
 
 /** Stores a message that was read. `failure`: a part of it still fails. */
@@ -225,7 +225,7 @@ async function storeFound(
     await leaveFolder(tx, deps, reading, found.message.providerMessageId)
     return undefined
   }
-  return ingestMailbox(tx, deps, { ...ingestRead(reading, scope), found: [found], repair })
+  return ingest.mailbox(tx, deps, { ...ingestRead(reading, scope), found: [found], repair })
 }
 
 function ingestRead({ accountId, provider, labels, apiChanges, syncedAt }: Reading, scope: LabelRow | undefined) {
