@@ -6,7 +6,6 @@ import {
   type FolderStep,
   ProviderError,
   type RemoteFolder,
-  type SuspectMessage,
 } from '../../../providers/contract/index.ts'
 import { type LabelRow, labelStore, planFolders } from '../../labels/index.ts'
 import { messageStore } from '../../messages/index.ts'
@@ -14,9 +13,9 @@ import type { OwnedAccount, SyncDeps, SyncTiming } from '../deps.ts'
 import { eventBodies } from '../event-bodies.ts'
 import { chooseSyncedFolders, storeFolders } from '../folder-listing.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
-import { FolderFailures, folderFailure } from '../unreadable/folders.ts'
 import { unreadableStore } from '../unreadable/store.ts'
 import type { AccountWork } from '../work.ts'
+import { FolderAttempts, isMain } from './attempts.ts'
 import { FolderConnection, type Open } from './connection.ts'
 import { deleteFolder, deleteMissing, moveMissing } from './deletion.ts'
 import { readMessagesAgain } from './read-again.ts'
@@ -70,13 +69,9 @@ export class FolderWork implements AccountWork {
   #fullSyncAt = Number.NEGATIVE_INFINITY
   /** Monotonic; when messages are next read again that could not be read. */
   #repairAt = Number.NEGATIVE_INFINITY
-  /** The folders that failed to sync since the last full sync began, or that are left out for now, by id. */
-  readonly #failed = new Map<string, ProviderError>()
-  readonly #failures: FolderFailures
+  readonly #attempts: FolderAttempts
   /** When a message is next read again that the server did not return. Null: there is none. Undefined: not known. */
   #againAt: number | null | undefined
-  /** The message that is being fetched by itself, because the connection may end with it. */
-  #suspect: SuspectMessage | undefined
 
   /** Calls `onChange` when a folder changed or the connection was lost, so that a run should follow. */
   constructor(
@@ -92,7 +87,7 @@ export class FolderWork implements AccountWork {
     this.#mail = mail
     this.#onChange = onChange
     this.#connection = new FolderConnection(deps, account, mail, (path) => this.#changed(path))
-    this.#failures = new FolderFailures(deps, account)
+    this.#attempts = new FolderAttempts(deps, account)
   }
 
   get isOpen(): boolean {
@@ -104,13 +99,12 @@ export class FolderWork implements AccountWork {
   }
 
   get isInSync(): boolean {
-    return this.#failed.size === 0
+    return !this.#attempts.hasFailed
   }
 
   get failure(): ProviderError | undefined {
     const [main] = this.#folders
-    const reason = main && isMain(main) && this.#failed.has(main.id) ? this.#failures.reasonFor(main) : undefined
-    return reason === undefined ? undefined : folderFailure(main?.name ?? '', reason)
+    return main !== undefined && isMain(main) ? this.#attempts.lastingFailureOf(main) : undefined
   }
 
   accessChanged(): void {
@@ -124,7 +118,7 @@ export class FolderWork implements AccountWork {
   }
 
   endPause(): void {
-    this.#failures.endPauses()
+    this.#attempts.endPauses()
     this.#connection.endPause()
   }
 
@@ -150,10 +144,10 @@ export class FolderWork implements AccountWork {
     this.#isSyncing = true
     try {
       const isFullSync = await this.#syncAll(open, account, signal)
-      if (!this.#isOver(open)) this.#failures.ended(true)
+      if (!this.#isOver(open)) this.#attempts.ended(true)
       return isFullSync && !this.#isOver(open)
     } catch (error) {
-      this.#failures.ended(false)
+      this.#attempts.ended(false)
       throw error
     } finally {
       this.#isSyncing = false
@@ -162,7 +156,7 @@ export class FolderWork implements AccountWork {
 
   /** Ends early when the connection is over. */
   async #syncAll(open: Open, account: Account, signal: AbortSignal): Promise<boolean> {
-    await this.#failures.load()
+    await this.#attempts.load()
     const isFullSync = this.#now() >= this.#fullSyncAt
     const steps = [
       () => (isFullSync ? this.#checkAll(open, account, signal) : this.#watch(open, account, signal)),
@@ -172,7 +166,7 @@ export class FolderWork implements AccountWork {
       () => this.#deleteMissing(open, account, signal),
       () => this.#repair(open, signal),
     ]
-    for (const label of this.#folders) if (this.#isDueAgain(label)) this.#dirty.add(label.providerId)
+    for (const label of this.#folders) if (this.#attempts.isDueAgain(label)) this.#dirty.add(label.providerId)
     for (const step of steps) if (!this.#isOver(open)) await step()
     return isFullSync
   }
@@ -181,18 +175,12 @@ export class FolderWork implements AccountWork {
     if (this.#dirty.size > 0) return 0
     const pollMs = watch ? Math.max(0, this.#fullSyncAt - this.#now()) : this.#timing.pollMs
     const never = Number.POSITIVE_INFINITY
-    const nextAt = Math.min(this.#deletionAt ?? never, this.#againAt ?? never, this.#failedAgainAt())
+    const nextAt = Math.min(
+      this.#deletionAt ?? never,
+      this.#againAt ?? never,
+      this.#attempts.nextAttemptAt(this.#folders),
+    )
     return Math.min(pollMs, Math.max(0, nextAt - this.#deps.clock.now()))
-  }
-
-  /** When a folder that the last run could not sync is tried again. Infinite: there is none. */
-  #failedAgainAt(): number {
-    const failed = this.#folders.filter(({ id }) => this.#failed.has(id))
-    return Math.min(...failed.map((label) => this.#failures.nextAttemptAt(label)))
-  }
-
-  #isDueAgain(label: LabelRow): boolean {
-    return this.#failed.has(label.id) && this.#failures.nextAttemptAt(label) <= this.#deps.clock.now()
   }
 
   /** A folder ended the connection. The next run begins at once, on another one. */
@@ -211,7 +199,7 @@ export class FolderWork implements AccountWork {
   async #checkAll(open: Open, account: Account, signal: AbortSignal): Promise<void> {
     const { session, context } = open
     const fullSyncAt = this.#now() + this.#timing.pollMs * (0.9 + 0.2 * Math.random())
-    this.#failed.clear()
+    this.#attempts.restart()
     const apiChanges = await findApiChanges(this.#deps.db.read, context.accountId)
     const folders = await session.listFolders(signal)
     // Every mailbox has an INBOX, so an empty list is a server failure. It must not delete every folder.
@@ -225,7 +213,7 @@ export class FolderWork implements AccountWork {
       // A folder that vanished is deleted with its last message, which may be later.
       if (outcome === 'stored') this.#storedListing = listing
     }
-    for (const label of this.#folders) this.#leaveOut(label)
+    for (const label of this.#folders) this.#attempts.leavesOut(label, this.#folders)
     await this.#watch(open, account, signal)
     if (this.#isOver(open)) return
     for (const path of await this.#changedFolders(session)) this.#dirty.add(path)
@@ -250,7 +238,7 @@ export class FolderWork implements AccountWork {
     const outcome = await storeFolders(this.#deps, context, plan, synced, apiChanges)
     if (outcome === 'stale') return outcome
     for (const label of plan.vanished) await deleteFolder(this.#deps, { ...context, signal }, label)
-    await this.#failures.keepOnly(new Set(plan.kept.map(({ label }) => label.id)))
+    await this.#attempts.keepOnly(new Set(plan.kept.map(({ label }) => label.id)))
     const hasVanished = plan.vanished.length > 0
     const rows = outcome === 'unchanged' && !hasVanished ? stored : await labels.all(context.accountId)
     const syncedRows = rows.filter((label) => label.syncedAs !== null)
@@ -261,8 +249,8 @@ export class FolderWork implements AccountWork {
   /** Must precede the check and the reading of folders, so that changes made meanwhile are reported. */
   async #watch(open: Open, { watch }: Account, signal: AbortSignal): Promise<void> {
     const [main] = this.#folders
-    if (!watch || main === undefined || !isMain(main) || this.#leaveOut(main)) return
-    await this.#attempt(open, main, signal, async () => {
+    if (!watch || main === undefined || !isMain(main) || this.#attempts.leavesOut(main, this.#folders)) return
+    await this.#tryFolder(open, main, signal, async () => {
       try {
         await open.session.watch(main.providerId)
       } catch (error) {
@@ -272,15 +260,6 @@ export class FolderWork implements AccountWork {
         this.#dirty.add(main.providerId)
       }
     })
-  }
-
-  /** True for a folder that is left out for now, because it has failed again and again. None is left out when all have. */
-  #leaveOut(label: LabelRow): boolean {
-    const reason = this.#failures.pauseReason(label)
-    if (reason === undefined) return false
-    if (this.#folders.every((one) => this.#failures.pauseReason(one) !== undefined)) return false
-    this.#failed.set(label.id, new ProviderError('unavailable', reason))
-    return true
   }
 
   async #changedFolders(session: FolderSession): Promise<string[]> {
@@ -304,9 +283,9 @@ export class FolderWork implements AccountWork {
       const dirty = this.#dirty
       this.#dirty = new Set()
       for (const label of this.#folders) {
-        if (!dirty.has(label.providerId) || this.#leaveOut(label)) continue
+        if (!dirty.has(label.providerId) || this.#attempts.leavesOut(label, this.#folders)) continue
         await this.#syncOne(open, label, signal)
-        const failure = this.#failed.get(label.id)
+        const failure = this.#attempts.failureOf(label)
         if (failure === undefined) dirty.delete(label.providerId)
         if (this.#isOver(open)) {
           for (const path of dirty) this.#dirty.add(path)
@@ -316,13 +295,7 @@ export class FolderWork implements AccountWork {
         if (unreachable === MAX_UNREACHABLE && failure !== undefined) throw failure
       }
     }
-    this.#throwIfNoneIsRead()
-  }
-
-  /** No folder can be read at all, so that the account is not in sync, whatever its folders are refused for. */
-  #throwIfNoneIsRead(): void {
-    const [failure] = this.#failed.values()
-    if (failure !== undefined && this.#folders.every(({ id }) => this.#failed.has(id))) throw failure
+    this.#attempts.throwIfNoneIsRead(this.#folders)
   }
 
   async #syncOne(open: Open, label: LabelRow, signal: AbortSignal): Promise<void> {
@@ -334,56 +307,27 @@ export class FolderWork implements AccountWork {
       return eventBodies(this.#deps, this.#mail, context.accountId, label, step)
     }
     const failures: FetchFailures = {
-      losses: this.#failures.count(label),
+      losses: this.#attempts.lossesOf(label),
       mayHaveUnreadable: () => this.#againAt !== null,
       onSuspect: (message) => {
-        this.#suspect = message
+        this.#attempts.suspect(message)
         this.#againAt = undefined
       },
       onUnreadable: () => {
         this.#againAt = undefined
       },
     }
-    await this.#attempt(open, label, signal, async () => {
+    await this.#tryFolder(open, label, signal, async () => {
       const exists = await syncFolder(this.#deps, { ...context, session, label, bodies, failures, signal })
-      this.#failed.delete(label.id)
-      await this.#failures.forget(label)
+      await this.#attempts.succeeded(label)
       if (!exists) this.#fullSyncAt = Math.min(this.#fullSyncAt, this.#now() + VANISHED_MS)
     })
   }
 
-  /**
-   * Runs work on one folder. The server may refuse it, or end the connection with it: that costs only this folder, or the message that was
-   * fetched by itself. Throws what concerns the entire account.
-   */
-  async #attempt(open: Open, label: LabelRow, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
-    this.#suspect = undefined
-    try {
-      await work()
-    } catch (error) {
-      if (signal.aborted || !(error instanceof ProviderError) || isOfAccount(error, label)) throw error
-      await this.#recordFailure(open, label, error)
-      this.#deps.log.warn('Cannot sync a folder. The other folders are synced.', {
-        accountId: open.context.accountId,
-        provider: open.context.provider,
-        operation: 'sync.account',
-        error,
-        metadata: { labelId: label.id },
-      })
-    }
-  }
-
-  async #recordFailure(open: Open, label: LabelRow, error: ProviderError): Promise<void> {
-    this.#failed.set(label.id, error)
-    if (error.kind === 'rate_limited') return this.#failures.failed(label, error)
-    const isLost = this.#isOver(open) || isLostConnection(error)
-    // The message is at fault, and is passed from now on.
-    if (isLost && this.#suspect?.isReading) await this.#failures.forget(label)
-    else await this.#failures.failed(label, error)
-    if (this.#leaveOut(label)) return
-    if (isLost && this.#failures.reasonFor(label) !== undefined) throw error
-    // Fewer messages are fetched at once.
-    if (isLost) this.#dirty.add(label.providerId)
+  async #tryFolder(open: Open, label: LabelRow, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+    const isOver = () => this.#isOver(open)
+    const attempt = { context: open.context, label, folders: this.#folders, signal, isOver }
+    if ((await this.#attempts.run(attempt, work)) === 'repeat') this.#dirty.add(label.providerId)
   }
 
   /**
@@ -407,7 +351,7 @@ export class FolderWork implements AccountWork {
       }
       await this.#checkAll(open, account, signal)
       if (!this.#isOver(open)) await this.#syncChanged(open, signal)
-      if (this.#isOver(open) || this.#mayContainMissing()) return
+      if (this.#isOver(open) || this.#attempts.mayContainMissing(this.#folders)) return
       if (!(await this.#foldersStillExist(open.session, signal))) continue
       const fromMs = Math.min(missing.first, this.#lookedForAt)
       await moveMissing(this.#deps, context, { fromMs, beforeMs: begunAt })
@@ -416,11 +360,6 @@ export class FolderWork implements AccountWork {
     }
     // More messages left meanwhile.
     this.#deletionAt = clock.now() + this.#timing.folderMoveGraceMs
-  }
-
-  /** A folder that cannot be read may contain them, until it has failed for long. */
-  #mayContainMissing(): boolean {
-    return this.#folders.some((label) => this.#failed.has(label.id) && !this.#failures.isGivenUp(label))
   }
 
   /** Reads messages again that the server did not return. */
@@ -464,17 +403,3 @@ export class FolderWork implements AccountWork {
 }
 
 const NEVER = Number.POSITIVE_INFINITY
-
-/** Failures that concern the account, not one folder. */
-function isOfAccount({ kind }: ProviderError, label: LabelRow): boolean {
-  return ['auth_expired', 'limit_exceeded', 'tls'].includes(kind) || (kind === 'rate_limited' && isMain(label))
-}
-
-/** Of the connection for requests. */
-function isLostConnection({ kind, busy, timedOut }: ProviderError): boolean {
-  return kind === 'unavailable' && !busy && !timedOut
-}
-
-function isMain(label: LabelRow): boolean {
-  return label.syncedAs?.startsWith('main:') === true
-}
