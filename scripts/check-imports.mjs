@@ -1,5 +1,5 @@
-// Checks the import rules of docs/design.md in src/: downward only, no cycles, modules only through their index, and within
-// a layer only types and read fragments. `node scripts/check-imports.mjs` prints violations and exits 1 if there are any.
+// Checks the import rules of docs/design.md in src/: downward only, no cycles, modules only through their index, within a
+// layer only types and read fragments, and no index that exports more names than its limit. `node scripts/check-imports.mjs` prints violations and exits 1 if there are any.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -58,6 +58,11 @@ const BASE = ['platform/db', 'platform/log', 'platform/net', 'platform/redis', '
 /** Files of query fragments that other modules of the same layer may use in their queries. */
 const READ_FRAGMENT_FILE = /(^|\/)read(-[a-z-]+)?\.ts$/
 
+/** How many names an index may export. */
+const MAX_EXPORTS = 70
+/** The same of large modules, whose index would otherwise grow with each file. */
+const MAX_EXPORTS_OF = { 'mail/messages': 45, accounts: 65 }
+
 /**
  * @param {string} root folder that contains src
  * @returns {string[]} one line per violation
@@ -70,7 +75,22 @@ export function checkImports(root) {
   for (const [file, targets] of imports) {
     for (const target of targets) violations.push(...violationsOf(src, file, target))
   }
+  for (const file of files) violations.push(...exportViolations(src, file))
   return [...violations, ...cycles(imports)]
+}
+
+const EXPORT_LIST = /^export\s+(?:type\s+)?\{([^}]*)\}/gms
+const EXPORT_DECLARATION = /^export\s+(?:abstract\s+|async\s+)*(?:function|const|class|interface|type|enum)\s+\w/gm
+
+function exportViolations(src, file) {
+  const module = moduleOf(src, file)
+  if (module === undefined || !isIndex(file, module)) return []
+  const text = readFileSync(join(src, file), 'utf8')
+  const listed = [...text.matchAll(EXPORT_LIST)].flatMap(([, names]) => names.split(',').filter((name) => name.trim()))
+  const count = listed.length + [...text.matchAll(EXPORT_DECLARATION)].length
+  const limit = MAX_EXPORTS_OF[module] ?? MAX_EXPORTS
+  if (count <= limit) return []
+  return [`${file}: exports ${count} names, at most ${limit}. Offer a few objects and functions in place of many.`]
 }
 
 /** Folders of `ui` whose files run in browsers. */

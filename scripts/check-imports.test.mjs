@@ -193,4 +193,19 @@ describe('rejects', () => {
       }),
     ).toEqual([])
   })
+
+  it('an index that exports too many names', () => {
+    const names = (count) => Array.from({ length: count }, (_, index) => `name${index}`).join(', ')
+    expect(
+      violationsOf({
+        'mail/messages/index.ts': `export { ${names(45)} } from './a.ts'\nexport interface Extra {}`,
+        'mail/outbox/index.ts': `export { ${names(70)} } from './a.ts'`,
+        'mail/drafts/index.ts': `export { ${names(70)} } from './a.ts'\nexport async function extra() {}`,
+        'mail/drafts/other.ts': `export { ${names(100)} } from './a.ts'`,
+      }),
+    ).toEqual([
+      'mail/drafts/index.ts: exports 71 names, at most 70. Offer a few objects and functions in place of many.',
+      'mail/messages/index.ts: exports 46 names, at most 45. Offer a few objects and functions in place of many.',
+    ])
+  })
 })

@@ -18,9 +18,7 @@ export { messageChangeRoutes } from './edit/routes.ts'
 export { messagesFeature } from './feature.ts'
 export { UndecidedMatches } from './ingest/folder.ts'
 export { ingest } from './ingest/ingest.ts'
-export {
-  reservedIds,
-} from './ingest/reserved.ts'
+export { reservedIds } from './ingest/reserved.ts'
 export { liveContents } from './read/live-access.ts'
 export { type MessageReader, messageReader } from './read/reader.ts'
 export type { MessageSearch } from './read/search.ts'
