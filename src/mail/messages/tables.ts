@@ -138,7 +138,7 @@ interface MessageTextTable {
   text: string
 }
 
-/** Ids of messages that this service creates: see `storing/reserved.ts`. */
+/** Ids of messages that this service creates: see `ingest/reserved.ts`. */
 interface ReservedMessageTable {
   accountId: string
   /** Hash of a `ReservationKey`. */
@@ -148,7 +148,7 @@ interface ReservedMessageTable {
   createdAt: number
 }
 
-/** The messages in Drafts folders: see `storing/drafts.ts`. A message that has left its folder keeps its row until it is deleted. */
+/** The messages in Drafts folders: see `rows/drafts.ts`. A message that has left its folder keeps its row until it is deleted. */
 interface DraftTable {
   messageId: string
   accountId: string
