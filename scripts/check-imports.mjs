@@ -61,7 +61,7 @@ const READ_FRAGMENT_FILE = /(^|\/)read(-[a-z-]+)?\.ts$/
 /** How many names an index may export. */
 const MAX_EXPORTS = 70
 /** The same of large modules, whose index would otherwise grow with each file. */
-const MAX_EXPORTS_OF = { 'mail/messages': 45, accounts: 65 }
+const MAX_EXPORTS_OF = { 'mail/messages': 45, accounts: 40 }
 
 /**
  * @param {string} root folder that contains src

@@ -1,7 +1,8 @@
 import { AppError, type ErrorDetail, invalid } from '../../platform/errors/app-error.ts'
 import { GuardError } from '../../platform/net/index.ts'
 import { type MailProvider, ProviderError, type RemoteFolder } from '../../providers/contract/index.ts'
-import { connectionPorts, type ImapConnection } from './imap-connection.ts'
+import { verifyFurtherServers } from './further-servers.ts'
+import { connectionPorts, type ImapConnection, parseImapConnection } from './imap-connection.ts'
 import { type VerificationDeps, verification } from './verification.ts'
 
 /** The value of FORM_PORTS: the ports that a visitor may enter in the hosted form. */
@@ -32,6 +33,14 @@ export async function verifyImap(
   const access = { accountId: 'unsaved', email, settings, secrets }
   const verify = (signal: AbortSignal) => mail.verify(access, signal, { keepConnection })
   return (await verification(deps, settings.imap.host, verify, imapFailure)).folders
+}
+
+/** What a page needs that signs in at a mail server. */
+export const imapSignIn = {
+  parse: parseImapConnection,
+  portErrors: formPortErrors,
+  verify: verifyImap,
+  verifyFurther: verifyFurtherServers,
 }
 
 /** The public error. Its cause, which the log shows, has the details. */

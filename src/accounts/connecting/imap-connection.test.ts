@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { fc } from '../../../test/kit/random/random.ts'
 import { ProviderError } from '../../providers/contract/index.ts'
-import { formPortErrors, type ImapFields, parseImapConnection, VerificationLimit, verifyImap } from '../index.ts'
+import { type ImapFields, VerificationLimit } from '../index.ts'
+import { formPortErrors, verifyImap } from './imap-check.ts'
+import { parseImapConnection } from './imap-connection.ts'
 
 const given = { email: 'ada@example.com', host: 'imap.example.com', username: 'ada', password: 'secret' }
 

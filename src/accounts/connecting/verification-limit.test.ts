@@ -5,7 +5,9 @@ import { type ScriptedImap, startScriptedImap } from '../../../test/servers/scri
 import { silentLog } from '../../platform/log/index.ts'
 import { systemClock } from '../../platform/time/clock.ts'
 import { imapProvider } from '../../providers/imap/index.ts'
-import { parseImapConnection, VerificationLimit, verifyImap } from '../index.ts'
+import { VerificationLimit } from '../index.ts'
+import { verifyImap } from './imap-check.ts'
+import { parseImapConnection } from './imap-connection.ts'
 
 const BUSY = { code: 'rate_limited', status: 429, headers: { 'retry-after': '5' } }
 

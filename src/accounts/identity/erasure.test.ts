@@ -10,7 +10,8 @@ import { idGenerator } from '../../platform/ids.ts'
 import { silentLog } from '../../platform/log/index.ts'
 import { databaseQueue, type Queue } from '../../platform/queue/index.ts'
 import { systemClock } from '../../platform/time/clock.ts'
-import { type Erasure, erasure, requestErasure } from '../index.ts'
+import { erasure, requestErasure } from '../index.ts'
+import type { Erasure } from './erasure.ts'
 
 describeEachDatabase('the erasure of a deleted account', (open) => {
   let current: Erasure | undefined

@@ -4,7 +4,7 @@ import { type Db, type Handle, MAX_COUNT } from '../../platform/db/index.ts'
 import type { PageRequest } from '../../platform/formats/page.ts'
 import type { AccountFilter } from './account.ts'
 import { SHOWN_COLUMNS, type ShownRow } from './account-row.ts'
-import { countAccounts } from './store.ts'
+import { accountQueries } from './queries.ts'
 
 /** Entries of the index that one statement reads. On the file store it holds the event loop, for a few milliseconds. */
 const STEPS = { sqlite: 5000, postgres: 20_000 }
@@ -31,7 +31,7 @@ export async function listAccounts(
   const condition = conditionOf(filter)
   if (condition === undefined) {
     const ids = await idsBelow(db.read, after?.[0], wanted, offset)
-    return { rows: await byIds(db.read, ids), total: { count: await countAccounts(db.read), capped: false } }
+    return { rows: await byIds(db.read, ids), total: { count: await accountQueries(db.read).count(), capped: false } }
   }
   const [before] = after ?? []
   const page = await walk(db, condition, {

@@ -24,7 +24,8 @@ import {
   searchTextOf,
 } from './account-row.ts'
 import { listAccounts } from './list.ts'
-import { type AccountRow, accountStore, countAccounts, resolveAccount } from './store.ts'
+import { accountQueries } from './queries.ts'
+import { type AccountRow, accountStore, resolveAccount } from './store.ts'
 
 export interface AccountsDeps {
   db: Db
@@ -140,7 +141,7 @@ export function accounts(deps: AccountsDeps): Accounts {
       const existing = await store(tx).lockByIdentity(identity)
       if (existing !== undefined) return relink(tx, existing, input)
       try {
-        await deps.licence?.check(tx, () => countAccounts(tx))
+        await deps.licence?.check(tx, () => accountQueries(tx).count())
       } catch (error) {
         if (!(error instanceof AppError)) throw error
         // A concurrent link of the same identity may have taken the last account of the licence.

@@ -12,7 +12,6 @@ const shown = compiledOnce((handle, id: string) =>
     .select([...SHOWN_COLUMNS, 'syncRequestedAt'])
     .where('id', '=', id),
 )
-const anyErasure = compiledOnce((handle) => handle.selectFrom('accountErasures').select('accountId').limit(1))
 
 /** Rows of `accounts` and `accountErasures`; `lock` and the writes only inside a transaction. */
 export function accountStore(handle: Handle, dialect: Dialect) {
@@ -172,62 +171,6 @@ export function accountStore(handle: Handle, dialect: Dialect) {
   }
 }
 
-/** The accounts among these whose erasure is not complete. No further events about them may be sent. */
-export async function accountsBeingErased(handle: Handle, ids: readonly string[]): Promise<Set<string>> {
-  if (ids.length === 0) return new Set()
-  // The table is nearly always empty, and this query, unlike the next, has one text for any number of ids.
-  if ((await anyErasure(handle)).length === 0) return new Set()
-  const rows = await handle.selectFrom('accountErasures').select('accountId').where('accountId', 'in', ids).execute()
-  return new Set(rows.map((row) => row.accountId))
-}
-
-/** Which of these are ids of accounts. */
-export async function existingAccounts(handle: Handle, ids: readonly string[]): Promise<Set<string>> {
-  if (ids.length === 0) return new Set()
-  const rows = await handle.selectFrom('accounts').select('id').where('id', 'in', ids).execute()
-  return new Set(rows.map((row) => row.id))
-}
-
-/** How many accounts there are. */
-export async function countAccounts(handle: Handle): Promise<number> {
-  const { count } = await handle
-    .selectFrom('accounts')
-    .select(sql<number | string>`count(*)`.as('count'))
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
-
-/** How many accounts cannot be synced, except paused ones and those whose credentials were refused. One lookup in an index. */
-export async function countStalledAccounts(handle: Handle): Promise<number> {
-  const { count } = await handle
-    .selectFrom('accounts')
-    .select(sql<number | string>`count(*)`.as('count'))
-    .where('trouble', '=', 'error')
-    .where('paused', '=', 0)
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
-
-/**
- * Whether a sign-in with these hints may concern an existing account. A customUserId decides alone, because it is part of
- * every account's identity; else the address does. True without either, as nothing is known.
- */
-export async function mayBeLinked(
-  handle: Handle,
-  hints: { provider: ProviderName | null; customUserId: string | null; email: string | null },
-): Promise<boolean> {
-  const { provider, customUserId, email } = hints
-  if (customUserId === null && email === null) return true
-  const row = await handle
-    .selectFrom('accounts')
-    .select('id')
-    .$if(provider !== null, (query) => query.where('provider', '=', provider))
-    .where(customUserId !== null ? 'customUserId' : sql`lower("email")`, '=', customUserId ?? email?.toLowerCase())
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
-}
-
 /** An id, or a customUserId that exactly one account has. Throws not_found, or ambiguous_alias naming the ids. */
 export async function resolveAccount(
   handle: Handle,
@@ -251,31 +194,3 @@ export async function resolveAccount(
 }
 
 const MAX_NAMED_IDS = 20
-
-/** The accounts with one of these addresses, whatever their case, in order of their ids. */
-export async function accountsWithAddresses(
-  handle: Handle,
-  addresses: readonly string[],
-): Promise<Pick<AccountRow, 'id' | 'email' | 'provider'>[]> {
-  if (addresses.length === 0) return []
-  return handle
-    .selectFrom('accounts')
-    .select(['id', 'email', 'provider'])
-    .where(
-      sql`lower("email")`,
-      'in',
-      addresses.map((address) => address.toLowerCase()),
-    )
-    .orderBy('id')
-    .execute()
-}
-
-/** The ids of a provider's accounts with one of these addresses. */
-export async function accountsAt(
-  handle: Handle,
-  provider: ProviderName,
-  addresses: readonly string[],
-): Promise<string[]> {
-  const rows = await accountsWithAddresses(handle, addresses)
-  return rows.flatMap((row) => (row.provider === provider ? row.id : []))
-}

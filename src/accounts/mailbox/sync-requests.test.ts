@@ -4,7 +4,8 @@ import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { plansOf } from '../../../test/kit/database/plans.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import type { Db } from '../../platform/db/index.ts'
-import { readSyncHint, requestedSyncs, SYNC_TOPIC } from './sync-requests.ts'
+import { accountQueries } from '../identity/queries.ts'
+import { readSyncHint, SYNC_TOPIC } from './sync-requests.ts'
 
 const ME = 'ins_me'
 
@@ -21,7 +22,7 @@ describeEachDatabase('a requested sync', (open) => {
       db.transaction((tx) => fixture.accounts.clearSyncRequest(tx, id, requestedAt))
     return { db, bus: fixture.bus, ids, request, clear }
   }
-  const timeOf = async (db: Db, id: string) => (await requestedSyncs(db.read, ME)).get(id) ?? 0
+  const timeOf = async (db: Db, id: string) => (await accountQueries(db.read).requestedSyncs(ME)).get(id) ?? 0
 
   it('is cleared only by a run that started after it', async () => {
     const { db, ids, request, clear } = await owned(1)
@@ -34,7 +35,7 @@ describeEachDatabase('a requested sync', (open) => {
     await clear(id, first)
     expect(await timeOf(db, id)).toBe(second)
     await clear(id, second)
-    expect(await requestedSyncs(db.read, ME)).toEqual(new Map())
+    expect(await accountQueries(db.read).requestedSyncs(ME)).toEqual(new Map())
   })
 
   it('gets a later time than the previous request, even if that is ahead of the clock', async () => {
@@ -53,12 +54,12 @@ describeEachDatabase('a requested sync', (open) => {
     const unknown = Array.from({ length: 250 }, (_, n) => `acc_${String(n).padStart(26, '0')}`)
     await request([...ids, ...unknown])
     await eventually(() => expect(hinted).toEqual([...ids, ...unknown]))
-    expect([...(await requestedSyncs(db.read, ME)).keys()].sort()).toEqual([...ids].sort())
+    expect([...(await accountQueries(db.read).requestedSyncs(ME)).keys()].sort()).toEqual([...ids].sort())
   })
 
   it('is found by an index that contains only requests', async () => {
     const { db } = await owned(1)
-    const plans = await plansOf(db, (tx) => requestedSyncs(tx, ME))
+    const plans = await plansOf(db, (tx) => accountQueries(tx).requestedSyncs(ME))
     expect(plans.join('\n')).toContain('accounts_syncRequestedAt')
   })
 })

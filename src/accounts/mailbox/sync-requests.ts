@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Bus } from '../../platform/bus/index.ts'
-import type { Db, Handle, Tx } from '../../platform/db/index.ts'
+import type { Db, Tx } from '../../platform/db/index.ts'
 import type { SyncScope } from '../identity/account.ts'
 
 /** The bus topic of requested syncs. The payload is the scope, a space, and comma-separated account ids. */
@@ -54,29 +54,4 @@ export function readSyncHint(payload: string): { scope: SyncScope; accountIds: s
   const [scope, ids = ''] = payload.split(' ')
   const known = scope === 'changes' || scope === 'now' ? scope : 'everything'
   return { scope: known, accountIds: ids.split(',').filter((id) => id !== '') }
-}
-
-/** The accounts of this instance with an outstanding request, and its time. One lookup in an index of requests only. */
-export async function requestedSyncs(handle: Handle, instanceId: string): Promise<Map<string, number>> {
-  const rows = await handle
-    .selectFrom('accounts')
-    .select(['id', 'syncRequestedAt'])
-    .where('ownerInstance', '=', instanceId)
-    .where('syncRequestedAt', 'is not', null)
-    .execute()
-  return new Map(rows.map(({ id, syncRequestedAt }) => [id, syncRequestedAt ?? 0]))
-}
-
-/** The next accounts after this id that can be synced: neither paused nor in auth_error. */
-export async function syncableAccounts(handle: Handle, after: string, limit: number): Promise<string[]> {
-  const rows = await handle
-    .selectFrom('accounts')
-    .select('id')
-    .where('id', '>', after)
-    .where('paused', '=', 0)
-    .where('status', '<>', 'auth_error')
-    .orderBy('id')
-    .limit(limit)
-    .execute()
-  return rows.map(({ id }) => id)
 }

@@ -1,5 +1,5 @@
 import { livingInstances } from '../../accounts/cluster/index.ts'
-import { countAccounts } from '../../accounts/index.ts'
+import { accountQueries } from '../../accounts/index.ts'
 import { debouncedQueue } from '../../mail/sync/index.ts'
 import { auditLog, auditRoutes } from '../../operations/audit/index.ts'
 import { doctorRoutes } from '../../operations/doctor/index.ts'
@@ -101,7 +101,7 @@ export function healthRoute(server: HttpServer, { context, infrastructure, featu
       bus,
       licence: features.licence,
       writeFailure: () => features.ownership.beatFailure(),
-      countAccounts: () => countAccounts(db.read),
+      countAccounts: () => accountQueries(db.read).count(),
       providers: () => [{ name: 'imap', canConnect: true }, ...signInStates(config, features.logins)],
       settingsProblems: () => signInProblems(config),
       keysBesideData: secrets.keysBesideData,

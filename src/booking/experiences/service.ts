@@ -1,4 +1,4 @@
-import { existingAccounts } from '../../accounts/index.ts'
+import { accountQueries } from '../../accounts/index.ts'
 import type { Sealer } from '../../platform/crypto/seal.ts'
 import { generateSigningSecret } from '../../platform/crypto/signature.ts'
 import type { Db, Handle, Tx } from '../../platform/db/index.ts'
@@ -75,7 +75,7 @@ export function experiences(deps: ExperienceDeps): Experiences {
   /** Ids that the experience has already may stay, although their accounts were deleted meanwhile. */
   async function checkAccounts(body: UpdateBody, stored: readonly string[]): Promise<void> {
     const named = namedAccounts(body).filter(({ id }) => !stored.includes(id))
-    const known = await existingAccounts(db.read, [...new Set(named.map(({ id }) => id))])
+    const known = await accountQueries(db.read).existing([...new Set(named.map(({ id }) => id))])
     const unknown = named.filter(({ id }) => !known.has(id))
     if (unknown.length === 0) return
     throw invalidFields(unknown.map(({ path }) => ({ path, message: 'is not the id of an account' })))

@@ -1,4 +1,4 @@
-import { existingAccounts } from '../../accounts/index.ts'
+import { accountQueries } from '../../accounts/index.ts'
 import type { Sealer } from '../../platform/crypto/seal.ts'
 import type { Db } from '../../platform/db/index.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
@@ -28,7 +28,7 @@ export interface SlotFinderDeps {
 /** Follows the routing of an experience, then asks its callback or finds slots from its open hours. */
 export function slotFinder(deps: SlotFinderDeps): SlotFinder {
   const { db, clock, log, sealer, publicUrl, experiences, callbacks, builtIn } = deps
-  const accountsOf = (ids: readonly string[]) => existingAccounts(db.read, ids)
+  const accountsOf = (ids: readonly string[]) => accountQueries(db.read).existing(ids)
   const { findActive } = experiences
   const route = router({ callbacks, log, findActive, existingAccounts: accountsOf })
   const callback = callbackFinder({ db, callbacks, clock, tokens: slotTokens(sealer), existingAccounts: accountsOf })

@@ -1,4 +1,4 @@
-import { type Account, type Accounts, accountsWithAddresses } from '../../accounts/index.ts'
+import { type Account, type Accounts, accountQueries } from '../../accounts/index.ts'
 import { untilAborted } from '../../platform/concurrency/abort.ts'
 import type { Db } from '../../platform/db/index.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
@@ -86,7 +86,7 @@ export function participantTimes({ db, accounts, busy, own }: ParticipantsDeps) 
     /** Ids by address in lower case; the asking account first. */
     async function connectedAccounts(addresses: readonly string[]): Promise<Map<string, string[]>> {
       const found = new Map<string, string[]>()
-      for (const { id, email } of await accountsWithAddresses(db.read, addresses)) {
+      for (const { id, email } of await accountQueries(db.read).withAddresses(addresses)) {
         const ids = found.get(email.toLowerCase()) ?? []
         if (id === asking.id) ids.unshift(id)
         else ids.push(id)

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { type Accounts, accountsAt } from '../../accounts/index.ts'
+import { type Accounts, accountQueries } from '../../accounts/index.ts'
 import { sleep } from '../../platform/concurrency/abort.ts'
 import { lazy } from '../../platform/concurrency/lazy.ts'
 import { type Backoff, backoffMs } from '../../platform/concurrency/retry.ts'
@@ -182,7 +182,7 @@ export function gmailPuller(deps: GmailPullerDeps): GmailPuller {
   ): Promise<boolean> {
     for (let attempts = 1; newest.size > 0 && !signal.aborted; attempts += 1) {
       try {
-        const accountIds = await accountsAt(db.read, 'gmail', [...newest.keys()])
+        const accountIds = await accountQueries(db.read).at('gmail', [...newest.keys()])
         await db.transaction((tx) => deps.accounts.requestSync(tx, accountIds, 'changes'))
         return true
       } catch (error) {

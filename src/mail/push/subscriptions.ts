@@ -1,4 +1,4 @@
-import { type Accounts, accountsAt, type Fence } from '../../accounts/index.ts'
+import { type Accounts, accountQueries, type Fence } from '../../accounts/index.ts'
 import { withTimeout } from '../../platform/concurrency/abort.ts'
 import { hashClientState } from '../../platform/crypto/client-state.ts'
 import type { Db } from '../../platform/db/index.ts'
@@ -125,7 +125,7 @@ export function pushSubscriptions(deps: PushSubscriptionDeps) {
   /** Keeps a Gmail watch, one per mailbox, while another account of the same address needs it. */
   async function endAtProvider(row: SubscriptionRow, provider: PushProvider, access: MailAccess): Promise<void> {
     if (row.provider === 'gmail') {
-      const others = await accountsAt(db.read, 'gmail', [row.subscriptionId])
+      const others = await accountQueries(db.read).at('gmail', [row.subscriptionId])
       if (others.some((id) => id !== row.accountId)) return
     }
     await provider.end(access, row.subscriptionId)

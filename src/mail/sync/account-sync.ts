@@ -1,4 +1,4 @@
-import { type Account, OwnershipLost, type SyncScope } from '../../accounts/index.ts'
+import { type Account, type Accounts, OwnershipLost } from '../../accounts/index.ts'
 import { backoffMs } from '../../platform/concurrency/retry.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { RunContext, RunResult } from '../../platform/schedule/index.ts'
@@ -23,6 +23,8 @@ import { MailboxWork } from './mailbox/work.ts'
 import { RunLog } from './run-log.ts'
 import { type AccountAtStart, RunRecord } from './run-record.ts'
 import type { AccountWork } from './work.ts'
+
+type SyncScope = Parameters<Accounts['requestSync']>[2]
 
 /** A reserved login may wait so long for a slot. */
 const MISSED_LOGIN_MS = 1000

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { syncTotalsOfAll } from '../../accounts/cluster/index.ts'
-import { type Accounts, syncableAccounts } from '../../accounts/index.ts'
+import { type Accounts, accountQueries } from '../../accounts/index.ts'
 import type { Bus } from '../../platform/bus/index.ts'
 import type { Db } from '../../platform/db/index.ts'
 import type { RunState, RunTotals } from '../../platform/schedule/index.ts'
@@ -73,7 +73,7 @@ export function debouncedQueue({ db, bus, instanceId, accounts, sync }: Debounce
     async clear() {
       let cleared = 0
       for (let after = ''; ; ) {
-        const ids = await syncableAccounts(db.read, after, BATCH)
+        const ids = await accountQueries(db.read).syncable(after, BATCH)
         const last = ids.at(-1)
         if (last === undefined) break
         await db.transaction((tx) => accounts.requestSync(tx, ids, 'everything'))

@@ -1,4 +1,4 @@
-import type { Account, WorkStatus } from '../../accounts/index.ts'
+import type { Account, Accounts } from '../../accounts/index.ts'
 import type { Tx } from '../../platform/db/index.ts'
 import { errorText } from '../../platform/schedule/index.ts'
 import type { ProviderError } from '../../providers/contract/index.ts'
@@ -131,7 +131,12 @@ export class RunRecord {
     await syncStateStore(tx).save({ ...columns, ...refused })
   }
 
-  #setStatus(tx: Tx, status: WorkStatus, reason: string | null, accessVersion?: number): Promise<void> {
+  #setStatus(
+    tx: Tx,
+    status: Parameters<Accounts['setStatus']>[2],
+    reason: string | null,
+    accessVersion?: number,
+  ): Promise<void> {
     return this.#deps.accounts.setStatus(tx, this.#accountId, status, reason, accessVersion)
   }
 }

@@ -1,4 +1,4 @@
-import { readSyncHint, requestedSyncs, SYNC_TOPIC, type SyncTotals } from '../../accounts/index.ts'
+import { accountQueries, readSyncHint, SYNC_TOPIC, type SyncTotals } from '../../accounts/index.ts'
 import { OwnedScheduler, type RunContext, type RunResult, type RunState } from '../../platform/schedule/index.ts'
 import { AccountSync } from './account-sync.ts'
 import { DEFAULT_TIMING, type SyncDeps } from './deps.ts'
@@ -147,7 +147,7 @@ export function sync(deps: SyncDeps): Sync {
 
   /** Runs requests whose hint was lost. */
   async function runRequested(): Promise<void> {
-    for (const [accountId, requestedAt] of await requestedSyncs(db.read, ownership.instanceId)) {
+    for (const [accountId, requestedAt] of await accountQueries(db.read).requestedSyncs(ownership.instanceId)) {
       // A run that has seen the request and failed retries it itself.
       const account = syncs.get(accountId)
       if (account?.hasSeen(requestedAt) === true) continue

@@ -1,4 +1,5 @@
-import { type AccountsDeps, accounts, type LinkAccount } from '../../../src/accounts/index.ts'
+import type { AccountsDeps } from '../../../src/accounts/identity/service.ts'
+import { accounts, type LinkAccount } from '../../../src/accounts/index.ts'
 import { catalogue } from '../../../src/app/feature-list.ts'
 import { recorder } from '../../../src/events/index.ts'
 import { memoryBus } from '../../../src/platform/bus/index.ts'

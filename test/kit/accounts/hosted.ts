@@ -1,6 +1,7 @@
 import { createServer as createSocket } from 'node:net'
 import { type AuthDeps, authRoutes } from '../../../src/accounts/auth/index.ts'
-import { type AccountsDeps, VerificationLimit } from '../../../src/accounts/index.ts'
+import type { AccountsDeps } from '../../../src/accounts/identity/service.ts'
+import { VerificationLimit } from '../../../src/accounts/index.ts'
 import { idempotency } from '../../../src/operations/idempotency/index.ts'
 import { site, siteRoutes } from '../../../src/operations/site/index.ts'
 import type { Cache } from '../../../src/platform/cache/cache.ts'

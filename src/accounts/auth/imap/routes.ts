@@ -10,17 +10,11 @@ import { continuePage } from '../../../ui/hosted/index.ts'
 import {
   type Account,
   type Accounts,
-  type FormPorts,
-  type FurtherServers,
-  formPortErrors,
-  type ImapConnection,
   type ImapField,
   type ImapFields,
+  imapSignIn,
   type LinkedMailbox,
-  parseImapConnection,
   type VerificationLimit,
-  verifyFurtherServers,
-  verifyImap,
 } from '../../index.ts'
 import { folderList, foldersBody, imapBody } from '../api.ts'
 import type { AdmittedPost, HostedAccess } from '../hosted/access.ts'
@@ -31,6 +25,8 @@ import { successUrl } from '../sessions/urls.ts'
 import { type ImapForm, isFormError, selectableFolders } from './form.ts'
 import { imapMailboxOf, withStoredLogins } from './reconnecting.ts'
 
+type ImapConnection = Parameters<typeof imapSignIn.verify>[1]
+
 export interface ImapRoutesDeps {
   sessions: AuthSessions
   access: HostedAccess
@@ -38,11 +34,11 @@ export interface ImapRoutesDeps {
   imapForm: ImapForm
   imap: Pick<MailProvider, 'verify'>
   /** Checks the servers that come with an IMAP mailbox. */
-  further: FurtherServers
+  further: Pick<Parameters<typeof imapSignIn.verifyFurther>[0], 'smtp' | 'caldav'>
   accounts: Pick<Accounts, 'access'>
   verifications: VerificationLimit
   /** FORM_PORTS. */
-  formPorts: FormPorts
+  formPorts: Parameters<typeof imapSignIn.portErrors>[1]
   clock: Clock
   /** When the form reports an unreachable server, counted from the submit. Default: after the longest check. */
   unreachableMs?: number
@@ -160,9 +156,9 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
     fields: ImapFields,
     { optional = [], isLinking = false }: { optional?: ImapField[]; isLinking?: boolean },
   ): Promise<{ connection: ImapConnection; folders: RemoteFolder[] }> {
-    const { connection, errors } = parseImapConnection(fields, { optional })
+    const { connection, errors } = imapSignIn.parse(fields, { optional })
     if (connection === undefined) throw invalidFields(errors)
-    const portErrors = formPortErrors(connection, formPorts)
+    const portErrors = imapSignIn.portErrors(connection, formPorts)
     if (portErrors.length > 0) {
       log.info('The hosted form refused a port that FORM_PORTS does not contain.', {
         operation: 'auth.imap',
@@ -185,8 +181,8 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
     }
     try {
       const limited = { verifications, address: request.ip, onBegin }
-      const folders = await verifyImap({ mail: imap, ...limited, keepConnection: isLinking }, connection)
-      if (isLinking) await verifyFurtherServers({ ...further, ...limited }, connection)
+      const folders = await imapSignIn.verify({ mail: imap, ...limited, keepConnection: isLinking }, connection)
+      if (isLinking) await imapSignIn.verifyFurther({ ...further, ...limited }, connection)
       await sessions.returnAttempt(session)
       return { connection, folders }
     } catch (error) {

@@ -9,11 +9,10 @@ import type { ProviderName } from '../../../providers/contract/index.ts'
 import {
   type Account,
   type Accounts,
-  countAccounts,
-  type LicenceCheck,
+  accountQueries,
+  type accounts,
   type LinkAccount,
   type LinkedMailbox,
-  mayBeLinked,
 } from '../../index.ts'
 import { DEFAULT_EXPIRY_MINUTES, type newSessionBody } from '../api.ts'
 import { type AuthSession, authSessionStore } from './store.ts'
@@ -27,7 +26,7 @@ export interface AuthSessionsDeps {
   publicUrl: string
   /** `service.app.redirectUrl`. */
   redirectUrl: string | undefined
-  licence?: LicenceCheck | undefined
+  licence?: Parameters<typeof accounts>[0]['licence']
   /** Throws validation_failed, naming the settings, for a provider that is not configured. */
   requireConfigured(provider: ProviderName): void
 }
@@ -91,11 +90,11 @@ export function authSessions(deps: AuthSessionsDeps) {
       const customUserId = input.customUserId == null ? null : cleanText(input.customUserId)
       if (provider !== null) deps.requireConfigured(provider)
       try {
-        await deps.licence?.check(tx, () => countAccounts(tx))
+        await deps.licence?.check(tx, () => accountQueries(tx).count())
       } catch (error) {
         if (!(error instanceof AppError)) throw error
         // At the cap, existing accounts can still be connected again. Linking checks what is not known yet.
-        if (!(await mayBeLinked(tx, { provider, customUserId, email }))) throw error
+        if (!(await accountQueries(tx).mayBeLinked({ provider, customUserId, email }))) throw error
       }
       const code = secretToken()
       const expiresAt = nowMs + Math.round((input.expiresInMinutes ?? DEFAULT_EXPIRY_MINUTES) * MINUTE_MS)

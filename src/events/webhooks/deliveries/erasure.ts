@@ -1,4 +1,4 @@
-import { accountsBeingErased } from '../../../accounts/index.ts'
+import { accountQueries } from '../../../accounts/index.ts'
 import type { Handle, Tx } from '../../../platform/db/index.ts'
 import type { EventRow } from '../../index.ts'
 import { deleteDeliveries } from './store.ts'
@@ -17,7 +17,7 @@ export async function sendable<Event extends Pick<EventRow, 'accountId' | 'type'
   const accountIds = events.flatMap(({ accountId, type }) =>
     accountId === null || type === LAST_EVENT ? [] : [accountId],
   )
-  const erased = await accountsBeingErased(handle, [...new Set(accountIds)])
+  const erased = await accountQueries(handle).beingErased([...new Set(accountIds)])
   return events.filter(({ accountId, type }) => type === LAST_EVENT || !erased.has(accountId ?? ''))
 }
 

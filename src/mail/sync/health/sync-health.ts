@@ -1,5 +1,5 @@
 import { syncTotalsOfAll } from '../../../accounts/cluster/index.ts'
-import { countStalledAccounts, type Ownership } from '../../../accounts/index.ts'
+import { accountQueries, type Ownership } from '../../../accounts/index.ts'
 import type { Db } from '../../../platform/db/index.ts'
 import type { Sync } from '../scheduler.ts'
 
@@ -21,7 +21,10 @@ export interface SyncHealthDeps {
 
 /** Reads two small sets of rows. Rejects while the database is not available. */
 export async function readSyncHealth({ db, ownership, sync }: SyncHealthDeps): Promise<SyncHealth> {
-  const [stalledAccounts, others] = await Promise.all([countStalledAccounts(db.read), syncTotalsOfAll(db.read)])
+  const [stalledAccounts, others] = await Promise.all([
+    accountQueries(db.read).countStalled(),
+    syncTotalsOfAll(db.read),
+  ])
   others.delete(ownership.instanceId)
   const lags = [sync.totals(), ...others.values()].map((totals) => totals.greatestLagMs ?? 0)
   return { stalledAccounts, unownedAccounts: ownership.unowned(), greatestLagMs: Math.max(...lags) }
