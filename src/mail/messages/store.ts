@@ -1,11 +1,11 @@
-import { type Selectable, type SqlBool, sql } from 'kysely'
-import { compiledOnce, type Handle, padded, type Tables } from '../../platform/db/index.ts'
+import { type Selectable, sql } from 'kysely'
+import { compiledOnce, type Handle, type Tables } from '../../platform/db/index.ts'
 import { addToGroup } from '../../platform/group-by.ts'
-import type { KnownFolderMessage, MessageIdentity } from '../../providers/contract/index.ts'
+
 import type { MatchableRow } from './ingest/copies.ts'
 import type { Candidate, MatchKeys } from './ingest/match.ts'
-import { READER_VERSION } from './rows/reader-version.ts'
-import { formerIdentityHash, identityOf, parseFields } from './rows/row.ts'
+import { inChunks, isListed, locatedMessages } from './rows/located.ts'
+import { formerIdentityHash, parseFields } from './rows/row.ts'
 
 export type MessageRow = Selectable<Tables['messages']>
 
@@ -17,13 +17,6 @@ export function allMail(accountId: string): string {
 export function isAllMail(labelId: string): boolean {
   return labelId.startsWith('acc_')
 }
-
-/** False for messages that only a request has stored: from a folder that is not synced, or found by a search. */
-const isListed = sql<SqlBool>`exists (select 1 from "messageLabels" where "messageLabels"."messageId" = "messages"."id")`
-
-/** Rows of messages are wide: on the file store 200 of them block the event loop for about 5 ms. */
-const IDS_PER_QUERY = 200
-const KNOWN_PER_QUERY = 1000
 
 export const CANDIDATE_COLUMNS = [
   'id',
@@ -38,21 +31,6 @@ export const CANDIDATE_COLUMNS = [
   'traceHash',
   'sizeBytes',
 ] as const
-
-const inFolder = (handle: Handle, folderId: string, uidValidity: string) =>
-  handle.selectFrom('messages').where('folderId', '=', folderId).where('uidValidity', '=', uidValidity)
-
-const rowsAt = compiledOnce((handle, folderId: string, uidValidity: string, uids: readonly number[]) =>
-  inFolder(handle, folderId, uidValidity).where('uid', 'in', uids).selectAll(),
-)
-const flagsFrom = compiledOnce((handle, folderId: string, uidValidity: string, lowUid: number, highUid: number) =>
-  inFolder(handle, folderId, uidValidity)
-    .select(['uid', 'unread', 'starred'])
-    .where('uid', '>=', lowUid)
-    .where('uid', '<=', highUid)
-    .orderBy('uid')
-    .limit(KNOWN_PER_QUERY),
-)
 
 const candidatesBy = {
   emailIdHash: findCandidates('emailIdHash'),
@@ -70,17 +48,9 @@ export type MessageStore = ReturnType<typeof messageStore>
 
 /** Reads messages; `messageWriter` changes them. Only the methods that say so return missing messages. */
 export function messageStore(handle: Handle) {
-  const located = (folderId: string, limit: number) =>
-    handle
-      .selectFrom('messages')
-      .where('folderId', '=', folderId)
-      .where('uid', 'is not', null)
-      .orderBy('uidValidity')
-      .orderBy('uid')
-      .limit(limit)
-  const at = (folderId: string, uidValidity: string, uids: number[]) =>
-    inFolder(handle, folderId, uidValidity).where('uid', 'in', uids)
   return {
+    ...locatedMessages(handle),
+
     async find(accountId: string, id: string): Promise<MessageRow | undefined> {
       const row = await handle.selectFrom('messages').selectAll().where('id', '=', id).executeTakeFirst()
       return row !== undefined && row.accountId === accountId && row.goneAt === null ? row : undefined
@@ -96,15 +66,6 @@ export function messageStore(handle: Handle) {
         .execute()
       const found = new Map(rows.map((row) => [row.id, row]))
       return ids.flatMap((id) => found.get(id) ?? [])
-    },
-
-    byLocation(folderId: string, uidValidity: string, uids: readonly number[]): Promise<MessageRow[]> {
-      return inChunks(uids, (chunk) => rowsAt(handle, folderId, uidValidity, chunk))
-    },
-
-    async idsByLocation(folderId: string, uidValidity: string, uids: readonly number[]): Promise<string[]> {
-      const rows = await inChunks(uids, (chunk) => at(folderId, uidValidity, chunk).select('id').execute())
-      return rows.map((row) => row.id)
     },
 
     /** For providers with message ids; includes missing messages. */
@@ -193,57 +154,6 @@ export function messageStore(handle: Handle) {
       return row?.receivedAt ?? null
     },
 
-    /** The lowest UID of the folder that sync has stored. */
-    async lowestListedUid(folderId: string): Promise<number | null> {
-      const [row] = await located(folderId, 1).where(isListed).select('uid').execute()
-      return row?.uid ?? null
-    },
-
-    /** UIDs and flags of a UID range, both ends included, for sync to compare. */
-    async knownMessages(
-      folderId: string,
-      uidValidity: string,
-      lowUid: number,
-      highUid: number,
-    ): Promise<KnownFolderMessage[]> {
-      const known: KnownFolderMessage[] = []
-      // Several queries, because the range may hold every message of a large folder.
-      for (let fromUid = lowUid; ; ) {
-        const rows = await flagsFrom(handle, folderId, uidValidity, fromUid, highUid)
-        for (const row of rows) {
-          known.push({ uid: Number(row.uid), unread: row.unread === 1, starred: row.starred === 1 })
-        }
-        if (rows.length < KNOWN_PER_QUERY) return known
-        fromUid = (known.at(-1)?.uid ?? highUid) + 1
-      }
-    },
-
-    /** Stored messages with the highest UIDs, without those that could not be read. */
-    async newestUids(
-      folderId: string,
-      uidValidity: string,
-      limit: number,
-    ): Promise<{ uid: number; identity: MessageIdentity }[]> {
-      const rows = await inFolder(handle, folderId, uidValidity)
-        .select(['uid', 'fields', 'receivedAt', 'error'])
-        .where('uid', 'is not', null)
-        .orderBy('uid', 'desc')
-        .limit(limit)
-        .execute()
-      return rows.flatMap(({ uid, ...row }) => {
-        const identity = identityOf(row)
-        return identity === undefined ? [] : [{ uid: Number(uid), identity }]
-      })
-    },
-
-    /** Which of these UIDs sync or backfill has stored. */
-    async listedUids(folderId: string, uidValidity: string, uids: readonly number[]): Promise<Set<number>> {
-      const rows = await inChunks(uids, (chunk) =>
-        at(folderId, uidValidity, chunk).where(isListed).select('uid').execute(),
-      )
-      return new Set(rows.flatMap((row) => row.uid ?? []))
-    },
-
     /** When the messages among these that sync or backfill has stored were received; missing ones included. */
     async listedTimes(accountId: string, providerMessageIds: readonly string[]): Promise<Map<string, number>> {
       const rows = await inChunks(providerMessageIds, (chunk) =>
@@ -278,52 +188,6 @@ export function messageStore(handle: Handle) {
         }
       }
       return [...found.values()]
-    },
-
-    /** Messages with a location in the folder, lowest UID first. */
-    async idsWithLocation(folderId: string, limit: number): Promise<string[]> {
-      return (await located(folderId, limit).select('id').execute()).map((row) => row.id)
-    },
-
-    /** Present messages of the folder whose UID is unknown, without those that the API changed after `apiChange`. */
-    async idsWithoutLocation(folderId: string, limit: number, apiChange?: number): Promise<string[]> {
-      const rows = await handle
-        .selectFrom('messages')
-        .select('id')
-        .where('folderId', '=', folderId)
-        .where('uid', 'is', null)
-        .where('goneAt', 'is', null)
-        .$if(apiChange !== undefined, (query) =>
-          query.where((eb) => eb.or([eb('apiChange', 'is', null), eb('apiChange', '<=', apiChange ?? 0)])),
-        )
-        .orderBy('id')
-        .limit(limit)
-        .execute()
-      return rows.map((row) => row.id)
-    },
-
-    /** True when the folder has no rows, not even missing ones. */
-    async isFolderEmpty(folderId: string): Promise<boolean> {
-      for (const operator of ['is not', 'is'] as const) {
-        const rows = handle.selectFrom('messages').select('id').where('folderId', '=', folderId)
-        if ((await rows.where('uid', operator, null).limit(1).execute()).length > 0) return false
-      }
-      return true
-    },
-
-    /** Present messages of these folders that could not be read, and that this version of the reader has not tried again. */
-    async repairable(accountId: string, folderIds: readonly string[], limit: number): Promise<MessageRow[]> {
-      if (folderIds.length === 0) return []
-      const rows = handle
-        .selectFrom('messages')
-        .selectAll()
-        .where('accountId', '=', accountId)
-        .where('error', 'is not', null)
-        .where('folderId', 'in', [...folderIds])
-        .where('uid', 'is not', null)
-        .where('goneAt', 'is', null)
-        .where((eb) => eb.or([eb('reader', 'is', null), eb('reader', '<', READER_VERSION)]))
-      return rows.limit(limit).execute()
     },
 
     /** Messages that are missing since before `beforeMs`. */
@@ -410,15 +274,4 @@ function formerIdentityHashes(messages: readonly MatchableRow[]): Map<string, st
     if (former !== null && identityHash !== null) hashes.set(former, identityHash)
   }
   return hashes
-}
-
-async function inChunks<Value, Row>(
-  values: readonly Value[],
-  query: (chunk: Value[]) => Promise<Row[]>,
-): Promise<Row[]> {
-  const rows: Row[] = []
-  for (let start = 0; start < values.length; start += IDS_PER_QUERY) {
-    for (const row of await query(padded(values.slice(start, start + IDS_PER_QUERY)))) rows.push(row)
-  }
-  return rows
 }
