@@ -60,10 +60,10 @@ function serve(socket: TLSSocket): void {
     if (name === 'SELECT' || name === 'EXAMINE') {
       say('FLAGS (\\Seen \\Flagged)', `${exists()} EXISTS`, 'OK [UIDVALIDITY 7] ok', `OK [UIDNEXT ${size() + 1}] ok`)
     }
-    if (name === 'UID SEARCH') say(`SEARCH ${uidsOf(rest.at(-1) ?? '').join(' ')}`)
+    if (name === 'UID SEARCH') say(`SEARCH ${parseUids(rest.at(-1) ?? '').join(' ')}`)
     if (name === 'UID FETCH') {
       const isFull = line.includes('BODYSTRUCTURE')
-      const uids = uidsOf(rest[0] ?? '')
+      const uids = parseUids(rest[0] ?? '')
       socket.write(uids.map((uid) => (isFull ? message(uid) : `* ${uid} FETCH (UID ${uid} FLAGS ())\r\n`)).join(''))
     }
     if (name === 'IDLE') {
@@ -75,7 +75,7 @@ function serve(socket: TLSSocket): void {
   }
 
   /** Positions and uids are the same numbers here. */
-  function uidsOf(set: string): number[] {
+  function parseUids(set: string): number[] {
     const last = exists()
     const bound = (text: string) => (text === '*' ? last : Number(text))
     return set.split(',').flatMap((part) => {

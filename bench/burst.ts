@@ -76,7 +76,9 @@ async function measure({ store, place, dovecot, recorder, say }: Bench): Promise
     for (let round = 0; round < ROUNDS; round += 1) {
       rounds.push({
         bare: await oneBurst(dovecot, bareUsers, recorder, `bare-${round}`, bare.pid ?? 0, bareSubject),
-        own: await oneBurst(dovecot, users, recorder, `own-${round}`, service.pid, (one) => subject(one, secret)),
+        own: await oneBurst(dovecot, users, recorder, `own-${round}`, service.pid, (request) =>
+          subject(request, secret),
+        ),
       })
     }
     say(`bare, beside the ${store} store`.padEnd(40) + line(rounds.map((round) => round.bare)))
@@ -103,14 +105,14 @@ interface Figures {
   wrong: number
 }
 
-/** `subjectOf` returns undefined for a request that the application would refuse. */
+/** `readSubject` returns undefined for a request that the application would refuse. */
 async function oneBurst(
   dovecot: Dovecot,
   users: readonly string[],
   recorder: Recorder,
   name: string,
   pid: number,
-  subjectOf: (request: Recorded) => string | undefined,
+  readSubject: (request: Recorded) => string | undefined,
 ): Promise<Figures> {
   const subjects = (user: number) => Array.from({ length: PER_MAILBOX }, (_, index) => `${name}-${user}-${index}`)
   const cpuBefore = await cpuMs(pid)
@@ -123,14 +125,14 @@ async function oneBurst(
   await new Promise((resolve) => setTimeout(resolve, 1000))
   const requests = await recorder.take()
   const tookMs = Math.max(...requests.map(({ atMs }) => atMs)) - startedAtMs
-  const eventIds = new Map(expected.map((one) => [one, new Set<string>()]))
+  const eventIds = new Map(expected.map((subject) => [subject, new Set<string>()]))
   let wrong = 0
   for (const request of requests) {
-    const received = subjectOf(request)
+    const received = readSubject(request)
     const ids = received === undefined ? undefined : eventIds.get(received)
     // A request that is repeated because its reply was lost has the same id.
     if (ids === undefined) wrong += 1
-    else ids.add(idOf(request))
+    else ids.add(readId(request))
   }
   const counts = [...eventIds.values()].map(({ size }) => size)
   return {
@@ -158,7 +160,7 @@ function bareSubject({ body }: Recorded): string | undefined {
 }
 
 /** Of the event; of the message for the bare client. */
-const idOf = ({ body }: Recorded): string => {
+const readId = ({ body }: Recorded): string => {
   const { id, uid } = JSON.parse(body)
   return id ?? String(uid)
 }

@@ -33,9 +33,9 @@ export function benchEvents(count: number, nowMs: number): BenchEvent[] {
   const series = Math.floor(count / 5)
   return Array.from({ length: count }, (_, n): BenchEvent => {
     if (n >= series) {
-      const one = n - series
-      const time = ((Math.floor(one / 390) * 97 + 11) % 2000) * STEP_MS + 20_000
-      return { summary: `Figures ${n}`, startMs: today + ((one % 390) - 28) * DAY_MS + time, rule: undefined }
+      const offset = n - series
+      const time = ((Math.floor(offset / 390) * 97 + 11) % 2000) * STEP_MS + 20_000
+      return { summary: `Figures ${n}`, startMs: today + ((offset % 390) - 28) * DAY_MS + time, rule: undefined }
     }
     const time = n * Math.floor(STEP_MS * (2000 / Math.max(2000, series))) + 1000
     const month = new Date(today)
@@ -46,7 +46,7 @@ export function benchEvents(count: number, nowMs: number): BenchEvent[] {
 }
 
 /** One calendar with all objects. */
-export function objectsOf(events: readonly BenchEvent[]): string {
+export function buildObjects(events: readonly BenchEvent[]): string {
   const lines: string[] = []
   for (const [n, { summary, startMs, rule }] of events.entries()) {
     const time = (ms: number) => ({ dateTime: formatLocal(ms), timeZone: 'UTC' })

@@ -9,7 +9,7 @@ import { client } from '../test/scenarios/client.ts'
 import { PASSWORD } from '../test/scenarios/mailboxes.ts'
 import { type Dovecot, startDovecot } from '../test/servers/dovecot.ts'
 import { type Radicale, startRadicale } from '../test/servers/radicale.ts'
-import { benchEvents, type Listed, listedIn, type Month, monthsFrom, objectsOf } from './calendar-events.ts'
+import { benchEvents, buildObjects, type Listed, listedIn, type Month, monthsFrom } from './calendar-events.ts'
 import { cpuMs, median, percentile } from './figures.ts'
 import { slowStatements } from './new-mail.ts'
 import { onEachStore, type Place } from './stores.ts'
@@ -66,7 +66,7 @@ export async function calendar(say: (line: string) => void): Promise<void> {
     await radicale.addUser(USER, PASSWORD)
     const events = benchEvents(EVENTS, Date.now())
     const path = `/${encodeURIComponent(USER)}/work/`
-    await radicale.request(USER, 'PUT', path, objectsOf(events), { 'content-type': 'text/calendar' })
+    await radicale.request(USER, 'PUT', path, buildObjects(events), { 'content-type': 'text/calendar' })
     // Radicale parses every object once.
     await bareFetch(radicale)
     for (let round = 0; round < ROUNDS; round += 1) {

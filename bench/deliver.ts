@@ -130,7 +130,7 @@ async function measure(title: string, app: WebhookFixture, { sink, bare, say }: 
   await db.close()
 }
 
-const batchOf = (from: number, count: number) =>
+const buildBatch = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => ({
     type: TYPES[(from + index) % TYPES.length] ?? TYPES[0],
     objectId: `msg_${from + index}`,
@@ -142,7 +142,7 @@ async function recordFor(app: WebhookFixture, sink: Sink, forMs: number): Promis
   const before = await sink.received()
   let recorded = 0
   while (performance.now() < endMs) {
-    await app.record(...batchOf(recorded, PER_TRANSACTION))
+    await app.record(...buildBatch(recorded, PER_TRANSACTION))
     recorded += PER_TRANSACTION
     while (recorded - ((await sink.received()) - before) >= MAX_UNSENT && performance.now() < endMs) await sleep(20)
   }
@@ -153,7 +153,7 @@ async function recordAtPace(app: WebhookFixture, perSecond: number, forMs: numbe
   const count = Math.round((perSecond * forMs) / 1000)
   const startedMs = performance.now()
   for (let recorded = 0; recorded < count; recorded += 1) {
-    await app.record(...batchOf(recorded, 1))
+    await app.record(...buildBatch(recorded, 1))
     await sleep(Math.max(0, ((recorded + 1) / perSecond) * 1000 - (performance.now() - startedMs)))
   }
   return count

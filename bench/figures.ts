@@ -17,7 +17,7 @@ export function megabytes(bytes: number): string {
 }
 
 /** Memory of a process in bytes. `shared`: pages that several processes use, such as those of Node's binary, count in part (Linux: PSS). */
-export async function memoryOf(pid: number): Promise<{ resident: number; shared: number }> {
+export async function readMemory(pid: number): Promise<{ resident: number; shared: number }> {
   const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8')
   const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1]) * 1024
   return { resident: bytes('Rss'), shared: bytes('Pss') }

@@ -1,5 +1,5 @@
 import { ImapFlow } from 'imapflow'
-import { BROWSER_ACCEPT, fieldValue, refreshOf } from '../test/kit/accounts/hosted.ts'
+import { BROWSER_ACCEPT, fieldValue, findRefresh } from '../test/kit/accounts/hosted.ts'
 import { eventually } from '../test/kit/eventually.ts'
 import { numberedMessage, PASSWORD } from '../test/scenarios/mailboxes.ts'
 import type { Dovecot } from '../test/servers/dovecot.ts'
@@ -74,7 +74,7 @@ async function connectByForm({ api, service, dovecot }: ImapScenario, customUser
     body: form,
     headers: { accept: BROWSER_ACCEPT, cookie },
   })
-  const accountId = new URL(refreshOf(await connected.text()) ?? '').searchParams.get('accountId')
+  const accountId = new URL(findRefresh(await connected.text()) ?? '').searchParams.get('accountId')
   const messages = () => api.call<MessagePage>('GET', `/accounts/${accountId}/messages?limit=${PAGE}`)
   const newest = async () => {
     const read = await messages()

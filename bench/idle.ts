@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectMailboxes, PASSWORD, userNames } from '../test/scenarios/mailboxes.ts'
-import { cpuMs, megabytes, memoryOf } from './figures.ts'
+import { cpuMs, megabytes, readMemory } from './figures.ts'
 import { withStage } from './stage.ts'
 
 const COUNTS = [0, 200, 1000]
@@ -36,7 +36,7 @@ export async function idle(say: (line: string) => void): Promise<void> {
         await sleep(ms)
         const share = ((await cpuMs(service.pid)) - cpuBefore) / (performance.now() - startedAtMs)
         settledMs += ms
-        const { resident, shared } = await memoryOf(service.pid)
+        const { resident, shared } = await readMemory(service.pid)
         if (count === 0) empty[index] = shared
         const each = count === 0 ? '' : ` · ${((shared - (empty[index] ?? 0)) / count / 1024).toFixed(0)} kB each`
         const cpu = `${(100 * share).toFixed(1)} % of a core until then`

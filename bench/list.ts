@@ -48,7 +48,7 @@ async function measure(title: string, place: Place, load: LoadGenerator, say: (l
   try {
     // The seeded messages have no index yet, and what is measured is a mailbox at rest.
     await eventually(() => service.output().includes('The search index is complete.'), 600_000, 250)
-    const pages = await pagesOf(service, accountId, newestFirst)
+    const pages = await readPages(service, accountId, newestFirst)
     const bare = await startBareServer(pages.first)
     const cpu = async () => ({ service: await cpuMs(service.pid), database: await backendCpuMs(backends) })
     const results: Record<'bare' | 'first' | 'deep' | 'stored', Round[]> = { bare: [], first: [], deep: [], stored: [] }
@@ -104,7 +104,7 @@ async function backendCpuMs(db: Db | undefined): Promise<number> {
 type Expected = { path: string; body: string }
 
 /** Reads the pages once and compares their ids and their content with what was stored. */
-async function pagesOf(
+async function readPages(
   { url, key }: { url: string; key: string },
   accountId: string,
   newestFirst: readonly { id: string; subject: string }[],

@@ -17,18 +17,18 @@ export interface SeededMailbox {
   newestFirst: { id: string; subject: string }[]
 }
 
-/** Stores a paused account with messages in its main folder, as sync does. `contentOf` replaces parts of the typical message. */
+/** Stores a paused account with messages in its main folder, as sync does. `buildContent` replaces parts of the typical message. */
 export async function seedMessages(
   db: Db,
   count: number,
-  contentOf: (uid: number) => Partial<RemoteMessage> = () => ({}),
+  buildContent: (uid: number) => Partial<RemoteMessage> = () => ({}),
 ): Promise<SeededMailbox> {
   return seedFolder(
     db,
     await seedAccount(db),
     { path: 'INBOX', role: 'inbox', syncedAs: 'main:INBOX' },
     count,
-    contentOf,
+    buildContent,
   )
 }
 
@@ -46,7 +46,7 @@ export async function seedFolder(
   accountId: string,
   { path, role, syncedAs }: { path: string; role: 'inbox' | 'drafts'; syncedAs: string },
   count: number,
-  contentOf: (uid: number) => Partial<RemoteMessage> = () => ({}),
+  buildContent: (uid: number) => Partial<RemoteMessage> = () => ({}),
 ): Promise<SeededMailbox> {
   const ids = idGenerator(systemClock)
   const nowMs = systemClock.now()
@@ -65,7 +65,10 @@ export async function seedFolder(
   for (let start = 1; start <= count; start += ROWS_PER_TRANSACTION) {
     const rows: MessageRow[] = []
     for (let uid = start; uid < Math.min(start + ROWS_PER_TRANSACTION, count + 1); uid += 1) {
-      const incoming = incomingRow({ ...messageOf(uid), ...contentOf(uid) }, { accountId, labelId: folder.id, nowMs })
+      const incoming = incomingRow(
+        { ...buildMessage(uid), ...buildContent(uid) },
+        { accountId, labelId: folder.id, nowMs },
+      )
       rows.push(newMessageRow(incoming, { accountId, labelId: folder.id, id: ids('msg'), nowMs }))
     }
     await db.transaction((tx) => messageWriter(tx, { dialect: db.dialect, accountId, nowMs }).insert(rows))
@@ -75,7 +78,7 @@ export async function seedFolder(
 }
 
 /** A typical message: several recipients, a thread, one to four kB of text, now and then an attachment. */
-function messageOf(uid: number): RemoteMessage {
+function buildMessage(uid: number): RemoteMessage {
   const paragraph = `Dear Grace, here are the figures of week ${uid}. ${uid % 4 === 0 ? 'Viele Grüße – ' : ''}We meet on Monday. `
   const text = paragraph.repeat(10 + (uid % 30))
   return {

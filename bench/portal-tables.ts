@@ -15,7 +15,7 @@ export interface Table {
 }
 
 /** The tables of the portal with the filters of their pages, of which each finds all, many, few or no rows. */
-export function tablesOf(seeded: SeededTables, rows: number): Table[] {
+export function buildTables(seeded: SeededTables, rows: number): Table[] {
   const { accountId, otherId: other, accounts, deliveries, audit, outbox, bookings, jobs, backfills } = seeded
   const [endpointId = ''] = seeded.endpointIds
   const middle = Math.floor(rows / 2)
@@ -29,7 +29,7 @@ export function tablesOf(seeded: SeededTables, rows: number): Table[] {
     Object.entries({ '': () => true, ...filters }).map(([filter, isShown]) => ({
       ...table,
       id,
-      name: filter === '' ? table.name : `${table.name} ?${nameOf(filter)}`,
+      name: filter === '' ? table.name : `${table.name} ?${filterName(filter)}`,
       path: filter === '' ? table.path : `${table.path}?${filter}`,
       expected: stored.filter(isShown).map((row) => String(row[id as keyof Row])),
     }))
@@ -95,6 +95,6 @@ export function tablesOf(seeded: SeededTables, rows: number): Table[] {
   ]
 }
 
-function nameOf(filter: string): string {
+function filterName(filter: string): string {
   return decodeURIComponent(filter).replaceAll(/[a-z]{3}_\w+/g, '…')
 }

@@ -24,7 +24,7 @@ export async function seedForSearch(
   say: (line: string) => void,
 ): Promise<string[]> {
   const startMs = performance.now()
-  const first = await seedMessages(db, messages, contentOf)
+  const first = await seedMessages(db, messages, buildContent)
   // The indexer builds the index from all messages.
   await db.transaction((tx) => tx.deleteFrom('unindexedMessages').execute())
   const accountIds = [first.accountId]
@@ -140,7 +140,7 @@ export const QUERIES: readonly Query[] = [
 ]
 
 /** About 100 words. Their frequencies fall as in natural language: the word of rank r has a share of 1/r. */
-function contentOf(uid: number): Partial<RemoteMessage> {
+function buildContent(uid: number): Partial<RemoteMessage> {
   const random = numbers(uid)
   const words = Array.from({ length: WORDS }, () => word(Math.floor(VOCABULARY ** random())))
   words.push('regards', reference(uid))

@@ -129,7 +129,7 @@ async function checkResults(service: ServiceProcess, accountIds: readonly string
   const connection = new Client(service.url)
   for (const accountId of accountIds.slice(0, 2)) {
     for (const query of QUERIES) {
-      const { body } = await get(connection, service.key, pathOf(accountId, query, 1))
+      const { body } = await get(connection, service.key, buildPath(accountId, query, 1))
       const { total, totalCapped, partial } = body.pagination
       const expected = query.found?.(MESSAGES)
       const isRight = expected === undefined || (totalCapped ? total <= expected : total === expected)
@@ -150,7 +150,7 @@ async function searchOn(
   for (let round = from; round < from + rounds; round += 1) {
     for (const [index, query] of QUERIES.entries()) {
       const n = round * QUERIES.length + index
-      const path = pathOf(accountIds[(n * 7) % accountIds.length] ?? '', query, n)
+      const path = buildPath(accountIds[(n * 7) % accountIds.length] ?? '', query, n)
       let cursor = ''
       for (let page = 0; page < (n % 4 === 0 ? 3 : 1); page += 1) {
         const { body, tookMs } = await get(connection, key, path + cursor)
@@ -164,7 +164,7 @@ async function searchOn(
   return samples
 }
 
-function pathOf(accountId: string, { params }: Query, n: number): string {
+function buildPath(accountId: string, { params }: Query, n: number): string {
   return `/accounts/${accountId}/messages?${new URLSearchParams({ ...params(n, MESSAGES), limit: String(LIMIT) })}`
 }
 

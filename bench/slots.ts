@@ -45,12 +45,12 @@ async function measure(title: string, place: Place, say: (line: string) => void)
     await createExperience(service, 'all', ids, 'collective')
     prober = await startProber(service.url, '/health/live', service.key)
     await prober.take()
-    const one = await request(service, 'one', hosts.slice(0, 1), 'every')
+    const single = await request(service, 'one', hosts.slice(0, 1), 'every')
     const many = await request(service, 'many', hosts, 'some')
     const all = await request(service, 'all', hosts, 'every')
     const { live } = await prober.take()
     say(`${title}, ${DAYS} days, ${events(hosts)} events per host in 13 months`)
-    say(`  one host                   ${spread(one)} (limit of p95: ${LIMITS.oneMs})`)
+    say(`  one host                   ${spread(single)} (limit of p95: ${LIMITS.oneMs})`)
     say(`  ${`${HOSTS} hosts, round robin`.padEnd(25)}  ${spread(many)} (limit of p95: ${LIMITS.manyMs})`)
     say(`  ${`${HOSTS} hosts, collective`.padEnd(25)}  ${spread(all)} (limit of p95: ${LIMITS.manyMs})`)
     say(`  /health/live meanwhile     p99 ${percentile(live, 0.99).toFixed(1)} ms (limit ${LIMITS.liveMs})`)
@@ -70,7 +70,7 @@ async function seedHosts(place: Place): Promise<Host[]> {
   for (let index = 0; index < HOSTS; index += 1) {
     const { id } = await link(imapUser(`host${index}`))
     await db.transaction((tx) => accounts.change(tx, id, { paused: true }))
-    const busy = busyOf(index, nowMs)
+    const busy = buildBusy(index, nowMs)
     await storeBusy(db, await storeCalendar(db, id, nowMs), busy)
     hosts.push({ id, busy })
   }
@@ -81,7 +81,7 @@ async function seedHosts(place: Place): Promise<Host[]> {
 }
 
 /** Six meetings on each day, of 25 to 55 minutes, and four absences a year, of a week. */
-function busyOf(host: number, nowMs: number): TimeRange[] {
+function buildBusy(host: number, nowMs: number): TimeRange[] {
   const today = Math.floor(nowMs / DAY_MS) * DAY_MS
   const busy: TimeRange[] = []
   for (let day = -30; day < YEAR_DAYS - 30; day += 1) {
@@ -152,8 +152,9 @@ function expectedStarts({ from, to }: TimeRange, hosts: readonly Host[], needs: 
   const starts: number[] = []
   for (let day = from; day < to; day += DAY_MS) {
     for (let start = day + OPEN.fromMs; start + LENGTH_MS <= day + OPEN.toMs; start += LENGTH_MS) {
-      const isFree = ({ busy }: Host) => !busy.some((one) => one.from < start + LENGTH_MS && one.to > start - BUFFER_MS)
-      if (needs === 'every' ? hosts.every(isFree) : hosts.some(isFree)) starts.push(start)
+      const isHostFree = ({ busy }: Host) =>
+        !busy.some((range) => range.from < start + LENGTH_MS && range.to > start - BUFFER_MS)
+      if (needs === 'every' ? hosts.every(isHostFree) : hosts.some(isHostFree)) starts.push(start)
     }
   }
   return starts

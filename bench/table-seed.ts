@@ -126,7 +126,8 @@ async function insertAll<Table extends keyof Tables & string>(db: Db, table: Tab
 }
 
 /** Keeps the types of the two values. */
-const oneOf = <A extends string, B extends string>(isRare: boolean, rare: A, usual: B): A | B => (isRare ? rare : usual)
+const chooseOne = <A extends string, B extends string>(isRare: boolean, rare: A, usual: B): A | B =>
+  isRare ? rare : usual
 
 interface Seeding {
   accountId: string
@@ -137,15 +138,15 @@ interface Seeding {
 /** Of a hundred or a thousand rows, one has the rarer value of each column. */
 async function multiplyAll(db: Db, { accountId, endpointIds, count }: Seeding): Promise<SeededTables> {
   const newId = idGenerator(systemClock)
-  const idsOf = (prefix: Parameters<typeof newId>[0]) => Array.from({ length: count }, () => newId(prefix))
+  const newIds = (prefix: Parameters<typeof newId>[0]) => Array.from({ length: count }, () => newId(prefix))
   const nowMs = systemClock.now()
   const at = (index: number) => nowMs - (count - index) * 1000
-  const accountIds = idsOf('acc')
+  const accountIds = newIds('acc')
   const [otherId = ''] = accountIds
   /** Each host has a hundredth of the bookings. */
-  const hostOf = (index: number) => accountIds[index % Math.min(100, count)] ?? ''
-  const bookingIds = idsOf('bkg')
-  const [deliveryIds, auditIds, outboxIds, taskIds] = [idsOf('dlv'), idsOf('aud'), idsOf('obx'), idsOf('job')]
+  const pickHost = (index: number) => accountIds[index % Math.min(100, count)] ?? ''
+  const bookingIds = newIds('bkg')
+  const [deliveryIds, auditIds, outboxIds, taskIds] = [newIds('dlv'), newIds('aud'), newIds('obx'), newIds('job')]
 
   const accounts = await multiply(db, 'accounts', count, (index) => ({
     id: accountIds[index] ?? '',
@@ -165,17 +166,17 @@ async function multiplyAll(db: Db, { accountId, endpointIds, count }: Seeding): 
     id: deliveryIds[index] ?? '',
     endpointId: endpointIds[index % 2] ?? '',
     createdAt: at(index),
-    eventType: oneOf(index % 10 === 0, 'message.sent', 'message.received'),
+    eventType: chooseOne(index % 10 === 0, 'message.sent', 'message.received'),
     accountId: index % 1000 === 1 ? otherId : accountId,
-    status: oneOf(index % 1000 === 0, 'failed', 'success'),
+    status: chooseOne(index % 1000 === 0, 'failed', 'success'),
   }))
   await multiply(db, 'webhookAttempts', count, (index) => ({ deliveryId: deliveryIds[index] ?? '' }))
   await db.transaction((tx) => tx.updateTable('webhookDeliveryCount').set({ total: count }).execute())
   const audit = await multiply(db, 'auditEntries', count, (index) => ({
     id: auditIds[index] ?? '',
     at: at(index),
-    actor: oneOf(index % 1000 === 0, 'key:rare', 'service'),
-    action: oneOf(index % 10 === 0, 'account.updated', 'draft.deleted'),
+    actor: chooseOne(index % 1000 === 0, 'key:rare', 'service'),
+    action: chooseOne(index % 10 === 0, 'account.updated', 'draft.deleted'),
     target: accountIds[index] ?? '',
   }))
   const outbox = await multiply(db, 'outbox', count, (index) => ({
@@ -184,7 +185,7 @@ async function multiplyAll(db: Db, { accountId, endpointIds, count }: Seeding): 
     rfcMessageId: `<${index}@bench.example>`,
     sentToken: `token ${index}`,
     accountId: index % 1000 === 1 ? otherId : accountId,
-    status: oneOf(index % 100 === 0, 'failed', 'sent'),
+    status: chooseOne(index % 100 === 0, 'failed', 'sent'),
     sendAt: null,
     dueAt: null,
     sentAt: at(index),
@@ -198,21 +199,21 @@ async function multiplyAll(db: Db, { accountId, endpointIds, count }: Seeding): 
     guestEmail: `guest${index}@bench.example`,
     startMs: firstStart + index * MINUTE_MS,
     endMs: firstStart + (index + 30) * MINUTE_MS,
-    status: oneOf(index % 1000 === 0, 'cancelled', 'confirmed'),
-    hosts: JSON.stringify([hostOf(index)]),
+    status: chooseOne(index % 1000 === 0, 'cancelled', 'confirmed'),
+    hosts: JSON.stringify([pickHost(index)]),
   }))
-  const assigned = bookings.map(({ id, startMs }, index) => ({ bookingId: id, hostId: hostOf(index), startMs }))
+  const assigned = bookings.map(({ id, startMs }, index) => ({ bookingId: id, hostId: pickHost(index), startMs }))
   await insertAll(db, 'bookingAssignments', assigned)
   const jobs = await multiply(db, 'bookingTasks', count, (index) => ({
     id: taskIds[index] ?? '',
     bookingId: bookingIds[index] ?? '',
     dueAt: null,
-    status: oneOf(index % 1000 === 0, 'failed', 'completed'),
-    type: oneOf(index % 1000 === 1, 'message', 'reminder'),
+    status: chooseOne(index % 1000 === 0, 'failed', 'completed'),
+    type: chooseOne(index % 1000 === 1, 'message', 'reminder'),
   }))
   const backfills = await multiply(db, 'backfills', count, (index) => ({
     accountId: accountIds[index] ?? '',
-    status: oneOf(index % 1000 === 0, 'failed', 'cancelled'),
+    status: chooseOne(index % 1000 === 0, 'failed', 'cancelled'),
   }))
 
   const inbox = await seedFolder(db, accountId, { path: 'INBOX', role: 'inbox', syncedAs: 'main:INBOX' }, count)

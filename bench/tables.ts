@@ -6,7 +6,7 @@ import { type ServiceProcess, startServiceProcess } from '../test/kit/service/pr
 import { client } from '../test/scenarios/client.ts'
 import { cpuMs, percentile, spread } from './figures.ts'
 import { slowStatements } from './new-mail.ts'
-import { PAGE, type Table, tablesOf } from './portal-tables.ts'
+import { buildTables, PAGE, type Table } from './portal-tables.ts'
 import { type Prober, startProber } from './prober.ts'
 import { onEachStore, type Place } from './stores.ts'
 import { seedTables } from './table-seed.ts'
@@ -50,8 +50,8 @@ async function measure(title: string, place: Place, say: (line: string) => void)
     prober = await startProber(service.url, '/health/ready', service.key)
     say(`${title}, ${ROWS.toLocaleString('en')} rows in each table, ${REQUESTS} requests of each page`)
     let missed = 0
-    for (const table of tablesOf(seeded, ROWS)) {
-      for (const [name, page] of await pagesOf(connection, service, table)) {
+    for (const table of buildTables(seeded, ROWS)) {
+      for (const [name, page] of await readPages(connection, service, table)) {
         const slowBefore = slowStatements(service.output())
         await prober.take()
         const samples: number[] = []
@@ -108,7 +108,7 @@ async function settled({ url, key, pid }: ServiceProcess): Promise<void> {
 }
 
 /** Their first, middle and last page. */
-async function pagesOf(connection: Client, service: ServiceProcess, table: Table): Promise<[string, number][]> {
+async function readPages(connection: Client, service: ServiceProcess, table: Table): Promise<[string, number][]> {
   const limit = table.limit ?? PAGE
   const total = table.expected?.length ?? (await read(connection, service, table, 1)).pagination.total
   const last = Math.max(1, Math.ceil(total / limit))

@@ -43,14 +43,14 @@ function sourcesHash() {
   const sources = readdirSync('src', { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
     .map((entry) => join(entry.parentPath, entry.name))
-  return hashOf([...sources.sort(), ...BUILD_FILES])
+  return hashFiles([...sources.sort(), ...BUILD_FILES])
 }
 
 function packagesHash() {
-  return hashOf([INSTALLED])
+  return hashFiles([INSTALLED])
 }
 
-function hashOf(files) {
+function hashFiles(files) {
   const hash = createHash('sha256')
   for (const file of files.filter(existsSync)) hash.update(`${file}\0`).update(readFileSync(file)).update('\0')
   return hash.digest('hex')

@@ -26,7 +26,7 @@ export function checkCommits(folder, lastUnchecked = LAST_UNCHECKED) {
       note: 'Cannot find the new commits: the history is incomplete and the branch has no upstream.',
     }
   const commits = listed.split('\n').filter((line) => line !== '')
-  return { checked: commits.length, faults: commits.flatMap(faultOf) }
+  return { checked: commits.length, faults: commits.flatMap(findFault) }
 }
 
 /** The arguments of `git log` that list them; undefined when that cannot be known. */
@@ -38,7 +38,7 @@ function newCommits(git, lastUnchecked) {
   return fork === undefined ? undefined : [`${fork}..HEAD`]
 }
 
-function faultOf(line) {
+function findFault(line) {
   const [, hash, subject] = /^(\S+) (.*)$/.exec(line) ?? ['', line, '']
   const { length } = [...subject]
   return length > MAX_CHARACTERS

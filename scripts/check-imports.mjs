@@ -70,10 +70,10 @@ const MAX_EXPORTS_OF = { 'mail/messages': 45, accounts: 40 }
 export function checkImports(root) {
   const src = join(root, 'src')
   const files = sourceFiles(src)
-  const imports = new Map(files.map((file) => [file, importsOf(src, file)]))
+  const imports = new Map(files.map((file) => [file, findImports(src, file)]))
   const violations = []
   for (const [file, targets] of imports) {
-    for (const target of targets) violations.push(...violationsOf(src, file, target))
+    for (const target of targets) violations.push(...findViolations(src, file, target))
   }
   for (const file of files) violations.push(...exportViolations(src, file))
   return [...violations, ...cycles(imports)]
@@ -112,7 +112,7 @@ const BARE = /^import\s+'([^']+)'/gm
 const DYNAMIC = /\bimport\(\s*'([^']+)'/g
 
 /** @returns {{ path: string, typeOnly: boolean, names: string[] }[]} imports of project files */
-function importsOf(src, file) {
+function findImports(src, file) {
   const text = readFileSync(join(src, file), 'utf8')
   const found = []
   for (const [, type, clause, path] of text.matchAll(STATEMENT)) {
@@ -139,7 +139,7 @@ function importsOf(src, file) {
     .filter(({ path }) => !path.startsWith('..'))
 }
 
-function violationsOf(src, file, { path, typeOnly, names }) {
+function findViolations(src, file, { path, typeOnly, names }) {
   const [from, to] = [layerOf(src, file), layerOf(src, path)]
   const [here, there] = [moduleOf(src, file), moduleOf(src, path)]
   if (here !== undefined && here === there) return []
@@ -190,7 +190,7 @@ function isIndex(path, module) {
 /** True when the index re-exports this name from a file of read fragments. */
 function isReadFragment(src, index, name) {
   if (!existsSync(join(src, index))) return false
-  const source = importsOf(src, index).find(({ names }) => names.includes(name))
+  const source = findImports(src, index).find(({ names }) => names.includes(name))
   return source !== undefined && READ_FRAGMENT_FILE.test(source.path)
 }
 

@@ -10,7 +10,7 @@ afterEach(() => {
 })
 
 /** The violations in a tree given as `{ 'platform/db/index.ts': "import …" }`. */
-function violationsOf(tree) {
+function findViolations(tree) {
   const root = mkdtempSync(join(tmpdir(), 'posthorn-imports-'))
   roots.push(root)
   for (const [file, text] of Object.entries(tree)) {
@@ -23,7 +23,7 @@ function violationsOf(tree) {
 describe('allows imports', () => {
   it('downward, through the index of a module', () => {
     expect(
-      violationsOf({
+      findViolations({
         'platform/ids.ts': '',
         'platform/db/index.ts': "export { open } from './open.ts'",
         'platform/db/open.ts': "import { ids } from '../ids.ts'",
@@ -42,7 +42,7 @@ describe('allows imports', () => {
 
   it('of types and read fragments within a layer', () => {
     expect(
-      violationsOf({
+      findViolations({
         'mail/drafts/index.ts': "export { labelNames } from './read.ts'\nexport type { Label } from './label.ts'",
         'mail/drafts/read.ts': '',
         'mail/drafts/label.ts': '',
@@ -54,7 +54,7 @@ describe('allows imports', () => {
 
   it('from sync to messages and labels, and from providers to their contract', () => {
     expect(
-      violationsOf({
+      findViolations({
         'mail/sync/index.ts':
           "import { messageStore } from '../messages/index.ts'\nimport { labelStore } from '../labels/index.ts'",
         'mail/messages/index.ts': "import { labelStore } from '../labels/index.ts'",
@@ -67,7 +67,7 @@ describe('allows imports', () => {
 
   it('of the base modules of platform and ui by their other modules', () => {
     expect(
-      violationsOf({
+      findViolations({
         'platform/queue/index.ts': "import { stateOr } from '../db/index.ts'",
         'platform/db/index.ts': '',
         'ui/booking/page.ts': "import { brand } from '../hosted/index.ts'",
@@ -111,12 +111,12 @@ describe('rejects', () => {
       [file]: `import type { X } from '${up}${to}/index.ts'`,
       [`${to}/index.ts`]: '',
     }
-    expect(violationsOf(tree)).toEqual([violation])
+    expect(findViolations(tree)).toEqual([violation])
   })
 
   it('a feature that reads the configuration or the composition root', () => {
     expect(
-      violationsOf({
+      findViolations({
         'mail/sync/x.ts':
           "import type { Config } from '../../config/index.ts'\nimport type { App } from '../../app/lifecycle.ts'",
         'config/index.ts': '',
@@ -130,7 +130,7 @@ describe('rejects', () => {
 
   it('labels that import messages', () => {
     expect(
-      violationsOf({
+      findViolations({
         'mail/labels/x.ts': "import type { M } from '../messages/index.ts'",
         'mail/messages/index.ts': '',
       }),
@@ -139,20 +139,20 @@ describe('rejects', () => {
 
   it('a module imported past its index', () => {
     expect(
-      violationsOf({
+      findViolations({
         'mail/sync/x.ts': "import { store } from '../../accounts/store.ts'",
         'accounts/store.ts': '',
       }),
     ).toEqual(['mail/sync/x.ts: imports accounts/store.ts; import it through accounts/index.ts.'])
     expect(
-      violationsOf({ 'app/app.ts': "import { record } from '../events/record.ts'", 'events/record.ts': '' }),
+      findViolations({ 'app/app.ts': "import { record } from '../events/record.ts'", 'events/record.ts': '' }),
     ).toEqual(['app/app.ts: imports events/record.ts; import it through events/index.ts.'])
   })
 
   it('a value imported within a layer', () => {
     const message = 'within a layer only types and read fragments may be imported.'
     expect(
-      violationsOf({
+      findViolations({
         'mail/drafts/index.ts': "export { labelStore } from './store.ts'",
         'mail/drafts/store.ts': '',
         'mail/outbox/a.ts': "import { labelStore } from '../drafts/index.ts'",
@@ -168,7 +168,7 @@ describe('rejects', () => {
 
   it('a value that one base module of platform imports from another', () => {
     expect(
-      violationsOf({
+      findViolations({
         'platform/db/x.ts': "import { logger } from '../log/index.ts'",
         'platform/db/index.ts': '',
         'platform/log/index.ts': '',
@@ -180,14 +180,14 @@ describe('rejects', () => {
 
   it('a cycle of values, but not of types', () => {
     expect(
-      violationsOf({
+      findViolations({
         'platform/a.ts': "import { b } from './b.ts'",
         'platform/b.ts': "import { c } from './c.ts'",
         'platform/c.ts': "import { a } from './a.ts'",
       }),
     ).toEqual(['cycle: platform/a.ts → platform/b.ts → platform/c.ts → platform/a.ts'])
     expect(
-      violationsOf({
+      findViolations({
         'platform/a.ts': "import { b } from './b.ts'",
         'platform/b.ts': "import type { A } from './a.ts'",
       }),
@@ -197,7 +197,7 @@ describe('rejects', () => {
   it('an index that exports too many names', () => {
     const names = (count) => Array.from({ length: count }, (_, index) => `name${index}`).join(', ')
     expect(
-      violationsOf({
+      findViolations({
         'mail/messages/index.ts': `export { ${names(45)} } from './a.ts'\nexport interface Extra {}`,
         'mail/outbox/index.ts': `export { ${names(70)} } from './a.ts'`,
         'mail/drafts/index.ts': `export { ${names(70)} } from './a.ts'\nexport async function extra() {}`,

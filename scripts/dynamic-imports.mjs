@@ -19,7 +19,7 @@ export async function checkDynamicImports(metafile) {
  * @returns {Promise<string[]>} one sentence for each name that does not exist
  */
 export async function missingNames(metafile, root) {
-  const exportsOf = new Map(
+  const exportsByEntry = new Map(
     Object.values(metafile.outputs).flatMap(({ entryPoint, exports }) =>
       entryPoint === undefined ? [] : [[entryPoint, exports]],
     ),
@@ -35,11 +35,11 @@ export async function missingNames(metafile, root) {
       const target = targets.get(use.specifier)
       if (target === undefined) continue // In code that the bundler left out.
       const isExternal = target.external === true
-      const names = isExternal ? await namesInNode(use, target.path) : exportsOf.get(target.path)
+      const names = isExternal ? await namesInNode(use, target.path) : exportsByEntry.get(target.path)
       // A module without a file of its own is part of the file that loads it, with every name.
       if (names === undefined) continue
       const isCommonJs = !isExternal && metafile.inputs[target.path]?.format === 'cjs'
-      problems.push(...problemsOf({ ...use, file: relative(root, path) }, names, isCommonJs))
+      problems.push(...findProblems({ ...use, file: relative(root, path) }, names, isCommonJs))
     }
   }
   return [...new Set(problems)]
@@ -51,7 +51,7 @@ async function namesInNode({ names }, path) {
   return Object.keys(await import(path))
 }
 
-function problemsOf({ file, line, specifier, names, isPassedOn }, exported, isCommonJs) {
+function findProblems({ file, line, specifier, names, isPassedOn }, exported, isCommonJs) {
   const at = `${file}:${line}: `
   const advice = isCommonJs
     ? `The package is CommonJS: write "const { default: name } = await import('${specifier}')" and read the name from that.`

@@ -16,11 +16,11 @@ export function importedNames(file, source) {
   const { program, errors } = parseSync(file, source, { preserveParens: false })
   if (errors.length > 0) throw new Error(`Cannot parse ${file}: ${errors[0].message}`)
   const parents = new Map()
-  for (const [node, parent] of nodesOf(program, undefined)) parents.set(node, parent)
+  for (const [node, parent] of walkNodes(program, undefined)) parents.set(node, parent)
   const uses = []
   for (const node of parents.keys()) {
     if (node.type !== 'ImportExpression') continue
-    for (const specifier of specifiersOf(node.source)) {
+    for (const specifier of findSpecifiers(node.source)) {
       const line = source.slice(0, node.start).split('\n').length
       const found = {
         parents,
@@ -37,11 +37,11 @@ export function importedNames(file, source) {
 }
 
 /** The texts that the argument can be. Other values are not bundled. */
-function specifiersOf(argument) {
+function findSpecifiers(argument) {
   if (argument.type === 'Literal' && typeof argument.value === 'string') return [argument.value]
   if (argument.type === 'TemplateLiteral' && argument.expressions.length === 0) return [argument.quasis[0].value.cooked]
   if (argument.type === 'ConditionalExpression')
-    return [...specifiersOf(argument.consequent), ...specifiersOf(argument.alternate)]
+    return [...findSpecifiers(argument.consequent), ...findSpecifiers(argument.alternate)]
   return []
 }
 
@@ -188,7 +188,7 @@ function declaringScope(variable, { parents, program }) {
 function followReferences(declared, scope, found, follow) {
   const visit = (node) => {
     if (node !== scope && declares(node, declared.name)) return
-    for (const child of childrenOf(node)) {
+    for (const child of childNodes(node)) {
       if (child !== declared && /^(JSX)?Identifier$/.test(child.type) && child.name === declared.name) {
         if (isReference(child, node)) follow(child)
         else if (node.type === 'ExportSpecifier') found.isPassedOn = true
@@ -230,12 +230,12 @@ function isReference(node, parent) {
   return TYPE_CHANGE.test(parent.type) || !/^(ExportSpecifier|LabeledStatement|JSXAttribute|TS\w+)$/.test(parent.type)
 }
 
-function* nodesOf(node, parent) {
+function* walkNodes(node, parent) {
   yield [node, parent]
-  for (const child of childrenOf(node)) yield* nodesOf(child, node)
+  for (const child of childNodes(node)) yield* walkNodes(child, node)
 }
 
-function childrenOf(node) {
+function childNodes(node) {
   return Object.values(node)
     .flat()
     .filter((value) => typeof value?.type === 'string')

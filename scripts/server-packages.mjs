@@ -36,7 +36,7 @@ const CACHE = '/var/tmp/posthorn-test-servers'
 
 /** The folder of an unpacked server. Undefined when it was not unpacked for this release of Debian. */
 export function unpackedServer(name) {
-  const server = SERVERS.find((one) => one.name === name)
+  const server = SERVERS.find((server) => server.name === name)
   return server !== undefined && isUnpacked(server) && server.users.every(userExists) ? folderOf(name) : undefined
 }
 
@@ -61,7 +61,7 @@ export function unpackServers() {
     const { name, packages, users } = server
     if (unpackedServer(name) !== undefined) continue
     console.log(`unpacking ${packages.join(' ')}`)
-    for (const user of users.filter((one) => !userExists(one))) createUser(user)
+    for (const user of users.filter((user) => !userExists(user))) createUser(user)
     if (!isUnpacked(server)) unpack(server)
   }
 }

@@ -28,7 +28,7 @@ try {
     '--reporter=json',
     `--outputFile.json=${reportFile}`,
   ])
-  const summary = summarise(reportOf(reportFile), code, reasons)
+  const summary = summarise(readReport(reportFile), code, reasons)
   for (const line of summary.lines) console.log(line)
   process.exitCode = summary.failed > 0 || (process.env.CI === 'true' && summary.omitted) ? 1 : 0
 } finally {
@@ -61,7 +61,7 @@ function memoryFolder() {
   return tmpdir()
 }
 
-function reportOf(file) {
+function readReport(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'))
   } catch {

@@ -17,11 +17,11 @@ export function updateZoneTable(folder = process.env.ZONEINFO ?? '/usr/share/zon
   const shipped = existsSync(FILE) ? /VERSION = '(\w+)'/.exec(readFileSync(FILE, 'utf8'))?.[1] : undefined
   if (version === undefined || (shipped !== undefined && version <= shipped)) return undefined
   const released = statSync(index).mtime.toISOString().slice(0, 10)
-  writeFileSync(FILE, tableOf(source, folder, version, released))
+  writeFileSync(FILE, buildTable(source, folder, version, released))
   return version
 }
 
-function tableOf(source, folder, version, released) {
+function buildTable(source, folder, version, released) {
   const zones = [...source.matchAll(/^Z (\S+)/gm)].map(([, name]) => name)
   const links = [...source.matchAll(/^L (\S+) (\S+)/gm)].map(([, target, name]) => [name, target])
   const packed = zones.map((name) => [name, packClock(readTzif(readFileSync(join(folder, name))))])

@@ -5,7 +5,9 @@ import { catalogue } from '../../src/app/feature-list.ts'
 
 export async function apiObjects() {
   const { components } = await apiDocument()
-  const types = Object.entries(components.schemas).map(([name, schema]) => `export type ${name} = ${typeOf(schema)}\n`)
+  const types = Object.entries(components.schemas).map(
+    ([name, schema]) => `export type ${name} = ${describeType(schema)}\n`,
+  )
   const descriptions = Object.fromEntries(catalogue.types.map((type) => [type, catalogue.get(type).description]))
   return [
     '// Generated from the OpenAPI document by `npm run generate`.\n',
@@ -16,14 +18,14 @@ export const EVENT_TYPES: Readonly<Record<string, string>> = ${JSON.stringify(de
   ].join('\n')
 }
 
-function typeOf(schema, indent = '') {
+function describeType(schema, indent = '') {
   if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1)
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
   const parts = Object.entries({ anyOf: ' | ', oneOf: ' | ', allOf: ' & ' }).flatMap(([union, glue]) => {
     // A branch that only says which of the members are required has no type of its own.
     const branches = (schema[union] ?? []).filter(({ required, type }) => required === undefined || type !== undefined)
-    return branches.length === 0 ? [] : `(${branches.map((part) => typeOf(part, indent)).join(glue)})`
+    return branches.length === 0 ? [] : `(${branches.map((part) => describeType(part, indent)).join(glue)})`
   })
   if (schema.type === undefined && parts.length > 0) return parts.join(' & ')
   const types = [schema.type ?? 'unknown'].flat()
@@ -32,20 +34,20 @@ function typeOf(schema, indent = '') {
 
 function plainType(type, schema, indent) {
   if (type === 'integer') return 'number'
-  if (type === 'array') return `(${typeOf(schema.items ?? {}, indent)})[]`
+  if (type === 'array') return `(${describeType(schema.items ?? {}, indent)})[]`
   return type === 'object' ? objectType(schema, indent) : type
 }
 
 function objectType({ properties, required = [], additionalProperties, patternProperties = {} }, indent) {
   if (properties === undefined || Object.keys(properties).length === 0) {
     const [values = additionalProperties] = Object.values(patternProperties)
-    const value = typeof values === 'object' ? typeOf(values, indent) : 'unknown'
+    const value = typeof values === 'object' ? describeType(values, indent) : 'unknown'
     return `Record<string, ${value}>`
   }
   const deeper = `${indent}  `
   const members = Object.entries(properties).map(
     ([name, member]) =>
-      `${deeper}${/^\w+$/.test(name) ? name : JSON.stringify(name)}${required.includes(name) ? '' : '?'}: ${typeOf(member, deeper)}\n`,
+      `${deeper}${/^\w+$/.test(name) ? name : JSON.stringify(name)}${required.includes(name) ? '' : '?'}: ${describeType(member, deeper)}\n`,
   )
   return `{\n${members.join('')}${indent}}`
 }

@@ -26,7 +26,7 @@ export function eventsPage() {
     '',
     ...list(
       catalogue.types.map(
-        (type) => `[\`${type}\`](#${anchor(sectionOf(type)[0])}): ${catalogue.get(type).description}`,
+        (type) => `[\`${type}\`](#${anchor(findSection(type)[0])}): ${catalogue.get(type).description}`,
       ),
     ),
     '',
@@ -60,7 +60,7 @@ function describeSection([heading, prefix], described) {
     const fields = rows(catalogue.get(first).data, '', new Map())
     const example = exampleEvent(first, catalogue.get(first))
     const base = nearestShape(fields, described)
-    lines.push('', `### ${title}`, '', ...(base === undefined ? tableOf(fields) : differences(fields, base)))
+    lines.push('', `### ${title}`, '', ...(base === undefined ? formatTable(fields) : differences(fields, base)))
     if (base === undefined) lines.push('', ...json(described.length === 0 ? example : example.data))
     described.push({ type: first, title, fields })
   }
@@ -86,7 +86,7 @@ function differences(fields, base) {
   return [
     `The fields of ${link}${without}, and ${isNew ? 'these' : 'these, some with another meaning'}:`,
     '',
-    ...tableOf(own),
+    ...formatTable(own),
   ]
 }
 
@@ -101,17 +101,17 @@ function headingAnchor(title) {
   return anchor(title.replaceAll(/[`.,]/g, ''))
 }
 
-function sectionOf(type) {
+function findSection(type) {
   const section = SECTIONS.find(([, prefix]) => type.startsWith(prefix))
   if (section === undefined) throw new Error(`no section covers ${type}`)
   return section
 }
 
 function table(schema) {
-  return tableOf(rows(schema, '', new Map()))
+  return formatTable(rows(schema, '', new Map()))
 }
 
-function tableOf(lines) {
+function formatTable(lines) {
   return ['| Field | Type | Meaning |', '|---|---|---|', ...lines]
 }
 
@@ -121,7 +121,7 @@ function rows(schema, prefix, shown) {
     const { inner, nullable } = unwrapped(member)
     const path = `${prefix}${name}`
     const optional = !(schema.required ?? []).includes(name)
-    const type = `${typeOf(inner)}${nullable ? ' or null' : ''}${optional ? ', optional' : ''}`
+    const type = `${describeType(inner)}${nullable ? ' or null' : ''}${optional ? ', optional' : ''}`
     const about = member.description ?? inner.description
     const object = inner.items ?? inner
     const before = shown.get(object.title)
@@ -138,11 +138,11 @@ function unwrapped(schema) {
   return others.length === 1 ? { inner: others[0], nullable: true } : { inner: schema, nullable: false }
 }
 
-function typeOf(schema) {
+function describeType(schema) {
   if (schema.enum !== undefined) {
     return schema.enum.length > 8 ? 'one of the types' : schema.enum.map((value) => `\`${value}\``).join(', ')
   }
-  if (schema.type === 'array') return schema.items.type === undefined ? 'list' : `list of ${typeOf(schema.items)}`
+  if (schema.type === 'array') return schema.items.type === undefined ? 'list' : `list of ${describeType(schema.items)}`
   if (schema.format === 'date-time') return 'time'
   return schema.format ?? schema.type ?? 'anything'
 }

@@ -9,7 +9,7 @@ export class Findings {
 
   add(side, where, what, example = '') {
     if (side === 'request' && !this.isOwnRequest) return
-    const text = textOf(example)
+    const text = shortText(example)
     const reason = judge({ side, where, what, example: text })
     const key = JSON.stringify([side, where, what, reason])
     const found = this.#counts.get(key) ?? { side, where, what, reason, count: 0, example: text }
@@ -18,15 +18,15 @@ export class Findings {
   }
 
   list() {
-    return [...this.#counts.values()].sort((left, right) => orderOf(left).localeCompare(orderOf(right)))
+    return [...this.#counts.values()].sort((left, right) => orderKey(left).localeCompare(orderKey(right)))
   }
 }
 
-function orderOf({ side, where, what }) {
+function orderKey({ side, where, what }) {
   return `${side} ${where} ${what}`
 }
 
-function textOf(example) {
+function shortText(example) {
   const text = typeof example === 'string' ? example : JSON.stringify(example)
   return (text ?? '').slice(0, 160)
 }

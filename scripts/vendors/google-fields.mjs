@@ -1,5 +1,5 @@
 // Checks the parameter `fields`, which selects members of a response: `messages(id,payload/headers),nextPageToken`.
-import { schemaOf } from './google-schema.mjs'
+import { resolveSchema } from './google-schema.mjs'
 
 export function checkFieldMask(api, response, mask, add) {
   const rest = checkSelection(api, response, mask, add)
@@ -15,7 +15,7 @@ function checkSelection(api, schema, text, add) {
       add(`the fields mask is unreadable at ${rest.slice(0, 20)}`, text)
       return ''
     }
-    const member = path.split('/').reduce((from, name) => memberOf(api, from, name, add), schema)
+    const member = path.split('/').reduce((from, name) => findMember(api, from, name, add), schema)
     rest = rest.slice(path.length)
     if (rest.startsWith('(')) {
       rest = checkSelection(api, member, rest.slice(1), add)
@@ -28,10 +28,10 @@ function checkSelection(api, schema, text, add) {
 }
 
 /** Undefined below `*` and below what is unknown. */
-function memberOf(api, schema, name, add) {
+function findMember(api, schema, name, add) {
   if (schema === undefined || name === '*') return undefined
-  let object = schemaOf(api, schema)
-  while (object.type === 'array') object = schemaOf(api, object.items)
+  let object = resolveSchema(api, schema)
+  while (object.type === 'array') object = resolveSchema(api, object.items)
   const member = object.properties?.[name] ?? object.additionalProperties
   if (member === undefined) add(`the fields mask names the unknown ${name}`)
   return member

@@ -8,20 +8,21 @@ const FORMATS = {
   byte: /^[A-Za-z0-9_-]*=*$/,
 }
 
-export function schemaOf(api, schema) {
+export function resolveSchema(api, schema) {
   return schema.$ref === undefined ? schema : api.schemas[schema.$ref]
 }
 
 /** `add` receives what is wrong with the value, and the value. A request may contain null, which removes a member. */
-export function checkSchema(api, given, value, { add, isRequest, path = '' }) {
-  const schema = schemaOf(api, given)
-  const inside = (name, one, member) => checkSchema(api, one, member, { add, isRequest, path: `${path}${name}` })
+export function checkSchema(api, givenSchema, value, { add, isRequest, path = '' }) {
+  const schema = resolveSchema(api, givenSchema)
+  const inside = (name, innerSchema, member) =>
+    checkSchema(api, innerSchema, member, { add, isRequest, path: `${path}${name}` })
   if (value === null) {
     if (!isRequest) add(`null at ${path}`)
   } else if (schema.type === 'object') checkObject(schema, value, { add, path, inside })
   else if (schema.type === 'array') {
     if (!Array.isArray(value)) add(`${path} is no array`, value)
-    else for (const one of value) inside('[]', schema.items, one)
+    else for (const item of value) inside('[]', schema.items, item)
   } else if (schema.type === 'string') checkString(schema, value, path, add)
   else if (schema.type === 'boolean') {
     if (typeof value !== 'boolean') add(`${path} is no boolean`, value)

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseJson } from './findings.mjs'
 import { checkFieldMask } from './google-fields.mjs'
-import { checkErrorBody, checkSchema, schemaOf } from './google-schema.mjs'
+import { checkErrorBody, checkSchema, resolveSchema } from './google-schema.mjs'
 
 const DOCUMENTS = ['gmail.v1', 'calendar.v3', 'pubsub.v1']
 const PATHS = /^\/(gmail|upload\/gmail|batch|calendar|v1\/projects)\b/
@@ -28,7 +28,7 @@ const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 /** `folder` contains the discovery documents, such as `gmail.v1.json`. */
 export function googleChecker(folder, findings) {
   const methods = DOCUMENTS.flatMap((name) =>
-    methodsOf(JSON.parse(readFileSync(join(folder, 'google', `${name}.json`), 'utf8'))),
+    listMethods(JSON.parse(readFileSync(join(folder, 'google', `${name}.json`), 'utf8'))),
   )
   return {
     name: 'Google',
@@ -41,19 +41,19 @@ export function googleChecker(folder, findings) {
 }
 
 /** Every method of a document, those for uploads with the path of the upload. */
-function methodsOf(api, resource = api) {
+function listMethods(api, resource = api) {
   const own = Object.values(resource.methods ?? {}).flatMap((method) => {
     const path = `/${api.servicePath}${method.flatPath ?? method.path}`
     const uploads = Object.values(method.mediaUpload?.protocols ?? {}).map((protocol) => protocol.path)
     return [
-      { api, method, path, pattern: patternOf(path), isUpload: false },
-      ...uploads.map((upload) => ({ api, method, path: upload, pattern: patternOf(upload), isUpload: true })),
+      { api, method, path, pattern: buildPattern(path), isUpload: false },
+      ...uploads.map((upload) => ({ api, method, path: upload, pattern: buildPattern(upload), isUpload: true })),
     ]
   })
-  return [...own, ...Object.values(resource.resources ?? {}).flatMap((one) => methodsOf(api, one))]
+  return [...own, ...Object.values(resource.resources ?? {}).flatMap((resource) => listMethods(api, resource))]
 }
 
-function patternOf(path) {
+function buildPattern(path) {
   const parts = path.split(/\{\+?[^}]*\}/).map((part) => part.replace(/[.*+?^$()|[\]\\]/g, '\\$&'))
   return new RegExp(`^${parts.join('([^/]+)')}$`)
 }
@@ -61,7 +61,7 @@ function patternOf(path) {
 function checkExchange(methods, { method, url, headers, body, status, responseBody, isComplete }, findings) {
   const { pathname, searchParams } = new URL(url, 'http://google.test')
   const found = methods
-    .filter((one) => one.method.httpMethod === method && one.pattern.test(pathname))
+    .filter((candidate) => candidate.method.httpMethod === method && candidate.pattern.test(pathname))
     .sort((left, right) => left.path.split('{').length - right.path.split('{').length)[0]
   // https://developers.google.com/gmail/api/guides/uploads: the bytes of an upload session.
   if (found === undefined && method === 'PUT' && searchParams.has('upload_id')) return
@@ -117,34 +117,38 @@ function checkResponse({ api, method, isUpload }, status, text, add) {
     if (method.response && !isUpload) add(`${status} without JSON`, text)
     return
   }
-  if (method.response) checkSchema(api, schemaOf(api, method.response), json, { add, isRequest: false })
+  if (method.response) checkSchema(api, resolveSchema(api, method.response), json, { add, isRequest: false })
   else if (Object.keys(json).length > 0) add('a body where none is returned', Object.keys(json))
 }
 
 /** Each part of a batch is an exchange of its own. https://developers.google.com/gmail/api/guides/batch */
 function checkBatch(methods, { body, status, responseBody }, findings) {
   const add = (side, what, example) => findings.add(side, 'POST /batch', what, example)
-  const parts = partsOf(body ?? '')
+  const parts = parseParts(body ?? '')
   if (parts === undefined) return add('request', 'no boundary', body)
   if (parts.length > MAX_BATCH_PARTS) add('request', `over ${MAX_BATCH_PARTS} parts`, parts.length)
   if (status >= 300 || responseBody === null) return
   const responses = new Map()
-  for (const { id, rest } of partsOf(responseBody) ?? []) {
+  for (const { id, rest } of parseParts(responseBody) ?? []) {
     const [, code] = /^HTTP\/1\.1 (\d+)/.exec(rest) ?? []
     if (!id.startsWith('response-')) add('response', 'the Content-ID does not begin with response-', id)
-    responses.set(id.replace(/^response-/, ''), { status: Number(code), responseBody: contentOf(rest) })
+    responses.set(id.replace(/^response-/, ''), { status: Number(code), responseBody: messageContent(rest) })
   }
   for (const { id, rest } of parts) {
     const [method, url] = rest.split(' ')
     const response = responses.get(id)
-    const headers = Object.fromEntries(rest.split('\r\n\r\n')[0].split('\r\n').slice(1).map(headerOf))
+    const headers = Object.fromEntries(rest.split('\r\n\r\n')[0].split('\r\n').slice(1).map(parseHeader))
     if (response === undefined) continue
-    checkExchange(methods, { method, url, headers, body: contentOf(rest), ...response, isComplete: true }, findings)
+    checkExchange(
+      methods,
+      { method, url, headers, body: messageContent(rest), ...response, isComplete: true },
+      findings,
+    )
   }
 }
 
 /** The Content-ID of each part and its HTTP message. */
-function partsOf(text) {
+function parseParts(text) {
   const [boundary] = /^--\S+/.exec(text.trimStart()) ?? []
   if (boundary === undefined) return undefined
   return text
@@ -157,11 +161,11 @@ function partsOf(text) {
     })
 }
 
-function contentOf(message) {
+function messageContent(message) {
   return message.split('\r\n\r\n').slice(1).join('\r\n\r\n').trim()
 }
 
-function headerOf(line) {
+function parseHeader(line) {
   const [name, ...value] = line.split(':')
   return [name.toLowerCase(), value.join(':').trim()]
 }

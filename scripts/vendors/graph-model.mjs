@@ -68,16 +68,16 @@ function typeChain({ types }, name) {
   return type === undefined ? [] : [{ name, ...type }, ...typeChain({ types }, type.base)]
 }
 
-export function propertyOf(model, type, name) {
+export function findProperty(model, type, name) {
   return typeChain(model, type).flatMap(({ properties }) => properties.get(name) ?? [])[0]
 }
 
-export function navigationOf(model, type, name) {
+export function findNavigation(model, type, name) {
   return typeChain(model, type).flatMap(({ navigation }) => navigation.get(name) ?? [])[0]
 }
 
 export function extendsType(model, name, base) {
-  return typeChain(model, name).some((one) => one.name === base)
+  return typeChain(model, name).some((candidate) => candidate.name === base)
 }
 
 /**
@@ -107,7 +107,7 @@ function step(model, { pattern, type, isList }, segment) {
   )
   if (isList && operation === undefined)
     return { pattern: `${pattern}/{id}`, type, isList: false, operation: undefined }
-  const target = isList ? undefined : navigationOf(model, type, segment)
+  const target = isList ? undefined : findNavigation(model, type, segment)
   const result = target ?? operation?.returns
   if (target === undefined && operation === undefined) return undefined
   return {

@@ -1,5 +1,5 @@
 // Checks the query options and the header Prefer of requests to Graph.
-import { bareType, extendsType, navigationOf, propertyOf } from './graph-model.mjs'
+import { bareType, extendsType, findNavigation, findProperty } from './graph-model.mjs'
 
 const OPTIONS = [
   '$select',
@@ -33,7 +33,7 @@ export function checkQuery(model, { type, pattern }, options, add) {
     if (!isSelectable(model, type, name.trim())) add(`$select of the unknown ${name} of ${type}`)
   }
   for (const name of expandedNames(options.get('$expand') ?? '')) {
-    if (navigationOf(model, type, name) === undefined) add(`$expand of the unknown ${name} of ${type}`)
+    if (findNavigation(model, type, name) === undefined) add(`$expand of the unknown ${name} of ${type}`)
   }
   if (Number(options.get('$top') ?? 0) > MAX_PAGE) add('$top is too large', options.get('$top'))
   checkFilter(model, type, options, add)
@@ -45,9 +45,9 @@ function isSelectable(model, type, name) {
   const [first, second] = name.split('/')
   if (first.startsWith('microsoft.graph.')) {
     const cast = bareType(first)
-    return extendsType(model, cast, type) && propertyOf(model, cast, second ?? '') !== undefined
+    return extendsType(model, cast, type) && findProperty(model, cast, second ?? '') !== undefined
   }
-  return (propertyOf(model, type, first) ?? navigationOf(model, type, first)) !== undefined
+  return (findProperty(model, type, first) ?? findNavigation(model, type, first)) !== undefined
 }
 
 /** Names outside parentheses. */
@@ -66,13 +66,13 @@ function checkFilter(model, type, options, add) {
   const order = options.get('$orderby') ?? ''
   const names = [...new Set([...filter.matchAll(/(\w+(?:\/\w+)*) (?:eq|ne|ge|gt|le|lt) /g)].map(([, name]) => name))]
   // Names inside any() belong to its variable.
-  for (const name of names.filter((one) => !filter.includes(`${one.split('/')[0]}:`))) {
-    if (propertyOf(model, type, name.split('/')[0]) === undefined) add(`$filter of the unknown ${name}`, filter)
+  for (const name of names.filter((name) => !filter.includes(`${name.split('/')[0]}:`))) {
+    if (findProperty(model, type, name.split('/')[0]) === undefined) add(`$filter of the unknown ${name}`, filter)
   }
   const ordered = order
     .split(',')
     .filter(Boolean)
-    .map((one) => one.trim().split(' ')[0])
+    .map((part) => part.trim().split(' ')[0])
   if (filter !== '' && ordered.some((name, index) => names[index] !== name)) {
     add('InefficientFilter: $orderby properties must come first in $filter', `${filter} | ${order}`)
   }
@@ -100,8 +100,9 @@ export function checkPrefer({ pattern }, headers, add) {
   const prefer = String(headers.prefer ?? '')
   if (pattern.startsWith('/me/') && !prefer.includes('IdType="ImmutableId"'))
     add('no Prefer: IdType="ImmutableId"', prefer)
-  for (const one of prefer.split(/,\s*/).filter(Boolean)) {
-    if (!PREFERENCES.test(one)) add('unknown preference', one)
-    if (Number(/^odata\.maxpagesize=(\d+)$/.exec(one)?.[1] ?? 0) > MAX_PAGE) add('odata.maxpagesize is too large', one)
+  for (const preference of prefer.split(/,\s*/).filter(Boolean)) {
+    if (!PREFERENCES.test(preference)) add('unknown preference', preference)
+    if (Number(/^odata\.maxpagesize=(\d+)$/.exec(preference)?.[1] ?? 0) > MAX_PAGE)
+      add('odata.maxpagesize is too large', preference)
   }
 }

@@ -1,5 +1,5 @@
 // Checks JSON values against the types of Graph's metadata.
-import { bareType, extendsType, isCollection, navigationOf, propertyOf } from './graph-model.mjs'
+import { bareType, extendsType, findNavigation, findProperty, isCollection } from './graph-model.mjs'
 
 const FORMATS = {
   DateTimeOffset: /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,12})?)?(Z|[+-]\d\d:\d\d)$/,
@@ -40,8 +40,8 @@ export function checkEntity(model, type, value, add, { path = '', isRequest = fa
   const actual = actualType(model, type, value, path, add)
   for (const [name, member] of Object.entries(value)) {
     if (name.includes('@')) continue
-    const property = propertyOf(model, actual, name)
-    const target = navigationOf(model, actual, name)
+    const property = findProperty(model, actual, name)
+    const target = findNavigation(model, actual, name)
     if (property !== undefined) checkValue(model, property, member, add, `${path}.${name}`)
     else if (target !== undefined) checkValue(model, { type: target, isNullable: true }, member, add, `${path}.${name}`)
     else add(`unknown property ${path}.${name} of ${actual}`, member)
@@ -66,7 +66,7 @@ export function checkValue(model, { type, isNullable }, value, add, path) {
     if (!isNullable) add(`null at ${path}`)
   } else if (isCollection(type)) {
     if (!Array.isArray(value)) add(`${path} is no array`, value)
-    else for (const one of value) checkValue(model, { type: type.slice(11, -1), isNullable }, one, add, `${path}[]`)
+    else for (const item of value) checkValue(model, { type: type.slice(11, -1), isNullable }, item, add, `${path}[]`)
   } else if (model.enums.has(bare)) {
     const names = typeof value === 'string' ? value.split(',') : [undefined]
     if (!names.every((name) => model.enums.get(bare).has(name))) add(`${path} is not in the enum ${bare}`, value)

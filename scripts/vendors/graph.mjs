@@ -57,7 +57,8 @@ function checkRequestBody(model, { type, operation }, { headers, body }, add) {
     return
   }
   for (const [name, value] of Object.entries(json)) {
-    const [, parameter] = [...operation.parameters].find(([one]) => one.toLowerCase() === name.toLowerCase()) ?? []
+    const [, parameter] =
+      [...operation.parameters].find(([parameterName]) => parameterName.toLowerCase() === name.toLowerCase()) ?? []
     if (parameter === undefined) add(`unknown parameter ${name} of the action`, value)
     else checkValue(model, { type: parameter, isNullable: true }, value, add, name)
   }

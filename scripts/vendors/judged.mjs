@@ -33,10 +33,10 @@ const JUDGED = [
 /** Why a finding is no fault. Undefined for a fault. */
 export function judge({ side, where, what, example }) {
   return JUDGED.find(
-    (one) =>
-      (side === 'response' || one.isOfBothSides) &&
-      one.where.test(where) &&
-      one.what.test(what) &&
-      one.example.test(example),
+    (pattern) =>
+      (side === 'response' || pattern.isOfBothSides) &&
+      pattern.where.test(where) &&
+      pattern.what.test(what) &&
+      pattern.example.test(example),
   )?.reason
 }

@@ -26,10 +26,10 @@ function record(request, response) {
       method: request.method,
       url: request.url,
       headers: request.headers,
-      ...bodyOf('body', sent),
+      ...formatBody('body', sent),
       status: response.statusCode,
       responseHeaders,
-      ...bodyOf('responseBody', received, responseHeaders['content-encoding'] === 'gzip'),
+      ...formatBody('responseBody', received, responseHeaders['content-encoding'] === 'gzip'),
       // False for a fault that a test injected: the connection ended before the response.
       isComplete: response.writableFinished,
     }
@@ -53,17 +53,18 @@ function keepChunks(stream, methods) {
 
 /** Headers that are given to `writeHead` do not appear in `getHeaders`. */
 function keepHeaders(response) {
-  const given = {}
+  const headersSet = {}
   const { writeHead } = response
   response.writeHead = function (status, ...rest) {
-    const headers = rest.find((one) => typeof one === 'object' && one !== null && !Array.isArray(one)) ?? {}
-    for (const [name, value] of Object.entries(headers)) given[name.toLowerCase()] = value
+    const headers =
+      rest.find((argument) => typeof argument === 'object' && argument !== null && !Array.isArray(argument)) ?? {}
+    for (const [name, value] of Object.entries(headers)) headersSet[name.toLowerCase()] = value
     return writeHead.call(this, status, ...rest)
   }
-  return () => ({ ...response.getHeaders(), ...given })
+  return () => ({ ...response.getHeaders(), ...headersSet })
 }
 
-function bodyOf(name, chunks, isCompressed = false) {
+function formatBody(name, chunks, isCompressed = false) {
   const bytes = Buffer.concat(chunks)
   if (bytes.length > MAX_BYTES) return { [name]: null }
   return { [name]: (isCompressed ? gunzipSync(bytes) : bytes).toString('utf8') }

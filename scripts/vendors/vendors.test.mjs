@@ -81,7 +81,7 @@ describe('the checkers of the vendors', () => {
   function found(record) {
     const findings = new Findings()
     const checkers = [googleChecker(folder, findings), graphChecker(folder, findings)]
-    const given = {
+    const files = {
       method: 'GET',
       headers: { prefer: 'IdType="ImmutableId"', 'content-type': 'application/json' },
       body: '',
@@ -90,7 +90,7 @@ describe('the checkers of the vendors', () => {
       ...record,
       responseBody: JSON.stringify(record.responseBody),
     }
-    checkers.find(({ handles }) => handles(given.url.split('?')[0])).check(given)
+    checkers.find(({ handles }) => handles(files.url.split('?')[0])).check(files)
     return findings.list().map(({ side, what }) => `${side}: ${what}`)
   }
 

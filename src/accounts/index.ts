@@ -35,9 +35,9 @@ export {
   StaleRead,
   setLabelsCleared,
 } from './mailbox/api-changes.ts'
-export { type LiveMailboxDeps, nameProblemOf, openMailbox, readLive, toAppError } from './mailbox/live-mailbox.ts'
+export { describeNameProblem, type LiveMailboxDeps, openMailbox, readLive, toAppError } from './mailbox/live-mailbox.ts'
 export { readSyncHint, SYNC_TOPIC } from './mailbox/sync-requests.ts'
 export { accountRoutes } from './routes.ts'
 export { requireScopes } from './tokens/required-scopes.ts'
-export { accessTokenOfGone, revoker } from './tokens/revocation.ts'
+export { deletedAccountTokens, revoker } from './tokens/revocation.ts'
 export type { RefreshOutcome } from './tokens/tokens.ts'

@@ -96,17 +96,17 @@ describeEachDatabase('the accounts API', (open) => {
 
   it('verifies the SMTP and the CalDAV server that it was given, after the mailbox', async () => {
     const { call, tried, triedFurther, fixture } = await serve()
-    const given = { ...form, smtpHost: 'out.example.com', caldavUrl: 'https://dav.example.com', caldavPassword: 'dav' }
-    const errorOf = async (more: object) => {
-      const { status, body } = await call('POST', '/accounts', { ...given, ...more })
+    const fields = { ...form, smtpHost: 'out.example.com', caldavUrl: 'https://dav.example.com', caldavPassword: 'dav' }
+    const readError = async (more: object) => {
+      const { status, body } = await call('POST', '/accounts', { ...fields, ...more })
       return [status, body.error.code, triedFurther.splice(0)]
     }
-    expect(await errorOf({ password: 'wrong' })).toEqual([400, 'imap_auth_failed', []])
-    expect(await errorOf({ smtpPassword: 'wrong' })).toEqual([400, 'smtp_auth_failed', ['smtpPassword']])
+    expect(await readError({ password: 'wrong' })).toEqual([400, 'imap_auth_failed', []])
+    expect(await readError({ smtpPassword: 'wrong' })).toEqual([400, 'smtp_auth_failed', ['smtpPassword']])
     const both = ['smtpPassword', 'caldavPassword']
-    expect(await errorOf({ caldavPassword: 'wrong' })).toEqual([400, 'caldav_auth_failed', both])
+    expect(await readError({ caldavPassword: 'wrong' })).toEqual([400, 'caldav_auth_failed', both])
     expect((await call('GET', '/accounts')).body.pagination.total).toBe(0)
-    const { body } = await call('POST', '/accounts', given)
+    const { body } = await call('POST', '/accounts', fields)
     expect((await fixture.accounts.access(body.id)).secrets).toEqual({ password: 'secret', caldavPassword: 'dav' })
     expect([tried.length, triedFurther]).toEqual([4, both])
   })

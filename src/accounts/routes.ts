@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import type { Db } from '../platform/db/index.ts'
 import { AppError, invalid, invalidFields } from '../platform/errors/app-error.ts'
-import { type App, done, type Idempotency, listOf } from '../platform/http/index.ts'
+import { type App, done, type Idempotency, listSchema } from '../platform/http/index.ts'
 import type { Log } from '../platform/log/index.ts'
 import type { LoginProvider, MailProvider, ProviderName } from '../providers/contract/index.ts'
 import { accountParams, accountQuery, accountSchema, createBody, patchBody } from './api.ts'
@@ -32,7 +32,7 @@ const WRITE = { access: 'key:write' } as const
 
 export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
   const { accounts, db, idempotency } = deps
-  const idOf = async (idOrAlias: string) => (await accounts.resolve(db.read, idOrAlias)).id
+  const resolveId = async (idOrAlias: string) => (await accounts.resolve(db.read, idOrAlias)).id
   const schema = (operationId: string, summary: string, description?: string) => ({
     tags: ['Accounts'],
     operationId,
@@ -51,7 +51,7 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
         operationId: 'listAccounts',
         summary: 'List accounts, newest first',
         querystring: accountQuery,
-        response: { 200: listOf('accounts', accountSchema) },
+        response: { 200: listSchema('accounts', accountSchema) },
       },
     },
     async (request) => {
@@ -94,7 +94,7 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
   )
 
   app.get('/accounts/:accountId', { config: READ, schema: schema('getAccount', 'Get an account') }, async (request) =>
-    accounts.get(await idOf(request.params.accountId)),
+    accounts.get(await resolveId(request.params.accountId)),
   )
 
   app.patch(
@@ -104,8 +104,8 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
       schema: { ...schema('updateAccount', 'Change an account'), body: patchBody },
     },
     async (request) => {
-      const id = await idOf(request.params.accountId)
-      const changes = changesOf(request.body)
+      const id = await resolveId(request.params.accountId)
+      const changes = toChanges(request.body)
       return db.transaction(async (tx) => {
         await request.recordAudit(tx, { target: id })
         return accounts.change(tx, id, changes)
@@ -127,7 +127,7 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
       },
     },
     async (request) => {
-      const id = await idOf(request.params.accountId)
+      const id = await resolveId(request.params.accountId)
       await db.transaction(async (tx) => {
         await accounts.remove(tx, id)
         await request.recordAudit(tx, { target: id })
@@ -144,7 +144,7 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
         schema: schema(paused ? 'pauseAccount' : 'resumeAccount', summary, description),
       },
       idempotency.writing(async (request) => {
-        const id = await idOf(request.params.accountId)
+        const id = await resolveId(request.params.accountId)
         return (tx) => accounts.change(tx, id, { paused })
       }),
     )
@@ -166,7 +166,7 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
       ),
     },
     idempotency.writing(async (request) => {
-      const id = await idOf(request.params.accountId)
+      const id = await resolveId(request.params.accountId)
       return async (tx) => {
         const account = await accounts.tryAgain(tx, id)
         await accounts.requestSync(tx, [id], 'now')
@@ -180,8 +180,8 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
 async function verifiedLink(
   body: Static<typeof createBody>,
   {
-    mail: mailOf,
-    login: loginOf,
+    mail: findMail,
+    login: findLogin,
     further,
     verifications,
   }: Pick<AccountRoutesDeps, 'mail' | 'login' | 'further' | 'verifications'>,
@@ -189,14 +189,14 @@ async function verifiedLink(
   const { provider = 'imap' } = body
   const customUserId = body.customUserId ?? null
   if (provider !== 'imap') {
-    const login = loginOf(provider)
+    const login = findLogin(provider)
     if (login === undefined) throw invalid('body.provider', `is not configured; set ${OAUTH_SETTINGS[provider]}`)
     const refreshToken = body.refreshToken?.trim()
     if (!refreshToken) throw invalid('body.refreshToken', 'is required')
-    const given = { provider, refreshToken, email: body.email?.trim() || undefined, customUserId }
-    return verifiedImport({ login, mail: mailOf(provider) }, given)
+    const input = { provider, refreshToken, email: body.email?.trim() || undefined, customUserId }
+    return verifiedImport({ login, mail: findMail(provider) }, input)
   }
-  const mail = mailOf(provider)
+  const mail = findMail(provider)
   if (mail === undefined) throw invalid('body.provider', `${provider} is not configured`)
   const { connection, errors } = parseImapConnection(body)
   if (connection === undefined) throw invalidFields(errors)
@@ -205,7 +205,7 @@ async function verifiedLink(
   return { provider, customUserId, ...connection }
 }
 
-function changesOf({ paused, customUserId, watch }: Static<typeof patchBody>): AccountChanges {
+function toChanges({ paused, customUserId, watch }: Static<typeof patchBody>): AccountChanges {
   return {
     ...(paused !== undefined && { paused }),
     ...(customUserId !== undefined && { customUserId }),

@@ -64,7 +64,7 @@ export function app(context: RuntimeContext): App {
     reportSignIn(config, features.logins, log)
     const licenceProblem = features.licence.problem()
     if (licenceProblem !== undefined) log.warn(licenceProblem, { operation: 'service.start' })
-    return { url: addressOf(server) }
+    return { url: formatAddress(server) }
   }
 
   async function stop(): Promise<void> {
@@ -97,12 +97,12 @@ function listenError({ host, port }: Config, error: unknown): Error {
   })
 }
 
-function addressOf(server: HttpServer): string {
+function formatAddress(server: HttpServer): string {
   const { address, family, port } = server.server.address() as AddressInfo
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
-function factsOf(config: Config, clock: Clock): StartupFacts {
+function startupFacts(config: Config, clock: Clock): StartupFacts {
   const isRedis = config.redisUrl !== undefined
   return {
     cache: isRedis ? 'redis' : 'memory',
@@ -125,7 +125,7 @@ async function openStartupServer(
       publicUrl: config.publicUrl,
       ids,
       phase,
-      facts: factsOf(config, clock),
+      facts: startupFacts(config, clock),
     })
   } catch (error) {
     log.warn(`Port ${config.port} is in use. The service tries again when it is ready to accept requests.`, {

@@ -19,10 +19,10 @@ export const authScreenSettings: Pick<AppearanceDeps, 'parseAuthScreen' | 'varia
     const screen: Record<string, string> = {}
     const errors: Record<string, string> = {}
     for (const [name, { kind }] of Object.entries(AUTH_SCREEN)) {
-      const given = Object.entries(values).find(([key]) => key === name)?.[1]
-      if (given === undefined || given === '') continue
+      const input = Object.entries(values).find(([key]) => key === name)?.[1]
+      if (input === undefined || input === '') continue
       try {
-        const value = kind.parse(given)
+        const value = kind.parse(input)
         if (value !== undefined) screen[name] = value
       } catch (error) {
         rethrowProgrammingError(error)

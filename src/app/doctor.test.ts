@@ -55,7 +55,7 @@ async function temporaryFolder(): Promise<string> {
   return folder
 }
 
-const summaryOf = (results: Record<string, CheckResult>) =>
+const summarise = (results: Record<string, CheckResult>) =>
   Object.fromEntries(Object.entries(results).map(([name, { status }]) => [name, status]))
 
 describe('doctor', () => {
@@ -63,7 +63,7 @@ describe('doctor', () => {
     const folder = await temporaryFolder()
     const results = await examine({ DATA_DIR: join(folder, 'data') })
     expect(Object.values(results).filter(({ status }) => status === 'failed')).toEqual([])
-    expect(summaryOf(results)).toMatchObject({
+    expect(summarise(results)).toMatchObject({
       database: 'ok',
       migrations: 'skipped',
       'encryption keys': 'skipped',
@@ -93,7 +93,7 @@ describe('doctor', () => {
     }
     const only = ['database', 'migrations', 'encryption', 'service', 'public url', 'webhook']
     const results = await examine(environment, { only })
-    expect(summaryOf(results)).toEqual({
+    expect(summarise(results)).toEqual({
       database: 'ok',
       migrations: 'ok',
       'encryption keys': 'ok',
@@ -117,7 +117,7 @@ describe('doctor', () => {
     const lost = await examine({ ...environment, ENCRYPTION_KEYS: generateKeyRing('k9') }, { only: ['encryption'] })
     expect(lost['encryption keys']).toMatchObject({ status: 'failed', message: expect.stringContaining('do not open') })
     await service.stop()
-    expect(summaryOf(await examine(environment, { only: ['service', 'public url'] }))).toEqual({
+    expect(summarise(await examine(environment, { only: ['service', 'public url'] }))).toEqual({
       service: 'skipped',
       'public url': 'skipped',
     })
@@ -168,17 +168,17 @@ describe('doctor', () => {
   it('asks Google and Microsoft about the client, the redirect address and the time', async () => {
     const [google, microsoft] = [closing(await startGoogle()), closing(await startMicrosoft())]
     const environment = { ...google.settings, ...microsoft.settings, PUBLIC_URL: 'http://localhost:8080' }
-    const uriOf = (provider: string) => `http://localhost:8080/providers/${provider}/callback`
+    const redirectUri = (provider: string) => `http://localhost:8080/providers/${provider}/callback`
     const only = ['gmail cred', 'gmail redirect', 'microsoft', 'clock']
     const unregistered = await examine(environment, { only })
     expect(unregistered['gmail redirect address']).toMatchObject({
       status: 'failed',
-      remedy: expect.stringContaining(`exactly this address: ${uriOf('gmail')}`),
+      remedy: expect.stringContaining(`exactly this address: ${redirectUri('gmail')}`),
     })
     expect(unregistered['microsoft redirect address']).toMatchObject({ status: 'failed' })
-    google.allowRedirect(uriOf('gmail'))
-    microsoft.allowRedirect(uriOf('microsoft'))
-    expect(summaryOf(await examine(environment, { only }))).toEqual({
+    google.allowRedirect(redirectUri('gmail'))
+    microsoft.allowRedirect(redirectUri('microsoft'))
+    expect(summarise(await examine(environment, { only }))).toEqual({
       'gmail credentials': 'ok',
       'gmail redirect address': 'ok',
       'microsoft credentials': 'ok',
@@ -244,7 +244,7 @@ describe('doctor', () => {
       GOOGLE_AUTH_URL: `http://${at}/auth`,
     }
     const results = await examine(environment, { timeoutMs: 500 })
-    expect(summaryOf(results)).toMatchObject({
+    expect(summarise(results)).toMatchObject({
       database: 'failed',
       redis: 'failed',
       tls: 'failed',
@@ -260,7 +260,7 @@ describePostgres('doctor on PostgreSQL', (openPostgres) => {
     const { databaseUrl: url = '' } = await openPostgres.place()
     const only = ['database', 'migrations', 'data folder', 'service', 'clock', 'webhooks', 'encryption']
     const environment = { DATABASE_URL: url, SERVICE_API_KEY: KEY }
-    expect(summaryOf(await examine(environment, { only }))).toEqual({
+    expect(summarise(await examine(environment, { only }))).toEqual({
       database: 'ok',
       migrations: 'ok',
       'database privileges': 'ok',
@@ -297,7 +297,7 @@ describePostgres('doctor on PostgreSQL', (openPostgres) => {
 
     await administer(url, `delete from migrations where name = (select max(name) from migrations)`)
     const pending = await examine(environment, { only: ['migrations', 'service'] })
-    expect(summaryOf(pending)).toEqual({ migrations: 'warning', service: 'skipped' })
+    expect(summarise(pending)).toEqual({ migrations: 'warning', service: 'skipped' })
     const gone = await examine({ ...environment, DATABASE_URL: databaseUrl(url, 'nothing') }, { only: ['database'] })
     expect(gone.database).toMatchObject({ status: 'failed', message: expect.stringContaining('nothing') })
   })
@@ -307,7 +307,7 @@ describeRedis('doctor on Redis', (redis) => {
   it('reports a policy that evicts jobs, and a refused password', async () => {
     const only = ['redis', 'clock']
     const environment = { REDIS_URL: redis.server.url }
-    expect(summaryOf(await examine(environment, { only }))).toEqual({ redis: 'ok', 'redis policy': 'ok', clock: 'ok' })
+    expect(summarise(await examine(environment, { only }))).toEqual({ redis: 'ok', 'redis policy': 'ok', clock: 'ok' })
     const connection = new Redis(redis.server.url)
     await connection.config('SET', 'maxmemory-policy', 'allkeys-lru')
     connection.disconnect()
@@ -320,7 +320,7 @@ describeRedis('doctor on Redis', (redis) => {
     const url = new URL(redis.server.url)
     url.password = 'hunter22'
     const refused = await examine({ REDIS_URL: url.href }, { only: ['redis'] })
-    expect(summaryOf(refused)).toEqual({ redis: 'failed', 'redis policy': 'skipped' })
+    expect(summarise(refused)).toEqual({ redis: 'failed', 'redis policy': 'skipped' })
   })
 })
 

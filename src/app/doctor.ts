@@ -146,7 +146,7 @@ async function databaseAhead(db: Db, clock: Clock): Promise<number> {
 }
 
 async function encryptionKeys(config: Config, db: Db) {
-  const found = await checkKeys({ given: config, db, dataDir: config.dataDir })
+  const found = await checkKeys({ configured: config, db, dataDir: config.dataDir })
   if (found.state === 'unused') return ok('Nothing is encrypted yet.')
   if (found.state === 'opens') return ok('The encryption keys open the stored data.')
   return failed(found.message, 'Without the key the stored credentials are lost: restore it from your copy.')

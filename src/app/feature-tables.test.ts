@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { describeEachDatabase } from '../../test/kit/database/database.ts'
-import { columnsOf, insertFilledRow, tableNames } from '../../test/kit/database/filled-row.ts'
+import { insertFilledRow, readColumns, tableNames } from '../../test/kit/database/filled-row.ts'
 import type { Deletion, Feature, TableRows } from '../feature.ts'
 import type { Db, Tx } from '../platform/db/index.ts'
 import { afterRestore, erasures, featureList, purgeRules, sealedColumns } from './feature-list.ts'
@@ -35,7 +35,7 @@ function tablesDeletedBy(deletion: Deletion): string[] {
 async function tablesWith(db: Db, tables: readonly string[], text: string): Promise<string[]> {
   const found: string[] = []
   for (const table of tables) {
-    const columns = await columnsOf(db, table)
+    const columns = await readColumns(db, table)
     const has = columns.filter(({ isText }) => isText).map(({ name }) => sql`${sql.id(name)} = ${text}`)
     const { rows } = await sql`select 1 from ${sql.table(table)} where ${sql.join(has, sql` or `)}`.execute(db.read)
     if (rows.length > 0) found.push(table)
@@ -60,7 +60,7 @@ describeEachDatabase('the tables of the features', (open, engine) => {
     const erased = tablesDeletedBy('erase')
     const unexplained: string[] = []
     for (const table of await tableNames(db)) {
-      const isOfAccount = (await columnsOf(db, table)).some(({ name }) => ACCOUNT.test(name))
+      const isOfAccount = (await readColumns(db, table)).some(({ name }) => ACCOUNT.test(name))
       const isExplained = declared.get(table)?.outlivesAccount !== undefined
       if (isOfAccount && !isExplained && !erased.includes(table)) unexplained.push(table)
     }
@@ -94,12 +94,12 @@ describeEachDatabase('the tables of the features', (open, engine) => {
     const db = await open()
     const held: [table: string, columns: string[]][] = []
     for (const table of await tableNames(db)) {
-      const columns = (await columnsOf(db, table)).map(({ name }) => name).filter((name) => HELD.test(name))
+      const columns = (await readColumns(db, table)).map(({ name }) => name).filter((name) => HELD.test(name))
       if (columns.length > 0 && declared.get(table)?.isInBackup !== false) held.push([table, columns])
     }
     expect(held.map(([table]) => table)).toContain('webhookDeliveries')
     for (const [table, columns] of held) {
-      const numbers = (await columnsOf(db, table)).filter(({ name, isText }) => columns.includes(name) && !isText)
+      const numbers = (await readColumns(db, table)).filter(({ name, isText }) => columns.includes(name) && !isText)
       const values = Object.fromEntries(numbers.map(({ name }) => [name, 1]))
       await insertFilledRow(db, table, 'held', { ...values, ...RUNNING[table] })
     }
@@ -116,7 +116,7 @@ describeEachDatabase('the tables of the features', (open, engine) => {
   it('have the columns that are declared as sealed', async () => {
     const db = await open()
     for (const { table, key, column } of sealedColumns) {
-      const names = (await columnsOf(db, table)).map(({ name }) => name)
+      const names = (await readColumns(db, table)).map(({ name }) => name)
       expect(names).toEqual(expect.arrayContaining([key, column]))
     }
   })

@@ -52,7 +52,7 @@ export async function openInfrastructure(
     if (presence !== undefined) opened(presence, (part) => part.close())
     onMigrate()
     await migrateAtStart(db, config, log)
-    const secrets = await openSecrets({ given: config, db, dataDir: config.dataDir, log, redactor })
+    const secrets = await openSecrets({ configured: config, db, dataDir: config.dataDir, log, redactor })
     const redis = await openRedisIfConfigured(context, aborted)
     if (redis !== undefined) opened(redis, (part) => part.close())
     const cache = opened(redis === undefined ? memoryCache({ clock }) : redisCache(redis), (part) => part.close())

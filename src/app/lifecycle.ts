@@ -79,7 +79,7 @@ async function started(
     return true
   } catch (error) {
     if (aborted.aborted) return true
-    log.fatal(`The service cannot start: ${messageOf(error)}`, { operation: 'service.start', error })
+    log.fatal(`The service cannot start: ${errorMessage(error)}`, { operation: 'service.start', error })
     return false
   }
 }
@@ -99,6 +99,6 @@ function once(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
-function messageOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

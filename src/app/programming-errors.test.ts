@@ -121,7 +121,7 @@ describe('a programming error is a 500 of the service and in its log', () => {
     [
       'that looks for the mail server of an address',
       () =>
-        detection({ records: silentRecords, outbound: brokenOutbound, clock: systemClock }).serverOf(
+        detection({ records: silentRecords, outbound: brokenOutbound, clock: systemClock }).findServer(
           'ada@acme-mail.de',
         ),
     ],
@@ -129,7 +129,7 @@ describe('a programming error is a 500 of the service and in its log', () => {
       'that looks for the provider of an address',
       () => {
         const records = { ...silentRecords, mx: async () => bug() }
-        return detection({ records, outbound: brokenOutbound, clock: systemClock }).providerOf('ada@acme-mail.de')
+        return detection({ records, outbound: brokenOutbound, clock: systemClock }).detectProvider('ada@acme-mail.de')
       },
     ],
   ])('%s', async (_what, work) => {

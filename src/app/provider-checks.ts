@@ -18,7 +18,7 @@ export function signInChecks(provider: 'gmail' | 'microsoft', config: Config, lo
 }
 
 /** The checks of a provider by its name. IMAP has no settings to check. */
-export function checksOf(provider: string, config: Config, logins: SignIn): Check[] | undefined {
+export function findChecks(provider: string, config: Config, logins: SignIn): Check[] | undefined {
   if (provider === 'gmail' || provider === 'microsoft') return signInChecks(provider, config, logins).checks
   if (provider === 'imap') return [{ name: 'imap', run: async () => ok('IMAP needs no settings.') }]
   return undefined

@@ -2,7 +2,13 @@ import { schedulerRoutes } from '../booking/index.ts'
 import type { Phase } from '../operations/health/index.ts'
 import { serviceKey } from '../operations/keys/index.ts'
 import { site, siteRoutes } from '../operations/site/index.ts'
-import { createServer, errorPageRoute, firstOf, type App as HttpServer, openApiRoutes } from '../platform/http/index.ts'
+import {
+  combineAuthenticators,
+  createServer,
+  errorPageRoute,
+  type App as HttpServer,
+  openApiRoutes,
+} from '../platform/http/index.ts'
 import type { Features } from './features.ts'
 import type { Infrastructure } from './infrastructure.ts'
 import type { RuntimeContext } from './runtime-context.ts'
@@ -28,7 +34,11 @@ export function httpServer(
     log,
     ids,
     publicUrl: config.publicUrl,
-    authenticator: firstOf(serviceKey(secrets.serviceApiKey), keys.authenticator, ...(sessions ? [sessions] : [])),
+    authenticator: combineAuthenticators(
+      serviceKey(secrets.serviceApiKey),
+      keys.authenticator,
+      ...(sessions ? [sessions] : []),
+    ),
     idempotency,
     audit: features.audit,
     rateLimits: {

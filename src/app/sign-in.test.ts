@@ -7,20 +7,20 @@ import { reportSignIn, signIn, signInProblems, signInStates } from './sign-in.ts
 const GOOGLE = { GOOGLE_CLIENT_ID: 'id', GOOGLE_CLIENT_SECRET: 'secret' }
 const MICROSOFT = { MICROSOFT_CLIENT_ID: 'id', MICROSOFT_CLIENT_SECRET: 'secret' }
 
-const configOf = (environment: Record<string, string>) => loadConfig({ environment, folder: '/nowhere' }).config
-const reasonsOf = (environment: Record<string, string>) =>
-  signInProblems(configOf(environment)).map(({ reason }) => reason)
+const buildConfig = (environment: Record<string, string>) => loadConfig({ environment, folder: '/nowhere' }).config
+const listReasons = (environment: Record<string, string>) =>
+  signInProblems(buildConfig(environment)).map(({ reason }) => reason)
 
 describe('the sign-in settings', () => {
   it('enable a provider with a complete client, and report a missing setting', () => {
-    expect(Object.keys(signIn(configOf({ ...GOOGLE, ...MICROSOFT }), systemClock))).toEqual(['gmail', 'microsoft'])
+    expect(Object.keys(signIn(buildConfig({ ...GOOGLE, ...MICROSOFT }), systemClock))).toEqual(['gmail', 'microsoft'])
     const half = { GOOGLE_CLIENT_ID: 'id', MICROSOFT_CLIENT_SECRET: 'secret' }
-    expect(signIn(configOf(half), systemClock)).toEqual({})
-    expect(signInProblems(configOf(half)).map(({ message }) => message)).toEqual([
+    expect(signIn(buildConfig(half), systemClock)).toEqual({})
+    expect(signInProblems(buildConfig(half)).map(({ message }) => message)).toEqual([
       'Set GOOGLE_CLIENT_SECRET: without it, users cannot connect gmail accounts.',
       'Set MICROSOFT_CLIENT_ID: without it, users cannot connect microsoft accounts.',
     ])
-    expect(reasonsOf({})).toEqual([])
+    expect(listReasons({})).toEqual([])
   })
 
   it.each([
@@ -32,16 +32,16 @@ describe('the sign-in settings', () => {
     ['https://10.0.0.5', ['redirect_refused']],
     ['https://posthorn.internal', ['redirect_refused']],
   ])('are checked for whether providers accept the redirect to %s', (publicUrl, reasons) => {
-    expect(reasonsOf({ ...GOOGLE, ...MICROSOFT, PUBLIC_URL: publicUrl })).toEqual(reasons)
+    expect(listReasons({ ...GOOGLE, ...MICROSOFT, PUBLIC_URL: publicUrl })).toEqual(reasons)
   })
 
   it('are not checked for emulators and proxies', () => {
     const emulated = { GOOGLE_AUTH_URL: 'http://127.0.0.1:9/auth', MICROSOFT_LOGIN_URL: 'http://127.0.0.1:9' }
-    expect(reasonsOf({ ...GOOGLE, ...MICROSOFT, ...emulated, PUBLIC_URL: 'http://posthorn.internal' })).toEqual([])
+    expect(listReasons({ ...GOOGLE, ...MICROSOFT, ...emulated, PUBLIC_URL: 'http://posthorn.internal' })).toEqual([])
   })
 
   it('are logged with the exact redirect URI and the problems', () => {
-    const config = configOf({ ...GOOGLE, PUBLIC_URL: 'http://mail.example.com/posthorn' })
+    const config = buildConfig({ ...GOOGLE, PUBLIC_URL: 'http://mail.example.com/posthorn' })
     const providers = signIn(config, systemClock)
     const uri = 'http://mail.example.com/posthorn/providers/gmail/callback'
     expect(signInStates(config, providers)).toEqual([{ name: 'gmail', canConnect: false, redirectUri: uri }])
@@ -58,7 +58,7 @@ describe('the sign-in settings', () => {
 
   it('are logged without asking for a name while only this machine can open the pages', () => {
     const lines: string[] = []
-    reportSignIn(configOf({}), {}, { ...silentLog, warn: (message) => void lines.push(message) })
+    reportSignIn(buildConfig({}), {}, { ...silentLog, warn: (message) => void lines.push(message) })
     expect(lines).toEqual([])
   })
 })

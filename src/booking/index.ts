@@ -8,16 +8,16 @@ import type { Recorder } from '../events/index.ts'
 import type { App, Idempotency } from '../platform/http/index.ts'
 import type { AuthScreen } from '../ui/hosted/index.ts'
 import { bookingChanges, type ChangeDeps } from './bookings/changes.ts'
-import { decisions as decisionsOf } from './bookings/deciding.ts'
+import { decisions as createDecisions } from './bookings/deciding.ts'
 import { type HostChangeDeps, hostChangeRecorder } from './bookings/host-changes.ts'
 import { bookingLinks } from './bookings/links.ts'
 import { bookingRoutes } from './bookings/routes.ts'
-import { bookings as bookingsOf } from './bookings/service.ts'
+import { bookings as createBookings } from './bookings/service.ts'
 import { bookingStore } from './bookings/store.ts'
 import { applicationCallbacks } from './callbacks/callbacks.ts'
 import type { CallbackDeps } from './callbacks/request.ts'
-import { experienceRoutes, originsOf } from './experiences/routes.ts'
-import { type ExperienceDeps, experiences as experiencesOf } from './experiences/service.ts'
+import { experienceRoutes, originReader } from './experiences/routes.ts'
+import { experiences as createExperiences, type ExperienceDeps } from './experiences/service.ts'
 import { type MailBudgetDeps, mailBudget } from './guests/budget.ts'
 import type { MailLimitDeps } from './guests/limited.ts'
 import { managePageRoutes } from './pages/manage.ts'
@@ -26,7 +26,7 @@ import { type BuiltInSlotsDeps, builtInSlots } from './slots/open-hours/built-in
 import { listingRoutes } from './slots/routes.ts'
 import { slotFinder } from './slots/slot-finder.ts'
 import { verificationRoutes } from './verification/routes.ts'
-import { type VerificationDeps, verification as verificationOf } from './verification/service.ts'
+import { verification as createVerification, type VerificationDeps } from './verification/service.ts'
 import { type CalendarTaskDeps, calendarTask } from './work/calendar.ts'
 import { callbackTask } from './work/callback.ts'
 import { decisionTask } from './work/decision.ts'
@@ -58,15 +58,15 @@ export type Scheduler = ReturnType<typeof scheduler>
 /** The parts of the scheduler. Nothing runs until `tasks` is started. */
 export function scheduler(deps: SchedulerDeps) {
   const { db, queue, clock, ids, timing = {} } = deps
-  const experiences = experiencesOf(deps)
+  const experiences = createExperiences(deps)
   const changes = bookingChanges(deps)
   const links = bookingLinks(deps)
   const callbacks = applicationCallbacks(deps)
   const finder = slotFinder({ ...deps, experiences, callbacks, builtIn: builtInSlots(deps) })
   const budget = mailBudget(deps)
-  const verification = verificationOf({ ...deps, budget })
-  const decisions = decisionsOf({ ...deps, callbacks, changes, budget, askAgainMs: timing.askAgainMs })
-  const bookings = bookingsOf({
+  const verification = createVerification({ ...deps, budget })
+  const decisions = createDecisions({ ...deps, callbacks, changes, budget, askAgainMs: timing.askAgainMs })
+  const bookings = createBookings({
     ...deps,
     experiences,
     finder,
@@ -107,7 +107,7 @@ export function schedulerRoutes(app: App, { scheduler, idempotency, authScreen }
   experienceRoutes(app, { experiences, idempotency })
   listingRoutes(app, { experiences, finder })
   verificationRoutes(app, { experiences, verification, limits })
-  bookingRoutes(app, { bookings, idempotency, originsOf: originsOf(experiences) })
+  bookingRoutes(app, { bookings, idempotency, allowedOrigins: originReader(experiences) })
   jobRoutes(app, { ...jobs, idempotency })
   const pages = bookingPageRoutes(app, { experiences, authScreen })
   managePageRoutes(app, { pages, bookings, experiences, clock: jobs.clock })

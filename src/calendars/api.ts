@@ -127,13 +127,13 @@ export function calendarView(
     primary: row.isPrimary === 1,
     selected: row.isSelected === 1,
     unreadable: { count: row.unreadable, events: unreadable },
-    failure: failureOf(row),
+    failure: toFailure(row),
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
   }
 }
 
-function failureOf({ failures, failureReason, failingSince, retryAt }: CalendarRow) {
+function toFailure({ failures, failureReason, failingSince, retryAt }: CalendarRow) {
   if (failures === 0) return null
   return {
     reason: failureReason ?? '',
@@ -173,7 +173,7 @@ export type ShownEvent = Pick<
 export function eventView(event: ShownEvent, { provider, span, instance }: EventContext): CalendarEventView {
   const { content } = event
   const isInstance = instance !== undefined
-  const seriesId = isInstance ? event.id : event.masterProviderId === null ? null : seriesIdOf(event.id)
+  const seriesId = isInstance ? event.id : event.masterProviderId === null ? null : parseSeriesId(event.id)
   const original = instance ?? event.originalStart
   return {
     id: isInstance ? instanceId(event.id, instance) : event.id,
@@ -185,16 +185,16 @@ export function eventView(event: ShownEvent, { provider, span, instance }: Event
     summary: content.summary,
     description: content.description === '' ? null : content.description,
     location: content.location === '' ? null : content.location,
-    start: timeView(content.start, span.startMs, isInstance ? dayOf(original) : undefined),
+    start: timeView(content.start, span.startMs, isInstance ? toIsoDay(original) : undefined),
     end: timeView(content.end, span.endMs, isInstance ? shiftedEnd(content, original) : undefined),
     status: content.status,
     busy: content.busy,
     visibility: content.visibility,
-    organizer: content.organizer && personOf(content.organizer),
+    organizer: content.organizer && toPerson(content.organizer),
     attendees: content.attendees.map(({ displayName, ...rest }) => ({ ...rest, displayName: displayName || null })),
     recurrence: isInstance ? [] : content.recurrence,
     recurringEventId: seriesId,
-    originalStart: original === null ? null : (dayOf(original) ?? isoOf(original)),
+    originalStart: original === null ? null : (toIsoDay(original) ?? toIsoTime(original)),
     joinUrl: content.conference?.url ?? null,
     reminders: content.reminders,
     htmlLink: content.htmlLink,
@@ -218,11 +218,11 @@ export function originalStartText(start: string | number): string {
 }
 
 /** The id of the series in the id of an instance. Null for other ids. */
-function seriesIdOf(id: string): string | null {
+function parseSeriesId(id: string): string | null {
   return /^(cev_[^_]+)_/.exec(id)?.[1] ?? null
 }
 
-function personOf({ email, displayName }: RemoteAttendee) {
+function toPerson({ email, displayName }: RemoteAttendee) {
   return { email, displayName: displayName || null }
 }
 
@@ -233,20 +233,20 @@ function timeView(time: EventTime, ms: number, day: string | undefined) {
   return { dateTime: isoTime(ms), timeZone: isNamed ? time.timeZone : null }
 }
 
-function dayOf(original: string | null): string | undefined {
+function toIsoDay(original: string | null): string | undefined {
   return original !== null && /^\d{8}$/.test(original)
     ? `${original.slice(0, 4)}-${original.slice(4, 6)}-${original.slice(6)}`
     : undefined
 }
 
-export function isoOf(original: string): string {
+export function toIsoTime(original: string): string {
   const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(original) ?? []
   return `${year}-${month}-${day}T${hour}:${minute}:${second}.000Z`
 }
 
 /** The exclusive end day of an all-day instance: as many days after its start as in its series. */
 function shiftedEnd({ start, end }: RemoteEvent, original: string | null): string | undefined {
-  const day = dayOf(original)
+  const day = toIsoDay(original)
   if (day === undefined || !('date' in start) || !('date' in end)) return undefined
   return new Date(Date.parse(day) + Date.parse(end.date) - Date.parse(start.date)).toISOString().slice(0, 10)
 }

@@ -5,9 +5,9 @@ import type { CalendarRow } from './store.ts'
 export function newCalendarRow(
   remote: RemoteCalendar,
   { id, accountId, nowMs }: { id: string; accountId: string; nowMs: number },
-  known?: CalendarRow,
+  stored?: CalendarRow,
 ): CalendarRow {
-  const state = known ?? {
+  const state = stored ?? {
     id,
     accountId,
     cursor: null,
@@ -38,7 +38,7 @@ export function newCalendarRow(
     isPrimary: Number(remote.primary),
     isSelected: Number(remote.selected),
     // Floating times and days are read in this zone: the instances are computed anew, and until then none is shown.
-    ...(known !== undefined && known.timeZone !== remote.timeZone && { windowFrom: known.windowTo }),
+    ...(stored !== undefined && stored.timeZone !== remote.timeZone && { windowFrom: stored.windowTo }),
     updatedAt: nowMs,
   }
 }

@@ -1,13 +1,13 @@
 import type { RemoteEvent, TimeRange } from '../providers/contract/index.ts'
 import { originalStartText } from './api.ts'
-import { instancesOf } from './instances/instances.ts'
-import { isFloating, spanOf } from './instances/times.ts'
+import { expandSeries } from './instances/instances.ts'
+import { eventSpan, isFloating } from './instances/times.ts'
 import type { CalendarRow, EventRow, InstanceRow, Placement } from './store.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /** `exceptions` are those of a series, the cancelled ones too. */
-export function placementOf(
+export function buildPlacement(
   row: Pick<EventRow, 'id' | 'content'>,
   exceptions: readonly Pick<EventRow, 'content'>[],
   calendar: Pick<CalendarRow, 'id' | 'timeZone'>,
@@ -25,7 +25,7 @@ export function placementOf(
   }
   // Instances that were moved may be far from their original start, by which lists find those of a series.
   if (event.moves !== undefined) gapMs = -1
-  return { startMs: spanOf(event, calendar.timeZone).startMs, firstMs, lastMs, gapMs, instances }
+  return { startMs: eventSpan(event, calendar.timeZone).startMs, firstMs, lastMs, gapMs, instances }
 }
 
 /** When the event takes place within the window, in order. `exceptions` are those of a series, the cancelled ones too. */
@@ -48,7 +48,7 @@ function instancesIn(
   if (event.status === 'cancelled') return []
   const isSeriesBusy = blocks(event)
   const isFloatingNumber = Number(isFloating(event.start, timeZone))
-  const rowOf = (originalStart: string, startMs: number, endMs: number, busy = isSeriesBusy): InstanceRow => ({
+  const buildRow = (originalStart: string, startMs: number, endMs: number, busy = isSeriesBusy): InstanceRow => ({
     eventId,
     calendarId,
     originalStart,
@@ -59,8 +59,8 @@ function instancesIn(
     isFloating: isFloatingNumber,
   })
   if (event.recurrence.length === 0) {
-    const { startMs, endMs } = spanOf(event, timeZone)
-    return startMs < window.to && endMs > window.from ? [rowOf('', startMs, endMs)] : []
+    const { startMs, endMs } = eventSpan(event, timeZone)
+    return startMs < window.to && endMs > window.from ? [buildRow('', startMs, endMs)] : []
   }
   const originals = exceptions.flatMap(({ content }) => (JSON.parse(content) as RemoteEvent).originalStart ?? [])
   const series = {
@@ -71,8 +71,8 @@ function instancesIn(
     moves: event.moves ?? [],
     exceptions: originals,
   }
-  return instancesOf(series, timeZone, window).map(({ originalStart, startMs, endMs, busy }) =>
-    rowOf(originalStartText(originalStart), startMs, endMs, busy),
+  return expandSeries(series, timeZone, window).map(({ originalStart, startMs, endMs, busy }) =>
+    buildRow(originalStartText(originalStart), startMs, endMs, busy),
   )
 }
 

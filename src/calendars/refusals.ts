@@ -1,6 +1,6 @@
 import {
   type CalendarAccount,
-  type CalendarChanges,
+  type CalendarEdits,
   type CalendarProvider,
   type MailAccess,
   ProviderError,
@@ -12,15 +12,15 @@ import {
  * so by itself.
  */
 export function withCalendarRefusals(provider: CalendarProvider): CalendarProvider {
-  const { changes } = provider
+  const { edits } = provider
   return {
     ...provider,
     open(access) {
       const account = provider.open(access)
       return { ...account, readRange: (request) => judged(account, request, () => account.readRange(request)) }
     },
-    ...(changes !== undefined && {
-      changes: (access: MailAccess) => judgedChanges(provider.open(access), changes(access)),
+    ...(edits !== undefined && {
+      edits: (access: MailAccess) => judgedChanges(provider.open(access), edits(access)),
     }),
   }
 }
@@ -54,14 +54,14 @@ async function judged<T>(
   }
 }
 
-function judgedChanges(account: CalendarAccount, changes: CalendarChanges): CalendarChanges {
+function judgedChanges(account: CalendarAccount, edits: CalendarEdits): CalendarEdits {
   return {
     getEvent: (target, signal) =>
-      judged(account, { calendarId: target.calendarId, signal }, () => changes.getEvent(target, signal)),
-    createEvent: (request) => judged(account, request, () => changes.createEvent(request)),
-    updateEvent: (request) => judged(account, request, () => changes.updateEvent(request)),
-    deleteEvent: (request) => judged(account, request, () => changes.deleteEvent(request)),
-    respond: (request) => judged(account, request, () => changes.respond(request)),
+      judged(account, { calendarId: target.calendarId, signal }, () => edits.getEvent(target, signal)),
+    createEvent: (request) => judged(account, request, () => edits.createEvent(request)),
+    updateEvent: (request) => judged(account, request, () => edits.updateEvent(request)),
+    deleteEvent: (request) => judged(account, request, () => edits.deleteEvent(request)),
+    respond: (request) => judged(account, request, () => edits.respond(request)),
   }
 }
 

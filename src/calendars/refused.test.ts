@@ -20,12 +20,13 @@ describeEachCalendar('a calendar that is refused', (provider, open) => {
     const { json } = await account.api.get(`/accounts/${account.id}/calendars`)
     return json.calendars.find((calendar: { providerId: string }) => calendar.providerId === providerId)
   }
-  const eventsOf = (providerId: string) => `/accounts/${account.id}/calendars/${encodeURIComponent(providerId)}/events`
+  const eventsPath = (providerId: string) =>
+    `/accounts/${account.id}/calendars/${encodeURIComponent(providerId)}/events`
   /** Waits until sync has stored these events. Until there are any, each request asks the provider. */
   async function stores(providerId: string, summaries: string[]): Promise<void> {
     const range = `limit=200&timeMin=${TOMORROW.startTime}&timeMax=${TOMORROW.endTime}`
     const check = async () => {
-      const { json } = await account.api.get(`${eventsOf(providerId)}?${range}`)
+      const { json } = await account.api.get(`${eventsPath(providerId)}?${range}`)
       expect(json.source).toBe('stored')
       expect(json.events.map(({ summary }: { summary: string }) => summary).sort()).toEqual(summaries)
     }
@@ -67,7 +68,7 @@ describeEachCalendar('a calendar that is refused', (provider, open) => {
 
     // Times that cannot be read are not free, and nobody is asked for consent.
     for (const [as, calendar] of refused) {
-      const live = await account.api.get(eventsOf(calendar), FRESH)
+      const live = await account.api.get(eventsPath(calendar), FRESH)
       expect([as, LIVE_CODES.includes(live.json.error.code)]).toEqual([as, true])
       const { id } = await shown(calendar)
       // Each of them is one of the account's own.

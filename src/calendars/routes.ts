@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { timestamp } from '../platform/formats/json-schema.ts'
 import { pageOfAll } from '../platform/formats/page.ts'
-import { type App, listOf, pageQuery, pagination, wantsFresh } from '../platform/http/index.ts'
+import { type App, listSchema, pageQuery, pagination, wantsFresh } from '../platform/http/index.ts'
 import { calendarEventSchema, calendarSchema, calendarView } from './api.ts'
 import type { CalendarReader } from './read/reader.ts'
 
@@ -38,7 +38,7 @@ export function calendarRoutes(app: App, reader: CalendarReader): void {
             Type.Boolean({ default: false, description: 'True: as the provider lists them now.' }),
           ),
         }),
-        response: { 200: listOf('calendars', calendarSchema) },
+        response: { 200: listSchema('calendars', calendarSchema) },
       },
     },
     async (request) => {

@@ -5,7 +5,7 @@ const MAX_CHARACTERS = 4096
 const MAX_WORDS = 20
 
 /** What `q` searches: summary, place, description and people, without case and accents. */
-export function searchTextOf(event: RemoteEvent): string {
+export function buildSearchText(event: RemoteEvent): string {
   const people = [...event.attendees, ...(event.organizer === null ? [] : [event.organizer])]
   const parts = [event.summary, event.location, event.description]
   for (const { email, displayName } of people) parts.push(displayName, email)

@@ -142,7 +142,7 @@ export function eventStore(handle: Handle, calendarId: string) {
       return found
     },
 
-    exceptionsOf: (masterProviderId: string): Promise<EventRow[]> =>
+    findExceptions: (masterProviderId: string): Promise<EventRow[]> =>
       rows().where('masterProviderId', '=', masterProviderId).execute(),
 
     /** Up to `limit` rows that the present round has not found. */

@@ -39,11 +39,11 @@ describeEachDatabase('events that cannot be read', (open) => {
     calendar.refuse('series', '08', '14')
     expect(await calendar.sync()).toEqual(['series: Refused.'])
     expect(await calendar.stored()).toEqual([' 1', 'lunch 1'])
-    expect(await calendar.hoursOf('series')).toEqual([8, 14])
+    expect(await calendar.readHours('series')).toEqual([8, 14])
     // Another page of the listing.
     calendar.refuse('series', '07', '11')
     expect(await calendar.sync()).toEqual([])
-    expect(await calendar.hoursOf('series')).toEqual([7, 8, 11, 14])
+    expect(await calendar.readHours('series')).toEqual([7, 8, 11, 14])
     expect(calendar.askedAgain.at(-1)).toEqual([])
 
     const due = () => db.transaction((tx) => tx.updateTable('unreadableEvents').set({ nextAttemptAt: 0 }).execute())
@@ -54,7 +54,7 @@ describeEachDatabase('events that cannot be read', (open) => {
     const row = await db.read.selectFrom('unreadableEvents').selectAll().executeTakeFirstOrThrow()
     expect(row).toMatchObject({ failures: 3, nextAttemptAt: expect.any(Number) })
     expect(Number(row.nextAttemptAt) - Date.now()).toBeGreaterThan(15_000)
-    expect(await calendar.hoursOf('series')).toEqual([7, 8, 11, 14])
+    expect(await calendar.readHours('series')).toEqual([7, 8, 11, 14])
 
     calendar.put('series', 'Standup')
     await due()
@@ -71,7 +71,7 @@ describeEachDatabase('events that cannot be read', (open) => {
     calendar.refuse('series', '07')
     await calendar.sync()
     expect(await calendar.stored()).toEqual(['series 1'])
-    expect(await calendar.hoursOf('series')).toEqual([9])
+    expect(await calendar.readHours('series')).toEqual([9])
   })
 
   it('are forgotten when they can be read, or no longer exist', async () => {

@@ -27,12 +27,12 @@ export async function saveUnreadable(
 ): Promise<UnreadableEvent[]> {
   if (calendar.unreadable === 0 && unreadable.length === 0) return []
   const events = new Map(unreadable.map((event) => [event.eventId, event]))
-  const known = await knownOf(tx, calendar.id, [...events.keys()])
-  await removeUnreadable(tx, calendar.id, [...read, ...known.keys()])
+  const earlier = await findStored(tx, calendar.id, [...events.keys()])
+  await removeUnreadable(tx, calendar.id, [...read, ...earlier.keys()])
   const left = MAX_EVENTS - (await countUnreadable(tx, calendar.id))
   const kept = [...events.values()].slice(0, Math.max(0, left))
   const rows = kept.map(({ eventId, reason, isRefused }) => {
-    const failures = isRefused ? (known.get(eventId)?.failures ?? 0) + 1 : 0
+    const failures = isRefused ? (earlier.get(eventId)?.failures ?? 0) + 1 : 0
     return {
       calendarId: calendar.id,
       round: calendar.round,
@@ -46,7 +46,7 @@ export async function saveUnreadable(
   await insertRows(tx, 'unreadableEvents', rows)
   await countAgain(tx, calendar.id)
   return rows.flatMap(({ providerId, reason }) =>
-    known.get(providerId)?.reason === reason ? [] : [{ eventId: providerId, reason }],
+    earlier.get(providerId)?.reason === reason ? [] : [{ eventId: providerId, reason }],
   )
 }
 
@@ -75,7 +75,7 @@ export async function removeUnreadableBefore(tx: Tx, calendarId: string, round: 
 }
 
 /** Some of each calendar that has any. */
-export async function unreadableOf(
+export async function readUnreadable(
   handle: Handle,
   calendars: readonly Pick<CalendarRow, 'id' | 'unreadable'>[],
 ): Promise<Map<string, { providerEventId: string; reason: string }[]>> {
@@ -98,7 +98,7 @@ interface Known {
   failures: number
 }
 
-async function knownOf(tx: Tx, calendarId: string, ids: readonly string[]): Promise<Map<string, Known>> {
+async function findStored(tx: Tx, calendarId: string, ids: readonly string[]): Promise<Map<string, Known>> {
   const found = new Map<string, Known>()
   for (let start = 0; start < ids.length; start += IDS_PER_QUERY) {
     const rows = await tx

@@ -5,7 +5,7 @@ import { ConfigError } from '../config/index.ts'
 import { main } from '../main.ts'
 import { didYouMean } from '../platform/errors/did-you-mean.ts'
 import { backupCommand } from './backup.ts'
-import { type Command, type Given, type Terminal, UsageError } from './command.ts'
+import { type Command, type CommandArguments, type Terminal, UsageError } from './command.ts'
 import { configCheckCommand } from './config-check.ts'
 import { doctorCommand } from './doctor.ts'
 import { commandHelp, overview } from './help.ts'
@@ -56,7 +56,7 @@ export async function cli(args: string[], terminal: Terminal): Promise<number> {
   try {
     const found = commandIn(args)
     if (typeof found === 'string') terminal.out(found)
-    else await found.command.run(terminal, found.given)
+    else await found.command.run(terminal, found.args)
     return 0
   } catch (error) {
     const isUsage = error instanceof UsageError
@@ -68,12 +68,12 @@ export async function cli(args: string[], terminal: Terminal): Promise<number> {
 }
 
 /** The command that a line names, and what it is given; a text to print for help and version. Throws `UsageError`. */
-export function commandIn(args: string[]): { command: Command; given: Given } | string {
+export function commandIn(args: string[]): { command: Command; args: CommandArguments } | string {
   const { words, options, help, version } = parse(args)
   if (version) return VERSION
   const named = words[0] === 'help' ? words.slice(1) : words
   if (named.length === 0) return overview(VERSION, COMMANDS)
-  return help || words[0] === 'help' ? helpOf(named) : findCommand(words, options)
+  return help || words[0] === 'help' ? formatHelp(named) : findCommand(words, options)
 }
 
 const OPTIONS = Object.assign({}, ...Object.values(COMMANDS).map(({ options }) => options)) as NonNullable<
@@ -109,33 +109,37 @@ function parse(args: string[]) {
 }
 
 /** The help of one command, or of all commands that begin with the word, such as "migrate". */
-function helpOf(words: string[]): string {
+function formatHelp(words: string[]): string {
   const name = nameIn(words)
-  const names = name === undefined ? Object.keys(COMMANDS).filter((known) => known.startsWith(`${words[0]} `)) : [name]
-  const texts = names.flatMap((known) => (COMMANDS[known] ? [commandHelp(known, COMMANDS[known])] : []))
+  const names =
+    name === undefined ? Object.keys(COMMANDS).filter((command) => command.startsWith(`${words[0]} `)) : [name]
+  const texts = names.flatMap((command) => (COMMANDS[command] ? [commandHelp(command, COMMANDS[command])] : []))
   if (texts.length === 0) throw unknownCommand(words)
   return texts.join('\n\n')
 }
 
 /** Finds the command whose name the words begin with; the other words are its operands. */
-function findCommand(words: string[], options: Given['options']): { command: Command; given: Given } {
+function findCommand(
+  words: string[],
+  options: CommandArguments['options'],
+): { command: Command; args: CommandArguments } {
   const name = nameIn(words) ?? ''
   const command = COMMANDS[name]
   const operands = words.slice(name.split(' ').length)
   if (command === undefined || operands.length > (command.operand === undefined ? 0 : 1)) throw unknownCommand(words)
   const other = Object.keys(options).find((option) => command.options?.[option] === undefined)
   if (other !== undefined) throw new UsageError(`--${other} is not an option of ${name}.`)
-  return { command, given: { operands, options } }
+  return { command, args: { operands, options } }
 }
 
 function nameIn(words: string[]): string | undefined {
-  return Object.keys(COMMANDS).find((known) => ` ${words.join(' ')} `.startsWith(` ${known} `))
+  return Object.keys(COMMANDS).find((command) => ` ${words.join(' ')} `.startsWith(` ${command} `))
 }
 
 function unknownCommand(words: string[]): UsageError {
   const text = words.join(' ')
-  const known = Object.keys(COMMANDS)
-  const subcommands = known.filter((name) => name.startsWith(`${text} `)).map((name) => `"${name}"`)
-  const close = subcommands.length > 0 ? ` Did you mean ${subcommands.join(' or ')}?` : didYouMean(text, known)
+  const commands = Object.keys(COMMANDS)
+  const subcommands = commands.filter((name) => name.startsWith(`${text} `)).map((name) => `"${name}"`)
+  const close = subcommands.length > 0 ? ` Did you mean ${subcommands.join(' or ')}?` : didYouMean(text, commands)
   return new UsageError(`"${text}" is not a command.${close}`)
 }

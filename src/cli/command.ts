@@ -9,7 +9,7 @@ export interface Terminal {
 }
 
 /** The operands and options given to a command. A flag has the value "true". */
-export interface Given {
+export interface CommandArguments {
   operands: string[]
   options: Partial<Record<string, string>>
 }
@@ -28,7 +28,7 @@ export interface Command {
   options?: Readonly<Record<string, Option>>
   /** Complete command lines. */
   examples: readonly string[]
-  run(terminal: Terminal, given: Given): Promise<void>
+  run(terminal: Terminal, args: CommandArguments): Promise<void>
 }
 
 /** Invalid usage: exit code 2. */

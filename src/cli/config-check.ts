@@ -1,5 +1,5 @@
 import { ConfigError, type EffectiveSetting, type Inspection, inspectProcessConfig } from '../config/index.ts'
-import type { Command, Given, Terminal } from './command.ts'
+import type { Command, CommandArguments, Terminal } from './command.ts'
 import { type Column, table } from './online/table.ts'
 
 /** Prints the effective settings and what is wrong with them. Opens nothing. Fails when the service would not start with them. */
@@ -19,7 +19,7 @@ const COLUMNS: readonly Column<EffectiveSetting>[] = [
   { title: 'VALUE', value: ({ value }) => value ?? '-', shrinks: true },
 ]
 
-async function check(terminal: Terminal, { options }: Given): Promise<void> {
+async function check(terminal: Terminal, { options }: CommandArguments): Promise<void> {
   const { settings, errors, warnings } = inspect()
   if (options.json !== undefined) terminal.out(JSON.stringify({ settings, errors, warnings }, null, 2))
   else {

@@ -18,7 +18,7 @@ function commandLines(markdown: string): string[] {
 }
 
 /** The words as a shell passes them. */
-function wordsOf(line: string): string[] {
+function splitWords(line: string): string[] {
   return [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, one, two, plain]) => one ?? two ?? plain ?? '')
 }
 
@@ -29,7 +29,7 @@ it('parses every command line of the documentation', () => {
   )
   expect(lines.length).toBeGreaterThan(10)
   for (const [file, line] of lines) {
-    expect(() => commandIn(wordsOf(line)), `${file}: posthorn ${line}`).not.toThrow()
+    expect(() => commandIn(splitWords(line)), `${file}: posthorn ${line}`).not.toThrow()
   }
 })
 
@@ -38,7 +38,7 @@ it('parses the examples of every command, each of them as that command', () => {
     expect([name, command.examples.length]).not.toEqual([name, 0])
     for (const example of command.examples) {
       const [line = ''] = commandLines(`\`\`\`sh\n${example}\n\`\`\``)
-      const found = commandIn(wordsOf(line))
+      const found = commandIn(splitWords(line))
       expect([example, typeof found === 'string' ? found : found.command]).toEqual([example, command])
     }
   }

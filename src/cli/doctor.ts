@@ -1,7 +1,7 @@
 import { doctor } from '../app/doctor.ts'
 import { type Inspection, inspectProcessConfig } from '../config/index.ts'
 import { type CheckResult, failed, ok, runChecks, warning } from '../operations/doctor/index.ts'
-import type { Command, Given, Terminal } from './command.ts'
+import type { Command, CommandArguments, Terminal } from './command.ts'
 import { printable } from './online/table.ts'
 
 /** Checks the installation, whether or not the service runs. Fails when a check failed. */
@@ -12,12 +12,12 @@ export const doctorCommand: Command = {
   run,
 }
 
-async function run(terminal: Terminal, { options }: Given): Promise<void> {
+async function run(terminal: Terminal, { options }: CommandArguments): Promise<void> {
   const results = await examine(inspectProcessConfig())
   const count = (status: CheckResult['status']) => results.filter((result) => result.status === status).length
   const success = count('failed') === 0
   if (options.json !== undefined) terminal.out(JSON.stringify({ success, checks: results }, null, 2))
-  else for (const line of linesOf(results)) terminal.out(line)
+  else for (const line of formatResults(results)) terminal.out(line)
   const warnings = count('warning')
   const summary = `${count('ok')} ok, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}, ${count('failed')} failed, ${count('skipped')} skipped.`
   if (!success) throw new Error(summary)
@@ -43,7 +43,7 @@ async function examine({ config, errors, warnings }: Inspection): Promise<CheckR
 }
 
 /** One line per check, and the remedy under it. */
-function linesOf(results: readonly CheckResult[]): string[] {
+function formatResults(results: readonly CheckResult[]): string[] {
   const width = Math.max(...results.map(({ name }) => name.length))
   return results.flatMap(({ status, name, message, remedy }) => {
     const indent = ' '.repeat('skipped  '.length + width + 2)

@@ -4,7 +4,7 @@ import type { Command } from './command.ts'
 /** The text of `posthorn --help`. */
 export function overview(version: string, commands: Readonly<Record<string, Command>>): string {
   const rows = Object.entries(commands).map(
-    ([name, { operand, summary }]) => [titleOf(name, operand), summary] as const,
+    ([name, { operand, summary }]) => [formatTitle(name, operand), summary] as const,
   )
   return `Posthorn ${version}: mailboxes behind one REST API and signed webhooks.
 
@@ -31,7 +31,7 @@ export function commandHelp(name: string, { summary, operand, options = {}, exam
     return [value === undefined ? `--${option}` : `--${option} ${value}`, about] as const
   })
   return [
-    `posthorn ${titleOf(name, operand)}: ${summary}`,
+    `posthorn ${formatTitle(name, operand)}: ${summary}`,
     '',
     ...(rows.length > 0 ? ['Options:', ...columns(rows), ''] : []),
     'Examples:',
@@ -39,6 +39,6 @@ export function commandHelp(name: string, { summary, operand, options = {}, exam
   ].join('\n')
 }
 
-function titleOf(name: string, operand: string | undefined): string {
+function formatTitle(name: string, operand: string | undefined): string {
   return operand === undefined ? name : `${name} ${operand}`
 }

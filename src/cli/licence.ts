@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { publicKeyText, signLicenceKey } from '../operations/licence/index.ts'
 import { writeSecret } from '../platform/secrets/index.ts'
-import { type Command, type Given, type Terminal, UsageError } from './command.ts'
+import { type Command, type CommandArguments, type Terminal, UsageError } from './command.ts'
 
 /** Makes the key pair of one's own issuer of licence keys. The private key goes to a file that only the owner can read. */
 export const licenceKeypairCommand: Command = {
@@ -43,12 +43,12 @@ export const licenceSignCommand: Command = {
   run: sign,
 }
 
-async function sign(terminal: Terminal, { options }: Given): Promise<void> {
+async function sign(terminal: Terminal, { options }: CommandArguments): Promise<void> {
   const { plan, accounts, expires } = options
   if (plan === undefined || plan.trim() === '') throw new UsageError('Pass --plan NAME.')
-  const accountLimit = accounts === undefined ? undefined : limitOf(accounts)
+  const accountLimit = accounts === undefined ? undefined : parseLimit(accounts)
   const expiresAt = expires === undefined ? undefined : endOfDay(expires)
-  const key = privateKeyOf(options['private-key'])
+  const key = readPrivateKey(options['private-key'])
   const claims = {
     plan: plan.trim(),
     ...(accountLimit !== undefined && { accountLimit }),
@@ -57,7 +57,7 @@ async function sign(terminal: Terminal, { options }: Given): Promise<void> {
   terminal.out(`SERVICE_LICENSE_KEY=${signLicenceKey(claims, key)}`)
 }
 
-function limitOf(text: string): number {
+function parseLimit(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new UsageError('--accounts must be a whole number.')
   return Number(text)
 }
@@ -73,7 +73,7 @@ function endOfDay(text: string): string {
 
 const FOR_OTHERS = 0o077
 
-function privateKeyOf(file: string | undefined): KeyObject {
+function readPrivateKey(file: string | undefined): KeyObject {
   if (file === undefined) throw new UsageError('Pass --private-key FILE.')
   const { mode } = statSync(file)
   if ((mode & FOR_OTHERS) !== 0) throw new Error(`Other users can read ${file}. Run: chmod 600 ${file}`)

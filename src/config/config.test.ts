@@ -21,7 +21,7 @@ function load(environment: Environment, file?: string) {
   return loadConfig({ environment, folder })
 }
 
-function errorsOf(environment: Environment, file?: string): readonly string[] {
+function findErrors(environment: Environment, file?: string): readonly string[] {
   try {
     load(environment, file)
   } catch (error) {
@@ -100,7 +100,7 @@ describe('the source of a setting', () => {
       syncFolders: ['Archive', 'Lists/Dev'],
       syncCalendarWindow: [0, 6],
     })
-    expect(errorsOf({ PROXY: '::1' }, file)).toEqual([
+    expect(findErrors({ PROXY: '::1' }, file)).toEqual([
       'service.apiKey in service.config.json (SERVICE_API_KEY) refers to MY_KEY, which the environment does not define.',
     ])
   })
@@ -108,7 +108,7 @@ describe('the source of a setting', () => {
   it('is the file that SERVICE_CONFIG names', () => {
     writeFileSync(join(folder, 'other.json'), '{ "service": { "port": 9100 } }')
     expect(load({ SERVICE_CONFIG: join(folder, 'other.json') }).config.port).toBe(9100)
-    expect(errorsOf({ SERVICE_CONFIG: '/nowhere/x.json' })).toEqual([
+    expect(findErrors({ SERVICE_CONFIG: '/nowhere/x.json' })).toEqual([
       'Cannot read the settings file /nowhere/x.json (ENOENT). Check SERVICE_CONFIG and the permissions.',
     ])
   })
@@ -138,7 +138,7 @@ describe('the source of a setting', () => {
 
 describe('an error', () => {
   it('names every invalid setting at once and never shows a value', () => {
-    const errors = errorsOf(
+    const errors = findErrors(
       {
         PORT: '80x80',
         DATABASE_URL: 'mysql://joe:hunter22@db/x',
@@ -168,31 +168,31 @@ describe('an error', () => {
   })
 
   it('is a file that is not JSON, with the line', () => {
-    expect(errorsOf({}, '{\n  "service": {\n    "port" 1\n  }\n}')[0]).toMatch(/^service.config.json, line 3: /)
-    expect(errorsOf({}, '[]')).toEqual(['service.config.json must contain one JSON object.'])
-    expect(errorsOf({}, '')).toEqual([])
+    expect(findErrors({}, '{\n  "service": {\n    "port" 1\n  }\n}')[0]).toMatch(/^service.config.json, line 3: /)
+    expect(findErrors({}, '[]')).toEqual(['service.config.json must contain one JSON object.'])
+    expect(findErrors({}, '')).toEqual([])
   })
 
   it('is a shared database without SERVICE_API_KEY', () => {
-    expect(errorsOf({ DATABASE_URL: 'postgres://db/x' })).toEqual([
+    expect(findErrors({ DATABASE_URL: 'postgres://db/x' })).toEqual([
       'SERVICE_API_KEY is missing. With DATABASE_URL, give every instance the same key.',
     ])
-    expect(errorsOf({ DATABASE_URL: 'postgres://db/x', SERVICE_API_KEY: 'k'.repeat(32) })).toEqual([])
+    expect(findErrors({ DATABASE_URL: 'postgres://db/x', SERVICE_API_KEY: 'k'.repeat(32) })).toEqual([])
   })
 
   it('is a SERVICE_API_KEY that can be guessed, and only a warning on a loopback PUBLIC_URL', () => {
     const tooShort = 'x'.repeat(31)
     const message =
       'SERVICE_API_KEY has fewer than 32 characters and can be guessed.\n    Set a random key, such as the output of: openssl rand -hex 32'
-    expect(errorsOf({ SERVICE_API_KEY: tooShort, PUBLIC_URL: 'https://mail.app.test' })).toEqual([message])
-    expect(errorsOf({ SERVICE_API_KEY: `${tooShort}x`, PUBLIC_URL: 'https://mail.app.test' })).toEqual([])
+    expect(findErrors({ SERVICE_API_KEY: tooShort, PUBLIC_URL: 'https://mail.app.test' })).toEqual([message])
+    expect(findErrors({ SERVICE_API_KEY: `${tooShort}x`, PUBLIC_URL: 'https://mail.app.test' })).toEqual([])
     expect(load({ SERVICE_API_KEY: tooShort }).warnings).toEqual([message])
     expect(load({ SERVICE_API_KEY: tooShort, PUBLIC_URL: 'http://127.0.0.1:8080' }).warnings).toEqual([message])
     expect(load({ SERVICE_API_KEY: `${tooShort}x` }).warnings).toEqual([])
   })
 
   it('is an export batch greater than its queue', () => {
-    expect(errorsOf({ OTEL_LOGS_MAX_QUEUE_SIZE: '100' })).toEqual([
+    expect(findErrors({ OTEL_LOGS_MAX_QUEUE_SIZE: '100' })).toEqual([
       'OTEL_LOGS_MAX_EXPORT_BATCH_SIZE must not be greater than OTEL_LOGS_MAX_QUEUE_SIZE.',
     ])
   })
@@ -230,7 +230,7 @@ describe('a warning', () => {
         ['PUBLIC_ULR', 'PUBLIC_URL'],
         ['SERVICE_CONFG', 'SERVICE_CONFIG'],
         ['LOG_LEVL', 'LOG_LEVEL'],
-      ].map(([name, known]) => `${name} is not a setting and does nothing. Did you mean "${known}"?`),
+      ].map(([name, suggestion]) => `${name} is not a setting and does nothing. Did you mean "${suggestion}"?`),
     )
   })
 
@@ -255,7 +255,7 @@ describe('a warning', () => {
 
 describe('an inspection', () => {
   const inspect = (environment: Environment) => inspectConfig({ environment, folder: empty })
-  const shownOf = (
+  const findShown = (
     { settings }: { settings: { variable: string; value: string | null; source: string }[] },
     name: string,
   ) => {
@@ -295,15 +295,16 @@ describe('an inspection', () => {
       ADMIN_PASSWORD: ['default', null],
       APP_REDIRECT_URL: ['default', null],
     }
-    for (const [name, expected] of Object.entries(shown)) expect([name, shownOf(found, name)]).toEqual([name, expected])
-    expect(shownOf(inspect({}), 'SERVICE_API_KEY')).toEqual(['generated', '***'])
+    for (const [name, expected] of Object.entries(shown))
+      expect([name, findShown(found, name)]).toEqual([name, expected])
+    expect(findShown(inspect({}), 'SERVICE_API_KEY')).toEqual(['generated', '***'])
   })
 
   it('reports errors instead of throwing, and shows no invalid value', () => {
     const found = inspect({ PORT: 'x', HOST: '::1', DATABSE_URL: 'x' })
     expect(found.errors).toEqual(['PORT must be a whole number from 0 to 65535.'])
     expect(found.config).toBeUndefined()
-    expect([shownOf(found, 'PORT'), shownOf(found, 'HOST')]).toEqual([
+    expect([findShown(found, 'PORT'), findShown(found, 'HOST')]).toEqual([
       ['environment', null],
       ['environment', '::1'],
     ])

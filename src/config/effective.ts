@@ -21,11 +21,17 @@ const MASK = '***'
 export function effectiveSetting(setting: Setting<unknown>, value: unknown, source: SettingSource): EffectiveSetting {
   const { env, path = env, secret = false, about } = setting
   const isMade = source === 'generated'
-  const shown = isMade ? MASK : value === undefined ? null : secret ? maskedSecret(value) : maskedText(textOf(value))
+  const shown = isMade
+    ? MASK
+    : value === undefined
+      ? null
+      : secret
+        ? maskedSecret(value)
+        : maskedText(formatValue(value))
   return { name: path, variable: env, value: shown, source, isSecret: secret, about }
 }
 
-function textOf(value: unknown): string {
+function formatValue(value: unknown): string {
   if (Array.isArray(value)) return value.join(',')
   if (typeof value !== 'object' || value === null) return String(value)
   return Object.entries(value)

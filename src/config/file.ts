@@ -56,10 +56,10 @@ export function valueAt(values: Record<string, unknown>, path: string): unknown 
 }
 
 /** Paths in the file that are no setting, so that a mistyped name does not go unnoticed. */
-export function unknownPaths(values: Record<string, unknown>, known: ReadonlySet<string>, above = ''): string[] {
+export function unknownPaths(values: Record<string, unknown>, settings: ReadonlySet<string>, above = ''): string[] {
   return Object.entries(values).flatMap(([key, value]) => {
     const path = above + key
-    if (known.has(path)) return []
-    return isBranch(value) && Object.keys(value).length > 0 ? unknownPaths(value, known, `${path}.`) : [path]
+    if (settings.has(path)) return []
+    return isBranch(value) && Object.keys(value).length > 0 ? unknownPaths(value, settings, `${path}.`) : [path]
   })
 }

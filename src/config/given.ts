@@ -1,6 +1,6 @@
 import type { SettingSource } from './effective.ts'
 import { type ConfigFile, type Environment, isBranch, valueAt } from './file.ts'
-import { pathsOf, type Setting } from './setting.ts'
+import { type Setting, settingPaths } from './setting.ts'
 
 /** What the operator wrote for a setting, with its name for messages. */
 type Given = { source: SettingSource } & ({ value: unknown; from: string } | { error: string })
@@ -10,7 +10,7 @@ export function givenValue(setting: Setting<unknown>, environment: Environment, 
   const text = environment[setting.env]
   if (text !== undefined && text.trim() !== '') return { source: 'environment', value: text, from: setting.env }
   if (setting.path === undefined) return { source: 'default', value: undefined, from: setting.env }
-  const path = pathsOf(setting).find((one) => (valueAt(file.values, one) ?? '') !== '') ?? setting.path
+  const path = settingPaths(setting).find((candidate) => (valueAt(file.values, candidate) ?? '') !== '') ?? setting.path
   const from = `${path} in ${file.name} (${setting.env})`
   const missing: string[] = []
   const value = resolved(valueAt(file.values, path), environment, missing)

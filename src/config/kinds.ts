@@ -13,15 +13,15 @@ export interface Kind<T> {
 /** A value that its setting does not allow. */
 class InvalidValue extends Error {}
 
-export const text: Kind<string> = { expects: 'a string', parse: textOf }
+export const text: Kind<string> = { expects: 'a string', parse: requireText }
 
-export const path: Kind<string> = { expects: 'a path', parse: textOf }
+export const path: Kind<string> = { expects: 'a path', parse: requireText }
 
 export const boolean: Kind<boolean> = {
   expects: 'true or false',
   parse(input) {
     if (typeof input === 'boolean') return input
-    const word = textOf(input).toLowerCase()
+    const word = requireText(input).toLowerCase()
     if (['true', '1', 'yes', 'on'].includes(word)) return true
     if (['false', '0', 'no', 'off'].includes(word)) return false
     throw new InvalidValue('not a boolean')
@@ -32,7 +32,7 @@ export function integer(least: number, most: number): Kind<number> {
   return {
     expects: `a whole number from ${least} to ${most}`,
     parse(input) {
-      const value = typeof input === 'number' ? input : /^-?\d+$/.test(textOf(input)) ? Number(input) : Number.NaN
+      const value = typeof input === 'number' ? input : /^-?\d+$/.test(requireText(input)) ? Number(input) : Number.NaN
       if (!Number.isSafeInteger(value) || value < least || value > most) throw new InvalidValue('out of range')
       return value
     },
@@ -43,7 +43,7 @@ export function oneOf<const T extends string>(...words: readonly T[]): Kind<T> {
   return {
     expects: `one of ${words.join(', ')}`,
     parse(input) {
-      const wanted = textOf(input).toLowerCase()
+      const wanted = requireText(input).toLowerCase()
       const word = words.find((candidate) => candidate.toLowerCase() === wanted)
       if (word === undefined) throw new InvalidValue('not one of the words')
       return word
@@ -56,11 +56,11 @@ export function url(...schemes: readonly string[]): Kind<string> {
   return {
     expects: `a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
     parse(input) {
-      const given = textOf(input)
-      const parsed = new URL(given)
+      const text = requireText(input)
+      const parsed = new URL(text)
       if (!schemes.includes(parsed.protocol.slice(0, -1)) || parsed.host === '')
         throw new InvalidValue('another scheme')
-      return given.replace(/\/+$/, '')
+      return text.replace(/\/+$/, '')
     },
   }
 }
@@ -81,9 +81,9 @@ const UNSAFE_SCHEMES = ['javascript:', 'data:', 'file:', 'vbscript:', 'blob:']
 export const redirectTarget: Kind<string> = {
   expects: `an absolute URL, without the schemes ${UNSAFE_SCHEMES.join(' ')}`,
   parse(input) {
-    const given = textOf(input)
-    if (UNSAFE_SCHEMES.includes(new URL(given).protocol)) throw new InvalidValue('an unsafe scheme')
-    return given
+    const text = requireText(input)
+    if (UNSAFE_SCHEMES.includes(new URL(text).protocol)) throw new InvalidValue('an unsafe scheme')
+    return text
   },
 }
 
@@ -91,7 +91,7 @@ export const redirectTarget: Kind<string> = {
 export function list(item: Kind<string>): Kind<string[]> {
   return {
     expects: item === text ? 'a comma-separated list' : `a comma-separated list; each item must be ${item.expects}`,
-    parse: (input) => itemsOf(input).map((entry) => item.parse(entry)),
+    parse: (input) => parseItems(input).map((entry) => item.parse(entry)),
   }
 }
 
@@ -100,10 +100,10 @@ export function scopes(...required: readonly string[]): Kind<string[]> {
   return {
     expects: `scopes separated by spaces or commas, among them ${required.join(' or ')}`,
     parse(input) {
-      const given = itemsOf(input).flatMap((item) => item.split(/\s+/))
-      const isIncluded = (name: string) => given.some((scope) => scope === name || scope.endsWith(`/${name}`))
+      const names = parseItems(input).flatMap((item) => item.split(/\s+/))
+      const isIncluded = (name: string) => names.some((scope) => scope === name || scope.endsWith(`/${name}`))
       if (!required.some(isIncluded)) throw new InvalidValue('a required scope is missing')
-      return given
+      return names
     },
   }
 }
@@ -112,9 +112,10 @@ export function scopes(...required: readonly string[]): Kind<string[]> {
 export const pairs: Kind<Record<string, string>> = {
   expects: 'pairs such as key=value,key=value',
   parse(input) {
-    if (isObject(input)) return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, textOf(value)]))
+    if (isObject(input))
+      return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, requireText(value)]))
     return Object.fromEntries(
-      itemsOf(input).map((entry) => {
+      parseItems(input).map((entry) => {
         const [, key, value] = /^([^=]+)=(.*)$/s.exec(entry) ?? []
         if (key === undefined || value === undefined) throw new InvalidValue('no equals sign')
         return [key.trim(), decodeURIComponent(value.trim())]
@@ -127,10 +128,10 @@ export const pairs: Kind<Record<string, string>> = {
 export const network: Kind<string> = {
   expects: 'an IP address, a network such as 10.0.0.0/8, or loopback, linklocal, uniquelocal',
   parse(input) {
-    const given = textOf(input)
-    if (['loopback', 'linklocal', 'uniquelocal'].includes(given)) return given
-    networkOf(given)
-    return given
+    const text = requireText(input)
+    if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return text
+    checkNetwork(text)
+    return text
   },
 }
 
@@ -139,9 +140,9 @@ const HOST_NAME = /^(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_
 export const privateTargets: Kind<string> = {
   expects: 'none, loopback, all, or a list of hosts and networks such as mail.internal,10.0.0.0/8',
   parse(input) {
-    const items = itemsOf(input)
+    const items = parseItems(input)
     if (items.length === 0) throw new InvalidValue('empty')
-    for (const item of items) if (!HOST_NAME.test(item)) networkOf(item)
+    for (const item of items) if (!HOST_NAME.test(item)) checkNetwork(item)
     return items.join(',')
   },
 }
@@ -149,7 +150,7 @@ export const privateTargets: Kind<string> = {
 export const formPorts: Kind<'any' | readonly number[]> = {
   expects: 'any, or a list of ports such as 143,993',
   parse(input) {
-    const items = itemsOf(input)
+    const items = parseItems(input)
     if (items.length === 1 && items[0]?.toLowerCase() === 'any') return 'any'
     if (items.length === 0) throw new InvalidValue('empty')
     return items.map((item) => integer(1, 65_535).parse(item))
@@ -165,7 +166,7 @@ const MOST_MONTHS = 24
 export const months: Kind<readonly [past: number, future: number]> = {
   expects: `two numbers of months, the first from 0 to ${MOST_MONTHS}, the second from 1 to ${MOST_MONTHS}`,
   parse(input) {
-    const [past = '', future = '', ...rest] = itemsOf(input)
+    const [past = '', future = '', ...rest] = parseItems(input)
     if (rest.length > 0) throw new InvalidValue('too many')
     return [integer(0, MOST_MONTHS).parse(past), integer(1, MOST_MONTHS).parse(future)]
   },
@@ -174,16 +175,16 @@ export const months: Kind<readonly [past: number, future: number]> = {
 export const keyRing: Kind<string> = {
   expects: 'keys such as k2:<32 bytes in base64>,k1:<32 bytes in base64>, the first one primary, each id unique',
   parse(input) {
-    const given = textOf(input)
-    parseKeyRing(given)
-    return given
+    const text = requireText(input)
+    parseKeyRing(text)
+    return text
   },
 }
 
 export const ed25519PublicKey: Kind<KeyObject> = {
   expects: 'an Ed25519 public key: SPKI in base64, as `posthorn licence keypair` prints it',
   parse(input) {
-    const key = createPublicKey({ key: Buffer.from(textOf(input), 'base64'), format: 'der', type: 'spki' })
+    const key = createPublicKey({ key: Buffer.from(requireText(input), 'base64'), format: 'der', type: 'spki' })
     if (key.asymmetricKeyType !== 'ed25519') throw new InvalidValue('not an Ed25519 key')
     return key
   },
@@ -192,26 +193,26 @@ export const ed25519PublicKey: Kind<KeyObject> = {
 export const color: Kind<string> = {
   expects: 'a colour such as #1a6fdb',
   parse(input) {
-    const given = textOf(input)
-    if (!/^#([0-9a-f]{3}|[0-9a-f]{6})$/i.test(given)) throw new InvalidValue('not a colour')
-    return given
+    const text = requireText(input)
+    if (!/^#([0-9a-f]{3}|[0-9a-f]{6})$/i.test(text)) throw new InvalidValue('not a colour')
+    return text
   },
 }
 
 /** A path, or the JSON of a service account itself (in the file also as an object). */
 export const credentials: Kind<string> = {
   expects: 'a path, or the JSON of the credentials',
-  parse: (input) => (isObject(input) ? JSON.stringify(input) : textOf(input)),
+  parse: (input) => (isObject(input) ? JSON.stringify(input) : requireText(input)),
 }
 
-function textOf(input: unknown): string {
+function requireText(input: unknown): string {
   if (typeof input === 'number') return String(input)
   if (typeof input !== 'string' || input.trim() === '') throw new InvalidValue('not a text')
   return input.trim()
 }
 
-function itemsOf(input: unknown): string[] {
-  const items = Array.isArray(input) ? input.map(textOf) : textOf(input).split(',')
+function parseItems(input: unknown): string[] {
+  const items = Array.isArray(input) ? input.map(requireText) : requireText(input).split(',')
   return items.map((item) => item.trim()).filter((item) => item !== '')
 }
 
@@ -219,8 +220,8 @@ function isObject(input: unknown): input is Record<string, unknown> {
   return typeof input === 'object' && input !== null && !Array.isArray(input)
 }
 
-function networkOf(given: string): void {
-  const [address = '', bits, ...rest] = given.split('/')
+function checkNetwork(text: string): void {
+  const [address = '', bits, ...rest] = text.split('/')
   const version = isIP(address)
   const most = version === 6 ? 128 : 32
   if (version === 0 || rest.length > 0) throw new InvalidValue('not an address')

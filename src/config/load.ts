@@ -2,7 +2,7 @@ import { rethrowProgrammingError } from '../platform/errors/programming-errors.t
 import { type EffectiveSetting, effectiveSetting, type SettingSource } from './effective.ts'
 import { type Environment, isBranch, readConfigFile } from './file.ts'
 import { givenValue } from './given.ts'
-import { contradictions, isLoopback, misspellings, warningsOf } from './problems.ts'
+import { contradictions, findWarnings, isLoopback, misspellings } from './problems.ts'
 import type { Basics, Setting, Values } from './setting.ts'
 import { type Config, SETTINGS } from './settings/index.ts'
 
@@ -55,26 +55,26 @@ export function inspectConfig({ environment, folder }: Sources): Inspection {
   const invalid = new Set<string>()
   const settings: [string, Setting<unknown>][] = Object.entries(SETTINGS)
   for (const [key, setting] of settings) {
-    const given = givenValue(setting, environment, file)
-    sources.set(key, given.source)
-    if ('error' in given) {
-      errors.push(given.error)
+    const found = givenValue(setting, environment, file)
+    sources.set(key, found.source)
+    if ('error' in found) {
+      errors.push(found.error)
       invalid.add(key)
-    } else if (given.value === undefined) values[key] = undefined
+    } else if (found.value === undefined) values[key] = undefined
     else {
       try {
-        values[key] = setting.kind.parse(given.value)
+        values[key] = setting.kind.parse(found.value)
       } catch (error) {
         rethrowProgrammingError(error)
         // The parser's error may contain the value, which may be a secret.
-        errors.push(`${given.from} must be ${setting.kind.expects}.`)
+        errors.push(`${found.from} must be ${setting.kind.expects}.`)
         invalid.add(key)
       }
     }
   }
   errors.push(...contradictions(values, environment, file))
   const isFileStore = values.databaseUrl === undefined && !invalid.has('databaseUrl')
-  for (const [key, setting] of settings) values[key] ??= fallbackOf(setting, values)
+  for (const [key, setting] of settings) values[key] ??= resolveFallback(setting, values)
   const effective = settings.map(([key, setting]) => {
     const source = sources.get(key) ?? 'default'
     const isMade = setting.generated === 'always' || (setting.generated === 'file-store' && isFileStore)
@@ -82,16 +82,16 @@ export function inspectConfig({ environment, folder }: Sources): Inspection {
     return effectiveSetting(setting, value, source === 'default' && isMade ? 'generated' : source)
   })
   const config = errors.length > 0 ? undefined : (Object.freeze(values) as unknown as Config)
-  const warnings = [...misspellings(environment, file), ...warningsOf(config, environment, file)]
+  const warnings = [...misspellings(environment, file), ...findWarnings(config, environment, file)]
   return { config, settings: effective, errors, warnings }
 }
 
-function fallbackOf(setting: Setting<unknown>, values: Values): unknown {
+function resolveFallback(setting: Setting<unknown>, values: Values): unknown {
   const { fallback } = setting
-  return isBranch(fallback) && typeof fallback.of === 'function' ? fallback.of(basicsOf(values)) : fallback
+  return isBranch(fallback) && typeof fallback.of === 'function' ? fallback.of(readBasics(values)) : fallback
 }
 
 /** PUBLIC_URL is declared before the settings whose default depends on it. */
-function basicsOf(values: Values): Basics {
+function readBasics(values: Values): Basics {
   return { port: Number(values.port), isLocal: isLoopback(values.publicUrl) }
 }

@@ -1,7 +1,7 @@
 import { closestWord, didYouMean } from '../platform/errors/did-you-mean.ts'
 import { type ConfigFile, type Environment, unknownPaths } from './file.ts'
 import { givenValue } from './given.ts'
-import { pathsOf, type Setting, type Values } from './setting.ts'
+import { type Setting, settingPaths, type Values } from './setting.ts'
 import { type Config, SETTINGS } from './settings/index.ts'
 
 /** True for a PUBLIC_URL that only browsers on this machine can open, and when it is absent. */
@@ -26,8 +26,8 @@ function isShortKey(key: unknown): boolean {
 export function contradictions(values: Values, environment: Environment, file: ConfigFile): string[] {
   const errors: string[] = []
   const isGiven = (setting: Setting<unknown>) => {
-    const given = givenValue(setting, environment, file)
-    return 'error' in given || given.value !== undefined
+    const found = givenValue(setting, environment, file)
+    return 'error' in found || found.value !== undefined
   }
   if (isGiven(SETTINGS.databaseUrl) && !isGiven(SETTINGS.serviceApiKey)) {
     errors.push('SERVICE_API_KEY is missing. With DATABASE_URL, give every instance the same key.')
@@ -42,7 +42,7 @@ export function contradictions(values: Values, environment: Environment, file: C
 /** Names that are no settings but look like one, so that a mistyped name does not go unnoticed. */
 export function misspellings(environment: Environment, file: ConfigFile): string[] {
   const all: Setting<unknown>[] = Object.values(SETTINGS)
-  const paths = all.flatMap(pathsOf)
+  const paths = all.flatMap(settingPaths)
   const inFile = unknownPaths(file.values, new Set(paths)).map((path) => {
     return `${file.name}: ${path} is not a setting and does nothing.${didYouMean(path, paths)}`
   })
@@ -62,10 +62,10 @@ export function misspellings(environment: Environment, file: ConfigFile): string
 const SHORT_NAME = 8
 
 /** Settings that work but are probably mistakes. None without a valid configuration. */
-export function warningsOf(config: Config | undefined, environment: Environment, file: ConfigFile): string[] {
+export function findWarnings(config: Config | undefined, environment: Environment, file: ConfigFile): string[] {
   const isGiven = (setting: Setting<unknown>) => {
-    const given = givenValue(setting, environment, file)
-    return !('error' in given) && given.value !== undefined
+    const found = givenValue(setting, environment, file)
+    return !('error' in found) && found.value !== undefined
   }
   if (config === undefined) return []
   const warnings = incompleteGroups(config)

@@ -32,7 +32,7 @@ export interface Setting<T> {
 }
 
 /** Every path at which the file may have the setting. */
-export function pathsOf({ path, aliases = [] }: Pick<Setting<unknown>, 'path' | 'aliases'>): string[] {
+export function settingPaths({ path, aliases = [] }: Pick<Setting<unknown>, 'path' | 'aliases'>): string[] {
   return path === undefined ? [] : [path, ...aliases]
 }
 

@@ -46,7 +46,7 @@ export function browser(): Browser {
       cookies.set(name, value)
     }
     const location = response.headers.get('location')
-    const page = pageOf(url, response.status, await response.text())
+    const page = parsePage(url, response.status, await response.text())
     return location === null ? page : { ...page, continueUrl: new URL(location, url).href }
   }
 
@@ -63,7 +63,7 @@ export function browser(): Browser {
   }
 }
 
-function pageOf(url: string, status: number, html: string): Page {
+function parsePage(url: string, status: number, html: string): Page {
   const form = /<form\b([^>]*)>([\s\S]*?)<\/form>/i.exec(html)
   const refresh = [...html.matchAll(/<meta\b([^>]*)>/gi)]
     .map((match) => attributes(match[1] ?? ''))
@@ -74,12 +74,14 @@ function pageOf(url: string, status: number, html: string): Page {
     html,
     title: decode(/<title>([\s\S]*?)<\/title>/i.exec(html)?.[1] ?? ''),
     form:
-      form === null ? undefined : { action: attributes(form[1] ?? '').action ?? url, fields: inputsOf(form[2] ?? '') },
+      form === null
+        ? undefined
+        : { action: attributes(form[1] ?? '').action ?? url, fields: parseInputs(form[2] ?? '') },
     continueUrl: /url=(.*)$/i.exec(refresh?.content ?? '')?.[1],
   }
 }
 
-function inputsOf(html: string): Record<string, string> {
+function parseInputs(html: string): Record<string, string> {
   const fields: Record<string, string> = {}
   for (const match of html.matchAll(/<input\b([^>]*)>/gi)) {
     const input = attributes(match[1] ?? '')

@@ -136,7 +136,7 @@ function whatToOpen({ url, portalUrl }: { url: string; portalUrl: string }, serv
   ]
 }
 
-const isProvider = (name: string): name is Provider => PROVIDERS.some((known) => known === name)
+const isProvider = (name: string): name is Provider => PROVIDERS.some((provider) => provider === name)
 
 async function openMailbox(provider: Provider): Promise<DemoMailbox> {
   if (provider === 'imap') return imapMailbox(await startDemoMailServer())
@@ -159,7 +159,7 @@ async function emulatorModule(): Promise<typeof import('./provider-emulator.ts')
 
 /** Opens the URL in the default browser when a person with a desktop started the demo. A failure is ignored: the URL is on screen. */
 function openOnDesktop(url: string, environment: NodeJS.ProcessEnv): void {
-  const command = commandOf(environment)
+  const command = chooseCommand(environment)
   if (command === undefined || !process.stdout.isTTY || isSet(environment.CI)) return
   const [program, ...args] = command
   const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true })
@@ -168,7 +168,7 @@ function openOnDesktop(url: string, environment: NodeJS.ProcessEnv): void {
   child.unref()
 }
 
-function commandOf({ DISPLAY, WAYLAND_DISPLAY }: NodeJS.ProcessEnv): [string, ...string[]] | undefined {
+function chooseCommand({ DISPLAY, WAYLAND_DISPLAY }: NodeJS.ProcessEnv): [string, ...string[]] | undefined {
   if (process.platform === 'darwin') return ['open']
   if (process.platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler']
   return isSet(DISPLAY) || isSet(WAYLAND_DISPLAY) ? ['xdg-open'] : undefined

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { describeEachDatabase, describePostgres } from '../../test/kit/database/database.ts'
 import { explain } from '../../test/kit/database/explain.ts'
-import { eventOf, sampleEvent } from '../../test/kit/events/events.ts'
+import { buildEvent, sampleEvent } from '../../test/kit/events/events.ts'
 import { catalogue } from '../app/feature-list.ts'
 import { memoryBus } from '../platform/bus/index.ts'
 import type { Db, Handle } from '../platform/db/index.ts'
@@ -88,13 +88,13 @@ describeEachDatabase('stamping events', (open) => {
 
   it('stamps every event once when two replicas record and stamp concurrently', async () => {
     const place = await open.place()
-    const one = await open(place)
+    const opened = await open(place)
     // The file store has only one process: there both recorders share one handle.
-    const other = one.engine === 'sqlite' ? one : await open(place)
+    const other = opened.engine === 'sqlite' ? opened : await open(place)
     const recorders = [makeRecorder(), makeRecorder(1_700_000_000_003)]
     const seen: EventRow[] = []
     const writing = Array.from({ length: 60 }, async (_, i) => {
-      const db = i % 2 === 0 ? one : other
+      const db = i % 2 === 0 ? opened : other
       await db
         .transaction(async (tx) => {
           await recorders[i % 2]?.record(tx, [event(`acc_${i % 3}`, `msg_${i}`), event(null, `msg_${i}`)])
@@ -102,7 +102,7 @@ describeEachDatabase('stamping events', (open) => {
         })
         .catch((error: Error) => expect(error.message).toBe('rolled back'))
     })
-    const stamping = [one, other].map(async (db) => {
+    const stamping = [opened, other].map(async (db) => {
       let isWritten = false
       void Promise.all(writing).then(() => {
         isWritten = true
@@ -223,12 +223,12 @@ describeEachDatabase('recording events', (open) => {
   it('cleans text, and rejects data over 256 KB and undeclared types', async () => {
     const db = await open()
     const { record } = makeRecorder()
-    await db.transaction((tx) => record(tx, [eventOf({ data: { subject: 'a\0b\ud800' } })]))
+    await db.transaction((tx) => record(tx, [buildEvent({ data: { subject: 'a\0b\ud800' } })]))
     const [row] = await stampAll(db, 1)
     expect(JSON.parse(row?.data ?? '')).toMatchObject({ subject: 'ab\ufffd' })
-    const large = eventOf({ data: { body: { text: 'x'.repeat(256 * 1024), html: null } } })
+    const large = buildEvent({ data: { body: { text: 'x'.repeat(256 * 1024), html: null } } })
     await expect(db.transaction((tx) => record(tx, [large]))).rejects.toThrow()
-    const undeclared = { ...eventOf({}), type: 'message.vanished' }
+    const undeclared = { ...buildEvent({}), type: 'message.vanished' }
     await expect(db.transaction((tx) => record(tx, [undeclared]))).rejects.toThrow(/not declared/)
   })
 })

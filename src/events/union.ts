@@ -24,7 +24,7 @@ export interface EventUnionNames {
 export function eventUnion(catalogue: EventCatalogue, { title, suffix, head }: EventUnionNames): EventUnion {
   const { type: _type, data: _data, ...shared } = eventSchema(catalogue.types).properties
   const common = Type.Object({ ...head, ...shared }, { title: `${title}Head`, description: 'What all types share.' })
-  const nameOf = (type: string) => `${pascalCase(type)}${suffix}`
+  const schemaName = (type: string) => `${pascalCase(type)}${suffix}`
   const branches = new Map(
     catalogue.types.map((type) => {
       const { description, data } = catalogue.get(type)
@@ -33,7 +33,7 @@ export function eventUnion(catalogue: EventCatalogue, { title, suffix, head }: E
         data,
       }
       const branch = {
-        title: nameOf(type),
+        title: schemaName(type),
         type: 'object',
         description,
         allOf: [common],
@@ -49,7 +49,7 @@ export function eventUnion(catalogue: EventCatalogue, { title, suffix, head }: E
       oneOf: [...branches.values()],
       discriminator: {
         propertyName: 'type',
-        mapping: Object.fromEntries(catalogue.types.map((type) => [type, `#/components/schemas/${nameOf(type)}`])),
+        mapping: Object.fromEntries(catalogue.types.map((type) => [type, `#/components/schemas/${schemaName(type)}`])),
       },
     },
     of(type) {

@@ -1,7 +1,7 @@
 /** The items by key, in their order. As `Map.groupBy`, which Node 20 does not have. */
-export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
+export function groupBy<Item, Key>(items: Iterable<Item>, toKey: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>()
-  for (const item of items) addToGroup(groups, keyOf(item), item)
+  for (const item of items) addToGroup(groups, toKey(item), item)
   return groups
 }
 

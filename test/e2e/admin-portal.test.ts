@@ -62,7 +62,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable
     await visit.open('', 'Overview')
     await page.locator('svg.chart').nth(1).waitFor()
     const sizes = [...new Set(loaded)].map((name) => gzipSync(readFileSync(`dist/admin/${name}`), { level: 9 }).length)
-    const size = sizes.reduce((sum, one) => sum + one, 0)
+    const size = sizes.reduce((sum, bytes) => sum + bytes, 0)
     console.log(`The overview loads ${size} bytes.`)
     expect(sizes.length).toBeGreaterThan(3)
     expect(size).toBeLessThan(MAX_FIRST_LOAD)
@@ -262,20 +262,20 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable
 
   it('decides about messages of the outbox, and sends drafts', async () => {
     const { page } = visit
-    const statusOf = async (id: string) => (await stage.api.get(`/outbox/${id}`)).json.status
+    const readStatus = async (id: string) => (await stage.api.get(`/outbox/${id}`)).json.status
     const confirm = (question: string, action: string) =>
       page.getByRole('dialog', { name: question }).getByRole('button', { name: action, exact: true }).click()
     await visit.open(`/outbox?open=${stage.outbox.uncertain}`, 'Drafts and outbox')
     await page.getByRole('button', { name: 'It arrived' }).click()
-    await eventually(async () => expect(await statusOf(stage.outbox.uncertain)).toBe('sent'))
+    await eventually(async () => expect(await readStatus(stage.outbox.uncertain)).toBe('sent'))
     await visit.open(`/outbox?open=${stage.outbox.failed}`, 'Drafts and outbox')
     await page.getByRole('button', { name: 'Send again' }).click()
     await confirm('Send this message again?', 'Send again')
-    await eventually(async () => expect(await statusOf(stage.outbox.failed)).toBe('sent'))
+    await eventually(async () => expect(await readStatus(stage.outbox.failed)).toBe('sent'))
     await visit.open(`/outbox?open=${stage.outbox.scheduled}`, 'Drafts and outbox')
     await page.getByRole('button', { name: 'Cancel the message' }).click()
     await confirm('Cancel this message?', 'Cancel the message')
-    await eventually(async () => expect(await statusOf(stage.outbox.scheduled)).toBe('cancelled'))
+    await eventually(async () => expect(await readStatus(stage.outbox.scheduled)).toBe('cancelled'))
     await visit.open(`/outbox?tab=drafts&accountId=${stage.accounts.grace}`, 'Drafts and outbox')
     await page.getByRole('button', { name: 'Dinner on Thursday' }).click()
     await page.getByRole('button', { name: 'Send', exact: true }).click()

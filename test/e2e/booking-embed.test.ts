@@ -43,9 +43,9 @@ describe.skipIf(!browserAvailable())('a page with the embed script', () => {
   }
 
   const events = (page: Page) => page.evaluate<string[]>('globalThis.recorded.map(({ name }) => name)')
-  async function frameOf(page: Page): Promise<Frame> {
+  async function findFrame(page: Page): Promise<Frame> {
     await expect.poll(() => page.frames().some((frame) => frame.url().startsWith(`${stage.url}/embed/`))).toBe(true)
-    const frame = page.frames().find((one) => one.url().startsWith(`${stage.url}/embed/`))
+    const frame = page.frames().find((candidate) => candidate.url().startsWith(`${stage.url}/embed/`))
     if (frame === undefined) throw new Error('There is no frame.')
     await frame.locator('.slot').first().waitFor()
     return frame
@@ -59,7 +59,7 @@ describe.skipIf(!browserAvailable())('a page with the embed script', () => {
     const button = page.getByRole('button', { name: 'Book a call' })
     await button.focus()
     await page.keyboard.press('Enter')
-    const frame = await frameOf(page)
+    const frame = await findFrame(page)
     await inspect('popup')
     expect(await frame.locator('posthorn-scheduler').getAttribute('theme')).toBe('dark')
     // Backwards from the start, which is the shorter way out.
@@ -87,17 +87,17 @@ describe.skipIf(!browserAvailable())('a page with the embed script', () => {
 
   it('shows the page inline, as high as its content, where cookies of other sites are blocked', async () => {
     const { page, inspect } = await embedding((slug) => `<div data-posthorn-slug="${slug}"></div>`)
-    const frame = await frameOf(page)
+    const frame = await findFrame(page)
     // This shows that they are blocked: the service itself sets none.
     await frame.evaluate(`document.cookie = 'probe=1; SameSite=None; Secure'`)
     expect(await frame.evaluate('document.cookie')).toBe('')
-    const heightOf = () => page.locator('iframe').evaluate((element) => element.clientHeight)
-    await expect.poll(heightOf).not.toBe(640)
-    const before = await heightOf()
+    const readHeight = () => page.locator('iframe').evaluate((element) => element.clientHeight)
+    await expect.poll(readHeight).not.toBe(640)
+    const before = await readHeight()
     await inspect('inline')
     await frame.locator('.slot').first().click()
     await frame.locator('form').waitFor()
-    await expect.poll(heightOf).toBeGreaterThan(before)
+    await expect.poll(readHeight).toBeGreaterThan(before)
   })
 
   it('has a floating button that opens the popup', async () => {
@@ -105,7 +105,7 @@ describe.skipIf(!browserAvailable())('a page with the embed script', () => {
       (slug) => `<div data-posthorn-slug="${slug}" data-posthorn-mode="floating" data-posthorn-label="Meet us"></div>`,
     )
     await page.getByRole('button', { name: 'Meet us' }).click()
-    await frameOf(page)
+    await findFrame(page)
     await page.getByRole('button', { name: 'Close' }).click()
     await expect.poll(() => events(page)).toEqual(['ready', 'close'])
   })
@@ -117,9 +117,9 @@ describe.skipIf(!browserAvailable())('a page with the embed script', () => {
         `<div data-posthorn-slug="${slug}"></div><iframe title="Advertisement" src="${attacker.origin}"></iframe>`,
       [attacker],
     )
-    const frame = await frameOf(page)
+    const frame = await findFrame(page)
     await expect.poll(() => events(page)).toEqual(['ready'])
-    const evil = page.frames().find((one) => one.url().startsWith(attacker.origin))
+    const evil = page.frames().find((candidate) => candidate.url().startsWith(attacker.origin))
     await evil?.evaluate('attack()')
     await frame.locator('.slot').first().click()
     await frame.locator('form').waitFor()

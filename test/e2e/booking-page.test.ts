@@ -20,7 +20,7 @@ import { startReceiver } from '../servers/receiver.ts'
 
 describe('the scripts of the widget', () => {
   const manifest = JSON.parse(readFileSync('dist/embed/manifest.json', 'utf8'))
-  const sizeOf = (files: string[]) =>
+  const compressedSize = (files: string[]) =>
     files.reduce((sum, file) => sum + gzipSync(readFileSync(`dist/embed/${file}`), { level: 9 }).length, 0)
 
   it('are less than 30 kB until a page shows free times, in the longest language', () => {
@@ -28,13 +28,13 @@ describe('the scripts of the widget', () => {
     const language = /^[a-z]{2}-/
     const laterLanguage = /^steps-[a-z]{2}-/
     const files: string[] = manifest.files
-    const texts = files.filter((file) => language.test(file)).map((file) => sizeOf([file]))
+    const texts = files.filter((file) => language.test(file)).map((file) => compressedSize([file]))
     expect(texts).toHaveLength(9)
-    const shown = sizeOf(files.filter((file) => !later.test(file) && !language.test(file))) + Math.max(...texts)
-    const laterTexts = files.filter((file) => laterLanguage.test(file)).map((file) => sizeOf([file]))
+    const shown = compressedSize(files.filter((file) => !later.test(file) && !language.test(file))) + Math.max(...texts)
+    const laterTexts = files.filter((file) => laterLanguage.test(file)).map((file) => compressedSize([file]))
     expect(laterTexts).toHaveLength(9)
     const code = files.filter((file) => /^(steps|week)-/.test(file) && !laterLanguage.test(file))
-    const all = shown + sizeOf(code) + Math.max(...laterTexts)
+    const all = shown + compressedSize(code) + Math.max(...laterTexts)
     console.log(`The widget has ${shown} bytes until it shows free times, and ${all} with everything.`)
     expect(shown).toBeLessThan(30_000)
     expect(all).toBeLessThan(37_000)
@@ -238,16 +238,16 @@ describe.skipIf(!browserAvailable())('the booking page', () => {
     await page.getByRole('button', { name: 'Back' }).click()
     expect(await page.getByLabel('Email address').inputValue()).toBe('grace@example.org')
     await page.getByRole('button', { name: 'Book' }).click()
-    const codeOf = async () => {
+    const readCode = async () => {
       const row = await fixture.db.read.selectFrom('outbox').select('subject').orderBy('id', 'desc').executeTakeFirst()
       return row?.subject.slice(0, 6) ?? ''
     }
-    await page.getByLabel('Code').fill((await codeOf()) === '000000' ? '1' : '000000')
+    await page.getByLabel('Code').fill((await readCode()) === '000000' ? '1' : '000000')
     await page.keyboard.press('Enter')
     await page.getByText('This code is not right').waitFor()
     await page.getByRole('button', { name: 'Send a new code' }).click()
     await page.getByText('A new code is on its way.').waitFor()
-    await page.getByLabel('Code').fill(await codeOf())
+    await page.getByLabel('Code').fill(await readCode())
     await page.getByRole('button', { name: 'Confirm' }).click()
     await page.getByRole('heading', { name: 'Your booking is confirmed' }).waitFor()
   })

@@ -70,7 +70,9 @@ describe.skipIf(!browserAvailable())('what a guest reads about a refusal, in Ger
     await page.getByLabel('Firma').fill('Eins\tZwei')
     await page.getByLabel('Andere Adresse').fill('ada@example.123')
     await page.getByLabel('Thema').selectOption('sales')
-    await change(slug, { bookingForm: { fields: FORM.fields.map((one) => ({ ...one, options: OPTIONS.slice(1) })) } })
+    await change(slug, {
+      bookingForm: { fields: FORM.fields.map((field) => ({ ...field, options: OPTIONS.slice(1) })) },
+    })
     await press(page)
     await page.getByText('Prüfen Sie die markierten Felder.').waitFor()
     expect(await messages(page)).toEqual({

@@ -92,7 +92,7 @@ describe.skipIf(process.getuid?.() !== 0)('the built service, beyond the example
     const page = await visitor.get(path, { accept: 'text/html' })
     expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
     const files = [...page.text.matchAll(/<(?:script|link)[^>]+(?:src|href)="([^"]+)"/g)].map(([, url = '']) => url)
-    for (const url of files.filter((one) => !one.startsWith('data:'))) {
+    for (const url of files.filter((file) => !file.startsWith('data:'))) {
       const file = await visitor.get(new URL(url, new URL(path, service.url)).href)
       expect([url, file.status, file.text === '']).toEqual([url, 200, false])
     }

@@ -75,7 +75,7 @@ describe.skipIf(!browserAvailable())('the page of the demo', () => {
   })
 
   /** Status of a request with these headers, which fetch would not let a caller set. */
-  function statusOf(method: string, path: string, headers: Record<string, string>): Promise<number | undefined> {
+  function requestStatus(method: string, path: string, headers: Record<string, string>): Promise<number | undefined> {
     return new Promise((resolve, reject) => {
       const sent = request(url + path, { method, headers }, (response) => resolve(response.resume().statusCode))
       sent.on('error', reject).end()
@@ -95,11 +95,11 @@ describe.skipIf(!browserAvailable())('the page of the demo', () => {
   })
 
   it('refuses unsigned webhooks, other names of the host, and buttons pressed by other sites', async () => {
-    expect(await statusOf('POST', '/webhooks', { 'webhook-id': 'evt_1' })).toBe(401)
-    expect(await statusOf('GET', '/', { host: 'attacker.example' })).toBe(403)
-    expect(await statusOf('POST', '/send', { origin: 'http://attacker.example' })).toBe(403)
-    expect(await statusOf('POST', '/connect', { 'sec-fetch-site': 'cross-site' })).toBe(403)
-    expect(await statusOf('GET', '/connected?status=success&state=forged', {})).toBe(502)
-    expect(await statusOf('GET', '/', {})).toBe(200)
+    expect(await requestStatus('POST', '/webhooks', { 'webhook-id': 'evt_1' })).toBe(401)
+    expect(await requestStatus('GET', '/', { host: 'attacker.example' })).toBe(403)
+    expect(await requestStatus('POST', '/send', { origin: 'http://attacker.example' })).toBe(403)
+    expect(await requestStatus('POST', '/connect', { 'sec-fetch-site': 'cross-site' })).toBe(403)
+    expect(await requestStatus('GET', '/connected?status=success&state=forged', {})).toBe(502)
+    expect(await requestStatus('GET', '/', {})).toBe(200)
   })
 })

@@ -7,7 +7,7 @@ import { catalogue } from '../../src/app/feature-list.ts'
 import { feedEvent, feedEventText } from '../../src/events/feed/api.ts'
 import { closing } from '../kit/closing.ts'
 import { describeEachDatabase } from '../kit/database/database.ts'
-import { type EventType, eventOf, sampleEvent, schemaErrors } from '../kit/events/events.ts'
+import { buildEvent, type EventType, sampleEvent, schemaErrors } from '../kit/events/events.ts'
 import { webhookFixture } from '../kit/events/webhooks.ts'
 import { eventually } from '../kit/eventually.ts'
 import { LIBRARIES, startReceiver, verifyWith } from '../servers/receiver.ts'
@@ -89,7 +89,7 @@ describeEachDatabase('an event of every recorded type', (open) => {
     await app.db.transaction((tx) =>
       app.recorder.record(
         tx,
-        types.map((type) => eventOf({ type })),
+        types.map((type) => buildEvent({ type })),
       ),
     )
     await eventually(() => expect(receiver.requests).toHaveLength(types.length))

@@ -134,7 +134,7 @@ describe('the document', () => {
   ])('gives the default of %s: %s is %o', (id, member, value) => {
     const operation = all.find(({ operationId }) => operationId === id)
     const parameter = operation?.parameters.find(({ name }) => name === member)
-    const schemas = parameter === undefined ? membersOf(operation?.body, member) : [parameter.schema]
+    const schemas = parameter === undefined ? findMembers(operation?.body, member) : [parameter.schema]
     expect(schemas.map((schema) => schema.default)).toEqual([value])
   })
 
@@ -166,7 +166,7 @@ describe('the document', () => {
 describe('every keyed route', () => {
   it.each(named(keyed))('%s requires the key before anything else', async (_name, { method, path }) => {
     // Wrong keys are limited per address.
-    const headers = { 'x-forwarded-for': `203.0.113.${keyed.findIndex((one) => one.path === path)}` }
+    const headers = { 'x-forwarded-for': `203.0.113.${keyed.findIndex((operation) => operation.path === path)}` }
     for (const client of [stranger, api(service.url, 'wrong-key')]) {
       const response = await client.request(method, filled(path), { headers, ...(method !== 'GET' && { body: '{' }) })
       expectError(response, 401, 'unauthorized')
@@ -243,9 +243,9 @@ function resolved(schema: Schema | undefined): Schema | undefined {
 }
 
 /** The schemas of a member of a body, or of those alternatives of the body that have it. */
-function membersOf(body: Schema | undefined, member: string): Schema[] {
+function findMembers(body: Schema | undefined, member: string): Schema[] {
   const { properties = {}, oneOf = [] } = resolved(body) ?? {}
-  return [properties[member] ?? [], ...oneOf.flatMap((branch) => membersOf(branch, member))].flat()
+  return [properties[member] ?? [], ...oneOf.flatMap((branch) => findMembers(branch, member))].flat()
 }
 
 /** Whether an operation with this template serves the path: `/messages/send` is a path of `/messages/{messageId}`, too. */
@@ -257,13 +257,13 @@ function isServed(path: string, template: string): boolean {
 describe('every path', () => {
   const paths = Object.keys(document.paths)
   it.each(paths)('%s returns 405 for other methods, and lists the allowed ones', async (path) => {
-    const known = all.filter((operation) => isServed(path, operation.path)).map((operation) => operation.method)
-    const other = ['DELETE', 'PUT', 'PATCH', 'POST', 'GET'].find((method) => !known.includes(method)) ?? 'OPTIONS'
+    const methods = all.filter((operation) => isServed(path, operation.path)).map((operation) => operation.method)
+    const other = ['DELETE', 'PUT', 'PATCH', 'POST', 'GET'].find((method) => !methods.includes(method)) ?? 'OPTIONS'
     const response = await owner.request(other, filled(path))
     expectError(response, 405, 'method_not_allowed')
     const allowed = response.headers.get('allow')?.split(', ') ?? []
     const documented = allowed.filter((method) => method !== 'HEAD' && method !== 'OPTIONS')
-    expect(new Set(documented)).toEqual(new Set(known))
+    expect(new Set(documented)).toEqual(new Set(methods))
   })
 
   it('returns 404 when unknown, with and without a key', async () => {

@@ -11,7 +11,7 @@ import { radicaleAvailable } from '../servers/radicale.ts'
 
 /** The long tests show every state in every look; here each state has one of them. */
 const LANGUAGES = ['en', 'de']
-const lookOf = (index: number) => ({
+const chooseLook = (index: number) => ({
   width: WIDTHS[index % WIDTHS.length] ?? 0,
   scheme: SCHEMES[Math.floor(index / 2) % 2] ?? 'light',
   language: LANGUAGES[index % 2] ?? 'en',
@@ -37,7 +37,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable
       await servers?.close()
     })
 
-    it.each(HOSTED_STATES.map((state, index) => ({ ...state, look: lookOf(index) })))(
+    it.each(HOSTED_STATES.map((state, index) => ({ ...state, look: chooseLook(index) })))(
       'is accessible, fits the screen and leads back to the application: $name ($look.language, $look.scheme, $look.width px)',
       ({ look, ...state }) => visitor.walk(state, look),
     )

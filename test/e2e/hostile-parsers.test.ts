@@ -51,8 +51,8 @@ describe('parsers of what strangers and servers send', () => {
       if (best.full.totalMs > MIN_COMPARED_MS) {
         best.quarter = shorter(best.quarter, await measured(hostile, Math.ceil(hostile.size / 4)))
       }
-      faults = faultsOf(hostile, best, 1)
-      if (faults.length > 0) faults = faultsOf(hostile, best, slowness())
+      faults = findFaults(hostile, best, 1)
+      if (faults.length > 0) faults = findFaults(hostile, best, slowness())
       if (faults.length === 0) break
       // Shows in the fault how the work grows.
       best.half = shorter(best.half, await measured(hostile, Math.ceil(hostile.size / 2)))
@@ -94,7 +94,7 @@ function measured({ prepare }: HostileCase, size: number): Promise<CpuWork> {
   })
 }
 
-function faultsOf(
+function findFaults(
   { isOnThread, totalMs = MAX_TOTAL_MS }: HostileCase,
   { full, half, quarter }: Measured,
   slow: number,

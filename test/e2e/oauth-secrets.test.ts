@@ -52,7 +52,7 @@ describeOneDatabase(
       }
       await eventually(() => collector.records.some(({ attributes }) => attributes.operation === 'accounts.delete'))
 
-      const secrets = secretsOf(stage)
+      const secrets = listSecrets(stage)
       expect(new Set(secrets.map(({ what }) => what))).toEqual(
         new Set(['access_token', 'refresh_token', 'id_token', 'code', 'code_verifier', 'client_secret', 'given']),
       )
@@ -73,7 +73,7 @@ describeOneDatabase(
         })),
         { where: 'the log', text: service.output() },
         { where: 'OTLP', text: JSON.stringify(collector.records) },
-        ...(await filesOf(place.dataDir)),
+        ...(await readFiles(place.dataDir)),
       ]
       expect(service.output().length).toBeLessThan(1024 * 1024)
       const found = secrets.flatMap(({ what, value }) =>
@@ -141,7 +141,7 @@ describeOneDatabase(
       server.revokeGrants(email)
       await syncUntil('auth_error')
       const { refreshToken } = await server.grant(email)
-      given.push(refreshToken, `wrong-${refreshToken}`)
+      tokens.push(refreshToken, `wrong-${refreshToken}`)
       await api.call('POST', '/accounts', { provider: name, refreshToken })
       await expect(
         api.call('POST', '/accounts', { provider: name, refreshToken: `wrong-${refreshToken}` }),
@@ -153,7 +153,7 @@ describeOneDatabase(
 )
 
 /** Refresh tokens that the application sent itself. */
-const given: string[] = []
+const tokens: string[] = []
 
 interface Secret {
   what: string
@@ -161,7 +161,7 @@ interface Secret {
 }
 
 /** Every secret in the traffic between the service and the token endpoints. */
-function secretsOf({ tokenEndpoints, sites }: OAuthStage): Secret[] {
+function listSecrets({ tokenEndpoints, sites }: OAuthStage): Secret[] {
   const values = new Map<string, string>()
   const note = (what: string, value: unknown) => {
     if (typeof value === 'string' && value !== '') values.set(value, what)
@@ -174,7 +174,7 @@ function secretsOf({ tokenEndpoints, sites }: OAuthStage): Secret[] {
     for (const what of ['access_token', 'refresh_token', 'id_token']) note(what, response[what])
   }
   for (const { server } of Object.values(sites)) note('client_secret', server.client.secret)
-  for (const value of given) note('given', value)
+  for (const value of tokens) note('given', value)
   return [...values].map(([value, what]) => ({ what, value }))
 }
 
@@ -188,7 +188,7 @@ function spellings(value: string): string[] {
 }
 
 /** The database files, as a thief of the disk could read them without the keys. */
-async function filesOf(folder: string): Promise<{ where: string; text: string }[]> {
+async function readFiles(folder: string): Promise<{ where: string; text: string }[]> {
   const files = (await readdir(folder)).filter((file) => file.startsWith('posthorn.db'))
   return Promise.all(
     files.map(async (file) => ({

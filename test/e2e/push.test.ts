@@ -191,8 +191,8 @@ describeOneDatabase('push from Gmail', 'sqlite', (open) => {
     ['a file that is not there', { APPLICATION_CREDENTIALS: '/nowhere/key.json' }, 'cannot be read'],
     ['a topic alone', { PUBSUB_SUBSCRIPTION_NAME: '', APPLICATION_CREDENTIALS: '' }, 'not set'],
   ])('%s: the service runs, degraded, and asks', async (_name, wrong, problem) => {
-    const given = Object.entries({ ...google.pushSettings, ...wrong }).filter(([, value]) => value !== '')
-    const client = await serve(place, Object.fromEntries(given))
+    const settings = Object.entries({ ...google.pushSettings, ...wrong }).filter(([, value]) => value !== '')
+    const client = await serve(place, Object.fromEntries(settings))
     await eventually(async () => {
       const { data } = (await client.get('/health/detailed')).json
       expect(data).toMatchObject({ status: 'degraded', onboarding: { canProceed: true } })
@@ -244,10 +244,10 @@ describeOneDatabase('push from Graph', 'postgres', (open) => {
   }
   const subscribed = () =>
     eventually(() => {
-      const [one, ...more] = microsoft.subscriptions.of(ADA)
+      const [subscription, ...more] = microsoft.subscriptions.of(ADA)
       expect(more).toEqual([])
-      if (one === undefined) throw new Error('there is no subscription')
-      return one
+      if (subscription === undefined) throw new Error('there is no subscription')
+      return subscription
     })
   const quiet = async () => {
     await microsoft.subscriptions.flush()

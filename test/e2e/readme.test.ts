@@ -141,15 +141,15 @@ describe('the commands of the README, in a clone', () => {
   it('show the page of the demo, and run it without a browser and with a provider', async () => {
     const demo = shell(DEMO)
     const variants = shell(DEMO_VARIANTS)
-    const urlOf = (running: Running) =>
+    const findUrl = (running: Running) =>
       eventually(() => {
         const [, url] = /click "Connect a mailbox":\s+(http\S+)/.exec(running.output()) ?? []
         expect(url, running.output()).toBeDefined()
         return url
       })
-    expect(await (await fetch(String(await urlOf(demo)))).text()).toContain('Connect a mailbox')
+    expect(await (await fetch(String(await findUrl(demo)))).text()).toContain('Connect a mailbox')
     expect(await demo.interrupt()).toBe(0)
-    expect(await (await fetch(String(await urlOf(variants)))).text()).toContain('ada@gmail.com')
+    expect(await (await fetch(String(await findUrl(variants)))).text()).toContain('ada@gmail.com')
     expect(variants.output()).toContain('Done: the application connected a mailbox')
     expect(await variants.interrupt()).toBe(0)
   })
@@ -175,7 +175,7 @@ describe('the commands of the README, in a clone', () => {
     await eventually(() => expect(received).toEqual([`POST /hook ${eventId}`]))
     await Promise.all([listening.interrupt(), forwarding.interrupt()])
 
-    const responses = responsesOf(await run(CONNECT + ENDPOINT))
+    const responses = parseResponses(await run(CONNECT + ENDPOINT))
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 201])
     const [session, accounts, endpoint] = responses.map(({ body }) => body)
     expect(session).toMatchObject({
@@ -195,7 +195,7 @@ describe('the commands of the README, in a clone', () => {
       closing({ close: () => administer(server, 'drop database if exists posthorn with (force)') })
       await administer(server, 'create database posthorn owner posthorn')
       await run(ENV.replace('db.internal', new URL(server).host))
-      expect(statModeOf(join(clone, '.env'))).toBe('600')
+      expect(readMode(join(clone, '.env'))).toBe('600')
       const service = shell(PRODUCTION)
       await ready(service)
       const key = /^SERVICE_API_KEY=([0-9a-f]{64})$/m.exec(readFileSync(join(clone, '.env'), 'utf8'))?.[1]
@@ -234,13 +234,13 @@ function makeClone(folder: string, clone: string): void {
 }
 
 /** The responses that curl printed: a body and a status, each on a line. */
-function responsesOf(output: string): { status: number; body: Record<string, unknown> }[] {
+function parseResponses(output: string): { status: number; body: Record<string, unknown> }[] {
   const lines = output.trim().split('\n')
   return Array.from({ length: lines.length / 2 }, (_, index) => {
     return { body: JSON.parse(lines[2 * index] ?? ''), status: Number(lines[2 * index + 1]) }
   })
 }
 
-function statModeOf(file: string): string {
+function readMode(file: string): string {
   return execFileSync('stat', ['-c', '%a', file], { encoding: 'utf8' }).trim()
 }

@@ -169,29 +169,31 @@ describe.skipIf(!dovecotAvailable())('the log of a mailbox from its connection t
     await eventually(async () => (await ofAccount('accounts.erase')).length === 1)
     await eventually(async () => (await entries('operation=webhooks.deliver&level=warn')).length > 0)
 
-    const one = async (query: string, wanted: Partial<Entry>) => {
+    const expectOne = async (query: string, wanted: Partial<Entry>) => {
       const found = await entries(query)
       expect([query, found.length > 0]).toEqual([query, true])
       expect(found[0]).toMatchObject(wanted)
     }
     const about = `accountId=${account.id}`
-    await one(`${about}&operation=accounts.connect`, { level: 'info', provider: 'imap' })
-    await one(`${about}&operation=accounts.pause`, { level: 'info' })
-    await one(`${about}&operation=accounts.resume`, { level: 'info' })
-    await one(`${about}&operation=accounts.delete`, { level: 'info', provider: 'imap' })
-    await one(`${about}&operation=sync.connect`, { level: 'info', durationMs: expect.any(Number) })
-    await one(`${about}&operation=sync.refuse`, {
+    await expectOne(`${about}&operation=accounts.connect`, { level: 'info', provider: 'imap' })
+    await expectOne(`${about}&operation=accounts.pause`, { level: 'info' })
+    await expectOne(`${about}&operation=accounts.resume`, { level: 'info' })
+    await expectOne(`${about}&operation=accounts.delete`, { level: 'info', provider: 'imap' })
+    await expectOne(`${about}&operation=sync.connect`, { level: 'info', durationMs: expect.any(Number) })
+    await expectOne(`${about}&operation=sync.refuse`, {
       level: 'warn',
       metadata: expect.objectContaining({ kind: 'auth_expired' }),
     })
-    await one(`${about}&operation=accounts.erase`, { metadata: { rows: expect.any(Number) } })
-    await one('operation=webhooks.retry&level=info', {
+    await expectOne(`${about}&operation=accounts.erase`, { metadata: { rows: expect.any(Number) } })
+    await expectOne('operation=webhooks.retry&level=info', {
       metadata: expect.objectContaining({ endpointId: endpoint.json.id, status: 500 }),
     })
-    await one('operation=webhooks.circuit&level=warn', {})
-    await one('operation=net.refuse', { level: 'warn', message: expect.stringContaining('PRIVATE_TARGETS') })
-    await one('operation=accounts.create', { level: 'info', provider: 'imap' })
-    await one('operation=accounts.ownership', { metadata: expect.objectContaining({ owned: expect.any(Number) }) })
+    await expectOne('operation=webhooks.circuit&level=warn', {})
+    await expectOne('operation=net.refuse', { level: 'warn', message: expect.stringContaining('PRIVATE_TARGETS') })
+    await expectOne('operation=accounts.create', { level: 'info', provider: 'imap' })
+    await expectOne('operation=accounts.ownership', {
+      metadata: expect.objectContaining({ owned: expect.any(Number) }),
+    })
 
     await service.stop()
     const exported = collector.records.map(({ attributes }) => attributes['log.record.uid'])

@@ -8,7 +8,7 @@ import { auditStore } from '../../src/operations/audit/store.ts'
 import type { Dialect, Tx } from '../../src/platform/db/index.ts'
 import { pageRequest } from '../../src/platform/formats/page.ts'
 import { describeEachDatabase } from '../kit/database/database.ts'
-import { plansOf } from '../kit/database/plans.ts'
+import { readPlans } from '../kit/database/plans.ts'
 
 type List = (tx: Tx, dialect: Dialect) => Promise<unknown>
 
@@ -46,7 +46,7 @@ const LISTS: [list: string, column: string, run: List][] = [
 describeEachDatabase('a page of', (open) => {
   it.each(LISTS)('%s by %s reads an index in its order', async (list, column, run) => {
     const db = await open()
-    const plans = await plansOf(db, (tx) => run(tx, db.dialect))
+    const plans = await readPlans(db, (tx) => run(tx, db.dialect))
     const [page = '', count = ''] = plans
     expect(plans).toHaveLength(2)
     for (const plan of [page, count]) {

@@ -58,7 +58,7 @@ describeOneDatabase('signatures of a running service', 'postgres', (open) => {
     })
   }
 
-  it.each(Object.entries(SECRETS))('every delivery, retry and replay verifies with %s', async (_name, given) => {
+  it.each(Object.entries(SECRETS))('every delivery, retry and replay verifies with %s', async (_name, configured) => {
     const [client, receiver] = [await serve(), await receiverFor()]
     const created = (
       await client.post('/webhooks/endpoints', {
@@ -66,10 +66,10 @@ describeOneDatabase('signatures of a running service', 'postgres', (open) => {
         eventTypes: ['webhook.*'],
         retryCount: 2,
         retryDelayMs: 1100,
-        ...(given !== undefined && { secret: given }),
+        ...(configured !== undefined && { secret: configured }),
       })
     ).json
-    const secret: string = given ?? created.secret
+    const secret: string = configured ?? created.secret
     await client.post(`/webhooks/endpoints/${created.id}/test`)
     receiver.script({ status: 500 }, 'reset', { status: 503 })
     await causeEvent(client)

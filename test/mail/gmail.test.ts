@@ -1,7 +1,7 @@
 import type { GoogleMessage } from '@emulators/google'
 import { describe, expect, it } from 'vitest'
 import { foundMessage, messageBody } from '../../src/providers/gmail/map.ts'
-import { attachmentOf, messageResource } from '../servers/google/payload.ts'
+import { findAttachment, messageResource } from '../servers/google/payload.ts'
 import { EXPECTED, messageFile } from './expected.ts'
 
 /** Gmail decodes these before anybody sees them, and the fake does not do it as well. */
@@ -29,7 +29,7 @@ describe('a message as people send it, as Gmail describes it', () => {
     const attachments = exact.attachments?.map(({ content: _, ...file }) => file)
     expect(shown).toMatchObject({ ...exact, ...(attachments && { attachments }) })
     const body = await messageBody(resource, async ({ attachmentId = '' }) => {
-      const { data = '' } = (attachmentOf(stored, attachmentId) ?? {}) as { data?: string }
+      const { data = '' } = (findAttachment(stored, attachmentId) ?? {}) as { data?: string }
       return Buffer.from(data, 'base64url')
     })
     for (const words of text) expect(body.text).toContain(words)

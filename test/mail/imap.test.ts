@@ -15,7 +15,7 @@ interface Listed {
   attachments: { id: string; inline: boolean; filename: string }[]
 }
 
-const idOf = (name: string) => `<${name}@cases.example.com>`
+const buildId = (name: string) => `<${name}@cases.example.com>`
 
 describe.skipIf(!dovecotAvailable())('a mailbox of messages as people send them', () => {
   let dovecot: Dovecot
@@ -60,7 +60,7 @@ describe.skipIf(!dovecotAvailable())('a mailbox of messages as people send them'
   }
 
   it.each(Object.entries(EXPECTED))('shows %s', async (name, { text = [], html = [], absent, ...exact }) => {
-    const listed = byMessageId.get(idOf(name))
+    const listed = byMessageId.get(buildId(name))
     if (listed === undefined) throw new Error(`the list has no ${name}`)
     const detail = (await owner.get(`${path}/${listed.id}`)).json
     const attachments = exact.attachments?.some(({ content }) => content !== undefined)
@@ -74,7 +74,7 @@ describe.skipIf(!dovecotAvailable())('a mailbox of messages as people send them'
     const [searched] = text.join(' ').match(/[\p{L}]{4,}/u) ?? []
     if (searched === undefined) return
     const found = (await owner.get(`${path}?q=${encodeURIComponent(searched)}`)).json.messages
-    expect(found.map((one: Listed) => one.messageId)).toContain(idOf(name))
+    expect(found.map((message: Listed) => message.messageId)).toContain(buildId(name))
   })
 
   it.each(Object.entries(THREADS))('keeps a thread with %s together', (name, messages) => {
@@ -83,7 +83,7 @@ describe.skipIf(!dovecotAvailable())('a mailbox of messages as people send them'
     expect(new Set(found.map(({ threadId }) => threadId)).size).toBe(1)
   })
 
-  const large = (subject: string) => [...byMessageId.values()].find((one) => one.subject === subject)
+  const large = (subject: string) => [...byMessageId.values()].find((message) => message.subject === subject)
 
   it('lists and returns the attachments of a message whose structure is over the limits', async () => {
     const message = large('forwarded message to 1,500 people')

@@ -44,7 +44,7 @@ const isRight: Record<keyof Expected, Judge> = {
   text: (expected, read) => trimmed(read.text) === expected.text,
   unquoted: (expected, read) => unquoted(read.text) === unquoted(expected.unquoted),
   has: ({ has = [], form }, read) =>
-    (form === 'html' ? [read.html] : [read.text, read.html].filter((one) => one !== null)).some(isShownIn(has)) &&
+    (form === 'html' ? [read.html] : [read.text, read.html].filter((text) => text !== null)).some(isShownIn(has)) &&
     (form === 'html' || isShownIn(has)(read.html ?? read.text)),
   absent: ({ absent = [] }, read) => absent.every((words) => !`${read.text}\n${read.html}`.includes(words)),
   form: () => true,
@@ -54,10 +54,10 @@ const isRight: Record<keyof Expected, Judge> = {
 function isShownIn(words: readonly string[]): (text: string | null | undefined) => boolean {
   return (text) => {
     let at = 0
-    for (const one of words) {
-      const found = (text ?? '').indexOf(one, at)
+    for (const word of words) {
+      const found = (text ?? '').indexOf(word, at)
       if (found === -1) return false
-      at = found + one.length
+      at = found + word.length
     }
     return true
   }

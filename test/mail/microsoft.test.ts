@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { foundMessage, headersOf } from '../../src/providers/microsoft/map.ts'
+import { foundMessage, readHeaders } from '../../src/providers/microsoft/map.ts'
 import { EXPECTED, messageFile } from './expected.ts'
 import { THREADS } from './threads.ts'
 
@@ -11,7 +11,7 @@ const DAMAGED = Object.entries(EXPECTED).filter(
 )
 
 /** Field by field, as Graph lists `internetMessageHeaders`. */
-function fieldsOf(header: string) {
+function parseFields(header: string) {
   const fields = header.split(/\r?\n(?![ \t])/)
   return fields.map((field) => {
     const colon = field.indexOf(':')
@@ -29,9 +29,9 @@ describe('a message as people send it, of which Graph says less than its header'
       isDraft: false,
       subject: 'damaged \ufffd',
       from: { emailAddress: { name: 'damaged', address: '' } },
-      internetMessageHeaders: fieldsOf(header),
+      internetMessageHeaders: parseFields(header),
     }
-    const { message } = foundMessage(item, { ...CONTEXT, headers: headersOf(item) })
+    const { message } = foundMessage(item, { ...CONTEXT, headers: readHeaders(item) })
     if (subject !== undefined) expect(message.subject).toBe(subject)
     if (from !== undefined) expect(message.from).toMatchObject(from)
   })
@@ -40,15 +40,15 @@ describe('a message as people send it, of which Graph says less than its header'
 describe('the ids of a thread, as Graph gives the text of the fields', () => {
   it.each(Object.entries(THREADS))('%s', (_name, messages) => {
     const [root, ...others] = messages.map((lines) => {
-      const fields = fieldsOf(lines.join('\r\n'))
-      const textOf = (name: string) => {
+      const fields = parseFields(lines.join('\r\n'))
+      const fieldText = (name: string) => {
         const values = fields.filter((field) => field.name.toLowerCase() === name).map(({ value }) => value)
         return values.length === 0 ? undefined : values.join(' ')
       }
-      const properties = { 'String 0x1042': textOf('in-reply-to'), 'String 0x1039': textOf('references') }
+      const properties = { 'String 0x1042': fieldText('in-reply-to'), 'String 0x1039': fieldText('references') }
       const item = {
         id: 'm1',
-        internetMessageId: textOf('message-id'),
+        internetMessageId: fieldText('message-id'),
         singleValueExtendedProperties: Object.entries(properties).map(([id, value]) => ({ id, value })),
       }
       return foundMessage(item, CONTEXT).message

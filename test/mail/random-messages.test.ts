@@ -35,17 +35,17 @@ const WORDS = ['Grüße', 'draft', '한글메일', 'x'.repeat(90), '--', '€', 
 const NAMES = ['Müller, Hans', 'Ada (Lovelace)', 'Jörg "JJ" K', '日本 太郎', 'Plain Name']
 
 async function composedByNodemailer(chance: () => number): Promise<Composed> {
-  const oneOf = <T>(items: readonly T[]): T => items[Math.floor(chance() * items.length)] as T
-  const words = () => Array.from({ length: 1 + Math.floor(chance() * 20) }, () => oneOf(WORDS)).join(' ')
+  const pickOne = <T>(items: readonly T[]): T => items[Math.floor(chance() * items.length)] as T
+  const words = () => Array.from({ length: 1 + Math.floor(chance() * 20) }, () => pickOne(WORDS)).join(' ')
   const bytes = () => Buffer.from(Array.from({ length: Math.floor(chance() * 300) }, () => Math.floor(chance() * 256)))
   const images = Array.from({ length: Math.floor(chance() * 3) }, (_, n) => `image${n}@mail.example`)
   const shown = images.filter(() => chance() < 0.6)
   const html = chance() < 0.7 ? `<p>${words()}</p>${shown.map((id) => `<img src="cid:${id}">`).join('')}` : null
-  const [subject, from, text] = [words(), oneOf(NAMES), words()]
+  const [subject, from, text] = [words(), pickOne(NAMES), words()]
   const attachments: { filename: string; content: Buffer; cid?: string }[] = [
     ...images.map((cid) => ({ filename: `${cid}.png`, content: bytes(), cid })),
     ...Array.from({ length: Math.floor(chance() * 4) }, (_, n) => ({
-      filename: oneOf([`größe ${n}.bin`, `${n}.dat`, `${'n'.repeat(150)}${n}.bin`]),
+      filename: pickOne([`größe ${n}.bin`, `${n}.dat`, `${'n'.repeat(150)}${n}.bin`]),
       content: bytes(),
     })),
   ]

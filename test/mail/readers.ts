@@ -46,7 +46,7 @@ export async function readByPosthorn(message: Buffer): Promise<Reading> {
 /** It offers References as the text of the field. */
 export async function readByPostalMime(message: Buffer): Promise<Reading> {
   const read = await PostalMime.parse(message, { forceRfc822Attachments: true })
-  const mailboxes = (list: Address[] = []) => list.flatMap((one) => one.group ?? [one])
+  const mailboxes = (list: Address[] = []) => list.flatMap((entry) => entry.group ?? [entry])
   const from = read.from === undefined ? undefined : mailboxes([read.from]).find(({ address }) => address)
   return {
     subject: read.subject ?? '',
@@ -70,7 +70,7 @@ function moment(date: string | undefined): string | null {
 export async function readByMailparser(message: Buffer): Promise<Reading> {
   const read = await simpleParser(message, { skipImageLinks: true })
   const mailboxes = (field: AddressObject | AddressObject[] | undefined) =>
-    [field ?? []].flat().flatMap(({ value }) => value.flatMap((one) => one.group ?? [one]))
+    [field ?? []].flat().flatMap(({ value }) => value.flatMap((entry) => entry.group ?? [entry]))
   const from = mailboxes(read.from).find(({ address }) => address)
   return {
     subject: read.subject ?? '',

@@ -1,6 +1,6 @@
-import { imapServerOf } from '../../src/accounts/auth/detection/autoconfig.ts'
+import { parseImapServer } from '../../src/accounts/auth/detection/autoconfig.ts'
 import { parseDav } from '../../src/providers/caldav/http/multistatus.ts'
-import { casesOf, type HostileCase } from './hostile-case.ts'
+import { buildCases, type HostileCase } from './hostile-case.ts'
 
 const MB = 1024 * 1024
 const START = '<D:multistatus xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav">'
@@ -67,7 +67,7 @@ function davCase(shape: string, size: number, document: (size: number) => string
 }
 
 export const CALDAV: HostileCase[] = [
-  ...casesOf('WebDAV', { totalMs: 600 }, [
+  ...buildCases('WebDAV', { totalMs: 600 }, [
     ...DOCUMENTS.map(([shape, document]) => davCase(shape, MB / 2, document)),
     davCase('prefixes declared on the way down', 98, prefixed),
     davCase('more prefixes than are allowed', 575, prefixed),
@@ -76,7 +76,7 @@ export const CALDAV: HostileCase[] = [
     davCase('as many elements as may arrive', 5_900_000, filled(START, WIDE)),
     davCase('more than may arrive', 17 * MB, filled(START, SMALL)),
   ]),
-  ...casesOf(
+  ...buildCases(
     'autoconfig',
     {},
     DOCUMENTS.map(([shape, document]) => ({
@@ -84,7 +84,7 @@ export const CALDAV: HostileCase[] = [
       size: 16 * 1024,
       prepare(size: number) {
         const xml = document(size).replace(START, '<clientConfig><emailProvider>').slice(0, size)
-        return () => imapServerOf(xml, 'ada@example.com')
+        return () => parseImapServer(xml, 'ada@example.com')
       },
     })),
   ),

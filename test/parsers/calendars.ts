@@ -1,13 +1,13 @@
 import { checkRecurrence } from '../../src/calendars/edit/recurrence-input.ts'
 import { splitRecurrence } from '../../src/calendars/edit/split-recurrence.ts'
-import { instancesOf } from '../../src/calendars/instances/instances.ts'
+import { expandSeries } from '../../src/calendars/instances/instances.ts'
 import { parseContentLine } from '../../src/platform/calendar/content-line.ts'
 import { parseDuration } from '../../src/platform/calendar/duration.ts'
 import { parseRule } from '../../src/platform/calendar/rule.ts'
 import { ianaZone } from '../../src/platform/calendar/zone-names.ts'
-import { eventsOf } from '../../src/providers/caldav/events/map.ts'
+import { mapEvents } from '../../src/providers/caldav/events/map.ts'
 import { ObjectZones } from '../../src/providers/caldav/events/zones.ts'
-import { casesOf, type HostileCase } from './hostile-case.ts'
+import { buildCases, type HostileCase } from './hostile-case.ts'
 
 const MB = 1024 * 1024
 
@@ -75,7 +75,7 @@ const OBJECTS: [shape: string, text: (size: number) => string][] = [
 const WINDOW = { from: Date.UTC(2026, 0, 1), to: Date.UTC(2027, 0, 1) }
 const START = { dateTime: '2020-01-01T09:00:00', timeZone: 'Europe/Berlin' }
 
-function seriesOf(recurrence: string[], exceptions = 0) {
+function buildSeries(recurrence: string[], exceptions = 0) {
   return {
     start: START,
     end: { dateTime: '2020-01-01T10:00:00', timeZone: 'Europe/Berlin' },
@@ -118,7 +118,7 @@ const LINES: [shape: string, lines: (size: number) => string[]][] = [
 const COUNTED = 'RRULE:FREQ=DAILY;COUNT=9999999'
 
 export const CALENDARS: HostileCase[] = [
-  ...casesOf(
+  ...buildCases(
     'iCalendar objects',
     { totalMs: 400 },
     OBJECTS.map(([shape, text]) => ({
@@ -126,41 +126,41 @@ export const CALENDARS: HostileCase[] = [
       size: 1_000_000,
       prepare(size: number) {
         const object = { path: '/a', etag: null, text: text(size) }
-        return () => eventsOf(object, { zones: new ObjectZones(), addresses: new Set() })
+        return () => mapEvents(object, { zones: new ObjectZones(), addresses: new Set() })
       },
     })),
   ),
-  ...casesOf(
+  ...buildCases(
     'recurring events',
     {},
     LINES.map(([shape, lines]) => ({
       shape,
       size: 64 * 1024,
       prepare(size: number) {
-        const series = seriesOf(lines(size))
-        return () => instancesOf(series, 'Europe/Berlin', WINDOW)
+        const series = buildSeries(lines(size))
+        return () => expandSeries(series, 'Europe/Berlin', WINDOW)
       },
     })),
   ),
-  ...casesOf(
+  ...buildCases(
     'recurrence of requests',
     {},
     LINES.map(([shape, lines]) => ({
       shape,
       size: 40_000,
       prepare(size: number) {
-        const given = lines(size).map((line) => line.slice(0, size / 20))
-        return () => checkRecurrence(given.slice(0, 20), START, 'Europe/Berlin', [])
+        const entries = lines(size).map((line) => line.slice(0, size / 20))
+        return () => checkRecurrence(entries.slice(0, 20), START, 'Europe/Berlin', [])
       },
     })),
   ),
-  ...casesOf('the division of a series', {}, [
+  ...buildCases('the division of a series', {}, [
     ...LINES.map(([shape, lines]) => ({
       shape,
       size: 64 * 1024,
       prepare(size: number) {
-        const given = lines(size)
-        return () => splitRecurrence(given, START, '20261120T080000Z', 'Europe/Berlin')
+        const entries = lines(size)
+        return () => splitRecurrence(entries, START, '20261120T080000Z', 'Europe/Berlin')
       },
     })),
     {
@@ -175,7 +175,7 @@ export const CALENDARS: HostileCase[] = [
         ),
     },
   ]),
-  ...casesOf('content lines', {}, [
+  ...buildCases('content lines', {}, [
     ...[';A=B', ';A="', ';A=B,"', ';', ',', '"'].map((text) => ({
       shape: `repeated ${text}`,
       size: MB,

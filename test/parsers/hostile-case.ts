@@ -15,7 +15,7 @@ export interface HostileCase {
 }
 
 /** Several shapes for one parser. */
-export function casesOf(
+export function buildCases(
   parser: string,
   common: Pick<HostileCase, 'isOnThread' | 'totalMs'>,
   shapes: Omit<HostileCase, 'parser'>[],

@@ -1,12 +1,12 @@
 import { sanitizeHtml } from '../../src/mail/messages/sanitizing/sanitize.ts'
 import { trackedHtml } from '../../src/mail/tracking/tracked-html.ts'
-import { casesOf, type HostileCase } from './hostile-case.ts'
+import { buildCases, type HostileCase } from './hostile-case.ts'
 import { HTML } from './mime.ts'
 
 const LONG = 256 * 1024
 
 export const HTML_BODIES: HostileCase[] = [
-  ...casesOf(
+  ...buildCases(
     'HTML to show',
     { totalMs: 300 },
     HTML.map(([shape, text]) => ({
@@ -18,7 +18,7 @@ export const HTML_BODIES: HostileCase[] = [
       },
     })),
   ),
-  ...casesOf(
+  ...buildCases(
     'HTML to track',
     { totalMs: 300 },
     HTML.map(([shape, text]) => ({

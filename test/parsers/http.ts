@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { lazy } from '../../src/platform/concurrency/lazy.ts'
 import { testServer } from '../kit/http/server.ts'
-import { casesOf, type HostileCase } from './hostile-case.ts'
+import { buildCases, type HostileCase } from './hostile-case.ts'
 import { filled, type Shape } from './mime.ts'
 
 const KB = 1024
@@ -20,7 +20,7 @@ const server = lazy(() => {
 })
 
 function bodyCases(parser: string, url: string, type: string, size: number, shapes: Shape[]): HostileCase[] {
-  return casesOf(
+  return buildCases(
     parser,
     {},
     shapes.map(([shape, text]) => ({
@@ -125,7 +125,7 @@ export const HTTP: HostileCase[] = [
       return [shape, (size) => start + text(size - start.length - end.length) + end]
     }),
   ),
-  ...casesOf(
+  ...buildCases(
     'request targets',
     {},
     TARGETS.map(([shape, text]) => ({
@@ -137,7 +137,7 @@ export const HTTP: HostileCase[] = [
       },
     })),
   ),
-  ...casesOf(
+  ...buildCases(
     'headers of a request',
     {},
     HEADER_VALUES.map(([shape, text]) => ({

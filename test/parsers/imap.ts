@@ -5,7 +5,7 @@ import { FolderNames } from '../../src/providers/imap/folders/folder-names.ts'
 import { RepeatedListing } from '../../src/providers/imap/folders/repeated-listing.ts'
 import { messageOfSource, remoteMessage } from '../../src/providers/imap/messages/map.ts'
 import { smtpError } from '../../src/providers/smtp/errors.ts'
-import { casesOf, type HostileCase } from './hostile-case.ts'
+import { buildCases, type HostileCase } from './hostile-case.ts'
 import { filled, HEADERS, HTML, type Shape } from './mime.ts'
 
 const KB = 1024
@@ -41,9 +41,9 @@ const FOLDERS: Shape[] = [
   ['a long name as a literal', filled('* LIST () "/" {60000}\r\n', '&AOk-', '\r\nA1 OK done\r\n')],
 ]
 
-function folders(size: number, nameOf: (index: number) => string): string {
+function folders(size: number, folderName: (index: number) => string): string {
   let text = ''
-  for (let index = 0; text.length < size; index += 1) text += `* LIST () "/" "${nameOf(index)}"\r\n`
+  for (let index = 0; text.length < size; index += 1) text += `* LIST () "/" "${folderName(index)}"\r\n`
   return `${text}A1 OK done\r\n`
 }
 
@@ -98,7 +98,7 @@ const CONTEXT = {
 }
 
 export const IMAP: HostileCase[] = [
-  ...casesOf(
+  ...buildCases(
     'IMAP responses',
     { isOnThread: true },
     RESPONSES.map(([shape, text]) => ({
@@ -111,7 +111,7 @@ export const IMAP: HostileCase[] = [
       },
     })),
   ),
-  ...casesOf(
+  ...buildCases(
     'the limits of IMAP responses',
     { isOnThread: true, totalMs: 200 },
     RESPONSES.flatMap(([shape, text]) =>
@@ -128,7 +128,7 @@ export const IMAP: HostileCase[] = [
       })),
     ),
   ),
-  ...casesOf(
+  ...buildCases(
     'repeated listings',
     { isOnThread: true, totalMs: 200 },
     RESPONSES.map(([shape, text]) => ({
@@ -145,7 +145,7 @@ export const IMAP: HostileCase[] = [
       },
     })),
   ),
-  ...casesOf(
+  ...buildCases(
     'names of folders',
     { isOnThread: true, totalMs: 2000 },
     [...RESPONSES, ...FOLDERS].flatMap(([shape, text]) =>
@@ -166,7 +166,7 @@ export const IMAP: HostileCase[] = [
       })),
     ),
   ),
-  ...casesOf('messages over IMAP', { isOnThread: true }, [
+  ...buildCases('messages over IMAP', { isOnThread: true }, [
     ...BODIES.map(([shape, text]) => ({
       shape,
       size: 16 * KB,
@@ -191,7 +191,7 @@ export const IMAP: HostileCase[] = [
       },
     })),
   ]),
-  ...casesOf(
+  ...buildCases(
     'messages without a structure',
     { isOnThread: true, totalMs: 400 },
     BODIES.map(([shape, text]) => ({
@@ -204,7 +204,7 @@ export const IMAP: HostileCase[] = [
       },
     })),
   ),
-  ...casesOf(
+  ...buildCases(
     'refusals of mail servers',
     {},
     [...RESPONSES, ...HEADERS].map(([shape, text]) => ({

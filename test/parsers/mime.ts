@@ -12,7 +12,7 @@ import {
   snippet,
   transferDecoder,
 } from '../../src/providers/shared/mime/index.ts'
-import { casesOf, type HostileCase } from './hostile-case.ts'
+import { buildCases, type HostileCase } from './hostile-case.ts'
 
 const KB = 1024
 const CRLF = '\r\n'
@@ -155,7 +155,7 @@ function composed(size: number): Buffer {
 }
 
 export const MIME: HostileCase[] = [
-  ...casesOf(
+  ...buildCases(
     'header fields',
     {},
     HEADERS.map(([shape, text]) => ({
@@ -171,7 +171,7 @@ export const MIME: HostileCase[] = [
       },
     })),
   ),
-  ...casesOf(
+  ...buildCases(
     'fields that are shown',
     {},
     HEADERS.map(([shape, text]) => ({
@@ -183,7 +183,7 @@ export const MIME: HostileCase[] = [
       },
     })),
   ),
-  ...casesOf(
+  ...buildCases(
     'addresses of requests',
     {},
     HEADERS.map(([shape, text]) => ({
@@ -195,7 +195,7 @@ export const MIME: HostileCase[] = [
       },
     })),
   ),
-  ...casesOf(
+  ...buildCases(
     'text of HTML',
     { totalMs: 200 },
     HTML.map(([shape, text]) => ({
@@ -207,7 +207,7 @@ export const MIME: HostileCase[] = [
       },
     })),
   ),
-  ...casesOf(
+  ...buildCases(
     'delivery reports',
     {},
     REPORTS.map(([shape, text]) => ({
@@ -219,7 +219,7 @@ export const MIME: HostileCase[] = [
       },
     })),
   ),
-  ...casesOf(
+  ...buildCases(
     'transfer encodings',
     { totalMs: 100 },
     ['base64', 'quoted-printable'].flatMap((encoding) =>
@@ -241,7 +241,7 @@ export const MIME: HostileCase[] = [
       })),
     ),
   ),
-  ...casesOf('composed messages', {}, [
+  ...buildCases('composed messages', {}, [
     {
       shape: 'parts',
       size: 400,

@@ -2,12 +2,12 @@ import { Readable } from 'node:stream'
 import { parseAvailability, parseDecision, parseRoute, reasonIn } from '../../src/booking/callbacks/answers.ts'
 import { exceededJsonLimit } from '../../src/platform/formats/json-limits.ts'
 import { batchParts } from '../../src/providers/gmail/batch-parts.ts'
-import { reasonsOf } from '../../src/providers/gmail/errors.ts'
+import { readReasons } from '../../src/providers/gmail/errors.ts'
 import { foundMessage as gmailMessage, messageBody } from '../../src/providers/gmail/map.ts'
-import { attachmentsOf, foundMessage as graphMessage, headersOf } from '../../src/providers/microsoft/map.ts'
-import { codeOf } from '../../src/providers/shared/oauth/errors.ts'
+import { foundMessage as graphMessage, mapAttachments, readHeaders } from '../../src/providers/microsoft/map.ts'
+import { parseErrorCode } from '../../src/providers/shared/oauth/errors.ts'
 import { parseJson, readJson } from '../../src/providers/shared/rest/index.ts'
-import { casesOf, type HostileCase } from './hostile-case.ts'
+import { buildCases, type HostileCase } from './hostile-case.ts'
 import { filled, HEADERS, HTML, type Shape } from './mime.ts'
 
 const KB = 1024
@@ -68,7 +68,7 @@ const FLAT_PART = {
 }
 
 function gmailCases(): HostileCase[] {
-  return casesOf('messages of Gmail', {}, [
+  return buildCases('messages of Gmail', {}, [
     ...HEADERS.map(([shape, text]) => ({
       shape,
       size: 128 * KB,
@@ -128,7 +128,7 @@ const PERSON = { emailAddress: { name: 'A', address: 'a@b.c' } }
 const CONTEXT = { isNew: true, folder: 'a', attachments: [], nowMs: 0, error: null }
 
 function graphCases(): HostileCase[] {
-  return casesOf('messages of Graph', {}, [
+  return buildCases('messages of Graph', {}, [
     ...HTML.map(([shape, text]) => ({
       shape: `a text with ${shape}`,
       size: 64 * KB,
@@ -176,7 +176,7 @@ function graphCases(): HostileCase[] {
           contentId: '<a>',
           value: '\r\n a',
         }))
-        return () => [attachmentsOf(items), headersOf({ internetMessageHeaders: items })]
+        return () => [mapAttachments(items), readHeaders({ internetMessageHeaders: items })]
       },
     },
   ])
@@ -195,7 +195,7 @@ function slots(count: number): unknown {
 }
 
 export const PROVIDERS: HostileCase[] = [
-  ...casesOf('JSON of providers', { totalMs: 250 }, [
+  ...buildCases('JSON of providers', { totalMs: 250 }, [
     ...JSON_TEXTS.map(([shape, text]) => ({
       shape,
       size: MB / 2,
@@ -214,7 +214,7 @@ export const PROVIDERS: HostileCase[] = [
       },
     })),
   ]),
-  ...casesOf(
+  ...buildCases(
     'short JSON of providers',
     {},
     JSON_TEXTS.map(([shape, text]) => ({
@@ -222,11 +222,15 @@ export const PROVIDERS: HostileCase[] = [
       size: 256 * KB,
       prepare(size: number) {
         const json = text(size)
-        return () => [exceededJsonLimit(json, { depth: 50, values: 5000 }), reasonsOf(parseJson(json)), codeOf(json)]
+        return () => [
+          exceededJsonLimit(json, { depth: 50, values: 5000 }),
+          readReasons(parseJson(json)),
+          parseErrorCode(json),
+        ]
       },
     })),
   ),
-  ...casesOf(
+  ...buildCases(
     'batch responses of Gmail',
     { totalMs: 200 },
     BATCHES.map(([shape, text]) => ({
@@ -243,13 +247,13 @@ export const PROVIDERS: HostileCase[] = [
   ),
   ...gmailCases(),
   ...graphCases(),
-  ...casesOf('responses of callbacks', { totalMs: 200 }, [
+  ...buildCases('responses of callbacks', { totalMs: 200 }, [
     {
       shape: 'slots',
       size: 2000,
       prepare(size: number) {
-        const answer = slots(size)
-        return () => parseAvailability(answer, 'UTC')
+        const body = slots(size)
+        return () => parseAvailability(body, 'UTC')
       },
     },
     ...HTML.map(([shape, text]) => ({

@@ -5,7 +5,7 @@ import { lazy } from '../../src/platform/concurrency/lazy.ts'
 import { ifMatchVersion } from '../../src/platform/http/index.ts'
 import { testServer } from '../kit/http/server.ts'
 import { type Service, startService } from '../kit/service/service.ts'
-import { casesOf, type HostileCase } from './hostile-case.ts'
+import { buildCases, type HostileCase } from './hostile-case.ts'
 import { filled, type Shape } from './mime.ts'
 import { JSON_TEXTS } from './providers.ts'
 
@@ -48,7 +48,7 @@ function send({ url, key }: Service, { method = 'GET', path, headers, body }: Se
 }
 
 function routeCases(parser: string, shapes: [shape: string, size: number, sent: (size: number) => Sent][]) {
-  return casesOf(
+  return buildCases(
     parser,
     {},
     shapes.map(([shape, size, sent]) => ({
@@ -143,7 +143,7 @@ const CONDITIONS: Shape[] = [
 ]
 
 export const ROUTES: HostileCase[] = [
-  ...casesOf(
+  ...buildCases(
     'conditions of downloads',
     {},
     CONDITIONS.map(([shape, text]) => ({

@@ -14,7 +14,7 @@ import { prefilled } from '../../src/ui/widget/fields.ts'
 import { startDns, type ZoneEntry } from '../servers/dns.ts'
 import { OAUTH_CLIENT } from '../servers/oauth-server.ts'
 import { startScripted } from '../servers/scripted-http.ts'
-import { casesOf, type HostileCase } from './hostile-case.ts'
+import { buildCases, type HostileCase } from './hostile-case.ts'
 import { filled, type Shape } from './mime.ts'
 import { JSON_TEXTS } from './providers.ts'
 import { TEXTS } from './texts.ts'
@@ -80,8 +80,8 @@ async function detect(entry: ZoneEntry): Promise<void> {
     const records = dnsRecords({ timeoutMs: 5000, servers: [dns.server] })
     const outbound = { send: () => Promise.reject(new Error('no such host')), close: async () => {} }
     const found = detection({ records, outbound, clock: systemClock })
-    await found.serverOf('ada@a.org')
-    await found.providerOf('ada@a.org')
+    await found.findServer('ada@a.org')
+    await found.detectProvider('ada@a.org')
     const access = { accountId: 'acc_1', email: 'ada@a.org', settings: {}, secrets: {} }
     await candidates(access, { records, log: silentLog, trusts: (host) => host.length % 2 === 0 })
   } finally {
@@ -92,7 +92,7 @@ async function detect(entry: ZoneEntry): Promise<void> {
 const tokens = passwordTokens(sealer(parseKeyRing(generateKeyRing('k'))))
 
 export const SIGN_IN: HostileCase[] = [
-  ...casesOf(
+  ...buildCases(
     'responses of a sign-in service',
     {},
     TOKEN_BODIES.map(([shape, text]) => ({
@@ -105,7 +105,7 @@ export const SIGN_IN: HostileCase[] = [
       },
     })),
   ),
-  ...casesOf(
+  ...buildCases(
     'DNS records',
     {},
     ZONES.map(([shape, size, entry]) => ({
@@ -117,7 +117,7 @@ export const SIGN_IN: HostileCase[] = [
       },
     })),
   ),
-  ...casesOf(
+  ...buildCases(
     'fields of the form for a mail server',
     {},
     TEXTS.map(([shape, text]) => ({
@@ -136,14 +136,14 @@ export const SIGN_IN: HostileCase[] = [
       },
     })),
   ),
-  ...casesOf('what a page gives its booking form', {}, [
+  ...buildCases('what a page gives its booking form', {}, [
     {
       shape: 'names',
       size: 5000,
       prepare(size: number) {
         const fields = times(50, (at) => ({ name: `field ${at}`, label: 'a', type: 'text' as const }))
-        const given = Object.fromEntries(times(size, (at) => [`prefill-${at}`, 'a']))
-        return () => prefilled(fields, given)
+        const prefill = Object.fromEntries(times(size, (at) => [`prefill-${at}`, 'a']))
+        return () => prefilled(fields, prefill)
       },
     },
   ]),

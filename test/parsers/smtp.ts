@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls'
 import { connectSmtp, type SmtpDialing } from '../../src/providers/smtp/connection.ts'
 import { SMTP_LIMITS } from '../../src/providers/smtp/limits.ts'
 import { openGuard } from '../servers/imap-mailbox.ts'
-import { casesOf, type HostileCase } from './hostile-case.ts'
+import { buildCases, type HostileCase } from './hostile-case.ts'
 import { filled, type Shape } from './mime.ts'
 
 const KB = 1024
@@ -75,7 +75,7 @@ function reply(socket: Socket, replies: readonly Buffer[]): void {
 }
 
 export const SMTP: HostileCase[] = STAGES.flatMap(([stage, before]) =>
-  casesOf(
+  buildCases(
     `the ${stage} of an SMTP server`,
     {},
     REPLIES.map(([shape, text]) => ({
@@ -83,7 +83,7 @@ export const SMTP: HostileCase[] = STAGES.flatMap(([stage, before]) =>
       // Twice the longest reply that is read.
       size: 32 * KB,
       prepare(size: number) {
-        const replies = [...before, text(size)].map((one) => Buffer.from(one, 'latin1'))
+        const replies = [...before, text(size)].map((text) => Buffer.from(text, 'latin1'))
         return () => signIn(replies)
       },
     })),

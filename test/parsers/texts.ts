@@ -3,7 +3,7 @@ import { parseGuest } from '../../src/booking/bookings/input.ts'
 import { slotTokens } from '../../src/booking/slots/callback/tokens.ts'
 import { searchWords } from '../../src/calendars/search-text.ts'
 import { indexedWords, plainWords, queryWords } from '../../src/mail/search/tokeniser.ts'
-import { visitorOf } from '../../src/mail/tracking/visitor.ts'
+import { identifyVisitor } from '../../src/mail/tracking/visitor.ts'
 import { readLicenceKey } from '../../src/operations/licence/key.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../../src/platform/crypto/seal.ts'
 import { pageRequest } from '../../src/platform/formats/page.ts'
@@ -12,12 +12,12 @@ import { wantsHtml } from '../../src/platform/http/server/requests/accept.ts'
 import { parseCookies } from '../../src/platform/http/server/requests/cookies.ts'
 import { redactor } from '../../src/platform/log/redact.ts'
 import { parseTime } from '../../src/platform/time/time.ts'
-import { queryOf as gmailQuery } from '../../src/providers/gmail/search.ts'
-import { queryOf as graphQuery } from '../../src/providers/microsoft/search.ts'
-import { subjectOf } from '../../src/providers/shared/oauth/id-token.ts'
+import { buildQuery as gmailQuery } from '../../src/providers/gmail/search.ts'
+import { buildQuery as graphQuery } from '../../src/providers/microsoft/search.ts'
+import { readSubject } from '../../src/providers/shared/oauth/id-token.ts'
 import { bookingTexts } from '../../src/ui/booking/index.ts'
 import { translate } from '../../src/ui/hosted/index.ts'
-import { casesOf, type HostileCase } from './hostile-case.ts'
+import { buildCases, type HostileCase } from './hostile-case.ts'
 import { filled, type Shape } from './mime.ts'
 
 const KB = 1024
@@ -76,7 +76,7 @@ export const TEXTS: Shape[] = [
 ]
 
 function textCases(parser: string, size: number, parse: (text: string) => unknown): HostileCase[] {
-  return casesOf(
+  return buildCases(
     parser,
     {},
     TEXTS.map(([shape, text]) => ({
@@ -116,7 +116,7 @@ export const PLAIN_TEXTS: HostileCase[] = [
     wantsHtml(text)
     translate(text)
     bookingTexts(text, text)
-    visitorOf({ 'user-agent': text, purpose: text }, '203.0.113.1')
+    identifyVisitor({ 'user-agent': text, purpose: text }, '203.0.113.1')
   }),
   ...textCases('ids, cursors and tokens', HEADER_BYTES, (text) => {
     const json = Buffer.from(JSON.stringify([text])).toString('base64url')
@@ -126,7 +126,7 @@ export const PLAIN_TEXTS: HostileCase[] = [
     attempt(() => sealed.open(`k:${text}`, 'context'))
     attempt(() => slotTokens(sealed).isValid(text, 'exp_1', slot, 0))
     attempt(() => readLicenceKey(text, publicKey))
-    attempt(() => subjectOf(text, 'client', 'token'))
+    attempt(() => readSubject(text, 'client', 'token'))
     attempt(() => parseTime(text))
   }),
   ...textCases('fields of forms', 32 * KB, (text) => {

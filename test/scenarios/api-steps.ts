@@ -19,33 +19,33 @@ export interface Step {
  */
 export function inOrder(): Step[] {
   const middle = Object.keys(examples).filter((name) => !FIRST.includes(name) && !LAST.includes(name))
-  const withBody = [...FIRST, ...middle].flatMap((name) => stepsOf(name, 'reduced'))
+  const withBody = [...FIRST, ...middle].flatMap((name) => buildSteps(name, 'reduced'))
   return [
-    ...[...FIRST, ...middle].flatMap((name) => [...stepsOf(name, 'incomplete'), ...stepsOf(name, 'example')]),
-    ...[...FIRST, ...middle, ...LAST].flatMap((name) => errorStepsOf(name)),
+    ...[...FIRST, ...middle].flatMap((name) => [...buildSteps(name, 'incomplete'), ...buildSteps(name, 'example')]),
+    ...[...FIRST, ...middle, ...LAST].flatMap((name) => buildErrorSteps(name)),
     ...withBody,
     ...LAST.flatMap((name) => [
-      ...stepsOf(name, 'incomplete'),
-      ...stepsOf(name, 'example'),
-      ...(name.startsWith('DELETE ') ? [] : stepsOf(name, 'reduced')),
+      ...buildSteps(name, 'incomplete'),
+      ...buildSteps(name, 'example'),
+      ...(name.startsWith('DELETE ') ? [] : buildSteps(name, 'reduced')),
     ]),
   ]
 }
 
-function stepsOf(name: string, sends: Step['sends']): Step[] {
+function buildSteps(name: string, sends: Step['sends']): Step[] {
   return (examples[name] ?? []).flatMap((example, index): Step[] => {
     const { status } = example.response
     if (status >= 400) return []
     if (sends === 'example')
       return [{ title: `${name} returns ${status} as in its example`, name, index, example, sends }]
-    const some = reducedOf(name, example).filter(({ isAllowed }) => isAllowed === (sends === 'reduced'))
+    const some = reduceRequests(name, example).filter(({ isAllowed }) => isAllowed === (sends === 'reduced'))
     const effect =
       sends === 'reduced' ? 'can be sent without each optional member' : 'is refused without each required member'
     return some.length === 0 ? [] : [{ title: `${name} ${effect}`, name, index, example, sends }]
   })
 }
 
-function errorStepsOf(name: string): Step[] {
+function buildErrorSteps(name: string): Step[] {
   return (examples[name] ?? []).flatMap((example, index): Step[] => {
     const { status } = example.response
     const title = `${name} returns ${status} as in its example`
@@ -54,7 +54,7 @@ function errorStepsOf(name: string): Step[] {
 }
 
 /** Without the routes that take plain text: they need a body or a parameter. */
-export function reducedOf(name: string, example: Example): ReducedRequest[] {
+export function reduceRequests(name: string, example: Example): ReducedRequest[] {
   const { operation, pointer } = described(name)
   const { requestBody } = operation
   if (requestBody === undefined || 'text/plain' in requestBody.content) return []
@@ -63,7 +63,7 @@ export function reducedOf(name: string, example: Example): ReducedRequest[] {
 }
 
 /** The `default` that the document gives for a member of the body, as `body.retryCount`. */
-export function defaultOf(name: string, path: string): unknown {
+export function findDefault(name: string, path: string): unknown {
   const schema = described(name).operation.requestBody?.content['application/json']?.schema
   const target = document.components.schemas[schema?.$ref?.split('/').at(-1) ?? ''] ?? schema
   return target?.properties?.[path.slice('body.'.length)]?.default

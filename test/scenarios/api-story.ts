@@ -254,10 +254,10 @@ function replay({ service, dovecot, receiver, google, smtp }: Servers): Omit<Api
         const read = (await owner.get(path)).json
         return read.source === 'stored' ? read : false
       })
-      const idOf = ({ id }: { id: string }) =>
+      const findId = ({ id }: { id: string }) =>
         list.events.find(({ providerEventId }: { providerEventId: string }) => providerEventId === id).id
-      bind(SHOWN.calendarEvent, idOf(STANDUP))
-      bind(SHOWN.invitation, idOf(INVITATION))
+      bind(SHOWN.calendarEvent, findId(STANDUP))
+      bind(SHOWN.invitation, findId(INVITATION))
     },
 
     'POST /accounts/{accountId}/calendars/{calendarId}/events': async ({ json }) => bind(SHOWN.createdEvent, json.id),

@@ -80,7 +80,7 @@ export async function runBookingRounds(
     const linked = { ...person, settings: {}, secrets: {}, tokens }
     accountIds.push((await db.transaction((tx) => features.accounts.link(tx, linked))).id)
   }
-  const hostsOf: Record<string, string[]> = {
+  const hostsBySlug: Record<string, string[]> = {
     alone: accountIds.slice(0, 1),
     asked: accountIds.slice(0, 2),
     shared: accountIds,
@@ -139,7 +139,7 @@ export async function runBookingRounds(
 
   try {
     while (workers.length < replicas) workers.push(await start())
-    for (const [slug, defaultAccountIds] of Object.entries(hostsOf)) {
+    for (const [slug, defaultAccountIds] of Object.entries(hostsBySlug)) {
       const availability = {
         openHours: [{ days: [0, 1, 2, 3, 4, 5, 6], start: '00:00', end: '24:00' }],
         durations: [30],
@@ -168,7 +168,7 @@ export async function runBookingRounds(
     for (let round = 0; round < rounds; round += 1) {
       const roundMs = firstMs + round * ROUND_MS
       const running = Array.from({ length: parallel }, (_, index) => {
-        const slug = Object.keys(hostsOf)[Math.floor(chance() * 3)] ?? ''
+        const slug = Object.keys(hostsBySlug)[Math.floor(chance() * 3)] ?? ''
         const from = roundMs + Math.floor(chance() * STARTS) * 15 * MINUTE_MS
         return book(`${round}-${index}`, slug, from)
       })
@@ -180,8 +180,8 @@ export async function runBookingRounds(
     await expectEverythingOnce(booked)
     const taken = await takenTimes(db)
     for (const { slug, from, to } of outcomes.filter(({ status }) => status === 409)) {
-      const isBusy = (host: string) => (taken.get(host) ?? []).some((one) => one.from < to && from < one.to)
-      const hosts = hostsOf[slug] ?? []
+      const isBusy = (host: string) => (taken.get(host) ?? []).some((booking) => booking.from < to && from < booking.to)
+      const hosts = hostsBySlug[slug] ?? []
       expect(slug === 'shared' ? hosts.every(isBusy) : hosts.some(isBusy)).toBe(true)
     }
     return { booked: booked.length, refused: outcomes.length - booked.length }

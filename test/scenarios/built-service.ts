@@ -7,7 +7,7 @@ import { pointerPart } from '../kit/api/openapi.ts'
 import { recorded, writeRecorded } from '../kit/api/record-examples.ts'
 import { dovecotAvailable } from '../servers/dovecot.ts'
 import { submitForms } from './api-forms.ts'
-import { defaultOf, inOrder, reducedOf, type Step } from './api-steps.ts'
+import { findDefault, inOrder, reduceRequests, type Step } from './api-steps.ts'
 import { type ApiStory, startApiStory } from './api-story.ts'
 
 /** With RECORD_EXAMPLES=1, responses that have no body yet, or another shape, are written into the `examples.json` files. */
@@ -41,13 +41,13 @@ export function describeBuiltService(node?: () => string): void {
     })
 
     it('has received every documented type of body, and returned every documented success', () => {
-      expect(documented().filter((one) => !reached.has(one))).toEqual([])
+      expect(documented().filter((example) => !reached.has(example))).toEqual([])
     })
 
     async function checkExample({ name, index, example }: Step): Promise<void> {
       const response = await story.send(name, example)
       const { status, headers } = response
-      for (const one of reachedBy(name, example, status)) reached.add(one)
+      for (const reachedName of reachedBy(name, example, status)) reached.add(reachedName)
       expect([status, status === example.response.status ? '' : response.text]).toEqual([example.response.status, ''])
 
       const now = recorded(response, story.toShown)
@@ -70,7 +70,7 @@ export function describeBuiltService(node?: () => string): void {
 
     /** Each member that the schema requires is required by the service, which names it. */
     async function checkRefusals({ name, example }: Step): Promise<void> {
-      for (const { path, request } of reducedOf(name, example).filter(({ isAllowed }) => !isAllowed)) {
+      for (const { path, request } of reduceRequests(name, example).filter(({ isAllowed }) => !isAllowed)) {
         const response = await story.send(name, { request, response: { status: 400 } })
         expect([path, refusesMissing(response, path) ? 'refused' : response.text]).toEqual([path, 'refused'])
       }
@@ -78,10 +78,10 @@ export function describeBuiltService(node?: () => string): void {
 
     /** No other member is, and a new object has the documented default in its place. */
     async function checkDefaults({ name, example }: Step): Promise<void> {
-      for (const { path, request } of reducedOf(name, example).filter(({ isAllowed }) => isAllowed)) {
+      for (const { path, request } of reduceRequests(name, example).filter(({ isAllowed }) => isAllowed)) {
         const response = await story.send(name, { request, response: { status: 400 } })
         expect([path, refusesMissing(response, path) ? response.text : 'accepted']).toEqual([path, 'accepted'])
-        const fallback = defaultOf(name, path)
+        const fallback = findDefault(name, path)
         const shown = response.status < 300 ? response.json?.[path.slice('body.'.length)] : undefined
         if (fallback !== undefined && shown !== undefined) expect([path, shown]).toEqual([path, fallback])
       }

@@ -1,6 +1,6 @@
 import { mergeRanges, type TimeRange } from '../../src/providers/contract/index.ts'
 import { type GeneratedCalendar, randomCalendar, type Unit } from '../kit/calendars/proof/calendar.ts'
-import { choicesOf } from '../kit/calendars/proof/choices.ts'
+import { openChoices } from '../kit/calendars/proof/choices.ts'
 import { SHAPES, type Shape } from '../kit/calendars/proof/described.ts'
 import { utcText } from '../kit/calendars/proof/instants.ts'
 import { CHANGED_ZONES } from '../kit/calendars/proof/place.ts'
@@ -33,7 +33,7 @@ const MINUTE_MS = 60_000
 
 /** Compares generated calendars, read and expanded by Posthorn, with what python-dateutil makes of them. */
 export async function proveCalendars(next: () => number, count: number): Promise<CalendarProof> {
-  const choices = choicesOf(next)
+  const choices = openChoices(next)
   const proof: CalendarProof = {
     calendars: 0,
     instances: 0,
@@ -71,12 +71,13 @@ async function compare(
   const reader = new CalendarReader(calendar)
   const busy: TimeRange[] = []
   for (const [index, unit] of calendar.shapes[shape].entries()) {
-    const { rows: there, judged } = expected?.units[index] ?? { rows: ['nothing'], judged: [] }
+    const { rows: expectedRows, judged } = expected?.units[index] ?? { rows: ['nothing'], judged: [] }
     const rows = await reader.rows(shape, unit)
     busy.push(...rows.filter(({ isBusy }) => isBusy))
-    const here = rows.map(rowText)
-    if (here.join() !== there.join()) proof.unknown.push(describeUnit(calendar, shape, unit, here, there))
-    countUnit(proof, shape, unit, there.length, judged)
+    const actualRows = rows.map(rowText)
+    if (actualRows.join() !== expectedRows.join())
+      proof.unknown.push(describeUnit(calendar, shape, unit, actualRows, expectedRows))
+    countUnit(proof, shape, unit, expectedRows.length, judged)
   }
   const merged = mergeRanges(busy)
   const busyHere = merged.map(({ from, to }) => `${utcText(from)}/${utcText(to)}`)
@@ -92,7 +93,7 @@ async function compare(
 
 /** Slots, with their buffers, that overlap a time that is busy by dateutil. */
 function overlaps({ slots }: GeneratedCalendar, starts: readonly number[], busy: readonly string[]): string[] {
-  const times = busy.map((text) => text.split('/').map((one) => Date.parse(one)))
+  const times = busy.map((text) => text.split('/').map((text) => Date.parse(text)))
   return starts.flatMap((start) => {
     const from = start - slots.before * MINUTE_MS
     const to = start + (slots.length + slots.after) * MINUTE_MS
@@ -105,40 +106,57 @@ function countUnit(proof: CalendarProof, shape: Shape, { kinds }: Unit, instance
   proof.instances += instances
   for (const kind of kinds) {
     const none = () => ({ units: 0, instances: 0 })
-    const known = proof.kinds.get(kind) ?? { caldav: none(), google: none(), microsoft: none() }
-    known[shape].units += 1
-    known[shape].instances += instances
-    proof.kinds.set(kind, known)
+    const counts = proof.kinds.get(kind) ?? { caldav: none(), google: none(), microsoft: none() }
+    counts[shape].units += 1
+    counts[shape].instances += instances
+    proof.kinds.set(kind, counts)
   }
   for (const name of judged) {
-    const known = proof.judged.get(name) ?? { caldav: 0, google: 0, microsoft: 0 }
-    known[shape] += 1
-    proof.judged.set(name, known)
+    const counts = proof.judged.get(name) ?? { caldav: 0, google: 0, microsoft: 0 }
+    counts[shape] += 1
+    proof.judged.set(name, counts)
   }
 }
 
-function note(proof: CalendarProof, calendar: GeneratedCalendar, what: string, here: string[], there: string[]): void {
-  if (here.join() === there.join()) return
-  proof.unknown.push([`calendar ${calendar.number}, ${what}`, ...differenceOf(here, there)].join('\n'))
+function note(
+  proof: CalendarProof,
+  calendar: GeneratedCalendar,
+  what: string,
+  actualRows: string[],
+  expectedRows: string[],
+): void {
+  if (actualRows.join() === expectedRows.join()) return
+  proof.unknown.push(
+    [`calendar ${calendar.number}, ${what}`, ...describeDifference(actualRows, expectedRows)].join('\n'),
+  )
 }
 
-function describeUnit(calendar: GeneratedCalendar, shape: Shape, unit: Unit, here: string[], there: string[]): string {
+function describeUnit(
+  calendar: GeneratedCalendar,
+  shape: Shape,
+  unit: Unit,
+  actualRows: string[],
+  expectedRows: string[],
+): string {
   const text = typeof unit.written === 'string' ? unit.written : JSON.stringify(unit.written, null, 1)
   const head = `calendar ${calendar.number} in ${calendar.zone}, ${shape}: ${unit.kinds.join(', ')}`
   const window = `${utcText(calendar.window.from)} to ${utcText(calendar.window.to)}`
-  return [head, window, ...differenceOf(here, there), text].join('\n')
+  return [head, window, ...describeDifference(actualRows, expectedRows), text].join('\n')
 }
 
 const SHOWN = 6
 
-function differenceOf(here: readonly string[], there: readonly string[]): string[] {
+function describeDifference(actualRows: readonly string[], expectedRows: readonly string[]): string[] {
   const only = (one: readonly string[], other: readonly string[]) => one.filter((text) => !other.includes(text))
   const shown = (texts: string[]) => `${texts.length}: ${texts.slice(0, SHOWN).join(' ')}`
-  return [`only Posthorn ${shown(only(here, there))}`, `only dateutil ${shown(only(there, here))}`]
+  return [
+    `only Posthorn ${shown(only(actualRows, expectedRows))}`,
+    `only dateutil ${shown(only(expectedRows, actualRows))}`,
+  ]
 }
 
 /** Tables in Markdown. */
-export function reportOf(proof: CalendarProof): string {
+export function formatReport(proof: CalendarProof): string {
   const { calendars, instances, slots, kinds, judged, reasons, newerZones, unknown } = proof
   const cells = (counts: Record<Shape, Count>) =>
     SHAPES.map((shape) => (counts[shape].units === 0 ? '–' : `${counts[shape].units} (${counts[shape].instances})`))

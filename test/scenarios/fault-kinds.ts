@@ -93,21 +93,21 @@ export function frozenPostgres(url: string): Fault {
     fails: true,
     async begin() {
       const [row] = await administer(url, ["select pid from pg_stat_activity where backend_type = 'checkpointer'"])
-      const postmaster = parentOf(Number(row?.pid))
-      pids = [postmaster, ...childrenOf(postmaster)]
+      const postmaster = readParent(Number(row?.pid))
+      pids = [postmaster, ...findChildren(postmaster)]
       signal('SIGSTOP')
     },
     end: async () => signal('SIGCONT'),
   }
 }
 
-const statOf = (pid: number | string) => readFileSync(`/proc/${pid}/stat`, 'utf8')
-const parentOf = (pid: number | string) => Number(statOf(pid).split(') ')[1]?.split(' ')[1])
+const readStat = (pid: number | string) => readFileSync(`/proc/${pid}/stat`, 'utf8')
+const readParent = (pid: number | string) => Number(readStat(pid).split(') ')[1]?.split(' ')[1])
 
-function childrenOf(parent: number): number[] {
+function findChildren(parent: number): number[] {
   return readdirSync('/proc').flatMap((name) => {
     try {
-      return /^\d+$/.test(name) && parentOf(name) === parent ? [Number(name)] : []
+      return /^\d+$/.test(name) && readParent(name) === parent ? [Number(name)] : []
     } catch {
       // It has ended meanwhile.
       return []

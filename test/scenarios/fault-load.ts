@@ -29,7 +29,7 @@ export function startFaultLoad(url: string, key: string): FaultLoad {
   const acknowledged: string[] = []
   const ended = new AbortController()
 
-  async function call(method: string, path: string, body?: object): Promise<{ answer: Answer; json: unknown }> {
+  async function call(method: string, path: string, body?: object): Promise<{ response: Answer; json: unknown }> {
     const request = `${method} ${path.replace(/[0-9A-Za-z_-]{20,}/, ':code')}`
     try {
       const response = await fetch(url + path, {
@@ -39,24 +39,24 @@ export function startFaultLoad(url: string, key: string): FaultLoad {
         signal: AbortSignal.timeout(REQUEST_MS),
       })
       const json: unknown = await response.json()
-      return { answer: { request, status: response.status, message: messageOf(json) }, json }
+      return { response: { request, status: response.status, message: readMessage(json) }, json }
     } catch (error) {
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error)
-      return { answer: { request, status: undefined, message: cause }, json: undefined }
+      return { response: { request, status: undefined, message: cause }, json: undefined }
     }
   }
 
   const read = () => call('GET', '/accounts?limit=1')
   async function write() {
     const called = await call('POST', '/auth/sessions', { redirectUri: 'https://app.example/done' })
-    const code = codeOf(called.json)
+    const code = findCode(called.json)
     if (code !== undefined) acknowledged.push(code)
     return called
   }
 
   async function run(): Promise<void> {
     while (!ended.signal.aborted) {
-      for (const work of [read, write]) answers.push((await work()).answer)
+      for (const work of [read, write]) answers.push((await work()).response)
       await sleep(PACE_MS)
     }
   }
@@ -71,13 +71,13 @@ export function startFaultLoad(url: string, key: string): FaultLoad {
     async recovered() {
       const startedMs = performance.now()
       await eventually(async () => {
-        for (const work of [read, write]) expect((await work()).answer).toMatchObject({ status: 200 })
+        for (const work of [read, write]) expect((await work()).response).toMatchObject({ status: 200 })
       }, RECOVERED_MS)
       return Math.round(performance.now() - startedMs)
     },
     async expectNothingLost() {
       for (const code of acknowledged) {
-        expect((await call('GET', `/auth/sessions/${code}`)).answer).toMatchObject({ status: 200 })
+        expect((await call('GET', `/auth/sessions/${code}`)).response).toMatchObject({ status: 200 })
       }
       return acknowledged.length
     },
@@ -88,13 +88,13 @@ export function startFaultLoad(url: string, key: string): FaultLoad {
   }
 }
 
-function messageOf(json: unknown): string {
+function readMessage(json: unknown): string {
   const error = json !== null && typeof json === 'object' && 'error' in json ? json.error : undefined
   return error !== null && typeof error === 'object' && 'message' in error ? String(error.message) : ''
 }
 
 /** Of the session that was created. */
-function codeOf(json: unknown): string | undefined {
+function findCode(json: unknown): string | undefined {
   const text = JSON.stringify(json) ?? ''
   return /session=([0-9A-Za-z_-]{20,})/.exec(text)?.[1]
 }

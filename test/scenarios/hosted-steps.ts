@@ -78,10 +78,10 @@ export async function openSettings({ page }: Visit): Promise<void> {
 
 export async function fillServer(
   visit: Visit,
-  given: { password?: string; port?: number | string; accept?: boolean } = {},
+  entered: { password?: string; port?: number | string; accept?: boolean } = {},
 ): Promise<void> {
   const { page, t, stage } = visit
-  const { password = MAILBOX.password, port = stage.dovecot.imapsPort, accept = true } = given
+  const { password = MAILBOX.password, port = stage.dovecot.imapsPort, accept = true } = entered
   await page.getByLabel(t('password.label'), { exact: true }).fill(password)
   await openSettings(visit)
   await page.getByLabel(t('host.label'), { exact: true }).fill('localhost')

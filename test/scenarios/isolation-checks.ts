@@ -31,13 +31,13 @@ export async function expectEachDelivered(
     }
     const expected = arrived.map(([, { eventId, deliveryId }]) => `${deliveryId} ${eventId} success`).sort()
     // The service records a result after the endpoint responded.
-    await eventually(async () => expect((await deliveriesOf(api, index)).sort()).toEqual(expected), undefined, 500)
+    await eventually(async () => expect((await listDeliveries(api, index)).sort()).toEqual(expected), undefined, 500)
     count += expected.length
   }
   return count
 }
 
-async function deliveriesOf(api: Client, index: number): Promise<string[]> {
+async function listDeliveries(api: Client, index: number): Promise<string[]> {
   const found: string[] = []
   for (let cursor: string | undefined = ''; cursor !== undefined; ) {
     const path: string = `/webhooks/deliveries?endpointId=hook-${index}&limit=200&cursor=${encodeURIComponent(cursor)}`

@@ -63,13 +63,13 @@ const TIMEOUT_MS = 500
  * unhealthy ones must wait.
  */
 export async function runIsolation(place: ServicePlace, scenario: IsolationScenario): Promise<IsolationFigures> {
-  const behaviours = behavioursOf(scenario)
+  const behaviours = buildBehaviours(scenario)
   const [dovecot, endpoints] = await Promise.all([startDovecot(), startManyEndpoints(behaviours)])
   const shared = { ...place, env: { ...SHARED_KEYS, ...HEAP_PROBE, ...place.env } }
   const instances: ServiceProcess[] = []
   try {
     for (let count = scenario.replicas ?? 1; count > 0; count -= 1) instances.push(await startServiceProcess(shared))
-    const api = clientOf(instances)
+    const api = openClient(instances)
     await dovecot.addUser(USER, PASSWORD)
     const accountId = (await connectMailboxes(api, dovecot, [USER])).get(USER) ?? ''
     await api.call('POST', `/accounts/${accountId}/pause`)
@@ -110,7 +110,7 @@ export async function runIsolation(place: ServicePlace, scenario: IsolationScena
   }
 }
 
-function behavioursOf({ healthy, failing, hanging, resetting }: IsolationScenario): Behaviour[] {
+function buildBehaviours({ healthy, failing, hanging, resetting }: IsolationScenario): Behaviour[] {
   return [
     ...Array<Behaviour>(healthy).fill('healthy'),
     ...Array<Behaviour>(failing).fill('fail'),
@@ -120,7 +120,7 @@ function behavioursOf({ healthy, failing, hanging, resetting }: IsolationScenari
 }
 
 /** A client of the last instance. Only the first is killed, and a single instance restarts at the same address. */
-function clientOf(instances: readonly ServiceProcess[]): Client {
+function openClient(instances: readonly ServiceProcess[]): Client {
   const last = instances.at(-1)
   if (last === undefined) throw new Error('no instance is running')
   return client(last.url, last.key)

@@ -55,12 +55,12 @@ export async function startManyEndpoints(behaviours: readonly Behaviour[]): Prom
   function record(index: number, body: string, atMs: number): void {
     const event = JSON.parse(body)
     const marker = String(event.data.customUserId)
-    const known = arrivals[index]?.get(marker)
-    if (known === undefined) {
+    const arrival = arrivals[index]?.get(marker)
+    if (arrival === undefined) {
       const latencyMs = atMs - Date.parse(event.timestamp)
       arrivals[index]?.set(marker, { eventId: event.id, deliveryId: event.deliveryId, latencyMs })
-    } else if (known.eventId === event.id && known.deliveryId === event.deliveryId) duplicates += 1
-    else mismatches.push(`${marker}: ${event.id} ${event.deliveryId} after ${known.eventId} ${known.deliveryId}`)
+    } else if (arrival.eventId === event.id && arrival.deliveryId === event.deliveryId) duplicates += 1
+    else mismatches.push(`${marker}: ${event.id} ${event.deliveryId} after ${arrival.eventId} ${arrival.deliveryId}`)
   }
 
   server.listen(0, '127.0.0.1')

@@ -26,12 +26,12 @@ export function watchMemory(processes: readonly ServiceProcess[]) {
     },
     stop(): MemoryFigures[] {
       clearInterval(timer)
-      return watched.map(({ heap, resident }) => figuresOf(heap, resident))
+      return watched.map(({ heap, resident }) => summariseFigures(heap, resident))
     },
   }
 }
 
-function figuresOf(heapBytes: number[], resident: readonly number[]): MemoryFigures {
+function summariseFigures(heapBytes: number[], resident: readonly number[]): MemoryFigures {
   const quarter = Math.ceil(resident.length / 4)
   return {
     heapBytes,

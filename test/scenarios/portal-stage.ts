@@ -53,7 +53,7 @@ interface ShownCalendar {
 export async function openPortalStage(): Promise<PortalStage> {
   const closers: (() => Promise<unknown>)[] = []
   const close = async () => {
-    for (const one of closers.toReversed()) await one()
+    for (const closeStep of closers.toReversed()) await closeStep()
   }
   try {
     return await open(closers, close)

@@ -62,7 +62,7 @@ export async function runRedisFailures(
     await connectMailboxes(api, dovecot, users)
     await expectHealth(api, 'healthy')
     let { duplicates } = await deliver('before')
-    for (const { name, health, begin, end } of failuresOf(redis, proxy)) {
+    for (const { name, health, begin, end } of buildFailures(redis, proxy)) {
       const lasting = sleep(scenario.lastsMs)
       await begin()
       await deliver(`${name}, at first`)
@@ -90,7 +90,7 @@ export async function runRedisFailures(
   }
 }
 
-function failuresOf(redis: RedisServerProcess, proxy: TcpProxy): RedisFailure[] {
+function buildFailures(redis: RedisServerProcess, proxy: TcpProxy): RedisFailure[] {
   const restart = async (password?: string) => {
     await redis.stop()
     await redis.start(password)

@@ -76,7 +76,7 @@ export async function runReplicas(
       await arriving.more(scenario.messages)
     }
 
-    const ofFirst = await instanceOf(first)
+    const ofFirst = await findInstance(first)
     await first.kill()
     await phase('others own the accounts of the killed replica', () =>
       eventually(() => owners.expectNoAccountsOf(ofFirst), MANY_MS),
@@ -86,7 +86,7 @@ export async function runReplicas(
       eventually(() => owners.expectShares(scenario.replicas, scenario.mailboxes), MANY_MS),
     )
 
-    const ofLast = await instanceOf(last)
+    const ofLast = await findInstance(last)
     last.signal('SIGSTOP')
     await phase('others own the accounts of the suspended replica', () =>
       eventually(() => owners.expectNoAccountsOf(ofLast), MANY_MS),
@@ -142,7 +142,7 @@ function namedUrl(databaseUrl: string, name: string): string {
   return url.href
 }
 
-async function instanceOf(service: ServiceProcess): Promise<string> {
+async function findInstance(service: ServiceProcess): Promise<string> {
   const { data } = await client(service.url, service.key).call<{ data: { instance: string } }>(
     'GET',
     '/health/detailed',

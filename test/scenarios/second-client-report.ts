@@ -66,7 +66,7 @@ export async function describeMessages(suspects: Suspects): Promise<string> {
         `${messageId}`,
         ...events.filter((event) => event.messageId === messageId).map(({ text }) => `  event ${text}`),
         ...rows.filter((row) => row.messageId === messageId).map(({ text }) => `  row ${text}`),
-        ...onServer.filter((one) => one.messageId === messageId).map(({ text }) => `  on the server ${text}`),
+        ...onServer.filter((message) => message.messageId === messageId).map(({ text }) => `  on the server ${text}`),
       ].join('\n'),
     )
     .join('\n')
@@ -85,7 +85,9 @@ async function eventTimes(db: Db, accountId: string): Promise<Described[]> {
     .execute()
   const events = await mailEvents(db, accountId)
   return events.map(({ type, objectId, version, data }) => {
-    const stored = times.find((one) => one.type === type && one.objectId === objectId && one.version === version)
+    const stored = times.find(
+      (event) => event.type === type && event.objectId === objectId && event.version === version,
+    )
     const time = new Date(stored?.createdAt ?? 0).toISOString()
     return {
       messageId: String(data.messageId),

@@ -143,7 +143,7 @@ async function round(scenario: Scenario): Promise<number> {
   const arrivals = Array.from({ length: Math.floor(random() * 3) }, (_, n) => `new-${delivered.length + n}`)
   for (const who of WHO) {
     for (const { what, message, after } of changes[who]) {
-      timeline.note('scenario', `${who}: ${what} ${stateOf(message)} -> ${stateOf(after)}`)
+      timeline.note('scenario', `${who}: ${what} ${describeState(message)} -> ${describeState(after)}`)
     }
   }
   timeline.note('scenario', `arrivals: ${arrivals.join(' ')}`)
@@ -197,19 +197,19 @@ async function changeOverApi({ api, ids }: Scenario, changes: readonly Change[])
     const { status, json } =
       what === 'remove'
         ? await api.remove(id, '?permanent=true')
-        : await api.patch(id, what === 'move' ? { labelIds: [await api.label(after.folder)] } : flagsOf(after))
+        : await api.patch(id, what === 'move' ? { labelIds: [await api.label(after.folder)] } : toFlags(after))
     if (status !== 200) throw new Error(`${what} of ${message.messageId}: ${status} ${JSON.stringify(json)}`)
   }
 }
 
-function flagsOf({ read, starred }: Expected) {
+function toFlags({ read, starred }: Expected) {
   return { unread: !read, starred }
 }
 
 /** Waits until all sides have what the scenario expects, and checks the events. */
 async function inSync(scenario: Scenario): Promise<void> {
   const { server, client, service, db, accountId, folders, messages, timeline } = scenario
-  const wanted = messages.map(stateOf).sort()
+  const wanted = messages.map(describeState).sort()
   try {
     await eventually(async () => {
       await client.sync()
@@ -221,11 +221,11 @@ async function inSync(scenario: Scenario): Promise<void> {
       ])
       expect(onServer.map(withoutUid).sort(), 'on the server').toEqual(wanted)
       expect(stored, 'stored').toEqual(onServer)
-      expect(local.map(stateOf).sort(), 'at the other client').toEqual(wanted)
+      expect(local.map(describeState).sort(), 'at the other client').toEqual(wanted)
     }, 60_000)
     await expectEvents(scenario)
   } catch (error) {
-    const messageIds = await suspectsOf(scenario, String(error))
+    const messageIds = await findSuspects(scenario, String(error))
     const about = await describeMessages({ server, db, accountId, folders, user: USER, password: PASSWORD, messageIds })
     console.log(`${about}\n${timeline.print()}`)
     throw error
@@ -233,10 +233,10 @@ async function inSync(scenario: Scenario): Promise<void> {
 }
 
 /** The Message-IDs of which the wrong number of events was emitted, or that the error mentions. */
-async function suspectsOf({ db, accountId, delivered, removed, ids }: Scenario, error: string): Promise<string[]> {
+async function findSuspects({ db, accountId, delivered, removed, ids }: Scenario, error: string): Promise<string[]> {
   const received = await announced(db, accountId)
   const deleted = await announced(db, accountId, 'message.deleted')
-  const count = (list: readonly string[], messageId: string) => list.filter((one) => one === messageId).length
+  const count = (list: readonly string[], messageId: string) => list.filter((id) => id === messageId).length
   const isWrong = (messageId: string) =>
     count(received, messageId) !== count(delivered, messageId) ||
     count(deleted, messageId) > count(removed, messageId) ||
@@ -290,7 +290,7 @@ async function serverMessages(server: ImapServer, folders: readonly string[]): P
   return found.sort()
 }
 
-function stateOf({ folder, messageId, read, starred }: Expected): string {
+function describeState({ folder, messageId, read, starred }: Expected): string {
   return withoutUid(messageState(folder, messageId, !read, starred, 0))
 }
 

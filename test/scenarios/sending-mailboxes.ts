@@ -70,8 +70,8 @@ export async function startSendingServers(
         const { host, imapsPort: port } = dovecot
         const imap = { host, port, username: user, security: 'tls', allowSelfSigned: true, mailbox: 'INBOX' } as const
         const settings = { imap, smtp: { host: smtp.host, port: smtp.port, security: 'starttls' } } as const
-        const given = { email: `${user}@acme.example`, providerUser: user, secrets: { password: PASSWORD }, settings }
-        return (await db.transaction((tx) => accounts.link(tx, imapLink(given)))).id
+        const account = { email: `${user}@acme.example`, providerUser: user, secrets: { password: PASSWORD }, settings }
+        return (await db.transaction((tx) => accounts.link(tx, imapLink(account)))).id
       },
       recipients: [BOB, LATE],
       received: (recipient) =>

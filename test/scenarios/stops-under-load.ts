@@ -98,10 +98,10 @@ export async function runStopsUnderLoad(
   try {
     const [{ url, key }] = replicas
     const api = client(url, key)
-    const subjectsOf = (user: string) => Array.from({ length: OLD }, (_, index) => `old-${index}-of-${user}`)
+    const buildSubjects = (user: string) => Array.from({ length: OLD }, (_, index) => `old-${index}-of-${user}`)
     for (const user of users) {
       await dovecot.addUser(user, PASSWORD)
-      const old = subjectsOf(user).map((subject) => Buffer.from(numberedMessage(subject)))
+      const old = buildSubjects(user).map((subject) => Buffer.from(numberedMessage(subject)))
       await dovecot.deliverMany(user, old)
     }
     await subscribe(api, application, ['message.received'])
@@ -134,7 +134,7 @@ export async function runStopsUnderLoad(
       return post('/scheduler/experiences/call/bookings', { slot: { start }, guest }, `booking-${index}`)
     })
     loads.push(sends, bookings)
-    for (const one of loads) one.catch(() => {})
+    for (const load of loads) load.catch(() => {})
 
     const times = { longestExitMs: 0, longestTakeOverMs: 0 }
     for (let stop = 0; stop < stops; stop += 1) {
@@ -174,7 +174,7 @@ export async function runStopsUnderLoad(
       expect(rows.map(({ status }) => status)).toEqual(accounts.map(() => 'completed'))
     }, MANY_MS)
     const stored = await db.read.selectFrom('messages').select('subject').where('subject', 'like', 'old-%').execute()
-    expect(stored.map(({ subject }) => subject).sort()).toEqual(users.flatMap(subjectsOf).sort())
+    expect(stored.map(({ subject }) => subject).sort()).toEqual(users.flatMap(buildSubjects).sort())
     const { events, duplicates } = await expectEachAnnouncedOnce(application, mail.subjects, MANY_MS)
     await journal.expectOneWriterPerEpoch()
     return { announced: events, duplicates, sent: sent.length, booked, backfilled: stored.length, ...times }

@@ -1,6 +1,6 @@
 import type { ImapFlow } from 'imapflow'
 import { lazy } from '../../src/platform/concurrency/lazy.ts'
-import type { ChangesFixture } from '../../src/providers/conformance/edits.ts'
+import type { EditsFixture } from '../../src/providers/conformance/edits.ts'
 import type { IdMailboxFixture } from '../../src/providers/conformance/id-mailbox-fixture.ts'
 import type { FolderMailProvider, MessageLocation } from '../../src/providers/contract/index.ts'
 import { imapMailbox, openClient } from './imap-mailbox.ts'
@@ -11,10 +11,10 @@ import { plainMail } from './messages.ts'
 export async function idChanges(
   box: IdMailboxFixture,
   hasColors: boolean,
-): Promise<ChangesFixture<{ providerMessageId: string }>> {
+): Promise<EditsFixture<{ providerMessageId: string }>> {
   const ids = new Map<string, string>()
   return {
-    changes: box.mail.changes(box.access),
+    edits: box.mail.edits(box.access),
     inbox: box.inbox,
     trash: box.trash,
     deletesMissing: true,
@@ -25,7 +25,7 @@ export async function idChanges(
       ids.set(subject, providerMessageId)
       return { providerMessageId }
     },
-    refOf: (before) => before,
+    findRef: (before) => before,
     pathAfter: (path) => path,
     folders: async () =>
       (await box.mail.liveReads(box.access).listFolders()).map(({ fullName, name }) => fullName ?? name),
@@ -44,16 +44,16 @@ export async function idChanges(
 }
 
 /** A mailbox on a real server, read back with imapflow. */
-export async function imapChangesFixture(
+export async function imapEditsFixture(
   server: ImapServer,
   mail?: FolderMailProvider,
-): Promise<ChangesFixture<MessageLocation>> {
+): Promise<EditsFixture<MessageLocation>> {
   const box = await imapMailbox(server, {}, mail)
   // One for all, because a test delivers sixty messages.
   const client = lazy(() => openClient(server, box.user, 'secret'))
   const withClient = async <T>(work: (client: ImapFlow) => Promise<T>) => work(await client())
   return {
-    changes: box.mail.changes(box.access),
+    edits: box.mail.edits(box.access),
     inbox: 'INBOX',
     trash: folderPath(server, 'Trash'),
     deletesMissing: false,
@@ -68,7 +68,7 @@ export async function imapChangesFixture(
         return { folderPath: 'INBOX', uidValidity: String(uidValidity), uid: (uids || []).at(-1) ?? 0 }
       })
     },
-    refOf: (_, { folders: [folderPath = ''], location }) => (location ? { folderPath, ...location } : undefined),
+    findRef: (_, { folders: [folderPath = ''], location }) => (location ? { folderPath, ...location } : undefined),
     pathAfter: (_, fullName) => folderPath(server, ...fullName.split('/')),
     folders: () =>
       withClient(async (client) => {

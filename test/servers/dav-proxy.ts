@@ -18,7 +18,7 @@ export async function startDavProxy(targetUrl: string): Promise<DavProxy> {
   let logins: ReadonlyMap<string, string> | undefined
   const server = createServer((incoming, outgoing) => {
     const { method = '', url = '', headers } = incoming
-    const status = isKnown(incoming, logins) ? statusOf(url, refused) : 401
+    const status = isKnown(incoming, logins) ? findStatus(url, refused) : 401
     if (status !== undefined) {
       incoming.resume()
       outgoing.writeHead(status, status === 401 ? { 'www-authenticate': 'Basic realm="tests"' } : {}).end()
@@ -59,7 +59,7 @@ function isKnown({ headers }: IncomingMessage, logins: ReadonlyMap<string, strin
   return password !== undefined && logins.get(user) === password
 }
 
-function statusOf(url: string, refused: ReadonlyMap<string, number>): number | undefined {
+function findStatus(url: string, refused: ReadonlyMap<string, number>): number | undefined {
   for (const [path, status] of refused) if (url.startsWith(path)) return status
   return undefined
 }

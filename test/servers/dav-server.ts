@@ -52,7 +52,7 @@ export async function startDavServer(
   const listener = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
-    const call = callOf(request, Buffer.concat(chunks).toString())
+    const call = toCall(request, Buffer.concat(chunks).toString())
     calls.push(call)
     const { status = 207, headers = {}, body = '', endless, dripping } = await respond(call)
     response.on('error', () => {})
@@ -86,7 +86,7 @@ function drip(response: ServerResponse, text: string): void {
   response.once('close', () => clearInterval(timer))
 }
 
-function callOf({ method, url, headers }: IncomingMessage, body: string): DavCall {
+function toCall({ method, url, headers }: IncomingMessage, body: string): DavCall {
   const basic = /^Basic (.+)$/.exec(headers.authorization ?? '')?.[1]
   return {
     line: `${method} ${url}`,

@@ -31,12 +31,12 @@ export async function startDns(zone: Readonly<Record<string, ZoneEntry>>): Promi
     asked.push(`${kind} ${name}`)
     const entry = zone[name]
     if (entry?.silent) return undefined
-    return { code: entry === undefined ? 3 : 0, records: recordsOf(kind, entry) }
+    return { code: entry === undefined ? 3 : 0, records: buildRecords(kind, entry) }
   })
   return { ...served, asked }
 }
 
-function recordsOf(kind: string, entry: ZoneEntry | undefined): Buffer[] {
+function buildRecords(kind: string, entry: ZoneEntry | undefined): Buffer[] {
   if (kind === 'MX') return (entry?.mx ?? []).map(mx)
   if (kind === 'SRV') return (entry?.srv ?? []).map(srv)
   return kind === 'TXT' ? (entry?.txt ?? []).map(txt) : []

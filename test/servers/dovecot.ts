@@ -97,7 +97,7 @@ async function startServer(folder: string, ports: DovecotPorts): Promise<Server>
     async end() {
       process.removeListener('exit', endWithUs)
       if (running) signalImap(server.pid, 'SIGCONT')
-      const processes = running ? childrenOf(server.pid) : []
+      const processes = running ? findChildren(server.pid) : []
       child.kill('SIGTERM')
       // The auth process may linger for 30 s after a rejected login. Killing it loses nothing.
       const killTimer = setTimeout(() => {
@@ -198,7 +198,7 @@ function instance(
 
 /** IMAP children of the master. With TLS, the login process stays between the client and the imap process. */
 function imapProcesses(masterPid: number): number[] {
-  return childrenOf(masterPid).filter((pid) => {
+  return findChildren(masterPid).filter((pid) => {
     try {
       return /\/imap(-login)?$/.test(readlinkSync(`/proc/${pid}/exe`))
     } catch {
@@ -213,7 +213,7 @@ function signalImap(masterPid: number, name: NodeJS.Signals): void {
   for (const pid of imapProcesses(masterPid)) signal(pid, name)
 }
 
-function childrenOf(masterPid: number): number[] {
+function findChildren(masterPid: number): number[] {
   const children = readFileSync(`/proc/${masterPid}/task/${masterPid}/children`, 'utf8')
   return children.split(' ').filter(Boolean).map(Number)
 }

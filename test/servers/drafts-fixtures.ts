@@ -36,7 +36,7 @@ export async function imapDraftsFixture(server: ImapServer, mail?: FolderMailPro
     })
   return {
     drafts: box.mail.drafts(box.access, folder),
-    bytesOf: composeDraft,
+    readBytes: composeDraft,
     raws,
     write: append,
     async edit(subject) {
@@ -75,7 +75,7 @@ export async function gmailDraftsFixture(): Promise<DraftsFixture> {
   const list = async () => (await call('GET', '')).drafts ?? []
   return {
     drafts: box.mail.drafts(box.access, 'DRAFT'),
-    bytesOf: composeDraft,
+    readBytes: composeDraft,
     async raws() {
       const found = await Promise.all((await list()).map(({ id }) => call('GET', `/${id}?format=raw`)))
       return found.map(({ message }) => Buffer.from(message.raw, 'base64url'))

@@ -26,7 +26,7 @@ export async function gmailMailbox(
   })
   const { mail, sending } = gmailProvider({ apiUrl: google.url, clock, limits: { rest: { retry: SOON }, ...limits } })
   let arrived = Date.now() - 86_400_000
-  const labelsOf = async (id: string) => google.messages(USER).find((message) => message.id === id)?.labels ?? []
+  const findLabels = async (id: string) => google.messages(USER).find((message) => message.id === id)?.labels ?? []
   const isFolder = (label: string) => label !== 'UNREAD' && label !== 'STARRED'
   return {
     google,
@@ -52,7 +52,7 @@ export async function gmailMailbox(
     setRead: (id, read) => google.markRead(USER, id, read),
     setStarred: (id, starred) => google.star(USER, id, starred),
     async move(id, folderPath) {
-      const remove = (await labelsOf(id)).filter((label) => isFolder(label) && label !== folderPath)
+      const remove = (await findLabels(id)).filter((label) => isFolder(label) && label !== folderPath)
       await google.relabel(USER, id, { add: [folderPath], remove })
     },
     remove: (id) => google.delete(USER, id),

@@ -3,7 +3,7 @@ import { systemClock } from '../../src/platform/time/clock.ts'
 import type { CalendarFixture, WrittenEvent } from '../../src/providers/conformance/calendar.ts'
 import type {
   CalendarAccount,
-  CalendarChanges,
+  CalendarEdits,
   CalendarFreeBusy,
   CalendarProvider,
   EventTime,
@@ -19,7 +19,7 @@ export interface GoogleCalendarFixture {
   provider: CalendarProvider
   access: MailAccess
   account: CalendarAccount
-  changes: CalendarChanges
+  edits: CalendarEdits
   freeBusy: CalendarFreeBusy
   stop(): Promise<void>
 }
@@ -47,7 +47,7 @@ export async function googleCalendars(
     provider: calendar,
     access,
     account: calendar.open(access),
-    changes: calendar.changes(access),
+    edits: calendar.edits(access),
     freeBusy: calendar.freeBusy(access),
     async stop() {
       await mail.closeConnections()
@@ -66,13 +66,13 @@ export async function googleCalendarFixture(): Promise<CalendarFixture> {
     const at = DateTime.fromISO(local, { zone: ('timeZone' in start && start.timeZone) || 'utc' }).toUTC()
     return `${masterId}_${'date' in start ? at.toFormat('yyyyMMdd') : at.toFormat("yyyyMMdd'T'HHmmss'Z'")}`
   }
-  const timeOf = (time: EventTime) => ('date' in time ? time : { ...time, timeZone: time.timeZone ?? 'UTC' })
+  const toTime = (time: EventTime) => ('date' in time ? time : { ...time, timeZone: time.timeZone ?? 'UTC' })
   const put = (id: string | undefined, { start, end, ...event }: WrittenEvent, more: object = {}) =>
     google.calendars.put(user, user, {
       ...event,
       ...(id !== undefined && { id }),
-      start: timeOf(start),
-      end: timeOf(end),
+      start: toTime(start),
+      end: toTime(end),
       ...more,
     })
   return {

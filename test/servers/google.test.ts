@@ -272,7 +272,7 @@ describe('the fake Google', () => {
       'pageToken=x',
       'syncToken=x',
       ...['timeMin=2026-01-01T00:00:00Z', 'q=x', 'showDeleted=false', 'singleEvents=true'].map(
-        (one) => `syncToken=${body.nextSyncToken}&${one}`,
+        (parameter) => `syncToken=${body.nextSyncToken}&${parameter}`,
       ),
     ]) {
       expect([query, (await list(query)).status]).toEqual([query, 400])

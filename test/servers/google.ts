@@ -145,8 +145,8 @@ export async function startGoogle(options: { port?: number; now?: () => number }
 
   async function handle(request: FakeRequest, part: boolean): Promise<FakeResponse> {
     const { method, url: at } = request
-    const grant = tokens.find(Tokens.bearerOf(request.headers) ?? '')
-    const user = grant?.user ?? oauth.userOf(request)
+    const grant = tokens.find(Tokens.readBearer(request.headers) ?? '')
+    const user = grant?.user ?? oauth.findUser(request)
     const batch = !part && method === 'POST' && at.pathname.startsWith('/batch')
     const match = find(method, at.pathname)
     const endpoint = `${method} ${match?.route.pattern ?? at.pathname}`

@@ -3,7 +3,7 @@ import { systemClock } from '../../src/platform/time/clock.ts'
 import type { CalendarFixture, WrittenEvent } from '../../src/providers/conformance/calendar.ts'
 import type {
   CalendarAccount,
-  CalendarChanges,
+  CalendarEdits,
   CalendarFreeBusy,
   CalendarProvider,
   EventTime,
@@ -19,7 +19,7 @@ export interface MicrosoftCalendarFixture {
   provider: CalendarProvider
   access: MailAccess
   account: CalendarAccount
-  changes: CalendarChanges
+  edits: CalendarEdits
   freeBusy: CalendarFreeBusy
   stop(): Promise<void>
 }
@@ -52,7 +52,7 @@ export async function microsoftCalendars(
     provider: calendar,
     access,
     account: calendar.open(access),
-    changes: calendar.changes(access),
+    edits: calendar.edits(access),
     freeBusy: calendar.freeBusy(access),
     async stop() {
       await mail.closeConnections()
@@ -66,14 +66,14 @@ export async function microsoftCalendarFixture(): Promise<CalendarFixture> {
   const { graph, user, provider, access, stop } = await microsoftCalendars()
   const calendarId = 'calendar'
   const times = ({ start, end }: WrittenEvent) => {
-    const timeOf = (time: EventTime) =>
+    const toTime = (time: EventTime) =>
       'date' in time
         ? { dateTime: `${time.date}T00:00:00`, timeZone: 'UTC' }
         : { dateTime: time.dateTime, timeZone: time.timeZone ?? 'UTC' }
     const zone = { originalStartTimeZone: ZONE, originalEndTimeZone: ZONE }
-    return { start: timeOf(start), end: timeOf(end), isAllDay: 'date' in start, ...zone }
+    return { start: toTime(start), end: toTime(end), isAllDay: 'date' in start, ...zone }
   }
-  const dateOf = (time: EventTime) => ('date' in time ? time.date : time.dateTime.slice(0, 10))
+  const toDate = (time: EventTime) => ('date' in time ? time.date : time.dateTime.slice(0, 10))
   return {
     provider,
     access,
@@ -81,7 +81,7 @@ export async function microsoftCalendarFixture(): Promise<CalendarFixture> {
     timeZone: 'Europe/Berlin',
     stop,
     async write(event, id) {
-      const startDate = dateOf(event.start)
+      const startDate = toDate(event.start)
       const range = { type: 'noEnd' as const, startDate, recurrenceTimeZone: ZONE }
       const pattern = { type: 'weekly' as const, interval: 1, daysOfWeek: ['monday'], firstDayOfWeek: 'monday' }
       const recurrence = event.recurrence && { recurrence: { pattern, range } }
@@ -93,7 +93,7 @@ export async function microsoftCalendarFixture(): Promise<CalendarFixture> {
       })
     },
     async writeException(masterId, originalStart, change) {
-      const date = dateOf(originalStart)
+      const date = toDate(originalStart)
       if (change === 'cancelled') graph.calendars.cancelOccurrence(user, masterId, date)
       else graph.calendars.putException(user, masterId, date, { subject: change.summary, ...times(change) })
     },

@@ -164,8 +164,8 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
 
   async function handle(request: FakeRequest, part: boolean): Promise<FakeResponse> {
     const { method, url: at } = request
-    const grant = tokens.find(Tokens.bearerOf(request.headers) ?? '')
-    const user = grant?.user ?? oauth.userOf(request)
+    const grant = tokens.find(Tokens.readBearer(request.headers) ?? '')
+    const user = grant?.user ?? oauth.findUser(request)
     const match = find(method, at.pathname)
     const graph = at.pathname.startsWith('/v1.0/')
     const call: Calls['all'][number] = {

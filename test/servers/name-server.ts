@@ -18,11 +18,11 @@ const A = 1
 const RESPONSE_CODE = { 'no such name': 3, refused: 5 }
 
 /** A name server on loopback. */
-export async function startNameServer(answer: (name: string) => NameAnswer, ttlSeconds = 30): Promise<NameServer> {
+export async function startNameServer(respond: (name: string) => NameAnswer, ttlSeconds = 30): Promise<NameServer> {
   const asked: string[] = []
   const served = await serveQuestions(({ name, type }) => {
     asked.push(name)
-    const result = answer(name)
+    const result = respond(name)
     if (result === 'silence') return undefined
     if (typeof result === 'string') return { code: RESPONSE_CODE[result], records: [] }
     const addresses = result.filter((text) => (type === A) === ipaddr.IPv4.isValid(text))
@@ -82,20 +82,20 @@ export async function serveQuestions(reply: (question: Question) => Reply | unde
 }
 
 function responseTo(query: Buffer, reply: (question: Question) => Reply | undefined): Buffer | undefined {
-  const { name, type, end } = questionOf(query)
+  const { name, type, end } = parseQuestion(query)
   const result = reply({ name, type })
   if (result === undefined) return undefined
-  const head = headOf(query.subarray(0, end), 0x8180 | result.code, result.records.length)
+  const head = buildHead(query.subarray(0, end), 0x8180 | result.code, result.records.length)
   const records = result.records.map((data) => record(type, result.ttlSeconds ?? 30, data))
   return Buffer.concat([head, ...records])
 }
 
 /** Says that the response did not fit. */
 function truncated(query: Buffer): Buffer {
-  return headOf(query.subarray(0, questionOf(query).end), 0x8380, 0)
+  return buildHead(query.subarray(0, parseQuestion(query).end), 0x8380, 0)
 }
 
-function headOf(question: Buffer, flags: number, records: number): Buffer {
+function buildHead(question: Buffer, flags: number, records: number): Buffer {
   const head = Buffer.from(question)
   head.writeUInt16BE(flags, 2)
   head.writeUInt16BE(records, 6)
@@ -104,7 +104,7 @@ function headOf(question: Buffer, flags: number, records: number): Buffer {
   return head
 }
 
-function questionOf(query: Buffer): Question & { end: number } {
+function parseQuestion(query: Buffer): Question & { end: number } {
   const labels: string[] = []
   let at = 12
   for (let length = query.readUInt8(at); length > 0; length = query.readUInt8(at)) {

@@ -90,7 +90,7 @@ export async function startOAuthServer(): Promise<OAuthServer> {
     const { authorization } = request.headers
     if (authorization !== undefined) self.bearers.push(authorization)
     if (pathname.endsWith('/token')) {
-      const fields = Object.fromEntries(new URLSearchParams(await bodyOf(request)))
+      const fields = Object.fromEntries(new URLSearchParams(await readBody(request)))
       self.tokenRequests.push(fields)
       const next = self.nextResponses.shift() ?? tokenResponse(fields)
       await self.beforeResponse()
@@ -98,7 +98,7 @@ export async function startOAuthServer(): Promise<OAuthServer> {
       return
     }
     if (pathname.endsWith('/revoke')) {
-      const token = new URLSearchParams(await bodyOf(request)).get('token') ?? ''
+      const token = new URLSearchParams(await readBody(request)).get('token') ?? ''
       self.revoked.push(token)
       refreshTokens.delete(token)
       response.writeHead(200).end()
@@ -133,11 +133,11 @@ export async function startOAuthServer(): Promise<OAuthServer> {
     redirect_uri = '',
     scope,
   }: Record<string, string>): TokenResponse {
-    const known = codes.get(code)
+    const grant = codes.get(code)
     codes.delete(code)
     const challenge = createHash('sha256').update(code_verifier).digest('base64url')
-    if (known === undefined || (known.challenge ?? challenge) !== challenge) return errorResponse('invalid_grant')
-    if ((known.redirectUri ?? redirect_uri) !== redirect_uri) return errorResponse('redirect_uri_mismatch')
+    if (grant === undefined || (grant.challenge ?? challenge) !== challenge) return errorResponse('invalid_grant')
+    if ((grant.redirectUri ?? redirect_uri) !== redirect_uri) return errorResponse('redirect_uri_mismatch')
     return tokens(self.refreshTokens ? self.refreshToken() : undefined, scope)
   }
 
@@ -183,7 +183,7 @@ export function errorResponse(error: string, status = 400, more: Record<string, 
 
 const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   let text = ''
   for await (const chunk of request) text += String(chunk)
   return text

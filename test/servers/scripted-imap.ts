@@ -47,7 +47,7 @@ export async function startScriptedImap(script: ImapScript): Promise<ScriptedIma
   const folders = ['INBOX', ...(script.folders ?? [])]
   const attributes = capabilities.includes('LIST-EXTENDED') ? '\\Subscribed' : ''
   const listed = folders.map((folder) => `LIST (${attributes}) "/" ${folder}`)
-  const statusOf = (folder: string) => `STATUS ${folder} (${script.status ?? EMPTY_STATUS})`
+  const formatStatus = (folder: string) => `STATUS ${folder} (${script.status ?? EMPTY_STATUS})`
   const commands: string[] = []
   const sockets = new Set<TLSSocket>()
   const server = createServer({ key: pem.private, cert: pem.cert }, (socket) => {
@@ -75,10 +75,10 @@ export async function startScriptedImap(script: ImapScript): Promise<ScriptedIma
         if (name === 'CAPABILITY') say(`CAPABILITY ${capabilities}`)
         if (name === 'ENABLE') say('ENABLED CONDSTORE')
         if (name === 'LIST') say(...(line.endsWith('""') ? ['LIST (\\Noselect) "/" ""'] : listed))
-        if (name === 'LIST' && line.includes('(STATUS')) say(...folders.map(statusOf))
+        if (name === 'LIST' && line.includes('(STATUS')) say(...folders.map(formatStatus))
         if (name === 'STATUS') {
           script.onStatus?.(third, say)
-          say(statusOf(third))
+          say(formatStatus(third))
         }
         if (name === 'UID') script.onUid?.(line.slice(tag.length + ' UID '.length), say)
         if (name === 'SELECT' || name === 'EXAMINE') say(...(script.selected ?? EMPTY_FOLDER))

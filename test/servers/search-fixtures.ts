@@ -9,7 +9,7 @@ export function idSearch(
   { findsPrefixes }: Pick<SearchFixture, 'findsPrefixes'>,
 ): SearchFixture {
   const live = box.mail.liveReads(box.access)
-  const idOf = async (subject: string) => {
+  const findId = async (subject: string) => {
     const { found } = await live.search({
       search: { subject: subject.split(' ') },
       limit: 1,
@@ -28,8 +28,8 @@ export function idSearch(
       await box.move(await box.deliver(raw), folder)
       return folder
     },
-    markRead: async (subject) => box.setRead(await idOf(subject), true),
-    markStarred: async (subject) => box.setStarred(await idOf(subject), true),
+    markRead: async (subject) => box.setRead(await findId(subject), true),
+    markStarred: async (subject) => box.setStarred(await findId(subject), true),
     failures: {
       unavailable: () => box.fail('unavailable', { times: 100 }),
       async auth_expired() {
@@ -55,7 +55,7 @@ export async function imapSearch(server: ImapServer): Promise<SearchFixture> {
       await client.append(folder, raw, [], new Date(arrived))
     })
   }
-  const messageOf = async (subject: string) => {
+  const findMessage = async (subject: string) => {
     const { messages } = await live.listMessages('INBOX', { limit: 1, search: { subject: [subject] } })
     if (messages[0] === undefined) throw new Error(`no message "${subject}"`)
     return messages[0]
@@ -75,8 +75,8 @@ export async function imapSearch(server: ImapServer): Promise<SearchFixture> {
       await append(folder, raw)
       return folder
     },
-    markRead: async (subject) => box.setRead(await messageOf(subject), true),
-    markStarred: async (subject) => box.setStarred(await messageOf(subject), true),
+    markRead: async (subject) => box.setRead(await findMessage(subject), true),
+    markStarred: async (subject) => box.setStarred(await findMessage(subject), true),
     failures: {
       async auth_expired() {
         await box.mail.closeConnections()

@@ -74,8 +74,8 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
   }
 
   /** The UIDVALIDITY that the server reports: an invented one lasts as long as the response. */
-  function validityOf(one: StrictFolder): number {
-    if (!options.storesOnSelect || stored.has(one)) return one.uidValidity
+  function chooseValidity(folder: StrictFolder): number {
+    if (!options.storesOnSelect || stored.has(folder)) return folder.uidValidity
     validities += 1
     return validities
   }
@@ -86,10 +86,10 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
     if (spoiltFolders.get(path) === 'close') session.socket.destroy()
     if (selected === undefined) return undefined
     if (!isReadOnly && options.storesOnSelect && !stored.has(selected)) {
-      selected.uidValidity = validityOf(selected)
+      selected.uidValidity = chooseValidity(selected)
       stored.add(selected)
     }
-    session.uidValidity = validityOf(selected)
+    session.uidValidity = chooseValidity(selected)
     session.known = [...selected.messages]
     session.isReadOnly = isReadOnly
     return [
@@ -101,12 +101,12 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
   }
 
   function status(path: string): string[] | undefined {
-    const one = folders.get(path)
-    if (one === undefined || spoiltFolders.get(path) === 'refuse') return undefined
-    const unseen = one.messages.filter(({ flags }) => !flags.has('\\Seen')).length
+    const folder = folders.get(path)
+    if (folder === undefined || spoiltFolders.get(path) === 'refuse') return undefined
+    const unseen = folder.messages.filter(({ flags }) => !flags.has('\\Seen')).length
     const items = [
-      `MESSAGES ${one.messages.length} UNSEEN ${unseen} UIDNEXT ${one.uidNext} UIDVALIDITY ${validityOf(one)}`,
-      ...(options.withoutQresync ? [] : [`HIGHESTMODSEQ ${one.modseq}`]),
+      `MESSAGES ${folder.messages.length} UNSEEN ${unseen} UIDNEXT ${folder.uidNext} UIDVALIDITY ${chooseValidity(folder)}`,
+      ...(options.withoutQresync ? [] : [`HIGHESTMODSEQ ${folder.modseq}`]),
     ]
     return [`STATUS ${path} (${items.join(' ')})`]
   }
@@ -178,7 +178,7 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
       if (session === undefined) return false
       const untagged = respond(session, name, args)
       const reported = untagged === undefined || name !== 'UID' ? [] : changes(session)
-      const text = [...(untagged ?? []), ...reported].map((one) => `* ${one}${CRLF}`).join('')
+      const text = [...(untagged ?? []), ...reported].map((line) => `* ${line}${CRLF}`).join('')
       const completion = untagged === undefined ? 'NO refused' : `OK${session.isReadOnly ? ' [READ-ONLY]' : ''} done`
       socket.write(`${text}${tag} ${completion}${CRLF}`, 'latin1')
       return true
@@ -241,7 +241,7 @@ function changes(session: Session): string[] {
   const hasArrivals = folder.messages.some((message) => !before.has(message))
   const expunges = gone.map((message) => {
     const seq = session.known.indexOf(message) + 1
-    session.known = session.known.filter((one) => one !== message)
+    session.known = session.known.filter((candidate) => candidate !== message)
     return hasQresync ? `VANISHED ${message.uid}` : `${seq} EXPUNGE`
   })
   session.known = [...folder.messages]
@@ -275,20 +275,20 @@ function received(day: string, test: (time: number, day: number) => boolean) {
   return ({ message }: Found) => test(message.internalDate.getTime(), Date.parse(`${unquoted(day)} 00:00:00 +0000`))
 }
 
-function inSet(set: string, highest: number, numberOf: (found: Found) => number): (found: Found) => boolean {
-  return (found) => rangesOf(set, highest).some(([low, high]) => numberOf(found) >= low && numberOf(found) <= high)
+function inSet(set: string, highest: number, toNumber: (found: Found) => number): (found: Found) => boolean {
+  return (found) => parseRanges(set, highest).some(([low, high]) => toNumber(found) >= low && toNumber(found) <= high)
 }
 
-function highestUid(known: readonly StrictMessage[]): number {
-  return known.at(-1)?.uid ?? 0
+function highestUid(messages: readonly StrictMessage[]): number {
+  return messages.at(-1)?.uid ?? 0
 }
 
 /** Its `*` is the highest number that is in use, and the order of the two ends does not matter. */
-function rangesOf(set: string, highest: number): [number, number][] {
-  const numberOf = (text: string) => (text === '*' ? highest : Number(text))
+function parseRanges(set: string, highest: number): [number, number][] {
+  const toNumber = (text: string) => (text === '*' ? highest : Number(text))
   return set.split(',').map((range) => {
     const [first = '', last = first] = range.split(':')
-    const ends = [numberOf(first), numberOf(last)]
+    const ends = [toNumber(first), toNumber(last)]
     return [Math.min(...ends), Math.max(...ends)]
   })
 }
@@ -300,7 +300,7 @@ function fetch(
   howSpoilt: (message: StrictMessage) => Spoiling | undefined,
 ): string[] | undefined {
   const [set = ''] = args.split(' ')
-  const ranges = rangesOf(set, highestUid(session.known))
+  const ranges = parseRanges(set, highestUid(session.known))
   const isIn = (uid: number) => ranges.some(([low, high]) => uid >= low && uid <= high)
   const since = Number(/CHANGEDSINCE (\d+)/.exec(args)?.[1] ?? 0)
   const wanted = session.known.filter((message) => isIn(message.uid) && message.modseq > since)
@@ -371,7 +371,7 @@ function store(session: Session, args: string): string[] {
   const [set = '', action = ''] = args.split(' ')
   const [, flags = ''] = /\(([^)]*)\)/.exec(args) ?? []
   const isIn = inSet(set, highestUid(session.known), ({ message }) => message.uid)
-  for (const message of session.known.filter((one) => isIn({ seq: 0, message: one }))) {
+  for (const message of session.known.filter((message) => isIn({ seq: 0, message }))) {
     for (const flag of flags.split(' '))
       session.folder?.flag(message.raw.toString('latin1'), flag, !action.startsWith('-'))
   }
@@ -380,7 +380,9 @@ function store(session: Session, args: string): string[] {
 
 function expunge(session: Session, set: string): string[] {
   const isIn = inSet(set, highestUid(session.known), ({ message }) => message.uid)
-  for (const message of session.known.filter((one) => isIn({ seq: 0, message: one }) && one.flags.has('\\Deleted'))) {
+  for (const message of session.known.filter(
+    (message) => isIn({ seq: 0, message }) && message.flags.has('\\Deleted'),
+  )) {
     session.folder?.remove(message.raw.toString('latin1'))
   }
   return []

@@ -38,7 +38,7 @@ export class StrictFolder {
   remove(text: string): StrictMessage {
     const message = this.find(text)
     this.modseq += 1
-    this.messages = this.messages.filter((one) => one !== message)
+    this.messages = this.messages.filter((candidate) => candidate !== message)
     this.expunged.push({ uid: message.uid, modseq: this.modseq })
     this.onChange()
     return message

@@ -70,7 +70,7 @@ interface Serving {
 }
 
 async function serve(socket: Socket, { script, messages, commands }: Serving): Promise<void> {
-  const lines = linesOf(socket)
+  const lines = readLines(socket)
   const reply = (text: string) => void socket.write(`${text}\r\n`)
   let sender: string | undefined
   let recipients: string[] = []
@@ -139,7 +139,7 @@ async function serve(socket: Socket, { script, messages, commands }: Serving): P
   }
 }
 
-async function* linesOf(socket: Socket): AsyncGenerator<string> {
+async function* readLines(socket: Socket): AsyncGenerator<string> {
   let unread = ''
   socket.setEncoding('latin1')
   try {

@@ -104,8 +104,8 @@ function delayed(currentMs: () => number, change = (chunk: Buffer) => chunk): Tr
   let last: Promise<void> | undefined
   let waiting = 0
   return new Transform({
-    transform(given: Buffer, _encoding, done) {
-      const chunk = change(given)
+    transform(bytes: Buffer, _encoding, done) {
+      const chunk = change(bytes)
       const delayMs = currentMs()
       if (delayMs === 0 && waiting === 0) return done(null, chunk)
       waiting += 1

@@ -75,8 +75,8 @@ const SLUG = 'open-call'
 async function booked({ api }: PortalStage): Promise<string> {
   const availability = { openHours: [{ days: [0, 1, 2, 3, 4, 5, 6], start: '00:00', end: '24:00' }] }
   await api.post('/scheduler/experiences', { slug: SLUG, name: 'Open call', timezone: 'Europe/Berlin', availability })
-  const known = await api.get(`/scheduler/bookings?experienceSlug=${SLUG}`)
-  if (known.json.bookings.length > 0) return known.json.bookings[0].id
+  const before = await api.get(`/scheduler/bookings?experienceSlug=${SLUG}`)
+  if (before.json.bookings.length > 0) return before.json.bookings[0].id
   const start = new Date()
   start.setUTCHours(start.getUTCHours() + 26, 0, 0, 0)
   const guest = { name: 'Ada Lovelace', email: 'ada@example.com' }

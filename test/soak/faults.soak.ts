@@ -45,7 +45,7 @@ describe.skipIf(!dovecotAvailable() || !existsSync(FUSE))('a service on a disk t
     const stored = join(folder, 'stored')
     const dataDir = join(folder, 'data')
     const switchFile = join(folder, 'switch')
-    for (const one of [stored, dataDir]) mkdirSync(one)
+    for (const folder of [stored, dataDir]) mkdirSync(folder)
     // Debian's own Python has the package.
     const files = spawn('/usr/bin/python3', ['test/kit/service/read_only_files.py', stored, dataDir, switchFile])
     await eventually(() => expect(readFileSync('/proc/mounts', 'utf8')).toContain(` ${dataDir} fuse`))

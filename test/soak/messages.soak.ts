@@ -85,8 +85,8 @@ async function orNothing(read: Reader, bytes: Buffer): Promise<Reading | null> {
 
 function score(scores: Map<string, Map<string, Score>>, kind: string, reader: string, isRight: boolean): void {
   const ofKind = scores.get(kind) ?? new Map<string, Score>()
-  const known = ofKind.get(reader) ?? { right: 0, judged: 0 }
-  ofKind.set(reader, { right: known.right + Number(isRight), judged: known.judged + 1 })
+  const counts = ofKind.get(reader) ?? { right: 0, judged: 0 }
+  ofKind.set(reader, { right: counts.right + Number(isRight), judged: counts.judged + 1 })
   scores.set(kind, ofKind)
 }
 
@@ -96,11 +96,11 @@ function note(
   { expected }: OddMessage,
   reading: Reading | null,
 ): void {
-  const known = differences.get(what)
+  const earlier = differences.get(what)
   const members = Object.keys(expected).flatMap((name) => JUDGED_BY[name] ?? name)
   const shown = members.map((name) => [name, reading?.[name as keyof Reading]])
-  const example = known?.example ?? JSON.stringify([expected, Object.fromEntries(shown)]).slice(0, 600)
-  differences.set(what, { count: (known?.count ?? 0) + 1, example })
+  const example = earlier?.example ?? JSON.stringify([expected, Object.fromEntries(shown)]).slice(0, 600)
+  differences.set(what, { count: (earlier?.count ?? 0) + 1, example })
 }
 
 /** The members of a reading that decide on one that is expected, if they have other names. */

@@ -83,17 +83,17 @@ async function upgrade(place: Place, folder: string, dovecot: Dovecot): Promise<
 async function shownBy(api: Client, accounts: readonly string[]): Promise<Map<string, unknown[]>> {
   const shown = new Map<string, unknown[]>()
   for (const path of ['/webhooks/endpoints', '/events', '/webhooks/deliveries'])
-    shown.set(path, await rowsOf(api, path))
+    shown.set(path, await readRows(api, path))
   for (const account of accounts) {
     for (const list of ['labels', 'messages', 'threads']) {
       const path = `/accounts/${account}/${list}`
-      shown.set(path, await rowsOf(api, path))
+      shown.set(path, await readRows(api, path))
     }
   }
   return shown
 }
 
-async function rowsOf(api: Client, path: string): Promise<unknown[]> {
+async function readRows(api: Client, path: string): Promise<unknown[]> {
   const page = await api.call<Record<string, unknown>>('GET', `${path}?limit=200`)
   const rows = Object.values(page).find((value) => Array.isArray(value)) as { id: string; subject?: string }[]
   expect([path, rows.length]).not.toEqual([path, 0])

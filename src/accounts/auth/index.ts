@@ -8,14 +8,14 @@ import type { App, Idempotency } from '../../platform/http/index.ts'
 import type { Log } from '../../platform/log/index.ts'
 import type { DnsRecords } from '../../platform/net/index.ts'
 import type { Outbound } from '../../platform/outbound/index.ts'
-import { type AuthScreen, brand as brandOf } from '../../ui/hosted/index.ts'
-import { detection as detectionOf } from './detection/detection.ts'
+import { type AuthScreen, brand as createBrand } from '../../ui/hosted/index.ts'
+import { detection as createDetection } from './detection/detection.ts'
 import { hostedAccess } from './hosted/access.ts'
 import { hostedPages } from './hosted/pages.ts'
 import { hostedRoutes } from './hosted/routes.ts'
-import { imapForm as imapFormOf } from './imap/form.ts'
+import { imapForm as createImapForm } from './imap/form.ts'
 import { type ImapRoutesDeps, imapRoutes } from './imap/routes.ts'
-import { type ConsentsDeps, consents as consentsOf } from './oauth/consents.ts'
+import { type ConsentsDeps, consents as createConsents } from './oauth/consents.ts'
 import { type CallbackRoutesDeps, callbackRoutes } from './oauth/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { type AuthSessionsDeps, authSessions } from './sessions/service.ts'
@@ -40,13 +40,13 @@ export interface AuthDeps
 
 /** Adds every route of the hosted flow. */
 export function authRoutes(app: App, deps: AuthDeps): void {
-  const brand = brandOf(deps.authScreen)
-  const consents = consentsOf(deps)
+  const brand = createBrand(deps.authScreen)
+  const consents = createConsents(deps)
   const sessions = authSessions({ ...deps, requireConfigured: consents.requireConfigured })
-  const detection = detectionOf(deps)
+  const detection = createDetection(deps)
   const access = hostedAccess({ ...deps, sessions })
   const pages = hostedPages({ ...deps, brand, ...access })
-  const imapForm = imapFormOf({ ...deps, pages, detection })
+  const imapForm = createImapForm({ ...deps, pages, detection })
   const hosted = { ...deps, sessions, consents, detection, access, pages, imapForm }
   sessionRoutes(app, hosted)
   hostedRoutes(app, hosted)

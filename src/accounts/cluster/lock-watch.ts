@@ -76,9 +76,9 @@ export class LockWatch {
     const dead: string[] = []
     for (const [id, key] of locks) {
       if (view.keys.has(key)) continue
-      const known = before.get(id)
-      const isOfSession = known !== undefined && known.sinceMs >= nowMs - view.sessionMs
-      const missing = isOfSession ? { ...known, reads: known.reads + 1 } : { sinceMs: nowMs, reads: 1 }
+      const previous = before.get(id)
+      const isOfSession = previous !== undefined && previous.sinceMs >= nowMs - view.sessionMs
+      const missing = isOfSession ? { ...previous, reads: previous.reads + 1 } : { sinceMs: nowMs, reads: 1 }
       this.#missing.set(id, missing)
       const isProven = nowMs - missing.sinceMs >= this.#timing.missingMs && missing.reads >= MISSING_READS
       if (isProven && view.sessionMs >= this.#timing.sessionMs) dead.push(id)

@@ -30,7 +30,7 @@ describePostgres('locks of instances', (databases) => {
     return { url: place.databaseUrl ?? '', db }
   }
 
-  async function presenceOf(url: string, instanceId: string): Promise<Presence> {
+  async function openTestPresence(url: string, instanceId: string): Promise<Presence> {
     const presence = await openPresence({ url, instanceId, monotonic: () => performance.now(), log: silentLog })
     onTestFinished(() => presence.close())
     return presence
@@ -79,9 +79,9 @@ describePostgres('locks of instances', (databases) => {
 
   it('no instance is taken for dead after every session ended, and each holds its lock again', async () => {
     const { url, db } = await world(4)
-    const [a, b] = [await presenceOf(url, 'a'), await presenceOf(url, 'b')]
+    const [a, b] = [await openTestPresence(url, 'a'), await openTestPresence(url, 'b')]
     const instances = [await start(db, 'a', a), await start(db, 'b', b)]
-    await eventually(() => expect(instances.map((one) => one.count())).toEqual([2, 2]))
+    await eventually(() => expect(instances.map((instance) => instance.count())).toEqual([2, 2]))
     await Promise.all([watched(a), watched(b)])
     const before = await epochs(db)
     for (let time = 0; time < 3; time += 1) {
@@ -91,18 +91,18 @@ describePostgres('locks of instances', (databases) => {
     await Promise.all([watched(a), watched(b)])
     expect((await a.read())?.keys).toEqual(new Set([a.key, b.key]))
     expect(await epochs(db)).toEqual(before)
-    expect(instances.flatMap((one) => one.dead)).toEqual([])
+    expect(instances.flatMap((instance) => instance.dead)).toEqual([])
   })
 
   it('an instance that holds no lock is left to its heartbeat, until it holds one', async () => {
     const { url, db } = await world(2)
-    const watching = await presenceOf(url, 'a')
+    const watching = await openTestPresence(url, 'a')
     const a = await start(db, 'a', watching)
     const proxy = await startTcpProxy(Number(new URL(url).port))
     onTestFinished(() => proxy.close())
     const viaProxy = new URL(url)
     viaProxy.port = String(proxy.port)
-    const presence = await presenceOf(viaProxy.href, 'b')
+    const presence = await openTestPresence(viaProxy.href, 'b')
     const b = await start(db, 'b', presence)
     await eventually(() => expect([a.count(), b.count()]).toEqual([1, 1]))
     // Only this connection is lost: the pool of the instance still works.
@@ -134,16 +134,16 @@ describePostgres('locks of instances', (databases) => {
     const [a, b] = [await start(first.db, 'a', undefined, timing), await start(second.db, 'b', undefined, timing)]
     await eventually(() => expect([a.count(), b.count()]).toEqual([2, 2]))
     const before = await epochs(db)
-    const beatOf = async (id: string) =>
+    const readBeat = async (id: string) =>
       (await db.read.selectFrom('instances').select('heartbeatAt').where('id', '=', id).executeTakeFirst())
         ?.heartbeatAt ?? 0
-    const began = await beatOf('a')
-    await eventually(async () => expect(await beatOf('a')).toBeGreaterThan(began + timing.settleMs + 500))
+    const began = await readBeat('a')
+    await eventually(async () => expect(await readBeat('a')).toBeGreaterThan(began + timing.settleMs + 500))
     for (const { proxy } of links) await proxy.cut()
     await eventually(() => expect([a.count(), b.count()]).toEqual([0, 0]))
-    const last = await beatOf('a')
+    const last = await readBeat('a')
     await first.proxy.restore()
-    await eventually(async () => expect(await beatOf('a')).toBeGreaterThan(last))
+    await eventually(async () => expect(await readBeat('a')).toBeGreaterThan(last))
     await eventually(() => expect(a.count()).toBe(2))
     await second.proxy.restore()
     await eventually(() => expect(b.count()).toBe(2))
@@ -179,9 +179,9 @@ describePostgres('locks of instances', (databases) => {
     onTestFinished(() => proxy.close())
     const pooled = new URL(url)
     pooled.port = String(proxy.port)
-    const presence = await presenceOf(pooled.href, 'a')
+    const presence = await openTestPresence(pooled.href, 'a')
     expect([presence.isPooled, presence.key, await presence.read()]).toEqual([true, undefined, undefined])
-    const direct = await presenceOf(url, 'b')
+    const direct = await openTestPresence(url, 'b')
     expect((await direct.read())?.keys).toEqual(new Set([direct.key]))
   })
 })

@@ -77,28 +77,28 @@ export class OwnedAccounts {
     const change: OwnershipChange = { lost: [], gained: [], changed: [] }
     for (const account of accounts) {
       const { id, epoch } = account
-      const known = this.#known.get(id)
-      if (known === undefined || this.#epochs.get(id) !== epoch) {
-        if (known !== undefined) change.lost.push(id)
+      const entry = this.#known.get(id)
+      if (entry === undefined || this.#epochs.get(id) !== epoch) {
+        if (entry !== undefined) change.lost.push(id)
         change.gained.push(id)
         this.#epochs.set(id, epoch)
         this.#known.set(id, { account, foundBy: this.#reads, isMissed: false })
         continue
       }
-      if (known.isMissed) change.gained.push(id)
-      else if (differs(known.account, account)) change.changed.push(id)
-      known.account = account
-      known.foundBy = this.#reads
-      known.isMissed = false
+      if (entry.isMissed) change.gained.push(id)
+      else if (differs(entry.account, account)) change.changed.push(id)
+      entry.account = account
+      entry.foundBy = this.#reads
+      entry.isMissed = false
     }
     this.#report(change)
   }
 
-  async #forget(isLost: (id: string, known: Known) => boolean): Promise<void> {
+  async #forget(isLost: (id: string, entry: Known) => boolean): Promise<void> {
     let lost: string[] = []
     let count = 0
-    for (const [id, known] of this.#known) {
-      if (isLost(id, known)) {
+    for (const [id, entry] of this.#known) {
+      if (isLost(id, entry)) {
         this.#known.delete(id)
         this.#epochs.delete(id)
         lost.push(id)
@@ -124,8 +124,8 @@ export class OwnedAccounts {
         listener(change)
       } catch (error) {
         for (const id of [...gained, ...changed]) {
-          const known = this.#known.get(id)
-          if (known !== undefined) known.isMissed = true
+          const entry = this.#known.get(id)
+          if (entry !== undefined) entry.isMissed = true
         }
         const message = 'A listener of ownership changes failed; the next full round reports them again.'
         this.#log.error(message, { operation: 'accounts.ownership', error })

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
 import { imapUser, testAccounts } from '../../../test/kit/accounts/accounts.ts'
 import { describeEachDatabase } from '../../../test/kit/database/database.ts'
-import { plansOf } from '../../../test/kit/database/plans.ts'
+import { readPlans } from '../../../test/kit/database/plans.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { type Bus, memoryBus } from '../../platform/bus/index.ts'
 import type { Db } from '../../platform/db/index.ts'
@@ -53,7 +53,7 @@ describeEachDatabase('ownership', (open) => {
     return (await Promise.all(users)).map(({ id }) => id)
   }
 
-  async function epochOf(db: Db, id: string): Promise<number> {
+  async function readEpoch(db: Db, id: string): Promise<number> {
     const { epoch } = await db.read
       .selectFrom('accounts')
       .select('epoch')
@@ -76,7 +76,7 @@ describeEachDatabase('ownership', (open) => {
     await rounds.start()
     await Promise.all(claims.map((claimed) => rounds.claim(claimed)))
     await eventually(() => rounds.count() + a.count() === 22)
-    expect(rounds.changes.flatMap(({ lost }) => lost.filter((one) => rounds.owned().has(one)))).toEqual([])
+    expect(rounds.changes.flatMap(({ lost }) => lost.filter((id) => rounds.owned().has(id)))).toEqual([])
   })
 
   it('does not take a claimed account from a living instance, nor before it is registered, nor after it stopped', async () => {
@@ -87,15 +87,15 @@ describeEachDatabase('ownership', (open) => {
     ]
     const { id } = await fixture.link(imapUser('claimed'))
     await a.claim(id)
-    expect(await epochOf(db, id)).toBe(0)
+    expect(await readEpoch(db, id)).toBe(0)
     await b.start()
     expect(b.owned().get(id)).toBe(1)
     await a.start()
     await a.claim(id)
-    expect([a.owned().has(id), await epochOf(db, id)]).toEqual([false, 1])
+    expect([a.owned().has(id), await readEpoch(db, id)]).toEqual([false, 1])
     await b.stop()
     await b.claim(id)
-    expect(await epochOf(db, id)).toBe(1)
+    expect(await readEpoch(db, id)).toBe(1)
     await a.claim(id)
     expect(a.owned().get(id)).toBe(2)
   })
@@ -159,7 +159,7 @@ describeEachDatabase('ownership', (open) => {
 
   it('finds a free account by an index', async () => {
     const db = await open()
-    const [plan = ''] = await plansOf(db, (tx) => instanceStore(tx, db.dialect).hasUnowned())
+    const [plan = ''] = await readPlans(db, (tx) => instanceStore(tx, db.dialect).hasUnowned())
     expect(plan).toMatch(/accounts_ownerInstance/)
   })
 
@@ -176,7 +176,7 @@ describeEachDatabase('ownership', (open) => {
     const a = instance(db, bus, 'a')
     await a.start()
     expect([...a.owned().keys()]).toEqual([...ids, ...copies])
-    const [plan = ''] = await plansOf(db, (tx) => instanceStore(tx, db.dialect).mine('a').next())
+    const [plan = ''] = await readPlans(db, (tx) => instanceStore(tx, db.dialect).mine('a').next())
     expect(plan).toMatch(/accounts_ownerInstance_id/)
     expect(plan).not.toMatch(/TEMP B-TREE|Sort/)
   })
@@ -292,7 +292,7 @@ describeEachDatabase('ownership', (open) => {
     // The file store has one writer: there everything waits for the open transaction.
     if (db.engine === 'postgres') {
       await eventually(() => expect([...next.owned().keys()].sort()).toEqual(others))
-      expect(await epochOf(db, held)).toBe(1)
+      expect(await readEpoch(db, held)).toBe(1)
     }
     commit()
     await running

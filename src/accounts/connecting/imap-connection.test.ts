@@ -5,16 +5,16 @@ import { type ImapFields, VerificationLimit } from '../index.ts'
 import { formPortErrors, verifyImap } from './imap-check.ts'
 import { parseImapConnection } from './imap-connection.ts'
 
-const given = { email: 'ada@example.com', host: 'imap.example.com', username: 'ada', password: 'secret' }
+const required = { email: 'ada@example.com', host: 'imap.example.com', username: 'ada', password: 'secret' }
 
 function connection(fields: ImapFields = {}) {
-  const parsed = parseImapConnection({ ...given, ...fields })
+  const parsed = parseImapConnection({ ...required, ...fields })
   if (parsed.connection === undefined) throw new Error(JSON.stringify(parsed.errors))
   return parsed.connection
 }
 
 function errors(fields: ImapFields): string[] {
-  return parseImapConnection({ ...given, ...fields }).errors.map((error) => `${error.path} ${error.message}`)
+  return parseImapConnection({ ...required, ...fields }).errors.map((error) => `${error.path} ${error.message}`)
 }
 
 describe('the connection fields', () => {
@@ -132,7 +132,7 @@ describe('the connection fields', () => {
     )
     fc.assert(
       fc.property(anything, (fields) => {
-        const { connection: read, errors: found } = parseImapConnection({ ...given, ...fields })
+        const { connection: read, errors: found } = parseImapConnection({ ...required, ...fields })
         expect(read === undefined).toBe(found.length > 0)
       }),
     )

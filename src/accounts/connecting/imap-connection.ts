@@ -116,9 +116,9 @@ function smtpSettings(read: FieldReader): Partial<SmtpSettings> | undefined {
   const host = read.host('smtpHost')
   const secure = read.boolean('smtpSecure')
   const username = read.text('smtpUsername')
-  const given = read.port('smtpPort')
+  const enteredPort = read.port('smtpPort')
   // A host or `secure` alone determines the port. Without any field, everything is derived from the address later.
-  const port = given ?? (secure === undefined ? undefined : secure ? SUBMISSIONS_PORT : SUBMISSION_PORT)
+  const port = enteredPort ?? (secure === undefined ? undefined : secure ? SUBMISSIONS_PORT : SUBMISSION_PORT)
   const tls = secure ?? (port === undefined ? undefined : port === SUBMISSIONS_PORT)
   const smtp: Partial<SmtpSettings> = {
     ...(host !== undefined && { host }),

@@ -26,9 +26,9 @@ export interface OAuthImport {
  */
 export async function verifiedImport(
   { login, mail }: { login: LoginProvider; mail: Pick<MailProvider, 'verify' | 'closeConnections'> | undefined },
-  given: OAuthImport,
+  input: OAuthImport,
 ): Promise<LinkAccount> {
-  const { provider, refreshToken, email, customUserId } = given
+  const { provider, refreshToken, email, customUserId } = input
   try {
     const tokens = await login.refresh(refreshToken)
     const user = await login.identify(tokens.accessToken)

@@ -56,8 +56,8 @@ function signInAt({ access }: ScriptedImap) {
   const { mail } = imapProvider({ guard: openGuard, clock: systemClock, log: silentLog })
   onTestFinished(() => mail.closeConnections())
   const { host, port } = access.settings.imap ?? {}
-  const given = { email: 'a@example.com', username: 'a', password: 'secret', allowSelfSigned: true }
-  const { connection } = parseImapConnection({ ...given, host, port })
+  const fields = { email: 'a@example.com', username: 'a', password: 'secret', allowSelfSigned: true }
+  const { connection } = parseImapConnection({ ...fields, host, port })
   if (connection === undefined) throw new Error('the fields are not valid')
   return { mail, connection }
 }

@@ -15,13 +15,13 @@ export interface VerificationDeps {
 
 /**
  * Runs the verification of a mail server when it is its turn, within 10 s. Throws `rate_limited` when too many are in progress, and
- * what `failureOf` makes of any other error.
+ * what `toFailure` makes of any other error.
  */
 export function verification<T>(
   { verifications, address, onBegin, timeoutMs = VERIFY_MS }: VerificationDeps,
   host: string,
   verify: (signal: AbortSignal) => Promise<T>,
-  failureOf: (error: unknown) => unknown,
+  toFailure: (error: unknown) => unknown,
 ): Promise<T> {
   const beforeFailing = onBegin?.()
   // An application that imports its users' accounts may check many of one host at once.
@@ -32,7 +32,7 @@ export function verification<T>(
       const late = () => new ProviderError('unavailable', `no response within ${timeoutMs} ms`, { timedOut: true })
       return await withTimeout(verify(abort.signal), timeoutMs, late)
     } catch (error) {
-      const failure = failureOf(error)
+      const failure = toFailure(error)
       await beforeFailing?.(failure)
       throw failure
     } finally {

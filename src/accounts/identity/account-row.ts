@@ -25,7 +25,7 @@ export const SHOWN_COLUMNS = [
 export type ShownRow = Pick<AccountRow, (typeof SHOWN_COLUMNS)[number]>
 
 /** An account as the API shows it. */
-export function accountOf(row: ShownRow): Account {
+export function toAccount(row: ShownRow): Account {
   return {
     id: row.id,
     email: row.email,
@@ -48,7 +48,7 @@ type AccountEvents = typeof accountEvents
 export type AccountEventType = Exclude<keyof AccountEvents, 'account.deleted'>
 
 export function accountEvent(type: AccountEventType, row: AccountRow): EventOf<AccountEvents, AccountEventType> {
-  const { id, provider, email, customUserId, status, statusReason } = accountOf(row)
+  const { id, provider, email, customUserId, status, statusReason } = toAccount(row)
   return {
     type,
     accountId: id,
@@ -73,7 +73,7 @@ export function deletedEvent(row: AccountRow): EventOf<AccountEvents, 'account.d
 }
 
 /** What a list of accounts searches in: lower-case letters, so that only the searched text is converted for each request. */
-export function searchTextOf({ email, customUserId }: Pick<AccountRow, 'email' | 'customUserId'>): string {
+export function buildSearchText({ email, customUserId }: Pick<AccountRow, 'email' | 'customUserId'>): string {
   return `${email}\n${customUserId ?? ''}`.toLowerCase()
 }
 
@@ -83,6 +83,6 @@ export function mailHostOf({ provider, settings: { imap } }: Pick<LinkAccount, '
 }
 
 /** Links with the same identity are the same account. JSON separates the parts, whatever they contain. */
-export function identityOf(provider: ProviderName, providerUser: string, customUserId: string | null): string {
+export function hashIdentity(provider: ProviderName, providerUser: string, customUserId: string | null): string {
   return sha256(JSON.stringify([provider, providerUser, customUserId]), 'base64url')
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { imapUser, testAccounts } from '../../../test/kit/accounts/accounts.ts'
 import { describeEachDatabase } from '../../../test/kit/database/database.ts'
-import { plansOf } from '../../../test/kit/database/plans.ts'
+import { readPlans } from '../../../test/kit/database/plans.ts'
 import { insertRows } from '../../platform/db/index.ts'
 import { type PageQuery, pageRequest } from '../../platform/formats/page.ts'
 import type { AccountFilter } from './account.ts'
@@ -11,7 +11,7 @@ import { listAccounts } from './list.ts'
 const ROWS = 12_000
 
 describeEachDatabase('the list of accounts', (open) => {
-  const requestOf = (query: PageQuery) => pageRequest(query, [], ['text'])
+  const buildRequest = (query: PageQuery) => pageRequest(query, [], ['text'])
 
   it('reads an index, whatever it is filtered by', async () => {
     const db = await open()
@@ -19,7 +19,7 @@ describeEachDatabase('the list of accounts', (open) => {
     const { link } = testAccounts(db)
     await link({ customUserId: 'ada' })
     for (const filter of filters) {
-      const plans = await plansOf(db, (tx) => listAccounts({ ...db, read: tx }, filter, requestOf({})))
+      const plans = await readPlans(db, (tx) => listAccounts({ ...db, read: tx }, filter, buildRequest({})))
       for (const plan of plans) {
         expect(plan).toMatch(/USING (COVERING )?INDEX|Index (Only )?Scan/)
         expect(plan).not.toMatch(/SCAN "?accounts"?$|Seq Scan|TEMP B-TREE/m)
@@ -63,7 +63,7 @@ describeEachDatabase('the list of accounts', (open) => {
     })
     const newest = rows.toReversed()
     const list = async (filter: AccountFilter, query: PageQuery) => {
-      const request = requestOf({ limit: 3, ...query })
+      const request = buildRequest({ limit: 3, ...query })
       const { rows: shown, total } = await listAccounts(db, filter, request)
       return { ids: shown.map(({ id }) => id), ...total }
     }
@@ -96,7 +96,7 @@ describeEachDatabase('the list of accounts', (open) => {
     const { rows: shown, total } = await listAccounts(
       db,
       { status: 'paused' },
-      { ...requestOf({ limit: 3 }), offset: 0, after: [after] },
+      { ...buildRequest({ limit: 3 }), offset: 0, after: [after] },
     )
     expect([shown.map(({ id }) => id), total.count]).toEqual([idsOf(paused, 2500), 6000])
   })

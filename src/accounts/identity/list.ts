@@ -28,7 +28,7 @@ export async function listAccounts(
   { after, offset, limit }: PageRequest<readonly [id: string]>,
 ): Promise<AccountList> {
   const wanted = limit + 1
-  const condition = conditionOf(filter)
+  const condition = buildCondition(filter)
   if (condition === undefined) {
     const ids = await idsBelow(db.read, after?.[0], wanted, offset)
     return { rows: await byIds(db.read, ids), total: { count: await accountQueries(db.read).count(), capped: false } }
@@ -139,7 +139,7 @@ async function matchingIds(
 }
 
 /** Undefined without a filter. */
-function conditionOf({ q, status, provider }: AccountFilter): RawBuilder<boolean> | undefined {
+function buildCondition({ q, status, provider }: AccountFilter): RawBuilder<boolean> | undefined {
   const parts: RawBuilder<boolean>[] = []
   if (provider !== undefined) parts.push(sql`"provider" = ${provider}`)
   if (status === 'paused') parts.push(sql`"paused" = 1`)

@@ -4,7 +4,7 @@ import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../../platform/crypto/seal.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 
-async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
+async function readCode(work: Promise<unknown>): Promise<string | undefined> {
   try {
     await work
     return undefined
@@ -94,9 +94,9 @@ describeEachDatabase('accounts', (open) => {
     ]
     const rename = (id: string, customUserId: string | null) =>
       db.transaction((tx) => fixture.accounts.change(tx, id, { customUserId }))
-    expect(await codeOf(rename(two.id, null))).toBe('conflict')
-    expect(await codeOf(rename(one.id, 'b'))).toBe('conflict')
-    const codes = await Promise.all([two, three].map((account) => codeOf(rename(account.id, 'd'))))
+    expect(await readCode(rename(two.id, null))).toBe('conflict')
+    expect(await readCode(rename(one.id, 'b'))).toBe('conflict')
+    const codes = await Promise.all([two, three].map((account) => readCode(rename(account.id, 'd'))))
     expect(codes.sort()).toEqual(['conflict', undefined])
     expect([two.id, three.id]).toContain((await fixture.link({ customUserId: 'd' })).id)
   })
@@ -187,15 +187,15 @@ describeEachDatabase('accounts', (open) => {
   it('resolves an alias while only one account has it, and prefers ids to aliases', async () => {
     const db = await open()
     const fixture = testAccounts(db)
-    const one = await fixture.link({ ...imapUser('one'), customUserId: 'team' })
-    expect(await fixture.accounts.resolve(db.read, 'team')).toEqual({ id: one.id, provider: 'imap' })
+    const account = await fixture.link({ ...imapUser('one'), customUserId: 'team' })
+    expect(await fixture.accounts.resolve(db.read, 'team')).toEqual({ id: account.id, provider: 'imap' })
     const two = await fixture.link({ ...imapUser('two'), customUserId: 'team' })
-    await fixture.link({ ...imapUser('three'), customUserId: one.id })
-    expect(await fixture.accounts.resolve(db.read, one.id)).toMatchObject({ id: one.id })
+    await fixture.link({ ...imapUser('three'), customUserId: account.id })
+    expect(await fixture.accounts.resolve(db.read, account.id)).toMatchObject({ id: account.id })
     const ambiguous = fixture.accounts.resolve(db.read, 'team')
     await expect(ambiguous).rejects.toMatchObject({ code: 'ambiguous_alias' })
-    await expect(ambiguous).rejects.toThrow(`${one.id}, ${two.id}`)
-    expect(await codeOf(fixture.accounts.resolve(db.read, 'nobody'))).toBe('not_found')
+    await expect(ambiguous).rejects.toThrow(`${account.id}, ${two.id}`)
+    expect(await readCode(fixture.accounts.resolve(db.read, 'nobody'))).toBe('not_found')
   })
 
   it('pages through every account once while others are added and removed', async () => {
@@ -238,10 +238,10 @@ describeEachDatabase('accounts', (open) => {
       version: 2,
       data: { id, provider: 'imap', customUserId: 'user-1' },
     })
-    expect(await codeOf(fixture.accounts.get(id))).toBe('not_found')
-    expect(await codeOf(fixture.accounts.access(id))).toBe('not_found')
-    expect(await codeOf(db.transaction((tx) => fixture.accounts.hold(tx, id)))).toBe('not_found')
-    expect(await codeOf(db.transaction((tx) => fixture.accounts.remove(tx, id)))).toBe('not_found')
+    expect(await readCode(fixture.accounts.get(id))).toBe('not_found')
+    expect(await readCode(fixture.accounts.access(id))).toBe('not_found')
+    expect(await readCode(db.transaction((tx) => fixture.accounts.hold(tx, id)))).toBe('not_found')
+    expect(await readCode(db.transaction((tx) => fixture.accounts.remove(tx, id)))).toBe('not_found')
     expect((await fixture.link({ customUserId: 'user-1' })).id).not.toBe(id)
   })
 
@@ -249,16 +249,18 @@ describeEachDatabase('accounts', (open) => {
     const db = await open()
     const [older, newer] = [generateKeyRing('k1'), generateKeyRing('k2')]
     const before = testAccounts(db, { sealer: sealer(parseKeyRing(older)) })
-    const one = await before.link(imapUser('one'))
+    const account = await before.link(imapUser('one'))
     const two = await before.link(imapUser('two'))
     const after = testAccounts(db, { sealer: sealer(parseKeyRing(`${newer},${older}`)) })
-    expect((await after.accounts.access(one.id)).secrets).toEqual({ password: 'first' })
+    expect((await after.accounts.access(account.id)).secrets).toEqual({ password: 'first' })
     await after.link(imapUser('one'))
     const rows = await db.read.selectFrom('accounts').select(['id', 'secrets']).orderBy('id').execute()
     expect(rows.map((row) => row.secrets.slice(0, 3))).toEqual(['k2:', 'k1:'])
     const stolen = rows[1]?.secrets ?? ''
-    await db.transaction((tx) => tx.updateTable('accounts').set({ secrets: stolen }).where('id', '=', one.id).execute())
-    await expect(after.accounts.access(one.id)).rejects.toThrow('cannot open')
+    await db.transaction((tx) =>
+      tx.updateTable('accounts').set({ secrets: stolen }).where('id', '=', account.id).execute(),
+    )
+    await expect(after.accounts.access(account.id)).rejects.toThrow('cannot open')
     expect((await after.accounts.access(two.id)).secrets).toEqual({ password: 'first' })
   })
 })

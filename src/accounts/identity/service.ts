@@ -3,7 +3,7 @@ import type { Bus } from '../../platform/bus/index.ts'
 import type { Sealer } from '../../platform/crypto/seal.ts'
 import type { Db, Tx } from '../../platform/db/index.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
-import { pageOf, pageRequest } from '../../platform/formats/page.ts'
+import { buildPage, pageRequest } from '../../platform/formats/page.ts'
 import { cleanText, truncateText } from '../../platform/formats/text.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log/index.ts'
@@ -12,16 +12,16 @@ import type { LoginProvider, ProviderName } from '../../providers/contract/index
 import { syncRequests } from '../mailbox/sync-requests.ts'
 import { linkedSecrets, openSecrets, sealSecrets, tokenSummary } from '../tokens/account-secrets.ts'
 import { sealRevocation } from '../tokens/revocation.ts'
-import { type TokensDeps, type TokenTiming, tokens as tokensOf } from '../tokens/tokens.ts'
+import { tokens as createTokens, type TokensDeps, type TokenTiming } from '../tokens/tokens.ts'
 import { ACCOUNTS_TOPIC, type Accounts, type LicenceCheck, type LinkAccount, type WorkStatus } from './account.ts'
 import {
   type AccountEventType,
   accountEvent,
-  accountOf,
+  buildSearchText,
   deletedEvent,
-  identityOf,
+  hashIdentity,
   mailHostOf,
-  searchTextOf,
+  toAccount,
 } from './account-row.ts'
 import { listAccounts } from './list.ts'
 import { accountQueries } from './queries.ts'
@@ -93,7 +93,7 @@ export function accounts(deps: AccountsDeps): Accounts {
     const secrets = linkedSecrets(input, kept, clock.now())
     return {
       email,
-      searchText: searchTextOf({ email, customUserId }),
+      searchText: buildSearchText({ email, customUserId }),
       status: 'connecting' as const,
       statusReason: null,
       settings: JSON.stringify(input.settings),
@@ -110,16 +110,16 @@ export function accounts(deps: AccountsDeps): Accounts {
     const changed = await store(tx).change(row.id, changes, clock.now())
     await record(tx, 'account.updated', changed)
     tx.afterCommit(() => deps.onLinked?.(row.id))
-    return accountOf(changed)
+    return toAccount(changed)
   }
 
   async function tryAgain(tx: Tx, accountId: string) {
     const row = await store(tx).lock(accountId)
     const changes = onceMore(row)
-    if (row.paused === 1 || changes === undefined) return accountOf(row)
+    if (row.paused === 1 || changes === undefined) return toAccount(row)
     const changed = await store(tx).change(accountId, changes, clock.now())
     await requests.request(tx, [accountId], 'everything')
-    return accountOf(changed)
+    return toAccount(changed)
   }
 
   async function changeStatus(tx: Tx, row: AccountRow, status: WorkStatus, reason: string | null): Promise<void> {
@@ -132,12 +132,12 @@ export function accounts(deps: AccountsDeps): Accounts {
     if (eventType === 'account.recovered') logChange(tx, eventType, changed)
   }
 
-  const tokens = tokensOf({ ...deps, tryAgain, timing: deps.tokenTiming })
+  const tokens = createTokens({ ...deps, tryAgain, timing: deps.tokenTiming })
 
   return {
-    async link(tx, given) {
-      const input = { ...given, customUserId: cleanAlias(given.customUserId) }
-      const identity = identityOf(input.provider, input.providerUser, input.customUserId)
+    async link(tx, request) {
+      const input = { ...request, customUserId: cleanAlias(request.customUserId) }
+      const identity = hashIdentity(input.provider, input.providerUser, input.customUserId)
       const existing = await store(tx).lockByIdentity(identity)
       if (existing !== undefined) return relink(tx, existing, input)
       try {
@@ -145,9 +145,9 @@ export function accounts(deps: AccountsDeps): Accounts {
       } catch (error) {
         if (!(error instanceof AppError)) throw error
         // A concurrent link of the same identity may have taken the last account of the licence.
-        const twin = await store(tx).lockByIdentity(identity)
-        if (twin === undefined) throw error
-        return relink(tx, twin, input)
+        const existing = await store(tx).lockByIdentity(identity)
+        if (existing === undefined) throw error
+        return relink(tx, existing, input)
       }
       const id = deps.ids('acc')
       const now = clock.now()
@@ -170,7 +170,7 @@ export function accounts(deps: AccountsDeps): Accounts {
       if (created === undefined) return relink(tx, await lockedTwin(tx, identity), input)
       await record(tx, 'account.connected', created)
       tx.afterCommit(() => deps.onLinked?.(id))
-      return accountOf(created)
+      return toAccount(created)
     },
 
     async setStatus(tx, accountId, status, reason, accessVersion) {
@@ -195,8 +195,8 @@ export function accounts(deps: AccountsDeps): Accounts {
       const customUserId = changes.customUserId === undefined ? row.customUserId : cleanAlias(changes.customUserId)
       const watch = Number(changes.watch ?? row.watch)
       if (customUserId !== row.customUserId || watch !== row.watch) {
-        const identity = identityOf(row.provider, row.providerUser, customUserId)
-        const searchText = searchTextOf({ email: row.email, customUserId })
+        const identity = hashIdentity(row.provider, row.providerUser, customUserId)
+        const searchText = buildSearchText({ email: row.email, customUserId })
         row = await changeIdentity(tx, accountId, { customUserId, searchText, watch, identity })
         await record(tx, 'account.updated', row)
       }
@@ -205,7 +205,7 @@ export function accounts(deps: AccountsDeps): Accounts {
         row = await store(tx).change(accountId, { paused, ...(paused === 0 && onceMore(row)) }, clock.now())
         await record(tx, paused === 1 ? 'account.paused' : 'account.resumed', row)
       }
-      return accountOf(row)
+      return toAccount(row)
     },
 
     tryAgain,
@@ -238,23 +238,23 @@ export function accounts(deps: AccountsDeps): Accounts {
 
     endTokenPause: tokens.endPause,
 
-    get: async (accountId) => accountOf(await reader.shown(accountId)),
+    get: async (accountId) => toAccount(await reader.shown(accountId)),
 
     async getForSync(accountId) {
       const row = await reader.shown(accountId)
-      return { account: accountOf(row), syncRequestedAt: row.syncRequestedAt }
+      return { account: toAccount(row), syncRequestedAt: row.syncRequestedAt }
     },
 
     async findLinked(provider, customUserId, email) {
       if (customUserId === null && email === null) return []
       const rows = await reader.linked(provider, cleanAlias(customUserId), email)
-      return rows.map(accountOf)
+      return rows.map(toAccount)
     },
 
     async findMailboxes(customUserId, email) {
       const rows = await reader.linked(null, cleanAlias(customUserId), email)
       return rows.map((row) => {
-        const { email, tokens } = accountOf(row)
+        const { email, tokens } = toAccount(row)
         const { id: accountId, provider, providerUser, settings } = row
         const { smtpPassword, caldavPassword } = openSecrets(sealer, row)
         return {
@@ -275,16 +275,17 @@ export function accounts(deps: AccountsDeps): Accounts {
       const list = [LIST, q, query.status, query.provider]
       const request = pageRequest(query, list, ['text'])
       const { rows, total } = await listAccounts(db, filter, request)
-      return pageOf(rows.map(accountOf), request, total, list, (account) => [account.id])
+      return buildPage(rows.map(toAccount), request, total, list, (account) => [account.id])
     },
 
     resolve: resolveAccount,
   }
 
   async function lockedTwin(tx: Tx, identity: string): Promise<AccountRow> {
-    const twin = await store(tx).lockByIdentity(identity)
-    if (twin === undefined) throw new AppError('conflict', { message: 'The account was deleted while it was linked.' })
-    return twin
+    const existing = await store(tx).lockByIdentity(identity)
+    if (existing === undefined)
+      throw new AppError('conflict', { message: 'The account was deleted while it was linked.' })
+    return existing
   }
 
   async function changeIdentity(

@@ -58,7 +58,7 @@ export function toAppError(error: ProviderError, what: string): AppError {
       return credentialsRefused(error)
     case 'rejected':
       if (error.refusal === 'invalid_name') {
-        return new AppError('validation_failed', { message: `${what}: ${nameProblemOf(error)}.`, cause: error })
+        return new AppError('validation_failed', { message: `${what}: ${describeNameProblem(error)}.`, cause: error })
       }
       if (error.refusal !== undefined) return new AppError(error.refusal, { cause: error })
       if (error.unsupported) return new AppError('not_supported', { message: sentence(error.message), cause: error })
@@ -80,7 +80,7 @@ export function toAppError(error: ProviderError, what: string): AppError {
 }
 
 /** For the detail about the field with the name. */
-export function nameProblemOf({ nameProblem = '' }: ProviderError): string {
+export function describeNameProblem({ nameProblem = '' }: ProviderError): string {
   return nameProblem === ''
     ? 'must be a name that the provider accepts'
     : `must be a name that the provider accepts, which says: ${nameProblem}`

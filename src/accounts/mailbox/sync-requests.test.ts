@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { imapUser, testAccounts } from '../../../test/kit/accounts/accounts.ts'
 import { describeEachDatabase } from '../../../test/kit/database/database.ts'
-import { plansOf } from '../../../test/kit/database/plans.ts'
+import { readPlans } from '../../../test/kit/database/plans.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import type { Db } from '../../platform/db/index.ts'
 import { accountQueries } from '../identity/queries.ts'
@@ -22,18 +22,18 @@ describeEachDatabase('a requested sync', (open) => {
       db.transaction((tx) => fixture.accounts.clearSyncRequest(tx, id, requestedAt))
     return { db, bus: fixture.bus, ids, request, clear }
   }
-  const timeOf = async (db: Db, id: string) => (await accountQueries(db.read).requestedSyncs(ME)).get(id) ?? 0
+  const requestedAt = async (db: Db, id: string) => (await accountQueries(db.read).requestedSyncs(ME)).get(id) ?? 0
 
   it('is cleared only by a run that started after it', async () => {
     const { db, ids, request, clear } = await owned(1)
     const [id = ''] = ids
     await request([id])
-    const first = await timeOf(db, id)
+    const first = await requestedAt(db, id)
     await request([id])
-    const second = await timeOf(db, id)
+    const second = await requestedAt(db, id)
     expect(second).toBeGreaterThan(first)
     await clear(id, first)
-    expect(await timeOf(db, id)).toBe(second)
+    expect(await requestedAt(db, id)).toBe(second)
     await clear(id, second)
     expect(await accountQueries(db.read).requestedSyncs(ME)).toEqual(new Map())
   })
@@ -44,7 +44,7 @@ describeEachDatabase('a requested sync', (open) => {
     const ahead = Date.now() + 3_600_000
     await db.transaction((tx) => tx.updateTable('accounts').set({ syncRequestedAt: ahead }).execute())
     await request([id])
-    expect(await timeOf(db, id)).toBe(ahead + 1)
+    expect(await requestedAt(db, id)).toBe(ahead + 1)
   })
 
   it('is published after the commit, in hints within the size limit of the bus', async () => {
@@ -59,7 +59,7 @@ describeEachDatabase('a requested sync', (open) => {
 
   it('is found by an index that contains only requests', async () => {
     const { db } = await owned(1)
-    const plans = await plansOf(db, (tx) => accountQueries(tx).requestedSyncs(ME))
+    const plans = await readPlans(db, (tx) => accountQueries(tx).requestedSyncs(ME))
     expect(plans.join('\n')).toContain('accounts_syncRequestedAt')
   })
 })

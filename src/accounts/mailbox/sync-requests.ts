@@ -52,6 +52,6 @@ export function syncRequests({ db, bus }: { db: Db; bus: Bus }) {
 /** Parses a hint. An invalid one has no account ids. */
 export function readSyncHint(payload: string): { scope: SyncScope; accountIds: string[] } {
   const [scope, ids = ''] = payload.split(' ')
-  const known = scope === 'changes' || scope === 'now' ? scope : 'everything'
-  return { scope: known, accountIds: ids.split(',').filter((id) => id !== '') }
+  const validScope = scope === 'changes' || scope === 'now' ? scope : 'everything'
+  return { scope: validScope, accountIds: ids.split(',').filter((id) => id !== '') }
 }

@@ -25,11 +25,11 @@ export const LEAST_LIFE_MS = 60_000
 const SPREAD_MS = 240_000
 
 export function openSecrets(sealer: Sealer, row: Pick<AccountRow, 'id' | 'secrets'>): AccountSecrets {
-  return JSON.parse(sealer.open(row.secrets, contextOf(row.id)))
+  return JSON.parse(sealer.open(row.secrets, sealContext(row.id)))
 }
 
 export function sealSecrets(sealer: Sealer, accountId: string, secrets: AccountSecrets): string {
-  return sealer.seal(JSON.stringify(secrets), contextOf(accountId))
+  return sealer.seal(JSON.stringify(secrets), sealContext(accountId))
 }
 
 /** The secrets of an account that is linked. `stored` are the working ones of an existing account. Throws `RefreshTokenMissing`. */
@@ -60,6 +60,6 @@ export function tokenSummary(oauth: OAuthSecrets | undefined, scopes: readonly s
   return { expiresAt: isoTime(oauth.expiresAt), scopes: [...scopes], hasRefreshToken: true }
 }
 
-const contextOf = (accountId: string) => `account:${accountId}`
+const sealContext = (accountId: string) => `account:${accountId}`
 
-export const SEALED_ACCOUNTS: SealedColumn = { table: 'accounts', key: 'id', column: 'secrets', contextOf }
+export const SEALED_ACCOUNTS: SealedColumn = { table: 'accounts', key: 'id', column: 'secrets', sealContext }

@@ -27,7 +27,7 @@ export function sealRevocation(sealer: Sealer, row: AccountRow): string | null {
   if (oauth === undefined) return null
   const { provider, providerUser } = row
   const revocation: Revocation = { provider, providerUser, refreshToken: oauth.refreshToken }
-  return sealer.seal(JSON.stringify(revocation), contextOf(row.id))
+  return sealer.seal(JSON.stringify(revocation), sealContext(row.id))
 }
 
 /** Revokes the tokens of a deleted account at its provider. One attempt: a failure is logged, and the user can revoke access there. */
@@ -39,7 +39,9 @@ export function revoker({ db, sealer, log, login }: RevocationDeps): (accountId:
     try {
       const sealed = await store.revocation(accountId)
       if (sealed === null) return
-      const { provider, providerUser, refreshToken }: Revocation = JSON.parse(sealer.open(sealed, contextOf(accountId)))
+      const { provider, providerUser, refreshToken }: Revocation = JSON.parse(
+        sealer.open(sealed, sealContext(accountId)),
+      )
       // The grant belongs to the user: revoking it would also disconnect the user's other accounts.
       if (!(await store.hasUser(provider, providerUser))) await login(provider)?.revoke(refreshToken)
     } catch (error) {
@@ -60,16 +62,16 @@ export function revoker({ db, sealer, log, login }: RevocationDeps): (accountId:
  * An access token of a deleted account until it is revoked, for ending its push subscription first. Undefined when there is none.
  * Throws `ProviderError`.
  */
-export function accessTokenOfGone({
+export function deletedAccountTokens({
   db,
   sealer,
-  login: loginOf,
+  login: findLogin,
 }: Omit<RevocationDeps, 'log'>): (accountId: string) => Promise<string | undefined> {
   return async (accountId) => {
     const sealed = await accountStore(db.read, db.dialect).revocation(accountId)
     if (sealed === null) return undefined
-    const { provider, providerUser, refreshToken }: Revocation = JSON.parse(sealer.open(sealed, contextOf(accountId)))
-    const login = loginOf(provider)
+    const { provider, providerUser, refreshToken }: Revocation = JSON.parse(sealer.open(sealed, sealContext(accountId)))
+    const login = findLogin(provider)
     const tokens = await login?.refresh(refreshToken)
     if (login === undefined || tokens === undefined) return undefined
     await checkTokenUser(login, tokens, providerUser)
@@ -77,11 +79,11 @@ export function accessTokenOfGone({
   }
 }
 
-const contextOf = (accountId: string) => `revocation:${accountId}`
+const sealContext = (accountId: string) => `revocation:${accountId}`
 
 export const SEALED_REVOCATIONS: SealedColumn = {
   table: 'accountErasures',
   key: 'accountId',
   column: 'revocation',
-  contextOf,
+  sealContext,
 }

@@ -6,7 +6,7 @@ import { ProviderError } from '../../providers/contract/index.ts'
  * store a stranger's. Throws `auth_expired` when they belong to another user, and `unavailable` when the user cannot be read.
  */
 export async function checkTokenUser(login: LoginProvider, tokens: TokenSet, providerUser: string): Promise<void> {
-  const userId = tokens.userId ?? (await userOf(login, tokens.accessToken))
+  const userId = tokens.userId ?? (await identifyUser(login, tokens.accessToken))
   if (userId === providerUser) return
   throw new ProviderError(
     'auth_expired',
@@ -14,7 +14,7 @@ export async function checkTokenUser(login: LoginProvider, tokens: TokenSet, pro
   )
 }
 
-async function userOf(login: LoginProvider, accessToken: string): Promise<string> {
+async function identifyUser(login: LoginProvider, accessToken: string): Promise<string> {
   try {
     return (await login.identify(accessToken)).id
   } catch (error) {

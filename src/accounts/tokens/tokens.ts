@@ -76,8 +76,8 @@ export function tokens(deps: TokensDeps) {
 
   /** The refreshes in this process, one per account, shared by concurrent callers. */
   function shared(accountId: string, refused: string | undefined): Promise<string> {
-    const known = flights.get(accountId)
-    if (known !== undefined) return known
+    const running = flights.get(accountId)
+    if (running !== undefined) return running
     const flight = refreshed(accountId, refused).finally(() => flights.delete(accountId))
     flights.set(accountId, flight)
     return flight

@@ -35,22 +35,29 @@ describeEachDatabase('backup and restore', (open, engine) => {
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  const environmentOf = ({ dataDir, databaseUrl }: Place, ring: string | undefined = RING) => ({
+  const buildEnvironment = ({ dataDir, databaseUrl }: Place, ring: string | undefined = RING) => ({
     DATA_DIR: dataDir,
     DATABASE_URL: databaseUrl,
     ENCRYPTION_KEYS: ring,
     SERVICE_API_KEY: 'k'.repeat(40),
   })
-  const configOf = (place: Place, ring?: string) =>
-    loadConfig({ environment: environmentOf(place, ring), folder: place.dataDir }).config
+  const buildConfig = (place: Place, ring?: string) =>
+    loadConfig({ environment: buildEnvironment(place, ring), folder: place.dataDir }).config
   const backUp = (place: Place, options: { withKeys?: boolean } = {}) =>
-    backup(configOf(place), { file, withKeys: false, nowMs: NOW, ...quiet, ...options })
+    backup(buildConfig(place), { file, withKeys: false, nowMs: NOW, ...quiet, ...options })
   const restoreTo = (place: Place, options: { isMoved?: boolean; overwrite?: boolean; ring?: string } = {}) =>
-    restore(configOf(place, options.ring), { file, overwrite: true, isMoved: false, nowMs: NOW, ...quiet, ...options })
+    restore(buildConfig(place, options.ring), {
+      file,
+      overwrite: true,
+      isMoved: false,
+      nowMs: NOW,
+      ...quiet,
+      ...options,
+    })
 
   /** The built command as a process. */
   function posthorn(place: Place, ...args: string[]): ChildProcess {
-    const environment = Object.entries(environmentOf(place)).filter(([, value]) => value !== undefined)
+    const environment = Object.entries(buildEnvironment(place)).filter(([, value]) => value !== undefined)
     const env = { PATH: process.env.PATH, ...Object.fromEntries(environment) }
     const child = spawn(process.execPath, ['dist/posthorn.js', ...args], {
       env,
@@ -59,10 +66,10 @@ describeEachDatabase('backup and restore', (open, engine) => {
     closing({ close: async () => void child.kill('SIGKILL') })
     return child
   }
-  const exitOf = async (child: ChildProcess) =>
+  const awaitExit = async (child: ChildProcess) =>
     child.exitCode === null ? (await once(child, 'exit'))[0] : child.exitCode
 
-  async function stateOf(db: Db) {
+  async function readState(db: Db) {
     const states = await db.read.selectFrom('serviceState').selectAll().where('name', 'like', 'written.%').execute()
     const counts = new Map(states.map(({ name, value }) => [name.slice('written.'.length), Number(value)]))
     const hosts = (await db.read.selectFrom('bookingHosts').select('hostId').execute()).map(({ hostId }) => hostId)
@@ -83,7 +90,7 @@ describeEachDatabase('backup and restore', (open, engine) => {
     }
     await eventually(() => expect([...acknowledged.values()].every((count) => count > 20)).toBe(true))
     const before = new Map(acknowledged)
-    expect(await exitOf(posthorn(place, 'backup', '--to', file))).toBe(0)
+    expect(await awaitExit(posthorn(place, 'backup', '--to', file))).toBe(0)
     expect(statSync(file).mode & 0o777).toBe(0o600)
     // They went on meanwhile.
     await eventually(() => {
@@ -93,8 +100,8 @@ describeEachDatabase('backup and restore', (open, engine) => {
     const others = engine === 'sqlite' && inject('postgresUrl') !== undefined ? [otherEngine] : []
     for (const places of [open, ...others]) {
       const restored = await places.place()
-      expect(await exitOf(posthorn(restored, 'restore', file, '--overwrite'))).toBe(0)
-      const { counts, hosts, claims } = await stateOf(await places(restored))
+      expect(await awaitExit(posthorn(restored, 'restore', file, '--overwrite'))).toBe(0)
+      const { counts, hosts, claims } = await readState(await places(restored))
       expect(claims).toEqual(hosts)
       const all = [...counts].flatMap(([writer, count]) =>
         Array.from({ length: count }, (_, i) => `${writer}-${i + 1}`),
@@ -116,7 +123,7 @@ describeEachDatabase('backup and restore', (open, engine) => {
     })
     await db.close()
   }
-  async function markerOf(place: Place) {
+  async function readMarker(place: Place) {
     const db = await open(place)
     const rows = await db.read
       .selectFrom('serviceState')
@@ -136,13 +143,13 @@ describeEachDatabase('backup and restore', (open, engine) => {
     await filled(source, 'new')
     await filled(target, 'old')
     const startedMs = performance.now()
-    expect(await exitOf(posthorn(source, 'backup', '--to', file))).toBe(0)
+    expect(await awaitExit(posthorn(source, 'backup', '--to', file))).toBe(0)
     const tookMs = performance.now() - startedMs
     const killed = async (place: Place, ...args: string[]) => {
       const child = posthorn(place, ...args)
       await sleep(tookMs * (0.3 + chance()))
       child.kill('SIGKILL')
-      await exitOf(child)
+      await awaitExit(child)
     }
 
     const second = join(folder, 'two.backup')
@@ -153,15 +160,15 @@ describeEachDatabase('backup and restore', (open, engine) => {
         rmSync(second)
       }
     }
-    expect(await exitOf(posthorn(source, 'backup', '--to', second))).toBe(0)
+    expect(await awaitExit(posthorn(source, 'backup', '--to', second))).toBe(0)
     expect(readdirSync(folder).sort()).toEqual(['one.backup', 'two.backup'])
 
     for (let kill = 0; kill < KILLS; kill += 1) {
       await killed(target, 'restore', file, '--overwrite')
-      if ((await markerOf(target)) === 'new') break
+      if ((await readMarker(target)) === 'new') break
     }
-    expect(await exitOf(posthorn(target, 'restore', file, '--overwrite'))).toBe(0)
-    expect(await markerOf(target)).toBe('new')
+    expect(await awaitExit(posthorn(target, 'restore', file, '--overwrite'))).toBe(0)
+    expect(await readMarker(target)).toBe('new')
     expect(readdirSync(target.dataDir).filter((name) => name.includes('restoring'))).toEqual([])
   })
 
@@ -268,7 +275,7 @@ describeEachDatabase('backup and restore', (open, engine) => {
     await expect(backUp(source)).rejects.toThrow('exists already')
     const refused = async (message: string, options = {}) => {
       await expect(restoreTo(target, options)).rejects.toThrow(message)
-      expect(await markerOf(target)).toBe('old')
+      expect(await readMarker(target)).toBe('old')
     }
     await refused('Pass --overwrite', { overwrite: false })
     await refused('sealed with the key "k1", which is missing', { ring: generateKeyRing('k2') })

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Config } from '../../config/index.ts'
 import { type ArchiveSummary, writeArchive } from '../../platform/archive/index.ts'
 import { postgresSnapshot, type Snapshot, type SnapshotTable, sqliteSnapshot } from '../../platform/db/index.ts'
-import { RING_STATE, ringLocation, ringOf, ringText, storedRing } from '../../platform/secrets/index.ts'
+import { buildRing, RING_STATE, ringLocation, ringText, storedRing } from '../../platform/secrets/index.ts'
 import { tablesNotInBackups } from '../feature-list.ts'
 import { fileStorePath } from '../store.ts'
 import { VERSION } from '../version.ts'
@@ -28,12 +28,12 @@ export async function backup(config: Config, options: BackupOptions): Promise<Ba
   const snapshot = await openSnapshot(config)
   try {
     const { engine } = snapshot
-    const migrations = (await rowsOf<[string]>(snapshot, 'migrations')).map(([name]) => name).sort()
+    const migrations = (await readRows<[string]>(snapshot, 'migrations')).map(([name]) => name).sort()
     if (migrations.length === 0) throw new Error('The database is empty. There is nothing to back up.')
-    const states = new Map(await rowsOf<[string, string]>(snapshot, 'serviceState'))
-    const given = config.encryptionKeys
+    const states = new Map(await readRows<[string, string]>(snapshot, 'serviceState'))
+    const configured = config.encryptionKeys
     const generated = engine === 'sqlite' ? storedRing(config.dataDir) : states.get(RING_STATE)
-    const keyRing = withKeys ? ringText(ringOf(given, generated)) : null
+    const keyRing = withKeys ? ringText(buildRing(configured, generated)) : null
     const tables = snapshot.tables.filter(({ table }) => !tablesNotInBackups.has(table))
     const summary = await writeArchive(
       file,
@@ -43,7 +43,7 @@ export async function backup(config: Config, options: BackupOptions): Promise<Ba
       },
       { onRows, signal },
     )
-    return { ...summary, keys: ringLocation(given, config.dataDir, engine) }
+    return { ...summary, keys: ringLocation(configured, config.dataDir, engine) }
   } finally {
     await snapshot.close()
   }
@@ -58,8 +58,8 @@ async function openSnapshot(config: Config): Promise<Snapshot> {
 }
 
 /** All rows of a small table. */
-async function rowsOf<Row>(snapshot: Snapshot, name: string): Promise<Row[]> {
-  const table = snapshot.tables.find((known) => known.table === name)
+async function readRows<Row>(snapshot: Snapshot, name: string): Promise<Row[]> {
+  const table = snapshot.tables.find((candidate) => candidate.table === name)
   const rows: Row[] = []
   if (table === undefined) return rows
   for await (const batch of snapshot.rows(table)) rows.push(...batch.map((row) => JSON.parse(row)))

@@ -37,8 +37,8 @@ export async function checkArchive(
     file,
     {
       header: ({ version, migrations: applied }) => {
-        const known = new Set(migrations.map(({ name }) => name))
-        const unknown = applied.filter((name) => !known.has(name))
+        const knownNames = new Set(migrations.map(({ name }) => name))
+        const unknown = applied.filter((name) => !knownNames.has(name))
         if (unknown.length === 0) return
         if (isUnreleased(unknown)) {
           throw new Error(`${file} is from before the first release of Posthorn and cannot be restored.`)
@@ -49,7 +49,7 @@ export async function checkArchive(
       },
       rows: ({ table }, rows) => {
         count += rows.length
-        if (table === 'serviceState') canary ??= canaryOf(rows)
+        if (table === 'serviceState') canary ??= findCanary(rows)
         onRows('checking', table, count)
       },
     },
@@ -103,7 +103,7 @@ async function load(db: Db, { header }: CheckedArchive, options: RestoreOptions)
   )
 }
 
-function canaryOf(rows: readonly string[]): string | undefined {
+function findCanary(rows: readonly string[]): string | undefined {
   const states: [string, string][] = rows.map((row) => JSON.parse(row))
   return states.find(([name]) => name === CANARY_STATE)?.[1]
 }

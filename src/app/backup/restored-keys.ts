@@ -1,6 +1,6 @@
 import type { Config } from '../../config/index.ts'
 import { parseKeyRing, type RingKey, sealer } from '../../platform/crypto/seal.ts'
-import { joinedRing, requireOpens, ringOf, ringText } from '../../platform/secrets/index.ts'
+import { buildRing, joinedRing, requireOpens, ringText } from '../../platform/secrets/index.ts'
 import type { CheckedArchive } from './restore.ts'
 import type { RestoreTarget } from './target.ts'
 
@@ -13,7 +13,7 @@ export async function keysToAdd(
   target: RestoreTarget,
   { header, canary }: CheckedArchive,
 ): Promise<string | undefined> {
-  const own = await ringOf(config.encryptionKeys, await target.generatedRing())
+  const own = await buildRing(config.encryptionKeys, await target.generatedRing())
   const brought = header.keyRing === null ? [] : parseKeyRing(header.keyRing)
   for (const key of brought) requireSame(own, key)
   const all = joinedRing(own, brought)

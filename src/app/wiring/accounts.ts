@@ -1,6 +1,6 @@
 import { authRoutes } from '../../accounts/auth/index.ts'
-import { ownership as ownershipOf } from '../../accounts/cluster/index.ts'
-import { accountRoutes, accounts as accountsOf, requestErasure, VerificationLimit } from '../../accounts/index.ts'
+import { ownership as createOwnership } from '../../accounts/cluster/index.ts'
+import { accountRoutes, accounts as createAccounts, requestErasure, VerificationLimit } from '../../accounts/index.ts'
 import type { App as HttpServer } from '../../platform/http/index.ts'
 import type { ProviderName } from '../../providers/contract/index.ts'
 import type { Features } from '../features.ts'
@@ -35,7 +35,7 @@ export function openAccounts(
     ...(options.imapLimits && { imapLimits: options.imapLimits }),
     ...(options.mail && { replacement: options.mail }),
   })
-  const accounts = accountsOf({
+  const accounts = createAccounts({
     ...shared,
     licence,
     login,
@@ -43,7 +43,7 @@ export function openAccounts(
     onRefresh: metrics.onRefresh,
     onRemove: requestErasure(queue),
   })
-  const ownership = ownershipOf({
+  const ownership = createOwnership({
     ...shared,
     presence,
     onInstanceDead: (dead) => queue.releaseInstance(dead),

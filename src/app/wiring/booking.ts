@@ -1,4 +1,4 @@
-import { scheduler as schedulerOf } from '../../booking/index.ts'
+import { scheduler as createScheduler } from '../../booking/index.ts'
 import type { Part } from '../parts.ts'
 import type { Accounts } from './accounts.ts'
 import type { Calendars } from './calendars.ts'
@@ -13,13 +13,13 @@ export function openBooking(
   options: FeatureOptions,
 ) {
   const { config } = shared
-  const scheduler = schedulerOf({
+  const scheduler = createScheduler({
     ...shared,
     accounts,
     outbox,
     calendars: calendarChanges,
     publicUrl: config.publicUrl,
-    busyOf: availability.busyOf,
+    readBusy: availability.readBusy,
     mailLimits: {
       experience: config.schedulerMailPerExperience,
       client: config.schedulerMailPerClient,

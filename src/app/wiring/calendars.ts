@@ -1,7 +1,6 @@
 import { fence } from '../../accounts/cluster/index.ts'
 import { bookingRecorder } from '../../booking/index.ts'
 import {
-  availability as availabilityOf,
   availabilityRoutes,
   calendarChangeRoutes,
   calendarChanger,
@@ -10,6 +9,7 @@ import {
   calendarReader,
   calendarRoutes,
   calendarSync,
+  availability as createAvailability,
   GOOGLE_NOTIFICATIONS_PATH,
 } from '../../calendars/index.ts'
 import { webhookTarget } from '../../mail/push/index.ts'
@@ -30,7 +30,7 @@ export function openCalendars(shared: Shared, { accounts, mailboxes, ownership }
   const events = bookingRecorder({ ...shared, accounts })
 
   const calendarLists = calendarReader({ ...shared, accounts, calendars })
-  const availability = availabilityOf({ ...shared, accounts, calendars, lists: calendarLists })
+  const availability = createAvailability({ ...shared, accounts, calendars, lists: calendarLists })
   const calendarChanges = calendarChanger({ ...shared, events, accounts, calendars })
   const notifications = calendarNotifications(shared)
   const calendarRuns = calendarSync({

@@ -1,4 +1,4 @@
-import { accessTokenOfGone, erasure as erasureOf, revoker } from '../../accounts/index.ts'
+import { erasure as createErasure, deletedAccountTokens, revoker } from '../../accounts/index.ts'
 import { lazy } from '../../platform/concurrency/lazy.ts'
 import { erasures, purgeRules } from '../feature-list.ts'
 import type { Part } from '../parts.ts'
@@ -13,15 +13,15 @@ export function openDeletion(
   shared: Shared,
   { calendarRuns, login, mailboxes, push, search }: Accounts & Push & Messages & Calendars,
 ) {
-  const tokenOfGone = accessTokenOfGone({ ...shared, login })
-  const erasure = erasureOf({
+  const findDeletedAccountToken = deletedAccountTokens({ ...shared, login })
+  const erasure = createErasure({
     ...shared,
     revoke: revoker({ ...shared, login }),
     erase: erasures,
     async forget(accountId) {
       await mailboxes.closeConnections(accountId)
       // A provider may accept a refresh token only once.
-      const findToken = lazy(() => tokenOfGone(accountId))
+      const findToken = lazy(() => findDeletedAccountToken(accountId))
       await Promise.all([
         push.endSubscription(accountId, findToken),
         calendarRuns.endSubscriptions(accountId, findToken),

@@ -1,12 +1,12 @@
 import { deduplicationRoutes, duplicateFinder, sharedClaims } from '../../events/deduplication/index.ts'
 import { EventStreams, feedRoutes } from '../../events/feed/index.ts'
 import {
+  endpoints as createEndpoints,
+  testDeliveries as createTestDeliveries,
   deliveryRoutes,
   endpointRoutes,
-  endpoints as endpointsOf,
   isSubscription,
   subscribes,
-  testDeliveries as testDeliveriesOf,
   testRoutes,
   WebhookEngine,
 } from '../../events/webhooks/index.ts'
@@ -27,7 +27,7 @@ export function openEvents(
   options: FeatureOptions,
 ) {
   const { config, clock, db, events, log } = shared
-  const endpoints = endpointsOf(shared)
+  const endpoints = createEndpoints(shared)
   const claims = options.claims ?? (redis && sharedClaims({ redis, clock, log }))
   const duplicates = options.duplicates ?? duplicateFinder({ db, claims })
   const webhooks = new WebhookEngine({
@@ -39,7 +39,7 @@ export function openEvents(
     ...options.webhooks,
   })
   const readMessage = options.readMessage ?? reader.asReceived
-  const testDeliveries = testDeliveriesOf({ ...shared, recorder: events, readMessage })
+  const testDeliveries = createTestDeliveries({ ...shared, recorder: events, readMessage })
   const streams = new EventStreams({
     ...shared,
     maxStreams: config.maxStreams,

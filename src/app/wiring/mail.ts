@@ -1,5 +1,5 @@
 import { fence } from '../../accounts/cluster/index.ts'
-import { backfill as backfillOf, backfillRoutes } from '../../mail/backfill/index.ts'
+import { backfillRoutes, backfill as createBackfill } from '../../mail/backfill/index.ts'
 import { bounceReader } from '../../mail/bounces/index.ts'
 import { draftRoutes, draftService } from '../../mail/drafts/index.ts'
 import { labelChangeRoutes, labelChanger, labelRoutes } from '../../mail/labels/index.ts'
@@ -13,11 +13,11 @@ import {
   threadReader,
   threadRoutes,
 } from '../../mail/messages/index.ts'
-import { outboxEngine, outbox as outboxOf, outboxRoutes } from '../../mail/outbox/index.ts'
-import { gmailPuller, push as pushOf, pushRoutes, webhookTarget } from '../../mail/push/index.ts'
-import { search as searchOf } from '../../mail/search/index.ts'
-import { debouncedQueueRoutes, sync as syncOf, syncPositions } from '../../mail/sync/index.ts'
-import { replyRecorder, tracking as trackingOf, trackingRoutes } from '../../mail/tracking/index.ts'
+import { outbox as createOutbox, outboxEngine, outboxRoutes } from '../../mail/outbox/index.ts'
+import { push as createPush, gmailPuller, pushRoutes, webhookTarget } from '../../mail/push/index.ts'
+import { search as createSearch } from '../../mail/search/index.ts'
+import { sync as createSync, debouncedQueueRoutes, syncPositions } from '../../mail/sync/index.ts'
+import { tracking as createTracking, replyRecorder, trackingRoutes } from '../../mail/tracking/index.ts'
 import type { App as HttpServer } from '../../platform/http/index.ts'
 import type { Features } from '../features.ts'
 import type { Part } from '../parts.ts'
@@ -33,7 +33,7 @@ export type Push = ReturnType<typeof openPush>
 export function openPush(shared: Shared, { accounts, mailboxes, ownership }: Accounts) {
   const puller = gmailPuller({ ...shared, settings: pubsubSettings(shared.config), accounts })
   const webhook = webhookTarget(shared.config.publicUrl)
-  const push = pushOf({
+  const push = createPush({
     ...shared,
     accounts,
     ownership,
@@ -62,7 +62,7 @@ export type Messages = ReturnType<typeof openMessages>
 export function openMessages(shared: Shared, { accounts, mailboxes }: Accounts, options: FeatureOptions) {
   const { config, db } = shared
   const { mail } = mailboxes
-  const search = searchOf({ ...shared, ...options.search })
+  const search = createSearch({ ...shared, ...options.search })
   const bodies = bodyFetcher({ ...shared, accounts, mail })
   /** Fetches bodies in the background, with `sync.storeBodies`. */
   const storing = config.syncStoreBodies ? { requestBodies: bodies.request } : {}
@@ -91,8 +91,8 @@ export function openSending(
 ) {
   const { config } = shared
   const { mail, sending } = mailboxes
-  const tracking = trackingOf({ ...shared, accounts, baseUrl: config.trackingBaseUrl ?? config.publicUrl })
-  const outbox = outboxOf({
+  const tracking = createTracking({ ...shared, accounts, baseUrl: config.trackingBaseUrl ?? config.publicUrl })
+  const outbox = createOutbox({
     ...shared,
     accounts,
     reader,
@@ -133,7 +133,7 @@ export function openSync(
 ) {
   const { accounts, bounces, metrics, ownership, push, storing } = others
   const { mail } = others.mailboxes
-  const sync = syncOf({
+  const sync = createSync({
     ...shared,
     accounts,
     ownership,
@@ -147,7 +147,7 @@ export function openSync(
     onRun: metrics.onRun,
     ...(options.sync && { timing: options.sync }),
   })
-  const backfill = backfillOf({
+  const backfill = createBackfill({
     ...shared,
     accounts,
     mail,

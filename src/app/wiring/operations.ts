@@ -3,13 +3,17 @@ import { accountQueries } from '../../accounts/index.ts'
 import { debouncedQueue } from '../../mail/sync/index.ts'
 import { auditLog, auditRoutes } from '../../operations/audit/index.ts'
 import { doctorRoutes } from '../../operations/doctor/index.ts'
-import { encryption as encryptionOf, encryptionRoutes } from '../../operations/encryption/index.ts'
+import { encryption as createEncryption, encryptionRoutes } from '../../operations/encryption/index.ts'
 import { health, healthRoutes, type Phase } from '../../operations/health/index.ts'
-import { idempotency as idempotencyOf } from '../../operations/idempotency/index.ts'
-import { apiKeyRoutes, keys as keysOf } from '../../operations/keys/index.ts'
-import { licence as licenceOf } from '../../operations/licence/index.ts'
+import { idempotency as createIdempotency } from '../../operations/idempotency/index.ts'
+import { apiKeyRoutes, keys as createKeys } from '../../operations/keys/index.ts'
+import { licence as createLicence } from '../../operations/licence/index.ts'
 import { LogStreams, logRoutes, sharedLogs } from '../../operations/logs/index.ts'
-import { gmailUnits as gmailUnitsOf, metrics as metricsOf, metricsRoutes } from '../../operations/metrics/index.ts'
+import {
+  gmailUnits as createGmailUnits,
+  metrics as createMetrics,
+  metricsRoutes,
+} from '../../operations/metrics/index.ts'
 import { adminSessionRoutes, adminSessions, portalRoutes } from '../../operations/portal-api/index.ts'
 import { settingsRoutes } from '../../operations/settings/index.ts'
 import { eventLoopMonitor } from '../../platform/concurrency/event-loop-delay.ts'
@@ -19,7 +23,7 @@ import { sealedColumns } from '../feature-list.ts'
 import type { Features } from '../features.ts'
 import type { Infrastructure } from '../infrastructure.ts'
 import type { Part } from '../parts.ts'
-import { checksOf } from '../provider-checks.ts'
+import { findChecks } from '../provider-checks.ts'
 import type { RuntimeContext } from '../runtime-context.ts'
 import { authScreen } from '../settings.ts'
 import { providerSetups, signInProblems, signInStates } from '../sign-in.ts'
@@ -34,13 +38,13 @@ export function openOperations(context: RuntimeContext, infrastructure: Infrastr
   const { keyRing, adminPassword } = infrastructure.secrets
   const instances = () => livingInstances(db.read)
 
-  const metrics = metricsOf({ clock, version: VERSION })
+  const metrics = createMetrics({ clock, version: VERSION })
   const eventLoop = eventLoopMonitor(clock)
-  const gmailUnits = gmailUnitsOf(shared)
-  const licence = licenceOf({ key: config.licenceKey, clock, issuer: config.licencePublicKey })
-  const idempotency = idempotencyOf(shared)
+  const gmailUnits = createGmailUnits(shared)
+  const licence = createLicence({ key: config.licenceKey, clock, issuer: config.licencePublicKey })
+  const idempotency = createIdempotency(shared)
   const audit = auditLog(shared)
-  const keys = keysOf(shared)
+  const keys = createKeys(shared)
   const sessions =
     adminPassword === undefined
       ? undefined
@@ -51,7 +55,7 @@ export function openOperations(context: RuntimeContext, infrastructure: Infrastr
         })
   const logs = sharedLogs({ bus, ring: context.logs, instanceId, instances })
   const logStreams = new LogStreams({ bus, ring: context.logs, instanceId, clock, log, logs })
-  const encryption = encryptionOf({ ...shared, keyRing, columns: sealedColumns, instances })
+  const encryption = createEncryption({ ...shared, keyRing, columns: sealedColumns, instances })
 
   const operationParts: readonly Part[] = [
     { start: eventLoop.start, stop: eventLoop.close, stopsWith: 'connections' },
@@ -144,6 +148,6 @@ export function operationRoutes(
     readSanitized: (id, message) => reader.detail(id, message, { sanitize: true }),
   })
   settingsRoutes(server, context)
-  doctorRoutes(server, { instanceId, idempotency, checksOf: (provider) => checksOf(provider, config, logins) })
+  doctorRoutes(server, { instanceId, idempotency, findChecks: (provider) => findChecks(provider, config, logins) })
   encryptionRoutes(server, { encryption: features.encryption, idempotency })
 }

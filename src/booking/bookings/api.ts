@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { documented, documentedDefault, nullable, timestamp } from '../../platform/formats/json-schema.ts'
-import { listOf, pageQuery } from '../../platform/http/index.ts'
+import { listSchema, pageQuery } from '../../platform/http/index.ts'
 import { isoTime } from '../../platform/time/time.ts'
 import type { BookingRow } from '../tables.ts'
-import { BOOKING_STATUSES, bookingFields, hostsOf, publicReason, slotView } from './booking.ts'
+import { BOOKING_STATUSES, bookedHosts, bookingFields, publicReason, slotView } from './booking.ts'
 import { bookingProperties, freeForm, slotSchema } from './events.ts'
 import type { BookingLinks } from './links.ts'
 
@@ -110,7 +110,7 @@ export const bookingSchema = Type.Object(
 )
 type BookingView = Static<typeof bookingSchema>
 
-export const bookingList = listOf('bookings', bookingSchema)
+export const bookingList = listSchema('bookings', bookingSchema)
 
 export const bookingQuery = Type.Object({
   ...pageQuery,
@@ -177,7 +177,7 @@ export const cancelBody = Type.Object(
 export const rescheduleBody = Type.Object({ slot: slotBody, token }, { title: 'RescheduleBooking' })
 
 export function guestBookingView(row: BookingRow, own: BookingLinks): Static<typeof guestBookingSchema> {
-  const needsConfirmation = row.verifiedBy === null && hostsOf(row).length > 0
+  const needsConfirmation = row.verifiedBy === null && bookedHosts(row).length > 0
   return {
     ...bookingFields(row),
     reason: publicReason(row),

@@ -41,7 +41,7 @@ export async function takeSlot(tx: Tx, taking: Taking): Promise<StoredSlot> {
   const blocks = blockStore(tx)
   const taken = await blocks.conflicts(experience, candidates, slot, query)
   const free = candidates.filter((hostId) => !taken.has(hostId))
-  const hostIds = take === 'one' ? await oneOf(tx, free, { experience, slot, query, preferred }) : free
+  const hostIds = take === 'one' ? await pickHost(tx, free, { experience, slot, query, preferred }) : free
   if (hostIds.length === 0 || (take === 'every' && free.length < candidates.length)) {
     throw new AppError('slot_unavailable')
   }
@@ -50,7 +50,7 @@ export async function takeSlot(tx: Tx, taking: Taking): Promise<StoredSlot> {
 }
 
 /** The host of a round robin whose turn it is. Bookings and holds that others make at the same time count already. */
-async function oneOf(
+async function pickHost(
   tx: Tx,
   free: readonly string[],
   { experience, slot, query, preferred }: Pick<Taking, 'experience'> & OneOf,

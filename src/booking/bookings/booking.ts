@@ -13,7 +13,7 @@ export type Guest = Members & {
 }
 
 /** What the booking request contained. */
-export interface Given {
+export interface Submission {
   guest: Guest
   attendees: Members[]
   responses: Members
@@ -25,10 +25,10 @@ export interface Given {
 export const BOOKING_STATUSES = ['pending', 'confirmed', 'rejected', 'cancelled', 'rescheduled'] as const
 
 /** Only this feature writes these columns, so their shapes are known. */
-export const givenOf = ({ given }: Pick<BookingRow, 'given'>): Given => JSON.parse(given)
-export const slotOf = ({ slot }: Pick<BookingRow, 'slot'>): StoredSlot => JSON.parse(slot)
+export const readSubmission = ({ given }: Pick<BookingRow, 'given'>): Submission => JSON.parse(given)
+export const bookedSlot = ({ slot }: Pick<BookingRow, 'slot'>): StoredSlot => JSON.parse(slot)
 /** Ids of accounts. */
-export const hostsOf = ({ hosts }: Pick<BookingRow, 'hosts'>): string[] => JSON.parse(hosts)
+export const bookedHosts = ({ hosts }: Pick<BookingRow, 'hosts'>): string[] => JSON.parse(hosts)
 
 /** Why it ended, for people who hold a link of the booking. */
 export function publicReason({ reason, isReasonInternal }: BookingRow): string | null {
@@ -46,12 +46,12 @@ export function slotView({ start, end, timezone, participants, metadata }: Store
 
 /** What events, callbacks and responses have in common. */
 export function bookingFields(row: BookingRow) {
-  const { guest, attendees, responses, metadata } = givenOf(row)
+  const { guest, attendees, responses, metadata } = readSubmission(row)
   return {
     id: row.id,
     experienceSlug: row.experienceSlug,
     status: row.status,
-    slot: slotView(slotOf(row)),
+    slot: slotView(bookedSlot(row)),
     guestVerified: row.verifiedBy !== null,
     guest,
     attendees,

@@ -8,8 +8,8 @@ import { attendeeEmails } from '../guests/booking-mail.ts'
 import { blockStore } from '../slots/blocks.ts'
 import type { BookingRow } from '../tables.ts'
 import { addTasks, cancelTasks, type NewTask, type TaskDeps } from '../work/store.ts'
-import { givenOf, hostsOf, isBooked, slotOf, slotView } from './booking.ts'
-import { type BookingEvent, type EventAccount, eventOf } from './events.ts'
+import { bookedHosts, bookedSlot, isBooked, readSubmission, slotView } from './booking.ts'
+import { type BookingEvent, buildEvent, type EventAccount } from './events.ts'
 import { assignHosts, bookingStore } from './store.ts'
 
 export interface ChangeDeps extends TaskDeps {
@@ -79,12 +79,12 @@ export function bookingChanges(deps: ChangeDeps) {
 
   const touched = () => ({ updatedAt: clock.now() })
   const onCalendars = (row: BookingRow) =>
-    hostsOf(row).length === 0 ? {} : { calendarState: 'pending' as const, calendarError: null }
+    bookedHosts(row).length === 0 ? {} : { calendarState: 'pending' as const, calendarError: null }
 
   /** Brings calendars and people to the new state. */
   async function schedule(tx: Tx, row: BookingRow, kind: Kind, notifiesGuests = true): Promise<void> {
     const nowMs = clock.now()
-    const hosts = hostsOf(row)
+    const hosts = bookedHosts(row)
     await cancelTasks(
       tx,
       row.id,
@@ -97,13 +97,13 @@ export function bookingChanges(deps: ChangeDeps) {
       // The task that failed ends in this transaction: another one deletes what it has written.
       const subject = kind === 'rejected' ? 'undo' : ''
       tasks.push({ type: 'calendar', subject, dueAt: nowMs, giveUpAt: nowMs + DAY_MS })
-      for (const recipient of recipientsOf(row, kind, notifiesGuests)) {
+      for (const recipient of chooseRecipients(row, kind, notifiesGuests)) {
         const message = `${kind}:${row.sequence}:${recipient}`
         tasks.push({ type: 'message', subject: message, dueAt: messagesAt, giveUpAt: messagesAt + DAY_MS })
       }
     }
     if (kind === 'confirmed' || kind === 'rescheduled') {
-      for (const minutes of await remindersOf(tx, row.experienceId)) {
+      for (const minutes of await readReminders(tx, row.experienceId)) {
         const dueAt = row.startMs - minutes * MINUTE_MS
         const subject = `${row.sequence}:${minutes}`
         if (dueAt > nowMs) tasks.push({ type: 'reminder', subject, dueAt, giveUpAt: row.startMs })
@@ -121,7 +121,7 @@ export function bookingChanges(deps: ChangeDeps) {
     async create(tx: Tx, row: BookingRow, account: EventAccount): Promise<Change> {
       await bookingStore(tx).insert(row)
       await assignHosts(tx, row)
-      return { row, event: { type: 'booking.created', ...eventOf(row, account) } }
+      return { row, event: { type: 'booking.created', ...buildEvent(row, account) } }
     },
 
     async confirm(
@@ -137,7 +137,7 @@ export function bookingChanges(deps: ChangeDeps) {
         ...onCalendars(before),
       })
       await schedule(tx, row, 'confirmed')
-      return { row, event: { type: 'booking.confirmed', ...eventOf(row, account) } }
+      return { row, event: { type: 'booking.confirmed', ...buildEvent(row, account) } }
     },
 
     /** `isKnown`: the guest reads the reason in the response, and needs no message. */
@@ -150,7 +150,7 @@ export function bookingChanges(deps: ChangeDeps) {
       const row = await bookingStore(tx).update(before, { status: 'rejected', reason, ...changes, ...touched() })
       await blockStore(tx).deleteOwner(row.id)
       if (!isKnown) await schedule(tx, row, 'rejected')
-      const { data, ...rest } = eventOf(row, account)
+      const { data, ...rest } = buildEvent(row, account)
       return { row, event: { type: 'booking.rejected', ...rest, data: { ...data, reason } } }
     },
 
@@ -177,8 +177,8 @@ export function bookingChanges(deps: ChangeDeps) {
         throw new AppError('slot_unavailable')
       await assignHosts(tx, row)
       await schedule(tx, row, 'rescheduled')
-      const { data, ...rest } = eventOf(row, account)
-      const previousSlot = slotView(slotOf(before))
+      const { data, ...rest } = buildEvent(row, account)
+      const previousSlot = slotView(bookedSlot(before))
       return { row, event: { type: 'booking.rescheduled', ...rest, data: { ...data, previousSlot } } }
     },
 
@@ -199,18 +199,18 @@ export function bookingChanges(deps: ChangeDeps) {
       })
       await blockStore(tx).deleteOwner(row.id)
       await schedule(tx, row, 'cancelled', notifiesGuests)
-      const { data, ...rest } = eventOf(row, account)
+      const { data, ...rest } = buildEvent(row, account)
       return { row, event: { type: 'booking.cancelled', ...rest, data: { ...data, cancelledBy: by, reason } } }
     },
 
     /** The guest has proved to read the mail of the address: attendees get the invitation, and calendars show the guest. */
     async verify(tx: Tx, before: BookingRow): Promise<BookingRow> {
       const row = await bookingStore(tx).update(before, { verifiedBy: 'link', ...touched() })
-      if (!isBooked(row) || hostsOf(row).length === 0) return row
+      if (!isBooked(row) || bookedHosts(row).length === 0) return row
       const nowMs = clock.now()
       const times = { dueAt: nowMs, giveUpAt: nowMs + DAY_MS }
       const tasks: NewTask[] = [{ type: 'calendar', subject: '', ...times }]
-      if (attendeeEmails(givenOf(row)).length > 0) {
+      if (attendeeEmails(readSubmission(row)).length > 0) {
         tasks.push({ type: 'message', subject: `confirmed:${row.sequence}:attendees`, ...times })
       }
       await addTasks(tx, deps, row.id, tasks)
@@ -228,10 +228,10 @@ export function bookingChanges(deps: ChangeDeps) {
       const nowMs = clock.now()
       const subject = `reminder-${minutesBefore}:${row.sequence}:guest`
       // People who may never have booked are not reminded.
-      if (hostsOf(row).length > 0 && row.verifiedBy !== null) {
+      if (bookedHosts(row).length > 0 && row.verifiedBy !== null) {
         await addTasks(tx, deps, row.id, [{ type: 'message', subject, dueAt: nowMs, giveUpAt: row.startMs }])
       }
-      const { data, ...rest } = eventOf(row, account)
+      const { data, ...rest } = buildEvent(row, account)
       return { row, event: { type: 'booking.reminder', ...rest, data: { ...data, minutesBefore } } }
     },
   }
@@ -243,25 +243,27 @@ export type BookingChanges = ReturnType<typeof bookingChanges>
 function decided(row: BookingRow, decision: (BookingDecision & { kind: 'confirmed' }) | undefined) {
   if (decision === undefined) return {}
   const { eventId, joinUrl, metadata, guestVerified } = decision
-  const given = givenOf(row)
+  const submission = readSubmission(row)
   return {
     ...(eventId !== null && { eventId }),
     ...(joinUrl !== null && { joinUrl }),
     ...(guestVerified === true && { verifiedBy: 'application' as const }),
-    ...(metadata !== null && { given: JSON.stringify({ ...given, metadata: { ...given.metadata, ...metadata } }) }),
+    ...(metadata !== null && {
+      given: JSON.stringify({ ...submission, metadata: { ...submission.metadata, ...metadata } }),
+    }),
   }
 }
 
 /** `guest`, `attendees`, and the id of each host. A guest who is not verified may be a stranger, who makes us mail strangers. */
-function recipientsOf(row: BookingRow, kind: Kind, notifiesGuests: boolean): string[] {
+function chooseRecipients(row: BookingRow, kind: Kind, notifiesGuests: boolean): string[] {
   if (kind === 'rejected') return ['guest']
-  if (!notifiesGuests) return hostsOf(row)
-  const isInvited = row.verifiedBy !== null && attendeeEmails(givenOf(row)).length > 0
-  return ['guest', ...(isInvited ? ['attendees'] : []), ...hostsOf(row)]
+  if (!notifiesGuests) return bookedHosts(row)
+  const isInvited = row.verifiedBy !== null && attendeeEmails(readSubmission(row)).length > 0
+  return ['guest', ...(isInvited ? ['attendees'] : []), ...bookedHosts(row)]
 }
 
 /** In minutes before the start: `availability.reminders`, a list that may be empty. */
-async function remindersOf(tx: Tx, experienceId: string): Promise<number[]> {
+async function readReminders(tx: Tx, experienceId: string): Promise<number[]> {
   const row = await tx.selectFrom('experiences').select('definition').where('id', '=', experienceId).executeTakeFirst()
   const definition: Definition | undefined = row && JSON.parse(row.definition)
   return definition?.availability?.reminders ?? DEFAULT_REMINDERS

@@ -7,7 +7,7 @@ import type { MailBudget } from '../guests/budget.ts'
 import { blockStore } from '../slots/blocks.ts'
 import type { BookingRow } from '../tables.ts'
 import { addTasks, cancelTasks, completeTask, type NewTask, type TaskDeps } from '../work/store.ts'
-import { givenOf, hostsOf, isBooked, slotOf } from './booking.ts'
+import { bookedHosts, bookedSlot, isBooked, readSubmission } from './booking.ts'
 import type { BookingChanges } from './changes.ts'
 import { bookingStore } from './store.ts'
 
@@ -56,14 +56,14 @@ export function decisions(deps: DecisionDeps) {
   /** The row after the decision. One that was decided meanwhile stays as it is. `isKnown`: the guest reads the reason in the response. */
   async function settle(
     tx: Tx,
-    known: BookingRow,
+    booking: BookingRow,
     decision: Exclude<BookingDecision, { kind: 'pending' }> | undefined,
     isKnown: boolean,
   ): Promise<BookingRow> {
-    const { account } = await changes.hold(tx, hostsOf(known))
-    const before = await bookingStore(tx).lock(known.id, db.dialect)
+    const { account } = await changes.hold(tx, bookedHosts(booking))
+    const before = await bookingStore(tx).lock(booking.id, db.dialect)
     if (before.status !== 'pending') return before
-    for (const type of ['callback', 'decision'] as const) await completeTask(tx, known.id, type, '', clock.now())
+    for (const type of ['callback', 'decision'] as const) await completeTask(tx, booking.id, type, '', clock.now())
     const change =
       decision === undefined || decision.kind === 'confirmed'
         ? await changes.confirm(tx, before, account, decision)
@@ -88,8 +88,8 @@ export function decisions(deps: DecisionDeps) {
 
     /** After the callback has failed, or the application has not decided, for too long. The guest gets a message without the reason. */
     async rejectPending(tx: Tx, id: string, reason: string): Promise<void> {
-      const known = await bookingStore(tx).get(id)
-      const { account } = await changes.hold(tx, hostsOf(known))
+      const booking = await bookingStore(tx).get(id)
+      const { account } = await changes.hold(tx, bookedHosts(booking))
       const before = await bookingStore(tx).lock(id, db.dialect)
       if (before.status !== 'pending') return
       const { event } = await changes.reject(tx, before, account, {
@@ -102,7 +102,7 @@ export function decisions(deps: DecisionDeps) {
     },
 
     /** The task that asks again, in case the process dies before it stores the decision. `subject`: the hold of a move. */
-    whileAsked(subject: string): NewTask {
+    buildAskingTask(subject: string): NewTask {
       const nowMs = clock.now()
       return { type: 'callback', subject, dueAt: nowMs + askAgainMs, giveUpAt: nowMs + GIVE_UP_MS }
     },
@@ -113,8 +113,8 @@ export function decisions(deps: DecisionDeps) {
       row: BookingRow,
       { requestId, next }: { requestId?: string; next?: StoredSlot },
     ): Promise<BookingDecision | undefined> {
-      const { guest, attendees, responses, metadata } = givenOf(row)
-      const current = withoutHosts(slotOf(row))
+      const { guest, attendees, responses, metadata } = readSubmission(row)
+      const current = withoutHosts(bookedSlot(row))
       return callbacks.book(
         experience,
         {
@@ -139,10 +139,10 @@ export function decisions(deps: DecisionDeps) {
       decision: BookingDecision | undefined,
       { experience, isKnown }: { experience: Experience; isKnown: boolean },
     ): Promise<BookingRow> {
-      const known = await bookingStore(db.read).get(id)
+      const booking = await bookingStore(db.read).get(id)
       const row = await db.transaction(async (tx) => {
-        if (decision?.kind !== 'pending') return settle(tx, known, decision, isKnown)
-        await changes.hold(tx, hostsOf(known))
+        if (decision?.kind !== 'pending') return settle(tx, booking, decision, isKnown)
+        await changes.hold(tx, bookedHosts(booking))
         const before = await bookingStore(tx).lock(id, db.dialect)
         if (before.status !== 'pending') return before
         await completeTask(tx, id, 'callback', '', clock.now())
@@ -157,11 +157,11 @@ export function decisions(deps: DecisionDeps) {
 
     /** The same for a move: what was refused leaves the booking as it was. */
     async decideMove(id: string, holdId: string, decision: BookingDecision | undefined): Promise<BookingRow> {
-      const known = await bookingStore(db.read).get(id)
+      const booking = await bookingStore(db.read).get(id)
       const hold = await bookingStore(db.read).findHold(holdId)
       const next: StoredSlot | undefined = hold && JSON.parse(hold.slot)
       const row = await db.transaction(async (tx) => {
-        const { account } = await changes.hold(tx, [...new Set([...(next?.hosts ?? []), ...hostsOf(known)])])
+        const { account } = await changes.hold(tx, [...new Set([...(next?.hosts ?? []), ...bookedHosts(booking)])])
         const before = await bookingStore(tx).lock(id, db.dialect)
         await completeTask(tx, id, 'callback', holdId, clock.now())
         const isOpen = next !== undefined && (await bookingStore(tx).removeHold(holdId))

@@ -164,7 +164,7 @@ export interface EventAccount {
 }
 
 /** The parts of an event that do not depend on its type. */
-export function eventOf(row: BookingRow, account: EventAccount) {
+export function buildEvent(row: BookingRow, account: EventAccount) {
   return { ...account, objectId: row.id, version: row.version, data: bookingFields(row) }
 }
 

@@ -46,8 +46,8 @@ describeEachDatabase('holds of guests without a key', (open) => {
     const { hold, clock } = await serve()
     const times = ['09:00', '09:30', '10:00', '10:30', '11:00', '11:30']
     const outcomes = await Promise.all(times.map((time) => hold(time)))
-    expect(outcomes.filter((one) => one === undefined)).toHaveLength(3)
-    expect(outcomes.filter((one) => one === 'rate_limited')).toHaveLength(3)
+    expect(outcomes.filter((outcome) => outcome === undefined)).toHaveLength(3)
+    expect(outcomes.filter((outcome) => outcome === 'rate_limited')).toHaveLength(3)
     expect(await hold('12:00', '203.0.113.2')).toBeUndefined()
     clock.advance(5 * MINUTE_MS)
     expect(await hold('12:30')).toBeUndefined()
@@ -75,7 +75,9 @@ describeEachDatabase('holds of guests without a key', (open) => {
     const times = ['09:00', '09:30', '10:00', '10:30']
     const outcomes = await Promise.all(clients.map((client, index) => hold(times[index % 4] ?? '', client)))
     const blocks = await db.read.selectFrom('bookingBlocks').select(['hostId', 'ownerId']).execute()
-    expect(new Set(blocks.map(({ ownerId }) => ownerId)).size).toBe(outcomes.filter((one) => one === undefined).length)
+    expect(new Set(blocks.map(({ ownerId }) => ownerId)).size).toBe(
+      outcomes.filter((outcome) => outcome === undefined).length,
+    )
     for (const host of hosts) {
       const own = blocks.filter(({ hostId }) => hostId === host)
       expect(own.length).toBeGreaterThan(0)
@@ -88,9 +90,9 @@ describeEachDatabase('holds of guests without a key', (open) => {
   })
 
   it('leave the last free time, and the last one of a date with a limit', async () => {
-    const one = await serve({ openHours: [{ days: ['monday'], start: '09:00', end: '09:30' }] })
-    expect(await one.hold('09:00')).toBe('hold_unavailable')
-    expect((await one.book('09:00')).status).toBe(201)
+    const single = await serve({ openHours: [{ days: ['monday'], start: '09:00', end: '09:30' }] })
+    expect(await single.hold('09:00')).toBe('hold_unavailable')
+    expect((await single.book('09:00')).status).toBe(201)
     const limited = await serve({ maximumPerDay: 1 })
     expect(await limited.hold('09:00')).toBe('hold_unavailable')
     await limited.keyedHold('09:00')

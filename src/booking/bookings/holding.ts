@@ -10,7 +10,7 @@ import type { MailBudget } from '../guests/budget.ts'
 import { lockCounter } from '../guests/counters.ts'
 import { blockStore } from '../slots/blocks.ts'
 import { isTaken } from '../slots/free.ts'
-import { dateOf, rulesOf } from '../slots/rules.ts'
+import { formatSlotDay, readRules } from '../slots/rules.ts'
 import type { SlotBody } from './api.ts'
 import { checkSignal, HOLD_MS, lockHosts, takeSlot } from './blocking.ts'
 import { parseSlot } from './input.ts'
@@ -120,7 +120,7 @@ interface Others {
  */
 async function checkOthers(tx: Tx, { experience, taken, free, around, nowMs }: Others): Promise<void> {
   const hostIds = taken.hosts.length > 0 ? taken.hosts : [experience.id]
-  const rules = rulesOf(experience)
+  const rules = readRules(experience)
   const held = await countHeld(tx, hostIds, around, nowMs)
   const blocks = await blockStore(tx).list(hostIds, around, { nowMs })
   for (const hostId of hostIds) {
@@ -133,7 +133,7 @@ async function checkOthers(tx: Tx, { experience, taken, free, around, nowMs }: O
       (time) =>
         time.hosts.includes(hostId) &&
         !isTaken(time, rules, { busy: [], blocks: own }) &&
-        (perDay.get(dateOf(rules, time)) ?? 0) < rules.perDay,
+        (perDay.get(formatSlotDay(rules, time)) ?? 0) < rules.perDay,
     )
     if (remaining.length < Math.max(1, held.get(hostId) ?? 0)) throw new AppError('hold_unavailable')
   }

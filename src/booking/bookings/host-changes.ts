@@ -6,7 +6,7 @@ import type { StoredSlot } from '../contract.ts'
 import { openExperience } from '../experiences/experience.ts'
 import { blockStore } from '../slots/blocks.ts'
 import type { BookingRow } from '../tables.ts'
-import { hostsOf, isBooked, slotOf } from './booking.ts'
+import { bookedHosts, bookedSlot, isBooked } from './booking.ts'
 import type { BookingChanges } from './changes.ts'
 import type { BookingEvent } from './events.ts'
 import { bookingStore } from './store.ts'
@@ -31,7 +31,7 @@ export function hostChangeRecorder({ db, events, changes, sealer }: HostChangeDe
     async record(tx, recorded) {
       const about = new Map(recorded.filter(isChange).map((event) => [event.objectId ?? '', event]))
       const followed: BookingEvent[] = []
-      for (const { bookingId, eventId, hostId } of await bookingsOf(tx, [...about.keys()])) {
+      for (const { bookingId, eventId, hostId } of await findBookings(tx, [...about.keys()])) {
         const event = about.get(eventId)
         const found = event && (await follow(tx, event, bookingId, hostId))
         if (found !== undefined) followed.push(found)
@@ -42,13 +42,13 @@ export function hostChangeRecorder({ db, events, changes, sealer }: HostChangeDe
   }
 
   async function follow(tx: Tx, event: NewEvent, bookingId: string, hostId: string): Promise<BookingEvent | undefined> {
-    const known = await bookingStore(tx).find(bookingId)
-    if (known === undefined || !isBooked(known) || !hostsOf(known).includes(hostId)) return undefined
-    const moved = event.type === 'calendar.event.deleted' ? undefined : movedSlot(known, event.data)
+    const booking = await bookingStore(tx).find(bookingId)
+    if (booking === undefined || !isBooked(booking) || !bookedHosts(booking).includes(hostId)) return undefined
+    const moved = event.type === 'calendar.event.deleted' ? undefined : movedSlot(booking, event.data)
     if (moved === undefined && event.type !== 'calendar.event.deleted') return undefined
-    const { account } = await changes.hold(tx, hostsOf(known))
+    const { account } = await changes.hold(tx, bookedHosts(booking))
     const row = await bookingStore(tx).lock(bookingId, db.dialect)
-    if (row.version !== known.version) return undefined
+    if (row.version !== booking.version) return undefined
     if (moved === undefined) {
       const cancellation = { by: 'host', reason: REASON, isReasonInternal: 1 } as const
       return (await changes.cancel(tx, row, account, cancellation)).event
@@ -74,7 +74,7 @@ function isChange({ type, objectId }: NewEvent): boolean {
   return objectId !== null && (type === 'calendar.event.deleted' || type === 'calendar.event.updated')
 }
 
-async function bookingsOf(tx: Tx, eventIds: readonly string[]) {
+async function findBookings(tx: Tx, eventIds: readonly string[]) {
   const found: { bookingId: string; eventId: string; hostId: string }[] = []
   for (let start = 0; start < eventIds.length; start += MAX_IDS) {
     const some = await tx
@@ -95,7 +95,7 @@ function movedSlot(row: BookingRow, data: unknown): StoredSlot | undefined {
     from !== undefined && to !== undefined && from < to && Array.isArray(recurrence) && !recurrence.length
   // Calendars count whole seconds.
   const isMoved = isMeeting && (from !== seconds(row.startMs) || to !== seconds(row.endMs))
-  return isMoved && row.calendarState === 'written' ? { ...slotOf(row), start: from, end: to } : undefined
+  return isMoved && row.calendarState === 'written' ? { ...bookedSlot(row), start: from, end: to } : undefined
 }
 
 function seconds(ms: number): number {

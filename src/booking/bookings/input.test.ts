@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { BookingForm } from '../experiences/experience.ts'
-import { hashOf, parseGiven, parseSlot } from './input.ts'
+import { hashRequest, parseSlot, parseSubmission } from './input.ts'
 
 const FORM: BookingForm = {
   fields: [
@@ -25,9 +25,9 @@ const FORM: BookingForm = {
 const GUEST = { email: 'lin@northwind.example', name: 'Lin Duarte' }
 const ANSWERS = { topic: 'Terms', terms: true }
 
-function pathsOf(body: Parameters<typeof parseGiven>[0], form: BookingForm | null = FORM): string[] {
+function findPaths(body: Parameters<typeof parseSubmission>[0], form: BookingForm | null = FORM): string[] {
   try {
-    parseGiven(body, form)
+    parseSubmission(body, form)
     return []
   } catch (error) {
     if (!(error instanceof AppError)) throw error
@@ -52,7 +52,7 @@ describe('what a booking request gives', () => {
       },
       metadata: { campaign: 'autumn' },
     }
-    const { guest, attendees, responses, metadata } = parseGiven(body, FORM)
+    const { guest, attendees, responses, metadata } = parseSubmission(body, FORM)
     expect({ guest, attendees, responses, metadata }).toEqual(body)
   })
 
@@ -66,22 +66,22 @@ describe('what a booking request gives', () => {
       teams: ['x', 'z'],
       terms: false,
     }
-    expect(pathsOf({ guest: GUEST, responses: wrong })).toEqual(
+    expect(findPaths({ guest: GUEST, responses: wrong })).toEqual(
       Object.keys(wrong).map((name) => `body.responses.${name}`),
     )
     const types = { topic: ['a'], mail: 1, phone: {}, notes: 'a'.repeat(5001), plan: ['a'], teams: 'x', terms: 'yes' }
-    expect(pathsOf({ guest: GUEST, responses: types })).toHaveLength(7)
-    expect(pathsOf({ guest: GUEST, responses: { ...ANSWERS, teams: ['x', 'x'], topic: 'a\nb' } })).toEqual([
+    expect(findPaths({ guest: GUEST, responses: types })).toHaveLength(7)
+    expect(findPaths({ guest: GUEST, responses: { ...ANSWERS, teams: ['x', 'x'], topic: 'a\nb' } })).toEqual([
       'body.responses.topic',
       'body.responses.teams',
     ])
-    expect(pathsOf({ guest: GUEST }, null)).toEqual([])
+    expect(findPaths({ guest: GUEST }, null)).toEqual([])
   })
 
   it('says by a code what is wrong with each value, for pages in other languages', () => {
-    const codesOf = (body: Parameters<typeof parseGiven>[0]) => {
+    const findCodes = (body: Parameters<typeof parseSubmission>[0]) => {
       try {
-        parseGiven(body, FORM)
+        parseSubmission(body, FORM)
         return {}
       } catch (error) {
         if (!(error instanceof AppError)) throw error
@@ -97,7 +97,7 @@ describe('what a booking request gives', () => {
       teams: ['x', 'x'],
       terms: false,
     }
-    const found = codesOf({ guest: { email: 'no', name: 'www.example.com' }, responses })
+    const found = findCodes({ guest: { email: 'no', name: 'www.example.com' }, responses })
     expect(found).toEqual({
       email: 'invalid_email',
       name: 'contains_link',
@@ -110,15 +110,17 @@ describe('what a booking request gives', () => {
       terms: 'required',
     })
     for (const name of ['', ' ', '\u200b\u00ad', '\u3164']) {
-      expect([name, codesOf({ guest: { ...GUEST, name }, responses: ANSWERS })]).toEqual([name, { name: 'required' }])
+      expect([name, findCodes({ guest: { ...GUEST, name }, responses: ANSWERS })]).toEqual([name, { name: 'required' }])
     }
-    expect(codesOf({ guest: { ...GUEST, name: 'Lin\n' }, responses: ANSWERS })).toEqual({ name: 'invalid_characters' })
-    expect(codesOf({ guest: GUEST, responses: { ...ANSWERS, more: 'a'.repeat(33_000) } })).toEqual({ '': 'too_long' })
+    expect(findCodes({ guest: { ...GUEST, name: 'Lin\n' }, responses: ANSWERS })).toEqual({
+      name: 'invalid_characters',
+    })
+    expect(findCodes({ guest: GUEST, responses: { ...ANSWERS, more: 'a'.repeat(33_000) } })).toEqual({ '': 'too_long' })
   })
 
   it('takes addresses with other letters on both sides, and locales with extensions', () => {
     const guest = { email: 'jörg@bücher.example', name: 'Jörg', locale: 'de-DE-u-ca-gregory-hc-h23-nu-latn' }
-    expect(parseGiven({ guest }, null).guest).toMatchObject({ ...guest, email: 'jörg@xn--bcher-kva.example' })
+    expect(parseSubmission({ guest }, null).guest).toMatchObject({ ...guest, email: 'jörg@xn--bcher-kva.example' })
   })
 
   it('refuses guests whose name or address could change a message', () => {
@@ -131,13 +133,13 @@ describe('what a booking request gives', () => {
       { ...GUEST, timezone: 'Mars/Olympus' },
       { ...GUEST, locale: 'en"onload=' },
     ]
-    for (const guest of bodies) expect(pathsOf({ guest }, null)).toHaveLength(1)
-    expect(pathsOf({ guest: GUEST, attendees: [{ email: 'x' }, { displayName: 'a\nb' }] }, null)).toEqual([
+    for (const guest of bodies) expect(findPaths({ guest }, null)).toHaveLength(1)
+    expect(findPaths({ guest: GUEST, attendees: [{ email: 'x' }, { displayName: 'a\nb' }] }, null)).toEqual([
       'body.attendees.0.email',
       'body.attendees.1.displayName',
     ])
-    expect(pathsOf({ guest: GUEST, website: 'https://spam.example' }, null)).toEqual(['body.website'])
-    expect(pathsOf({ guest: GUEST, metadata: { big: 'a'.repeat(33_000) } }, null)).toEqual(['body.metadata'])
+    expect(findPaths({ guest: GUEST, website: 'https://spam.example' }, null)).toEqual(['body.website'])
+    expect(findPaths({ guest: GUEST, metadata: { big: 'a'.repeat(33_000) } }, null)).toEqual(['body.metadata'])
   })
 
   it('has a slot with times in RFC 3339, in order', () => {
@@ -154,7 +156,7 @@ describe('what a booking request gives', () => {
   })
 
   it('is the same request whatever the order of its members', () => {
-    expect(hashOf({ a: 1, b: { c: [1, 2], d: null } })).toBe(hashOf({ b: { d: null, c: [1, 2] }, a: 1 }))
-    expect(hashOf({ a: [1, 2] })).not.toBe(hashOf({ a: [2, 1] }))
+    expect(hashRequest({ a: 1, b: { c: [1, 2], d: null } })).toBe(hashRequest({ b: { d: null, c: [1, 2] }, a: 1 }))
+    expect(hashRequest({ a: [1, 2] })).not.toBe(hashRequest({ a: [2, 1] }))
   })
 })

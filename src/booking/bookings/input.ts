@@ -1,4 +1,4 @@
-import { zoneOf } from '../../platform/calendar/zone.ts'
+import { findZone } from '../../platform/calendar/zone.ts'
 import { canonical } from '../../platform/crypto/canonical.ts'
 import { sha256 } from '../../platform/crypto/sha256.ts'
 import { type DetailCode, type ErrorDetail, invalid, invalidFields } from '../../platform/errors/app-error.ts'
@@ -9,7 +9,7 @@ import type { SlotChoice } from '../contract.ts'
 import type { BookingForm, Experience, FormField, Members } from '../experiences/experience.ts'
 import { guestAddress } from '../guests/mailbox.ts'
 import type { BookingBody, SlotBody } from './api.ts'
-import type { Given, Guest } from './booking.ts'
+import type { Guest, Submission } from './booking.ts'
 
 const MAX_KEY = 256
 const MAX_NAME = 200
@@ -36,17 +36,19 @@ type Problem = Omit<ErrorDetail, 'path'>
 const problem = (code: DetailCode, message: string): Problem => ({ message, code })
 
 /** What a request gives about its booking. Throws `validation_failed` with one error per invalid field. */
-export function parseGiven(
+export function parseSubmission(
   body: Omit<BookingBody, 'slot' | 'holdId'>,
   form: BookingForm | null,
-): Omit<Given, 'requestHash'> {
+): Omit<Submission, 'requestHash'> {
   const errors: Errors = []
   if (body.website) errors.push({ path: 'body.website', message: 'must be empty' })
   const guest = parseGuest('body.guest', body.guest, errors)
   const { responses = {}, metadata = {} } = body
-  const attendees = (body.attendees ?? []).map((one, index) => parseAttendee(`body.attendees.${index}`, one, errors))
+  const attendees = (body.attendees ?? []).map((attendee, index) =>
+    parseAttendee(`body.attendees.${index}`, attendee, errors),
+  )
   for (const field of form?.fields ?? []) {
-    const found = problemOf(field, responses[field.name])
+    const found = findProblem(field, responses[field.name])
     if (found !== undefined) errors.push({ path: `body.responses.${field.name}`, ...found })
   }
   for (const [name, part] of Object.entries({ guest, attendees, responses, metadata })) {
@@ -59,32 +61,32 @@ export function parseGiven(
   return JSON.parse(cleanJson({ guest, attendees, responses, metadata }))
 }
 
-export function parseGuest(path: string, given: Members, errors: Errors): Guest {
-  const { timezone, locale } = given
-  const { address, problem: wrong } = guestAddress(text(given.email))
+export function parseGuest(path: string, guest: Members, errors: Errors): Guest {
+  const { timezone, locale } = guest
+  const { address, problem: wrong } = guestAddress(text(guest.email))
   if (address === undefined) errors.push({ path: `${path}.email`, ...problem('invalid_email', wrong) })
-  if (given.name !== undefined && text(given.name).replaceAll(INVISIBLE, '').trim() === '')
+  if (guest.name !== undefined && text(guest.name).replaceAll(INVISIBLE, '').trim() === '')
     errors.push({ path: `${path}.name`, ...problem('required', 'must not be blank') })
-  else checkName(`${path}.name`, text(given.name), errors)
-  if (timezone !== undefined && (typeof timezone !== 'string' || zoneOf(timezone) === undefined)) {
+  else checkName(`${path}.name`, text(guest.name), errors)
+  if (timezone !== undefined && (typeof timezone !== 'string' || findZone(timezone) === undefined)) {
     errors.push({ path: `${path}.timezone`, message: 'must be the IANA name of a time zone, such as Europe/Berlin' })
   }
   if (locale !== undefined && (typeof locale !== 'string' || !LOCALE.test(locale))) {
     errors.push({ path: `${path}.locale`, message: 'must be a language tag, such as en or pt-BR' })
   }
-  return { ...given, email: address?.email ?? '', name: text(given.name).trim() }
+  return { ...guest, email: address?.email ?? '', name: text(guest.name).trim() }
 }
 
 /** Attendees with an address get the invitation too. */
-function parseAttendee(path: string, given: Members, errors: Errors): Members {
-  const { email, displayName, name } = given
+function parseAttendee(path: string, attendee: Members, errors: Errors): Members {
+  const { email, displayName, name } = attendee
   for (const [member, value] of Object.entries({ displayName, name })) {
     if (value !== undefined) checkName(`${path}.${member}`, value, errors)
   }
-  if (email === undefined) return given
+  if (email === undefined) return attendee
   const { address, problem: wrong } = guestAddress(text(email))
   if (address === undefined) errors.push({ path: `${path}.email`, ...problem('invalid_email', wrong) })
-  return { ...given, email: address?.email }
+  return { ...attendee, email: address?.email }
 }
 
 function checkName(path: string, name: unknown, errors: Errors): void {
@@ -97,56 +99,56 @@ function checkName(path: string, name: unknown, errors: Errors): void {
 }
 
 /** What is wrong with an answer. */
-function problemOf({ type, required = false, options = [] }: FormField, answer: unknown): Problem | undefined {
-  if (isMissing(answer)) return required ? problem('required', 'is required') : undefined
+function findProblem({ type, required = false, options = [] }: FormField, response: unknown): Problem | undefined {
+  if (isMissing(response)) return required ? problem('required', 'is required') : undefined
   if (type === 'checkbox') {
-    if (typeof answer !== 'boolean') return problem('invalid_option', 'must be true or false')
-    return required && !answer ? problem('required', 'must be true') : undefined
+    if (typeof response !== 'boolean') return problem('invalid_option', 'must be true or false')
+    return required && !response ? problem('required', 'must be true') : undefined
   }
   const values = new Set(options.map(({ value }) => value))
-  if (type === 'multiselect') return problemOfChoices(values, answer)
-  if (typeof answer !== 'string') return problem('invalid_characters', 'must be text')
+  if (type === 'multiselect') return findChoicesProblem(values, response)
+  if (typeof response !== 'string') return problem('invalid_characters', 'must be text')
   const longest = type === 'textarea' ? MAX_TEXT : MAX_LINE
-  if (answer.length > longest) return problem('too_long', `must not be longer than ${longest} characters`)
-  if (!answer.isWellFormed() || (type === 'textarea' ? CONTROL_IN_TEXT : CONTROL).test(answer)) {
+  if (response.length > longest) return problem('too_long', `must not be longer than ${longest} characters`)
+  if (!response.isWellFormed() || (type === 'textarea' ? CONTROL_IN_TEXT : CONTROL).test(response)) {
     const message = type === 'textarea' ? 'must not contain control characters' : 'must be one line'
     return problem('invalid_characters', message)
   }
-  if (type === 'select' && !values.has(answer)) return problem('invalid_option', 'must be one of the given options')
-  const isAddress = checkAddress({ name: '', email: answer }).address !== undefined
+  if (type === 'select' && !values.has(response)) return problem('invalid_option', 'must be one of the given options')
+  const isAddress = checkAddress({ name: '', email: response }).address !== undefined
   if (type === 'email' && !isAddress) return problem('invalid_email', 'must be an email address')
-  if (type === 'phone' && !PHONE.test(answer.trim())) return problem('invalid_phone', 'must be a phone number')
+  if (type === 'phone' && !PHONE.test(response.trim())) return problem('invalid_phone', 'must be a phone number')
   return undefined
 }
 
-function problemOfChoices(values: ReadonlySet<string>, answer: unknown): Problem | undefined {
-  if (!Array.isArray(answer)) return problem('invalid_option', 'must be a list of values')
-  if (answer.some((one) => typeof one !== 'string' || !values.has(one))) {
+function findChoicesProblem(values: ReadonlySet<string>, response: unknown): Problem | undefined {
+  if (!Array.isArray(response)) return problem('invalid_option', 'must be a list of values')
+  if (response.some((value) => typeof value !== 'string' || !values.has(value))) {
     return problem('invalid_option', 'must contain only given options')
   }
-  return new Set(answer).size < answer.length
+  return new Set(response).size < response.length
     ? problem('invalid_option', 'must not contain an option twice')
     : undefined
 }
 
 /** A form sends an empty text for a field that was left empty. */
-function isMissing(answer: unknown): boolean {
-  if (answer === undefined || answer === null) return true
-  return typeof answer === 'string' ? answer.trim() === '' : Array.isArray(answer) && answer.length === 0
+function isMissing(response: unknown): boolean {
+  if (response === undefined || response === null) return true
+  return typeof response === 'string' ? response.trim() === '' : Array.isArray(response) && response.length === 0
 }
 
 /** The slot of a request. Throws `validation_failed`. */
 export function parseSlot(path: string, slot: SlotBody): SlotChoice {
   const errors: Errors = []
-  const time = (name: 'start' | 'end', given: string) => {
-    const ms = parseTime(given)
+  const time = (name: 'start' | 'end', text: string) => {
+    const ms = parseTime(text)
     if (ms === undefined) errors.push({ path: `${path}.${name}`, message: TIME_PROBLEM })
     return ms ?? 0
   }
   const start = time('start', slot.start)
   const end = slot.end === undefined ? undefined : time('end', slot.end)
   if (end !== undefined && end <= start) errors.push({ path: `${path}.end`, message: 'must be later than start' })
-  if (slot.timezone !== undefined && zoneOf(slot.timezone) === undefined) {
+  if (slot.timezone !== undefined && findZone(slot.timezone) === undefined) {
     errors.push({ path: `${path}.timezone`, message: 'must be the IANA name of a time zone, such as Europe/Berlin' })
   }
   if (errors.length > 0) throw invalidFields(errors)
@@ -167,11 +169,11 @@ export function parseRequestKey({ id }: Pick<Experience, 'id'>, key: string | un
   if (key === '' || key.length > MAX_KEY) {
     throw invalid('headers.idempotency-key', `must have between 1 and ${MAX_KEY} characters`)
   }
-  return hashOf([id, key])
+  return hashRequest([id, key])
 }
 
 /** Equal for a request that is repeated, whatever the order of its members. */
-export function hashOf(value: unknown): string {
+export function hashRequest(value: unknown): string {
   return sha256(JSON.stringify(canonical(value)), 'base64url')
 }
 

@@ -22,15 +22,15 @@ export interface BookingLinks {
 export function bookingLinks({ sealer, publicUrl }: { sealer: Sealer; publicUrl: string }) {
   const key = sealer.derive('booking links')
 
-  function tokenOf({ id, linkSecret, createdAt }: BookingRow, role: LinkHolder): string {
+  function signToken({ id, linkSecret, createdAt }: BookingRow, role: LinkHolder): string {
     const mac = createHmac('sha256', key).update(JSON.stringify([role, id, linkSecret, Number(createdAt)]))
     return mac.digest('base64url')
   }
 
   return {
     /** Undefined for a token of another booking, or an invented one. Takes the same time for every wrong token. */
-    holderOf(row: BookingRow, token: string): LinkHolder | undefined {
-      const [found] = HOLDERS.map((holder) => ({ holder, isIt: sameText(token, tokenOf(row, holder)) })).filter(
+    findHolder(row: BookingRow, token: string): LinkHolder | undefined {
+      const [found] = HOLDERS.map((holder) => ({ holder, isIt: sameText(token, signToken(row, holder)) })).filter(
         ({ isIt }) => isIt,
       )
       return found?.holder
@@ -38,13 +38,13 @@ export function bookingLinks({ sealer, publicUrl }: { sealer: Sealer; publicUrl:
 
     of(row: BookingRow, role: LinkHolder = 'guest'): BookingLinks {
       const link = (action: string) =>
-        `${publicUrl}/book/${row.experienceSlug}/bookings/${row.id}?token=${tokenOf(row, role)}&action=${action}`
+        `${publicUrl}/book/${row.experienceSlug}/bookings/${row.id}?token=${signToken(row, role)}&action=${action}`
       return { reschedule: link('reschedule'), cancel: link('cancel') }
     },
 
     /** For a message to the guest only: its holder can confirm the address. */
     confirm: (row: BookingRow): string =>
-      `${publicUrl}/book/${row.experienceSlug}/bookings/${row.id}?token=${tokenOf(row, 'reader')}&action=confirm`,
+      `${publicUrl}/book/${row.experienceSlug}/bookings/${row.id}?token=${signToken(row, 'reader')}&action=confirm`,
   }
 }
 

@@ -10,7 +10,7 @@ import type { BookingRow } from '../tables.ts'
 import { addTasks, type TaskDeps } from '../work/store.ts'
 import type { SlotBody } from './api.ts'
 import { checkSignal, HOLD_MS, lockHosts, takeSlot } from './blocking.ts'
-import { givenOf, hostsOf, isBooked } from './booking.ts'
+import { bookedHosts, isBooked, readSubmission } from './booking.ts'
 import type { BookingChanges } from './changes.ts'
 import type { Asking, Decisions } from './deciding.ts'
 import { parseSlot } from './input.ts'
@@ -34,7 +34,7 @@ interface MoveOptions {
 interface Beginning {
   experience: Experience
   checked: CheckedSlot
-  known: BookingRow
+  booking: BookingRow
   /** The application decides. */
   asks: boolean
   /** A guest without a key causes the messages. */
@@ -45,28 +45,28 @@ interface Beginning {
 /** Moves bookings to other slots: both times are blocked until the application has answered. */
 export function moves(deps: MoveDeps) {
   const { db, clock, ids, experiences, finder, changes, decisions, budget } = deps
-  const { decideMove, ask, whileAsked } = decisions
+  const { decideMove, ask, buildAskingTask } = decisions
 
   return {
     /** Moves the booking to another slot. A refusal leaves it as it was. */
     async reschedule(id: string, slot: SlotBody, { requestId, by, client }: MoveOptions): Promise<BookingRow> {
-      const given = parseSlot('body.slot', slot)
-      const known = await bookingStore(db.read).get(id)
-      requireMovable(known)
-      const experience = await experiences.findById(known.experienceId)
+      const wanted = parseSlot('body.slot', slot)
+      const booking = await bookingStore(db.read).get(id)
+      requireMovable(booking)
+      const experience = await experiences.findById(booking.experienceId)
       if (experience === undefined) throw conflict('The experience of this booking no longer exists.')
-      const choice = { ...given, end: given.end ?? given.start + known.endMs - known.startMs }
-      if (choice.start === known.startMs && choice.end === known.endMs) return known
-      const { guest, responses, metadata } = givenOf(known)
+      const choice = { ...wanted, end: wanted.end ?? wanted.start + booking.endMs - booking.startMs }
+      if (choice.start === booking.startMs && choice.end === booking.endMs) return booking
+      const { guest, responses, metadata } = readSubmission(booking)
       const asked = { guest, responses, metadata, requestId, except: id, signal: checkSignal() }
       const checked = await finder.check(experience, choice, asked)
       const asks = experience.definition.endpoints.booking !== null
       const isGuest = by === 'guest'
-      const begin = () => db.transaction((tx) => beginMove(tx, { experience, checked, known, asks, isGuest, client }))
+      const begin = () => db.transaction((tx) => beginMove(tx, { experience, checked, booking, asks, isGuest, client }))
       const begun = await reportingLimits(deps, experience, begin)
       if (begun.asking === undefined) return begun.row
       const { holdId, slot: next } = begun.asking
-      const decision = await ask(experience, known, { requestId, next })
+      const decision = await ask(experience, booking, { requestId, next })
       return decideMove(id, holdId, decision)
     },
   }
@@ -74,20 +74,27 @@ export function moves(deps: MoveDeps) {
   /** Blocks the new time beside the old one. Without anybody to ask, the booking is moved at once. */
   async function beginMove(
     tx: Tx,
-    { experience, checked, known, asks, isGuest, client }: Beginning,
+    { experience, checked, booking, asks, isGuest, client }: Beginning,
   ): Promise<{ row: BookingRow; asking?: Asking }> {
     const nowMs = clock.now()
     await lockHosts(tx, db.dialect, checked.candidates, nowMs)
     const holdId = ids('hld')
-    const task = whileAsked(holdId)
-    const taking = { experience, checked, ownerId: holdId, expiresAt: task.giveUpAt + HOLD_MS, except: known.id, nowMs }
+    const task = buildAskingTask(holdId)
+    const taking = {
+      experience,
+      checked,
+      ownerId: holdId,
+      expiresAt: task.giveUpAt + HOLD_MS,
+      except: booking.id,
+      nowMs,
+    }
     // So that a round robin changes the host only when it must.
-    const slot = await takeSlot(tx, { ...taking, preferred: hostsOf(known) })
-    const { account, isComplete } = await changes.hold(tx, [...new Set([...slot.hosts, ...hostsOf(known)])])
-    const row = await bookingStore(tx).lock(known.id, db.dialect)
+    const slot = await takeSlot(tx, { ...taking, preferred: bookedHosts(booking) })
+    const { account, isComplete } = await changes.hold(tx, [...new Set([...slot.hosts, ...bookedHosts(booking)])])
+    const row = await bookingStore(tx).lock(booking.id, db.dialect)
     requireMovable(row)
     if (!isComplete) throw new AppError('slot_unavailable')
-    if (row.sequence !== known.sequence) throw conflict('The booking was moved meanwhile.')
+    if (row.sequence !== booking.sequence) throw conflict('The booking was moved meanwhile.')
     if (isGuest) await chargeMessages(tx, budget, row, client)
     if (!asks) {
       const moved = await changes.move(tx, row, account, slot, { holdId })

@@ -15,9 +15,9 @@ function roundRobin(weights = {}): Experience {
 }
 
 /** The host that gets the slot with this number; each is after the one before. */
-function bookerOf(db: Db, experience: Experience, candidates = HOSTS) {
-  return (number: number, given: { expiresAt?: number; preferred?: string[] } = {}) => {
-    const { expiresAt = null, preferred = [] } = given
+function openBooker(db: Db, experience: Experience, candidates = HOSTS) {
+  return (number: number, options: { expiresAt?: number; preferred?: string[] } = {}) => {
+    const { expiresAt = null, preferred = [] } = options
     const start = FIRST_MS + number * 60 * MINUTE_MS
     const slot = { start, end: start + 30 * MINUTE_MS, timezone: 'UTC', participants: [], metadata: {} }
     const ownerId = `${expiresAt === null ? 'bkg' : 'hld'}_${String(number).padStart(3, '0')}`
@@ -30,33 +30,33 @@ function bookerOf(db: Db, experience: Experience, candidates = HOSTS) {
   }
 }
 
-function countsOf(hosts: readonly (string | undefined)[]): number[] {
+function countByHost(hosts: readonly (string | undefined)[]): number[] {
   return HOSTS.map((host) => hosts.filter((each) => each === host).length)
 }
 
 describeEachDatabase('a round robin', (open) => {
   it('gives each host as many of sixty bookings that are made at once', async () => {
-    const book = bookerOf(await open(), roundRobin())
+    const book = openBooker(await open(), roundRobin())
     const hosts = await Promise.all(Array.from({ length: 60 }, (_, number) => book(number)))
-    expect(countsOf(hosts)).toEqual([12, 12, 12, 12, 12])
+    expect(countByHost(hosts)).toEqual([12, 12, 12, 12, 12])
   })
 
   it('counts the holds of others, too', async () => {
-    const book = bookerOf(await open(), roundRobin())
+    const book = openBooker(await open(), roundRobin())
     const expiresAt = NOW_MS + 5 * MINUTE_MS
     const hosts = await Promise.all(Array.from({ length: 20 }, (_, number) => book(number, { expiresAt })))
-    expect(countsOf(hosts)).toEqual([4, 4, 4, 4, 4])
+    expect(countByHost(hosts)).toEqual([4, 4, 4, 4, 4])
   })
 
   it('follows the weights, and then asks who waited longest', async () => {
-    const book = bookerOf(await open(), roundRobin({ acc_b: 3 }), ['acc_c', 'acc_b', 'acc_a'])
+    const book = openBooker(await open(), roundRobin({ acc_b: 3 }), ['acc_c', 'acc_b', 'acc_a'])
     const hosts: (string | undefined)[] = []
     for (let number = 0; number < 6; number += 1) hosts.push(await book(number))
     expect(hosts).toEqual(['acc_a', 'acc_b', 'acc_c', 'acc_b', 'acc_b', 'acc_a'])
   })
 
   it('keeps the host of a booking that is moved', async () => {
-    const book = bookerOf(await open(), roundRobin())
+    const book = openBooker(await open(), roundRobin())
     expect(await book(0, { preferred: ['acc_d'] })).toBe('acc_d')
     expect(await book(1, { preferred: ['acc_d'] })).toBe('acc_d')
     expect(await book(2)).toBe('acc_a')

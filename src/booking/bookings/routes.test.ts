@@ -215,9 +215,9 @@ describe('bookings over the API', () => {
 
   it('asks the application, whose answer decides', async () => {
     const { book, events } = await experience({ bookingEndpoint: { url: application.url } })
-    const answer = (status: number, body: object | string = {}, delayMs = 0) =>
+    const respond = (status: number, body: object | string = {}, delayMs = 0) =>
       application.script({ status, body: typeof body === 'string' ? body : JSON.stringify(body), delayMs })
-    answer(200, { joinUrl: 'https://meet.example/a', eventId: 'own-7', metadata: { crm: 4 } })
+    respond(200, { joinUrl: 'https://meet.example/a', eventId: 'own-7', metadata: { crm: 4 } })
     const { json } = await book(guest, { start: at(0) }, { metadata: { a: 1 } })
     expect(json).toMatchObject({
       status: 'confirmed',
@@ -229,17 +229,17 @@ describe('bookings over the API', () => {
     expect(sent.request).toMatchObject({ bookingId: json.id, slot: { start: at(0) }, guest: GUEST })
     expect(application.requests.at(-1)?.headers['webhook-id']).toBe(json.id)
 
-    answer(409, { message: 'Lin has no credit left.' })
+    respond(409, { message: 'Lin has no credit left.' })
     const refused = await book(guest, { start: at(2) }, {}, { 'idempotency-key': 'refused' })
     expect(refused.json.error).toMatchObject({ code: 'slot_unavailable', message: 'Lin has no credit left.' })
     const count = application.requests.length
     expect((await book(guest, { start: at(2) }, {}, { 'idempotency-key': 'refused' })).status).toBe(409)
     expect(application.requests).toHaveLength(count)
 
-    answer(500)
+    respond(500)
     const failed = await book(guest, { start: at(2) }, {}, { 'idempotency-key': 'failed' })
     expect([failed.status, failed.json.error.type]).toEqual([502, 'callback'])
-    answer(200, {}, 200)
+    respond(200, {}, 200)
     const running = book(guest, { start: at(2) }, {}, { 'idempotency-key': 'failed' })
     // The slot stays blocked while the application is asked.
     const isAsked = async () => application.open > 0

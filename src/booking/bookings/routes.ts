@@ -26,7 +26,7 @@ interface BookingRouteDeps {
   bookings: Bookings
   idempotency: Idempotency
   /** Of the pages that may use the public routes of the experience in the path. */
-  originsOf: AllowedOrigins
+  allowedOrigins: AllowedOrigins
 }
 
 const tags = ['Scheduler']
@@ -39,24 +39,25 @@ const keyHeader = Type.Object({
   ),
 })
 const MINUTE_MS = 60_000
-const slugOf = ({ caller, params }: FastifyRequest) => (caller === undefined ? String(Object(params).slug) : undefined)
+const requestedSlug = ({ caller, params }: FastifyRequest) =>
+  caller === undefined ? String(Object(params).slug) : undefined
 /** For guests. Requests with a key are not counted. The limits per experience are far from what a few clients can reach. */
 const LIMITS = {
   hold: {
     name: 'booking-holds',
     address: { limit: 30, windowMs: 10 * MINUTE_MS },
-    subject: { limit: 1500, windowMs: 10 * MINUTE_MS, of: slugOf },
+    subject: { limit: 1500, windowMs: 10 * MINUTE_MS, of: requestedSlug },
   },
   book: {
     name: 'bookings',
     address: { limit: 60, windowMs: 10 * MINUTE_MS },
-    subject: { limit: 3000, windowMs: 10 * MINUTE_MS, of: slugOf },
+    subject: { limit: 3000, windowMs: 10 * MINUTE_MS, of: requestedSlug },
   },
 }
 /** Requests with the right token per booking, others per client. */
 const CHANGES = { limit: 20, windowMs: 10 * MINUTE_MS }
 
-export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: BookingRouteDeps): void {
+export function bookingRoutes(app: App, { bookings, idempotency, allowedOrigins }: BookingRouteDeps): void {
   const { links } = bookings
   const full = (row: BookingRow) => bookingView(row, links.of(row))
   const changeLimits = {
@@ -75,7 +76,7 @@ export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: Bo
   app.post(
     '/scheduler/experiences/:slug/holds',
     {
-      config: { access: 'open:write', cors: originsOf, rateLimit: LIMITS.hold },
+      config: { access: 'open:write', cors: allowedOrigins, rateLimit: LIMITS.hold },
       schema: {
         tags,
         operationId: 'createHold',
@@ -96,7 +97,7 @@ export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: Bo
   app.post(
     '/scheduler/experiences/:slug/bookings',
     {
-      config: { access: 'open:write', cors: originsOf, rateLimit: LIMITS.book },
+      config: { access: 'open:write', cors: allowedOrigins, rateLimit: LIMITS.book },
       schema: {
         tags,
         operationId: 'createBooking',
@@ -192,7 +193,7 @@ export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: Bo
       },
     },
     idempotency.writing(async ({ params, body, caller, ip }) => {
-      const by = await actorOf(params.bookingId, body.token, caller)
+      const by = await getActor(params.bookingId, body.token, caller)
       const row = await bookings.cancel(params.bookingId, by, body.reason || null, clientBlock(ip))
       return async () => viewFor(by, row)
     }),
@@ -215,13 +216,13 @@ export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: Bo
       },
     },
     idempotency.writing(async ({ params, body, caller, ip, id: requestId }) => {
-      const by = await actorOf(params.bookingId, body.token, caller)
+      const by = await getActor(params.bookingId, body.token, caller)
       const row = await bookings.reschedule(params.bookingId, body.slot, { requestId, by, client: clientBlock(ip) })
       return async () => viewFor(by, row)
     }),
   )
 
-  async function actorOf(id: string, token: string | undefined, caller: object | undefined): Promise<Actor> {
+  async function getActor(id: string, token: string | undefined, caller: object | undefined): Promise<Actor> {
     if (caller !== undefined) return 'api'
     if (token !== undefined) return (await bookings.byLink(id, token)).role
     throw new AppError('unauthorized', {

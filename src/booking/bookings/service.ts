@@ -16,9 +16,9 @@ import type { Verification } from '../verification/service.ts'
 import { addTasks, hasOpenTask } from '../work/store.ts'
 import type { BookingBody, BookingQuery, SlotBody } from './api.ts'
 import { checkSignal, holdExpired, lockHosts, takeHold, takeSlot } from './blocking.ts'
-import { type Given, givenOf, hostsOf, isBooked, publicReason } from './booking.ts'
+import { bookedHosts, isBooked, publicReason, readSubmission, type Submission } from './booking.ts'
 import { type Held, type HoldOptions, holdSlot } from './holding.ts'
-import { hashOf, parseGiven, parseRequestKey, parseSlot } from './input.ts'
+import { hashRequest, parseRequestKey, parseSlot, parseSubmission } from './input.ts'
 import type { LinkRole, Links } from './links.ts'
 import { conflict, type MoveDeps, moves } from './moving.ts'
 import { bookingStore } from './store.ts'
@@ -46,12 +46,12 @@ export type Actor = LinkRole | 'api'
 /** Books slots. See docs/decisions/0043-booking-scheduler.md for the order of what happens. */
 export function bookings(deps: BookingDeps) {
   const { db, clock, ids, experiences, finder, links, changes, decisions, verification, budget } = deps
-  const { decide, ask, whileAsked, cancelOpenMoves } = decisions
+  const { decide, ask, buildAskingTask, cancelOpenMoves } = decisions
 
   /** What a repeated request gets: the booking as it is. Undefined without one. */
   async function repeated(row: BookingRow | undefined, requestHash: string | null): Promise<BookingRow | undefined> {
     if (row === undefined) return undefined
-    if (givenOf(row).requestHash !== requestHash) throw new AppError('idempotency_mismatch')
+    if (readSubmission(row).requestHash !== requestHash) throw new AppError('idempotency_mismatch')
     // The application may take its time to decide.
     if (row.status === 'pending' && !(await hasOpenTask(db.read, row.id, 'decision')))
       throw new AppError('idempotency_running', { headers: { 'retry-after': '5' } })
@@ -66,17 +66,17 @@ export function bookings(deps: BookingDeps) {
   }
 
   /** The slot that the request chooses: that of the hold, if there is one. */
-  function choiceOf({ slot }: BookingBody, hold: HoldRow | undefined): SlotChoice {
-    const given = slot && parseSlot('body.slot', slot)
+  function chooseSlot({ slot }: BookingBody, hold: HoldRow | undefined): SlotChoice {
+    const wanted = slot && parseSlot('body.slot', slot)
     if (hold === undefined) {
-      if (given === undefined) throw invalid('body.slot', 'is required')
-      return given
+      if (wanted === undefined) throw invalid('body.slot', 'is required')
+      return wanted
     }
     const { start, end, timezone, participants, metadata }: StoredSlot = JSON.parse(hold.slot)
-    if (given !== undefined && (given.start !== start || (given.end ?? end) !== end)) {
+    if (wanted !== undefined && (wanted.start !== start || (wanted.end ?? end) !== end)) {
       throw invalid('body.slot', 'is not the slot of the hold')
     }
-    return { start, end, timezone, participants, metadata, ...(given?.token !== undefined && { token: given.token }) }
+    return { start, end, timezone, participants, metadata, ...(wanted?.token !== undefined && { token: wanted.token }) }
   }
 
   /** Returns whether the request was made before, and the booking. */
@@ -87,37 +87,37 @@ export function bookings(deps: BookingDeps) {
   ): Promise<{ row: BookingRow; isRepeated: boolean }> {
     const experience = await experiences.getActive(slug)
     const requestKey = parseRequestKey(experience, key)
-    const requestHash = requestKey === null ? null : hashOf(body)
+    const requestHash = requestKey === null ? null : hashRequest(body)
     if (requestKey !== null) {
-      const known = await repeated(await bookingStore(db.read).byRequestKey(requestKey), requestHash)
-      if (known !== undefined) return { row: known, isRepeated: true }
+      const earlier = await repeated(await bookingStore(db.read).byRequestKey(requestKey), requestHash)
+      if (earlier !== undefined) return { row: earlier, isRepeated: true }
     }
     const { bookingForm } = experience.definition
-    const given: Given = { ...parseGiven(body, bookingForm), requestHash }
+    const submission: Submission = { ...parseSubmission(body, bookingForm), requestHash }
     const { verificationCode: code, verificationId } = body
     const codeId = isKeyed
       ? undefined
-      : await verification.check(experience, given.guest.email, { code, verificationId, client: client ?? '' })
+      : await verification.check(experience, submission.guest.email, { code, verificationId, client: client ?? '' })
     const verifiedBy = isKeyed ? 'application' : codeId === undefined ? null : 'code'
-    const { guest, responses, metadata } = given
+    const { guest, responses, metadata } = submission
     const except = body.holdId === undefined ? {} : { except: body.holdId }
     const asked = { guest, responses, metadata, requestId, ...except, signal: checkSignal() }
     const asks = experience.definition.endpoints.booking !== null
     const take = async () => {
       const hold = body.holdId === undefined ? undefined : await findHold(experience, body.holdId)
-      const choice = choiceOf(body, hold)
+      const choice = chooseSlot(body, hold)
       const checked = await finder.check(experience, choice, asked)
       return db.transaction((tx) =>
-        insertBooking(tx, { experience, checked, hold, given, requestKey, asks, verifiedBy, codeId, client }),
+        insertBooking(tx, { experience, checked, hold, submission, requestKey, asks, verifiedBy, codeId, client }),
       )
     }
     const { row, isRepeated } = await reportingLimits(deps, experience, take).catch(async (error: unknown) => {
       // The first request with this key may have taken the slot meanwhile.
       const isTaken = error instanceof AppError && error.code === 'slot_unavailable'
       const mayBeTwin = requestKey !== null && (isTaken || db.dialect.isUniqueViolation(error))
-      const twin = mayBeTwin ? await bookingStore(db.read).byRequestKey(requestKey) : undefined
-      if (twin === undefined) throw error
-      return { row: twin, isRepeated: true }
+      const earlier = mayBeTwin ? await bookingStore(db.read).byRequestKey(requestKey) : undefined
+      if (earlier === undefined) throw error
+      return { row: earlier, isRepeated: true }
     })
     if (isRepeated) return { row: (await repeated(row, requestHash)) ?? row, isRepeated }
     if (!asks) return { row, isRepeated }
@@ -129,7 +129,7 @@ export function bookings(deps: BookingDeps) {
     experience: Experience
     checked: CheckedSlot
     hold: HoldRow | undefined
-    given: Given
+    submission: Submission
     requestKey: string | null
     /** The application decides. */
     asks: boolean
@@ -141,12 +141,12 @@ export function bookings(deps: BookingDeps) {
 
   async function insertBooking(
     tx: Tx,
-    { experience, checked, hold, given, requestKey, asks, verifiedBy, codeId, client }: Inserted,
+    { experience, checked, hold, submission, requestKey, asks, verifiedBy, codeId, client }: Inserted,
   ): Promise<{ row: BookingRow; isRepeated: boolean }> {
     const nowMs = clock.now()
     await lockHosts(tx, db.dialect, checked.candidates, nowMs)
-    const known = requestKey === null ? undefined : await bookingStore(tx).byRequestKey(requestKey)
-    if (known !== undefined) return { row: known, isRepeated: true }
+    const earlier = requestKey === null ? undefined : await bookingStore(tx).byRequestKey(requestKey)
+    if (earlier !== undefined) return { row: earlier, isRepeated: true }
     const id = ids('bkg')
     const slot = await takeFor(tx, id, { experience, checked, hold })
     const { account, isComplete } = await changes.hold(tx, slot.hosts)
@@ -160,8 +160,8 @@ export function bookings(deps: BookingDeps) {
       startMs: slot.start,
       endMs: slot.end,
       slot: cleanJson(slot),
-      given: cleanJson(given),
-      guestEmail: addressKey(given.guest.email),
+      given: cleanJson(submission),
+      guestEmail: addressKey(submission.guest.email),
       hosts: JSON.stringify(slot.hosts),
       eventId: null,
       joinUrl: null,
@@ -183,7 +183,7 @@ export function bookings(deps: BookingDeps) {
     if (verifiedBy !== 'application') await chargeMessages(tx, budget, row, client)
     if (verifiedBy !== null) await rememberPeople(tx, budget, row)
     if (asks) {
-      await addTasks(tx, deps, id, [whileAsked('')])
+      await addTasks(tx, deps, id, [buildAskingTask('')])
       await changes.record(tx, [created.event])
       return { row, isRepeated: false }
     }
@@ -226,7 +226,7 @@ export function bookings(deps: BookingDeps) {
     /** By the token of a link. Throws not_found for a wrong one, as for an unknown booking. */
     async byLink(id: string, token: string): Promise<{ row: BookingRow; role: LinkRole; isReader: boolean }> {
       const row = await bookingStore(db.read).find(id)
-      const holder = row && links.holderOf(row, token)
+      const holder = row && links.findHolder(row, token)
       if (row === undefined || holder === undefined) {
         throw new AppError('not_found', { message: 'This link is not valid. Open it again from the message.' })
       }
@@ -249,9 +249,9 @@ export function bookings(deps: BookingDeps) {
 
     /** Repeating it changes nothing. Throws conflict when the booking has ended. */
     async cancel(id: string, by: Actor, reason: string | null, client?: string): Promise<BookingRow> {
-      const known = await bookingStore(db.read).get(id)
+      const booking = await bookingStore(db.read).get(id)
       return db.transaction(async (tx) => {
-        const { account } = await changes.hold(tx, hostsOf(known))
+        const { account } = await changes.hold(tx, bookedHosts(booking))
         const row = await bookingStore(tx).lock(id, db.dialect)
         if (row.status === 'cancelled') return row
         if (row.status === 'rejected') throw conflict('The booking was rejected.')
@@ -266,12 +266,12 @@ export function bookings(deps: BookingDeps) {
 
     /** The guest opened the link of a message. Attendees get theirs now. Repeating it changes nothing. */
     async confirmAddress(id: string, client: string): Promise<BookingRow> {
-      const known = await bookingStore(db.read).get(id)
-      const experience = await experiences.findById(known.experienceId)
+      const booking = await bookingStore(db.read).get(id)
+      const experience = await experiences.findById(booking.experienceId)
       if (experience === undefined) throw conflict('The experience of this booking no longer exists.')
       const confirm = () =>
         db.transaction(async (tx) => {
-          await changes.hold(tx, hostsOf(known))
+          await changes.hold(tx, bookedHosts(booking))
           const row = await bookingStore(tx).lock(id, db.dialect)
           if (row.verifiedBy !== null || (row.status !== 'pending' && !isBooked(row))) return row
           const verified = await changes.verify(tx, row)

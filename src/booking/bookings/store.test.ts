@@ -6,7 +6,7 @@ import { assignHosts, bookingStore, eraseBookings, purgeBookings, purgeHolds } f
 
 const DAY_MS = 24 * 60 * 60_000
 
-function rowOf(number: number, hosts: string[]): BookingRow {
+function buildRow(number: number, hosts: string[]): BookingRow {
   const slot = { start: number * DAY_MS, end: number * DAY_MS + 1, timezone: 'UTC', metadata: {} }
   return {
     id: `bkg_${number}`,
@@ -65,8 +65,8 @@ async function contents(db: Db): Promise<string> {
 describeEachDatabase('stored bookings', (open) => {
   it('keep nothing of a deleted account, and what belongs to other hosts too', async () => {
     const db = await open()
-    const bookings = [1, 2, 3, 4, 5].map((number) => rowOf(number, ['acc_gone']))
-    await insert(db, [...bookings, rowOf(6, ['acc_gone', 'acc_kept']), rowOf(7, ['acc_kept'])])
+    const bookings = [1, 2, 3, 4, 5].map((number) => buildRow(number, ['acc_gone']))
+    await insert(db, [...bookings, buildRow(6, ['acc_gone', 'acc_kept']), buildRow(7, ['acc_kept'])])
     for (let rows = -1; rows !== 0; ) rows = await db.transaction((tx) => eraseBookings(tx, 'acc_gone', 2))
     expect(await contents(db)).not.toContain('acc_gone')
     const left = await db.read.selectFrom('bookings').selectAll().orderBy('id').execute()
@@ -82,7 +82,7 @@ describeEachDatabase('stored bookings', (open) => {
     const db = await open()
     await insert(
       db,
-      [1, 2, 3, 4].map((number) => rowOf(number, ['acc_1'])),
+      [1, 2, 3, 4].map((number) => buildRow(number, ['acc_1'])),
     )
     await db.transaction(async (tx) => {
       for (const [id, expiresAt] of [

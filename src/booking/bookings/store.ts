@@ -1,10 +1,10 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import { countMatching, type Dialect, type Handle, insertRows, type Tables, type Tx } from '../../platform/db/index.ts'
 import { notFound } from '../../platform/errors/app-error.ts'
-import { type Page, pageOf, pageRequest } from '../../platform/formats/page.ts'
+import { buildPage, type Page, pageRequest } from '../../platform/formats/page.ts'
 import type { BookingRow, HoldRow } from '../tables.ts'
 import type { BookingQuery } from './api.ts'
-import { hostsOf } from './booking.ts'
+import { bookedHosts } from './booking.ts'
 
 interface BookingFilter extends Omit<BookingQuery, 'from' | 'to'> {
   fromMs: number | undefined
@@ -90,10 +90,13 @@ export function bookingStore(handle: Handle) {
       const ids = found.map(({ id }) => id)
       const rows = ids.length === 0 ? [] : await all().where('id', 'in', ids).execute()
       rows.sort((left, right) => ids.indexOf(left.id) - ids.indexOf(right.id))
-      return pageOf(rows, request, await countMatching(handle, matching.select('bookings.id as id')), filter, (row) => [
-        row.startMs,
-        row.id,
-      ])
+      return buildPage(
+        rows,
+        request,
+        await countMatching(handle, matching.select('bookings.id as id')),
+        filter,
+        (row) => [row.startMs, row.id],
+      )
     },
   }
 }
@@ -123,7 +126,7 @@ function matched(handle: Handle, query: BookingFilter): Matching {
 /** Stores for whom the booking is listed. */
 export async function assignHosts(tx: Tx, row: BookingRow): Promise<void> {
   await tx.deleteFrom('bookingAssignments').where('bookingId', '=', row.id).execute()
-  const rows = hostsOf(row).map((hostId) => ({ bookingId: row.id, hostId, startMs: row.startMs }))
+  const rows = bookedHosts(row).map((hostId) => ({ bookingId: row.id, hostId, startMs: row.startMs }))
   await insertRows(tx, 'bookingAssignments', rows)
 }
 
@@ -167,16 +170,16 @@ export async function eraseBookings(tx: Tx, accountId: string, limit: number): P
     .where('bookingAssignments.hostId', '=', accountId)
     .limit(limit)
     .execute()
-  const own = assigned.filter((row) => hostsOf(row).every((hostId) => hostId === accountId))
+  const own = assigned.filter((row) => bookedHosts(row).every((hostId) => hostId === accountId))
   await remove(
     tx,
     own.map(({ id }) => id),
   )
   for (const row of assigned) {
     if (own.includes(row)) continue
-    const hosts = hostsOf(row).filter((hostId) => hostId !== accountId)
+    const hosts = bookedHosts(row).filter((hostId) => hostId !== accountId)
     const slot = JSON.parse(row.slot)
-    const participants = slot.participants.filter((one: unknown) => one !== accountId)
+    const participants = slot.participants.filter((participant: unknown) => participant !== accountId)
     await tx
       .updateTable('bookings')
       .set({ hosts: JSON.stringify(hosts), slot: JSON.stringify({ ...slot, hosts, participants }) })

@@ -6,7 +6,7 @@ import { BadAnswer, parseDecision } from '../callbacks/answers.ts'
 import type { BookingDecision } from '../contract.ts'
 import type { BookingRow } from '../tables.ts'
 import type { UpdateBody } from './api.ts'
-import { type Given, givenOf, hostsOf, isBooked } from './booking.ts'
+import { bookedHosts, isBooked, readSubmission, type Submission } from './booking.ts'
 import type { BookingChanges } from './changes.ts'
 import type { Decisions } from './deciding.ts'
 import { parseGuest } from './input.ts'
@@ -23,15 +23,15 @@ interface UpdateDeps {
 /** Changes by the application that do not move a booking. */
 export function updates({ db, clock, changes, decisions }: UpdateDeps) {
   /** Returns the row as it is when nothing differs. */
-  async function changeGiven(tx: Tx, row: BookingRow, { metadata, guest }: UpdateBody): Promise<BookingRow> {
-    const given = givenOf(row)
+  async function changeSubmission(tx: Tx, row: BookingRow, { metadata, guest }: UpdateBody): Promise<BookingRow> {
+    const submission = readSubmission(row)
     const errors: ErrorDetail[] = []
-    const { email } = given.guest
-    const changed = guest && parseGuest('body.guest', { ...given.guest, ...guest, email }, errors)
+    const { email } = submission.guest
+    const changed = guest && parseGuest('body.guest', { ...submission.guest, ...guest, email }, errors)
     if (errors.length > 0) throw invalidFields(errors)
-    const next: Given = { ...given, ...(changed && { guest: changed }), ...(metadata && { metadata }) }
-    if (cleanJson(next) === cleanJson(given)) return row
-    const shown = isBooked(row) && changed !== undefined && hostsOf(row).length > 0
+    const next: Submission = { ...submission, ...(changed && { guest: changed }), ...(metadata && { metadata }) }
+    if (cleanJson(next) === cleanJson(submission)) return row
+    const shown = isBooked(row) && changed !== undefined && bookedHosts(row).length > 0
     const updated = await bookingStore(tx).update(row, {
       given: cleanJson(next),
       updatedAt: clock.now(),
@@ -45,12 +45,12 @@ export function updates({ db, clock, changes, decisions }: UpdateDeps) {
     /** Decides about a pending booking, and changes metadata and guest: all of it or, when something is refused, nothing. */
     async update(id: string, body: UpdateBody): Promise<BookingRow> {
       const decision = laterDecision(body)
-      const known = await bookingStore(db.read).get(id)
+      const booking = await bookingStore(db.read).get(id)
       return db.transaction(async (tx) => {
-        await changes.hold(tx, hostsOf(known))
+        await changes.hold(tx, bookedHosts(booking))
         const before = await bookingStore(tx).lock(id, db.dialect)
         // First, so that the event of the decision has the new members.
-        const row = await changeGiven(tx, before, body)
+        const row = await changeSubmission(tx, before, body)
         if (decision === undefined) return row
         const decided = await decisions.settle(tx, row, decision, false)
         if (decided.status !== body.status) throw conflict(`The booking is ${decided.status} already.`)
@@ -72,9 +72,9 @@ function laterDecision({ status, reason, joinUrl, eventId }: UpdateBody) {
   return status === undefined ? undefined : parseLater({ status, message: reason, joinUrl, eventId })
 }
 
-function parseLater(answer: object): Exclude<BookingDecision, { kind: 'pending' }> {
+function parseLater(body: object): Exclude<BookingDecision, { kind: 'pending' }> {
   try {
-    const decision = parseDecision(answer)
+    const decision = parseDecision(body)
     if (decision.kind !== 'pending') return decision
     throw invalid('body.status', 'must be confirmed or rejected')
   } catch (error) {

@@ -27,7 +27,7 @@ const odd = fc.record(
   { requiredKeys: ['start', 'end'] },
 )
 const slots = fc.oneof(fc.array(usual, { maxLength: 8 }), fc.array(fc.oneof(usual, odd), { maxLength: 8 }), value)
-const answer = fc.oneof(
+const response = fc.oneof(
   value,
   fc.record({ generatedAt: fc.oneof(time, value), slots }),
   members(['generatedAt', 'expiresAt', 'timezone', 'slots', 'status', 'eventId', 'joinUrl', 'metadata', 'message']),
@@ -45,8 +45,8 @@ it('accepts any response or says what is wrong with it', async () => {
   }
   let accepted = 0
   await fc.assert(
-    fc.asyncProperty(answer, async (given) => {
-      const found = await checked(() => parseAvailability(given, 'UTC'))
+    fc.asyncProperty(response, async (body) => {
+      const found = await checked(() => parseAvailability(body, 'UTC'))
       for (const [index, { start, end, participants, metadata }] of (found?.slots ?? []).entries()) {
         accepted += 1
         const previous = found?.slots[index - 1]
@@ -59,8 +59,8 @@ it('accepts any response or says what is wrong with it', async () => {
         if (previous === undefined) continue
         expect(previous.start < start || (previous.start === start && previous.end < end)).toBe(true)
       }
-      await checked(() => parseDecision(given))
-      await checked(() => parseRoute(given))
+      await checked(() => parseDecision(body))
+      await checked(() => parseRoute(body))
     }),
     { numRuns: 1000 },
   )

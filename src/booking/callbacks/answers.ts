@@ -1,5 +1,5 @@
 /** Checks what callbacks return. Each function returns the checked value, or throws `BadAnswer`. */
-import { zoneOf } from '../../platform/calendar/zone.ts'
+import { findZone } from '../../platform/calendar/zone.ts'
 import { yieldIfHeld } from '../../platform/concurrency/event-loop.ts'
 import { cleanJson, cleanText, truncateText } from '../../platform/formats/text.ts'
 import { parseTime } from '../../platform/time/time.ts'
@@ -47,34 +47,34 @@ const MAX_ACCOUNTS = 100
 
 /** `timezone` is that of slots that name none. */
 export async function parseAvailability(body: unknown, timezone: string): Promise<AvailabilityAnswer> {
-  const answer = objectOf(body, '')
-  const generatedAt = timeOf(answer.generatedAt, 'generatedAt')
-  if (!Array.isArray(answer.slots)) throw new BadAnswer('slots', 'must be a list')
-  if (answer.slots.length > MAX_SLOTS) throw new BadAnswer('slots', `must have at most ${MAX_SLOTS} items`)
-  const zone = zoneIn(answer.timezone, 'timezone') ?? timezone
+  const response = requireObject(body, '')
+  const generatedAt = requireTime(response.generatedAt, 'generatedAt')
+  if (!Array.isArray(response.slots)) throw new BadAnswer('slots', 'must be a list')
+  if (response.slots.length > MAX_SLOTS) throw new BadAnswer('slots', `must have at most ${MAX_SLOTS} items`)
+  const zone = zoneIn(response.timezone, 'timezone') ?? timezone
   const unique = new Map<string, Slot>()
-  for (const [index, given] of answer.slots.entries()) {
-    const slot = slotOf(given, `slots.${index}`, zone)
+  for (const [index, item] of response.slots.entries()) {
+    const slot = parseSlot(item, `slots.${index}`, zone)
     const key = `${slot.start} ${slot.end}`
     if (!unique.has(key)) unique.set(key, slot)
     await yieldIfHeld(TURN_MS)
   }
   const slots = [...unique.values()].sort((left, right) => left.start - right.start || left.end - right.end)
-  const expiresAt = isAbsent(answer.expiresAt) ? null : timeOf(answer.expiresAt, 'expiresAt')
+  const expiresAt = isAbsent(response.expiresAt) ? null : requireTime(response.expiresAt, 'expiresAt')
   return { generatedAt, expiresAt, timezone: zone, slots }
 }
 
-function slotOf(given: unknown, path: string, timezone: string): Slot {
-  const slot = objectOf(given, path)
-  const start = timeOf(slot.start, `${path}.start`)
-  const end = timeOf(slot.end, `${path}.end`)
+function parseSlot(item: unknown, path: string, timezone: string): Slot {
+  const slot = requireObject(item, path)
+  const start = requireTime(slot.start, `${path}.start`)
+  const end = requireTime(slot.end, `${path}.end`)
   if (end <= start) throw new BadAnswer(`${path}.end`, 'must be later than start')
   if (end - start > MAX_LENGTH_MS) throw new BadAnswer(path, `must not be longer than ${MAX_LENGTH_DAYS} days`)
   const participants = isAbsent(slot.participants) ? [] : slot.participants
   if (!Array.isArray(participants) || participants.length > MAX_PARTICIPANTS) {
     throw new BadAnswer(`${path}.participants`, `must be a list of at most ${MAX_PARTICIPANTS} items`)
   }
-  const metadata = isAbsent(slot.metadata) ? {} : objectOf(slot.metadata, `${path}.metadata`)
+  const metadata = isAbsent(slot.metadata) ? {} : requireObject(slot.metadata, `${path}.metadata`)
   const kept = cleanJson({ participants, metadata })
   if (Buffer.byteLength(kept) > MAX_SLOT_BYTES) {
     throw new BadAnswer(path, 'must not have more than 16 KB of participants and metadata')
@@ -84,8 +84,8 @@ function slotOf(given: unknown, path: string, timezone: string): Slot {
 
 /** Of a response with status 2xx. An empty one confirms. */
 export function parseDecision(body: unknown): BookingDecision {
-  const answer = body === undefined ? {} : objectOf(body, '')
-  const { status, eventId, joinUrl, metadata, guestVerified } = answer
+  const response = body === undefined ? {} : requireObject(body, '')
+  const { status, eventId, joinUrl, metadata, guestVerified } = response
   if (status === 'rejected') return { kind: 'refused', reason: reasonIn(body) }
   if (status === 'pending') return { kind: 'pending' }
   if (!isAbsent(status) && status !== 'confirmed')
@@ -97,7 +97,7 @@ export function parseDecision(body: unknown): BookingDecision {
   if (!isAbsent(guestVerified) && typeof guestVerified !== 'boolean') {
     throw new BadAnswer('guestVerified', 'must be true or false')
   }
-  const kept = isAbsent(metadata) ? null : cleanJson(objectOf(metadata, 'metadata'))
+  const kept = isAbsent(metadata) ? null : cleanJson(requireObject(metadata, 'metadata'))
   if (kept !== null && Buffer.byteLength(kept) > MAX_METADATA_BYTES) {
     throw new BadAnswer('metadata', 'must not exceed 16 KB')
   }
@@ -123,7 +123,7 @@ export type Route = { accountIds: string[] } | { slug: string } | { redirectUrl:
 /** Of a response with status 2xx. Of several members the redirect counts, then the experience. */
 export function parseRoute(body: unknown): Route | undefined {
   if (body === undefined) return undefined
-  const { slug, accountIds, redirectUrl } = objectOf(body, '')
+  const { slug, accountIds, redirectUrl } = requireObject(body, '')
   if (!isAbsent(redirectUrl)) {
     if (!isLink(redirectUrl)) throw new BadAnswer('redirectUrl', 'must be an http or https URL')
     return { redirectUrl: new URL(redirectUrl).href }
@@ -148,7 +148,7 @@ function isAbsent(value: unknown): value is null | undefined {
   return value === undefined || value === null
 }
 
-function objectOf(value: unknown, path: string): Members {
+function requireObject(value: unknown, path: string): Members {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw path === ''
       ? new BadAnswer('', 'The response must be a JSON object.')
@@ -157,7 +157,7 @@ function objectOf(value: unknown, path: string): Members {
   return { ...value }
 }
 
-function timeOf(value: unknown, path: string): number {
+function requireTime(value: unknown, path: string): number {
   if (isAbsent(value)) throw new BadAnswer(path, 'is required')
   const ms = typeof value === 'string' ? parseTime(value) : undefined
   if (ms === undefined) throw new BadAnswer(path, 'must be an RFC 3339 time with an offset')
@@ -166,7 +166,7 @@ function timeOf(value: unknown, path: string): number {
 
 function zoneIn(value: unknown, path: string): string | undefined {
   if (isAbsent(value)) return undefined
-  if (typeof value !== 'string' || zoneOf(value) === undefined) {
+  if (typeof value !== 'string' || findZone(value) === undefined) {
     throw new BadAnswer(path, 'must be the IANA name of a time zone')
   }
   return value

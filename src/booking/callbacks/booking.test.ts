@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { answer, at, json, lastBody, serveCallbacks, slot } from '../../../test/kit/booking/callbacks.ts'
+import { at, availability, json, lastBody, serveCallbacks, slot } from '../../../test/kit/booking/callbacks.ts'
 import { closing } from '../../../test/kit/closing.ts'
 import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
@@ -26,7 +26,7 @@ describeEachDatabase('a booking of a slot from the application', (open) => {
     const host = await account()
     const own = { participants: ['Ada'], metadata: { accountId: host, office: 'Berlin' } }
     receiver.always(
-      json(answer([slot('09:00', '09:30', own), slot('10:00', '10:30', own), slot('11:00', '11:30', own)])),
+      json(availability([slot('09:00', '09:30', own), slot('10:00', '10:30', own), slot('11:00', '11:30', own)])),
     )
     const [first, second] = (await list()).json.slots
     const made = await book({ slot: first })
@@ -34,7 +34,7 @@ describeEachDatabase('a booking of a slot from the application', (open) => {
     expect(lastBody(booking.requests).request).toMatchObject({ bookingId: made.json.id, guest, slot: own })
     const held = await book({ slot: second, holdId: await hold(second) })
     expect([held.status, held.json.slot]).toMatchObject([201, own])
-    expect(await blocks()).toEqual([made, held].map((one) => ({ ownerId: one.json.id, hostId: host })))
+    expect(await blocks()).toEqual([made, held].map((booking) => ({ ownerId: booking.json.id, hostId: host })))
     // Once for the list, and once for the other times that the host keeps beside the hold of a guest.
     expect(receiver.requests).toHaveLength(2)
     // The application lists them still.
@@ -53,7 +53,7 @@ describeEachDatabase('a booking of a slot from the application', (open) => {
         routing: [{ when: { field: 'vip', equals: true }, accountIds: [bob] }],
       },
     })
-    receiver.always(json(answer([slot('09:00', '09:30'), slot('10:00', '10:30')])))
+    receiver.always(json(availability([slot('09:00', '09:30'), slot('10:00', '10:30')])))
     const [listed] = (await list()).json.slots
     const holdId = await hold(listed)
     expect(await blocks()).toEqual([{ ownerId: holdId, hostId: ada }])
@@ -80,10 +80,12 @@ describeEachDatabase('a booking of a slot from the application', (open) => {
   it('vouches for a guest if the application says so, so that attendees are invited', async () => {
     const { book, receiver, booking, account, db, call } = await serve()
     await call('PATCH', PATH, { defaultAccountIds: [await account()] })
-    receiver.always(json(answer(['09:00', '10:00', '11:00'].map((time) => slot(time, `${time.slice(0, 2)}:30`)))))
+    receiver.always(json(availability(['09:00', '10:00', '11:00'].map((time) => slot(time, `${time.slice(0, 2)}:30`)))))
     const recipients = async (id: string) => {
       const tasks = await db.read.selectFrom('bookingTasks').select('subject').where('bookingId', '=', id).execute()
-      return tasks.map(({ subject }) => subject.split(':')[2] ?? '').filter((one) => /guest|attendees/.test(one))
+      return tasks
+        .map(({ subject }) => subject.split(':')[2] ?? '')
+        .filter((recipient) => /guest|attendees/.test(recipient))
     }
     const spent = async () => {
       const rows = await db.read.selectFrom('guestCounters').select('spent').execute()
@@ -91,8 +93,8 @@ describeEachDatabase('a booking of a slot from the application', (open) => {
     }
     const attendees = [{ email: 'kim@example.org' }]
     booking.always(json({ status: 'confirmed', guestVerified: true }))
-    const known = (await book({ slot: { start: at('09:00') }, attendees })).json
-    expect([known.guestVerified, (await recipients(known.id)).sort()]).toEqual([true, ['attendees', 'guest']])
+    const confirmed = (await book({ slot: { start: at('09:00') }, attendees })).json
+    expect([confirmed.guestVerified, (await recipients(confirmed.id)).sort()]).toEqual([true, ['attendees', 'guest']])
     expect(await spent()).toEqual([])
     booking.always(json({ status: 'confirmed' }))
     // Now the host knows the guest, but somebody else may have entered the address.
@@ -108,7 +110,7 @@ describeEachDatabase('a booking of a slot from the application', (open) => {
   it('needs the code of the guest, but none with a key', async () => {
     const { book, call, visit, receiver, account, db } = await serve()
     await call('PATCH', PATH, { defaultAccountIds: [await account()], bookingForm: { verifyEmail: true } })
-    receiver.always(json(answer([slot('09:00', '09:30'), slot('10:00', '10:30')])))
+    receiver.always(json(availability([slot('09:00', '09:30'), slot('10:00', '10:30')])))
     const chosen = { slot: { start: at('09:00') } }
     for (const wrong of [{}, { verificationCode: '123' }]) {
       const { status, json: refused } = await book({ ...chosen, ...wrong })
@@ -169,7 +171,7 @@ describeEachDatabase('a booking of a slot from the application', (open) => {
         [{ status: 'confirmed', guest: { name: ' ' } }, 'body.guest.name'],
       ] as const) {
         const { status, json: refused } = await call('PATCH', path, { metadata, ...body })
-        expect([status, refused.error.details.map((one: { path: string }) => one.path)]).toEqual([400, paths])
+        expect([status, refused.error.details.map((detail: { path: string }) => detail.path)]).toEqual([400, paths])
       }
       expect((await call('GET', path)).json).toMatchObject({ status: 'pending', metadata: {} })
       expect(await types()).toEqual(['booking.created'])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { answer, at, json, serveCallbacks } from '../../../test/kit/booking/callbacks.ts'
+import { at, availability, json, serveCallbacks } from '../../../test/kit/booking/callbacks.ts'
 import { schedulerFixture } from '../../../test/kit/booking/scheduler.ts'
 import { closing } from '../../../test/kit/closing.ts'
 import { databases } from '../../../test/kit/database/database.ts'
@@ -108,7 +108,7 @@ it('signs so that the published libraries verify each request, with the secret o
     bookingEndpoint: { url: booking.url, secret: 'plain secret' },
   })
   const body = { range: { start: '2030-01-01T00:00:00Z', end: '2030-01-02T00:00:00Z' }, durationMinutes: 30 }
-  receiver.always(json(answer([])))
+  receiver.always(json(availability([])))
   await fixture.visit('POST', '/scheduler/experiences/intro-call/availability', body)
   const { scheduler } = fixture.features
   const experience = await scheduler.experiences.getActive('intro-call')

@@ -91,12 +91,12 @@ export function applicationCallbacks(deps: CallbackDeps & { ids: Ids }): Applica
     async findSlots(experience, request, signal) {
       const { requestId, range, timezone = experience.timezone, ...rest } = request
       const limits = { start: isoTime(range.from), end: isoTime(range.to), timezone }
-      const answer = await askOrThrow(
+      const response = await askOrThrow(
         { ...common('availability', experience, requestId, signal), request: { range: limits, timezone, ...rest } },
         (_status, body) => parseAvailability(body, timezone),
       )
-      if (answer === undefined) throw new Error(`The experience ${experience.slug} has no availability endpoint.`)
-      return answer
+      if (response === undefined) throw new Error(`The experience ${experience.slug} has no availability endpoint.`)
+      return response
     },
 
     route: (experience, { requestId, ...request }, signal) =>

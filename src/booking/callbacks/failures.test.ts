@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { answer, at, json, RANGE, serveCallbacks, slot } from '../../../test/kit/booking/callbacks.ts'
+import { at, availability, json, RANGE, serveCallbacks, slot } from '../../../test/kit/booking/callbacks.ts'
 import { closing } from '../../../test/kit/closing.ts'
 import { databases } from '../../../test/kit/database/database.ts'
 import { type ReceiverResponse, startReceiver } from '../../../test/servers/receiver.ts'
@@ -15,7 +15,7 @@ describe('a callback that fails', () => {
     const booking = closing(await startReceiver())
     const served = await serveCallbacks(await open(), { bookingEndpoint: { url: booking.url }, ...changes })
     const times = ['09:00', '10:00', '11:00', '12:00']
-    served.receiver.always(json(answer(times.map((time) => slot(time, `${time.slice(0, 2)}:30`)))))
+    served.receiver.always(json(availability(times.map((time) => slot(time, `${time.slice(0, 2)}:30`)))))
     return { ...served, booking }
   }
 

@@ -55,7 +55,7 @@ export async function sendCallback(
   const endpoint = experience.definition.endpoints[name]
   if (endpoint === null) return undefined
   const { headers = {}, secret } = experience.secrets.endpoints[name] ?? {}
-  const body = JSON.stringify({ experience: payloadOf(experience), request })
+  const body = JSON.stringify({ experience: buildPayload(experience), request })
   const timestamp = Math.floor(clock.now() / 1000)
   const secrets = [secret ?? experience.secrets.callbackSecret]
   try {
@@ -72,7 +72,7 @@ export async function sendCallback(
       },
       body,
       // A hanging endpoint must not use up the connections of other experiences at its host.
-      connectionsOf: experience.id,
+      connectionOwner: experience.id,
       timeoutMs: TIMEOUT_MS,
       maxResponseBytes: MAX_RESPONSE_BYTES,
       signal,
@@ -102,7 +102,7 @@ export function logFailure(
 }
 
 /** What every callback learns about the experience. */
-function payloadOf({ id, slug, name, description, timezone, definition }: Experience) {
+function buildPayload({ id, slug, name, description, timezone, definition }: Experience) {
   const { defaultAccountIds, metadata, availability } = definition
   return { id, slug, name, description, timezone, defaultAccountIds, availability, metadata }
 }

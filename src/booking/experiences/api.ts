@@ -1,6 +1,6 @@
 import { type Static, type TProperties, Type } from 'typebox'
 import { documented, documentedDefault, nullable, timestamp } from '../../platform/formats/json-schema.ts'
-import { listOf } from '../../platform/http/index.ts'
+import { listSchema } from '../../platform/http/index.ts'
 import { MAX_LENGTH_DAYS } from '../slots/rules.ts'
 import { DAY_NAMES } from './experience.ts'
 
@@ -352,4 +352,4 @@ export const publicSchema = Type.Object(
 )
 export type PublicExperience = Static<typeof publicSchema>
 
-export const experienceList = listOf('experiences', experienceSchema)
+export const experienceList = listSchema('experiences', experienceSchema)

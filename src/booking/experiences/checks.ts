@@ -1,6 +1,6 @@
 /** Checks of an experience that a schema cannot express. Each adds one error per fault, with its path. */
 import { parseDay } from '../../platform/calendar/days.ts'
-import { zoneOf } from '../../platform/calendar/zone.ts'
+import { findZone } from '../../platform/calendar/zone.ts'
 import type { ErrorDetail } from '../../platform/errors/app-error.ts'
 import type { Availability, BookingForm, FormField, Override, RoutingRule } from './experience.ts'
 
@@ -9,7 +9,7 @@ const DATE = /^\d{4}-\d\d-\d\d$/
 const SLUG = /^[a-z0-9-]{3,64}$/
 
 export function checkZone(path: string, name: string | undefined, errors: ErrorDetail[]): void {
-  if (name === undefined || zoneOf(name) !== undefined) return
+  if (name === undefined || findZone(name) !== undefined) return
   errors.push({ path, message: 'must be the IANA name of a time zone, such as Europe/Berlin' })
 }
 
@@ -88,7 +88,7 @@ function checkRule(
     errors.push({ path: `${path}.when`, message: 'must have either equals or in' })
   }
   const { accountIds, slug, redirectUrl } = rule
-  if ([accountIds, slug, redirectUrl].filter((one) => one !== undefined).length !== 1) {
+  if ([accountIds, slug, redirectUrl].filter((target) => target !== undefined).length !== 1) {
     errors.push({ path: path, message: 'must have one of accountIds, slug and redirectUrl' })
   }
   if (slug !== undefined && !SLUG.test(slug)) {

@@ -133,7 +133,7 @@ export const SEALED_EXPERIENCES: SealedColumn = {
   table: 'experiences',
   key: 'id',
   column: 'secrets',
-  contextOf: experienceContext,
+  sealContext: experienceContext,
 }
 
 export function openExperience(row: ExperienceRow, sealer: Sealer): Experience {

@@ -14,8 +14,8 @@ import {
 } from './experience.ts'
 
 /** The members that a request may set. The body of a creation has them too. */
-type Given = UpdateBody
-type GivenEndpoint = NonNullable<Given['bookingEndpoint']>
+type ExperienceInput = UpdateBody
+type EndpointInput = NonNullable<ExperienceInput['bookingEndpoint']>
 
 /** What a request changes. */
 export type Changes = Pick<Experience, 'name' | 'description' | 'timezone' | 'isActive' | 'definition' | 'secrets'>
@@ -38,7 +38,7 @@ export const DEFAULTS: Omit<Changes, 'name' | 'secrets'> = {
 }
 
 /** Throws validation_failed with one detail per fault. May look up host names, so it runs before the transaction. */
-export async function checkInput(body: Given, guard: AddressGuard): Promise<void> {
+export async function checkInput(body: ExperienceInput, guard: AddressGuard): Promise<void> {
   const errors: ErrorDetail[] = []
   if (body.name !== undefined && cleanText(body.name).trim() === '') {
     errors.push({ path: 'body.name', message: 'must not be empty' })
@@ -49,13 +49,13 @@ export async function checkInput(body: Given, guard: AddressGuard): Promise<void
   if (body.allowedOrigins) checkOrigins('body.allowedOrigins', body.allowedOrigins, errors)
   if (errors.length > 0) throw invalidFields(errors)
   for (const name of CALLBACKS) {
-    const endpoint = body[memberOf(name)]
-    if (endpoint) await validUrl(endpoint.url, guard, `body.${memberOf(name)}.url`)
+    const endpoint = body[endpointMember(name)]
+    if (endpoint) await validUrl(endpoint.url, guard, `body.${endpointMember(name)}.url`)
   }
 }
 
 /** The accounts that a request names, with their paths. */
-export function namedAccounts(body: Given): { id: string; path: string }[] {
+export function namedAccounts(body: ExperienceInput): { id: string; path: string }[] {
   const hosts = (body.defaultAccountIds ?? []).map((id, index) => ({ id, path: `body.defaultAccountIds.${index}` }))
   const routed = (body.bookingForm?.routing ?? []).flatMap(({ accountIds = [] }, rule) =>
     accountIds.map((id, index) => ({
@@ -75,7 +75,7 @@ export function storedAccounts({ defaultAccountIds, bookingForm }: Definition): 
  * The experience after a checked request: absent members stay, null clears, nested objects are replaced as a whole. Header
  * values and secrets of `***` stay. Throws validation_failed.
  */
-export function changed(current: Changes, body: Given): Changes {
+export function changed(current: Changes, body: ExperienceInput): Changes {
   const { definition, secrets } = current
   const { endpoints, ...kept } = definition
   const merged: Definition = {
@@ -89,14 +89,14 @@ export function changed(current: Changes, body: Given): Changes {
   }
   const opened: ExperienceSecrets = { ...secrets, endpoints: { ...secrets.endpoints } }
   for (const name of CALLBACKS) {
-    const given = body[memberOf(name)]
-    if (given === undefined) continue
-    if (given === null) {
+    const endpoint = body[endpointMember(name)]
+    if (endpoint === undefined) continue
+    if (endpoint === null) {
       merged.endpoints[name] = null
       delete opened.endpoints[name]
     } else {
-      merged.endpoints[name] = publicPart(given)
-      opened.endpoints[name] = secretPart(name, given, secrets)
+      merged.endpoints[name] = publicPart(endpoint)
+      opened.endpoints[name] = secretPart(name, endpoint, secrets)
     }
   }
   const text = cleanJson(merged)
@@ -113,24 +113,24 @@ export function changed(current: Changes, body: Given): Changes {
   }
 }
 
-function orStored<T>(given: T | null | undefined, stored: T, cleared: T): T {
-  return given === undefined ? stored : (given ?? cleared)
+function orStored<T>(input: T | null | undefined, stored: T, cleared: T): T {
+  return input === undefined ? stored : (input ?? cleared)
 }
 
-function publicPart({ headers: _headers, secret: _secret, ...endpoint }: GivenEndpoint): CallbackEndpoint {
+function publicPart({ headers: _headers, secret: _secret, ...endpoint }: EndpointInput): CallbackEndpoint {
   return { ...endpoint, url: endpoint.url.trim() }
 }
 
-function secretPart(name: CallbackName, { headers, secret = null }: GivenEndpoint, stored: ExperienceSecrets) {
-  const path = `body.${memberOf(name)}`
-  const known = stored.endpoints[name]
-  if (secret === MASK && !known?.secret) throw invalid(`${path}.secret`, 'has no stored value to keep')
+function secretPart(name: CallbackName, { headers, secret = null }: EndpointInput, stored: ExperienceSecrets) {
+  const path = `body.${endpointMember(name)}`
+  const endpoint = stored.endpoints[name]
+  if (secret === MASK && !endpoint?.secret) throw invalid(`${path}.secret`, 'has no stored value to keep')
   return {
-    headers: validHeaders(headers ?? {}, `${path}.headers`, known?.headers),
-    secret: secret === MASK ? (known?.secret ?? null) : validSecret(secret, `${path}.secret`),
+    headers: validHeaders(headers ?? {}, `${path}.headers`, endpoint?.headers),
+    secret: secret === MASK ? (endpoint?.secret ?? null) : validSecret(secret, `${path}.secret`),
   }
 }
 
-function memberOf<Name extends CallbackName>(name: Name): `${Name}Endpoint` {
+function endpointMember<Name extends CallbackName>(name: Name): `${Name}Endpoint` {
   return `${name}Endpoint`
 }

@@ -175,16 +175,16 @@ describeEachDatabase('experiences', (open) => {
   it('keep unknown nested members, and mask header values and secrets', async () => {
     const { call, account, db } = schedulerFixture(await open())
     const hosts = [await account(), await account()]
-    const given = {
+    const definition = {
       ...FULL,
       defaultAccountIds: hosts,
       availability: { ...FULL.availability, weights: { [hosts[0] ?? '']: 0.5 } },
     }
-    const { status, json, text } = await call('POST', PATH, given)
+    const { status, json, text } = await call('POST', PATH, definition)
     expect([status, status === 201 ? '' : text]).toEqual([201, ''])
     const masked = {
-      ...given,
-      availabilityEndpoint: { ...given.availabilityEndpoint, headers: { 'X-Key': '***' } },
+      ...definition,
+      availabilityEndpoint: { ...definition.availabilityEndpoint, headers: { 'X-Key': '***' } },
       bookingEndpoint: { url: URL_HERE, headers: {}, secret: '***' },
       routingEndpoint: { url: URL_HERE, headers: {} },
     }
@@ -411,11 +411,11 @@ it('accepts any body or refuses it with a reason, and returns what it stored', a
   const { call, visit } = schedulerFixture(await open())
   let created = 0
   await fc.assert(
-    fc.asyncProperty(someBody, async (given) => {
+    fc.asyncProperty(someBody, async (body) => {
       created += 1
-      const sent = { ...MINIMAL, slug: `slug-${created}`, ...given }
+      const sent = { ...MINIMAL, slug: `slug-${created}`, ...body }
       const { status, json, text: shown } = await call('POST', PATH, sent)
-      expect([201, 400], `${JSON.stringify(given)} → ${shown}`).toContain(status)
+      expect([201, 400], `${JSON.stringify(body)} → ${shown}`).toContain(status)
       if (status === 400) {
         expect(json.error.details[0].path).toMatch(/^body\./)
         return

@@ -55,7 +55,7 @@ export function experienceRoutes(app: App, deps: { experiences: Experiences; ide
     {
       config: {
         access: 'open:read',
-        cors: originsOf(experiences),
+        cors: originReader(experiences),
         rateLimit: { name: 'experience', address: { limit: 300, windowMs: 60_000 } },
       },
       schema: {
@@ -91,7 +91,7 @@ export function experienceRoutes(app: App, deps: { experiences: Experiences; ide
 }
 
 /** Of the experience in the path: for every route below it that guests use. */
-export function originsOf(experiences: Pick<Experiences, 'allowedOrigins'>): AllowedOrigins {
+export function originReader(experiences: Pick<Experiences, 'allowedOrigins'>): AllowedOrigins {
   return ({ params }) => {
     const { slug } = Object(params)
     return experiences.allowedOrigins(String(slug))

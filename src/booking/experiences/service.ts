@@ -3,7 +3,7 @@ import type { Sealer } from '../../platform/crypto/seal.ts'
 import { generateSigningSecret } from '../../platform/crypto/signature.ts'
 import type { Db, Handle, Tx } from '../../platform/db/index.ts'
 import { AppError, invalidFields } from '../../platform/errors/app-error.ts'
-import { type Page, type PageQuery, pageOf, pageRequest } from '../../platform/formats/page.ts'
+import { buildPage, type Page, type PageQuery, pageRequest } from '../../platform/formats/page.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { AddressGuard } from '../../platform/net/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
@@ -52,7 +52,7 @@ export function experiences(deps: ExperienceDeps): Experiences {
   const open = (row: ExperienceRow) => openExperience(row, sealer)
   const view = (experience: Experience, limits: ReadonlyMap<string, MailLimit> = new Map()) =>
     experienceView(experience, publicUrl, limits.get(experience.id))
-  const limitsOf = (handle: Handle, rows: readonly ExperienceRow[]) =>
+  const readLimits = (handle: Handle, rows: readonly ExperienceRow[]) =>
     findMailLimits(
       handle,
       rows.map(({ id }) => id),
@@ -75,8 +75,8 @@ export function experiences(deps: ExperienceDeps): Experiences {
   /** Ids that the experience has already may stay, although their accounts were deleted meanwhile. */
   async function checkAccounts(body: UpdateBody, stored: readonly string[]): Promise<void> {
     const named = namedAccounts(body).filter(({ id }) => !stored.includes(id))
-    const known = await accountQueries(db.read).existing([...new Set(named.map(({ id }) => id))])
-    const unknown = named.filter(({ id }) => !known.has(id))
+    const existing = await accountQueries(db.read).existing([...new Set(named.map(({ id }) => id))])
+    const unknown = named.filter(({ id }) => !existing.has(id))
     if (unknown.length === 0) return
     throw invalidFields(unknown.map(({ path }) => ({ path, message: 'is not the id of an account' })))
   }
@@ -101,14 +101,14 @@ export function experiences(deps: ExperienceDeps): Experiences {
       const request = pageRequest(query, LIST, ['text'])
       const { limit, offset, after: [after] = [] } = request
       const rows = await store.page({ limit, offset, ...(after !== undefined && { after }) })
-      const page = pageOf(rows, request, await store.count(), LIST, (row) => [row.id])
-      const limits = await limitsOf(db.read, page.items)
+      const page = buildPage(rows, request, await store.count(), LIST, (row) => [row.id])
+      const limits = await readLimits(db.read, page.items)
       return { ...page, items: page.items.map((row) => view(open(row), limits)) }
     },
 
     async get(slug) {
       const row = (await experienceStore(db.read).find(slug)) ?? missing(slug)
-      return view(open(row), await limitsOf(db.read, [row]))
+      return view(open(row), await readLimits(db.read, [row]))
     },
 
     findActive,
@@ -133,16 +133,16 @@ export function experiences(deps: ExperienceDeps): Experiences {
     },
 
     async update(slug, body, also) {
-      const known = open((await experienceStore(db.read).find(slug)) ?? missing(slug))
+      const current = open((await experienceStore(db.read).find(slug)) ?? missing(slug))
       await checkInput(body, guard)
-      await checkAccounts(body, storedAccounts(known.definition))
+      await checkAccounts(body, storedAccounts(current.definition))
       return db.transaction(async (tx) => {
         const store = experienceStore(tx)
         const current = open(await store.lock(slug, db.dialect))
         const row = toRow(current.id, slug, changed(current, body), current.createdAt)
         await store.update(current.id, row)
         await also?.(tx)
-        return view(open(row), await limitsOf(tx, [row]))
+        return view(open(row), await readLimits(tx, [row]))
       })
     },
 

@@ -1,5 +1,5 @@
 import type { Tx } from '../../platform/db/index.ts'
-import { type Given, givenOf, hostsOf } from '../bookings/booking.ts'
+import { bookedHosts, readSubmission, type Submission } from '../bookings/booking.ts'
 import type { BookingRow } from '../tables.ts'
 import { type MailBudget, type MailCharge, WINDOW_MS } from './budget.ts'
 import { mailboxKey } from './mailbox.ts'
@@ -7,7 +7,7 @@ import { mailboxKey } from './mailbox.ts'
 /**
  * The addresses of the attendees, each mailbox once, without that of the guest. They get messages only when the guest was verified.
  */
-export function attendeeEmails({ attendees, guest }: Pick<Given, 'attendees' | 'guest'>): string[] {
+export function attendeeEmails({ attendees, guest }: Pick<Submission, 'attendees' | 'guest'>): string[] {
   const found = new Map<string, string>()
   for (const { email } of attendees) if (typeof email === 'string') found.set(mailboxKey(email), email)
   found.delete(mailboxKey(guest.email))
@@ -15,10 +15,10 @@ export function attendeeEmails({ attendees, guest }: Pick<Given, 'attendees' | '
 }
 
 /** Who gets messages about the booking beside its hosts, and must be counted when a guest without a key causes them. */
-function strangersOf(row: BookingRow): string[] {
-  if (hostsOf(row).length === 0) return []
-  const given = givenOf(row)
-  return row.verifiedBy === null ? [given.guest.email] : attendeeEmails(given)
+function findStrangers(row: BookingRow): string[] {
+  if (bookedHosts(row).length === 0) return []
+  const submission = readSubmission(row)
+  return row.verifiedBy === null ? [submission.guest.email] : attendeeEmails(submission)
 }
 
 /**
@@ -31,19 +31,19 @@ export async function chargeMessages(
   row: BookingRow,
   client: string | undefined,
 ): Promise<void> {
-  const [accountId] = hostsOf(row)
-  const emails = strangersOf(row)
+  const [accountId] = bookedHosts(row)
+  const emails = findStrangers(row)
   if (accountId === undefined || emails.length === 0) return
   const charge = await budget.charge(tx, { experienceId: row.experienceId, accountId, client, emails })
   if (charge === undefined || row.verifiedBy !== null) return
-  const known = chargesOf(row).filter(({ slotMs }) => slotMs > charge.slotMs - WINDOW_MS)
-  await setCharges(tx, row.id, [...known, charge])
+  const charges = readCharges(row).filter(({ slotMs }) => slotMs > charge.slotMs - WINDOW_MS)
+  await setCharges(tx, row.id, [...charges, charge])
 }
 
 /** Gives back what messages to the guest cost: the guest is known now, or got none. */
 export async function refundGuest(tx: Tx, budget: MailBudget, { id }: Pick<BookingRow, 'id'>): Promise<void> {
   const row = await tx.selectFrom('bookings').select('mailCharge').where('id', '=', id).executeTakeFirst()
-  const charges = row === undefined ? [] : chargesOf(row)
+  const charges = row === undefined ? [] : readCharges(row)
   if (charges.length === 0) return
   for (const charge of charges) await budget.refund(tx, charge)
   await setCharges(tx, id, [])
@@ -51,14 +51,17 @@ export async function refundGuest(tx: Tx, budget: MailBudget, { id }: Pick<Booki
 
 /** Remembers the people whom the application has named. */
 export async function rememberPeople(tx: Tx, budget: MailBudget, row: BookingRow): Promise<void> {
-  const [accountId] = hostsOf(row)
+  const [accountId] = bookedHosts(row)
   if (accountId === undefined) return
-  const given = givenOf(row)
-  const emails = row.verifiedBy === 'application' ? [given.guest.email, ...attendeeEmails(given)] : [given.guest.email]
+  const submission = readSubmission(row)
+  const emails =
+    row.verifiedBy === 'application'
+      ? [submission.guest.email, ...attendeeEmails(submission)]
+      : [submission.guest.email]
   await budget.remember(tx, accountId, emails)
 }
 
-function chargesOf({ mailCharge }: Pick<BookingRow, 'mailCharge'>): MailCharge[] {
+function readCharges({ mailCharge }: Pick<BookingRow, 'mailCharge'>): MailCharge[] {
   return mailCharge === null ? [] : JSON.parse(mailCharge)
 }
 

@@ -88,7 +88,7 @@ export function mailBudget({ clock, sealer, mailLimits }: MailBudgetDeps) {
         const scope = `${kind}:${name}`
         scopes.set(scope, { kind, count: (scopes.get(scope)?.count ?? 0) + 1 })
       }
-      for (const email of new Map(emails.map((one) => [mailboxKey(one), one])).values()) {
+      for (const email of new Map(emails.map((email) => [mailboxKey(email), email])).values()) {
         add('address', hash('mailbox', mailboxKey(email)))
         if (await isKnown(tx, accountId, email)) continue
         if (client !== undefined) add('client', hash('client', client))
@@ -102,7 +102,7 @@ export function mailBudget({ clock, sealer, mailLimits }: MailBudgetDeps) {
       const charged = new Map<string, Spent>()
       // All of them are checked before one is stored, so that a caller may do without the message.
       for (const [scope, { kind, count }] of scopes) {
-        const recent = (spent.get(scope) ?? []).filter(([startMs]) => endOf(startMs) > nowMs)
+        const recent = (spent.get(scope) ?? []).filter(([startMs]) => windowEnd(startMs) > nowMs)
         const excess = recent.reduce((sum, [, messages]) => sum + messages, count) - mailLimits[kind]
         if (excess > 0) throw new MailLimited(kind, retryAfterMs(recent, excess, nowMs))
         charged.set(scope, added(recent, slotMs, count))
@@ -137,7 +137,7 @@ export function mailBudget({ clock, sealer, mailLimits }: MailBudgetDeps) {
 /** Messages by the start of their slot of time, in order. */
 type Spent = [startMs: number, messages: number][]
 
-const endOf = (startMs: number) => startMs + SLOT_MS + WINDOW_MS
+const windowEnd = (startMs: number) => startMs + SLOT_MS + WINDOW_MS
 
 function added(spent: Spent, slotMs: number, count: number): Spent {
   const counts = new Map(spent)
@@ -151,7 +151,7 @@ function retryAfterMs(spent: Spent, tooMany: number, nowMs: number): number {
   let remaining = tooMany
   for (const [startMs, messages] of spent) {
     remaining -= messages
-    if (remaining <= 0) return endOf(startMs) - nowMs
+    if (remaining <= 0) return windowEnd(startMs) - nowMs
   }
   return WINDOW_MS
 }
@@ -169,7 +169,7 @@ async function storeSpent(tx: Tx, scope: string, spent: Spent): Promise<void> {
   const last = spent.at(-1)
   await tx
     .updateTable('guestCounters')
-    .set({ spent: JSON.stringify(spent), expiresAt: last === undefined ? 0 : endOf(last[0]) })
+    .set({ spent: JSON.stringify(spent), expiresAt: last === undefined ? 0 : windowEnd(last[0]) })
     .where('scope', '=', scope)
     .execute()
 }

@@ -45,20 +45,20 @@ async function recordLimit(deps: MailLimitDeps, { id, slug }: Experience, limit:
   const isFirst = await db.transaction(async (tx) => {
     const first = { experienceId: id, kind: limit, refused: 0, limitedAt: nowMs, version: 0 }
     // Locks the row.
-    const known = await tx
+    const stored = await tx
       .insertInto('mailLimits')
       .values(first)
       .onConflict((conflict) => conflict.column('experienceId').doUpdateSet({ experienceId: id }))
       .returningAll()
       .executeTakeFirstOrThrow()
-    const begins = known.version === 0 || known.limitedAt <= nowMs - WINDOW_MS
+    const begins = stored.version === 0 || stored.limitedAt <= nowMs - WINDOW_MS
     const next = begins
-      ? { kind: limit, refused: 1, limitedAt: nowMs, version: known.version + 1 }
-      : { refused: known.refused + 1 }
+      ? { kind: limit, refused: 1, limitedAt: nowMs, version: stored.version + 1 }
+      : { refused: stored.refused + 1 }
     await tx.updateTable('mailLimits').set(next).where('experienceId', '=', id).execute()
     if (!begins) return false
     const data = { experienceSlug: slug, limit, messages: mailLimits[limit], windowHours: WINDOW_MS / HOUR_MS }
-    const version = known.version + 1
+    const version = stored.version + 1
     await events.record(tx, [
       { type: 'booking.mail_limited', accountId: null, provider: null, objectId: id, version, data },
     ])

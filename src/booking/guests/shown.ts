@@ -1,5 +1,5 @@
 import type { RemoteAddress } from '../../providers/contract/index.ts'
-import { givenOf, publicReason } from '../bookings/booking.ts'
+import { publicReason, readSubmission } from '../bookings/booking.ts'
 import type { BookingRow } from '../tables.ts'
 import { attendeeEmails } from './booking-mail.ts'
 import { plainName } from './names.ts'
@@ -13,15 +13,15 @@ import { plainName } from './names.ts'
  *     link, null    somebody else may have entered them: plain names only
  */
 export function shownGuest(booking: BookingRow): RemoteAddress {
-  const { email, name } = givenOf(booking).guest
+  const { email, name } = readSubmission(booking).guest
   return { email, name: isOwnText(booking) ? name : plainName(name) }
 }
 
 /** Each mailbox once, without that of the guest. */
 export function shownAttendees(booking: BookingRow): RemoteAddress[] {
-  const given = givenOf(booking)
-  return attendeeEmails(given).map((email) => {
-    const attendee = given.attendees.find((one) => one.email === email)
+  const submission = readSubmission(booking)
+  return attendeeEmails(submission).map((email) => {
+    const attendee = submission.attendees.find((candidate) => candidate.email === email)
     const name = attendee?.displayName ?? attendee?.name
     const text = typeof name === 'string' ? name : ''
     return { email, name: booking.verifiedBy === 'application' ? text : plainName(text) }

@@ -65,7 +65,7 @@ describe.skipIf(!dovecotAvailable())('strangers at booking pages', () => {
     return {
       slug,
       path,
-      book: (given: object, client: string) => guest().post(`${path}/bookings`, given, from(client)),
+      book: (body: object, client: string) => guest().post(`${path}/bookings`, body, from(client)),
     }
   }
 
@@ -84,12 +84,12 @@ describe.skipIf(!dovecotAvailable())('strangers at booking pages', () => {
   const messagesTo = (email: string) => smtp.messages.filter(({ to }) => to.includes(email))
 
   /** All that a recipient can read: headers, text, HTML and the invitation. */
-  async function contentOf(raw: Buffer) {
+  async function readContent(raw: Buffer) {
     const mail = await PostalMime.parse(raw)
     const files = mail.attachments.map(({ content }) =>
       typeof content === 'string' ? content : new TextDecoder().decode(content),
     )
-    const people = [mail.from, ...(mail.to ?? []), ...(mail.replyTo ?? [])].map((one) => one?.name)
+    const people = [mail.from, ...(mail.to ?? []), ...(mail.replyTo ?? [])].map((person) => person?.name)
     const invitation = files.join('\n').replaceAll(/\r?\n[ \t]/g, '')
     return { mail, all: [mail.subject, mail.text, mail.html, invitation, ...people].join('\n') }
   }
@@ -112,7 +112,7 @@ describe.skipIf(!dovecotAvailable())('strangers at booking pages', () => {
         displayName: `${EVIL}.example/x`,
         notes: `${EVIL} notes`,
       }))
-      const given = {
+      const body = {
         slot: { start: at(count), metadata: { title: EVIL } },
         guest: {
           email: `guest-${count}@stranger.example`,
@@ -125,7 +125,7 @@ describe.skipIf(!dovecotAvailable())('strangers at booking pages', () => {
         metadata: { title: EVIL },
       }
       // One customer of a provider has many addresses of IPv6.
-      outcomes.push(await book(given, `2001:db8:1:2::${(count + 1).toString(16)}`))
+      outcomes.push(await book(body, `2001:db8:1:2::${(count + 1).toString(16)}`))
     }
     const made = outcomes.filter(({ status }) => status === 201)
     const refused = outcomes.filter(({ status }) => status === 429)
@@ -136,17 +136,17 @@ describe.skipIf(!dovecotAvailable())('strangers at booking pages', () => {
 
     await settled()
     const recipients = new Set(smtp.messages.flatMap(({ to }) => to))
-    expect([...recipients].filter((one) => one.startsWith('attendee-'))).toEqual([])
+    expect([...recipients].filter((recipient) => recipient.startsWith('attendee-'))).toEqual([])
     expect(recipients.size).toBe(11)
     for (const { raw, to } of smtp.messages) {
       if (to.includes(HOST)) continue
-      const { all } = await contentOf(raw)
+      const { all } = await readContent(raw)
       expect(all).toContain('SUMMARY:Intro call')
       expect(all.toLowerCase()).not.toContain(EVIL)
     }
     // The host reads what was entered.
     const [toHost] = messagesTo(HOST)
-    expect((await contentOf(toHost?.raw ?? Buffer.alloc(0))).all).toContain(`visit ${EVIL}.example`)
+    expect((await readContent(toHost?.raw ?? Buffer.alloc(0))).all).toContain(`visit ${EVIL}.example`)
 
     // Refused requests made nothing, and the operator reads about them once.
     const { bookings } = (await owner.get(`/scheduler/bookings?experienceSlug=${slug}&limit=200`)).json
@@ -169,7 +169,7 @@ describe.skipIf(!dovecotAvailable())('strangers at booking pages', () => {
 
   it('do not get an invitation before the guest has confirmed the address', async () => {
     const { path, book } = await experience()
-    const given = {
+    const body = {
       slot: { start: at(200) },
       guest: { email: 'lin@northwind.example', name: 'Lin Duarte' },
       attendees: [
@@ -179,11 +179,11 @@ describe.skipIf(!dovecotAvailable())('strangers at booking pages', () => {
         { email: 'lin+me@northwind.example' },
       ],
     }
-    const { json: made } = await book(given, '203.0.113.10')
+    const { json: made } = await book(body, '203.0.113.10')
     await settled()
     const toGuest = messagesTo('lin@northwind.example')
     expect(toGuest).toHaveLength(1)
-    const { mail } = await contentOf(toGuest[0]?.raw ?? Buffer.alloc(0))
+    const { mail } = await readContent(toGuest[0]?.raw ?? Buffer.alloc(0))
     expect(mail.to).toEqual([{ address: 'lin@northwind.example', name: 'Lin Duarte' }])
     expect(mail.text).toContain('If it was not you, ignore this message')
     const link = linkIn(mail.text, 'confirm')
@@ -208,11 +208,11 @@ describe.skipIf(!dovecotAvailable())('strangers at booking pages', () => {
     await settled()
     const [invitation, ...others] = messagesTo('kim@northwind.example')
     expect(others).toEqual([])
-    expect(invitation?.to.map((one) => one.toLowerCase()).sort()).toEqual([
+    expect(invitation?.to.map((recipient) => recipient.toLowerCase()).sort()).toEqual([
       'bo@northwind.example',
       'kim@northwind.example',
     ])
-    const content = await contentOf(invitation?.raw ?? Buffer.alloc(0))
+    const content = await readContent(invitation?.raw ?? Buffer.alloc(0))
     expect(content.mail.to?.map(({ name }) => name)).toEqual(['Kim Nguyễn', ''])
     expect(content.all).not.toContain(EVIL)
     expect(content.all).not.toContain('token=')
@@ -228,9 +228,9 @@ describe.skipIf(!dovecotAvailable())('strangers at booking pages', () => {
 
   it('may move and cancel, but not write by it', async () => {
     const { book } = await experience()
-    const given = { slot: { start: at(300) }, guest: { email: 'mo@northwind.example' } }
+    const body = { slot: { start: at(300) }, guest: { email: 'mo@northwind.example' } }
     const client = from('203.0.113.30')
-    const { json: made } = await book(given, '203.0.113.30')
+    const { json: made } = await book(body, '203.0.113.30')
     const token = new URL(made.links.cancel).searchParams.get('token')
     const path = `/scheduler/bookings/${made.id}`
     const statuses: number[] = []
@@ -245,8 +245,8 @@ describe.skipIf(!dovecotAvailable())('strangers at booking pages', () => {
     await settled()
     const toGuest = messagesTo('mo@northwind.example')
     expect(toGuest.length).toBeLessThanOrEqual(5)
-    for (const { raw } of toGuest) expect((await contentOf(raw)).all).not.toContain(EVIL)
-    const toHost = await Promise.all(messagesTo(HOST).map(({ raw }) => contentOf(raw)))
+    for (const { raw } of toGuest) expect((await readContent(raw)).all).not.toContain(EVIL)
+    const toHost = await Promise.all(messagesTo(HOST).map(({ raw }) => readContent(raw)))
     expect(toHost.some(({ all }) => all.includes('Booking cancelled') && all.includes(EVIL))).toBe(true)
   })
 

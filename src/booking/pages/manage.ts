@@ -4,7 +4,7 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import { type App, clientBlock } from '../../platform/http/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { bookingQuery, type ManagedBooking, managePage } from '../../ui/booking/index.ts'
-import { givenOf, isBooked, publicReason, slotOf } from '../bookings/booking.ts'
+import { bookedSlot, isBooked, publicReason, readSubmission } from '../bookings/booking.ts'
 import { linkSubject } from '../bookings/link-limits.ts'
 import type { LinkRole } from '../bookings/links.ts'
 import type { Experience } from '../experiences/experience.ts'
@@ -50,17 +50,17 @@ const PATH = '/book/:slug/bookings/:bookingId'
 
 /** The page of one booking, for the holder of its link. Opening it changes nothing, because scanners of messages open links. */
 export function managePageRoutes(app: App, { pages, clock, bookings, experiences }: ManagePageDeps): void {
-  const subjectOf = ({ params, ip }: FastifyRequest, given: unknown) =>
-    linkSubject(bookings, { bookingId: Object(params).bookingId, token: Object(given).token, ip })
+  const limitSubject = ({ params, ip }: FastifyRequest, source: unknown) =>
+    linkSubject(bookings, { bookingId: Object(params).bookingId, token: Object(source).token, ip })
   const viewLimits = {
     name: 'managed-bookings',
     address: FLOOD,
-    subject: { ...VIEWS, of: (request: FastifyRequest) => subjectOf(request, request.query) },
+    subject: { ...VIEWS, of: (request: FastifyRequest) => limitSubject(request, request.query) },
   }
   const changeLimits = {
     name: 'changed-bookings',
     address: FLOOD,
-    subject: { ...CHANGES, of: (request: FastifyRequest) => subjectOf(request, request.body) },
+    subject: { ...CHANGES, of: (request: FastifyRequest) => limitSubject(request, request.body) },
   }
 
   app.get(
@@ -71,12 +71,12 @@ export function managePageRoutes(app: App, { pages, clock, bookings, experiences
       schema: { hide: true, params, querystring: query },
     },
     async (request, reply) => {
-      const { token: given, action } = request.query
-      const { row, role, isReader } = await find(request.params, given)
+      const { token: linkToken, action } = request.query
+      const { row, role, isReader } = await find(request.params, linkToken)
       const booking = await shown(row, role, isReader)
-      const page = { booking, token: given, locale: request.query.locale }
+      const page = { booking, token: linkToken, locale: request.query.locale }
       return pages.render(request, reply, (context) =>
-        managePage(context, { ...page, action: ACTIONS.find((one) => one === action) }),
+        managePage(context, { ...page, action: ACTIONS.find((name) => name === action) }),
       )
     },
   )
@@ -89,21 +89,21 @@ export function managePageRoutes(app: App, { pages, clock, bookings, experiences
       schema: { hide: true, params, querystring: formQuery, body },
     },
     async (request, reply) => {
-      const { token: given } = request.body
+      const { token: linkToken } = request.body
       const { locale } = request.query
-      const { row, role, isReader } = await find(request.params, given)
+      const { row, role, isReader } = await find(request.params, linkToken)
       // Browsers count a line break as one character, and send two.
       const reason = (request.body.reason ?? '').replaceAll('\r\n', '\n').trim()
       if (reason.length > MAX_REASON) {
         const booking = await shown(row, role, isReader)
-        const page = { booking, token: given, locale, action: 'cancel' as const, longReason: reason }
+        const page = { booking, token: linkToken, locale, action: 'cancel' as const, longReason: reason }
         return pages.render(request, reply, (context) => managePage(context, page), { status: 400 })
       }
       await bookings.cancel(row.id, role, reason || null, clientBlock(request.ip))
       // A page that is reloaded does not post again.
       return reply
         .code(303)
-        .header('location', `${row.id}?${bookingQuery({ token: given, locale })}`)
+        .header('location', `${row.id}?${bookingQuery({ token: linkToken, locale })}`)
         .send()
     },
   )
@@ -116,34 +116,34 @@ export function managePageRoutes(app: App, { pages, clock, bookings, experiences
       schema: { hide: true, params, querystring: formQuery, body: Type.Object({ token }) },
     },
     async (request, reply) => {
-      const { token: given } = request.body
+      const { token: linkToken } = request.body
       const { locale } = request.query
-      const { row, isReader } = await find(request.params, given)
+      const { row, isReader } = await find(request.params, linkToken)
       // Who booked has a link too, but not the one of the message.
       if (!isReader) throw new AppError('not_found')
       await bookings.confirmAddress(row.id, clientBlock(request.ip))
       return reply
         .code(303)
-        .header('location', `../${row.id}?${bookingQuery({ token: given, action: 'confirm', locale })}`)
+        .header('location', `../${row.id}?${bookingQuery({ token: linkToken, action: 'confirm', locale })}`)
         .send()
     },
   )
 
-  async function find({ slug, bookingId }: { slug: string; bookingId: string }, given: string) {
-    const found = await bookings.byLink(bookingId, given)
+  async function find({ slug, bookingId }: { slug: string; bookingId: string }, linkToken: string) {
+    const found = await bookings.byLink(bookingId, linkToken)
     if (found.row.experienceSlug !== slug) throw new AppError('not_found')
     return found
   }
 
   async function shown(row: BookingRow, role: LinkRole, isReader: boolean): Promise<ManagedBooking> {
     const experience = await experiences.findById(row.experienceId)
-    const slot = slotOf(row)
-    const { guest } = givenOf(row)
+    const slot = bookedSlot(row)
+    const { guest } = readSubmission(row)
     return {
       id: row.id,
       slug: row.experienceSlug,
       name: experience?.name ?? row.experienceSlug,
-      state: stateOf(row, clock.now()),
+      state: bookingState(row, clock.now()),
       reason: publicReason(row),
       joinUrl: row.joinUrl,
       startMs: row.startMs,
@@ -155,7 +155,7 @@ export function managePageRoutes(app: App, { pages, clock, bookings, experiences
   }
 }
 
-function stateOf(row: BookingRow, nowMs: number): ManagedBooking['state'] {
+function bookingState(row: BookingRow, nowMs: number): ManagedBooking['state'] {
   if (!isBooked(row))
     return row.status === 'pending' ? 'pending' : row.status === 'cancelled' ? 'cancelled' : 'rejected'
   return row.endMs <= nowMs ? 'past' : 'confirmed'

@@ -52,7 +52,7 @@ export function bookingPages({ brand, assets }: { brand: Brand; assets: Assets }
       brand: options.brand ?? brand,
       nonce,
       t,
-      root: rootOf(request.url),
+      root: relativeRoot(request.url),
       scripts: await assets.scripts(),
     })
   }
@@ -68,7 +68,7 @@ export function bookingPages({ brand, assets }: { brand: Brand; assets: Assets }
           request,
           reply,
           (context) =>
-            bookingErrorPage(context, { texts: textsOf(error, request), code: error.code, requestId: request.id }),
+            bookingErrorPage(context, { texts: chooseTexts(error, request), code: error.code, requestId: request.id }),
           { status: error.status },
         )
       },
@@ -76,7 +76,7 @@ export function bookingPages({ brand, assets }: { brand: Brand; assets: Assets }
   }
 }
 
-function textsOf({ code, status }: AppError, request: FastifyRequest): BookingErrorPage['texts'] {
+function chooseTexts({ code, status }: AppError, request: FastifyRequest): BookingErrorPage['texts'] {
   if (status >= 500) return 'failed'
   if (code === 'rate_limited') return 'busy'
   if (code === 'mail_limited') return 'limited'
@@ -85,7 +85,7 @@ function textsOf({ code, status }: AppError, request: FastifyRequest): BookingEr
 }
 
 /** Relative, because the path at which a proxy serves the service may be unknown here. */
-function rootOf(url: string): string {
+function relativeRoot(url: string): string {
   const path = url.split('?', 1)[0] ?? ''
   return Array.from({ length: path.split('/').length - 2 }, () => '..').join('/') || '.'
 }

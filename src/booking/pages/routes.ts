@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
 import type { App } from '../../platform/http/index.ts'
 import { bookPage, embedPage } from '../../ui/booking/index.ts'
-import { type AuthScreen, brand as brandOf } from '../../ui/hosted/index.ts'
+import { type AuthScreen, brand as createBrand } from '../../ui/hosted/index.ts'
 import type { Experience, Members } from '../experiences/experience.ts'
-import { assetRoutes, assets as assetsOf } from './assets.ts'
+import { assetRoutes, assets as createAssets } from './assets.ts'
 import { type BookingPages, bookingPages } from './pages.ts'
 
 export interface BookingPageDeps {
@@ -29,8 +29,8 @@ const query = Type.Object({
 
 /** The booking page, the same for frames, and their scripts. */
 export function bookingPageRoutes(app: App, deps: BookingPageDeps): BookingPages {
-  const assets = assetsOf()
-  const pages = bookingPages({ brand: brandOf(deps.authScreen), assets })
+  const assets = createAssets()
+  const pages = bookingPages({ brand: createBrand(deps.authScreen), assets })
   const config = { access: 'public', rateLimit: LIMITS } as const
   const schema = { hide: true, params, querystring: query }
   assetRoutes(app, assets)
@@ -40,7 +40,7 @@ export function bookingPageRoutes(app: App, deps: BookingPageDeps): BookingPages
     return pages.render(
       request,
       reply,
-      (context) => bookPage(context, { ...textsOf(experience), attributes: attributesOf(request.query) }),
+      (context) => bookPage(context, { ...readTexts(experience), attributes: buildAttributes(request.query) }),
       { brand: brandFor(deps.authScreen, experience) },
     )
   })
@@ -48,11 +48,11 @@ export function bookingPageRoutes(app: App, deps: BookingPageDeps): BookingPages
   app.get('/embed/:slug', { ...pages.route, config, schema }, async (request, reply) => {
     const experience = await deps.experiences.getActive(request.params.slug)
     const { allowedOrigins } = experience.definition
-    const pageOrigin = originOf(request.query.origin)
-    const isAllowed = pageOrigin !== undefined && [pageOrigin, '*'].some((one) => allowedOrigins.includes(one))
+    const pageOrigin = parseOrigin(request.query.origin)
+    const isAllowed = pageOrigin !== undefined && [pageOrigin, '*'].some((allowed) => allowedOrigins.includes(allowed))
     const page = {
-      ...textsOf(experience),
-      attributes: attributesOf(request.query),
+      ...readTexts(experience),
+      attributes: buildAttributes(request.query),
       pageOrigin: isAllowed ? pageOrigin : undefined,
     }
     return pages.render(request, reply, (context) => embedPage(context, page), { ancestors: allowedOrigins })
@@ -61,7 +61,7 @@ export function bookingPageRoutes(app: App, deps: BookingPageDeps): BookingPages
 }
 
 /** The attributes of the widget. */
-function attributesOf({ locale, theme, timezone, durationMinutes }: Static<typeof query>): Record<string, string> {
+function buildAttributes({ locale, theme, timezone, durationMinutes }: Static<typeof query>): Record<string, string> {
   return {
     ...(locale !== undefined && { locale }),
     ...(theme !== undefined && { theme }),
@@ -71,18 +71,18 @@ function attributesOf({ locale, theme, timezone, durationMinutes }: Static<typeo
 }
 
 /** `ui.copy` can replace title and description of the page. */
-function textsOf({ slug, name, description, definition }: Experience) {
-  const copy = membersOf(definition.ui?.copy)
+function readTexts({ slug, name, description, definition }: Experience) {
+  const copy = asRecord(definition.ui?.copy)
   return { slug, name: textIn(copy, 'title') ?? name, description: textIn(copy, 'description') ?? description }
 }
 
 /** Pages of an experience have its colour. */
 function brandFor(authScreen: AuthScreen, { definition }: Experience) {
-  const accent = textIn(membersOf(definition.ui?.theme), 'accent')
-  return brandOf({ ...authScreen, ...(accent !== undefined && { color: accent }) })
+  const accent = textIn(asRecord(definition.ui?.theme), 'accent')
+  return createBrand({ ...authScreen, ...(accent !== undefined && { color: accent }) })
 }
 
-function membersOf(value: unknown): Members {
+function asRecord(value: unknown): Members {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
@@ -91,6 +91,6 @@ function textIn(members: Members, name: string): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-function originOf(text: string | undefined): string | undefined {
+function parseOrigin(text: string | undefined): string | undefined {
   return text !== undefined && URL.canParse(text) && new URL(text).origin === text ? text : undefined
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { experienceWith } from '../../../test/kit/booking/experience.ts'
 import { describeEachDatabase } from '../../../test/kit/database/database.ts'
-import { plansOf } from '../../../test/kit/database/plans.ts'
+import { readPlans } from '../../../test/kit/database/plans.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import type { Db } from '../../platform/db/index.ts'
 import type { Experience } from '../experiences/experience.ts'
@@ -154,7 +154,7 @@ describeEachDatabase('blocks', (open, engine) => {
 
   it('are read by index', async () => {
     const db = await open()
-    const plans = await plansOf(db, async (tx) => {
+    const plans = await readPlans(db, async (tx) => {
       const store = blockStore(tx)
       const daily = experienceWith({ maximumPerDay: 2 })
       await store.conflicts(daily, ['acc_a', 'acc_b'], slot('10:00', '10:30'), { nowMs })

@@ -8,7 +8,7 @@ import type { Experience } from '../experiences/experience.ts'
 import type { BlockRow } from '../tables.ts'
 import type { Load } from './assignment.ts'
 import { isTaken } from './free.ts'
-import { dateOf, dayIn, rulesOf } from './rules.ts'
+import { dayIn, formatSlotDay, readRules } from './rules.ts'
 
 type SlotTimes = Pick<Slot, 'start' | 'end'>
 
@@ -102,14 +102,14 @@ export function blockStore(handle: Handle) {
       slot: SlotTimes,
       query: BlockQuery,
     ): Promise<Set<string>> {
-      const rules = rulesOf(experience)
+      const rules = readRules(experience)
       const range = { from: slot.start - rules.beforeMs, to: slot.end + rules.afterMs }
       const taken = new Set<string>()
       for (const block of await list(hostIds, range, query)) {
         if (isTaken(slot, rules, { busy: [], blocks: [block] })) taken.add(block.hostId)
       }
       if (rules.perDay === Number.POSITIVE_INFINITY) return taken
-      const date = dateOf(rules, slot)
+      const date = formatSlotDay(rules, slot)
       const counts = await countPerDay(experience.id, hostIds, { first: date, last: date }, query)
       for (const [hostId, ofHost] of counts) if ((ofHost.get(date) ?? 0) >= rules.perDay) taken.add(hostId)
       return taken
@@ -117,7 +117,7 @@ export function blockStore(handle: Handle) {
 
     /** What each host has been given of the experience, living holds included; nothing for hosts without any. */
     async loads(experience: Experience, hostIds: readonly string[], slot: SlotTimes, query: BlockQuery) {
-      const rules = rulesOf(experience)
+      const rules = readRules(experience)
       const [from, to] = [slot.start - LOAD_MS, slot.start + LOAD_MS]
       const since = formatDay(Math.min(dayIn(rules, query.nowMs) - LATEST_DAYS, dayIn(rules, from)))
       const loads = new Map<string, Load>()
@@ -157,7 +157,7 @@ export function blockStore(handle: Handle) {
 
     /** Takes the slot, with the buffers of the experience, for each of the hosts. */
     async insert(experience: Experience, slot: SlotTimes, { id, hostIds, expiresAt }: BlockOwner): Promise<void> {
-      const rules = rulesOf(experience)
+      const rules = readRules(experience)
       const block = {
         ownerId: id,
         experienceId: experience.id,
@@ -165,7 +165,7 @@ export function blockStore(handle: Handle) {
         endMs: slot.end,
         blockedFrom: slot.start - rules.beforeMs,
         blockedTo: slot.end + rules.afterMs,
-        day: dateOf(rules, slot),
+        day: formatSlotDay(rules, slot),
         expiresAt,
       }
       await handle

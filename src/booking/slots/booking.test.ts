@@ -32,16 +32,16 @@ it('can be booked over the API exactly when listed, until no slot is left', asyn
     maximumPerDay: fc.integer({ min: 1, max: 4 }),
   })
   const choices = fc.array(fc.double({ min: 0, max: 0.999, noNaN: true }), { minLength: 10, maxLength: 10 })
-  const property = fc.asyncProperty(availability, choices, async (given, numbers) => {
+  const property = fc.asyncProperty(availability, choices, async (rules, numbers) => {
     slugs += 1
     const slug = `call-${slugs}`
-    const experience = { slug, name: 'Call', timezone: 'Europe/Berlin', availability: given }
+    const experience = { slug, name: 'Call', timezone: 'Europe/Berlin', availability: rules }
     expect((await owner.post('/scheduler/experiences', experience)).status).toBe(201)
     const path = `/scheduler/experiences/${slug}`
     const list = async (): Promise<string[]> => {
       const { status, json } = await owner.post(`${path}/availability`, {
         range,
-        durationMinutes: given.durationMinutes,
+        durationMinutes: rules.durationMinutes,
       })
       expect(status).toBe(200)
       return json.slots.map(({ start }: { start: string }) => start)

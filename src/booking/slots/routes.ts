@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { zoneOf } from '../../platform/calendar/zone.ts'
+import { findZone } from '../../platform/calendar/zone.ts'
 import { type ErrorDetail, invalidFields } from '../../platform/errors/app-error.ts'
 import { cleanJson } from '../../platform/formats/text.ts'
 import type { App } from '../../platform/http/index.ts'
@@ -7,7 +7,7 @@ import { isoTime, parseTime, TIME_PROBLEM } from '../../platform/time/time.ts'
 import type { SlotFinder, SlotList, SlotRequest } from '../contract.ts'
 import { experienceParams } from '../experiences/api.ts'
 import type { Experience } from '../experiences/experience.ts'
-import { originsOf } from '../experiences/routes.ts'
+import { originReader } from '../experiences/routes.ts'
 import type { Experiences } from '../experiences/service.ts'
 import { type AvailabilityBody, type AvailabilityView, availabilityBody, availabilitySchema, MAX_DAYS } from './api.ts'
 
@@ -22,7 +22,7 @@ export function listingRoutes(app: App, deps: { experiences: Experiences; finder
     {
       config: {
         access: 'open:read',
-        cors: originsOf(experiences),
+        cors: originReader(experiences),
         rateLimit: {
           name: 'availability',
           address: { limit: 120, windowMs: MINUTE_MS },
@@ -73,19 +73,19 @@ function parseRequest(body: AvailabilityBody): SlotRequest {
     ['body.range.timezone', body.range.timezone],
     ['body.timezone', body.timezone],
   ]) {
-    if (path === undefined || name === undefined || zoneOf(name) !== undefined) continue
+    if (path === undefined || name === undefined || findZone(name) !== undefined) continue
     errors.push({ path, message: 'must be the IANA name of a time zone, such as Europe/Berlin' })
   }
   if (errors.length > 0) throw invalidFields(errors)
   const { durationMinutes, intervalMinutes, attendees, bookingFormResponse, constraints, metadata } = body
   const timezone = body.timezone ?? body.range.timezone
-  const given = { attendees, bookingFormResponse, constraints, metadata }
+  const selection = { attendees, bookingFormResponse, constraints, metadata }
   return {
     range,
     durationMinutes,
     ...(intervalMinutes !== undefined && { intervalMinutes }),
     ...(timezone !== undefined && { timezone }),
-    ...JSON.parse(cleanJson(given)),
+    ...JSON.parse(cleanJson(selection)),
   }
 }
 

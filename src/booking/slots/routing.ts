@@ -31,8 +31,8 @@ export function router({ callbacks, log, findActive, existingAccounts }: Routing
       const other = found.slug === experience.slug ? experience : await findActive(found.slug)
       return { experience: other ?? fail('slug', 'is not the slug of an active experience') }
     }
-    const known = await existingAccounts(found.accountIds)
-    const isComplete = found.accountIds.every((id) => known.has(id))
+    const existing = await existingAccounts(found.accountIds)
+    const isComplete = found.accountIds.every((id) => existing.has(id))
     if (!isComplete) fail('accountIds', 'contains an id that no account has')
     const definition = { ...experience.definition, defaultAccountIds: found.accountIds }
     return { experience: { ...experience, definition } }
@@ -53,8 +53,8 @@ export function router({ callbacks, log, findActive, existingAccounts }: Routing
 function routeByRules(form: BookingForm | null, responses: Members): Route | undefined {
   const rule = form?.routing?.find(({ when }) => {
     const wanted = when.in ?? [when.equals]
-    const given = responses[when.field]
-    return [given].flat().some((answer) => answer !== undefined && wanted.includes(answer as string | boolean))
+    const response = responses[when.field]
+    return [response].flat().some((value) => value !== undefined && wanted.includes(value as string | boolean))
   })
   if (rule === undefined) return undefined
   const { accountIds, slug, redirectUrl } = rule

@@ -1,5 +1,5 @@
 import { DAY_MS, formatDay } from '../../platform/calendar/days.ts'
-import { type Zone, zoneOf } from '../../platform/calendar/zone.ts'
+import { findZone, type Zone } from '../../platform/calendar/zone.ts'
 import type { StoredSlot } from '../contract.ts'
 import type { Availability, Experience } from '../experiences/experience.ts'
 
@@ -33,7 +33,7 @@ export const MAX_LENGTH_DAYS = 62
 export const MAX_LENGTH_MS = MAX_LENGTH_DAYS * DAY_MS
 const MAX_DAYS_AHEAD = 1095
 
-export function rulesOf({ timezone, definition }: Experience): Rules {
+export function readRules({ timezone, definition }: Experience): Rules {
   const availability = definition.availability ?? {}
   const minutes = (value = 0) => value * MINUTE_MS
   const { intervalMinutes } = availability
@@ -45,13 +45,13 @@ export function rulesOf({ timezone, definition }: Experience): Rules {
     noticeMs: minutes(availability.minimumNoticeMinutes),
     daysAhead: availability.maximumDaysAhead ?? MAX_DAYS_AHEAD,
     perDay: availability.maximumPerDay ?? Number.POSITIVE_INFINITY,
-    stepMs: intervalMinutes === undefined ? undefined : lengthOf(intervalMinutes),
+    stepMs: intervalMinutes === undefined ? undefined : toLengthMs(intervalMinutes),
     isRoundRobin: availability.assignment === 'round_robin' && definition.defaultAccountIds.length > 0,
   }
 }
 
 /** The accounts that are hosts; without any, the experience itself, so that its bookings cannot overlap. */
-export function hostsOf({ id, definition }: Experience): string[] {
+export function experienceHosts({ id, definition }: Experience): string[] {
   return definition.defaultAccountIds.length === 0 ? [id] : definition.defaultAccountIds
 }
 
@@ -64,7 +64,7 @@ export function defaultMinutes({ durationMinutes, durations }: Availability): nu
 const MAX_SECONDS = 1e12
 
 /** Milliseconds of a duration or an interval, rounded to whole seconds: calendars know no smaller unit. */
-export function lengthOf(minutes: number): number {
+export function toLengthMs(minutes: number): number {
   return Math.min(Math.round(minutes * 60), MAX_SECONDS) * 1000
 }
 
@@ -73,7 +73,7 @@ export function otherLengths(availability: Availability, lengthMs: number): stri
   const { durationMinutes, durations = [] } = availability
   const allowed = [...durations, ...(durationMinutes === undefined ? [] : [durationMinutes])]
   if (allowed.length > 0) {
-    const isAllowed = allowed.some((minutes) => lengthOf(minutes) === lengthMs)
+    const isAllowed = allowed.some((minutes) => toLengthMs(minutes) === lengthMs)
     return isAllowed ? undefined : `${[...new Set(allowed)].join(', ')} minutes`
   }
   return lengthMs >= MIN_LENGTH_MS && lengthMs % 1000 === 0 ? undefined : '5 minutes or more, in whole seconds'
@@ -85,13 +85,13 @@ export function dayIn({ zone }: Pick<Rules, 'zone'>, ms: number): number {
 }
 
 /** The date by which `maximumPerDay` counts, as in the column `day`. */
-export function dateOf(rules: Pick<Rules, 'zone'>, { start }: Pick<StoredSlot, 'start'>): string {
+export function formatSlotDay(rules: Pick<Rules, 'zone'>, { start }: Pick<StoredSlot, 'start'>): string {
   return formatDay(dayIn(rules, start))
 }
 
 /** Zones were checked when the experience was stored; earlier versions accepted other names of `Intl`, such as BST. */
 export function zoneNamed(name: string): Zone {
-  const zone = zoneOf(name) ?? zoneOf(new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone)
+  const zone = findZone(name) ?? findZone(new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone)
   if (zone === undefined) throw new Error(`This Node.js does not know the time zone ${name} of a stored experience.`)
   return zone
 }

@@ -28,32 +28,32 @@ export interface SlotFinderDeps {
 /** Follows the routing of an experience, then asks its callback or finds slots from its open hours. */
 export function slotFinder(deps: SlotFinderDeps): SlotFinder {
   const { db, clock, log, sealer, publicUrl, experiences, callbacks, builtIn } = deps
-  const accountsOf = (ids: readonly string[]) => accountQueries(db.read).existing(ids)
+  const findAccounts = (ids: readonly string[]) => accountQueries(db.read).existing(ids)
   const { findActive } = experiences
-  const route = router({ callbacks, log, findActive, existingAccounts: accountsOf })
-  const callback = callbackFinder({ db, callbacks, clock, tokens: slotTokens(sealer), existingAccounts: accountsOf })
-  const finderOf = ({ definition }: Experience) => (definition.endpoints.availability === null ? builtIn : callback)
+  const route = router({ callbacks, log, findActive, existingAccounts: findAccounts })
+  const callback = callbackFinder({ db, callbacks, clock, tokens: slotTokens(sealer), existingAccounts: findAccounts })
+  const chooseFinder = ({ definition }: Experience) => (definition.endpoints.availability === null ? builtIn : callback)
 
   return {
     async list(experience, request, signal) {
       const { bookingFormResponse: responses, metadata = {}, requestId } = request
-      if (responses === undefined) return finderOf(experience).list(experience, request, signal)
+      if (responses === undefined) return chooseFinder(experience).list(experience, request, signal)
       const routed = await route(experience, { responses, guest: null, metadata, requestId }, signal)
       if ('redirectUrl' in routed) return redirected(routed.redirectUrl, request.timezone ?? experience.timezone)
-      const list = await finderOf(routed.experience).list(routed.experience, request, signal)
+      const list = await chooseFinder(routed.experience).list(routed.experience, request, signal)
       return routed.experience.id === experience.id ? list : { ...list, experience: routed.experience }
     },
 
-    freeTimes: (experience, request, signal) => finderOf(experience).freeTimes(experience, request, signal),
+    freeTimes: (experience, request, signal) => chooseFinder(experience).freeTimes(experience, request, signal),
 
     async check(experience, choice, options) {
       const { responses, guest = null, metadata = {}, requestId, signal } = options
-      if (responses === undefined) return finderOf(experience).check(experience, choice, options)
+      if (responses === undefined) return chooseFinder(experience).check(experience, choice, options)
       const routed = await route(experience, { responses, guest, metadata, requestId }, signal)
       if ('redirectUrl' in routed) throw new AppError('redirected', { redirectUrl: routed.redirectUrl })
       const { id, slug } = routed.experience
       if (id !== experience.id) throw new AppError('redirected', { redirectUrl: bookingUrl(publicUrl, slug) })
-      return finderOf(routed.experience).check(routed.experience, choice, options)
+      return chooseFinder(routed.experience).check(routed.experience, choice, options)
     },
   }
 

@@ -3,7 +3,7 @@ import { invalid } from '../../platform/errors/app-error.ts'
 import { timestamp } from '../../platform/formats/json-schema.ts'
 import { type App, clientBlock } from '../../platform/http/index.ts'
 import { experienceParams } from '../experiences/api.ts'
-import { originsOf } from '../experiences/routes.ts'
+import { originReader } from '../experiences/routes.ts'
 import type { Experiences } from '../experiences/service.ts'
 import { type MailLimitDeps, reportingLimits } from '../guests/limited.ts'
 import type { Verification } from './service.ts'
@@ -40,7 +40,7 @@ export function verificationRoutes(app: App, deps: VerificationRouteDeps): void 
     {
       config: {
         access: 'open:write',
-        cors: originsOf(experiences),
+        cors: originReader(experiences),
         rateLimit: {
           name: 'verification',
           // How many codes one mailbox gets is limited by the budget of messages.

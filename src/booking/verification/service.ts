@@ -25,7 +25,7 @@ export interface VerificationDeps {
 }
 
 /** What a booking request says about its code. */
-export interface GivenCode {
+export interface EnteredCode {
   code: string | undefined
   /** Undefined for programs that do not send it: then only the client that requested the code may use it. */
   verificationId: string | undefined
@@ -46,7 +46,7 @@ export interface Verification {
    * The id of the code, for `use`. Undefined when the experience needs none. Throws `validation_failed` unless it is the one that was
    * sent to the address.
    */
-  check(experience: Experience, email: string, given: GivenCode): Promise<string | undefined>
+  check(experience: Experience, email: string, entered: EnteredCode): Promise<string | undefined>
   /** Ends the code, in the transaction that inserts the booking. Throws `validation_failed` when another booking has used it. */
   use(tx: Tx, id: string): Promise<void>
 }
@@ -60,7 +60,7 @@ export function verification({ db, clock, log, sealer, outbox, budget }: Verific
   const key = sealer.derive('codes of guests')
   const hash = (...parts: readonly string[]) =>
     createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url')
-  const guestOf = (experience: Experience, email: string) => hash('guest', experience.id, addressKey(email))
+  const hashGuest = (experience: Experience, email: string) => hash('guest', experience.id, addressKey(email))
 
   /** The first host whose account can send. */
   async function sender({ slug, definition }: Experience): Promise<Account> {
@@ -79,9 +79,9 @@ export function verification({ db, clock, log, sealer, outbox, budget }: Verific
   }
 
   return {
-    async send(experience, given, client) {
+    async send(experience, entered, client) {
       if (!needsCode(experience)) throw invalid('body.email', 'needs no code: bookings of this experience ask for none')
-      const { address, problem } = guestAddress(given)
+      const { address, problem } = guestAddress(entered)
       if (address === undefined) throw invalid('body.email', problem, 'invalid_email')
       const account = await sender(experience)
       const code = String(randomInt(1_000_000)).padStart(6, '0')
@@ -94,7 +94,7 @@ export function verification({ db, clock, log, sealer, outbox, budget }: Verific
       })
       const nowMs = clock.now()
       const verificationId = secretToken()
-      const guest = guestOf(experience, address.email)
+      const guest = hashGuest(experience, address.email)
       const row: CodeRow = {
         id: hash('verification', verificationId),
         guest,
@@ -129,7 +129,7 @@ export function verification({ db, clock, log, sealer, outbox, budget }: Verific
       if (!needsCode(experience)) return undefined
       if (code === undefined || code.trim() === '')
         throw invalid(PATH, 'is required: request a code for the address', 'required')
-      const guest = guestOf(experience, email)
+      const guest = hashGuest(experience, email)
       const wanted = { guest, code: hash('code', guest, code.replaceAll(/\s/g, '')) }
       // A transaction of its own: a wrong attempt counts although the booking fails.
       const outcome = await db.transaction(async (tx) =>

@@ -38,9 +38,9 @@ describeEachDatabase('codes of guests', (open) => {
       request: (body: object = { email: EMAIL }) => fixture.visit('POST', `${PATH}/verification`, body),
       /** Of the latest message. */
       code: async () => (await sent()).at(-1)?.subject.slice(0, 6) ?? '',
-      async check(code: string | undefined, { email = EMAIL, ...given }: CheckOptions = {}) {
+      async check(code: string | undefined, { email = EMAIL, ...fields }: CheckOptions = {}) {
         const { experiences, verification } = fixture.features.scheduler
-        const { client = CLIENT, verificationId } = given
+        const { client = CLIENT, verificationId } = fields
         return verification.check(await experiences.getActive('intro-call'), email, { code, client, verificationId })
       },
       book: (body: object) =>
@@ -143,7 +143,7 @@ describeEachDatabase('codes of guests', (open) => {
     // Somebody behind the same router asks for a code, and enters wrong ones.
     await request()
     const other = await code()
-    const wrong = ['000000', '000001', '000002'].find((one) => one !== own && one !== other)
+    const wrong = ['000000', '000001', '000002'].find((candidate) => candidate !== own && candidate !== other)
     for (let count = 0; count < 6; count += 1) await expect(check(wrong)).rejects.toThrow()
     expect(await check(own, { verificationId })).toEqual(expect.any(String))
     // Guests change their network while they look for the code.

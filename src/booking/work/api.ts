@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { nullable, timestamp } from '../../platform/formats/json-schema.ts'
-import { listOf, pageQuery } from '../../platform/http/index.ts'
+import { listSchema, pageQuery } from '../../platform/http/index.ts'
 import { isoTime, isoTimeOrNull } from '../../platform/time/time.ts'
 import type { TaskRow } from '../tables.ts'
 
@@ -27,7 +27,7 @@ export const jobSchema = Type.Object(
   { title: 'SchedulerJob' },
 )
 
-export const jobList = listOf('jobs', jobSchema)
+export const jobList = listSchema('jobs', jobSchema)
 export const jobParams = Type.Object({
   jobId: Type.String({ minLength: 1, maxLength: 64, description: 'The id of the job.' }),
 })

@@ -5,7 +5,7 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { isoTime } from '../../platform/time/time.ts'
 import { ProviderError, type ProviderName } from '../../providers/contract/index.ts'
-import { givenOf, hostsOf, isBooked, slotOf } from '../bookings/booking.ts'
+import { bookedHosts, bookedSlot, isBooked, readSubmission } from '../bookings/booking.ts'
 import type { BookingChanges } from '../bookings/changes.ts'
 import type { Links } from '../bookings/links.ts'
 import { bookingStore } from '../bookings/store.ts'
@@ -93,13 +93,13 @@ function buildEvent(
   experience: Experience | undefined,
   conference: boolean,
 ) {
-  const slot = slotOf(booking)
-  const { guest } = givenOf(booking)
+  const slot = bookedSlot(booking)
+  const { guest } = readSubmission(booking)
   // An attendee finds the event, with the answers in it, in a calendar. Only a guest who is verified is one.
   const showsGuest = provider === 'gmail' && booking.verifiedBy !== null
   const time = (ms: number) => ({ dateTime: isoTime(Math.floor(ms / 1000) * 1000), timeZone: slot.timezone })
   return {
-    summary: summaryOf(experience?.name ?? booking.experienceSlug, guest),
+    summary: buildSummary(experience?.name ?? booking.experienceSlug, guest),
     // At Google the guest sees the event, so that its links are those of the guest.
     description: eventDescription(booking, links.of(booking, showsGuest ? 'guest' : 'host'), experience),
     ...(booking.joinUrl !== null && !conference && { location: booking.joinUrl.slice(0, 1024) }),
@@ -185,11 +185,11 @@ async function writeEvent(
 /** Writes all calendars, and returns what remains to be stored. */
 async function writeCalendars(deps: CalendarTaskDeps, booking: BookingRow): Promise<Commit> {
   const { changes, clock, db, findExperience } = deps
-  const wanted = isBooked(booking) ? hostsOf(booking) : []
+  const wanted = isBooked(booking) ? bookedHosts(booking) : []
   const rows = await db.read.selectFrom('bookingEvents').selectAll().where('bookingId', '=', booking.id).execute()
   const stored = new Map(rows.map((row) => [row.hostId, row]))
   const experience = await findExperience(booking.experienceId)
-  const asks = experience?.definition.availability?.conference ?? slotOf(booking).metadata.conference
+  const asks = experience?.definition.availability?.conference ?? bookedSlot(booking).metadata.conference
   let current = booking
   let first: Written | undefined
   let count = 0
@@ -205,7 +205,7 @@ async function writeCalendars(deps: CalendarTaskDeps, booking: BookingRow): Prom
     if (!wanted.includes(hostId)) await withRefusal(removeEvent(deps, booking, hostId, row))
   }
   return async (tx) => {
-    await changes.hold(tx, hostsOf(booking))
+    await changes.hold(tx, bookedHosts(booking))
     const row = await bookingStore(tx).lock(booking.id, db.dialect)
     if (isBooked(row) && first !== undefined) {
       const eventId = row.eventId ?? first.eventId
@@ -228,7 +228,7 @@ async function rejectBooking(
   booking: BookingRow,
   reason: string,
 ): Promise<void> {
-  const { account } = await changes.hold(tx, hostsOf(booking))
+  const { account } = await changes.hold(tx, bookedHosts(booking))
   const row = await bookingStore(tx).lock(booking.id, db.dialect)
   const state = { calendarState: 'failed' as const, calendarError: reason }
   await bookingStore(tx).setCalendar(row.id, state)
@@ -243,7 +243,7 @@ async function rejectBooking(
   await changes.record(tx, [event])
 }
 
-function summaryOf(name: string, { name: guest, email }: { name: string; email: string }): string {
+function buildSummary(name: string, { name: guest, email }: { name: string; email: string }): string {
   const text = `${name}: ${guest === '' ? email : guest}`
   return text
     .replaceAll(/[\u0000-\u0020\u007f-\u009f\u2028\u2029]+/g, ' ')
@@ -258,13 +258,13 @@ async function withRefusal<T>(work: Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     const isFinal = error.code === 'not_supported' || error.code === 'validation_failed'
-    const isRejected = error.code === 'provider_rejected' && kindOf(error.cause) === 'rejected'
+    const isRejected = error.code === 'provider_rejected' && errorKind(error.cause) === 'rejected'
     if (isFinal || isRejected) throw new Refused(error.message)
     throw error
   }
 }
 
-function kindOf(cause: unknown): string | undefined {
+function errorKind(cause: unknown): string | undefined {
   return cause instanceof ProviderError ? cause.kind : undefined
 }
 

@@ -34,12 +34,12 @@ describeEachCalendar('the event of a booking', (provider, open) => {
       expect(json).toMatchObject(expected)
       return json
     })
-  const eventOf = async ({ eventId }: Json): Promise<Json> =>
+  const readEvent = async ({ eventId }: Json): Promise<Json> =>
     (await account.api.get(`${account.events}/${eventId}`)).json
 
   it('has time, guest and links, follows the booking, and makes the host busy', async () => {
     const booking = await book(`${day(3)}T09:00:00Z`)
-    const event = await eventOf(booking)
+    const event = await readEvent(booking)
     expect(event).toMatchObject({ summary: 'Call: Lin Duarte', start: { dateTime: `${day(3)}T09:00:00.000Z` } })
     expect(event.description).toContain(GUEST.email)
     expect(event.description).toContain(`/book/call/bookings/${booking.id}?token=`)
@@ -48,7 +48,7 @@ describeEachCalendar('the event of a booking', (provider, open) => {
     expect((await account.api.post(`/scheduler/bookings/${booking.id}/reschedule`, move)).status).toBe(200)
     const moved = await shows(booking.id, { status: 'rescheduled', calendar: { state: 'written', error: null } })
     expect(moved.eventId).toBe(booking.eventId)
-    expect(await eventOf(moved)).toMatchObject({ start: { dateTime: `${day(3)}T09:30:00.000Z` } })
+    expect(await readEvent(moved)).toMatchObject({ start: { dateTime: `${day(3)}T09:30:00.000Z` } })
     const listed = await account.api.post('/scheduler/experiences/call/availability', {
       range: { start: `${day(3)}T09:00:00Z`, end: `${day(3)}T10:30:00Z` },
       durationMinutes: 30,
@@ -70,7 +70,7 @@ describeEachCalendar('the event of a booking', (provider, open) => {
     })
     expect([booked.status, booked.json.guestVerified]).toEqual([201, false])
     const booking = await shows(booked.json.id, { calendar: { state: 'written' } })
-    const event = await eventOf(booking)
+    const event = await readEvent(booking)
     expect(event.attendees).toEqual([])
     expect(event.description).toContain(GUEST.email)
   })

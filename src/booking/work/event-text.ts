@@ -1,5 +1,5 @@
 import { truncateText } from '../../platform/formats/text.ts'
-import { givenOf } from '../bookings/booking.ts'
+import { readSubmission } from '../bookings/booking.ts'
 import type { BookingLinks } from '../bookings/links.ts'
 import type { Experience } from '../experiences/experience.ts'
 import type { BookingRow } from '../tables.ts'
@@ -10,8 +10,11 @@ const MAX_ANSWERS = 60
 const CONTROL_IN_TEXT = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 
 /** Answers of the guest, with the labels of the form; other ones by their name. */
-export function answersOf(booking: BookingRow, experience: Experience | undefined): { label: string; value: string }[] {
-  const { responses } = givenOf(booking)
+export function formatAnswers(
+  booking: BookingRow,
+  experience: Experience | undefined,
+): { label: string; value: string }[] {
+  const { responses } = readSubmission(booking)
   const fields = experience?.definition.bookingForm?.fields ?? []
   const labels = new Map(fields.map(({ name, label }) => [name, label]))
   const options = new Map(
@@ -20,18 +23,18 @@ export function answersOf(booking: BookingRow, experience: Experience | undefine
   return Object.entries(responses)
     .slice(0, MAX_ANSWERS)
     .flatMap(([name, answer]) => {
-      const values = [answer].flat().filter((one) => ['string', 'number', 'boolean'].includes(typeof one))
-      const value = values.map((one) => options.get(`${name} ${one}`) ?? String(one)).join(', ')
+      const values = [answer].flat().filter((value) => ['string', 'number', 'boolean'].includes(typeof value))
+      const value = values.map((value) => options.get(`${name} ${value}`) ?? String(value)).join(', ')
       return value === '' ? [] : [{ label: plain(labels.get(name) ?? name), value: plain(value) }]
     })
 }
 
 /** Plain text for the event of a host. */
 export function eventDescription(booking: BookingRow, links: BookingLinks, experience: Experience | undefined): string {
-  const { guest, attendees } = givenOf(booking)
+  const { guest, attendees } = readSubmission(booking)
   const others = attendees.flatMap(({ email, displayName, name }) => {
-    const known = [displayName ?? name, email].filter((one) => typeof one === 'string')
-    return known.length === 0 ? [] : [known.join(' ')]
+    const parts = [displayName ?? name, email].filter((part) => typeof part === 'string')
+    return parts.length === 0 ? [] : [parts.join(' ')]
   })
   const lines = [
     guest.name === '' ? guest.email : `${guest.name} <${guest.email}>`,
@@ -40,7 +43,7 @@ export function eventDescription(booking: BookingRow, links: BookingLinks, exper
     '',
     `Reschedule: ${links.reschedule}`,
     `Cancel: ${links.cancel}`,
-    ...answersOf(booking, experience).flatMap(({ label, value }) => ['', `${label}: ${value}`]),
+    ...formatAnswers(booking, experience).flatMap(({ label, value }) => ['', `${label}: ${value}`]),
   ]
   return truncateText(lines.map(plain).join('\n'), MAX_DESCRIPTION)
 }

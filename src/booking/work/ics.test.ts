@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fc } from '../../../test/kit/random/random.ts'
-import { type Component, parseObject, properties, property, textOf } from '../../platform/calendar/components.ts'
+import { type Component, parseObject, properties, property, readText } from '../../platform/calendar/components.ts'
 import { type Invitation, invitationIcs } from './ics.ts'
 
 const INVITATION: Invitation = {
@@ -19,7 +19,7 @@ const INVITATION: Invitation = {
   attendees: [{ email: 'lin@northwind.example', name: 'Lin "L" Duarte', accepted: true }],
 }
 
-function eventOf(ics: string): { calendar: Component; event: Component } {
+function parseEvent(ics: string): { calendar: Component; event: Component } {
   const calendar = parseObject(ics)
   const event = calendar?.components.find(({ name }) => name === 'VEVENT')
   if (calendar === undefined || event === undefined) throw new Error(`not an invitation: ${ics}`)
@@ -29,15 +29,15 @@ function eventOf(ics: string): { calendar: Component; event: Component } {
 describe('an invitation', () => {
   it('has method, UID, sequence, people and the zone that its times are in', () => {
     const ics = invitationIcs(INVITATION)
-    const { calendar, event } = eventOf(ics)
+    const { calendar, event } = parseEvent(ics)
     expect(property(calendar, 'METHOD')?.value).toBe('REQUEST')
-    expect(textOf(event, 'UID')).toBe('bkg_1@booking.example')
+    expect(readText(event, 'UID')).toBe('bkg_1@booking.example')
     expect(property(event, 'SEQUENCE')?.value).toBe('2')
     expect(property(event, 'DTSTAMP')?.value).toBe('20261120T083001Z')
     const start = property(event, 'DTSTART')
     expect([start?.value, start?.parameters.get('TZID')]).toEqual(['20261125T100000', 'Europe/Berlin'])
     expect(calendar.components.map(({ name }) => name)).toEqual(['VTIMEZONE', 'VEVENT'])
-    expect(textOf(event, 'DESCRIPTION')).toBe('Line one\nLine, two')
+    expect(readText(event, 'DESCRIPTION')).toBe('Line one\nLine, two')
     expect(property(event, 'ORGANIZER')).toMatchObject({ value: 'mailto:ada@acme.example' })
     expect(property(event, 'ORGANIZER')?.parameters.get('CN')).toBe('Ada; Okafor')
     const guest = property(event, 'ATTENDEE')
@@ -48,16 +48,16 @@ describe('an invitation', () => {
 
   it('gives times in UTC that a zone cannot name: of two equal local times, the second', () => {
     const second = Date.parse('2026-10-25T01:15:00Z')
-    const { event } = eventOf(invitationIcs({ ...INVITATION, startMs: second, endMs: second + 1_800_000 }))
+    const { event } = parseEvent(invitationIcs({ ...INVITATION, startMs: second, endMs: second + 1_800_000 }))
     expect(property(event, 'DTSTART')?.value).toBe('20261025T011500Z')
-    const first = eventOf(invitationIcs({ ...INVITATION, startMs: second - 3_600_000, endMs: second - 2_400_000 }))
+    const first = parseEvent(invitationIcs({ ...INVITATION, startMs: second - 3_600_000, endMs: second - 2_400_000 }))
     expect(property(first.event, 'DTSTART')?.value).toBe('20261025T021500')
-    const { event: unknown } = eventOf(invitationIcs({ ...INVITATION, timezone: 'Mars/Olympus' }))
+    const { event: unknown } = parseEvent(invitationIcs({ ...INVITATION, timezone: 'Mars/Olympus' }))
     expect(property(unknown, 'DTSTART')?.value).toBe('20261125T090000Z')
   })
 
   it('ends the meeting with CANCEL', () => {
-    const { calendar, event } = eventOf(invitationIcs({ ...INVITATION, method: 'CANCEL' }))
+    const { calendar, event } = parseEvent(invitationIcs({ ...INVITATION, method: 'CANCEL' }))
     expect([property(calendar, 'METHOD')?.value, property(event, 'STATUS')?.value]).toEqual(['CANCEL', 'CANCELLED'])
   })
 
@@ -81,13 +81,13 @@ describe('an invitation', () => {
     fc.assert(
       fc.property(text, text, text, (summary, name, url) => {
         const people = { organizer: { email: 'a@b.test', name }, attendees: [{ email: 'c@d.test', name }] }
-        const { calendar, event } = eventOf(
+        const { calendar, event } = parseEvent(
           invitationIcs({ ...INVITATION, ...people, summary, description: name, url }),
         )
         expect(calendar.components).toHaveLength(2)
         expect(properties(event, 'ATTENDEE').map(({ value }) => value)).toEqual(['mailto:c@d.test'])
         expect(properties(event, 'ORGANIZER')).toHaveLength(1)
-        expect(textOf(event, 'SUMMARY')).toBe(summary.replaceAll(/\r\n?/g, '\n'))
+        expect(readText(event, 'SUMMARY')).toBe(summary.replaceAll(/\r\n?/g, '\n'))
       }),
     )
   })

@@ -2,7 +2,7 @@ import type { Component } from '../../platform/calendar/components.ts'
 import { formatLocal } from '../../platform/calendar/days.ts'
 import { formatObject, parameterValue, textLine } from '../../platform/calendar/formatting.ts'
 import { describeZone } from '../../platform/calendar/vtimezone.ts'
-import { zoneOf } from '../../platform/calendar/zone.ts'
+import { findZone } from '../../platform/calendar/zone.ts'
 
 interface InvitationPerson {
   email: string
@@ -33,10 +33,10 @@ export interface Invitation {
 /** An iCalendar object of a booking (RFC 5545, RFC 5546). Every text may contain anything. */
 export function invitationIcs(invitation: Invitation): string {
   const { method, timezone, startMs, endMs, organizer, attendees } = invitation
-  const known = zoneOf(timezone)
+  const eventZone = findZone(timezone)
   // Of two equal local times, a zone can only name the first.
-  const isNamed = (ms: number) => known?.toUtc(known.toLocal(ms)) === ms
-  const zone = isNamed(startMs) && isNamed(endMs) ? known : undefined
+  const isNamed = (ms: number) => eventZone?.toUtc(eventZone.toLocal(ms)) === ms
+  const zone = isNamed(startMs) && isNamed(endMs) ? eventZone : undefined
   const description = zone === undefined || timezone === 'UTC' ? undefined : describeZone(timezone, startMs)
   const time = (name: string, ms: number) =>
     zone === undefined || description === undefined
@@ -57,10 +57,10 @@ export function invitationIcs(invitation: Invitation): string {
       `STATUS:${method === 'CANCEL' ? 'CANCELLED' : 'CONFIRMED'}`,
       'TRANSP:OPAQUE',
       person('ORGANIZER', organizer, []),
-      ...attendees.map((one) =>
-        person('ATTENDEE', one, [
+      ...attendees.map((attendee) =>
+        person('ATTENDEE', attendee, [
           'ROLE=REQ-PARTICIPANT',
-          one.accepted === true ? 'PARTSTAT=ACCEPTED' : 'PARTSTAT=NEEDS-ACTION;RSVP=TRUE',
+          attendee.accepted === true ? 'PARTSTAT=ACCEPTED' : 'PARTSTAT=NEEDS-ACTION;RSVP=TRUE',
         ]),
       ),
     ],

@@ -1,16 +1,16 @@
 import type { Account } from '../../accounts/index.ts'
 import type { Composition, Outbox } from '../../mail/outbox/index.ts'
-import { zoneOf } from '../../platform/calendar/zone.ts'
+import { findZone } from '../../platform/calendar/zone.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { html } from '../../platform/formats/html.ts'
 import type { RemoteAddress } from '../../providers/contract/index.ts'
-import { givenOf, hostsOf, isBooked, slotOf } from '../bookings/booking.ts'
+import { bookedHosts, bookedSlot, isBooked, readSubmission } from '../bookings/booking.ts'
 import type { BookingLinks, Links } from '../bookings/links.ts'
 import type { Experience } from '../experiences/experience.ts'
 import { plainName } from '../guests/names.ts'
 import { shownAttendees, shownGuest, shownReason } from '../guests/shown.ts'
 import type { BookingRow } from '../tables.ts'
-import { answersOf } from './event-text.ts'
+import { formatAnswers } from './event-text.ts'
 import { type Invitation, invitationIcs } from './ics.ts'
 import type { TaskKind } from './run.ts'
 import { ENGLISH, whenText, wordsFor } from './words.ts'
@@ -53,7 +53,7 @@ export function messageTask(deps: MessageTaskDeps): TaskKind {
   return {
     async work(booking, task) {
       const [about = '', sequence = '', recipient = ''] = task.subject.split(':')
-      const kind = kindOf(about)
+      const kind = parseKind(about)
       if (kind === undefined || Number(sequence) !== booking.sequence || !fits(kind, booking)) return undefined
       const found = await findSender(deps, booking)
       if (found === undefined) return undefined
@@ -74,7 +74,7 @@ async function findSender(
 ): Promise<{ sender: Account; hosts: Account[] } | undefined> {
   const hosts: Account[] = []
   let failure: unknown
-  for (const id of hostsOf(booking)) {
+  for (const id of bookedHosts(booking)) {
     try {
       hosts.push(await outbox.sendingAccount(id))
     } catch (error) {
@@ -110,14 +110,14 @@ function composeForGuest(
   own: BookingLinks | undefined,
 ): Composition {
   const { booking, kind, sender } = letter
-  const { guest } = givenOf(booking)
+  const { guest } = readSubmission(booking)
   const { words, locale } = wordsFor(guest.locale)
   const isStranger = booking.verifiedBy === null
   const reason = shownReason(booking, own === undefined)
-  const zone = guest.timezone !== undefined && zoneOf(guest.timezone) ? guest.timezone : slotOf(booking).timezone
+  const zone = guest.timezone !== undefined && findZone(guest.timezone) ? guest.timezone : bookedSlot(booking).timezone
   const open = isBooked(booking) && own !== undefined
   const content: Content = {
-    title: `${words[kind]}: ${nameOf(letter)}`,
+    title: `${words[kind]}: ${experienceName(letter)}`,
     facts: [
       { label: words.when, value: whenText(booking, zone, locale) },
       ...(booking.joinUrl === null || !isBooked(booking) ? [] : [{ label: words.where, value: booking.joinUrl }]),
@@ -139,22 +139,22 @@ function composeForGuest(
   const needsIcs = kind !== 'reminder' && (kind !== 'rejected' || booking.sequence > 0)
   const ics = invitationIcs(buildInvitation(deps, letter, kind === 'rejected' ? 'CANCEL' : method, content, to))
   return {
-    ...messageOf(content, to, []),
+    ...buildMessage(content, to, []),
     ...(needsIcs && { invitation: { method: kind === 'rejected' ? 'CANCEL' : method, content: ics } }),
   }
 }
 
 function composeForHost(deps: MessageTaskDeps, letter: Letter, account: Account, own: BookingLinks): Composition {
   const { booking, kind, experience } = letter
-  const { guest } = givenOf(booking)
+  const { guest } = readSubmission(booking)
   const content: Content = {
-    title: `${hostWords(kind)}: ${nameOf(letter)}`,
+    title: `${hostWords(kind)}: ${experienceName(letter)}`,
     facts: [
-      { label: ENGLISH.when, value: whenText(booking, slotOf(booking).timezone, 'en') },
+      { label: ENGLISH.when, value: whenText(booking, bookedSlot(booking).timezone, 'en') },
       { label: 'Guest', value: guest.name === '' ? guest.email : `${guest.name} <${guest.email}>` },
       ...(booking.joinUrl === null ? [] : [{ label: ENGLISH.where, value: booking.joinUrl }]),
       ...(booking.reason === null ? [] : [{ label: ENGLISH.reason, value: booking.reason }]),
-      ...answersOf(booking, experience),
+      ...formatAnswers(booking, experience),
     ],
     links: isBooked(booking)
       ? [
@@ -169,7 +169,7 @@ function composeForHost(deps: MessageTaskDeps, letter: Letter, account: Account,
   // The calendar has the event already, so that the file is only for those who want it elsewhere.
   const attached = { filename: 'booking.ics', contentType: 'text/calendar', contentId: null }
   return {
-    ...messageOf(content, [{ email: account.email, name: '' }], [guestAddress(guest)]),
+    ...buildMessage(content, [{ email: account.email, name: '' }], [guestAddress(guest)]),
     attachments: isBooked(booking) ? [{ ...attached, content: Buffer.from(file) }] : [],
   }
 }
@@ -182,7 +182,7 @@ function buildInvitation(
   to: readonly RemoteAddress[],
 ): Invitation {
   const { booking, sender } = letter
-  const { guest } = givenOf(booking)
+  const { guest } = readSubmission(booking)
   const others = to.filter(({ email }) => email !== guest.email)
   const isForGuest = to.some(({ email }) => email === guest.email)
   const name = nameFor(method === 'PUBLISH' ? 'host' : isForGuest ? 'guest' : 'attendees', booking)
@@ -193,8 +193,8 @@ function buildInvitation(
     changedAt: booking.updatedAt,
     startMs: booking.startMs,
     endMs: booking.endMs,
-    timezone: slotOf(booking).timezone,
-    summary: nameOf(letter),
+    timezone: bookedSlot(booking).timezone,
+    summary: experienceName(letter),
     description: content.links.map(({ label, url }) => `${label}: ${url}`).join('\n'),
     location: booking.joinUrl ?? '',
     url: booking.joinUrl,
@@ -205,7 +205,7 @@ function buildInvitation(
 
 const KINDS: readonly string[] = ['confirmed', 'rescheduled', 'cancelled', 'rejected'] satisfies Kind[]
 
-function kindOf(text: string): Kind | undefined {
+function parseKind(text: string): Kind | undefined {
   if (text.startsWith('reminder-')) return 'reminder'
   return isKind(text) ? text : undefined
 }
@@ -222,12 +222,12 @@ function fits(kind: Kind, booking: BookingRow): boolean {
 
 /** The name of the guest. A host is no stranger, and reads it as it was entered. */
 function nameFor(reader: 'host' | 'guest' | 'attendees', booking: BookingRow): string {
-  const { name } = givenOf(booking).guest
+  const { name } = readSubmission(booking).guest
   if (reader === 'host' || (reader === 'attendees' && booking.verifiedBy === 'application')) return name
   return reader === 'guest' ? shownGuest(booking).name : plainName(name)
 }
 
-function nameOf({ booking, experience }: Letter): string {
+function experienceName({ booking, experience }: Letter): string {
   return experience?.name ?? booking.experienceSlug
 }
 
@@ -240,7 +240,7 @@ function hostWords(kind: Kind): string {
   return kind === 'rejected' || kind === 'reminder' ? ENGLISH[kind] : words[kind]
 }
 
-function messageOf(
+function buildMessage(
   { title, facts, links, note, locale }: Content,
   to: RemoteAddress[],
   replyTo: RemoteAddress[],

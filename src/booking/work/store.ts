@@ -12,7 +12,7 @@ import {
   type Tx,
 } from '../../platform/db/index.ts'
 import { notFound } from '../../platform/errors/app-error.ts'
-import { type Page, pageOf, pageRequest } from '../../platform/formats/page.ts'
+import { buildPage, type Page, pageRequest } from '../../platform/formats/page.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { Queue } from '../../platform/queue/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
@@ -189,7 +189,7 @@ export function taskStore(handle: Handle) {
         .limit(request.limit + 1)
         .offset(request.offset)
         .execute()
-      return pageOf(rows, request, await countMatching(handle, matching.select('id')), filter, (row) => [row.id])
+      return buildPage(rows, request, await countMatching(handle, matching.select('id')), filter, (row) => [row.id])
     },
 
     /** Each up to 10,000. */

@@ -5,8 +5,8 @@ import { eventually } from '../../../test/kit/eventually.ts'
 import { compose } from '../../../test/kit/service/composition.ts'
 import { CALENDAR_SCOPES, GOOGLE_SCOPES, startGoogle } from '../../../test/servers/google.ts'
 import type { Config } from '../../config/index.ts'
-import { parseObject, property, textOf } from '../../platform/calendar/components.ts'
-import { zoneOf } from '../../platform/calendar/zone.ts'
+import { parseObject, property, readText } from '../../platform/calendar/components.ts'
+import { findZone } from '../../platform/calendar/zone.ts'
 import { systemClock } from '../../platform/time/clock.ts'
 import type { BookingBody } from '../bookings/api.ts'
 
@@ -106,19 +106,19 @@ async function withHosts({ hosts = [ADA, BO], experience = {}, prepare }: HostOp
   return { db, google, ids, features, bookings, book, shows, events, messagesTo, recorded, later, startMs, iso }
 }
 
-function icsOf(mail: Awaited<ReturnType<typeof PostalMime.parse>> | undefined) {
+function parseIcs(mail: Awaited<ReturnType<typeof PostalMime.parse>> | undefined) {
   const part = mail?.attachments.find(({ mimeType }) => mimeType === 'text/calendar')
   const content = part?.content
   const text = typeof content === 'string' ? content : new TextDecoder().decode(content)
   const calendar = parseObject(text)
   const event = calendar?.components.find(({ name }) => name === 'VEVENT')
   if (calendar === undefined || event === undefined) throw new Error(`the message has no invitation: ${text}`)
-  const one = (name: string) => property(event, name)?.value
+  const value = (name: string) => property(event, name)?.value
   return {
     method: property(calendar, 'METHOD')?.value,
-    uid: textOf(event, 'UID'),
-    summary: textOf(event, 'SUMMARY'),
-    one,
+    uid: readText(event, 'UID'),
+    summary: readText(event, 'SUMMARY'),
+    value,
   }
 }
 
@@ -155,9 +155,9 @@ describe('what follows a booking', () => {
     })
     expect(mail?.text).toContain('(America/Sao_Paulo)')
     expect(mail?.html).toContain('token=')
-    const first = icsOf(mail)
+    const first = parseIcs(mail)
     expect(first).toMatchObject({ method: 'REQUEST', uid: `${id}@booking.example`, summary: 'Intro; call' })
-    expect([first.one('SEQUENCE'), first.one('ORGANIZER'), first.one('ATTENDEE')]).toEqual([
+    expect([first.value('SEQUENCE'), first.value('ORGANIZER'), first.value('ATTENDEE')]).toEqual([
       '0',
       `mailto:${ADA}`,
       `mailto:${GUEST.email}`,
@@ -176,21 +176,21 @@ describe('what follows a booking', () => {
     expect(toHost).toMatchObject({ subject: 'New booking: Intro; call', replyTo: [{ address: GUEST.email }] })
     expect(toHost?.html).toContain('&lt;img src=x&gt;')
     expect(toHost?.html).not.toContain('<img')
-    expect(icsOf(toHost).method).toBe('PUBLISH')
+    expect(parseIcs(toHost).method).toBe('PUBLISH')
 
     await bookings.reschedule(id, { start: iso(startMs + DAY_MS) }, OPTIONS)
     await shows(id, { status: 'rescheduled', calendarState: 'written' })
     expect(events(BO).map(({ start }) => start.dateTime)).toEqual([
       expect.stringContaining(iso(startMs + DAY_MS).slice(0, 10)),
     ])
-    const moved = icsOf(await eventually(() => nth(1)))
-    expect([moved.method, moved.uid, moved.one('SEQUENCE')]).toEqual(['REQUEST', first.uid, '1'])
+    const moved = parseIcs(await eventually(() => nth(1)))
+    expect([moved.method, moved.uid, moved.value('SEQUENCE')]).toEqual(['REQUEST', first.uid, '1'])
 
     await bookings.cancel(id, 'guest', 'Sorry')
     await shows(id, { status: 'cancelled', calendarState: 'written' })
     expect([events(ADA), events(BO)]).toEqual([[], []])
     const cancelled = await eventually(() => nth(2))
-    expect([icsOf(cancelled).method, icsOf(cancelled).one('SEQUENCE')]).toEqual(['CANCEL', '2'])
+    expect([parseIcs(cancelled).method, parseIcs(cancelled).value('SEQUENCE')]).toEqual(['CANCEL', '2'])
     expect(cancelled.text).toContain('Sorry')
     expect((await recorded()).map(({ type }) => type)).toEqual([
       'booking.created',
@@ -269,17 +269,17 @@ describe('what follows a booking', () => {
     const { id } = await book()
     await shows(id, { calendarState: 'written' })
     const eventAt = (host: string) => google.calendars.events(host, host).find(({ status }) => status !== 'cancelled')
-    const known = eventAt(BO)
+    const event = eventAt(BO)
     const time = (ms: number) => ({ dateTime: iso(ms), timeZone: 'Europe/Berlin' })
-    google.calendars.put(BO, BO, { ...known, start: time(startMs + HOUR_MS), end: time(startMs + 2 * HOUR_MS) })
+    google.calendars.put(BO, BO, { ...event, start: time(startMs + HOUR_MS), end: time(startMs + 2 * HOUR_MS) })
     await shows(id, { status: 'rescheduled', startMs: startMs + HOUR_MS, endMs: startMs + 2 * HOUR_MS })
     await shows(id, { calendarState: 'written' })
     const local = Date.parse(`${String(eventAt(ADA)?.start.dateTime).slice(0, 19)}Z`)
-    expect(zoneOf('Europe/Berlin')?.toUtc(local)).toBe(startMs + HOUR_MS)
+    expect(findZone('Europe/Berlin')?.toUtc(local)).toBe(startMs + HOUR_MS)
     const blocks = await db.read.selectFrom('bookingBlocks').select(['startMs', 'blockedTo']).execute()
     expect(blocks).toEqual(Array(2).fill({ startMs: startMs + HOUR_MS, blockedTo: startMs + 2 * HOUR_MS }))
 
-    google.calendars.cancel(BO, BO, known?.id ?? '')
+    google.calendars.cancel(BO, BO, event?.id ?? '')
     await shows(id, { status: 'cancelled', cancelledBy: 'host', calendarState: 'written' })
     expect(eventAt(ADA)).toBeUndefined()
     await eventually(async () => {

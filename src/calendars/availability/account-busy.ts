@@ -59,7 +59,7 @@ export function accountBusy({ db, bus, clock, accounts, calendars }: AccountBusy
           live.push(row)
           continue
         }
-        for (const one of await storedBusy(db.read, row, asked)) busy.push(one)
+        for (const range of await storedBusy(db.read, row, asked)) busy.push(range)
         syncedAt = Math.min(syncedAt, row.syncedAt)
       }
       if (live.length > 0) {
@@ -70,7 +70,7 @@ export function accountBusy({ db, bus, clock, accounts, calendars }: AccountBusy
           return { reason: 'unavailable' } as const
         })
         if ('reason' in found) return found
-        for (const one of found) busy.push(one)
+        for (const range of found) busy.push(range)
       }
       refresh(account.id, syncedAt)
       return { busy: mergeRanges(busy), source: live.length === 0 ? 'stored' : 'provider', syncedAt }
@@ -78,7 +78,7 @@ export function accountBusy({ db, bus, clock, accounts, calendars }: AccountBusy
 
     /** Of addresses, as the account's user sees them. */
     async ofAddresses(account: Account, addresses: readonly string[], asked: Asked): Promise<Known[]> {
-      const { reader } = await providerOf(account)
+      const { reader } = await openProvider(account)
       const { range, floatingZone: timeZone, signal } = asked
       const results = await reader?.freeBusy({ ids: [...addresses], range, timeZone, signal })
       return addresses.map((_, index) => {
@@ -90,21 +90,21 @@ export function accountBusy({ db, bus, clock, accounts, calendars }: AccountBusy
 
   /** Throws errors that say nothing about the calendars. */
   async function liveBusy(account: Account, rows: readonly CalendarRow[], asked: Asked): Promise<Live> {
-    const { reader, open } = await providerOf(account)
+    const { reader, open } = await openProvider(account)
     // Busy times are merged, and do not say which event makes a time busy.
-    const read = reader === undefined ? rows : await calendarsOf(rows, asked.exceptEventIds ?? [])
+    const read = reader === undefined ? rows : await findCalendars(rows, asked.exceptEventIds ?? [])
     const queried = rows.filter((row) => !read.includes(row))
     const busy: TimeRange[] = []
     for (const row of read) {
       const found = await eventsIn(row, open(), asked)
       if ('reason' in found) return found
-      for (const one of found) busy.push(one)
+      for (const range of found) busy.push(range)
     }
     for (const [timeZone, ids] of byZone(queried, asked.floatingZone)) {
       const results = await reader?.freeBusy({ ids, range: asked.range, timeZone, signal: asked.signal })
       for (const { busy: times, error } of results ?? []) {
         if (error !== null) return { reason: error }
-        for (const one of times) busy.push(one)
+        for (const range of times) busy.push(range)
       }
     }
     return busy
@@ -116,7 +116,7 @@ export function accountBusy({ db, bus, clock, accounts, calendars }: AccountBusy
     const calendar = { ...row, timeZone: row.timeZone ?? floatingZone }
     const all = { calendarId: row.id, range, isExpanded: true, words: [], order: 'startTime' as const }
     const live = { ...all, calendar, nowMs: clock.now(), signal }
-    const found = await readLiveRange(db.read, remote, live).catch(reasonOf)
+    const found = await readLiveRange(db.read, remote, live).catch(toUnknown)
     if (found === undefined) return { reason: 'unavailable' }
     if ('reason' in found) return found
     const counts = found.filter(({ id, isBusy }) => isBusy === 1 && !exceptEventIds.includes(id))
@@ -124,14 +124,14 @@ export function accountBusy({ db, bus, clock, accounts, calendars }: AccountBusy
   }
 
   /** Those of the calendars that have one of the events. */
-  async function calendarsOf(rows: readonly CalendarRow[], eventIds: readonly string[]): Promise<CalendarRow[]> {
+  async function findCalendars(rows: readonly CalendarRow[], eventIds: readonly string[]): Promise<CalendarRow[]> {
     if (eventIds.length === 0) return []
     const found = await db.read.selectFrom('calendarEvents').select('calendarId').where('id', 'in', eventIds).execute()
     const ids = new Set(found.map(({ calendarId }) => calendarId))
     return rows.filter(({ id }) => ids.has(id))
   }
 
-  async function providerOf(account: Account) {
+  async function openProvider(account: Account) {
     // Another login with refused credentials may make the server lock the account.
     if (account.status === 'auth_error') {
       throw new ProviderError('auth_expired', 'reading busy times: the provider refused the credentials')
@@ -157,7 +157,7 @@ function byZone(rows: readonly CalendarRow[], floatingZone: string): [timeZone: 
 }
 
 /** Throws errors that say nothing about the calendar. */
-function reasonOf(error: unknown): Unknown {
+function toUnknown(error: unknown): Unknown {
   if (error instanceof ProviderError && error.kind === 'not_found') return { reason: 'not_found' }
   if (error instanceof ProviderError && error.kind === 'rejected' && !error.missingScope)
     return { reason: 'unavailable' }

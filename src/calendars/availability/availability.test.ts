@@ -13,7 +13,7 @@ import {
 } from '../../../test/servers/microsoft.ts'
 import { type Radicale, radicaleAvailable, startRadicale } from '../../../test/servers/radicale.ts'
 import { icsObject } from '../../../test/servers/radicale-calendar.ts'
-import { zoneOf } from '../../platform/calendar/zone.ts'
+import { findZone } from '../../platform/calendar/zone.ts'
 import type { AvailabilityView } from './api.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -102,7 +102,7 @@ describeOneDatabase('availability', 'sqlite', (open) => {
     google.calendars.cancel(user, user, 'gone')
     await stored(owner, id)
     const view = await find(owner, id, { ...days(2, 6), participants: [user] })
-    const midnight = zoneOf('Europe/Berlin')?.toUtc(TODAY + 4 * DAY_MS) ?? 0
+    const midnight = findZone('Europe/Berlin')?.toUtc(TODAY + 4 * DAY_MS) ?? 0
     const fair = Array.from({ length: 24 }, (_, hours) =>
       new Date(midnight + hours * 3_600_000).toISOString().slice(8, 13),
     )
@@ -118,10 +118,10 @@ describeOneDatabase('availability', 'sqlite', (open) => {
   })
 
   it('is not blocked by declined invitations, and follows a moved instance', async () => {
-    const answer = (responseStatus: string) => ({ attendees: [{ email: 'x', self: true, responseStatus }] })
+    const attendee = (responseStatus: string) => ({ attendees: [{ email: 'x', self: true, responseStatus }] })
     const { user, id } = await googleAccount([
-      { id: 'declined', ...hour(2, '09'), ...answer('declined') },
-      { id: 'open', ...hour(2, '10'), ...answer('needsAction') },
+      { id: 'declined', ...hour(2, '09'), ...attendee('declined') },
+      { id: 'open', ...hour(2, '10'), ...attendee('needsAction') },
       { id: 'series', ...hour(2, '15'), recurrence: ['RRULE:FREQ=DAILY;COUNT=3'] },
     ])
     google.calendars.put(user, user, {
@@ -177,7 +177,7 @@ describeOneDatabase('availability', 'sqlite', (open) => {
     const calendar = json.calendars.find(({ summary }: { summary: string }) => summary === 'Team').id
     const participants = [ada.id, bob.user.toUpperCase(), calendar, colleague, 'nobody@nowhere.example', 'acc_unknown']
     const view = await find(owner, bob.id, { ...days(2, 3), participants })
-    expect(participants.map((one) => blocked(view, one).slice(0, 2))).toEqual([
+    expect(participants.map((participant) => blocked(view, participant).slice(0, 2))).toEqual([
       [at(2, '09'), at(2, '16')],
       [at(2, '10')],
       [at(2, '14')],

@@ -40,15 +40,15 @@ export function busyTimes(own: OwnTimes): BusyTimes {
     const asked = { range, isFresh, floatingZone, exceptEventIds, signal: AbortSignal.any([signal, late]) }
     // Every request of every account listens to it.
     setMaxListeners(0, asked.signal)
-    const known = new Map<string, HostBusy>()
+    const found = new Map<string, HostBusy>()
     const queue = accountIds.values()
     const work = async () => {
-      for (const id of queue) known.set(id, await timesOf(id))
+      for (const id of queue) found.set(id, await readTimes(id))
     }
     await Promise.all(Array.from({ length: CONCURRENCY }, work))
-    return new Map(accountIds.map((id) => [id, known.get(id) ?? { reason: 'unknown' }]))
+    return new Map(accountIds.map((id) => [id, found.get(id) ?? { reason: 'unknown' }]))
 
-    async function timesOf(id: string): Promise<HostBusy> {
+    async function readTimes(id: string): Promise<HostBusy> {
       const account = await own.findAccount(id)
       if (account === undefined) return { reason: 'there is no such account' }
       if (account.status === 'auth_error') return { reason: 'the provider refused its credentials' }
@@ -61,9 +61,9 @@ export function busyTimes(own: OwnTimes): BusyTimes {
       } catch (error) {
         signal.throwIfAborted()
         if (late.aborted) return { reason: 'the provider did not respond in time' }
-        const known = error instanceof ProviderError ? toAppError(error, 'its calendar') : error
-        if (!(known instanceof AppError)) throw error
-        return { reason: inParentheses(known.message) }
+        const failure = error instanceof ProviderError ? toAppError(error, 'its calendar') : error
+        if (!(failure instanceof AppError)) throw error
+        return { reason: inParentheses(failure.message) }
       }
     }
   }

@@ -23,8 +23,8 @@ export function ownTimes({ db, accounts, lists, busy }: OwnTimesDeps) {
     async read(account: Account, asked: Asked): Promise<Known | undefined> {
       const stored = await calendarStore(db.read).all(account.id)
       // Of a new account they may not be stored yet.
-      const known = stored.length > 0 ? stored : (await lists.list(account.id)).rows
-      const own = known.filter(isOwn)
+      const calendars = stored.length > 0 ? stored : (await lists.list(account.id)).rows
+      const own = calendars.filter(isOwn)
       return own.length === 0 ? undefined : busy.ofCalendars(account, own, asked)
     },
   }

@@ -33,22 +33,23 @@ const MAX_ACCOUNTS_PER_ADDRESS = 4
 export function participantTimes({ db, accounts, busy, own }: ParticipantsDeps) {
   return async (asking: Account, participants: readonly string[], asked: Asked): Promise<Map<string, Known>> => {
     const connected = await connectedAccounts(participants.filter(isAddress))
-    const known = new Map<string, Known>(participants.map((one) => [one, { reason: 'not_found' }]))
+    const times = new Map<string, Known>(participants.map((participant) => [participant, { reason: 'not_found' }]))
     const queue = participants.values()
     const work = async () => {
       for (const participant of queue) {
         const found = await find(participant)
-        if (found !== undefined) known.set(participant, found)
+        if (found !== undefined) times.set(participant, found)
       }
     }
     await Promise.all(Array.from({ length: CONCURRENCY }, work))
 
-    const others = participants.filter((one) => isAddress(one) && !isKnown(known.get(one)))
+    const others = participants.filter((participant) => isAddress(participant) && !isKnown(times.get(participant)))
     if (others.length > 0) {
       const found = await busy.ofAddresses(asking, others, asked)
-      for (const [index, one] of others.entries()) known.set(one, found[index] ?? { reason: 'unavailable' })
+      for (const [index, participant] of others.entries())
+        times.set(participant, found[index] ?? { reason: 'unavailable' })
     }
-    return known
+    return times
 
     async function find(participant: string): Promise<Known | undefined> {
       if (participant.startsWith('cal_')) return ofCalendar(participant)
@@ -105,6 +106,6 @@ function isAddress(participant: string): boolean {
   return participant.includes('@')
 }
 
-function isKnown(known: Known | undefined): boolean {
-  return known !== undefined && 'busy' in known
+function isKnown(times: Known | undefined): boolean {
+  return times !== undefined && 'busy' in times
 }

@@ -23,9 +23,9 @@ export function availability(deps: AvailabilityDeps) {
   const { db, accounts } = deps
   const busy = accountBusy(deps)
   const own = ownTimes({ ...deps, busy })
-  const timesOf = participantTimes({ ...deps, busy, own })
+  const readTimes = participantTimes({ ...deps, busy, own })
   return {
-    busyOf: busyTimes(own),
+    readBusy: busyTimes(own),
 
     /** `isFresh`: from the provider, whatever is stored. */
     async find(idOrAlias: string, request: AvailabilityRequest, isFresh: boolean): Promise<AvailabilityView> {
@@ -34,19 +34,19 @@ export function availability(deps: AvailabilityDeps) {
       requireScopes(account, ['calendar.read'])
       const { participants = [id], intervalMinutes = 30 } = request
       const stepMs = Math.round(intervalMinutes * 60) * 1000
-      const range = rangeOf(request)
+      const range = parseRange(request)
       const slots = Math.floor((range.to - range.from) / stepMs)
       if (slots * participants.length > MAX_ENTRIES) {
         const message = `gives ${slots} slots for ${participants.length} participants; together they may be ${MAX_ENTRIES}. Choose a longer interval, a shorter time range or fewer participants`
         throw invalid('body.intervalMinutes', message)
       }
       const timeZone = await zoneOfRequest(id, request)
-      const known = await withDeadline((signal) =>
+      const times = await withDeadline((signal) =>
         readLive('The calendar', () =>
-          timesOf(account, participants, { range, isFresh, floatingZone: timeZone, signal }),
+          readTimes(account, participants, { range, isFresh, floatingZone: timeZone, signal }),
         ),
       )
-      return { slots: await slotsOf(range, stepMs, known), timeZone, sources: [...known].map(sourceOf) }
+      return { slots: await buildSlots(range, stepMs, times), timeZone, sources: [...times].map(toSource) }
     },
   }
 
@@ -59,7 +59,7 @@ export function availability(deps: AvailabilityDeps) {
 
 export type Availability = ReturnType<typeof availability>
 
-function rangeOf({ startTime, endTime }: AvailabilityRequest): TimeRange {
+function parseRange({ startTime, endTime }: AvailabilityRequest): TimeRange {
   const [from, to] = [requireTime('body.startTime', startTime), requireTime('body.endTime', endTime)]
   if (from >= to) throw invalid('body.endTime', 'must be later than startTime')
   if (to - from > MAX_RANGE_MS) throw invalid('body.endTime', `must be at most ${MAX_DAYS} days after startTime`)
@@ -81,22 +81,22 @@ async function withDeadline<T>(read: (signal: AbortSignal) => Promise<T>): Promi
   }
 }
 
-function sourceOf([participant, known]: [string, Known]): AvailabilityView['sources'][number] {
-  if (!('busy' in known)) return { participant, source: null, syncedAt: null, reason: known.reason }
-  return { participant, source: known.source, syncedAt: isoTime(known.syncedAt), reason: null }
+function toSource([participant, times]: [string, Known]): AvailabilityView['sources'][number] {
+  if (!('busy' in times)) return { participant, source: null, syncedAt: null, reason: times.reason }
+  return { participant, source: times.source, syncedAt: isoTime(times.syncedAt), reason: null }
 }
 
 const TURN_MS = 8
 
 /** Every slot of `stepMs` in the range, from its start. A busy time blocks the slots that it overlaps; one that only touches does not. */
-export async function slotsOf(
+export async function buildSlots(
   range: TimeRange,
   stepMs: number,
   participants: ReadonlyMap<string, Known>,
 ): Promise<AvailabilityView['slots']> {
-  const cursors = [...participants].map(([name, known]) => ({
+  const cursors = [...participants].map(([name, times]) => ({
     name,
-    times: 'busy' in known ? known.busy : undefined,
+    times: 'busy' in times ? times.busy : undefined,
     next: 0,
   }))
   const slots: AvailabilityView['slots'] = []

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { fc } from '../../../test/kit/random/random.ts'
 import { insertRows } from '../../platform/db/index.ts'
-import { slotsOf } from './service.ts'
+import { buildSlots } from './service.ts'
 import { storedBusy } from './stored-busy.ts'
 
 const MINUTE_MS = 60_000
@@ -37,8 +37,8 @@ describeEachDatabase('a slot', (open) => {
         const from = BEGIN + fromMinute * MINUTE_MS
         const range = { from, to: from + lengthMinutes * MINUTE_MS }
         const busy = await storedBusy(db.read, { id: calendarId, timeZone: 'UTC' }, { range, floatingZone: 'UTC' })
-        const known = new Map([['ada', { busy, source: 'stored' as const, syncedAt: 0 }]])
-        const slots = await slotsOf(range, interval * MINUTE_MS, known)
+        const participants = new Map([['ada', { busy, source: 'stored' as const, syncedAt: 0 }]])
+        const slots = await buildSlots(range, interval * MINUTE_MS, participants)
         expect(slots).toHaveLength(Math.floor(lengthMinutes / interval))
         for (const { start, end, participants } of slots) {
           const [startMs, endMs] = [Date.parse(start), Date.parse(end)]

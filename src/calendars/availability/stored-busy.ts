@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { DAY_MS } from '../../platform/calendar/days.ts'
-import { UTC, type Zone, zoneOf } from '../../platform/calendar/zone.ts'
+import { findZone, UTC, type Zone } from '../../platform/calendar/zone.ts'
 import { yieldIfHeld } from '../../platform/concurrency/event-loop.ts'
 import { type Handle, PREPARED } from '../../platform/db/index.ts'
 import { mergeRanges, type TimeRange } from '../../providers/contract/index.ts'
@@ -24,7 +24,7 @@ export async function storedBusy(
   { range, floatingZone, exceptEventIds = [] }: Omit<Asked, 'isFresh' | 'signal'>,
 ): Promise<TimeRange[]> {
   const except = exceptEventIds.length === 0 ? sql`` : sql`and "eventId" not in (${sql.join([...exceptEventIds])})`
-  const zone = zoneOf(floatingZone) ?? UTC
+  const zone = findZone(floatingZone) ?? UTC
   // Floating times are stored as if they were in UTC. A calendar with a zone has none, and is read in the order of an index.
   const mayFloat = timeZone === null
   const stored = mayFloat ? { from: range.from - DAY_MS, to: range.to + DAY_MS } : range
@@ -38,7 +38,10 @@ export async function storedBusy(
     const instances = overlapping(id, stored, longest, sql`and "isBusy" = 1 ${except} ${next} ${page}`)
     const { rows } = await sql<Stored>`${PREPARED}select ${longest} from (${instances}) as "pages"
       ${page}`.execute(handle)
-    busy = mergeRanges([...busy, ...rows.map((row) => placed(row, zone)).filter((one) => overlaps(one, range))])
+    busy = mergeRanges([
+      ...busy,
+      ...rows.map((row) => placed(row, zone)).filter((busyRange) => overlaps(busyRange, range)),
+    ])
     await yieldIfHeld(TURN_MS)
     const last = rows.at(-1)
     if (last === undefined || rows.length < ROWS_PER_QUERY) return busy

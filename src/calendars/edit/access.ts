@@ -1,9 +1,9 @@
 import type { Account } from '../../accounts/index.ts'
 import type { Recorder } from '../../events/index.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
-import type { CalendarChanges } from '../../providers/contract/index.ts'
+import type { CalendarEdits } from '../../providers/contract/index.ts'
 import { type CalendarEventView, eventView } from '../api.ts'
-import { spanOf } from '../instances/times.ts'
+import { eventSpan } from '../instances/times.ts'
 import { type CalendarAccessDeps, calendarAccess } from '../read/calendar-access.ts'
 import type { CalendarRow } from '../store.ts'
 import type { SendUpdates } from './api.ts'
@@ -27,7 +27,7 @@ export interface EventPath extends CalendarPath {
 export interface OpenCalendar {
   account: Account
   calendar: CalendarRow
-  changes: CalendarChanges
+  edits: CalendarEdits
 }
 
 export interface OpenEvent extends OpenCalendar {
@@ -38,35 +38,35 @@ export interface OpenEvent extends OpenCalendar {
 export function eventAccess(deps: CalendarAccessDeps) {
   const { openCalendar } = calendarAccess(deps)
 
-  async function changesOf({ id, provider }: Account): Promise<CalendarChanges> {
-    const { changes } = deps.calendars(provider)
-    if (changes === undefined) throw new AppError('not_supported')
-    return changes(await deps.accounts.access(id))
+  async function openEdits({ id, provider }: Account): Promise<CalendarEdits> {
+    const { edits } = deps.calendars(provider)
+    if (edits === undefined) throw new AppError('not_supported')
+    return edits(await deps.accounts.access(id))
   }
 
   async function openForChange({ accountId, calendarId }: CalendarPath): Promise<OpenCalendar> {
     const place = await openCalendar(accountId, calendarId, ['calendar.read', 'calendar.change'])
     requireWritable(place.calendar)
-    return { ...place, changes: await changesOf(place.account) }
+    return { ...place, edits: await openEdits(place.account) }
   }
 
   return {
-    changesOf,
+    openEdits,
     openForChange,
 
     async openEvent({ eventId, ...path }: EventPath): Promise<OpenEvent> {
       const open = await openForChange(path)
-      const target = await findTarget(deps.db, open, eventId, async () => open.changes)
+      const target = await findTarget(deps.db, open, eventId, async () => open.edits)
       return { ...open, target }
     },
 
     async findEvent({ accountId, calendarId, eventId }: EventPath): Promise<Target> {
       const place = await openCalendar(accountId, calendarId)
-      return findTarget(deps.db, place, eventId, () => changesOf(place.account))
+      return findTarget(deps.db, place, eventId, () => openEdits(place.account))
     },
 
-    viewOf(target: Target): CalendarEventView {
-      const span = spanOf(target.event, target.calendar.timeZone)
+    toView(target: Target): CalendarEventView {
+      const span = eventSpan(target.event, target.calendar.timeZone)
       return eventView(shownEvent(target, deps.clock.now()), { provider: target.account.provider, span })
     },
   }

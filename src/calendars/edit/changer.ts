@@ -10,7 +10,7 @@ import { type CalendarPath, type EventChangeDeps, type EventPath, eventAccess, r
 import { type ChangedEventView, type EventBody, type SendUpdates, withWarnings } from './api.ts'
 import { eventDeletions } from './deleting.ts'
 import { parseEventInput } from './input.ts'
-import { keyOf } from './key.ts'
+import { deriveKey } from './key.ts'
 import { invitationResponses } from './responding.ts'
 import { storeAccepted, storedView } from './storing.ts'
 import type { Target } from './target.ts'
@@ -26,8 +26,10 @@ export function calendarChanger(deps: EventChangeDeps) {
 
   /** Whether sync keeps what is stored up to date: it does so within the window. */
   async function isCurrent({ calendar, row, instance }: Target): Promise<boolean> {
-    const known = row ?? instance?.masterRow
-    return calendar.syncedAt !== null && known !== undefined && eventStore(db.read, calendar.id).hasInstances(known.id)
+    const master = row ?? instance?.masterRow
+    return (
+      calendar.syncedAt !== null && master !== undefined && eventStore(db.read, calendar.id).hasInstances(master.id)
+    )
   }
 
   const updates = eventUpdates(deps, access)
@@ -39,10 +41,10 @@ export function calendarChanger(deps: EventChangeDeps) {
     /** `isFresh`: from the provider, whatever is stored. */
     async get(path: EventPath, isFresh: boolean): Promise<CalendarEventView> {
       const target = await access.findEvent(path)
-      if (!isFresh && (await isCurrent(target))) return access.viewOf(target)
-      const changes = await access.changesOf(target.account)
+      if (!isFresh && (await isCurrent(target))) return access.toView(target)
+      const changes = await access.openEdits(target.account)
       const event = await readLive('The event', () => changes.getEvent(target.remote, AbortSignal.timeout(LIVE_MS)))
-      return access.viewOf({ ...target, event })
+      return access.toView({ ...target, event })
     },
 
     async update(path: EventPath, body: EventBody, options: UpdateOptions): Promise<ChangedEventView> {
@@ -55,20 +57,20 @@ export function calendarChanger(deps: EventChangeDeps) {
       body: EventBody,
       { requestKey, sendUpdates }: { requestKey: string | null; sendUpdates: SendUpdates },
     ): Promise<(tx: Tx) => Promise<ChangedEventView>> {
-      const { account, calendar, changes } = await access.openForChange(path)
+      const { account, calendar, edits } = await access.openForChange(path)
       const errors: ErrorDetail[] = []
-      const { start, end, ...given } = parseEventInput(body, null, calendar.timeZone, errors)
+      const { start, end, ...input } = parseEventInput(body, null, calendar.timeZone, errors)
       if (errors.length > 0 || start === undefined || end === undefined) throw invalidFields(errors)
-      const event: EventInput = { ...NEW_EVENT, ...given, start, end }
+      const event: EventInput = { ...NEW_EVENT, ...input, start, end }
       requireNotify(account, sendUpdates, event.attendees.length > 0)
       const request = {
         calendarId: calendar.providerId,
-        key: requestKey === null ? randomUUID() : keyOf(requestKey),
+        key: requestKey === null ? randomUUID() : deriveKey(requestKey),
         event,
         notify: sendUpdates === 'all',
         signal: AbortSignal.timeout(LIVE_MS),
       }
-      const created = await readLive('The calendar', () => changes.createEvent(request))
+      const created = await readLive('The calendar', () => edits.createEvent(request))
       return async (tx) => {
         const accepted = { account, calendar, before: [], found: [created], isSeries: false }
         await storeAccepted(deps, tx, accepted)

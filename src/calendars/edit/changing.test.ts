@@ -33,7 +33,7 @@ describeEachCalendar('events through the API', (provider, open) => {
   const fresh = { 'cache-control': 'no-cache' }
 
   it('are created once, listed at once, and announced once', async () => {
-    const known = (await account.announced()).length
+    const count = (await account.announced()).length
     const key = { 'idempotency-key': `${provider} lunch` }
     const event = await create(LUNCH, key)
     expect(event).toMatchObject({
@@ -52,7 +52,7 @@ describeEachCalendar('events through the API', (provider, open) => {
     expect((await get(event.providerEventId)).json).toEqual(event)
     expect(await create(LUNCH, key)).toEqual(event)
     await account.sync()
-    expect((await account.announced()).slice(known)).toEqual([`created ${event.id} 1`])
+    expect((await account.announced()).slice(count)).toEqual([`created ${event.id} 1`])
     expect((await get(event.id)).json).toEqual(event)
   })
 
@@ -98,11 +98,11 @@ describeEachCalendar('events through the API', (provider, open) => {
           isAllDay ? line : line.replace(/UNTIL=(\d{8})/, 'UNTIL=$1T030000Z'),
         )
         const created = await create({ ...rest, ...times, recurrence: lines })
-        const { recurrence: _recurrence, ...given } = rest
+        const { recurrence: _recurrence, ...input } = rest
         const zoned = isAllDay
           ? { start: { ...times.start, timeZone: null }, end: { ...times.end, timeZone: null } }
           : times
-        expect(created).toMatchObject({ ...given, ...zoned })
+        expect(created).toMatchObject({ ...input, ...zoned })
         expect(created.recurrence.length).toBe(lines.length)
         expect((await get(created.id)).json).toEqual(created)
         expect((await get(created.id, fresh)).json).toEqual(created)
@@ -110,16 +110,16 @@ describeEachCalendar('events through the API', (provider, open) => {
       { numRuns: 12 },
     )
     // Sync finds nothing new in any of them.
-    const known = await account.announced()
+    const before = await account.announced()
     await account.sync()
-    expect(await account.announced()).toEqual(known)
+    expect(await account.announced()).toEqual(before)
   })
 
   it('include the instances of a series, by their ids', async () => {
     const series = await create({ ...LUNCH, summary: 'Daily', recurrence: ['RRULE:FREQ=DAILY;COUNT=3'] })
     const id = `${series.id}_${day(3).replaceAll('-', '')}T110000Z`
     const [second] = (await list(`singleEvents=true&timeMin=${day(3)}T00:00:00Z&timeMax=${day(5)}T00:00:00Z`)).filter(
-      (one) => one.id === id,
+      (event) => event.id === id,
     )
     expect((await get(id)).json).toEqual(second)
     expect((await get(id, fresh)).json).toMatchObject({ id, start: second?.start, recurringEventId: series.id })
@@ -134,7 +134,7 @@ describeEachCalendar('events through the API', (provider, open) => {
   })
 
   it('are changed in place, and only from the version that the request names', async () => {
-    const known = (await account.announced()).length
+    const count = (await account.announced()).length
     const event = await create({ ...LUNCH, attendees: [{ email: 'bob@example.com' }] })
     const path = `${account.events}/${event.id}`
     const changes = {
@@ -168,11 +168,11 @@ describeEachCalendar('events through the API', (provider, open) => {
     }
     await account.sync()
     const all = ['created 1', 'updated 2', 'updated 3', 'deleted 4']
-    expect((await account.announced()).slice(known)).toEqual(all.map((one) => one.replace(' ', ` ${event.id} `)))
+    expect((await account.announced()).slice(count)).toEqual(all.map((text) => text.replace(' ', ` ${event.id} `)))
   })
 
   it('are changed for one instance, this and the following ones, or the whole series', async () => {
-    const known = (await account.announced()).length
+    const count = (await account.announced()).length
     const series = await create({ ...LUNCH, summary: 'Stand-up', recurrence: ['RRULE:FREQ=DAILY;COUNT=5'] })
     const instance = (id: string, offset: number) => `${id}_${day(offset).replaceAll('-', '')}T110000Z`
     const path = (id: string, offset: number) => `${account.events}/${instance(id, offset)}`
@@ -182,13 +182,13 @@ describeEachCalendar('events through the API', (provider, open) => {
         /^(Stand-up|One|Later)$/.test(summary) ? [`${summary} ${start.dateTime?.slice(0, 16)}`] : [],
       )
     }
-    const one = await account.api.patch(path(series.id, 3), {
+    const changed = await account.api.patch(path(series.id, 3), {
       summary: 'One',
       start: at(3, '15:00'),
       end: at(3, '16:00'),
     })
-    expect(one.json).toMatchObject({ id: instance(series.id, 3), recurringEventId: series.id, version: 2 })
-    expect((await get(one.json.id)).json).toEqual(one.json)
+    expect(changed.json).toMatchObject({ id: instance(series.id, 3), recurringEventId: series.id, version: 2 })
+    expect((await get(changed.json.id)).json).toEqual(changed.json)
     expect(await account.api.patch(path(series.id, 4), { recurrence: [] })).toMatchObject({ status: 400 })
 
     const later = await account.api.patch(`${path(series.id, 5)}?scope=following`, { summary: 'Later' })
@@ -210,7 +210,7 @@ describeEachCalendar('events through the API', (provider, open) => {
     expect(await shown()).toEqual([`Later ${day(5)}T11:00`])
     const excluded = provider === 'imap' ? `updated ${series.id} 3` : `deleted ${instance(series.id, 4)} 3`
     const version = provider === 'imap' ? 4 : 3
-    expect((await account.announced()).slice(known)).toEqual([
+    expect((await account.announced()).slice(count)).toEqual([
       `created ${series.id} 1`,
       `updated ${instance(series.id, 3)} 2`,
       `updated ${series.id} 2`,
@@ -244,18 +244,18 @@ describeEachCalendar('events through the API', (provider, open) => {
   })
 
   it('are invitations to which the account responds', async () => {
-    const known = (await account.announced()).length
+    const count = (await account.announced()).length
     await account.invite('Invited')
     await account.sync()
     const event = (await list()).find(({ summary }) => summary === 'Invited')
     const respond = (id: string | undefined, body: object) => account.api.post(`${account.events}/${id}/respond`, body)
     const accepted = await respond(event?.id, { response: 'accepted', comment: 'See you' })
     expect(accepted.json).toMatchObject({ id: event?.id, version: 2, summary: 'Invited' })
-    const responseOf = ({ attendees }: CalendarEventView) => attendees.find(({ self }) => self)?.responseStatus
-    expect(responseOf(accepted.json)).toBe('accepted')
+    const ownResponse = ({ attendees }: CalendarEventView) => attendees.find(({ self }) => self)?.responseStatus
+    expect(ownResponse(accepted.json)).toBe('accepted')
     expect((await list()).find(({ id }) => id === event?.id)).toEqual(accepted.json)
     const declined = (await respond(event?.id, { response: 'declined' })).json
-    expect([responseOf(declined), declined.version]).toEqual(['declined', 3])
+    expect([ownResponse(declined), declined.version]).toEqual(['declined', 3])
     const isRemoved = provider === 'microsoft'
     expect([declined.status, (await get(event?.id ?? '')).status]).toEqual(
       isRemoved ? ['cancelled', 404] : ['confirmed', 200],
@@ -265,7 +265,7 @@ describeEachCalendar('events through the API', (provider, open) => {
     expect((await respond(own.id, { response: 'perhaps' })).json.error.details[0].path).toBe('body.response')
     await account.sync()
     const last = isRemoved ? 'deleted' : 'updated'
-    expect((await account.announced()).slice(known)).toEqual([
+    expect((await account.announced()).slice(count)).toEqual([
       `created ${event?.id} 1`,
       `updated ${event?.id} 2`,
       `${last} ${event?.id} 3`,
@@ -347,7 +347,7 @@ describe('requests for calendar events', () => {
       `Later too ${day(4)}`,
       `Later too ${day(5)}`,
     ])
-    expect((await account.announced()).filter((one) => one.startsWith('created'))).toEqual([
+    expect((await account.announced()).filter((text) => text.startsWith('created'))).toEqual([
       `created ${series.id} 1`,
       `created ${later.json.id} 1`,
     ])

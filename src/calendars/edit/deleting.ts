@@ -4,7 +4,7 @@ import { LIVE_MS } from '../read/calendar-access.ts'
 import { type EventAccess, type EventChangeDeps, type EventPath, type OpenEvent, requireNotify } from './access.ts'
 import type { Scope, SendUpdates } from './api.ts'
 import { endBefore } from './following.ts'
-import { rowsOf, scopeOf, unstoredOf, wholeSeries } from './scope.ts'
+import { chooseScope, storedRows, unstoredEvent, wholeSeries } from './scope.ts'
 import { type Accepted, storeChange } from './storing.ts'
 import { instanceEvent } from './target.ts'
 
@@ -15,9 +15,9 @@ export interface DeleteOptions {
 
 /** Deletes an event, one instance, or a series from an instance on: at the provider first, then in the store. */
 export function eventDeletions(deps: EventChangeDeps, access: EventAccess) {
-  async function remove(path: EventPath, { scope: given, sendUpdates }: DeleteOptions): Promise<void> {
+  async function remove(path: EventPath, { scope: requestedScope, sendUpdates }: DeleteOptions): Promise<void> {
     const opened = await access.openEvent(path)
-    const scope = scopeOf(opened.target, given)
+    const scope = chooseScope(opened.target, requestedScope)
     requireNotify(opened.account, sendUpdates, opened.target.event.attendees.length > 0)
     if (scope === 'following' && (await endBefore(deps, opened, sendUpdates === 'all'))) return
     const target = scope === 'this' ? opened.target : wholeSeries(opened.target)
@@ -25,19 +25,19 @@ export function eventDeletions(deps: EventChangeDeps, access: EventAccess) {
   }
 
   async function removeOne(opened: OpenEvent, sendUpdates: SendUpdates): Promise<void> {
-    const { account, calendar, target, changes } = opened
+    const { account, calendar, target, edits } = opened
     const signal = AbortSignal.timeout(LIVE_MS)
-    await readLive('The event', () => changes.deleteEvent({ ...target.remote, notify: sendUpdates === 'all', signal }))
+    await readLive('The event', () => edits.deleteEvent({ ...target.remote, notify: sendUpdates === 'all', signal }))
     const left = await whatIsLeft(opened, signal)
     const accepted = {
       account,
       calendar,
-      before: rowsOf(target),
-      unstored: unstoredOf(target),
+      before: storedRows(target),
+      unstored: unstoredEvent(target),
       ...left,
       isSeries: target.instance !== undefined,
     }
-    await storeChange(deps, changes, accepted, target.event)
+    await storeChange(deps, edits, accepted, target.event)
   }
 
   return { remove }
@@ -45,7 +45,7 @@ export function eventDeletions(deps: EventChangeDeps, access: EventAccess) {
 
 /** A cancelled instance stays as an exception, unless its series excludes it by an EXDATE line. */
 export async function whatIsLeft(
-  { target, changes }: Pick<OpenEvent, 'target' | 'changes'>,
+  { target, edits }: Pick<OpenEvent, 'target' | 'edits'>,
   signal: AbortSignal,
 ): Promise<Pick<Accepted, 'found' | 'removed'>> {
   const { event, instance, row, calendar } = target
@@ -55,7 +55,7 @@ export async function whatIsLeft(
   }
   const { master: before, original } = instance
   const request = { calendarId: calendar.providerId, eventId: before.eventId, instance: null }
-  const master = await readLive('The series', () => changes.getEvent(request, signal).catch(missing))
+  const master = await readLive('The series', () => edits.getEvent(request, signal).catch(missing))
   if (master === undefined) return { found: [], removed: [before.eventId] }
   if (instanceEvent(master, original, calendar.timeZone) === undefined) {
     return { found: [master], removed: row === undefined ? [] : [row.providerId] }

@@ -1,5 +1,5 @@
 import { parseDay } from '../../platform/calendar/days.ts'
-import { zoneOf } from '../../platform/calendar/zone.ts'
+import { findZone } from '../../platform/calendar/zone.ts'
 import { ianaZone } from '../../platform/calendar/zone-names.ts'
 import type { ErrorDetail } from '../../platform/errors/app-error.ts'
 import { parseTime, TIME_PROBLEM } from '../../platform/time/time.ts'
@@ -30,8 +30,8 @@ export function parseEventInput(
   errors: ErrorDetail[],
 ): Partial<EventInput> {
   const { summary, description, location, start, end, recurrence, attendees, reminders } = body
-  const time = (name: 'start' | 'end', given: TimeBody | undefined) =>
-    given && parseEventTime(`body.${name}`, given, calendarZone, errors)
+  const time = (name: 'start' | 'end', body: TimeBody | undefined) =>
+    body && parseEventTime(`body.${name}`, body, calendarZone, errors)
   const times = { start: time('start', start), end: time('end', end) }
   const lines = recurrence === undefined ? undefined : (recurrence ?? [])
   if (start === undefined || times.start !== undefined) checkTimes(times, current, calendarZone, errors)
@@ -44,12 +44,12 @@ export function parseEventInput(
   if (lines !== undefined && first !== undefined) checkRecurrence(lines, first, calendarZone, errors)
   return {
     ...(summary !== undefined && { summary: oneLine('body.summary', summary, errors) }),
-    ...(description !== undefined && { description: textOf('body.description', description ?? '', errors) }),
+    ...(description !== undefined && { description: parseText('body.description', description ?? '', errors) }),
     ...(location !== undefined && { location: oneLine('body.location', location ?? '', errors) }),
     ...(times.start !== undefined && { start: times.start }),
     ...(times.end !== undefined && { end: times.end }),
     ...(lines !== undefined && { recurrence: lines }),
-    ...(attendees !== undefined && { attendees: attendeesOf(attendees ?? [], errors) }),
+    ...(attendees !== undefined && { attendees: parseAttendees(attendees ?? [], errors) }),
     ...(reminders !== undefined && { reminders }),
     ...(body.busy !== undefined && { busy: body.busy }),
     ...(body.visibility !== undefined && { visibility: body.visibility }),
@@ -73,13 +73,13 @@ function parseEventTime(
     const isDay = /^\d{4}-\d\d-\d\d$/.test(date) && parseDay(date) !== undefined
     return isDay && isUsualYear(date) ? { date } : fail(`${path}.date`, `must be a date such as 2026-01-31${YEARS}`)
   }
-  const given = dateTime ?? ''
-  const ms = parseTime(given)
-  const zone = zoneOf(ianaZone(timeZone ?? calendarZone ?? 'UTC') ?? '')
-  if (timeZone && zoneOf(timeZone) === undefined) {
+  const text = dateTime ?? ''
+  const ms = parseTime(text)
+  const zone = findZone(ianaZone(timeZone ?? calendarZone ?? 'UTC') ?? '')
+  if (timeZone && findZone(timeZone) === undefined) {
     fail(`${path}.timeZone`, 'must be the IANA name of a time zone, such as Europe/Berlin')
   }
-  if (ms === undefined || !isUsualYear(given)) return fail(`${path}.dateTime`, `${TIME_PROBLEM}${YEARS}`)
+  if (ms === undefined || !isUsualYear(text)) return fail(`${path}.dateTime`, `${TIME_PROBLEM}${YEARS}`)
   if (ms % 1000 !== 0) return fail(`${path}.dateTime`, 'must be in whole seconds')
   const found = zone && zonedTime(ms, zone)
   return found && 'dateTime' in found ? { dateTime: found.dateTime, timeZone: found.timeZone ?? 'UTC' } : undefined
@@ -100,15 +100,15 @@ function isUsualYear(text: string): boolean {
 
 /** Checks the times that the event will have. */
 function checkTimes(
-  given: { start: ZonedTime | undefined; end: ZonedTime | undefined },
+  times: { start: ZonedTime | undefined; end: ZonedTime | undefined },
   current: CurrentEvent | null,
   calendarZone: string | null,
   errors: ErrorDetail[],
 ): void {
-  const start = given.start ?? current?.start
-  const end = given.end ?? current?.end
-  if (start === undefined || end === undefined || (given.start ?? given.end) === undefined) return
-  const wrong = given.end === undefined ? 'start' : 'end'
+  const start = times.start ?? current?.start
+  const end = times.end ?? current?.end
+  if (start === undefined || end === undefined || (times.start ?? times.end) === undefined) return
+  const wrong = times.end === undefined ? 'start' : 'end'
   const other = wrong === 'end' ? 'start' : 'end'
   if ('date' in start !== 'date' in end) {
     const both = 'Send start and end, both with date or both with dateTime'
@@ -131,17 +131,20 @@ function oneLine(path: string, text: string, errors: ErrorDetail[]): string {
 }
 
 /** Text of several lines. */
-export function textOf(path: string, given: string, errors: ErrorDetail[]): string {
-  const text = given.replaceAll('\r\n', '\n')
+export function parseText(path: string, value: string, errors: ErrorDetail[]): string {
+  const text = value.replaceAll('\r\n', '\n')
   if (!text.isWellFormed() || CONTROL_IN_TEXT.test(text) || text.includes('\r')) {
     errors.push({ path, message: 'must not contain control characters' })
   }
   return text
 }
 
-function attendeesOf(given: NonNullable<EventBody['attendees']>, errors: ErrorDetail[]): EventInput['attendees'] {
+function parseAttendees(
+  attendees: NonNullable<EventBody['attendees']>,
+  errors: ErrorDetail[],
+): EventInput['attendees'] {
   const seen = new Set<string>()
-  return given.flatMap(({ email, displayName, optional = false }, index) => {
+  return attendees.flatMap(({ email, displayName, optional = false }, index) => {
     const path = `body.attendees.${index}`
     const { address, problem } = checkAddress({ name: displayName ?? '', email })
     if (address === undefined) {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { icsOf } from '../../../test/calendars/odd-events/odd-event.ts'
-import { eventsOf } from '../../providers/caldav/events/map.ts'
+import { buildIcs } from '../../../test/calendars/odd-events/odd-event.ts'
+import { mapEvents } from '../../providers/caldav/events/map.ts'
 import { ObjectZones } from '../../providers/caldav/events/zones.ts'
 import { instanceEvent } from './target.ts'
 
@@ -14,7 +14,7 @@ const ENDED = ['RECURRENCE-ID;RANGE=THISANDFUTURE:20270630T080000Z', 'DTSTART:20
 
 async function instance(original: string, ...events: string[][]) {
   const context = { zones: new ObjectZones(), addresses: new Set<string>() }
-  const [master] = await eventsOf({ path: '/c/1.ics', etag: null, text: icsOf(...events) }, context)
+  const [master] = await mapEvents({ path: '/c/1.ics', etag: null, text: buildIcs(...events) }, context)
   if (master === undefined) throw new Error('There is no series.')
   const found = instanceEvent(master, original, 'Europe/Berlin')
   return found && { start: found.start, end: found.end, originalStart: found.originalStart }

@@ -1,6 +1,6 @@
 import { parseContentLine } from '../../platform/calendar/content-line.ts'
 import { parseRule } from '../../platform/calendar/rule.ts'
-import { zoneOf } from '../../platform/calendar/zone.ts'
+import { findZone } from '../../platform/calendar/zone.ts'
 import type { ErrorDetail } from '../../platform/errors/app-error.ts'
 import type { EventTime } from '../../providers/contract/index.ts'
 import { parseRecurrence } from '../instances/recurrence.ts'
@@ -36,7 +36,7 @@ export function checkRecurrence(
       const zoneName = line.parameters.get('TZID')
       const parsed = parseRecurrence([text], zone)
       const found = [...parsed.added, ...parsed.excluded]
-      if (zoneName !== undefined && zoneOf(zoneName) === undefined) fail('must have the IANA name of a zone as TZID')
+      if (zoneName !== undefined && findZone(zoneName) === undefined) fail('must have the IANA name of a zone as TZID')
       else if (line.value.includes('/')) fail('must not contain periods')
       else if (found.length !== count || found.some(({ isDate }) => isDate !== isAllDay)) {
         fail(

@@ -5,15 +5,15 @@ import type { Scope } from './api.ts'
 import type { Target } from './target.ts'
 
 /** What a request changes. Throws `validation_failed` for a scope that the event does not have. */
-export function scopeOf({ event, instance }: Target, given: Scope | undefined): Scope {
+export function chooseScope({ event, instance }: Target, requested: Scope | undefined): Scope {
   const isInstance = instance !== undefined || event.recurringEventId !== null
-  if (given === 'this' && event.recurrence.length > 0) {
+  if (requested === 'this' && event.recurrence.length > 0) {
     throw invalid('query.scope', 'can be this only with the id of one instance, such as cev_…_20260131T080000Z')
   }
-  if (given === 'following' && !isInstance) {
+  if (requested === 'following' && !isInstance) {
     throw invalid('query.scope', 'can be following only with the id of one instance, such as cev_…_20260131T080000Z')
   }
-  return given ?? (isInstance ? 'this' : 'all')
+  return requested ?? (isInstance ? 'this' : 'all')
 }
 
 /** The series of an instance; any other event itself. */
@@ -30,12 +30,12 @@ export function wholeSeries(target: Target): Target {
 }
 
 /** The rows that a change of the event may touch. */
-export function rowsOf({ row, instance }: Target): EventRow[] {
-  return [row, instance?.masterRow].flatMap((one) => one ?? [])
+export function storedRows({ row, instance }: Target): EventRow[] {
+  return [row, instance?.masterRow].flatMap((stored) => stored ?? [])
 }
 
 /** What is to be stored before the change of an event without a row. */
-export function unstoredOf({ row, event, instance }: Target): RemoteEvent | undefined {
+export function unstoredEvent({ row, event, instance }: Target): RemoteEvent | undefined {
   if (instance !== undefined) return instance.masterRow === undefined ? instance.master : undefined
   return row === undefined ? event : undefined
 }

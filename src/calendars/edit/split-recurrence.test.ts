@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fc } from '../../../test/kit/random/random.ts'
 import { originalStartText } from '../api.ts'
-import { instancesOf } from '../instances/instances.ts'
+import { expandSeries } from '../instances/instances.ts'
 import { splitRecurrence } from './split-recurrence.ts'
 
 const ZONE = 'Europe/Berlin'
@@ -29,7 +29,7 @@ describe('a series that is divided at an instance', () => {
             : [`EXDATE;TZID=${ZONE}:20261012T090000`, 'RDATE:20261108T110000Z,20261225T110000Z']),
         ]
         const instances = (first: typeof start, last: typeof lastDay, recurrence: string[]) =>
-          instancesOf({ start: first, end: last, recurrence, exceptions: [] }, ZONE, ALL)
+          expandSeries({ start: first, end: last, recurrence, exceptions: [] }, ZONE, ALL)
         const whole = instances(start, lastDay, lines)
         const chosen = whole[1 + (at % (whole.length - 1))]
         if (chosen === undefined) throw new Error('a series of one instance')

@@ -1,12 +1,12 @@
 import { parseContentLine } from '../../platform/calendar/content-line.ts'
 import { DAY_MS, formatLocal, parseDay } from '../../platform/calendar/days.ts'
 import { readRule } from '../../platform/calendar/rule.ts'
-import { type Steps, startsOf } from '../../platform/calendar/rule-starts.ts'
+import { generateStarts, type Steps } from '../../platform/calendar/rule-starts.ts'
 import type { Zone } from '../../platform/calendar/zone.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { parseTime } from '../../platform/time/time.ts'
 import type { EventTime } from '../../providers/contract/index.ts'
-import { isoOf } from '../api.ts'
+import { toIsoTime } from '../api.ts'
 import { parseRecurrence } from '../instances/recurrence.ts'
 import { type PlacedTime, placedTime } from '../instances/times.ts'
 
@@ -40,7 +40,7 @@ export function splitRecurrence(
 ): SplitRecurrence {
   const start = placedTime(first, calendarZone)
   const day = parseDay(original)
-  const ms = day === undefined ? (parseTime(isoOf(original)) ?? 0) : start.zone.toUtc(day * DAY_MS)
+  const ms = day === undefined ? (parseTime(toIsoTime(original)) ?? 0) : start.zone.toUtc(day * DAY_MS)
   const localMs = day === undefined ? start.zone.toLocal(ms) : day * DAY_MS
   const isFloating = 'dateTime' in first && first.timeZone === null
   const split: Split = { start, localMs, ms, isFloating, steps: { left: MAX_STEPS }, zones: new Map() }
@@ -68,7 +68,7 @@ interface Parts {
 function splitRule(value: string, { start, localMs, ms, isFloating, steps }: Split): Parts {
   const { rule } = readRule(value)
   if (rule === undefined) return { before: value, after: value }
-  const starts = (from: number, to: number) => startsOf(rule, start.localMs, { from, to }, steps)
+  const starts = (from: number, to: number) => generateStarts(rule, start.localMs, { from, to }, steps)
   const { count, until } = rule
   const untilMs = until && (until.isUtc ? start.zone.toLocal(until.ms) : until.ms)
   const isOver = untilMs !== undefined && starts(localMs, untilMs + 1).next().done === true

@@ -8,7 +8,7 @@ describeEachDatabase('the response to a change of an event that is older than wh
   async function opened() {
     const calendar = await scriptedCalendar(await open(), ['a', 'b'])
     await calendar.sync()
-    const path = { accountId: calendar.accountId, calendarId: 'work', eventId: await calendar.idOf('a') }
+    const path = { accountId: calendar.accountId, calendarId: 'work', eventId: await calendar.findId('a') }
     const update = (summary: string) => calendar.changer.update(path, { summary }, options)
     return { ...calendar, update, id: path.eventId }
   }

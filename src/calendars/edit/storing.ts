@@ -6,13 +6,13 @@ import { notFound } from '../../platform/errors/app-error.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import {
-  type CalendarChanges,
+  type CalendarEdits,
   type EventTarget,
   ProviderError,
   type RemoteEvent,
 } from '../../providers/contract/index.ts'
 import { type CalendarEventView, eventView } from '../api.ts'
-import { spanOf } from '../instances/times.ts'
+import { eventSpan } from '../instances/times.ts'
 import { LIVE_MS } from '../read/calendar-access.ts'
 import { type CalendarRow, calendarStore, type EventRow, eventStore } from '../store.ts'
 import { applyChanges, type Changes, sameContent } from '../sync/step.ts'
@@ -44,23 +44,23 @@ const MAX_READS = 3
 /** Stores what the provider accepted, and reads the events again of which the row may be newer. Returns `shown` as it is then stored. */
 export async function storeChange(
   deps: StoringDeps & { db: Db },
-  changes: CalendarChanges,
+  edits: CalendarEdits,
   accepted: Accepted,
   shown: RemoteEvent,
 ): Promise<CalendarEventView> {
   const { db, clock } = deps
   const { account, calendar } = accepted
   const signal = AbortSignal.timeout(LIVE_MS)
-  const store = (given: Accepted) =>
+  const store = (accepted: Accepted) =>
     db.transaction(async (tx) => {
-      const left = await storeAccepted(deps, tx, given)
-      const event = given.found.find(({ eventId }) => eventId === shown.eventId) ?? shown
-      return { left, view: await storedView(tx, given, event, clock.now()) }
+      const left = await storeAccepted(deps, tx, accepted)
+      const event = accepted.found.find(({ eventId }) => eventId === shown.eventId) ?? shown
+      return { left, view: await storedView(tx, accepted, event, clock.now()) }
     })
   let { left, view } = await store(accepted)
   for (let reads = 0; left.length > 0 && reads < MAX_READS; reads += 1) {
     const rows = await eventStore(db.read, calendar.id).byProviderIds(left.map(({ eventId }) => eventId))
-    const read = await Promise.all(left.map((event) => readAgain(changes, calendar, event, signal)))
+    const read = await Promise.all(left.map((event) => readAgain(edits, calendar, event, signal)))
     const found = read.filter((event) => event !== undefined)
     if (found.length === 0) return view
     const before = [...accepted.before, ...rows.values()]
@@ -71,7 +71,7 @@ export async function storeChange(
 
 /** Undefined when it cannot be read: the provider has accepted the change in any case, and a sync finds out. */
 async function readAgain(
-  changes: CalendarChanges,
+  edits: CalendarEdits,
   { providerId }: CalendarRow,
   { eventId, recurringEventId, originalStart }: RemoteEvent,
   signal: AbortSignal,
@@ -82,7 +82,7 @@ async function readAgain(
     ...(isInstance ? { eventId: recurringEventId, instance: originalStart } : { eventId, instance: null }),
   }
   try {
-    return await changes.getEvent(target, signal)
+    return await edits.getEvent(target, signal)
   } catch (error) {
     if (error instanceof ProviderError || isTimeout(error)) return undefined
     throw error
@@ -102,10 +102,10 @@ export async function storeAccepted(deps: StoringDeps, tx: Tx, accepted: Accepte
   if (calendar === undefined) throw notFound('calendar', accepted.calendar.id)
   const store = eventStore(tx, calendar.id)
   const now = await store.byProviderIds(found.map(({ eventId }) => eventId))
-  const known = new Map(before.map((row) => [row.providerId, row]))
+  const stored = new Map(before.map((row) => [row.providerId, row]))
   const isCurrent = (event: RemoteEvent) => {
     const row = now.get(event.eventId)
-    const old = known.get(event.eventId)
+    const old = stored.get(event.eventId)
     if (row === undefined) return old === undefined
     return sameContent(row.content, event) || STATE.every((column) => row[column] === old?.[column])
   }
@@ -148,7 +148,7 @@ export async function storedView(
     calendarId: calendar.id,
     content: event,
   }
-  return eventView(shown, { provider: account.provider, span: spanOf(event, calendar.timeZone) })
+  return eventView(shown, { provider: account.provider, span: eventSpan(event, calendar.timeZone) })
 }
 
 /** An id that is too long for the index has no row. */

@@ -4,17 +4,17 @@ import type { Db } from '../../platform/db/index.ts'
 import { AppError, notFound } from '../../platform/errors/app-error.ts'
 import { parseTime } from '../../platform/time/time.ts'
 import {
-  type CalendarChanges,
+  type CalendarEdits,
   type EventTarget,
   type EventTime,
   ProviderError,
   type RemoteEvent,
   zonedTime,
 } from '../../providers/contract/index.ts'
-import { instanceId, isoOf, originalStartText, type ShownEvent } from '../api.ts'
-import { instancesOf } from '../instances/instances.ts'
+import { instanceId, originalStartText, type ShownEvent, toIsoTime } from '../api.ts'
+import { expandSeries } from '../instances/instances.ts'
 import { MAX_MOVE_MS } from '../instances/moves.ts'
-import { originalStartOf, placedTime } from '../instances/times.ts'
+import { placedTime, toOriginalStart } from '../instances/times.ts'
 import { LIVE_MS } from '../read/calendar-access.ts'
 import { type CalendarRow, type EventRow, eventStore } from '../store.ts'
 
@@ -39,7 +39,7 @@ export async function findTarget(
   db: Db,
   { account, calendar }: Pick<Target, 'account' | 'calendar'>,
   id: string,
-  changes: () => Promise<CalendarChanges>,
+  edits: () => Promise<CalendarEdits>,
 ): Promise<Target> {
   const store = eventStore(db.read, calendar.id)
   const place = { account, calendar }
@@ -58,31 +58,31 @@ export async function findTarget(
         : (await store.byProviderIds([found.masterProviderId])).get(found.masterProviderId)
     if (found.status === 'cancelled') throw notFound('event', id)
     if (masterRow === undefined || event.originalStart === null) {
-      return { ...place, row: found, event, instance: undefined, remote: remoteOf(event.eventId) }
+      return { ...place, row: found, event, instance: undefined, remote: remoteTarget(event.eventId) }
     }
     const master: RemoteEvent = JSON.parse(masterRow.content)
     const instance = { master, masterRow, original: found.originalStart ?? '' }
-    return { ...place, row: found, event, instance, remote: remoteOf(master.eventId, event.originalStart) }
+    return { ...place, row: found, event, instance, remote: remoteTarget(master.eventId, event.originalStart) }
   }
 
   async function ofInstance(masterRow: EventRow | undefined, original: string): Promise<Target> {
     if (masterRow === undefined) throw notFound('event', id)
-    const exceptions = await store.exceptionsOf(masterRow.providerId)
+    const exceptions = await store.findExceptions(masterRow.providerId)
     const exception = exceptions.find(({ originalStart }) => originalStart === original)
     if (exception !== undefined) return ofRow(exception)
     const master: RemoteEvent = JSON.parse(masterRow.content)
     const event = instanceEvent(master, original, calendar.timeZone)
     if (event?.originalStart == null) throw notFound('event', id)
     const instance = { master, masterRow, original }
-    return { ...place, row: undefined, event, instance, remote: remoteOf(master.eventId, event.originalStart) }
+    return { ...place, row: undefined, event, instance, remote: remoteTarget(master.eventId, event.originalStart) }
   }
 
   async function ofProvider(): Promise<Target> {
-    const live = await changes()
+    const live = await edits()
     const signal = AbortSignal.timeout(LIVE_MS)
     const get = async (eventId: string) => {
       try {
-        return await live.getEvent(remoteOf(eventId), signal)
+        return await live.getEvent(remoteTarget(eventId), signal)
       } catch (error) {
         if (error instanceof ProviderError && error.kind === 'not_found') return undefined
         throw error
@@ -92,19 +92,19 @@ export async function findTarget(
     if (event === undefined) throw notFound('event', id)
     const { recurringEventId, originalStart } = event
     if (recurringEventId === null || originalStart === null) {
-      return { ...place, row: undefined, event, instance: undefined, remote: remoteOf(event.eventId) }
+      return { ...place, row: undefined, event, instance: undefined, remote: remoteTarget(event.eventId) }
     }
     const masterRow = (await store.byProviderIds([recurringEventId])).get(recurringEventId)
     const master: RemoteEvent | undefined =
       masterRow === undefined
         ? await readLive('The series', () => get(recurringEventId))
         : JSON.parse(masterRow.content)
-    const original = originalStartText(originalStartOf(originalStart, calendar.timeZone))
+    const original = originalStartText(toOriginalStart(originalStart, calendar.timeZone))
     const instance = master && { master, masterRow, original }
-    return { ...place, row: undefined, event, instance, remote: remoteOf(event.eventId) }
+    return { ...place, row: undefined, event, instance, remote: remoteTarget(event.eventId) }
   }
 
-  function remoteOf(eventId: string, start: EventTime | null = null): EventTarget {
+  function remoteTarget(eventId: string, start: EventTime | null = null): EventTarget {
     return { calendarId: calendar.providerId, eventId, instance: start }
   }
 }
@@ -116,7 +116,7 @@ export function instanceEvent(
   calendarZone: string | null,
 ): RemoteEvent | undefined {
   const day = parseDay(original)
-  const startMs = day === undefined ? parseTime(isoOf(original)) : day * DAY_MS
+  const startMs = day === undefined ? parseTime(toIsoTime(original)) : day * DAY_MS
   if (startMs === undefined || master.recurrence.length === 0) return undefined
   const { start: from, end: to, durationDays, recurrence, moves = [] } = master
   // An all-day event begins at midnight of some zone, and a moved instance somewhere else.
@@ -124,7 +124,7 @@ export function instanceEvent(
   const around = { from: startMs - aroundMs, to: startMs + aroundMs }
   const wanted = day === undefined ? startMs : formatDay(day)
   const series = { start: from, end: to, durationDays, recurrence, moves, exceptions: [] }
-  const found = instancesOf(series, calendarZone, around).find(({ originalStart }) => originalStart === wanted)
+  const found = expandSeries(series, calendarZone, around).find(({ originalStart }) => originalStart === wanted)
   if (found === undefined) return undefined
   const [start, end] = [found.startMs, found.endMs].map((ms) => timeAt(master.start, ms, calendarZone))
   const originalStart = day === undefined ? timeAt(master.start, startMs, calendarZone) : { date: formatDay(day) }

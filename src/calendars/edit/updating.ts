@@ -8,7 +8,7 @@ import { type EventAccess, type EventChangeDeps, type EventPath, type OpenEvent,
 import type { EventBody, Scope, SendUpdates } from './api.ts'
 import { changeFollowing } from './following.ts'
 import { parseEventInput } from './input.ts'
-import { scopeOf, unstoredOf, wholeSeries } from './scope.ts'
+import { chooseScope, unstoredEvent, wholeSeries } from './scope.ts'
 import { type Accepted, storeAccepted, storeChange } from './storing.ts'
 import { findTarget, instanceEvent } from './target.ts'
 
@@ -29,12 +29,12 @@ export function eventUpdates(deps: EventChangeDeps, access: EventAccess) {
   async function update(path: EventPath, body: EventBody, options: UpdateOptions): Promise<CalendarEventView> {
     const opened = await access.openEvent(path)
     ensureVersion(opened, options.ifMatch)
-    if (scopeOf(opened.target, options.scope) === 'following') {
+    if (chooseScope(opened.target, options.scope) === 'following') {
       const created = await changeFollowing(deps, opened, body, options.sendUpdates)
       if (created !== undefined) return created
       return updateOne({ ...opened, target: wholeSeries(opened.target) }, body, { ...options, ifMatch: undefined })
     }
-    if (scopeOf(opened.target, options.scope) === 'this') return updateOne(opened, body, options)
+    if (chooseScope(opened.target, options.scope) === 'this') return updateOne(opened, body, options)
     const target = wholeSeries(opened.target)
     // An instance without a row of its own has the version of its series.
     const isSame = target === opened.target || opened.target.row === undefined
@@ -67,12 +67,12 @@ export function eventUpdates(deps: EventChangeDeps, access: EventAccess) {
     ifMatch: number | undefined,
     notify: boolean,
   ): Promise<{ opened: OpenEvent; event: RemoteEvent }> {
-    const { changes } = opened
+    const { edits } = opened
     for (let current = opened, tries = 1; ; tries += 1) {
       const signal = AbortSignal.timeout(LIVE_MS)
-      const etag = ifMatch === undefined ? null : await etagOf(current, signal)
+      const etag = ifMatch === undefined ? null : await readEtag(current, signal)
       try {
-        const event = await changes.updateEvent({ ...current.target.remote, changes: input, etag, notify, signal })
+        const event = await edits.updateEvent({ ...current.target.remote, changes: input, etag, notify, signal })
         return { opened: current, event }
       } catch (error) {
         const isOutdated = error instanceof ProviderError && error.kind === 'conflict'
@@ -84,23 +84,23 @@ export function eventUpdates(deps: EventChangeDeps, access: EventAccess) {
   }
 
   /** An instance without a row is read, because its series does not say whether another program has changed it. */
-  async function etagOf({ target, changes }: OpenEvent, signal: AbortSignal): Promise<string | null> {
+  async function readEtag({ target, edits }: OpenEvent, signal: AbortSignal): Promise<string | null> {
     if (target.row !== undefined || target.instance === undefined) return target.event.etag
-    const event = await changes.getEvent(target.remote, signal)
+    const event = await edits.getEvent(target.remote, signal)
     if (sameToReaders(event, target.event)) return event.etag
     throw outdated({ ...target, event })
   }
 
   /** Stores the provider's version, as sync would. */
   async function refreshed(opened: OpenEvent): Promise<OpenEvent> {
-    const { target, changes, account, calendar } = opened
-    const event = await changes.getEvent(target.remote, AbortSignal.timeout(LIVE_MS))
+    const { target, edits, account, calendar } = opened
+    const event = await edits.getEvent(target.remote, AbortSignal.timeout(LIVE_MS))
     const { row } = target
     if (row === undefined) throw outdated({ ...target, event })
     await db.transaction((tx) =>
       storeAccepted(deps, tx, { account, calendar, before: [row], found: [event], isSeries: false }),
     )
-    return { ...opened, target: await findTarget(db, opened, row.id, async () => changes) }
+    return { ...opened, target: await findTarget(db, opened, row.id, async () => edits) }
   }
 
   async function store(opened: OpenEvent, input: Partial<EventInput>, event: RemoteEvent): Promise<CalendarEventView> {
@@ -110,12 +110,12 @@ export function eventUpdates(deps: EventChangeDeps, access: EventAccess) {
       account,
       calendar,
       before: row === undefined ? [] : [row],
-      unstored: unstoredOf(target),
+      unstored: unstoredEvent(target),
       found: [event],
       removed: row?.isSeries === 1 ? await lostExceptions(opened, input, event) : [],
       isSeries: row?.isSeries === 1 || event.recurrence.length > 0,
     }
-    return storeChange(deps, opened.changes, accepted, event)
+    return storeChange(deps, opened.edits, accepted, event)
   }
 
   /** Exceptions of instances that the series no longer has. Google keeps those of a series that was moved. */
@@ -125,7 +125,7 @@ export function eventUpdates(deps: EventChangeDeps, access: EventAccess) {
     master: RemoteEvent,
   ): Promise<string[]> {
     if (start === undefined && recurrence === undefined) return []
-    const exceptions = await eventStore(db.read, calendar.id).exceptionsOf(master.eventId)
+    const exceptions = await eventStore(db.read, calendar.id).findExceptions(master.eventId)
     const isKept = (original: string | null) =>
       account.provider === 'gmail' && recurrence === undefined
         ? true
@@ -134,11 +134,11 @@ export function eventUpdates(deps: EventChangeDeps, access: EventAccess) {
   }
 
   function ensureVersion({ target }: OpenEvent, ifMatch: number | undefined): void {
-    if (ifMatch !== undefined && access.viewOf(target).version !== ifMatch) throw outdated(target)
+    if (ifMatch !== undefined && access.toView(target).version !== ifMatch) throw outdated(target)
   }
 
   function outdated(target: OpenEvent['target']): AppError {
-    const current = access.viewOf(target)
+    const current = access.toView(target)
     return new AppError('conflict', { message: `The event has version ${current.version}, or was changed.`, current })
   }
 

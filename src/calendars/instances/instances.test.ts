@@ -5,8 +5,8 @@ import { fc } from '../../../test/kit/random/random.ts'
 import { DAY_MS } from '../../platform/calendar/days.ts'
 import { isoTime } from '../../platform/time/time.ts'
 import type { EventTime } from '../../providers/contract/index.ts'
-import { type Instance, instancesOf, type Series } from './instances.ts'
-import { originalStartOf, spanOf } from './times.ts'
+import { expandSeries, type Instance, type Series } from './instances.ts'
+import { eventSpan, toOriginalStart } from './times.ts'
 
 interface Case {
   name: string
@@ -28,13 +28,15 @@ const EXPECTED: Record<string, string[]> = JSON.parse(readFileSync('test/calenda
 const text = ({ startMs, endMs }: { startMs: number; endMs: number }) =>
   `${isoTime(startMs)}/${isoTime(endMs)}`.replaceAll('.000Z', 'Z')
 
-describe('instancesOf', () => {
+describe('expandSeries', () => {
   it.each(CASES)('$name', ({ name, zone, window: [from = '', to = ''], events }) => {
     const window = { from: Date.parse(from), to: Date.parse(to) }
     const found = events.flatMap(({ exceptions = [], ...series }) => [
-      ...instancesOf({ ...series, exceptions: exceptions.map((each) => each.originalStart) }, zone, window),
+      ...expandSeries({ ...series, exceptions: exceptions.map((each) => each.originalStart) }, zone, window),
       ...exceptions
-        .flatMap(({ start, end }) => (start === undefined || end === undefined ? [] : [spanOf({ start, end }, zone)]))
+        .flatMap(({ start, end }) =>
+          start === undefined || end === undefined ? [] : [eventSpan({ start, end }, zone)],
+        )
         .filter(({ startMs, endMs }) => startMs < window.to && endMs > window.from),
     ])
     expect(found.map(text).sort()).toEqual([...(EXPECTED[name] ?? [])].sort())
@@ -42,10 +44,10 @@ describe('instancesOf', () => {
 
   it('returns an instance if and only if it overlaps the window', () => {
     fc.assert(
-      fc.property(seriesOf(), fc.nat(), fc.nat(), (series, seedFrom, seedLength) => {
+      fc.property(arbitrarySeries(), fc.nat(), fc.nat(), (series, seedFrom, seedLength) => {
         const all = { from: Date.parse('2025-12-01T00:00:00Z'), to: Date.parse('2027-02-01T00:00:00Z') }
         const zone = 'Europe/Berlin'
-        const every = instancesOf(series, zone, all)
+        const every = expandSeries(series, zone, all)
         // Bounds that touch an instance, so that their exclusiveness counts.
         const bounds = every.flatMap(({ startMs, endMs }) => [startMs, endMs, startMs + 1, endMs - 1])
         bounds.push(all.from + (seedFrom % (300 * DAY_MS)))
@@ -53,7 +55,7 @@ describe('instancesOf', () => {
         const to = from + (seedLength % (60 * DAY_MS)) + 1
         const window = { from: Math.max(from, all.from), to: Math.min(to, all.to) }
         const overlapping = every.filter(({ startMs, endMs }) => endMs > window.from && startMs < window.to)
-        expect(instancesOf(series, zone, window)).toEqual(overlapping)
+        expect(expandSeries(series, zone, window)).toEqual(overlapping)
       }),
       { numRuns: 300 },
     )
@@ -64,14 +66,14 @@ describe('instancesOf', () => {
     const series: Series = { start: at, end: at, recurrence: [], exceptions: [] }
     const startMs = Date.parse('2026-11-20T09:00:00Z')
     const instance: Instance = { originalStart: startMs, startMs, endMs: startMs }
-    expect(instancesOf(series, null, { from: startMs, to: startMs + 1 })).toEqual([])
-    expect(instancesOf(series, null, { from: startMs - 1, to: startMs + 1 })).toEqual([instance])
-    expect(instancesOf(series, null, { from: startMs - 1, to: startMs })).toEqual([])
+    expect(expandSeries(series, null, { from: startMs, to: startMs + 1 })).toEqual([])
+    expect(expandSeries(series, null, { from: startMs - 1, to: startMs + 1 })).toEqual([instance])
+    expect(expandSeries(series, null, { from: startMs - 1, to: startMs })).toEqual([])
   })
 
   it('identifies instances of all-day events by date, others by their start in UTC, before and after an exception', () => {
     const window = { from: Date.parse('2026-03-01T00:00:00Z'), to: Date.parse('2026-04-05T00:00:00Z') }
-    const days = instancesOf(
+    const days = expandSeries(
       {
         start: { date: '2026-03-28' },
         end: { date: '2026-03-29' },
@@ -82,7 +84,7 @@ describe('instancesOf', () => {
       window,
     )
     expect(days.map(({ originalStart }) => originalStart)).toEqual(['2026-03-28', '2026-03-31'])
-    const times = instancesOf(
+    const times = expandSeries(
       {
         start: { dateTime: '2026-03-28T10:00:00', timeZone: 'Europe/Berlin' },
         end: { dateTime: '2026-03-28T11:00:00', timeZone: 'Europe/Berlin' },
@@ -94,7 +96,7 @@ describe('instancesOf', () => {
     )
     expect(times.map(({ originalStart }) => originalStart)).toEqual([
       Date.parse('2026-03-28T09:00:00Z'),
-      originalStartOf({ dateTime: '2026-03-29T08:00:00', timeZone: 'UTC' }, null),
+      toOriginalStart({ dateTime: '2026-03-29T08:00:00', timeZone: 'UTC' }, null),
     ])
   })
 
@@ -107,8 +109,8 @@ describe('instancesOf', () => {
     })
     const window = { from: Date.parse('2026-11-01T00:00:00Z'), to: Date.parse('2026-12-01T00:00:00Z') }
     const single = [{ originalStart: '2026-11-20', startMs: Date.parse('2026-11-20'), endMs: Date.parse('2026-11-21') }]
-    expect(instancesOf(series(['RRULE:FREQ=SOMETIMES', 'nonsense', 'RDATE:20261']), null, window)).toEqual(single)
-    expect(instancesOf(series(['RRULE:FREQ=DAILY;UNTIL=20261119']), null, window)).toEqual([])
+    expect(expandSeries(series(['RRULE:FREQ=SOMETIMES', 'nonsense', 'RDATE:20261']), null, window)).toEqual(single)
+    expect(expandSeries(series(['RRULE:FREQ=DAILY;UNTIL=20261119']), null, window)).toEqual([])
   })
 
   it.each(hostileSeries())('is quick and returns few instances: %s', async (_name, recurrence) => {
@@ -116,7 +118,7 @@ describe('instancesOf', () => {
     const start: EventTime = { dateTime: '0001-01-01T00:00:00', timeZone: 'America/New_York' }
     const end: EventTime = { dateTime: '0001-01-01T01:00:00', timeZone: 'America/New_York' }
     const spentMs = await spentCpuMs(() => {
-      const found = instancesOf({ start, end, recurrence, exceptions: [] }, null, window)
+      const found = expandSeries({ start, end, recurrence, exceptions: [] }, null, window)
       expect(found.length).toBeLessThanOrEqual(2001)
     })
     // About 15 ms. A hundred times as long only means that something is not bounded.
@@ -153,7 +155,7 @@ function upTo(last: number): string {
   return Array.from({ length: last + 1 }, (_, at) => at).join(',')
 }
 
-function seriesOf(): fc.Arbitrary<Series> {
+function arbitrarySeries(): fc.Arbitrary<Series> {
   const zones = ['Europe/Berlin', 'America/New_York', 'Africa/Cairo', 'Australia/Lord_Howe', 'America/Havana', null]
   const two = (value: number) => String(value).padStart(2, '0')
   const day = fc

@@ -1,11 +1,11 @@
 import { DAY_MS, formatDay } from '../../platform/calendar/days.ts'
 import type { Rule, Until } from '../../platform/calendar/rule.ts'
-import { type Steps, startsOf } from '../../platform/calendar/rule-starts.ts'
+import { generateStarts, type Steps } from '../../platform/calendar/rule-starts.ts'
 import { UTC } from '../../platform/calendar/zone.ts'
 import type { EventTime, SeriesMove, TimeRange } from '../../providers/contract/index.ts'
 import { SeriesMoves } from './moves.ts'
 import { type LineDate, parseRecurrence } from './recurrence.ts'
-import { dayIn, lengthOf, localIn, type OriginalStart, type PlacedTime, placedTime } from './times.ts'
+import { dayIn, localIn, measureLength, type OriginalStart, type PlacedTime, placedTime } from './times.ts'
 
 export interface Series {
   start: EventTime
@@ -41,7 +41,7 @@ const ZONES_MS = 2 * DAY_MS
  * timeMin and timeMax. `start` is an instance unless every rule ends before it. Where there are too many to compute, the last one lasts
  * until the end of the window: what is unknown is not free.
  */
-export function instancesOf(series: Series, calendarZone: string | null, window: TimeRange): Instance[] {
+export function expandSeries(series: Series, calendarZone: string | null, window: TimeRange): Instance[] {
   const expansion = new Expansion(series, calendarZone, window)
   return expansion.instances()
 }
@@ -49,7 +49,7 @@ export function instancesOf(series: Series, calendarZone: string | null, window:
 class Expansion {
   readonly #window: TimeRange
   readonly #start: PlacedTime
-  readonly #length: ReturnType<typeof lengthOf>
+  readonly #length: ReturnType<typeof measureLength>
   readonly #moves: SeriesMoves
   readonly #recurrence: ReturnType<typeof parseRecurrence>
   readonly #excluded: Exclusions
@@ -61,7 +61,7 @@ class Expansion {
     const start = placedTime(series.start, calendarZone)
     this.#window = window
     this.#start = start
-    this.#length = lengthOf(start, placedTime(series.end, calendarZone), series.durationDays)
+    this.#length = measureLength(start, placedTime(series.end, calendarZone), series.durationDays)
     this.#moves = new SeriesMoves(series.moves ?? [], start, calendarZone)
     this.#recurrence = parseRecurrence(series.recurrence, start.zone)
     this.#limit = this.#recurrence.rules.some(isDense) ? MAX_DENSE_INSTANCES : MAX_INSTANCES
@@ -70,7 +70,7 @@ class Expansion {
     for (const time of series.exceptions) this.#excluded.add(placedTime(time, calendarZone))
     for (const rule of this.#recurrence.excludedRules) {
       let left = this.#limit
-      for (const { startMs } of this.#startsOf(rule)) {
+      for (const { startMs } of this.#generateStarts(rule)) {
         this.#excluded.addStart(startMs)
         left -= 1
         if (left <= 0) break
@@ -82,7 +82,7 @@ class Expansion {
     const { rules, added } = this.#recurrence
     if (rules.length === 0) this.#add(this.#start.localMs)
     for (const rule of rules) {
-      for (const { localMs } of this.#startsOf(rule)) {
+      for (const { localMs } of this.#generateStarts(rule)) {
         this.#add(localMs)
         if (this.#found.size >= this.#limit) break
       }
@@ -108,21 +108,21 @@ class Expansion {
     const moved = this.#moves.at(localMs)
     if (moved === null) return
     const startMs = moved === undefined ? originalMs : zone.toUtc(moved.localMs)
-    const ownEndMs = exact?.endMs ?? this.#length.endOf(localMs, startMs)
+    const ownEndMs = exact?.endMs ?? this.#length.instanceEnd(localMs, startMs)
     const busy = moved?.busy === undefined ? {} : { busy: moved.busy }
-    const instance = { startMs, endMs: moved === undefined ? ownEndMs : moved.endOf(startMs), ...busy }
+    const instance = { startMs, endMs: moved === undefined ? ownEndMs : moved.instanceEnd(startMs), ...busy }
     if (instance.startMs >= this.#window.to || instance.endMs <= this.#window.from) return
     const originalStart = isDate ? formatDay(localMs / DAY_MS) : originalMs
     if (!this.#found.has(originalStart)) this.#found.set(originalStart, { originalStart, ...instance })
   }
 
   /** In order of the wall clock. Where clocks go forward, two starts may be the same instant or in the other order. */
-  *#startsOf(rule: Rule): Generator<{ localMs: number; startMs: number }, void> {
+  *#generateStarts(rule: Rule): Generator<{ localMs: number; startMs: number }, void> {
     const start = this.#start
-    const until = untilOf(rule.until, start)
+    const until = resolveUntil(rule.until, start)
     const range = this.#range()
     const to = until === undefined ? range.to : Math.min(range.to, lastLocal(until, start) + 1)
-    for (const localMs of startsOf(rule, start.localMs, { from: range.from, to }, this.#steps)) {
+    for (const localMs of generateStarts(rule, start.localMs, { from: range.from, to }, this.#steps)) {
       const startMs = start.zone.toUtc(localMs)
       if (until?.isUtc !== true || startMs <= until.ms) yield { localMs, startMs }
     }
@@ -150,7 +150,7 @@ class Expansion {
   #withRest(found: Instance[]): Instance[] {
     const fromMs = Math.max(found.at(-1)?.endMs ?? this.#window.from, this.#start.zone.toUtc(this.#start.localMs))
     const lasts = this.#recurrence.rules.map(({ until }) => {
-      const last = untilOf(until, this.#start)
+      const last = resolveUntil(until, this.#start)
       return last === undefined ? this.#window.to : this.#start.zone.toUtc(lastLocal(last, this.#start))
     })
     const toMs = Math.min(this.#window.to, Math.max(...lasts))
@@ -189,7 +189,7 @@ class Exclusions {
 }
 
 /** All-day events end with a date. Programs that write a time mean its date where the event takes place. */
-function untilOf(until: Until | undefined, start: PlacedTime): Until | undefined {
+function resolveUntil(until: Until | undefined, start: PlacedTime): Until | undefined {
   if (until === undefined || !start.isDate) return until
   const zone = until.isUtc ? UTC : start.zone
   return { ms: (dayIn(start, { isDate: false, localMs: until.ms, zone }) + 1) * DAY_MS - 1, isUtc: false }

@@ -10,7 +10,7 @@ const FIRST = Date.UTC(2027, 0, 1)
 const utc = (ms: number) => ({ dateTime: new Date(ms).toISOString().slice(0, 19), timeZone: 'UTC' })
 
 /** From every second hour on, instances begin a minute later than before. */
-function movesOf(count: number): SeriesMoves {
+function buildMoves(count: number): SeriesMoves {
   const moves = Array.from({ length: count }, (_, n): SeriesMove => {
     const at = FIRST + 2 * n * HOUR_MS
     const start = at + (n + 1) * 60_000
@@ -20,7 +20,7 @@ function movesOf(count: number): SeriesMoves {
 }
 
 it('moves an instance as the last move before it says', () => {
-  const moves = movesOf(3)
+  const moves = buildMoves(3)
   const minutes = [-1, 0, 1, 2, 3, 4, 9].map((hour) => {
     const at = FIRST + hour * HOUR_MS
     const moved = moves.at(at)
@@ -30,7 +30,7 @@ it('moves an instance as the last move before it says', () => {
 })
 
 it('takes little for a series that was moved 50,000 times', async () => {
-  const moves = movesOf(50_000)
+  const moves = buildMoves(50_000)
   const spent = await spentCpuMs(() => {
     for (let n = 0; n < 50_000; n += 1) moves.at(FIRST + n * HOUR_MS)
   })

@@ -1,18 +1,18 @@
 import { DAY_MS } from '../../platform/calendar/days.ts'
 import type { SeriesMove } from '../../providers/contract/index.ts'
-import { lengthOf, localIn, type PlacedTime, placedTime } from './times.ts'
+import { localIn, measureLength, type PlacedTime, placedTime } from './times.ts'
 
 interface Move {
   /** From this original start on, as a wall clock of the series. */
   fromLocal: number
   /** Null: the series ends. */
-  moved: { deltaMs: number; length: ReturnType<typeof lengthOf>; busy: boolean | undefined } | null
+  moved: { deltaMs: number; length: ReturnType<typeof measureLength>; busy: boolean | undefined } | null
 }
 
 interface Moved {
   localMs: number
   busy: boolean | undefined
-  endOf(startMs: number): number
+  instanceEnd(startMs: number): number
 }
 
 /** A move of years is a mistake, and would make the expansion walk through all of them. */
@@ -41,7 +41,7 @@ export class SeriesMoves {
     if (move.moved === null) return null
     const { deltaMs, length, busy } = move.moved
     const localMs = originalLocal + deltaMs
-    return { localMs, busy, endOf: (startMs) => length.endOf(localMs, startMs) }
+    return { localMs, busy, instanceEnd: (startMs) => length.instanceEnd(localMs, startMs) }
   }
 
   /** By bisection: a series may have as many moves as instances. */
@@ -61,5 +61,5 @@ function placed({ originalStart, times, busy }: SeriesMove, series: PlacedTime, 
   if (times === null) return { fromLocal, moved: null }
   const start = placedTime(times.start, calendarZone)
   const deltaMs = localIn(series, start) - fromLocal
-  return { fromLocal, moved: { deltaMs, length: lengthOf(start, placedTime(times.end, calendarZone)), busy } }
+  return { fromLocal, moved: { deltaMs, length: measureLength(start, placedTime(times.end, calendarZone)), busy } }
 }

@@ -9,11 +9,11 @@ import { HOURLY, RULES, SKIPS } from '../../../test/calendars/odd-events/rules.t
 import { TIMES } from '../../../test/calendars/odd-events/times.ts'
 import { PARTLY_READABLE, UNREADABLE } from '../../../test/calendars/odd-events/unreadable.ts'
 import { ZONE_NAMES } from '../../../test/calendars/odd-events/zone-names.ts'
-import { eventsOf } from '../../providers/caldav/events/map.ts'
+import { mapEvents } from '../../providers/caldav/events/map.ts'
 import { ObjectZones } from '../../providers/caldav/events/zones.ts'
 import type { RemoteEvent } from '../../providers/contract/index.ts'
-import { itemsOf } from '../../providers/gmail/calendar/sync.ts'
-import { unitOf } from '../../providers/microsoft/calendar/series.ts'
+import { mapItems } from '../../providers/gmail/calendar/sync.ts'
+import { mapUnit } from '../../providers/microsoft/calendar/series.ts'
 import { list, object } from '../../providers/shared/rest/index.ts'
 import { instanceRows } from '../instance-rows.ts'
 
@@ -22,10 +22,10 @@ type Mapping = (row: OddEvent) => Promise<RemoteEvent[]> | RemoteEvent[]
 const caldav =
   (zones = new ObjectZones()): Mapping =>
   ({ ics = '' }) =>
-    eventsOf({ path: '/c/1.ics', etag: null, text: ics }, { zones, addresses: new Set([USER]) })
+    mapEvents({ path: '/c/1.ics', etag: null, text: ics }, { zones, addresses: new Set([USER]) })
 
 const google: Mapping = ({ google = [], zone }) =>
-  itemsOf({
+  mapItems({
     items: google.map(object),
     next: undefined,
     syncToken: undefined,
@@ -34,7 +34,7 @@ const google: Mapping = ({ google = [], zone }) =>
 
 const graph: Mapping = ({ graph, zone }) => {
   const item = object(graph)
-  const unit = unitOf(item, list(item.exceptionOccurrences).map(object), { email: USER, timeZone: zone })
+  const unit = mapUnit(item, list(item.exceptionOccurrences).map(object), { email: USER, timeZone: zone })
   return unit === undefined ? [] : [unit.event, ...unit.exceptions]
 }
 

@@ -4,8 +4,8 @@ import { googleCalendars } from '../../../test/servers/google-calendars.ts'
 import type { PatternedRecurrence } from '../../../test/servers/microsoft/pattern.ts'
 import { microsoftCalendars } from '../../../test/servers/microsoft-calendars.ts'
 import type { CalendarAccount, RemoteEvent, TimeRange } from '../../providers/contract/index.ts'
-import { instancesOf } from './instances.ts'
-import { spanOf } from './times.ts'
+import { expandSeries } from './instances.ts'
+import { eventSpan } from './times.ts'
 
 const { signal } = new AbortController()
 const range: TimeRange = { from: Date.UTC(2026, 0, 1), to: Date.UTC(2028, 6, 1) }
@@ -15,18 +15,18 @@ async function bothStarts(account: CalendarAccount, calendarId: string) {
   const stored: RemoteEvent[] = []
   for await (const { found } of account.syncEvents({ calendarId, cursor: null, window: range, signal }))
     stored.push(...found)
-  const startsOf = (event: RemoteEvent) => {
-    if (event.recurrence.length === 0) return event.status === 'cancelled' ? [] : [spanOf(event, null).startMs]
+  const findStarts = (event: RemoteEvent) => {
+    if (event.recurrence.length === 0) return event.status === 'cancelled' ? [] : [eventSpan(event, null).startMs]
     const own = stored.filter(({ recurringEventId }) => recurringEventId === event.eventId)
     const exceptions = own.flatMap(({ originalStart }) => originalStart ?? [])
-    return instancesOf({ ...event, exceptions }, null, range).map(({ startMs }) => startMs)
+    return expandSeries({ ...event, exceptions }, null, range).map(({ startMs }) => startMs)
   }
   const expanded = await account.readRange({ calendarId, range, expand: true, signal })
   const isInRange = (ms: number) => ms >= range.from && ms < range.to
   const sorted = (starts: number[]) => [...new Set(starts.filter(isInRange))].sort((a, b) => a - b).map(iso)
   return {
-    here: sorted(stored.flatMap(startsOf)),
-    there: sorted(expanded.map((event) => spanOf(event, null).startMs)),
+    here: sorted(stored.flatMap(findStarts)),
+    providerStarts: sorted(expanded.map((event) => eventSpan(event, null).startMs)),
   }
 }
 
@@ -62,10 +62,10 @@ describe('the expansion of a stored series is that of the provider', () => {
     fake.calendars.add(user, { id: calendarId })
     const event = { id: 'series', ...halfHour(dateTime, timeZone), recurrence: [`RRULE:${rule}`] }
     fake.calendars.put(user, calendarId, event)
-    const last = (await bothStarts(account, calendarId)).there.at(-1) ?? ''
+    const last = (await bothStarts(account, calendarId)).providerStarts.at(-1) ?? ''
     fake.calendars.cancel(user, calendarId, `series_${last.replace(/[-:]|\.\d+/g, '')}`)
-    const { here, there } = await bothStarts(account, calendarId)
-    expect(here).toEqual(there)
+    const { here, providerStarts } = await bothStarts(account, calendarId)
+    expect(here).toEqual(providerStarts)
     expect(here).not.toContain(last)
   })
 
@@ -103,11 +103,11 @@ describe('the expansion of a stored series is that of the provider', () => {
       originalStartTimeZone: windows,
       recurrence: { pattern, range: { ...ends, startDate, recurrenceTimeZone: windows } },
     })
-    const [, , third = ''] = (await bothStarts(account, calendarId)).there
+    const [, , third = ''] = (await bothStarts(account, calendarId)).providerStarts
     const local = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(new Date(third))
     graph.calendars.cancelOccurrence(user, id, local)
-    const { here, there } = await bothStarts(account, calendarId)
-    expect(here).toEqual(there)
+    const { here, providerStarts } = await bothStarts(account, calendarId)
+    expect(here).toEqual(providerStarts)
     expect(here).not.toContain(third)
   })
 })

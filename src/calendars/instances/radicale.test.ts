@@ -5,8 +5,8 @@ import { type Radicale, radicaleAvailable, startRadicale } from '../../../test/s
 import { type IcsEvent, icsObject } from '../../../test/servers/radicale-calendar.ts'
 import { isoTime } from '../../platform/time/time.ts'
 import type { CalendarAccount, EventTime, RemoteEvent, TimeRange } from '../../providers/contract/index.ts'
-import { instancesOf } from './instances.ts'
-import { spanOf } from './times.ts'
+import { expandSeries } from './instances.ts'
+import { eventSpan } from './times.ts'
 
 interface Case {
   name: string
@@ -50,7 +50,7 @@ describe.skipIf(!radicaleAvailable())('the calendars of the table on a real serv
   it.each(CASES.map((each, at) => ({ ...each, at })))('$name', async ({ name, zone, window, events, at }) => {
     const path = await radicale.makeCalendar(USER, `c${at}`, `<D:displayname>${name}</D:displayname>${timeZone(zone)}`)
     for (const [index, event] of events.entries()) {
-      await radicale.request(USER, 'PUT', `${path}${index}.ics`, icsOf(event))
+      await radicale.request(USER, 'PUT', `${path}${index}.ics`, buildIcs(event))
     }
     const calendar = (await account.listCalendars(signal)).find(({ calendarId }) => calendarId === path)
     expect(calendar).toMatchObject({ summary: name, timeZone: zone })
@@ -70,18 +70,18 @@ describe.skipIf(!radicaleAvailable())('the calendars of the table on a real serv
 function instances(events: readonly RemoteEvent[], zone: string, window: TimeRange): string[] {
   const found = events.flatMap((event) => {
     if (event.recurringEventId !== null) {
-      const span = spanOf(event, zone)
+      const span = eventSpan(event, zone)
       return event.status === 'cancelled' || span.startMs >= window.to || span.endMs <= window.from ? [] : [span]
     }
     const exceptions = events.flatMap(({ recurringEventId, originalStart }) =>
       recurringEventId === event.eventId && originalStart !== null ? [originalStart] : [],
     )
-    return instancesOf({ ...event, exceptions }, zone, window)
+    return expandSeries({ ...event, exceptions }, zone, window)
   })
   return found.map(({ startMs, endMs }) => `${isoTime(startMs)}/${isoTime(endMs)}`.replaceAll('.000Z', 'Z')).sort()
 }
 
-function icsOf({ tzid, vtimezone, exceptions = [], ...event }: Case['events'][number]): string {
+function buildIcs({ tzid, vtimezone, exceptions = [], ...event }: Case['events'][number]): string {
   const named = (time: EventTime): EventTime =>
     'date' in time || tzid === undefined ? time : { ...time, timeZone: tzid }
   const master: IcsEvent = { ...event, summary: 'Master', start: named(event.start), end: named(event.end) }

@@ -41,8 +41,8 @@ export function parseRecurrence(
   const recurrence: Recurrence = { rules: [], excludedRules: [], added: [], excluded: [] }
   const zoneOfLine = (name: string | undefined) => {
     if (name === undefined) return seriesZone
-    const known = zones.get(name)
-    if (known !== undefined || zones.size >= MAX_ZONES) return known ?? seriesZone
+    const cached = zones.get(name)
+    if (cached !== undefined || zones.size >= MAX_ZONES) return cached ?? seriesZone
     const zone = zoneNamed(name) ?? seriesZone
     zones.set(name, zone)
     return zone
@@ -59,7 +59,7 @@ export function parseRecurrence(
       const zone = zoneOfLine(line.parameters.get('TZID'))
       const values = line.value.split(',', MAX_DATES - dates)
       dates += values.length
-      const parsed = values.map((value) => dateOf(value.trim(), zone)).filter((date) => date !== undefined)
+      const parsed = values.map((value) => parseLineDate(value.trim(), zone)).filter((date) => date !== undefined)
       const list = line.name === 'RDATE' ? recurrence.added : recurrence.excluded
       list.push(...parsed)
     }
@@ -68,20 +68,20 @@ export function parseRecurrence(
 }
 
 /** The form decides, not VALUE: programs forget it. */
-function dateOf(text: string, zone: Zone): LineDate | undefined {
+function parseLineDate(text: string, zone: Zone): LineDate | undefined {
   const [start = '', end] = text.split('/')
   const day = parseDay(start)
   if (day !== undefined) return { isDate: true, localMs: day * DAY_MS, zone, endMs: undefined }
-  const time = timeOf(start, zone)
+  const time = parseLineTime(start, zone)
   if (time === undefined || end === undefined) return time
   const startMs = time.zone.toUtc(time.localMs)
   const lastsMs = parseDuration(end)
-  const until = lastsMs === undefined ? timeOf(end, zone) : undefined
+  const until = lastsMs === undefined ? parseLineTime(end, zone) : undefined
   const endMs = lastsMs === undefined ? until?.zone.toUtc(until.localMs) : startMs + lastsMs
   return { ...time, endMs: endMs === undefined ? undefined : Math.max(startMs, endMs) }
 }
 
-function timeOf(text: string, zone: Zone): LineDate | undefined {
+function parseLineTime(text: string, zone: Zone): LineDate | undefined {
   const isUtc = /Z$/i.test(text)
   const localMs = parseLocal(isUtc ? text.slice(0, -1) : text)
   return localMs === undefined ? undefined : { isDate: false, localMs, zone: isUtc ? UTC : zone, endMs: undefined }

@@ -1,5 +1,5 @@
 import { DAY_MS, formatDay, parseDay, parseLocal } from '../../platform/calendar/days.ts'
-import { storedZone, UTC, type Zone, zoneOf } from '../../platform/calendar/zone.ts'
+import { findZone, storedZone, UTC, type Zone } from '../../platform/calendar/zone.ts'
 import { ianaZone } from '../../platform/calendar/zone-names.ts'
 import type { EventTime } from '../../providers/contract/index.ts'
 
@@ -16,10 +16,10 @@ export interface PlacedTime {
 
 export function zoneNamed(name: string | null | undefined): Zone | undefined {
   if (typeof name !== 'string') return undefined
-  const known = storedZone(name)
-  if (known !== undefined) return known
+  const zone = storedZone(name)
+  if (zone !== undefined) return zone
   const iana = ianaZone(name)
-  return iana === undefined ? undefined : zoneOf(iana)
+  return iana === undefined ? undefined : findZone(iana)
 }
 
 /** A time that is not one is the start of 1970: providers return valid times only. */
@@ -38,17 +38,17 @@ export function isFloating(time: EventTime, calendarZone: string | null): boolea
 }
 
 /** Start and end of a single event or an exception, in UTC. */
-export function spanOf(
+export function eventSpan(
   { start, end }: { start: EventTime; end: EventTime },
   calendarZone: string | null,
 ): { startMs: number; endMs: number } {
   const from = placedTime(start, calendarZone)
   const startMs = from.zone.toUtc(from.localMs)
-  return { startMs, endMs: lengthOf(from, placedTime(end, calendarZone)).endOf(from.localMs, startMs) }
+  return { startMs, endMs: measureLength(from, placedTime(end, calendarZone)).instanceEnd(from.localMs, startMs) }
 }
 
 /** The identity of the instance that would have started at this time. */
-export function originalStartOf(time: EventTime, calendarZone: string | null): OriginalStart {
+export function toOriginalStart(time: EventTime, calendarZone: string | null): OriginalStart {
   const { isDate, localMs, zone } = placedTime(time, calendarZone)
   return isDate ? formatDay(localMs / DAY_MS) : zone.toUtc(localMs)
 }
@@ -57,21 +57,21 @@ export function originalStartOf(time: EventTime, calendarZone: string | null): O
  * RFC 5545, section 3.8.5.3: an all-day event has the same number of days each time, and an event with times lasts equally
  * long, also where clocks change in between, unless its duration is in days. `longestMs` is the most that it may last in any zone.
  */
-export function lengthOf(start: PlacedTime, end: PlacedTime, durationDays = 0) {
+export function measureLength(start: PlacedTime, end: PlacedTime, durationDays = 0) {
   if (start.isDate) {
     const days = Math.max(1, Math.floor(end.localMs / DAY_MS) - Math.floor(start.localMs / DAY_MS))
     return {
       longestMs: (days + 1) * DAY_MS,
-      endOf: (localMs: number) => start.zone.toUtc(localMs + days * DAY_MS),
+      instanceEnd: (localMs: number) => start.zone.toUtc(localMs + days * DAY_MS),
     }
   }
   const daysMs = durationDays * DAY_MS
   const lastsMs = Math.max(0, end.zone.toUtc(end.localMs) - start.zone.toUtc(start.localMs + daysMs))
   if (durationDays > 0) {
-    const endOf = (localMs: number) => start.zone.toUtc(localMs + daysMs) + lastsMs
-    return { longestMs: daysMs + DAY_MS + lastsMs, endOf }
+    const instanceEnd = (localMs: number) => start.zone.toUtc(localMs + daysMs) + lastsMs
+    return { longestMs: daysMs + DAY_MS + lastsMs, instanceEnd }
   }
-  return { longestMs: lastsMs, endOf: (_localMs: number, startMs: number) => startMs + lastsMs }
+  return { longestMs: lastsMs, instanceEnd: (_localMs: number, startMs: number) => startMs + lastsMs }
 }
 
 /**

@@ -25,12 +25,12 @@ export function calendarNotifications({ db, bus }: { db: Db; bus: Bus }) {
     async accept(provider: ProviderName, all: readonly CalendarNotification[]): Promise<number> {
       const ids = [...new Set(all.map(({ subscriptionId }) => subscriptionId))]
       const rows = await calendarSubscriptionStore(db.read).bySubscription(provider, ids)
-      const known = new Map(rows.map((row) => [row.subscriptionId, row]))
+      const bySubscription = new Map(rows.map((row) => [row.subscriptionId, row]))
       const changed = new Set<CalendarSubscription>()
       const due = new Map<CalendarSubscription, { isRemoved: boolean }>()
       let rejected = 0
       for (const { subscriptionId, clientState, lifecycleEvent } of all) {
-        const row = known.get(subscriptionId)
+        const row = bySubscription.get(subscriptionId)
         if (row === undefined || !isClientState(clientState, row.clientStateHash)) rejected += 1
         else if (lifecycleEvent === 'subscriptionRemoved') due.set(row, { isRemoved: true })
         else if (lifecycleEvent === 'reauthorizationRequired') due.set(row, due.get(row) ?? { isRemoved: false })

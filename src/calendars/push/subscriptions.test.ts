@@ -51,8 +51,8 @@ describeEachDatabase('a subscription to a calendar of Google', (open) => {
       google,
       user,
       clock,
-      moveTo: (given: string) => {
-        url = given
+      moveTo: (link: string) => {
+        url = link
       },
       rows: () => calendarSubscriptionStore(db.read).of(ACCOUNT),
       clear: () =>

@@ -44,10 +44,10 @@ export function calendarAccess(deps: CalendarAccessDeps) {
       await db.transaction(async (tx) => {
         await accounts.hold(tx, accountId)
         const nowMs = clock.now()
-        const known = new Set((await calendarStore(tx).all(accountId)).map(({ providerId }) => providerId))
+        const storedIds = new Set((await calendarStore(tx).all(accountId)).map(({ providerId }) => providerId))
         const inserted = listed
-          .filter(({ calendarId }) => isIndexable(calendarId) && !known.has(calendarId))
-          .map((one) => newCalendarRow(one, { id: ids('cal'), accountId, nowMs }))
+          .filter(({ calendarId }) => isIndexable(calendarId) && !storedIds.has(calendarId))
+          .map((calendar) => newCalendarRow(calendar, { id: ids('cal'), accountId, nowMs }))
         await saveListing(tx, accountId, nowMs, { inserted, updated: [] })
         await accounts.requestSync(tx, [accountId], 'changes')
       })

@@ -3,8 +3,8 @@ import type { RemoteEvent, TimeRange } from '../../providers/contract/index.ts'
 import { instanceId, originalStartText } from '../api.ts'
 import { instanceRows } from '../instance-rows.ts'
 import { MAX_MOVE_MS } from '../instances/moves.ts'
-import { originalStartOf, spanOf } from '../instances/times.ts'
-import { searchTextOf } from '../search-text.ts'
+import { eventSpan, toOriginalStart } from '../instances/times.ts'
+import { buildSearchText } from '../search-text.ts'
 import { type CalendarRow, eventStore, type InstanceRow } from '../store.ts'
 import type { ListedRow } from './range.ts'
 
@@ -41,43 +41,44 @@ export async function foundEvents(
   const ids = found.flatMap(({ eventId, recurringEventId }) => [eventId, recurringEventId ?? []].flat())
   const stored = await eventStore(handle, calendar.id).byProviderIds([...new Set(ids)])
   return found.filter(hasWords).map((event) => {
-    const row = rowOf(event)
+    const row = buildRow(event)
     const own = exceptions.get(event.eventId) ?? []
-    const { startMs, endMs } = spanOf(event, calendar.timeZone)
+    const { startMs, endMs } = eventSpan(event, calendar.timeZone)
     const earliestMs = event.moves === undefined ? startMs : startMs - MAX_MOVE_MS
     const latestMs = event.recurrence.length === 0 ? Math.max(startMs, endMs) : Number.POSITIVE_INFINITY
     return { event, row, earliestMs, latestMs, instancesIn: (range) => instanceRows(row, own, calendar, range) }
   })
 
   function hasWords(event: RemoteEvent): boolean {
-    const text = words.length === 0 ? '' : searchTextOf(event)
+    const text = words.length === 0 ? '' : buildSearchText(event)
     return words.every((word) => text.includes(word))
   }
 
-  function rowOf(event: RemoteEvent): FoundEvent['row'] {
-    const known = stored.get(event.eventId)
+  function buildRow(event: RemoteEvent): FoundEvent['row'] {
+    const storedRow = stored.get(event.eventId)
     const master = event.recurringEventId === null ? undefined : stored.get(event.recurringEventId)
     const original =
-      event.originalStart === null ? null : originalStartText(originalStartOf(event.originalStart, calendar.timeZone))
+      event.originalStart === null ? null : originalStartText(toOriginalStart(event.originalStart, calendar.timeZone))
     return {
       // An event that is not stored has the provider's id, which requests accept too.
-      id: known?.id ?? (master !== undefined && original !== null ? instanceId(master.id, original) : event.eventId),
+      id:
+        storedRow?.id ?? (master !== undefined && original !== null ? instanceId(master.id, original) : event.eventId),
       accountId: calendar.accountId,
       calendarId: calendar.id,
       providerId: event.eventId,
       masterProviderId: event.recurringEventId,
       originalStart: original,
       content: JSON.stringify(event),
-      version: known?.version ?? 1,
-      createdAt: known?.createdAt ?? event.createdAt ?? nowMs,
-      updatedAt: known?.updatedAt ?? event.updatedAt ?? nowMs,
+      version: storedRow?.version ?? 1,
+      createdAt: storedRow?.createdAt ?? event.createdAt ?? nowMs,
+      updatedAt: storedRow?.updatedAt ?? event.updatedAt ?? nowMs,
     }
   }
 }
 
 /** The row of an event that is listed once, though it may be a series. */
 export function eventRow({ event, row }: FoundEvent, { timeZone }: CalendarRow): ListedRow {
-  return { ...row, instance: '', ...spanOf(event, timeZone) }
+  return { ...row, instance: '', ...eventSpan(event, timeZone) }
 }
 
 export function instanceRow({ row }: FoundEvent, { originalStart, startMs, endMs, isBusy }: InstanceRow): LiveRow {

@@ -6,7 +6,7 @@ import { formatLocal } from '../../platform/calendar/days.ts'
 import { boundedEvent, type CalendarAccount, ProviderError, type RemoteEvent } from '../../providers/contract/index.ts'
 import { calendarStore } from '../store.ts'
 import { readOpenRange, readOpenRangeByChange } from './open-range.ts'
-import { type Position, positionOf } from './range.ts'
+import { listPosition, type Position } from './range.ts'
 
 const NOW = Date.UTC(2026, 10, 20)
 const EVENTS = 300
@@ -61,12 +61,12 @@ describeOneDatabase('a range without bounds', 'sqlite', (open) => {
         Math.floor(Date.UTC(1985, 0, 1) + random() * Date.UTC(2035, 0, 1)),
       )
       const events = starts.map((ms, index) => eventAt(`event-${index}`, Math.floor(ms / 1000) * 1000))
-      const startOf = ({ start }: RemoteEvent) => Date.parse(`${'dateTime' in start ? start.dateTime : ''}Z`)
+      const startMs = ({ start }: RemoteEvent) => Date.parse(`${'dateTime' in start ? start.dateTime : ''}Z`)
       const remote: CalendarAccount = {
         listCalendars: async () => [],
         async *syncEvents() {},
         async readRange({ range: { from, to } }) {
-          const found = events.filter((event) => startOf(event) < to && startOf(event) + 3_600_000 > from)
+          const found = events.filter((event) => startMs(event) < to && startMs(event) + 3_600_000 > from)
           if (found.length > MOST) throw new ProviderError('limit_exceeded', 'reading events: too many')
           return found
         },
@@ -85,9 +85,9 @@ describeOneDatabase('a range without bounds', 'sqlite', (open) => {
         listed.push(...rows.map(({ id }) => id))
         const last = rows.at(-1)
         if (last === undefined || rows.length < 7) break
-        after = positionOf(last, order)
+        after = listPosition(last, order)
       }
-      const byStart = (a: RemoteEvent, b: RemoteEvent) => (order === 'startTime' ? startOf(a) - startOf(b) : 0)
+      const byStart = (a: RemoteEvent, b: RemoteEvent) => (order === 'startTime' ? startMs(a) - startMs(b) : 0)
       const sorted = events.toSorted((a, b) => byStart(a, b) || (a.eventId < b.eventId ? -1 : 1))
       expect(listed).toEqual(sorted.map(({ eventId }) => eventId))
     },

@@ -113,10 +113,10 @@ interface Part extends TimeRange {
 /** Each event once. */
 async function* eventsFrom(found: readonly FoundEvent[], { from, to, isFirst }: Part, calendar: CalendarRow) {
   const rows: ListedRow[] = []
-  for (const one of found) {
-    const row = eventRow(one, calendar)
-    if (one.event.status === 'cancelled' || row.startMs >= to) continue
-    if (row.startMs >= from || (isFirst && (await takesPlaceIn(one, { from, to })))) rows.push(row)
+  for (const event of found) {
+    const row = eventRow(event, calendar)
+    if (event.event.status === 'cancelled' || row.startMs >= to) continue
+    if (row.startMs >= from || (isFirst && (await takesPlaceIn(event, { from, to })))) rows.push(row)
     await yieldIfHeld(TURN_MS)
   }
   yield rows
@@ -129,15 +129,15 @@ async function takesPlaceIn(found: FoundEvent, range: TimeRange): Promise<boolea
 
 /** Each instance, in ever longer spans of time. */
 async function* instancesFrom(found: readonly FoundEvent[], { from, to, isFirst }: Part): AsyncGenerator<ListedRow[]> {
-  const latestMs = Math.max(...found.map((one) => one.latestMs))
+  const latestMs = Math.max(...found.map((event) => event.latestMs))
   const last = Math.min(to, LATEST_MS, latestMs + 1)
   let begin = Math.max(from, Math.min(...found.map(({ earliestMs }) => earliestMs)))
   for (let spanMs = FIRST_MS; begin < last; spanMs = Math.min(spanMs * 2, LONGEST_MS)) {
     const span = { from: begin, to: Math.min(begin + spanMs, last) }
     const rows: ListedRow[] = []
-    for (const one of found) {
-      const instances = one.instancesIn(span).filter(({ startMs }) => startMs >= begin || (isFirst && begin === from))
-      rows.push(...instances.map((instance) => instanceRow(one, instance)))
+    for (const event of found) {
+      const instances = event.instancesIn(span).filter(({ startMs }) => startMs >= begin || (isFirst && begin === from))
+      rows.push(...instances.map((instance) => instanceRow(event, instance)))
       await yieldIfHeld(TURN_MS)
     }
     yield rows

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../test/kit/database/database.ts'
-import { plansOf } from '../../../test/kit/database/plans.ts'
+import { readPlans } from '../../../test/kit/database/plans.ts'
 import { storedBusy } from '../availability/stored-busy.ts'
 import { eventStore } from '../store.ts'
 import { type Position, readRange, type StoredRange } from './range.ts'
@@ -34,7 +34,7 @@ describeEachDatabase('the statements of calendar lists', (open) => {
       ...list,
     }
     for (const after of [undefined, [NOW, 'cev_1', ''] satisfies Position]) {
-      const plans = await plansOf(db, (tx) => readRange(tx, stored, { after, offset: 0, limit: 51 }))
+      const plans = await readPlans(db, (tx) => readRange(tx, stored, { after, offset: 0, limit: 51 }))
       expect(plans.length).toBeGreaterThan(0)
       for (const plan of plans) {
         expect(plan).not.toMatch(FULL_SCAN)
@@ -45,7 +45,7 @@ describeEachDatabase('the statements of calendar lists', (open) => {
 
   it('busy times are read in index order', async () => {
     const db = await open()
-    const plans = await plansOf(db, (tx) =>
+    const plans = await readPlans(db, (tx) =>
       storedBusy(tx, { id: 'cal_1', timeZone: 'UTC' }, { range: month, floatingZone: 'UTC' }),
     )
     expect(plans).toHaveLength(1)
@@ -65,14 +65,14 @@ describeEachDatabase('the statements of calendar lists', (open) => {
       words: [],
       order: 'updated',
     }
-    const plans = await plansOf(db, async (tx) => {
+    const plans = await readPlans(db, async (tx) => {
       await readRange(tx, day, { offset: 0, limit: 51 })
       const store = eventStore(tx, 'cal_1')
       await store.beforeRound(2, 50)
       await store.after('p', 50)
       await store.shownByIds(['cev_1'])
       await store.byProviderIds(['p'])
-      await store.exceptionsOf('p')
+      await store.findExceptions('p')
       await store.find('p')
     })
     for (const plan of plans) expect(plan).not.toMatch(FULL_SCAN)

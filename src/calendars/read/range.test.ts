@@ -4,8 +4,8 @@ import { fc } from '../../../test/kit/random/random.ts'
 import { DAY_MS, formatLocal } from '../../platform/calendar/days.ts'
 import type { Db } from '../../platform/db/index.ts'
 import { boundedEvent, type RemoteEvent } from '../../providers/contract/index.ts'
-import { placementOf } from '../instance-rows.ts'
-import { searchTextOf } from '../search-text.ts'
+import { buildPlacement } from '../instance-rows.ts'
+import { buildSearchText } from '../search-text.ts'
 import { type EventRow, eventStore, type InstanceRow, placeEvent } from '../store.ts'
 import { type EventOrder, type Position, readRange, type StoredRange } from './range.ts'
 
@@ -25,7 +25,7 @@ const shape = fc.record({
   summary: fc.constantFrom('Lunch', 'Review', 'Lunch review'),
 })
 
-function eventOf({
+function buildEvent({
   hour,
   hours,
   rule,
@@ -70,13 +70,13 @@ interface Stored {
 
 async function store(
   db: Db,
-  shapes: readonly Parameters<typeof eventOf>[0][],
+  shapes: readonly Parameters<typeof buildEvent>[0][],
   updated: readonly number[],
 ): Promise<Stored[]> {
   return db.transaction(async (tx) => {
     const all: Stored[] = []
-    for (const [index, one] of shapes.entries()) {
-      const event = eventOf(one)
+    for (const [index, shape] of shapes.entries()) {
+      const event = buildEvent(shape)
       const id = `cev_${String(index).padStart(3, '0')}`
       const row: EventRow = {
         id,
@@ -88,7 +88,7 @@ async function store(
         status: event.status,
         isSeries: Number(event.recurrence.length > 0),
         content: JSON.stringify(event),
-        searchText: searchTextOf(event),
+        searchText: buildSearchText(event),
         startMs: 0,
         firstMs: null,
         lastMs: null,
@@ -101,7 +101,7 @@ async function store(
         updatedAt: updated[index] ?? 1,
       }
       await eventStore(tx, CALENDAR.id).insert(row)
-      const placement = placementOf(row, [], CALENDAR, WINDOW)
+      const placement = buildPlacement(row, [], CALENDAR, WINDOW)
       await placeEvent(tx, id, placement)
       all.push({ row: { ...row, startMs: placement.startMs }, instances: placement.instances })
     }

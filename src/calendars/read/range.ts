@@ -70,16 +70,16 @@ const SHORT_MS = 8 * DAY_MS
 const EVENTS_PER_STATEMENT = 500
 const KEYS_PER_STATEMENT = 500
 
-export function positionOf({ startMs, updatedAt, id, instance }: ListedRow, order: EventOrder): Position {
+export function listPosition({ startMs, updatedAt, id, instance }: ListedRow, order: EventOrder): Position {
   return [order === 'startTime' ? startMs : updatedAt, id, instance]
 }
 
 export function byPosition(order: EventOrder): (left: ListedRow, right: ListedRow) => number {
-  return (left, right) => compare(positionOf(left, order), positionOf(right, order))
+  return (left, right) => compare(listPosition(left, order), listPosition(right, order))
 }
 
 export function isAfter(row: ListedRow, position: Position, order: EventOrder = 'startTime'): boolean {
-  return compare(positionOf(row, order), position) > 0
+  return compare(listPosition(row, order), position) > 0
 }
 
 function compare(left: Position, right: Position): number {
@@ -95,10 +95,10 @@ export async function readRange(handle: Handle, stored: StoredRange, page: Range
   if (stored.words.length > 0) return readMatching(handle, stored, page)
   // Side by side: on PostgreSQL each takes a few milliseconds of another connection.
   const [rows, count] = await Promise.all([
-    readKeys(handle, stored, page).then((keys) => rowsOf(handle, stored.calendarId, keys)),
+    readKeys(handle, stored, page).then((keys) => readRows(handle, stored.calendarId, keys)),
     countRows(handle, stored),
   ])
-  return { rows, total: totalOf(count) }
+  return { rows, total: toTotal(count) }
 }
 
 async function countRows(handle: Handle, stored: StoredRange): Promise<number> {
@@ -121,7 +121,7 @@ async function readMatching(handle: Handle, stored: StoredRange, page: RangePage
   const all = { after: undefined, skip: 0, most: MAX_COUNT + 1 }
   const keys = await readMatchingKeys(handle, stored, ids, { ...page, skip: page.offset, most: page.limit })
   const counted = await readMatchingKeys(handle, stored, ids, all)
-  return { rows: await rowsOf(handle, stored.calendarId, keys), total: totalOf(counted.length) }
+  return { rows: await readRows(handle, stored.calendarId, keys), total: toTotal(counted.length) }
 }
 
 async function readMatchingKeys(
@@ -158,7 +158,7 @@ async function readEvents(handle: Handle, stored: StoredRange, after: Position |
   return rows.map((row) => ({ ...row, ...numbered(row) }))
 }
 
-async function rowsOf(handle: Handle, calendarId: string, keys: readonly Key[]): Promise<ListedRow[]> {
+async function readRows(handle: Handle, calendarId: string, keys: readonly Key[]): Promise<ListedRow[]> {
   const events = await eventStore(handle, calendarId).shownByIds([...new Set(keys.map(({ eventId }) => eventId))])
   return keys.flatMap(({ eventId, instance, startMs, endMs }) => {
     const row = events.get(eventId)
@@ -242,6 +242,6 @@ function numbered({ key, startMs, endMs, ...row }: Key): Key {
   return { ...row, key: Number(key), startMs: Number(startMs), endMs: Number(endMs) }
 }
 
-function totalOf(count: number): RangeRows['total'] {
+function toTotal(count: number): RangeRows['total'] {
   return { count: Math.min(count, MAX_COUNT), capped: count > MAX_COUNT }
 }

@@ -1,15 +1,15 @@
 import { invalid } from '../../platform/errors/app-error.ts'
-import { continuedAt, type Page, type PageQuery, pageOf, pageRequest } from '../../platform/formats/page.ts'
+import { buildPage, continuedAt, type Page, type PageQuery, pageRequest } from '../../platform/formats/page.ts'
 import { isoTime, requireTime } from '../../platform/time/time.ts'
 import type { ProviderName, RemoteEvent } from '../../providers/contract/index.ts'
 import { type CalendarEventView, eventView } from '../api.ts'
-import { spanOf } from '../instances/times.ts'
+import { eventSpan } from '../instances/times.ts'
 import { searchWords } from '../search-text.ts'
 import { type CalendarRow, calendarStore } from '../store.ts'
-import { unreadableOf } from '../unreadable.ts'
+import { readUnreadable } from '../unreadable.ts'
 import { type CalendarAccessDeps, calendarAccess, LIVE_MS } from './calendar-access.ts'
 import { type AskedEvents, listedEvents } from './event-lists.ts'
-import { type EventOrder, type ListedRow, positionOf } from './range.ts'
+import { type EventOrder, type ListedRow, listPosition } from './range.ts'
 
 export interface EventQuery extends PageQuery {
   timeMin?: string | undefined
@@ -46,7 +46,7 @@ export function calendarReader(deps: CalendarAccessDeps) {
       return { provider, accountId, rows: rows.filter(({ providerId }) => listed?.has(providerId) !== false) }
     },
 
-    unreadable: (calendars: readonly CalendarRow[]) => unreadableOf(db.read, calendars),
+    unreadable: (calendars: readonly CalendarRow[]) => readUnreadable(db.read, calendars),
 
     /** `isFresh`: from the provider, whatever is stored. */
     async events(idOrAlias: string, calendarId: string, query: EventQuery, isFresh: boolean): Promise<EventPage> {
@@ -61,10 +61,10 @@ export function calendarReader(deps: CalendarAccessDeps) {
       const remote = async () => deps.calendars(provider).open(await accounts.access(accountId))
       const reading = { db, open: remote, nowMs: clock.now(), signal: AbortSignal.timeout(leftMs) }
       const found = await listedEvents(reading, { ...what, calendar, isFresh, request })
-      const page = pageOf(found.rows, request, found.total, fingerprint, (row) => positionOf(row, what.order))
+      const page = buildPage(found.rows, request, found.total, fingerprint, (row) => listPosition(row, what.order))
       const { next } = found
       return {
-        items: page.items.map((row) => viewOf(row, provider, calendar)),
+        items: page.items.map((row) => toView(row, provider, calendar)),
         pagination: next === undefined ? page.pagination : continuedAt(page.pagination, next, fingerprint),
         source: found.storedAt === null ? 'provider' : 'stored',
         syncedAt: isoTime(found.storedAt ?? clock.now()),
@@ -86,10 +86,10 @@ function requested(query: EventQuery): Pick<AskedEvents, 'range' | 'isExpanded' 
   return { range: { from, to }, isExpanded, order, words: searchWords(q) }
 }
 
-function viewOf(row: ListedRow, provider: ProviderName, { timeZone }: CalendarRow): CalendarEventView {
+function toView(row: ListedRow, provider: ProviderName, { timeZone }: CalendarRow): CalendarEventView {
   const content: RemoteEvent = JSON.parse(row.content)
   const { instance } = row
   // As in the events about it: a series shows its first instance, wherever the range begins.
-  const span = instance === '' ? spanOf(content, timeZone) : row
+  const span = instance === '' ? eventSpan(content, timeZone) : row
   return eventView({ ...row, content }, { provider, span, ...(instance !== '' && { instance }) })
 }

@@ -2,14 +2,14 @@ import { findApiChanges, StaleRead } from '../../accounts/index.ts'
 import { readAhead } from '../../platform/concurrency/read-ahead.ts'
 import { insertManyRows } from '../../platform/db/index.ts'
 import { type EventStep, ProviderError, type TimeRange } from '../../providers/contract/index.ts'
-import { placementOf } from '../instance-rows.ts'
+import { buildPlacement } from '../instance-rows.ts'
 import { calendarGone, calendarRefused } from '../refusals.ts'
 import { type CalendarRow, calendarStore, currentInstances, eventStore, placeEvent } from '../store.ts'
 import { eventsToReadAgain, removeUnreadableBefore } from '../unreadable.ts'
 import { InstanceBuffer } from './instance-buffer.ts'
 import { listCalendars } from './listing.ts'
 import type { AccountCalendarsDeps, OwnedCalendars } from './owned-calendars.ts'
-import { partsOf } from './parts.ts'
+import { splitIntoParts } from './parts.ts'
 import { removeEvents } from './removal.ts'
 import { applyChanges } from './step.ts'
 
@@ -173,7 +173,7 @@ async function storeStep(
   { calendar, window, readAfter, later }: StepPlace,
   step: EventStep,
 ): Promise<CalendarRow> {
-  const parts = partsOf(step)
+  const parts = splitIntoParts(step)
   const { db, clock, fence } = deps
   const { accountId, epoch, provider } = owned
   const isAnnounced = calendar.syncedAt !== null
@@ -254,8 +254,8 @@ async function moveWindow(
       const store = eventStore(tx, calendar.id)
       const now = await store.byProviderIds(rows.map(({ providerId }) => providerId))
       for (const row of now.values()) {
-        const exceptions = row.isSeries === 1 ? await store.exceptionsOf(row.providerId) : []
-        await placeEvent(tx, row.id, placementOf(row, exceptions, calendar, window))
+        const exceptions = row.isSeries === 1 ? await store.findExceptions(row.providerId) : []
+        await placeEvent(tx, row.id, buildPlacement(row, exceptions, calendar, window))
       }
     })
   }

@@ -31,7 +31,7 @@ describeOneDatabase('a failing calendar', 'sqlite', (open) => {
   /** How often the events of a calendar were requested. */
   const reads = (calendar: string) =>
     google.calls.all.filter(({ path }) => path.includes(`/calendars/${encodeURIComponent(calendar)}/events?`)).length
-  const failureOf = async (owner: Api, id: string): Promise<Failure> => {
+  const readFailure = async (owner: Api, id: string): Promise<Failure> => {
     const { calendars } = (await owner.get(`/accounts/${id}/calendars`)).json
     return calendars.find(({ providerId }: { providerId: string }) => providerId === TEAM).failure
   }
@@ -53,7 +53,7 @@ describeOneDatabase('a failing calendar', 'sqlite', (open) => {
     let since: string | undefined
     for (let attempts = 1; attempts <= 4; attempts += 1) {
       const failure = await eventually(async () => {
-        const found = await failureOf(owner, id)
+        const found = await readFailure(owner, id)
         expect(found?.attempts).toBe(attempts)
         return found
       })
@@ -67,7 +67,7 @@ describeOneDatabase('a failing calendar', 'sqlite', (open) => {
       owner = await start()
       await eventually(() => expect(reads(USER)).toBeGreaterThan(before.own))
       await owner.get(`/accounts/${id}/calendars`)
-      expect([reads(TEAM), (await failureOf(owner, id)).attempts]).toEqual([before.team, attempts])
+      expect([reads(TEAM), (await readFailure(owner, id)).attempts]).toEqual([before.team, attempts])
 
       await service?.stop()
       nowMs = Date.parse(failure.nextAttemptAt) + 1
@@ -78,6 +78,6 @@ describeOneDatabase('a failing calendar', 'sqlite', (open) => {
 
     google.calendars.refuse(USER, TEAM, null)
     await owner.post(`/accounts/${id}/sync`)
-    await eventually(async () => expect(await failureOf(owner, id)).toBeNull())
+    await eventually(async () => expect(await readFailure(owner, id)).toBeNull())
   })
 })

@@ -50,7 +50,7 @@ export function failingCalendars(
       const nowMs = clock.now()
       await save(owned, calendar, {
         failures,
-        failureReason: truncateText(reasonOf(error), MAX_REASON),
+        failureReason: truncateText(describeFailure(error), MAX_REASON),
         failingSince: calendar.failingSince ?? nowMs,
         retryAt: nowMs + pauseMs,
       })
@@ -65,7 +65,7 @@ export function failingCalendars(
 }
 
 /** A sentence for the operator. */
-function reasonOf({ kind, message }: ProviderError): string {
+function describeFailure({ kind, message }: ProviderError): string {
   if (kind === 'not_found') return 'The provider lists this calendar, but does not find it when its events are read.'
   return `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, '')}.`
 }

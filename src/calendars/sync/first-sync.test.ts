@@ -18,7 +18,7 @@ const INTERRUPTED_AFTER = [12, 23, 2]
 const today = new Date().toISOString().slice(0, 10)
 
 /** Every tenth is a series of thirty days; the next step brings an exception for it, which moves its second day. */
-const eventOf = (n: number): RemoteEvent => ({
+const buildEvent = (n: number): RemoteEvent => ({
   eventId: `event-${n}`,
   iCalUid: `event-${n}`,
   etag: null,
@@ -42,8 +42,8 @@ const eventOf = (n: number): RemoteEvent => ({
   updatedAt: null,
 })
 const secondDay = new Date(Date.parse(today) + 86_400_000).toISOString().slice(0, 10)
-const exceptionOf = (n: number): RemoteEvent => ({
-  ...eventOf(n),
+const buildException = (n: number): RemoteEvent => ({
+  ...buildEvent(n),
   eventId: `event-${n}-moved`,
   recurrence: [],
   recurringEventId: `event-${n}`,
@@ -86,8 +86,8 @@ describeEachDatabase('a first sync of a calendar', (open) => {
           }
           const numbers = Array.from({ length: PER_STEP }, (_, index) => at + index)
           const found = [
-            ...numbers.filter((n) => n < EVENTS).map(eventOf),
-            ...numbers.flatMap((n) => (n >= PER_STEP && n % 10 === 0 ? exceptionOf(n - PER_STEP) : [])),
+            ...numbers.filter((n) => n < EVENTS).map(buildEvent),
+            ...numbers.flatMap((n) => (n >= PER_STEP && n % 10 === 0 ? buildException(n - PER_STEP) : [])),
           ]
           yield { found, entered: [], complete: [], removed: [], cursor: `${at + PER_STEP}` }
         }

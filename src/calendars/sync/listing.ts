@@ -15,19 +15,19 @@ export async function listCalendars(deps: AccountCalendarsDeps, owned: OwnedCale
   const nowMs = clock.now()
   const gone = await db.transaction(async (tx) => {
     await fence(tx, accountId, epoch)
-    const known = new Map((await calendarStore(tx).all(accountId)).map((row) => [row.providerId, row]))
-    const rows = listed.map((one) =>
-      newCalendarRow(one, { id: ids('cal'), accountId, nowMs }, known.get(one.calendarId)),
+    const stored = new Map((await calendarStore(tx).all(accountId)).map((row) => [row.providerId, row]))
+    const rows = listed.map((calendar) =>
+      newCalendarRow(calendar, { id: ids('cal'), accountId, nowMs }, stored.get(calendar.calendarId)),
     )
     await saveListing(tx, accountId, nowMs, {
-      inserted: rows.filter(({ providerId }) => !known.has(providerId)),
+      inserted: rows.filter(({ providerId }) => !stored.has(providerId)),
       updated: rows.filter((row) => {
-        const before = known.get(row.providerId)
+        const before = stored.get(row.providerId)
         return before !== undefined && !sameListing(before, row)
       }),
     })
     const current = new Set(listed.map(({ calendarId }) => calendarId))
-    return [...known.values()].filter((row) => !current.has(row.providerId))
+    return [...stored.values()].filter((row) => !current.has(row.providerId))
   })
   for (const calendar of gone) {
     await removeEvents(deps, owned, calendar, Number.MAX_SAFE_INTEGER)

@@ -1,19 +1,19 @@
 import { expect, it } from 'vitest'
 import { spentCpuMs } from '../../../test/kit/measure/event-loop.ts'
 import type { EventStep, RemoteEvent } from '../../providers/contract/index.ts'
-import { partsOf } from './parts.ts'
+import { splitIntoParts } from './parts.ts'
 
 const event = (eventId: string, recurringEventId: string | null = null) =>
   ({ eventId, recurringEventId }) as RemoteEvent
 
-function stepOf(events: Partial<EventStep>): EventStep {
+function buildStep(events: Partial<EventStep>): EventStep {
   return { found: [], entered: [], complete: [], removed: [], cursor: '', ...events }
 }
 
 it('keeps a series with its exceptions in one part', () => {
   const exceptions = Array.from({ length: 150 }, (_, n) => event(`s${n}`, 's'))
   const found = [event('a'), ...exceptions, event('s')]
-  const parts = partsOf(stepOf({ found, entered: [event('b')], complete: ['s'] }))
+  const parts = splitIntoParts(buildStep({ found, entered: [event('b')], complete: ['s'] }))
   expect(parts.map((part) => [part.found.length, part.entered.length, part.complete])).toEqual([
     [1, 0, []],
     [151, 0, ['s']],
@@ -23,5 +23,5 @@ it('keeps a series with its exceptions in one part', () => {
 
 it('takes little for a series with 50,000 exceptions', async () => {
   const found = Array.from({ length: 50_000 }, (_, n) => event(`s${n}`, 's'))
-  expect(await spentCpuMs(() => partsOf(stepOf({ found, complete: ['s'] })))).toBeLessThan(1000)
+  expect(await spentCpuMs(() => splitIntoParts(buildStep({ found, complete: ['s'] })))).toBeLessThan(1000)
 })

@@ -8,7 +8,7 @@ const EVENTS_PER_TRANSACTION = 100
 export const NOTHING: Changes = { found: [], entered: [], complete: [], removed: [] }
 
 /** A step in parts for one transaction each. A complete series stays with its exceptions in one. */
-export function partsOf({ found, entered, complete, removed, unreadable }: EventStep): Changes[] {
+export function splitIntoParts({ found, entered, complete, removed, unreadable }: EventStep): Changes[] {
   const isQuiet = new Set(entered)
   const groups = groupBy([...found, ...entered], (event) => event.recurringEventId ?? event.eventId)
   const parts: Changes[] = []

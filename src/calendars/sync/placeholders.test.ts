@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { DAY_MS } from '../../platform/calendar/days.ts'
 import { placeholderTimes, type RemoteEvent, type TimeRange } from '../../providers/contract/index.ts'
-import { instancesOf } from '../instances/instances.ts'
+import { expandSeries } from '../instances/instances.ts'
 import { withStoredTimes } from './placeholders.ts'
 
 const HOUR_MS = 3_600_000
@@ -13,10 +13,10 @@ const hours = (day: number, from: number, to: number) => ({
   to: FIRST_MS + day * DAY_MS + to * HOUR_MS,
 })
 
-function busyOf(stored: RemoteEvent, added: RemoteEvent, zone = 'Europe/Berlin'): TimeRange[] {
+function busyTimes(stored: RemoteEvent, added: RemoteEvent, zone = 'Europe/Berlin'): TimeRange[] {
   const event = withStoredTimes(added, JSON.stringify(stored))
   if (event === undefined) return []
-  return instancesOf({ ...event, exceptions: [] }, zone, window).map(({ startMs, endMs }) => ({
+  return expandSeries({ ...event, exceptions: [] }, zone, window).map(({ startMs, endMs }) => ({
     from: startMs,
     to: endMs,
   }))
@@ -25,17 +25,17 @@ function busyOf(stored: RemoteEvent, added: RemoteEvent, zone = 'Europe/Berlin')
 it('keeps the length of each instance, and the later end of two with one start', () => {
   const stored = placeholder(hours(0, 9, 10), hours(1, 9, 12))
   const added = placeholder(hours(0, 9, 11), hours(2, 9, 9.5))
-  expect(busyOf(stored, added)).toEqual([hours(0, 9, 11), hours(1, 9, 12), hours(2, 9, 9.5)])
+  expect(busyTimes(stored, added)).toEqual([hours(0, 9, 11), hours(1, 9, 12), hours(2, 9, 9.5)])
 })
 
 it('stores all-day instances as dates in the zone of the calendar', () => {
   const [stored, added] = [placeholder(hours(0, 0, 48)), placeholder(hours(7, 0, 24))]
   expect(stored).toMatchObject({ start: { date: '2026-11-23' }, recurrence: ['RDATE;VALUE=DATE:20261123'] })
-  expect(busyOf(stored, added)).toEqual([hours(0, -1, 47), hours(7, -1, 47)])
+  expect(busyTimes(stored, added)).toEqual([hours(0, -1, 47), hours(7, -1, 47)])
 })
 
 it('takes days for times when other instances are not all-day', () => {
-  expect(busyOf(placeholder(hours(0, 0, 24)), placeholder(hours(200, -1, 23)))).toEqual([
+  expect(busyTimes(placeholder(hours(0, 0, 24)), placeholder(hours(200, -1, 23)))).toEqual([
     hours(0, 0, 24),
     hours(200, -1, 23),
   ])
@@ -43,7 +43,7 @@ it('takes days for times when other instances are not all-day', () => {
 
 it('keeps the latest of more than 1,000 instances', () => {
   const days = (first: number, count: number) => Array.from({ length: count }, (_, day) => hours(first + day, 9, 10))
-  const busy = busyOf(placeholder(...days(0, 900)), placeholder(...days(900, 300)))
+  const busy = busyTimes(placeholder(...days(0, 900)), placeholder(...days(900, 300)))
   expect(busy).toEqual(days(200, 1000))
 })
 
@@ -51,5 +51,5 @@ it('leaves a stored series as it is, and reads placeholders whose instances have
   const added = placeholder(hours(1, 9, 10))
   expect(withStoredTimes(added, JSON.stringify({ ...added, timesOnly: undefined }))).toBeUndefined()
   const old = { ...placeholder(hours(0, 9, 11)), recurrence: ['RDATE:20261123T090000Z,20261124T150000Z'] }
-  expect(busyOf(old, added)).toEqual([hours(0, 9, 11), hours(1, 9, 10), hours(1, 15, 17)])
+  expect(busyTimes(old, added)).toEqual([hours(0, 9, 11), hours(1, 9, 10), hours(1, 15, 17)])
 })

@@ -20,7 +20,7 @@ export async function removeEvents(
       await fence(tx, accountId, epoch)
       const rows = await eventStore(tx, calendar.id).beforeRound(round, ROWS_PER_TRANSACTION)
       const source = { readAfter: Number.MAX_SAFE_INTEGER }
-      const context = { calendar, provider, window: windowOf(calendar), nowMs: clock.now(), source }
+      const context = { calendar, provider, window: storedWindow(calendar), nowMs: clock.now(), source }
       const hasLeft = ({ firstMs, startMs }: EventRow) => firstMs === null && startMs < calendar.windowFrom
       for (const isAnnounced of [true, false]) {
         const removed = rows.filter((row) => hasLeft(row) !== isAnnounced).map(({ providerId }) => providerId)
@@ -34,6 +34,6 @@ export async function removeEvents(
   }
 }
 
-function windowOf({ windowFrom, windowTo }: CalendarRow): TimeRange {
+function storedWindow({ windowFrom, windowTo }: CalendarRow): TimeRange {
   return { from: windowFrom, to: windowTo }
 }

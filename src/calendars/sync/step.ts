@@ -8,9 +8,9 @@ import type { Ids } from '../../platform/ids.ts'
 import type { ProviderName, RemoteEvent, TimeRange, UnreadableEvent } from '../../providers/contract/index.ts'
 import { eventView, instanceId, originalStartText, type Span } from '../api.ts'
 import { type calendarEvents, changeEvent } from '../events.ts'
-import { placementOf } from '../instance-rows.ts'
-import { originalStartOf, spanOf } from '../instances/times.ts'
-import { searchTextOf } from '../search-text.ts'
+import { buildPlacement } from '../instance-rows.ts'
+import { eventSpan, toOriginalStart } from '../instances/times.ts'
+import { buildSearchText } from '../search-text.ts'
 import { type CalendarRow, type EventRow, eventStore, type InstanceRow, type Placement, placeEvent } from '../store.ts'
 import { saveUnreadable } from '../unreadable.ts'
 import type { InstanceBuffer } from './instance-buffer.ts'
@@ -72,7 +72,7 @@ export async function applyChanges(
   )
   const placeholders = unreadable.flatMap(({ placeholder }) => placeholder ?? [])
   const quiet = new Set(entered)
-  const known = await store.byProviderIds([
+  const earlier = await store.byProviderIds([
     ...new Set([
       ...[...returned, ...placeholders].flatMap((event) => [event.eventId, event.recurringEventId ?? []].flat()),
       ...removed,
@@ -80,7 +80,9 @@ export async function applyChanges(
   ])
   const listed = [
     ...returned,
-    ...placeholders.flatMap((one) => withStoredTimes(one, known.get(one.eventId)?.content) ?? []),
+    ...placeholders.flatMap(
+      (placeholder) => withStoredTimes(placeholder, earlier.get(placeholder.eventId)?.content) ?? [],
+    ),
   ]
   const named = listed.map(({ eventId, recurringEventId }) => recurringEventId ?? eventId)
   const masters = [...new Set([...named, ...removed])]
@@ -108,7 +110,7 @@ export async function applyChanges(
   }
   for (const masterId of complete) {
     const current = new Set((exceptions.get(masterId) ?? []).map(({ eventId }) => eventId))
-    for (const row of await exceptionsOf(masterId)) if (!current.has(row.providerId)) await remove(row.providerId)
+    for (const row of await findExceptions(masterId)) if (!current.has(row.providerId)) await remove(row.providerId)
   }
   for (const providerId of removed) await remove(providerId)
   for (const providerId of stale) {
@@ -118,7 +120,7 @@ export async function applyChanges(
   await store.confirm(confirmed)
   await insertRows(tx, 'calendarEvents', [...added.values()])
   await insertManyRows(tx, 'calendarInstances', addedInstances)
-  if (isAnnounced) await events.record(tx, changes.map(eventOf))
+  if (isAnnounced) await events.record(tx, changes.map(buildEvent))
   const read = [...listed.map(({ eventId }) => eventId), ...complete, ...removed]
   const notRead = unreadable
     .filter(({ eventId }) => isIndexable(eventId))
@@ -131,29 +133,29 @@ export async function applyChanges(
     notRead.map(({ eventId }) => eventId),
     calendar.round,
   )
-  const countOf = (type: Change['type']) => changes.filter((change) => change.type === type).length
+  const countChanges = (type: Change['type']) => changes.filter((change) => change.type === type).length
   return {
-    added: countOf('calendar.event.created'),
-    updated: countOf('calendar.event.updated'),
-    deleted: countOf('calendar.event.deleted'),
+    added: countChanges('calendar.event.created'),
+    updated: countChanges('calendar.event.updated'),
+    deleted: countChanges('calendar.event.deleted'),
     unreadable: await saveUnreadable(tx, calendar, { read, unreadable: notRead }, nowMs),
   }
 
-  async function exceptionsOf(masterId: string): Promise<EventRow[]> {
-    return hasNone.has(masterId) ? [] : store.exceptionsOf(masterId)
+  async function findExceptions(masterId: string): Promise<EventRow[]> {
+    return hasNone.has(masterId) ? [] : store.findExceptions(masterId)
   }
 
   /** At Graph an instance has another id once it is cancelled, or changed again: its row stays. */
   async function adoptIds(masterId: string): Promise<void> {
     const own = exceptions.get(masterId) ?? []
     const current = new Set(own.map(({ eventId }) => eventId))
-    const stored = (await exceptionsOf(masterId)).filter(({ providerId }) => !current.has(providerId))
+    const stored = (await findExceptions(masterId)).filter(({ providerId }) => !current.has(providerId))
     const byStart = new Map(stored.map((row) => [row.originalStart, row]))
     for (const { eventId, originalStart } of own) {
-      if (originalStart === null || known.has(eventId)) continue
-      const row = byStart.get(originalStartText(originalStartOf(originalStart, calendar.timeZone)))
+      if (originalStart === null || earlier.has(eventId)) continue
+      const row = byStart.get(originalStartText(toOriginalStart(originalStart, calendar.timeZone)))
       if (row === undefined) continue
-      known.set(eventId, { ...row, providerId: eventId })
+      earlier.set(eventId, { ...row, providerId: eventId })
       adopted.add(eventId)
     }
   }
@@ -163,7 +165,7 @@ export async function applyChanges(
   }
 
   async function save(event: RemoteEvent): Promise<void> {
-    const row = known.get(event.eventId)
+    const row = earlier.get(event.eventId)
     const content = cleanJson(event)
     stale.add(event.recurringEventId ?? event.eventId)
     if (row === undefined) {
@@ -174,7 +176,7 @@ export async function applyChanges(
         await store.insert(inserted)
         hasNone.delete(event.recurringEventId)
       }
-      known.set(event.eventId, inserted)
+      earlier.set(event.eventId, inserted)
       if (!quiet.has(event) && !isUnknown(event))
         changes.push({ type: typeOfNew(event), row: inserted, content: event })
       return
@@ -187,7 +189,7 @@ export async function applyChanges(
       status: event.status,
       isSeries: Number(event.recurrence.length > 0),
       content,
-      searchText: searchTextOf(event),
+      searchText: buildSearchText(event),
       round: calendar.round,
       version,
       updatedAt: isSame ? row.updatedAt : nowMs,
@@ -199,7 +201,7 @@ export async function applyChanges(
     if (added.has(row.id)) added.set(row.id, updated)
     else if (isWritten) await store.update(row.id, updated)
     else confirmed.push(row.id)
-    known.set(event.eventId, updated)
+    earlier.set(event.eventId, updated)
     if (!isSame) changes.push({ type: typeOfChange(event), row: updated, content: event })
     const before: RemoteEvent = JSON.parse(row.content)
     for (const id of before.siblings ?? []) if (!event.siblings?.includes(id)) await remove(id)
@@ -207,12 +209,12 @@ export async function applyChanges(
 
   /** A cancelled instance of a series that is not stored, such as a deleted one, of which Google reports the instances too. */
   function isUnknown({ status, recurringEventId }: RemoteEvent): boolean {
-    return status === 'cancelled' && !known.has(recurringEventId ?? '')
+    return status === 'cancelled' && !earlier.has(recurringEventId ?? '')
   }
 
   async function newRow(event: RemoteEvent, content: string): Promise<EventRow> {
     const original =
-      event.originalStart === null ? null : originalStartText(originalStartOf(event.originalStart, calendar.timeZone))
+      event.originalStart === null ? null : originalStartText(toOriginalStart(event.originalStart, calendar.timeZone))
     return {
       id: await newId(event, original),
       accountId: calendar.accountId,
@@ -223,7 +225,7 @@ export async function applyChanges(
       status: event.status,
       isSeries: Number(event.recurrence.length > 0),
       content,
-      searchText: searchTextOf(event),
+      searchText: buildSearchText(event),
       startMs: 0,
       firstMs: null,
       lastMs: null,
@@ -239,12 +241,12 @@ export async function applyChanges(
 
   /** An instance has the version of its series until it gets a row of its own. */
   function firstVersion({ recurringEventId }: RemoteEvent): number {
-    return 1 + ((recurringEventId === null ? undefined : known.get(recurringEventId))?.version ?? 0)
+    return 1 + ((recurringEventId === null ? undefined : earlier.get(recurringEventId))?.version ?? 0)
   }
 
   /** Programs write two exceptions for one instance, with its start in two zones: only the first has the id of the instance. */
   async function newId({ recurringEventId }: RemoteEvent, original: string | null): Promise<string> {
-    const master = recurringEventId === null ? undefined : known.get(recurringEventId)
+    const master = recurringEventId === null ? undefined : earlier.get(recurringEventId)
     if (master === undefined || original === null) return ids('cev')
     const id = instanceId(master.id, original)
     return (await store.find(id)) === undefined ? id : ids('cev')
@@ -252,21 +254,21 @@ export async function applyChanges(
 
   /** A master takes its exceptions with it; its event speaks for them. */
   async function remove(providerId: string): Promise<void> {
-    const row = known.get(providerId) ?? (await store.find(providerId))
+    const row = earlier.get(providerId) ?? (await store.find(providerId))
     if (row === undefined) {
       // An invitation to some instances of a series: there is no master.
-      for (const orphan of await exceptionsOf(providerId)) await remove(orphan.providerId)
+      for (const orphan of await findExceptions(providerId)) await remove(orphan.providerId)
       return
     }
     if (row.providerId !== providerId) return
     ensureNotStale(row.apiChange)
-    known.delete(providerId)
-    const exceptions = row.isSeries === 1 ? await exceptionsOf(providerId) : []
+    earlier.delete(providerId)
+    const exceptions = row.isSeries === 1 ? await findExceptions(providerId) : []
     added.delete(row.id)
     const removedIds = [row.id, ...exceptions.map(({ id }) => id)]
     await store.remove(removedIds)
     for (const id of removedIds) later?.delete(id)
-    for (const exception of exceptions) known.delete(exception.providerId)
+    for (const exception of exceptions) earlier.delete(exception.providerId)
     stale.delete(providerId)
     if (row.masterProviderId !== null) stale.add(row.masterProviderId)
     const content: RemoteEvent = { ...JSON.parse(row.content), status: 'cancelled' }
@@ -277,10 +279,10 @@ export async function applyChanges(
   }
 
   async function expand(providerId: string): Promise<void> {
-    const row = known.get(providerId) ?? (await store.find(providerId))
-    const exceptions = await exceptionsOf(providerId)
+    const row = earlier.get(providerId) ?? (await store.find(providerId))
+    const exceptions = await findExceptions(providerId)
     if (row !== undefined) {
-      const { instances, ...columns } = placementOf(row, exceptions, calendar, window)
+      const { instances, ...columns } = buildPlacement(row, exceptions, calendar, window)
       if (!added.has(row.id)) await place(row.id, { ...columns, instances })
       else {
         added.set(row.id, { ...row, ...columns })
@@ -288,7 +290,7 @@ export async function applyChanges(
         else later.set(row.id, instances)
       }
     }
-    for (const exception of exceptions) await place(exception.id, placementOf(exception, [], calendar, window))
+    for (const exception of exceptions) await place(exception.id, buildPlacement(exception, [], calendar, window))
   }
 
   async function place(id: string, placement: Placement): Promise<void> {
@@ -296,8 +298,8 @@ export async function applyChanges(
     later?.set(id, placement.instances)
   }
 
-  function eventOf({ type, row, content }: Change) {
-    const span: Span = spanOf(content, calendar.timeZone)
+  function buildEvent({ type, row, content }: Change) {
+    const span: Span = eventSpan(content, calendar.timeZone)
     return changeEvent(type, provider, eventView({ ...row, content }, { provider, span }))
   }
 }

@@ -1,8 +1,8 @@
 import { systemClock } from '../../platform/time/clock.ts'
 import type { Account, DebouncedQueueAccount, List } from '../../ui/generated/api-objects.ts'
-import type { Command, Given, Terminal } from '../command.ts'
-import { type Client, client, LIST_OPTIONS, NotFound, ONLINE_OPTIONS, operandOf, pageOf } from './client.ts'
-import { relativeTime, wordOf } from './options.ts'
+import type { Command, CommandArguments, Terminal } from '../command.ts'
+import { type Client, client, LIST_OPTIONS, NotFound, ONLINE_OPTIONS, parsePage, requireOperand } from './client.ts'
+import { relativeTime, requireWord } from './options.ts'
 import { type Column, details, printPosition, table } from './table.ts'
 
 const STATUSES = ['connecting', 'syncing', 'connected', 'auth_error', 'error', 'paused']
@@ -44,26 +44,26 @@ const COLUMNS: readonly Column<Account>[] = [
   { title: 'REASON', value: ({ statusReason }) => statusReason, shrinks: true, optional: true },
 ]
 
-async function list(terminal: Terminal, given: Given): Promise<void> {
-  const { options } = given
+async function list(terminal: Terminal, args: CommandArguments): Promise<void> {
+  const { options } = args
   const query = {
-    ...pageOf(given),
-    status: wordOf('status', options.status, STATUSES),
-    provider: wordOf('provider', options.provider, PROVIDERS),
+    ...parsePage(args),
+    status: requireWord('status', options.status, STATUSES),
+    provider: requireWord('provider', options.provider, PROVIDERS),
     q: options.search,
   }
-  const found = await client(given).get<List<'accounts', Account>>('/accounts', query)
+  const found = await client(args).get<List<'accounts', Account>>('/accounts', query)
   if (options.json !== undefined) return terminal.out(JSON.stringify(found, null, 2))
   if (found.accounts.length > 0) for (const line of table(found.accounts, COLUMNS, terminal.width)) terminal.out(line)
   printPosition(terminal, found, 'account', 'posthorn accounts list')
 }
 
-async function show(terminal: Terminal, given: Given): Promise<void> {
-  const named = operandOf(given, 'accounts show', 'an account', 'posthorn accounts list')
-  const api = client(given)
+async function show(terminal: Terminal, args: CommandArguments): Promise<void> {
+  const named = requireOperand(args, 'accounts show', 'an account', 'posthorn accounts list')
+  const api = client(args)
   const account = await findAccount(api, named)
   const sync = await api.get<DebouncedQueueAccount>(`/debounced-queue/accounts/${account.id}`)
-  if (given.options.json !== undefined) return terminal.out(JSON.stringify({ ...account, sync }, null, 2))
+  if (args.options.json !== undefined) return terminal.out(JSON.stringify({ ...account, sync }, null, 2))
   const at = (time: string | null) =>
     `${time ?? ''}${time === null ? '' : '  '}${relativeTime(time, systemClock.now())}`
   const lines = details({
@@ -93,12 +93,12 @@ function changing(verb: 'sync' | 'pause' | 'resume', summary: string, done: stri
       `posthorn accounts ${verb} acc_01k9zv3h5q8m2n4p6r7s8t9vwx`,
       `posthorn accounts ${verb} ada@acme.example`,
     ],
-    async run(terminal, given) {
-      const named = operandOf(given, `accounts ${verb}`, 'an account', 'posthorn accounts list')
-      const api = client(given)
+    async run(terminal, args) {
+      const named = requireOperand(args, `accounts ${verb}`, 'an account', 'posthorn accounts list')
+      const api = client(args)
       const { id } = await findAccount(api, named)
       const account = await api.post<Account>(`/accounts/${id}/${verb}`)
-      if (given.options.json !== undefined) return terminal.out(JSON.stringify(account, null, 2))
+      if (args.options.json !== undefined) return terminal.out(JSON.stringify(account, null, 2))
       const isRefused = verb === 'sync' && account.status === 'paused'
       terminal.out(`${account.id}  ${account.email}  ${account.status}`)
       terminal.error(isRefused ? `The account is paused. Run: posthorn accounts resume ${id}` : done)

@@ -1,10 +1,10 @@
 import { systemClock } from '../../platform/time/clock.ts'
 import { isoTime } from '../../platform/time/time.ts'
 import type { Backfill, List } from '../../ui/generated/api-objects.ts'
-import type { Command, Given, Terminal } from '../command.ts'
+import type { Command, CommandArguments, Terminal } from '../command.ts'
 import { findAccount } from './accounts.ts'
-import { client, LIST_OPTIONS, ONLINE_OPTIONS, operandOf, pageOf } from './client.ts'
-import { relativeTime, wordOf } from './options.ts'
+import { client, LIST_OPTIONS, ONLINE_OPTIONS, parsePage, requireOperand } from './client.ts'
+import { relativeTime, requireWord } from './options.ts'
 import { type Column, details, printPosition, table } from './table.ts'
 
 const STATUSES = ['running', 'paused', 'completed', 'failed', 'cancelled']
@@ -27,7 +27,7 @@ export const backfillCommands: Readonly<Record<string, Command>> = {
     operand: OPERAND,
     options: ONLINE_OPTIONS,
     examples: ['posthorn backfill show ada@acme.example'],
-    run: (terminal, given) => act(terminal, given, 'show'),
+    run: (terminal, args) => act(terminal, args, 'show'),
   },
   'backfill start': acting('start', 'read the older mail of an account in the background'),
   'backfill pause': acting('pause', 'pause the historical sync of an account'),
@@ -52,10 +52,10 @@ const COLUMNS: readonly Column<Backfill>[] = [
   { title: 'LAST ERROR', value: ({ lastError }) => lastError, shrinks: true, optional: true },
 ]
 
-async function list(terminal: Terminal, given: Given): Promise<void> {
-  const query = { ...pageOf(given), status: wordOf('status', given.options.status, STATUSES) }
-  const found = await client(given).get<List<'backfills', Backfill>>('/historical-sync', query)
-  if (given.options.json !== undefined) return terminal.out(JSON.stringify(found, null, 2))
+async function list(terminal: Terminal, args: CommandArguments): Promise<void> {
+  const query = { ...parsePage(args), status: requireWord('status', args.options.status, STATUSES) }
+  const found = await client(args).get<List<'backfills', Backfill>>('/historical-sync', query)
+  if (args.options.json !== undefined) return terminal.out(JSON.stringify(found, null, 2))
   if (found.backfills.length > 0) for (const line of table(found.backfills, COLUMNS, terminal.width)) terminal.out(line)
   printPosition(terminal, found, 'historical sync', 'posthorn backfill list')
 }
@@ -68,19 +68,19 @@ function acting(action: Action, summary: string): Command {
     operand: OPERAND,
     options: ONLINE_OPTIONS,
     examples: [`posthorn backfill ${action} acc_01k9zv3h5q8m2n4p6r7s8t9vwx`],
-    run: (terminal, given) => act(terminal, given, action),
+    run: (terminal, args) => act(terminal, args, action),
   }
 }
 
-async function act(terminal: Terminal, given: Given, action: Action | 'show'): Promise<void> {
-  const named = operandOf(given, `backfill ${action}`, 'an account', LIST)
-  const api = client(given)
+async function act(terminal: Terminal, args: CommandArguments, action: Action | 'show'): Promise<void> {
+  const named = requireOperand(args, `backfill ${action}`, 'an account', LIST)
+  const api = client(args)
   const { id } = await findAccount(api, named)
   const backfill =
     action === 'show'
       ? await api.get<Backfill>(`/historical-sync/${id}`)
       : await api.post<Backfill>(`/historical-sync/${action}/${id}`)
-  if (given.options.json !== undefined) return terminal.out(JSON.stringify(backfill, null, 2))
+  if (args.options.json !== undefined) return terminal.out(JSON.stringify(backfill, null, 2))
   const lines = details({
     Account: backfill.accountId,
     Status: backfill.status,

@@ -1,5 +1,5 @@
-import { type Given, type Option, UsageError } from '../command.ts'
-import { reasonOf, runningService, SERVICE_OPTIONS } from './running-service.ts'
+import { type CommandArguments, type Option, UsageError } from '../command.ts'
+import { describeError, runningService, SERVICE_OPTIONS } from './running-service.ts'
 
 /** Options of every command that calls a running service. */
 export const ONLINE_OPTIONS = {
@@ -25,8 +25,8 @@ export interface Client {
 
 const TIMEOUT_MS = 60_000
 
-export function client(given: Given): Client {
-  const { url, key } = runningService(given)
+export function client(args: CommandArguments): Client {
+  const { url, key } = runningService(args)
 
   async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await fetch(`${url}${path}`, {
@@ -42,7 +42,7 @@ export function client(given: Given): Client {
       signal: AbortSignal.timeout(TIMEOUT_MS),
     }).catch((error: unknown) => {
       throw new Error(
-        `Cannot reach the service at ${url} (${reasonOf(error)}).\nStart it (posthorn start), or pass its address with --url.`,
+        `Cannot reach the service at ${url} (${describeError(error)}).\nStart it (posthorn start), or pass its address with --url.`,
       )
     })
     const text = await response.text()
@@ -56,8 +56,8 @@ export function client(given: Given): Client {
 
   return {
     get(path, query = {}) {
-      const given = Object.entries(query).filter(([, value]) => value !== undefined) as [string, string][]
-      return call('GET', given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`)
+      const entries = Object.entries(query).filter(([, value]) => value !== undefined) as [string, string][]
+      return call('GET', entries.length === 0 ? path : `${path}?${new URLSearchParams(entries)}`)
     },
     post: (path, body) => call('POST', path, body),
     delete: (path) => call('DELETE', path),
@@ -87,14 +87,14 @@ function parsed(text: string): object | undefined {
 }
 
 /** The only operand of a command. Throws `UsageError` without it. */
-export function operandOf({ operands }: Given, command: string, what: string, find: string): string {
+export function requireOperand({ operands }: CommandArguments, command: string, what: string, find: string): string {
   const [operand] = operands
   if (operand === undefined) throw new UsageError(`${command} needs ${what}. List them: ${find}`)
   return operand
 }
 
 /** The page and limit of a list, as the query of the API. */
-export function pageOf({ options }: Given): Record<string, string | undefined> {
+export function parsePage({ options }: CommandArguments): Record<string, string | undefined> {
   for (const name of ['page', 'limit']) {
     const value = options[name]
     if (value !== undefined && !/^[1-9]\d{0,8}$/.test(value)) {

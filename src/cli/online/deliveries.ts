@@ -1,8 +1,8 @@
 import { systemClock } from '../../platform/time/clock.ts'
 import type { List, WebhookAttempt, WebhookDelivery } from '../../ui/generated/api-objects.ts'
-import type { Command, Given, Terminal } from '../command.ts'
-import { client, LIST_OPTIONS, ONLINE_OPTIONS, operandOf, pageOf } from './client.ts'
-import { relativeTime, wordOf } from './options.ts'
+import type { Command, CommandArguments, Terminal } from '../command.ts'
+import { client, LIST_OPTIONS, ONLINE_OPTIONS, parsePage, requireOperand } from './client.ts'
+import { relativeTime, requireWord } from './options.ts'
 import { type Column, details, printPosition, table } from './table.ts'
 
 const STATUSES = ['pending', 'retrying', 'success', 'failed', 'deduplicated', 'cancelled']
@@ -43,7 +43,7 @@ export const deliveryCommands: Readonly<Record<string, Command>> = {
   },
 }
 
-const resultOf = ({ responseStatus, error }: Pick<WebhookDelivery, 'responseStatus' | 'error'>) =>
+const describeResult = ({ responseStatus, error }: Pick<WebhookDelivery, 'responseStatus' | 'error'>) =>
   error?.message ?? (responseStatus === null ? '' : String(responseStatus))
 
 const COLUMNS: readonly Column<WebhookDelivery>[] = [
@@ -52,31 +52,31 @@ const COLUMNS: readonly Column<WebhookDelivery>[] = [
   { title: 'STATUS', value: ({ status }) => status },
   { title: 'CREATED', value: ({ createdAt }) => relativeTime(createdAt, systemClock.now()) },
   { title: 'ATTEMPTS', value: ({ attempt, maxAttempts }) => `${attempt} of ${maxAttempts}`, optional: true },
-  { title: 'RESULT', value: resultOf, shrinks: true, optional: true },
+  { title: 'RESULT', value: describeResult, shrinks: true, optional: true },
   { title: 'URL', value: ({ url }) => url, shrinks: true, optional: true },
 ]
 
-async function list(terminal: Terminal, given: Given): Promise<void> {
-  const { options } = given
+async function list(terminal: Terminal, args: CommandArguments): Promise<void> {
+  const { options } = args
   const query = {
-    ...pageOf(given),
-    status: wordOf('status', options.status, STATUSES),
+    ...parsePage(args),
+    status: requireWord('status', options.status, STATUSES),
     endpointId: options.endpoint,
     accountId: options.account,
     eventId: options.event,
     eventType: options.type,
   }
-  const found = await client(given).get<List<'deliveries', WebhookDelivery>>('/webhooks/deliveries', query)
+  const found = await client(args).get<List<'deliveries', WebhookDelivery>>('/webhooks/deliveries', query)
   if (options.json !== undefined) return terminal.out(JSON.stringify(found, null, 2))
   const { deliveries } = found
   if (deliveries.length > 0) for (const line of table(deliveries, COLUMNS, terminal.width)) terminal.out(line)
   printPosition(terminal, found, 'delivery', 'posthorn deliveries list')
 }
 
-async function show(terminal: Terminal, given: Given): Promise<void> {
-  const id = operandOf(given, 'deliveries show', 'a delivery', 'posthorn deliveries list')
-  const delivery = await client(given).get<WebhookDelivery>(`/webhooks/deliveries/${encodeURIComponent(id)}`)
-  if (given.options.json !== undefined) return terminal.out(JSON.stringify(delivery, null, 2))
+async function show(terminal: Terminal, args: CommandArguments): Promise<void> {
+  const id = requireOperand(args, 'deliveries show', 'a delivery', 'posthorn deliveries list')
+  const delivery = await client(args).get<WebhookDelivery>(`/webhooks/deliveries/${encodeURIComponent(id)}`)
+  if (args.options.json !== undefined) return terminal.out(JSON.stringify(delivery, null, 2))
   const lines = details({
     Delivery: delivery.id,
     Status: delivery.status,
@@ -99,12 +99,12 @@ const ATTEMPT_COLUMNS: readonly Column<WebhookAttempt>[] = [
   { title: 'ATTEMPT', value: ({ attempt }) => String(attempt) },
   { title: 'STARTED', value: ({ startedAt }) => startedAt },
   { title: 'DURATION', value: ({ durationMs }) => `${durationMs} ms` },
-  { title: 'RESULT', value: resultOf, shrinks: true },
+  { title: 'RESULT', value: describeResult, shrinks: true },
 ]
 
-async function retry(terminal: Terminal, given: Given): Promise<void> {
-  const id = operandOf(given, 'deliveries retry', 'a delivery', 'posthorn deliveries list --status failed')
-  const delivery = await client(given).post<WebhookDelivery>(`/webhooks/deliveries/${encodeURIComponent(id)}/retry`)
-  if (given.options.json !== undefined) return terminal.out(JSON.stringify(delivery, null, 2))
-  terminal.out(`${delivery.id}  ${delivery.eventType}  ${delivery.status}  ${resultOf(delivery)}`.trimEnd())
+async function retry(terminal: Terminal, args: CommandArguments): Promise<void> {
+  const id = requireOperand(args, 'deliveries retry', 'a delivery', 'posthorn deliveries list --status failed')
+  const delivery = await client(args).post<WebhookDelivery>(`/webhooks/deliveries/${encodeURIComponent(id)}/retry`)
+  if (args.options.json !== undefined) return terminal.out(JSON.stringify(delivery, null, 2))
+  terminal.out(`${delivery.id}  ${delivery.eventType}  ${delivery.status}  ${describeResult(delivery)}`.trimEnd())
 }

@@ -1,6 +1,6 @@
 import { sleep } from '../../platform/concurrency/abort.ts'
 import { backoffMs } from '../../platform/concurrency/retry.ts'
-import { failureOf, type RunningService, reasonOf } from './running-service.ts'
+import { describeError, describeFailure, type RunningService } from './running-service.ts'
 
 export interface EventSourceOptions {
   service: RunningService
@@ -34,7 +34,7 @@ export async function* eventSource(options: EventSourceOptions, signal: AbortSig
       if (!signal.aborted) options.onDisconnect('the service ended the stream')
     } catch (error) {
       if (error instanceof Rejected) throw error
-      if (!signal.aborted) options.onDisconnect(reasonOf(error))
+      if (!signal.aborted) options.onDisconnect(describeError(error))
     }
     failures += 1
     await sleep(backoffMs(failures, BACKOFF), signal)
@@ -59,8 +59,8 @@ async function* connection(
       },
       signal: AbortSignal.any([signal, silence.signal]),
     })
-    if (FINAL_STATUSES.includes(response.status)) throw new Rejected(await failureOf(response))
-    if (!response.ok || response.body === null) throw new Error(await failureOf(response))
+    if (FINAL_STATUSES.includes(response.status)) throw new Rejected(await describeFailure(response))
+    if (!response.ok || response.body === null) throw new Error(await describeFailure(response))
     onOpen()
     const parser = new SseParser()
     for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
@@ -90,11 +90,11 @@ export class SseParser {
     // A carriage return at the end may be half a line break.
     const blocks = (this.#incomplete + chunk).replaceAll(/\r\n|\r(?!$)/g, '\n').split('\n\n')
     this.#incomplete = blocks.pop() ?? ''
-    return blocks.map(eventOf)
+    return blocks.map(parseEvent)
   }
 }
 
-function eventOf(block: string): ServerSentEvent {
+function parseEvent(block: string): ServerSentEvent {
   const data: string[] = []
   const event: ServerSentEvent = { id: undefined, event: 'message', data: '' }
   for (const line of block.split('\n')) {

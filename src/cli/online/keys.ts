@@ -1,9 +1,9 @@
 import { systemClock } from '../../platform/time/clock.ts'
 import { isoTime, parseTime } from '../../platform/time/time.ts'
 import type { ApiKey, CreatedApiKey, Done, List } from '../../ui/generated/api-objects.ts'
-import { type Command, type Given, type Terminal, UsageError } from '../command.ts'
-import { client, LIST_OPTIONS, ONLINE_OPTIONS, operandOf, pageOf } from './client.ts'
-import { relativeTime, wordOf } from './options.ts'
+import { type Command, type CommandArguments, type Terminal, UsageError } from '../command.ts'
+import { client, LIST_OPTIONS, ONLINE_OPTIONS, parsePage, requireOperand } from './client.ts'
+import { relativeTime, requireWord } from './options.ts'
 import { type Column, printPosition, table } from './table.ts'
 
 const SCOPES = ['read', 'write', 'admin']
@@ -52,28 +52,28 @@ const COLUMNS: readonly Column<ApiKey>[] = [
   { title: 'CREATED BY', value: ({ createdBy }) => createdBy, shrinks: true, optional: true },
 ]
 
-async function list(terminal: Terminal, given: Given): Promise<void> {
-  const found = await client(given).get<List<'apiKeys', ApiKey>>('/api-keys', pageOf(given))
-  if (given.options.json !== undefined) return terminal.out(JSON.stringify(found, null, 2))
+async function list(terminal: Terminal, args: CommandArguments): Promise<void> {
+  const found = await client(args).get<List<'apiKeys', ApiKey>>('/api-keys', parsePage(args))
+  if (args.options.json !== undefined) return terminal.out(JSON.stringify(found, null, 2))
   if (found.apiKeys.length > 0) for (const line of table(found.apiKeys, COLUMNS, terminal.width)) terminal.out(line)
   printPosition(terminal, found, 'key', 'posthorn keys list')
 }
 
-async function create(terminal: Terminal, given: Given): Promise<void> {
-  const { options } = given
+async function create(terminal: Terminal, args: CommandArguments): Promise<void> {
+  const { options } = args
   const { name } = options
   if (name === undefined || name.trim() === '')
     throw new UsageError('keys create needs --name, such as --name dashboard.')
-  const scopes = (options.scopes ?? 'read').split(',').map((scope) => wordOf('scopes', scope.trim(), SCOPES))
-  const expiresAt = options.expires === undefined ? null : expiryOf(options.expires, systemClock.now())
-  const created = await client(given).post<CreatedApiKey>('/api-keys', { name, scopes, expiresAt })
+  const scopes = (options.scopes ?? 'read').split(',').map((scope) => requireWord('scopes', scope.trim(), SCOPES))
+  const expiresAt = options.expires === undefined ? null : parseExpiry(options.expires, systemClock.now())
+  const created = await client(args).post<CreatedApiKey>('/api-keys', { name, scopes, expiresAt })
   if (options.json !== undefined) return terminal.out(JSON.stringify(created, null, 2))
   terminal.out(created.key)
   terminal.error(`This is the only time that the key ${created.id} is shown. Store it where ${created.name} reads it.`)
 }
 
 /** `90d`, a date (its beginning in UTC) or a time. */
-function expiryOf(text: string, nowMs: number): string {
+function parseExpiry(text: string, nowMs: number): string {
   const days = /^([1-9]\d{0,4})d$/.exec(text)?.[1]
   const time = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
   const ms = days === undefined ? parseTime(time) : nowMs + Number(days) * 86_400_000
@@ -82,9 +82,9 @@ function expiryOf(text: string, nowMs: number): string {
   return isoTime(ms)
 }
 
-async function revoke(terminal: Terminal, given: Given): Promise<void> {
-  const id = operandOf(given, 'keys revoke', 'the id of a key', 'posthorn keys list')
-  const done = await client(given).delete<Done>(`/api-keys/${encodeURIComponent(id)}`)
-  if (given.options.json !== undefined) return terminal.out(JSON.stringify(done, null, 2))
+async function revoke(terminal: Terminal, args: CommandArguments): Promise<void> {
+  const id = requireOperand(args, 'keys revoke', 'the id of a key', 'posthorn keys list')
+  const done = await client(args).delete<Done>(`/api-keys/${encodeURIComponent(id)}`)
+  if (args.options.json !== undefined) return terminal.out(JSON.stringify(done, null, 2))
   terminal.out(done.message)
 }

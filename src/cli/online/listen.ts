@@ -9,7 +9,7 @@ import type { Event } from '../../ui/generated/api-objects.ts'
 import { type Command, UsageError } from '../command.ts'
 import { untilSignal } from '../until-signal.ts'
 import { eventSource } from './event-source.ts'
-import { reasonOf, runningService, SERVICE_OPTIONS } from './running-service.ts'
+import { describeError, runningService, SERVICE_OPTIONS } from './running-service.ts'
 
 const TIMEOUT_MS = 30_000
 const WIDEST_TYPE = 24
@@ -34,15 +34,15 @@ export const listenCommand: Command = {
     "posthorn listen --events 'message.*' --print-json | jq .data",
     'posthorn listen --url https://mail.example.com --key phk_…',
   ],
-  async run(terminal, given) {
-    const { forward, account: accountId, events: type } = given.options
+  async run(terminal, args) {
+    const { forward, account: accountId, events: type } = args.options
     if (forward !== undefined && (!URL.canParse(forward) || !/^https?:$/.test(new URL(forward).protocol))) {
       throw new UsageError('--forward must be an address such as http://localhost:3000/hook.')
     }
-    const service = runningService(given)
-    const isJson = given.options['print-json'] !== undefined
+    const service = runningService(args)
+    const isJson = args.options['print-json'] !== undefined
     const say = isJson ? terminal.error : terminal.out
-    const secret = forward === undefined ? '' : (given.options.secret ?? listenSecret())
+    const secret = forward === undefined ? '' : (args.options.secret ?? listenSecret())
     if (forward !== undefined) say(`Signing secret: ${secret}`)
     const doing =
       forward === undefined ? `Showing events of ${service.url}` : `Forwarding events of ${service.url} to ${forward}`
@@ -57,14 +57,14 @@ export const listenCommand: Command = {
         const event: Event = JSON.parse(data)
         if (isJson) terminal.out(data)
         if (forward !== undefined) await forwardEvent(event, forward, secret, say, signal)
-        else if (!isJson) say(`${lineOf(event)}${event.accountId ? ` [${event.accountId}]` : ''}`)
+        else if (!isJson) say(`${formatEvent(event)}${event.accountId ? ` [${event.accountId}]` : ''}`)
       }
     })
   },
 }
 
 /** Time, type and id, such as `08:05:09  message.received         evt_… (test)`. */
-function lineOf({ type, id, test }: Event): string {
+function formatEvent({ type, id, test }: Event): string {
   const at = isoTime(systemClock.now()).slice(11, 19)
   return `${at}  ${type.padEnd(WIDEST_TYPE)} ${id}${test ? ' (test)' : ''}`
 }
@@ -80,7 +80,7 @@ async function forwardEvent(
   const result = await send(event, forward, secret, signal)
   if (signal.aborted) return
   const tookMs = Math.round(systemClock.monotonic() - startedMs)
-  say(`${lineOf(event)} -> ${result} in ${tookMs} ms`)
+  say(`${formatEvent(event)} -> ${result} in ${tookMs} ms`)
 }
 
 /** Sends the body and headers of a real delivery, with a delivery id derived from the event id. */
@@ -103,7 +103,7 @@ async function send(event: Event, forward: string, secret: string, signal: Abort
     await response.body?.cancel()
     return String(response.status)
   } catch (error) {
-    return `failed (${reasonOf(error)})`
+    return `failed (${describeError(error)})`
   }
 }
 

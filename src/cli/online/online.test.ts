@@ -175,8 +175,8 @@ describe('commands that call a running service', () => {
     ['a wrong key', { key: 'wrong' }, 'Pass it with --key'],
     ['another path', { url: '/nowhere' }, 'not as Posthorn does'],
   ])('say what to do with %s', async (_title, { url, ...options }, message) => {
-    const given = url === undefined ? options : { ...options, url: `${receiver.url}${url}` }
-    const { code, out, error } = await posthorn(['accounts', 'list'], given)
+    const shownOptions = url === undefined ? options : { ...options, url: `${receiver.url}${url}` }
+    const { code, out, error } = await posthorn(['accounts', 'list'], shownOptions)
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(error).toContain(message)
     expect(error).not.toContain(service.key)

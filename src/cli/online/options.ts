@@ -2,7 +2,7 @@ import { didYouMean } from '../../platform/errors/did-you-mean.ts'
 import { UsageError } from '../command.ts'
 
 /** The value of an option that must be one of the words. Throws `UsageError` for another one. */
-export function wordOf(name: string, value: string | undefined, words: readonly string[]): string | undefined {
+export function requireWord(name: string, value: string | undefined, words: readonly string[]): string | undefined {
   if (value === undefined || words.includes(value)) return value
   throw new UsageError(`--${name} must be one of ${words.join(', ')}.${didYouMean(value, words)}`)
 }

@@ -4,7 +4,13 @@ import type { EncryptionKeys, Resealed } from '../../ui/generated/api-objects.ts
 import type { Command, Terminal } from '../command.ts'
 import { progress } from '../progress.ts'
 import { untilSignal } from '../until-signal.ts'
-import { failureOf, type RunningService, reasonOf, runningService, SERVICE_OPTIONS } from './running-service.ts'
+import {
+  describeError,
+  describeFailure,
+  type RunningService,
+  runningService,
+  SERVICE_OPTIONS,
+} from './running-service.ts'
 
 /** What one or more passes did. */
 type Progress = Pick<Resealed, 'checked' | 'resealed' | 'unreadable'>
@@ -26,11 +32,11 @@ export const rotateEncryptionCommand: Command = {
     ...SERVICE_OPTIONS,
   },
   examples: ['posthorn rotate-encryption', 'posthorn rotate-encryption --new-key'],
-  async run(terminal, given) {
-    const service = runningService(given)
+  async run(terminal, args) {
+    const service = runningService(args)
     await untilSignal(async (signal) => {
       const rotation = new Rotation(service, terminal, signal)
-      if (given.options['new-key'] !== undefined) await rotation.newKey()
+      if (args.options['new-key'] !== undefined) await rotation.newKey()
       await rotation.reseal()
     })
   },
@@ -120,9 +126,9 @@ class Rotation {
       signal: AbortSignal.any([this.#signal, AbortSignal.timeout(TIMEOUT_MS)]),
     }).catch((error: unknown) => {
       this.#signal.throwIfAborted()
-      throw new Error(`Cannot reach ${url} (${reasonOf(error)}). Check --url, and that the service is running.`)
+      throw new Error(`Cannot reach ${url} (${describeError(error)}). Check --url, and that the service is running.`)
     })
-    if (!response.ok) throw new Error(await failureOf(response))
+    if (!response.ok) throw new Error(await describeFailure(response))
     return JSON.parse(await response.text())
   }
 }

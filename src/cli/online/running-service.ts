@@ -1,6 +1,6 @@
 import { readConfig } from '../../config/index.ts'
 import { generatedApiKey } from '../../platform/secrets/index.ts'
-import { type Given, type Option, UsageError } from '../command.ts'
+import { type CommandArguments, type Option, UsageError } from '../command.ts'
 
 /** The API of a running service. */
 export interface RunningService {
@@ -15,7 +15,7 @@ export const SERVICE_OPTIONS = {
 } satisfies Record<string, Option>
 
 /** Reads address and key from the options, else from the settings of the service. Throws `UsageError` or `ConfigError`. */
-export function runningService({ options }: Given): RunningService {
+export function runningService({ options }: CommandArguments): RunningService {
   const config = options.url === undefined || options.key === undefined ? readConfig().config : undefined
   const url = options.url ?? config?.publicUrl ?? ''
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
@@ -30,7 +30,7 @@ export function runningService({ options }: Given): RunningService {
 }
 
 /** Describes an error response: its status, and its message if it has one. */
-export async function failureOf(response: Response): Promise<string> {
+export async function describeFailure(response: Response): Promise<string> {
   const text = await response.text().catch(() => '')
   try {
     return `The service responded ${response.status}: ${JSON.parse(text).error.message}`
@@ -40,7 +40,7 @@ export async function failureOf(response: Response): Promise<string> {
 }
 
 /** The cause of "fetch failed", else the message of the error. */
-export function reasonOf(error: unknown): string {
+export function describeError(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   return cause instanceof Error ? cause.message || cause.name : String(cause)
 }

@@ -62,9 +62,9 @@ export function printPosition(
   command: string,
 ): void {
   const { page, total, totalPages, hasNext, totalCapped } = pagination
-  const count = `${totalCapped ? 'More than ' : ''}${total} ${total === 1 ? noun : pluralOf(noun)}`
+  const count = `${totalCapped ? 'More than ' : ''}${total} ${total === 1 ? noun : toPlural(noun)}`
   const position = totalPages > 1 ? `, page ${page} of ${totalPages}` : ''
   terminal.error(`${count}${position}.${hasNext ? ` Next: ${command} --page ${page + 1}` : ''}`)
 }
 
-const pluralOf = (noun: string) => (noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`)
+const toPlural = (noun: string) => (noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`)

@@ -1,6 +1,6 @@
 import { didYouMean } from '../../platform/errors/did-you-mean.ts'
 import { type Command, UsageError } from '../command.ts'
-import { failureOf, reasonOf, runningService, SERVICE_OPTIONS } from './running-service.ts'
+import { describeError, describeFailure, runningService, SERVICE_OPTIONS } from './running-service.ts'
 
 /** Longer than the longest delivery attempt of the service. */
 const TIMEOUT_MS = 90_000
@@ -16,24 +16,25 @@ export const triggerCommand = (eventTypes: readonly string[]): Command => ({
   operand: '<type>',
   options: { list: { about: 'list the event types' }, ...SERVICE_OPTIONS },
   examples: ['posthorn trigger message.received', 'posthorn trigger --list'],
-  async run(terminal, given) {
-    if (given.options.list !== undefined) {
+  async run(terminal, args) {
+    if (args.options.list !== undefined) {
       for (const type of eventTypes) terminal.out(type)
       return
     }
-    const [type] = given.operands
+    const [type] = args.operands
     if (type === undefined) throw new UsageError('trigger needs an event type. List them: posthorn trigger --list')
-    const { url, key } = runningService(given)
+    const { url, key } = runningService(args)
     const response = await fetch(`${url}/webhooks/test-event`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ type }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     }).catch((error: unknown) => {
-      throw new Error(`Cannot reach ${url} (${reasonOf(error)}). Check --url, and that the service is running.`)
+      throw new Error(`Cannot reach ${url} (${describeError(error)}). Check --url, and that the service is running.`)
     })
-    if (response.status === 400) throw new UsageError(`${await failureOf(response)}${didYouMean(type, eventTypes)}`)
-    if (!response.ok) throw new Error(await failureOf(response))
+    if (response.status === 400)
+      throw new UsageError(`${await describeFailure(response)}${didYouMean(type, eventTypes)}`)
+    if (!response.ok) throw new Error(await describeFailure(response))
     const { eventId, deliveries }: TestEventResponse = JSON.parse(await response.text())
     terminal.out(`${type}  ${eventId}`)
     for (const { endpointId, status, responseStatus, error } of deliveries) {

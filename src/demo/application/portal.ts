@@ -16,8 +16,8 @@ export function portalSignIn({ url, password }: Pick<DemoService, 'url' | 'passw
   return {
     path: `/portal?ticket=${ticket}`,
     url: `${url}/admin`,
-    async cookies(given) {
-      const sent = Buffer.from(given)
+    async cookies(cookieHeader) {
+      const sent = Buffer.from(cookieHeader)
       if (ticket === undefined || sent.length !== ticket.length || !timingSafeEqual(sent, ticket)) return undefined
       ticket = undefined
       const response = await fetch(`${url}/admin/session`, {

@@ -53,7 +53,7 @@ export async function startApplicationServer(deps: ServerDeps): Promise<Applicat
     'GET /arrivals.css': async (_request, response) => sendAsset(response, 'arrivals.css', STYLE),
     async 'GET /events'(_request, response) {
       response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream' })
-      response.write(eventOf(view()))
+      response.write(formatEvent(view()))
       pages.add(response)
       response.on('close', () => pages.delete(response))
     },
@@ -100,7 +100,7 @@ export async function startApplicationServer(deps: ServerDeps): Promise<Applicat
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', origin)
     const route = routes[`${request.method} ${url.pathname}`]
-    const refusal = refusalOf(request, origin)
+    const refusal = findRefusal(request, origin)
     if (refusal !== undefined) return sendText(response, 403, refusal)
     if (route === undefined) return sendText(response, 404, 'Not found.')
     route(request, response, url).catch((error: unknown) => {
@@ -118,7 +118,7 @@ export async function startApplicationServer(deps: ServerDeps): Promise<Applicat
       isScheduled = true
       setImmediate(() => {
         isScheduled = false
-        for (const page of pages) page.write(eventOf(view()))
+        for (const page of pages) page.write(formatEvent(view()))
       })
     },
     async close() {
@@ -137,7 +137,7 @@ const HEADERS = {
 }
 
 /** Why the request is refused: another site must neither read the page through a name of its own, nor press its buttons. */
-function refusalOf({ method, headers, url }: IncomingMessage, origin: string): string | undefined {
+function findRefusal({ method, headers, url }: IncomingMessage, origin: string): string | undefined {
   if (`http://${headers.host}` !== origin) return `Open ${origin} instead.`
   if (method !== 'POST' || url === '/webhooks') return undefined
   const isForeign = headers.origin !== undefined && headers.origin !== origin
@@ -147,7 +147,7 @@ function refusalOf({ method, headers, url }: IncomingMessage, origin: string): s
     : undefined
 }
 
-function eventOf(view: object): string {
+function formatEvent(view: object): string {
   return `event: view\ndata: ${JSON.stringify(view)}\n\n`
 }
 

@@ -59,8 +59,8 @@ export function receivedWebhooks(): ReceivedWebhooks {
       return true
     },
     waitFor(matches, signal) {
-      const known = newest.find(matches)
-      if (known !== undefined) return Promise.resolve(known)
+      const received = newest.find(matches)
+      if (received !== undefined) return Promise.resolve(received)
       let listener: (webhook: ReceivedWebhook) => void = () => {}
       const arrival = new Promise<ReceivedWebhook>((resolve) => {
         listener = (webhook) => matches(webhook) && resolve(webhook)

@@ -18,8 +18,8 @@ export function duplicateFinder({ db, claims: shared }: { db: Db; claims: Shared
   const find: FindDuplicates = async (tx, events) => {
     if (events.length === 0) return new Map()
     const config = await deduplicationStore(tx).config()
-    const claims = claimsOf(events, config)
-    return duplicatesOf(claims, await databaseClaims(tx).claim(claims, config.ttlSeconds * 1000))
+    const claims = buildClaims(events, config)
+    return findDuplicates(claims, await databaseClaims(tx).claim(claims, config.ttlSeconds * 1000))
   }
   if (shared === undefined) return { find }
   return {
@@ -27,24 +27,24 @@ export function duplicateFinder({ db, claims: shared }: { db: Db; claims: Shared
     async ask(events) {
       if (events.length === 0) return find
       const config = await deduplicationStore(db.read).config()
-      const claims = claimsOf(events, config)
+      const claims = buildClaims(events, config)
       const holders = await shared.claim(claims, config.ttlSeconds * 1000)
       if (holders === undefined) return find
-      const found = duplicatesOf(claims, holders)
+      const found = findDuplicates(claims, holders)
       return async () => found
     },
   }
 }
 
-function claimsOf(events: readonly EventRow[], config: DeduplicationConfig): Claim[] {
+function buildClaims(events: readonly EventRow[], config: DeduplicationConfig): Claim[] {
   if (!config.enabled) return []
   return events
     .filter((event) => isComparable(event, config))
-    .map((event) => ({ key: keyOf(event, config), eventId: event.id, atMs: event.createdAt }))
+    .map((event) => ({ key: buildKey(event, config), eventId: event.id, atMs: event.createdAt }))
 }
 
 /** Maps each duplicate to the event that it duplicates. */
-function duplicatesOf(claims: readonly Claim[], holders: readonly string[]): Map<string, string> {
+function findDuplicates(claims: readonly Claim[], holders: readonly string[]): Map<string, string> {
   const found = new Map<string, string>()
   for (const [index, { eventId }] of claims.entries()) {
     const holder = holders[index]
@@ -59,7 +59,7 @@ function isComparable(event: EventRow, { keyFields }: DeduplicationConfig): bool
 }
 
 /** Begins with the time in the object's id, so that the keys of new objects are neighbours in their index: few pages are written. */
-function keyOf(event: EventRow, { keyFields }: DeduplicationConfig): string {
+function buildKey(event: EventRow, { keyFields }: DeduplicationConfig): string {
   const hash = deduplicationKey('events', keyFields, {
     accountId: event.accountId,
     eventType: event.type,
@@ -97,7 +97,7 @@ export const KEY_FIELD_PATTERN = '^(data(\\.[^.]+)+|(?!data(\\.|$))[^.\\s]+(\\.[
 /** The same key for events that are equal in all key fields. The order of `keyFields` does not matter. */
 export function deduplicationKey(space: KeySpace, keyFields: readonly string[], source: KeySource): string {
   const fields = [...new Set(keyFields.map(canonical))].sort()
-  const values = fields.map((field) => [field, sorted(fieldOf(source, field))])
+  const values = fields.map((field) => [field, sorted(readField(source, field))])
   return sha256(JSON.stringify([space, values]), 'base64url')
 }
 
@@ -111,14 +111,14 @@ function readsData(keyFields: readonly string[]): boolean {
   return keyFields.some((field) => canonical(field).startsWith(DATA_PREFIX))
 }
 
-function fieldOf(source: KeySource, field: string): unknown {
+function readField(source: KeySource, field: string): unknown {
   const own = OWN_FIELDS.find((name) => name === field)
   if (own !== undefined) return source[own]
-  return field.slice(DATA_PREFIX.length).split('.').reduce(memberOf, source.data)
+  return field.slice(DATA_PREFIX.length).split('.').reduce(readMember, source.data)
 }
 
 /** Follows `data.to.0.email` through objects and lists; null when a member is missing. */
-function memberOf(value: unknown, name: string): unknown {
+function readMember(value: unknown, name: string): unknown {
   if (value === null || typeof value !== 'object' || !Object.hasOwn(value, name)) return null
   return (value as Record<string, unknown>)[name] ?? null
 }

@@ -97,9 +97,9 @@ function suite(open: Databases, openClaims: (clock: Clock) => Promise<SharedClai
   /** The file store has only one process: there both share one handle, because a second one would wait in SQLite for the first. */
   async function replicas() {
     const place = await open.place()
-    const one = await open(place)
-    const other = one.engine === 'sqlite' ? one : await open(place)
-    return [await served(one), await served(other)] as const
+    const service = await open(place)
+    const other = service.engine === 'sqlite' ? service : await open(place)
+    return [await served(service), await served(other)] as const
   }
 
   it('settings have defaults, change one by one, and apply to every replica', async () => {
@@ -173,8 +173,8 @@ function suite(open: Databases, openClaims: (clock: Clock) => Promise<SharedClai
 
   it.each(['accountId', 'eventType', 'provider'])('a test needs %s', async (name) => {
     const { call } = await served()
-    for (const given of [undefined, '']) {
-      const { status, body } = await call('POST', TEST, { ...SUBJECT, [name]: given })
+    for (const url of [undefined, '']) {
+      const { status, body } = await call('POST', TEST, { ...SUBJECT, [name]: url })
       expect([status, body.error.details[0].path]).toEqual([400, `body.${name}`])
     }
   })

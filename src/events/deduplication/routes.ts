@@ -41,7 +41,7 @@ export function deduplicationRoutes(app: App, deps: DeduplicationRouteDeps): voi
   app.post(
     `${PATH}/config`,
     {
-      config: { access: 'key:write', audit: { action: 'deduplication.configured', details: settingsOf } },
+      config: { access: 'key:write', audit: { action: 'deduplication.configured', details: readSettings } },
       schema: {
         tags,
         operationId: 'updateDeduplicationConfig',
@@ -88,7 +88,7 @@ export function deduplicationRoutes(app: App, deps: DeduplicationRouteDeps): voi
   )
 }
 
-function settingsOf({ body }: FastifyRequest) {
+function readSettings({ body }: FastifyRequest) {
   const { enabled, keyFields, ttlSeconds } = Object(body)
   return { enabled, keyFields, ttlSeconds }
 }

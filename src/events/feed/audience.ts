@@ -63,7 +63,7 @@ export class Audience {
   }
 
   /** The groups that get the event. */
-  *groupsOf({ type, accountId }: Pick<EventHead, 'type' | 'accountId'>): Generator<Group> {
+  *findGroups({ type, accountId }: Pick<EventHead, 'type' | 'accountId'>): Generator<Group> {
     const keys = accountId === null ? [undefined] : [undefined, accountId]
     for (const key of keys) {
       for (const group of this.#groups.get(key)?.values() ?? []) {
@@ -73,6 +73,6 @@ export class Audience {
   }
 
   wants(head: EventHead): boolean {
-    return this.groupsOf(head).next().done !== true
+    return this.findGroups(head).next().done !== true
   }
 }

@@ -10,7 +10,7 @@ import { eventually } from '../../../test/kit/eventually.ts'
 import { expectForgeriesRefused } from '../../../test/kit/http/cursors.ts'
 import { testServer } from '../../../test/kit/http/server.ts'
 import { jsonWriter } from '../../platform/formats/json-schema.ts'
-import { listOf } from '../../platform/http/index.ts'
+import { listSchema } from '../../platform/http/index.ts'
 import { silentLog } from '../../platform/log/index.ts'
 import { fixedClock } from '../../platform/time/clock.ts'
 import { eraseEvents, purgeEvents } from '../erase.ts'
@@ -103,7 +103,7 @@ describeEachDatabase('the events API', (open) => {
     await expectForgeriesRefused(page.pagination.nextCursor, (query) => get(`?limit=3&${query}`))
     expect(page.events[0]).toMatchObject({ test: true })
     const text = await (await fetch(`${url}/events`, { headers: KEY })).text()
-    expect(text).toBe(jsonWriter(listOf('events', feedEventSchema(fixture.catalogue)))(JSON.parse(text)))
+    expect(text).toBe(jsonWriter(listSchema('events', feedEventSchema(fixture.catalogue)))(JSON.parse(text)))
     expect((await get(`/${first}`)).body).toEqual({
       position: 1,
       test: false,

@@ -163,7 +163,7 @@ function advance(audience: Audience, position: number): void {
 function byGroup(audience: Audience, frames: readonly Frame[]): Map<Group, Frame[]> {
   const groups = new Map<Group, Frame[]>()
   for (const frame of frames) {
-    for (const group of audience.groupsOf(frame)) {
+    for (const group of audience.findGroups(frame)) {
       const ofGroup = groups.get(group)
       if (ofGroup === undefined) groups.set(group, [frame])
       else ofGroup.push(frame)

@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/index.ts'
 import { invalid, notFound } from '../../platform/errors/app-error.ts'
-import { pageOf, pageRequest } from '../../platform/formats/page.ts'
-import { type App, listOf, sendEventStream, sendList } from '../../platform/http/index.ts'
+import { buildPage, pageRequest } from '../../platform/formats/page.ts'
+import { type App, listSchema, sendEventStream, sendList } from '../../platform/http/index.ts'
 import { parseTime } from '../../platform/time/time.ts'
 import { type EventCatalogue, type EventFilter, eventFeed } from '../index.ts'
 import { eventParams, feedEvent, feedEventSchema, feedEventText, listQuery, streamHeaders, streamQuery } from './api.ts'
@@ -37,7 +37,7 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
         summary: 'List events',
         description: 'Ordered by position. An event is listed as soon as its webhook deliveries are created.',
         querystring: listQuery,
-        response: { 200: listOf('events', eventSchema) },
+        response: { 200: listSchema('events', eventSchema) },
       },
     },
     async ({ query }, reply) => {
@@ -47,14 +47,14 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
       const cursorFilter = ['events', type, accountId, since, order]
       const page = pageRequest(query, cursorFilter, ['integer'])
       const feed = eventFeed(db.read)
-      const filter: EventFilter = { type, accountId, ...(await startOf('query.since', since)) }
+      const filter: EventFilter = { type, accountId, ...(await findStart('query.since', since)) }
       const [from] = page.after ?? []
       const rows = await feed.list(filter, order, { from, offset: page.offset, limit: page.limit + 1 })
       const counted = await feed.count(filter, MAX_COUNT)
       const isFiltered = (type ?? accountId ?? since) !== undefined
       const total =
         isFiltered && counted > MAX_COUNT ? { count: MAX_COUNT, capped: true } : { count: counted, capped: false }
-      const { items, pagination } = pageOf(rows, page, total, cursorFilter, (row) => [row.position ?? 0])
+      const { items, pagination } = buildPage(rows, page, total, cursorFilter, (row) => [row.position ?? 0])
       return sendList(reply, 'events', Buffer.from(items.map(feedEventText).join()), pagination)
     },
   )
@@ -98,11 +98,11 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
     },
     async (request, reply) => {
       const { type, accountId, since } = request.query
-      const types = subscriptionsOf(type)
+      const types = parseSubscriptions(type)
       const lastId = request.headers['last-event-id']
       const { afterPosition } = lastId
-        ? await startOf('headers.last-event-id', lastId)
-        : await startOf('query.since', since)
+        ? await findStart('headers.last-event-id', lastId)
+        : await findStart('query.since', since)
       const body = streams.open({
         position: afterPosition ?? (await eventFeed(db.read).lastPosition()),
         isLatest: afterPosition === undefined,
@@ -118,7 +118,7 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
     },
   )
 
-  function subscriptionsOf(text: string | undefined): string[] {
+  function parseSubscriptions(text: string | undefined): string[] {
     const types = (text ?? '').split(',').flatMap((part) => part.trim() || [])
     for (const type of types) {
       if (!deps.isSubscription(type, catalogue)) throw invalid('query.type', `"${type}" is not an event type`)
@@ -127,7 +127,7 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
   }
 
   /** A time also yields a position, so that the query does not scan older events. */
-  async function startOf(
+  async function findStart(
     path: string,
     since: string | undefined,
   ): Promise<Pick<EventFilter, 'afterPosition' | 'sinceMs'>> {

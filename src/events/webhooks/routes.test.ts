@@ -117,12 +117,12 @@ describeEachDatabase('the webhooks API', (open) => {
 
   it('accepts fractions of its numbers and rounds them', async () => {
     const { call } = await serve()
-    const given = { retryCount: 2.5, retryDelayMs: 0.6, timeoutMs: 100.4 }
+    const settings = { retryCount: 2.5, retryDelayMs: 0.6, timeoutMs: 100.4 }
     const rounded = { retryCount: 2, retryDelayMs: 1, timeoutMs: 100 }
-    const created = await call('POST', '/webhooks/endpoints', { id: 'x', url: 'https://hook.invalid/', ...given })
+    const created = await call('POST', '/webhooks/endpoints', { id: 'x', url: 'https://hook.invalid/', ...settings })
     expect([created.status, created.body]).toMatchObject([201, rounded])
     await call('PUT', '/webhooks/endpoints/x', { retryCount: 0, retryDelayMs: 0, timeoutMs: 200 })
-    expect((await call('PUT', '/webhooks/endpoints/x', given)).body).toMatchObject(rounded)
+    expect((await call('PUT', '/webhooks/endpoints/x', settings)).body).toMatchObject(rounded)
   })
 
   it('accepts an endpoint id if a client can put it into a path', async () => {
@@ -135,7 +135,7 @@ describeEachDatabase('the webhooks API', (open) => {
 
   it('accepts a custom endpoint id and drops duplicate event types', async () => {
     const { call } = await serve()
-    const given = {
+    const settings = {
       id: 'My.hook_1-a',
       url: 'https://not-there-yet.invalid/hook?a=b',
       secret: null,
@@ -147,12 +147,12 @@ describeEachDatabase('the webhooks API', (open) => {
       retryStrategy: 'exponential',
       timeoutMs: 100,
     }
-    const { status, body } = await call('POST', '/webhooks/endpoints', given)
+    const { status, body } = await call('POST', '/webhooks/endpoints', settings)
     expect([status, body]).toMatchObject([
       201,
       {
-        id: given.id,
-        url: given.url,
+        id: settings.id,
+        url: settings.url,
         isActive: false,
         retryCount: 0,
         retryDelayMs: 86_400_000,
@@ -163,7 +163,7 @@ describeEachDatabase('the webhooks API', (open) => {
         headers: { 'X-Api-Key': '***', Authorization: '***' },
       },
     ])
-    const again = await call('POST', '/webhooks/endpoints', given)
+    const again = await call('POST', '/webhooks/endpoints', settings)
     expect([again.status, again.body.error.code]).toEqual([409, 'conflict'])
   })
 

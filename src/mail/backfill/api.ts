@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { nullable, timestamp } from '../../platform/formats/json-schema.ts'
-import { listOf, pageQuery } from '../../platform/http/index.ts'
+import { listSchema, pageQuery } from '../../platform/http/index.ts'
 import { isoTime, isoTimeOrNull } from '../../platform/time/time.ts'
-import { rateOf } from './rate.ts'
+import { measureRate } from './rate.ts'
 import type { BackfillRow } from './store.ts'
 
 const STATUSES = ['idle', 'running', 'paused', 'completed', 'failed', 'cancelled'] as const
@@ -29,7 +29,7 @@ export const backfillSchema = Type.Object(
 )
 export type BackfillView = Static<typeof backfillSchema>
 
-export const backfillList = listOf('backfills', backfillSchema)
+export const backfillList = listSchema('backfills', backfillSchema)
 
 export const backfillQuery = Type.Object({
   ...pageQuery,
@@ -61,7 +61,7 @@ export function idleView(accountId: string): BackfillView {
 
 export function backfillView(row: BackfillRow): BackfillView {
   const { accountId, status, processed, total, oldestReached, startedAt, updatedAt, lastError } = row
-  const ratePerMinute = rateOf(JSON.parse(row.samples))
+  const ratePerMinute = measureRate(JSON.parse(row.samples))
   return {
     accountId,
     status,

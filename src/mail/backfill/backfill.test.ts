@@ -28,13 +28,13 @@ interface Box {
   markRead(id: number): Promise<unknown>
 }
 
-function mailOf(id: number | string, date: Date): Buffer {
+function buildMail(id: number | string, date: Date): Buffer {
   return plainMail({ subject: `word ${id}`, messageId: `<${id}@x>`, date: date.toUTCString() })
 }
 
 const startedAt = Date.now()
 /** In the middle of a day of its own, so that no edge of the range is near. */
-const dateOf = (index: number) => new Date(Math.floor((startedAt - (MESSAGES - index - 0.5) * DAY_MS) / 1000) * 1000)
+const mailDate = (index: number) => new Date(Math.floor((startedAt - (MESSAGES - index - 0.5) * DAY_MS) / 1000) * 1000)
 
 const IN_RANGE = Array.from({ length: MESSAGES }, (_, index) => index).filter((index) => index >= MESSAGES - RANGE_DAYS)
 
@@ -44,7 +44,7 @@ async function gmail(): Promise<Box> {
   const ids = new Map<number | string, string>()
   return {
     async deliver(id, date) {
-      ids.set(id, await box.google.deliver(box.user, mailOf(id, date), { date }))
+      ids.set(id, await box.google.deliver(box.user, buildMail(id, date), { date }))
     },
     markRead: async (id) => box.setRead(ids.get(id) ?? '', true),
     start: (open) => started(open, 'gmail', { ...box.mail, ...bound(box) }),
@@ -57,7 +57,7 @@ async function microsoft(): Promise<Box> {
   const ids = new Map<number | string, string>()
   return {
     async deliver(id, date) {
-      ids.set(id, await box.graph.deliver(box.user, mailOf(id, date), { date }))
+      ids.set(id, await box.graph.deliver(box.user, buildMail(id, date), { date }))
     },
     markRead: async (id) => box.setRead(ids.get(id) ?? '', true),
     start: (open) => started(open, 'microsoft', { ...box.mail, ...bound(box) }),
@@ -92,7 +92,7 @@ async function imap(): Promise<Box> {
   const user = `backfill${users}`
   await dovecot.addUser(user, 'one')
   return {
-    deliver: (id, date) => dovecot.deliver(user, mailOf(id, date), { date }),
+    deliver: (id, date) => dovecot.deliver(user, buildMail(id, date), { date }),
     markRead: (id) =>
       dovecot.doveadm('flags', 'add', '-u', user, '\\Seen', 'mailbox', 'INBOX', 'header', 'message-id', `<${id}@x>`),
     async start(open) {
@@ -111,7 +111,7 @@ async function act({ db, service }: { db: Db; service: SyncService }, action: Ba
   return db.transaction(await service.backfill.service.prepare(action, accountId))
 }
 
-async function statusOf({ db, service, accountId }: Started): Promise<BackfillView> {
+async function readStatus({ db, service, accountId }: Started): Promise<BackfillView> {
   return service.backfill.service.find(db.read, accountId)
 }
 
@@ -128,7 +128,7 @@ async function listed(db: Db): Promise<string[]> {
   return rows.map((row) => String(JSON.parse(row.fields).messageId)).sort()
 }
 
-const idsOf = (indexes: readonly (number | string)[]) => indexes.map((index) => `<${index}@x>`).sort()
+const messageIds = (indexes: readonly (number | string)[]) => indexes.map((index) => `<${index}@x>`).sort()
 
 describe.skipIf(!dovecotAvailable())('a historical backfill', () => {
   beforeAll(async () => {
@@ -143,30 +143,30 @@ describe.skipIf(!dovecotAvailable())('a historical backfill', () => {
       ['imap', imap],
     ] as const)('%s', async (_name, make) => {
       const box = await make()
-      for (let index = 0; index < MESSAGES; index += 1) await box.deliver(index, dateOf(index))
+      for (let index = 0; index < MESSAGES; index += 1) await box.deliver(index, mailDate(index))
       const mailbox = await box.start(open)
       const { db, service, accountId } = mailbox
       expect(await listed(db)).toHaveLength(settings.initialMessages)
       await db.transaction((tx) =>
         changeConfig(tx, { timeRangeDays: RANGE_DAYS, batchSize: 4, delayBetweenBatches: 0 }),
       )
-      expect(await statusOf(mailbox)).toMatchObject({ status: 'idle', total: null })
+      expect(await readStatus(mailbox)).toMatchObject({ status: 'idle', total: null })
 
       const begun = await act(mailbox, 'start', accountId)
       expect(begun).toMatchObject({ status: 'running', processed: 0, total: null })
       expect(await act(mailbox, 'start', accountId)).toEqual(begun)
       await service.backfill.start()
       await box.deliver('new', new Date())
-      await eventually(async () => expect(await statusOf(mailbox)).toMatchObject({ status: 'completed' }))
-      const done = await statusOf(mailbox)
+      await eventually(async () => expect(await readStatus(mailbox)).toMatchObject({ status: 'completed' }))
+      const done = await readStatus(mailbox)
       expect(done).toMatchObject({ total: done.processed, secondsLeft: 0, lastError: null })
       expect(done.processed).toBeGreaterThanOrEqual(RANGE_DAYS - settings.initialMessages)
       expect(done.processed).toBeLessThanOrEqual(RANGE_DAYS)
-      expect(done.oldestReached).toBe(dateOf(IN_RANGE[0] ?? 0).toISOString())
+      expect(done.oldestReached).toBe(mailDate(IN_RANGE[0] ?? 0).toISOString())
 
       await service.synced(accountId)
-      await eventually(async () => expect(await listed(db)).toEqual(idsOf([...IN_RANGE, 'new'])))
-      await eventually(async () => expect(await announced(db, accountId)).toEqual(idsOf(['new'])))
+      await eventually(async () => expect(await listed(db)).toEqual(messageIds([...IN_RANGE, 'new'])))
+      await eventually(async () => expect(await announced(db, accountId)).toEqual(messageIds(['new'])))
       expect(await storedCounters(db, accountId)).toEqual(await countedLabels(db, accountId))
       const types = (await mailEvents(db, accountId)).map(({ type }) => type).filter((type) => type.startsWith('sync.'))
       expect(types).toEqual(['sync.backfill_started', 'sync.backfill_completed'])
@@ -185,12 +185,12 @@ describe.skipIf(!dovecotAvailable())('a historical backfill', () => {
       await service.synced(accountId)
       await eventually(async () => {
         const updated = await announced(db, accountId, 'message.updated')
-        expect(updated).toEqual(idsOf([IN_RANGE[1] ?? 0]))
+        expect(updated).toEqual(messageIds([IN_RANGE[1] ?? 0]))
       })
 
       await act(mailbox, 'restart', accountId)
-      await eventually(async () => expect(await statusOf(mailbox)).toMatchObject({ status: 'completed' }))
-      expect(await listed(db)).toEqual(idsOf([...IN_RANGE, 'new']))
+      await eventually(async () => expect(await readStatus(mailbox)).toMatchObject({ status: 'completed' }))
+      expect(await listed(db)).toEqual(messageIds([...IN_RANGE, 'new']))
     })
   })
 })

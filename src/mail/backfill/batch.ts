@@ -106,7 +106,7 @@ async function readUids(request: ReadRequest, mail: FolderMailProvider, access: 
     sinceMs,
     limit,
     signal,
-    known: (uids) => messageStore(db.read).listedUids(label.id, uidValidity ?? '', uids),
+    findStored: (uids) => messageStore(db.read).listedUids(label.id, uidValidity ?? '', uids),
     losses,
     failing: await positions.failing(db, account.id, label.id),
     control: async () => (await messageStore(db.read).newestUids(label.id, uidValidity ?? '', 1))[0]?.uid ?? null,
@@ -140,7 +140,7 @@ async function readUids(request: ReadRequest, mail: FolderMailProvider, access: 
       return added
     },
     passed: page.passed,
-    oldest: oldestOf(messages),
+    oldest: oldestReceivedAt(messages),
     folder: { checkpoint: position, isDone: Number(isDone), lowUid: mustCompare && !isDone ? lowUid : null },
     reachedMs: page.reachedMs,
   }
@@ -159,7 +159,7 @@ async function readIds(request: ReadRequest, mail: IdMailProvider, access: MailA
     beforeMs,
     limit,
     signal,
-    known: (ids) => messageStore(db.read).listedTimes(account.id, ids),
+    findStored: (ids) => messageStore(db.read).listedTimes(account.id, ids),
     control: positions.control(db, account.id),
   })
   const found = page.found.filter(({ message }) => message.receivedAt >= sinceMs)
@@ -169,7 +169,7 @@ async function readIds(request: ReadRequest, mail: IdMailProvider, access: MailA
       // Sync ignores changes of messages that are not stored: it may have done so with these.
       const now = await positions.find(tx, account.id, scopeId)
       if (now?.parts !== position.parts) throw new StaleRead()
-      const labels = new Map((await labelStore(tx).all(account.id)).map((one) => [one.providerId, one]))
+      const labels = new Map((await labelStore(tx).all(account.id)).map((label) => [label.providerId, label]))
       const into = { accountId: account.id, apiChanges, provider: account.provider, labels }
       await positions.readAgain(
         tx,
@@ -180,7 +180,7 @@ async function readIds(request: ReadRequest, mail: IdMailProvider, access: MailA
       return ingest.olderMailbox(tx, { ...deps.stored, db }, into, found)
     },
     passed: page.passed,
-    oldest: oldestOf(found.map(({ message }) => message)),
+    oldest: oldestReceivedAt(found.map(({ message }) => message)),
     folder: { checkpoint: String(reachedMs), isDone: Number(page.nextMs === null) },
     reachedMs,
   }
@@ -193,7 +193,7 @@ const NOTHING: Omit<Read, 'reachedMs'> = {
   folder: { isDone: 1 },
 }
 
-function oldestOf(messages: readonly { receivedAt: number }[]): number | null {
+function oldestReceivedAt(messages: readonly { receivedAt: number }[]): number | null {
   return messages.length === 0 ? null : Math.min(...messages.map(({ receivedAt }) => receivedAt))
 }
 

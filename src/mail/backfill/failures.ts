@@ -27,7 +27,7 @@ const MAX_STALE_READS = 5
 const STALE_MS = 2000
 
 /** Rethrows what is a fault of the service itself. */
-export function verdictOf(
+export function judgeFailure(
   error: unknown,
   { attempts, losses }: BackfillRow,
   account: Pick<Account, 'status'>,

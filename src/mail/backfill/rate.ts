@@ -17,7 +17,7 @@ export function withSample(samples: readonly RateSample[], [atMs, processed]: Ra
 }
 
 /** Messages a minute; null before two samples. */
-export function rateOf(samples: readonly RateSample[]): number | null {
+export function measureRate(samples: readonly RateSample[]): number | null {
   const [first, last] = [samples[0], samples.at(-1)]
   if (first === undefined || last === undefined || last[0] <= first[0]) return null
   return Math.round(((last[1] - first[1]) / (last[0] - first[0])) * 600_000) / 10

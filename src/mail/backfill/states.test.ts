@@ -6,7 +6,7 @@ import { mailEvents } from '../../../test/kit/mailbox/mailbox-state.ts'
 import { type SyncedDoubleOptions, syncedDouble } from '../../../test/kit/mailbox/synced-double.ts'
 import { type IdMailProvider, ProviderError } from '../../providers/contract/index.ts'
 import { type BackfillConfig, changeConfig } from './config.ts'
-import { rateOf, withSample } from './rate.ts'
+import { measureRate, withSample } from './rate.ts'
 import type { BackfillAction } from './service.ts'
 import { eraseBackfill } from './store.ts'
 
@@ -110,7 +110,7 @@ it('waits while its account is paused, and continues with it', async () => {
 it('waits after a refused login that sync has not confirmed', async () => {
   const { act, backfill, status, box, types } = await mailbox()
   await act('start')
-  box.failuresOf.push({ on: BACKFILL, error: new ProviderError('auth_expired', 'no longer valid') })
+  box.matchingFailures.push({ on: BACKFILL, error: new ProviderError('auth_expired', 'no longer valid') })
   await backfill.start()
   await status({ status: 'running', lastError: 'The provider refused a login.' })
   expect(await types()).toEqual(['sync.backfill_started'])
@@ -121,7 +121,7 @@ it('fails when the credentials are refused, and can be resumed', async () => {
   await act('start')
   // After many attempts it no longer waits for sync.
   await db.transaction((tx) => tx.updateTable('backfills').set({ attempts: 10 }).execute())
-  box.failuresOf.push({ on: BACKFILL, error: new ProviderError('auth_expired', 'no longer valid') })
+  box.matchingFailures.push({ on: BACKFILL, error: new ProviderError('auth_expired', 'no longer valid') })
   await backfill.start()
   await status({ status: 'failed', lastError: expect.stringContaining('refused the credentials') })
   expect(await types()).toEqual(['sync.backfill_started', 'sync.backfill_failed'])
@@ -133,8 +133,11 @@ it('fails when the credentials are refused, and can be resumed', async () => {
 it('waits as long as the provider asks, and repeats temporary failures', async () => {
   const { act, backfill, status, box, same } = await mailbox()
   await act('start')
-  box.failuresOf.push({ on: BACKFILL, error: new ProviderError('rate_limited', 'too many', { retryAfterMs: 50 }) })
-  box.failuresOf.push({ on: BACKFILL, error: new ProviderError('unavailable', 'out of order') })
+  box.matchingFailures.push({
+    on: BACKFILL,
+    error: new ProviderError('rate_limited', 'too many', { retryAfterMs: 50 }),
+  })
+  box.matchingFailures.push({ on: BACKFILL, error: new ProviderError('unavailable', 'out of order') })
   await backfill.start()
   await status({ status: 'completed', lastError: null })
   await same()
@@ -143,7 +146,7 @@ it('waits as long as the provider asks, and repeats temporary failures', async (
 it('leaves out a folder that the provider refuses, and names it', async () => {
   const { act, backfill, status, box } = await mailbox({}, 'folders')
   await act('start')
-  box.failuresOf.push({ on: BACKFILL, error: new ProviderError('rejected', 'this folder is locked') })
+  box.matchingFailures.push({ on: BACKFILL, error: new ProviderError('rejected', 'this folder is locked') })
   await backfill.start()
   await status({ status: 'completed', lastError: expect.stringContaining('this folder is locked') })
 })
@@ -162,8 +165,8 @@ it('estimates the rate from about the last minute of work', () => {
   let samples = withSample([], [0, 0])
   for (let second = 1; second <= 120; second += 1) samples = withSample(samples, [second * 1000, second * 10])
   expect(samples.length).toBeLessThan(20)
-  expect(rateOf(samples)).toBeCloseTo(600, 5)
-  expect(rateOf(withSample(samples, [10 * 60_000, 1300]))).toBeNull()
+  expect(measureRate(samples)).toBeCloseTo(600, 5)
+  expect(measureRate(withSample(samples, [10 * 60_000, 1300]))).toBeNull()
 })
 
 it('reads a batch again when sync has stored a part of a step, in which it ignored a change of a message of the batch', async () => {

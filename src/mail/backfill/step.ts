@@ -5,7 +5,7 @@ import type { Log } from '../../platform/log/index.ts'
 import { labelStore } from '../labels/index.ts'
 import { type BatchDeps, countFolder, moveHorizon, type Read, readFolder } from './batch.ts'
 import type { BackfillConfig } from './config.ts'
-import { verdictOf } from './failures.ts'
+import { judgeFailure } from './failures.ts'
 import { openScopes, type Scope, type Scopes } from './folders.ts'
 import { type RateSample, withSample } from './rate.ts'
 import type { BackfillService } from './service.ts'
@@ -74,8 +74,8 @@ async function count(
     await backfillFolderStore(tx).save(account.id, scope.scopeId, { total, isCounted: 1 }, deps.clock.now())
     const others = scopes.ready.filter(({ scopeId, row: other }) => scopeId !== scope.scopeId && other?.isCounted !== 1)
     const all = [...(await backfillFolderStore(tx).all(account.id)).values()].map((folder) => folder.total)
-    const isKnown = others.length + scopes.waiting.length === 0 && all.every((one) => one !== null)
-    const sum = all.reduce<number>((so, one) => so + (one ?? 0), 0)
+    const isKnown = others.length + scopes.waiting.length === 0 && all.every((total) => total !== null)
+    const sum = all.reduce<number>((so, total) => so + (total ?? 0), 0)
     await update(deps, tx, row, { total: isKnown ? sum : row.total })
   })
 }
@@ -163,7 +163,7 @@ async function failed(
   if (error instanceof Outdated) return 'continue'
   const nowMs = deps.clock.now()
   const about = { accountId: account.id, provider: account.provider, operation: 'backfill.read', error }
-  const verdict = verdictOf(error, row, account)
+  const verdict = judgeFailure(error, row, account)
   switch (verdict.kind) {
     case 'deleted':
       return 'end'

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import { countMatching, type Handle, type Tables, type Tx } from '../../platform/db/index.ts'
-import { type Page, pageOf, pageRequest } from '../../platform/formats/page.ts'
+import { buildPage, type Page, pageRequest } from '../../platform/formats/page.ts'
 import type { BackfillQuery } from './api.ts'
 
 export type BackfillRow = Selectable<Tables['backfills']>
@@ -37,7 +37,7 @@ export function backfillStore(handle: Handle) {
         .offset(request.offset)
         .execute()
       const total = await countMatching(handle, matching.select('accountId as id'))
-      return pageOf(rows, request, total, filter, (row) => [row.accountId])
+      return buildPage(rows, request, total, filter, (row) => [row.accountId])
     },
 
     async save(row: BackfillRow): Promise<void> {

@@ -4,7 +4,7 @@ import { describeOneDatabase } from '../../../test/kit/database/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { api } from '../../../test/kit/http/http.ts'
 import { syncService } from '../../../test/kit/mailbox/sync.ts'
-import { connected, mailboxOf } from '../../../test/kit/mailbox/synced-mailbox.ts'
+import { connected, openMailbox } from '../../../test/kit/mailbox/synced-mailbox.ts'
 import { type Service, startService } from '../../../test/kit/service/service.ts'
 import {
   exchangeReport,
@@ -117,7 +117,7 @@ describe.skipIf(!dovecotAvailable())('bounces in an imap mailbox', () => {
       expect(unknown.objectId).toBe(unknown.data.reportMessageId)
 
       // The folder is read again, and its messages are matched with the stored ones.
-      await mailboxOf(server, user).renumber('INBOX', 4711)
+      await openMailbox(server, user).renumber('INBOX', 4711)
       await server.deliver(user, plainMail({ from: 'postmaster@acme.example', subject: 'Not a report' }))
       await eventually(async () => expect(await events('message.received')).toHaveLength(4))
       await bounced(3)

@@ -34,7 +34,7 @@ export async function bouncedRecipients(
     reports.set(key, count)
     if (count > MAX_REPORTS) continue
     const list: ReportedRecipient[] = JSON.parse(recipients)
-    for (const one of list) addToGroup(found, key, { ...one, kind, reportMessageId, bouncedAt })
+    for (const recipient of list) addToGroup(found, key, { ...recipient, kind, reportMessageId, bouncedAt })
   }
   return found
 }

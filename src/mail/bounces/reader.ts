@@ -87,7 +87,7 @@ export function bounceReader(deps: BounceDeps) {
     const { id: accountId } = account
     const { messageId, createdAt } = report
     try {
-      const raw = await beginningOf(accountId, messageId)
+      const raw = await readBeginning(accountId, messageId)
       await store(account, messageId, parseDeliveryReport(raw))
       return true
     } catch (error) {
@@ -108,7 +108,7 @@ export function bounceReader(deps: BounceDeps) {
     }
   }
 
-  async function beginningOf(accountId: string, messageId: string): Promise<Buffer> {
+  async function readBeginning(accountId: string, messageId: string): Promise<Buffer> {
     const { sizeBytes, read } = await deps.reader.openRaw(accountId, messageId)
     const isLong = sizeBytes !== null && sizeBytes > MAX_REPORT_BYTES
     const chunks: Buffer[] = []

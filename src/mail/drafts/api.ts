@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { timestamp } from '../../platform/formats/json-schema.ts'
-import { listOf, pageQuery } from '../../platform/http/index.ts'
+import { listSchema, pageQuery } from '../../platform/http/index.ts'
 import { isoTime } from '../../platform/time/time.ts'
 import type { RemoteAddress } from '../../providers/contract/index.ts'
-import { attachmentSchema, attachmentView, draftIdOf, type MessageRow, parseFields } from '../messages/index.ts'
+import { attachmentSchema, attachmentView, type MessageRow, parseFields, toDraftId } from '../messages/index.ts'
 import { attachmentList, recipientList, sendOptions, sendResultFields } from '../outgoing/index.ts'
 
 const BODY = 'Plain text, or HTML with `isHtml`.'
@@ -40,7 +40,7 @@ export const draftSchema = Type.Object(
 )
 export type Draft = Static<typeof draftSchema>
 
-export const draftList = listOf('drafts', draftSchema)
+export const draftList = listSchema('drafts', draftSchema)
 export const draftQuery = Type.Object(pageQuery)
 
 /** The body of a request that saves a new draft. */
@@ -96,7 +96,7 @@ export interface DraftBodyView {
 export function draftView(row: MessageRow, providerDraftId: string | null, { text, html }: DraftBodyView): Draft {
   const { to, cc, bcc, messageId, attachments } = parseFields(row.fields)
   return {
-    id: draftIdOf(row.id),
+    id: toDraftId(row.id),
     accountId: row.accountId,
     messageId: row.id,
     to: to.map(addressText),

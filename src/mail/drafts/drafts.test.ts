@@ -131,7 +131,7 @@ describe.each(['whole', 'folders'] as const)('drafts of a mailbox with message i
       const { id, messageId, attachments } = created.json
       const bytes = async (attachmentId: string) =>
         (await api.raw(`/accounts/${api.accountId}/messages/${messageId}/attachments/${attachmentId}`)).body
-      expect(await Promise.all(attachments.map((one: { id: string }) => bytes(one.id)))).toEqual([
+      expect(await Promise.all(attachments.map((attachment: { id: string }) => bytes(attachment.id)))).toEqual([
         'one',
         'PNG',
         'old',
@@ -252,7 +252,7 @@ describe.each(['whole', 'folders'] as const)('drafts of a mailbox with message i
       const { box, api, same, types } = await served(kind, open)
       const request = { accountId: api.accountId, ...NEW }
       const error = new ProviderError('unavailable', 'saving a draft: the provider failed')
-      box.failuresOf.push({ on: /^create draft$/, error })
+      box.matchingFailures.push({ on: /^create draft$/, error })
       const first = await api.post('/drafts', request, { 'idempotency-key': 'one' })
       expect(first.status).toBe(200)
       expect((await api.post('/drafts', request, { 'idempotency-key': 'one' })).json).toEqual(first.json)

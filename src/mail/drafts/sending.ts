@@ -3,7 +3,7 @@ import { AppError, type ErrorDetail, invalid, invalidFields } from '../../platfo
 import type { Log } from '../../platform/log/index.ts'
 import type { DraftBody, RemoteAddress } from '../../providers/contract/index.ts'
 import { checkAddress, isMessageId } from '../../providers/shared/mime/index.ts'
-import { draftHash, findInThread, type MessageReader, messageIdOf, parseFields } from '../messages/index.ts'
+import { draftHash, findInThread, type MessageReader, parseFields, toMessageId } from '../messages/index.ts'
 import type { Composition, Outbox } from '../outbox/index.ts'
 import { MAX_RECIPIENTS, parseSendAt, readAttachments, type SendResult } from '../outgoing/index.ts'
 import type { SendDraftBody } from './api.ts'
@@ -27,7 +27,7 @@ export function draftSending(deps: DraftSendingDeps, stored: StoredDrafts) {
     }
     const fields = parseFields(row.fields)
     const { from, messageId, inReplyTo, references } = fields
-    const addresses = addressesOf(fields)
+    const addresses = checkAddresses(fields)
     ensureComplete(body, fields.attachments.length)
     const attachments = await readAttachments(
       fields.attachments.map(({ id, inline, contentId }, index) => ({
@@ -70,9 +70,9 @@ export function draftSending(deps: DraftSendingDeps, stored: StoredDrafts) {
 
   return {
     /** Prepares the current version of a draft; the function returned accepts it into the outbox. `ifMatch` as for a change. */
-    async send(draftId: string, given: SendDraftBody, ifMatch: number | undefined) {
+    async send(draftId: string, request: SendDraftBody, ifMatch: number | undefined) {
       const errors: ErrorDetail[] = []
-      const sendAt = parseSendAt(given.sendAt, clock.now(), errors)
+      const sendAt = parseSendAt(request.sendAt, clock.now(), errors)
       if (errors.length > 0) throw invalidFields(errors)
       const { row, account } = await stored.find(draftId)
       await outbox.sendingAccount(account.id)
@@ -85,7 +85,7 @@ export function draftSending(deps: DraftSendingDeps, stored: StoredDrafts) {
           : await findInThread(db.read, { accountId, threadId }, composition.inReplyTo)
       const prepared = await outbox.prepare(account, composition, {
         sendAt,
-        tracked: given.tracking,
+        tracked: request.tracking,
         repliesTo: replied ?? null,
         draft: { id: draftId, hash: draftHash(draft.row) },
       })
@@ -94,7 +94,7 @@ export function draftSending(deps: DraftSendingDeps, stored: StoredDrafts) {
 
     /** Deletes a draft that was sent. Keeps one with another hash: it was changed since the request that sent it. May be repeated. */
     async deleteSent(accountId: string, { id, hash }: { id: string; hash: string }): Promise<void> {
-      await withDraftLock(deps, { messageId: messageIdOf(id) ?? id, accountId }, async () => {
+      await withDraftLock(deps, { messageId: toMessageId(id) ?? id, accountId }, async () => {
         const found = await unlessReplaced(() => stored.find(id))
         if (found === undefined) return
         const mailbox = await stored.open(found)
@@ -131,15 +131,15 @@ export const MAX_BODY_CHARS = 1_300_000
 const MAX_ATTACHMENTS = 99
 
 /** Other programs save drafts with anything in these fields, but a message goes only to addresses that are certain. */
-function addressesOf(fields: Lists): Lists {
+function checkAddresses(fields: Lists): Lists {
   const errors: ErrorDetail[] = []
   const list = (name: keyof Lists) => {
     const path = `draft.${name}`
-    if (fields[name].reduce((sum, one) => sum + encodedLength(one), 0) > MAX_LIST_CHARS) {
+    if (fields[name].reduce((sum, text) => sum + encodedLength(text), 0) > MAX_LIST_CHARS) {
       errors.push({ path, message: 'is too long to be read completely' })
     }
-    return fields[name].flatMap((one, index) => {
-      const { address, problem } = checkAddress(one)
+    return fields[name].flatMap((text, index) => {
+      const { address, problem } = checkAddress(text)
       if (address === undefined) errors.push({ path: `${path}.${index}`, message: problem })
       return address ?? []
     })

@@ -1,7 +1,7 @@
 import { type Account, readLive } from '../../accounts/index.ts'
 import type { Tx } from '../../platform/db/index.ts'
 import { AppError, type ErrorDetail, invalid, invalidFields } from '../../platform/errors/app-error.ts'
-import { type Page, type PageQuery, pageOf, pageRequest } from '../../platform/formats/page.ts'
+import { buildPage, type Page, type PageQuery, pageRequest } from '../../platform/formats/page.ts'
 import type { UploadedFile } from '../../platform/http/index.ts'
 import type { Ids } from '../../platform/ids.ts'
 import {
@@ -17,13 +17,13 @@ import {
 import { newMessageId } from '../../providers/shared/mime/index.ts'
 import { type LabelChanger, type LabelRow, labelStore } from '../labels/index.ts'
 import {
-  draftIdOf,
   liveContents,
   type MessageRow,
   messageStore,
   parseFields,
   reservedIds,
   storeDraft,
+  toDraftId,
 } from '../messages/index.ts'
 import {
   openReferences,
@@ -86,7 +86,7 @@ export function draftService(deps: DraftsDeps) {
   }
 
   /** Undefined without attachments in the request. */
-  async function contentsOf(accountId: string, attachments: ParsedAttachment[] | undefined) {
+  async function readContents(accountId: string, attachments: ParsedAttachment[] | undefined) {
     return attachments && readAttachments(openReferences(deps.reader, accountId, attachments))
   }
 
@@ -101,10 +101,10 @@ export function draftService(deps: DraftsDeps) {
   }
 
   /** Saves a new draft at the provider. */
-  async function save(idOrAlias: string, given: CreateBody, { requestKey, files }: RequestParts) {
+  async function save(idOrAlias: string, input: CreateBody, { requestKey, files }: RequestParts) {
     const { id: accountId } = await accounts.resolve(db.read, idOrAlias)
     const account = await accounts.get(accountId)
-    const { to = [], cc = [], bcc = [], attachments } = parseInput(given, files)
+    const { to = [], cc = [], bcc = [], attachments } = parseInput(input, files)
     const { labels, folder } = await draftsFolder(account)
     const mailbox = await stored.open({ account, folder })
     const nowMs = clock.now()
@@ -114,15 +114,15 @@ export function draftService(deps: DraftsDeps) {
       if (begun !== undefined) return { messageId: begun, mayExist: true }
       const messageId = ids('msg')
       await addCreation(tx, { messageId, accountId, requestKey, createdAt: nowMs })
-      const rfcMessageId = rfcIdOf(messageId, account)
+      const rfcMessageId = buildRfcId(messageId, account)
       await reservedIds.reserve(tx, { accountId, messageId, as: 'draft' }, [{ rfcMessageId }], nowMs)
       return { messageId, mayExist: false }
     })
-    const { subject } = given
-    const body = bodyOf(given.body, given.isHtml === true)
+    const { subject } = input
+    const body = toBody(input.body, input.isHtml === true)
     const from = { name: '', email: account.email }
-    const rfcMessageId = rfcIdOf(messageId, account)
-    const attached = await contentsOf(accountId, attachments)
+    const rfcMessageId = buildRfcId(messageId, account)
+    const attached = await readContents(accountId, attachments)
     const about = { from, messageId: rfcMessageId, date: nowMs }
     const draft: NewDraft = { to, cc, bcc, subject, body, attachments: attached, ...about }
     const saved = await readLive('The folder for drafts', () => saveNew(mailbox, draft, mayExist))
@@ -135,7 +135,7 @@ export function draftService(deps: DraftsDeps) {
       html: body.html,
       async store(tx: Tx) {
         await accounts.hold(tx, accountId)
-        const context = stored.contextOf({ account, labels, folder })
+        const context = stored.buildContext({ account, labels, folder })
         const row = await storeDraft(tx, context, { newId: messageId }, saved, read)
         return { row, draft: draftView(row, saved.message.draftId ?? null, read) }
       },
@@ -157,11 +157,11 @@ export function draftService(deps: DraftsDeps) {
       const filter = ['drafts', accountId]
       const request = pageRequest(query, filter, ['integer', 'text'])
       const folder = (await labelStore(db.read).all(accountId)).find(({ role }) => role === 'drafts')
-      if (folder === undefined) return pageOf([], request, 0, filter, () => [])
+      if (folder === undefined) return buildPage([], request, 0, filter, () => [])
       const store = messageStore(db.read)
       const rows = await store.newestInLabel(folder.id, request.limit + 1, request)
       const { total } = await store.count(accountId, folder.id)
-      const { items, pagination } = pageOf(rows, request, total, filter, (row) => [row.receivedAt, row.id])
+      const { items, pagination } = buildPage(rows, request, total, filter, (row) => [row.receivedAt, row.id])
       const drafts: Draft[] = []
       for (let start = 0; start < items.length; start += LIVE_READS) {
         const some = items.slice(start, start + LIVE_READS)
@@ -174,14 +174,14 @@ export function draftService(deps: DraftsDeps) {
     /**
      * Saves a new draft at the provider; the function returned stores it.
      */
-    async create(idOrAlias: string, given: CreateBody, request: RequestParts) {
-      const { store } = await save(idOrAlias, given, request)
+    async create(idOrAlias: string, input: CreateBody, request: RequestParts) {
+      const { store } = await save(idOrAlias, input, request)
       return store
     },
 
     /** As `create`, with a tracking. */
-    async createTracked(idOrAlias: string, given: CreateBody, request: RequestParts) {
-      const { store, ...saved } = await save(idOrAlias, given, request)
+    async createTracked(idOrAlias: string, input: CreateBody, request: RequestParts) {
+      const { store, ...saved } = await save(idOrAlias, input, request)
       const tracking = await deps.tracking.prepare({ ...saved, insert: false })
       return async (tx: Tx) => {
         const result = await store(tx)
@@ -205,16 +205,16 @@ export function draftService(deps: DraftsDeps) {
           ...parsed,
           subject: changes.subject,
           body,
-          attachments: await contentsOf(account.id, attachments && withOwnContentIds(attachments, draft.row)),
-          messageId: rfcIdOf(row.id, account),
+          attachments: await readContents(account.id, attachments && withOwnContentIds(attachments, draft.row)),
+          messageId: buildRfcId(row.id, account),
           date: clock.now(),
         }
-        const ref = await stored.refOf(draft)
+        const ref = await stored.findRef(draft)
         const saved = await readLive('The draft', () => mailbox.replace(ref, change))
         const after = await savedBody(account.id, draft.folder, saved, body ?? before)
         const changed = await db.transaction(async (tx) => {
           await accounts.hold(tx, account.id)
-          return storeDraft(tx, stored.contextOf(draft), draft.row, saved, after)
+          return storeDraft(tx, stored.buildContext(draft), draft.row, saved, after)
         })
         // Another program has changed the draft since, or deleted it.
         return changed === undefined ? get(draftId) : stored.view(changed, after)
@@ -234,32 +234,32 @@ export function draftService(deps: DraftsDeps) {
 export type DraftService = ReturnType<typeof draftService>
 
 /** Derived from the id, so that a draft saved just before a crash is recognised. */
-function rfcIdOf(messageId: string, { email }: Account): string {
-  return newMessageId(draftIdOf(messageId), email)
+function buildRfcId(messageId: string, { email }: Account): string {
+  return newMessageId(toDraftId(messageId), email)
 }
 
-function bodyOf(text: string, isHtml: boolean): DraftBody {
+function toBody(text: string, isHtml: boolean): DraftBody {
   return isHtml ? { text: null, html: text } : { text, html: null }
 }
 
 /** Undefined when the request does not change the body. */
 function changedBody({ body, isHtml }: UpdateBody, before: DraftBody): DraftBody | undefined {
   const wasHtml = before.html !== null
-  if (body !== undefined) return bodyOf(body, isHtml ?? wasHtml)
+  if (body !== undefined) return toBody(body, isHtml ?? wasHtml)
   if (isHtml === undefined || isHtml === wasHtml) return undefined
   const text = before.html ?? before.text ?? ''
   if (text.length > MAX_BODY_CHARS)
     throw invalid('body.body', 'is required: the present one is too long to be converted')
-  return bodyOf(text, isHtml)
+  return toBody(text, isHtml)
 }
 
 /** An image of the draft that its HTML shows keeps its Content-ID unless the request gives it another one. */
 function withOwnContentIds(attachments: readonly ParsedAttachment[], { id, fields }: MessageRow): ParsedAttachment[] {
   const own = parseFields(fields).attachments
-  return attachments.map((one) => {
-    if ('content' in one || one.messageId !== id || one.contentId !== null) return one
-    const stored = own.find((attachment) => attachment.id === one.attachmentId)
-    return { ...one, contentId: stored?.inline ? stored.contentId : null }
+  return attachments.map((entry) => {
+    if ('content' in entry || entry.messageId !== id || entry.contentId !== null) return entry
+    const stored = own.find((attachment) => attachment.id === entry.attachmentId)
+    return { ...entry, contentId: stored?.inline ? stored.contentId : null }
   })
 }
 
@@ -282,12 +282,12 @@ interface ParsedDraft {
 }
 
 /** Parses the lists that are given. Throws `validation_failed` with one error per invalid entry. */
-function parseInput(given: UpdateBody, files: RequestParts['files'] = []): ParsedDraft {
+function parseInput(input: UpdateBody, files: RequestParts['files'] = []): ParsedDraft {
   const errors: ErrorDetail[] = []
-  const list = (name: 'to' | 'cc' | 'bcc') => given[name] && parseRecipients(name, given[name], errors)
+  const list = (name: 'to' | 'cc' | 'bcc') => input[name] && parseRecipients(name, input[name], errors)
   const [to, cc, bcc] = [list('to'), list('cc'), list('bcc')]
-  const attachments = parseAttachments(given.attachments, files, errors)
+  const attachments = parseAttachments(input.attachments, files, errors)
   if (errors.length > 0) throw invalidFields(errors)
-  const hasAttachments = given.attachments !== undefined || files.length > 0
+  const hasAttachments = input.attachments !== undefined || files.length > 0
   return { ...(to && { to }), ...(cc && { cc }), ...(bcc && { bcc }), ...(hasAttachments && { attachments }) }
 }

@@ -7,17 +7,17 @@ import type { DraftBody, DraftRef, MailDrafts } from '../../providers/contract/i
 import { type LabelRow, labelStore } from '../labels/index.ts'
 import {
   bodyStore,
-  draftIdOf,
-  identityOf,
   liveContents,
   type MessageRow,
-  messageIdOf,
   messageStore,
   parseFields,
   providerDraftIds,
   putBody,
   storeApiDeletions,
   storeDraft,
+  toDraftId,
+  toIdentity,
+  toMessageId,
 } from '../messages/index.ts'
 import { type Draft, draftView } from './api.ts'
 
@@ -55,7 +55,7 @@ export function storedDrafts(deps: StoredDraftsDeps) {
 
   /** Throws `not_found`. */
   async function find(draftId: string): Promise<StoredDraft> {
-    const messageId = messageIdOf(draftId)
+    const messageId = toMessageId(draftId)
     const [row] = messageId === undefined ? [] : await messageStore(db.read).byIds([messageId])
     if (row === undefined || row.goneAt !== null) throw notFound('draft', draftId)
     const labels = await labelStore(db.read).all(row.accountId)
@@ -69,7 +69,7 @@ export function storedDrafts(deps: StoredDraftsDeps) {
     return mail.drafts(access, folder.providerId)
   }
 
-  async function refOf({ row }: Pick<StoredDraft, 'row'>): Promise<DraftRef> {
+  async function findRef({ row }: Pick<StoredDraft, 'row'>): Promise<DraftRef> {
     const { id, uid, uidValidity, providerMessageId, fields } = row
     return {
       draftId: (await providerDraftIds(db.read, [id])).get(id) ?? null,
@@ -79,7 +79,7 @@ export function storedDrafts(deps: StoredDraftsDeps) {
     }
   }
 
-  function contextOf({ account, labels, folder }: Omit<StoredDraft, 'row'>): DraftContext {
+  function buildContext({ account, labels, folder }: Omit<StoredDraft, 'row'>): DraftContext {
     const { id: accountId, provider } = account
     return { dialect: db.dialect, events: deps.events, accountId, provider, labels, folder, nowMs: clock.now() }
   }
@@ -91,15 +91,15 @@ export function storedDrafts(deps: StoredDraftsDeps) {
   async function forget(draft: StoredDraft): Promise<void> {
     await db.transaction(async (tx) => {
       await accounts.hold(tx, draft.account.id)
-      await storeApiDeletions(tx, contextOf(draft), [draft.row])
+      await storeApiDeletions(tx, buildContext(draft), [draft.row])
     })
   }
 
   return {
     find,
     open,
-    refOf,
-    contextOf,
+    findRef,
+    buildContext,
     view,
 
     /** The stored body, or else the provider's, which is then stored. */
@@ -107,7 +107,7 @@ export function storedDrafts(deps: StoredDraftsDeps) {
       const stored = await bodyStore(db.read).find(row.id)
       if (stored !== undefined) return stored
       const contents = await liveContents(deps, row.accountId)
-      const ref = { ...row, folderPath: folder.providerId, identity: identityOf(row) }
+      const ref = { ...row, folderPath: folder.providerId, identity: toIdentity(row) }
       const body = await readLive('The draft', () => contents.getBody(ref))
       await db.transaction(async (tx) => {
         await accounts.hold(tx, row.accountId)
@@ -121,22 +121,22 @@ export function storedDrafts(deps: StoredDraftsDeps) {
      * Stores the current version of a draft at the provider. Throws `not_found` when there is none; sync finds out what became of it.
      * Throws `not_ready` when sync keeps storing other versions meanwhile.
      */
-    async refresh(given: StoredDraft, mailbox: MailDrafts): Promise<StoredDraft> {
-      let draft = given
+    async refresh(draftBefore: StoredDraft, mailbox: MailDrafts): Promise<StoredDraft> {
+      let draft = draftBefore
       for (let reads = 0; reads < MAX_READS; reads += 1) {
         const { row, account } = draft
-        const ref = await refOf(draft)
+        const ref = await findRef(draft)
         const remote = await readLive('The draft', () => mailbox.find(ref))
         if (remote === undefined) {
           await db.transaction((tx) => accounts.requestSync(tx, [account.id], 'everything'))
-          throw notFound('draft', draftIdOf(row.id))
+          throw notFound('draft', toDraftId(row.id))
         }
         const now = await db.transaction(async (tx) => {
           await accounts.hold(tx, account.id)
-          return storeDraft(tx, contextOf(draft), row, remote)
+          return storeDraft(tx, buildContext(draft), row, remote)
         })
         if (now !== undefined) return { ...draft, row: now }
-        draft = await find(draftIdOf(row.id))
+        draft = await find(toDraftId(row.id))
       }
       throw beingChanged()
     },
@@ -149,7 +149,7 @@ export function storedDrafts(deps: StoredDraftsDeps) {
     },
 
     async delete(draft: StoredDraft, mailbox: MailDrafts): Promise<void> {
-      const ref = await refOf(draft)
+      const ref = await findRef(draft)
       await readLive('The draft', () => mailbox.delete(ref))
       await forget(draft)
     },

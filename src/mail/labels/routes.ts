@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Accounts } from '../../accounts/index.ts'
 import type { Db } from '../../platform/db/index.ts'
 import { pageOfAll } from '../../platform/formats/page.ts'
-import { type App, listOf, pageQuery } from '../../platform/http/index.ts'
+import { type App, listSchema, pageQuery } from '../../platform/http/index.ts'
 import { labelSchema, labelView } from './api.ts'
 import type { LabelChanger } from './edit/changer.ts'
 import { labelStore } from './store.ts'
@@ -33,7 +33,7 @@ export function labelRoutes(app: App, { db, accounts, changer }: LabelRoutesDeps
             }),
           ),
         }),
-        response: { 200: listOf('labels', labelSchema) },
+        response: { 200: listSchema('labels', labelSchema) },
       },
     },
     async (request) => {

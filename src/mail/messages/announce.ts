@@ -3,7 +3,7 @@ import type { FolderRole, ProviderName } from '../../providers/contract/index.ts
 import type { LabelRow } from '../labels/index.ts'
 import { type Message, type MessageContext, messageView } from './api.ts'
 import type { MessageEventData } from './events.ts'
-import { draftIdOf } from './rows/drafts.ts'
+import { toDraftId } from './rows/drafts.ts'
 import type { MessageRow } from './store.ts'
 
 export interface EventBodies {
@@ -71,7 +71,7 @@ export function labelledEvent(
     provider: context.provider,
     objectId: row.id,
     version: row.version,
-    data: type.startsWith('draft.') ? { ...data, draftId: draftIdOf(row.id) } : data,
+    data: type.startsWith('draft.') ? { ...data, draftId: toDraftId(row.id) } : data,
   }
 }
 

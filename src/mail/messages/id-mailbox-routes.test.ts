@@ -70,7 +70,7 @@ describe.each(['whole', 'folders'] as const)('the messages API of a mailbox with
       expect((await get('/messages')).status).toBe(200)
       await linkWith(enough)
       const error = new ProviderError('rejected', 'the user did not grant it', { missingScope: true })
-      box.failuresOf.push({ on: /^body /, error })
+      box.matchingFailures.push({ on: /^body /, error })
       expect((await get(`/messages/${id}`)).json.error).toMatchObject({ code: 'consent_required' })
       expect((await get(`/messages/${id}`)).status).toBe(200)
     })
@@ -114,15 +114,15 @@ describe.each(['whole', 'folders'] as const)('the messages API of a mailbox with
         },
       })
       const { a, long, text } = await ids()
-      const bodyOf = async (id = '', query = '?sanitize=true') => (await get(`/messages/${id}${query}`)).json.body
-      expect(await bodyOf(a)).toEqual({
+      const readBody = async (id = '', query = '?sanitize=true') => (await get(`/messages/${id}${query}`)).json.body
+      expect(await readBody(a)).toEqual({
         text: 'Hello',
         html: expect.stringMatching(/^<section style="[^"]*"><p>Hello<\/p><\/section>$/),
         sanitized: true,
       })
-      expect(await bodyOf(a, '')).toEqual({ text: 'Hello', html })
-      expect(await bodyOf(long)).toEqual({ text: 'Hello', html: null, sanitized: false })
-      expect(await bodyOf(text)).toEqual({ text: 'Hello', html: null, sanitized: true })
+      expect(await readBody(a, '')).toEqual({ text: 'Hello', html })
+      expect(await readBody(long)).toEqual({ text: 'Hello', html: null, sanitized: false })
+      expect(await readBody(text)).toEqual({ text: 'Hello', html: null, sanitized: true })
       expect((await get(`/messages/${a}?sanitize=perhaps`)).status).toBe(400)
     })
 
@@ -150,7 +150,10 @@ describe.each(['whole', 'folders'] as const)('the messages API of a mailbox with
         [416, ''],
       ])
       expect((await get(`/messages/${id}/raw`, { range: 'bytes=0-0' })).text).toBe('S')
-      box.failuresOf.push({ on: /^raw /, error: new ProviderError('rate_limited', 'slower', { retryAfterMs: 1000 }) })
+      box.matchingFailures.push({
+        on: /^raw /,
+        error: new ProviderError('rate_limited', 'slower', { retryAfterMs: 1000 }),
+      })
       expect((await get(`/messages/${id}/raw`)).status).toBe(502)
       expect((await get(`/messages/${id}/attachments/1`)).status).toBe(404)
       box.remove('a')
@@ -208,4 +211,4 @@ async function served(kind: 'whole' | 'folders', open: Databases, options: Synce
 
 const google = (name: string) => `https://www.googleapis.com/auth/${name}`
 
-const subjects = (json: { messages: { subject: string }[] }) => json.messages.map((one) => one.subject)
+const subjects = (json: { messages: { subject: string }[] }) => json.messages.map((message) => message.subject)

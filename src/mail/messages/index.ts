@@ -27,17 +27,17 @@ export { storeApiDeletions } from './rows/api-changes.ts'
 export { storeDraft } from './rows/api-drafts.ts'
 export {
   draftHash,
-  draftIdOf,
-  messageIdOf,
   providerDraftIds,
+  toDraftId,
+  toMessageId,
 } from './rows/drafts.ts'
 export { mailHorizons } from './rows/horizons.ts'
 export { leaveUnrepaired, repairMessage, storeRepaired } from './rows/repaired.ts'
 export {
-  identityOf,
   incomingRow,
   isFound,
   parseFields,
+  toIdentity,
 } from './rows/row.ts'
 export { addUnindexed, unindexedMessages } from './rows/unindexed.ts'
 export { type MessageRow, messageStore } from './store.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../test/kit/database/database.ts'
-import { plansOf } from '../../../test/kit/database/plans.ts'
+import { readPlans } from '../../../test/kit/database/plans.ts'
 import { messageRow } from '../../../test/kit/messages/message-row.ts'
 import { pageRequest } from '../../platform/formats/page.ts'
 import { idGenerator } from '../../platform/ids.ts'
@@ -28,7 +28,7 @@ describeEachDatabase('the statements of messages', (open) => {
   it('pages for sync to compare are read in index order', async () => {
     const db = await open()
     for (const of of [{ accountId: 'acc_1' }, { accountId: 'acc_1', labelId: 'lbl_1' }]) {
-      const plans = await plansOf(db, (tx) => messageStore(tx).newestFirst(of, 500, { receivedAt: 1, id: 'msg_1' }))
+      const plans = await readPlans(db, (tx) => messageStore(tx).newestFirst(of, 500, { receivedAt: 1, id: 'msg_1' }))
       expect(plans).toHaveLength(1)
       for (const plan of plans) expect(plan).not.toMatch(SORTED)
     }
@@ -38,7 +38,7 @@ describeEachDatabase('the statements of messages', (open) => {
     const db = await open()
     const ids = idGenerator(systemClock)
     const row = messageRow(ids('msg'))
-    const plans = await plansOf(db, async (tx) => {
+    const plans = await readPlans(db, async (tx) => {
       const store = messageStore(tx)
       const writer = messageWriter(tx, { dialect: db.dialect, accountId: 'acc_1', nowMs: 2 })
       await writer.insert([row])
@@ -107,7 +107,7 @@ describeEachDatabase('the statements of messages', (open) => {
     ]
     const scope = { provider: 'imap' as const, labelId: 'lbl_1', folder: 'INBOX' }
     for (const filter of filters) {
-      const plans = await plansOf(db, async (tx) => {
+      const plans = await readPlans(db, async (tx) => {
         const first = pageRequest({ limit: 50 }, filter, ['integer', 'text'])
         for (const list of [
           { accountId: 'acc_1', filter },

@@ -32,7 +32,7 @@ describe.skipIf(!dovecotAvailable())('the messages API', () => {
           status: response.statusCode,
           headers: response.headers,
           raw: response.rawPayload,
-          json: jsonOf(response.body),
+          json: parseJson(response.body),
         }
       }
       return { ...mailbox, app, get }
@@ -73,7 +73,7 @@ describe.skipIf(!dovecotAvailable())('the messages API', () => {
         seen.push(...next.messages)
         cursor = next.pagination.nextCursor
       }
-      expect(seen.map((one) => one.subject).sort()).toEqual(['a', 'b', 'c', 'd', 'e'])
+      expect(seen.map((message) => message.subject).sort()).toEqual(['a', 'b', 'c', 'd', 'e'])
       expect((await get('/messages?page=2&maxResults=2')).json.messages).toHaveLength(2)
       expect((await get('/messages?unread=false')).json).toMatchObject({
         messages: [{ subject: 'a', unread: false }],
@@ -94,7 +94,7 @@ describe.skipIf(!dovecotAvailable())('the messages API', () => {
       })
       const path = encodeURIComponent('Archive/2020')
       const first = (await get(`/messages?mailbox=${path}&limit=2`)).json
-      expect(first.messages.map((one: { subject: string }) => one.subject)).toEqual(['x3', 'x2'])
+      expect(first.messages.map((message: { subject: string }) => message.subject)).toEqual(['x3', 'x2'])
       expect(first.pagination).toMatchObject({ total: 3, hasNext: true })
       const second = (await get(`/messages?mailbox=${path}&limit=2&cursor=${first.pagination.nextCursor}`)).json
       expect(second.messages).toMatchObject([{ subject: 'x1', folder: 'Archive/2020' }])
@@ -104,8 +104,8 @@ describe.skipIf(!dovecotAvailable())('the messages API', () => {
       })
       expect((await get(`/messages?mailbox=${path}&limit=2&page=2`)).json.messages).toMatchObject([{ subject: 'x1' }])
       const again = (await get(`/messages?mailbox=${path}`)).json.messages
-      expect(again.map((one: { id: string }) => one.id).slice(0, 2)).toEqual(
-        first.messages.map((one: { id: string }) => one.id),
+      expect(again.map((message: { id: string }) => message.id).slice(0, 2)).toEqual(
+        first.messages.map((message: { id: string }) => message.id),
       )
       expect((await get(`/messages/${again[0].id}`)).json).toMatchObject({
         subject: 'x3',
@@ -113,7 +113,9 @@ describe.skipIf(!dovecotAvailable())('the messages API', () => {
       })
       await box.renumber('Archive/2020', 2_100_000_000)
       const after = (await get(`/messages?mailbox=${path}`)).json.messages
-      expect(after.map((one: { id: string }) => one.id)).toEqual(again.map((one: { id: string }) => one.id))
+      expect(after.map((message: { id: string }) => message.id)).toEqual(
+        again.map((message: { id: string }) => message.id),
+      )
       expect(await events()).toEqual([])
       await box.create('Brandnew')
       expect((await get('/messages?mailbox=Brandnew')).json.pagination.total).toBe(0)
@@ -127,7 +129,7 @@ describe.skipIf(!dovecotAvailable())('the messages API', () => {
       })
       const found = async (query: string) => {
         const { json } = await get(`/messages?mailbox=${encodeURIComponent('Archive/2020')}&${query}`)
-        return json.messages.map((one: { subject: string }) => one.subject)
+        return json.messages.map((message: { subject: string }) => message.subject)
       }
       const words = (text: string) => `q=${encodeURIComponent(text)}`
       expect(await found(words('report'))).toEqual(['second report', 'first report'])
@@ -284,14 +286,14 @@ describe.skipIf(!dovecotAvailable())('the messages API', () => {
         ])
       })
       const all = (await get('/labels?includeSystem=true')).json
-      expect(all.labels.map((one: { role: string | null }) => one.role)).toEqual(
+      expect(all.labels.map((label: { role: string | null }) => label.role)).toEqual(
         expect.arrayContaining(['inbox', 'sent', 'drafts', 'trash', 'junk', null]),
       )
     })
   })
 })
 
-function jsonOf(text: string) {
+function parseJson(text: string) {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { documentedDefault } from '../../platform/formats/json-schema.ts'
-import { type App, listOf, pageQuery, sendList } from '../../platform/http/index.ts'
+import { type App, listSchema, pageQuery, sendList } from '../../platform/http/index.ts'
 import { requireTime } from '../../platform/time/time.ts'
 import { messageDetailSchema, messageSchema } from './api.ts'
 import { downloadHeaders, sendContent } from './downloads.ts'
@@ -74,7 +74,7 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
         ),
         params: accountParams,
         querystring: listQuery,
-        response: { 200: listOf('messages', messageSchema) },
+        response: { 200: listSchema('messages', messageSchema) },
       },
     },
     async (request, reply) => {

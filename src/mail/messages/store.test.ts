@@ -73,14 +73,14 @@ async function inboxPage(db: Db, filter: ListFilter, query: PageQuery) {
 describeEachDatabase('the message store', (open) => {
   it('updates labels and counters with every kind of change', async () => {
     const db = await open()
-    const given = Array.from({ length: 450 }, (_, n) => row(n + 1))
-    const rows = await write(db, (writer) => writer.insert(given))
+    const written = Array.from({ length: 450 }, (_, n) => row(n + 1))
+    const rows = await write(db, (writer) => writer.insert(written))
     expect((await counts(db)).inbox).toEqual({ total: 450, unread: 450 })
 
-    await write(db, (writer) => writer.setFlags(rows.slice(0, 300).map((one) => ({ row: one, unread: 0, starred: 1 }))))
+    await write(db, (writer) => writer.setFlags(rows.slice(0, 300).map((row) => ({ row, unread: 0, starred: 1 }))))
     expect((await counts(db)).inbox).toEqual({ total: 450, unread: 150 })
 
-    const read = await messageStore(db.read).byIds(rows.slice(0, 10).map((one) => one.id))
+    const read = await messageStore(db.read).byIds(rows.slice(0, 10).map((row) => row.id))
     await write(db, (writer) => writer.markMissing(read.map((row) => row.id)))
     expect((await counts(db)).inbox).toEqual({ total: 440, unread: 150 })
     expect(await messageStore(db.read).find(accountId, read[0]?.id ?? '')).toBeUndefined()
@@ -89,8 +89,8 @@ describeEachDatabase('the message store', (open) => {
     expect(missing).toHaveLength(10)
     const relocated = await write(db, (writer) =>
       writer.relocate(
-        missing.map((one, n) => ({
-          row: one,
+        missing.map((row, n) => ({
+          row,
           folderId: WORK,
           uidValidity: '9',
           uid: n + 1,
@@ -105,7 +105,7 @@ describeEachDatabase('the message store', (open) => {
     expect(found).toHaveLength(3)
     expect(relocated).toEqual(expect.arrayContaining(found))
 
-    await write(db, (writer) => writer.remove(relocated.map((one) => one.id)))
+    await write(db, (writer) => writer.remove(relocated.map((row) => row.id)))
     expect((await counts(db)).work).toEqual({ total: 0, unread: 0 })
   })
 
@@ -170,7 +170,7 @@ describeEachDatabase('the message store', (open) => {
     await rejectSubject(db, 'mail 13')
     const stored = await write(db, (writer) => writer.insert(Array.from({ length: 40 }, (_, n) => row(n + 1))))
     expect(stored).toHaveLength(40)
-    const refused = stored.filter((one) => one.error !== null)
+    const refused = stored.filter((row) => row.error !== null)
     expect(refused).toHaveLength(1)
     expect(refused[0]).toMatchObject({ uid: 13, subject: '', error: expect.stringContaining('refused') })
     expect((await counts(db)).inbox.total).toBe(40)

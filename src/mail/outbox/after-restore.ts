@@ -1,7 +1,7 @@
 import type { Restored } from '../../feature.ts'
 import type { Tx } from '../../platform/db/index.ts'
 import { cleanJson } from '../../platform/formats/text.ts'
-import { type OutboxError, refusedOf } from './api.ts'
+import { type OutboxError, readRefused } from './api.ts'
 import { refusedOrUnknown } from './sending/deferred.ts'
 
 const UNCERTAIN: OutboxError = {
@@ -25,7 +25,7 @@ export async function releaseOutbox(tx: Tx, { nowMs, isMoved }: Restored): Promi
     .where('refused', '<>', '[]')
     .execute()
   for (const row of unfinished) {
-    const refused = cleanJson(refusedOrUnknown(refusedOf(row)))
+    const refused = cleanJson(refusedOrUnknown(readRefused(row)))
     await tx.updateTable('outbox').set({ refused }).where('id', '=', row.id).execute()
   }
   await tx

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { addressSchema } from '../../events/index.ts'
 import { documented, nullable, timestamp } from '../../platform/formats/json-schema.ts'
-import { listOf, pageQuery } from '../../platform/http/index.ts'
+import { listSchema, pageQuery } from '../../platform/http/index.ts'
 import { isoTime, isoTimeOrNull } from '../../platform/time/time.ts'
 import type { RefusedRecipient } from '../../providers/contract/index.ts'
 import type { BouncedRecipient } from '../bounces/index.ts'
@@ -119,7 +119,7 @@ export const outboxSchema = Type.Object(
 )
 export type OutboxView = Static<typeof outboxSchema>
 
-export const outboxList = listOf('messages', outboxSchema)
+export const outboxList = listSchema('messages', outboxSchema)
 
 export const outboxQuery = Type.Object({
   ...pageQuery,
@@ -147,11 +147,11 @@ export function outboxView(row: OutboxRow, bounced: readonly BouncedRecipient[] 
     messageId: row.messageId,
     draftId: row.draftId,
     status: row.status,
-    ...envelopeOf(row),
+    ...readEnvelope(row),
     subject: row.subject,
     size: row.sizeBytes,
-    refused: refusedOf(row),
-    bounced: bounced.map((one) => ({ ...one, bouncedAt: isoTime(one.bouncedAt) })),
+    refused: readRefused(row),
+    bounced: bounced.map((recipient) => ({ ...recipient, bouncedAt: isoTime(recipient.bouncedAt) })),
     error: row.error === null ? null : (JSON.parse(row.error) as OutboxError),
     attempts: row.attempts,
     sendAt: isoTimeOrNull(row.sendAt),
@@ -163,10 +163,10 @@ export function outboxView(row: OutboxRow, bounced: readonly BouncedRecipient[] 
 }
 
 /** Only `accept` writes it, so its shape is known. */
-export function envelopeOf(row: Pick<OutboxRow, 'envelope'>): Envelope {
+export function readEnvelope(row: Pick<OutboxRow, 'envelope'>): Envelope {
   return JSON.parse(row.envelope)
 }
 
-export function refusedOf(row: Pick<OutboxRow, 'refused'>): RefusedRecipient[] {
+export function readRefused(row: Pick<OutboxRow, 'refused'>): RefusedRecipient[] {
   return JSON.parse(row.refused)
 }

@@ -79,8 +79,8 @@ describe.skipIf(!dovecotAvailable())('what a sent message leaves in the mailbox'
 
   it('is one copy again after one message whose server saved it too late', async () => {
     const { user, send, becomes, events } = await connected()
-    const one = (await send({ ...HELLO, subject: 'one' })).body.outboxId
-    await becomes(one, 'sent')
+    const single = (await send({ ...HELLO, subject: 'one' })).body.outboxId
+    await becomes(single, 'sent')
     await eventually(async () => expect(await subjectsInSent(user)).toEqual(['one']))
     // The server's copy of the first message comes after ours.
     const [copy] = smtp.messages

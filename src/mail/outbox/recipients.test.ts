@@ -34,7 +34,7 @@ describe.skipIf(!dovecotAvailable())('the recipients of messages of an imap acco
       )
       return eventually(async () => {
         const { messages } = (await call('GET', `/accounts/${accountId}/messages`)).body
-        const found = messages.find((one: Json) => one.subject === subject)
+        const found = messages.find((message: Json) => message.subject === subject)
         expect(found).toBeDefined()
         return found
       })

@@ -18,7 +18,7 @@ export function recipientsOfReply(
   // An alias may be the sender of what is in Sent. Somebody's message that was moved there is for the account.
   const isOwnMessage = from.some(isOwn) || (isInSent && ![...to, ...cc].some(isOwn))
   if (!isOwnMessage) return senders
-  const hasOtherRecipients = isInSent && [...to, ...cc].some((one) => !isOwn(one))
+  const hasOtherRecipients = isInSent && [...to, ...cc].some((address) => !isOwn(address))
   // Forms of websites send a visitor's message from the account to itself.
   if (!hasOtherRecipients && !replyTo.every(isOwn)) return replyTo
   if (to.length > 0) return to
@@ -38,7 +38,7 @@ export function referencesOfReply({
 
 /** Received headers name anything as an address. The others keep the form that the sender uses, if a mail server may accept it. */
 function reachable(addresses: readonly RemoteAddress[]): RemoteAddress[] {
-  return addresses.flatMap((one) => checkAddress(one).address ?? (POSSIBLE.test(one.email) ? one : []))
+  return addresses.flatMap((address) => checkAddress(address).address ?? (POSSIBLE.test(address.email) ? address : []))
 }
 
 const POSSIBLE = /^[^\s\p{C}<>"@,;:\\]+@[^\s\p{C}<>"@,;\\]+$/u

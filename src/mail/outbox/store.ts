@@ -11,7 +11,7 @@ import {
   type Tx,
 } from '../../platform/db/index.ts'
 import { notFound } from '../../platform/errors/app-error.ts'
-import { type Page, pageOf, pageRequest } from '../../platform/formats/page.ts'
+import { buildPage, type Page, pageRequest } from '../../platform/formats/page.ts'
 import type { OutboxQuery } from './api.ts'
 import type { OutboxRow } from './tables.ts'
 
@@ -103,7 +103,7 @@ export function outboxStore(handle: Handle, dialect: Dialect) {
       const ids = found.map(({ id }) => id)
       const all = handle.selectFrom('outbox').selectAll()
       const rows = ids.length === 0 ? [] : await all.where('id', 'in', ids).orderBy('id', 'desc').execute()
-      return pageOf(rows, request, await countMatching(handle, matching.select('id')), filter, (row) => [row.id])
+      return buildPage(rows, request, await countMatching(handle, matching.select('id')), filter, (row) => [row.id])
     },
   }
 }
@@ -128,7 +128,7 @@ export async function smallContents(
 }
 
 /** The message's bytes, read part by part. */
-export async function* contentOf(
+export async function* readContent(
   db: Db,
   { id, sizeBytes }: Pick<OutboxRow, 'id' | 'sizeBytes'>,
 ): AsyncGenerator<Buffer> {

@@ -75,7 +75,7 @@ interface AttachmentReference {
  * follow the entries as they are.
  */
 export function parseAttachments(
-  given: Static<typeof attachmentList> = [],
+  entries: Static<typeof attachmentList> = [],
   files: readonly UploadedFile[] = [],
   errors: ErrorDetail[],
 ): ParsedAttachment[] {
@@ -102,7 +102,7 @@ export function parseAttachments(
       return [{ filename: filename ?? '', contentType: contentType || DEFAULT_TYPE, content: bytes, contentId }]
     }
     if (part !== undefined) {
-      const [file, second] = files.filter((one) => one.part === part)
+      const [file, second] = files.filter((file) => file.part === part)
       if (file === undefined) return fail(`${path}.part`, 'is not the name of a file part of this request')
       if (second !== undefined) return fail(`${path}.part`, 'is the name of several file parts')
       const ownType = contentType || parseType(`${path}.contentType`, file.contentType)
@@ -112,10 +112,10 @@ export function parseAttachments(
     return fail(path, 'must have content, part, or messageId and attachmentId')
   }
 
-  const named = new Set(given.map(({ part }) => part))
+  const named = new Set(entries.map(({ part }) => part))
   const unnamed = files.filter(({ part }) => !named.has(part))
   const parsed = [
-    ...given.flatMap(parse),
+    ...entries.flatMap(parse),
     ...unnamed.map(({ part, filename, contentType, content }) => {
       return { filename, contentType: parseType(`body.${part}`, contentType), content, contentId: null }
     }),
@@ -123,16 +123,17 @@ export function parseAttachments(
   if (parsed.length > MAX_ATTACHMENTS) {
     fail('body.attachments', `must not have more than ${MAX_ATTACHMENTS} items together with the files`)
   }
-  if (bytesOf(parsed) > MAX_ATTACHMENT_BYTES) fail('body.attachments', 'must not be larger than 25 MB together')
+  if (countBytes(parsed) > MAX_ATTACHMENT_BYTES) fail('body.attachments', 'must not be larger than 25 MB together')
   return parsed
 }
 
 const DEFAULT_TYPE = 'application/octet-stream'
 
 /** Of those whose content is known. */
-function bytesOf(attachments: readonly object[]): number {
+function countBytes(attachments: readonly object[]): number {
   return attachments.reduce(
-    (sum, one) => sum + ('content' in one && Buffer.isBuffer(one.content) ? one.content.length : 0),
+    (sum, attachment) =>
+      sum + ('content' in attachment && Buffer.isBuffer(attachment.content) ? attachment.content.length : 0),
     0,
   )
 }
@@ -151,9 +152,9 @@ export function openReferences(
   accountId: string,
   attachments: readonly ParsedAttachment[],
 ): (OutgoingAttachment | UnreadAttachment)[] {
-  return attachments.map((one) => {
-    if ('content' in one) return one
-    const { path, contentId, messageId, attachmentId } = one
+  return attachments.map((attachment) => {
+    if ('content' in attachment) return attachment
+    const { path, contentId, messageId, attachmentId } = attachment
     return { path, contentId, open: () => reader.openAttachment(accountId, messageId, attachmentId) }
   })
 }
@@ -166,20 +167,21 @@ export async function readAttachments(
   attachments: readonly (OutgoingAttachment | UnreadAttachment)[],
 ): Promise<OutgoingAttachment[]> {
   const read: OutgoingAttachment[] = []
-  let total = bytesOf(attachments)
-  for (const one of attachments) {
-    if ('content' in one) {
-      read.push(one)
+  let total = countBytes(attachments)
+  for (const attachment of attachments) {
+    if ('content' in attachment) {
+      read.push(attachment)
       continue
     }
-    const { contentType, filename, read: readContent } = await one.open()
+    const { contentType, filename, read: readContent } = await attachment.open()
     const chunks: Buffer[] = []
     for await (const chunk of await readContent()) {
       total += chunk.length
-      if (total > MAX_ATTACHMENT_BYTES) throw invalid(one.path, 'makes the attachments larger than 25 MB together')
+      if (total > MAX_ATTACHMENT_BYTES)
+        throw invalid(attachment.path, 'makes the attachments larger than 25 MB together')
       chunks.push(chunk)
     }
-    read.push({ filename, contentType, contentId: one.contentId, content: Buffer.concat(chunks) })
+    read.push({ filename, contentType, contentId: attachment.contentId, content: Buffer.concat(chunks) })
   }
   return read
 }

@@ -74,7 +74,7 @@ const DUPLICATES_MS = 10 * 60_000
 export function gmailPuller(deps: GmailPullerDeps): GmailPuller {
   const { db, clock, log, settings } = deps
   const { retry, commit } = { ...TIMING, ...deps.timing }
-  const missing = missingOf(settings)
+  const missing = findMissing(settings)
   const configured = missing.length < 3
   const about = { operation: 'push.pull', provider: 'gmail' } as const
   const stopping = new AbortController()
@@ -124,7 +124,7 @@ export function gmailPuller(deps: GmailPullerDeps): GmailPuller {
         if (!(error instanceof ProviderError)) log.error('Pulling Gmail notifications failed.', { ...about, error })
         failures += 1
         setState(undefined, error instanceof ProviderError ? error.message : 'an unexpected error; see the log')
-        await sleep(Math.max(retryAfterOf(error), backoffMs(failures, retry)), signal)
+        await sleep(Math.max(readRetryAfter(error), backoffMs(failures, retry)), signal)
       } finally {
         await client?.close()
       }
@@ -146,7 +146,7 @@ export function gmailPuller(deps: GmailPullerDeps): GmailPuller {
         const isTemporary = error instanceof ProviderError && ['unavailable', 'rate_limited'].includes(error.kind)
         failures += 1
         if (signal.aborted || !isTemporary || failures >= MAX_FAILURES) throw error
-        await sleep(Math.max(retryAfterOf(error), backoffMs(failures, retry)), signal)
+        await sleep(Math.max(readRetryAfter(error), backoffMs(failures, retry)), signal)
       }
     }
   }
@@ -221,7 +221,7 @@ export function gmailPuller(deps: GmailPullerDeps): GmailPuller {
   }
 }
 
-function missingOf({ topicName, subscriptionName, credentials }: GmailPullerDeps['settings']): string[] {
+function findMissing({ topicName, subscriptionName, credentials }: GmailPullerDeps['settings']): string[] {
   const all = {
     PUBSUB_TOPIC_NAME: topicName,
     PUBSUB_SUBSCRIPTION_NAME: subscriptionName,
@@ -235,7 +235,7 @@ function complete({ url, topicName = '', subscriptionName = '', credentials = ''
   return { url, topicName, subscriptionName, credentials }
 }
 
-function retryAfterOf(error: unknown): number {
+function readRetryAfter(error: unknown): number {
   return error instanceof ProviderError ? (error.retryAfterMs ?? 0) : 0
 }
 

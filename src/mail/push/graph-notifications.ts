@@ -94,13 +94,13 @@ export function pushRoutes(app: App, deps: PushRoutesDeps): void {
   async function accept(all: readonly Notification[], requestId: string): Promise<void> {
     const ids = [...new Set(all.map(({ subscriptionId }) => subscriptionId))]
     const rows = await pushStore(db.read).bySubscription('microsoft', ids)
-    const known = new Map(rows.map((row) => [row.subscriptionId, row]))
+    const bySubscription = new Map(rows.map((row) => [row.subscriptionId, row]))
     const changed = new Set<string>()
     const due = new Map<SubscriptionRow, { isRemoved: boolean }>()
-    const others = all.filter(({ subscriptionId }) => !known.has(subscriptionId))
+    const others = all.filter(({ subscriptionId }) => !bySubscription.has(subscriptionId))
     let rejected = others.length === 0 ? 0 : await deps.acceptOthers('microsoft', others)
     for (const { subscriptionId, clientState, lifecycleEvent } of all) {
-      const row = known.get(subscriptionId)
+      const row = bySubscription.get(subscriptionId)
       if (row === undefined) continue
       if (!isClientState(clientState, row.clientStateHash)) {
         rejected += 1

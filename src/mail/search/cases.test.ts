@@ -162,10 +162,10 @@ describeEachDatabase('a search', (open) => {
     const names = Object.keys(MESSAGES)
     const rows = await mine.add(...Object.values(MESSAGES))
     await other.add(...Object.values(MESSAGES))
-    const nameOf = new Map(rows.map((row, index) => [row.id, names[index] ?? '']))
+    const nameById = new Map(rows.map((row, index) => [row.id, names[index] ?? '']))
     for (const [words, expected] of CASES) {
       const { ids, pagination } = await mine.find(words)
-      expect([words, ids.map((id) => nameOf.get(id))]).toEqual([words, expected.toReversed()])
+      expect([words, ids.map((id) => nameById.get(id))]).toEqual([words, expected.toReversed()])
       expect([words, pagination.total, pagination.partial]).toEqual([words, expected.length, undefined])
     }
     expect(CASES.length).toBeGreaterThan(60)

@@ -3,7 +3,7 @@ import Database from 'libsql'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { databases, describePostgres } from '../../../test/kit/database/database.ts'
 import { explain } from '../../../test/kit/database/explain.ts'
-import { plansOf } from '../../../test/kit/database/plans.ts'
+import { readPlans } from '../../../test/kit/database/plans.ts'
 import type { Tx } from '../../platform/db/index.ts'
 import type { IndexQuery } from './contract.ts'
 import { postgresIndex } from './postgres.ts'
@@ -100,7 +100,7 @@ describePostgres('a search in PostgreSQL', (open) => {
       expect(plan).toMatch(/Bitmap Index Scan on "messageTerms_terms"/)
       expect(plan).toMatch(/Nested Loop .*\n *-> {2}CTE Scan on matches/)
       expect(plan).not.toMatch(/Seq Scan/)
-      const walk = (await plansOf(db, find({ smallList: -1, sortLimit: -1 }))).at(-1)
+      const walk = (await readPlans(db, find({ smallList: -1, sortLimit: -1 }))).at(-1)
       expect(walk).toMatch(
         query.labelIds.length === 1
           ? /Index.* Scan Backward using "messageLabels_\w+"/
@@ -108,7 +108,7 @@ describePostgres('a search in PostgreSQL', (open) => {
       )
       expect(walk).toMatch(/Index Scan using "messageTerms_pkey"/)
       expect(walk).not.toMatch(/Seq Scan|Sort/)
-      for (const small of await plansOf(db, find({ smallList: 2000 }))) {
+      for (const small of await readPlans(db, find({ smallList: 2000 }))) {
         expect(small).toMatch(/Index.* Scan.* using "messageLabels_\w+"/)
         expect(small).not.toMatch(/Seq Scan/)
       }

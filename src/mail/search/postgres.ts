@@ -73,7 +73,7 @@ async function indexChanges(db: Db, tx: Tx, thread: SearchThread, limit: number)
   const missing = wanted.filter((id) => !found.has(id))
   const locked = new Set(await stored(tx, missing))
   const deleted = missing.filter((id) => !locked.has(id))
-  if (present.length > 0) await write(tx, await thread.termsOf(present))
+  if (present.length > 0) await write(tx, await thread.extractTerms(present))
   if (deleted.length > 0) await tx.deleteFrom('messageTerms').where('messageId', 'in', deleted).execute()
   const done = rows.filter((row) => !locked.has(row.messageId))
   await unindexedMessages(tx).remove(done.map((row) => row.id))
@@ -148,17 +148,20 @@ async function sortedMatches(handle: Handle, query: IndexQuery): Promise<{ hits:
       select 1 from "messageLabels" as "listed" where ${listedIn(query, sql`"matches"`)} ${flags(query)} offset 0) as "listed"
       limit ${sql.lit(COUNT_LIMIT + 1)})
     (select null as "messageId", count(*) as "receivedAt" from "found") union all
-    (select "messageId", "receivedAt" from "found" where true ${beforeCursor(query)} ${pageOf(query)})`.execute(handle)
+    (select "messageId", "receivedAt" from "found" where true ${beforeCursor(query)} ${selectPage(query)})`.execute(
+    handle,
+  )
   const hits = rows.flatMap(({ messageId, receivedAt }) => (messageId === null ? [] : [{ messageId, receivedAt }]))
   return { hits, count: Number(rows.find((row) => row.messageId === null)?.receivedAt ?? 0) }
 }
 
 /** For terms that many messages have: reads the list and tests each message, which ends with the page. */
 async function newestMatches(handle: Handle, query: IndexQuery): Promise<MessageHit[]> {
-  const { rows } = await sql<MessageHit>`${PREPARED}select "messageId", "receivedAt" from ${listOf(query)} as "listed"
-    where true ${between('receivedAt', query)} ${beforeCursor(query)} and ${hasTerms(query)} ${pageOf(query)}`.execute(
-    handle,
-  )
+  const { rows } =
+    await sql<MessageHit>`${PREPARED}select "messageId", "receivedAt" from ${selectList(query)} as "listed"
+    where true ${between('receivedAt', query)} ${beforeCursor(query)} and ${hasTerms(query)} ${selectPage(query)}`.execute(
+      handle,
+    )
   return rows
 }
 
@@ -168,7 +171,7 @@ function hasTerms(query: IndexQuery): RawBuilder<unknown> {
     where "messageTerms"."messageId" = "listed"."messageId" and "terms" @@ ${tsquery(query)} offset 0)`
 }
 
-function listOf(query: IndexQuery): RawBuilder<unknown> {
+function selectList(query: IndexQuery): RawBuilder<unknown> {
   const { labelIds, accountId } = query
   if (labelIds.length === 1) {
     return sql`(select "messageId", "receivedAt" from "messageLabels" where "labelId" = ${labelIds[0]} ${flags(query)})`
@@ -179,7 +182,7 @@ function listOf(query: IndexQuery): RawBuilder<unknown> {
     join "messageLabels" as "listed" on ${listedIn(query, sql`"present"`)} ${flags(query)})`
 }
 
-function pageOf({ limit, offset }: IndexQuery): RawBuilder<unknown> {
+function selectPage({ limit, offset }: IndexQuery): RawBuilder<unknown> {
   return sql`order by "receivedAt" desc, "messageId" desc limit ${sql.lit(limit + 1)} offset ${offset}`
 }
 
@@ -194,6 +197,8 @@ function between(column: string, { filter: { after, before } }: IndexQuery): Raw
 
 /** Literals, because the planner uses a partial index only for a condition that it can see. */
 function flags({ filter: { unread, hasAttachments } }: IndexQuery): RawBuilder<unknown> {
-  const one = unread === undefined ? sql`` : sql`and "unread" = ${sql.lit(unread ? 1 : 0)}`
-  return hasAttachments === undefined ? one : sql`${one} and "hasAttachments" = ${sql.lit(hasAttachments ? 1 : 0)}`
+  const byUnread = unread === undefined ? sql`` : sql`and "unread" = ${sql.lit(unread ? 1 : 0)}`
+  return hasAttachments === undefined
+    ? byUnread
+    : sql`${byUnread} and "hasAttachments" = ${sql.lit(hasAttachments ? 1 : 0)}`
 }

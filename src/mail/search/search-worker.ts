@@ -7,7 +7,7 @@ import {
   openIndexFile,
   removeIndexFile,
 } from './sqlite/index-file.ts'
-import { termsOf } from './terms.ts'
+import { extractTerms } from './terms.ts'
 import type { IndexedMessage, SearchRequest, SearchResult } from './thread.ts'
 
 // The worker thread of `thread.ts`: handles one request after the other. Opens the index with the first one.
@@ -15,7 +15,7 @@ const options = workerData as IndexFileOptions | undefined
 let opened: IndexFile | undefined
 
 serveThread<SearchRequest, SearchResult>((request) => {
-  if (request.kind === 'terms') return JSON.stringify(request.messages.map(rowOf))
+  if (request.kind === 'terms') return JSON.stringify(request.messages.map(toRow))
   if (options === undefined) throw new Error('it has no file')
   try {
     opened ??= openIndexFile(options)
@@ -33,6 +33,6 @@ serveThread<SearchRequest, SearchResult>((request) => {
   }
 })
 
-function rowOf(message: IndexedMessage) {
-  return { messageId: message.id, receivedAt: message.receivedAt, terms: termsOf(message) }
+function toRow(message: IndexedMessage) {
+  return { messageId: message.id, receivedAt: message.receivedAt, terms: extractTerms(message) }
 }

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { testServer } from '../../../test/kit/http/server.ts'
-import { contentOf, searching } from '../../../test/kit/messages/searching.ts'
+import { buildContent, searching } from '../../../test/kit/messages/searching.ts'
 import { random } from '../../../test/kit/random/random.ts'
 import { EVENTS_TOPIC } from '../../events/index.ts'
 import type { Db } from '../../platform/db/index.ts'
@@ -140,7 +140,7 @@ describeEachDatabase('a search in stored messages', (open, engine) => {
     const [draft, other] = await add({ subject: 'first version' }, { subject: 'another version' })
     if (draft === undefined || other === undefined) throw new Error('messages are missing')
     expect((await find({ q: 'version' })).ids).toEqual([other.id, draft.id])
-    const rewritten = { ...draft, ...contentOf({ subject: 'second version' }), receivedAt: 999_999 }
+    const rewritten = { ...draft, ...buildContent({ subject: 'second version' }), receivedAt: 999_999 }
     await change((writer) =>
       writer.update([{ row: rewritten, rewritten: true, labelIds: [draft.folderId ?? '', draft.accountId] }]),
     )

@@ -38,7 +38,7 @@ export interface QueryTerm {
   isPrefix: boolean
 }
 
-export function termsOf({ accountId, subject, text, fields }: SearchableMessage): string[] {
+export function extractTerms({ accountId, subject, text, fields }: SearchableMessage): string[] {
   const { from, to, cc, bcc, replyTo, attachments } = JSON.parse(fields) as Partial<Fields>
   const recipients = [...(to ?? []), ...(cc ?? []), ...(bcc ?? [])]
   const account = accountHash(accountId)
@@ -84,10 +84,10 @@ const CUT_BYTES = 16 * 1024
 /** Whether a message contains the words, as far as its row shows: what follows the stored text may contain words, too. */
 export function mayContain(message: SearchableMessage & { sizeBytes: number }, words: SearchWords): boolean {
   const isCut = message.text.length >= CUT_TEXT || message.sizeBytes > CUT_BYTES
-  const known = isCut ? { ...words, q: undefined } : words
-  const terms = new Set(termsOf(message))
-  return queryTerms(message.accountId, known).every(
-    ({ term, isPrefix }) => terms.has(term) || (isPrefix && [...terms].some((one) => one.startsWith(term))),
+  const contained = isCut ? { ...words, q: undefined } : words
+  const terms = new Set(extractTerms(message))
+  return queryTerms(message.accountId, contained).every(
+    ({ term, isPrefix }) => terms.has(term) || (isPrefix && [...terms].some((candidate) => candidate.startsWith(term))),
   )
 }
 
@@ -99,8 +99,8 @@ const MAX_PROVIDER_CHARACTERS = 200
 export function providerWords({ q, from, to, subject }: SearchWords): ProviderWords | undefined {
   let words = 0
   let characters = 0
-  const take = (given: string | undefined) =>
-    plainWords(given ?? '').filter((word) => {
+  const take = (text: string | undefined) =>
+    plainWords(text ?? '').filter((word) => {
       const fits = words < MAX_PROVIDER_WORDS && characters + word.length <= MAX_PROVIDER_CHARACTERS
       if (fits) {
         words += 1

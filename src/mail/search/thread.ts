@@ -58,7 +58,7 @@ export class SearchThread {
   }
 
   /** JSON of an array of `{messageId, receivedAt, terms}`. */
-  termsOf(messages: readonly IndexedMessage[]): Promise<string> {
+  extractTerms(messages: readonly IndexedMessage[]): Promise<string> {
     return this.#call({ kind: 'terms', messages }) as Promise<string>
   }
 

@@ -57,7 +57,9 @@ describe('the words of a query', () => {
     for (const text of ["L'été à Łódź", '東京都で会議', 'ada@example.com', 'x'.repeat(300), '第3回 👍🏽', 'ที่นี่']) {
       const words = indexed(`before ${text} after`)
       for (const { word, isPrefix } of queryWords(text)) {
-        expect([word, words.some((one) => (isPrefix ? one.startsWith(word) : one === word))]).toEqual([word, true])
+        expect([word, words.some((candidate) => (isPrefix ? candidate.startsWith(word) : candidate === word))]).toEqual(
+          [word, true],
+        )
       }
     }
   })

@@ -26,7 +26,7 @@ export function indexedWords(text: string): Set<string> {
   for (const { start, end } of addresses(folded)) words.add(shortened(folded.slice(start, end)))
   for (const [run] of folded.matchAll(RUN)) {
     const parts = run.split(APOSTROPHE)
-    for (const part of parts) for (const word of wordsOf(part)) words.add(word)
+    for (const part of parts) for (const word of splitWords(part)) words.add(word)
     // O'Brien is found as OBrien, too.
     if (parts.length > 1) words.add(shortened(parts.join('')))
   }
@@ -40,7 +40,7 @@ export function queryWords(query: string): QueryWord[] {
   let position = 0
   const addUntil = (end: number) => {
     for (const [run] of folded.slice(position, end).matchAll(RUN)) {
-      for (const part of run.split(APOSTROPHE)) words.push(...queryWordsOf(part))
+      for (const part of run.split(APOSTROPHE)) words.push(...splitQueryWords(part))
     }
   }
   for (const { start, end } of addresses(folded)) {
@@ -139,14 +139,14 @@ function* pieces(part: string): Generator<{ text: string; isUnspaced: boolean }>
   if (position < part.length) yield { text: part.slice(position), isUnspaced: false }
 }
 
-function* wordsOf(part: string): Generator<string> {
+function* splitWords(part: string): Generator<string> {
   for (const { text, isUnspaced } of pieces(part)) {
     if (!isUnspaced) yield shortened(text)
     else yield* groups([...text])
   }
 }
 
-function* queryWordsOf(part: string): Generator<QueryWord> {
+function* splitQueryWords(part: string): Generator<QueryWord> {
   for (const { text, isUnspaced } of pieces(part)) {
     const characters = isUnspaced ? [...text] : []
     if (!isUnspaced) yield { word: shortened(text), isPrefix: false }

@@ -14,12 +14,12 @@ export function isNewArrival(
   position: CursorRow | undefined,
   syncedAt: number,
 ): boolean {
-  const since = newSinceOf(message, refetched, position, syncedAt)
+  const since = chooseNewSince(message, refetched, position, syncedAt)
   return since !== null && receivedAt > since
 }
 
 /** Messages received after this time are announced; null: none. */
-export function newSinceOf(
+export function chooseNewSince(
   { isNew }: Pick<RemoteMessage, 'isNew'>,
   refetched: boolean,
   position: CursorRow | undefined,

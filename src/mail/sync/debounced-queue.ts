@@ -35,7 +35,7 @@ export interface DebouncedQueue {
 const BATCH = 200
 
 export function debouncedQueue({ db, bus, instanceId, accounts, sync }: DebouncedQueueSources): DebouncedQueue {
-  function runOf(accountId: string, row: SyncStateRow | undefined): AccountRun {
+  function toRun(accountId: string, row: SyncStateRow | undefined): AccountRun {
     const here = sync.state(accountId)
     const lagMs = sync.lagMs(accountId)
     if (here !== undefined && here.lastRunAt !== null) return { ...here, lagMs }
@@ -62,12 +62,12 @@ export function debouncedQueue({ db, bus, instanceId, accounts, sync }: Debounce
     },
 
     async account(accountId) {
-      return runOf(accountId, await syncStateStore(db.read).find(accountId))
+      return toRun(accountId, await syncStateStore(db.read).find(accountId))
     },
 
     async accounts(accountIds) {
       const rows = await syncStateStore(db.read).findAll(accountIds)
-      return new Map(accountIds.map((accountId) => [accountId, runOf(accountId, rows.get(accountId))]))
+      return new Map(accountIds.map((accountId) => [accountId, toRun(accountId, rows.get(accountId))]))
     },
 
     async clear() {

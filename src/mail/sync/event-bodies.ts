@@ -51,11 +51,11 @@ export async function mailboxBodies(
   const { accountId } = access
   const announced = step.found
     .map(({ message }) => message)
-    .filter((one) => isNewArrival(one, one, step.refetched, position, syncedAt))
-  const ids = announced.map((one) => one.providerMessageId)
+    .filter((message) => isNewArrival(message, message, step.refetched, position, syncedAt))
+  const ids = announced.map((message) => message.providerMessageId)
   const rows = await messageStore(deps.db.read).byProviderIds(accountId, ids)
-  const known = new Set(rows.map((row) => row.providerMessageId))
-  const unknown = ids.filter((id) => !known.has(id))
+  const storedIds = new Set(rows.map((row) => row.providerMessageId))
+  const unknown = ids.filter((id) => !storedIds.has(id))
   if (unknown.length === 0) return new Map()
   const live = mail.liveReads(access)
   return readBodies(
@@ -71,14 +71,14 @@ async function readBodies<Ref, Key>(
   deps: SyncDeps,
   accountId: string,
   refs: readonly Ref[],
-  keyOf: (ref: Ref) => Key,
+  toKey: (ref: Ref) => Key,
   read: (ref: Ref) => Promise<MessageBody>,
 ): Promise<ReadonlyMap<Key, EventBodies>> {
   const bodies = new Map<Key, EventBodies>()
   for (const ref of refs) {
     try {
       const { text, html } = await read(ref)
-      bodies.set(keyOf(ref), { text, html })
+      bodies.set(toKey(ref), { text, html })
     } catch (error) {
       deps.log.warn('Cannot read a message body. The event is sent without it.', {
         accountId,

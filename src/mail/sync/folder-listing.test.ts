@@ -33,7 +33,7 @@ describe('planFolders', () => {
       [folder('INBOX', { mailboxId: '9' }), folder('Old', { mailboxId: '1' })],
     )
     expect(plan.kept.map((pair) => pair.folder.path)).toEqual(['INBOX'])
-    expect(plan.appeared.map((one) => one.path)).toEqual(['Old'])
+    expect(plan.appeared.map((folder) => folder.path)).toEqual(['Old'])
   })
 
   it('lists possible renames unless the MAILBOXIDs differ, the same last name first', () => {
@@ -63,7 +63,7 @@ describe('chooseSyncedFolders', () => {
   const choose = (labels: LabelRow[], folders: RemoteFolder[], mailbox = 'INBOX', extra: string[] = []) => {
     const plan = planFolders(labels, folders)
     const pairs = [...chooseSyncedFolders(plan.kept, plan.appeared, mailbox, extra)]
-    return Object.fromEntries(pairs.map(([one, reason]) => [one.path, reason]))
+    return Object.fromEntries(pairs.map(([folder, reason]) => [folder.path, reason]))
   }
 
   const everyRole = [

@@ -61,13 +61,16 @@ export function chooseSyncedFolders(
   const extra = configured.filter((path) => path !== OWN_ONLY)
   const rules: { reason: string; matches(folder: RemoteFolder): boolean }[] = [
     { reason: `main:${mailbox}`, matches: (folder) => samePath(folder.path, mailbox) },
-    ...roles.map((role) => ({ reason: role, matches: (one: RemoteFolder) => one.role === role })),
-    ...extra.map((path) => ({ reason: `folder:${path}`, matches: (one: RemoteFolder) => samePath(one.path, path) })),
+    ...roles.map((role) => ({ reason: role, matches: (folder: RemoteFolder) => folder.role === role })),
+    ...extra.map((path) => ({
+      reason: `folder:${path}`,
+      matches: (folder: RemoteFolder) => samePath(folder.path, path),
+    })),
   ]
   for (const { reason, matches } of rules) {
     const folder =
       folders.find(matches) ??
-      kept.find(({ label, folder: one }) => label.syncedAs === reason && one.selectable)?.folder
+      kept.find(({ label, folder: keptFolder }) => label.syncedAs === reason && keptFolder.selectable)?.folder
     if (folder !== undefined && !syncedAs.has(folder)) syncedAs.set(folder, reason)
   }
   return syncedAs

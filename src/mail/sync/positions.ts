@@ -1,10 +1,10 @@
 import type { Db, Handle, Tx } from '../../platform/db/index.ts'
 import type { FailedMessage, RemoteMessage, SuspectMessage } from '../../providers/contract/index.ts'
 import { DEFAULT_TIMING } from './deps.ts'
-import { ENDED_CONNECTION, failingMessages, itemIdOf, stateOf } from './folders/failing.ts'
+import { buildItemId, ENDED_CONNECTION, failingMessages, pickState } from './folders/failing.ts'
 import { cursorStore } from './store.ts'
-import { controlOf } from './unreadable/control.ts'
-import { countFailures, failureOf, unreadableStore } from './unreadable/store.ts'
+import { buildControl } from './unreadable/control.ts'
+import { countFailures, toFailure, unreadableStore } from './unreadable/store.ts'
 
 export interface SyncPosition {
   /** The provider's text. */
@@ -36,7 +36,7 @@ export const syncPositions = {
       .execute()
   },
 
-  control: controlOf,
+  control: buildControl,
 
   /** Lets sync read old messages again that could not be read. They are not announced. */
   async readAgain(
@@ -45,7 +45,7 @@ export const syncPositions = {
     failed: readonly FailedMessage[],
     nowMs: number,
   ): Promise<void> {
-    const failures = failed.map((one) => failureOf(one, labelId))
+    const failures = failed.map((message) => toFailure(message, labelId))
     await countFailures(tx, accountId, 'message', failures, { nowMs, backoff: DEFAULT_TIMING.itemRetry })
   },
 
@@ -60,7 +60,7 @@ export const syncPositions = {
     { uidValidity, uid }: Pick<SuspectMessage, 'uid' | 'uidValidity'>,
     nowMs: number,
   ): Promise<void> {
-    const itemId = itemIdOf(labelId, uidValidity, uid)
+    const itemId = buildItemId(labelId, uidValidity, uid)
     const failure = { itemId, labelId, reason: ENDED_CONNECTION }
     await countFailures(tx, accountId, 'message', [failure], { nowMs, backoff: DEFAULT_TIMING.itemRetry })
   },
@@ -72,19 +72,20 @@ export const syncPositions = {
     { failed, read }: { failed: readonly RemoteMessage[]; read: readonly RemoteMessage[] },
     nowMs: number,
   ): Promise<void> {
-    const idOf = ({ location }: RemoteMessage) => itemIdOf(labelId, location?.uidValidity ?? '', location?.uid ?? -1)
+    const toItemId = ({ location }: RemoteMessage) =>
+      buildItemId(labelId, location?.uidValidity ?? '', location?.uid ?? -1)
     const store = unreadableStore(tx, accountId)
-    const known = await store.byIds('message', failed.map(idOf))
+    const stored = await store.byIds('message', failed.map(toItemId))
     const failures = failed
-      .filter((message) => !known.has(idOf(message)))
+      .filter((message) => !stored.has(toItemId(message)))
       .map((message) => ({
-        itemId: idOf(message),
+        itemId: toItemId(message),
         labelId,
         reason: message.error ?? '',
-        known: JSON.stringify(stateOf(message)),
+        known: JSON.stringify(pickState(message)),
       }))
     await countFailures(tx, accountId, 'message', failures, { nowMs, backoff: DEFAULT_TIMING.itemRetry })
-    await store.remove('message', read.map(idOf))
+    await store.remove('message', read.map(toItemId))
   },
 }
 

@@ -6,7 +6,7 @@ import { recorder } from '../../events/index.ts'
 import { type Db, insertRows } from '../../platform/db/index.ts'
 import { idGenerator } from '../../platform/ids.ts'
 import { systemClock } from '../../platform/time/clock.ts'
-import { replyRecorder, tracking as trackingOf } from './index.ts'
+import { tracking as createTracking, replyRecorder } from './index.ts'
 
 const ids = idGenerator(systemClock)
 const EXAMPLE = catalogue.get('message.received').example.data as Record<string, unknown>
@@ -129,7 +129,7 @@ async function stage(open: Parameters<Parameters<typeof describeEachDatabase>[1]
   const { accounts, link, bus } = testAccounts(db)
   const events = recorder({ catalogue, clock: systemClock, ids, bus })
   const { id: accountId, provider } = await link({ customUserId: ids('ses') })
-  const tracking = trackingOf({ db, clock: systemClock, ids, events, accounts, baseUrl: 'http://track.example' })
+  const tracking = createTracking({ db, clock: systemClock, ids, events, accounts, baseUrl: 'http://track.example' })
   const ofSync = replyRecorder({ db, events, ids })
   const store = (type: string, data: object) =>
     db.transaction((tx) =>

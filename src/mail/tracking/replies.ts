@@ -44,10 +44,10 @@ function isMessage(type: string): (event: NewEvent) => event is MessageEvent {
 
 /** Gmail replaces the Message-ID of what it sends. */
 async function learnIds(tx: Tx, sent: readonly MessageEvent[]): Promise<void> {
-  const known = await trackingStore(tx).byMessages(sent.map(({ data }) => data.id))
+  const tracked = await trackingStore(tx).byMessages(sent.map(({ data }) => data.id))
   const changed = sent.flatMap(({ data: { id, messageId } }) => {
-    const row = known.get(id)
-    const rfcIdHash = messageId === null ? null : rfcIdHashOf(messageId)
+    const row = tracked.get(id)
+    const rfcIdHash = messageId === null ? null : hashRfcId(messageId)
     return row === undefined || rfcIdHash === null || row.rfcIdHash === rfcIdHash ? [] : { id: row.id, rfcIdHash }
   })
   await updateEach(
@@ -69,20 +69,20 @@ interface Reply {
 async function findReplies(tx: Tx, dialect: Dialect, received: readonly MessageEvent[]): Promise<Reply[]> {
   const candidates = received
     .filter(({ data }) => !isBounce(data))
-    .map((event) => ({ event, hashes: referencesOf(event.data).map(rfcIdHashOf) }))
+    .map((event) => ({ event, hashes: nearestReferences(event.data).map(hashRfcId) }))
     .filter(({ hashes }) => hashes.length > 0)
   const [first] = candidates
   if (first === undefined) return []
   const all = candidates.flatMap(({ hashes }) => hashes)
   const tracked = await trackingStore(tx).lockByRfcIds(first.event.accountId ?? '', all, dialect)
   return candidates.flatMap(({ event, hashes }) => {
-    const found = hashes.flatMap((one) => tracked.get(one) ?? [])[0]
+    const found = hashes.flatMap((rfcIdHash) => tracked.get(rfcIdHash) ?? [])[0]
     return found === undefined ? [] : { event, tracked: found }
   })
 }
 
 /** The nearest first. */
-function referencesOf({ inReplyTo, references }: MessageEventData): string[] {
+function nearestReferences({ inReplyTo, references }: MessageEventData): string[] {
   const nearest = references.slice(-MAX_REFERENCES).reverse()
   return inReplyTo === null ? nearest : [inReplyTo, ...nearest]
 }
@@ -145,6 +145,6 @@ function isBounce({ from, attachments }: MessageEventData): boolean {
   return attachments.some(({ contentType }) => STATUS_TYPES.includes(contentType))
 }
 
-export function rfcIdHashOf(rfcMessageId: string): string {
+export function hashRfcId(rfcMessageId: string): string {
   return hash('sha256', rfcMessageId, 'base64url')
 }

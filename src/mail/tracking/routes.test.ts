@@ -7,7 +7,7 @@ import { recorder } from '../../events/index.ts'
 import { idGenerator } from '../../platform/ids.ts'
 import { silentLog } from '../../platform/log/index.ts'
 import { systemClock } from '../../platform/time/clock.ts'
-import { tracking as trackingOf, trackingRoutes } from './index.ts'
+import { tracking as createTracking, trackingRoutes } from './index.ts'
 import { eraseTracking, purgeTracking } from './store.ts'
 
 const ids = idGenerator(systemClock)
@@ -141,7 +141,7 @@ async function served(open: Databases) {
   const clock = { ...systemClock, now: () => systemClock.now() + offsetMs }
   const events = recorder({ catalogue, clock, ids, bus })
   const { id: accountId } = await link()
-  const tracking = trackingOf({ db, clock, ids, events, accounts, baseUrl: 'http://track.example' })
+  const tracking = createTracking({ db, clock, ids, events, accounts, baseUrl: 'http://track.example' })
   const app = testServer()
   trackingRoutes(app, { tracking, log: silentLog })
   await app.ready()

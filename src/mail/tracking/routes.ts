@@ -5,7 +5,7 @@ import type { App } from '../../platform/http/index.ts'
 import type { Log } from '../../platform/log/index.ts'
 import { trackingSchema, trackingView } from './api.ts'
 import type { Tracking } from './service.ts'
-import { visitorOf } from './visitor.ts'
+import { identifyVisitor } from './visitor.ts'
 
 /** A transparent image of one pixel. */
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
@@ -42,9 +42,11 @@ export function trackingRoutes(app: App, { tracking, log }: { tracking: Tracking
     async (request, reply) => {
       if (isVisit(request)) {
         // A message looks right even while an open cannot be counted.
-        await tracking.opened(request.params.token, visitorOf(request.headers, request.ip)).catch((error: unknown) => {
-          log.warn('An open of a message could not be counted.', { operation: 'tracking.open', error })
-        })
+        await tracking
+          .opened(request.params.token, identifyVisitor(request.headers, request.ip))
+          .catch((error: unknown) => {
+            log.warn('An open of a message could not be counted.', { operation: 'tracking.open', error })
+          })
       }
       return reply.header('cache-control', 'no-store').type('image/gif').send(PIXEL)
     },
@@ -60,7 +62,7 @@ export function trackingRoutes(app: App, { tracking, log }: { tracking: Tracking
       },
     },
     async (request, reply) => {
-      const visitor = isVisit(request) ? visitorOf(request.headers, request.ip) : undefined
+      const visitor = isVisit(request) ? identifyVisitor(request.headers, request.ip) : undefined
       const url = await tracking.followLink(request.params.token, request.params.number, visitor)
       if (url === undefined) {
         throw new AppError('not_found', { message: 'This link is not valid any more. Open the message again.' })

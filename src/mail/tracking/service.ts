@@ -8,7 +8,7 @@ import type { Clock } from '../../platform/time/clock.ts'
 import { isoTime } from '../../platform/time/time.ts'
 import type { TrackingResult } from '../outgoing/index.ts'
 import type { trackingEvents } from './events.ts'
-import { rfcIdHashOf } from './replies.ts'
+import { hashRfcId } from './replies.ts'
 import { counted, isFull, type TrackingEventRow, type TrackingRow, trackingStore } from './store.ts'
 import { trackedHtml } from './tracked-html.ts'
 import type { Visitor } from './visitor.ts'
@@ -114,7 +114,7 @@ export function tracking({ db, clock, ids, events, accounts, baseUrl }: Tracking
           messageId,
           subject,
           tokenHash: tokenHash(token),
-          rfcIdHash: rfcIdHashOf(rfcMessageId),
+          rfcIdHash: hashRfcId(rfcMessageId),
           openCount: 0,
           clickCount: 0,
           replyCount: 0,
@@ -164,7 +164,7 @@ export function tracking({ db, clock, ids, events, accounts, baseUrl }: Tracking
 
     /** The sent message with this Message-ID, which may be the one that the provider gave it. */
     async findSent(tx: Tx, accountId: string, rfcMessageId: string) {
-      const row = await trackingStore(tx).findByRfcId(accountId, rfcIdHashOf(rfcMessageId))
+      const row = await trackingStore(tx).findByRfcId(accountId, hashRfcId(rfcMessageId))
       return row && { messageId: row.messageId, subject: row.subject }
     },
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { visitorOf } from './visitor.ts'
+import { identifyVisitor } from './visitor.ts'
 
 const CHROME =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0 Safari/537.36'
@@ -22,9 +22,9 @@ it.each([
   [{ 'user-agent': ' ' }, 'no_user_agent'],
   [{}, 'no_user_agent'],
 ])('judges %j as %s', (headers, reason) => {
-  expect(visitorOf(headers, '203.0.113.9').automatedReason).toBe(reason)
+  expect(identifyVisitor(headers, '203.0.113.9').automatedReason).toBe(reason)
 })
 
 it('cuts a long user agent', () => {
-  expect(visitorOf({ 'user-agent': 'x'.repeat(10_000) }, '::1').userAgent).toHaveLength(300)
+  expect(identifyVisitor({ 'user-agent': 'x'.repeat(10_000) }, '::1').userAgent).toHaveLength(300)
 })

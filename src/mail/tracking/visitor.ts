@@ -26,15 +26,15 @@ export type AutomatedReason = (typeof AUTOMATED_REASONS)[number]
 
 const MAX_USER_AGENT = 300
 
-export function visitorOf(headers: IncomingHttpHeaders, ipAddress: string): Visitor {
+export function identifyVisitor(headers: IncomingHttpHeaders, ipAddress: string): Visitor {
   const userAgent = truncateText(headers['user-agent']?.trim() ?? '', MAX_USER_AGENT) || null
-  return { userAgent, ipAddress, automatedReason: reasonOf(headers, userAgent) }
+  return { userAgent, ipAddress, automatedReason: findAutomatedReason(headers, userAgent) }
 }
 
 const SCANNER =
   /bot\b|crawl|spider|preview|scan|proofpoint|mimecast|barracuda|bitdefender|fireeye|symantec|forcepoint|safelinks|urldefense|headless|phantomjs|curl\/|wget|python|go-http-client|java\/|okhttp|axios|libwww|slack-img|whatsapp|facebookexternalhit/i
 
-function reasonOf(headers: IncomingHttpHeaders, userAgent: string | null): AutomatedReason | null {
+function findAutomatedReason(headers: IncomingHttpHeaders, userAgent: string | null): AutomatedReason | null {
   const purpose = [headers['sec-purpose'], headers.purpose, headers['x-purpose'], headers['x-moz']].join(' ')
   if (/prefetch|prerender|preview/i.test(purpose)) return 'prefetch'
   if (userAgent === null) return 'no_user_agent'

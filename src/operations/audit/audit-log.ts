@@ -7,14 +7,14 @@ import type { AuditRow } from './tables.ts'
 
 /** Stores entries in the table. */
 export function auditLog({ db, clock, ids }: { db: Db; clock: Clock; ids: Ids }): AuditLog {
-  const rowOf = ({ details, ...entry }: AuditEntry): AuditRow => ({
+  const toRow = ({ details, ...entry }: AuditEntry): AuditRow => ({
     id: ids('aud'),
     at: clock.now(),
     ...entry,
     details: JSON.stringify(details),
   })
   return {
-    record: (tx, entry) => auditStore(tx).insert(rowOf(entry)),
-    recordAlone: (entry) => db.transaction((tx) => auditStore(tx).insert(rowOf(entry))),
+    record: (tx, entry) => auditStore(tx).insert(toRow(entry)),
+    recordAlone: (entry) => db.transaction((tx) => auditStore(tx).insert(toRow(entry))),
   }
 }

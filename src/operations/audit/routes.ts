@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import type { Db } from '../../platform/db/index.ts'
 import { nullable, timestamp } from '../../platform/formats/json-schema.ts'
-import { pageOf, pageRequest } from '../../platform/formats/page.ts'
-import { type App, listOf, pageQuery } from '../../platform/http/index.ts'
+import { buildPage, pageRequest } from '../../platform/formats/page.ts'
+import { type App, listSchema, pageQuery } from '../../platform/http/index.ts'
 import { isoTime, requireTime } from '../../platform/time/time.ts'
 import { auditStore } from './store.ts'
 import type { AuditRow } from './tables.ts'
@@ -49,7 +49,7 @@ export function auditRoutes(app: App, { db }: { db: Db }): void {
         description:
           'Changes of keys, endpoints, accounts, deliveries, the queue, settings and experiences, and sign-ins to the portal. Kept for RETENTION_AUDIT_DAYS.',
         querystring: query,
-        response: { 200: listOf('entries', entry) },
+        response: { 200: listSchema('entries', entry) },
       },
     },
     async ({ query: { actor, action, target, since, ...page } }) => {
@@ -59,12 +59,12 @@ export function auditRoutes(app: App, { db }: { db: Db }): void {
       const store = auditStore(db.read)
       const filter = { actor, action, target, sinceMs }
       const [rows, total] = [await store.list(filter, request), await store.count(filter)]
-      const { items, pagination } = pageOf(rows, request, total, cursorFilter, (row) => [row.at, row.id])
-      return { entries: items.map(viewOf), pagination }
+      const { items, pagination } = buildPage(rows, request, total, cursorFilter, (row) => [row.at, row.id])
+      return { entries: items.map(toView), pagination }
     },
   )
 }
 
-function viewOf({ at, details, ...row }: AuditRow) {
+function toView({ at, details, ...row }: AuditRow) {
   return { ...row, timestamp: isoTime(at), details: JSON.parse(details) }
 }

@@ -38,11 +38,11 @@ const CHECK_MS = 10_000
 
 /** Runs the checks at the same time and returns their results in order. One that takes longer than `timeoutMs` has failed. */
 export async function runChecks(checks: readonly Check[], timeoutMs = CHECK_MS): Promise<CheckResult[]> {
-  const results = await Promise.all(checks.map((check) => resultsOf(check, timeoutMs)))
+  const results = await Promise.all(checks.map((check) => runCheck(check, timeoutMs)))
   return results.flat()
 }
 
-async function resultsOf({ name, run }: Check, timeoutMs: number): Promise<readonly CheckResult[]> {
+async function runCheck({ name, run }: Check, timeoutMs: number): Promise<readonly CheckResult[]> {
   try {
     const found = await withTimeout(run(), timeoutMs, () => new TimedOut())
     return 'status' in found ? [{ name, ...found }] : found
@@ -54,16 +54,16 @@ async function resultsOf({ name, run }: Check, timeoutMs: number): Promise<reado
     }
     if (isProgrammingError(error)) {
       const remedy = 'Report this as a bug, with the version of Posthorn.'
-      return [{ name, ...failed(`The check failed because of an internal error: ${reasonOf(error)}.`, remedy) }]
+      return [{ name, ...failed(`The check failed because of an internal error: ${describeError(error)}.`, remedy) }]
     }
-    return [{ name, ...failed(reasonOf(error), 'Correct this, then run the check again.') }]
+    return [{ name, ...failed(describeError(error), 'Correct this, then run the check again.') }]
   }
 }
 
 class TimedOut extends Error {}
 
 /** The message of an error, or of its cause when that says more. */
-export function reasonOf(error: unknown): string {
+export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const inner = error.cause instanceof Error ? error.cause : error
   const code = 'code' in inner && typeof inner.code === 'string' ? inner.code : ''

@@ -19,10 +19,10 @@ export function clockCheck(sources: readonly TimeSource[]): Check {
       const read = await Promise.all(
         sources.map(async ({ name, aheadMs }) => ({ name, aheadMs: await aheadMs().catch(replaceFailure(undefined)) })),
       )
-      const known = read.flatMap(({ name, aheadMs }) => (aheadMs === undefined ? [] : [{ name, aheadMs }]))
-      if (known.length === 0) throw new Skip('There is no other clock to compare with.')
-      const names = known.map(({ name }) => name).join(', ')
-      const off = known.filter(({ aheadMs }) => Math.abs(aheadMs) > WARNING_MS)
+      const clocks = read.flatMap(({ name, aheadMs }) => (aheadMs === undefined ? [] : [{ name, aheadMs }]))
+      if (clocks.length === 0) throw new Skip('There is no other clock to compare with.')
+      const names = clocks.map(({ name }) => name).join(', ')
+      const off = clocks.filter(({ aheadMs }) => Math.abs(aheadMs) > WARNING_MS)
       if (off.length === 0) return ok(`The clock of this machine agrees with ${names}.`)
       const message = `The clock of this machine is ${off.map(differenceTo).join(' and ')}.`
       const remedy = 'Synchronise the clocks of all machines with NTP (timedatectl set-ntp true).'

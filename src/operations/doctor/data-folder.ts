@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { open, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
-import { type Check, type Finding, failed, ok, reasonOf, warning } from './check.ts'
+import { type Check, describeError, type Finding, failed, ok, warning } from './check.ts'
 
 const MB = 1024 * 1024
 const MIN_FREE_BYTES = 100 * MB
@@ -20,7 +20,7 @@ async function check(folder: string): Promise<Finding> {
   } catch (error) {
     rethrowProgrammingError(error)
     return failed(
-      `This user cannot write in ${existing}: ${reasonOf(error)}`,
+      `This user cannot write in ${existing}: ${describeError(error)}`,
       'Change the owner or the permissions of the folder, or set DATA_DIR to another one.',
     )
   }

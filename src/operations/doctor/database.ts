@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Db, type Migration, migrationStatus, unknownMigrations } from '../../platform/db/index.ts'
 import { rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
-import { type Check, type Finding, failed, ok, reasonOf, Skip, warning } from './check.ts'
+import { type Check, describeError, type Finding, failed, ok, Skip, warning } from './check.ts'
 
 export interface DatabaseChecksDeps {
   /** Opens the database once, for reading. Undefined for a file store that no start has created yet. */
@@ -55,10 +55,13 @@ async function reachable({ open, isPostgres }: DatabaseChecksDeps): Promise<Find
     rethrowProgrammingError(error)
     return isPostgres
       ? failed(
-          `Cannot connect to PostgreSQL: ${reasonOf(error)}`,
+          `Cannot connect to PostgreSQL: ${describeError(error)}`,
           'Check DATABASE_URL, and that PostgreSQL runs and accepts connections from this machine.',
         )
-      : failed(`Cannot read the file store: ${reasonOf(error)}`, 'Check DATA_DIR and the permissions of its files.')
+      : failed(
+          `Cannot read the file store: ${describeError(error)}`,
+          'Check DATA_DIR and the permissions of its files.',
+        )
   }
 }
 
@@ -95,18 +98,18 @@ async function privileges(db: Db): Promise<Finding> {
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = ${name} and c.relkind in ('r', 'p') and c.relname in (${sql.join(TABLES)})
     order by c.relname`.execute(db.read)
-  const namesOf = (rows: readonly { name: string }[]) => rows.map((row) => row.name).join(', ')
+  const joinNames = (rows: readonly { name: string }[]) => rows.map((row) => row.name).join(', ')
   const refused = tables.rows.filter(({ mayWrite }) => !mayWrite)
   if (refused.length > 0) {
     return failed(
-      `The user ${user} must not write the tables ${namesOf(refused)}.`,
+      `The user ${user} must not write the tables ${joinNames(refused)}.`,
       `In PostgreSQL, run: grant all on all tables in schema "${name}" to "${user}"`,
     )
   }
   const foreign = tables.rows.filter(({ isOwned }) => !isOwned)
   if (foreign.length > 0) {
     return warning(
-      `The tables ${namesOf(foreign)} belong to another user, so migrations of a newer version will fail.`,
+      `The tables ${joinNames(foreign)} belong to another user, so migrations of a newer version will fail.`,
       `Make ${user} their owner, or migrate as their owner: posthorn migrate up`,
     )
   }

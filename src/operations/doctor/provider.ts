@@ -1,6 +1,6 @@
 import { replaceFailure, rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
 import type { ClientProbe, LoginProvider, RedirectProbe } from '../../providers/contract/index.ts'
-import { type Check, type Finding, failed, ok, reasonOf, Skip, skipped, warning } from './check.ts'
+import { type Check, describeError, type Finding, failed, ok, Skip, skipped, warning } from './check.ts'
 
 export interface ProviderChecksDeps {
   provider: 'gmail' | 'microsoft'
@@ -71,7 +71,7 @@ async function credentials(deps: ProviderChecksDeps, probe: () => Promise<Client
   } catch (error) {
     rethrowProgrammingError(error)
     return failed(
-      `Cannot check the credentials: ${reasonOf(error)}.`,
+      `Cannot check the credentials: ${describeError(error)}.`,
       `Check that this machine may connect to ${name} by https.`,
     )
   }
@@ -86,9 +86,9 @@ const AADSTS: Readonly<Record<string, string>> = {
 }
 
 function remedyFor(provider: 'gmail' | 'microsoft', code: string): string {
-  const known = Object.entries(AADSTS).find(([number]) => code.endsWith(number))
+  const entry = Object.entries(AADSTS).find(([number]) => code.endsWith(number))
   const [id, secret] = VARIABLES[provider]
-  return known?.[1] ?? `Copy ${id} and ${secret} again from the console of ${NAMES[provider]}.`
+  return entry?.[1] ?? `Copy ${id} and ${secret} again from the console of ${NAMES[provider]}.`
 }
 
 async function redirectAddress(deps: ProviderChecksDeps): Promise<Finding> {

@@ -3,7 +3,7 @@ import { replaceFailure, rethrowProgrammingError } from '../../platform/errors/p
 import { inspectTls, type Resolve } from '../../platform/net/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { judgeCertificate } from './certificate.ts'
-import { type Check, type Finding, failed, ok, reasonOf, Skip, warning } from './check.ts'
+import { type Check, describeError, type Finding, failed, ok, Skip, warning } from './check.ts'
 import { INSTANCE_PATH } from './routes.ts'
 
 export interface PublicUrlDeps {
@@ -38,7 +38,7 @@ async function resolves({ resolve }: PublicUrlDeps, host: string): Promise<Findi
   } catch (error) {
     rethrowProgrammingError(error)
     return failed(
-      `${host} does not resolve: ${reasonOf(error)}`,
+      `${host} does not resolve: ${describeError(error)}`,
       'Create a DNS record for the host of PUBLIC_URL, or correct PUBLIC_URL.',
     )
   }
@@ -53,7 +53,7 @@ async function certificate({ clock, ca }: PublicUrlDeps, url: URL, host: string)
     rethrowProgrammingError(error)
     if (isUnresolved(error)) throw new Skip(`${host} does not resolve.`)
     return failed(
-      `There is no TLS at ${host}, port ${port}: ${reasonOf(error)}`,
+      `There is no TLS at ${host}, port ${port}: ${describeError(error)}`,
       'Check that the proxy in front of the service runs and accepts TLS there.',
     )
   }
@@ -70,7 +70,7 @@ async function leadsHere({ publicUrl, runningInstances }: PublicUrlDeps): Promis
   }).catch((error: unknown) => error)
   if (!(response instanceof Response)) {
     return failed(
-      `Cannot reach ${publicUrl}: ${isTimeout(response) ? `no response in ${TIMEOUT_MS / 1000} s` : reasonOf(response)}`,
+      `Cannot reach ${publicUrl}: ${isTimeout(response) ? `no response in ${TIMEOUT_MS / 1000} s` : describeError(response)}`,
       'Check PUBLIC_URL, the proxy and the firewall. Some networks do not let a machine reach its own public address.',
     )
   }

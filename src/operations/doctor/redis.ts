@@ -1,6 +1,6 @@
 import { rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
 import type { RedisReport } from '../../platform/redis/index.ts'
-import { type Check, type Finding, failed, ok, reasonOf, Skip, warning } from './check.ts'
+import { type Check, describeError, type Finding, failed, ok, Skip, warning } from './check.ts'
 
 export interface RedisChecksDeps {
   /** Asks the server once. Undefined without REDIS_URL. */
@@ -28,7 +28,7 @@ async function reachable(report: () => Promise<RedisReport>): Promise<Finding> {
     if (error instanceof Skip) throw error
     rethrowProgrammingError(error)
     return failed(
-      `Cannot use Redis: ${reasonOf(error)}`,
+      `Cannot use Redis: ${describeError(error)}`,
       'Check REDIS_URL with its password, and that Redis accepts connections from this machine.',
     )
   }

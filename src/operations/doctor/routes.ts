@@ -32,11 +32,11 @@ export const INSTANCE_PATH = '/health/instance'
 export interface DoctorRoutesDeps {
   instanceId: string
   /** The checks of a provider. Undefined for an unknown one. */
-  checksOf(provider: string): Check[] | undefined
+  findChecks(provider: string): Check[] | undefined
   idempotency: Idempotency
 }
 
-export function doctorRoutes(app: App, { instanceId, checksOf, idempotency }: DoctorRoutesDeps): void {
+export function doctorRoutes(app: App, { instanceId, findChecks, idempotency }: DoctorRoutesDeps): void {
   app.get(
     INSTANCE_PATH,
     {
@@ -75,15 +75,15 @@ export function doctorRoutes(app: App, { instanceId, checksOf, idempotency }: Do
       },
     },
     idempotency.writing(async ({ params: { providerName } }) => {
-      const checks = checksOf(providerName)
+      const checks = findChecks(providerName)
       if (checks === undefined) throw notFound('provider', providerName)
-      const validation = validationOf(await runChecks(checks))
+      const validation = toValidation(await runChecks(checks))
       return async () => validation
     }),
   )
 }
 
-function validationOf(results: readonly CheckResult[]): Static<typeof validationSchema> {
+function toValidation(results: readonly CheckResult[]): Static<typeof validationSchema> {
   const isAny = (...statuses: CheckResult['status'][]) => results.some(({ status }) => statuses.includes(status))
   return {
     success: !isAny('failed') && isAny('ok', 'warning'),

@@ -3,7 +3,7 @@ import { rethrowProgrammingError } from '../../platform/errors/programming-error
 import { type AddressGuard, type CheckedTarget, GuardError, inspectTls } from '../../platform/net/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { judgeCertificate } from './certificate.ts'
-import { type Check, type CheckResult, type Finding, failed, ok, reasonOf, skipped } from './check.ts'
+import { type Check, type CheckResult, describeError, type Finding, failed, ok, skipped } from './check.ts'
 
 export interface WebhookTarget {
   id: string
@@ -68,7 +68,7 @@ async function reach({ guard, clock, ca }: WebhookChecksDeps, url: URL): Promise
     }
     rethrowProgrammingError(error)
     return failed(
-      `Cannot connect to ${url.host}: ${reasonOf(error)}`,
+      `Cannot connect to ${url.host}: ${describeError(error)}`,
       'Check that the application runs there and that the host resolves, or change the URL of the endpoint.',
     )
   }

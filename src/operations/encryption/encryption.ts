@@ -64,8 +64,8 @@ export function encryption(deps: EncryptionDeps) {
   async function status(): Promise<KeyStatus> {
     await refresh()
     const rows = await db.read.selectFrom('instanceKeys').selectAll().execute()
-    const known = new Map(rows.map((row) => [row.instanceId, row.keyIds.split(',')]))
-    const instances = (await deps.instances()).map((id) => ({ id, keyIds: known.get(id) ?? [] }))
+    const keysByInstance = new Map(rows.map((row) => [row.instanceId, row.keyIds.split(',')]))
+    const instances = (await deps.instances()).map((id) => ({ id, keyIds: keysByInstance.get(id) ?? [] }))
     const { primaryKeyId } = sealer
     return { primaryKeyId, keyIds: [...sealer.keyIds], isGenerated: keyRing.isGenerated, instances }
   }
@@ -100,10 +100,10 @@ export function encryption(deps: EncryptionDeps) {
     },
 
     /** Makes a key of a generated ring the one that seals; default: the last one added. Throws conflict until every instance knows it. */
-    async promote(given: string | undefined): Promise<string> {
+    async promote(requestedId: string | undefined): Promise<string> {
       requireGenerated()
       await keyRing.reload()
-      const keyId = given ?? sealer.keyIds.at(-1) ?? sealer.primaryKeyId
+      const keyId = requestedId ?? sealer.keyIds.at(-1) ?? sealer.primaryKeyId
       if (!sealer.keyIds.includes(keyId)) throw invalid('body.keyId', 'is not the id of a key')
       await requireEverywhere(keyId, false)
       await keyRing.promote(keyId)

@@ -33,7 +33,7 @@ const HEAD_LENGTH = 33
  * is still the one that was opened, so that a secret replaced at the same time stays. Keeps no state: `after` is where the last call ended.
  */
 export function resealer({ db, sealer, columns }: ResealerDeps): (after: string | undefined) => Promise<Resealed> {
-  const nameOf = ({ table, column }: SealedColumn) => `${table}.${column}`
+  const columnName = ({ table, column }: SealedColumn) => `${table}.${column}`
 
   async function heads({ table, key, column, only }: SealedColumn, after: string) {
     const among = only === undefined ? sql`` : sql` and ${sql.ref(key)} in (${sql.join(only)})`
@@ -45,14 +45,14 @@ export function resealer({ db, sealer, columns }: ResealerDeps): (after: string 
   }
 
   /** Undefined when the row is sealed again, or was changed meanwhile; otherwise the key that is missing. */
-  async function resealOne({ table, key, column, contextOf }: SealedColumn, id: string): Promise<string | number> {
+  async function resealOne({ table, key, column, sealContext }: SealedColumn, id: string): Promise<string | number> {
     const found = await sql<{ sealed: string | null }>`select ${sql.ref(column)} as "sealed" from ${sql.table(table)}
       where ${sql.ref(key)} = ${id}`.execute(db.read)
     const sealed = found.rows[0]?.sealed
     if (sealed === undefined || sealed === null || keyIdOf(sealed) === sealer.primaryKeyId) return 0
     let next: string
     try {
-      next = sealer.seal(sealer.open(sealed, contextOf(id)), contextOf(id))
+      next = sealer.seal(sealer.open(sealed, sealContext(id)), sealContext(id))
     } catch (error) {
       if (error instanceof SealError) return keyIdOf(sealed)
       throw error
@@ -78,15 +78,15 @@ export function resealer({ db, sealer, columns }: ResealerDeps): (after: string 
       if (typeof outcome === 'number') result.resealed += outcome
       else result.unreadable.push({ table: column.table, id, keyId: outcome })
     }
-    if (isCut || page.length === CHECKED) return { ...result, next: `${nameOf(column)}:${last}` }
+    if (isCut || page.length === CHECKED) return { ...result, next: `${columnName(column)}:${last}` }
     const following = columns[columns.indexOf(column) + 1]
-    return { ...result, next: following === undefined ? null : `${nameOf(following)}:` }
+    return { ...result, next: following === undefined ? null : `${columnName(following)}:` }
   }
 
   function position(after: string | undefined): { column: SealedColumn; id: string } {
     const separator = (after ?? '').indexOf(':')
     const name = (after ?? '').slice(0, separator)
-    const column = after === undefined ? columns[0] : columns.find((known) => nameOf(known) === name)
+    const column = after === undefined ? columns[0] : columns.find((candidate) => columnName(candidate) === name)
     if (column === undefined) throw invalid('body.after', 'must be `next` of an earlier response')
     return { column, id: after === undefined ? '' : after.slice(separator + 1) }
   }

@@ -15,9 +15,9 @@ import { type RingKey, type Sealer, sealer } from '../../platform/crypto/seal.ts
 import type { Db } from '../../platform/db/index.ts'
 import type { SealedColumn } from '../../platform/secrets/index.ts'
 
-const keyOf = (id: string, byte: number): RingKey => ({ id, key: Buffer.alloc(32, byte) })
+const buildKey = (id: string, byte: number): RingKey => ({ id, key: Buffer.alloc(32, byte) })
 const WRITES = 100
-const [K0, K1, K2] = [keyOf('k0', 6), keyOf('k1', 7), keyOf('k2', 8)] as const
+const [K0, K1, K2] = [buildKey('k0', 6), buildKey('k1', 7), buildKey('k2', 8)] as const
 
 /** Inserts a row whose other columns are filled as the schema requires. */
 async function insertSealed(db: Db, { table, key, column }: SealedColumn, id: string, sealed: string): Promise<void> {
@@ -55,7 +55,8 @@ async function sealedTexts(db: Db, { table, key, column, only }: SealedColumn): 
 async function fill(db: Db, by: Sealer, count: number): Promise<void> {
   for (const column of sealedColumns) {
     const ids = column.only ?? Array.from({ length: count }, (_, index) => `${column.column}_${index}`)
-    for (const id of ids) await insertSealed(db, column, id, by.seal(`${column.column} of ${id}`, column.contextOf(id)))
+    for (const id of ids)
+      await insertSealed(db, column, id, by.seal(`${column.column} of ${id}`, column.sealContext(id)))
   }
 }
 
@@ -65,7 +66,7 @@ async function requireAllUnder(db: Db, keyId: string, by: Sealer, least: number)
     expect(texts.length).toBeGreaterThanOrEqual(column.only?.length ?? least)
     for (const [id, sealed] of texts) {
       expect(sealed.split(':')[0]).toBe(keyId)
-      expect(by.open(sealed, column.contextOf(id))).toBe(`${column.column} of ${id}`)
+      expect(by.open(sealed, column.sealContext(id))).toBe(`${column.column} of ${id}`)
     }
   }
 }
@@ -97,7 +98,7 @@ describeEachDatabase('sealing again', (open) => {
     const { encryption } = await started(db, [K2, K1])
 
     // As refreshes of tokens by an instance that still seals with the old key: none may be undone.
-    const contextOf7 = accounts.contextOf('secrets_7')
+    const contextOf7 = accounts.sealContext('secrets_7')
     const current = async () => (await sealedTexts(db, accounts)).find(([id]) => id === 'secrets_7')?.[1] ?? ''
     let last = 'secrets of secrets_7'
     let isDone = false
@@ -121,7 +122,7 @@ describeEachDatabase('sealing again', (open) => {
     await insertSealed(db, accounts, 'secrets_7', both.seal('secrets of secrets_7', contextOf7))
     await requireAllUnder(db, 'k2', sealer([K2]), 30)
 
-    await insertSealed(db, accounts, 'secrets_3', sealer([K0]).seal('x', accounts.contextOf('secrets_3')))
+    await insertSealed(db, accounts, 'secrets_3', sealer([K0]).seal('x', accounts.sealContext('secrets_3')))
     expect(await pass(encryption)).toEqual({
       resealed: 0,
       unreadable: [{ table: 'accounts', id: 'secrets_3', keyId: 'k0' }],
@@ -176,11 +177,11 @@ describeOneDatabase('posthorn rotate-encryption --new-key', 'sqlite', (open) => 
       await db.close()
       return stored[0]?.value ?? readFileSync(join(place.dataDir, 'encryption-keys'), 'utf8').trim()
     }
-    const keysOf = (text: string): RingKey[] =>
+    const parseKeys = (text: string): RingKey[] =>
       text
         .split(',')
         .map((entry) => ({ id: entry.split(':')[0] ?? '', key: Buffer.from(entry.split(':')[1] ?? '', 'base64') }))
-    const oldRing = keysOf(await ring())
+    const oldRing = parseKeys(await ring())
     const oldId = oldRing[0]?.id ?? ''
     await first.stop()
     const db = await open(place)
@@ -192,7 +193,7 @@ describeOneDatabase('posthorn rotate-encryption --new-key', 'sqlite', (open) => 
         db,
         idempotency,
         `r${number}`,
-        old.seal(`response ${number}`, idempotency.contextOf(`r${number}`)),
+        old.seal(`response ${number}`, idempotency.sealContext(`r${number}`)),
       )
     }
     await db.transaction((tx) => tx.updateTable('idempotencyKeys').set({ expiresAt: 4_000_000_000_000 }).execute())
@@ -215,11 +216,11 @@ describeOneDatabase('posthorn rotate-encryption --new-key', 'sqlite', (open) => 
     })
     expect((await once(again, 'close'))[0]).toBe(0)
     expect(output).toMatch(/All \d+ secrets have the key/)
-    const newRing = keysOf(await ring())
+    const newRing = parseKeys(await ring())
     expect(newRing.map(({ id }) => id).slice(1)).toEqual([oldId])
     const fresh = sealer(newRing.slice(0, 1))
     for (const column of sealedColumns) {
-      for (const [id, sealed] of await sealedTexts(db, column)) fresh.open(sealed, column.contextOf(id))
+      for (const [id, sealed] of await sealedTexts(db, column)) fresh.open(sealed, column.sealContext(id))
     }
     expect((await sealedTexts(db, idempotency)).length).toBe(400)
     await third.stop()

@@ -56,9 +56,9 @@ const waiting = (what: string) =>
   )
 const percentage = Type.Number({ description: "Of the container's limit, otherwise of the machine's memory." })
 
-const responseOf = <Data extends TObject>(data: Data) => Type.Object({ success: Type.Boolean(), data })
+const responseSchema = <Data extends TObject>(data: Data) => Type.Object({ success: Type.Boolean(), data })
 
-export const summarySchema = responseOf(
+export const summarySchema = responseSchema(
   Type.Object(
     {
       status,
@@ -87,7 +87,7 @@ const probed = {
   remedy,
 }
 
-export const detailedSchema = responseOf(
+export const detailedSchema = responseSchema(
   Type.Object(
     {
       status,
@@ -164,4 +164,4 @@ export const detailedSchema = responseOf(
 /** Requires an API key. */
 export type Detailed = Static<typeof detailedSchema>['data']
 
-export const statusSchema = responseOf(Type.Object({ status: Type.String() }))
+export const statusSchema = responseSchema(Type.Object({ status: Type.String() }))

@@ -7,7 +7,7 @@ import type { Queue } from '../../platform/queue/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { isoTime } from '../../platform/time/time.ts'
 import type { Detailed, Reason, Summary } from './api.ts'
-import { failureOf, memory, type ProbeResult, probe, problemOf } from './probe.ts'
+import { describeProblem, memory, type ProbeResult, probe, toFailure } from './probe.ts'
 import { type Measured, measuredWarnings, REMEDIES, type Warning } from './remedies.ts'
 
 /** The phase of the service. It accepts requests only while it is ready. */
@@ -113,7 +113,7 @@ export function health(deps: HealthDeps): Health {
     ])
     const writeFailure = deps.writeFailure()
     const database =
-      reads.healthy && writeFailure !== undefined ? { ...reads, healthy: false, ...failureOf(writeFailure) } : reads
+      reads.healthy && writeFailure !== undefined ? { ...reads, healthy: false, ...toFailure(writeFailure) } : reads
     return { parts: { database, cache, queue, pubsub }, isDatabaseReadable: reads.healthy, currentAccounts, figures }
   }
 
@@ -142,7 +142,7 @@ export function health(deps: HealthDeps): Health {
     ]
   }
 
-  function measuredOf({ figures }: Checked): Measured {
+  function toMeasured({ figures }: Checked): Measured {
     const of = (queue: 'deliveries' | 'outbox' | 'events') =>
       figures && { waiting: figures.waiting[queue], oldestAgeMs: figures.ageMs[queue] }
     const outbox = of('outbox')
@@ -170,7 +170,7 @@ export function health(deps: HealthDeps): Health {
     const failure = deps.searchFailure?.()
     return failure === undefined
       ? { healthy: true }
-      : { healthy: false, problem: problemOf(failure), remedy: REMEDIES.search }
+      : { healthy: false, problem: describeProblem(failure), remedy: REMEDIES.search }
   }
 
   /** The result with a remedy while it fails. */
@@ -207,13 +207,13 @@ export function health(deps: HealthDeps): Health {
         queue: { provider: deps.queue.provider },
         pubsub: { provider: deps.bus.provider },
         memory: { percentage: memory().percentage },
-        warnings: [...new Set(warnings(measuredOf(checked)).map((warning) => warning.code))],
+        warnings: [...new Set(warnings(toMeasured(checked)).map((warning) => warning.code))],
       }
     },
     async detailed() {
       const checked = await check()
       const { database, cache, queue, pubsub } = checked.parts
-      const measured = measuredOf(checked)
+      const measured = toMeasured(checked)
       const { engine } = deps.db
       return {
         ...common(checked),
@@ -228,10 +228,10 @@ export function health(deps: HealthDeps): Health {
         startedAt: isoTime(startedAt),
         uptimeSeconds: Math.round((clock.monotonic() - startedMs) / 1000),
         database: { ...withRemedy(database, REMEDIES.database[engine]), engine },
-        cache: { ...withRemedy(cache, remedyOf(deps.cache.provider, engine)), provider: deps.cache.provider },
-        queue: { ...withRemedy(queue, remedyOf(deps.queue.provider, engine)), provider: deps.queue.provider },
-        rateLimiter: { ...withRemedy(cache, remedyOf(deps.cache.provider, engine)), provider: deps.cache.provider },
-        pubsub: { ...withRemedy(pubsub, remedyOf(deps.bus.provider, engine)), provider: deps.bus.provider },
+        cache: { ...withRemedy(cache, chooseRemedy(deps.cache.provider, engine)), provider: deps.cache.provider },
+        queue: { ...withRemedy(queue, chooseRemedy(deps.queue.provider, engine)), provider: deps.queue.provider },
+        rateLimiter: { ...withRemedy(cache, chooseRemedy(deps.cache.provider, engine)), provider: deps.cache.provider },
+        pubsub: { ...withRemedy(pubsub, chooseRemedy(deps.bus.provider, engine)), provider: deps.bus.provider },
         providers: [...deps.providers()],
         warnings: warnings(measured),
       }
@@ -249,7 +249,7 @@ function timeZones(): Detailed['timeZones'] {
   return { source, version, released }
 }
 
-function remedyOf(provider: 'memory' | 'database' | 'postgres' | 'redis', engine: Db['engine']): string {
+function chooseRemedy(provider: 'memory' | 'database' | 'postgres' | 'redis', engine: Db['engine']): string {
   if (provider === 'redis') return REMEDIES.redis
   return provider === 'memory' ? REMEDIES.memory : REMEDIES.database[engine]
 }

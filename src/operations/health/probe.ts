@@ -23,18 +23,18 @@ export async function probe(clock: Clock, ping: () => Promise<void>): Promise<Pr
     await withTimeout(ping(), PROBE_MS, () => new Error(`no response within ${PROBE_MS} ms`))
     return { healthy: true, latencyMs: took() }
   } catch (error) {
-    return { healthy: false, latencyMs: took(), ...failureOf(error) }
+    return { healthy: false, latencyMs: took(), ...toFailure(error) }
   }
 }
 
-export function failureOf(error: unknown): Pick<ProbeResult, 'problem' | 'remedy'> {
-  const problem = problemOf(error)
+export function toFailure(error: unknown): Pick<ProbeResult, 'problem' | 'remedy'> {
+  const problem = describeProblem(error)
   return error instanceof DatabaseUnavailable ? { problem, remedy: error.remedy } : { problem }
 }
 
 /** The code of a system error, otherwise a fixed text: the message of a driver may contain the connection URL. */
-export function problemOf(error: unknown): string {
-  if (error instanceof DatabaseUnavailable) return problemOf(error.cause)
+export function describeProblem(error: unknown): string {
+  if (error instanceof DatabaseUnavailable) return describeProblem(error.cause)
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
   return error instanceof Error && error.message.startsWith('no response within') ? error.message : 'failed'
 }

@@ -57,7 +57,7 @@ export function idempotencyKeys({ db, clock, sealer }: { db: Db; clock: Clock; s
         headers: REPLAYED_HEADERS,
       })
     }
-    const stored: StoredResponse = JSON.parse(sealer.open(row.answer, contextOf(row.id)))
+    const stored: StoredResponse = JSON.parse(sealer.open(row.answer, sealContext(row.id)))
     if (!('error' in stored)) return { status: row.status ?? 200, body: stored.body }
     const { code, message, details } = stored.error
     if (!(code in ERROR_CATALOGUE)) throw new Error(`The stored response has the unknown error code "${code}".`)
@@ -71,7 +71,7 @@ export function idempotencyKeys({ db, clock, sealer }: { db: Db; clock: Clock; s
   async function finish(tx: Tx, lease: Lease, status: number, response: StoredResponse): Promise<boolean> {
     const text = JSON.stringify(response)
     const isTooLarge = Buffer.byteLength(text) > MAX_STORED_BYTES
-    const sealed = isTooLarge ? null : sealer.seal(text, contextOf(lease.id))
+    const sealed = isTooLarge ? null : sealer.seal(text, sealContext(lease.id))
     return keyStore(tx, db.dialect).finish(lease, status, sealed)
   }
 
@@ -97,6 +97,6 @@ export function stillRunning(): AppError {
   return new AppError('idempotency_running', { headers: { 'retry-after': RETRY_AFTER_SECONDS } })
 }
 
-const contextOf = (id: string) => `idempotency:${id}`
+const sealContext = (id: string) => `idempotency:${id}`
 
-export const SEALED_RESPONSES: SealedColumn = { table: 'idempotencyKeys', key: 'id', column: 'answer', contextOf }
+export const SEALED_RESPONSES: SealedColumn = { table: 'idempotencyKeys', key: 'id', column: 'answer', sealContext }

@@ -49,10 +49,10 @@ export function keyStore(handle: Handle, dialect: Dialect) {
     },
 
     /** Stores the response. Returns false when another request took the lease. */
-    async finish({ id, token }: Lease, status: number, answer: string | null): Promise<boolean> {
+    async finish({ id, token }: Lease, status: number, response: string | null): Promise<boolean> {
       const row = await handle
         .updateTable('idempotencyKeys')
-        .set({ state: 'done', status, answer })
+        .set({ state: 'done', status, answer: response })
         .where('id', '=', id)
         .where('token', '=', token)
         .where('state', '=', 'running')

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { nullable, timestamp } from '../../platform/formats/json-schema.ts'
-import { listOf } from '../../platform/http/index.ts'
+import { listSchema } from '../../platform/http/index.ts'
 import { SCOPES } from './key.ts'
 
 const scopes = Type.Array(Type.Enum([...SCOPES], { type: 'string' }), { minItems: 1, maxItems: 10 })
@@ -29,7 +29,7 @@ export const createdKeySchema = Type.Object(
   { title: 'CreatedApiKey' },
 )
 
-export const keyList = listOf('apiKeys', keySchema)
+export const keyList = listSchema('apiKeys', keySchema)
 
 export const keyParams = Type.Object({
   apiKeyId: Type.String({ description: 'The id of the key, not the key itself.' }),

@@ -7,13 +7,13 @@ import { TEST_KEYS } from '../../../test/kit/service/composition.ts'
 import { type Bus, memoryBus } from '../../platform/bus/index.ts'
 import { sealer } from '../../platform/crypto/seal.ts'
 import type { Db } from '../../platform/db/index.ts'
-import { firstOf, type Scope } from '../../platform/http/index.ts'
+import { combineAuthenticators, type Scope } from '../../platform/http/index.ts'
 import { idGenerator } from '../../platform/ids.ts'
 import { silentLog } from '../../platform/log/index.ts'
 import { fixedClock } from '../../platform/time/clock.ts'
 import { isoTime } from '../../platform/time/time.ts'
 import { idempotency } from '../idempotency/index.ts'
-import { apiKeyRoutes, keys as keysOf, serviceKey } from './index.ts'
+import { apiKeyRoutes, keys as createKeys, serviceKey } from './index.ts'
 import { apiKeyStore } from './store.ts'
 
 const SERVICE_KEY = 'service-key'
@@ -24,10 +24,10 @@ type Clock = ReturnType<typeof fixedClock>
 
 /** One of several instances on a database. */
 function instance(db: Db, clock: Clock, bus: Bus = memoryBus({ log: silentLog })) {
-  const keys = keysOf({ db, bus, clock, ids: idGenerator(clock), log: silentLog })
+  const keys = createKeys({ db, bus, clock, ids: idGenerator(clock), log: silentLog })
   const idempotent = idempotency({ db, clock, sealer: sealer(TEST_KEYS) })
   const app = testServer({
-    authenticator: firstOf(serviceKey(SERVICE_KEY), keys.authenticator),
+    authenticator: combineAuthenticators(serviceKey(SERVICE_KEY), keys.authenticator),
     idempotency: idempotent,
   })
   apiKeyRoutes(app, { keys: keys.service, idempotency: idempotent, transaction: (body) => db.transaction(body) })
@@ -145,29 +145,29 @@ describeEachDatabase('API keys', (open) => {
     const clock = fixedClock(START_MS)
     const bus = memoryBus({ log: silentLog })
     const reads = heldReads(db)
-    const [here, there] = [instance(db, clock, bus), instance(reads.db, clock, bus)]
-    const { id, key } = await here.create(['read'])
-    expect(await here.status(key)).toBe(200)
-    const early = there.status(key)
+    const [first, second] = [instance(db, clock, bus), instance(reads.db, clock, bus)]
+    const { id, key } = await first.create(['read'])
+    expect(await first.status(key)).toBe(200)
+    const early = second.status(key)
     await reads.held
-    const revoked = await here.call('DELETE', `/api-keys/${id}`, SERVICE_KEY)
+    const revoked = await first.call('DELETE', `/api-keys/${id}`, SERVICE_KEY)
     expect(revoked.json).toEqual({ success: true, message: 'The API key "Billing" was revoked.' })
     reads.release()
     expect(await early).toBe(200)
-    expect([await here.status(key), await there.status(key)]).toEqual([401, 401])
-    expect((await here.call('DELETE', `/api-keys/${id}`, SERVICE_KEY)).status).toBe(404)
+    expect([await first.status(key), await second.status(key)]).toEqual([401, 401])
+    expect((await first.call('DELETE', `/api-keys/${id}`, SERVICE_KEY)).status).toBe(404)
   })
 
   it('are refused ten seconds later when the hint of the revocation was lost', async () => {
     const db = await open()
     const clock = fixedClock(START_MS)
-    const [here, there] = [instance(db, clock), instance(db, clock)]
-    const { id, key } = await here.create(['read'])
-    expect(await there.status(key)).toBe(200)
-    await here.call('DELETE', `/api-keys/${id}`, SERVICE_KEY)
-    expect([await here.status(key), await there.status(key)]).toEqual([401, 200])
+    const [first, second] = [instance(db, clock), instance(db, clock)]
+    const { id, key } = await first.create(['read'])
+    expect(await second.status(key)).toBe(200)
+    await first.call('DELETE', `/api-keys/${id}`, SERVICE_KEY)
+    expect([await first.status(key), await second.status(key)]).toEqual([401, 200])
     clock.advance(10_000)
-    expect(await there.status(key)).toBe(401)
+    expect(await second.status(key)).toBe(401)
   })
 
   it('have the time of their last use, written at most once a minute', async () => {

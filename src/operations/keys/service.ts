@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../platform/db/index.ts'
 import { AppError, invalid } from '../../platform/errors/app-error.ts'
-import { type Page, type PageQuery, pageOf, pageRequest } from '../../platform/formats/page.ts'
+import { buildPage, type Page, type PageQuery, pageRequest } from '../../platform/formats/page.ts'
 import type { Caller } from '../../platform/http/index.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { Clock } from '../../platform/time/clock.ts'
@@ -32,7 +32,7 @@ export interface ApiKeys {
 const FILTER = ['api-keys']
 
 export function apiKeys({ db, clock, ids, stored }: ApiKeysDeps): ApiKeys {
-  function expiryOf(text: string | null | undefined): number | null {
+  function parseExpiry(text: string | null | undefined): number | null {
     if (text === undefined || text === null) return null
     const expiresAt = requireTime('body.expiresAt', text)
     if (expiresAt <= clock.now()) throw invalid('body.expiresAt', 'must be in the future')
@@ -44,12 +44,12 @@ export function apiKeys({ db, clock, ids, stored }: ApiKeysDeps): ApiKeys {
       const page = pageRequest(query, FILTER, ['text'])
       const store = apiKeyStore(db.read)
       const [rows, total] = [await store.list(page), await store.count()]
-      const { items, pagination } = pageOf(rows, page, total, FILTER, (row) => [row.id])
-      return { items: items.map(viewOf), pagination }
+      const { items, pagination } = buildPage(rows, page, total, FILTER, (row) => [row.id])
+      return { items: items.map(toView), pagination }
     },
 
     async get(id) {
-      return viewOf(await apiKeyStore(db.read).get(id))
+      return toView(await apiKeyStore(db.read).get(id))
     },
 
     async create(tx, { name, scopes, expiresAt }, caller) {
@@ -66,22 +66,22 @@ export function apiKeys({ db, clock, ids, stored }: ApiKeysDeps): ApiKeys {
         hint: keyHint(key),
         createdBy: caller.owner,
         createdAt: clock.now(),
-        expiresAt: expiryOf(expiresAt),
+        expiresAt: parseExpiry(expiresAt),
         lastUsedAt: null,
       }
       await apiKeyStore(tx).insert(row)
-      return { ...viewOf(row), key }
+      return { ...toView(row), key }
     },
 
     async revoke(tx, id) {
       const row = await apiKeyStore(tx).delete(id)
       stored.revoked(tx)
-      return viewOf(row)
+      return toView(row)
     },
   }
 }
 
-function viewOf({ id, name, scope, hint, createdBy, createdAt, expiresAt, lastUsedAt }: ApiKeyRow): KeyView {
+function toView({ id, name, scope, hint, createdBy, createdAt, expiresAt, lastUsedAt }: ApiKeyRow): KeyView {
   return {
     id,
     name,

@@ -49,9 +49,9 @@ export function storedKeys({ db, bus, clock, log }: StoredKeysDeps): StoredKeys 
   }
 
   async function find(hash: string): Promise<ApiKeyRow | undefined> {
-    const known = cached.get(hash)
+    const cachedKey = cached.get(hash)
     const readAtMs = clock.monotonic()
-    if (known !== undefined && readAtMs - known.readAtMs < CACHED_MS) return known.row
+    if (cachedKey !== undefined && readAtMs - cachedKey.readAtMs < CACHED_MS) return cachedKey.row
     const revisionBefore = revision
     const row = await apiKeyStore(db.read).findByHash(hash)
     // A key that was revoked during the read must not return to the cache.

@@ -147,14 +147,14 @@ export class LogStreams {
   async #send(stream: EventStream, entries: readonly LogEntry[]): Promise<void> {
     for (let start = 0; start < entries.length && stream.isOpen; start += RECORDS_PER_FRAME) {
       const part = entries.slice(start, start + RECORDS_PER_FRAME)
-      if (!stream.send(part.map((entry) => this.#frameOf(entry)).join(''))) await stream.drained()
+      if (!stream.send(part.map((entry) => this.#getFrame(entry)).join(''))) await stream.drained()
     }
   }
 
   /** A record is turned into text once for all clients. */
-  #frameOf(entry: LogEntry): string {
-    const known = this.#frames.get(entry)
-    if (known !== undefined) return known
+  #getFrame(entry: LogEntry): string {
+    const cached = this.#frames.get(entry)
+    if (cached !== undefined) return cached
     const frame = `id: ${entry.id}\nevent: log\ndata: ${JSON.stringify(entry)}\n\n`
     this.#frames.set(entry, frame)
     return frame

@@ -17,7 +17,7 @@ import { LogStreams, logRoutes, type SharedLogs, sharedLogs } from './index.ts'
 
 const opened: { close(): unknown }[] = []
 afterEach(async () => {
-  for (const one of opened.splice(0).reverse()) await one.close()
+  for (const instance of opened.splice(0).reverse()) await instance.close()
 })
 
 /** The dependencies that replicas in one process share. */
@@ -31,9 +31,9 @@ function network() {
       for (const listener of listeners.get(topic) ?? []) queueMicrotask(() => listener(payload))
     },
     subscribe(topic, listener) {
-      const known = listeners.get(topic) ?? new Set()
-      listeners.set(topic, known.add(listener))
-      return () => void known.delete(listener)
+      const subscribed = listeners.get(topic) ?? new Set()
+      listeners.set(topic, subscribed.add(listener))
+      return () => void subscribed.delete(listener)
     },
     ping: async () => {},
     close: async () => {},
@@ -92,10 +92,10 @@ const messages = (response: { json: { logs: { message: string }[] } }) =>
 
 describe('GET /logs', () => {
   it('lists the newest first, 100 by default, in the documented shape', async () => {
-    const one = replica('ins_1', ['ins_1'], network().bus)
-    for (let i = 0; i < 150; i += 1) one.log.info(String(i))
-    one.log.warn('slow', { accountId: 'acc_1', provider: 'imap', operation: 'sync.folder', metadata: { n: [1] } })
-    const response = await (await serve(one)).get('/logs')
+    const instance = replica('ins_1', ['ins_1'], network().bus)
+    for (let i = 0; i < 150; i += 1) instance.log.info(String(i))
+    instance.log.warn('slow', { accountId: 'acc_1', provider: 'imap', operation: 'sync.folder', metadata: { n: [1] } })
+    const response = await (await serve(instance)).get('/logs')
     expect(response.json.pagination).toMatchObject({ page: 1, limit: 100, total: 151, totalPages: 2, hasNext: true })
     expect(response.json.missingInstances).toEqual([])
     expect(response.json.logs[0]).toEqual({
@@ -115,14 +115,14 @@ describe('GET /logs', () => {
   })
 
   it('filters exactly and rejects an unknown level', async () => {
-    const one = replica('ins_1', ['ins_1'], network().bus)
-    one.log.warn('w', { accountId: 'acc_1' })
-    one.log.error('e', { accountId: 'acc_1' })
-    const client = await serve(one)
+    const instance = replica('ins_1', ['ins_1'], network().bus)
+    instance.log.warn('w', { accountId: 'acc_1' })
+    instance.log.error('e', { accountId: 'acc_1' })
+    const client = await serve(instance)
     expect(messages(await client.get('/logs?level=warn'))).toEqual(['w'])
     expect(messages(await client.get('/logs?accountId=acc_2'))).toEqual([])
-    one.log.info('s', { operation: 'sync.account', provider: 'imap' })
-    one.log.info('c', { operation: 'sync.calendars', provider: 'gmail' })
+    instance.log.info('s', { operation: 'sync.account', provider: 'imap' })
+    instance.log.info('c', { operation: 'sync.calendars', provider: 'gmail' })
     expect(messages(await client.get('/logs?operation=sync.account'))).toEqual(['s'])
     expect(messages(await client.get('/logs?operation=sync.*'))).toEqual(['c', 's'])
     expect(messages(await client.get('/logs?operation=sync.*&provider=imap'))).toEqual(['s'])
@@ -151,11 +151,11 @@ describe('GET /logs', () => {
   })
 
   it('continues on page 2 where page 1 ended although new records arrive', async () => {
-    const one = replica('ins_1', ['ins_1'], network().bus)
-    for (let i = 1; i <= 10; i += 1) one.log.info(String(i))
-    const client = await serve(one)
+    const instance = replica('ins_1', ['ins_1'], network().bus)
+    for (let i = 1; i <= 10; i += 1) instance.log.info(String(i))
+    const client = await serve(instance)
     expect(messages(await client.get('/logs?limit=4'))).toEqual(['10', '9', '8', '7'])
-    one.log.info('11')
+    instance.log.info('11')
     const second = await client.get('/logs?limit=4&page=2')
     expect(messages(second)).toEqual(['6', '5', '4', '3'])
     expect(second.json.pagination).toMatchObject({ page: 2, total: 10, hasNext: true, hasPrev: true })
@@ -204,7 +204,7 @@ function describeRings(title: string, begin: () => Promise<Join>): void {
 
     it('serve two concurrent requests separately', async () => {
       const [first, second, third] = await replicas(await begin())
-      for (const one of [first, second, third]) one.log.info('i')
+      for (const instance of [first, second, third]) instance.log.info('i')
       third.log.warn('w')
       const [asking, other] = [await serve(first), await serve(second)]
       const [warnings, infos] = await Promise.all([asking.get('/logs?level=warn'), other.get('/logs?level=info')])
@@ -263,7 +263,7 @@ describe('a ring among several replicas', () => {
   })
 })
 
-const startOf = (owner: string) => ({
+const buildStart = (owner: string) => ({
   filter: {},
   after: undefined,
   owner,
@@ -304,10 +304,10 @@ function describeStreams(title: string, begin: () => Promise<Join>): void {
     first.log.warn('before', { operation: 'sync.account' })
     const stream = await follow(client, '?level=warn&operation=sync.*')
     await eventually(() => {
-      for (const one of [first, second, third]) {
-        one.log.warn('wanted', { operation: 'sync.account' })
-        one.log.info('wrong level', { operation: 'sync.account' })
-        one.log.warn('wrong operation', { operation: 'http.request' })
+      for (const instance of [first, second, third]) {
+        instance.log.warn('wanted', { operation: 'sync.account' })
+        instance.log.info('wrong level', { operation: 'sync.account' })
+        instance.log.warn('wrong operation', { operation: 'http.request' })
       }
       return new Set(stream.frames().map(({ data }) => data.instance)).size === 3
     })
@@ -328,28 +328,28 @@ describePostgres('over NOTIFY', (open) => {
 
 describe('GET /logs/stream', () => {
   it('continues after Last-Event-ID, keeps the connection alive, and ends with the service', async () => {
-    const one = replica('ins_1', ['ins_1'], network().bus)
-    const client = await serve(one)
-    one.log.info('first')
-    const [entry] = one.ring.select({}, { limit: 1 }).entries
-    one.log.info('second')
+    const instance = replica('ins_1', ['ins_1'], network().bus)
+    const client = await serve(instance)
+    instance.log.info('first')
+    const [entry] = instance.ring.select({}, { limit: 1 }).entries
+    instance.log.info('second')
     const stream = await follow(client, '', entry?.id)
     await eventually(() => stream.shown().includes('second'))
-    one.log.info('third')
+    instance.log.info('third')
     await eventually(() => stream.state.text.includes(': keep-alive') && stream.shown().includes('third'))
     expect(stream.shown().filter((text) => /first|second|third/.test(text))).toEqual(['second', 'third'])
-    one.streams.close()
+    instance.streams.close()
     await eventually(() => stream.state.ended)
     expect((await follow(client)).status).toBe(503)
   })
 
   it('bounds its clients, and what waits for one that does not read', async () => {
-    const one = replica('ins_1', ['ins_1'], network().bus)
-    const stalled = one.streams.open(startOf('one'))
+    const instance = replica('ins_1', ['ins_1'], network().bus)
+    const stalled = instance.streams.open(buildStart('one'))
     await once(stalled.resume(), 'data')
     stalled.pause()
     const long = 'x'.repeat(5000)
-    for (let i = 0; i < 2000; i += 1) one.log.info(`${i} ${long}`)
+    for (let i = 0; i < 2000; i += 1) instance.log.info(`${i} ${long}`)
     let text = ''
     stalled.on('data', (chunk: Buffer) => {
       text += chunk
@@ -357,10 +357,10 @@ describe('GET /logs/stream', () => {
     stalled.resume()
     await eventually(() => text.includes('event: dropped') && text.includes('"1999 '))
     expect(Number(/"count":(\d+)/.exec(text)?.[1])).toBeGreaterThanOrEqual(900)
-    const others = Array.from({ length: 9 }, () => one.streams.open(startOf('one')))
-    expect(() => one.streams.open(startOf('one'))).toThrow(/with this key: at most 10/)
-    others.push(...Array.from({ length: 10 }, () => one.streams.open(startOf('two'))))
-    expect(() => one.streams.open(startOf('three'))).toThrow(/serves 20/)
+    const others = Array.from({ length: 9 }, () => instance.streams.open(buildStart('one')))
+    expect(() => instance.streams.open(buildStart('one'))).toThrow(/with this key: at most 10/)
+    others.push(...Array.from({ length: 10 }, () => instance.streams.open(buildStart('two'))))
+    expect(() => instance.streams.open(buildStart('three'))).toThrow(/serves 20/)
     for (const stream of [...others, stalled]) stream.destroy()
   })
 

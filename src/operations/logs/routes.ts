@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Cache } from '../../platform/cache/index.ts'
 import { sha256 } from '../../platform/crypto/sha256.ts'
 import { nullable, timestamp } from '../../platform/formats/json-schema.ts'
-import { pageOf, pageRequest } from '../../platform/formats/page.ts'
+import { buildPage, pageRequest } from '../../platform/formats/page.ts'
 import { type App, limitQuery, pageQuery, pagination, sendEventStream } from '../../platform/http/index.ts'
 import { LOG_LEVELS, type LogFilter } from '../../platform/log/index.ts'
 import type { LogStreams } from './log-streams.ts'
@@ -72,7 +72,7 @@ export function logRoutes(app: App, { logs, streams, cache }: LogRoutesDeps): vo
    * Page 1 starts at the newest record and stores its id, so that later pages continue from there although new records arrive.
    * A cursor carries the id itself.
    */
-  async function anchorOf(viewer: string, page: number): Promise<string | undefined> {
+  async function findAnchor(viewer: string, page: number): Promise<string | undefined> {
     return page === 1 ? undefined : cache.get(`logs:anchor:${viewer}`)
   }
 
@@ -100,17 +100,17 @@ export function logRoutes(app: App, { logs, streams, cache }: LogRoutesDeps): vo
       },
     },
     async (request) => {
-      const filter = filterOf(request.query)
+      const filter = toFilter(request.query)
       const cursorFilter = ['logs', filter]
       const page = pageRequest(request.query, cursorFilter, ['text', 'text'], DEFAULT_LIMIT)
       const viewer = anchorKey(request.caller?.owner, cursorFilter, page.limit)
-      const [upTo, before] = page.after ?? [await anchorOf(viewer, page.page)]
+      const [upTo, before] = page.after ?? [await findAnchor(viewer, page.page)]
       const limit = page.offset + page.limit + 1
       const { entries, total, missing } = await logs.select(filter, { upTo, before, limit })
       const anchor = upTo ?? entries[0]?.id ?? ''
       if (page.page === 1) await cache.set(`logs:anchor:${viewer}`, anchor, ANCHOR_MS)
       const rows = entries.slice(page.offset)
-      const { items, pagination: shown } = pageOf(rows, page, total, cursorFilter, (row) => [anchor, row.id])
+      const { items, pagination: shown } = buildPage(rows, page, total, cursorFilter, (row) => [anchor, row.id])
       return { logs: items, pagination: shown, missingInstances: missing }
     },
   )
@@ -136,7 +136,7 @@ export function logRoutes(app: App, { logs, streams, cache }: LogRoutesDeps): vo
     async (request, reply) => {
       const after = request.headers['last-event-id'] || undefined
       const body = streams.open({
-        filter: filterOf(request.query),
+        filter: toFilter(request.query),
         after,
         owner: request.caller?.owner ?? '',
         connection: reply.raw,
@@ -146,7 +146,7 @@ export function logRoutes(app: App, { logs, streams, cache }: LogRoutesDeps): vo
   )
 }
 
-function filterOf({ level, accountId, provider, operation }: Static<typeof streamQuery>): LogFilter {
+function toFilter({ level, accountId, provider, operation }: Static<typeof streamQuery>): LogFilter {
   return { level, accountId, provider, operation }
 }
 

@@ -27,7 +27,7 @@ export interface FigureDeps {
 export async function readFigures({ db, clock, syncHealth }: FigureDeps): Promise<Figures> {
   const { read } = db
   const nowMs = clock.now()
-  const ageOf = (since: number | undefined) => (since === undefined ? null : Math.max(0, nowMs - since))
+  const measureAge = (since: number | undefined) => (since === undefined ? null : Math.max(0, nowMs - since))
   // The indexes have only what was not delivered and not sent. SQLite uses them for a literal condition only.
   const undelivered = read.selectFrom('webhookDeliveries').select('id').where('status', '<>', sql.lit('success'))
   const deliveriesIn = (status: 'pending' | 'retrying') => undelivered.where('status', '=', status).orderBy('id')
@@ -55,9 +55,9 @@ export async function readFigures({ db, clock, syncHealth }: FigureDeps): Promis
     instances: instances.length,
     waiting: { deliveries: pending.count + retrying.count, outbox: queued.count, events: events.count },
     ageMs: {
-      deliveries: ageOf(oldestDelivery?.createdAt),
-      outbox: dueAt === null ? null : ageOf(Number(dueAt)),
-      events: ageOf(oldestEvent?.createdAt),
+      deliveries: measureAge(oldestDelivery?.createdAt),
+      outbox: dueAt === null ? null : measureAge(Number(dueAt)),
+      events: measureAge(oldestEvent?.createdAt),
     },
     uncertainMessages: uncertain.count,
   }

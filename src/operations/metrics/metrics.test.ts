@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../test/kit/database/database.ts'
-import { plansOf } from '../../../test/kit/database/plans.ts'
+import { readPlans } from '../../../test/kit/database/plans.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { type Service, startService } from '../../../test/kit/service/service.ts'
 import { systemClock } from '../../platform/time/clock.ts'
@@ -61,7 +61,7 @@ describeEachDatabase('the figures of the whole service', (open) => {
   it('are read by indexes', async () => {
     const db = await open()
     const health = async () => ({ stalledAccounts: 0, unownedAccounts: 0, greatestLagMs: 0 })
-    const plans = await plansOf(db, (tx) => readFigures({ db: { read: tx }, clock: systemClock, syncHealth: health }))
+    const plans = await readPlans(db, (tx) => readFigures({ db: { read: tx }, clock: systemClock, syncHealth: health }))
     expect(plans.length).toBeGreaterThanOrEqual(9)
     for (const plan of plans.filter((text) => !text.includes('"instances"'))) {
       expect(plan).toMatch(/USING (COVERING )?INDEX|Index (Only )?Scan using/)

@@ -34,7 +34,7 @@ export function portalPages(app: App, sessions: Authenticator | undefined): void
     async (): Promise<Manifest> => JSON.parse(await readFile(builtFile('admin', 'manifest.json'), 'utf8')),
   )
 
-  async function sessionOf(request: FastifyRequest): Promise<Shown['session']> {
+  async function findSessionState(request: FastifyRequest): Promise<Shown['session']> {
     if (sessions === undefined) return 'off'
     return (await sessions.authenticate(request, true)) === undefined ? 'none' : 'open'
   }
@@ -54,7 +54,7 @@ export function portalPages(app: App, sessions: Authenticator | undefined): void
           vary: 'accept',
         })
         .serializer((body: string) => body)
-      return page(await read(), { nonce, root: rootOf(request.url), session: await sessionOf(request) })
+      return page(await read(), { nonce, root: relativeRoot(request.url), session: await findSessionState(request) })
     })
   }
 
@@ -119,7 +119,7 @@ ${preloads.map((name) => html`<link rel="modulepreload" href="${file(name)}">`)}
 }
 
 /** Relative, because the path at which a proxy serves the service may be unknown here. */
-function rootOf(url: string): string {
+function relativeRoot(url: string): string {
   const path = url.split('?', 1)[0] ?? ''
   return Array.from({ length: path.split('/').length - 2 }, () => '..').join('/') || '.'
 }

@@ -3,8 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type App, namesHtml, type ServerOptions } from '../../platform/http/index.ts'
 import {
   type AuthScreen,
-  brand as brandOf,
   chooseLanguage,
+  brand as createBrand,
   errorPage,
   landingPage,
   type PageContext,
@@ -23,7 +23,7 @@ const LIMITS = { name: 'site', address: { limit: 120, windowMs: 60_000 } }
 
 /** The pages carry the brand of the hosted pages, and speak the visitor's language. */
 export function site(authScreen: AuthScreen): Site {
-  const brand = brandOf(authScreen)
+  const brand = createBrand(authScreen)
 
   function render(request: FastifyRequest, reply: FastifyReply, content: (context: PageContext) => string): string {
     const nonce = randomBytes(16).toString('base64')

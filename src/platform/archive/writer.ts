@@ -40,7 +40,7 @@ export async function writeArchive(
     const compressed = createGzip({ level: constants.Z_BEST_SPEED })
     // Flushed to the disk before it is closed.
     const output = createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true })
-    await pipeline(Readable.from(linesOf(content, counted), { highWaterMark: 2 }), compressed, output, { signal })
+    await pipeline(Readable.from(formatLines(content, counted), { highWaterMark: 2 }), compressed, output, { signal })
     await rename(partial, file)
     await syncFolder(dirname(file))
     return { ...summary, sizeBytes: (await stat(file)).size }
@@ -51,7 +51,7 @@ export async function writeArchive(
   }
 }
 
-async function* linesOf(
+async function* formatLines(
   { header, tables }: ArchiveContent,
   onRows: (table: string, rows: number) => void,
 ): AsyncGenerator<string> {

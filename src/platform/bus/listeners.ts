@@ -35,11 +35,11 @@ export function listeners(log: Log) {
     subscribe(topic: string, listener: Listener): () => void {
       // Wrapped, so that a function can subscribe twice and each subscription ends separately.
       const own: Listener = (payload) => listener(payload)
-      const known = byTopic.get(topic) ?? new Set()
-      byTopic.set(topic, known.add(own))
+      const registered = byTopic.get(topic) ?? new Set()
+      byTopic.set(topic, registered.add(own))
       return () => {
-        known.delete(own)
-        if (known.size === 0 && byTopic.get(topic) === known) byTopic.delete(topic)
+        registered.delete(own)
+        if (registered.size === 0 && byTopic.get(topic) === registered) byTopic.delete(topic)
       }
     },
     /** Asynchronous, so that no listener runs inside the publisher's call. */

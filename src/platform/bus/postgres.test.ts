@@ -28,13 +28,13 @@ describePostgres('PostgreSQL', (open) => {
 
   it('receives hints of other processes after a reconnect', async () => {
     const { url, open: openBus } = await world()
-    const [here, there] = [await openBus(), await openBus()]
-    onTestFinished(async () => void (await Promise.all([here.close(), there.close()])))
+    const [first, second] = [await openBus(), await openBus()]
+    onTestFinished(async () => void (await Promise.all([first.close(), second.close()])))
     const heard: (string | undefined)[] = []
-    there.subscribe('a', (payload) => heard.push(payload))
+    second.subscribe('a', (payload) => heard.push(payload))
     await administer(url, killBus)
     await eventually(() => expect(heard).toEqual([undefined]))
-    here.publish('a', 'x')
+    first.publish('a', 'x')
     await eventually(() => expect(heard).toEqual([undefined, 'x']))
   })
 

@@ -102,11 +102,11 @@ class PostgresBus implements Bus {
 
   async #send(messages: readonly string[]): Promise<void> {
     const { db } = this.#options
-    const given = db.dialect.rows(
+    const values = db.dialect.rows(
       { message: 'text' },
       messages.map((message) => ({ message })),
     )
-    await sql`select pg_notify(${CHANNEL}, "message") from ${given} as "given"`.execute(db.read)
+    await sql`select pg_notify(${CHANNEL}, "message") from ${values} as "given"`.execute(db.read)
   }
 
   #warnDropped(hints: number, error: unknown): void {

@@ -12,19 +12,19 @@ describeRedis('Redis', (redis) => {
   })
 
   it('delivers inside the process while Redis is away, warns, and calls every listener once after a reconnect', async () => {
-    const [here, there] = [await open(), await open()]
-    onTestFinished(async () => void (await Promise.all([here.close(), there.close()])))
+    const [first, second] = [await open(), await open()]
+    onTestFinished(async () => void (await Promise.all([first.close(), second.close()])))
     const heard: string[] = []
-    here.subscribe('a', (payload) => heard.push(`here ${payload}`))
-    there.subscribe('a', (payload) => heard.push(`there ${payload}`))
+    first.subscribe('a', (payload) => heard.push(`here ${payload}`))
+    second.subscribe('a', (payload) => heard.push(`there ${payload}`))
     await redis.server.stop()
-    await eventually(() => expect(here.ping()).rejects.toThrow('not subscribed'))
-    here.publish('a', 'x')
+    await eventually(() => expect(first.ping()).rejects.toThrow('not subscribed'))
+    first.publish('a', 'x')
     await eventually(() => expect(heard).toEqual(['here x']))
     await redis.server.start()
     await eventually(() => expect(heard.toSorted()).toEqual(['here undefined', 'here x', 'there undefined']))
-    await Promise.all([here.ping(), there.ping()])
-    here.publish('a', 'y')
+    await Promise.all([first.ping(), second.ping()])
+    first.publish('a', 'y')
     await eventually(() => expect(heard).toContain('there y'))
   })
 

@@ -45,10 +45,10 @@ export function memoryCache({ clock, maxEntries = 50_000, maxBytes = 32 * 1024 *
     },
     async increment(key, ttlMs) {
       const now = clock.monotonic()
-      const known = counters.get(key)
-      const counter = known === undefined || known.endsAt <= now ? { count: 0, endsAt: now + ttlMs } : known
+      const current = counters.get(key)
+      const counter = current === undefined || current.endsAt <= now ? { count: 0, endsAt: now + ttlMs } : current
       counter.count += 1
-      if (counter !== known) counters.set(key, counter, { ttl: ttlMs })
+      if (counter !== current) counters.set(key, counter, { ttl: ttlMs })
       return { count: counter.count, resetInMs: Math.ceil(counter.endsAt - now) }
     },
     ping: async () => {},

@@ -55,9 +55,9 @@ export function parseObject(
 const ATTACHMENT = /^ATTACH[;:].*(?:\r?\n[ \t].*)*/gim
 
 /** Undefined when there are too many, or too much is in them. */
-function unfoldedLines(given: string, attachments: 'keep' | 'skip'): string[] | undefined {
+function unfoldedLines(content: string, attachments: 'keep' | 'skip'): string[] | undefined {
   // Old programs end lines with CR alone.
-  const text = given.includes('\n') ? given : given.replaceAll('\r', '\n')
+  const text = content.includes('\n') ? content : content.replaceAll('\r', '\n')
   const isLong = text.length > MAX_OBJECT_LENGTH
   const read = isLong && attachments === 'skip' ? text.replaceAll(ATTACHMENT, 'ATTACH:') : text
   if (read.length > MAX_OBJECT_LENGTH) return undefined
@@ -88,8 +88,8 @@ const MANY_LINES = 200
 const indexes = new WeakMap<readonly string[], { length: number; byName: Map<string, string[]> }>()
 
 function linesByName(lines: readonly string[]): ReadonlyMap<string, readonly string[]> {
-  const known = indexes.get(lines)
-  if (known?.length === lines.length) return known.byName
+  const cached = indexes.get(lines)
+  if (cached?.length === lines.length) return cached.byName
   const byName = new Map<string, string[]>()
   for (const line of lines) {
     const name = line.slice(0, line.search(/[:;]/)).toUpperCase()
@@ -111,7 +111,7 @@ export function withoutProperties({ lines }: Component, names: readonly string[]
 }
 
 /** The beginning of a TEXT property's value. */
-export function textOf(component: Component, name: string): string {
+export function readText(component: Component, name: string): string {
   const value = property(component, name)?.value.slice(0, MAX_TEXT_LENGTH) ?? ''
   return value.replaceAll(/\\([\\;,nN])/g, (_match, escaped: string) =>
     escaped.toLowerCase() === 'n' ? '\n' : escaped,

@@ -17,11 +17,11 @@ const EPOCH = 719_468
 /** Years begin in March here, so that the leap day is the last day of a year. */
 const FIRST_MONTH = 3
 /** The years that four digits write. */
-const FIRST_DAY = dayOf(1, 1, 1)
-export const LAST_DAY = dayOf(9999, 12, 31)
+const FIRST_DAY = toDay(1, 1, 1)
+export const LAST_DAY = toDay(9999, 12, 31)
 const LAST_SECOND_MS = LAST_DAY * DAY_MS + DAY_MS - 1000
 
-export function dayOf(year: number, month: number, dayOfMonth: number): number {
+export function toDay(year: number, month: number, dayOfMonth: number): number {
   const shifted = month < FIRST_MONTH ? year - 1 : year
   const era = Math.floor(shifted / 400)
   const yearOfEra = shifted - era * 400
@@ -87,7 +87,7 @@ export function parseLocal(text: string): number | undefined {
 
 function checkedDay(year: number, month: number, dayOfMonth: number): number | undefined {
   const exists = year >= 1 && month >= 1 && month <= 12 && dayOfMonth >= 1 && dayOfMonth <= daysOfMonth(year, month)
-  return exists ? dayOf(year, month, dayOfMonth) : undefined
+  return exists ? toDay(year, month, dayOfMonth) : undefined
 }
 
 /** `2026-11-20`. The nearest date where the year has more than four digits, so that `parseDay` reads it. */

@@ -4,11 +4,11 @@ const MAX_OCTETS = 75
 
 /** The text of an object, with folded lines (RFC 5545, 3.1). */
 export function formatObject(calendar: Component): string {
-  return `${linesOf(calendar).map(folded).join('\r\n')}\r\n`
+  return `${formatLines(calendar).map(folded).join('\r\n')}\r\n`
 }
 
-function linesOf({ name, lines, components }: Component): string[] {
-  return [`BEGIN:${name}`, ...lines, ...components.flatMap(linesOf), `END:${name}`]
+function formatLines({ name, lines, components }: Component): string[] {
+  return [`BEGIN:${name}`, ...lines, ...components.flatMap(formatLines), `END:${name}`]
 }
 
 /** Never inside a character: programs read each line by itself. */

@@ -3,7 +3,7 @@ import { spentCpuMs } from '../../../test/kit/measure/event-loop.ts'
 import { parseObject } from './components.ts'
 import { formatObject } from './formatting.ts'
 import { describeOwnZone, type OwnZone, ownOffsets, ownZoneText, parseOwnZone, readOwnZone } from './own-zone.ts'
-import { storedZone, zoneOf } from './zone.ts'
+import { findZone, storedZone } from './zone.ts'
 
 const observance = (kind: string, ...lines: string[]) => [`BEGIN:${kind}`, ...lines, `END:${kind}`]
 
@@ -73,7 +73,7 @@ const NEW_YORK = described(
 describe('a zone of an object', () => {
   it('has the offsets that RFC 5545 describes for New York', () => {
     const read = ownOffsets(NEW_YORK)
-    const expected = zoneOf('America/New_York')
+    const expected = findZone('America/New_York')
     for (let at = Date.UTC(1968, 0, 1); at < Date.UTC(2040, 0, 1); at += 5 * 86_400_000 + 3_600_000) {
       expect([new Date(at).toISOString(), read(at)]).toEqual([new Date(at).toISOString(), expected?.readOffset(at)])
     }
@@ -110,7 +110,7 @@ describe('a zone of an object', () => {
     const [component] = parseObject(written)?.components ?? []
     expect(component && readOwnZone(component)).toEqual(NEW_YORK)
     expect(storedZone(text)?.toUtc(Date.UTC(2027, 6, 1, 12))).toBe(Date.UTC(2027, 6, 1, 16))
-    expect(zoneOf(text)).toBeUndefined()
+    expect(findZone(text)).toBeUndefined()
   })
 
   it('takes little time, whatever its rules are', async () => {

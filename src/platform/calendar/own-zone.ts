@@ -1,8 +1,8 @@
-import { type Component, properties, property, textOf } from './components.ts'
-import { civilDate, DAY_MS, dayOf, formatLocal, parseLocal } from './days.ts'
+import { type Component, properties, property, readText } from './components.ts'
+import { civilDate, DAY_MS, formatLocal, parseLocal, toDay } from './days.ts'
 import { offsetText, textLine } from './formatting.ts'
 import { parseRule, type Rule } from './rule.ts'
-import { type Steps, startsOf } from './rule-starts.ts'
+import { generateStarts, type Steps } from './rule-starts.ts'
 import type { ReadOffset } from './zone-data/clock.ts'
 
 /** A zone that the time zone database does not have, as a VTIMEZONE describes it (RFC 5545, 3.6.5). */
@@ -33,8 +33,8 @@ const MAX_STEPS = 10_000
 export function readOwnZone(described: Component): OwnZone | undefined {
   let left = MAX_ONSETS
   const observances = described.components.slice(0, MAX_OBSERVANCES).flatMap((component): Observance[] => {
-    const before = offsetOf(property(component, 'TZOFFSETFROM')?.value)
-    const offset = offsetOf(property(component, 'TZOFFSETTO')?.value)
+    const before = parseOffset(property(component, 'TZOFFSETFROM')?.value)
+    const offset = parseOffset(property(component, 'TZOFFSETTO')?.value)
     const dates = properties(component, 'RDATE', MAX_ONSETS).flatMap(({ value }) => value.split(',', MAX_ONSETS))
     const texts = [property(component, 'DTSTART')?.value ?? '', ...dates].slice(0, left)
     const onsets = texts.flatMap((text) => parseLocal(text.trim()) ?? []).map(formatLocal)
@@ -52,7 +52,7 @@ export function readOwnZone(described: Component): OwnZone | undefined {
   })
   return observances.length === 0
     ? undefined
-    : { tzid: textOf(described, 'TZID').trim().slice(0, MAX_TZID), observances }
+    : { tzid: readText(described, 'TZID').trim().slice(0, MAX_TZID), observances }
 }
 
 /** What is stored where other zones have a name. It begins with `{`, which no name does. */
@@ -127,9 +127,9 @@ class OwnClock {
       fixed.push(...[start, ...others].map((local) => changeAt(local, offsets)))
       const rule = text === null ? undefined : parseRule(text)
       if (rule === undefined) continue
-      const one = { ...offsets, rule, start }
-      if (rule.count === undefined) repeated.push(one)
-      fixed.push(...lastOf(one, steps))
+      const onset = { ...offsets, rule, start }
+      if (rule.count === undefined) repeated.push(onset)
+      fixed.push(...findLastChanges(onset, steps))
     }
     this.#fixed = fixed.sort(byTime)
     this.#repeated = repeated
@@ -153,11 +153,11 @@ class OwnClock {
   }
 
   #changesIn(year: number): readonly Change[] {
-    const known = this.#years.get(year)
-    if (known !== undefined) return known
+    const cached = this.#years.get(year)
+    if (cached !== undefined) return cached
     const steps = { left: MAX_STEPS }
-    const range = { from: dayOf(year, 1, 1) * DAY_MS, to: dayOf(year + 1, 1, 1) * DAY_MS }
-    const changes = this.#repeated.flatMap((each) => changesOf(each, range, steps)).sort(byTime)
+    const range = { from: toDay(year, 1, 1) * DAY_MS, to: toDay(year + 1, 1, 1) * DAY_MS }
+    const changes = this.#repeated.flatMap((each) => findChanges(each, range, steps)).sort(byTime)
     if (this.#years.size >= MAX_YEARS) this.#years.clear()
     this.#years.set(year, changes)
     return changes
@@ -176,23 +176,23 @@ function byTime(left: Change, right: Change): number {
   return left.at - right.at
 }
 
-function changesOf(repeated: Repeated, { from, to }: { from: number; to: number }, steps: Steps): Change[] {
+function findChanges(repeated: Repeated, { from, to }: { from: number; to: number }, steps: Steps): Change[] {
   const { rule, start } = repeated
-  const starts = startsOf(rule, start, { from, to: Math.min(to, lastLocal(repeated) + 1) }, steps)
-  return firstOf(starts).map((localMs) => changeAt(localMs, repeated))
+  const starts = generateStarts(rule, start, { from, to: Math.min(to, lastLocal(repeated) + 1) }, steps)
+  return takeFirst(starts).map((localMs) => changeAt(localMs, repeated))
 }
 
 /** Of a rule that ends: what it did last stays. */
-function lastOf(repeated: Repeated, steps: Steps): Change[] {
+function findLastChanges(repeated: Repeated, steps: Steps): Change[] {
   if (repeated.rule.count !== undefined) {
-    return changesOf(repeated, { from: repeated.start, to: Number.POSITIVE_INFINITY }, steps)
+    return findChanges(repeated, { from: repeated.start, to: Number.POSITIVE_INFINITY }, steps)
   }
   const last = lastLocal(repeated)
   if (last === Number.POSITIVE_INFINITY) return []
-  return changesOf(repeated, { from: last - 2 * 366 * DAY_MS, to: last + 1 }, steps).slice(-1)
+  return findChanges(repeated, { from: last - 2 * 366 * DAY_MS, to: last + 1 }, steps).slice(-1)
 }
 
-function firstOf(starts: Iterable<number>): number[] {
+function takeFirst(starts: Iterable<number>): number[] {
   const first: number[] = []
   for (const start of starts) {
     first.push(start)
@@ -208,7 +208,7 @@ function lastLocal({ rule: { until }, before }: Repeated): number {
 }
 
 /** `-0500`, `+053000` */
-function offsetOf(text: string | undefined): number | undefined {
+function parseOffset(text: string | undefined): number | undefined {
   const [, sign, hours, minutes, seconds = '0'] = /^([+-])(\d{2})(\d{2})(\d{2})?$/.exec(text?.trim() ?? '') ?? []
   if (hours === undefined || minutes === undefined || Number(hours) > 23) return undefined
   const total = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)

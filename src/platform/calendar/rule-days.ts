@@ -1,4 +1,4 @@
-import { type CivilDate, civilDate, dayOf, daysOfMonth, daysOfYear, weekdayOf } from './days.ts'
+import { type CivilDate, civilDate, daysOfMonth, daysOfYear, toDay, weekdayOf } from './days.ts'
 import type { Rule } from './rule.ts'
 
 /** The days of a rule's periods. Period 0 contains the start. */
@@ -10,8 +10,8 @@ export interface RuleDays {
   daysIn(firstDay: number, endDay: number): number[]
 }
 
-export function ruleDays(given: Rule, startDay: number): RuleDays {
-  const rule = completed(given, startDay)
+export function ruleDays(givenRule: Rule, startDay: number): RuleDays {
+  const rule = completed(givenRule, startDay)
   return { ...periods(rule, startDay), daysIn: matcher(rule) }
 }
 
@@ -33,7 +33,7 @@ function periods({ frequency, weekStart }: Rule, startDay: number): Omit<RuleDay
   if (frequency === 'YEARLY') {
     return {
       periodOf: (day) => civilDate(day).year - start.year,
-      firstDayOf: (period) => dayOf(start.year + period, 1, 1),
+      firstDayOf: (period) => toDay(start.year + period, 1, 1),
     }
   }
   if (frequency === 'MONTHLY') {
@@ -41,7 +41,7 @@ function periods({ frequency, weekStart }: Rule, startDay: number): Omit<RuleDay
     const first = monthOf(start)
     return {
       periodOf: (day) => monthOf(civilDate(day)) - first,
-      firstDayOf: (period) => dayOf(Math.floor((first + period) / 12), ((first + period) % 12) + 1, 1),
+      firstDayOf: (period) => toDay(Math.floor((first + period) / 12), ((first + period) % 12) + 1, 1),
     }
   }
   const length = frequency === 'WEEKLY' ? 7 : 1
@@ -54,10 +54,10 @@ function periods({ frequency, weekStart }: Rule, startDay: number): Omit<RuleDay
 
 function matcher(rule: Rule): RuleDays['daysIn'] {
   const { frequency, byDay, weekStart, skip } = rule
-  const byMonth = setOf(rule.byMonth)
-  const byMonthDay = setOf(rule.byMonthDay)
-  const byYearDay = setOf(rule.byYearDay)
-  const byWeekNumber = setOf(rule.byWeekNumber)
+  const byMonth = toSet(rule.byMonth)
+  const byMonthDay = toSet(rule.byMonthDay)
+  const byYearDay = toSet(rule.byYearDay)
+  const byWeekNumber = toSet(rule.byWeekNumber)
   const expandsMonths = frequency === 'YEARLY' || frequency === 'MONTHLY'
   const hasPositions =
     byWeekNumber === undefined && expandsMonths && byDay?.some(({ position }) => position !== 0) === true
@@ -96,7 +96,7 @@ function matcher(rule: Rule): RuleDays['daysIn'] {
     const weekday = weekdayOf(day)
     if (weekdays !== undefined && !weekdays.has(weekday)) return false
     const { year, month, dayOfMonth } = civilDate(day)
-    const dayOfYear = () => day - dayOf(year, 1, 1) + 1
+    const dayOfYear = () => day - toDay(year, 1, 1) + 1
     if (byYearDay !== undefined && !includes(byYearDay, dayOfYear(), daysOfYear(year))) return false
     if (byWeekNumber !== undefined && !isInWeek(byWeekNumber, day, weekStart)) return false
     if (!hasPositions) return true
@@ -110,7 +110,7 @@ function matcher(rule: Rule): RuleDays['daysIn'] {
   }
 }
 
-function setOf(list: number[] | undefined): Set<number> | undefined {
+function toSet(list: number[] | undefined): Set<number> | undefined {
   return list === undefined ? undefined : new Set(list)
 }
 
@@ -127,7 +127,7 @@ function startOfWeek(day: number, weekStart: number): number {
 function isInWeek(numbers: Set<number>, day: number, weekStart: number): boolean {
   const start = startOfWeek(day, weekStart)
   const { year } = civilDate(start + 3)
-  const first = startOfWeek(dayOf(year, 1, 4), weekStart)
-  const next = startOfWeek(dayOf(year + 1, 1, 4), weekStart)
+  const first = startOfWeek(toDay(year, 1, 4), weekStart)
+  const next = startOfWeek(toDay(year + 1, 1, 4), weekStart)
   return includes(numbers, (start - first) / 7 + 1, (next - first) / 7)
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { formatLocal, parseLocal } from './days.ts'
 import { parseRule } from './rule.ts'
-import { startsOf } from './rule-starts.ts'
+import { generateStarts } from './rule-starts.ts'
 
 interface Expected {
   rule: string
@@ -28,14 +28,14 @@ function starts(value: string, start: string, from: string, to: string, limit = 
   if (rule === undefined) throw new Error(`not a rule: ${value}`)
   const steps = { left }
   const found: number[] = []
-  for (const at of startsOf(rule, local(start), { from: local(from), to: local(to) }, steps)) {
+  for (const at of generateStarts(rule, local(start), { from: local(from), to: local(to) }, steps)) {
     found.push(at)
     if (found.length === limit) break
   }
   return { found: found.map(formatLocal), spent: left - steps.left }
 }
 
-describe('startsOf', () => {
+describe('generateStarts', () => {
   it('finds the starts that python3-dateutil finds for 300 random rules', () => {
     const differing = EXPECTED.flatMap(({ rule, start, from, to, first, count, last }) => {
       const { found } = starts(rule, start, from, to, 500)

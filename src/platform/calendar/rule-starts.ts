@@ -32,17 +32,17 @@ const STEPS_PER_TIME = 4
  * The starts of a rule in a range of wall clocks, in order. `start` is always the first instance and counts for COUNT, also where
  * the rule does not match it (RFC 5545, 3.3.10). Without COUNT, the cost does not depend on how long ago `start` was.
  */
-export function* startsOf(rule: Rule, start: number, range: LocalRange, steps: Steps): Generator<number, void> {
+export function* generateStarts(rule: Rule, start: number, range: LocalRange, steps: Steps): Generator<number, void> {
   if (start >= range.from && start < range.to) yield start
   const earliest = Math.max(start + 1, range.from)
   const step = plainStep(rule)
   if (step !== undefined) return yield* plainStarts(rule, start, step, { from: earliest, to: range.to }, steps)
   const count = { left: (rule.count ?? Number.POSITIVE_INFINITY) - 1 }
   const from = rule.count === undefined ? earliest : start + 1
-  for (const period of periodsOf(rule, start, { from, to: range.to }, steps)) {
+  for (const period of generatePeriods(rule, start, { from, to: range.to }, steps)) {
     const times =
       rule.bySetPosition === undefined
-        ? timesOf(period, { start, earliest }, count, steps)
+        ? generateTimes(period, { start, earliest }, count, steps)
         : timesAt(period, rule.bySetPosition)
     for (const at of times) {
       if (at < from) continue
@@ -79,7 +79,12 @@ function* plainStarts(
 }
 
 /** The times of a period in order. Days and hours between `start` and `earliest` are counted, but not visited. */
-function* timesOf(period: Period, bounds: { start: number; earliest: number }, count: { left: number }, steps: Steps) {
+function* generateTimes(
+  period: Period,
+  bounds: { start: number; earliest: number },
+  count: { left: number },
+  steps: Steps,
+) {
   const { days, hours, minutes, seconds } = period
   const { start, earliest } = bounds
   const perHour = minutes.length * seconds.length
@@ -122,7 +127,7 @@ function* timesAt({ days, hours, minutes, seconds }: Period, positions: number[]
   }
 }
 
-function* periodsOf(rule: Rule, start: number, range: LocalRange, steps: Steps): Generator<Period, void> {
+function* generatePeriods(rule: Rule, start: number, range: LocalRange, steps: Steps): Generator<Period, void> {
   const unit = UNITS_MS[rule.frequency]
   const { periodOf, firstDayOf, daysIn } = ruleDays(rule, Math.floor(start / DAY_MS))
   // Of hours, minutes and seconds, every day is a candidate: INTERVAL is not about days.

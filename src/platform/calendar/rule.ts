@@ -84,17 +84,17 @@ export function readRule(value: string): { rule: Rule | undefined; isWhole: bool
   }
   const numbers = (name: string, from: number, to: number) => {
     // Ranges that include negative numbers do not include 0.
-    const list = readList(name, (text) => (from < 0 && Number(text) === 0 ? undefined : integerOf(text, from, to)))
+    const list = readList(name, (text) => (from < 0 && Number(text) === 0 ? undefined : parseInteger(text, from, to)))
     return list && sorted(list)
   }
   const bySecond = numbers('BYSECOND', 0, 60)
-  const byDay = readList('BYDAY', weekdayOf)
+  const byDay = readList('BYDAY', parseWeekday)
 
   const rule: Rule = {
     frequency,
-    interval: Math.max(1, read('INTERVAL', (text) => integerOf(text, 0, 1e9)) ?? 1),
-    count: read('COUNT', (text) => integerOf(text, 1, 1e10)),
-    until: read('UNTIL', untilOf),
+    interval: Math.max(1, read('INTERVAL', (text) => parseInteger(text, 0, 1e9)) ?? 1),
+    count: read('COUNT', (text) => parseInteger(text, 1, 1e10)),
+    until: read('UNTIL', parseUntil),
     byMonth: numbers('BYMONTH', 1, 12),
     byWeekNumber: numbers('BYWEEKNO', -53, 53),
     byYearDay: numbers('BYYEARDAY', -366, 366),
@@ -106,12 +106,12 @@ export function readRule(value: string): { rule: Rule | undefined; isWhole: bool
     bySecond: bySecond && sorted(bySecond.map((value) => Math.min(value, 59))),
     bySetPosition: numbers('BYSETPOS', -366, 366),
     skip: SKIPS.find((name) => name === parts.get('SKIP')),
-    weekStart: read('WKST', (text) => weekdayOf(text)?.weekday) ?? 0,
+    weekStart: read('WKST', (text) => parseWeekday(text)?.weekday) ?? 0,
   }
   return { rule, isWhole }
 }
 
-function integerOf(text: string, from: number, to: number): number | undefined {
+function parseInteger(text: string, from: number, to: number): number | undefined {
   const value = INTEGER.test(text) ? Number(text) : Number.NaN
   return value >= from && value <= to ? value : undefined
 }
@@ -120,14 +120,14 @@ function sorted(values: number[]): number[] {
   return [...new Set(values)].sort((left, right) => left - right)
 }
 
-function weekdayOf(text: string): WeekdayOfRule | undefined {
+function parseWeekday(text: string): WeekdayOfRule | undefined {
   const [, position = '0', name] = WEEKDAY.exec(text) ?? []
   if (name === undefined || Math.abs(Number(position)) > 53) return undefined
   return { weekday: WEEKDAYS.indexOf(name), position: Number(position) }
 }
 
 /** A date means the whole day, also where the series has times: programs write the last day of the series. */
-function untilOf(text: string): Until | undefined {
+function parseUntil(text: string): Until | undefined {
   const day = parseDay(text)
   if (day !== undefined) return { ms: day * DAY_MS + DAY_MS - 1, isUtc: false }
   const isUtc = text.endsWith('Z')

@@ -1,10 +1,10 @@
 import { groupBy } from '../group-by.ts'
 import type { Component } from './components.ts'
-import { civilDate, DAY_MS, dayOf, daysOfMonth, formatLocal, weekdayOf } from './days.ts'
+import { civilDate, DAY_MS, daysOfMonth, formatLocal, toDay, weekdayOf } from './days.ts'
 import { offsetText } from './formatting.ts'
 import { parseRule, WEEKDAYS } from './rule.ts'
-import { startsOf } from './rule-starts.ts'
-import { type ClockChange, zoneOf } from './zone.ts'
+import { generateStarts } from './rule-starts.ts'
+import { type ClockChange, findZone } from './zone.ts'
 
 const YEARS = 10
 const MAX_CHANGES = 60
@@ -14,7 +14,7 @@ const MAX_CHANGES = 60
  * of ten years follow them, otherwise by these changes. Undefined for an unknown zone.
  */
 export function describeZone(name: string, nearMs: number): Component | undefined {
-  const zone = zoneOf(name)
+  const zone = findZone(name)
   if (zone === undefined) return undefined
   const { year } = civilDate(Math.floor(nearMs / DAY_MS))
   const changes = zone.changes(year - 1, year + YEARS).slice(0, MAX_CHANGES)
@@ -43,12 +43,13 @@ function yearlyRule(changes: readonly ClockChange[], year: number): string | und
   const date = civilDate(day)
   const isLast = date.dayOfMonth > daysOfMonth(date.year, date.month) - 7
   const positions = [...(isLast ? [-1] : []), Math.ceil(date.dayOfMonth / 7)]
-  const end = dayOf(year + YEARS + 1, 1, 1) * DAY_MS
+  const end = toDay(year + YEARS + 1, 1, 1) * DAY_MS
   return positions
     .map((position) => `FREQ=YEARLY;BYMONTH=${date.month};BYDAY=${position}${WEEKDAYS[weekdayOf(day)]}`)
     .find((text) => {
       const rule = parseRule(text)
-      const starts = rule === undefined ? [] : [...startsOf(rule, first, { from: first, to: end }, { left: 20_000 })]
+      const starts =
+        rule === undefined ? [] : [...generateStarts(rule, first, { from: first, to: end }, { left: 20_000 })]
       return starts.length === onsets.length && starts.every((start, index) => start === onsets[index])
     })
 }

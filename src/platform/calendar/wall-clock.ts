@@ -1,5 +1,5 @@
 import { DAY_MS } from './days.ts'
-import { UTC, type Zone, zoneOf } from './zone.ts'
+import { findZone, UTC, type Zone } from './zone.ts'
 
 /** Formats instants as the clocks of a zone show them. Node's `Intl` may have an older time zone database. */
 export interface WallClock {
@@ -13,7 +13,7 @@ export function wallClock(
   timeZone: string,
   options: Omit<Intl.DateTimeFormatOptions, 'timeZone' | 'timeZoneName'>,
 ): WallClock {
-  const zone = zoneOf(timeZone) ?? UTC
+  const zone = findZone(timeZone) ?? UTC
   const format = new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
   return {
     format: (utcMs) => format.format(zone.toLocal(utcMs)),
@@ -26,7 +26,7 @@ export function wallClock(
  * where it changes within the range.
  */
 export function repeatedOffset(timeZone: string, fromMs: number, toMs: number): string | undefined {
-  const zone = zoneOf(timeZone) ?? UTC
+  const zone = findZone(timeZone) ?? UTC
   if (!isRepeated(zone, fromMs) && !isRepeated(zone, toMs)) return undefined
   const offsets = [fromMs, toMs].map((utcMs) => offsetText(zone.toLocal(utcMs) - utcMs))
   return [...new Set(offsets)].join(' \u2013 ')

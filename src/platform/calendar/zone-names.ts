@@ -1,6 +1,6 @@
 import { WINDOWS_NAMES } from './generated/windows-names.ts'
 import { WINDOWS_ZONES } from './generated/windows-zones.ts'
-import { zoneOf } from './zone.ts'
+import { findZone } from './zone.ts'
 
 /** Longer names belong to no zone. */
 const MAX_LENGTH = 200
@@ -13,8 +13,8 @@ const FIXED_OFFSET = /^(?:utc|gmt)?([+-])(\d{1,2})(?::?00)?$/i
  *     EST, GMT
  *     UTC+01:00
  */
-export function ianaZone(given: string): string | undefined {
-  const name = withoutQuotes(given)
+export function ianaZone(text: string): string | undefined {
+  const name = withoutQuotes(text)
   if (name === undefined) return undefined
   return regionZone(name) ?? spelled(name) ?? spelled(withoutComment(name)) ?? fixedOffset(name.replaceAll(' ', ''))
 }
@@ -27,15 +27,15 @@ export function ianaZone(given: string): string | undefined {
  *     /mozilla.org/20050126_1/Europe/Berlin, tzone://Microsoft/Utc
  *     Europe/Berlin (GMT+1)
  */
-export function regionZone(given: string): string | undefined {
-  const name = withoutQuotes(given)
+export function regionZone(text: string): string | undefined {
+  const name = withoutQuotes(text)
   if (name === undefined) return undefined
   const bare = withoutComment(name)
   return region(name) ?? windowsRegion(name) ?? region(bare) ?? windowsRegion(bare) ?? endOfPath(name)
 }
 
-function withoutQuotes(given: string): string | undefined {
-  return given.length > MAX_LENGTH ? undefined : given.trim().replace(/^"(.*)"$/, '$1')
+function withoutQuotes(text: string): string | undefined {
+  return text.length > MAX_LENGTH ? undefined : text.trim().replace(/^"(.*)"$/, '$1')
 }
 
 function withoutComment(name: string): string {
@@ -43,7 +43,7 @@ function withoutComment(name: string): string {
 }
 
 function spelled(name: string): string | undefined {
-  return zoneOf(name)?.name
+  return findZone(name)?.name
 }
 
 /** Abbreviations such as EST have no part before a slash. */

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { fc } from '../../../test/kit/random/random.ts'
-import { civilDate, DAY_MS, dayOf, formatDay, formatLocal, parseDay, parseLocal, weekdayOf } from './days.ts'
+import { civilDate, DAY_MS, formatDay, formatLocal, parseDay, parseLocal, toDay, weekdayOf } from './days.ts'
 import { WINDOWS_ZONES } from './generated/windows-zones.ts'
-import { zoneOf } from './zone.ts'
+import { findZone } from './zone.ts'
 import { ianaZone } from './zone-names.ts'
 
 function zone(name: string) {
-  const found = zoneOf(name)
+  const found = findZone(name)
   if (found === undefined) throw new Error(`no zone ${name}`)
   return found
 }
@@ -15,12 +15,12 @@ const utc = (name: string, local: string) => formatLocal(zone(name).toUtc(parseL
 
 describe('dates', () => {
   it('are those of Date for every day from the year 1 to 9999', () => {
-    const days = fc.integer({ min: dayOf(1, 1, 1), max: dayOf(9999, 12, 31) })
+    const days = fc.integer({ min: toDay(1, 1, 1), max: toDay(9999, 12, 31) })
     fc.assert(
       fc.property(days, (day) => {
         const iso = new Date(day * DAY_MS).toISOString().slice(0, 10)
         const { year, month, dayOfMonth } = civilDate(day)
-        expect([formatDay(day), parseDay(iso), dayOf(year, month, dayOfMonth)]).toEqual([iso, day, day])
+        expect([formatDay(day), parseDay(iso), toDay(year, month, dayOfMonth)]).toEqual([iso, day, day])
         expect((weekdayOf(day) + 1) % 7).toBe(new Date(day * DAY_MS).getUTCDay())
       }),
     )
@@ -35,7 +35,7 @@ describe('dates', () => {
   )
 })
 
-describe('zoneOf', () => {
+describe('findZone', () => {
   it.each([
     ['Europe/Berlin', '2026-03-29T02:30:00', '2026-03-29T01:30:00'], // skipped
     ['Europe/Berlin', '2026-10-25T02:30:00', '2026-10-25T00:30:00'], // the first of two
@@ -122,7 +122,7 @@ describe('ianaZone', () => {
   })
 
   it('knows every zone of the table of Windows names', () => {
-    expect([...WINDOWS_ZONES.values()].filter((name) => zoneOf(name) === undefined)).toEqual([])
+    expect([...WINDOWS_ZONES.values()].filter((name) => findZone(name) === undefined)).toEqual([])
     expect(WINDOWS_ZONES.size).toBeGreaterThan(130)
   })
 })

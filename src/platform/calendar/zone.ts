@@ -1,4 +1,4 @@
-import { civilDate, DAY_MS, dayOf } from './days.ts'
+import { civilDate, DAY_MS, toDay } from './days.ts'
 import { ownOffsets, parseOwnZone } from './own-zone.ts'
 import type { ReadOffset } from './zone-data/clock.ts'
 import { spelledZone, zoneDatabase } from './zone-data/database.ts'
@@ -53,11 +53,11 @@ export const UTC: Zone = {
 }
 
 /** The case of the name does not matter. Undefined unless it is in the time zone database. */
-export function zoneOf(given: string): Zone | undefined {
-  const name = given === 'UTC' ? given : spelledZone(given)
+export function findZone(text: string): Zone | undefined {
+  const name = text === 'UTC' ? text : spelledZone(text)
   if (name === undefined || name === 'UTC') return name === undefined ? undefined : UTC
-  const known = zones.get(name)
-  if (known !== undefined) return known
+  const cached = zones.get(name)
+  if (cached !== undefined) return cached
   const read = zoneDatabase().read(name)
   return read === undefined ? undefined : remembered(name, read)
 }
@@ -65,7 +65,7 @@ export function zoneOf(given: string): Zone | undefined {
 /** The zone of a stored time: by its name, or by the text of a zone that an event brought with it. */
 export function storedZone(text: string): Zone | undefined {
   const own = zones.get(text) === undefined ? parseOwnZone(text) : undefined
-  return own === undefined ? (zones.get(text) ?? zoneOf(text)) : remembered(text, ownOffsets(own))
+  return own === undefined ? (zones.get(text) ?? findZone(text)) : remembered(text, ownOffsets(own))
 }
 
 function remembered(name: string, read: ReadOffset): Zone {
@@ -124,7 +124,7 @@ class MeasuredZone implements Zone {
     const changes: ClockChange[] = []
     let previous: Segment | undefined
     for (let year = fromYear; year <= toYear; year += 1) {
-      for (const segment of this.#yearOf(year)) {
+      for (const segment of this.#getYear(year)) {
         if (previous !== undefined && segment.offset !== previous.offset) {
           changes.push({ atMs: segment.from, beforeMs: previous.offset, afterMs: segment.offset })
         }
@@ -141,24 +141,24 @@ class MeasuredZone implements Zone {
 
   #segmentAt(utcMs: number): Segment {
     const { year } = civilDate(Math.floor(utcMs / DAY_MS))
-    const found = this.#yearOf(year).find(({ until }) => utcMs < until)
+    const found = this.#getYear(year).find(({ until }) => utcMs < until)
     return found ?? { from: utcMs, until: utcMs + 1, offset: this.#read(utcMs) }
   }
 
-  #yearOf(year: number): Segment[] {
+  #getYear(year: number): Segment[] {
     let segments = this.#years.get(year)
     if (segments === undefined) {
-      segments = this.#segmentsOf(year)
+      segments = this.#findSegments(year)
       if (this.#years.size >= MAX_YEARS) this.#years.clear()
       this.#years.set(year, segments)
     }
     return segments
   }
 
-  #segmentsOf(year: number): Segment[] {
-    const end = dayOf(year + 1, 1, 1) * DAY_MS
+  #findSegments(year: number): Segment[] {
+    const end = toDay(year + 1, 1, 1) * DAY_MS
     const segments: Segment[] = []
-    let from = dayOf(year, 1, 1) * DAY_MS
+    let from = toDay(year, 1, 1) * DAY_MS
     let offset = this.#read(from)
     for (let atMs = from; atMs < end; atMs += SAMPLE_MS) {
       const nextMs = Math.min(atMs + SAMPLE_MS, end)

@@ -83,8 +83,8 @@ export class AbortCallbacks {
   }
 
   #of(signal: AbortSignal): Set<(reason: unknown) => void> {
-    const known = this.#bySignal.get(signal)
-    if (known !== undefined) return known
+    const registered = this.#bySignal.get(signal)
+    if (registered !== undefined) return registered
     const callbacks = new Set<(reason: unknown) => void>()
     signal.addEventListener('abort', () => callbacks.forEach((callback) => void callback(signal.reason)), {
       once: true,

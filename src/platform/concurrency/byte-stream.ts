@@ -12,11 +12,11 @@ export interface ByteRange {
  * result destroys the stream.
  */
 export function byteRange(source: Readable, range: ByteRange): Readable {
-  const bytes = Readable.from(chunksOf(source, range), { objectMode: false, highWaterMark: 1 })
+  const bytes = Readable.from(readChunks(source, range), { objectMode: false, highWaterMark: 1 })
   return bytes.once('close', () => source.destroy())
 }
 
-async function* chunksOf(source: Readable, { from, length }: ByteRange): AsyncGenerator<Buffer> {
+async function* readChunks(source: Readable, { from, length }: ByteRange): AsyncGenerator<Buffer> {
   let skip = from
   let left = length ?? Number.POSITIVE_INFINITY
   for await (const chunk of source as AsyncIterable<Buffer>) {

@@ -9,6 +9,6 @@ export function hashClientState(clientState: string): string {
 /** Compares in constant time. */
 export function isClientState(clientState: string | null | undefined, storedHash: string | null): boolean {
   if (typeof clientState !== 'string' || storedHash === null) return false
-  const [given, stored] = [Buffer.from(hashClientState(clientState)), Buffer.from(storedHash)]
-  return given.length === stored.length && timingSafeEqual(given, stored)
+  const [hashed, stored] = [Buffer.from(hashClientState(clientState)), Buffer.from(storedHash)]
+  return hashed.length === stored.length && timingSafeEqual(hashed, stored)
 }

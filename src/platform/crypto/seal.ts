@@ -66,7 +66,7 @@ export function generateKeyRing(id = `k${randomBytes(4).toString('hex')}`): stri
 
 /** `root` is 32 bytes from which keys for other purposes are derived; default: the primary key. */
 export function sealer(ring: readonly RingKey[], root?: Buffer): RotatingSealer {
-  let primary = primaryOf(ring)
+  let primary = requirePrimary(ring)
   let keys = new Map(ring.map((entry) => [entry.id, entry.key]))
   const derivedFrom = root ?? primary.key
   return {
@@ -77,7 +77,7 @@ export function sealer(ring: readonly RingKey[], root?: Buffer): RotatingSealer 
       return [...keys.keys()]
     },
     replaceRing(next) {
-      primary = primaryOf(next)
+      primary = requirePrimary(next)
       keys = new Map(next.map((entry) => [entry.id, entry.key]))
     },
     seal(plain, context) {
@@ -112,7 +112,7 @@ export function sealer(ring: readonly RingKey[], root?: Buffer): RotatingSealer 
   }
 }
 
-function primaryOf(ring: readonly RingKey[]): RingKey {
+function requirePrimary(ring: readonly RingKey[]): RingKey {
   const [primary] = ring
   if (primary === undefined) throw new SealError('the key ring is empty')
   return primary

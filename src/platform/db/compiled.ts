@@ -32,8 +32,8 @@ export function compiledOnce<Args extends readonly unknown[], Row>(
     const texts: Texts = byEngine.get(adapter) ?? new Map()
     byEngine.set(adapter, texts)
     const lengths = args.map((arg) => (Array.isArray(arg) ? arg.length : '')).join()
-    const known = texts.get(lengths)
-    if (known !== undefined) return known
+    const cached = texts.get(lengths)
+    if (cached !== undefined) return cached
     const placeholders = args.map((arg, argument) =>
       Array.isArray(arg) ? arg.map((_, member) => new Placeholder(argument, member)) : new Placeholder(argument),
     )
@@ -50,12 +50,14 @@ export function compiledOnce<Args extends readonly unknown[], Row>(
 
   return async (handle, ...args) => {
     const query = compiled(handle, args)
-    const parameters = query.parameters.map((value) => (value instanceof Placeholder ? argumentOf(value, args) : value))
+    const parameters = query.parameters.map((value) =>
+      value instanceof Placeholder ? readArgument(value, args) : value,
+    )
     return (await handle.executeQuery<Row>({ ...(query as CompiledQuery<Row>), parameters })).rows
   }
 }
 
-function argumentOf({ argument, member }: Placeholder, args: readonly unknown[]): unknown {
+function readArgument({ argument, member }: Placeholder, args: readonly unknown[]): unknown {
   const value = args[argument]
   return member === undefined ? value : (value as readonly unknown[])[member]
 }

@@ -61,11 +61,11 @@ export interface Dialect {
     values: readonly Readonly<Record<C, string | number | null>>[],
   ): RawBuilder<Record<C, string | number | null>>
   /**
-   * A large text as UTF-8, for `bytesOf`. Node converts a text that is not ASCII to a string and back at 4 µs per kB in each
+   * A large text as UTF-8, for `toBytes`. Node converts a text that is not ASCII to a string and back at 4 µs per kB in each
    * direction.
    */
   utf8(text: RawBuilder<string | null>): RawBuilder<Utf8>
-  bytesOf(utf8: Utf8): Buffer
+  toBytes(utf8: Utf8): Buffer
   /** True for a violated unique constraint. */
   isUniqueViolation(error: unknown): boolean
   /** True when a value of a row made the statement fail (a constraint, a range), not the state of the database. */

@@ -80,11 +80,11 @@ export async function insertManyRows<Table extends keyof Tables & string>(
 ): Promise<void> {
   if (tx.getExecutor().adapter instanceof SqliteAdapter) return insertManyIntoFile(tx, table, rows)
   for (let start = 0; start < rows.length; start += MAX_ARRAY_ROWS) {
-    const { common, own } = columnsOf(rows.slice(start, start + MAX_ARRAY_ROWS))
+    const { common, own } = splitColumns(rows.slice(start, start + MAX_ARRAY_ROWS))
     const names = [...common, ...own].map(([name]) => sql.id(name))
     const values = [...common.map(([, value]) => sql`${value}`), ...own.map(([name]) => sql.id(name))]
     await sql`insert into ${sql.table(table)} (${sql.join(names)}) select ${sql.join(values)}
-      from unnest(${sql.join(own.map(([, each]) => arrayOf(each)))})
+      from unnest(${sql.join(own.map(([, each]) => toSqlArray(each)))})
         as "rows" (${sql.join(own.map(([name]) => sql.id(name)))})`.execute(tx)
   }
 }
@@ -98,7 +98,7 @@ async function insertManyIntoFile<Table extends keyof Tables & string>(
   for (let start = 0; start < rows.length; ) {
     const size = roundedDown(Math.min(most, rows.length - start))
     if (size < MIN_ROWS_OF_TEXT) return void (await insertRows(tx, table, rows.slice(start)))
-    const columns = columnsOf(rows.slice(start, start + size))
+    const columns = splitColumns(rows.slice(start, start + size))
     start += size
     const parameters = columns.common.map(([, value]) => value)
     for (let row = 0; row < size; row += 1) for (const [, values] of columns.own) parameters.push(values[row])
@@ -106,7 +106,7 @@ async function insertManyIntoFile<Table extends keyof Tables & string>(
   }
 }
 
-function columnsOf(rows: readonly object[]): Columns {
+function splitColumns(rows: readonly object[]): Columns {
   const columns: Columns = { common: [], own: [] }
   for (const name of Object.keys(rows[0] ?? {})) {
     const values = (rows as readonly Record<string, unknown>[]).map((row) => row[name])
@@ -131,7 +131,7 @@ function numberedInsert(table: string, { common, own }: Columns, rows: number): 
 }
 
 /** A literal of PostgreSQL: the driver binds no lists. */
-function arrayOf(values: readonly unknown[]) {
+function toSqlArray(values: readonly unknown[]) {
   const isNumeric = values.every((value) => value === null || typeof value === 'number')
   const elements = values.map((value) => (value === null || isNumeric ? String(value) : quoted(String(value))))
   return sql`cast(${`{${elements.join()}}`} as ${sql.raw(isNumeric ? 'bigint[]' : 'text[]')})`
@@ -152,8 +152,8 @@ function statement(executor: QueryExecutor, { table, columns, rows, tail }: Shap
   const texts = compiled.get(executor.adapter) ?? new Map<string, CompiledQuery>()
   compiled.set(executor.adapter, texts)
   const key = [table, rows, tail, ...columns].join()
-  const known = texts.get(key)
-  if (known !== undefined) return known
+  const cached = texts.get(key)
+  if (cached !== undefined) return cached
   if (texts.size >= MAX_TEXTS) texts.clear()
   const row = sql`(${sql.join(columns.map(() => sql`${null}`))})`
   const names = sql.join(columns.map((column) => sql.id(column)))

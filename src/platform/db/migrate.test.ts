@@ -38,7 +38,7 @@ describeEachDatabase('migrations', (databases, engine) => {
     child.kill('SIGKILL')
     await once(child, 'exit')
     const db = await databases(place)
-    expect(await tablesOf(db)).toEqual([])
+    expect(await listTables(db)).toEqual([])
     const commits: (readonly string[])[] = []
     await migrateUp(db, migrations, (applied) => commits.push(applied))
     expect(commits).toEqual([names])
@@ -83,14 +83,14 @@ describeEachDatabase('migrations', (databases, engine) => {
       await tx.deleteFrom('migrations').execute()
       await tx.insertInto('migrations').values({ name: '0001-main-job', appliedAt: 1 }).execute()
     })
-    const before = await tablesOf(db)
+    const before = await listTables(db)
     for (const start of [() => migrateUp(db, migrations, () => {}), () => requireMigrated(db, migrations)]) {
       await expect(start()).rejects.toThrow(
         /^The database is from before the first release of Posthorn and cannot be upgraded\. Start with an empty one: another DATA_DIR, or another database in DATABASE_URL\.$/,
       )
     }
     expect((await migrationStatus(db, migrations)).unknown).toEqual(['0001-main-job'])
-    expect(await tablesOf(db)).toEqual(before)
+    expect(await listTables(db)).toEqual(before)
   })
 
   it('that fail leave no changes', async () => {
@@ -129,7 +129,7 @@ describeEachDatabase('migrations', (databases, engine) => {
   }
 })
 
-async function tablesOf(db: Db): Promise<string[]> {
+async function listTables(db: Db): Promise<string[]> {
   const tables =
     db.engine === 'postgres'
       ? sql<{ name: string }>`select tablename as "name" from pg_tables where schemaname = 'public' order by 1`

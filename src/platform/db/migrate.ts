@@ -34,7 +34,7 @@ declare module './db.ts' {
 
 export async function migrationStatus(db: Db, all: readonly Migration[]): Promise<MigrationStatus> {
   const applied = (await hasTable(db)) ? await appliedNames(db.read) : []
-  return statusOf(applied, all)
+  return toStatus(applied, all)
 }
 
 /**
@@ -52,7 +52,7 @@ export async function migrateUp(
   for (const migration of all) {
     const ran = await db.transaction(async (tx) => {
       await lockTable(tx, db.engine)
-      const { pending } = statusOf(await appliedNames(tx), all)
+      const { pending } = toStatus(await appliedNames(tx), all)
       if (!pending.includes(migration.name)) return false
       await apply(tx, db, migration)
       return true
@@ -65,7 +65,7 @@ export async function migrateUp(
 async function createSchema(tx: Tx, db: Db, all: readonly Migration[]): Promise<string[]> {
   await createTable(tx, db.engine)
   const applied = await appliedNames(tx)
-  rejectUnknown(statusOf(applied, all).unknown)
+  rejectUnknown(toStatus(applied, all).unknown)
   if (applied.length > 0) return []
   for (const migration of all) await apply(tx, db, migration)
   return all.map(({ name }) => name)
@@ -112,12 +112,12 @@ function rejectUnknown(unknown: readonly string[]): void {
   throw new Error(`${problem} ${remedy}`)
 }
 
-function statusOf(applied: string[], all: readonly Migration[]): MigrationStatus {
-  const known = all.map((migration) => migration.name)
+function toStatus(applied: string[], all: readonly Migration[]): MigrationStatus {
+  const names = all.map((migration) => migration.name)
   return {
-    applied: known.filter((name) => applied.includes(name)),
-    pending: known.filter((name) => !applied.includes(name)),
-    unknown: applied.filter((name) => !known.includes(name)),
+    applied: names.filter((name) => applied.includes(name)),
+    pending: names.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !names.includes(name)),
   }
 }
 

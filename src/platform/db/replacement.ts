@@ -25,7 +25,7 @@ export async function emptiedTable(
   table: string,
   columns: readonly string[],
 ): Promise<LoadedTable | undefined> {
-  const types = await typesOf(db, table)
+  const types = await readTypes(db, table)
   if (types.size === 0) return undefined
   const missing = columns.find((column) => !types.has(column))
   if (missing !== undefined) throw new Error(`The table ${table} has no column ${missing}.`)
@@ -48,7 +48,7 @@ export async function emptiedTable(
 }
 
 /** The SQL type of each column. */
-async function typesOf(db: Db, table: string): Promise<Map<string, string>> {
+async function readTypes(db: Db, table: string): Promise<Map<string, string>> {
   const query =
     db.engine === 'postgres'
       ? sql<{

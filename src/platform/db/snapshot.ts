@@ -24,10 +24,10 @@ export async function sqliteSnapshot(file: string): Promise<Snapshot> {
   try {
     database.exec('pragma busy_timeout = 5000; pragma query_only = on; begin')
     // The first read fixes the state.
-    const names = textsOf(database, `select "name" from "sqlite_master" where "type" = 'table' order by "name"`)
+    const names = readTexts(database, `select "name" from "sqlite_master" where "type" = 'table' order by "name"`)
     const tables = names
       .filter((table) => !table.startsWith('sqlite_'))
-      .map((table) => ({ table, columns: textsOf(database, 'select "name" from pragma_table_info(?)', table) }))
+      .map((table) => ({ table, columns: readTexts(database, 'select "name" from pragma_table_info(?)', table) }))
     return { engine: 'sqlite', tables, rows, close: async () => void database.close() }
   } catch (error) {
     database.close()
@@ -50,7 +50,7 @@ export async function sqliteSnapshot(file: string): Promise<Snapshot> {
   }
 }
 
-function textsOf(database: Database.Database, text: string, ...parameters: string[]): string[] {
+function readTexts(database: Database.Database, text: string, ...parameters: string[]): string[] {
   return (database.prepare(text).raw().all(parameters) as [string][]).map(([value]) => value)
 }
 

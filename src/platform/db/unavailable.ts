@@ -79,7 +79,7 @@ export class DatabaseUnavailable extends Error {
   readonly summary: string
   readonly remedy: string
   constructor(outage: Outage, cause: unknown) {
-    const reason = reasonOf(cause)
+    const reason = describeError(cause)
     const { summary, remedy } = EXPLANATIONS[outage]
     super(`The database is not available: ${summary} (${reason}). ${remedy}`, { cause })
     this.outage = outage
@@ -90,7 +90,7 @@ export class DatabaseUnavailable extends Error {
 }
 
 /** Node's error for a host with several addresses has a code and no message. */
-function reasonOf(cause: unknown): string {
+function describeError(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   return cause.message !== '' || !('code' in cause) ? cause.message : String(cause.code)
 }
@@ -122,18 +122,18 @@ const POSTGRES: readonly (readonly [RegExp, Outage])[] = [
 
 /** Undefined for any other error. */
 export function sqliteOutage(error: unknown): Outage | undefined {
-  return matching(SQLITE, codeOf(error))
+  return matching(SQLITE, errorCode(error))
 }
 
 /** By the SQLSTATE of an error of the server. Undefined for any other error. */
 export function postgresOutage(error: unknown): Outage | undefined {
-  return matching(POSTGRES, codeOf(error))
+  return matching(POSTGRES, errorCode(error))
 }
 
 function matching(outages: readonly (readonly [RegExp, Outage])[], code: string): Outage | undefined {
   return outages.find(([pattern]) => pattern.test(code))?.[1]
 }
 
-function codeOf(error: unknown): string {
+function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

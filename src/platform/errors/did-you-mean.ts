@@ -1,18 +1,18 @@
 const MAX_DISTANCE = 2
 
 /** ` Did you mean "start"?` for the known word that is closest to a mistyped one; empty when none is close. */
-export function didYouMean(word: string, known: readonly string[]): string {
-  const close = closestWord(word, known)
+export function didYouMean(word: string, candidates: readonly string[]): string {
+  const close = closestWord(word, candidates)
   return close === undefined ? '' : ` Did you mean "${close}"?`
 }
 
 /** The known word that differs least from the given one, by at most `maxDistance` characters and half of its own. */
 export function closestWord(
   word: string,
-  known: readonly string[],
+  candidates: readonly string[],
   maxDistance: (candidate: string) => number = () => MAX_DISTANCE,
 ): string | undefined {
-  const ranked = known
+  const ranked = candidates
     .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ candidate, distance }) => distance <= Math.min(maxDistance(candidate), candidate.length / 2))
     .sort((left, right) => left.distance - right.distance)

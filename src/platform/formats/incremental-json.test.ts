@@ -57,8 +57,8 @@ describe('incremental JSON', () => {
       .map(([parts]) => `{"a":[${parts.join('')}`)
     fc.assert(
       fc.property(broken, fc.constantFrom('', ']', ']}', '}'), chunks, (text, end, sizes) => {
-        const given = text + end
-        expect(outcome(() => parse(given, sizes))).toStrictEqual(outcome(() => JSON.parse(given)))
+        const input = text + end
+        expect(outcome(() => parse(input, sizes))).toStrictEqual(outcome(() => JSON.parse(input)))
       }),
       { numRuns: 500 },
     )

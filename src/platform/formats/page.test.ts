@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { AppError } from '../errors/app-error.ts'
-import { pageOf, pageOfAll, pageRequest } from './page.ts'
+import { buildPage, pageOfAll, pageRequest } from './page.ts'
 
 const filter = { list: 'things', label: 'a' }
 
 it('returns the six fields exactly', () => {
   const request = pageRequest({ page: 2, limit: 2 }, filter, ['integer'])
-  const { items, pagination } = pageOf([3, 4, 5], request, 5, filter, (row) => [row])
+  const { items, pagination } = buildPage([3, 4, 5], request, 5, filter, (row) => [row])
   expect(items).toEqual([3, 4])
   expect(pagination).toMatchObject({ page: 2, limit: 2, total: 5, totalPages: 3, hasNext: true, hasPrev: true })
 })
@@ -16,7 +16,7 @@ it('defaults to 50, clamps to 200, prefers limit over maxResults and a cursor ov
   expect(pageRequest({ limit: 5000 }, filter, ['integer']).limit).toBe(200)
   expect(pageRequest({ maxResults: 7 }, filter, ['integer']).limit).toBe(7)
   expect(pageRequest({ limit: 3, maxResults: 7 }, filter, ['integer']).limit).toBe(3)
-  const { nextCursor } = pageOf([1, 2], pageRequest({ limit: 1 }, filter, ['integer']), 2, filter, (row) => [
+  const { nextCursor } = buildPage([1, 2], pageRequest({ limit: 1 }, filter, ['integer']), 2, filter, (row) => [
     row,
   ]).pagination
   expect(pageRequest({ page: 9, limit: 1, cursor: nextCursor }, filter, ['integer'])).toMatchObject({
@@ -33,7 +33,7 @@ it('accepts any page without exceeding the largest offset', () => {
 })
 
 it('rejects a cursor of another filter and malformed cursors', () => {
-  const { nextCursor } = pageOf([1, 2], pageRequest({ limit: 1 }, filter, ['integer']), 2, filter, (row) => [
+  const { nextCursor } = buildPage([1, 2], pageRequest({ limit: 1 }, filter, ['integer']), 2, filter, (row) => [
     row,
   ]).pagination
   expect(() => pageRequest({ cursor: nextCursor }, { ...filter, label: 'b' }, ['integer'])).toThrow(AppError)
@@ -73,7 +73,7 @@ it('sorts a complete list by its position', () => {
 
 it('rejects a position of the wrong types and names the parameter', () => {
   const forged = (...position: unknown[]) => {
-    const { nextCursor } = pageOf([1, 2], { page: 1, limit: 1 }, 2, filter, (row) => [row]).pagination
+    const { nextCursor } = buildPage([1, 2], { page: 1, limit: 1 }, 2, filter, (row) => [row]).pagination
     const [mark] = JSON.parse(Buffer.from(nextCursor ?? '', 'base64url').toString())
     return Buffer.from(JSON.stringify([mark, 2, ...position])).toString('base64url')
   }

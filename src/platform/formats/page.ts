@@ -74,7 +74,7 @@ export function pageRequest<const K extends readonly PositionKind[]>(
  * Builds the response of a list. Pass one row more than `limit` when it exists, so that `hasNext` is exact. `position` returns the
  * sort values of a row for the next cursor.
  */
-export function pageOf<T>(
+export function buildPage<T>(
   rows: readonly T[],
   request: Pick<PageRequest, 'page' | 'limit'>,
   total: number | { count: number; capped: boolean },
@@ -126,7 +126,7 @@ export function pageOfAll<T>(
   const [after] = request.after ?? []
   const next = after === undefined ? request.offset : all.findIndex((row) => position(row) > after)
   const start = next === -1 ? all.length : next
-  return pageOf(all.slice(start, start + request.limit + 1), request, all.length, filter, (row) => [position(row)])
+  return buildPage(all.slice(start, start + request.limit + 1), request, all.length, filter, (row) => [position(row)])
 }
 
 function fingerprint(filter: unknown): string {

@@ -13,7 +13,7 @@ export interface XmlElement {
 export interface XmlOptions {
   limits: XmlLimits
   /** The name of an element in the result. `namespace` is empty when the document declares none. */
-  nameOf(namespace: string, localName: string): string
+  qualifyName(namespace: string, localName: string): string
   /** Called with each element directly inside the root, in order, as soon as it ends. */
   onElement(element: XmlElement, rootName: string): void
   /** Called once, at the end, when the document ends within its root. An element that is not complete is left out. */
@@ -126,7 +126,7 @@ class TreeBuilder {
     const colon = tag.indexOf(':')
     const namespace = this.#namespaces.find(colon === -1 ? '' : tag.slice(0, colon))
     this.#open.push({
-      name: this.#options.nameOf(namespace, tag.slice(colon + 1)),
+      name: this.#options.qualifyName(namespace, tag.slice(colon + 1)),
       attributes: this.#attributes ?? NO_ATTRIBUTES,
       children: [],
       text: '',

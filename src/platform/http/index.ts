@@ -9,12 +9,19 @@ export { errorPageRoute } from './openapi/error-page.ts'
 export { readExamples } from './openapi/examples.ts'
 export { openApiRoutes } from './openapi/routes.ts'
 export type { OpenApiWebhook, OpenApiWebhooks } from './openapi/webhooks.ts'
-export { done, errorSchema, limitQuery, listOf, pageQuery, pagination } from './schemas.ts'
+export { done, errorSchema, limitQuery, listSchema, pageQuery, pagination } from './schemas.ts'
 export type { AuditEntry, AuditLog } from './server/audit.ts'
 export { closeServer } from './server/connections.ts'
 export type { AllowedOrigins } from './server/cors.ts'
 export { namesHtml, wantsHtml } from './server/requests/accept.ts'
-export { type Access, type Authenticator, type Caller, firstOf, type Scope, sentKey } from './server/requests/access.ts'
+export {
+  type Access,
+  type Authenticator,
+  type Caller,
+  combineAuthenticators,
+  type Scope,
+  sentKey,
+} from './server/requests/access.ts'
 export { ATTACHMENT_BODY_LIMIT, WEBHOOK_BODY_LIMIT } from './server/requests/body.ts'
 export { ifMatchVersion, wantsFresh, withVersion } from './server/requests/conditions.ts'
 export { type Cookie, cookieAttributes, parseCookies } from './server/requests/cookies.ts'

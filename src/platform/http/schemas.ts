@@ -60,8 +60,8 @@ export const pagination = Type.Object(
   { title: 'Pagination' },
 )
 
-/** The response of a list: `listOf('accounts', account)` is `{accounts: […], pagination}`. */
-export function listOf<Name extends string, Item extends TSchema>(name: Name, item: Item) {
+/** The response of a list: `listSchema('accounts', account)` is `{accounts: […], pagination}`. */
+export function listSchema<Name extends string, Item extends TSchema>(name: Name, item: Item) {
   const items = { [name]: Type.Array(item) } as Record<Name, ReturnType<typeof Type.Array<Item>>>
   return Type.Object({ ...items, pagination })
 }

@@ -147,7 +147,7 @@ function logEntry(deps: LoggerDeps, level: LogLevel, message: string, fields: Lo
     operation: fields.operation ?? null,
     requestId: fields.requestId ?? null,
     durationMs: fields.durationMs === undefined ? null : Math.round(fields.durationMs * 10) / 10,
-    error: errorOf(fields.error, redactor),
+    error: toErrorEntry(fields.error, redactor),
     metadata:
       fields.metadata === undefined ? null : (attempt(() => redactor.record(fields.metadata ?? {})) ?? UNREADABLE),
     instance: deps.instance,
@@ -159,7 +159,7 @@ const MAX_ERRORS = 5
 
 const UNREADABLE = { unreadable: true }
 
-function errorOf(error: unknown, redactor: Redactor): ErrorEntry | null {
+function toErrorEntry(error: unknown, redactor: Redactor): ErrorEntry | null {
   if (error === undefined || error === null) return null
   return attempt(() => errorEntry(error, redactor)) ?? { name: 'Error', message: '[unreadable]' }
 }

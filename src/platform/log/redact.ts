@@ -74,12 +74,12 @@ const SECRET_TEXTS: readonly SecretText[] = [
 const MAY_HOLD_SECRET = new RegExp(SECRET_TEXTS.map(({ hint }) => hint).join('|'), 'i')
 
 export function redactor(): Redactor {
-  const known = new Set<string>()
-  function text(given: string): string {
+  const secrets = new Set<string>()
+  function text(input: string): string {
     // Truncated only after redaction, because half a secret would not be recognised. The first slice bounds the work. Records are kept, so
     // it must not refer to what may be the response of a hostile server.
-    let shown = given.length > 2 * MAX_TEXT ? detached(given.slice(0, 2 * MAX_TEXT)) : given
-    for (const secret of known) if (shown.includes(secret)) shown = shown.replaceAll(secret, REDACTED)
+    let shown = input.length > 2 * MAX_TEXT ? detached(input.slice(0, 2 * MAX_TEXT)) : input
+    for (const secret of secrets) if (shown.includes(secret)) shown = shown.replaceAll(secret, REDACTED)
     if (!MAY_HOLD_SECRET.test(shown)) return truncateText(shown, MAX_TEXT)
     for (const { pattern, shown: replacement } of SECRET_TEXTS) shown = shown.replace(pattern, replacement)
     return truncateText(shown, MAX_TEXT)
@@ -90,7 +90,7 @@ export function redactor(): Redactor {
     value: (value) => redactValue(value, 0, begin()),
     record: (record) => redactRecord(record, 0, begin()),
     hide(secret) {
-      if (secret.length >= MIN_SECRET_CHARS) known.add(secret)
+      if (secret.length >= MIN_SECRET_CHARS) secrets.add(secret)
     },
   }
 }
@@ -142,15 +142,15 @@ function redactObject(value: object, depth: number, redaction: Redaction): unkno
   redaction.above.add(value)
   try {
     if (Array.isArray(value)) return redactItems(value.slice(0, MAX_ITEMS), value.length, depth, redaction)
-    if (value instanceof Set) return redactItems(firstOf(value), value.size, depth, redaction)
-    if (value instanceof Map) return redactRecord(Object.fromEntries(firstOf(value)), depth, redaction)
+    if (value instanceof Set) return redactItems(takeFirst(value), value.size, depth, redaction)
+    if (value instanceof Map) return redactRecord(Object.fromEntries(takeFirst(value)), depth, redaction)
     return redactRecord(value, depth, redaction)
   } finally {
     redaction.above.delete(value)
   }
 }
 
-function firstOf<T>(values: Iterable<T>): T[] {
+function takeFirst<T>(values: Iterable<T>): T[] {
   const first: T[] = []
   for (const value of values) {
     if (first.length >= MAX_ITEMS) break

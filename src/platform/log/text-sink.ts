@@ -19,18 +19,18 @@ export function textSink({ write, color }: TextSinkOptions): LogSink {
     const level = entry.level.padEnd(LEVEL_CHARS)
     const prefix = color ? `\x1b[2m${time}\x1b[22m \x1b[${COLORS[entry.level]}m${level}\x1b[39m` : `${time} ${level}`
     const account = entry.accountId === null ? '' : ` [${entry.accountId}]`
-    write(`${prefix}  ${textOf(`${entry.message}${account}${errorOf(entry)}`)}\n`)
+    write(`${prefix}  ${formatMessage(`${entry.message}${account}${formatError(entry)}`)}\n`)
   }
 }
 
 /** The messages of an error and its causes that the record does not mention yet; the stack of a programming error. */
-function errorOf({ error, message }: LogEntry): string {
+function formatError({ error, message }: LogEntry): string {
   if (error === null) return ''
   if (PROGRAMMING_ERRORS.includes(error.name) && error.stack !== undefined) return `\n${error.stack}`
   const reasons: string[] = []
   for (let inner: typeof error | undefined = error; inner !== undefined; inner = inner.cause) {
     const text = inner.message
-    if (text !== '' && ![message, ...reasons].some((known) => known.includes(text))) reasons.push(text)
+    if (text !== '' && ![message, ...reasons].some((earlier) => earlier.includes(text))) reasons.push(text)
   }
   return reasons.length === 0 ? '' : ` (${reasons.join('; ')})`
 }
@@ -41,7 +41,7 @@ const PROGRAMMING_ERRORS = ['TypeError', 'ReferenceError', 'RangeError', 'Syntax
  * Replaces control characters, because a message may quote a mail server, and a terminal would obey them. A line break in a
  * message starts an indented line, which cannot be mistaken for another record.
  */
-function textOf(message: string): string {
+function formatMessage(message: string): string {
   return message
     .split('\n')
     .map((line) => line.replaceAll(/\p{Cc}/gu, '\uFFFD').trimEnd())

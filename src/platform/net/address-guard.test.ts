@@ -4,7 +4,7 @@ import { fixedClock } from '../time/clock.ts'
 import { type AddressGuard, addressGuard, GuardError } from './address-guard.ts'
 
 /** A guard with this setting, and a resolver of fixed names. */
-function guardOf(privateTargets: string, names: Record<string, string[]> = {}, asked: string[] = []): AddressGuard {
+function buildGuard(privateTargets: string, names: Record<string, string[]> = {}, asked: string[] = []): AddressGuard {
   return addressGuard({
     privateTargets,
     clock: fixedClock(0),
@@ -178,7 +178,7 @@ const CONTAINS_IPV4: [block: string, entry: string][] = [
 /** Not in these registries, but not assigned to hosts: multicast, and what RFC 4291 leaves unassigned around 2000::/3. */
 const NOT_UNICAST = ['224.0.0.0/4', '::/3', '4000::/2', '8000::/1']
 
-function edgesOf(block: string): [first: string, last: string] {
+function findEdges(block: string): [first: string, last: string] {
   const [address, bits] = ipaddr.parseCIDR(block)
   const first = address.toByteArray()
   const last = first.map((byte, index) => byte | (0xff >> Math.min(8, Math.max(0, bits - index * 8))))
@@ -186,8 +186,8 @@ function edgesOf(block: string): [first: string, last: string] {
 }
 
 /** The addresses directly before and after a block, except those of other rows or of unassigned space. */
-function neighboursOf(block: string): string[] {
-  const [first, last] = edgesOf(block)
+function findNeighbours(block: string): string[] {
+  const [first, last] = findEdges(block)
   const beside = [step(first, -1n), step(last, 1n)].filter((address) => address !== undefined)
   const taken = [...REGISTRIES.map(([other]) => other), ...NOT_UNICAST].map((other) => ipaddr.parseCIDR(other))
   return beside.filter((text) => {
@@ -207,33 +207,34 @@ function step(text: string, by: bigint): string | undefined {
 
 describe('the address guard', () => {
   it.each(REGISTRIES)('refuses all of %s: %s', async (block) => {
-    for (const address of edgesOf(block)) expect(await verdict(guardOf('none'), address), address).toBe('refused')
+    for (const address of findEdges(block)) expect(await verdict(buildGuard('none'), address), address).toBe('refused')
   })
 
   it.each(REGISTRIES)('allows the addresses next to %s: %s', async (block) => {
-    for (const address of neighboursOf(block)) expect(await verdict(guardOf('none'), address), address).toBe(address)
+    for (const address of findNeighbours(block))
+      expect(await verdict(buildGuard('none'), address), address).toBe(address)
   })
 
   it.each(CONTAINS_IPV4)('judges %s by the IPv4 address inside: %s', async (block) => {
     const prefix = block.replace(/0:0\/96$|\/96$/, '')
     for (const [inner] of REGISTRIES.filter(([text]) => !text.includes(':'))) {
-      for (const address of edgesOf(inner)) {
-        expect(await verdict(guardOf('none'), prefix + address), prefix + address).toBe('refused')
+      for (const address of findEdges(inner)) {
+        expect(await verdict(buildGuard('none'), prefix + address), prefix + address).toBe('refused')
       }
-      for (const address of neighboursOf(inner)) {
-        expect(await verdict(guardOf('none'), prefix + address), prefix + address).not.toBe('refused')
+      for (const address of findNeighbours(inner)) {
+        expect(await verdict(buildGuard('none'), prefix + address), prefix + address).not.toBe('refused')
       }
     }
   })
 
   it('refuses IPv4-compatible and 6to4 addresses, whatever is inside', async () => {
     for (const [block] of REGISTRIES.filter(([text]) => !text.includes(':'))) {
-      for (const address of [...edgesOf(block), ...neighboursOf(block)]) {
+      for (const address of [...findEdges(block), ...findNeighbours(block)]) {
         const sixToFour = `2002:${Buffer.from(ipaddr.parse(address).toByteArray())
           .toString('hex')
           .replace(/(.{4})/, '$1:')}::1`
         for (const text of [`::${address}`, sixToFour]) {
-          expect(await verdict(guardOf('none'), text), text).toBe('refused')
+          expect(await verdict(buildGuard('none'), text), text).toBe('refused')
         }
       }
     }
@@ -247,7 +248,7 @@ describe('the address guard', () => {
       '0.0.0.0/0,::/0': opened !== 'never',
     }
     for (const [setting, isOpen] of Object.entries(expected)) {
-      const named = guardOf(setting, { 'a.example': [address] })
+      const named = buildGuard(setting, { 'a.example': [address] })
       expect((await verdict(named, 'a.example')) !== 'refused', `${setting}, by name`).toBe(isOpen)
       expect((await verdict(named, address)) !== 'refused', `${setting}, as written`).toBe(isOpen)
     }
@@ -257,8 +258,8 @@ describe('the address guard', () => {
   it.each([...SPELLINGS, '１２７.0.0.1', '127。0。0。1', '[::ffff:7f00:1]'])(
     'reads %s as loopback, as resolvers do',
     async (host) => {
-      expect(await verdict(guardOf('none'), host)).toBe('refused')
-      expect(await verdict(guardOf('loopback'), host)).toMatch(/^(127\.0\.0\.1|::1)$/)
+      expect(await verdict(buildGuard('none'), host)).toBe('refused')
+      expect(await verdict(buildGuard('loopback'), host)).toMatch(/^(127\.0\.0\.1|::1)$/)
     },
   )
 
@@ -275,11 +276,11 @@ describe('the address guard', () => {
     'a%2eb',
     'a\\b',
   ])('rejects "%s" as a host', async (host) => {
-    expect(await verdict(guardOf('all', { [host]: ['1.1.1.1'] }), host)).toBe('unresolved')
+    expect(await verdict(buildGuard('all', { [host]: ['1.1.1.1'] }), host)).toBe('unresolved')
   })
 
   it('resolves names in their canonical spelling, and keeps it as the server name', async () => {
-    const guard = guardOf('none', { 'xn--bcher-kva.example': ['1.1.1.1'] })
+    const guard = buildGuard('none', { 'xn--bcher-kva.example': ['1.1.1.1'] })
     expect(await guard.check({ host: 'BÜCHER.example.', port: 993 })).toEqual({
       host: 'xn--bcher-kva.example',
       port: 993,
@@ -289,19 +290,19 @@ describe('the address guard', () => {
   })
 
   it('refuses a name when any of its addresses is not allowed', async () => {
-    const guard = guardOf('none', { 'a.example': ['1.1.1.1', '10.0.0.1'], 'b.example': ['1.1.1.1', 'fe80::1%eth0'] })
+    const guard = buildGuard('none', { 'a.example': ['1.1.1.1', '10.0.0.1'], 'b.example': ['1.1.1.1', 'fe80::1%eth0'] })
     expect(await verdict(guard, 'a.example')).toBe('refused')
     expect(await verdict(guard, 'b.example')).toBe('refused')
   })
 
   it('pins an IPv4 address if there is one', async () => {
-    const guard = guardOf('none', { 'a.example': ['2606:4700::1', '1.1.1.1'], 'b.example': ['2606:4700::1'] })
+    const guard = buildGuard('none', { 'a.example': ['2606:4700::1', '1.1.1.1'], 'b.example': ['2606:4700::1'] })
     expect(await guard.check({ host: 'a.example', port: 1 })).toMatchObject({ address: '1.1.1.1', family: 4 })
     expect(await guard.check({ host: 'b.example', port: 1 })).toMatchObject({ address: '2606:4700::1', family: 6 })
   })
 
   it('names the setting in a refusal, but not the resolved address', async () => {
-    const guard = guardOf('none', { 'a.example': ['10.1.2.3'] })
+    const guard = buildGuard('none', { 'a.example': ['10.1.2.3'] })
     const refusal = guard.check({ host: 'a.example', port: 1 })
     await expect(refusal).rejects.toThrow(
       'a.example does not have a public address, and PRIVATE_TARGETS does not allow it.',
@@ -310,7 +311,7 @@ describe('the address guard', () => {
   })
 
   it('allows the targets of a list: hosts, wildcards, addresses, networks and keywords', async () => {
-    const guard = guardOf('Mail.Internal., *.corp.example, 10.2.0.0/16, 192.168.7.7, loopback, fd12::/16', {
+    const guard = buildGuard('Mail.Internal., *.corp.example, 10.2.0.0/16, 192.168.7.7, loopback, fd12::/16', {
       'mail.internal': ['10.9.9.9'],
       'a.corp.example': ['172.16.0.1'],
       'corp.example': ['172.16.0.1'],
@@ -342,7 +343,7 @@ describe('the address guard', () => {
   it('allows plain http only to what the setting covers', async () => {
     const names = { 'a.example': ['1.1.1.1'], 'b.example': ['127.0.0.1'], 'c.example': ['10.0.0.1'] }
     const plain = async (setting: string, host: string) => {
-      const guard = guardOf(setting, names)
+      const guard = buildGuard(setting, names)
       return guard.allowsPlain(await guard.check({ host, port: 80 }))
     }
     expect(await plain('all', 'a.example')).toBe(false)
@@ -370,7 +371,7 @@ describe('the address guard', () => {
 
   it('does not cache a failed lookup', async () => {
     const names: Record<string, string[]> = {}
-    const guard = guardOf('none', names)
+    const guard = buildGuard('none', names)
     expect(await verdict(guard, 'a.example')).toBe('unresolved')
     names['a.example'] = ['1.1.1.1']
     expect(await verdict(guard, 'a.example')).toBe('1.1.1.1')

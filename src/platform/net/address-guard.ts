@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { rethrowProgrammingError } from '../errors/programming-errors.ts'
 import { atMost } from '../lru.ts'
 import type { Clock } from '../time/clock.ts'
-import { classOf, hostName } from './addresses.ts'
+import { classifyAddress, hostName } from './addresses.ts'
 import { type Resolve, type Resolved, resolver } from './dns.ts'
 import { privateTargets } from './private-targets.ts'
 
@@ -79,7 +79,7 @@ export function addressGuard(deps: GuardDeps): AddressGuard {
   }
 
   function requireAllowed(host: string, address: Address): void {
-    const kind = classOf(address)
+    const kind = classifyAddress(address)
     if (kind === 'never') {
       throw new GuardError(
         'refused',
@@ -91,8 +91,8 @@ export function addressGuard(deps: GuardDeps): AddressGuard {
     }
   }
 
-  async function checkHost(given: string): Promise<Pinned> {
-    const host = hostName(given)
+  async function checkHost(name: string): Promise<Pinned> {
+    const host = hostName(name)
     if (host === undefined) throw new GuardError('unresolved', 'This is not a valid host name.')
     const { addresses, ttlMs } = ipaddr.isValid(host)
       ? { addresses: [host], ttlMs: LITERAL_TTL_MS }
@@ -115,24 +115,24 @@ export function addressGuard(deps: GuardDeps): AddressGuard {
   }
 
   /** Concurrent calls share one lookup. Failures are not cached. */
-  function cachedCheck(given: string): Promise<Pinned> {
-    const known = checked.get(given)
-    if (known !== undefined) return known
-    const checking = checkHost(given)
-    checked.set(given, checking)
+  function cachedCheck(name: string): Promise<Pinned> {
+    const cached = checked.get(name)
+    if (cached !== undefined) return cached
+    const checking = checkHost(name)
+    checked.set(name, checking)
     checking.then(
-      ({ ttlMs }) => checked.set(given, checking, { ttl: ttlMs }),
+      ({ ttlMs }) => checked.set(name, checking, { ttl: ttlMs }),
       (error: unknown) => {
-        checked.delete(given)
-        report(given, error)
+        checked.delete(name)
+        report(name, error)
       },
     )
     return checking
   }
 
   return {
-    async check({ host: given, port }) {
-      const { host, address, family } = await cachedCheck(given)
+    async check({ host: name, port }) {
+      const { host, address, family } = await cachedCheck(name)
       return { host, port, address, family }
     },
     allowsPlain: ({ host, address }) => targets.covers(host, ipaddr.parse(address)),

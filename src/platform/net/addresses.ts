@@ -34,29 +34,29 @@ const LINK_LOCAL_4 = ipaddr.IPv4.parseCIDR('169.254.0.0/16')
 const SIX_TO_FOUR = ipaddr.IPv6.parseCIDR('2002::/16')
 const NEVER = new Set(['linkLocal', 'multicast', 'broadcast', 'unspecified'])
 
-export function classOf(address: Address): AddressClass {
+export function classifyAddress(address: Address): AddressClass {
   if (isWithin(address, METADATA)) return 'never'
-  return address instanceof ipaddr.IPv4 ? classOf4(address) : classOf6(address)
+  return address instanceof ipaddr.IPv4 ? classifyIpv4(address) : classifyIpv6(address)
 }
 
 export function isWithin(address: Address, networks: readonly (readonly [Address, number])[]): boolean {
   return networks.some(([network, bits]) => address.kind() === network.kind() && address.match(network, bits))
 }
 
-function classOf4(address: ipaddr.IPv4): AddressClass {
+function classifyIpv4(address: ipaddr.IPv4): AddressClass {
   const range = address.range()
   if (range === 'unicast') return 'public'
   if (range === 'loopback') return 'loopback'
   return NEVER.has(range) ? 'never' : 'private'
 }
 
-function classOf6(address: ipaddr.IPv6): AddressClass {
+function classifyIpv6(address: ipaddr.IPv6): AddressClass {
   const range = address.range()
   if (range === 'loopback') return 'loopback'
   if (NEVER.has(range)) return 'never'
   if (address.match(LOCAL_NAT64)) return mayBeTranslatedToNever(address) ? 'never' : 'private'
   const inner = embedded(address)
-  const innerClass = inner === undefined ? 'public' : classOf(inner)
+  const innerClass = inner === undefined ? 'public' : classifyAddress(inner)
   if (innerClass === 'never') return 'never'
   if (range === 'ipv4Mapped') return innerClass
   const isGlobal = (range === 'unicast' && address.match(GLOBAL_UNICAST)) || address.match(NAT64)

@@ -7,7 +7,7 @@ import { startDns } from '../../../test/servers/dns.ts'
 import { type NameAnswer, startNameServer } from '../../../test/servers/name-server.ts'
 import { dnsRecords, resolver } from './dns.ts'
 
-const nameServer = async (answer: (name: string) => NameAnswer) => closing(await startNameServer(answer))
+const nameServer = async (respond: (name: string) => NameAnswer) => closing(await startNameServer(respond))
 
 describe('resolving names', () => {
   it('returns all IPv4 and IPv6 addresses of a name with their lifetime', async () => {

@@ -32,14 +32,14 @@ export function resolver(options: { timeoutMs: number; servers?: string[]; hosts
 
   async function overDns(host: string): Promise<Resolved> {
     const answers = await Promise.allSettled([dns.resolve4(host, { ttl: true }), dns.resolve6(host, { ttl: true })])
-    const records = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+    const records = answers.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
     if (records.length === 0) {
-      const failed = answers.find((answer) => answer.status === 'rejected' && !isAbsent(answer.reason))
+      const failed = answers.find((result) => result.status === 'rejected' && !isAbsent(result.reason))
       throw failed?.status === 'rejected' ? failed.reason : new Absent(`${host} has no address`)
     }
     const ttlMs = Math.min(...records.map((record) => record.ttl * 1000), MAX_TTL_MS)
-    const addresses = answers.flatMap((answer) =>
-      answer.status === 'fulfilled' ? answer.value.slice(0, MAX_RECORDS) : [],
+    const addresses = answers.flatMap((result) =>
+      result.status === 'fulfilled' ? result.value.slice(0, MAX_RECORDS) : [],
     )
     return { addresses: addresses.map(({ address }) => address), ttlMs: Math.max(ttlMs, MIN_TTL_MS) }
   }
@@ -108,7 +108,7 @@ export function dnsRecords(options: { timeoutMs: number; servers?: string[] }): 
   const dns = new Resolver({ timeout: options.timeoutMs, tries: 1 })
   if (options.servers !== undefined) dns.setServers(options.servers)
 
-  async function recordsOf<T>(name: string, query: Promise<T[]>): Promise<T[]> {
+  async function queryRecords<T>(name: string, query: Promise<T[]>): Promise<T[]> {
     const timedOut = () => new Error(`The DNS query for ${name} timed out.`)
     try {
       return await withTimeout(query, options.timeoutMs, timedOut)
@@ -121,7 +121,7 @@ export function dnsRecords(options: { timeoutMs: number; servers?: string[] }): 
 
   return {
     async mx(domain) {
-      const records = await recordsOf(domain, dns.resolveMx(domain))
+      const records = await queryRecords(domain, dns.resolveMx(domain))
       const best = Math.min(...records.map((record) => record.priority))
       return records
         .filter((record) => record.priority === best)
@@ -129,11 +129,11 @@ export function dnsRecords(options: { timeoutMs: number; servers?: string[] }): 
         .map((record) => record.exchange.toLowerCase())
     },
     async txt(name) {
-      const records = await recordsOf(name, dns.resolveTxt(name))
+      const records = await queryRecords(name, dns.resolveTxt(name))
       return records.slice(0, MAX_RECORDS).map((strings) => strings.join(''))
     },
     async srv(name) {
-      const records = await recordsOf(name, dns.resolveSrv(name))
+      const records = await queryRecords(name, dns.resolveSrv(name))
       const sorted = records.sort((left, right) => left.priority - right.priority || right.weight - left.weight)
       // The target "." means that the service does not exist; c-ares returns it as an empty name.
       return sorted

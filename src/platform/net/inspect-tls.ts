@@ -40,7 +40,7 @@ export function inspectTls({ host, port, address, timeoutMs, ca }: TlsTarget): P
       const certificate = socket.getPeerCertificate()
       socket.destroy()
       resolve({
-        problem: authorized ? undefined : nameOf(authorizationError),
+        problem: authorized ? undefined : errorName(authorizationError),
         expiresAtMs: Date.parse(certificate.valid_to ?? ''),
       })
     })
@@ -48,7 +48,7 @@ export function inspectTls({ host, port, address, timeoutMs, ca }: TlsTarget): P
 }
 
 /** Node declares an error, but sets its code. */
-function nameOf(error: unknown): string {
+function errorName(error: unknown): string {
   if (error instanceof Error) return 'code' in error ? String(error.code) : error.message
   return String(error ?? 'unknown')
 }

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { classOf, hostName, isWithin } from './addresses.ts'
+import { classifyAddress, hostName, isWithin } from './addresses.ts'
 
 /** The addresses that PRIVATE_TARGETS allows. */
 export interface PrivateTargets {
@@ -12,13 +12,13 @@ export function privateTargets(setting: string): PrivateTargets {
   const items = setting.split(',').map((item) => item.trim().toLowerCase())
   const words = new Set(items)
   const rest = items.filter((item) => !['', 'none', 'loopback', 'all'].includes(item))
-  const networks = rest.map(networkOf).filter((network) => network !== undefined)
-  const names = rest.filter((item) => networkOf(item) === undefined)
+  const networks = rest.map(parseNetwork).filter((network) => network !== undefined)
+  const names = rest.filter((item) => parseNetwork(item) === undefined)
   const hosts = new Set(names.map((name) => hostName(name) ?? name))
   const suffixes = names.filter((name) => name.startsWith('*.')).map((name) => name.slice(1).replace(/\.$/, ''))
   return {
     covers(host, address) {
-      const kind = classOf(address)
+      const kind = classifyAddress(address)
       if (words.has('all') && kind !== 'public') return true
       if (words.has('loopback') && kind === 'loopback') return true
       return isWithin(address, networks) || hosts.has(host) || suffixes.some((suffix) => host.endsWith(suffix))
@@ -26,7 +26,7 @@ export function privateTargets(setting: string): PrivateTargets {
   }
 }
 
-function networkOf(item: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | undefined {
+function parseNetwork(item: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | undefined {
   if (ipaddr.isValidCIDR(item)) return ipaddr.parseCIDR(item)
   const host = hostName(item)
   if (host === undefined || !ipaddr.isValid(host)) return undefined

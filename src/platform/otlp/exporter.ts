@@ -95,7 +95,7 @@ export function otlpLogs(options: OtlpOptions): OtlpLogs {
         drop(batch.length, delivery.reason)
         continue
       }
-      const rejected = Math.min(codec.rejectedIn(delivery.answer), batch.length)
+      const rejected = Math.min(codec.rejectedIn(delivery.response), batch.length)
       if (rejected > 0) drop(rejected, 'it rejected some')
       // Not while a full queue empties, because it may fill again.
       else if (waiting.length < batchSize) end()

@@ -19,7 +19,7 @@ export interface RecordCodec {
   /** An `ExportLogsServiceRequest`. */
   encode(entries: readonly LogEntry[]): Uint8Array
   /** Number of records that an accepting collector says it dropped, from its `ExportLogsServiceResponse`. */
-  rejectedIn(answer: Uint8Array): number
+  rejectedIn(response: Uint8Array): number
 }
 
 /** Loads OpenTelemetry's serialiser, which only exports need. */
@@ -35,7 +35,7 @@ export async function recordCodec(identity: OtlpIdentity): Promise<RecordCodec> 
     ...identity.resourceAttributes,
   })
   const instrumentationScope = { name: identity.loggerName, version: identity.version }
-  const recordOf = (entry: LogEntry) => {
+  const toRecord = (entry: LogEntry) => {
     const time = hrTime(entry.timestamp)
     return {
       hrTime: time,
@@ -45,15 +45,15 @@ export async function recordCodec(identity: OtlpIdentity): Promise<RecordCodec> 
       severityNumber: SEVERITY[entry.level],
       severityText: entry.level.toUpperCase(),
       body: entry.message,
-      attributes: attributesOf(entry),
+      attributes: toAttributes(entry),
       droppedAttributesCount: 0,
     }
   }
   return {
-    encode: (entries) => ProtobufLogsSerializer.serializeRequest(entries.map(recordOf)) ?? new Uint8Array(),
-    rejectedIn(answer) {
+    encode: (entries) => ProtobufLogsSerializer.serializeRequest(entries.map(toRecord)) ?? new Uint8Array(),
+    rejectedIn(response) {
       try {
-        const { partialSuccess } = ProtobufLogsSerializer.deserializeResponse(answer)
+        const { partialSuccess } = ProtobufLogsSerializer.deserializeResponse(response)
         return Math.max(0, Number(partialSuccess?.rejectedLogRecords ?? 0)) || 0
       } catch {
         // Many collectors answer with an empty or JSON body.
@@ -64,7 +64,7 @@ export async function recordCodec(identity: OtlpIdentity): Promise<RecordCodec> 
 }
 
 /** The fields of the record under their names in `GET /logs`; the error by OpenTelemetry's conventions. */
-function attributesOf(entry: LogEntry) {
+function toAttributes(entry: LogEntry) {
   const { accountId, provider, operation, requestId, durationMs, error, metadata } = entry
   const fields = { accountId, provider, operation, requestId, durationMs, metadata: plain(metadata) }
   return {

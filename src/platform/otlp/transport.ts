@@ -5,7 +5,7 @@ import type { Clock } from '../time/clock.ts'
 
 /** What the collector made of a request. */
 export type Delivery =
-  | { outcome: 'accepted'; answer: Buffer }
+  | { outcome: 'accepted'; response: Buffer }
   /** It never takes these records. */
   | { outcome: 'refused'; reason: string }
   /** It may take them later. */
@@ -43,7 +43,7 @@ export function otlpTransport({ clock, url, headers, timeoutMs = TIMEOUT_MS }: T
     send(body, signal) {
       return new Promise((resolve) => {
         const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
-        const failed = (error: Error) => resolve({ outcome: 'failed', reason: reasonOf(error, limit.aborted) })
+        const failed = (error: Error) => resolve({ outcome: 'failed', reason: describeFailure(error, limit.aborted) })
         const sent = request(
           target,
           {
@@ -60,10 +60,10 @@ export function otlpTransport({ clock, url, headers, timeoutMs = TIMEOUT_MS }: T
               chunks.push(chunk)
               bytes += chunk.length
               if (bytes <= MAX_ANSWER_BYTES) return
-              resolve(deliveryOf(response, Buffer.alloc(0), clock))
+              resolve(toDelivery(response, Buffer.alloc(0), clock))
               sent.destroy()
             })
-            response.on('end', () => resolve(deliveryOf(response, Buffer.concat(chunks), clock)))
+            response.on('end', () => resolve(toDelivery(response, Buffer.concat(chunks), clock)))
             response.on('close', () => resolve({ outcome: 'failed', reason: 'the answer was cut off' }))
           },
         )
@@ -75,8 +75,8 @@ export function otlpTransport({ clock, url, headers, timeoutMs = TIMEOUT_MS }: T
   }
 }
 
-function deliveryOf({ statusCode = 0, headers }: IncomingMessage, answer: Buffer, clock: Clock): Delivery {
-  if (statusCode >= 200 && statusCode < 300) return { outcome: 'accepted', answer }
+function toDelivery({ statusCode = 0, headers }: IncomingMessage, response: Buffer, clock: Clock): Delivery {
+  if (statusCode >= 200 && statusCode < 300) return { outcome: 'accepted', response }
   const reason = `status ${statusCode}`
   if (!RETRYABLE.has(statusCode)) return { outcome: 'refused', reason }
   const askedMs = retryAfterMs(headers['retry-after'], clock.now())
@@ -84,7 +84,7 @@ function deliveryOf({ statusCode = 0, headers }: IncomingMessage, answer: Buffer
 }
 
 /** Never the message: it may contain the URL with its credentials. */
-function reasonOf(error: Error, isOver: boolean): string {
+function describeFailure(error: Error, isOver: boolean): string {
   if (isOver) return 'no answer in time'
   return 'code' in error && typeof error.code === 'string' ? error.code : 'the connection failed'
 }

@@ -26,7 +26,7 @@ export interface OutboundRequest {
   headers: Record<string, string>
   body?: string | Buffer
   /** The owner of the connections. Requests of different owners never wait for each other. */
-  connectionsOf?: string
+  connectionOwner?: string
   /** For the name lookup, connecting, sending, and reading the response together. */
   timeoutMs: number
   /** The rest of a longer response is dropped with its connection. 64 KB by default. */

@@ -54,10 +54,10 @@ export function outboundError(error: unknown, isTls: boolean): unknown {
     return new OutboundError(kind, kind === 'dns' ? MESSAGES.dns : error.message, { cause: error })
   }
   if (error instanceof ConnectFailure) {
-    const code = codeOf(error.cause)
+    const code = errorCode(error.cause)
     return failure(NETWORK.has(code) || !isTls ? 'connect' : 'tls', code, error.cause)
   }
-  const code = codeOf(error)
+  const code = errorCode(error)
   return failure(RESET.has(code) ? 'reset' : 'protocol', code, error)
 }
 
@@ -69,6 +69,6 @@ function failure(kind: OutboundFailure, code: string, cause: unknown): OutboundE
   return new OutboundError(kind, `${MESSAGES[kind]}${code === '' ? '' : ` (${code})`}.`, { cause, code })
 }
 
-function codeOf(error: unknown): string {
+function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }

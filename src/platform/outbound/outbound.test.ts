@@ -162,13 +162,13 @@ describe('sending', () => {
     const { post } = client({ limits: { perOrigin: 2 } })
     const stop = new AbortController()
     const hanging = Array.from({ length: 2 }, () =>
-      post(`http://app.example:${port}/hangs`, { connectionsOf: 'one', signal: stop.signal }),
+      post(`http://app.example:${port}/hangs`, { connectionOwner: 'one', signal: stop.signal }),
     )
     const ends = Promise.allSettled(hanging)
-    expect(await post(`http://app.example:${port}/responds`, { connectionsOf: 'two' })).toMatchObject({ status: 200 })
-    await expect(post(`http://app.example:${port}/responds`, { connectionsOf: 'one', timeoutMs: 100 })).rejects.toEqual(
-      failsWith('timeout'),
-    )
+    expect(await post(`http://app.example:${port}/responds`, { connectionOwner: 'two' })).toMatchObject({ status: 200 })
+    await expect(
+      post(`http://app.example:${port}/responds`, { connectionOwner: 'one', timeoutMs: 100 }),
+    ).rejects.toEqual(failsWith('timeout'))
     stop.abort(new Error('enough'))
     await ends
   })

@@ -45,7 +45,7 @@ export function outbound(deps: OutboundDeps): Outbound {
       const checked = await deps.guard.check(target)
       if (exchange.isOver) return
       if (!isTls && !deps.guard.allowsPlain(checked)) throw plainError(checked.host)
-      exchange.use(pools.of(isTls ? 'https:' : 'http:', checked, request.connectionsOf), isTls)
+      exchange.use(pools.of(isTls ? 'https:' : 'http:', checked, request.connectionOwner), isTls)
       exchange.dispatch(url.pathname + url.search, request)
     } catch (error) {
       exchange.fail(outboundError(error, isTls))

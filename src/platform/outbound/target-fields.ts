@@ -81,13 +81,13 @@ export function validSecret(secret: string | null, path: string): string | null 
  * what it read. Throws validation_failed with one detail per invalid header, at `<path>.<name>`.
  */
 export function validHeaders(
-  given: Record<string, string>,
+  headers: Record<string, string>,
   path: string,
   stored: Record<string, string> = {},
 ): Record<string, string> {
   const details: ErrorDetail[] = []
   const valid = new Map<string, [name: string, value: string]>()
-  for (const [name, text] of Object.entries(given)) {
+  for (const [name, text] of Object.entries(headers)) {
     const value = text === MASK ? storedValue(stored, name) : text.trim()
     const error = headerError(name, value) ?? (valid.has(name.toLowerCase()) ? 'is duplicated' : undefined)
     if (value !== undefined && error === undefined) valid.set(name.toLowerCase(), [name, value])

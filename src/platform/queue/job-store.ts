@@ -33,14 +33,14 @@ export function jobStore(handle: Handle, dialect: Dialect) {
   return {
     /** Returns the queues in which a job became due earlier than before. `jobs` must not contain duplicates. */
     async add(jobs: readonly Addition[]): Promise<string[]> {
-      const given = dialect.rows(
+      const values = dialect.rows(
         { queue: 'text', key: 'text', delayMs: 'bigint' },
         jobs.map(({ queue, key, delayMs }) => ({ queue, key, delayMs })),
       )
       // Locks a row until the commit even when its values do not change, so that no run starts before.
       const { rows } = await sql<{ queue: string; lease: string | null }>`
         insert into "jobs" ("queue", "key", "runAt")
-        select "queue", "key", ${now} + "delayMs" from ${given} as "given" where true order by "queue", "key"
+        select "queue", "key", ${now} + "delayMs" from ${values} as "given" where true order by "queue", "key"
         on conflict ("queue", "key") do update set
           "again" = case when "jobs"."lease" is null then 0 else 1 end, "runAt" = excluded."runAt"
         where ("jobs"."lease" is not null and "jobs"."again" = 0) or excluded."runAt" < "jobs"."runAt"
@@ -62,18 +62,18 @@ export function jobStore(handle: Handle, dialect: Dialect) {
 
     /** Records the results of runs, except those that lost their lease. Returns the milliseconds until the next of them runs again. */
     async finish(queue: string, results: readonly RunResult[]): Promise<number | undefined> {
-      const given = dialect.rows(
+      const values = dialect.rows(
         { jobKey: 'text', jobLease: 'text', outcome: 'text', nextMs: 'bigint' },
         results.map(({ key, lease, outcome, nextMs }) => ({ jobKey: key, jobLease: lease, outcome, nextMs })),
       )
       // The deletion keeps jobs that were added meanwhile; the update then reschedules all remaining ones.
       const { numAffectedRows } = await sql`
-        with "ended" as (${held(queue, given)})
+        with "ended" as (${held(queue, values)})
         delete from "jobs" where "again" = 0
           and ("queue", "key") in (select "queue", "key" from "ended" where "nextMs" is null)`.execute(handle)
       if (Number(numAffectedRows ?? 0n) === results.length) return undefined
       const { rows } = await sql<{ dueInMs: number }>`
-        with "ended" as (${held(queue, given)})
+        with "ended" as (${held(queue, values)})
         update "jobs" set
           "runAt" = case
             when "nextMs" is null or ("outcome" = 'completed' and "again" = 1 and "runAt" < ${now} + "nextMs") then "runAt"
@@ -87,12 +87,12 @@ export function jobStore(handle: Handle, dialect: Dialect) {
 
     /** Returns the keys of the leases that were still held and now last `leaseMs` from now. */
     async renew(queue: string, claims: readonly Pick<Claim, 'key' | 'lease'>[], leaseMs: number): Promise<string[]> {
-      const given = dialect.rows(
+      const values = dialect.rows(
         { jobKey: 'text', jobLease: 'text' },
         claims.map(({ key, lease }) => ({ jobKey: key, jobLease: lease })),
       )
       const { rows } = await sql<{ key: string }>`
-        with "held" as (${held(queue, given)})
+        with "held" as (${held(queue, values)})
         update "jobs" set "leaseUntil" = ${now} + ${bigint(leaseMs)}
         from "held" where "jobs"."queue" = "held"."queue" and "jobs"."key" = "held"."key"
         returning "jobs"."key"`.execute(handle)

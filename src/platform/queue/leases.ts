@@ -24,14 +24,14 @@ export function renewLeases({ clock, leaseMs, held, renew, onError }: LeaseDeps)
   async function tick(): Promise<void> {
     const current = held()
     const now = clock.monotonic()
-    for (const one of current) if (one.leasedUntil < now) abort(one)
+    for (const run of current) if (run.leasedUntil < now) abort(run)
     if (current.length === 0 || renewing) return
     renewing = true
     try {
       const kept = new Set(await renew(current))
-      for (const one of current) {
-        if (kept.has(one.key)) one.leasedUntil = now + leaseMs
-        else abort(one)
+      for (const run of current) {
+        if (kept.has(run.key)) run.leasedUntil = now + leaseMs
+        else abort(run)
       }
     } catch (error) {
       onError(error)

@@ -38,9 +38,9 @@ export class LocalRuns {
   /** Keeps the earlier time of a waiting job. A running job runs once more afterwards. */
   add(key: string, delayMs: number, failures = 0): void {
     const dueAt = this.#options.clock.monotonic() + delayMs
-    const known = this.#waiting.get(key)
-    if (known === undefined && this.#waiting.size >= MAX_WAITING) return
-    if (known === undefined || dueAt < known.dueAt) this.#waiting.set(key, { dueAt, failures })
+    const waiting = this.#waiting.get(key)
+    if (waiting === undefined && this.#waiting.size >= MAX_WAITING) return
+    if (waiting === undefined || dueAt < waiting.dueAt) this.#waiting.set(key, { dueAt, failures })
     this.#options.onWaiting()
     this.#runDue()
   }

@@ -92,18 +92,23 @@ describe('the queue of runs', () => {
           const queue = new RunQueue({ concurrency, perGroup })
           const model = new Model(concurrency, perGroup)
           let nowMs = 1
-          for (const one of commands) {
-            if (one.kind === 'take') {
-              nowMs += one.afterMs
+          for (const command of commands) {
+            if (command.kind === 'take') {
+              nowMs += command.afterMs
               const taken = takeAll(queue, nowMs)
               model.started(taken, nowMs)
             } else {
-              const id = `acc_${one.account}`
-              const group = `host_${one.account % 3}`
-              if (one.kind === 'add') queue.add(id, group)
-              else if (one.kind === 'finish') queue.finish(id, one.inMs === null ? undefined : nowMs + one.inMs)
-              else queue[one.kind](id)
-              model[one.kind](id, group, one.kind === 'finish' && one.inMs !== null ? nowMs + one.inMs : undefined)
+              const id = `acc_${command.account}`
+              const group = `host_${command.account % 3}`
+              if (command.kind === 'add') queue.add(id, group)
+              else if (command.kind === 'finish')
+                queue.finish(id, command.inMs === null ? undefined : nowMs + command.inMs)
+              else queue[command.kind](id)
+              model[command.kind](
+                id,
+                group,
+                command.kind === 'finish' && command.inMs !== null ? nowMs + command.inMs : undefined,
+              )
             }
             model.expectSame(queue)
           }
@@ -128,14 +133,14 @@ class Model {
   }
 
   add(id: string, group: string): void {
-    const known = this.#known.get(id)
-    const isInLine = known?.dueAt === 0 && known.group === group && !this.#running.has(id)
+    const entry = this.#known.get(id)
+    const isInLine = entry?.dueAt === 0 && entry.group === group && !this.#running.has(id)
     if (!isInLine) this.#known.set(id, { group, dueAt: 0, since: this.#requests++ })
   }
 
   request(id: string): void {
-    const known = this.#known.get(id)
-    if (known !== undefined && known.dueAt !== 0) this.#known.set(id, { ...known, dueAt: 0, since: this.#requests++ })
+    const entry = this.#known.get(id)
+    if (entry !== undefined && entry.dueAt !== 0) this.#known.set(id, { ...entry, dueAt: 0, since: this.#requests++ })
   }
 
   remove(id: string): void {
@@ -144,30 +149,30 @@ class Model {
 
   finish(id: string, _group: string, dueAt: number | undefined): void {
     if (!this.#running.delete(id)) return
-    const known = this.#known.get(id)
-    if (known === undefined) return
+    const entry = this.#known.get(id)
+    if (entry === undefined) return
     // An account that was requested during its run joins its queue now.
-    if (known.dueAt === 0) this.#known.set(id, { ...known, since: this.#requests++ })
-    else this.#known.set(id, { ...known, dueAt })
+    if (entry.dueAt === 0) this.#known.set(id, { ...entry, since: this.#requests++ })
+    else this.#known.set(id, { ...entry, dueAt })
   }
 
   /** Fails unless exactly these may start now, first in, first out within their group. */
   started(ids: readonly string[], nowMs: number): void {
     const due = () =>
       [...this.#known].filter(([id, { dueAt }]) => dueAt !== undefined && dueAt <= nowMs && !this.#running.has(id))
-    for (const [id, known] of due().sort(([, a], [, b]) => (a.dueAt ?? 0) - (b.dueAt ?? 0))) {
-      if (known.dueAt !== 0) this.#known.set(id, { ...known, dueAt: 0, since: this.#requests++ })
+    for (const [id, entry] of due().sort(([, a], [, b]) => (a.dueAt ?? 0) - (b.dueAt ?? 0))) {
+      if (entry.dueAt !== 0) this.#known.set(id, { ...entry, dueAt: 0, since: this.#requests++ })
     }
     for (const id of ids) {
-      const known = this.#known.get(id)
-      if (known === undefined) throw new Error(`${id} was started and is not known`)
-      const line = due().filter(([, { group }]) => group === known.group)
+      const entry = this.#known.get(id)
+      if (entry === undefined) throw new Error(`${id} was started and is not known`)
+      const line = due().filter(([, { group }]) => group === entry.group)
       const first = Math.min(...line.map(([, { since }]) => since))
-      expect(known.since).toBe(first)
-      this.#known.set(id, { ...known, dueAt: undefined })
-      this.#running.set(id, known.group)
+      expect(entry.since).toBe(first)
+      this.#known.set(id, { ...entry, dueAt: undefined })
+      this.#running.set(id, entry.group)
       expect(this.#running.size).toBeLessThanOrEqual(this.#concurrency)
-      expect(this.#runningIn(known.group)).toBeLessThanOrEqual(this.#perGroup)
+      expect(this.#runningIn(entry.group)).toBeLessThanOrEqual(this.#perGroup)
     }
     const startable = due().filter(([, { group }]) => this.#runningIn(group) < this.#perGroup)
     if (this.#running.size < this.#concurrency) expect(startable).toEqual([])
@@ -185,6 +190,6 @@ class Model {
   }
 
   #runningIn(group: string): number {
-    return [...this.#running.values()].filter((one) => one === group).length
+    return [...this.#running.values()].filter((running) => running === group).length
   }
 }

@@ -194,8 +194,8 @@ export class RunQueue {
   }
 
   #group(name: string): Group {
-    const known = this.#groups.get(name)
-    if (known !== undefined) return known
+    const existing = this.#groups.get(name)
+    if (existing !== undefined) return existing
     const group: Group = { waiting: new Fifo(), running: 0 }
     this.#groups.set(name, group)
     return group

@@ -5,13 +5,13 @@
 
 export { fixedRing, type KeyRing } from './key-ring.ts'
 export {
+  buildRing,
   CANARY_STATE,
   joinedRing,
   RING_STATE,
   requireOpens,
   ringFile,
   ringLocation,
-  ringOf,
   ringText,
   SEALED_STATES,
   storedRing,

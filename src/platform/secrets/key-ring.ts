@@ -1,7 +1,7 @@
 import { generateKeyRing, parseKeyRing, type RingKey, type RotatingSealer } from '../crypto/seal.ts'
 import { type Db, findState, type Handle, setState } from '../db/index.ts'
 import type { Redactor } from '../log/index.ts'
-import { RING_STATE, ringFile, ringOf, ringText, storedRing } from './ring.ts'
+import { buildRing, RING_STATE, ringFile, ringText, storedRing } from './ring.ts'
 import { writeSecret } from './secret-file.ts'
 
 /** The keys of the running service: those of ENCRYPTION_KEYS, which only the operator changes, and generated ones. */
@@ -17,42 +17,42 @@ export interface KeyRing {
 }
 
 export interface KeyRingDeps {
-  given: string | undefined
+  configured: string | undefined
   db: Db
   dataDir: string
   redactor: Pick<Redactor, 'hide'>
 }
 
-export function keyRing({ given, db, dataDir, redactor }: KeyRingDeps, sealer: RotatingSealer): KeyRing {
+export function keyRing({ configured, db, dataDir, redactor }: KeyRingDeps, sealer: RotatingSealer): KeyRing {
   const isFile = db.engine === 'sqlite'
   const read = async (handle: Handle) => (isFile ? storedRing(dataDir) : findState(handle, RING_STATE))
-  let known = textOf(sealer.keyIds)
+  let loadedIds = joinIds(sealer.keyIds)
 
   async function reload(): Promise<boolean> {
-    const ring = ringOf(given, await read(db.read))
-    if (ring.length === 0 || textOf(ring.map(({ id }) => id)) === known) return false
+    const ring = buildRing(configured, await read(db.read))
+    if (ring.length === 0 || joinIds(ring.map(({ id }) => id)) === loadedIds) return false
     for (const { key } of ring) redactor.hide(key.toString('base64'))
     sealer.replaceRing(ring)
-    known = textOf(sealer.keyIds)
+    loadedIds = joinIds(sealer.keyIds)
     return true
   }
 
   async function change(edit: (ring: RingKey[]) => RingKey[]): Promise<void> {
     if (isFile) {
       // One process writes it, and nothing is awaited in between.
-      writeSecret(ringFile(dataDir), ringText(edit(ringOf(undefined, storedRing(dataDir)))))
+      writeSecret(ringFile(dataDir), ringText(edit(buildRing(undefined, storedRing(dataDir)))))
     } else {
       await db.transaction(async (tx) => {
         const row = tx.selectFrom('serviceState').select('value').where('name', '=', RING_STATE)
         const stored = (await row.modifyEnd(db.dialect.forUpdate).executeTakeFirst())?.value
-        await setState(tx, RING_STATE, ringText(edit(ringOf(undefined, stored))))
+        await setState(tx, RING_STATE, ringText(edit(buildRing(undefined, stored))))
       })
     }
     await reload()
   }
 
   return {
-    isGenerated: given === undefined,
+    isGenerated: configured === undefined,
     reload,
 
     async add() {
@@ -66,7 +66,7 @@ export function keyRing({ given, db, dataDir, redactor }: KeyRingDeps, sealer: R
   }
 }
 
-const textOf = (keyIds: readonly string[]) => keyIds.join(',')
+const joinIds = (keyIds: readonly string[]) => keyIds.join(',')
 
 /** The keys of ENCRYPTION_KEYS alone. */
 export const fixedRing: KeyRing = {

@@ -24,15 +24,15 @@ export function storedRing(dataDir: string): string | undefined {
 }
 
 /** The keys of an installation: those from the settings, then generated ones. */
-export function ringOf(given: string | undefined, generated: string | undefined): RingKey[] {
+export function buildRing(configured: string | undefined, generated: string | undefined): RingKey[] {
   const parsed = (text: string | undefined) => (text === undefined ? [] : parseKeyRing(text))
-  return joinedRing(parsed(given), parsed(generated))
+  return joinedRing(parsed(configured), parsed(generated))
 }
 
 /** For equal ids the first ring wins. */
 export function joinedRing(first: readonly RingKey[], second: readonly RingKey[]): RingKey[] {
-  const known = new Set(first.map((entry) => entry.id))
-  return [...first, ...second.filter((entry) => !known.has(entry.id))]
+  const ids = new Set(first.map((entry) => entry.id))
+  return [...first, ...second.filter((entry) => !ids.has(entry.id))]
 }
 
 /** In the form of ENCRYPTION_KEYS. */
@@ -41,8 +41,8 @@ export function ringText(ring: readonly RingKey[]): string {
 }
 
 /** Where the operator finds the key ring, for messages. */
-export function ringLocation(given: string | undefined, dataDir: string, engine: Db['engine']): string {
-  if (given !== undefined) return 'the setting ENCRYPTION_KEYS'
+export function ringLocation(configured: string | undefined, dataDir: string, engine: Db['engine']): string {
+  if (configured !== undefined) return 'the setting ENCRYPTION_KEYS'
   return engine === 'sqlite' ? `the file ${ringFile(dataDir)}` : 'the table serviceState of the database'
 }
 
@@ -64,6 +64,6 @@ export const SEALED_STATES: SealedColumn = {
   table: 'serviceState',
   key: 'name',
   column: 'value',
-  contextOf: (name) => (name === ROOT_STATE ? ROOT_CONTEXT : CANARY_CONTEXT),
+  sealContext: (name) => (name === ROOT_STATE ? ROOT_CONTEXT : CANARY_CONTEXT),
   only: [CANARY_STATE, ROOT_STATE],
 }

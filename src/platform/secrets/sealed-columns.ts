@@ -5,7 +5,7 @@ export interface SealedColumn {
   key: string
   column: string
   /** What `seal` was called with, by the primary key of the row. */
-  contextOf(key: string): string
+  sealContext(key: string): string
   /** Only rows with these primary keys are sealed. */
   only?: readonly string[]
 }

@@ -12,7 +12,7 @@ import { openSecrets, type SecretsDeps } from './index.ts'
 const NOTHING = { serviceApiKey: undefined, adminPassword: undefined, encryptionKeys: undefined }
 const KEY = { ...NOTHING, serviceApiKey: 'phk_given' }
 
-function open(db: Db, dataDir: string, given: SecretsDeps['given']) {
+function open(db: Db, dataDir: string, configured: SecretsDeps['configured']) {
   const clock = fixedClock(0)
   const records: LogEntry[] = []
   const hiding = redactor()
@@ -24,7 +24,7 @@ function open(db: Db, dataDir: string, given: SecretsDeps['given']) {
     redactor: hiding,
     sinks: [(entry) => void records.push(entry)],
   })
-  return { records, log, secrets: openSecrets({ given, db, dataDir, log, redactor: hiding }) }
+  return { records, log, secrets: openSecrets({ configured, db, dataDir, log, redactor: hiding }) }
 }
 
 describeEachDatabase('secrets', (databases, engine) => {
@@ -74,8 +74,8 @@ describeEachDatabase('secrets', (databases, engine) => {
 
       it('come from the settings when given, and none is generated', async () => {
         const { place, db } = await opened()
-        const given = { serviceApiKey: 'a-key', adminPassword: 'a-password', encryptionKeys: generateKeyRing() }
-        expect(await open(db, place.dataDir, given).secrets).toMatchObject({
+        const configured = { serviceApiKey: 'a-key', adminPassword: 'a-password', encryptionKeys: generateKeyRing() }
+        expect(await open(db, place.dataDir, configured).secrets).toMatchObject({
           serviceApiKey: 'a-key',
           adminPassword: 'a-password',
         })
@@ -143,10 +143,10 @@ describeEachDatabase('secrets', (databases, engine) => {
     const { place, db } = await opened()
     const made = await open(db, place.dataDir, KEY).secrets
     const old = made.sealer.seal('x', 'c')
-    const given = await open(db, place.dataDir, { ...KEY, encryptionKeys: generateKeyRing('k1') }).secrets
-    expect(given.keysBesideData).toBe(false)
-    expect(given.sealer.open(old, 'c')).toBe('x')
-    expect(given.sealer.seal('x', 'c')).toMatch(/^k1:/)
+    const configured = await open(db, place.dataDir, { ...KEY, encryptionKeys: generateKeyRing('k1') }).secrets
+    expect(configured.keysBesideData).toBe(false)
+    expect(configured.sealer.open(old, 'c')).toBe('x')
+    expect(configured.sealer.seal('x', 'c')).toMatch(/^k1:/)
   })
 })
 

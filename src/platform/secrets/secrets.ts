@@ -5,6 +5,7 @@ import { type Db, findState, setState, stateOr } from '../db/index.ts'
 import type { Log, Redactor } from '../log/index.ts'
 import { type KeyRing, keyRing } from './key-ring.ts'
 import {
+  buildRing,
   CANARY_CONTEXT,
   CANARY_STATE,
   RING_STATE,
@@ -12,14 +13,13 @@ import {
   ROOT_STATE,
   requireOpens,
   ringFile,
-  ringOf,
   storedRing,
 } from './ring.ts'
 import { findSecret, writeSecret } from './secret-file.ts'
 
 export interface SecretsDeps {
   /** The values from the settings. */
-  given: {
+  configured: {
     serviceApiKey: string | undefined
     adminPassword: string | undefined
     encryptionKeys: string | undefined
@@ -58,23 +58,23 @@ export async function openSecrets(deps: SecretsDeps): Promise<Secrets> {
   const root = await signingRoot(deps.db, opener, ring)
   await checkCanary(deps.db, opener, deps.log)
   const rotating = sealer(ring, root)
-  const { given, db, dataDir, redactor } = deps
-  const keys = keyRing({ given: given.encryptionKeys, db, dataDir, redactor }, rotating)
+  const { configured, db, dataDir, redactor } = deps
+  const keys = keyRing({ configured: configured.encryptionKeys, db, dataDir, redactor }, rotating)
   return { serviceApiKey, adminPassword, sealer: rotating, keyRing: keys, keysBesideData }
 }
 
 /** Whether the configured keys open the stored data. Generates and stores nothing. */
 export async function checkKeys({
-  given,
+  configured,
   db,
   dataDir,
-}: Pick<SecretsDeps, 'given' | 'db' | 'dataDir'>): Promise<
+}: Pick<SecretsDeps, 'configured' | 'db' | 'dataDir'>): Promise<
   { state: 'opens' } | { state: 'unused' } | { state: 'wrong'; message: string }
 > {
   const sealed = await findState(db.read, CANARY_STATE)
   if (sealed === undefined) return { state: 'unused' }
   const generated = db.engine === 'sqlite' ? storedRing(dataDir) : await findState(db.read, RING_STATE)
-  const ring = ringOf(given.encryptionKeys, generated)
+  const ring = buildRing(configured.encryptionKeys, generated)
   if (ring.length === 0) {
     return { state: 'wrong', message: `There are no encryption keys: ${ringFile(dataDir)} is missing.` }
   }
@@ -98,7 +98,7 @@ interface Found {
   keysBesideData: boolean
 }
 
-function inFolder({ given, dataDir, log }: SecretsDeps): Found {
+function inFolder({ configured, dataDir, log }: SecretsDeps): Found {
   const findOrGenerate = (name: keyof typeof FILES, what: string, generate: () => string) => {
     const file = join(resolve(dataDir), FILES[name])
     const found = findSecret(file)
@@ -110,25 +110,26 @@ function inFolder({ given, dataDir, log }: SecretsDeps): Found {
   }
   return {
     // The prefix identifies the key to people and to scanners for leaked secrets.
-    serviceApiKey: given.serviceApiKey ?? findOrGenerate('serviceApiKey', 'an API key', () => `phk_${randomText(32)}`),
+    serviceApiKey:
+      configured.serviceApiKey ?? findOrGenerate('serviceApiKey', 'an API key', () => `phk_${randomText(32)}`),
     adminPassword:
-      given.adminPassword ?? findOrGenerate('adminPassword', 'a password for the portal', () => randomText(18)),
+      configured.adminPassword ?? findOrGenerate('adminPassword', 'a password for the portal', () => randomText(18)),
     ring:
-      given.encryptionKeys === undefined
+      configured.encryptionKeys === undefined
         ? parseKeyRing(findOrGenerate('encryptionKeys', 'the encryption keys', generateKeyRing))
-        : ringOf(given.encryptionKeys, storedRing(dataDir)),
+        : buildRing(configured.encryptionKeys, storedRing(dataDir)),
     keysBesideData: false,
   }
 }
 
-async function inDatabase({ given, db, log }: SecretsDeps): Promise<Found> {
-  if (given.serviceApiKey === undefined) {
+async function inDatabase({ configured, db, log }: SecretsDeps): Promise<Found> {
+  if (configured.serviceApiKey === undefined) {
     throw new Error('SERVICE_API_KEY is missing. With DATABASE_URL, give every instance the same key.')
   }
-  if (given.adminPassword === undefined) {
+  if (configured.adminPassword === undefined) {
     log.info('The admin portal is disabled because ADMIN_PASSWORD is not set.', { operation: 'service.secrets' })
   }
-  const keysBesideData = given.encryptionKeys === undefined
+  const keysBesideData = configured.encryptionKeys === undefined
   if (keysBesideData) {
     log.warn(
       'ENCRYPTION_KEYS is not set: the database holds the encryption keys together with the data that they protect. Set ENCRYPTION_KEYS.',
@@ -138,12 +139,12 @@ async function inDatabase({ given, db, log }: SecretsDeps): Promise<Found> {
     )
   }
   return {
-    serviceApiKey: given.serviceApiKey,
-    adminPassword: given.adminPassword,
+    serviceApiKey: configured.serviceApiKey,
+    adminPassword: configured.adminPassword,
     ring:
-      given.encryptionKeys === undefined
+      configured.encryptionKeys === undefined
         ? parseKeyRing(await db.transaction((tx) => stateOr(tx, RING_STATE, generateKeyRing)))
-        : ringOf(given.encryptionKeys, await findState(db.read, RING_STATE)),
+        : buildRing(configured.encryptionKeys, await findState(db.read, RING_STATE)),
     keysBesideData,
   }
 }

@@ -32,7 +32,7 @@ function connect<T extends object>(serves: T) {
 
 const numbers = async (iterable: AsyncIterable<number>) => {
   const read: number[] = []
-  for await (const one of iterable) read.push(one)
+  for await (const item of iterable) read.push(item)
   return read
 }
 
@@ -81,9 +81,9 @@ it('reads iterables item by item in both directions, and ends those that are lef
     count,
     sum: async ({ items }: { items(): AsyncIterable<number> }) => (await numbers(items())).reduce((a, b) => a + b, 0),
   })
-  for await (const one of root.count(1000)) {
-    log.push(`read ${one}`)
-    if (one === 2) break
+  for await (const item of root.count(1000)) {
+    log.push(`read ${item}`)
+    if (item === 2) break
   }
   expect(log).toEqual(['made 1', 'read 1', 'made 2', 'read 2', 'ended'])
   expect(await numbers(root.count(3))).toEqual([1, 2, 3])
@@ -101,8 +101,8 @@ it('aborts the signal of an iterable until its end', async () => {
   })
   const abort = new AbortController()
   let items = 0
-  for await (const one of root.poll({ signal: abort.signal })) {
-    items += one
+  for await (const item of root.poll({ signal: abort.signal })) {
+    items += item
     if (items === 3) abort.abort()
   }
   expect(items).toBeGreaterThanOrEqual(3)
@@ -166,8 +166,8 @@ it('ends what it serves of an iterable when the channel ends, and when a stream 
       }
     },
   })
-  for await (const one of root.count()) {
-    expect(one).toBe(1)
+  for await (const item of root.count()) {
+    expect(item).toBe(1)
     await root.open()
     server.end(new Error('the other thread ended'))
     client.end(new Error('the thread ended'))

@@ -83,7 +83,7 @@ export class RemoteCalls {
   end(error: Error): void {
     this.#endedWith ??= error
     for (const { reject, forget } of this.#calls.values()) {
-      for (const one of forget) one()
+      for (const release of forget) release()
       reject(error)
     }
     for (const { dropped } of this.#served.values()) dropped?.()
@@ -110,7 +110,7 @@ export class RemoteCalls {
         this.#post({ call, object, method, args: args.map((arg) => this.#encode(arg, forget)) })
         this.#calls.set(call, { resolve, reject, forget })
       } catch (error) {
-        for (const one of forget) one()
+        for (const release of forget) release()
         throw error
       }
     })
@@ -125,7 +125,7 @@ export class RemoteCalls {
     if (call === undefined) return
     this.#calls.delete(id)
     const isRunning = 'done' in message && message.result.as === 'iterable'
-    if (!isRunning) for (const one of call.forget) one()
+    if (!isRunning) for (const release of call.forget) release()
     if ('failed' in message) call.reject(decodeError(message.error, this.#errors))
     else call.resolve(this.#decode(message.result, [], call.forget))
   }
@@ -234,7 +234,7 @@ export class RemoteCalls {
       case 'signal':
         return this.#decodeSignal(encoded.signal, signals)
       case 'iterable':
-        return itemsOf(this.#remoteObject(encoded.id, ['next', 'stop']) as unknown as RemoteIterator, forget)
+        return iterateRemote(this.#remoteObject(encoded.id, ['next', 'stop']) as unknown as RemoteIterator, forget)
       case 'object': {
         const members = Object.entries(encoded.signals).map(([name, signal]) => [
           name,
@@ -269,7 +269,7 @@ interface RemoteIterator {
   stop(): Promise<void>
 }
 
-async function* itemsOf({ next, stop }: RemoteIterator, forget: Forget): AsyncGenerator<unknown> {
+async function* iterateRemote({ next, stop }: RemoteIterator, forget: Forget): AsyncGenerator<unknown> {
   let hasMore = false
   try {
     for (;;) {
@@ -280,7 +280,7 @@ async function* itemsOf({ next, stop }: RemoteIterator, forget: Forget): AsyncGe
       yield value
     }
   } finally {
-    for (const one of forget) one()
+    for (const release of forget) release()
     // A reader that leaves early does not care how it ends.
     if (hasMore) await stop().catch(() => {})
   }
@@ -291,7 +291,7 @@ async function* later(iterable: Promise<AsyncIterable<unknown>>): AsyncGenerator
 }
 
 /** The bytes of a buffer that arrived as a plain byte array. A small one comes with all of the memory that it shared with others. */
-export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+export function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
 }
 

@@ -23,16 +23,16 @@ export interface DecodedError {
 const MAX_DEPTH = 4
 
 export function encodeError(error: unknown, depth = 0): EncodedError {
-  if (!(error instanceof Error)) return { name: 'Error', message: textOf(error), stack: undefined, members: {} }
+  if (!(error instanceof Error)) return { name: 'Error', message: describeValue(error), stack: undefined, members: {} }
   const { name, message, stack, cause } = error
   const members: EncodedError['members'] = {}
   for (const [key, value] of Object.entries(error)) {
     if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') members[key] = value
   }
   const encoded: EncodedError = {
-    name: textOf(name),
-    message: textOf(message),
-    stack: stack === undefined ? undefined : textOf(stack),
+    name: describeValue(name),
+    message: describeValue(message),
+    stack: stack === undefined ? undefined : describeValue(stack),
     members,
   }
   if (cause !== undefined && depth < MAX_DEPTH) encoded.cause = encodeError(cause, depth + 1)
@@ -40,7 +40,7 @@ export function encodeError(error: unknown, depth = 0): EncodedError {
 }
 
 /** Anything can be thrown, also what has no text. */
-function textOf(value: unknown): string {
+function describeValue(value: unknown): string {
   return typeof value === 'object' ? Object.prototype.toString.call(value) : String(value)
 }
 

@@ -14,7 +14,7 @@ const open = (options: { timeoutMs?: number; idleMs?: number } = {}) =>
     }),
   )
 
-const threadOf = (result: string) => Number(/\d+$/.exec(result)?.[0])
+const threadNumber = (result: string) => Number(/\d+$/.exec(result)?.[0])
 
 it('handles requests one after the other in one thread, and goes on after a handler threw', async () => {
   const thread = open()
@@ -24,27 +24,27 @@ it('handles requests one after the other in one thread, and goes on after a hand
     { reason: { message: 'refused by the handler' } },
     { value: expect.stringMatching(/^b in thread/) },
   ])
-  expect(threadOf(await thread.call('c'))).toBe(threadOf(await thread.call('d')))
+  expect(threadNumber(await thread.call('c'))).toBe(threadNumber(await thread.call('d')))
 })
 
 it('ends a thread that hangs or exits, and serves those that wait in another one', async () => {
   const thread = open({ timeoutMs: 2000 })
   // Again when the machine starts a thread more slowly than that.
   await eventually(async () => {
-    const first = threadOf(await thread.call('a'))
+    const first = threadNumber(await thread.call('a'))
     const [hung, next] = await Promise.allSettled([thread.call('hang'), thread.call('b')])
     expect(hung).toMatchObject({ reason: { message: 'it did not respond in time' } })
     expect(next).toMatchObject({ value: expect.stringMatching(/^b/) })
     const [exited, last] = await Promise.allSettled([thread.call('exit'), thread.call('c')])
     expect(exited).toMatchObject({ reason: { message: 'it ended' } })
-    expect(threadOf(String(Reflect.get(last, 'value')))).toBeGreaterThan(first + 1)
+    expect(threadNumber(String(Reflect.get(last, 'value')))).toBeGreaterThan(first + 1)
   })
 })
 
 it('ends an idle thread, and starts another one for the next request', async () => {
   const thread = open({ idleMs: 1 })
-  const first = threadOf(await thread.call('a'))
-  await eventually(async () => expect(threadOf(await thread.call('b'))).not.toBe(first))
+  const first = threadNumber(await thread.call('a'))
+  await eventually(async () => expect(threadNumber(await thread.call('b'))).not.toBe(first))
 })
 
 it('refuses requests once it is closed, those that wait too', async () => {

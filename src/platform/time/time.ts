@@ -1,4 +1,4 @@
-import { civilDate, DAY_MS, dayOf, parseDay } from '../calendar/days.ts'
+import { civilDate, DAY_MS, parseDay, toDay } from '../calendar/days.ts'
 import { invalid } from '../errors/app-error.ts'
 
 /** `2026-01-31T08:00:00.000Z`, the only form of times in responses and events. */
@@ -20,8 +20,8 @@ export const TIME_PROBLEM = 'must be an RFC 3339 time with an offset, such as 20
 
 const OFFSET_TIME = /^(\d{4}-\d\d-\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/
 const MINUTE_MS = 60_000
-const FIRST_MS = dayOf(1, 1, 1) * DAY_MS
-const END_MS = dayOf(10_000, 1, 1) * DAY_MS
+const FIRST_MS = toDay(1, 1, 1) * DAY_MS
+const END_MS = toDay(10_000, 1, 1) * DAY_MS
 
 /**
  * Milliseconds of an RFC 3339 time with an offset; undefined for any other text. Every input of a request passes here, so that

@@ -1,13 +1,13 @@
 import { parseObject } from '../../platform/calendar/components.ts'
-import { zoneOf } from '../../platform/calendar/zone.ts'
+import { findZone } from '../../platform/calendar/zone.ts'
 import { ianaZone } from '../../platform/calendar/zone-names.ts'
 import { TURN_MS, yieldIfHeld } from '../../platform/concurrency/event-loop.ts'
 import type { XmlElement } from '../../platform/formats/xml.ts'
 import { boundedCalendar, type CalendarRole, ProviderError, type RemoteCalendar } from '../contract/index.ts'
 import { zoneOfDescription } from './events/zones.ts'
 import type { DavClient } from './http/client.ts'
-import { type CalendarHome, hrefsOf } from './http/discovery.ts'
-import { pathOf } from './http/hrefs.ts'
+import { type CalendarHome, readHrefs } from './http/discovery.ts'
+import { resolvePath } from './http/hrefs.ts'
 import { child, type DavResource } from './http/multistatus.ts'
 import { propfindBody } from './http/requests.ts'
 
@@ -43,9 +43,9 @@ export async function listCalendars(
     })
     for (const resource of listing.resources) {
       await yieldIfHeld(TURN_MS)
-      const path = pathOf(resource.href, listing.url)
+      const path = resolvePath(resource.href, listing.url)
       if (path === undefined || found.size >= MAX_CALENDARS || !hasEvents(resource)) continue
-      found.set(path, calendarOf(path, resource, { home, base: listing.url, nowMs }))
+      found.set(path, mapCalendar(path, resource, { home, base: listing.url, nowMs }))
     }
   }
   const calendars = [...found.values()]
@@ -65,7 +65,7 @@ function hasEvents({ status, properties }: DavResource): boolean {
   )
 }
 
-function calendarOf(
+function mapCalendar(
   path: string,
   { properties }: DavResource,
   { home, base, nowMs }: { home: CalendarHome; base: URL; nowMs: number },
@@ -76,9 +76,9 @@ function calendarOf(
     summary: text('D:displayname') || decodeURIComponent(path.split('/').findLast((part) => part !== '') ?? path),
     description: text('C:calendar-description'),
     timeZone: ianaZone(text('C:calendar-timezone-id')) ?? describedZone(text('C:calendar-timezone'), nowMs),
-    backgroundColor: colorOf(text('A:calendar-color')),
+    backgroundColor: parseColor(text('A:calendar-color')),
     foregroundColor: null,
-    role: roleOf(properties, home, base),
+    role: mapRole(properties, home, base),
     primary: false,
     selected: true,
   })
@@ -88,20 +88,20 @@ function calendarOf(
 function describedZone(text: string, nowMs: number): string | null {
   const described = parseObject(text)?.components.find(({ name }) => name === 'VTIMEZONE')
   const zone = described === undefined ? undefined : zoneOfDescription(described, nowMs)
-  return zone === undefined ? null : (zoneOf(zone)?.name ?? null)
+  return zone === undefined ? null : (findZone(zone)?.name ?? null)
 }
 
 /** iCal writes `#rrggbbaa`. */
-function colorOf(text: string): string | null {
+function parseColor(text: string): string | null {
   const [, digits = ''] = /^#([0-9a-f]{6})(?:[0-9a-f]{2})?$/i.exec(text) ?? []
   return digits === '' ? null : `#${digits.toLowerCase()}`
 }
 
 /** Owner: the user's principal owns it, and it can be written. Without privileges, the server does not say: owner. */
-function roleOf(properties: ReadonlyMap<string, XmlElement>, home: CalendarHome, base: URL): CalendarRole {
+function mapRole(properties: ReadonlyMap<string, XmlElement>, home: CalendarHome, base: URL): CalendarRole {
   const list = properties.get('D:current-user-privilege-set')
   const owner = child(properties.get('D:owner'), 'D:href')?.text.trim()
-  const isOwned = owner === undefined || home.principal === undefined || pathOf(owner, base) === home.principal
+  const isOwned = owner === undefined || home.principal === undefined || resolvePath(owner, base) === home.principal
   const privileges = new Set(list?.children.flatMap(({ children }) => children.map(({ name }) => name)))
   const has = (...names: string[]) => names.some((name) => privileges.has(name))
   if (list === undefined || has('D:all', 'D:write', 'D:write-content', 'D:bind')) return isOwned ? 'owner' : 'writer'
@@ -115,7 +115,7 @@ async function defaultCalendar(client: DavClient, { inbox }: CalendarHome, signa
   const body = propfindBody(['C:schedule-default-calendar-URL'])
   try {
     const found = await client.read({ method: 'PROPFIND', url: inbox, depth: '0', body, doing, signal })
-    return hrefsOf(found, 'C:schedule-default-calendar-URL')[0]?.pathname
+    return readHrefs(found, 'C:schedule-default-calendar-URL')[0]?.pathname
   } catch (error) {
     if (signal.aborted || !(error instanceof ProviderError)) throw error
     // The first calendar serves as well.

@@ -1,7 +1,7 @@
 import { ProviderError } from '../contract/index.ts'
 import type { MapContext } from './events/map.ts'
 import type { DavClient } from './http/client.ts'
-import { urlOf } from './http/hrefs.ts'
+import { resolveUrl } from './http/hrefs.ts'
 import type { ObjectThread } from './object-thread.ts'
 
 /** A calendar whose objects are read. */
@@ -27,7 +27,7 @@ const MAX_URL = 2000
 
 /** Throws `not_found` for what cannot be a calendar of the server. */
 export function collectionUrl(calendarId: string, base: URL): URL {
-  const url = calendarId.length <= MAX_URL && calendarId.startsWith('/') ? urlOf(calendarId, base) : undefined
+  const url = calendarId.length <= MAX_URL && calendarId.startsWith('/') ? resolveUrl(calendarId, base) : undefined
   if (url === undefined || url.origin !== base.origin) {
     throw new ProviderError('not_found', 'reading the calendar: this is not the path of a calendar')
   }

@@ -18,7 +18,7 @@ interface Written extends Pick<CalendarFixture, 'calendarId' | 'timeZone' | 'exp
 }
 
 /** The user's password is `secret`. */
-function fixtureOf({ url, user, request, calendarId, ...rest }: Written): CalendarFixture {
+function openFixture({ url, user, request, calendarId, ...rest }: Written): CalendarFixture {
   const { provider, close } = testCaldav()
   const objects = new Map<string, IcsEvent[]>()
   const newPath = (): string => `${calendarId}${randomUUID()}.ics`
@@ -76,7 +76,7 @@ describe.skipIf(!radicaleAvailable())('CalDAV', () => {
       'work',
       `<D:displayname>Work</D:displayname><C:calendar-timezone>${BERLIN}</C:calendar-timezone>`,
     )
-    return fixtureOf({
+    return openFixture({
       url: radicale.url,
       user,
       calendarId,
@@ -98,7 +98,7 @@ describe.skipIf(!xandikosAvailable())('CalDAV', () => {
     const logins = new Map([['ann', 'secret']])
     xandikos.proxy.requireLogin(logins)
     const calendarId = await xandikos.makeCalendar(`work-${randomUUID()}`)
-    return fixtureOf({
+    return openFixture({
       // It stores no zone of a calendar.
       url: xandikos.url,
       user: 'ann',
@@ -129,7 +129,7 @@ describe.skipIf(!cyrusAvailable())('CalDAV', () => {
 
   calendarConformance('CalDAV on Cyrus', async () => {
     const { cyrus, user, calendarId } = await calendar()
-    return fixtureOf({
+    return openFixture({
       url: cyrus.url,
       user,
       calendarId,
@@ -144,7 +144,7 @@ describe.skipIf(!cyrusAvailable())('CalDAV', () => {
     const { cyrus, user, calendarId } = await calendar()
     const { provider, close } = testCaldav()
     onTestFinished(close)
-    const changes = provider.changes?.(caldavAccess(cyrus.url, user, 'secret'))
+    const changes = provider.edits?.(caldavAccess(cyrus.url, user, 'secret'))
     const { signal } = new AbortController()
     const create = (time: EventInput['start']) => {
       const event = { ...EVENT, start: time, end: time }

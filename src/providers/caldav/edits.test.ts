@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { caldavAccess, testCaldav } from '../../../test/kit/calendars/caldav.ts'
 import { fc } from '../../../test/kit/random/random.ts'
 import { type Radicale, radicaleAvailable, startRadicale } from '../../../test/servers/radicale.ts'
-import type { CalendarAccount, CalendarChanges, EventInput, RemoteEvent } from '../contract/index.ts'
+import type { CalendarAccount, CalendarEdits, EventInput, RemoteEvent } from '../contract/index.ts'
 
 const USER = 'ada@example.com'
 const { signal } = new AbortController()
@@ -33,7 +33,7 @@ const WEEKLY: Partial<EventInput> = {
 describe.skipIf(!radicaleAvailable())('changes of CalDAV calendars', () => {
   let radicale: Radicale
   let account: CalendarAccount
-  let changes: CalendarChanges
+  let edits: CalendarEdits
   let calendarId: string
   let close: () => Promise<void>
   beforeAll(async () => {
@@ -44,9 +44,9 @@ describe.skipIf(!radicaleAvailable())('changes of CalDAV calendars', () => {
     close = caldav.close
     const access = caldavAccess(radicale.url, USER, 'secret')
     account = caldav.provider.open(access)
-    const made = caldav.provider.changes?.(access)
+    const made = caldav.provider.edits?.(access)
     if (made === undefined) throw new Error('no changes')
-    changes = made
+    edits = made
   })
   afterAll(async () => {
     await close()
@@ -54,12 +54,12 @@ describe.skipIf(!radicaleAvailable())('changes of CalDAV calendars', () => {
   })
 
   const create = (event: Partial<EventInput> = {}) =>
-    changes.createEvent({ calendarId, key: randomUUID(), event: { ...INPUT, ...event }, ...silent })
+    edits.createEvent({ calendarId, key: randomUUID(), event: { ...INPUT, ...event }, ...silent })
   const target = ({ eventId }: RemoteEvent) => ({ calendarId, eventId, instance: null })
   const instance = ({ eventId }: RemoteEvent, dateTime: string) => ({ calendarId, eventId, instance: at(dateTime) })
   const update = (event: RemoteEvent, input: Partial<EventInput>, etag: string | null = null) =>
-    changes.updateEvent({ ...target(event), changes: input, etag, ...silent })
-  const textOf = ({ eventId }: RemoteEvent) => radicale.request(USER, 'GET', eventId.split('#')[0] ?? '')
+    edits.updateEvent({ ...target(event), changes: input, etag, ...silent })
+  const readObject = ({ eventId }: RemoteEvent) => radicale.request(USER, 'GET', eventId.split('#')[0] ?? '')
   const stored = async ({ eventId }: RemoteEvent) => {
     const [path = ''] = eventId.split('#')
     const range = { from: Date.parse('2026-10-01T00:00:00Z'), to: Date.parse('2027-03-01T00:00:00Z') }
@@ -69,10 +69,10 @@ describe.skipIf(!radicaleAvailable())('changes of CalDAV calendars', () => {
 
   it('creates an event once for a key, and reads it back equal', async () => {
     const request = { calendarId, key: randomUUID(), event: INPUT, ...silent }
-    const event = await changes.createEvent(request)
-    const { conference: _conference, attendees: _attendees, ...given } = INPUT
+    const event = await edits.createEvent(request)
+    const { conference: _conference, attendees: _attendees, ...input } = INPUT
     expect(event).toMatchObject({
-      ...given,
+      ...input,
       iCalUid: request.key,
       eventId: `${calendarId}${request.key}.ics`,
       status: 'confirmed',
@@ -81,10 +81,10 @@ describe.skipIf(!radicaleAvailable())('changes of CalDAV calendars', () => {
         { email: 'bob@example.com', displayName: 'Bob: the "boss"', optional: true, responseStatus: 'needsAction' },
       ],
     })
-    expect(await changes.createEvent({ ...request, event: { ...INPUT, summary: 'Another' } })).toEqual(event)
-    expect(await changes.getEvent(target(event), signal)).toEqual(event)
+    expect(await edits.createEvent({ ...request, event: { ...INPUT, summary: 'Another' } })).toEqual(event)
+    expect(await edits.getEvent(target(event), signal)).toEqual(event)
     expect(await stored(event)).toEqual([event])
-    expect(await textOf(event)).toContain('BEGIN:VTIMEZONE')
+    expect(await readObject(event)).toContain('BEGIN:VTIMEZONE')
   })
 
   it.each<[string, Partial<EventInput>, Partial<EventInput>]>([
@@ -94,25 +94,25 @@ describe.skipIf(!radicaleAvailable())('changes of CalDAV calendars', () => {
   ])('writes no end for an event that ends at %s as it starts', async (_case, times, read) => {
     const event = await create(times)
     expect(event).toMatchObject(read)
-    expect(await textOf(event)).not.toContain('DTEND')
+    expect(await readObject(event)).not.toContain('DTEND')
     const series = await create({ ...times, recurrence: ['RRULE:FREQ=DAILY;COUNT=3'] })
     const [start] = 'date' in series.start ? [{ date: '2026-11-21' }] : [at('2026-11-21T09:00:00')]
     const named = { calendarId, eventId: series.eventId, instance: start }
-    await changes.updateEvent({ ...named, changes: { summary: 'Changed' }, etag: null, ...silent })
-    const text = await textOf(series)
+    await edits.updateEvent({ ...named, changes: { summary: 'Changed' }, etag: null, ...silent })
+    const text = await readObject(series)
     expect(text).toContain('RECURRENCE-ID')
     expect(text.match(/DTEND.*/g) ?? []).toEqual('date' in series.start ? ['DTEND;VALUE=DATE:20261122'] : [])
   })
 
   it('changes only what is given, and keeps what it does not know', async () => {
     const event = await create()
-    const foreign = (await textOf(event)).replace('SUMMARY:', 'X-OTHER;X-P="a;b":kept\r\nSUMMARY:')
+    const foreign = (await readObject(event)).replace('SUMMARY:', 'X-OTHER;X-P="a;b":kept\r\nSUMMARY:')
     await radicale.request(USER, 'PUT', event.eventId, foreign)
     const dates = { start: { date: '2026-11-23' }, end: { date: '2026-11-25' } }
     const changed = await update(event, { ...dates, busy: false, visibility: 'private', reminders: [], location: '' })
     expect(changed).toMatchObject({ ...dates, busy: false, visibility: 'private', reminders: [], location: '' })
     expect(changed).toMatchObject({ summary: INPUT.summary, description: INPUT.description })
-    expect(await textOf(event)).toMatch(/X-OTHER;X-P="a;b":kept/)
+    expect(await readObject(event)).toMatch(/X-OTHER;X-P="a;b":kept/)
     const back = await update(changed, { start: INPUT.start, end: INPUT.end, visibility: 'default' }, changed.etag)
     expect(back).toMatchObject({ start: INPUT.start, end: INPUT.end, visibility: 'default' })
     await expect(update(event, dates, changed.etag)).rejects.toMatchObject({ kind: 'conflict' })
@@ -120,7 +120,7 @@ describe.skipIf(!radicaleAvailable())('changes of CalDAV calendars', () => {
 
   it('keeps the answers of attendees who stay', async () => {
     const event = await create()
-    await radicale.request(USER, 'PUT', event.eventId, (await textOf(event)).replace('NEEDS-ACTION', 'ACCEPTED'))
+    await radicale.request(USER, 'PUT', event.eventId, (await readObject(event)).replace('NEEDS-ACTION', 'ACCEPTED'))
     const [bob] = INPUT.attendees
     const attendees = [
       ...(bob === undefined ? [] : [bob]),
@@ -135,7 +135,7 @@ describe.skipIf(!radicaleAvailable())('changes of CalDAV calendars', () => {
 
   it('changes, cancels and answers one instance of a series', async () => {
     const series = await create(WEEKLY)
-    const moved = await changes.updateEvent({
+    const moved = await edits.updateEvent({
       ...instance(series, '2026-11-09T09:00:00'),
       changes: { summary: 'Moved', start: at('2026-11-10T15:00:00'), end: at('2026-11-10T16:00:00') },
       etag: series.etag,
@@ -143,12 +143,12 @@ describe.skipIf(!radicaleAvailable())('changes of CalDAV calendars', () => {
     })
     const ids = { recurringEventId: series.eventId, originalStart: at('2026-11-09T09:00:00'), recurrence: [] }
     expect(moved).toMatchObject({ ...ids, summary: 'Moved', start: at('2026-11-10T15:00:00'), location: 'Caf\u00e9' })
-    expect(await changes.getEvent(target(moved), signal)).toEqual(moved)
+    expect(await edits.getEvent(target(moved), signal)).toEqual(moved)
     const again = await update(moved, { summary: 'Moved again' })
     expect(again).toMatchObject({ ...ids, summary: 'Moved again', start: at('2026-11-10T15:00:00') })
 
-    await changes.deleteEvent({ ...instance(series, '2026-11-16T09:00:00'), ...silent })
-    await changes.deleteEvent({ ...instance(series, '2026-11-16T09:00:00'), ...silent })
+    await edits.deleteEvent({ ...instance(series, '2026-11-16T09:00:00'), ...silent })
+    await edits.deleteEvent({ ...instance(series, '2026-11-16T09:00:00'), ...silent })
     const all = await stored(series)
     expect(all.map(({ eventId }) => eventId)).toEqual([series.eventId, moved.eventId])
     expect(all[0]?.recurrence).toEqual([
@@ -161,19 +161,19 @@ describe.skipIf(!radicaleAvailable())('changes of CalDAV calendars', () => {
       '2026-11-17T09:00:00',
       '2026-12-07T09:00:00',
     ]) {
-      const request = changes.getEvent(instance(series, dateTime), signal)
+      const request = edits.getEvent(instance(series, dateTime), signal)
       await expect(request).rejects.toMatchObject({ kind: 'not_found' })
     }
-    const last = await changes.getEvent({ ...target(series), instance: at('2026-11-30T08:00:00', 'UTC') }, signal)
+    const last = await edits.getEvent({ ...target(series), instance: at('2026-11-30T08:00:00', 'UTC') }, signal)
     expect(last).toMatchObject({ start: at('2026-11-30T09:00:00'), end: at('2026-11-30T09:30:00'), recurrence: [] })
-    await changes.deleteEvent({ ...target(again), ...silent })
+    await edits.deleteEvent({ ...target(again), ...silent })
     expect(await stored(series)).toHaveLength(1)
   })
 
   it('gives up exceptions when the series is moved, and deletes a series whole', async () => {
     const series = await create(WEEKLY)
     const request = { ...instance(series, '2026-11-09T09:00:00'), changes: { summary: 'Other' }, etag: null, ...silent }
-    await changes.updateEvent(request)
+    await edits.updateEvent(request)
     expect(await stored(series)).toHaveLength(2)
     const renamed = await update(series, { summary: 'All', start: series.start as EventInput['start'] })
     expect((await stored(series)).map(({ summary }) => summary)).toEqual(['All', 'Other'])
@@ -181,34 +181,37 @@ describe.skipIf(!radicaleAvailable())('changes of CalDAV calendars', () => {
     const moved = await update(renamed, { ...INPUT, recurrence: daily })
     expect(await stored(series)).toEqual([moved])
     expect(moved.recurrence).toEqual(daily)
-    await changes.deleteEvent({ ...target(series), ...silent })
-    await changes.deleteEvent({ ...target(series), ...silent })
+    await edits.deleteEvent({ ...target(series), ...silent })
+    await edits.deleteEvent({ ...target(series), ...silent })
     expect(await stored(series)).toEqual([])
     await expect(update(series, { summary: 'x' })).rejects.toMatchObject({ kind: 'not_found' })
   })
 
   it('answers an invitation, as a whole or for one instance', async () => {
     const series = await create({ ...WEEKLY, attendees: [{ email: USER, displayName: 'Ada', optional: false }] })
-    const answer = (where: { calendarId: string; eventId: string; instance: ReturnType<typeof at> | null }) =>
-      changes.respond({ ...where, response: 'tentative', comment: 'Perhaps;\nlater', ...silent })
-    await expect(answer(target(series))).rejects.toMatchObject({ kind: 'rejected' })
-    const invitation = (await textOf(series)).replace(/ORGANIZER.*\r\n/, `ORGANIZER:mailto:bob@example.com\r\n${OTHER}`)
+    const respond = (where: { calendarId: string; eventId: string; instance: ReturnType<typeof at> | null }) =>
+      edits.respond({ ...where, response: 'tentative', comment: 'Perhaps;\nlater', ...silent })
+    await expect(respond(target(series))).rejects.toMatchObject({ kind: 'rejected' })
+    const invitation = (await readObject(series)).replace(
+      /ORGANIZER.*\r\n/,
+      `ORGANIZER:mailto:bob@example.com\r\n${OTHER}`,
+    )
     await radicale.request(USER, 'PUT', series.eventId, invitation)
-    const selfOf = (event: RemoteEvent | null) => event?.attendees.find(({ self }) => self)
-    const one = await answer(instance(series, '2026-11-09T09:00:00'))
-    expect(one?.recurringEventId).toBe(series.eventId)
-    expect(selfOf(one)).toMatchObject({ responseStatus: 'tentative', displayName: 'Ada' })
-    expect(selfOf(await changes.getEvent(target(series), signal))?.responseStatus).toBe('needsAction')
-    expect(selfOf(await answer(target(series)))?.responseStatus).toBe('tentative')
-    expect(await textOf(series)).toContain('COMMENT:Perhaps\\;\\nlater')
-    expect(await textOf(series)).toContain(OTHER)
+    const findSelf = (event: RemoteEvent | null) => event?.attendees.find(({ self }) => self)
+    const answered = await respond(instance(series, '2026-11-09T09:00:00'))
+    expect(answered?.recurringEventId).toBe(series.eventId)
+    expect(findSelf(answered)).toMatchObject({ responseStatus: 'tentative', displayName: 'Ada' })
+    expect(findSelf(await edits.getEvent(target(series), signal))?.responseStatus).toBe('needsAction')
+    expect(findSelf(await respond(target(series)))?.responseStatus).toBe('tentative')
+    expect(await readObject(series)).toContain('COMMENT:Perhaps\\;\\nlater')
+    expect(await readObject(series)).toContain(OTHER)
   })
 
   it('makes a change again when another program was quicker', async () => {
     const event = await create()
     const [first, second] = await Promise.all([update(event, { summary: 'One' }), update(event, { location: 'Two' })])
     expect([first?.summary, second?.location]).toEqual(['One', 'Two'])
-    expect(await changes.getEvent(target(event), signal)).toMatchObject({ summary: 'One', location: 'Two' })
+    expect(await edits.getEvent(target(event), signal)).toMatchObject({ summary: 'One', location: 'Two' })
   })
 
   it('refuses what CalDAV cannot do, other folders, and lines that are not about recurrence', async () => {
@@ -226,7 +229,7 @@ describe.skipIf(!radicaleAvailable())('changes of CalDAV calendars', () => {
       '',
       '#',
     ]) {
-      const request = changes.getEvent({ calendarId, eventId, instance: null }, signal)
+      const request = edits.getEvent({ calendarId, eventId, instance: null }, signal)
       await expect(request).rejects.toMatchObject({ kind: 'not_found' })
     }
   })

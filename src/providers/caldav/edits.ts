@@ -1,7 +1,7 @@
-import { type Component, property, textOf } from '../../platform/calendar/components.ts'
+import { type Component, property, readText } from '../../platform/calendar/components.ts'
 import { formatObject, textLine } from '../../platform/calendar/formatting.ts'
 import {
-  type CalendarChanges,
+  type CalendarEdits,
   type EventInput,
   type EventTarget,
   ProviderError,
@@ -9,16 +9,24 @@ import {
 } from '../contract/index.ts'
 import type { Collection } from './collection.ts'
 import { statusError } from './errors.ts'
-import { answer, type Editing, editingOf, eventIn, exclude, missing, removeExceptions } from './events/editing.ts'
+import {
+  type Editing,
+  eventIn,
+  exclude,
+  missing,
+  openEditing,
+  removeExceptions,
+  setResponse,
+} from './events/editing.ts'
 import { omitEmptyEnds } from './events/empty-ends.ts'
 import { applyInput, describeOwnZones, describeZones, replace, touch } from './events/input.ts'
-import { type CalendarObject, eventsOf, objectPath } from './events/map.ts'
-import { isOwnPath, pathOf } from './http/hrefs.ts'
+import { type CalendarObject, mapEvents, objectPath } from './events/map.ts'
+import { isOwnPath, resolvePath } from './http/hrefs.ts'
 import { readObjectText } from './objects.ts'
 
-export interface ChangesDeps {
+export interface EditsDeps {
   /** The calendar, ready for requests. */
-  collectionOf(calendarId: string, signal: AbortSignal): Promise<Collection>
+  getCollection(calendarId: string, signal: AbortSignal): Promise<Collection>
   email: string
   now(): number
 }
@@ -35,19 +43,19 @@ const NO_RESPONSE_BYTES = 64 * 1024
 const PRODUCT = 'PRODID:-//Posthorn//Posthorn//EN'
 
 /** Objects are changed in place: whatever this code does not know stays in them. The server notifies attendees, if it can. */
-export function caldavChanges({ collectionOf, email, now }: ChangesDeps): CalendarChanges {
+export function caldavCalendarEdits({ getCollection, email, now }: EditsDeps): CalendarEdits {
   /** Reads, changes and writes one object. `change` returns false when nothing is left of it. */
   async function edit(
     target: EventTarget,
     { doing, etag, signal }: { doing: string; etag: string | null; signal: AbortSignal },
     change: (editing: Editing) => boolean,
   ): Promise<CalendarObject | undefined> {
-    const collection = await collectionOf(target.calendarId, signal)
+    const collection = await getCollection(target.calendarId, signal)
     const path = pathOfEvent(target, collection, doing)
     for (let tries = 1; ; tries += 1) {
       const object = await readObject(collection, path, doing)
       if (etag !== null && object.etag !== etag) throw conflict(doing)
-      const editing = await editingOf(object, collection.context, { email, nowMs: now() }, doing)
+      const editing = await openEditing(object, collection.context, { email, nowMs: now() }, doing)
       const isKept = change(editing)
       try {
         if (!isKept) {
@@ -64,15 +72,15 @@ export function caldavChanges({ collectionOf, email, now }: ChangesDeps): Calend
   }
 
   async function result(object: CalendarObject | undefined, target: EventTarget, signal: AbortSignal, doing: string) {
-    const { context } = await collectionOf(target.calendarId, signal)
-    const found = object === undefined ? undefined : eventIn(await eventsOf(object, context), target)
+    const { context } = await getCollection(target.calendarId, signal)
+    const found = object === undefined ? undefined : eventIn(await mapEvents(object, context), target)
     if (found === undefined) throw missing(doing)
     return found
   }
 
   return {
     async getEvent(target, signal) {
-      const collection = await collectionOf(target.calendarId, signal)
+      const collection = await getCollection(target.calendarId, signal)
       const object = await readObject(collection, pathOfEvent(target, collection, READING), READING)
       return result(object, target, signal, READING)
     },
@@ -81,7 +89,7 @@ export function caldavChanges({ collectionOf, email, now }: ChangesDeps): Calend
       if (event.conference) {
         throw noMeetings(CREATING)
       }
-      const collection = await collectionOf(calendarId, signal)
+      const collection = await getCollection(calendarId, signal)
       const folder = collection.url.pathname.replace(/\/?$/, '/')
       const path = `${folder}${encodeURIComponent(key)}.ics`
       const { component, calendar } = emptyObject(key, now())
@@ -132,14 +140,14 @@ export function caldavChanges({ collectionOf, email, now }: ChangesDeps): Calend
 
     async respond({ response, comment, signal, calendarId, eventId, instance }) {
       const target = { calendarId, eventId, instance }
-      const { addresses } = (await collectionOf(calendarId, signal)).context
+      const { addresses } = (await getCollection(calendarId, signal)).context
       const object = await edit(target, { doing: RESPONDING, etag: null, signal }, (editing) => {
         const chosen = editing.component(target)
         const isSeries = property(chosen, 'RECURRENCE-ID') === undefined
-        const uid = textOf(chosen, 'UID')
-        const isOwn = (each: Component) => each.name === 'VEVENT' && textOf(each, 'UID') === uid
+        const uid = readText(chosen, 'UID')
+        const isOwn = (each: Component) => each.name === 'VEVENT' && readText(each, 'UID') === uid
         const components = isSeries ? editing.calendar.components.filter(isOwn) : [chosen]
-        const answered = components.filter((event) => answer(event, response, addresses))
+        const answered = components.filter((event) => setResponse(event, response, addresses))
         if (answered.length === 0) {
           throw new ProviderError('rejected', `${RESPONDING}: the account is not invited to this event`, {
             unsupported: true,
@@ -172,7 +180,7 @@ function emptyObject(uid: string, nowMs: number): { calendar: Component; compone
 function pathOfEvent({ eventId }: EventTarget, { url }: Collection, doing: string): string {
   const path = objectPath(eventId)
   // In its one spelling, without `..` and a query.
-  if (pathOf(path, url) !== path || !isOwnPath(path, url)) throw missing(doing)
+  if (resolvePath(path, url) !== path || !isOwnPath(path, url)) throw missing(doing)
   return path
 }
 

@@ -17,11 +17,11 @@ import {
 } from '../contract/index.ts'
 import { listCalendars } from './calendars.ts'
 import { type Collection, collectionUrl, type ServerTraits } from './collection.ts'
-import { caldavChanges } from './edits.ts'
+import { caldavCalendarEdits } from './edits.ts'
 import { ObjectZones } from './events/zones.ts'
 import { type DavClient, type DavClientOptions, davClient } from './http/client.ts'
 import { type CalendarHome, candidates, domainOf, findHome, probe } from './http/discovery.ts'
-import { urlOf } from './http/hrefs.ts'
+import { resolveUrl } from './http/hrefs.ts'
 import { trustedHosts } from './http/trust.ts'
 import { ObjectThread } from './object-thread.ts'
 import { readRange } from './range.ts'
@@ -62,9 +62,9 @@ export function caldavProvider(deps: CaldavDeps): CalendarProvider & ServerCheck
   })
   return {
     open: (access) => openAccount(deps, openAccess({ ...deps, thread }, homes, access)),
-    changes: (access) => {
-      const { collectionOf } = openAccess({ ...deps, thread }, homes, access)
-      return caldavChanges({ collectionOf, email: access.email, now: deps.clock.now })
+    edits: (access) => {
+      const { getCollection } = openAccess({ ...deps, thread }, homes, access)
+      return caldavCalendarEdits({ getCollection, email: access.email, now: deps.clock.now })
     },
     async verify(access, signal) {
       const { client, configured } = openClient(deps, access, {
@@ -89,7 +89,7 @@ function openClient(
   { accountId, email, settings: { caldav, imap }, secrets }: MailAccess,
   limits: Pick<DavClientOptions, 'timeoutMs' | 'maxBytes'> = {},
 ) {
-  const configured = caldav === undefined ? undefined : urlOf(caldav.url, undefined)
+  const configured = caldav === undefined ? undefined : resolveUrl(caldav.url, undefined)
   const trusts =
     configured === undefined
       ? trustedHosts(imap === undefined ? [] : [imap.host], domainOf(email))
@@ -110,10 +110,10 @@ function openClient(
 /** One account at its server. */
 interface OpenAccess {
   client: DavClient
-  homeOf(signal: AbortSignal, isKnown: boolean): Promise<KnownHome>
+  readHome(signal: AbortSignal, isKnown: boolean): Promise<KnownHome>
   forgetHome(): void
   /** Throws `not_found` for what cannot be a calendar of the account. */
-  collectionOf(calendarId: string, signal: AbortSignal): Promise<Collection>
+  getCollection(calendarId: string, signal: AbortSignal): Promise<Collection>
 }
 
 function openAccess(
@@ -127,9 +127,9 @@ function openAccess(
   const { client, configured, trusts } = openClient(deps, access)
   const homeKey = JSON.stringify([accountId, email, caldav, imap?.host, imap?.username])
 
-  async function homeOf(signal: AbortSignal, isKnown: boolean): Promise<KnownHome> {
-    const known = homes.get(homeKey)
-    if (known !== undefined && !(known.home === null && isKnown)) return known
+  async function readHome(signal: AbortSignal, isKnown: boolean): Promise<KnownHome> {
+    const cached = homes.get(homeKey)
+    if (cached !== undefined && !(cached.home === null && isKnown)) return cached
     const home = configured === undefined ? await discover(signal, isKnown) : await findHome(client, configured, signal)
     const found = { home, server: { expandsSeries: false, onlyLists: false } }
     homes.set(homeKey, found)
@@ -155,8 +155,8 @@ function openAccess(
     return null
   }
 
-  async function collectionOf(calendarId: string, signal: AbortSignal): Promise<Collection> {
-    const { home, server } = await homeOf(signal, true)
+  async function getCollection(calendarId: string, signal: AbortSignal): Promise<Collection> {
+    const { home, server } = await readHome(signal, true)
     const base = home?.homes[0]
     if (home === null || base === undefined) {
       throw new ProviderError('not_found', 'reading the calendar: the account has no calendars')
@@ -166,16 +166,16 @@ function openAccess(
     return { accountId, client, thread, url: collectionUrl(calendarId, base), context, server, signal }
   }
 
-  return { client, homeOf, forgetHome: () => homes.delete(homeKey), collectionOf }
+  return { client, readHome, forgetHome: () => homes.delete(homeKey), getCollection }
 }
 
 function openAccount(
   { clock, maxEvents = MAX_EVENTS }: CaldavDeps,
-  { client, homeOf, forgetHome, collectionOf }: OpenAccess,
+  { client, readHome, forgetHome, getCollection }: OpenAccess,
 ): CalendarAccount {
   return {
     async listCalendars(signal, isKnown = false) {
-      const { home } = await homeOf(signal, isKnown)
+      const { home } = await readHome(signal, isKnown)
       try {
         return home === null ? [] : await listCalendars(client, home, { nowMs: clock.now(), signal })
       } catch (error) {
@@ -186,10 +186,10 @@ function openAccount(
     },
     async *syncEvents({ calendarId, cursor, window, signal }) {
       const request = { cursor, from: window.from, nowMs: clock.now() }
-      yield* syncEvents(await collectionOf(calendarId, signal), request)
+      yield* syncEvents(await getCollection(calendarId, signal), request)
     },
     async readRange({ calendarId, range, signal }) {
-      return readRange(await collectionOf(calendarId, signal), range, maxEvents)
+      return readRange(await getCollection(calendarId, signal), range, maxEvents)
     },
   }
 }

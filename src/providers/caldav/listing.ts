@@ -33,14 +33,14 @@ export async function pathsInRange(
     // By its path, a server may still give what it fails to list.
     const hrefs = resources.filter(({ status }) => !isGone(status)).map(({ href }) => href)
     for (const path of await ownPaths(hrefs, url, base)) found.add(path)
-    if (resources.some(({ status }) => status === 507)) left.push(...halvesOf(next))
+    if (resources.some(({ status }) => status === 507)) left.push(...splitRange(next))
     if (found.size > MAX_OBJECTS || requests >= MAX_LISTINGS) throw incomplete()
   }
   return [...found]
 }
 
 /** An infinite range loses one year after the other. */
-function halvesOf({ from, to }: TimeRange): TimeRange[] {
+function splitRange({ from, to }: TimeRange): TimeRange[] {
   if (to - from < DAY_MS) throw incomplete()
   const middle = Number.isFinite(to - from) ? (from + to) / 2 : Number.isFinite(from) ? from + YEAR_MS : to - YEAR_MS
   return [

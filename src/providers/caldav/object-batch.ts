@@ -45,7 +45,7 @@ const OBJECTS_PER_PART = 250
 const EVENTS_PER_PART = 500
 
 /** Parses and maps the objects. Throws `ProviderError`, as `parseDav` does. */
-export async function* partsOf(response: ObjectResponse, zones: ObjectZones): AsyncGenerator<ResponsePart, void> {
+export async function* parseParts(response: ObjectResponse, zones: ObjectZones): AsyncGenerator<ResponsePart, void> {
   const { body, paths, doing } = response
   const context = { zones, addresses: new Set(response.addresses) }
   const collection = new URL(response.collection)

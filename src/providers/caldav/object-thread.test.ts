@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { closing } from '../../../test/kit/closing.ts'
 import { ObjectZones } from './events/zones.ts'
-import { partsOf, type ResponsePart } from './object-batch.ts'
+import { parseParts, type ResponsePart } from './object-batch.ts'
 import { ObjectThread } from './object-thread.ts'
 
 const ZONE = [
@@ -15,7 +15,7 @@ const ZONE = [
   'END:VTIMEZONE',
 ]
 
-function objectOf(index: number): string {
+function buildObject(index: number): string {
   const lines = [
     'BEGIN:VCALENDAR',
     'VERSION:2.0',
@@ -63,10 +63,10 @@ async function together(parts: AsyncIterable<ResponsePart>) {
 
 it('maps a large response in the thread as it does a small one here, in parts', async () => {
   const thread = closing(new ObjectThread())
-  const request = requestFor(Array.from({ length: 700 }, (_, index) => objectOf(index)).join(''), 701)
+  const request = requestFor(Array.from({ length: 700 }, (_, index) => buildObject(index)).join(''), 701)
   expect(request.body.length).toBeGreaterThan(64 * 1024)
-  const read = await together(thread.partsOf(request, new ObjectZones()))
-  expect(read).toEqual(await together(partsOf(request, new ObjectZones())))
+  const read = await together(thread.parseParts(request, new ObjectZones()))
+  expect(read).toEqual(await together(parseParts(request, new ObjectZones())))
   expect([read.events.length, read.complete.length, read.unanswered]).toEqual([700, 700, ['/calendars/700.ics']])
   expect(read.events[7]).toMatchObject({ summary: 'Event 7', start: { timeZone: 'Asia/Tokyo' } })
   expect(read.count).toBe(3)
@@ -75,7 +75,7 @@ it('maps a large response in the thread as it does a small one here, in parts', 
 it('reports a document that no server sends, and the end of the thread', async () => {
   const thread = new ObjectThread()
   const deep = requestFor(`${'<a>'.repeat(30)}${'x'.repeat(70_000)}`, 1)
-  await expect(together(thread.partsOf(deep, new ObjectZones()))).rejects.toMatchObject({ kind: 'limit_exceeded' })
+  await expect(together(thread.parseParts(deep, new ObjectZones()))).rejects.toMatchObject({ kind: 'limit_exceeded' })
   await thread.close()
-  await expect(together(thread.partsOf(deep, new ObjectZones()))).rejects.toMatchObject({ kind: 'unavailable' })
+  await expect(together(thread.parseParts(deep, new ObjectZones()))).rejects.toMatchObject({ kind: 'unavailable' })
 })

@@ -3,7 +3,7 @@ import { workerFile } from '../../platform/threads/worker-file.ts'
 import { WorkerThread } from '../../platform/threads/worker-thread.ts'
 import { ProviderError } from '../contract/index.ts'
 import type { ObjectZones } from './events/zones.ts'
-import { type ObjectResponse, partsOf, type ResponsePart } from './object-batch.ts'
+import { type ObjectResponse, parseParts, type ResponsePart } from './object-batch.ts'
 
 export interface ThreadRequest extends ObjectResponse {
   /** Identifies the calendar among all accounts. */
@@ -28,8 +28,8 @@ export class ObjectThread {
   })
 
   /** `zones`: of the calendar, for a small response. Throws `ProviderError`. */
-  async *partsOf(request: ThreadRequest, zones: ObjectZones): AsyncGenerator<ResponsePart, void> {
-    if (request.body.length <= INLINE_BYTES) return yield* partsOf(request, zones)
+  async *parseParts(request: ThreadRequest, zones: ObjectZones): AsyncGenerator<ResponsePart, void> {
+    if (request.body.length <= INLINE_BYTES) return yield* parseParts(request, zones)
     try {
       for await (const reply of this.#thread.parts(request)) {
         if ('tooLarge' in reply) throw new ProviderError('limit_exceeded', reply.tooLarge)

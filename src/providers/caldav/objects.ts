@@ -4,7 +4,7 @@ import { Batches } from './batches.ts'
 import type { Collection } from './collection.ts'
 import type { CalendarObject } from './events/map.ts'
 import type { DavClient } from './http/client.ts'
-import { pathOf } from './http/hrefs.ts'
+import { resolvePath } from './http/hrefs.ts'
 import { isGone } from './http/multistatus.ts'
 import { multigetBody, objectsQueryBody } from './http/requests.ts'
 import { pathsInRange } from './listing.ts'
@@ -141,7 +141,7 @@ async function* partsIn(
 ): AsyncGenerator<ResponsePart, void> {
   const response = { body, base: base.href, collection: url.href, paths, addresses: [...context.addresses] }
   const calendar = `${accountId} ${url.href}`
-  const parts = thread.partsOf({ ...response, doing: READING, calendar }, context.zones)[Symbol.asyncIterator]()
+  const parts = thread.parseParts({ ...response, doing: READING, calendar }, context.zones)[Symbol.asyncIterator]()
   // The thread may have the objects of other accounts to parse first.
   for (
     let next = await untilAborted(parts.next(), signal);
@@ -160,7 +160,7 @@ export async function readObjectText(
 ): Promise<CalendarObject | undefined> {
   const request = { method: 'REPORT', url, depth: '1', body: multigetBody([path]), signal } as const
   const { resources, url: base } = await client.read({ ...request, maxBytes: MAX_BATCH_BYTES, doing })
-  const resource = resources.find(({ href }) => pathOf(href, base) === path)
+  const resource = resources.find(({ href }) => resolvePath(href, base) === path)
   const object = resource && objectIn(resource, path)
   const status = resource && refusalStatus(resource)
   if (object !== undefined || (status !== undefined && isGone(status))) return object

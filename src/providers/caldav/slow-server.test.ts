@@ -19,7 +19,7 @@ it('every request to a CalDAV server that never responds ends as a timeout of th
   onTestFinished(close)
   const access = caldavAccess(`http://127.0.0.1:${server.port}/`, 'ada', 'secret')
   const target = { calendarId: '/cal/', eventId: 'one.ics', instance: null }
-  const changes = provider.changes?.(access)
+  const changes = provider.edits?.(access)
   if (changes === undefined) throw new Error('the provider changes no events')
   const notify = false
   const requests: Record<string, (signal: AbortSignal) => Promise<unknown>> = {

@@ -18,9 +18,9 @@ async function sync(account: CalendarAccount, cursor: string | null, window = WI
   return steps
 }
 
-const cursorOf = (steps: readonly EventStep[]) => steps.at(-1)?.cursor ?? ''
+const lastCursor = (steps: readonly EventStep[]) => steps.at(-1)?.cursor ?? ''
 const idsOf = (steps: readonly EventStep[]) => steps.flatMap(({ found }) => found.map(({ eventId }) => eventId))
-const removedOf = (steps: readonly EventStep[]) => steps.flatMap(({ removed }) => removed)
+const listRemoved = (steps: readonly EventStep[]) => steps.flatMap(({ removed }) => removed)
 
 describe('sync of a CalDAV calendar', () => {
   it('lists from the window on without an upper bound, and reads the objects in batches', async () => {
@@ -49,13 +49,13 @@ describe('sync of a CalDAV calendar', () => {
         : undefined
     })
     const earlier = { ...WINDOW, from: Date.parse('2025-10-01T00:00:00Z') }
-    const entered = await sync(account, cursorOf(await sync(account, null)), earlier)
+    const entered = await sync(account, lastCursor(await sync(account, null)), earlier)
     expect(entered.flatMap((step) => step.entered.map(({ eventId }) => eventId))).toEqual(['/home/c/old.ics'])
     expect(idsOf(entered)).toEqual([])
     expect(calls.find(({ body }) => body.includes('start="20250930'))?.body).toContain('end="20261002T000000Z"')
-    const after = await sync(account, cursorOf(entered), earlier)
+    const after = await sync(account, lastCursor(entered), earlier)
     expect(after.flatMap((step) => step.entered)).toEqual([])
-    expect((await sync(account, cursorOf(after))).flatMap((step) => step.entered)).toEqual([])
+    expect((await sync(account, lastCursor(after))).flatMap((step) => step.entered)).toEqual([])
   })
 
   it('follows sync tokens over several pages, and reports what is gone before it was read as removed', async () => {
@@ -74,11 +74,11 @@ describe('sync of a CalDAV calendar', () => {
       if (body.includes('multiget') && body.includes('gone')) return multistatus({ '/home/c/gone.ics': 404 })
       return pages[/<D:sync-token>(\w+)</.exec(body)?.[1] ?? '']
     })
-    const changed = await sync(account, cursorOf(await sync(account, null)))
+    const changed = await sync(account, lastCursor(await sync(account, null)))
     expect(idsOf(changed)).toEqual(['/home/c/1.ics'])
-    expect(removedOf(changed).sort()).toEqual(['/home/c/2.ics', '/home/c/gone.ics'])
-    const nothing = await sync(account, cursorOf(changed))
-    expect([idsOf(nothing), removedOf(nothing)]).toEqual([[], []])
+    expect(listRemoved(changed).sort()).toEqual(['/home/c/2.ics', '/home/c/gone.ics'])
+    const nothing = await sync(account, lastCursor(changed))
+    expect([idsOf(nothing), listRemoved(nothing)]).toEqual([[], []])
   })
 
   it.each([
@@ -92,7 +92,7 @@ describe('sync of a CalDAV calendar', () => {
     const { account } = await scriptedDavCalendar((call) =>
       call.body.includes('sync-collection') ? { status, body } : undefined,
     )
-    await expect(sync(account, cursorOf(await sync(account, null)))).rejects.toMatchObject({ kind })
+    await expect(sync(account, lastCursor(await sync(account, null)))).rejects.toMatchObject({ kind })
   })
 
   it.each([
@@ -107,9 +107,9 @@ describe('sync of a CalDAV calendar', () => {
     })
     const first = await sync(account, null)
     expect(idsOf(first)).toEqual(['/home/c/1.ics'])
-    expect(await sync(account, cursorOf(first))).toEqual([])
+    expect(await sync(account, lastCursor(first))).toEqual([])
     state = '2'
-    await expect(sync(account, cursorOf(first))).rejects.toMatchObject({ kind: 'cursor_expired' })
+    await expect(sync(account, lastCursor(first))).rejects.toMatchObject({ kind: 'cursor_expired' })
   })
 
   it('ignores objects of other folders and hosts, and responses that nobody asked for', async () => {
@@ -159,7 +159,7 @@ describe('sync of a CalDAV calendar', () => {
     })
     const steps = await sync(account, null)
     expect(idsOf(steps).sort()).toEqual([...paths].sort())
-    expect([removedOf(steps), steps.flatMap(({ unreadable }) => unreadable ?? [])]).toEqual([
+    expect([listRemoved(steps), steps.flatMap(({ unreadable }) => unreadable ?? [])]).toEqual([
       [],
       [{ eventId: '/home/c/huge.ics', reason: 'The object is larger than 8 MB.' }],
     ])
@@ -195,7 +195,7 @@ describe('sync of a CalDAV calendar', () => {
       pages += 1
       return multistatus({ '/home/c/': 507 }, `<D:sync-token>${randomUUID()}</D:sync-token>`)
     })
-    await sync(account, cursorOf(await sync(account, null)))
+    await sync(account, lastCursor(await sync(account, null)))
     expect(pages).toBe(100)
   })
 

@@ -30,36 +30,36 @@ export async function* syncEvents(
   { cursor, from, nowMs }: { cursor: string | null; from: number; nowMs: number },
 ): AsyncGenerator<EventStep, void> {
   if (cursor === null) return yield* readAll(collection, from)
-  let known = parsed(cursor)
-  if (known.kind === 'begun') throw expired()
-  if (known.kind === 'sync') known = { ...known, value: yield* readChanges(collection, known) }
+  let position = parsed(cursor)
+  if (position.kind === 'begun') throw expired()
+  if (position.kind === 'sync') position = { ...position, value: yield* readChanges(collection, position) }
   else {
-    const state = await stateOf(collection)
+    const state = await readState(collection)
     // Without tokens, a server cannot say what was deleted.
-    if (state.kind !== 'state' || state.value !== known.value) throw expired()
+    if (state.kind !== 'state' || state.value !== position.value) throw expired()
   }
   // The window now begins earlier, because a setting changed.
-  if (known.from > from) yield* readEarlier(collection, known, { from, nowMs })
+  if (position.from > from) yield* readEarlier(collection, position, { from, nowMs })
 }
 
 /** From the window on: what ended before it never enters it, and later events are wanted when it reaches them. */
 async function* readAll(collection: Collection, from: number): AsyncGenerator<EventStep, void> {
   // Read first: what changes while the objects are read is reported again after it.
-  const state = await stateOf(collection)
+  const state = await readState(collection)
   const range = { from: from - MARGIN_MS, to: Number.POSITIVE_INFINITY }
-  for await (const batch of readInRange(collection, range)) yield* stepsOf(batch, { kind: 'begun' })
+  for await (const batch of readInRange(collection, range)) yield* buildSteps(batch, { kind: 'begun' })
   yield { found: [], entered: [], complete: [], removed: [], cursor: JSON.stringify({ ...state, from }) }
 }
 
 /** Events that ended before the earlier window began. Events that are new otherwise are reported as new. */
 async function* readEarlier(
   collection: Collection,
-  known: State & { from: number },
+  position: State & { from: number },
   { from, nowMs }: { from: number; nowMs: number },
 ): AsyncGenerator<EventStep, void> {
-  const range = { from: from - MARGIN_MS, to: known.from + MARGIN_MS }
-  for await (const batch of readInRange(collection, range)) yield* stepsOf(batch, known, nowMs - CLOCK_MS)
-  yield { found: [], entered: [], complete: [], removed: [], cursor: JSON.stringify({ ...known, from }) }
+  const range = { from: from - MARGIN_MS, to: position.from + MARGIN_MS }
+  for await (const batch of readInRange(collection, range)) yield* buildSteps(batch, position, nowMs - CLOCK_MS)
+  yield { found: [], entered: [], complete: [], removed: [], cursor: JSON.stringify({ ...position, from }) }
 }
 
 /** Returns the next sync token. */
@@ -93,7 +93,7 @@ async function* readChanges(
     const next = syncToken ?? token
     const removed = await ownPaths(deleted, url, base)
     for await (const batch of readObjects(collection, await ownPaths(changed, url, base))) {
-      yield* stepsOf(batch, { kind: 'sync', value: token, from })
+      yield* buildSteps(batch, { kind: 'sync', value: token, from })
     }
     yield { found: [], entered: [], complete: [], removed, cursor: JSON.stringify({ ...stateWith(next), from }) }
     if (!hasMore || next === token) return next
@@ -111,7 +111,7 @@ async function isTokenRefused(collection: Collection, token: string, error: unkn
   if (error.timedOut) return false
   const { client, url, signal } = collection
   try {
-    const state = await stateOf(collection)
+    const state = await readState(collection)
     if (state.kind !== 'sync' || state.value === token) return false
     const body = syncCollectionBody(state.value)
     await client.read({ method: 'REPORT', url, depth: '0', body, doing: DOING, signal })
@@ -123,7 +123,7 @@ async function isTokenRefused(collection: Collection, token: string, error: unkn
 }
 
 /** A series stays with its exceptions in one step. Events that were created before `since` entered the window. */
-function* stepsOf(
+function* buildSteps(
   { events, complete, absent, unreadable }: ObjectBatch,
   cursor: Cursor,
   since = Number.NEGATIVE_INFINITY,
@@ -146,7 +146,7 @@ function* stepsOf(
 }
 
 /** The sync token of a calendar; without one, its ctag; without that, a hash of all ETags. */
-async function stateOf(collection: Collection): Promise<State> {
+async function readState(collection: Collection): Promise<State> {
   const properties = await readProperties(collection, ['D:sync-token', 'D:supported-report-set'])
   const token = properties?.get('D:sync-token')?.text.trim() ?? ''
   const reports = properties?.get('D:supported-report-set')?.children ?? []
@@ -157,9 +157,9 @@ async function stateOf(collection: Collection): Promise<State> {
   if (token !== '' && canSync) return stateWith(token)
   // Not with the token: servers without a database read all objects for each of the two.
   const ctag = (await readProperties(collection, ['CS:getctag']))?.get('CS:getctag')?.text.trim() ?? ''
-  if (ctag !== '') return { kind: 'state', value: hashOf(ctag) }
+  if (ctag !== '') return { kind: 'state', value: hashText(ctag) }
   const etags = [...(await listEtags(collection))].sort(([left], [right]) => (left < right ? -1 : 1))
-  return { kind: 'state', value: hashOf(JSON.stringify(etags)) }
+  return { kind: 'state', value: hashText(JSON.stringify(etags)) }
 }
 
 async function readProperties({ client, url, signal }: Collection, names: readonly string[]) {
@@ -184,6 +184,6 @@ function expired(): ProviderError {
   return new ProviderError('cursor_expired', `${DOING}: all events must be read again`)
 }
 
-function hashOf(text: string): string {
+function hashText(text: string): string {
   return sha256(text, 'hex')
 }

@@ -10,10 +10,10 @@ async function read(...lines: string[]) {
   const text = ['BEGIN:VCALENDAR', ...lines, 'END:VCALENDAR', ''].join('\r\n')
   const context = { zones: new ObjectZones(), addresses: new Set<string>() }
   const { events, unreadable } = await objectEvents({ path: '/c/1.ics', etag: null, text }, context)
-  return { times: events.map(timesOf), unreadable }
+  return { times: events.map(formatTimes), unreadable }
 }
 
-function timesOf({ start, end, originalStart }: RemoteEvent): string {
+function formatTimes({ start, end, originalStart }: RemoteEvent): string {
   const text = (time: RemoteEvent['start']) => ('date' in time ? time.date : time.dateTime)
   return `${text(start)}/${text(end)}${originalStart === null ? '' : ` instead of ${text(originalStart)}`}`
 }

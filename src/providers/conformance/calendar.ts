@@ -139,12 +139,12 @@ export function calendarConformance(name: string, open: () => Promise<CalendarFi
       await fixture.writeException(weekly, at('2026-11-16T09:00:00'), 'cancelled')
       for (const { found } of [await sync(cursor), await sync(null)]) {
         const exceptions = [...found.values()].filter(({ recurringEventId }) => recurringEventId === weekly)
-        const [moved, cancelled] = exceptions.sort((left, right) => startOf(left) - startOf(right))
+        const [moved, cancelled] = exceptions.sort((left, right) => originalStartMs(left) - originalStartMs(right))
         expect(exceptions).toHaveLength(2)
         expect(moved).toMatchObject({ summary: 'On Tuesday', start: at('2026-11-10T15:00:00'), recurrence: [] })
-        expect(startOf(moved)).toBe(Date.parse('2026-11-09T08:00:00Z'))
+        expect(originalStartMs(moved)).toBe(Date.parse('2026-11-09T08:00:00Z'))
         expect(cancelled).toMatchObject({ status: 'cancelled', recurringEventId: weekly })
-        expect(startOf(cancelled)).toBe(Date.parse('2026-11-16T08:00:00Z'))
+        expect(originalStartMs(cancelled)).toBe(Date.parse('2026-11-16T08:00:00Z'))
       }
     })
 
@@ -172,15 +172,15 @@ export function calendarConformance(name: string, open: () => Promise<CalendarFi
 
     it('fails with not_found, auth_expired, and the reason of the signal', async () => {
       const request = { calendarId: fixture.calendarId, cursor: null, window: WINDOW, signal }
-      const stepsOf = async (changes: Partial<typeof request>) => {
+      const drainSync = async (changes: Partial<typeof request>) => {
         for await (const _step of account.syncEvents({ ...request, ...changes }));
       }
       const unknown = `${fixture.calendarId.replace(/\/$/, '')}x${fixture.calendarId.endsWith('/') ? '/' : ''}`
-      await expect(stepsOf({ calendarId: unknown })).rejects.toMatchObject({ kind: 'not_found' })
+      await expect(drainSync({ calendarId: unknown })).rejects.toMatchObject({ kind: 'not_found' })
       const reason = new Error('stopped')
-      await expect(stepsOf({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+      await expect(drainSync({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
       await fixture.refuse()
-      await expect(stepsOf({})).rejects.toMatchObject({ name: 'ProviderError', kind: 'auth_expired' })
+      await expect(drainSync({})).rejects.toMatchObject({ name: 'ProviderError', kind: 'auth_expired' })
       await expect(account.listCalendars(signal)).rejects.toMatchObject({ kind: 'auth_expired' })
     })
   })
@@ -200,7 +200,7 @@ function apply(synced: Synced, { found, entered, complete, removed, cursor }: Ev
 }
 
 /** The original start, in UTC; Google and Graph give it in other zones than the series. */
-function startOf(event: RemoteEvent | undefined): number {
+function originalStartMs(event: RemoteEvent | undefined): number {
   const time = event?.originalStart
   if (time === null || time === undefined || 'date' in time) return Number.NaN
   const offset = time.timeZone === 'Europe/Berlin' ? '+01:00' : 'Z'

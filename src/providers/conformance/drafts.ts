@@ -7,7 +7,7 @@ import type { DraftChange, DraftRef, MailDrafts, NewDraft, RemoteDraft } from '.
 export interface DraftsFixture {
   drafts: MailDrafts
   /** The bytes that a provider keeps as it receives them. Absent where it receives none. */
-  bytesOf?(draft: NewDraft): Promise<Buffer>
+  readBytes?(draft: NewDraft): Promise<Buffer>
   /** The drafts as another program reads them. */
   raws(): Promise<Buffer[]>
   /** Another program writes a draft. */
@@ -77,7 +77,7 @@ function oddDraft(): string {
   ].join('\r\n')
 }
 
-function refOf({ message }: RemoteDraft): DraftRef {
+function toRef({ message }: RemoteDraft): DraftRef {
   const { draftId = null, messageId, location = null, providerMessageId } = message
   return { draftId, messageId, location, providerMessageId: providerMessageId ?? '' }
 }
@@ -108,19 +108,19 @@ export function draftsConformance(name: string, open: () => Promise<DraftsFixtur
       })
       expect(saved.message).toMatchObject({ messageId: DRAFT.messageId, text: expect.stringContaining('Grüße') })
       const { raw, mail } = await only()
-      if (box.bytesOf !== undefined) expect(raw.equals(await box.bytesOf(DRAFT))).toBe(true)
+      if (box.readBytes !== undefined) expect(raw.equals(await box.readBytes(DRAFT))).toBe(true)
       expect(mail).toMatchObject({ subject: DRAFT.subject, messageId: DRAFT.messageId })
       expect([mail.to, mail.cc, mail.bcc].map((people) => people?.[0]?.address)).toEqual(
         [DRAFT.to, DRAFT.cc, DRAFT.bcc].map((people) => people[0]?.email),
       )
       expect(mail.text?.trim()).toBe('Grüße\nzwei')
       expect(mail.html).toBeUndefined()
-      expect(await box.drafts.find(refOf(saved))).toEqual(saved)
+      expect(await box.drafts.find(toRef(saved))).toEqual(saved)
     })
 
     it('saves a draft once, although the first response was lost', async () => {
       const saved = await box.drafts.create(DRAFT, { mayExist: true })
-      expect(refOf(await box.drafts.create(DRAFT, { mayExist: true }))).toEqual(refOf(saved))
+      expect(toRef(await box.drafts.create(DRAFT, { mayExist: true }))).toEqual(toRef(saved))
       await only()
     })
 
@@ -180,7 +180,7 @@ export function draftsConformance(name: string, open: () => Promise<DraftsFixtur
       const again = await box.drafts.create({ ...DRAFT, body, attachments }, { mayExist: true })
       expect(shown(again)).toEqual(shown(saved))
 
-      const replaced = await box.drafts.replace(refOf(saved), {
+      const replaced = await box.drafts.replace(toRef(saved), {
         ...NOTHING,
         attachments: [file('two.txt', Buffer.from('two'))],
       })
@@ -194,12 +194,12 @@ export function draftsConformance(name: string, open: () => Promise<DraftsFixtur
         'two',
         true,
       ])
-      const small = await box.drafts.replace(refOf(replaced), {
+      const small = await box.drafts.replace(toRef(replaced), {
         ...NOTHING,
         attachments: [file('other.png', Buffer.from('png'), 'logo@x')],
       })
       expect(shown(small)).toEqual([['other.png', 'logo@x']])
-      const without = await box.drafts.replace(refOf(small), {
+      const without = await box.drafts.replace(toRef(small), {
         ...NOTHING,
         body: { text: 'no image', html: null },
         attachments: [],
@@ -215,12 +215,12 @@ export function draftsConformance(name: string, open: () => Promise<DraftsFixtur
       expect(saved.message).toMatchObject({ subject: 'Changed', cc: [{ name: '', email: 'cc@example.com' }] })
       const { raw, mail } = await only()
       expect(mail.attachments).toHaveLength(2)
-      if (box.bytesOf === undefined) return
+      if (box.readBytes === undefined) return
       const expected = theirs
         .replace('Subject: =?utf-8?Q?odd?=\r\n subject', 'Subject: Changed')
         .replace(/^Date: .*$/m, 'Date: Sat, 21 Nov 2026 00:00:00 +0000')
       expect(raw.toString('latin1')).toBe(expected)
-      await box.drafts.replace(refOf(saved), { ...NOTHING, body: { text: 'new', html: null } })
+      await box.drafts.replace(toRef(saved), { ...NOTHING, body: { text: 'new', html: null } })
       const [before, after] = [raw.toString('latin1'), (await only()).raw.toString('latin1')].map((text) => {
         return text.split('--mix\r\n')
       })
@@ -232,22 +232,22 @@ export function draftsConformance(name: string, open: () => Promise<DraftsFixtur
       const ref = await box.write(plainMail({ subject: 'theirs', messageId: '' }))
       const saved = await box.drafts.replace(ref, { ...NOTHING, subject: 'mine' })
       const { mail } = await only()
-      if (box.bytesOf !== undefined) expect(mail.messageId).toBe(NOTHING.messageId)
-      expect((await box.drafts.find(refOf(saved)))?.message.subject).toBe('mine')
+      if (box.readBytes !== undefined) expect(mail.messageId).toBe(NOTHING.messageId)
+      expect((await box.drafts.find(toRef(saved)))?.message.subject).toBe('mine')
     })
 
     it('replaces the newest version, which another program wrote', async () => {
-      const first = refOf(await box.drafts.create(DRAFT, { mayExist: false }))
+      const first = toRef(await box.drafts.create(DRAFT, { mayExist: false }))
       await box.edit('edited')
       expect((await box.drafts.find(first))?.message.subject).toBe('edited')
       const saved = await box.drafts.replace(first, { ...DRAFT, subject: 'replaced' })
       expect((await only()).mail.subject).toBe('replaced')
       expect((await box.drafts.find(first))?.message.subject).toBe('replaced')
-      expect(await box.drafts.find(refOf(saved))).toEqual(saved)
+      expect(await box.drafts.find(toRef(saved))).toEqual(saved)
     })
 
     it('deletes a draft, twice safely', async () => {
-      const ref = refOf(await box.drafts.create(DRAFT, { mayExist: false }))
+      const ref = toRef(await box.drafts.create(DRAFT, { mayExist: false }))
       await box.edit('edited')
       for (let times = 0; times < 2; times += 1) await box.drafts.delete(ref)
       expect(await box.raws()).toEqual([])

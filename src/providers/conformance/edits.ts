@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type ChangedMessage, type MailChanges, type MessageChange, ProviderError } from '../contract/index.ts'
+import { type ChangedMessage, type MailEdits, type MessageChange, ProviderError } from '../contract/index.ts'
 
 /** A mailbox with a second client, whose methods take effect at once. */
-export interface ChangesFixture<Ref> {
-  changes: MailChanges<Ref>
+export interface EditsFixture<Ref> {
+  edits: MailEdits<Ref>
   /** Paths of folders or labels that every mailbox has. */
   inbox: string
   trash: string
@@ -12,7 +12,7 @@ export interface ChangesFixture<Ref> {
   /** Returns its path. */
   createFolder(name: string): Promise<string>
   /** The location of a message after a change; undefined where the provider did not report it. */
-  refOf(before: Ref, changed: ChangedMessage): Ref | undefined
+  findRef(before: Ref, changed: ChangedMessage): Ref | undefined
   /** What another client sees: `INBOX unread starred`, sorted folders first. Undefined: no such message. */
   seen(subject: string): Promise<string | undefined>
   /** The full names of all folders or labels that another client sees. */
@@ -28,17 +28,17 @@ export interface ChangesFixture<Ref> {
   stop(): Promise<void>
 }
 
-/** The contract of `MailChanges`. Runs for every provider, and reads each change back with another client. */
-export function changesConformance<Ref>(name: string, open: () => Promise<ChangesFixture<Ref>>): void {
+/** The contract of `MailEdits`. Runs for every provider, and reads each change back with another client. */
+export function editsConformance<Ref>(name: string, open: () => Promise<EditsFixture<Ref>>): void {
   describe(`${name} implements the contract of changes`, () => {
-    let box: ChangesFixture<Ref>
+    let box: EditsFixture<Ref>
     beforeEach(async () => {
       box = await open()
     })
     afterEach(() => box.stop())
 
-    async function change(given: MessageChange<Ref>): Promise<ChangedMessage> {
-      const [result] = await box.changes.changeMessages([given])
+    async function change(edit: MessageChange<Ref>): Promise<ChangedMessage> {
+      const [result] = await box.edits.changeMessages([edit])
       if (result === undefined || result instanceof ProviderError) throw result ?? new Error('no result')
       return result
     }
@@ -65,9 +65,9 @@ export function changesConformance<Ref>(name: string, open: () => Promise<Change
       const moved = await change({ message, unread: false, add: [target], remove: [box.inbox] })
       expect(moved).toMatchObject({ unread: false, starred: false, folders: [target] })
       expect(await box.seen('moved')).toBe(`${target} read`)
-      const there = box.refOf(message, moved)
-      if (there === undefined) return
-      const back = await change({ message: there, add: [box.inbox], remove: [target] })
+      const changed = box.findRef(message, moved)
+      if (changed === undefined) return
+      const back = await change({ message: changed, add: [box.inbox], remove: [target] })
       expect(back).toMatchObject({ unread: false, folders: [box.inbox] })
       expect(await box.seen('moved')).toBe(`${box.inbox} read`)
     })
@@ -91,12 +91,12 @@ export function changesConformance<Ref>(name: string, open: () => Promise<Change
       const [gone] = refs.splice(30, 1)
       subjects.splice(30, 1)
       if (gone === undefined) throw new Error('nothing was delivered')
-      await box.changes.deleteMessages([gone])
+      await box.edits.deleteMessages([gone])
       const changes = [...refs.slice(0, 30), gone, ...refs.slice(30)].map((message, n) => ({
         message,
         unread: n % 2 === 0,
       }))
-      const results = await box.changes.changeMessages(changes)
+      const results = await box.edits.changeMessages(changes)
       expect(results).toHaveLength(60)
       expect(results[30]).toMatchObject({ name: 'ProviderError', kind: 'not_found' })
       results.forEach((result, n) => {
@@ -108,10 +108,10 @@ export function changesConformance<Ref>(name: string, open: () => Promise<Change
 
     it('deletes messages for good, and no others', async () => {
       const [message, other] = [await box.deliver('deleted'), await box.deliver('kept')]
-      expect(await box.changes.deleteMessages([message])).toEqual(['deleted'])
+      expect(await box.edits.deleteMessages([message])).toEqual(['deleted'])
       expect(await box.seen('deleted')).toBeUndefined()
       expect(await box.seen('kept')).toBe(`${box.inbox} unread`)
-      const [again, rest] = await box.changes.deleteMessages([message, other])
+      const [again, rest] = await box.edits.deleteMessages([message, other])
       if (box.deletesMissing) expect(again).toBe('deleted')
       else expect(again).toMatchObject({ kind: 'not_found' })
       expect(rest).toBe('deleted')
@@ -119,28 +119,28 @@ export function changesConformance<Ref>(name: string, open: () => Promise<Change
     })
 
     it('creates, renames and deletes folders, and refuses a name that is taken', async () => {
-      const { changes } = box
-      const parent = await changes.createFolder({ name: 'Größe & Maß', parent: null }, '#16a766')
+      const { edits } = box
+      const parent = await edits.createFolder({ name: 'Größe & Maß', parent: null }, '#16a766')
       expect(parent).toMatchObject({ name: 'Größe & Maß', role: null, selectable: true })
       const top = { path: parent.path, fullName: 'Größe & Maß' }
-      const child = await changes.createFolder({ name: 'Zwei', parent: top })
+      const child = await edits.createFolder({ name: 'Zwei', parent: top })
       expect(child).toMatchObject({ name: 'Zwei' })
       expect(await box.folders()).toEqual(expect.arrayContaining(['Größe & Maß', 'Größe & Maß/Zwei']))
       const taken = { name: 'ProviderError', kind: 'exists' }
-      await expect(changes.createFolder({ name: 'Zwei', parent: top })).rejects.toMatchObject(taken)
+      await expect(edits.createFolder({ name: 'Zwei', parent: top })).rejects.toMatchObject(taken)
 
-      expect(await changes.moveFolder(top, { name: 'Eins', parent: null })).toBe(box.pathAfter(parent.path, 'Eins'))
+      expect(await edits.moveFolder(top, { name: 'Eins', parent: null })).toBe(box.pathAfter(parent.path, 'Eins'))
       expect(await box.folders()).toEqual(expect.arrayContaining(['Eins', 'Eins/Zwei']))
       const renamed = { path: box.pathAfter(parent.path, 'Eins'), fullName: 'Eins' }
       const second = { path: box.pathAfter(child.path, 'Eins/Zwei'), fullName: 'Eins/Zwei' }
-      const at = await changes.moveFolder(second, { name: 'Zwei', parent: null })
+      const at = await edits.moveFolder(second, { name: 'Zwei', parent: null })
       expect(await box.folders()).toEqual(expect.arrayContaining(['Eins', 'Zwei']))
       await expect(
-        changes.moveFolder({ path: at, fullName: 'Zwei' }, { name: 'Eins', parent: null }),
+        edits.moveFolder({ path: at, fullName: 'Zwei' }, { name: 'Eins', parent: null }),
       ).rejects.toMatchObject(taken)
-      expect(await changes.colorFolder(renamed, '#16a760')).toBe(box.hasColors ? '#16a765' : null)
+      expect(await edits.colorFolder(renamed, '#16a760')).toBe(box.hasColors ? '#16a765' : null)
 
-      for (const folder of [renamed, { path: at, fullName: 'Zwei' }, renamed]) await changes.deleteFolder(folder)
+      for (const folder of [renamed, { path: at, fullName: 'Zwei' }, renamed]) await edits.deleteFolder(folder)
       expect((await box.folders()).filter((name) => /^(Eins|Zwei)/.test(name))).toEqual([])
     })
 
@@ -148,11 +148,11 @@ export function changesConformance<Ref>(name: string, open: () => Promise<Change
       const refs = [await box.deliver('one'), await box.deliver('two')]
       await box.break()
       const failed = { name: 'ProviderError', kind: expect.stringMatching(/^(unavailable|auth_expired)$/) }
-      expect(await box.changes.changeMessages(refs.map((message) => ({ message, unread: false })))).toMatchObject([
+      expect(await box.edits.changeMessages(refs.map((message) => ({ message, unread: false })))).toMatchObject([
         failed,
         failed,
       ])
-      expect(await box.changes.deleteMessages(refs)).toMatchObject([failed, failed])
+      expect(await box.edits.deleteMessages(refs)).toMatchObject([failed, failed])
     })
   })
 }

@@ -229,7 +229,7 @@ export function folderMailboxConformance(name: string, open: () => Promise<Mailb
       await box.deliver(raw)
       const live = box.mail.liveReads(box.access)
       const message = (await live.listMessages(inbox(), { limit: 1 })).messages[0]
-      const location = locationOf(message, inbox())
+      const location = requireLocation(message, inbox())
       expect(await live.readMessage(location)).toMatchObject({ ...message, isNew: false })
       expect(await live.getBody(location)).toMatchObject({ text: expect.stringContaining('Grüße'), html: null })
       const opened = await live.openRaw(location)
@@ -250,9 +250,9 @@ export function folderMailboxConformance(name: string, open: () => Promise<Mailb
       if (message === undefined) throw new Error('nothing was listed')
       await box.remove(message)
       const missing = expect.objectContaining({ name: 'ProviderError', kind: 'not_found' })
-      await expect(live.readMessage(locationOf(message, inbox()))).rejects.toEqual(missing)
-      await expect(live.getBody(locationOf(message, inbox()))).rejects.toEqual(missing)
-      await expect(live.openRaw(locationOf(message, inbox()))).rejects.toEqual(missing)
+      await expect(live.readMessage(requireLocation(message, inbox()))).rejects.toEqual(missing)
+      await expect(live.getBody(requireLocation(message, inbox()))).rejects.toEqual(missing)
+      await expect(live.openRaw(requireLocation(message, inbox()))).rejects.toEqual(missing)
       await expect(live.listMessages('No such', { limit: 1 })).rejects.toEqual(missing)
       await expect(new FolderMirror('No such').sync(await session())).rejects.toEqual(missing)
     })
@@ -263,7 +263,7 @@ export function folderMailboxConformance(name: string, open: () => Promise<Mailb
       const mirror = new FolderMirror(inbox())
       await mirror.sync(opened)
       const uids = [...mirror.rows.keys()].sort((left, right) => left - right)
-      const { uidValidity } = locationOf(mirror.bySubject('mail 2'), inbox())
+      const { uidValidity } = requireLocation(mirror.bySubject('mail 2'), inbox())
       await box.remove(mirror.bySubject('mail 2'))
       const left = await opened.presentUids(inbox(), uidValidity, uids)
       expect(left).toEqual(uids.filter((uid) => uid !== mirror.bySubject('mail 2').location?.uid))
@@ -282,7 +282,7 @@ export function folderMailboxConformance(name: string, open: () => Promise<Mailb
   })
 }
 
-function locationOf(message: RemoteMessage | undefined, folderPath: string) {
+function requireLocation(message: RemoteMessage | undefined, folderPath: string) {
   if (message?.location === undefined) throw new Error('the message has no location')
   return { folderPath, ...message.location }
 }

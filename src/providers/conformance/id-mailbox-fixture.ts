@@ -63,15 +63,15 @@ export function mailboxSuite(open: () => Promise<IdMailboxFixture>) {
 
   /** The mirror has exactly the messages of the provider. */
   async function expectEqual(mirror: MailboxMirror) {
-    const here = [...mirror.rows.values()].map(({ message, folders }) => ({
+    const stored = [...mirror.rows.values()].map(({ message, folders }) => ({
       id: message.providerMessageId,
       unread: message.unread,
       starred: message.starred,
       folders: [...folders].sort(),
     }))
-    const there = (await box.contents()).map((mail) => ({ ...mail, folders: [...mail.folders].sort() }))
+    const actual = (await box.contents()).map((mail) => ({ ...mail, folders: [...mail.folders].sort() }))
     const byId = (one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1)
-    expect(here.sort(byId)).toEqual(there.sort(byId))
+    expect(stored.sort(byId)).toEqual(actual.sort(byId))
   }
 
   const announced = (mirror: MailboxMirror) =>

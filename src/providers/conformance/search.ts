@@ -36,7 +36,7 @@ export function searchConformance(name: string, open: () => Promise<SearchFixtur
       const date = new Date(Date.UTC(2026, 0, 1) + sent * 1000).toUTCString()
       return make({ subject, messageId: `<${sent}@x>`, date, text: 'Empty.', ...fields })
     }
-    const deliver = (...given: Parameters<typeof mail>) => box.deliver(mail(...given))
+    const deliver = (...args: Parameters<typeof mail>) => box.deliver(mail(...args))
     const page = (search: MailSearch, more: Partial<MailboxSearch> = {}) =>
       box.search({ search, limit: 50, signal: AbortSignal.timeout(300_000), ...more })
     const subjects = async (search: MailSearch, more: Partial<MailboxSearch> = {}) =>
@@ -105,10 +105,10 @@ export function searchConformance(name: string, open: () => Promise<SearchFixtur
       for (let index = 0; index < 7; index += 1) await deliver(`word ${index}`)
       const found: string[] = []
       for (let next: string | null | undefined; next !== null; ) {
-        const one = await page({ text: ['word'] }, { limit: 3, ...(next !== undefined && { page: next }) })
-        expect(one.found.length).toBeLessThanOrEqual(3)
-        found.push(...one.found.map(({ message }) => message.subject))
-        next = one.next
+        const result = await page({ text: ['word'] }, { limit: 3, ...(next !== undefined && { page: next }) })
+        expect(result.found.length).toBeLessThanOrEqual(3)
+        found.push(...result.found.map(({ message }) => message.subject))
+        next = result.next
       }
       expect(found).toEqual([6, 5, 4, 3, 2, 1, 0].map((index) => `word ${index}`))
     })

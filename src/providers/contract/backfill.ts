@@ -33,7 +33,7 @@ export interface FolderBackfillRequest extends FolderBackfillRange, Partial<Fold
   position: string | null
   limit: number
   /** Which of these UIDs are stored. They are not fetched. */
-  known(uids: readonly number[]): Promise<ReadonlySet<number>>
+  findStored(uids: readonly number[]): Promise<ReadonlySet<number>>
 }
 
 export interface FolderBackfillPage {
@@ -60,7 +60,7 @@ export interface MailboxBackfillRequest extends BackfillRange {
   beforeMs: number
   limit: number
   /** When the stored ones of these messages were received. They need not be fetched. */
-  known(providerMessageIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  findStored(providerMessageIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   control?: Control
 }
 

@@ -6,7 +6,7 @@ import type { EventTime, RemoteEvent, TimeRange } from './calendar.ts'
  *
  * "This and following" is two changes: end the series before the instance, and create another series.
  */
-export interface CalendarChanges {
+export interface CalendarEdits {
   /** The event as it is now. A deleted or cancelled one is `not_found`. */
   getEvent(target: EventTarget, signal: AbortSignal): Promise<RemoteEvent>
   createEvent(request: CreateEvent): Promise<RemoteEvent>

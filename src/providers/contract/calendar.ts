@@ -1,4 +1,4 @@
-import type { CalendarChanges, CalendarFreeBusy } from './calendar-edits.ts'
+import type { CalendarEdits, CalendarFreeBusy } from './calendar-edits.ts'
 import type { MailAccess } from './provider.ts'
 import type { CalendarPush } from './push.ts'
 
@@ -6,7 +6,7 @@ import type { CalendarPush } from './push.ts'
 export interface CalendarProvider {
   /** Nothing stays connected between calls. Two of one account may be in use at a time. */
   open(access: MailAccess): CalendarAccount
-  changes?(access: MailAccess): CalendarChanges
+  edits?(access: MailAccess): CalendarEdits
   freeBusy?(access: MailAccess): CalendarFreeBusy
   readonly push?: CalendarPush
 }

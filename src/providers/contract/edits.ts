@@ -28,7 +28,7 @@ export interface ChangedMessage {
  * nothing that happens at the provider. Every change may be repeated: one that is already made succeeds.
  * After an error other than `not_found` and `rejected`, the change may or may not have been made.
  */
-export interface MailChanges<Ref = unknown> extends FolderChanges {
+export interface MailEdits<Ref = unknown> extends FolderEdits {
   /** Names each message once. */
   changeMessages(changes: readonly MessageChange<Ref>[]): Promise<(ChangedMessage | ProviderError)[]>
   /**
@@ -52,7 +52,7 @@ export interface FolderPosition {
 }
 
 /** Changes folders and labels at the provider. Throws `ProviderError`: `exists` when another folder has the name. */
-export interface FolderChanges {
+export interface FolderEdits {
   /** Creates a folder, with the nearest colour that the provider has. */
   createFolder(position: FolderPosition, color?: string): Promise<RemoteFolder>
   /** Renames or moves a folder; those below it follow. Returns its new path. */

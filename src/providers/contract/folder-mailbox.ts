@@ -1,6 +1,6 @@
 import type { FolderBackfill } from './backfill.ts'
 import type { MailDrafts } from './drafts.ts'
-import type { MailChanges } from './edits.ts'
+import type { MailEdits } from './edits.ts'
 import type { ProviderError } from './errors.ts'
 import type { LiveReads, RemoteFolder, RemoteMessage } from './message.ts'
 import type { MailAccess, MailProviderBase } from './provider.ts'
@@ -16,7 +16,7 @@ export interface FolderMailProvider extends MailProviderBase {
   /** Uses the request connection, too. */
   backfill(access: MailAccess): FolderBackfill
   /** Uses the request connection, too. */
-  changes(access: MailAccess): MailChanges<MessageLocation>
+  edits(access: MailAccess): MailEdits<MessageLocation>
   /** Uses the request connection, too. `folderPath`: the folder with the role `drafts`. */
   drafts(access: MailAccess, folderPath: string): MailDrafts
 }
@@ -63,7 +63,7 @@ export interface FolderSyncRequest extends Partial<FolderFetches> {
   /** How many of the newest messages a first sync fetches. */
   initialMessages: number
   /** Stored messages of this folder with `lowUid` ≤ uid ≤ `highUid`, in any order. Asked when the server cannot say what changed. */
-  known(lowUid: number, highUid: number): Promise<KnownFolderMessage[]>
+  listStored(lowUid: number, highUid: number): Promise<KnownFolderMessage[]>
   /** Some of the stored messages with the highest UIDs, without those that could not be read. */
   newest(): Promise<{ uid: number; identity: MessageIdentity }[]>
   /** Backfill has stored messages down to this UID: compares the folder from there, and syncs their changes from then on. */

@@ -1,6 +1,6 @@
 import type { MailboxBackfill } from './backfill.ts'
 import type { MailDrafts } from './drafts.ts'
-import type { MailChanges } from './edits.ts'
+import type { MailEdits } from './edits.ts'
 import type { LiveReads, RemoteFolder, RemoteMessage } from './message.ts'
 import type { MailAccess, MailProviderBase } from './provider.ts'
 import type { MailSearch } from './search.ts'
@@ -13,7 +13,7 @@ export interface IdMailProvider extends MailProviderBase {
   liveReads(access: MailAccess): IdLiveReads
   /** Its requests go behind all others of the mailbox, and leave them a share of the quota. */
   backfill(access: MailAccess): MailboxBackfill
-  changes(access: MailAccess): MailChanges<{ providerMessageId: string }>
+  edits(access: MailAccess): MailEdits<{ providerMessageId: string }>
   /** `folderPath`: the folder or label with the role `drafts`. */
   drafts(access: MailAccess, folderPath: string): MailDrafts
   /** Sends the next requests of an account at once, although the provider asked for a pause. */
@@ -35,7 +35,7 @@ export interface MailboxSession {
    * Every label or folder, read from the provider. `path` is the provider's id, `name` what people read. Rejects when the signal aborts.
    * `known` returns the stored folders: those that the provider cannot list for now are returned as they are.
    */
-  listFolders(signal?: AbortSignal, known?: KnownFolders): Promise<RemoteFolder[]>
+  listFolders(signal?: AbortSignal, listKnown?: KnownFolders): Promise<RemoteFolder[]>
   /**
    * The parts of the mailbox that have a cursor of their own, most important first: for gmail the entire mailbox
    * (`ENTIRE_MAILBOX`), for microsoft each folder by its path.
@@ -131,7 +131,7 @@ export interface FailedMessage {
 
 export interface Comparison {
   /** Stored messages of the scope, newest first: up to 500 after `after`, the last one of the previous page. */
-  known(after?: KnownMailboxMessage): Promise<KnownMailboxMessage[]>
+  listStored(after?: KnownMailboxMessage): Promise<KnownMailboxMessage[]>
 }
 
 /** What a comparison needs of a stored message. */

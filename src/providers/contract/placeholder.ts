@@ -38,7 +38,7 @@ export function placeholderInstances({ start, end, recurrence }: PlaceholderTime
       .slice(line.indexOf(':') + 1)
       .split(',')
       .flatMap((value) => {
-        const [from, to] = value.split('/').map(msOf)
+        const [from, to] = value.split('/').map(parseMs)
         return from === undefined ? [] : [{ from, to: to ?? from + lengthMs }]
       }),
   )
@@ -48,7 +48,7 @@ function utcMs(time: RemoteEvent['start']): number {
   return 'date' in time ? (parseDay(time.date) ?? 0) * DAY_MS : (parseLocal(time.dateTime) ?? 0)
 }
 
-function msOf(value: string): number | undefined {
+function parseMs(value: string): number | undefined {
   const day = parseDay(value)
   return day === undefined ? parseLocal(value.replace(/Z$/, '')) : day * DAY_MS
 }

@@ -55,24 +55,24 @@ export function missingFor(
 }
 
 function permits(provider: OAuthProvider, granted: readonly string[], permission: Permission): boolean {
-  const names = new Set(granted.map(nameOf))
-  return SCOPES[provider][permission].some((scope) => isCovered(nameOf(scope), names))
+  const names = new Set(granted.map(scopeName))
+  return SCOPES[provider][permission].some((scope) => isCovered(scopeName(scope), names))
 }
 
 /** What these scopes permit. The password of a mailbox permits everything. */
-export function permissionsOf(provider: ProviderName, granted: readonly string[]): Permission[] {
+export function grantedPermissions(provider: ProviderName, granted: readonly string[]): Permission[] {
   if (provider === 'imap') return [...PERMISSIONS]
   return PERMISSIONS.filter((permission) => permits(provider, granted, permission))
 }
 
 /** The `requested` scopes that `granted` does not cover, without those of the sign-in itself. */
 export function notGranted(requested: readonly string[], granted: readonly string[]): string[] {
-  const names = new Set(granted.map(nameOf))
-  return requested.filter((scope) => !SIGN_IN.has(nameOf(scope)) && !isCovered(nameOf(scope), names))
+  const names = new Set(granted.map(scopeName))
+  return requested.filter((scope) => !SIGN_IN.has(scopeName(scope)) && !isCovered(scopeName(scope), names))
 }
 
 /** Scopes come with or without the address of the API, and from Microsoft not always in the requested case. */
-function nameOf(scope: string): string {
+function scopeName(scope: string): string {
   return scope.replace(/\/$/, '').replace(/^.*\//, '').toLowerCase()
 }
 

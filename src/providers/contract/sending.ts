@@ -51,7 +51,7 @@ export interface SendSteps {
    * request to Gmail or Graph. From here on, a crash leaves the outcome unknown. `providerMessageId`: the id under which the message
    * will be found in Sent, where the provider assigns it before sending.
    */
-  onCommit(known: { providerMessageId: string | null }): Promise<void>
+  onCommit(commit: { providerMessageId: string | null }): Promise<void>
 }
 
 export type SendOutcome = { sent: true; providerMessageId: string | null; refused: RefusedRecipient[] } | NotSent

@@ -32,12 +32,12 @@ export function gmailBackfill(mailbox: GmailMailbox, clock: Clock): MailboxBackf
       return null
     },
 
-    async read({ sinceMs, beforeMs, limit, known, control, signal }) {
+    async read({ sinceMs, beforeMs, limit, findStored, control, signal }) {
       const q = query(sinceMs, beforeMs)
       const links = new PageLinks('reading older messages')
       for (let pageToken: string | undefined; ; ) {
         const { ids, next } = await listPage(mailbox, { q, pageToken }, signal)
-        const stored = await known(ids)
+        const stored = await findStored(ids)
         // One batch, so that little is lost when it fails.
         const most = mailbox.batchSize(mailbox.costs.message, limit)
         const unknown = ids.filter((id) => !stored.has(id)).slice(0, most)

@@ -115,7 +115,7 @@ export function sendBatches<Request extends BatchRequest>(
     for await (const { index, response } of batchParts(body, headers['content-type'], partBytes)) {
       const request = batch[index]
       if (request === undefined) continue
-      const result = resultOf(response)
+      const result = toResult(response)
       results.set(request, result)
       const isRefused = result instanceof ProviderError && result.kind === 'rate_limited'
       if (isRefused && response !== undefined) parts.refusal = { ...parts.refusal, ...quotaRefusal(response) }
@@ -126,7 +126,7 @@ export function sendBatches<Request extends BatchRequest>(
     return results
   }
 
-  function resultOf(response: RestResponse | undefined): FetchResult {
+  function toResult(response: RestResponse | undefined): FetchResult {
     if (response === undefined) return 'too_long'
     // The batch request itself was authorised, so the token expired meanwhile. The user need not consent again.
     if (response.status === 401) return new ProviderError('unavailable', `${doing}: the access token expired`)

@@ -26,12 +26,18 @@ export function gmailDrafts(
   live: Pick<LiveReads<{ providerMessageId: string }>, 'openRaw'>,
   clock: Clock,
 ): MailDrafts {
-  const pathOf = (draftId: string) => `/drafts/${encodeURIComponent(draftId)}`
+  const draftPath = (draftId: string) => `/drafts/${encodeURIComponent(draftId)}`
 
   async function read(draftId: string): Promise<{ draft: RemoteDraft; threadId: string | undefined }> {
     const query = { format: 'full', fields: `id,message(${MESSAGE_FIELDS})` }
     const doing = 'reading a draft'
-    const request = { method: 'GET', path: ME + pathOf(draftId), query, doing, cost: mailbox.costs.readDraft } as const
+    const request = {
+      method: 'GET',
+      path: ME + draftPath(draftId),
+      query,
+      doing,
+      cost: mailbox.costs.readDraft,
+    } as const
     const { message: body } = await mailbox.json({ ...request, maxBytes: MAX_DRAFT_BYTES }, parseDraft)
     const { message, folders } = foundMessage(body.id, body, { isNew: true, nowMs: clock.now() })
     return { draft: { message: { ...message, draftId }, folders }, threadId: text(object(body).threadId) }
@@ -50,7 +56,7 @@ export function gmailDrafts(
     const { ids } = await listPage(mailbox, { q, labelIds: DRAFT, maxResults: 10 })
     if (ids.length === 0) return undefined
     const drafts = await listDraftIds(mailbox)
-    const draftId = ids.map((one) => drafts.get(one)).find((one) => one !== undefined)
+    const draftId = ids.map((id) => drafts.get(id)).find((draft) => draft !== undefined)
     return draftId === undefined ? undefined : (await unlessMissing(read(draftId)))?.draft
   }
 
@@ -87,14 +93,19 @@ export function gmailDrafts(
       const { messageId, providerMessageId } = current.draft.message
       const source = await readDraft(await live.openRaw({ providerMessageId: providerMessageId ?? '' }))
       const raw = await editDraft(source, change, { addsMessageId: messageId === null })
-      return save('PUT', pathOf(draftId), raw, { threadId: current.threadId })
+      return save('PUT', draftPath(draftId), raw, { threadId: current.threadId })
     },
 
     async delete(ref) {
       const draftId = ref.draftId ?? (await listDraftIds(mailbox)).get(ref.providerMessageId)
       if (draftId === undefined) return
       const doing = 'deleting a draft'
-      const request = { method: 'DELETE', path: ME + pathOf(draftId), doing, cost: mailbox.costs.deleteDraft } as const
+      const request = {
+        method: 'DELETE',
+        path: ME + draftPath(draftId),
+        doing,
+        cost: mailbox.costs.deleteDraft,
+      } as const
       await unlessMissing(mailbox.json(request, object))
     },
   }

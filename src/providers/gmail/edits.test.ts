@@ -1,5 +1,5 @@
 import { idChanges } from '../../../test/servers/changes-fixtures.ts'
 import { gmailMailbox } from '../../../test/servers/gmail-mailbox.ts'
-import { changesConformance } from '../conformance/edits.ts'
+import { editsConformance } from '../conformance/edits.ts'
 
-changesConformance('gmail', async () => idChanges(await gmailMailbox(), true))
+editsConformance('gmail', async () => idChanges(await gmailMailbox(), true))

@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
 import { rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
 import type { Clock } from '../../platform/time/clock.ts'
-import { type ChangedMessage, type MailChanges, type MessageChange, ProviderError } from '../contract/index.ts'
+import { type ChangedMessage, type MailEdits, type MessageChange, ProviderError } from '../contract/index.ts'
 import { parser } from '../shared/rest/index.ts'
 import type { BatchRequest } from './batch-parts.ts'
 import { type FetchResult, messagePath, sendBatches } from './client.ts'
-import { gmailFolderChanges } from './folder-edits.ts'
+import { gmailFolderEdits } from './folder-edits.ts'
 import { labelState, STARRED, UNREAD } from './folders.ts'
 import type { GmailMailbox } from './quota.ts'
 
@@ -22,7 +22,7 @@ const CHUNK = 50
 const parseLabelled = parser(Type.Object({ labelIds: Type.Optional(Type.Array(Type.String())) }))
 
 /** Changes one message per request, in batches, because `batchModify` reports nothing about single messages. */
-export function gmailChanges(mailbox: GmailMailbox, clock: Clock): MailChanges<Ref> {
+export function gmailEdits(mailbox: GmailMailbox, clock: Clock): MailEdits<Ref> {
   async function send<Result>(
     requests: readonly BatchRequest[],
     options: { doing: string; cost: number },
@@ -44,7 +44,7 @@ export function gmailChanges(mailbox: GmailMailbox, clock: Clock): MailChanges<R
   }
 
   return {
-    ...gmailFolderChanges(mailbox),
+    ...gmailFolderEdits(mailbox),
     changeMessages: (changes) =>
       send(changes.map(changeRequest), { doing: CHANGING, cost: mailbox.costs.modify }, changedMessage),
 

@@ -47,7 +47,7 @@ export function gmailError(response: RestResponse, doing: string, nowMs: number)
   if (response.status === 409) {
     return new ProviderError('conflict', `${doing}: Gmail made another change at the same time. Try again.`)
   }
-  if (response.status === 400 && reasonsOf(response.body).includes('failedPrecondition')) {
+  if (response.status === 400 && readReasons(response.body).includes('failedPrecondition')) {
     const why =
       sentence(response.body, SENTENCES.notEnabled) === undefined
         ? 'the state of the mailbox or of the object does not allow it (failedPrecondition)'
@@ -59,8 +59,8 @@ export function gmailError(response: RestResponse, doing: string, nowMs: number)
 
 /** What is the same for every API of Google. */
 export function googleError(response: RestResponse, doing: string, nowMs: number, api: GoogleApi): ProviderError {
-  const reasons = reasonsOf(response.body)
-  const hasReason = (known: ReadonlySet<string>) => reasons.some((reason) => known.has(reason))
+  const reasons = readReasons(response.body)
+  const hasReason = (reasonSet: ReadonlySet<string>) => reasons.some((reason) => reasonSet.has(reason))
   const byStatus = statusError(response, doing, nowMs)
   if (response.status !== 403 && response.status !== 429) return byStatus
   const after = statusError({ ...response, status: 429 }, doing, nowMs).retryAfterMs ?? statedPauseMs(response, nowMs)
@@ -80,7 +80,7 @@ export function googleError(response: RestResponse, doing: string, nowMs: number
   if (hasReason(API_DISABLED)) {
     return new ProviderError(
       'rejected',
-      `${doing}: enable ${serviceOf(response.body) ?? api.name} in the Google project`,
+      `${doing}: enable ${findService(response.body) ?? api.name} in the Google project`,
       { denied: true },
     )
   }
@@ -89,8 +89,8 @@ export function googleError(response: RestResponse, doing: string, nowMs: number
 
 /** Which limit a refusal says was exceeded. */
 export function quotaRefusal({ body }: RestResponse): QuotaRefusal {
-  if (reasonsOf(body).some((reason) => DAILY.has(reason))) return { window: 'day' }
-  for (const { metadata } of itemsOf(body)) {
+  if (readReasons(body).some((reason) => DAILY.has(reason))) return { window: 'day' }
+  for (const { metadata } of readItems(body)) {
     const { quota_limit: limit, quota_limit_value: value } = object(metadata)
     const unitsPerMinute = /PerMinutePerUser$/.test(text(limit) ?? '') ? wholeNumber(value) : undefined
     if (unitsPerMinute !== undefined && unitsPerMinute > 0) return { window: 'minute', unitsPerMinute }
@@ -108,21 +108,21 @@ function statedPauseMs({ body }: RestResponse, nowMs: number): number | undefine
 function sentence(body: unknown, form: RegExp): RegExpExecArray | undefined {
   const error = object(object(body).error)
   const sentences = [error, ...list(error.errors).map(object)].flatMap(({ message }) => text(message) ?? [])
-  return sentences.map((one) => form.exec(one)).find((found) => found !== null) ?? undefined
+  return sentences.map((sentenceText) => form.exec(sentenceText)).find((found) => found !== null) ?? undefined
 }
 
 /** Error reasons in Google's old form and its new one. Its sentences are not read: they may quote anything. */
-export function reasonsOf(body: unknown): string[] {
-  return itemsOf(body).flatMap(({ reason }) => text(reason) ?? [])
+export function readReasons(body: unknown): string[] {
+  return readItems(body).flatMap(({ reason }) => text(reason) ?? [])
 }
 
-function serviceOf(body: unknown): string | undefined {
-  return itemsOf(body)
+function findService(body: unknown): string | undefined {
+  return readItems(body)
     .map(({ metadata }) => text(object(metadata).service))
     .find((name) => name !== undefined && /^[\w.-]{1,100}$/.test(name))
 }
 
-function itemsOf(body: unknown) {
+function readItems(body: unknown) {
   const error = object(object(body).error)
   return [...list(error.errors), ...list(error.details)].map(object)
 }

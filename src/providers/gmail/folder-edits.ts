@@ -1,10 +1,10 @@
-import { type FolderChanges, type FolderPosition, ProviderError } from '../contract/index.ts'
+import { type FolderEdits, type FolderPosition, ProviderError } from '../contract/index.ts'
 import { ME } from './client.ts'
 import { labelFolder, listLabels, parseLabel } from './folders.ts'
 import type { GmailMailbox } from './quota.ts'
 
 /** Labels are flat at Gmail: a nested one has the names of its parents in its own. */
-export function gmailFolderChanges(mailbox: GmailMailbox): FolderChanges {
+export function gmailFolderEdits(mailbox: GmailMailbox): FolderEdits {
   const labelPath = (id: string) => `${ME}/labels/${encodeURIComponent(id)}`
   const cost = { cost: mailbox.costs.label }
   const rename = (id: string, name: string) => orTaken(patch(id, { name }, 'renaming a label'))
@@ -14,17 +14,17 @@ export function gmailFolderChanges(mailbox: GmailMailbox): FolderChanges {
   return {
     async createFolder(position, color) {
       const body = {
-        name: fullNameOf(position),
+        name: buildFullName(position),
         labelListVisibility: 'labelShow',
         messageListVisibility: 'show',
-        ...(color !== undefined && { color: colorsOf(color) }),
+        ...(color !== undefined && { color: buildColors(color) }),
       }
       const request = { method: 'POST', path: `${ME}/labels`, body, doing: 'creating a label', ...cost } as const
       return orTaken(mailbox.json(request, (created) => labelFolder(parseLabel(created))))
     },
 
     async moveFolder({ path, fullName }, to) {
-      const name = fullNameOf(to)
+      const name = buildFullName(to)
       await rename(path, name)
       const below = (await listLabels(mailbox)).filter((label) => label.fullName?.startsWith(`${fullName}/`))
       for (const label of below) {
@@ -34,7 +34,7 @@ export function gmailFolderChanges(mailbox: GmailMailbox): FolderChanges {
     },
 
     async colorFolder({ path }, color) {
-      await patch(path, { color: color === null ? null : colorsOf(color) }, 'colouring a label')
+      await patch(path, { color: color === null ? null : buildColors(color) }, 'colouring a label')
       return color === null ? null : nearestColor(color)
     },
 
@@ -65,11 +65,11 @@ async function orTaken<T>(request: Promise<T>): Promise<T> {
   }
 }
 
-function fullNameOf({ name, parent }: FolderPosition): string {
+function buildFullName({ name, parent }: FolderPosition): string {
   return parent === null ? name : `${parent.fullName}/${name}`
 }
 
-function colorsOf(color: string) {
+function buildColors(color: string) {
   const backgroundColor = nearestColor(color)
   return { backgroundColor, textColor: textColorOn(backgroundColor) }
 }
@@ -88,7 +88,7 @@ fef1d1 b9e4d0 c6f3de c9daf8 e4d7f5 fcdee8 efa093 ffd6a2 fce8b3 89d3b2 a0eac9 a4c
 
 /** The colour of the palette that looks most like it. `color` is `#rrggbb`. */
 function nearestColor(color: string): string {
-  return PALETTE.reduce((best, one) => (distance(one, color) < distance(best, color) ? one : best))
+  return PALETTE.reduce((best, candidate) => (distance(candidate, color) < distance(best, color) ? candidate : best))
 }
 
 function textColorOn(background: string): string {

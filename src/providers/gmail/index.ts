@@ -19,7 +19,7 @@ import { gmailBackfill } from './backfill.ts'
 import { RATE_LIMIT as CALENDAR_RATE_LIMIT, calendarError, googleCalendars } from './calendar/index.ts'
 import { readProfile } from './client.ts'
 import { gmailDrafts } from './drafts.ts'
-import { gmailChanges } from './edits.ts'
+import { gmailEdits } from './edits.ts'
 import { gmailError, quotaRefusal } from './errors.ts'
 import { listLabels } from './folders.ts'
 import { gmailLiveReads } from './live-reads.ts'
@@ -98,7 +98,7 @@ export function gmailProvider(deps: GmailDeps): Provider & {
       openSession: (access) => new GmailSession(client.mailbox(access), clock, limits.stepMessages ?? STEP_MESSAGES),
       liveReads: (access) => gmailLiveReads(client.mailbox(access, { urgent: true }), clock),
       backfill: (access) => gmailBackfill(client.mailbox(access, { background: true }), clock),
-      changes: (access) => gmailChanges(client.mailbox(access, { urgent: true }), clock),
+      edits: (access) => gmailEdits(client.mailbox(access, { urgent: true }), clock),
       drafts: (access) => {
         const mailbox = client.mailbox(access, { urgent: true })
         return gmailDrafts(mailbox, gmailLiveReads(mailbox, clock), clock)

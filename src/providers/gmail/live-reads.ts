@@ -18,16 +18,16 @@ const parseMessage = parser(Type.Object({ payload: Type.Unknown() }))
 const parseAttachment = parser(Type.Object({ data: Type.String() }))
 
 export function gmailLiveReads(mailbox: GmailMailbox, clock: Clock): IdLiveReads {
-  const pathOf = (id: string) => `${ME}/messages/${encodeURIComponent(id)}`
+  const messagePath = (id: string) => `${ME}/messages/${encodeURIComponent(id)}`
 
   function readPayload(id: string, doing: string): Promise<{ payload: unknown }> {
     const query = { format: 'full', fields: 'id,payload' }
-    const request: RestRequest = { method: 'GET', path: pathOf(id), query, doing, cost: mailbox.costs.message }
+    const request: RestRequest = { method: 'GET', path: messagePath(id), query, doing, cost: mailbox.costs.message }
     return mailbox.json({ ...request, maxBytes: MAX_TEXT_BYTES }, parseMessage)
   }
 
   function attachmentRequest(id: string, { attachmentId = '' }: GmailPart, doing: string): RestRequest {
-    const path = `${pathOf(id)}/attachments/${encodeURIComponent(attachmentId)}`
+    const path = `${messagePath(id)}/attachments/${encodeURIComponent(attachmentId)}`
     return { method: 'GET', path, query: { fields: 'data' }, doing, cost: mailbox.costs.attachment }
   }
 
@@ -54,7 +54,7 @@ export function gmailLiveReads(mailbox: GmailMailbox, clock: Clock): IdLiveReads
     async openRaw({ providerMessageId: id }) {
       const query = { format: 'raw', fields: 'raw' }
       const doing = 'reading a message'
-      const request = { method: 'GET', path: pathOf(id), query, doing, cost: mailbox.costs.message } as const
+      const request = { method: 'GET', path: messagePath(id), query, doing, cost: mailbox.costs.message } as const
       return { sizeBytes: null, read: (range) => readMember(request, 'raw', range) }
     },
 
@@ -62,7 +62,7 @@ export function gmailLiveReads(mailbox: GmailMailbox, clock: Clock): IdLiveReads
     async openAttachment({ providerMessageId: id }, partId) {
       const doing = 'reading an attachment'
       const { root, gmailPart } = payloadParts((await readPayload(id, doing)).payload)
-      const part = allParts(root).find((one) => one.id === partId && one.children.length === 0)
+      const part = allParts(root).find((part) => part.id === partId && part.children.length === 0)
       if (part === undefined) throw new ProviderError('not_found', `${doing}: the message has no such part`)
       const file = { contentType: fileType(part), filename: attachmentName(part) }
       const { attachmentId, data } = gmailPart(part)

@@ -2,9 +2,9 @@ import { sha256 } from '../../platform/crypto/sha256.ts'
 import { cleanText } from '../../platform/formats/text.ts'
 import type { FoundMessage, MessageBody } from '../contract/index.ts'
 import {
-  attachmentsOf,
   bodyPlan,
   composedBody,
+  decodePartText,
   describePart,
   type Header,
   headerFields,
@@ -12,13 +12,13 @@ import {
   htmlForFiles,
   htmlToText,
   isAutomaticMessage,
+  mapAttachments,
   mayBeDeliveryReport,
   type Part,
   SENT_TOKEN_HEADER,
   searchText,
   shownText,
   snippet,
-  textOf,
 } from '../shared/mime/index.ts'
 import { list, object, text } from '../shared/rest/index.ts'
 import { labelState } from './folders.ts'
@@ -57,15 +57,15 @@ export function foundMessage(
 ): FoundMessage {
   const fields = object(body)
   const payload = object(fields.payload)
-  const headers = headersOf(payload.headers)
+  const headers = readHeaders(payload.headers)
   const message = payloadParts(payload)
   const plan = bodyPlan(message.root)
-  const shown = shownText(plan, (part) => message.textOf(part, MAX_DECODED_CHARS))
-  const html = htmlForFiles(plan, (part) => message.textOf(part, Number.POSITIVE_INFINITY))
+  const shown = shownText(plan, (part) => message.readText(part, MAX_DECODED_CHARS))
+  const html = htmlForFiles(plan, (part) => message.readText(part, Number.POSITIVE_INFINITY))
   // Gmail's own snippet is escaped as HTML.
   const words = shown.text || htmlToText(text(fields.snippet) ?? '')
-  const known = headerFields(headers)
-  const { folders, ...flags } = labelState(labelsOf(fields))
+  const parsed = headerFields(headers)
+  const { folders, ...flags } = labelState(readLabels(fields))
   const receivedMs = Number(text(fields.internalDate) ?? Number.NaN)
   return {
     folders,
@@ -74,16 +74,16 @@ export function foundMessage(
       isNew,
       emailId: null,
       threadId: text(fields.threadId) ?? null,
-      ...known,
-      mayBeReport: mayBeDeliveryReport(headers, known.from),
-      isAutomatic: isAutomaticMessage(headers, known.subject),
+      ...parsed,
+      mayBeReport: mayBeDeliveryReport(headers, parsed.from),
+      isAutomatic: isAutomaticMessage(headers, parsed.subject),
       sentToken: headerValue(headers, SENT_TOKEN_HEADER.toLowerCase()) ?? null,
-      receivedAt: Number.isSafeInteger(receivedMs) && receivedMs >= 0 ? receivedMs : (known.date ?? nowMs),
+      receivedAt: Number.isSafeInteger(receivedMs) && receivedMs >= 0 ? receivedMs : (parsed.date ?? nowMs),
       sizeBytes: typeof fields.sizeEstimate === 'number' ? Math.max(0, Math.trunc(fields.sizeEstimate)) : 0,
       ...flags,
       snippet: snippet(words),
       text: searchText(words),
-      attachments: attachmentsOf(plan, html),
+      attachments: mapAttachments(plan, html),
       headerHash: sha256(JSON.stringify(headers), 'hex'),
       error: fields.payload === undefined ? "Gmail's response for this message could not be read" : null,
     },
@@ -91,7 +91,7 @@ export function foundMessage(
 }
 
 /** The label ids of a message; Gmail omits the member when there are none. */
-export function labelsOf(message: unknown): string[] {
+export function readLabels(message: unknown): string[] {
   return list(object(message).labelIds).flatMap((id) => text(id) ?? [])
 }
 
@@ -107,9 +107,9 @@ export async function messageBody(
   for (const part of [...new Set([...plan.text, ...plan.html])].slice(0, MAX_TEXTS)) {
     const source = gmailPart(part)
     const bytes = source.data === undefined ? await fetchText(source) : Buffer.from(source.data, 'base64url')
-    texts.set(part.id, textOf(part, bytes))
+    texts.set(part.id, decodePartText(part, bytes))
   }
-  const headers = headersOf(payload.headers).map(({ name, value }) => ({
+  const headers = readHeaders(payload.headers).map(({ name, value }) => ({
     name: cleanText(name),
     value: cleanText(value),
   }))
@@ -128,7 +128,7 @@ export interface PayloadParts {
   root: Part
   gmailPart(part: Part): GmailPart
   /** The text of a part, from at most so much of its base64. Undefined for a part whose content Gmail left out. */
-  textOf(part: Part, maxChars: number): string | undefined
+  readText(part: Part, maxChars: number): string | undefined
 }
 
 /** The parts of a message as Gmail describes them. An attached message is one part, and so are the fields of a report. */
@@ -139,9 +139,9 @@ export function payloadParts(payload: unknown): PayloadParts {
   return {
     root,
     gmailPart,
-    textOf(part, maxChars) {
+    readText(part, maxChars) {
       const { data } = gmailPart(part)
-      return data === undefined ? undefined : textOf(part, Buffer.from(data.slice(0, maxChars), 'base64url'))
+      return data === undefined ? undefined : decodePartText(part, Buffer.from(data.slice(0, maxChars), 'base64url'))
     },
   }
 }
@@ -153,7 +153,7 @@ function readPart(payload: unknown, parentType: string, depth: number, sources: 
   const isMultipart = type.startsWith('multipart/')
   const children = isMultipart && depth < MAX_DEPTH ? list(fields.parts).slice(0, MAX_PARTS) : []
   const sizeBytes = typeof body.size === 'number' && body.size >= 0 ? Math.trunc(body.size) : 0
-  const described = describePart(headersOf(fields.headers), {
+  const described = describePart(readHeaders(fields.headers), {
     id: text(fields.partId) || (isMultipart ? '' : ONLY_PART),
     parentType,
     encodedBytes: sizeBytes,
@@ -169,7 +169,7 @@ function readPart(payload: unknown, parentType: string, depth: number, sources: 
   return part
 }
 
-export function headersOf(headers: unknown): Header[] {
+export function readHeaders(headers: unknown): Header[] {
   return list(headers).flatMap((item) => {
     const { name, value } = object(item)
     return typeof name === 'string' && typeof value === 'string' ? [{ name, value }] : []

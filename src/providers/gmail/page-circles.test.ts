@@ -34,7 +34,7 @@ function syncing({ mail }: Provider, access: MailAccess, request: Partial<ScopeS
   return drain(mail.openSession(access).syncScope(all))
 }
 
-const known = {
+const request = {
   providerMessageId: 'stored',
   receivedAt: NOW,
   unread: false,
@@ -47,7 +47,7 @@ const LISTS: Record<string, (provider: Provider, access: MailAccess) => Promise<
   'the first sync': (provider, access) => syncing(provider, access),
   'the history': (provider, access) => syncing(provider, access, { cursor: JSON.stringify({ history: '100' }) }),
   'a comparison': (provider, access) =>
-    syncing(provider, access, { comparison: { known: async (after) => (after === undefined ? [known] : []) } }),
+    syncing(provider, access, { comparison: { listStored: async (after) => (after === undefined ? [request] : []) } }),
   'older messages': ({ mail }, access) =>
     mail.backfill(access).read({
       scope: '*',
@@ -55,7 +55,7 @@ const LISTS: Record<string, (provider: Provider, access: MailAccess) => Promise<
       beforeMs: NOW,
       limit: 10,
       signal,
-      known: async (ids) => new Map(ids.map((id) => [id, NOW])),
+      findStored: async (ids) => new Map(ids.map((id) => [id, NOW])),
     }),
   'the number of older messages': ({ mail }, access) =>
     mail.backfill(access).count({ scope: '*', sinceMs: 0, beforeMs: NOW, signal }),

@@ -2,14 +2,14 @@ import { expect, it } from 'vitest'
 import { gmailMailbox } from '../../../test/servers/gmail-mailbox.ts'
 import { idSearch } from '../../../test/servers/search-fixtures.ts'
 import { searchConformance } from '../conformance/search.ts'
-import { queryOf } from './search.ts'
+import { buildQuery } from './search.ts'
 
 const unitsPerMinute = 1e9
 searchConformance('gmail', async () => idSearch(await gmailMailbox({ unitsPerMinute }), { findsPrefixes: false }))
 
 it('quotes every word, and leaves a second around times', () => {
   expect(
-    queryOf({
+    buildQuery({
       text: ['größe', 'or'],
       from: ['ada@x.example'],
       to: ['bob'],

@@ -11,7 +11,11 @@ export async function searchMailbox(
   { search, folder, limit, page, signal }: MailboxSearch,
 ): Promise<FoundPage> {
   const scope = folder === undefined ? { includeSpamTrash: 'false' as const } : { labelIds: folder }
-  const listed = await listPage(mailbox, { q: queryOf(search), maxResults: limit, pageToken: page, ...scope }, signal)
+  const listed = await listPage(
+    mailbox,
+    { q: buildQuery(search), maxResults: limit, pageToken: page, ...scope },
+    signal,
+  )
   // Those that fail are left out.
   const { found } = await new Fetcher(mailbox, clock).allMessages(listed.ids, { isNew: false }, signal)
   return { found: found.map(({ message, folders }) => ({ message, folders })), next: listed.next ?? null }
@@ -21,7 +25,7 @@ export async function searchMailbox(
  * In Gmail's search language, where every word is quoted, so that none is an operator. Gmail finds complete words only. Its times are
  * whole seconds, and its `has:attachment` includes inline images.
  */
-export function queryOf({ text = [], from = [], to = [], subject = [], ...limits }: MailSearch): string {
+export function buildQuery({ text = [], from = [], to = [], subject = [], ...limits }: MailSearch): string {
   const { after, before, unread, hasAttachments } = limits
   const parts = [
     ...text.map((word) => `{${quoted(word)} filename:${quoted(word)}}`),

@@ -10,9 +10,9 @@ import {
   type SentMessageRef,
 } from '../contract/index.ts'
 import { headerValue, SENT_TOKEN_HEADER } from '../shared/mime/index.ts'
-import { once, outcomeOf, parser, type RestRequest } from '../shared/rest/index.ts'
+import { once, parser, type RestRequest, toOutcome } from '../shared/rest/index.ts'
 import { ME } from './client.ts'
-import { headersOf } from './map.ts'
+import { readHeaders } from './map.ts'
 import type { GmailClient, GmailMailbox } from './quota.ts'
 import { beginUpload, MAX_INLINE_BYTES, type Upload } from './upload.ts'
 
@@ -38,7 +38,7 @@ export function gmailSending(client: GmailClient): SendProvider {
 function gmailSender(mailbox: GmailMailbox): Sender {
   const sending = 'sending'
 
-  async function threadOf(id: string, signal: AbortSignal): Promise<string | undefined> {
+  async function findThread(id: string, signal: AbortSignal): Promise<string | undefined> {
     const query = { format: 'minimal', fields: 'threadId' }
     const request: RestRequest = {
       method: 'GET',
@@ -56,8 +56,8 @@ function gmailSender(mailbox: GmailMailbox): Sender {
 
   async function send(message: QueuedMessage, { onCommit }: SendSteps, signal: AbortSignal): Promise<SendOutcome> {
     const commit = once(() => onCommit({ providerMessageId: null }))
-    return outcomeOf(commit, async () => {
-      const threadId = message.repliesTo === null ? undefined : await threadOf(message.repliesTo, signal)
+    return toOutcome(commit, async () => {
+      const threadId = message.repliesTo === null ? undefined : await findThread(message.repliesTo, signal)
       const raw = await rawMessage(message)
       const inline: RestRequest = {
         method: 'POST',
@@ -101,7 +101,7 @@ function gmailSender(mailbox: GmailMailbox): Sender {
       }
       const path = `${ME}/messages/${encodeURIComponent(id)}`
       const get: RestRequest = { method: 'GET', path, query: metadata, doing, cost: mailbox.costs.message, signal }
-      const headers = headersOf((await mailbox.json(get, parsePayload)).payload.headers)
+      const headers = readHeaders((await mailbox.json(get, parsePayload)).payload.headers)
       if (headerValue(headers, SENT_TOKEN_HEADER.toLowerCase()) === sentToken) return true
       if (headerValue(headers, 'message-id') === rfcMessageId) return true
     }

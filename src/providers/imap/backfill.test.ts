@@ -23,8 +23,8 @@ async function backfilling(...subjects: string[]) {
   await mirror.sync(session)
   await session.close()
   const request = { path: 'INBOX', cursor: mirror.cursor ?? '', sinceMs: Date.now() - 86_400_000, limit: 1, signal }
-  const read = async (position: string | null, known = async () => new Set<number>()) => {
-    const page = await mail.backfill(access).read({ ...request, position, known })
+  const read = async (position: string | null, findStored = async () => new Set<number>()) => {
+    const page = await mail.backfill(access).read({ ...request, position, findStored })
     return { position: page.position, subjects: page.messages.map(({ subject }) => subject) }
   }
   return { imap, read }

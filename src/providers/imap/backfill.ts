@@ -6,10 +6,10 @@ import { BACKFILL_READ, type FolderBackfill, ProviderError } from '../contract/i
 import type { ImapClient } from './connection/client.ts'
 import type { RequestConnection } from './connection/request-connection.ts'
 import type { WorkLimits } from './connection/work-limits.ts'
-import { uidValidityOf } from './folders/folders.ts'
+import { requireUidValidity } from './folders/folders.ts'
 import { fetchMessages } from './messages/fetch.ts'
 import { SEARCH_WINDOW } from './messages/uids.ts'
-import { DAY_MS, dayOf, search } from './search.ts'
+import { DAY_MS, search, startOfDay } from './search.ts'
 import { readCursor } from './sync/cursor.ts'
 import { FetchGuard } from './sync/fetch-guard.ts'
 
@@ -55,7 +55,7 @@ export function imapBackfill(connection: () => RequestConnection, options: Backf
       signal,
       uidValidity,
       work: async (client, box) => {
-        if (uidValidityOf(box) !== uidValidity) {
+        if (requireUidValidity(box) !== uidValidity) {
           throw new ProviderError('cursor_expired', `${doing}: the UIDVALIDITY of the folder changed`)
         }
         return work(client, box, baseline)
@@ -67,13 +67,13 @@ export function imapBackfill(connection: () => RequestConnection, options: Backf
     count: ({ sinceMs, ...request }) =>
       inFolder(request, 'counting messages', async ({ imap }, box, highest) => {
         // Of the day before, only some are in the range.
-        const uids = await uidsOf(imap, box, highest, { sinceDay: firstDay(sinceMs), beforeDay: null })
+        const uids = await findUids(imap, box, highest, { sinceDay: firstDay(sinceMs), beforeDay: null })
         return uids.length
       }),
 
-    read: ({ sinceMs, position: written, limit, known, ...request }) =>
+    read: ({ sinceMs, position: written, limit, findStored, ...request }) =>
       inFolder(request, 'reading older messages', async (client, box, highest) => {
-        const uidValidity = uidValidityOf(box)
+        const uidValidity = requireUidValidity(box)
         const guard = new FetchGuard(request, BACKFILL_READ)
         let position = written === null ? firstPosition(sinceMs, clock.now()) : readPosition(written)
         for (let empty = 0; ; empty += 1) {
@@ -88,7 +88,7 @@ export function imapBackfill(connection: () => RequestConnection, options: Backf
           const { belowUid } = position
           // A read that begins the window again needs all of it.
           const cached = belowUid === null ? undefined : windows.get(key)
-          const listed = cached ?? (await uidsOf(client.imap, box, highest, position))
+          const listed = cached ?? (await findUids(client.imap, box, highest, position))
           const left = belowUid === null ? listed : listed.filter((uid) => uid < belowUid)
           const count = guard.limit(Math.min(limit, BACKFILL_READ))
           const uids = left.slice(-count)
@@ -104,7 +104,7 @@ export function imapBackfill(connection: () => RequestConnection, options: Backf
             continue
           }
           const plan = { uidValidity, isNew: () => false, nowMs: clock.now(), lowUid: 1, limit: count, guard }
-          const stored = await known(uids)
+          const stored = await findStored(uids)
           const unknown = uids.filter((uid) => !stored.has(uid))
           const messages = await fetchMessages(client, unknown, plan)
           return {
@@ -154,15 +154,15 @@ function reachedBefore(beforeDay: number | null): number {
 }
 
 /** The UIDs of a window, ascending. */
-async function uidsOf(
+async function findUids(
   imap: ImapFlow,
   { exists }: MailboxObject,
   highest: number,
   { sinceDay, beforeDay }: Pick<Position, 'sinceDay' | 'beforeDay'>,
 ): Promise<number[]> {
   const days = {
-    since: dayOf(sinceDay * DAY_MS),
-    ...(beforeDay !== null && { before: dayOf(beforeDay * DAY_MS) }),
+    since: startOfDay(sinceDay * DAY_MS),
+    ...(beforeDay !== null && { before: startOfDay(beforeDay * DAY_MS) }),
   }
   const found: number[] = []
   for (let from = 1; from <= exists; from += SEARCH_WINDOW) {

@@ -4,7 +4,7 @@ import { rethrowProgrammingError } from '../../platform/errors/programming-error
 import { GuardError } from '../../platform/net/index.ts'
 import { ProviderError, type ProviderErrorKind, type Refusal } from '../contract/index.ts'
 import { type LoginRefusal, meaningOfRefusal } from './connection/login-refusals.ts'
-import { refusalOf } from './connection/refusals.ts'
+import { classifyRefusal } from './connection/refusals.ts'
 
 /**
  * Maps every failure of imapflow, its socket and the address guard, and throws programming errors. The server's text stays out of the
@@ -13,7 +13,7 @@ import { refusalOf } from './connection/refusals.ts'
 export function providerError(error: unknown, doing: string): ProviderError {
   if (error instanceof ProviderError) return error
   rethrowProgrammingError(error)
-  const { kind, why, ...options } = classify(error, factsOf(error))
+  const { kind, why, ...options } = classify(error, readFacts(error))
   return new ProviderError(kind, `${doing}: ${why}`, { ...options, cause: error })
 }
 
@@ -51,7 +51,7 @@ interface Facts {
   throttleMs: number | undefined
 }
 
-function factsOf(error: unknown): Facts {
+function readFacts(error: unknown): Facts {
   const fields: Record<string, unknown> = typeof error === 'object' && error !== null ? { ...error } : {}
   const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : '')
   const words = [text('responseText'), text('response'), text('reason')].join(' ')
@@ -143,7 +143,7 @@ function classify(error: unknown, facts: Facts): Classified {
   if (TOO_LARGE_CODES.has(facts.responseCode)) {
     return { kind: 'rejected', why: 'the message is larger than the server accepts' }
   }
-  const refusal = facts.refused === 'NO' ? refusalOf(facts) : undefined
+  const refusal = facts.refused === 'NO' ? classifyRefusal(facts) : undefined
   if (refusal !== undefined) return { kind: 'rejected', why: REFUSED[refusal], refusal }
   if (TIMEOUT_CODES.has(facts.code)) return { kind: 'unavailable', why: 'the server does not respond', timedOut: true }
   if (busy && (facts.refused !== undefined || facts.words.trim() !== '')) return busyServer(facts)

@@ -22,8 +22,8 @@ async function synced({ mail, access }: Awaited<ReturnType<typeof provider>>, cu
   const { signal } = new AbortController()
   const session = closing(await mail.openSession(access, events, signal))
   const steps = []
-  const known = { known: async () => [], newest: async () => [], knownCount: async () => 0 }
-  for await (const step of session.syncFolder({ path: 'INBOX', cursor, initialMessages: 10, signal, ...known })) {
+  const storedState = { listStored: async () => [], newest: async () => [], knownCount: async () => 0 }
+  for await (const step of session.syncFolder({ path: 'INBOX', cursor, initialMessages: 10, signal, ...storedState })) {
     steps.push(step)
   }
   return steps

@@ -23,8 +23,8 @@ async function opened(script: ImapScript, limits: Partial<ImapLimits> = {}) {
   const sync = async (initialMessages = 10) => {
     const steps = []
     const request = { path: 'INBOX', cursor: null, initialMessages, signal: new AbortController().signal }
-    const known = { known: async () => [], newest: async () => [], knownCount: async () => 0 }
-    for await (const step of session.syncFolder({ ...request, ...known })) steps.push(step)
+    const storedState = { listStored: async () => [], newest: async () => [], knownCount: async () => 0 }
+    for await (const step of session.syncFolder({ ...request, ...storedState })) steps.push(step)
     return steps
   }
   return { server, session, closed, changes, sync, live: mail.liveReads(server.access) }

@@ -23,7 +23,7 @@ import { reachesSame, VerifiedConnections } from './connection/verified-connecti
 import { verify } from './connection/verify.ts'
 import type { WorkLimits } from './connection/work-limits.ts'
 import { imapDrafts } from './edit/drafts.ts'
-import { imapChanges } from './edit/edits.ts'
+import { imapEdits } from './edit/edits.ts'
 import { imapSentCopies } from './edit/sent-copies.ts'
 import { imapLiveReads } from './live-reads.ts'
 import { FLOOD_LIMIT, type FloodLimit } from './sync/flood.ts'
@@ -101,10 +101,10 @@ export function imapProvider({
   guard,
   clock,
   log = silentLog,
-  limits: given,
+  limits: limitOverrides,
   pace = { concurrent: 16, jitterMs: 250 },
 }: ImapDeps): Provider & { mail: FolderMailProvider; sentCopies(access: MailAccess): SentCopies } {
-  const limits = { ...LIMITS, ...given }
+  const limits = { ...LIMITS, ...limitOverrides }
   const { silenceMs, workMs, workLines, workBytes } = limits
   const work: WorkLimits = { silenceMs, workMs, lines: workLines, bytes: workBytes }
   const verifyWork = { ...work, lines: Math.min(VERIFY_LINES, workLines), bytes: Math.min(VERIFY_BYTES, workBytes) }
@@ -199,8 +199,8 @@ export function imapProvider({
           limits: work,
           accountId: access.accountId,
         }),
-      changes: (access) =>
-        imapChanges(
+      edits: (access) =>
+        imapEdits(
           () => requestConnection(access),
           { deadlineMs: limits.readMs, limits: readWork },
           onOtherMessage(access.accountId),
@@ -234,10 +234,10 @@ function sharedTlsContext(): () => SecureContext {
 const MAX_SERVERS = 1000
 
 function serialServers(): SerialServers {
-  const known = new LRUCache<string, true>({ max: MAX_SERVERS })
+  const serial = new LRUCache<string, true>({ max: MAX_SERVERS })
   return {
-    includes: ({ server }) => known.has(server),
-    add: ({ server }) => void known.set(server, true),
+    includes: ({ server }) => serial.has(server),
+    add: ({ server }) => void serial.set(server, true),
   }
 }
 

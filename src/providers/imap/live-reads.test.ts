@@ -24,20 +24,20 @@ describe.skipIf(!dovecotAvailable())('live reads over IMAP', () => {
     const { mail } = imapProvider({ guard: openGuard, clock: systemClock, limits })
     cleanUps.push(() => mail.closeConnections())
     const live = mail.liveReads(imapAccess(server, 'ann', 'secret'))
-    async function placeOf(subject: string): Promise<MessageLocation> {
+    async function findLocation(subject: string): Promise<MessageLocation> {
       const { messages } = await live.listMessages('INBOX', { limit: 100 })
       const place = messages.find((message) => message.subject === subject)?.location
       if (place === undefined) throw new Error(`no message "${subject}"`)
       return { folderPath: 'INBOX', ...place }
     }
     const connections = async () => (await server.doveadm('-f', 'tab', 'who')).includes('ann')
-    return { server, mail, live, placeOf, connections }
+    return { server, mail, live, findLocation, connections }
   }
 
   it('find a message that arrived after the folder was selected', async () => {
-    const { server, live, placeOf } = await mailbox()
+    const { server, live, findLocation } = await mailbox()
     await server.deliver('ann', plainMail({ subject: 'first', text: 'one' }))
-    const first = await placeOf('first')
+    const first = await findLocation('first')
     await live.getBody(first)
     await server.deliver('ann', plainMail({ subject: 'second', text: 'two' }))
     const second = { ...first, uid: first.uid + 1 }
@@ -49,12 +49,12 @@ describe.skipIf(!dovecotAvailable())('live reads over IMAP', () => {
   })
 
   it('stream a 30 MB message and its attachment in bounded memory, while other reads run', async () => {
-    const { server, live, placeOf } = await mailbox()
+    const { server, live, findLocation } = await mailbox()
     const raw = hugeMail(30 * 1024 * 1024, { subject: 'huge' })
     const encoded = raw.toString('latin1').split('base64\r\n\r\n')[1]?.split('\r\n--mix--')[0] ?? ''
     const attachedHash = createHash('sha256').update(Buffer.from(encoded, 'base64')).digest('hex')
     await server.deliver('ann', raw)
-    const place = await placeOf('huge')
+    const place = await findLocation('huge')
     const { messages } = await live.listMessages('INBOX', { limit: 1 })
     expect(messages[0]).toMatchObject({ snippet: 'See the attachment.', error: null })
     setFlagsFromString('--expose-gc')
@@ -94,19 +94,19 @@ describe.skipIf(!dovecotAvailable())('live reads over IMAP', () => {
   })
 
   it('read every form of a body', async () => {
-    const { server, live, placeOf } = await mailbox()
+    const { server, live, findLocation } = await mailbox()
     await server.deliverMany('ann', [
       plainMail({ subject: 'plain', text: 'Grüße' }),
       htmlMail({ subject: 'html', html: '<p>Größe</p>' }),
       alternativeMail({ subject: 'both', text: 'words', html: '<b>words</b>' }),
       deepMail(150),
     ])
-    const bodyOf = async (subject: string) => live.getBody(await placeOf(subject))
-    expect(await bodyOf('plain')).toMatchObject({ text: 'Grüße\n', html: null })
-    expect(await bodyOf('html')).toMatchObject({ text: null, html: '<p>Größe</p>\n' })
-    expect(await bodyOf('both')).toMatchObject({ text: 'words', html: '<b>words</b>' })
-    expect((await bodyOf('both')).headers).toContainEqual({ name: 'Subject', value: 'both' })
-    expect((await bodyOf('150 deep')).headers).toContainEqual({ name: 'Subject', value: '150 deep' })
+    const readBody = async (subject: string) => live.getBody(await findLocation(subject))
+    expect(await readBody('plain')).toMatchObject({ text: 'Grüße\n', html: null })
+    expect(await readBody('html')).toMatchObject({ text: null, html: '<p>Größe</p>\n' })
+    expect(await readBody('both')).toMatchObject({ text: 'words', html: '<b>words</b>' })
+    expect((await readBody('both')).headers).toContainEqual({ name: 'Subject', value: 'both' })
+    expect((await readBody('150 deep')).headers).toContainEqual({ name: 'Subject', value: '150 deep' })
   })
 
   it('page by offset and by UID, with the total', async () => {

@@ -27,8 +27,8 @@ import {
 import type { ImapClient } from './connection/client.ts'
 import type { RequestConnection } from './connection/request-connection.ts'
 import type { WorkLimits } from './connection/work-limits.ts'
-import { listFolders, uidValidityOf } from './folders/folders.ts'
-import { bytesOf, describeMessages, type FetchPlan, fetchMessages } from './messages/fetch.ts'
+import { listFolders, requireUidValidity } from './folders/folders.ts'
+import { asBuffer, describeMessages, type FetchPlan, fetchMessages } from './messages/fetch.ts'
 import { identityQuery, isSameMessage } from './messages/identity.ts'
 import { readSource } from './messages/source.ts'
 import { isUnsplit, structureParts } from './messages/structure.ts'
@@ -116,7 +116,7 @@ export function imapLiveReads(
         const query = part === undefined ? { source: window } : { bodyParts: [{ key: part, ...window }] }
         const row = await imap.fetchOne(range, { uid: true, ...query }, { uid: true })
         if (!row) throw notFound(doing)
-        const bytes = bytesOf(part === undefined ? row.source : row.bodyParts?.get(part.toLowerCase()))
+        const bytes = asBuffer(part === undefined ? row.source : row.bodyParts?.get(part.toLowerCase()))
         // Some servers return NIL past the end, too.
         if (bytes === undefined && start === 0) await ensurePresent(imap, range, doing)
         return bytes ?? Buffer.alloc(0)
@@ -145,7 +145,7 @@ export function imapLiveReads(
     })
   }
 
-  const streamOf = (chunks: AsyncIterable<Buffer>) => Readable.from(chunks, { objectMode: false, highWaterMark: 1 })
+  const toStream = (chunks: AsyncIterable<Buffer>) => Readable.from(chunks, { objectMode: false, highWaterMark: 1 })
 
   return {
     listFolders: () =>
@@ -162,7 +162,7 @@ export function imapLiveReads(
         fresh: true,
         doing: 'listing messages',
         async work(client, box) {
-          const uidValidity = uidValidityOf(box)
+          const uidValidity = requireUidValidity(box)
           const plan = { uidValidity, isNew: () => false, nowMs: clock.now(), lowUid: 1, limit }
           if (search !== undefined) {
             const found = await searchUids(client.imap, box.exists, search)
@@ -195,7 +195,7 @@ export function imapLiveReads(
           return sourceBody(imap, range)
         }
         requireSame(row, location, doing)
-        if (bytesOf(row.headers) === undefined) await ensurePresent(imap, range, doing)
+        if (asBuffer(row.headers) === undefined) await ensurePresent(imap, range, doing)
         return (await structuredBody(imap, range, row)) ?? sourceBody(imap, range)
       }
       return atMessage(location, doing, work, { verifiesItself: true })
@@ -205,13 +205,13 @@ export function imapLiveReads(
       const sizeBytes = await atMessage(location, 'reading a message', async (imap, range) => {
         const row = await imap.fetchOne(range, { uid: true, size: true, bodyParts: [firstByte] }, { uid: true })
         if (!row) throw notFound('reading a message')
-        if (bytesOf(row.headers) === undefined) await ensurePresent(imap, range, 'reading a message')
+        if (asBuffer(row.headers) === undefined) await ensurePresent(imap, range, 'reading a message')
         return row.size && (await endsAt(imap, range, row.size)) ? row.size : null
       })
       return {
         sizeBytes,
         async read({ from, length } = { from: 0 }) {
-          const bytes = streamOf(readChunks(location, undefined, { from, length }))
+          const bytes = toStream(readChunks(location, undefined, { from, length }))
           return length === undefined ? bytes : byteRange(bytes, { from: 0, length })
         },
       }
@@ -231,7 +231,7 @@ export function imapLiveReads(
         sizeBytes: null,
         async read(range) {
           const chunks = content === undefined ? readChunks(location, part.id, { from: 0 }) : [content]
-          const bytes = streamOf(decode(chunks, part.encoding))
+          const bytes = toStream(decode(chunks, part.encoding))
           return range === undefined ? bytes : byteRange(bytes, range)
         },
       }
@@ -243,7 +243,7 @@ export function imapLiveReads(
 async function endsAt(imap: ImapFlow, range: string, sizeBytes: number): Promise<boolean> {
   const source = { start: sizeBytes - 1, maxLength: 2 }
   const row = await imap.fetchOne(range, { uid: true, source }, { uid: true })
-  return bytesOf(row ? row.source : undefined)?.length === 1
+  return asBuffer(row ? row.source : undefined)?.length === 1
 }
 
 const firstByte = { key: 'header', start: 0, maxLength: 1 }
@@ -270,7 +270,7 @@ async function structuredBody(
   row: FetchMessageObject,
 ): Promise<MessageBody | undefined> {
   if (row.bodyStructure === undefined) return undefined
-  const block = bytesOf(row.headers) ?? Buffer.alloc(0)
+  const block = asBuffer(row.headers) ?? Buffer.alloc(0)
   const described = structureParts(row.bodyStructure)
   if (isUnsplit(described)) return undefined
   const headers = parseHeaders(block, declaredCharset(described))
@@ -280,7 +280,7 @@ async function structuredBody(
   for (const part of new Set([...plan.text, ...plan.html].slice(0, MAX_TEXTS))) {
     const query = { uid: true, bodyParts: [{ key: part.id, start: 0, maxLength: MAX_BODY_BYTES }] }
     const found = await imap.fetchOne(range, query, { uid: true })
-    const content = bytesOf(found ? found.bodyParts?.get(part.id.toLowerCase()) : undefined)
+    const content = asBuffer(found ? found.bodyParts?.get(part.id.toLowerCase()) : undefined)
     texts.set(part.id, content === undefined ? '' : partText(part, content))
   }
   return { ...composedBody(plan, ({ id }) => texts.get(id) ?? ''), headers }
@@ -306,8 +306,8 @@ async function findPart(imap: ImapFlow, range: string, id: string): Promise<Part
   const row = await imap.fetchOne(range, { uid: true, bodyStructure: true, bodyParts: sections }, { uid: true })
   if (!row || row.bodyStructure === undefined) return undefined
   const root = structureParts(row.bodyStructure)
-  const part = allParts(root).find((one) => one.id === id && one.children.length === 0)
-  const block = part === root ? bytesOf(row.headers) : bytesOf(row.bodyParts?.get(`${id}.mime`))
+  const part = allParts(root).find((part) => part.id === id && part.children.length === 0)
+  const block = part === root ? asBuffer(row.headers) : asBuffer(row.bodyParts?.get(`${id}.mime`))
   if (part === undefined || block === undefined) return part
   const headers = parseHeaders(block, declaredCharset(root))
   return headerValue(headers, 'content-type') === undefined ? part : describePart(headers, { ...part, children: [] })

@@ -26,7 +26,7 @@ it('reads and changes messages over the sync connection, which then watches its 
   await session.watch('INBOX')
   const mirrors = [new FolderMirror('INBOX'), new FolderMirror('Work')]
   for (const mirror of mirrors) await mirror.sync(session)
-  const [live, changes] = [mail.liveReads(access), mail.changes(access)]
+  const [live, changes] = [mail.liveReads(access), mail.edits(access)]
   for (const { path, rows } of mirrors) {
     const [location] = [...rows.values()].flatMap((message) => message.location ?? [])
     if (location === undefined) throw new Error('The message is not stored.')

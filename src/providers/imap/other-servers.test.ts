@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest'
-import { imapChangesFixture } from '../../../test/servers/changes-fixtures.ts'
+import { imapEditsFixture } from '../../../test/servers/changes-fixtures.ts'
 import { imapDraftsFixture } from '../../../test/servers/drafts-fixtures.ts'
 import { imapMailbox } from '../../../test/servers/imap-mailbox.ts'
 import type { ImapServer } from '../../../test/servers/imap-server.ts'
@@ -7,7 +7,7 @@ import { imapSearch } from '../../../test/servers/search-fixtures.ts'
 import { courierAvailable, startCourier } from '../../../test/servers/unpacked/courier.ts'
 import { cyrusAvailable, startCyrus } from '../../../test/servers/unpacked/cyrus.ts'
 import { draftsConformance } from '../conformance/drafts.ts'
-import { changesConformance } from '../conformance/edits.ts'
+import { editsConformance } from '../conformance/edits.ts'
 import { folderMailboxConformance } from '../conformance/folder-mailbox.ts'
 import { searchConformance } from '../conformance/search.ts'
 
@@ -32,7 +32,7 @@ for (const { name, isAvailable, start, onlyFolders } of servers) {
     afterAll(() => server.stop())
 
     folderMailboxConformance(name, () => imapMailbox(server, { pollIntervalMs: 100 }))
-    changesConformance(name, () => imapChangesFixture(server))
+    editsConformance(name, () => imapEditsFixture(server))
     if (onlyFolders) return
     draftsConformance(name, () => imapDraftsFixture(server))
     searchConformance(name, () => imapSearch(server))

@@ -10,7 +10,7 @@ import { imapProvider } from './index.ts'
 async function searchIn(charsets: string, found: string) {
   const searched: string[] = []
   let tagOfLiteral = ''
-  const answer = (socket: TLSSocket, tag: string) => {
+  const respond = (socket: TLSSocket, tag: string) => {
     searched.push('found')
     socket.write(`* SEARCH 1\r\n${tag} OK done\r\n`)
   }
@@ -19,14 +19,14 @@ async function searchIn(charsets: string, found: string) {
       selected: ['1 EXISTS', 'OK [UIDVALIDITY 7] ok', 'OK [UIDNEXT 2] ok'],
       onCommand(name, socket, tag, line) {
         if (line.startsWith(found) && tagOfLiteral !== '') {
-          answer(socket, tagOfLiteral)
+          respond(socket, tagOfLiteral)
           return true
         }
         if (name !== 'UID' || !line.includes('SEARCH')) return false
         const [, charset] = /CHARSET "?([^ "]+)/.exec(line) ?? []
         searched.push(charset ?? 'none')
         tagOfLiteral = tag
-        if (charset === undefined) answer(socket, tag)
+        if (charset === undefined) respond(socket, tag)
         else if (charsets.includes(charset)) socket.write('+ go on\r\n')
         else socket.write(`${tag} NO [BADCHARSET${charsets}] Unknown charset\r\n`)
         return true

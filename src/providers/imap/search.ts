@@ -35,8 +35,8 @@ function flagsAndDays({ after, before, unread, hasAttachments }: MailSearch): Se
   // Nearly every message with an attachment that is not inline has this type, and few others.
   const mixed = { header: { 'content-type': 'multipart/mixed' } }
   return {
-    ...(after !== undefined && { since: dayOf(after - DAY_MS) }),
-    ...(before !== undefined && { before: dayOf(before + 2 * DAY_MS) }),
+    ...(after !== undefined && { since: startOfDay(after - DAY_MS) }),
+    ...(before !== undefined && { before: startOfDay(before + 2 * DAY_MS) }),
     ...(unread !== undefined && { seen: !unread }),
     ...(hasAttachments !== undefined && (hasAttachments ? mixed : { not: mixed })),
   }
@@ -52,7 +52,7 @@ async function withinTimes(
   let within = [...uids]
   for (const atMs of [after, before]) {
     if (atMs === undefined || within.length === 0) continue
-    const days = { since: dayOf(atMs - DAY_MS), before: dayOf(atMs + 2 * DAY_MS) }
+    const days = { since: startOfDay(atMs - DAY_MS), before: startOfDay(atMs + 2 * DAY_MS) }
     const near = intersection(within, await search(imap, { ...window, ...days }))
     if (near.length === 0) continue
     const outside = new Set<number>()
@@ -69,7 +69,7 @@ async function withinTimes(
   return within
 }
 
-export function dayOf(ms: number): Date {
+export function startOfDay(ms: number): Date {
   return new Date(Math.floor(ms / DAY_MS) * DAY_MS)
 }
 

@@ -80,7 +80,7 @@ function uploader(graph: Graph, outbound: Outbound, accountId: string): Upload {
       throw new ProviderError('unavailable', `${doing}: the upload failed. ${error.message}`, { cause: error })
     })
     const body = parseJson(response.body.toString())
-    if (response.status >= 300) throw graph.errorOf({ ...response, body }, doing)
+    if (response.status >= 300) throw graph.toError({ ...response, body }, doing)
     return object(body)
   }
 }

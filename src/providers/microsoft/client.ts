@@ -103,7 +103,7 @@ export class Graph {
   }
 
   /** Turns a link from a response into a path below the root. Refuses another host, because it would receive the token. */
-  pathOf(link: string, doing: string): string {
+  resolvePath(link: string, doing: string): string {
     const url = URL.canParse(link, this.#root.href) ? new URL(link, this.#root) : undefined
     if (url === undefined) throw new ProviderError('unavailable', `${doing}: Graph returned an invalid link`)
     if (url.origin !== this.#root.origin) {
@@ -114,7 +114,7 @@ export class Graph {
     return path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : url.origin + path
   }
 
-  /** `path` is below the root, or comes from `pathOf`. */
+  /** `path` is below the root, or comes from `resolvePath`. */
   get<T>(path: string, { prefer, ...rest }: GraphRequest, read: (body: unknown) => T): Promise<T> {
     return this.#rest.json({ method: 'GET', path, headers: preferHeader(prefer), ...rest }, read)
   }
@@ -148,7 +148,7 @@ export class Graph {
     return url.origin === this.#root.origin
   }
 
-  errorOf(response: RestResponse, doing: string): ProviderError {
+  toError(response: RestResponse, doing: string): ProviderError {
     return graphError(response, doing, this.#clock.now())
   }
 
@@ -210,14 +210,14 @@ export class Graph {
 export type BatchResult = Json | ProviderError
 
 /** The body of a batch item. Throws its error. */
-export function bodyOf(result: BatchResult | undefined): Json {
+export function requireBody(result: BatchResult | undefined): Json {
   if (result instanceof ProviderError) throw result
   return result ?? {}
 }
 
 /** The same for a collection. */
-export function pageOf(result: BatchResult | undefined, doing: string): Page {
-  const body = bodyOf(result)
+export function requirePage(result: BatchResult | undefined, doing: string): Page {
+  const body = requireBody(result)
   try {
     return parsePage(body)
   } catch (error) {

@@ -23,8 +23,8 @@ export async function deleteForGood(
   options: Options,
 ): Promise<('deleted' | ProviderError)[]> {
   const results = new Map<string, BatchResult>()
-  const send = async (some: readonly string[], itemOf: (id: string) => BatchItem) => {
-    const received = await sendEach(graph, some.map(itemOf), options)
+  const send = async (some: readonly string[], toItem: (id: string) => BatchItem) => {
+    const received = await sendEach(graph, some.map(toItem), options)
     some.forEach((id, index) => void results.set(id, received[index] ?? {}))
   }
   if (graph.isWorldwide) await send(ids, purge)
@@ -35,7 +35,7 @@ export async function deleteForGood(
     remove,
   )
   const refused = ids.filter((id) => isRefusal(results.get(id)))
-  const present = await presentOf(graph, refused, options)
+  const present = await findPresent(graph, refused, options)
   return ids.map((id) => {
     const result = results.get(id)
     if (!(result instanceof ProviderError) || result.kind === 'not_found') return 'deleted'
@@ -67,7 +67,7 @@ function isRefusal(result: BatchResult | undefined): boolean {
 }
 
 /** Which of these messages are in a listed folder: Exchange keeps deleted ones in folders of its own. All of them if that is unknown. */
-async function presentOf(graph: Graph, ids: readonly string[], options: Options): Promise<ReadonlySet<string>> {
+async function findPresent(graph: Graph, ids: readonly string[], options: Options): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set()
   const items = ids.map((id) => ({ path: messagePath(id), query: { $select: 'parentFolderId' } }))
   const states = await sendEach(graph, items, options)

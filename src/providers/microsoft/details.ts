@@ -4,14 +4,14 @@ import { type Json, list, resultOfEach, text } from '../shared/rest/index.ts'
 import { type BatchItem, type BatchResult, type Graph, messagePath, SYNC_LIMITS } from './client.ts'
 import {
   ATTACHMENT_FIELDS,
-  attachmentsOf,
   foundMessage,
   hasProperties,
-  headersOf,
   isDamaged,
   isReply,
+  mapAttachments,
   mayHaveAttachments,
   PROPERTY_FIELDS,
+  readHeaders,
   threadProperties,
 } from './map.ts'
 
@@ -48,11 +48,11 @@ export async function withDetails(
   const options = { doing: DOING, signal: context.signal, isolates: true, ...SYNC_LIMITS }
   const read = (some: readonly BatchItem[]) => graph.batch(some, options)
   const results = await resultOfEach(
-    wanted.filter((one) => one !== undefined),
+    wanted.filter((item) => item !== undefined),
     read,
   )
-  const refused = wanted.filter((one) => one?.query?.$expand !== undefined && isRefused(results.get(one)))
-  const headers = new Map(refused.map((one) => [one, headersOnly(one)]))
+  const refused = wanted.filter((item) => item?.query?.$expand !== undefined && isRefused(results.get(item)))
+  const headers = new Map(refused.map((item) => [item, headersOnly(item)]))
   const instead = await resultOfEach([...headers.values()], read)
   return items.map((item) => {
     const { attachments, values } = requests.get(item) ?? {}
@@ -90,22 +90,22 @@ function headersOnly(request: BatchItem | undefined): BatchItem {
 
 function withoutProperties(result: BatchResult | undefined): BatchResult | undefined {
   if (result === undefined || result instanceof ProviderError) return result
-  return { ...result, singleValueExtendedProperties: threadProperties(headersOf(result)) }
+  return { ...result, singleValueExtendedProperties: threadProperties(readHeaders(result)) }
 }
 
 function completed(item: Json, results: Results, { folderId, isNew, nowMs }: DetailsContext): FoundMessage {
   const values = results.values instanceof ProviderError ? undefined : results.values
   const attachments: RemoteAttachment[] =
-    results.attachments instanceof ProviderError ? [] : attachmentsOf(list(results.attachments?.value))
-  const headers: Header[] = values === undefined ? [] : headersOf(values)
+    results.attachments instanceof ProviderError ? [] : mapAttachments(list(results.attachments?.value))
+  const headers: Header[] = values === undefined ? [] : readHeaders(values)
   const properties = hasProperties(item) ? {} : { singleValueExtendedProperties: values?.singleValueExtendedProperties }
   return foundMessage(
     { ...item, ...properties },
-    { folder: folderId, nowMs, isNew: isNew(item), attachments, headers, error: errorOf(item, results) },
+    { folder: folderId, nowMs, isNew: isNew(item), attachments, headers, error: describeError(item, results) },
   )
 }
 
-function errorOf(item: Json, { attachments, values }: Results): string | null {
+function describeError(item: Json, { attachments, values }: Results): string | null {
   // The next round reports a message that was deleted meanwhile.
   const isFailed = (result: BatchResult | undefined) => result instanceof ProviderError && result.kind !== 'not_found'
   if (isFailed(attachments)) return 'the attachments of this message could not be listed'

@@ -14,7 +14,7 @@ import { type Json, object, text } from '../shared/rest/index.ts'
 import type { Attach } from './attachments.ts'
 import { type Graph, messagePath, segment } from './client.ts'
 import { deleteOneForGood } from './deletion.ts'
-import { AS_TEXT, ATTACHMENT_FIELDS, attachmentsOf, foundMessage, MESSAGE_FIELDS, mayHaveAttachments } from './map.ts'
+import { AS_TEXT, ATTACHMENT_FIELDS, foundMessage, MESSAGE_FIELDS, mapAttachments, mayHaveAttachments } from './map.ts'
 
 const SAVING = 'saving a draft'
 const READING = 'reading a draft'
@@ -38,7 +38,7 @@ export function microsoftDrafts(
     if (item === undefined || item.isDraft !== true || text(item.parentFolderId) !== folderId) return undefined
     const options = { query: { $select: ATTACHMENT_FIELDS, $top: 100 }, doing: READING }
     const page = mayHaveAttachments(item) ? await graph.page(`${messagePath(id)}/attachments`, options) : undefined
-    const attachments = attachmentsOf(page?.items ?? [])
+    const attachments = mapAttachments(page?.items ?? [])
     return foundMessage(item, { folder: folderId, nowMs: clock.now(), isNew: true, attachments, error: null })
   }
 
@@ -73,11 +73,11 @@ export function microsoftDrafts(
   async function replaceAttachments({ message }: RemoteDraft, attachments: OutgoingAttachment[]): Promise<void> {
     const id = message.providerMessageId ?? ''
     await attachAll(id, attachments)
-    const given = new Set(attachments.map(({ contentId }) => contentId))
+    const contentIds = new Set(attachments.map(({ contentId }) => contentId))
     const shown = message.attachments.some(({ contentId }) => contentId !== null) ? await readLinkedIds(id) : undefined
     for (const { id: attachmentId, contentId } of message.attachments) {
       const isShown = contentId !== null && shown?.has(contentId.toLowerCase())
-      if (isShown && !given.has(contentId)) continue
+      if (isShown && !contentIds.has(contentId)) continue
       const path = `${messagePath(id)}/attachments/${segment(attachmentId)}`
       await unlessMissing(graph.send('DELETE', path, { doing: SAVING }))
     }
@@ -101,7 +101,7 @@ export function microsoftDrafts(
         await attachAll(id, missing)
         return readSaved(id)
       }
-      const body = { ...contentOf(draft), internetMessageId: draft.messageId }
+      const body = { ...buildContent(draft), internetMessageId: draft.messageId }
       const id = text((await graph.send('POST', '/me/messages', { body, doing: SAVING })).id)
       if (id !== undefined) await attachAll(id, attachments)
       return readSaved(id)
@@ -111,7 +111,7 @@ export function microsoftDrafts(
 
     async replace({ providerMessageId }, change) {
       const current = await readSaved(providerMessageId)
-      const body = contentOf(change)
+      const body = buildContent(change)
       if (Object.keys(body).length > 0) {
         await graph.send('PATCH', messagePath(providerMessageId), { body, doing: SAVING })
       }
@@ -127,17 +127,17 @@ export function microsoftDrafts(
 }
 
 /** Only what is given, because a PATCH changes what it names. */
-function contentOf({ to, cc, bcc, subject, body }: Omit<DraftChange, 'messageId' | 'date'>): Json {
+function buildContent({ to, cc, bcc, subject, body }: Omit<DraftChange, 'messageId' | 'date'>): Json {
   const content: Record<string, unknown> = {}
   if (subject !== undefined) content.subject = subject
-  if (body !== undefined) content.body = bodyOf(body)
+  if (body !== undefined) content.body = buildBody(body)
   if (to !== undefined) content.toRecipients = recipients(to)
   if (cc !== undefined) content.ccRecipients = recipients(cc)
   if (bcc !== undefined) content.bccRecipients = recipients(bcc)
   return content
 }
 
-function bodyOf({ text: plain, html }: DraftBody): Json {
+function buildBody({ text: plain, html }: DraftBody): Json {
   return html === null ? { contentType: 'text', content: plain ?? '' } : { contentType: 'html', content: html }
 }
 

@@ -2,9 +2,9 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { idChanges } from '../../../test/servers/changes-fixtures.ts'
 import { plainMail } from '../../../test/servers/messages.ts'
 import { microsoftMailbox } from '../../../test/servers/microsoft-mailbox.ts'
-import { changesConformance } from '../conformance/edits.ts'
+import { editsConformance } from '../conformance/edits.ts'
 
-changesConformance('microsoft', async () => idChanges(await microsoftMailbox(), false))
+editsConformance('microsoft', async () => idChanges(await microsoftMailbox(), false))
 
 describe('deleting messages at Graph for good', () => {
   async function opened() {
@@ -14,7 +14,7 @@ describe('deleting messages at Graph for good', () => {
       await box.stop()
     })
     const remove = (...ids: string[]) =>
-      box.mail.changes(box.access).deleteMessages(ids.map((providerMessageId) => ({ providerMessageId })))
+      box.mail.edits(box.access).deleteMessages(ids.map((providerMessageId) => ({ providerMessageId })))
     return { ...box, remove }
   }
 

@@ -1,9 +1,9 @@
-import { type ChangedMessage, type MailChanges, type MessageChange, ProviderError } from '../contract/index.ts'
+import { type ChangedMessage, type MailEdits, type MessageChange, ProviderError } from '../contract/index.ts'
 import { text } from '../shared/rest/index.ts'
 import { type BatchItem, type BatchResult, type Graph, messagePath } from './client.ts'
 import { deleteForGood } from './deletion.ts'
-import { microsoftFolderChanges } from './folder-edits.ts'
-import { flagsOf } from './map.ts'
+import { microsoftFolderEdits } from './folder-edits.ts'
+import { readFlags } from './map.ts'
 import { sendEach } from './send-each.ts'
 
 interface Ref {
@@ -14,7 +14,7 @@ const CHANGING = 'changing messages'
 const STATE = { $select: 'isRead,flag,parentFolderId' }
 
 /** Sets flags first, then moves. With immutable ids a moved message keeps its id. */
-export function microsoftChanges(graph: Graph): MailChanges<Ref> {
+export function microsoftEdits(graph: Graph): MailEdits<Ref> {
   const send = (items: readonly BatchItem[]) => sendEach(graph, items, { doing: CHANGING })
 
   /** Graph does not document whether a move to the message's own folder succeeds. */
@@ -33,7 +33,7 @@ export function microsoftChanges(graph: Graph): MailChanges<Ref> {
   }
 
   return {
-    ...microsoftFolderChanges(graph),
+    ...microsoftFolderEdits(graph),
 
     async changeMessages(changes) {
       const results = new Map<MessageChange<Ref>, BatchResult>()
@@ -82,7 +82,7 @@ function readItem({ message }: MessageChange<Ref>): BatchItem {
 
 function changedMessage(result: BatchResult | undefined): ChangedMessage | ProviderError {
   if (result instanceof ProviderError) return result
-  const { unread, starred } = flagsOf(result ?? {})
+  const { unread, starred } = readFlags(result ?? {})
   const folder = text(result?.parentFolderId)
   if (unread === undefined || starred === undefined || folder === undefined) {
     return new ProviderError('unavailable', `${CHANGING}: a response could not be read`)

@@ -1,11 +1,11 @@
-import { type FolderChanges, type FolderRef, ProviderError } from '../contract/index.ts'
+import { type FolderEdits, type FolderRef, ProviderError } from '../contract/index.ts'
 import { type Json, text } from '../shared/rest/index.ts'
 import { type Graph, segment } from './client.ts'
 import { remoteFolder } from './folders.ts'
 
 const TOP = 'msgfolderroot'
 
-export function microsoftFolderChanges(graph: Graph): FolderChanges {
+export function microsoftFolderEdits(graph: Graph): FolderEdits {
   const folderPath = ({ path }: FolderRef) => `/me/mailFolders/${segment(path)}`
 
   return {
@@ -14,7 +14,7 @@ export function microsoftFolderChanges(graph: Graph): FolderChanges {
       const path = parent === null ? '/me/mailFolders' : `${folderPath(parent)}/childFolders`
       const created = await graph.send('POST', path, { body: { displayName: name }, doing })
       const fullName = parent === null ? name : `${parent.fullName}/${name}`
-      return { ...remoteFolder(created, idOf(created, doing), null), fullName }
+      return { ...remoteFolder(created, requireId(created, doing), null), fullName }
     },
 
     async moveFolder(folder, { name, parent }) {
@@ -39,7 +39,7 @@ export function microsoftFolderChanges(graph: Graph): FolderChanges {
   }
 }
 
-function idOf(created: Json, doing: string): string {
+function requireId(created: Json, doing: string): string {
   const id = text(created.id)
   if (id === undefined) throw new ProviderError('unavailable', `${doing}: the response could not be read`)
   return id

@@ -1,7 +1,7 @@
 import { truncateText } from '../../platform/formats/text.ts'
 import { type FolderRole, type KnownFolders, ProviderError, type RemoteFolder } from '../contract/index.ts'
 import { type Json, PageLinks, resultOfEach, text } from '../shared/rest/index.ts'
-import { type BatchItem, type BatchResult, bodyOf, type Graph, pageOf, segment } from './client.ts'
+import { type BatchItem, type BatchResult, type Graph, requireBody, requirePage, segment } from './client.ts'
 
 /** Graph's well-known folder names, which do not depend on the user's language. v1.0 has them only as aliases of ids. */
 const ROLES: Readonly<Record<string, FolderRole>> = {
@@ -48,7 +48,7 @@ export class FolderList {
    * `known` returns the stored folders. Those inside a folder whose children Graph does not list stay as they are, because one folder that
    * fails does not stop the others.
    */
-  async list(signal?: AbortSignal, known: KnownFolders = async () => []): Promise<RemoteFolder[]> {
+  async list(signal?: AbortSignal, listKnown: KnownFolders = async () => []): Promise<RemoteFolder[]> {
     const children = new Map<string, Json[]>()
     const unlisted: string[] = []
     const readChildren = async (listings: readonly Listing[], results: Results) => {
@@ -59,15 +59,15 @@ export class FolderList {
         children.set(parent, items ?? this.#children.get(parent) ?? [])
       }
     }
-    const listings = [TOP, ...this.#parents].map(listingOf)
+    const listings = [TOP, ...this.#parents].map(buildListing)
     const results = await this.#batch([...listings, ...(this.#roles === undefined ? WELL_KNOWN : [])], signal)
-    this.#roles ??= rolesOf(results)
+    this.#roles ??= readRoles(results)
     await readChildren(listings, results)
 
     const found = new Map<string, Json>()
     const parents: string[] = []
     for (let level = [TOP]; level.length > 0; ) {
-      const unread = level.filter((parent) => !children.has(parent)).map(listingOf)
+      const unread = level.filter((parent) => !children.has(parent)).map(buildListing)
       await readChildren(unread, await resultOfEach<BatchItem, Json>(unread, (some) => this.#batch(some, signal)))
       const nextLevel: string[] = []
       for (const item of level.flatMap((parent) => children.get(parent) ?? [])) {
@@ -82,8 +82,8 @@ export class FolderList {
 
     // A new folder may be the Archive, which its first use creates.
     const hasNew = this.#knownIds.size > 0 && [...found.keys()].some((id) => !this.#knownIds.has(id))
-    if (hasNew) this.#roles = rolesOf(await this.#batch(WELL_KNOWN, signal))
-    const kept = (unlisted.length === 0 ? [] : foldersBelow(unlisted, await known())).filter(
+    if (hasNew) this.#roles = readRoles(await this.#batch(WELL_KNOWN, signal))
+    const kept = (unlisted.length === 0 ? [] : foldersBelow(unlisted, await listKnown())).filter(
       ({ path }) => !found.has(path),
     )
     this.#knownIds = new Set([...found.keys(), ...kept.map(({ path }) => path)])
@@ -95,7 +95,7 @@ export class FolderList {
       .filter(([id, item]) => !this.#isExcluded(item, id))
       .map(([id, item]) => ({
         ...remoteFolder(item, id, this.#roles?.get(id) ?? null),
-        fullName: fullNameOf(id, found),
+        fullName: buildFullName(id, found),
       }))
     return [...listed, ...kept]
   }
@@ -132,11 +132,11 @@ export class FolderList {
   }
 
   async #allItems(result: BatchResult | undefined, signal: AbortSignal | undefined): Promise<Json[]> {
-    let { items, nextLink } = pageOf(result, DOING)
+    let { items, nextLink } = requirePage(result, DOING)
     const all = [...items]
     const links = new PageLinks(DOING)
     while (nextLink !== undefined && all.length < MAX_FOLDERS) {
-      const path = this.#graph.pathOf(links.follow(nextLink, items.length), DOING)
+      const path = this.#graph.resolvePath(links.follow(nextLink, items.length), DOING)
       ;({ items, nextLink } = await this.#graph.page(path, { doing: DOING, signal }))
       all.push(...items)
     }
@@ -145,12 +145,12 @@ export class FolderList {
 }
 
 /** The known folders inside of others, at any depth. */
-function foldersBelow(parents: readonly string[], known: readonly RemoteFolder[]): RemoteFolder[] {
-  const nameOf = ({ fullName, name }: RemoteFolder) => fullName ?? name
+function foldersBelow(parents: readonly string[], folders: readonly RemoteFolder[]): RemoteFolder[] {
+  const displayName = ({ fullName, name }: RemoteFolder) => fullName ?? name
   const isParent = new Set(parents)
-  const names = new Set(known.filter(({ path }) => isParent.has(path)).map(nameOf))
-  return known.filter((folder) => {
-    const name = nameOf(folder)
+  const names = new Set(folders.filter(({ path }) => isParent.has(path)).map(displayName))
+  return folders.filter((folder) => {
+    const name = displayName(folder)
     for (let end = name.indexOf('/'); end !== -1; end = name.indexOf('/', end + 1)) {
       if (names.has(name.slice(0, end))) return true
     }
@@ -168,12 +168,12 @@ interface Listing extends BatchItem {
   parent: string
 }
 
-function listingOf(parent: string): Listing {
+function buildListing(parent: string): Listing {
   const path = parent === TOP ? '/me/mailFolders' : `/me/mailFolders/${segment(parent)}/childFolders`
   return { parent, path, query: FIELDS }
 }
 
-function rolesOf(results: Results): Map<string, FolderRole | null> {
+function readRoles(results: Results): Map<string, FolderRole | null> {
   const roles = new Map<string, FolderRole | null>()
   for (const item of WELL_KNOWN) {
     const id = wellKnownId(results.get(item), item.name)
@@ -185,25 +185,25 @@ function rolesOf(results: Results): Map<string, FolderRole | null> {
 /** A mailbox may lack any of these folders but the inbox. */
 function wellKnownId(result: BatchResult | undefined, name: string): string | undefined {
   const isMissing = result instanceof ProviderError && (result.kind === 'not_found' || result.kind === 'rejected')
-  return isMissing && name !== 'inbox' ? undefined : text(bodyOf(result).id)
+  return isMissing && name !== 'inbox' ? undefined : text(requireBody(result).id)
 }
 
 /** The names of the folder and its parents, as far as they were listed. */
-function fullNameOf(id: string, found: ReadonlyMap<string, Json>): string {
+function buildFullName(id: string, found: ReadonlyMap<string, Json>): string {
   const names: string[] = []
   for (let at: string | undefined = id; at !== undefined && names.length < MAX_DEPTH; ) {
     const item = found.get(at)
     if (item === undefined) break
-    names.unshift(nameOf(item, at))
+    names.unshift(readName(item, at))
     at = text(item.parentFolderId)
   }
   return truncateText(names.join('/'), MAX_NAME)
 }
 
-function nameOf(item: Json, id: string): string {
+function readName(item: Json, id: string): string {
   return truncateText((text(item.displayName) ?? '').toWellFormed(), MAX_NAME) || id
 }
 
 export function remoteFolder(item: Json, id: string, role: FolderRole | null): RemoteFolder {
-  return { path: id, name: nameOf(item, id), delimiter: null, role, selectable: true, mailboxId: null }
+  return { path: id, name: readName(item, id), delimiter: null, role, selectable: true, mailboxId: null }
 }

@@ -25,7 +25,7 @@ import { microsoftBackfill } from './backfill.ts'
 import { microsoftCalendars } from './calendar/index.ts'
 import { Graph } from './client.ts'
 import { microsoftDrafts } from './drafts.ts'
-import { microsoftChanges } from './edits.ts'
+import { microsoftEdits } from './edits.ts'
 import { graphError } from './errors.ts'
 import { FolderList } from './folders.ts'
 import { microsoftLiveReads } from './live-reads.ts'
@@ -100,7 +100,7 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & {
       openSession: (access) => new MicrosoftSession(graph(access, false), clock),
       liveReads: (access) => microsoftLiveReads(graph(access, true), clock),
       backfill: (access) => microsoftBackfill(new Graph({ root, client, clock }, access, { background: true }), clock),
-      changes: (access) => microsoftChanges(graph(access, true)),
+      edits: (access) => microsoftEdits(graph(access, true)),
       drafts(access, folderPath) {
         const urgent = graph(access, true)
         const attach = attacher(urgent, outbound, access.accountId)

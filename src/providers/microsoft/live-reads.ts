@@ -3,9 +3,9 @@ import { cleanText } from '../../platform/formats/text.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { type IdLiveReads, type MessageBody, ProviderError } from '../contract/index.ts'
 import { type Json, object, text } from '../shared/rest/index.ts'
-import { bodyOf, type Graph, messagePath, segment } from './client.ts'
+import { type Graph, messagePath, requireBody, segment } from './client.ts'
 import { FolderList } from './folders.ts'
-import { AS_TEXT, attachmentFile, headersOf, kindOf } from './map.ts'
+import { AS_TEXT, attachmentFile, attachmentKind, readHeaders } from './map.ts'
 import { searchMailbox } from './search.ts'
 
 export function microsoftLiveReads(graph: Graph, clock: Clock): IdLiveReads {
@@ -24,7 +24,7 @@ export function microsoftLiveReads(graph: Graph, clock: Clock): IdLiveReads {
       const original = { path, query: { $select: 'body,internetMessageHeaders' } }
       const asText = { path, query: { $select: 'body' }, prefer: [AS_TEXT] }
       const results = await graph.batch([original, asText], { doing: 'reading a message' })
-      return messageBody(bodyOf(results.get(original)), bodyOf(results.get(asText)))
+      return messageBody(requireBody(results.get(original)), requireBody(results.get(asText)))
     },
 
     async openRaw({ providerMessageId }) {
@@ -36,7 +36,7 @@ export function microsoftLiveReads(graph: Graph, clock: Clock): IdLiveReads {
       const doing = 'reading an attachment'
       const path = `${messagePath(providerMessageId)}/attachments/${segment(attachmentId)}`
       const found = await graph.get(path, { doing, query: { $select: 'id,name,contentType' } }, object)
-      if (kindOf(found) === 'reference') {
+      if (attachmentKind(found) === 'reference') {
         throw new ProviderError('rejected', `${doing}: it is a link to a file stored elsewhere`)
       }
       return { ...attachmentFile(found), sizeBytes: null, read: (range) => read(`${path}/$value`, doing, range) }
@@ -51,6 +51,6 @@ function messageBody(original: Json, asText: Json): MessageBody {
   return {
     html: isHtml ? cleanText(text(body.content) ?? '') : null,
     text: content(isHtml ? plain.content : body.content),
-    headers: headersOf(original),
+    headers: readHeaders(original),
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fc } from '../../../test/kit/random/random.ts'
-import { attachmentsOf, foundMessage, headersOf, isComplete, isDamaged, mayHaveAttachments } from './map.ts'
+import { foundMessage, isComplete, isDamaged, mapAttachments, mayHaveAttachments, readHeaders } from './map.ts'
 
 const context = { isNew: false, folder: 'inbox-id', attachments: [], nowMs: 1_000, error: null }
 const person = (name: string, address: string) => ({ emailAddress: { name, address } })
@@ -111,9 +111,9 @@ describe('a message of Graph as RemoteMessage', () => {
   })
 
   it('has up to 5,000 characters of the subject', () => {
-    const subjectOf = (subject: string) => foundMessage({ ...whole, subject }, context).message.subject
-    expect(subjectOf('x'.repeat(5001))).toBe('x'.repeat(5000))
-    expect(subjectOf('😀'.repeat(5001))).toBe('😀'.repeat(5000))
+    const mapSubject = (subject: string) => foundMessage({ ...whole, subject }, context).message.subject
+    expect(mapSubject('x'.repeat(5001))).toBe('x'.repeat(5000))
+    expect(mapSubject('😀'.repeat(5001))).toBe('😀'.repeat(5000))
   })
 
   it('never throws, whatever Graph returns', () => {
@@ -123,7 +123,7 @@ describe('a message of Graph as RemoteMessage', () => {
         expect(JSON.stringify(message)).toBeTypeOf('string')
         expect(message.receivedAt).toBeTypeOf('number')
         mayHaveAttachments(item)
-        headersOf(item)
+        readHeaders(item)
       }),
     )
   })
@@ -158,7 +158,7 @@ describe('a message of Graph as RemoteMessage', () => {
   it('maps attachments of every kind', () => {
     const kind = (name: string) => `#microsoft.graph.${name}`
     expect(
-      attachmentsOf([
+      mapAttachments([
         {
           '@odata.type': kind('fileAttachment'),
           id: 'a',
@@ -195,7 +195,7 @@ describe('a message of Graph as RemoteMessage', () => {
 
   it('has its header fields unfolded, in order', () => {
     const internetMessageHeaders = [{ name: 'Received', value: 'a\r\n b' }, { name: 'X-One', value: '1' }, { name: 5 }]
-    expect(headersOf({ internetMessageHeaders })).toEqual([
+    expect(readHeaders({ internetMessageHeaders })).toEqual([
       { name: 'Received', value: 'a b' },
       { name: 'X-One', value: '1' },
     ])

@@ -92,7 +92,7 @@ export function receivedAt(item: Json): number | undefined {
 }
 
 /** The flags that the item contains; a partial item may have one of them. */
-export function flagsOf(item: Json): { unread?: boolean; starred?: boolean } {
+export function readFlags(item: Json): { unread?: boolean; starred?: boolean } {
   const { isRead } = item
   const status = text(object(item.flag).flagStatus)
   return {
@@ -114,7 +114,7 @@ export interface MapContext {
 
 /** Whether the message names another one, so that its header may say that a program replied. */
 export function isReply(item: Json): boolean {
-  const property = propertiesOf(item)
+  const property = propertyReader(item)
   return [PROPERTIES.inReplyTo, PROPERTIES.references].some((id) => readMessageIds(property(id) ?? '').length > 0)
 }
 
@@ -122,12 +122,12 @@ const DAMAGE = '\ufffd'
 
 /** Whether Exchange could not read fields of the header, such as a sender without an address, so that the header itself says more. */
 export function isDamaged(item: Json): boolean {
-  const from = senderOf(item)
+  const from = readSender(item)
   if (item.isDraft === true) return false
   return !from?.email.includes('@') || `${from.name}${text(item.subject)}`.includes(DAMAGE)
 }
 
-function senderOf(item: Json): RemoteAddress | undefined {
+function readSender(item: Json): RemoteAddress | undefined {
   return address(item.from) ?? address(item.sender)
 }
 
@@ -138,11 +138,11 @@ export function foundMessage(
   item: Json,
   { isNew, folder, attachments, nowMs, error, headers = [] }: MapContext,
 ): FoundMessage {
-  const property = propertiesOf(item)
+  const property = propertyReader(item)
   const dateMs = time(item.sentDateTime) ?? null
   const own = isDamaged(item) ? headerFields(headers) : undefined
   const subject = own?.subject || truncateCharacters(clean(item.subject, 2 * MAX_SUBJECT), MAX_SUBJECT)
-  const from = own?.from ?? senderOf(item) ?? null
+  const from = own?.from ?? readSender(item) ?? null
   const messageId = firstId(item.internetMessageId)
   const messageClass = property(PROPERTIES.messageClass) ?? ''
   return {
@@ -170,7 +170,7 @@ export function foundMessage(
       sizeBytes: wholeNumber(property(PROPERTIES.size)) ?? 0,
       unread: true,
       starred: false,
-      ...flagsOf(item),
+      ...readFlags(item),
       snippet: clean(item.bodyPreview, MAX_SNIPPET),
       text: searchText(text(object(item.body).content) ?? text(item.bodyPreview) ?? ''),
       attachments: attachments.map((file) => ({ ...file, inline: file.inline && isShown(file, item) })),
@@ -180,7 +180,7 @@ export function foundMessage(
   }
 }
 
-export function attachmentsOf(items: readonly unknown[]): RemoteAttachment[] {
+export function mapAttachments(items: readonly unknown[]): RemoteAttachment[] {
   return items.slice(0, MAX_ATTACHMENTS).flatMap((item) => attachment(object(item)) ?? [])
 }
 
@@ -207,19 +207,19 @@ function attachment(item: Json): RemoteAttachment | undefined {
 export function attachmentFile(item: Json): { filename: string; contentType: string } {
   const name = fileName(clean(item.name, MAX_NAME)) || 'attachment'
   // An attached message is downloaded as its source.
-  if (kindOf(item) === 'item') return { filename: `${name}.eml`, contentType: 'message/rfc822' }
+  if (attachmentKind(item) === 'item') return { filename: `${name}.eml`, contentType: 'message/rfc822' }
   return { filename: name, contentType: clean(item.contentType, MAX_NAME) || 'application/octet-stream' }
 }
 
 /** `reference` is a link to a file elsewhere, without content. */
-export function kindOf(item: Json): 'file' | 'item' | 'reference' {
+export function attachmentKind(item: Json): 'file' | 'item' | 'reference' {
   const type = text(item['@odata.type']) ?? ''
   if (type.endsWith('itemAttachment')) return 'item'
   return type.endsWith('referenceAttachment') ? 'reference' : 'file'
 }
 
 /** The header fields in their order, unfolded. */
-export function headersOf(item: Json): { name: string; value: string }[] {
+export function readHeaders(item: Json): { name: string; value: string }[] {
   return list(item.internetMessageHeaders).flatMap((entry) => {
     const { name, value } = object(entry)
     return typeof name === 'string' && typeof value === 'string'
@@ -242,7 +242,7 @@ export function threadProperties(headers: readonly { name: string; value: string
   ]
 }
 
-function propertiesOf(item: Json): (id: string) => string | undefined {
+function propertyReader(item: Json): (id: string) => string | undefined {
   const entries = list(item.singleValueExtendedProperties).map(object)
   // Graph removes leading zeros from the number of a property.
   const normal = (id: unknown) => (text(id) ?? '').toLowerCase().replace(/ 0x0+/, ' 0x')

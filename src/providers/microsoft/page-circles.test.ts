@@ -37,7 +37,7 @@ function syncing({ mail, access }: Parts, request: Partial<ScopeSyncRequest> = {
   return drain(mail.openSession(access).syncScope(all))
 }
 
-function calendarsOf({ access, url }: Parts) {
+function openCalendars({ access, url }: Parts) {
   const provider = microsoftAt(url)
   return provider.calendar.open(access)
 }
@@ -67,12 +67,12 @@ const LISTS: Record<string, (parts: Parts) => Promise<unknown>> = {
       beforeMs: Date.UTC(2026, 0, 1),
       limit: 10,
       signal,
-      known: async (ids) => new Map(ids.map((id) => [id, Date.UTC(2026, 0, 1)])),
+      findStored: async (ids) => new Map(ids.map((id) => [id, Date.UTC(2026, 0, 1)])),
     }),
-  'the calendars': (parts) => calendarsOf(parts).listCalendars(signal),
+  'the calendars': (parts) => openCalendars(parts).listCalendars(signal),
   'the changes of a calendar': (parts) =>
-    drain(calendarsOf(parts).syncEvents({ calendarId: 'c', cursor: null, window: range, signal })),
-  'the events of a range': (parts) => calendarsOf(parts).readRange({ calendarId: 'c', range, expand: true, signal }),
+    drain(openCalendars(parts).syncEvents({ calendarId: 'c', cursor: null, window: range, signal })),
+  'the events of a range': (parts) => openCalendars(parts).readRange({ calendarId: 'c', range, expand: true, signal }),
 }
 
 it.each(Object.keys(LISTS))('ends when Graph links the pages of %s in a circle', async (list) => {

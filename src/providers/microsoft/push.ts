@@ -16,7 +16,7 @@ const LIFETIME_MS = 10_000 * 60_000
  * application's limit, and new folders would have none.
  */
 export function microsoftPush(
-  graphOf: (access: MailAccess) => Graph,
+  openGraph: (access: MailAccess) => Graph,
   nowMs: () => number,
   resource: 'me/messages' | 'me/events',
 ): PushProvider {
@@ -24,7 +24,7 @@ export function microsoftPush(
   return {
     async begin(access, target) {
       const doing = 'subscribing to changes'
-      const { url, lifecycleUrl, clientState } = webhookOf(target, doing)
+      const { url, lifecycleUrl, clientState } = requireWebhook(target, doing)
       const body = {
         changeType: 'created,updated,deleted',
         resource,
@@ -33,17 +33,17 @@ export function microsoftPush(
         lifecycleNotificationUrl: lifecycleUrl,
         expirationDateTime: expiration(),
       }
-      return subscription(await graphOf(access).send('POST', '/subscriptions', { body, doing }), doing)
+      return subscription(await openGraph(access).send('POST', '/subscriptions', { body, doing }), doing)
     },
     async renew(access, id) {
       const doing = 'renewing a subscription'
       const body = { expirationDateTime: expiration() }
-      const response = await graphOf(access).send('PATCH', `/subscriptions/${segment(id)}`, { body, doing })
+      const response = await openGraph(access).send('PATCH', `/subscriptions/${segment(id)}`, { body, doing })
       return subscription({ id, ...response }, doing)
     },
     async end(access, id) {
       const doing = 'ending a subscription'
-      await graphOf(access)
+      await openGraph(access)
         .send('DELETE', `/subscriptions/${segment(id)}`, { doing })
         .catch((error: unknown) => {
           if (!(error instanceof ProviderError) || error.kind !== 'not_found') throw error
@@ -52,7 +52,7 @@ export function microsoftPush(
   }
 }
 
-function webhookOf(target: PushTarget, doing: string) {
+function requireWebhook(target: PushTarget, doing: string) {
   if (target.kind === 'webhook') return target
   throw new ProviderError('rejected', `${doing}: Graph sends notifications to an https address only`)
 }

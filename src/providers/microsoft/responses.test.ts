@@ -226,14 +226,14 @@ describe('unusual responses of Graph', () => {
         return part && path === '/me/messages/moved' ? { body: { parentFolderId: 'archive' } } : undefined
       }),
     )
-    const known = ['seen', 'shifted', 'moved', 'deleted'].map((providerMessageId) => ({
+    const stored = ['seen', 'shifted', 'moved', 'deleted'].map((providerMessageId) => ({
       providerMessageId,
       receivedAt: Date.UTC(2026, 0, 1) + 5000,
       unread: true,
       starred: false,
       folders: ['inbox'],
     }))
-    const comparing = { known: async (after?: unknown) => (after === undefined ? known : []) }
+    const comparing = { listStored: async (after?: unknown) => (after === undefined ? stored : []) }
     const all = await steps(graph.session(), { comparison: comparing })
     expect(all.flatMap((step) => step.removed)).toEqual(['moved', 'deleted'])
     expect(all.every((step) => step.refetched)).toBe(true)

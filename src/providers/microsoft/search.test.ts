@@ -2,14 +2,14 @@ import { expect, it } from 'vitest'
 import { microsoftMailbox } from '../../../test/servers/microsoft-mailbox.ts'
 import { idSearch } from '../../../test/servers/search-fixtures.ts'
 import { searchConformance } from '../conformance/search.ts'
-import { queryOf } from './search.ts'
+import { buildQuery } from './search.ts'
 
 searchConformance('microsoft', async () => idSearch(await microsoftMailbox(), { findsPrefixes: true }))
 
 it('joins the words by AND, quotes addresses, and leaves a day around times', () => {
   const day = Date.UTC(2026, 5, 10)
   expect(
-    queryOf({
+    buildQuery({
       text: ['größe', 'OR'],
       from: ['ada@x.example'],
       to: ['bob'],

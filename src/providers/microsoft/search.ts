@@ -17,19 +17,20 @@ export async function searchMailbox(
   { search, folder, limit, page, signal }: MailboxSearch,
 ): Promise<FoundPage> {
   const path = folder === undefined ? '/me/messages' : `/me/mailFolders/${segment(folder)}/messages`
-  const next = Object.fromEntries(continuationOf(page ?? ''))
-  const query = { ...MESSAGE_FIELDS, $search: `"${queryOf(search)}"`, ...next }
+  const next = Object.fromEntries(pickContinuation(page ?? ''))
+  const query = { ...MESSAGE_FIELDS, $search: `"${buildQuery(search)}"`, ...next }
   const request = { prefer: [AS_TEXT], doing: DOING, signal, ...SYNC_LIMITS }
   const { items, nextLink } = await new PageSize().read(limit, ($top) =>
     graph.page(path, { query: { ...query, $top }, ...request }),
   )
   const context = { folderId: folder ?? '', isNew: () => false, nowMs: clock.now(), signal }
   const found = await withDetails(graph, items, context)
-  const rest = nextLink === undefined ? [] : continuationOf(graph.pathOf(nextLink, DOING).split(/\?(.*)/s)[1] ?? '')
+  const rest =
+    nextLink === undefined ? [] : pickContinuation(graph.resolvePath(nextLink, DOING).split(/\?(.*)/s)[1] ?? '')
   return { found, next: rest.length === 0 ? null : String(new URLSearchParams(rest)) }
 }
 
-function continuationOf(query: string): [string, string][] {
+function pickContinuation(query: string): [string, string][] {
   return [...new URLSearchParams(query)].filter(([name]) => CONTINUATION.includes(name))
 }
 
@@ -37,7 +38,7 @@ function continuationOf(query: string): [string, string][] {
  * In KQL, as the content of a quoted string. A word alone is searched in sender, subject and body only, and restrictions of the same
  * property would be alternatives without AND. Operators are upper case, and words are lower case. Times are days, whose zone is unknown.
  */
-export function queryOf({ text = [], from = [], to = [], subject = [], ...limits }: MailSearch): string {
+export function buildQuery({ text = [], from = [], to = [], subject = [], ...limits }: MailSearch): string {
   const { after, before, hasAttachments } = limits
   const parts = [
     ...values(text).map((word) => `(${word} OR recipients:${word} OR attachment:${word})`),
@@ -45,8 +46,8 @@ export function queryOf({ text = [], from = [], to = [], subject = [], ...limits
     ...values(to).map((word) => `recipients:${word}`),
     ...values(subject).map((word) => `subject:${word}`),
   ]
-  if (after !== undefined) parts.push(`received>=${dayOf(after - DAY_MS)}`)
-  if (before !== undefined) parts.push(`received<=${dayOf(before + DAY_MS)}`)
+  if (after !== undefined) parts.push(`received>=${formatDay(after - DAY_MS)}`)
+  if (before !== undefined) parts.push(`received<=${formatDay(before + DAY_MS)}`)
   if (hasAttachments !== undefined) parts.push(`hasAttachments:${hasAttachments}`)
   return parts.join(' AND ')
 }
@@ -62,6 +63,6 @@ function values(words: readonly string[]): string[] {
   })
 }
 
-function dayOf(ms: number): string {
+function formatDay(ms: number): string {
   return new Date(Math.max(0, ms)).toISOString().slice(0, 10)
 }

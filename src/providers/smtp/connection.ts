@@ -11,7 +11,7 @@ import { ScramClient } from '../../platform/crypto/scram.ts'
 import { asciiEmail, needsSmtpUtf8 } from '../../platform/formats/email-address.ts'
 import type { AddressGuard } from '../../platform/net/index.ts'
 import { ProviderError, type QueuedMessage, type SendOutcome, type SmtpSettings } from '../contract/index.ts'
-import { factsOf, refusedRecipient, smtpError } from './errors.ts'
+import { readFacts, refusedRecipient, smtpError } from './errors.ts'
 import type { SmtpLimits } from './limits.ts'
 import { limitEmptyLines } from './reply-limits.ts'
 import { scramFor, scramLogin } from './scram-login.ts'
@@ -83,7 +83,7 @@ export async function connectSmtp(login: SmtpLogin, dialing: SmtpDialing, signal
     const ehlo = String(made.lastServerResponse)
     const takesUtf8 = SMTPUTF8.test(ehlo)
     if (made.allowsAuth) {
-      const done = callback((finish) => made.login(authOf(made, ehlo, login), (error) => finish(error)))
+      const done = callback((finish) => made.login(chooseAuth(made, ehlo, login), (error) => finish(error)))
       await untilAborted(Promise.race([done, failed]), either)
     }
     if (!made.secure) dialing.onPlainLogin(settings.host, settings.port)
@@ -102,7 +102,7 @@ export async function connectSmtp(login: SmtpLogin, dialing: SmtpDialing, signal
 }
 
 /** The credentials, with the mechanism where nodemailer would not choose it. */
-function authOf(
+function chooseAuth(
   connection: SmtpConnection,
   ehlo: string,
   { settings: { username }, password }: SmtpLogin,
@@ -210,10 +210,10 @@ class Client implements SmtpClient {
   }
 
   #failed(error: unknown, doing: string, isComplete: boolean): SendOutcome {
-    const { code, reply, refused } = factsOf(error)
+    const { code, reply, refused } = readFacts(error)
     const isRefused = reply !== null && (code === 'EENVELOPE' || code === 'EMESSAGE')
     // A refusal leaves the connection usable, except for what may follow a 421 and a 503. Any other failure ends it.
-    const replies = [reply, ...refused.map((one) => one.code)]
+    const replies = [reply, ...refused.map((refusal) => refusal.code)]
     if (!isRefused || reply === 421 || replies.includes(BAD_SEQUENCE)) this.close()
     this.#mustReset = isRefused
     if (isComplete && !isRefused) throw smtpError(error, doing)

@@ -16,7 +16,7 @@ export interface SmtpFacts {
   refused: RefusedRecipient[]
 }
 
-export function factsOf(error: unknown): SmtpFacts {
+export function readFacts(error: unknown): SmtpFacts {
   const fields: Record<string, unknown> = typeof error === 'object' && error !== null ? { ...error } : {}
   const list = Array.isArray(fields.rejectedErrors) ? fields.rejectedErrors : []
   return {
@@ -32,7 +32,7 @@ const MAX_DIAGNOSTIC = 500
 
 export function refusedRecipient(error: unknown): RefusedRecipient {
   const fields: Record<string, unknown> = typeof error === 'object' && error !== null ? { ...error } : {}
-  const { reply, words } = factsOf(error)
+  const { reply, words } = readFacts(error)
   return {
     email: typeof fields.recipient === 'string' ? fields.recipient : '',
     code: reply,
@@ -52,7 +52,7 @@ export function smtpError(error: unknown, doing: string): ProviderError {
     return new ProviderError('unavailable', `${doing}: the SCRAM login failed, because the server's part is not valid`)
   }
   rethrowProgrammingError(error)
-  const facts = factsOf(error)
+  const facts = readFacts(error)
   const { kind, why, ...options } = classify(facts)
   return new ProviderError(kind, `${doing}: ${why}`, { ...options, cause: withoutWords(error, facts) })
 }
@@ -81,7 +81,7 @@ function classify({ code, socketCode, reply, words, refused }: SmtpFacts): Class
     const status = `(${reply})`
     const isTemporary =
       isTemporaryReply(reply, words) ||
-      refused.some((one) => one.code !== null && isTemporaryReply(one.code, one.diagnostic))
+      refused.some((refusal) => refusal.code !== null && isTemporaryReply(refusal.code, refusal.diagnostic))
     if (isTemporary && TOO_MANY.test(words)) {
       return {
         kind: 'rate_limited',

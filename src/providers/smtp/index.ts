@@ -156,11 +156,11 @@ class SmtpSender implements Sender {
       this.#open = kept
       return { client: kept.client, wasUsed: true }
     }
-    const known = this.#open?.settings ?? this.#options.smtp
-    const candidates = [...(known === undefined ? [] : [known]), ...smtpCandidates(this.#access)]
+    const lastSettings = this.#open?.settings ?? this.#options.smtp
+    const candidates = [...(lastSettings === undefined ? [] : [lastSettings]), ...smtpCandidates(this.#access)]
     this.#open = await signIn(this.#access, candidates, this.#deps.dialing, signal, 'sending')
     const { client, settings } = this.#open
-    if (!isComplete(this.#access) && settings !== known) this.#options.onSettings?.(settings)
+    if (!isComplete(this.#access) && settings !== lastSettings) this.#options.onSettings?.(settings)
     return { client, wasUsed: false }
   }
 }

@@ -60,7 +60,7 @@ export class KeptConnections {
 }
 
 function reachesSame(left: MailAccess, right: MailAccess): boolean {
-  const loginOf = ({ secrets, settings }: MailAccess) =>
+  const loginKey = ({ secrets, settings }: MailAccess) =>
     JSON.stringify([secrets.smtpPassword ?? secrets.password, settings.smtp, settings.imap])
-  return loginOf(left) === loginOf(right)
+  return loginKey(left) === loginKey(right)
 }

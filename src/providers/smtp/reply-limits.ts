@@ -11,8 +11,8 @@ const NO_BREAK_SPACE = 0xa0
  * nothing waits for, but it keeps empty lines in a list without a limit, and skips one of them per turn of the event loop.
  */
 export function limitEmptyLines(connection: SmtpConnection): void {
-  const receive = methodOf(connection, '_onData')
-  const refuse = methodOf(connection, '_onResponseTooLarge')
+  const receive = bindMethod(connection, '_onData')
+  const refuse = bindMethod(connection, '_onResponseTooLarge')
   const lines = new EmptyLines()
   Object.assign(connection, {
     _onData: (chunk: Buffer) => {
@@ -23,7 +23,7 @@ export function limitEmptyLines(connection: SmtpConnection): void {
 }
 
 /** nodemailer has no public hook for what arrives. A version without this method must fail every test that sends. */
-function methodOf(connection: SmtpConnection, name: string): (...values: unknown[]) => unknown {
+function bindMethod(connection: SmtpConnection, name: string): (...values: unknown[]) => unknown {
   const method: unknown = Reflect.get(connection, name)
   if (typeof method !== 'function') throw new Error(`This version of nodemailer has no ${name}.`)
   return (...values) => Reflect.apply(method, connection, values)

@@ -39,9 +39,9 @@ describe('SCRAM over SMTP', () => {
 
   it('logs in without sending the password, and refuses a server that does not know it', async () => {
     const lines: string[] = []
-    const script = (known: string, options: { silent?: boolean } = {}): StrictSmtpScript => ({
+    const script = (knownUser: string, options: { silent?: boolean } = {}): StrictSmtpScript => ({
       keywords: ['AUTH PLAIN SCRAM-SHA-256'],
-      authenticate: (line, challenge) => scramServer(known, line, challenge, { lines, ...options }),
+      authenticate: (line, challenge) => scramServer(knownUser, line, challenge, { lines, ...options }),
     })
     const server = await startStrictSmtp(script('secret'))
     onTestFinished(() => server.close())

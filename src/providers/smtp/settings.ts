@@ -26,7 +26,12 @@ export function smtpCandidates({ settings: { imap, smtp = {} } }: MailAccess): S
       ? [{ port: smtp.port, security: smtp.security ?? (smtp.port === TLS.port ? TLS.security : STARTTLS.security) }]
       : [TLS, STARTTLS]
   return hosts.flatMap((host) =>
-    ports.map((one) => ({ host, username, ...one, ...(plain && one.security === 'starttls' && { allowPlain: true }) })),
+    ports.map((port) => ({
+      host,
+      username,
+      ...port,
+      ...(plain && port.security === 'starttls' && { allowPlain: true }),
+    })),
   )
 }
 
@@ -37,8 +42,8 @@ export function isComplete({ settings: { smtp } }: MailAccess): boolean {
 
 function hostsBeside(imapHost: string | undefined): string[] {
   if (imapHost === undefined) return []
-  const known = KNOWN[imapHost]
-  if (known !== undefined) return [known]
+  const server = KNOWN[imapHost]
+  if (server !== undefined) return [server]
   const [label = '', ...rest] = imapHost.split('.')
   if (isIP(imapHost) !== 0 || !/imaps?/.test(label)) return [imapHost]
   return [[label.replace(/imaps?/, 'smtp'), ...rest].join('.'), imapHost]

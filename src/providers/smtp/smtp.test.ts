@@ -95,12 +95,15 @@ describe('signing in over SMTP', () => {
     const found: SmtpSettings[] = []
     const small = { connectMs: 2000, silenceMs: 2000, replyBytes: 2000 }
     const provider = smtpProvider({ guard, copies: noCopies, limits: { ...small, ...limits } })
-    const one = provider.open(accessTo(smtp, selfSigned), { onSettings: (settings) => found.push(settings) })
+    const opened = provider.open(accessTo(smtp, selfSigned), { onSettings: (settings) => found.push(settings) })
     onTestFinished(async () => {
-      await one.close()
+      await opened.close()
       provider.closeConnections()
     })
-    return { found, send: (message: Partial<QueuedMessage> = {}) => one.send({ ...MESSAGE, ...message }, steps, never) }
+    return {
+      found,
+      send: (message: Partial<QueuedMessage> = {}) => opened.send({ ...MESSAGE, ...message }, steps, never),
+    }
   }
 
   it('sends to internationalised addresses where the server supports SMTPUTF8', async () => {
@@ -196,10 +199,10 @@ describe('signing in over SMTP', () => {
       const provider = smtpProvider({ guard: openGuard, copies: noCopies, limits: { connectMs: 2000, ...limits } })
       onTestFinished(() => provider.closeConnections())
       const access = accessTo(smtp, true)
-      const send = async (given: Partial<MailAccess> = {}) => {
-        const one = provider.open({ ...access, ...given })
-        const outcome = await one.send(MESSAGE, steps, never)
-        await one.close()
+      const send = async (changes: Partial<MailAccess> = {}) => {
+        const opened = provider.open({ ...access, ...changes })
+        const outcome = await opened.send(MESSAGE, steps, never)
+        await opened.close()
         return outcome.sent
       }
       return { server, provider, access, send }

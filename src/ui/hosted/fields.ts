@@ -42,7 +42,7 @@ export function textField(t: Translate, field: TextField): Html {
   }${field.inputmode !== undefined && html` inputmode="${field.inputmode}"`}${field.required && html` required`}${
     field.list !== undefined && html` list="${field.list}"`
   }${field.focus && html` autofocus`}${described(name, errors, field.hint)}>`
-  return html`<div class="field">${labelOf(field)}${
+  return html`<div class="field">${renderLabel(field)}${
     field.type === 'password'
       ? html`<div class="secret">${input}<button class="reveal" type="button" data-reveal="${name}" aria-controls="${name}" aria-label="${t('password.showIt')}" data-show="${t('password.show')}" data-hide="${t('password.hide')}" data-show-label="${t('password.showIt')}" data-hide-label="${t('password.hideIt')}" hidden>${t('password.show')}</button></div>`
       : input
@@ -59,7 +59,7 @@ export function selectField(field: SelectField): Html {
     (option) =>
       html`<option value="${option.value}"${option.value === field.value && html` selected`}>${option.label}</option>`,
   )
-  return html`<div class="field">${labelOf(field)}<div class="select"><select id="${field.name}" name="${field.name}"${described(
+  return html`<div class="field">${renderLabel(field)}<div class="select"><select id="${field.name}" name="${field.name}"${described(
     field.name,
     field.errors,
     field.hint,
@@ -89,7 +89,7 @@ export function errorSummary(t: Translate, errors: FormErrors): Html | undefined
   }</h2><ul>${names.map((name) => html`<li><a href="#${name}">${errors.fields[name]}</a></li>`)}</ul></div></div>`
 }
 
-function labelOf(field: FieldParts): Html {
+function renderLabel(field: FieldParts): Html {
   return html`<label for="${field.name}">${field.label}</label>`
 }
 

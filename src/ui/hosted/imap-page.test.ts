@@ -5,7 +5,7 @@ const EMPTY = Object.fromEntries(IMAP_FORM_FIELDS.map((name) => [name, ''])) as 
 const SERVER = { host: 'imap.example.com', port: '993', username: 'ada@example.com', secure: '' }
 const OPEN = '<details class="more" id="settings" open>'
 
-function render(given: Partial<ImapFormValues>, over: Partial<ImapPage> = {}): string {
+function render(values: Partial<ImapFormValues>, over: Partial<ImapPage> = {}): string {
   const page = {
     action: '/',
     editAction: '/edit',
@@ -14,7 +14,7 @@ function render(given: Partial<ImapFormValues>, over: Partial<ImapPage> = {}): s
     hosts: [],
     errors: NO_ERRORS,
     grants: [],
-    values: { ...EMPTY, email: 'ada@example.com', ...given },
+    values: { ...EMPTY, email: 'ada@example.com', ...values },
   }
   return imapPage({ brand: brand({}), nonce: 'n', t: translate('en') }, { ...page, ...over })
 }
@@ -79,9 +79,9 @@ describe('the IMAP page', () => {
 describe('the settings for sending and for the calendar', () => {
   it.each([{ smtpHost: 'smtp.example.com' }, { caldavUrl: 'https://dav.example.com/' }])(
     'open the settings with %j',
-    (given) => {
+    (settings) => {
       expect(render({})).not.toContain(OPEN)
-      expect(render(given)).toContain(OPEN)
+      expect(render(settings)).toContain(OPEN)
     },
   )
 

@@ -42,7 +42,7 @@ export interface Guest {
 }
 
 /** The members of an object that an application wrote; none if it is something else. */
-export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { asApiError, type Experience, type SchedulerApi } from './api.ts'
-import { addDays, byDay, type Day, dayIn, monthOf, rangeOf, type Slot, type Window, weekOf } from './days.ts'
+import { addDays, byDay, type Day, dayIn, monthOf, type Slot, toRange, type Window, weekOf } from './days.ts'
 import type { Flow } from './flow.ts'
 import { Month } from './month.tsx'
 import { DayHeading, Failure, Notice } from './notices.tsx'
@@ -193,7 +193,7 @@ async function nextFree({ api, durationMinutes, zone, after }: SearchParts): Pro
   let from = addDays(after, 1)
   for (let request = 0; request < SEARCHES; request += 1) {
     const ahead: Window = { from, to: addDays(from, SEARCH_DAYS) }
-    const range = rangeOf(ahead, Date.now())
+    const range = toRange(ahead, Date.now())
     if (range === undefined) return undefined
     const { slots } = await api.slots(
       { range: { ...range, timezone: zone }, durationMinutes, timezone: zone },

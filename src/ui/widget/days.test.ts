@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { byDay, daysOf, monthOf, rangeOf, weekOf, zoneGroups } from './days.ts'
+import { byDay, daysOf, monthOf, toRange, weekOf, zoneGroups } from './days.ts'
 import { formats } from './formats.ts'
 
 const slotAt = (start: string) => ({ start, end: new Date(Date.parse(start) + 1_800_000).toISOString() })
@@ -17,12 +17,12 @@ describe('the slots of a window', () => {
 
   it('are asked for with all instants of its days in every zone, from now on', () => {
     const now = Date.parse('2026-11-10T08:00:00Z')
-    expect(rangeOf(monthOf('2026-12-24'), now)).toEqual({
+    expect(toRange(monthOf('2026-12-24'), now)).toEqual({
       start: '2026-11-30T10:00:00.000Z',
       end: '2027-01-01T14:00:00.000Z',
     })
-    expect(rangeOf(monthOf('2026-11-01'), now)?.start).toBe('2026-11-10T08:00:00.000Z')
-    expect(rangeOf(monthOf('2026-10-01'), now)).toBeUndefined()
+    expect(toRange(monthOf('2026-11-01'), now)?.start).toBe('2026-11-10T08:00:00.000Z')
+    expect(toRange(monthOf('2026-10-01'), now)).toBeUndefined()
   })
 })
 

@@ -65,7 +65,7 @@ export function dayIn(timeZone: string): (instant: string | number) => Day {
  * Instants that contain the days of the window in every zone, from now on. Undefined if all of them are past. The slots of
  * other days are dropped by `byDay`, so no offset of a zone needs to be known.
  */
-export function rangeOf({ from, to }: Window, nowMs: number): { start: string; end: string } | undefined {
+export function toRange({ from, to }: Window, nowMs: number): { start: string; end: string } | undefined {
   const start = Math.max(utc(from) - MAX_OFFSET_MS, nowMs)
   const end = utc(to) + DAY_MS + MAX_OFFSET_MS
   return start < end ? { start: new Date(start).toISOString(), end: new Date(end).toISOString() } : undefined

@@ -3,7 +3,7 @@
  * and CSS variables. It stores nothing in the browser, sends no credentials, and needs no inline style or script.
  */
 import { render } from 'preact'
-import { asApiError, type Experience, membersOf, schedulerApi } from './api.ts'
+import { asApiError, asRecord, type Experience, schedulerApi } from './api.ts'
 import type { Emit } from './flow.ts'
 import { knownZone } from './formats.ts'
 import { loadCalendar } from './month.tsx'
@@ -96,7 +96,7 @@ class PosthornScheduler extends HTMLElement {
       const week = experience.ui?.layout === 'week' ? await this.#loadWeek() : undefined
       if (signal.aborted) return
       applyTheme(this.#theme, this, experience.ui?.theme)
-      const t = translate(texts, locale.language, membersOf(experience.ui?.copy))
+      const t = translate(texts, locale.language, asRecord(experience.ui?.copy))
       const loadSteps = () => this.#loadSteps(locale, texts)
       this.#show = () => this.#render({ api, experience, t, locale, week, loadSteps })
       this.#show()
@@ -122,16 +122,16 @@ class PosthornScheduler extends HTMLElement {
 
   #render(parts: Pick<SchedulerProps, 'api' | 'experience' | 't' | 'locale' | 'week' | 'loadSteps'>): void {
     const zone = this.getAttribute('timezone')
-    const prefill = { ...prefillOf(this), ...this.#given }
+    const prefill = { ...readPrefill(this), ...this.#given }
     render(
       <Scheduler
         key={this.#starts}
         {...parts}
         prefill={prefill}
         emit={this.#emit}
-        move={moveOf(this)}
-        zone={zoneOf(zone, parts.experience)}
-        durationMinutes={durationOf(this.getAttribute('duration-minutes'))}
+        move={readMove(this)}
+        zone={chooseZone(zone, parts.experience)}
+        durationMinutes={parseDuration(this.getAttribute('duration-minutes'))}
       />,
       this.#box,
     )
@@ -166,13 +166,13 @@ class PosthornScheduler extends HTMLElement {
   }
 }
 
-function prefillOf({ attributes }: Element): Record<string, string> {
-  const given = [...attributes].filter(({ name }) => name.startsWith(PREFILL))
-  return Object.fromEntries(given.map(({ name, value }) => [name.slice(PREFILL.length), value]))
+function readPrefill({ attributes }: Element): Record<string, string> {
+  const prefills = [...attributes].filter(({ name }) => name.startsWith(PREFILL))
+  return Object.fromEntries(prefills.map(({ name, value }) => [name.slice(PREFILL.length), value]))
 }
 
 /** The page of a booking sets these. */
-function moveOf({ dataset }: HTMLElement): SchedulerProps['move'] {
+function readMove({ dataset }: HTMLElement): SchedulerProps['move'] {
   const { bookingId, bookingToken: token, bookingStart: start, bookingEnd: end } = dataset
   if (bookingId === undefined || token === undefined || start === undefined || end === undefined) return undefined
   return { bookingId, token, slot: { start, end } }
@@ -182,12 +182,12 @@ function pageLanguage(element: Element): string | null {
   return element.closest('[lang]')?.getAttribute('lang') ?? null
 }
 
-function zoneOf(wanted: string | null, { timezone }: Experience): string {
+function chooseZone(wanted: string | null, { timezone }: Experience): string {
   const own = new Intl.DateTimeFormat().resolvedOptions().timeZone
   return knownZone(wanted) ?? knownZone(own) ?? knownZone(timezone) ?? 'UTC'
 }
 
-function durationOf(text: string | null): number | undefined {
+function parseDuration(text: string | null): number | undefined {
   const minutes = Number(text)
   return text !== null && Number.isFinite(minutes) && minutes >= MIN_DURATION ? minutes : undefined
 }

@@ -5,7 +5,7 @@
 
 import { EMBED_STYLE } from './embed-style.ts'
 import { EMBED_TEXTS } from './embed-texts.ts'
-import { FROM_FRAME, messageOf, readMessage, THEMES } from './protocol.ts'
+import { buildMessage, FROM_FRAME, readMessage, THEMES } from './protocol.ts'
 
 interface Options {
   slug: string
@@ -54,7 +54,7 @@ function frameFor(options: Options, target: HTMLElement, on: { close(): void; re
   let prefill = options.prefill ?? {}
   let isReady = false
   const post = (name: 'prefill' | 'theme', members: object) => {
-    if (isReady) frame.contentWindow?.postMessage(messageOf(name, members), service.origin)
+    if (isReady) frame.contentWindow?.postMessage(buildMessage(name, members), service.origin)
   }
   const receive = (event: MessageEvent) => {
     if (event.source !== frame.contentWindow || event.origin !== service.origin) return
@@ -213,7 +213,7 @@ function start(): void {
   for (const element of document.querySelectorAll<HTMLElement>('[data-posthorn-slug]')) {
     if (element.dataset.posthornStarted !== undefined) continue
     element.dataset.posthornStarted = ''
-    const options = optionsOf(element.dataset)
+    const options = readOptions(element.dataset)
     const { posthornMode: mode, posthornLabel: label } = element.dataset
     if (mode === 'floating') floating({ ...options, label: label ?? textsFor(options).title })
     else if (mode === 'popup') element.addEventListener('click', popup(element, options).open)
@@ -223,7 +223,7 @@ function start(): void {
 
 const PREFILL = 'posthornPrefill'
 
-function optionsOf(data: DOMStringMap): Options {
+function readOptions(data: DOMStringMap): Options {
   const prefill: Record<string, string> = {}
   for (const [name, value] of Object.entries(data)) {
     if (name.startsWith(PREFILL) && value !== undefined) prefill[name.slice(PREFILL.length)] = value

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type BookingForm, errorsOf, type FormField, fieldsOf, prefilled, responsesOf } from './fields.ts'
+import { type BookingForm, buildFields, type FormField, findErrors, prefilled, toResponses } from './fields.ts'
 import type { Translate } from './texts/index.ts'
 
 const t: Translate = (key) => key
@@ -26,7 +26,7 @@ const form: BookingForm = {
 
 describe('the booking form', () => {
   it('begins with name and address, unless the experience has its own', () => {
-    const names = (given: BookingForm | null) => fieldsOf(given, t).map(({ name, required }) => `${name} ${required}`)
+    const names = (form: BookingForm | null) => buildFields(form, t).map(({ name, required }) => `${name} ${required}`)
     expect(names(null)).toEqual(['name true', 'email true'])
     expect(names({ fields: [field('company', 'text', false), field('email', 'email', false)] })).toEqual([
       'name true',
@@ -36,8 +36,8 @@ describe('the booking form', () => {
   })
 
   it('names what is missing or wrong', () => {
-    const fields = fieldsOf(form, t)
-    expect(errorsOf(fields, {}, t)).toEqual({
+    const fields = buildFields(form, t)
+    expect(findErrors(fields, {}, t)).toEqual({
       name: 'required',
       email: 'required',
       company: 'required',
@@ -46,21 +46,21 @@ describe('the booking form', () => {
       terms: 'requiredCheck',
     })
     const values = { name: 'Ada', company: 'X', topic: 'a', langs: ['b'], terms: true }
-    expect(errorsOf(fields, { ...values, email: 'ada at home', phone: 'none' }, t)).toEqual({
+    expect(findErrors(fields, { ...values, email: 'ada at home', phone: 'none' }, t)).toEqual({
       email: 'invalidEmail',
       phone: 'invalidPhone',
     })
-    expect(errorsOf(fields, { ...values, email: 'ada@example.com', phone: '+49 (30) 12-34' }, t)).toEqual({})
+    expect(findErrors(fields, { ...values, email: 'ada@example.com', phone: '+49 (30) 12-34' }, t)).toEqual({})
   })
 
   it('sends answers that are not empty, without spaces around them', () => {
     const values = { name: 'Ada', company: ' X ', phone: ' ', topic: '', langs: [], terms: false }
-    expect(responsesOf(form, values)).toEqual({ company: 'X', terms: false })
+    expect(toResponses(form, values)).toEqual({ company: 'X', terms: false })
   })
 
   it('takes values of the page by name, whatever its case, and only known options', () => {
-    const fields = fieldsOf({ fields: [...(form.fields ?? []), field('teamSize', 'text')] }, t)
-    const given = { NAME: 'Ada', 'team-size': '3', topic: 'c', langs: 'a, c', terms: 'true', other: 'x' }
-    expect(prefilled(fields, given)).toEqual({ name: 'Ada', teamSize: '3', topic: '', langs: ['a'], terms: true })
+    const fields = buildFields({ fields: [...(form.fields ?? []), field('teamSize', 'text')] }, t)
+    const prefill = { NAME: 'Ada', 'team-size': '3', topic: 'c', langs: 'a, c', terms: 'true', other: 'x' }
+    expect(prefilled(fields, prefill)).toEqual({ name: 'Ada', teamSize: '3', topic: '', langs: ['a'], terms: true })
   })
 })

@@ -29,7 +29,7 @@ export type Errors = Readonly<Record<string, string>>
 export const GUEST = ['name', 'email']
 
 /** Every field of the form in its order: the guest's name and address first, unless the experience has its own. */
-export function fieldsOf(form: BookingForm | null | undefined, t: Translate): FormField[] {
+export function buildFields(form: BookingForm | null | undefined, t: Translate): FormField[] {
   const own = (form?.fields ?? []).filter((field) => typeof field?.name === 'string' && field.name !== '')
   const has = (name: string) => own.some((field) => field.name === name)
   const standard: FormField[] = [
@@ -48,21 +48,21 @@ const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
 const PHONE = /^\+?[\d\s().\-/]{3,40}(?:\s*(?:x|ext\.?)\s*\d{1,8})?$/i
 
 /** The messages of the fields that are not right. */
-export function errorsOf(fields: readonly FormField[], values: Values, t: Translate): Errors {
+export function findErrors(fields: readonly FormField[], values: Values, t: Translate): Errors {
   const errors: Record<string, string> = {}
   for (const field of fields) {
-    const key = errorOf(field, values[field.name])
+    const key = findError(field, values[field.name])
     if (key !== undefined) errors[field.name] = t(key)
   }
   return errors
 }
 
-function errorOf(field: FormField, value: Value | undefined): TextKey | undefined {
+function findError(field: FormField, value: Value | undefined): TextKey | undefined {
   const isEmpty =
     value === undefined ||
     value === false ||
     (typeof value === 'string' ? value.trim() === '' : Object(value).length === 0)
-  if (isEmpty) return field.required ? requiredOf(field) : undefined
+  if (isEmpty) return field.required ? requiredText(field) : undefined
   const text = String(value).trim()
   if (field.type === 'email' && !EMAIL.test(text)) return 'invalidEmail'
   if (field.type === 'phone' && !PHONE.test(text)) return 'invalidPhone'
@@ -70,13 +70,13 @@ function errorOf(field: FormField, value: Value | undefined): TextKey | undefine
 }
 
 /** What to do about a field that is empty. */
-export function requiredOf({ type, options }: FormField): TextKey {
+export function requiredText({ type, options }: FormField): TextKey {
   if (type === 'checkbox') return 'requiredCheck'
   return options === undefined ? 'required' : 'requiredChoice'
 }
 
 /** The answers to the questions of the experience. Empty ones are omitted. */
-export function responsesOf(form: BookingForm | null | undefined, values: Values): Record<string, unknown> {
+export function toResponses(form: BookingForm | null | undefined, values: Values): Record<string, unknown> {
   const responses: Record<string, unknown> = {}
   for (const { name, type } of form?.fields ?? []) {
     const value = values[name]
@@ -87,20 +87,20 @@ export function responsesOf(form: BookingForm | null | undefined, values: Values
   return responses
 }
 
-export const textOf = (values: Values, name: string): string => {
+export const readText = (values: Values, name: string): string => {
   const value = values[name]
   return typeof value === 'string' ? value.trim() : ''
 }
 
 /** Values that the page gives, by attribute `prefill-<field>`, compared without case and separators. */
-export function prefilled(fields: readonly FormField[], given: Readonly<Record<string, string>>): Values {
+export function prefilled(fields: readonly FormField[], prefill: Readonly<Record<string, string>>): Values {
   const plain = (name: string) => name.toLowerCase().replaceAll(/[^\p{L}\d]/gu, '')
   const values: Record<string, Value> = {}
   const byName = new Map<string, FormField>()
   for (const field of fields) {
     if (!byName.has(plain(field.name))) byName.set(plain(field.name), field)
   }
-  for (const [name, text] of Object.entries(given)) {
+  for (const [name, text] of Object.entries(prefill)) {
     const field = byName.get(plain(name))
     if (field !== undefined) values[field.name] = asValue(field, text)
   }
@@ -109,12 +109,12 @@ export function prefilled(fields: readonly FormField[], given: Readonly<Record<s
 
 function asValue({ type, options = [] }: FormField, text: string): Value {
   if (type === 'checkbox') return text === 'true'
-  const known = (value: string) => options.some((option) => option.value === value)
+  const isOption = (value: string) => options.some((option) => option.value === value)
   if (type === 'multiselect')
     return text
       .split(',')
       .map((value) => value.trim())
-      .filter(known)
-  if (type === 'select') return known(text) ? text : ''
+      .filter(isOption)
+  if (type === 'select') return isOption(text) ? text : ''
   return text
 }

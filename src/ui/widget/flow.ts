@@ -159,17 +159,17 @@ export function useFlow({ api, experience, zone, locale, move, emit }: FlowDeps)
     }
   }
 
-  async function send(slot: Slot, given: Answers, code?: string): Promise<void> {
-    setAnswers(given)
+  async function send(slot: Slot, entered: Answers, code?: string): Promise<void> {
+    setAnswers(entered)
     setSubmitting(true)
     setError(undefined)
     try {
       if (experience.bookingForm?.verifyEmail && move === undefined && code === undefined) {
-        await requestCode(given)
+        await requestCode(entered)
         go({ name: 'code', slot })
         return
       }
-      const booking = move !== undefined ? await api.move(move, slot) : await book(slot, given, code)
+      const booking = move !== undefined ? await api.move(move, slot) : await book(slot, entered, code)
       emit('booked', { booking })
       go({ name: 'done', booking })
     } catch (thrown) {
@@ -185,9 +185,9 @@ export function useFlow({ api, experience, zone, locale, move, emit }: FlowDeps)
   }
 
   /** The same answers again are the same request, so that a booking whose response was lost is not made twice. */
-  async function book(slot: Slot, given: Answers, code: string | undefined): Promise<Booking> {
-    const { name, email, responses, website } = given
-    const content = JSON.stringify([slot, given, code, verification.current])
+  async function book(slot: Slot, entered: Answers, code: string | undefined): Promise<Booking> {
+    const { name, email, responses, website } = entered
+    const content = JSON.stringify([slot, entered, code, verification.current])
     if (sent.current?.content !== content) {
       const request = {
         slot,
@@ -216,7 +216,7 @@ export function useFlow({ api, experience, zone, locale, move, emit }: FlowDeps)
     report,
     held: hold?.slot,
     select: (slot) => void reserve(slot),
-    submit: (given = NO_ANSWERS) => step.name === 'form' && void send(step.slot, given),
+    submit: (entered = NO_ANSWERS) => step.name === 'form' && void send(step.slot, entered),
     submitCode: (code) => step.name === 'code' && void send(step.slot, answers, code),
     requestCode: () => step.name === 'code' && void send(step.slot, answers),
     back: () => go(step.name === 'code' ? { name: 'form', slot: step.slot } : { name: 'choose' }),

@@ -1,6 +1,6 @@
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ApiError } from './api.ts'
-import { type Errors, errorsOf, type FormField, type Value, type Values } from './fields.ts'
+import { type Errors, type FormField, findErrors, type Value, type Values } from './fields.ts'
 import { AlertIcon } from './icons.tsx'
 import { Failure } from './notices.tsx'
 import { formText, refusedFields } from './refusals.ts'
@@ -47,7 +47,7 @@ export function BookingForm({ fields, values, error, isSubmitting, submitLabel, 
   const submit = (event: Event) => {
     event.preventDefault()
     if (isSubmitting) return
-    const found = errorsOf(fields, values, t)
+    const found = findErrors(fields, values, t)
     setErrors(found)
     if (Object.keys(found).length > 0) setAttempts(attempts + 1)
     else onSubmit(isPressed.current ? '' : (trap.current?.value ?? ''))
@@ -219,7 +219,7 @@ function Choices({ field, id, value, error, onValue }: FieldProps) {
             checked={chosen.includes(option.value)}
             aria-invalid={error !== undefined}
             onChange={(event) => {
-              const rest = chosen.filter((one) => one !== option.value)
+              const rest = chosen.filter((value) => value !== option.value)
               onValue(event.currentTarget.checked ? [...rest, option.value] : rest)
             }}
           />

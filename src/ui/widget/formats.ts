@@ -66,7 +66,7 @@ export function formats(locale: string, timeZone: string): Formats {
 }
 
 /** `Tuesday, 24 November 2026, 9:00 – 9:30 AM`. */
-export const timeOf = ({ fullDay, timeRange }: Formats, slot: Slot) => `${fullDay(slot)}, ${timeRange(slot)}`
+export const formatTime = ({ fullDay, timeRange }: Formats, slot: Slot) => `${fullDay(slot)}, ${timeRange(slot)}`
 
 function zoneName(locale: string, timeZone: string): string {
   const format = new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'longGeneric' })

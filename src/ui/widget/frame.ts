@@ -1,5 +1,5 @@
 /** The script of `/embed/{slug}`: connects the widget with the embedding page. Messages of other origins are ignored. */
-import { FROM_PAGE, type FrameMessage, messageOf, readMessage, THEMES } from './protocol.ts'
+import { buildMessage, FROM_PAGE, type FrameMessage, readMessage, THEMES } from './protocol.ts'
 
 const MAX_FIELDS = 50
 const MAX_VALUE_LENGTH = 1000
@@ -15,7 +15,7 @@ const pageOrigin = widget?.dataset.pageOrigin
 if (widget !== null && pageOrigin !== undefined && parent !== window) connect(widget, pageOrigin)
 
 function connect(element: Widget, origin: string): void {
-  const post = (name: FrameMessage, members?: object) => parent.postMessage(messageOf(name, members), origin)
+  const post = (name: FrameMessage, members?: object) => parent.postMessage(buildMessage(name, members), origin)
 
   for (const name of ['ready', 'slot-selected', 'booked', 'error', 'redirect'] as const) {
     element.addEventListener(`posthorn:${name}`, (event) => {
@@ -34,15 +34,15 @@ function connect(element: Widget, origin: string): void {
   addEventListener('message', (event) => {
     if (event.source !== parent || event.origin !== origin) return
     const message = readMessage(event.data, FROM_PAGE)
-    if (message?.name === 'prefill') element.prefill(textsOf(message.members.values))
+    if (message?.name === 'prefill') element.prefill(pickTexts(message.members.values))
     if (message?.name === 'theme') setTheme(element, message.members.theme)
   })
 }
 
-function textsOf(values: unknown): Record<string, string> {
-  const given = Object.entries(Object(values)).slice(0, MAX_FIELDS)
+function pickTexts(values: unknown): Record<string, string> {
+  const entries = Object.entries(Object(values)).slice(0, MAX_FIELDS)
   return Object.fromEntries(
-    given.flatMap(([name, value]) =>
+    entries.flatMap(([name, value]) =>
       typeof value === 'string' && value.length <= MAX_VALUE_LENGTH ? [[name, value] as const] : [],
     ),
   )

@@ -17,7 +17,7 @@ export interface MonthProps {
   onSelect(day: Day): void
 }
 
-const dayOf = (date: Date): Day => date.toISOString().slice(0, 10)
+const toDay = (date: Date): Day => date.toISOString().slice(0, 10)
 
 /** Loads the elements, unless the page has defined its own copy of them. */
 export async function loadCalendar(): Promise<void> {
@@ -36,7 +36,7 @@ export function Month({ focused, free, selected, today, isLoading, onMonth, onSe
     if (element === null) return
     const select = () => onSelect(element.value)
     const focus = (event: Event) => {
-      const day = dayOf((event as CustomEvent<Date>).detail)
+      const day = toDay((event as CustomEvent<Date>).detail)
       if (monthOf(day).from !== monthOf(shown.current).from) onMonth(day)
     }
     element.addEventListener('change', select)
@@ -60,8 +60,8 @@ export function Month({ focused, free, selected, today, isLoading, onMonth, onSe
       min={today}
       // The short names of Arabic are whole words.
       formatWeekday={locale.language === 'ar' ? 'narrow' : 'short'}
-      isDateDisallowed={(date: Date) => !free.has(dayOf(date))}
-      getDayParts={(date: Date) => (free.has(dayOf(date)) ? 'free' : '')}
+      isDateDisallowed={(date: Date) => !free.has(toDay(date))}
+      getDayParts={(date: Date) => (free.has(toDay(date)) ? 'free' : '')}
     >
       <span slot="previous" class="turn">
         <PreviousIcon />

@@ -68,7 +68,7 @@ interface FailureProps {
 }
 
 /** What failed, and a button for what the visitor can do. */
-export function Failure({ error, text = textOf(error), retry }: FailureProps) {
+export function Failure({ error, text = errorText(error), retry }: FailureProps) {
   const { t } = useView()
   const action =
     text === 'outdated'
@@ -88,4 +88,4 @@ const TEXTS: Readonly<Record<string, TextKey>> = {
 }
 
 /** What a visitor can understand of an error. */
-export const textOf = ({ code }: ApiError): TextKey => TEXTS[code] ?? 'failed'
+export const errorText = ({ code }: ApiError): TextKey => TEXTS[code] ?? 'failed'

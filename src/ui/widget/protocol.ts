@@ -14,7 +14,7 @@ export type PageMessage = (typeof FROM_PAGE)[number]
 
 export const THEMES = ['light', 'dark', 'auto']
 
-export function messageOf<Name extends string>(name: Name, members: object = {}): { type: string } {
+export function buildMessage<Name extends string>(name: Name, members: object = {}): { type: string } {
   return { ...members, type: `${PREFIX}${name}` }
 }
 
@@ -25,6 +25,6 @@ export function readMessage<Name extends string>(
 ): { name: Name; members: Readonly<Record<string, unknown>> } | undefined {
   if (typeof data !== 'object' || data === null) return undefined
   const members = data as Record<string, unknown>
-  const name = names.find((one) => members.type === PREFIX + one)
+  const name = names.find((candidate) => members.type === PREFIX + candidate)
   return name === undefined ? undefined : { name, members }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from './api.ts'
-import { type FormField, fieldsOf } from './fields.ts'
+import { buildFields, type FormField } from './fields.ts'
 import { formText, refusedFields } from './refusals.ts'
 import type { Translate } from './texts/index.ts'
 
@@ -14,7 +14,7 @@ const form = {
 describe('a refusal of the API', () => {
   it('says at its field what the API refuses, by path and code, the first of several', () => {
     const own = ['guest', 'body', 'website', 'first.name'].map((name) => field(name))
-    const fields = fieldsOf({ fields: [...form.fields, ...own] }, t)
+    const fields = buildFields({ fields: [...form.fields, ...own] }, t)
     const details = [
       { path: 'body.guest.name', code: 'contains_link' },
       { path: 'body.guest.email', code: 'invalid_email' },
@@ -47,6 +47,6 @@ describe('a refusal of the API', () => {
     [undefined, 'callback_failed', []],
   ])('says %s below the form about %s of %j', (text, code, details) => {
     const error = new ApiError(code, '', 400, { error: { details } })
-    expect(formText(error, fieldsOf(form, t))).toBe(text)
+    expect(formText(error, buildFields(form, t))).toBe(text)
   })
 })

@@ -1,6 +1,6 @@
 /** What guests read about refusals of the API: at a field by the path and the code of a detail, else by the code of the error. */
 import type { ApiError, Detail } from './api.ts'
-import { type Errors, type FormField, GUEST, requiredOf } from './fields.ts'
+import { type Errors, type FormField, GUEST, requiredText } from './fields.ts'
 import type { TextKey, Translate } from './texts/index.ts'
 
 type TextsByCode = Readonly<Record<string, TextKey>>
@@ -34,7 +34,7 @@ export function refusedFields(details: readonly Detail[], fields: readonly FormF
   for (const { path, code = '' } of details) {
     const field = fieldAt(path, fields)
     if (field !== undefined)
-      errors[field.name] ??= t(code === 'required' ? requiredOf(field) : (FIELD_TEXTS[code] ?? 'invalid'))
+      errors[field.name] ??= t(code === 'required' ? requiredText(field) : (FIELD_TEXTS[code] ?? 'invalid'))
   }
   return errors
 }

@@ -1,9 +1,9 @@
 import { useEffect, useId, useMemo, useState } from 'preact/hooks'
-import { type Experience, type Move, membersOf, type SchedulerApi, textIn } from './api.ts'
+import { asRecord, type Experience, type Move, type SchedulerApi, textIn } from './api.ts'
 import { Choice } from './choice.tsx'
 import type { Slot } from './days.ts'
 import { type Emit, useFlow } from './flow.ts'
-import { formats, timeOf } from './formats.ts'
+import { formats, formatTime } from './formats.ts'
 import { ClockIcon } from './icons.tsx'
 import { Notice } from './notices.tsx'
 import type { LaterSteps } from './steps.tsx'
@@ -37,7 +37,7 @@ const MINUTE_MS = 60_000
 export function Scheduler(props: SchedulerProps) {
   const { api, experience, t, locale, move, emit } = props
   const [zone, setZone] = useState(props.zone)
-  const { usual, all: durations } = durationsOf(props)
+  const { usual, all: durations } = chooseDurations(props)
   const [minutes, setMinutes] = useState(usual)
   // Without the extensions of some browsers, which are longer than the API takes.
   const language = locale.tag.replace(/-\w-.*/, '')
@@ -61,15 +61,15 @@ export function Scheduler(props: SchedulerProps) {
         <aside class="about">
           <slot name="heading">
             <h2>
-              <bdi>{titleOf(experience)}</bdi>
+              <bdi>{chooseTitle(experience)}</bdi>
             </h2>
             <p class="description">
-              <bdi>{descriptionOf(experience)}</bdi>
+              <bdi>{chooseDescription(experience)}</bdi>
             </p>
           </slot>
           {step.name !== 'done' && <Facts minutes={minutes} />}
           {move !== undefined && step.name === 'choose' && (
-            <p class="now">{t('moveFrom', { time: timeOf(view.formats, move.slot) })}</p>
+            <p class="now">{t('moveFrom', { time: formatTime(view.formats, move.slot) })}</p>
           )}
         </aside>
         <div class="step">
@@ -137,13 +137,16 @@ function Durations({ durations, minutes, onMinutes }: DurationsProps) {
 }
 
 /** The durations to choose from, and the usual one. */
-function durationsOf({ experience, durationMinutes, move }: SchedulerProps): { usual: number; all: readonly number[] } {
+function chooseDurations({ experience, durationMinutes, move }: SchedulerProps): {
+  usual: number
+  all: readonly number[]
+} {
   const { durationMinutes: usual = DEFAULT_MINUTES, durations = [usual] } = experience
   const fixed =
     move === undefined ? durationMinutes : (Date.parse(move.slot.end) - Date.parse(move.slot.start)) / MINUTE_MS
   return fixed === undefined ? { usual, all: durations } : { usual: fixed, all: [fixed] }
 }
 
-const titleOf = ({ ui, name }: Experience) => textIn(membersOf(ui?.copy), 'title') ?? name
-const descriptionOf = ({ ui, description = '' }: Experience) =>
-  textIn(membersOf(ui?.copy), 'description') ?? description
+const chooseTitle = ({ ui, name }: Experience) => textIn(asRecord(ui?.copy), 'title') ?? name
+const chooseDescription = ({ ui, description = '' }: Experience) =>
+  textIn(asRecord(ui?.copy), 'description') ?? description

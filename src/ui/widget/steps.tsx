@@ -3,10 +3,10 @@ import type { Experience } from './api.ts'
 import { CodeForm } from './code-form.tsx'
 import { Confirmation, When } from './confirmation.tsx'
 import type { Slot } from './days.ts'
-import { fieldsOf, prefilled, responsesOf, textOf } from './fields.ts'
+import { buildFields, prefilled, readText, toResponses } from './fields.ts'
 import type { Flow } from './flow.ts'
 import { BookingForm } from './form.tsx'
-import { timeOf } from './formats.ts'
+import { formatTime } from './formats.ts'
 import { BackIcon } from './icons.tsx'
 import { Failure, Notice, StepHeading } from './notices.tsx'
 import { MOVE_TEXTS } from './refusals.ts'
@@ -80,11 +80,11 @@ function Back({ flow }: { flow: Flow }) {
 function Details({ experience, prefill, flow, slot }: StepProps & Pick<LaterStepsProps, 'experience' | 'prefill'>) {
   const { t } = useView()
   const form = experience.bookingForm
-  const fields = useMemo(() => fieldsOf(form, t), [form, t])
+  const fields = useMemo(() => buildFields(form, t), [form, t])
   const values = { ...prefilled(fields, prefill), ...flow.entered }
   const submit = (website: string) => {
-    const [name, email] = [textOf(values, 'name'), textOf(values, 'email')]
-    flow.submit({ name, email, responses: responsesOf(form, values), website })
+    const [name, email] = [readText(values, 'name'), readText(values, 'email')]
+    flow.submit({ name, email, responses: toResponses(form, values), website })
   }
   return (
     <>
@@ -112,7 +112,7 @@ function Moving({ flow, from, slot }: StepProps & { from: Slot }) {
     <>
       <Back flow={flow} />
       <StepHeading>{t('moveTitle')}</StepHeading>
-      <p class="lead">{t('moveFrom', { time: timeOf(formats, from) })}</p>
+      <p class="lead">{t('moveFrom', { time: formatTime(formats, from) })}</p>
       <When slot={slot} />
       {flow.error !== undefined && <Failure error={flow.error} text={MOVE_TEXTS[flow.error.code]} />}
       <button

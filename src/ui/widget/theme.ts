@@ -1,5 +1,5 @@
 import { accentColour, palette, SURFACES } from '../hosted/brand.ts'
-import { membersOf, textIn } from './api.ts'
+import { asRecord, textIn } from './api.ts'
 
 /** Members of `ui.theme`. Each sets the CSS variable `--posthorn-<name>`, which pages can also set on the element. */
 const COLOURS = ['background', 'text', 'muted', 'border']
@@ -10,8 +10,8 @@ const OTHERS = ['radius', 'font', 'shadow']
  * to both colour schemes, so that text and focus rings stay readable; `dark` holds colours for the dark scheme.
  */
 export function applyTheme(sheet: CSSStyleSheet, host: HTMLElement, value: unknown): void {
-  const theme = membersOf(value)
-  const inDark = membersOf(theme.dark)
+  const theme = asRecord(value)
+  const inDark = asRecord(theme.dark)
   const accent = accentColour(
     getComputedStyle(host).getPropertyValue('--posthorn-accent').trim() || textIn(theme, 'accent'),
   )
@@ -22,10 +22,10 @@ export function applyTheme(sheet: CSSStyleSheet, host: HTMLElement, value: unkno
     style.setProperty(`--${key}`, `light-dark(${light[key]}, ${dark[key]})`)
   }
   for (const name of [...COLOURS, ...OTHERS]) {
-    const given = textIn(theme, name)
+    const value = textIn(theme, name)
     const other = COLOURS.includes(name) ? textIn(inDark, name) : undefined
-    if (given !== undefined) {
-      style.setProperty(`--posthorn-${name}`, other === undefined ? given : `light-dark(${given}, ${other})`)
+    if (value !== undefined) {
+      style.setProperty(`--posthorn-${name}`, other === undefined ? value : `light-dark(${value}, ${other})`)
     }
   }
 }

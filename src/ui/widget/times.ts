@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { type ApiError, asApiError, type SchedulerApi } from './api.ts'
-import { rangeOf, type Slot, type Window } from './days.ts'
+import { type Slot, toRange, type Window } from './days.ts'
 
 export interface TimesRequest {
   api: SchedulerApi
@@ -60,7 +60,7 @@ export function useTimes({ api, window: days, durationMinutes, timeZone }: Times
       clearTimeout(timer)
       setLoading(true)
       try {
-        const range = rangeOf(days, Date.now())
+        const range = toRange(days, Date.now())
         if (range === undefined) return setLoaded({ key, slots: [] })
         const { slots, generatedAt, expiresAt, redirectUrl } = await api.slots(
           { range: { ...range, timezone: timeZone }, durationMinutes, timezone: timeZone },

@@ -1,5 +1,5 @@
 import type { ApiError } from './api.ts'
-import { Notice, textOf } from './notices.tsx'
+import { errorText, Notice } from './notices.tsx'
 import type { Translate } from './texts/index.ts'
 
 /** The frame of the widget while the experience is loaded, so that the page does not move later. */
@@ -28,7 +28,7 @@ export function Unavailable({ error, t, retry }: { error: ApiError; t: Translate
             <p class="lead">{t('closedText')}</p>
           </>
         ) : (
-          <Notice text={t(textOf(error))} action={{ label: t('retry'), run: retry }} />
+          <Notice text={t(errorText(error))} action={{ label: t('retry'), run: retry }} />
         )}
       </div>
     </div>

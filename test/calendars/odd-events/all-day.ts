@@ -1,4 +1,5 @@
 import {
+  buildIcs,
   days,
   googleEvent,
   googleException,
@@ -7,7 +8,6 @@ import {
   graphSeries,
   graphTimes,
   icsFile,
-  icsOf,
   type OddEvent,
   odd,
 } from './odd-event.ts'
@@ -39,7 +39,7 @@ export const ALL_DAY: readonly OddEvent[] = [
     'a day in the zone of the calendar',
     days('-05:00', '02-16'),
     {
-      ics: icsOf(['DTSTART;VALUE=DATE:20270216', 'DTEND;VALUE=DATE:20270217']),
+      ics: buildIcs(['DTSTART;VALUE=DATE:20270216', 'DTEND;VALUE=DATE:20270217']),
       // Of all-day events Google ignores the zone.
       google: [googleEvent({ start: { date: '2027-02-16', timeZone: 'Asia/Tokyo' }, end: { date: '2027-02-17' } })],
       graph: graphEvent(allDay('02-16', '02-17'), 'UTC'),
@@ -62,40 +62,40 @@ export const ALL_DAY: readonly OddEvent[] = [
     ),
   }),
   odd('an end on the day of the start', berlin('02-16'), {
-    ics: icsOf(['DTSTART;VALUE=DATE:20270216', 'DTEND;VALUE=DATE:20270216']),
+    ics: buildIcs(['DTSTART;VALUE=DATE:20270216', 'DTEND;VALUE=DATE:20270216']),
     google: [googleEvent(googleDays('2027-02-16', '2027-02-16'))],
     graph: graphEvent(allDay('02-16', '02-16')),
   }),
   odd('an end before the start', berlin('02-16'), {
-    ics: icsOf(['DTSTART;VALUE=DATE:20270216', 'DTEND;VALUE=DATE:18991230']),
+    ics: buildIcs(['DTSTART;VALUE=DATE:20270216', 'DTEND;VALUE=DATE:18991230']),
     google: [googleEvent(googleDays('2027-02-16', '1899-12-30'))],
     graph: graphEvent(allDay('02-16', '02-10')),
   }),
   odd('no end', berlin('02-16'), {
-    ics: icsOf(['DTSTART;VALUE=DATE:20270216']),
+    ics: buildIcs(['DTSTART;VALUE=DATE:20270216']),
     google: [googleEvent({ start: { date: '2027-02-16' } })],
     graph: graphEvent({ ...allDay('02-16', '02-17'), end: null }),
   }),
   odd('a duration of two days', ['2027-02-15T23:00Z/2027-02-17T23:00Z'], {
-    ics: icsOf(['DTSTART;VALUE=DATE:20270216', 'DURATION:P2D']),
+    ics: buildIcs(['DTSTART;VALUE=DATE:20270216', 'DURATION:P2D']),
   }),
   odd('a duration in hours', ['2027-02-15T23:00Z/2027-02-17T23:00Z'], {
-    ics: icsOf(['DTSTART;VALUE=DATE:20270216', 'DURATION:PT48H']),
+    ics: buildIcs(['DTSTART;VALUE=DATE:20270216', 'DURATION:PT48H']),
   }),
   odd('an end with a time, at midnight', ['2027-02-15T23:00Z/2027-02-17T23:00Z'], {
-    ics: icsOf(['DTSTART;VALUE=DATE:20270216', 'DTEND;TZID=Europe/Berlin:20270218T000000']),
+    ics: buildIcs(['DTSTART;VALUE=DATE:20270216', 'DTEND;TZID=Europe/Berlin:20270218T000000']),
   }),
   odd('an end with a time, in the day', ['2027-02-15T23:00Z/2027-02-18T23:00Z'], {
-    ics: icsOf(['DTSTART;VALUE=DATE:20270216', 'DTEND;TZID=Europe/Berlin:20270218T120000']),
+    ics: buildIcs(['DTSTART;VALUE=DATE:20270216', 'DTEND;TZID=Europe/Berlin:20270218T120000']),
   }),
   odd('an end with the midnight of the place, in UTC', ['2027-02-15T23:00Z/2027-02-17T23:00Z'], {
-    ics: icsOf(['DTSTART;VALUE=DATE:20270216', 'DTEND:20270217T230000Z']),
+    ics: buildIcs(['DTSTART;VALUE=DATE:20270216', 'DTEND:20270217T230000Z']),
   }),
   odd('a time that is called a date', berlin('02-16'), {
-    ics: icsOf(['DTSTART;VALUE=DATE:20270216T000000', 'DTEND;VALUE=DATE:20270217T000000']),
+    ics: buildIcs(['DTSTART;VALUE=DATE:20270216T000000', 'DTEND;VALUE=DATE:20270217T000000']),
   }),
   odd('a date that is called a time', berlin('02-16'), {
-    ics: icsOf(['DTSTART;VALUE=DATE-TIME:20270216', 'DTEND;VALUE=DATE-TIME:20270217']),
+    ics: buildIcs(['DTSTART;VALUE=DATE-TIME:20270216', 'DTEND;VALUE=DATE-TIME:20270217']),
   }),
   odd('an exclusion at midnight in UTC', berlin('02-16', '02-17', '02-19', '02-20'), {
     ics: icsFile('allday-exdate-utc'),
@@ -107,7 +107,7 @@ export const ALL_DAY: readonly OddEvent[] = [
     ],
   }),
   odd('an exclusion at the midnight of the place', berlin('02-16', '02-18'), {
-    ics: icsOf([
+    ics: buildIcs([
       'DTSTART;VALUE=DATE:20270216',
       'RRULE:FREQ=DAILY;COUNT=3',
       'EXDATE;TZID=Europe/Berlin:20270217T000000',
@@ -123,7 +123,7 @@ export const ALL_DAY: readonly OddEvent[] = [
     'exception, end and exclusion at midnight in UTC',
     days('-05:00', ...FIVE),
     {
-      ics: icsOf(
+      ics: buildIcs(
         ['DTSTART;VALUE=DATE:20270201', 'RRULE:FREQ=DAILY;UNTIL=20270205T000000Z', 'EXDATE:20270202T000000Z'],
         ['RECURRENCE-ID:20270203T000000Z', 'DTSTART;VALUE=DATE:20270220'],
       ),
@@ -138,7 +138,7 @@ export const ALL_DAY: readonly OddEvent[] = [
     NEW_YORK,
   ),
   odd('an end at the midnight of the place, in UTC', berlin('02-01', '02-02', '02-03'), {
-    ics: icsOf(['DTSTART;VALUE=DATE:20270201', 'RRULE:FREQ=DAILY;UNTIL=20270202T230000Z']),
+    ics: buildIcs(['DTSTART;VALUE=DATE:20270201', 'RRULE:FREQ=DAILY;UNTIL=20270202T230000Z']),
     google: [
       googleEvent({
         ...googleDays('2027-02-01', '2027-02-02'),
@@ -147,7 +147,7 @@ export const ALL_DAY: readonly OddEvent[] = [
     ],
   }),
   odd('an exception and a cancelled day', berlin(...FIVE), {
-    ics: icsOf(
+    ics: buildIcs(
       ['DTSTART;VALUE=DATE:20270201', 'RRULE:FREQ=DAILY;COUNT=5'],
       ['RECURRENCE-ID;VALUE=DATE:20270202', 'DTSTART;VALUE=DATE:20270202', 'STATUS:CANCELLED'],
       ['RECURRENCE-ID;VALUE=DATE:20270203', 'DTSTART;VALUE=DATE:20270220'],

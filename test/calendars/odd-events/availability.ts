@@ -1,4 +1,5 @@
 import {
+  buildIcs,
   free,
   googleEvent,
   googleTimes,
@@ -6,7 +7,6 @@ import {
   graphTimes,
   hours,
   icsFile,
-  icsOf,
   type OddEvent,
   odd,
   USER,
@@ -15,7 +15,7 @@ import {
 const BUSY = hours('06-04T07:00')
 const FREE = free(BUSY)
 
-const ics = (...lines: string[]) => icsOf(['DTSTART:20270604T070000Z', 'DURATION:PT1H', ...lines])
+const ics = (...lines: string[]) => buildIcs(['DTSTART:20270604T070000Z', 'DURATION:PT1H', ...lines])
 const google = (members: object) => [
   googleEvent({ ...googleTimes('2027-06-04T09:00:00+02:00', '2027-06-04T10:00:00+02:00'), ...members }),
 ]

@@ -1,4 +1,5 @@
 import {
+  buildIcs,
   days,
   free,
   googleEvent,
@@ -9,7 +10,6 @@ import {
   graphTimes,
   hours,
   icsFile,
-  icsOf,
   type OddEvent,
   odd,
   USER,
@@ -35,7 +35,7 @@ const MOVED = hours('06-02T08:00', '06-09T19:00', '06-16T08:00')
 const WITHOUT_SECOND = hours('06-02T08:00', '06-16T08:00')
 
 const graphWith = (exception: object) => ({ ...GRAPH_SERIES, exceptionOccurrences: [exception] })
-const cancelledOf = (members: object) => ({
+const cancelledItem = (members: object) => ({
   kind: 'calendar#event',
   id: 'e1_1',
   status: 'cancelled',
@@ -45,7 +45,7 @@ const cancelledOf = (members: object) => ({
 
 export const EXCEPTIONS: readonly OddEvent[] = [
   odd('moved into another zone, whose time its original start has', MOVED, {
-    ics: icsOf(ICS_SERIES, ['RECURRENCE-ID;TZID=America/New_York:20270609T040000', ...ICS_MOVED]),
+    ics: buildIcs(ICS_SERIES, ['RECURRENCE-ID;TZID=America/New_York:20270609T040000', ...ICS_MOVED]),
     google: [
       GOOGLE_SERIES,
       googleException({ dateTime: '2027-06-09T04:00:00-04:00', timeZone: 'America/New_York' }, GOOGLE_MOVED),
@@ -55,12 +55,12 @@ export const EXCEPTIONS: readonly OddEvent[] = [
     ),
   }),
   odd('an original start in UTC, or with an offset', MOVED, {
-    ics: icsOf(ICS_SERIES, ['RECURRENCE-ID:20270609T080000Z', ...ICS_MOVED]),
+    ics: buildIcs(ICS_SERIES, ['RECURRENCE-ID:20270609T080000Z', ...ICS_MOVED]),
     google: [GOOGLE_SERIES, googleException({ dateTime: '2027-06-09T08:00:00Z' }, GOOGLE_MOVED)],
     graph: graphWith(graphException({ ...GRAPH_MOVED, originalStart: '2027-06-09T10:00:00+02:00' })),
   }),
   odd('an original start that is a date', MOVED, {
-    ics: icsOf(ICS_SERIES, ['RECURRENCE-ID;VALUE=DATE:20270609', ...ICS_MOVED]),
+    ics: buildIcs(ICS_SERIES, ['RECURRENCE-ID;VALUE=DATE:20270609', ...ICS_MOVED]),
     google: [GOOGLE_SERIES, googleException({ date: '2027-06-09' }, GOOGLE_MOVED)],
     graph: graphWith(graphException({ ...GRAPH_MOVED, occurrenceId: 'OID.A.2027-06-09' })),
   }),
@@ -74,23 +74,23 @@ export const EXCEPTIONS: readonly OddEvent[] = [
     ],
   }),
   odd('an exception before its series', MOVED, {
-    ics: icsOf(['RECURRENCE-ID:20270609T080000Z', ...ICS_MOVED], ICS_SERIES),
+    ics: buildIcs(['RECURRENCE-ID:20270609T080000Z', ...ICS_MOVED], ICS_SERIES),
     google: [googleException(SECOND, GOOGLE_MOVED), GOOGLE_SERIES],
   }),
   odd('cancelled, with nothing but the original start', WITHOUT_SECOND, {
-    ics: icsOf(ICS_SERIES, [
+    ics: buildIcs(ICS_SERIES, [
       'RECURRENCE-ID;TZID=Europe/Berlin:20270609T100000',
       'DTSTART;TZID=Europe/Berlin:20270609T100000',
       'STATUS:CANCELLED',
     ]),
-    google: [GOOGLE_SERIES, cancelledOf({ originalStartTime: SECOND })],
+    google: [GOOGLE_SERIES, cancelledItem({ originalStartTime: SECOND })],
     graph: { ...GRAPH_SERIES, cancelledOccurrences: ['OID.A.2027-06-09'] },
   }),
   odd('cancelled, with times of another day', WITHOUT_SECOND, {
-    ics: icsOf(ICS_SERIES, ['RECURRENCE-ID:20270609T080000Z', 'DTSTART:20130609T080000Z', 'STATUS:CANCELLED']),
+    ics: buildIcs(ICS_SERIES, ['RECURRENCE-ID:20270609T080000Z', 'DTSTART:20130609T080000Z', 'STATUS:CANCELLED']),
     google: [
       GOOGLE_SERIES,
-      cancelledOf({
+      cancelledItem({
         ...googleTimes('2013-06-09T10:00:00+02:00', '2013-06-09T11:00:00+02:00'),
         originalStartTime: SECOND,
       }),
@@ -104,7 +104,7 @@ export const EXCEPTIONS: readonly OddEvent[] = [
     ),
   }),
   odd('free, in a busy series', [...hours('06-02T08:00'), ...free(hours('06-09T19:00')), ...hours('06-16T08:00')], {
-    ics: icsOf(ICS_SERIES, ['RECURRENCE-ID:20270609T080000Z', 'TRANSP:TRANSPARENT', ...ICS_MOVED]),
+    ics: buildIcs(ICS_SERIES, ['RECURRENCE-ID:20270609T080000Z', 'TRANSP:TRANSPARENT', ...ICS_MOVED]),
     google: [GOOGLE_SERIES, googleException(SECOND, { ...GOOGLE_MOVED, transparency: 'transparent' })],
     graph: graphWith(graphException({ ...GRAPH_MOVED, originalStart: '2027-06-09T08:00:00Z', showAs: 'free' })),
   }),
@@ -112,7 +112,7 @@ export const EXCEPTIONS: readonly OddEvent[] = [
     'declined, in a series that is not',
     [...hours('06-02T08:00'), ...free(hours('06-09T19:00')), ...hours('06-16T08:00')],
     {
-      ics: icsOf(ICS_SERIES, [
+      ics: buildIcs(ICS_SERIES, [
         'RECURRENCE-ID:20270609T080000Z',
         `ATTENDEE;PARTSTAT=DECLINED:mailto:${USER}`,
         ...ICS_MOVED,
@@ -137,7 +137,7 @@ export const EXCEPTIONS: readonly OddEvent[] = [
     'a whole day, in a series with times',
     [...hours('06-02T08:00'), ...days('+02:00', '06-10'), ...hours('06-16T08:00')],
     {
-      ics: icsOf(ICS_SERIES, ['RECURRENCE-ID:20270609T080000Z', 'DTSTART;VALUE=DATE:20270610']),
+      ics: buildIcs(ICS_SERIES, ['RECURRENCE-ID:20270609T080000Z', 'DTSTART;VALUE=DATE:20270610']),
       google: [GOOGLE_SERIES, googleException(SECOND, { start: { date: '2027-06-10' }, end: { date: '2027-06-11' } })],
       graph: graphWith(
         graphException({
@@ -149,7 +149,7 @@ export const EXCEPTIONS: readonly OddEvent[] = [
     },
   ),
   odd('an original start behind a change of clocks', hours('03-22T09:00', '03-29T12:00'), {
-    ics: icsOf(
+    ics: buildIcs(
       ['DTSTART;TZID=Europe/Berlin:20270322T100000', 'DURATION:PT1H', 'RRULE:FREQ=WEEKLY;COUNT=2'],
       ['RECURRENCE-ID:20270329T080000Z', 'DTSTART:20270329T120000Z', 'DURATION:PT1H'],
     ),
@@ -178,7 +178,7 @@ export const EXCEPTIONS: readonly OddEvent[] = [
     },
   }),
   odd('one instance of a series to which the user is not invited', hours('06-09T19:00'), {
-    ics: icsOf(['RECURRENCE-ID:20270609T080000Z', ...ICS_MOVED]),
+    ics: buildIcs(['RECURRENCE-ID:20270609T080000Z', ...ICS_MOVED]),
     google: [googleException(SECOND, GOOGLE_MOVED)],
     graph: graphException({ ...GRAPH_MOVED, seriesMasterId: 'C', originalStart: '2027-06-09T08:00:00Z' }),
   }),
@@ -189,7 +189,7 @@ export const EXCEPTIONS: readonly OddEvent[] = [
     'this and future, with an exception behind it and a longer duration',
     hours('06-02T08:00', '06-09T08:00', '06-17T07:00', '06-24T06:00', '07-01T07:00'),
     {
-      ics: icsOf(
+      ics: buildIcs(
         ['DTSTART;TZID=Europe/Berlin:20270602T100000', 'DURATION:PT1H', 'RRULE:FREQ=WEEKLY;COUNT=5'],
         ['RECURRENCE-ID;TZID=Europe/Berlin:20270623T100000', 'DTSTART:20270624T060000Z', 'DURATION:PT1H'],
         [
@@ -204,7 +204,7 @@ export const EXCEPTIONS: readonly OddEvent[] = [
     'this and future free, later busy again',
     [...hours('06-02T08:00'), ...free(hours('06-09T09:00', '06-16T09:00')), ...hours('06-23T08:00', '06-30T08:00')],
     {
-      ics: icsOf(
+      ics: buildIcs(
         ['DTSTART;TZID=Europe/Berlin:20270602T100000', 'DURATION:PT1H', 'RRULE:FREQ=WEEKLY;COUNT=5'],
         [
           'RECURRENCE-ID;RANGE=THISANDFUTURE:20270609T080000Z',
@@ -217,13 +217,13 @@ export const EXCEPTIONS: readonly OddEvent[] = [
     },
   ),
   odd('this and future cancelled', hours('06-02T08:00', '06-09T08:00'), {
-    ics: icsOf(
+    ics: buildIcs(
       ['DTSTART;TZID=Europe/Berlin:20270602T100000', 'DURATION:PT1H', 'RRULE:FREQ=WEEKLY'],
       ['RECURRENCE-ID;RANGE=THISANDFUTURE:20270616T080000Z', 'DTSTART:20270616T080000Z', 'STATUS:CANCELLED'],
     ),
   }),
   odd('two versions of an exception', hours('06-02T08:00', '06-03T14:00'), {
-    ics: icsOf(
+    ics: buildIcs(
       ['DTSTART;TZID=Europe/Berlin:20270602T100000', 'DURATION:PT1H', 'RRULE:FREQ=DAILY;COUNT=2'],
       ['SEQUENCE:1', 'RECURRENCE-ID:20270603T080000Z', 'DTSTART:20270603T120000Z', 'DURATION:PT1H'],
       ['SEQUENCE:3', 'RECURRENCE-ID:20270603T080000Z', 'DTSTART:20270603T140000Z', 'DURATION:PT1H'],

@@ -64,7 +64,7 @@ export function icsObject(...lines: string[]): string {
 }
 
 /** An object whose events have these lines. */
-export function icsOf(...events: string[][]): string {
+export function buildIcs(...events: string[][]): string {
   return icsObject(...events.flatMap((lines) => ['BEGIN:VEVENT', 'UID:1', ...lines, 'END:VEVENT']))
 }
 

@@ -1,4 +1,4 @@
-import { hours, icsFile, icsOf, type OddEvent, odd } from './odd-event.ts'
+import { buildIcs, hours, icsFile, type OddEvent, odd } from './odd-event.ts'
 
 /** An event in a zone that the object describes. */
 function inZone(
@@ -106,7 +106,7 @@ export const PRIVATE_ZONES: readonly OddEvent[] = [
     hours('01-01T11:40', '07-01T11:10'),
   ),
   odd('an offset without a description', hours('06-01T03:30'), {
-    ics: icsOf(['DTSTART;TZID=UTC+05:30:20270601T090000', 'DURATION:PT1H']),
+    ics: buildIcs(['DTSTART;TZID=UTC+05:30:20270601T090000', 'DURATION:PT1H']),
   }),
   inZone(
     'a zone that differs from another one for two days of March',

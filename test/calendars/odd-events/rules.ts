@@ -1,11 +1,11 @@
 import {
+  buildIcs,
   googleEvent,
   googleTimes,
   graphSeries,
   graphTimes,
   hours,
   icsFile,
-  icsOf,
   lasting,
   type OddEvent,
   odd,
@@ -13,9 +13,9 @@ import {
 
 /** Begins at ten in Berlin on this day, with these lines. */
 function inSummer(name: string, day: string, lines: unknown[], expected: string[], graph?: object): OddEvent {
-  const known = lines.filter((line) => typeof line === 'string')
+  const texts = lines.filter((line) => typeof line === 'string')
   return odd(name, expected, {
-    ics: icsOf([`DTSTART;TZID=Europe/Berlin:${day.replaceAll('-', '')}T100000`, 'DURATION:PT1H', ...known]),
+    ics: buildIcs([`DTSTART;TZID=Europe/Berlin:${day.replaceAll('-', '')}T100000`, 'DURATION:PT1H', ...texts]),
     google: [googleEvent({ ...googleTimes(`${day}T10:00:00+02:00`, `${day}T11:00:00+02:00`), recurrence: lines })],
     ...(graph && { graph }),
   })
@@ -131,7 +131,7 @@ export const RULES: readonly OddEvent[] = [
   ),
   inSummer('junk in place of a rule', '2027-06-14', ['RRULE:FREQ=', 'RDATE:20270231T100000'], june(14)),
   odd('the last day of each month', hours('01-31T09:00', '02-28T09:00', '03-31T08:00'), {
-    ics: icsOf([
+    ics: buildIcs([
       'DTSTART;TZID=Europe/Berlin:20270131T100000',
       'DURATION:PT1H',
       'RRULE:FREQ=MONTHLY;BYMONTHDAY=28,29,30,31;BYSETPOS=-1;COUNT=3',
@@ -154,7 +154,7 @@ export const RULES: readonly OddEvent[] = [
 function monthEnds(name: string, part: string, expected: string[], graph?: object): OddEvent {
   const rule = `RRULE:RSCALE=GREGORIAN;FREQ=MONTHLY;${part};COUNT=4`
   return odd(name, expected, {
-    ics: icsOf(['DTSTART:20270131T090000Z', 'DURATION:PT1H', rule]),
+    ics: buildIcs(['DTSTART:20270131T090000Z', 'DURATION:PT1H', rule]),
     google: [
       googleEvent({ ...googleTimes('2027-01-31T09:00:00Z', '2027-01-31T10:00:00Z', 'UTC'), recurrence: [rule] }),
     ],
@@ -178,7 +178,7 @@ export const SKIPS: readonly OddEvent[] = [
   monthEnds('the day after', 'SKIP=FORWARD', hours('01-31T09:00', '03-01T09:00', '03-31T09:00', '05-01T09:00')),
   monthEnds('no day', 'SKIP=OMIT', hours('01-31T09:00', '03-31T09:00', '05-31T09:00', '07-31T09:00')),
   odd('29 February, each year', hours('03-01T09:00'), {
-    ics: icsOf(['DTSTART:20240229T090000Z', 'DURATION:PT1H', 'RRULE:RSCALE=GREGORIAN;FREQ=YEARLY;SKIP=FORWARD']),
+    ics: buildIcs(['DTSTART:20240229T090000Z', 'DURATION:PT1H', 'RRULE:RSCALE=GREGORIAN;FREQ=YEARLY;SKIP=FORWARD']),
     google: [
       googleEvent({
         ...googleTimes('2024-02-29T09:00:00Z', '2024-02-29T10:00:00Z', 'UTC'),

@@ -1,4 +1,4 @@
-import { googleEvent, graphEvent, icsOf, type OddEvent, odd } from './odd-event.ts'
+import { buildIcs, googleEvent, graphEvent, type OddEvent, odd } from './odd-event.ts'
 
 const HOUR = { dateTime: '2027-06-04T09:00:00+02:00', timeZone: 'Europe/Berlin' }
 const GRAPH_HOUR = { dateTime: '2027-06-04T07:00:00.0000000', timeZone: 'UTC' }
@@ -12,7 +12,7 @@ function start(
   { ics, google, graph, times = [] }: { ics?: string; google?: unknown; graph?: unknown; times?: string[] },
 ): OddEvent {
   return odd(name, times, {
-    ...(ics !== undefined && { ics: icsOf([ics, 'DURATION:PT1H'].filter((line) => line !== '')) }),
+    ...(ics !== undefined && { ics: buildIcs([ics, 'DURATION:PT1H'].filter((line) => line !== '')) }),
     ...(google !== undefined && { google: [googleEvent({ start: google, end: HOUR })] }),
     ...(graph !== undefined && { graph: graphEvent({ start: graph, end: GRAPH_HOUR }) }),
   })
@@ -54,7 +54,7 @@ export const PARTLY_READABLE: readonly OddEvent[] = [
   }),
   start('an offset of iCalendar', { ics: 'DTSTART:20270604T090000+0200', times: WHOLE_DAY }),
   odd('an end that is none', ['2027-06-04T07:00Z/2027-06-04T08:00Z'], {
-    ics: icsOf(['DTSTART:20270604T070000Z', 'DTEND:tomorrow']),
+    ics: buildIcs(['DTSTART:20270604T070000Z', 'DTEND:tomorrow']),
     google: [googleEvent({ start: HOUR, end: { dateTime: 'tomorrow' } })],
     graph: graphEvent({ start: GRAPH_HOUR, end: { dateTime: 'tomorrow', timeZone: 'UTC' } }),
   }),

@@ -1,11 +1,11 @@
 import {
+  buildIcs,
   googleEvent,
   googleTimes,
   graphEvent,
   graphSeries,
   graphTimes,
   hours,
-  icsOf,
   lasting,
   type OddEvent,
   odd,
@@ -17,7 +17,7 @@ const TWICE = { type: 'numbered', numberOfOccurrences: 2 }
 
 /** Two Mondays at this hour of `tzid`. */
 function icsMondays(tzid: string, date: string): string {
-  return icsOf([`DTSTART;TZID=${tzid}:${date}`, 'DURATION:PT1H', TWO])
+  return buildIcs([`DTSTART;TZID=${tzid}:${date}`, 'DURATION:PT1H', TWO])
 }
 
 function googleMondays(timeZone: string, start: string, end: string): object[] {
@@ -48,7 +48,7 @@ function lawOf2026(zone: { name: string; offset: string; windows?: string }, utc
   const thrice = 'RRULE:FREQ=WEEKLY;COUNT=3'
   const [startTime, endTime] = [start('09'), end('09')].map((local) => `${local}${zone.offset}`)
   return odd(`${zone.name} after 2026`, lasting(59, `01-05T${utcHour}:00`, `01-12T${utcHour}:00`), {
-    ics: icsOf([`DTSTART;TZID=${zone.name}:20261229T090000`, 'DURATION:PT59M', thrice]),
+    ics: buildIcs([`DTSTART;TZID=${zone.name}:20261229T090000`, 'DURATION:PT59M', thrice]),
     google: [googleEvent({ ...googleTimes(startTime ?? '', endTime ?? '', zone.name), recurrence: [thrice] })],
     ...(zone.windows !== undefined && {
       graph: graphSeries(

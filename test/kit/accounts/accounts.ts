@@ -10,10 +10,10 @@ import { silentLog } from '../../../src/platform/log/index.ts'
 import { systemClock } from '../../../src/platform/time/clock.ts'
 
 /** The accounts feature on a database, with its dependencies. */
-export function testAccounts(db: Db, given: Partial<AccountsDeps> = {}) {
+export function testAccounts(db: Db, overrides: Partial<AccountsDeps> = {}) {
   const clock = systemClock
   const ids = idGenerator(clock)
-  const bus = given.bus ?? memoryBus({ log: silentLog })
+  const bus = overrides.bus ?? memoryBus({ log: silentLog })
   const service = accounts({
     db,
     clock,
@@ -23,7 +23,7 @@ export function testAccounts(db: Db, given: Partial<AccountsDeps> = {}) {
     events: recorder({ catalogue, clock, ids, bus }),
     log: silentLog,
     onRemove: async () => {},
-    ...given,
+    ...overrides,
   })
   return {
     bus,

@@ -20,7 +20,7 @@ export async function googleSite(): Promise<ConsentSite & { server: Google }> {
   const server = await startGoogle()
   const { GOOGLE_AUTH_URL = '', GOOGLE_TOKEN_URL = '', GOOGLE_USERINFO_URL = '' } = server.settings
   const login = gmailLogin({
-    ...clientOf(server),
+    ...toClient(server),
     authUrl: GOOGLE_AUTH_URL,
     tokenUrl: GOOGLE_TOKEN_URL,
     userinfoUrl: GOOGLE_USERINFO_URL,
@@ -32,7 +32,7 @@ export async function googleSite(): Promise<ConsentSite & { server: Google }> {
 export async function microsoftSite(): Promise<ConsentSite> {
   const server = await startMicrosoft()
   const login = microsoftLogin({
-    ...clientOf(server),
+    ...toClient(server),
     tenant: 'common',
     loginUrl: server.url,
     graphUrl: server.url,
@@ -41,7 +41,7 @@ export async function microsoftSite(): Promise<ConsentSite> {
   return { provider: 'microsoft', server, login, mailScope: 'Mail.ReadWrite', consent }
 }
 
-function clientOf({ client }: Google | Microsoft) {
+function toClient({ client }: Google | Microsoft) {
   return { clientId: client.id, clientSecret: client.secret, clock: systemClock }
 }
 

@@ -148,7 +148,9 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
       ),
     /** The settings and secrets of the account that a session connected. */
     async access(code: string): Promise<MailAccess> {
-      const { accountId } = (await call(`/auth/sessions/${code}`, { key: true }).then((one) => one.json())) as {
+      const { accountId } = (await call(`/auth/sessions/${code}`, { key: true }).then((response) =>
+        response.json(),
+      )) as {
         accountId: string
       }
       return fixture.accounts.access(accountId)
@@ -176,7 +178,7 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
     async open(link: string): Promise<Opened> {
       const response = await call(link, { headers: { accept: BROWSER_ACCEPT } })
       const page = await response.text()
-      return { page, status: response.status, state: fieldValue(page, 'state'), cookie: cookiesOf(response) }
+      return { page, status: response.status, state: fieldValue(page, 'state'), cookie: readCookies(response) }
     },
   }
 }
@@ -213,12 +215,12 @@ export function fieldValue(page: string, name: string): string {
 }
 
 /** The target of the page's refresh. */
-export function refreshOf(page: string): string | undefined {
+export function findRefresh(page: string): string | undefined {
   const content = /<meta http-equiv="refresh" content="0;url=([^"]*)">/.exec(page)?.[1]
   return content === undefined ? undefined : unescaped(content)
 }
 
-function cookiesOf(response: Response): string {
+function readCookies(response: Response): string {
   return response.headers
     .getSetCookie()
     .map((cookie) => cookie.split(';')[0])

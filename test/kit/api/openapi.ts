@@ -75,8 +75,8 @@ export function sample(schema: Schema, document: Document): unknown {
     return sample(target, document)
   }
   if (schema.const !== undefined) return schema.const
-  const [given] = schema.examples ?? schema.enum ?? []
-  if (given !== undefined) return given
+  const [example] = schema.examples ?? schema.enum ?? []
+  if (example !== undefined) return example
   const [branch] = schema.oneOf ?? schema.anyOf ?? []
   if (branch !== undefined) return sampleOfBranch(schema, branch, document)
   switch ([schema.type].flat()[0]) {

@@ -16,7 +16,7 @@ export const slot = <More extends object>(start: string, end: string, more?: Mor
   end: at(end),
   ...(more as More),
 })
-export const answer = (slots: unknown, more = {}) => ({ generatedAt: GENERATED, slots, ...more })
+export const availability = (slots: unknown, more = {}) => ({ generatedAt: GENERATED, slots, ...more })
 export const json = (body: unknown, status = 200): ReceiverResponse => ({ status, body: JSON.stringify(body) })
 
 /** A service with the experience `intro-call`, and an application that receives its callbacks. */

@@ -42,10 +42,10 @@ export function bookableMinutes(question: OracleQuestion): Map<number, string[]>
     begins.add(begin)
     isOpen.fill(1, begin, end)
   }
-  const hosts = question.hosts.map((host) => minutesOf(host, first, count))
+  const hosts = question.hosts.map((host) => takenMinutes(host, first, count))
   const { bufferBeforeMinutes: before = 0, bufferAfterMinutes: after = 0 } = availability
   const dates = wallClocks(zone, first, count).map((wall) => Math.floor(wall / DAY_MINUTES))
-  const lastDate = Math.floor(wallOf(zone, now) / DAY_MINUTES) + (availability.maximumDaysAhead ?? 10_000)
+  const lastDate = Math.floor(toWall(zone, now) / DAY_MINUTES) + (availability.maximumDaysAhead ?? 10_000)
   const found = new Map<number, string[]>()
   let begin: number | undefined
   for (let index = 0; index < count; index += 1) {
@@ -79,7 +79,7 @@ function has(minutes: Uint8Array, value: 0 | 1, from: number, to: number): boole
   return index !== -1 && index < to
 }
 
-function minutesOf(host: OracleHost, first: number, count: number) {
+function takenMinutes(host: OracleHost, first: number, count: number) {
   const [busy, meetings, blocked] = [new Uint8Array(count), new Uint8Array(count), new Uint8Array(count)]
   const fill = (minutes: Uint8Array, from: number, to: number) =>
     minutes.fill(1, Math.max(0, from - first), Math.max(0, to - first))
@@ -140,31 +140,31 @@ function edges(
     return DateTime.fromISO(date, { zone: 'utc' }).toMillis() / 60_000 + hours * 60 + minutes
   }
   const [startWall, endWall] = [wallAt(start), wallAt(end) + (end > start ? 0 : DAY_MINUTES)]
-  const firstAfter = (wall: number) => walls.findIndex((one) => one > wall)
+  const firstAfter = (wall: number) => walls.findIndex((candidate) => candidate > wall)
   const begin = walls.indexOf(startWall)
   const until = walls.lastIndexOf(endWall)
   return [begin === -1 ? firstAfter(startWall) : begin, until === -1 ? firstAfter(endWall) : until]
 }
 
-const known = new Map<string, number[]>()
+const cached = new Map<string, number[]>()
 const MAX_KNOWN = 100
 
 /** The wall clock of each minute, in minutes as if it were UTC. Clocks change at full quarters of an hour. */
 function wallClocks(zone: string, first: number, count: number): number[] {
   const key = `${zone} ${first} ${count}`
-  const found = known.get(key)
+  const found = cached.get(key)
   if (found !== undefined) return found
   const walls: number[] = []
   let offset = 0
   for (let minute = first; minute < first + count; minute += 1) {
-    if (minute === first || minute % 15 === 0) offset = wallOf(zone, minute) - minute
+    if (minute === first || minute % 15 === 0) offset = toWall(zone, minute) - minute
     walls.push(minute + offset)
   }
-  if (known.size >= MAX_KNOWN) known.clear()
-  known.set(key, walls)
+  if (cached.size >= MAX_KNOWN) cached.clear()
+  cached.set(key, walls)
   return walls
 }
 
-function wallOf(zone: string, minute: number): number {
+function toWall(zone: string, minute: number): number {
   return minute + IANAZone.create(zone).offset(minute * 60_000)
 }

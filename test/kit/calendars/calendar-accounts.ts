@@ -74,7 +74,7 @@ export function day(offset: number): string {
 const hour = (hours: number) => ({ dateTime: `${day(1)}T${String(hours).padStart(2, '0')}:00:00`, timeZone: 'UTC' })
 const TOMORROW = `${day(1)}T09:00:00`
 
-function timesOf({ start }: Pick<OtherEvent, 'start'>) {
+function buildTimes({ start }: Pick<OtherEvent, 'start'>) {
   const end = new Date(Date.parse(`${start}Z`) + 60 * 60 * 1000).toISOString().slice(0, 19)
   return { start: { dateTime: start, timeZone: 'UTC' }, end: { dateTime: end, timeZone: 'UTC' } }
 }
@@ -105,7 +105,7 @@ export async function openGoogle({ scopes = CALENDAR_SCOPES, prepare }: GoogleOp
   const put = async (event: OtherEvent) =>
     google.calendars.put(GMAIL_USER, GMAIL_USER, {
       summary: event.summary,
-      ...timesOf(event),
+      ...buildTimes(event),
       ...(event.isDaily && { recurrence: ['RRULE:FREQ=DAILY'] }),
     })
   const invite = async (summary: string) =>
@@ -133,7 +133,7 @@ function googleOthers({ calendars }: Google): Others {
       calendars.add(GMAIL_USER, { id, summary, selected: true })
       return id
     },
-    writeInto: async (id, summary) => calendars.put(GMAIL_USER, id, { summary, ...timesOf({ start: TOMORROW }) }),
+    writeInto: async (id, summary) => calendars.put(GMAIL_USER, id, { summary, ...buildTimes({ start: TOMORROW }) }),
     refuse: (id, refused) => calendars.refuse(GMAIL_USER, id, refused),
   }
 }
@@ -146,7 +146,7 @@ export async function openMicrosoft(): Promise<CalendarAccount> {
   const put = async (event: OtherEvent) =>
     graph.calendars.put(OUTLOOK_USER, 'calendar', {
       subject: event.summary,
-      ...timesOf(event),
+      ...buildTimes(event),
       originalStartTimeZone: 'UTC',
       ...(event.isDaily && { recurrence: dailyFrom(event.start.slice(0, 10)) }),
     })
@@ -174,7 +174,7 @@ function microsoftOthers({ calendars }: Microsoft): Others {
       return name
     },
     writeInto: async (id, subject) =>
-      calendars.put(OUTLOOK_USER, id, { subject, ...timesOf({ start: TOMORROW }), originalStartTimeZone: 'UTC' }),
+      calendars.put(OUTLOOK_USER, id, { subject, ...buildTimes({ start: TOMORROW }), originalStartTimeZone: 'UTC' }),
     refuse: (id, refused) => calendars.refuse(OUTLOOK_USER, id, refused),
   }
 }
@@ -209,7 +209,7 @@ export async function openImap(): Promise<CalendarAccount> {
   const put = async (event: OtherEvent) => {
     const path = `${calendar}${randomUUID()}.ics`
     const rule = event.isDaily ? { lines: ['RRULE:FREQ=DAILY'] } : {}
-    const object = icsObject([{ summary: event.summary, ...timesOf(event), ...rule }])
+    const object = icsObject([{ summary: event.summary, ...buildTimes(event), ...rule }])
     await radicale.request(IMAP_USER, 'PUT', path, object)
     return path
   }
@@ -222,7 +222,7 @@ export async function openImap(): Promise<CalendarAccount> {
   const others: Others = {
     addCalendar: (name) => radicale.makeCalendar(IMAP_USER, name),
     writeInto(path, summary) {
-      const object = icsObject([{ summary, ...timesOf({ start: TOMORROW }) }])
+      const object = icsObject([{ summary, ...buildTimes({ start: TOMORROW }) }])
       return radicale.request(IMAP_USER, 'PUT', `${path}${randomUUID()}.ics`, object)
     },
     refuse: (path, refused) => proxy.refuse(path, refused && DAV_STATUS[refused.as]),

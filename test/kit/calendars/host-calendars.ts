@@ -27,8 +27,8 @@ export function hostCalendars(db: Db, { clock, environment = {} }: HostOptions) 
   return {
     accounts,
     log: memory,
-    finder: builtInSlots({ db, clock, log: memory.log, busyOf: availability.busyOf }),
-    busyOf: availability.busyOf,
+    finder: builtInSlots({ db, clock, log: memory.log, readBusy: availability.readBusy }),
+    readBusy: availability.readBusy,
     connect,
 
     /** An account with one calendar, which was synced just now. */

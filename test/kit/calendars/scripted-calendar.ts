@@ -3,14 +3,14 @@ import { catalogue } from '../../../src/app/feature-list.ts'
 import { calendarChanger } from '../../../src/calendars/edit/changer.ts'
 import { calendarStore, eventStore } from '../../../src/calendars/store.ts'
 import { type DueCalendars, syncCalendars } from '../../../src/calendars/sync/account.ts'
-import { unreadableOf } from '../../../src/calendars/unreadable.ts'
+import { readUnreadable } from '../../../src/calendars/unreadable.ts'
 import { recorder } from '../../../src/events/index.ts'
 import type { Db } from '../../../src/platform/db/index.ts'
 import { idGenerator } from '../../../src/platform/ids.ts'
 import { systemClock } from '../../../src/platform/time/clock.ts'
 import {
   type CalendarAccount,
-  type CalendarChanges,
+  type CalendarEdits,
   ProviderError,
   type RemoteCalendar,
   type RemoteEvent,
@@ -39,7 +39,7 @@ const CALENDAR: RemoteCalendar = {
 }
 const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
 const at = (time: string) => ({ dateTime: `${tomorrow}T${time}:00`, timeZone: 'UTC' })
-const eventOf = (eventId: string, summary = eventId): RemoteEvent => ({
+const buildEvent = (eventId: string, summary = eventId): RemoteEvent => ({
   eventId,
   iCalUid: eventId,
   etag: null,
@@ -90,7 +90,7 @@ export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
   let hasExpired = false
 
   function put(eventId: string, summary = eventId): RemoteEvent {
-    const event = eventOf(eventId, summary)
+    const event = buildEvent(eventId, summary)
     broken.delete(eventId)
     state.set(eventId, event)
     log.push(eventId)
@@ -132,7 +132,7 @@ export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
     await run('change')
     return response
   }
-  const changes: CalendarChanges = {
+  const edits: CalendarEdits = {
     getEvent: async ({ eventId }) => {
       const event = state.get(eventId)
       if (event === undefined) throw new ProviderError('not_found', 'there is no such event')
@@ -153,7 +153,7 @@ export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
     putInstanceOf(masterId: string): void {
       const eventId = `${masterId}#instance`
       put(eventId)
-      state.set(eventId, { ...eventOf(eventId), recurringEventId: masterId, originalStart: at('09:00') })
+      state.set(eventId, { ...buildEvent(eventId), recurringEventId: masterId, originalStart: at('09:00') })
     },
     /** From now on, the event cannot be read. */
     spoil(eventId: string, reason: string): void {
@@ -164,7 +164,7 @@ export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
     refuse(eventId: string, ...hours: string[]): void {
       const times = hours.map((hour) => `${tomorrow.replaceAll('-', '')}T${hour}0000Z`)
       const placeholder: RemoteEvent = {
-        ...eventOf(eventId, ''),
+        ...buildEvent(eventId, ''),
         start: at(`${hours[0]}:00`),
         end: at(`${hours[0]}:30`),
         recurrence: [`RDATE:${times.join(',')}`],
@@ -176,7 +176,7 @@ export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
     },
     askedAgain,
     /** The instances of an event: hours of tomorrow. */
-    async hoursOf(eventId: string): Promise<number[]> {
+    async readHours(eventId: string): Promise<number[]> {
       const [calendar] = await calendarStore(db.read).all(accountId)
       const row = await eventStore(db.read, calendar?.id ?? '').find(eventId)
       const instances = db.read
@@ -195,7 +195,7 @@ export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
       ids,
       events,
       accounts,
-      calendars: () => ({ open: () => remote, changes: () => changes }),
+      calendars: () => ({ open: () => remote, edits: () => edits }),
     }),
     /** Returns what it reported as unreadable: `<id>: <reason>`. */
     async sync(): Promise<string[]> {
@@ -208,7 +208,7 @@ export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
     /** The events that are counted as unreadable. */
     async unreadable(): Promise<string[]> {
       const calendars = await calendarStore(db.read).all(accountId)
-      const found = [...(await unreadableOf(db.read, calendars)).values()].flat()
+      const found = [...(await readUnreadable(db.read, calendars)).values()].flat()
       expect(calendars.map(({ unreadable }) => unreadable)).toEqual([found.length])
       return found.map(({ providerEventId, reason }) => `${providerEventId}: ${reason}`)
     },
@@ -225,7 +225,7 @@ export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
       return rows.map(({ content, version }) => `${JSON.parse(content).summary} ${version}`).sort()
     },
     /** Our id of a stored event. */
-    async idOf(providerId: string): Promise<string> {
+    async findId(providerId: string): Promise<string> {
       const [calendar] = await calendarStore(db.read).all(accountId)
       return (await eventStore(db.read, calendar?.id ?? '').find(providerId))?.id ?? ''
     },

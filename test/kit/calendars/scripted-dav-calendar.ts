@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import type { CalendarAccount, CalendarChanges } from '../../../src/providers/contract/index.ts'
+import type { CalendarAccount, CalendarEdits } from '../../../src/providers/contract/index.ts'
 import { type DavCall, type DavReply, multistatus, startDavServer } from '../../servers/dav-server.ts'
 import { icsObject } from '../../servers/radicale-calendar.ts'
 import { caldavAccess, testCaldav } from './caldav.ts'
@@ -16,7 +16,7 @@ export const OBJECT = icsObject([{ summary: 'Lunch', start: { date: '2026-11-20'
  */
 export async function scriptedDavCalendar(
   reply: (call: DavCall) => DavReply | undefined,
-): Promise<{ account: CalendarAccount; changes: CalendarChanges; calls: DavCall[] }> {
+): Promise<{ account: CalendarAccount; edits: CalendarEdits; calls: DavCall[] }> {
   const server = await startDavServer((call) => reply(call) ?? usual(call))
   const { provider, close } = testCaldav()
   onTestFinished(async () => {
@@ -24,11 +24,11 @@ export async function scriptedDavCalendar(
     await server.close()
   })
   const access = caldavAccess(`http://127.0.0.1:${server.port}/`, 'ada', 'secret')
-  const changes = provider.changes?.(access)
-  if (changes === undefined) throw new Error('the provider has no changes')
+  const edits = provider.edits?.(access)
+  if (edits === undefined) throw new Error('the provider has no changes')
   return {
     account: provider.open(access),
-    changes,
+    edits,
     calls: server.calls,
   }
 }

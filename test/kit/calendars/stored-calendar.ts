@@ -6,7 +6,7 @@ const YEAR_MS = 366 * DAY_MS
 
 /** The calendar of an account after a sync, with a window of three years. Returns its id. */
 export async function storeCalendar(db: Db, accountId: string, nowMs: number, syncedAt = nowMs): Promise<string> {
-  const id = calendarOf(accountId)
+  const id = toCalendarId(accountId)
   const window = { from: nowMs - 3 * YEAR_MS, to: nowMs + 3 * YEAR_MS }
   await db.transaction(async (tx) => {
     await tx.insertInto('calendarListings').values({ accountId, listedAt: nowMs }).execute()
@@ -62,6 +62,6 @@ export async function storeBusy(db: Db, calendarId: string, ranges: readonly Tim
 }
 
 /** Of an account whose calendar is stored. */
-export function calendarOf(accountId: string): string {
+export function toCalendarId(accountId: string): string {
   return accountId.replace('acc_', 'cal_')
 }

@@ -10,17 +10,17 @@ describeEachDatabase('test databases', (open, engine) => {
   })
 
   it('keeps two databases separate', async () => {
-    const one = await open()
+    const db = await open()
     const other = await open()
-    await one.transaction((tx) => stateOr(tx, 'colour', () => 'red'))
+    await db.transaction((tx) => stateOr(tx, 'colour', () => 'red'))
     expect(await other.transaction((tx) => stateOr(tx, 'colour', () => 'blue'))).toBe('blue')
   })
 
   it('opens a second handle on the same database', async () => {
     const place = await open.place()
-    const one = await open(place)
+    const db = await open(place)
     const other = await open(place)
-    await one.transaction((tx) => stateOr(tx, 'colour', () => 'red'))
+    await db.transaction((tx) => stateOr(tx, 'colour', () => 'red'))
     expect(await stateOr(other.read, 'colour', () => 'blue')).toBe('red')
   })
 })

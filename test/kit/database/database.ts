@@ -77,8 +77,8 @@ export function databases(engine: Db['engine']): Databases {
   // Cleanup runs in reverse order, so later users of a database close before it is dropped.
   const undo = (step: Undo) => (isInTest ? onTestFinished(step) : void ofSuite.push(step))
   const place = () => (engine === 'sqlite' ? sqlitePlace(undo) : postgresPlace(undo, dropping))
-  async function open(given?: Place): Promise<Db> {
-    const db = openDatabase(given ?? (await place()))
+  async function open(existing?: Place): Promise<Db> {
+    const db = openDatabase(existing ?? (await place()))
     undo(() => db.close())
     return db
   }
@@ -99,7 +99,7 @@ async function sqlitePlace(undo: (step: Undo) => void): Promise<Place> {
   const dataDir = await temporaryFolder(undo)
   const place: Place = { engine: 'sqlite', dataDir, databaseUrl: undefined }
   await copyFile(inject('sqliteTemplate'), join(dataDir, 'posthorn.db'))
-  undo(() => checkRowsOf(place))
+  undo(() => checkRows(place))
   return place
 }
 
@@ -128,12 +128,12 @@ async function postgresPlace(undo: (step: Undo) => void, dropping: Promise<unkno
     dropping.push(maintenance().query(`drop database if exists "${name}" with (force)`))
   })
   const place: Place = { engine: 'postgres', dataDir, databaseUrl: databaseUrl(server, name) }
-  undo(() => checkRowsOf(place))
+  undo(() => checkRows(place))
   return place
 }
 
 /** Requires that every stored event matches the catalogue, and every stored text of a message its rows. */
-export async function checkRowsOf(place: Pick<Place, 'dataDir' | 'databaseUrl'>): Promise<void> {
+export async function checkRows(place: Pick<Place, 'dataDir' | 'databaseUrl'>): Promise<void> {
   const db = openDatabase(place)
   try {
     await checkStoredEvents(db)

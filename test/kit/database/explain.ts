@@ -11,12 +11,12 @@ export function explain(db: Db, run: (handle: Tx) => Promise<unknown>): Promise<
     if (db.engine === 'postgres') await sql`set local enable_seqscan = off`.execute(tx)
     const statements = await recordStatements(tx, run)
     const lines: string[] = []
-    for (const statement of statements) lines.push(...(await planOf(db, tx, statement)))
+    for (const statement of statements) lines.push(...(await readPlan(db, tx, statement)))
     return lines.join('\n')
   })
 }
 
-async function planOf(db: Db, tx: Tx, { sql: text, ...statement }: CompiledQuery): Promise<string[]> {
+async function readPlan(db: Db, tx: Tx, { sql: text, ...statement }: CompiledQuery): Promise<string[]> {
   if (db.engine === 'postgres') {
     const { rows } = await tx.executeQuery<{ 'QUERY PLAN': string }>({
       ...statement,

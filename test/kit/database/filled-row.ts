@@ -18,7 +18,7 @@ export async function tableNames(db: Db): Promise<string[]> {
   return rows.map(({ name }) => name).sort()
 }
 
-export async function columnsOf(db: Db, table: string): Promise<Column[]> {
+export async function readColumns(db: Db, table: string): Promise<Column[]> {
   const query =
     db.engine === 'postgres'
       ? sql<{ name: string; type: string; isRequired: boolean }>`select column_name::text as "name",
@@ -37,7 +37,7 @@ export async function insertFilledRow(
   text: string,
   values: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
-  const columns = await columnsOf(db, table)
+  const columns = await readColumns(db, table)
   const filled = columns.filter(({ name, isText, isRequired }) => isText || isRequired || name in values)
   const names = filled.map(({ name }) => sql.id(name))
   const row = filled.map(({ name, isText }) => values[name] ?? (isText ? text : 1))

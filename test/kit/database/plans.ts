@@ -6,7 +6,7 @@ import { recordStatements } from './recorded-statements.ts'
  * Runs `work` in a transaction that rolls back, and returns `<sql>\n<plan>` for every statement. Full scans are disabled on
  * PostgreSQL while explaining, so that a small table has the plan of a large one.
  */
-export async function plansOf(db: Db, work: (tx: Tx) => Promise<unknown>): Promise<string[]> {
+export async function readPlans(db: Db, work: (tx: Tx) => Promise<unknown>): Promise<string[]> {
   let sent: CompiledQuery[] = []
   await db
     .transaction(async (tx) => {
@@ -19,14 +19,14 @@ export async function plansOf(db: Db, work: (tx: Tx) => Promise<unknown>): Promi
   const explained: string[] = []
   for (const query of sent) {
     if (!/^\s*(\/\*.*\*\/\s*)?(select|update|delete|with)/i.test(query.sql)) continue
-    explained.push(`${query.sql}\n${await planOf(db, query)}`)
+    explained.push(`${query.sql}\n${await readPlan(db, query)}`)
   }
   return explained
 }
 
 class RollBack extends Error {}
 
-async function planOf(db: Db, { sql: text, parameters }: CompiledQuery): Promise<string> {
+async function readPlan(db: Db, { sql: text, parameters }: CompiledQuery): Promise<string> {
   const explain = async (handle: Handle, prefix: string) => {
     const { rows } = await handle.executeQuery<Record<string, unknown>>(
       CompiledQuery.raw(prefix + text, [...parameters]),

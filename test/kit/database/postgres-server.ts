@@ -66,8 +66,8 @@ export async function administer(url: string, statement: string): Promise<void> 
 
 /** TEST_DATABASE_URL or a temporary server. Undefined when none can be started. */
 export async function findServer(): Promise<Server | undefined> {
-  const given = process.env.TEST_DATABASE_URL
-  if (given !== undefined && given !== '') return { url: given, stop: async () => {} }
+  const configuredUrl = process.env.TEST_DATABASE_URL
+  if (configuredUrl !== undefined && configuredUrl !== '') return { url: configuredUrl, stop: async () => {} }
   try {
     return await startOwnPostgres()
   } catch (error) {

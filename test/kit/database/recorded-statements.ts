@@ -4,7 +4,7 @@ import type { Handle, Tx } from '../../../src/platform/db/index.ts'
 /** Runs `work` with the transaction and returns the statements that it sent. Nothing else uses the connection meanwhile. */
 export async function recordStatements(tx: Tx, work: (tx: Tx) => Promise<unknown>): Promise<CompiledQuery[]> {
   const sent: CompiledQuery[] = []
-  const connection = await connectionOf(tx)
+  const connection = await findConnection(tx)
   const { executeQuery } = connection
   connection.executeQuery = (query) => {
     sent.push(query)
@@ -19,7 +19,7 @@ export async function recordStatements(tx: Tx, work: (tx: Tx) => Promise<unknown
 }
 
 /** A transaction has one connection, which both drivers go on using. */
-function connectionOf(tx: Tx): Promise<DatabaseConnection> {
+function findConnection(tx: Tx): Promise<DatabaseConnection> {
   return tx.getExecutor().provideConnection(async (connection) => connection)
 }
 

@@ -23,7 +23,7 @@ export interface EventSketch extends Partial<Omit<NewEvent, 'type' | 'data'>> {
 }
 
 /** The example of the type (default `message.received`) with the members of the sketch. Throws when the schema rejects it. */
-export function eventOf({ type = 'message.received', data, ...rest }: EventSketch): NewEvent {
+export function buildEvent({ type = 'message.received', data, ...rest }: EventSketch): NewEvent {
   const sample = sampleEvent(type)
   const event = { ...sample, ...rest, data: { ...sample.data, ...data } }
   const errors = schemaErrors(type, event.data)
@@ -34,7 +34,7 @@ export function eventOf({ type = 'message.received', data, ...rest }: EventSketc
 /** The differences between `data` and the schema of its type. Undocumented members count as errors. */
 export function schemaErrors(type: string, data: unknown): string[] {
   if (catalogue.find(type) === undefined) return [`there is no event type "${type}"`]
-  const validate = validatorOf(type)
+  const validate = findValidator(type)
   if (validate(data)) return []
   return (validate.errors ?? []).map(
     ({ instancePath, message, params }) => `${type}: data${instancePath} ${message} ${JSON.stringify(params)}`,
@@ -52,7 +52,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true })
 formats.default(ajv, { mode: 'full' })
 for (const type of catalogue.types) ajv.addSchema({ ...closed(catalogue.get(type).data), $id: type })
 
-function validatorOf(type: string): ValidateFunction {
+function findValidator(type: string): ValidateFunction {
   const validate = ajv.getSchema(type)
   if (validate === undefined) throw new Error(`no schema of ${type}`)
   return validate

@@ -23,7 +23,7 @@ import type { Outbound } from '../../../src/platform/outbound/index.ts'
 import type { Queue } from '../../../src/platform/queue/index.ts'
 import { type Clock, systemClock } from '../../../src/platform/time/clock.ts'
 import { compose, resolveToLoopback } from '../service/composition.ts'
-import { type EventSketch, eventOf } from './events.ts'
+import { buildEvent, type EventSketch } from './events.ts'
 
 export interface WebhookFixtureOptions {
   clock?: Clock
@@ -118,12 +118,12 @@ export function webhookFixture(db: Db, options: WebhookFixtureOptions = {}): Web
       const commit = await endpoints.create(body)
       return db.transaction(commit)
     },
-    record: (...given) =>
+    record: (...results) =>
       db.transaction((tx) =>
         recorder.record(
           tx,
-          given.map((sketch) =>
-            eventOf({ ...(sketch.type === undefined ? MESSAGE : OF_MESSAGE), version: nextVersion(), ...sketch }),
+          results.map((sketch) =>
+            buildEvent({ ...(sketch.type === undefined ? MESSAGE : OF_MESSAGE), version: nextVersion(), ...sketch }),
           ),
         ),
       ),

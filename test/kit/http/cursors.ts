@@ -14,7 +14,7 @@ export async function expectForgeriesRefused(
   list: (query: string) => Promise<ListResponse>,
 ): Promise<void> {
   let refused = 0
-  for (const forged of forgeriesOf(cursor)) {
+  for (const forged of buildForgeries(cursor)) {
     for (const field of ['cursor', 'pageToken']) {
       const { status, body } = await list(`${field}=${forged}`)
       const shown = Buffer.from(forged, 'base64url').toString()
@@ -27,7 +27,7 @@ export async function expectForgeriesRefused(
   expect(refused).toBeGreaterThan(0)
 }
 
-function forgeriesOf(cursor: string): string[] {
+function buildForgeries(cursor: string): string[] {
   const [mark, page, ...position]: unknown[] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
   const positions = position.flatMap((_, index) => HOSTILE.map((value) => position.with(index, value)))
   const others = [[], [...position, 'more'], [...position, 1], position.slice(1), position.toReversed(), [position]]

@@ -35,7 +35,7 @@ export class FolderMirror {
       path: this.path,
       cursor: this.cursor,
       initialMessages: this.#initialMessages,
-      known: async (low: number, high: number) => this.#known().filter(({ uid }) => uid >= low && uid <= high),
+      listStored: async (low: number, high: number) => this.#known().filter(({ uid }) => uid >= low && uid <= high),
       newest: async () =>
         [...this.rows].map(([uid, { messageId, receivedAt }]) => ({ uid, identity: { messageId, receivedAt } })),
       knownCount: async () => this.rows.size,

@@ -1,4 +1,4 @@
-import type { FolderMailProvider, IdMailProvider, MailChanges } from '../../../src/providers/contract/index.ts'
+import type { FolderMailProvider, IdMailProvider, MailEdits } from '../../../src/providers/contract/index.ts'
 
 /** Holds the provider's response to one change of messages, which it has made, until the test releases it. */
 export class HeldResponse {
@@ -20,21 +20,21 @@ export class HeldResponse {
   }
 
   idMail(mail: IdMailProvider): IdMailProvider {
-    return { ...mail, changes: (access) => this.#holding(mail.changes(access)) }
+    return { ...mail, edits: (access) => this.#holding(mail.edits(access)) }
   }
 
   folderMail(mail: FolderMailProvider): FolderMailProvider {
-    return { ...mail, changes: (access) => this.#holding(mail.changes(access)) }
+    return { ...mail, edits: (access) => this.#holding(mail.edits(access)) }
   }
 
-  #holding<Ref>(changes: MailChanges<Ref>): MailChanges<Ref> {
-    const changeMessages: MailChanges<Ref>['changeMessages'] = async (requested) => {
+  #holding<Ref>(edits: MailEdits<Ref>): MailEdits<Ref> {
+    const changeMessages: MailEdits<Ref>['changeMessages'] = async (requested) => {
       const isHeld = this.#isDue
       this.#isDue = false
-      const results = await changes.changeMessages(requested)
+      const results = await edits.changeMessages(requested)
       if (isHeld) await new Promise<void>((resolve) => (this.#release = resolve))
       return results
     }
-    return { ...changes, changeMessages }
+    return { ...edits, changeMessages }
   }
 }

@@ -32,7 +32,7 @@ export class MailboxMirror {
     const from = this.steps.length
     const { signal } = new AbortController()
     const scopes = session.scopes(await session.listFolders())
-    for (const scope of [...this.cursors.keys()].filter((known) => !scopes.includes(known))) this.#forget(scope)
+    for (const scope of [...this.cursors.keys()].filter((scope) => !scopes.includes(scope))) this.#forget(scope)
     const asked = scopes.map((scope) => ({ scope, cursor: this.cursors.get(scope) ?? null }))
     for (const scope of (await session.changedScopes?.(asked, signal)) ?? scopes) {
       try {
@@ -69,7 +69,7 @@ export class MailboxMirror {
       oldest: async () => this.#byAge()[0]?.message.receivedAt ?? null,
       control: async () => this.#byAge().at(-1)?.message.providerMessageId ?? null,
       ...(this.#comparing.has(scope) && {
-        comparison: { known: async (after?: KnownMailboxMessage) => this.#page(scope, after) },
+        comparison: { listStored: async (after?: KnownMailboxMessage) => this.#page(scope, after) },
       }),
       signal: new AbortController().signal,
     }
@@ -106,8 +106,8 @@ export class MailboxMirror {
 
   #store(scope: string, step: MailboxStep): void {
     for (const { message, folders } of step.found) {
-      const known = this.rows.get(message.providerMessageId)
-      const announced = known?.announced ?? (message.isNew && !step.refetched)
+      const stored = this.rows.get(message.providerMessageId)
+      const announced = stored?.announced ?? (message.isNew && !step.refetched)
       this.rows.set(message.providerMessageId, { message, folders, announced })
     }
     for (const { providerMessageId, folders, ...flags } of step.changed) {

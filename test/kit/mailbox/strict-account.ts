@@ -64,7 +64,7 @@ export async function strictAccount(
         expect(rows.filter(({ goneAt }) => goneAt === null)).toEqual([])
       })
     },
-    async idOf(subject: string): Promise<string | undefined> {
+    async findId(subject: string): Promise<string | undefined> {
       return (await stored()).find((row) => row.subject === subject)?.id
     },
   }

@@ -85,7 +85,7 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
     /** Requests a sync and waits until a run has served it. */
     async synced(accountId: string): Promise<void> {
       await db.transaction((tx) => accounts.requestSync(tx, [accountId], 'everything'))
-      await eventually(async () => (await requestOf(db, accountId)) === null)
+      await eventually(async () => (await readRequest(db, accountId)) === null)
     },
     wake: (accountId: string) => db.transaction((tx) => accounts.requestSync(tx, [accountId], 'everything')),
     /** As `POST /accounts/{id}/sync` does. */
@@ -132,7 +132,7 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
 
 export type SyncService = ReturnType<typeof syncService>
 
-async function requestOf(db: Db, accountId: string): Promise<number | null> {
+async function readRequest(db: Db, accountId: string): Promise<number | null> {
   const row = await db.read
     .selectFrom('accounts')
     .select('syncRequestedAt')

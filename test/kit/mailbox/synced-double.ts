@@ -28,7 +28,7 @@ export async function syncedDouble(kind: 'whole' | 'folders', open: Databases, o
   const box = new MailboxDouble(kind)
   box.pollMs = options.pollMs ?? 60_000
   options.before?.(box)
-  const { timing, mailAs = (mail) => mail, dbAs = (given) => given, ...rest } = options
+  const { timing, mailAs = (mail) => mail, dbAs = (db) => db, ...rest } = options
   const service = syncService(dbAs(db), { ...rest, mail: mailAs(box.mail), timing: { ...QUIET, ...timing } })
   onTestFinished(() => service.stop())
   const accountId = await service.linkMailbox(PROVIDERS[kind])
@@ -89,9 +89,9 @@ async function storedMailbox(db: Db, accountId: string): Promise<string[]> {
     .execute()
   return rows
     .map((row) => {
-      const labels = carried.filter((one) => one.messageId === row.id)
-      const stray = labels.filter((one) => one.unread !== row.unread || one.receivedAt !== row.receivedAt)
-      const paths = labels.map((one) => one.providerId ?? '(all)').sort()
+      const labels = carried.filter((label) => label.messageId === row.id)
+      const stray = labels.filter((label) => label.unread !== row.unread || label.receivedAt !== row.receivedAt)
+      const paths = labels.map((label) => label.providerId ?? '(all)').sort()
       return messageState(row.providerMessageId, row.subject, row.unread === 1, row.starred === 1, paths, [
         ...(row.goneAt === null ? [] : ['gone']),
         ...(stray.length === 0 ? [] : ['labels that differ from the message']),

@@ -18,10 +18,10 @@ export interface SyncedMailboxOptions extends SyncServiceOptions {
 }
 
 /** A user's mailbox on the server, changed as by another mail client. */
-export type Mailbox = ReturnType<typeof mailboxOf>
+export type Mailbox = ReturnType<typeof openMailbox>
 
-export function mailboxOf(server: Dovecot, user: string) {
-  const one = (id: string, folder: string) => ['mailbox', folder, 'header', 'message-id', `<${id}@x>`]
+export function openMailbox(server: Dovecot, user: string) {
+  const query = (id: string, folder: string) => ['mailbox', folder, 'header', 'message-id', `<${id}@x>`]
   return {
     user,
     deliver: (...ids: string[]) =>
@@ -35,12 +35,12 @@ export function mailboxOf(server: Dovecot, user: string) {
         Promise.resolve(),
       ),
     flag: (id: string, flag: string, folder = 'INBOX') =>
-      server.doveadm('flags', 'add', '-u', user, flag, ...one(id, folder)),
+      server.doveadm('flags', 'add', '-u', user, flag, ...query(id, folder)),
     unflag: (id: string, flag: string, folder = 'INBOX') =>
-      server.doveadm('flags', 'remove', '-u', user, flag, ...one(id, folder)),
-    move: (id: string, to: string, from = 'INBOX') => server.doveadm('move', '-u', user, to, ...one(id, from)),
-    copy: (id: string, to: string, from = 'INBOX') => server.doveadm('copy', '-u', user, to, ...one(id, from)),
-    expunge: (id: string, folder = 'INBOX') => server.doveadm('expunge', '-u', user, ...one(id, folder)),
+      server.doveadm('flags', 'remove', '-u', user, flag, ...query(id, folder)),
+    move: (id: string, to: string, from = 'INBOX') => server.doveadm('move', '-u', user, to, ...query(id, from)),
+    copy: (id: string, to: string, from = 'INBOX') => server.doveadm('copy', '-u', user, to, ...query(id, from)),
+    expunge: (id: string, folder = 'INBOX') => server.doveadm('expunge', '-u', user, ...query(id, folder)),
     empty: (folder: string) => server.doveadm('expunge', '-u', user, 'mailbox', folder, 'all'),
     create: (folder: string) => server.doveadm('mailbox', 'create', '-u', user, folder),
     rename: (from: string, to: string) => server.doveadm('mailbox', 'rename', '-u', user, from, to),
@@ -59,7 +59,7 @@ export async function syncedMailbox(server: Dovecot, open: Databases, options: S
   const db = await open()
   const user = `user${process.pid}-${users++}`
   await server.addUser(user, PASSWORD)
-  const box = mailboxOf(server, user)
+  const box = openMailbox(server, user)
   await options.before?.(box)
   const service = syncService(db, { timing: { pollMs: 400 }, ...options })
   onTestFinished(() => service.stop())

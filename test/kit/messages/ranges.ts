@@ -5,7 +5,7 @@ import { type ByteRange, byteRange } from '../../../src/platform/concurrency/byt
 import type { RemoteContent } from '../../../src/providers/contract/index.ts'
 
 /** Content with a size that is not known in advance. */
-export function contentOf(bytes: Buffer): RemoteContent {
+export function toContent(bytes: Buffer): RemoteContent {
   return { sizeBytes: null, read: async (range: ByteRange = { from: 0 }) => byteRange(Readable.from([bytes]), range) }
 }
 

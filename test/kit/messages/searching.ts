@@ -59,7 +59,7 @@ export function searching(db: Db, options: CompositionOptions = {}) {
     const change = <T>(work: (writer: MessageWriter, tx: Tx) => Promise<T>) =>
       db.transaction((tx) => work(messageWriter(tx, { dialect: db.dialect, accountId, nowMs: clock.now() }), tx))
 
-    function rowOf({ receivedAt, folder = 'INBOX', unread = false, ...content }: Written): MessageRow {
+    function buildRow({ receivedAt, folder = 'INBOX', unread = false, ...content }: Written): MessageRow {
       uid += 1
       return {
         ...messageRow(ids('msg'), uid),
@@ -68,7 +68,7 @@ export function searching(db: Db, options: CompositionOptions = {}) {
         receivedAt: receivedAt ?? uid * 1000,
         unread: unread ? 1 : 0,
         ...(provider !== 'imap' && { uid: null, uidValidity: null, providerMessageId: `p${uid}` }),
-        ...contentOf(content),
+        ...buildContent(content),
       }
     }
 
@@ -76,9 +76,9 @@ export function searching(db: Db, options: CompositionOptions = {}) {
       accountId,
       labels,
       change,
-      rowOf,
+      buildRow,
       async add(...written: Written[]): Promise<MessageRow[]> {
-        const rows = written.map(rowOf)
+        const rows = written.map(buildRow)
         const labelled = (row: MessageRow) => [...(row.folderId === null ? [] : [row.folderId]), allMail(accountId)]
         return change((writer) => (provider === 'imap' ? writer.insert(rows) : writer.insert(rows, labelled)))
       },
@@ -93,7 +93,7 @@ export function searching(db: Db, options: CompositionOptions = {}) {
 }
 
 /** The columns of a message with this content. */
-export function contentOf({ subject = '', text = '', from, to = [], cc = [], attachments = [] }: Written) {
+export function buildContent({ subject = '', text = '', from, to = [], cc = [], attachments = [] }: Written) {
   const sender = typeof from === 'string' ? { name: '', email: from } : (from ?? null)
   return {
     subject,

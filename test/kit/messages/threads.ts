@@ -5,9 +5,9 @@ import { testServer } from '../http/server.ts'
 import { searching } from './searching.ts'
 
 /** An account whose messages are written straight to the database, and requests for its threads. */
-export async function threadsOf(db: Db, provider: 'imap' | 'gmail' = 'imap') {
+export async function openThreads(db: Db, provider: 'imap' | 'gmail' = 'imap') {
   const { composition, mailbox } = searching(db)
-  const { accountId, labels, change, rowOf } = await mailbox(provider)
+  const { accountId, labels, change, buildRow } = await mailbox(provider)
   const app = testServer()
   threadRoutes(app, { threads: composition.features.threads })
   await app.ready()
@@ -18,7 +18,7 @@ export async function threadsOf(db: Db, provider: 'imap' | 'gmail' = 'imap') {
     send,
     get: async (path: string) => JSON.parse((await send(path)).body),
     composition,
-    box: { accountId, labels, app, write: change, row: rowOf },
+    box: { accountId, labels, app, write: change, row: buildRow },
   }
 }
 

@@ -6,7 +6,7 @@ import { runtimeContext } from '../../../src/app/runtime-context.ts'
 import { loadConfig } from '../../../src/config/index.ts'
 import type { Log, LogSink } from '../../../src/platform/log/index.ts'
 import type { Clock } from '../../../src/platform/time/clock.ts'
-import { checkRowsOf, type Place } from '../database/database.ts'
+import { checkRows, type Place } from '../database/database.ts'
 
 /** The complete service inside the test process, on a free port. */
 export interface Service {
@@ -48,7 +48,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     await context.close()
     if (options.place !== undefined) return
     try {
-      if (ran) await checkRowsOf({ dataDir: folder, databaseUrl: undefined })
+      if (ran) await checkRows({ dataDir: folder, databaseUrl: undefined })
     } finally {
       ran = false
       await rm(folder, { recursive: true, force: true })

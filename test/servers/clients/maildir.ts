@@ -21,7 +21,7 @@ export interface Maildir {
 /** `localFolders` contains the folder of the Maildir for each folder of the server. */
 export function openMaildir(localFolders: Readonly<Record<string, string>>): Maildir {
   let moved = 0
-  const pathOf = (folder: string) => {
+  const folderPath = (folder: string) => {
     const path = localFolders[folder]
     if (path === undefined) throw new Error(`the folder ${folder} is not synced`)
     return path
@@ -40,18 +40,18 @@ export function openMaildir(localFolders: Readonly<Record<string, string>>): Mai
     },
     async setFlags({ folder, file }, { read, starred }) {
       const [name = ''] = fileName(file).split(':')
-      const others = flagsOf(file).filter((flag) => flag !== 'S' && flag !== 'F')
+      const others = readFlags(file).filter((flag) => flag !== 'S' && flag !== 'F')
       const flags = [...others, ...(read ? ['S'] : []), ...(starred ? ['F'] : [])].sort()
-      await rename(file, join(pathOf(folder), 'cur', `${name}:2,${flags.join('')}`))
+      await rename(file, join(folderPath(folder), 'cur', `${name}:2,${flags.join('')}`))
     },
     async move({ file }, folder) {
       moved += 1
-      const target = join(pathOf(folder), 'cur')
+      const target = join(folderPath(folder), 'cur')
       await mkdir(target, { recursive: true })
       // A name of its own: both programs store the number of the message in the old one.
       await rename(
         file,
-        join(target, `${Math.floor(Date.now() / 1000)}.M${moved}P${process.pid}.moved:2,${flagsOf(file).join('')}`),
+        join(target, `${Math.floor(Date.now() / 1000)}.M${moved}P${process.pid}.moved:2,${readFlags(file).join('')}`),
       )
     },
     remove: ({ file }) => rm(file),
@@ -61,11 +61,11 @@ export function openMaildir(localFolders: Readonly<Record<string, string>>): Mai
 async function readMessage(folder: string, file: string): Promise<LocalMessage> {
   const [header = ''] = (await readFile(file, 'latin1')).split(/\r?\n\r?\n/)
   const messageId = /^message-id:\s*(\S+)/im.exec(header)?.[1] ?? ''
-  const flags = flagsOf(file)
+  const flags = readFlags(file)
   return { folder, file, messageId, read: flags.includes('S'), starred: flags.includes('F') }
 }
 
-function flagsOf(file: string): string[] {
+function readFlags(file: string): string[] {
   return [...(/:2,([A-Za-z]*)$/.exec(file)?.[1] ?? '')]
 }
 

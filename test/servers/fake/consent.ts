@@ -10,7 +10,7 @@ export interface Consent {
   tenant: string
 }
 
-export function consentOf(query: URLSearchParams, tenant = ''): Consent {
+export function parseConsent(query: URLSearchParams, tenant = ''): Consent {
   const value = (name: string) => query.get(name) ?? ''
   return {
     redirectUri: value('redirect_uri'),

@@ -21,12 +21,12 @@ export function parseMime(raw: Buffer): MimePart {
 }
 
 /** Decodes the text of a part from its charset. */
-export function textOf(part: MimePart): string {
-  return utf8BytesOf(part).toString('utf8')
+export function decodeText(part: MimePart): string {
+  return decodeUtf8(part).toString('utf8')
 }
 
 /** The text of a part in UTF-8; its own bytes where the charset is unknown or wrong. */
-export function utf8BytesOf(part: MimePart): Buffer {
+export function decodeUtf8(part: MimePart): Buffer {
   try {
     return Buffer.from(new TextDecoder(part.charset, { fatal: true }).decode(part.body))
   } catch {
@@ -49,7 +49,7 @@ export const isAttachment = (part: MimePart): boolean =>
   part.children.length === 0 &&
   (part.filename !== '' || part.disposition === 'attachment' || !/^(text|multipart)\//.test(part.type))
 
-export const headerOf = (part: MimePart, name: string): string | undefined =>
+export const findHeader = (part: MimePart, name: string): string | undefined =>
   part.headers.find((header) => header.name.toLowerCase() === name.toLowerCase())?.value
 
 function entity(source: string): MimePart {

@@ -29,11 +29,11 @@ export function localStarts(
     const [head = '', value = ''] = line.split(/:(.*)/s)
     const name = head.split(';')[0]?.toUpperCase()
     if (name === 'RRULE') {
-      const local = value.replace(/UNTIL=([\dTZ]+)/, (_, until: string) => `UNTIL=${basic(localOf(until, zone))}Z`)
+      const local = value.replace(/UNTIL=([\dTZ]+)/, (_, until: string) => `UNTIL=${basic(toLocal(until, zone))}Z`)
       set.rrule(new RRule({ ...RRule.parseString(local), dtstart: pseudo(start) }))
     }
     if (name !== 'EXDATE' && name !== 'RDATE') continue
-    const dates = value.split(',').map((one) => pseudo(localOf(one, /TZID=([^;:]+)/.exec(head)?.[1] ?? zone, zone)))
+    const dates = value.split(',').map((text) => pseudo(toLocal(text, /TZID=([^;:]+)/.exec(head)?.[1] ?? zone, zone)))
     for (const date of dates) name === 'EXDATE' ? set.exdate(date) : set.rdate(date)
   }
   // The start is an instance, even where the rule does not produce it.
@@ -47,7 +47,7 @@ export function localStarts(
 }
 
 /** When a local time or date occurs, in ms; the first time, if a clock change repeats it. Luxon alone would choose by today's offset. */
-export function instantOf(local: string, zone: string): number {
+export function toInstant(local: string, zone: string): number {
   const at = DateTime.fromISO(local, { zone })
   return (at.getPossibleOffsets()[0] ?? at).toMillis()
 }
@@ -59,7 +59,7 @@ function pseudo(local: string): Date {
 }
 
 /** A value of RFC 5545 as a local time of `zone`; its own zone is `from` unless it ends in Z. */
-function localOf(value: string, from: string, zone = from): string {
+function toLocal(value: string, from: string, zone = from): string {
   const date = `${value.slice(0, 4)}-${value.slice(4, 6)}-${value.slice(6, 8)}`
   if (value.length === 8) return `${date}T00:00:00`
   const local = `${date}T${value.slice(9, 11)}:${value.slice(11, 13)}:${value.slice(13, 15)}`

@@ -30,14 +30,14 @@ export function router(routes: readonly Route[]): (method: string, path: string)
     const segments = path.split('/')
     for (const { route, segments: pattern } of compiled) {
       if (route.method !== method || pattern.length !== segments.length) continue
-      const params = paramsOf(pattern, segments)
+      const params = matchParams(pattern, segments)
       if (params) return { route, params }
     }
     return undefined
   }
 }
 
-function paramsOf(pattern: string[], segments: string[]): Record<string, string> | undefined {
+function matchParams(pattern: string[], segments: string[]): Record<string, string> | undefined {
   const params: Record<string, string> = {}
   for (const [at, name] of pattern.entries()) {
     const segment = segments[at] ?? ''

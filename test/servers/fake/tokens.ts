@@ -36,7 +36,7 @@ export class Tokens {
   }
 
   /** The bearer token of a request; null without one. */
-  static bearerOf(headers: Headers): string | null {
+  static readBearer(headers: Headers): string | null {
     return /^Bearer\s+(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null
   }
 }

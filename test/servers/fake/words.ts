@@ -1,6 +1,6 @@
 /** Whether a text contains the words of a phrase, one after the other, in any case. `isPrefix`: the last one may continue. */
 export function containsPhrase(text: string, phrase: string, isPrefix = false): boolean {
-  const [words, wanted] = [wordsOf(text), wordsOf(phrase)]
+  const [words, wanted] = [splitWords(text), splitWords(phrase)]
   const matches = (word: string | undefined, at: number) => {
     const expected = wanted[at] ?? ''
     return isPrefix && at === wanted.length - 1 ? word?.startsWith(expected) === true : word === expected
@@ -9,6 +9,6 @@ export function containsPhrase(text: string, phrase: string, isPrefix = false): 
 }
 
 /** Rows of characters without spaces are one word for each character, as both providers find any part of them. */
-function wordsOf(text: string): string[] {
+function splitWords(text: string): string[] {
   return text.toLowerCase().match(/\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|[\p{L}\p{N}\p{M}]+/gu) ?? []
 }

@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon'
-import { instantOf, LOCAL, localStarts } from '../fake/recurrence.ts'
+import { LOCAL, localStarts, toInstant } from '../fake/recurrence.ts'
 
 export interface CalendarEntry {
   id: string
@@ -90,7 +90,7 @@ export class CalendarStore {
     const [, masterId = '', date = ''] = /^(.+)_(\d{8}(?:T\d{6}Z)?)$/.exec(id) ?? []
     const master = this.get(masterId)
     if (master === undefined || master.status === 'cancelled') return undefined
-    const at = DateTime.fromISO(date, { zone: date.endsWith('Z') ? 'utc' : this.zoneOf(master) }).toMillis()
+    const at = DateTime.fromISO(date, { zone: date.endsWith('Z') ? 'utc' : this.eventZone(master) }).toMillis()
     return this.#plainInstances(master, at, at + 1).find((instance) => instance.id === id)
   }
 
@@ -108,7 +108,7 @@ export class CalendarStore {
   }
 
   #plainInstances(master: GoogleEvent, fromMs: number, toMs: number, limit?: number): GoogleEvent[] {
-    const zone = this.zoneOf(master)
+    const zone = this.eventZone(master)
     const isAllDay = master.start.date !== undefined
     const first = DateTime.fromMillis(this.ms(master.start), { zone })
     const durationMs = this.ms(master.end) - first.toMillis()
@@ -120,7 +120,7 @@ export class CalendarStore {
     const { recurrence: _, ...rest } = master
     return starts
       .map((local) => {
-        const ms = instantOf(local, zone)
+        const ms = toInstant(local, zone)
         const end = isAllDay
           ? { date: DateTime.fromISO(local).plus({ days }).toFormat('yyyy-MM-dd') }
           : { dateTime: new Date(ms + durationMs).toISOString(), timeZone: zone }
@@ -138,13 +138,13 @@ export class CalendarStore {
     return this.ms(event.end) > fromMs && this.ms(event.start) < toMs
   }
 
-  zoneOf(event: GoogleEvent): string {
+  eventZone(event: GoogleEvent): string {
     return event.start.timeZone ?? this.entry.timeZone
   }
 
   ms({ date, dateTime, timeZone }: GoogleTime, event?: GoogleEvent): number {
-    const zone = timeZone ?? (event ? this.zoneOf(event) : this.entry.timeZone)
-    return instantOf(date ?? dateTime ?? '', date === undefined ? zone : this.entry.timeZone)
+    const zone = timeZone ?? (event ? this.eventZone(event) : this.entry.timeZone)
+    return toInstant(date ?? dateTime ?? '', date === undefined ? zone : this.entry.timeZone)
   }
 
   /** As Google writes it: with the offset of the calendar or of the requested zone, whatever the event's own zone is. */

@@ -20,7 +20,7 @@ export interface SentUpdate {
 }
 
 interface WriteDeps {
-  storeOf(user: string, id: string): CalendarStore | undefined
+  findStore(user: string, id: string): CalendarStore | undefined
   /** Whether the user may not see the busy times of the calendar. */
   isRefused(user: string, id: string): boolean
   changed(user: string, calendarId: string): void
@@ -28,10 +28,10 @@ interface WriteDeps {
 }
 
 /** Changes of events, and `freeBusy.query`. */
-export function writeRoutes({ storeOf, isRefused, changed, sent }: WriteDeps): Route[] {
+export function writeRoutes({ findStore, isRefused, changed, sent }: WriteDeps): Route[] {
   /** Passes the calendar to `act` if the user may write to it. */
   const writing = (act: (request: Routed, store: CalendarStore) => Response) => (request: Routed) => {
-    const store = storeOf(request.user ?? '', request.params.calendarId ?? '')
+    const store = findStore(request.user ?? '', request.params.calendarId ?? '')
     if (store === undefined) return notFound()
     if (store.entry.accessRole !== 'owner' && store.entry.accessRole !== 'writer') {
       const message = 'You need to have writer access to this calendar.'
@@ -47,13 +47,13 @@ export function writeRoutes({ storeOf, isRefused, changed, sent }: WriteDeps): R
   }
 
   const insert = writing((request, store) => {
-    const { id, ...event } = bodyOf(request)
+    const { id, ...event } = parseBody(request)
     if (typeof id !== 'string' || !/^[0-9a-v]{5,1024}$/.test(id)) return badRequest('Invalid resource id value.')
     if (store.get(id) !== undefined) {
       const message = 'The requested identifier already exists.'
       return googleError(409, 'duplicate', 'ALREADY_EXISTS', message)
     }
-    const problem = problemOf(event)
+    const problem = findProblem(event)
     if (problem !== undefined) return problem
     const organizer = { email: store.entry.id, self: true }
     const created: Body = {
@@ -63,8 +63,8 @@ export function writeRoutes({ storeOf, isRefused, changed, sent }: WriteDeps): R
       organizer,
       creator: organizer,
       reminders: { useDefault: true },
-      ...withoutNulls({ ...event, attendees: attendeesOf(event, store.entry) }),
-      ...conferenceOf(request, event),
+      ...withoutNulls({ ...event, attendees: mapAttendees(event, store.entry) }),
+      ...buildConference(request, event),
     }
     store.put({ ...created, id } as GoogleEvent)
     notify(request, id, 'insert')
@@ -77,17 +77,18 @@ export function writeRoutes({ storeOf, isRefused, changed, sent }: WriteDeps): R
     if (current === undefined) return notFound()
     const match = request.headers.get('if-match')
     if (match !== null && match !== (current.etag ?? null)) return conditionNotMet()
-    const { attendeesOmitted, attendees, ...changes } = bodyOf(request)
+    const { attendeesOmitted, attendees, ...changes } = parseBody(request)
     const merged = merge(current, changes)
-    const problem = problemOf(merged)
+    const problem = findProblem(merged)
     if (problem !== undefined) return problem
-    const given = attendees as Record<string, unknown>[] | undefined
-    const own = (one: Record<string, unknown>) => given?.find(({ email }) => email === one.email) ?? one
-    const after = attendeesOmitted === true ? (current.attendees ?? []).map(own) : given
+    const entered = attendees as Record<string, unknown>[] | undefined
+    const own = (attendee: Record<string, unknown>) =>
+      entered?.find(({ email }) => email === attendee.email) ?? attendee
+    const after = attendeesOmitted === true ? (current.attendees ?? []).map(own) : entered
     store.put({
       ...withoutNulls(merged),
-      ...(after !== undefined && { attendees: attendeesOf({ attendees: after }, store.entry) }),
-      ...conferenceOf(request, changes),
+      ...(after !== undefined && { attendees: mapAttendees({ attendees: after }, store.entry) }),
+      ...buildConference(request, changes),
       id,
     } as GoogleEvent)
     notify(request, id, 'patch')
@@ -109,7 +110,7 @@ export function writeRoutes({ storeOf, isRefused, changed, sent }: WriteDeps): R
       timeMin,
       timeMax,
       items = [],
-    } = bodyOf(request) as {
+    } = parseBody(request) as {
       timeMin?: string
       timeMax?: string
       items?: { id: string }[]
@@ -119,7 +120,7 @@ export function writeRoutes({ storeOf, isRefused, changed, sent }: WriteDeps): R
     if (toMs - fromMs > 92 * DAY_MS) return googleError(400, 'timeRangeTooLong', 'INVALID_ARGUMENT', 'Too long.')
     if (items.length > 50) return googleError(400, 'tooManyCalendarsRequested', 'INVALID_ARGUMENT', 'Too many.')
     const calendars = items.map(({ id }) => {
-      const store = isRefused(request.user ?? '', id) ? undefined : storeOf(request.user ?? '', id)
+      const store = isRefused(request.user ?? '', id) ? undefined : findStore(request.user ?? '', id)
       if (store === undefined) return [id, { errors: [{ domain: 'global', reason: 'notFound' }], busy: [] }]
       const events = store
         .all()
@@ -150,13 +151,13 @@ function shown({ url }: Routed, store: CalendarStore, id: string): Response {
 
 type Body = Record<string, unknown>
 
-const bodyOf = (request: Routed): Body => JSON.parse(request.body.toString() || '{}') as Body
+const parseBody = (request: Routed): Body => JSON.parse(request.body.toString() || '{}') as Body
 
 const conditionNotMet = () =>
   googleError(412, 'conditionNotMet', 'FAILED_PRECONDITION', 'Precondition Failed', { domain: 'global' })
 
 /** A time needs an offset or a zone; that of a series needs a zone. */
-function problemOf({ start, end, recurrence }: Body): Response | undefined {
+function findProblem({ start, end, recurrence }: Body): Response | undefined {
   for (const time of [start, end] as (GoogleTime | undefined)[]) {
     if (time?.date && time.dateTime) return badRequest('Invalid start time.')
     if (time?.date) continue
@@ -172,17 +173,17 @@ function problemOf({ start, end, recurrence }: Body): Response | undefined {
     : badRequest('Start and end times must either both be date or dateTime.')
 }
 
-function attendeesOf({ attendees }: Body, { id, primary }: CalendarEntry): Body[] | undefined {
-  const given = attendees as Body[] | undefined
-  return given?.map((one) => ({
+function mapAttendees({ attendees }: Body, { id, primary }: CalendarEntry): Body[] | undefined {
+  const entries = attendees as Body[] | undefined
+  return entries?.map((attendee) => ({
     responseStatus: 'needsAction',
-    ...one,
-    ...(primary && one.email === id && { self: true }),
+    ...attendee,
+    ...(primary && attendee.email === id && { self: true }),
   }))
 }
 
 /** Only with `conferenceDataVersion=1`, otherwise Google ignores it. */
-function conferenceOf({ url }: Routed, { conferenceData }: Body): Body {
+function buildConference({ url }: Routed, { conferenceData }: Body): Body {
   const { createRequest } = (conferenceData ?? {}) as { createRequest?: { requestId: string } }
   if (createRequest === undefined || url.searchParams.get('conferenceDataVersion') !== '1') return {}
   const uri = `https://meet.google.com/${createRequest.requestId.slice(0, 10)}`

@@ -44,18 +44,18 @@ export function googleCalendar(): { routes: Route[]; calendars: GoogleCalendars 
   let afterRead = () => {}
   let created = 0
 
-  function storesOf(user: string): Map<string, CalendarStore> {
-    const stores = users.get(user) ?? new Map([[user, new CalendarStore(entryOf({ id: user, primary: true }))]])
+  function findStores(user: string): Map<string, CalendarStore> {
+    const stores = users.get(user) ?? new Map([[user, new CalendarStore(buildEntry({ id: user, primary: true }))]])
     users.set(user, stores)
     return stores
   }
 
-  function storeOf(user: string, id: string): CalendarStore | undefined {
-    return storesOf(user).get(id === 'primary' ? user : id)
+  function findStore(user: string, id: string): CalendarStore | undefined {
+    return findStores(user).get(id === 'primary' ? user : id)
   }
 
   function required(user: string, id: string): CalendarStore {
-    const store = storeOf(user, id)
+    const store = findStore(user, id)
     if (store === undefined) throw new Error(`${user} has no calendar ${id}`)
     return store
   }
@@ -70,7 +70,7 @@ export function googleCalendar(): { routes: Route[]; calendars: GoogleCalendars 
       )
     }
     const size = pageSize(url.searchParams.get('maxResults'), 100, 250)
-    const shown = [...storesOf(user ?? '').values()]
+    const shown = [...findStores(user ?? '').values()]
       .map(({ entry }) => entry)
       .filter(({ hidden }) => hidden !== true || url.searchParams.get('showHidden') === 'true')
       .filter(({ deleted }) => deleted !== true || url.searchParams.get('showDeleted') === 'true')
@@ -81,17 +81,17 @@ export function googleCalendar(): { routes: Route[]; calendars: GoogleCalendars 
   }
 
   function calendarEntry({ user, params, url }: Routed): Response {
-    const store = storeOf(user ?? '', params.calendarId ?? '')
+    const store = findStore(user ?? '', params.calendarId ?? '')
     return store === undefined ? notFound() : respond(store.entry, url)
   }
 
   function listEvents({ user, params, url }: Routed): Response {
-    const store = storeOf(user ?? '', params.calendarId ?? '')
+    const store = findStore(user ?? '', params.calendarId ?? '')
     return store === undefined ? notFound() : eventList(store, url)
   }
 
   function getEvent({ user, params, url }: Routed): Response {
-    const store = storeOf(user ?? '', params.calendarId ?? '')
+    const store = findStore(user ?? '', params.calendarId ?? '')
     const id = params.eventId ?? ''
     const event = store?.get(id) ?? store?.instance(id)
     if (store === undefined || event === undefined) return notFound()
@@ -111,20 +111,22 @@ export function googleCalendar(): { routes: Route[]; calendars: GoogleCalendars 
           { method: 'GET', pattern: `${BASE}/calendars/{calendarId}/events`, handle: listEvents },
           { method: 'GET', pattern: `${BASE}/calendars/{calendarId}/events/{eventId}`, handle: getEvent },
           ...writeRoutes({
-            storeOf,
+            findStore,
             isRefused: (user, calendarId) => refusals.of(user, calendarId) !== undefined,
             changed: (user, calendarId) => channels.changed(user, calendarId),
             sent,
           }),
-          ...channels.routes((user, id) => (id.endsWith('#holiday') ? 'unsupported' : storeOf(user, id) !== undefined)),
+          ...channels.routes((user, id) =>
+            id.endsWith('#holiday') ? 'unsupported' : findStore(user, id) !== undefined,
+          ),
         ],
         'calendarId',
         { isLaterPage: ({ searchParams }) => searchParams.has('pageToken'), toResponse: refusedCalendar },
       ),
     ],
     calendars: {
-      add: (user, entry) => void storesOf(user).set(entry.id, new CalendarStore(entryOf(entry))),
-      remove: (user, calendarId) => void storesOf(user).delete(calendarId),
+      add: (user, entry) => void findStores(user).set(entry.id, new CalendarStore(buildEntry(entry))),
+      remove: (user, calendarId) => void findStores(user).delete(calendarId),
       put(user, calendarId, { id = `event${(created++).toString(32)}`, ...event }) {
         const store = required(user, calendarId)
         const times = { start: { date: '2026-01-01' }, end: { date: '2026-01-02' } }
@@ -152,7 +154,7 @@ export function googleCalendar(): { routes: Route[]; calendars: GoogleCalendars 
         channels.changed(user, calendarId)
       },
       expireSyncTokens(user) {
-        for (const store of storesOf(user).values()) store.horizon = ++store.version
+        for (const store of findStores(user).values()) store.horizon = ++store.version
       },
       refuse: (user, calendarId, refused) => refusals.set(user, calendarId, refused),
       withhold: (user) => void withheld.add(user),
@@ -162,7 +164,7 @@ export function googleCalendar(): { routes: Route[]; calendars: GoogleCalendars 
   }
 }
 
-function entryOf(entry: Partial<CalendarEntry> & { id: string }): CalendarEntry {
+function buildEntry(entry: Partial<CalendarEntry> & { id: string }): CalendarEntry {
   const defaults = { summary: entry.id, timeZone: 'Europe/Berlin', accessRole: 'owner' as const }
   return { ...defaults, defaultReminders: [{ method: 'popup', minutes: 10 }], ...entry }
 }

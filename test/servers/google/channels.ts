@@ -37,7 +37,7 @@ export class Channels {
 
   /** The ids of the calendars that a user's channels watch. */
   of(user: string): string[] {
-    const open = [...this.#open.values()].filter((one) => one.user === user && one.expiresAt > Date.now())
+    const open = [...this.#open.values()].filter((channel) => channel.user === user && channel.expiresAt > Date.now())
     return open.map(({ calendarId }) => calendarId)
   }
 
@@ -64,7 +64,7 @@ export class Channels {
     ]
   }
 
-  #watch({ user, params, body }: Routed, known: boolean | 'unsupported'): Response {
+  #watch({ user, params, body }: Routed, isKnown: boolean | 'unsupported'): Response {
     const {
       id,
       type,
@@ -78,8 +78,8 @@ export class Channels {
       token?: string
       params?: { ttl?: string }
     }
-    if (known === false) return notFound()
-    if (known === 'unsupported') {
+    if (isKnown === false) return notFound()
+    if (isKnown === 'unsupported') {
       const reason = 'pushNotSupportedForRequestedResource'
       return googleError(400, reason, 'INVALID_ARGUMENT', 'Push notifications are not supported by this resource.')
     }

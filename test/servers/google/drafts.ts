@@ -58,8 +58,8 @@ export function draftRoutes({ emulator, put, drop }: DraftDeps): { routes: Route
     return found ? Response.json(found) : notFound()
   }
 
-  function create({ user: given }: Routed, sent: Sent | undefined) {
-    const user = given ?? ''
+  function create({ user: owner }: Routed, sent: Sent | undefined) {
+    const user = owner ?? ''
     if (sent === undefined) return badRequest('Invalid raw MIME message.')
     const draft = ofMessage(user, put(user, sent.raw, { ...sent.options, labels: ['DRAFT'] }))
     return draft ? saved(user, draft.gmail_id) : notFound()
@@ -98,23 +98,27 @@ export function draftRoutes({ emulator, put, drop }: DraftDeps): { routes: Route
     return Response.json({ id: sent, threadId: message.thread_id, labelIds: ['SENT'] })
   }
 
-  const upload = (metadata: { message?: { threadId?: string } }, raw: Buffer) => sentOf(raw, metadata.message?.threadId)
+  const upload = (metadata: { message?: { threadId?: string } }, raw: Buffer) => toSent(raw, metadata.message?.threadId)
   const routes: Route[] = [
     { method: 'GET', pattern: `${BASE}/drafts`, handle: list },
     { method: 'GET', pattern: `${BASE}/drafts/{id}`, handle: get },
-    { method: 'POST', pattern: `${BASE}/drafts`, handle: (request) => create(request, messageOf(request)) },
+    { method: 'POST', pattern: `${BASE}/drafts`, handle: (request) => create(request, parseMessage(request)) },
     { method: 'POST', pattern: `${BASE}/drafts/send`, handle: send },
-    { method: 'PUT', pattern: `${BASE}/drafts/{id}`, handle: (request) => update(request, messageOf(request)) },
+    { method: 'PUT', pattern: `${BASE}/drafts/{id}`, handle: (request) => update(request, parseMessage(request)) },
     { method: 'DELETE', pattern: `${BASE}/drafts/{id}`, handle: remove },
   ]
   return {
     routes,
     uploads: [
-      { method: 'POST', pattern: '/users/{userId}/drafts', save: (at, given, raw) => create(at, upload(given, raw)) },
+      {
+        method: 'POST',
+        pattern: '/users/{userId}/drafts',
+        save: (at, request, raw) => create(at, upload(request, raw)),
+      },
       {
         method: 'PUT',
         pattern: '/users/{userId}/drafts/{id}',
-        save: (at, given, raw) => update(at, upload(given, raw)),
+        save: (at, request, raw) => update(at, upload(request, raw)),
       },
     ],
   }
@@ -125,12 +129,12 @@ interface Sent {
   options: { threadId?: string }
 }
 
-function sentOf(raw: Buffer, threadId: string | undefined): Sent {
+function toSent(raw: Buffer, threadId: string | undefined): Sent {
   return { raw, options: threadId === undefined ? {} : { threadId } }
 }
 
-function messageOf(request: Routed): Sent | undefined {
+function parseMessage(request: Routed): Sent | undefined {
   const { message } = JSON.parse(request.body.toString() || '{}') as { message?: { raw?: string; threadId?: string } }
   if (!message?.raw) return undefined
-  return sentOf(Buffer.from(message.raw, 'base64url'), message.threadId)
+  return toSent(Buffer.from(message.raw, 'base64url'), message.threadId)
 }

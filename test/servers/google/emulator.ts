@@ -28,7 +28,7 @@ export function openEmulator(baseUrl: string) {
     async request(path: string, init: RequestInit & { user?: string } = {}): Promise<Response> {
       const headers = new Headers(init.headers)
       if (init.user === undefined) headers.delete('authorization')
-      else headers.set('authorization', `Bearer ${bearerOf(init.user)}`)
+      else headers.set('authorization', `Bearer ${nextBearer(init.user)}`)
       return app.fetch(new Request(`${baseUrl}${path}`, { ...init, headers }))
     },
     message: (user: string, id: string): GoogleMessage | undefined =>
@@ -37,7 +37,7 @@ export function openEmulator(baseUrl: string) {
   }
 
   /** The emulator refuses a token after 5,000 requests, so each is replaced before that. */
-  function bearerOf(user: string): string {
+  function nextBearer(user: string): string {
     let bearer = bearers.get(user)
     if (!bearer || bearer.used >= 4_000) {
       if (bearer) tokenMap.delete(bearer.token)

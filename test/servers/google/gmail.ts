@@ -2,7 +2,7 @@ import type { GoogleMessage } from '@emulators/google'
 import type { Route, Routed } from '../fake/router.ts'
 import type { Emulator } from './emulator.ts'
 import { badRequest, googleError, notFound } from './errors.ts'
-import { attachmentOf, type Format, messageResource } from './payload.ts'
+import { type Format, findAttachment, messageResource } from './payload.ts'
 import { matching } from './query.ts'
 
 const BASE = '/gmail/v1/users/{userId}'
@@ -24,9 +24,9 @@ export function gmail(emulator: Emulator, changed: (user: string) => void): Gmai
   /** The oldest historyId that a client may start from, by user. */
   const horizons = new Map<string, string>()
   function horizon(user: string): string {
-    const known = horizons.get(user) ?? emulator.nextHistoryId()
-    horizons.set(user, known)
-    return known
+    const current = horizons.get(user) ?? emulator.nextHistoryId()
+    horizons.set(user, current)
+    return current
   }
 
   function historyId(user: string): string {
@@ -105,9 +105,9 @@ export function gmail(emulator: Emulator, changed: (user: string) => void): Gmai
   async function modify(request: Routed) {
     const { addLabelIds = [], removeLabelIds = [] } = JSON.parse(request.body.toString() || '{}') as LabelChange
     if (!emulator.message(request.user ?? '', request.params.id ?? '')) return notFound()
-    const given = [...addLabelIds, ...removeLabelIds]
-    if (given.length === 0) return badRequest('No label add or removes specified')
-    const invalid = given.find((id) => FIXED_LABELS.includes(id))
+    const changedIds = [...addLabelIds, ...removeLabelIds]
+    if (changedIds.length === 0) return badRequest('No label add or removes specified')
+    const invalid = changedIds.find((id) => FIXED_LABELS.includes(id))
     if (invalid !== undefined) return badRequest(`Invalid label: ${invalid}`)
     // A message in the trash or in spam is not in the inbox.
     const leaves = addLabelIds.some((id) => id === 'TRASH' || id === 'SPAM') ? ['INBOX'] : []
@@ -124,7 +124,7 @@ export function gmail(emulator: Emulator, changed: (user: string) => void): Gmai
 
   function attachment(request: Routed) {
     const message = emulator.message(request.user ?? '', request.params.messageId ?? '')
-    const found = message && attachmentOf(message, request.params.id ?? '')
+    const found = message && findAttachment(message, request.params.id ?? '')
     return found ? Response.json(found) : notFound()
   }
 

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import {
   type Consent,
   clientForm,
-  consentOf,
   deniedUrl,
   form,
   isMismatch,
   lacksPkce,
+  parseConsent,
   withCancel,
 } from '../fake/consent.ts'
 import type { FakeRequest } from '../fake/http-server.ts'
@@ -27,7 +27,7 @@ export interface GoogleOauth {
   /** Refreshing tokens of `user` returns tokens of `other`, or its own again. */
   misissue(user: string, other: string | null): void
   /** The user that a refresh token or code in this request belongs to. */
-  userOf(request: FakeRequest): string | null
+  findUser(request: FakeRequest): string | null
 }
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -51,7 +51,7 @@ export function googleOauth(
     if (lacksPkce(query)) return oauthError('invalid_request', 'PKCE with S256 is required.')
     const response = await emulator.request(`/o/oauth2/v2/auth${request.url.search}`)
     if (!response.ok) return (await isMismatch(response)) ? mismatchPage(request) : response
-    const consent = consentOf(query)
+    const consent = parseConsent(query)
     // Nobody is signed in at Google.
     if (consent.prompt === 'none') return Response.redirect(deniedUrl(consent, 'interaction_required'), 302)
     consents.set(consent.state, consent)
@@ -130,12 +130,12 @@ export function googleOauth(
     const body = (await response.json()) as { access_token: string }
     const user = misissued.get(grant.user) ?? grant.user
     tokens.issue(body.access_token, { ...grant, user, refreshToken })
-    const idToken = grant.scopes.includes('openid') ? { id_token: idTokenOf(user, body.access_token) } : {}
+    const idToken = grant.scopes.includes('openid') ? { id_token: buildIdToken(user, body.access_token) } : {}
     return Response.json({ ...body, ...idToken, scope: grant.scopes.join(' '), expires_in: tokens.lifetime })
   }
 
   /** With Google's claims; the emulator issues none with a refresh. */
-  function idTokenOf(user: string, accessToken: string): string {
+  function buildIdToken(user: string, accessToken: string): string {
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
     const sub = emulator.google.users.findOneBy('email', user)?.uid
     const atHash = createHash('sha256').update(accessToken).digest().subarray(0, 16).toString('base64url')
@@ -166,7 +166,7 @@ export function googleOauth(
     withhold: (user, scopes) => void withheld.set(user, scopes),
     revoke,
     misissue: (user, other) => void (other === null ? misissued.delete(user) : misissued.set(user, other)),
-    userOf(request) {
+    findUser(request) {
       const fields = form(request)
       const grant = refreshTokens.get(fields.get('refresh_token') ?? '') ?? codes.get(fields.get('code') ?? '')
       return grant?.user ?? null

@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import type { GoogleMessage } from '@emulators/google'
-import { headerOf, isAttachment, type MimePart, parseMime, textOf, utf8BytesOf, walk } from '../fake/mime.ts'
+import { decodeText, decodeUtf8, findHeader, isAttachment, type MimePart, parseMime, walk } from '../fake/mime.ts'
 
 export type Format = 'full' | 'metadata' | 'minimal' | 'raw'
 
-const rawOf = (message: GoogleMessage): Buffer => Buffer.from(message.raw ?? '', 'base64url')
+const readRaw = (message: GoogleMessage): Buffer => Buffer.from(message.raw ?? '', 'base64url')
 
 /** A message as `users.messages.get` returns it, with every header and part of the raw message. */
 export function messageResource(message: GoogleMessage, format: Format, metadataHeaders: string[] = []): object {
-  const raw = rawOf(message)
+  const raw = readRaw(message)
   const root = parseMime(raw)
   const base = {
     id: message.gmail_id,
     threadId: message.thread_id,
     labelIds: message.label_ids,
-    snippet: snippetOf(root),
+    snippet: buildSnippet(root),
     historyId: message.history_id,
     internalDate: message.internal_date,
     sizeEstimate: raw.length,
@@ -29,9 +29,9 @@ export function messageResource(message: GoogleMessage, format: Format, metadata
 }
 
 /** As at Gmail, each `get` returns a new attachment id, and all of them stay valid. */
-export function attachmentOf(message: GoogleMessage, id: string): object | undefined {
+export function findAttachment(message: GoogleMessage, id: string): object | undefined {
   const [partId] = Buffer.from(id, 'base64url').toString().split('/')
-  const data = partId === undefined ? undefined : find(parseMime(rawOf(message)), '', partId)?.body
+  const data = partId === undefined ? undefined : find(parseMime(readRaw(message)), '', partId)?.body
   return data && { size: data.length, data: data.toString('base64url') }
 }
 
@@ -60,7 +60,7 @@ function body(entity: MimePart, partId: string): object {
     const attachmentId = Buffer.from(`${partId}/${randomBytes(9).toString('base64url')}`).toString('base64url')
     return { attachmentId, size: entity.body.length }
   }
-  const text = utf8BytesOf(entity)
+  const text = decodeUtf8(entity)
   return { size: text.length, data: text.toString('base64url') }
 }
 
@@ -76,12 +76,12 @@ function find(entity: MimePart, partId: string, wanted: string): MimePart | unde
 const childId = (partId: string, at: number): string => (partId === '' ? String(at) : `${partId}.${at}`)
 
 /** Escaped for HTML, as Gmail's snippets are. */
-function snippetOf(root: MimePart): string {
+function buildSnippet(root: MimePart): string {
   const leaves = [...walk(root)].filter((entity) => entity.children.length === 0)
   const shown = leaves.filter((entity) => !isAttachment(entity))
   const texts = shown.length > 0 ? shown : leaves.filter(({ type }) => type.startsWith('text/'))
   const chosen = texts.find((entity) => entity.type === 'text/plain') ?? texts[0]
-  const text = chosen ? textOf(chosen).replace(/<[^>]*>/g, ' ') : (headerOf(root, 'subject') ?? '')
+  const text = chosen ? decodeText(chosen).replace(/<[^>]*>/g, ' ') : (findHeader(root, 'subject') ?? '')
   return text
     .replace(/\s+/g, ' ')
     .trim()

@@ -1,5 +1,5 @@
 import type { GoogleMessage } from '@emulators/google'
-import { isAttachment, parseMime, textOf, walk } from '../fake/mime.ts'
+import { decodeText, isAttachment, parseMime, walk } from '../fake/mime.ts'
 import { containsPhrase } from '../fake/words.ts'
 
 type Test = (message: Searchable) => boolean
@@ -78,11 +78,11 @@ const OPERATORS: Record<string, (value: string) => Test> = {
   after:
     (value) =>
     ({ row }) =>
-      Number(row.internal_date) >= timeOf(value),
+      Number(row.internal_date) >= parseTime(value),
   before:
     (value) =>
     ({ row }) =>
-      Number(row.internal_date) < timeOf(value),
+      Number(row.internal_date) < parseTime(value),
   is:
     (value) =>
     ({ row }) =>
@@ -102,7 +102,7 @@ const OPERATORS: Record<string, (value: string) => Test> = {
 }
 
 /** Seconds, or a date, which begins at midnight in California. */
-function timeOf(value: string): number {
+function parseTime(value: string): number {
   return /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(`${value.replaceAll('/', '-')}T08:00:00Z`)
 }
 
@@ -115,7 +115,7 @@ function searchable(row: GoogleMessage): Searchable {
   return {
     row,
     headers: new Map(root.headers.map(({ name, value }) => [name.toLowerCase(), value])),
-    text: texts.map((part) => textOf(part).replace(/<[^>]*>/g, ' ')).join('\n'),
+    text: texts.map((part) => decodeText(part).replace(/<[^>]*>/g, ' ')).join('\n'),
     files: parts
       .filter(isAttachment)
       .map(({ filename }) => filename || 'noname')

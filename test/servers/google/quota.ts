@@ -80,7 +80,7 @@ export class Quota {
     return this.#totals.get(user) ?? { spent: 0, refused: 0 }
   }
 
-  costOf(endpoint: string): number {
+  findCost(endpoint: string): number {
     const [, method = '', path = ''] = /^(\w+) (?:\/upload)?\/gmail\/v1\/users\/\{userId\}(\/.*)$/.exec(endpoint) ?? []
     const line = `${method} ${path}`
     return READS.includes(line) ? READ_COST[this.#limits.costs ?? 'since-2026-05'] : (COSTS[line] ?? 5)
@@ -88,7 +88,7 @@ export class Quota {
 
   /** Runs a request of a user, or refuses it. A refused request spends nothing. */
   async run(user: string, endpoint: string, respond: () => Promise<FakeResponse>): Promise<FakeResponse> {
-    const units = this.costOf(endpoint)
+    const units = this.findCost(endpoint)
     const refusal = this.#refusal(user, units)
     const { spent, refused } = this.total(user)
     if (refusal !== undefined) {

@@ -37,6 +37,6 @@ export function uploadRoutes(url: string, targets: readonly UploadTarget[]): Rou
       return save(request, upload.metadata, request.body)
     }
     const methods = method === 'PUT' ? ['PUT'] : [method, 'PUT']
-    return methods.map((one) => ({ method: one, pattern: path, handle }))
+    return methods.map((verb) => ({ method: verb, pattern: path, handle }))
   })
 }

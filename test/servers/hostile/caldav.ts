@@ -67,18 +67,20 @@ function usual(name: string, body: string, isHostile: boolean): string {
   const calendar = `/${name}/calendar/`
   const object = `${calendar}1.ics`
   const hasEvent = isHostile && name === 'rules'
-  const documentOf = (resources: Record<string, string>, more = '') => String(multistatus(resources, more).body)
+  const buildDocument = (resources: Record<string, string>, more = '') => String(multistatus(resources, more).body)
   if (body.includes('calendar-home-set')) {
-    return documentOf({ [`/${name}/`]: `<C:calendar-home-set><D:href>/${name}/</D:href></C:calendar-home-set>` })
+    return buildDocument({ [`/${name}/`]: `<C:calendar-home-set><D:href>/${name}/</D:href></C:calendar-home-set>` })
   }
   if (body.includes('calendar-multiget')) {
-    return documentOf({ [object]: `<D:getetag>"${Date.now()}"</D:getetag><C:calendar-data>${RULES}</C:calendar-data>` })
+    return buildDocument({
+      [object]: `<D:getetag>"${Date.now()}"</D:getetag><C:calendar-data>${RULES}</C:calendar-data>`,
+    })
   }
   if (body.includes('calendar-query') || body.includes('sync-collection')) {
     const resources = hasEvent ? { [object]: `<D:getetag>"${Date.now()}"</D:getetag>` } : undefined
-    return documentOf(resources ?? {}, `<D:sync-token>t${Date.now()}</D:sync-token>`)
+    return buildDocument(resources ?? {}, `<D:sync-token>t${Date.now()}</D:sync-token>`)
   }
-  return documentOf({
+  return buildDocument({
     [calendar]: `<D:resourcetype><D:collection/><C:calendar/></D:resourcetype><D:displayname>${name}</D:displayname><D:sync-token>t${Date.now()}</D:sync-token>`,
   })
 }

@@ -14,7 +14,7 @@ export interface Stream {
 /** Sends the stream until the other side closes. */
 export function pour(stream: Stream, to: Writable): void {
   let left = stream.length ?? Number.POSITIVE_INFINITY
-  const one = () => {
+  const pourOnce = () => {
     const chunk = stream.next()
     left -= chunk.length
     return to.write(chunk, 'latin1')
@@ -22,12 +22,12 @@ export function pour(stream: Stream, to: Writable): void {
   to.on('error', () => {})
   to.write(stream.head, 'latin1')
   if (stream.everyMs !== undefined) {
-    const timer = setInterval(one, stream.everyMs)
+    const timer = setInterval(pourOnce, stream.everyMs)
     to.once('close', () => clearInterval(timer))
     return
   }
   const more = () => {
-    while (!to.destroyed && left > 0 && one());
+    while (!to.destroyed && left > 0 && pourOnce());
     if (left <= 0 && !to.writableEnded) to.end()
   }
   to.on('drain', more)

@@ -40,7 +40,7 @@ interface AttachmentDeps {
 /** Writing attachments of drafts, in one request or over an upload session, whose address needs no token and refuses one. */
 export function attachmentRoutes({ emulator, boxes, uploadOrigin, onChange }: AttachmentDeps): Route[] {
   const sessions = new Map<string, Session>()
-  const draftOf = ({ user, params }: Routed) => {
+  const findDraft = ({ user, params }: Routed) => {
     const id = boxes.find(user ?? '', params.id ?? '')
     return boxes.messages(user ?? '').find((row) => row.microsoft_id === id && row.is_draft)?.microsoft_id
   }
@@ -57,18 +57,18 @@ export function attachmentRoutes({ emulator, boxes, uploadOrigin, onChange }: At
   }
 
   async function add(request: Routed): Promise<Response> {
-    const id = draftOf(request)
+    const id = findDraft(request)
     if (id === undefined) return itemNotFound()
-    const given = JSON.parse(request.body.toString() || '{}') as AttachmentItem & Record<string, unknown>
-    if (given['@odata.type'] !== '#microsoft.graph.fileAttachment') return badRequest('The type is not supported.')
-    const content = Buffer.from(String(given.contentBytes ?? ''), 'base64')
-    const added = await attach(request.user ?? '', id, given, content)
+    const item = JSON.parse(request.body.toString() || '{}') as AttachmentItem & Record<string, unknown>
+    if (item['@odata.type'] !== '#microsoft.graph.fileAttachment') return badRequest('The type is not supported.')
+    const content = Buffer.from(String(item.contentBytes ?? ''), 'base64')
+    const added = await attach(request.user ?? '', id, item, content)
     if (typeof added !== 'string') return added
-    return Response.json({ '@odata.type': given['@odata.type'], id: added, name: given.name }, { status: 201 })
+    return Response.json({ '@odata.type': item['@odata.type'], id: added, name: item.name }, { status: 201 })
   }
 
   async function remove(request: Routed): Promise<Response> {
-    const id = draftOf(request)
+    const id = findDraft(request)
     const rows = emulator.microsoft.attachments.findBy('message_microsoft_id', id ?? '')
     const row = rows.find(({ microsoft_id }) => microsoft_id === request.params.attachment)
     if (id === undefined || row === undefined) return itemNotFound()
@@ -78,7 +78,7 @@ export function attachmentRoutes({ emulator, boxes, uploadOrigin, onChange }: At
   }
 
   function begin(request: Routed): Response {
-    const id = draftOf(request)
+    const id = findDraft(request)
     if (id === undefined) return itemNotFound()
     const { AttachmentItem: item } = JSON.parse(request.body.toString() || '{}') as { AttachmentItem?: AttachmentItem }
     if (item?.attachmentType !== 'file' || !item.name || !item.size) return badRequest('AttachmentItem is not valid.')

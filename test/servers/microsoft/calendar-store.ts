@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon'
-import { instantOf } from '../fake/recurrence.ts'
-import { datesOf, type PatternedRecurrence } from './pattern.ts'
+import { toInstant } from '../fake/recurrence.ts'
+import { expandDates, type PatternedRecurrence } from './pattern.ts'
 import type { Resource } from './resources.ts'
 
 export interface GraphTime {
@@ -109,18 +109,19 @@ export class CalendarStore {
 }
 
 /** The occurrences and exceptions of a master, or the single event itself, that overlap the range. */
-export function instancesOf({ event, exceptions, cancelled }: Stored, fromMs: number, toMs: number): Resource[] {
+export function expandEvent({ event, exceptions, cancelled }: Stored, fromMs: number, toMs: number): Resource[] {
   if (event.recurrence === undefined) return overlaps(event, fromMs, toMs) ? [{ type: 'singleInstance', ...event }] : []
   const zone = event.start.timeZone
   const start = DateTime.fromISO(event.start.dateTime, { zone })
   const lengthMs = +DateTime.fromISO(event.end.dateTime, { zone: event.end.timeZone }) - +start
-  const dateOf = (ms: number, days: number) => DateTime.fromMillis(ms, { zone }).plus({ days }).toFormat('yyyy-MM-dd')
-  const earliest = dateOf(fromMs - lengthMs, -1)
+  const formatDate = (ms: number, days: number) =>
+    DateTime.fromMillis(ms, { zone }).plus({ days }).toFormat('yyyy-MM-dd')
+  const earliest = formatDate(fromMs - lengthMs, -1)
   const { recurrence: _, ...rest } = event
-  const plain = datesOf(event.recurrence, dateOf(toMs, 1))
+  const plain = expandDates(event.recurrence, formatDate(toMs, 1))
     .filter((date) => date >= earliest && !cancelled.has(date) && !exceptions.has(date))
     .map((date) => {
-      const at = DateTime.fromMillis(instantOf(`${date}T${start.toFormat('HH:mm:ss')}`, zone), { zone })
+      const at = DateTime.fromMillis(toInstant(`${date}T${start.toFormat('HH:mm:ss')}`, zone), { zone })
       const end = event.isAllDay ? at.plus({ days: Math.round(lengthMs / 86_400_000) }) : at.plus(lengthMs)
       const time = (value: DateTime) => ({ dateTime: value.toFormat("yyyy-MM-dd'T'HH:mm:ss"), timeZone: zone })
       return {
@@ -137,13 +138,13 @@ export function instancesOf({ event, exceptions, cancelled }: Stored, fromMs: nu
   return [...plain, ...exceptions.values()].filter((instance) => overlaps(instance as GraphEvent, fromMs, toMs))
 }
 
-export function msOf({ dateTime, timeZone }: GraphTime): number {
-  return instantOf(dateTime, timeZone)
+export function graphTimeMs({ dateTime, timeZone }: GraphTime): number {
+  return toInstant(dateTime, timeZone)
 }
 
 function overlaps({ start, end, isAllDay }: GraphEvent, fromMs: number, toMs: number): boolean {
   const zone = (time: GraphTime) => (isAllDay === true ? { ...time, timeZone: 'utc' } : time)
-  return msOf(zone(end)) > fromMs && msOf(zone(start)) < toMs
+  return graphTimeMs(zone(end)) > fromMs && graphTimeMs(zone(start)) < toMs
 }
 
 function utcText(ms: number): string {

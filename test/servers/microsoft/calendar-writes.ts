@@ -1,7 +1,7 @@
 import { decodeHTML } from 'entities/decode'
 import { WINDOWS_ZONES } from '../../../src/platform/calendar/generated/windows-zones.ts'
 import type { Route, Routed } from '../fake/router.ts'
-import { type CalendarStore, type GraphEvent, type GraphTime, instancesOf, msOf } from './calendar-store.ts'
+import { type CalendarStore, expandEvent, type GraphEvent, type GraphTime, graphTimeMs } from './calendar-store.ts'
 import { badRequest, graphError, itemNotFound } from './errors.ts'
 import type { PatternedRecurrence } from './pattern.ts'
 import { boundedInteger, type Resource, skippedPage } from './resources.ts'
@@ -28,7 +28,7 @@ export interface SentMeetingMessage {
 }
 
 interface WriteDeps {
-  storeOf(user: string): CalendarStore
+  getStore(user: string): CalendarStore
   sent: SentMeetingMessage[]
   /** The event as a request sees it. */
   shown(event: Resource, request: Routed): Response
@@ -39,28 +39,28 @@ interface WriteDeps {
 }
 
 /** Changes of events, their instances, and schedules. */
-export function writeRoutes({ storeOf, sent, shown, isPersonal, scheduleError }: WriteDeps): Route[] {
+export function writeRoutes({ getStore, sent, shown, isPersonal, scheduleError }: WriteDeps): Route[] {
   /** An online meeting that a personal account asks for is not refused, but ignored. */
-  const bodyOf = (request: Routed): Resource => {
+  const parseBody = (request: Routed): Resource => {
     const body = JSON.parse(request.body.toString() || '{}') as Resource
     return isPersonal(request.user ?? '') && body.isOnlineMeeting === true ? { ...body, isOnlineMeeting: false } : body
   }
 
   function create(request: Routed): Response {
     const [user, calendarId] = [request.user ?? '', request.params.calendar ?? '']
-    const store = storeOf(user)
+    const store = getStore(user)
     const calendar = store.calendars.get(calendarId)
     if (calendar === undefined) return itemNotFound()
     if (!calendar.canEdit) return graphError(403, 'ErrorAccessDenied', 'Access is denied.')
-    const { transactionId, ...given } = bodyOf(request)
-    const known = store.in(calendarId).find(({ event }) => event.transactionId === transactionId)
-    if (transactionId !== undefined && known !== undefined) {
+    const { transactionId, ...fields } = parseBody(request)
+    const earlier = store.in(calendarId).find(({ event }) => event.transactionId === transactionId)
+    if (transactionId !== undefined && earlier !== undefined) {
       const message = 'The TransactionId specified in the request has already been used to create a different event.'
-      return known.event.subject === given.subject
-        ? withStatus(shown(known.event, request), 201)
+      return earlier.event.subject === fields.subject
+        ? withStatus(shown(earlier.event, request), 201)
         : graphError(409, 'ErrorDuplicateTransactionId', message)
     }
-    const written = fromBody(given)
+    const written = fromBody(fields)
     if (written instanceof Response) return written
     const id = `AAMkNew${store.seq}=`
     const now = new Date().toISOString()
@@ -73,7 +73,7 @@ export function writeRoutes({ storeOf, sent, shown, isPersonal, scheduleError }:
       isReminderOn: true,
       reminderMinutesBeforeStart: 15,
       ...(withoutNulls(written) as unknown as GraphEvent),
-      ...meetingOf(written, id),
+      ...buildMeeting(written, id),
       id,
     })
     if (Array.isArray(written.attendees) && written.attendees.length > 0)
@@ -83,18 +83,18 @@ export function writeRoutes({ storeOf, sent, shown, isPersonal, scheduleError }:
 
   function patch(request: Routed): Response {
     const [user, id] = [request.user ?? '', request.params.event ?? '']
-    const store = storeOf(user)
+    const store = getStore(user)
     const current = find(store, id)
     if (current === undefined) return itemNotFound()
     const match = request.headers.get('if-match')
     if (match !== null && match !== current['@odata.etag']) {
       return graphError(412, 'ErrorIrresolvableConflict', 'The change key does not match the current change key.')
     }
-    const written = fromBody(bodyOf(request))
+    const written = fromBody(parseBody(request))
     if (written instanceof Response) return written
-    const meeting = current.isOnlineMeeting === true ? keptMeeting(current, written) : meetingOf(written, id)
+    const meeting = current.isOnlineMeeting === true ? keptMeeting(current, written) : buildMeeting(written, id)
     const after: Resource = { ...current, ...written, ...meeting, lastModifiedDateTime: new Date().toISOString() }
-    const { masterId, date } = instanceOf(store, id)
+    const { masterId, date } = parseInstanceId(store, id)
     if (masterId === undefined) {
       const calendarId = store.find(id)?.calendarId ?? ''
       store.put(calendarId, (written.recurrence === null ? { ...after, recurrence: undefined } : after) as GraphEvent)
@@ -108,7 +108,7 @@ export function writeRoutes({ storeOf, sent, shown, isPersonal, scheduleError }:
 
   function remove(request: Routed): Response {
     const [user, id] = [request.user ?? '', request.params.event ?? '']
-    const store = storeOf(user)
+    const store = getStore(user)
     const current = find(store, id)
     if (current === undefined) return itemNotFound()
     drop(store, id)
@@ -120,13 +120,13 @@ export function writeRoutes({ storeOf, sent, shown, isPersonal, scheduleError }:
 
   const respond = (what: 'accept' | 'decline' | 'tentativelyAccept') => (request: Routed) => {
     const [user, id] = [request.user ?? '', request.params.event ?? '']
-    const store = storeOf(user)
+    const store = getStore(user)
     const current = find(store, id)
     if (current === undefined) return itemNotFound()
     if (current.isOrganizer === true) {
       return graphError(400, 'ErrorInvalidRequest', "Your request can't be completed. You're the organizer.")
     }
-    const { sendResponse = true, comment } = bodyOf(request) as { sendResponse?: boolean; comment?: string }
+    const { sendResponse = true, comment } = parseBody(request) as { sendResponse?: boolean; comment?: string }
     if (sendResponse) sent.push({ user, eventId: id, what, ...(comment !== undefined && { comment }) })
     const response = { accept: 'accepted', decline: 'declined', tentativelyAccept: 'tentativelyAccepted' }[what]
     if (what === 'decline') drop(store, id)
@@ -137,8 +137,8 @@ export function writeRoutes({ storeOf, sent, shown, isPersonal, scheduleError }:
           ...stored.event,
           responseStatus: { response },
           showAs: what === 'accept' ? 'busy' : 'tentative',
-          attendees: attendees.map((one) =>
-            one.emailAddress.address === user ? { ...one, status: { response } } : one,
+          attendees: attendees.map((attendee) =>
+            attendee.emailAddress.address === user ? { ...attendee, status: { response } } : attendee,
           ),
         }
       })
@@ -147,18 +147,18 @@ export function writeRoutes({ storeOf, sent, shown, isPersonal, scheduleError }:
   }
 
   function instances(request: Routed): Response | Promise<Response> {
-    const stored = storeOf(request.user ?? '').find(request.params.event ?? '')
+    const stored = getStore(request.user ?? '').find(request.params.event ?? '')
     const query = request.url.searchParams
     const [fromMs = 0, toMs = 0] = ['startDateTime', 'endDateTime'].map((name) => Date.parse(query.get(name) ?? ''))
     if (stored?.event.recurrence === undefined) return itemNotFound()
     if (Number.isNaN(fromMs + toMs)) return badRequest('startDateTime and endDateTime are required.')
-    return collection(instancesOf(stored, fromMs, toMs), request)
+    return collection(expandEvent(stored, fromMs, toMs), request)
   }
 
   /** Masters and single events. Filters by start and by the time of the last change; none by `transactionId`. */
   async function list(request: Routed): Promise<Response> {
-    const store = storeOf(request.user ?? '')
-    const isWanted = filterOf(request.url.searchParams.get('$filter') ?? '')
+    const store = getStore(request.user ?? '')
+    const isWanted = parseFilter(request.url.searchParams.get('$filter') ?? '')
     if (isWanted === undefined) return badRequest('Invalid filter clause.')
     const events = store.in(request.params.calendar ?? '').flatMap(({ event }) => (isWanted(event) ? [event] : []))
     return skippedPage(request, await allShown(events, request), 10)
@@ -174,7 +174,7 @@ export function writeRoutes({ storeOf, sent, shown, isPersonal, scheduleError }:
   }
 
   function getCalendar(request: Routed): Response {
-    const calendar = storeOf(request.user ?? '').calendars.get(request.params.calendar ?? '')
+    const calendar = getStore(request.user ?? '').calendars.get(request.params.calendar ?? '')
     return calendar === undefined ? itemNotFound() : Response.json(calendar)
   }
 
@@ -183,26 +183,26 @@ export function writeRoutes({ storeOf, sent, shown, isPersonal, scheduleError }:
       schedules = [],
       startTime,
       endTime,
-    } = bodyOf(request) as {
+    } = parseBody(request) as {
       schedules?: string[]
       startTime?: GraphTime
       endTime?: GraphTime
     }
     if (isPersonal(request.user ?? '')) return graphError(400, 'ErrorInvalidRequest', 'Not supported for this account.')
     if (startTime === undefined || endTime === undefined) return badRequest('startTime and endTime are required.')
-    const [fromMs, toMs] = [msOf(startTime), msOf(endTime)]
+    const [fromMs, toMs] = [graphTimeMs(startTime), graphTimeMs(endTime)]
     if (toMs - fromMs > 62 * DAY_MS) return badRequest('The requested time duration is not within the allowed limits.')
     const value = schedules.map((scheduleId) => {
-      const store = storeOf(scheduleId)
+      const store = getStore(scheduleId)
       const unknown = scheduleId.endsWith('@example.test') ? undefined : 'ErrorMailRecipientNotFound'
       const responseCode = scheduleError(scheduleId) ?? unknown
       if (responseCode !== undefined) {
         const error = { message: 'Unable to resolve e-mail address.', responseCode }
         return { scheduleId, scheduleItems: [], error }
       }
-      const items = store.in('calendar').flatMap((stored) => instancesOf(stored, fromMs, toMs)) as GraphEvent[]
+      const items = store.in('calendar').flatMap((stored) => expandEvent(stored, fromMs, toMs)) as GraphEvent[]
       const utc = (time: GraphTime) => ({
-        dateTime: `${new Date(msOf(time)).toISOString().slice(0, 19)}.0000000`,
+        dateTime: `${new Date(graphTimeMs(time)).toISOString().slice(0, 19)}.0000000`,
         timeZone: 'UTC',
       })
       return {
@@ -239,21 +239,21 @@ export function find(store: CalendarStore, id: string): Resource | undefined {
   const stored = store.find(id)
   if (stored !== undefined)
     return { type: stored.event.recurrence ? 'seriesMaster' : 'singleInstance', ...stored.event }
-  const { masterId, date } = instanceOf(store, id)
+  const { masterId, date } = parseInstanceId(store, id)
   const master = masterId === undefined ? undefined : store.find(masterId)
   if (master === undefined) return undefined
   if (id.includes('.x')) return master.exceptions.get(date)
   const dayMs = Date.parse(`${date}T00:00:00Z`)
-  return instancesOf(master, dayMs - 2 * DAY_MS, dayMs + 3 * DAY_MS).find((instance) => instance.id === id)
+  return expandEvent(master, dayMs - 2 * DAY_MS, dayMs + 3 * DAY_MS).find((instance) => instance.id === id)
 }
 
-function instanceOf(store: CalendarStore, id: string): { masterId: string | undefined; date: string } {
+function parseInstanceId(store: CalendarStore, id: string): { masterId: string | undefined; date: string } {
   const [, masterId, date = ''] = /^(.+)\.x?(\d{4}-\d{2}-\d{2})$/.exec(id) ?? []
   return { masterId: masterId !== undefined && store.find(masterId) !== undefined ? masterId : undefined, date }
 }
 
 function drop(store: CalendarStore, id: string): void {
-  const { masterId, date } = instanceOf(store, id)
+  const { masterId, date } = parseInstanceId(store, id)
   if (masterId === undefined) {
     store.delete(id)
     return
@@ -301,7 +301,7 @@ function withoutNulls(body: Resource): Resource {
 const LINE = '_'.repeat(80)
 
 /** What Exchange adds to an event that becomes an online meeting: the link, also in the body. */
-function meetingOf({ isOnlineMeeting, body }: Resource, id: string): Resource {
+function buildMeeting({ isOnlineMeeting, body }: Resource, id: string): Resource {
   if (isOnlineMeeting !== true) return {}
   const joinUrl = `https://teams.microsoft.com/l/meetup-join/${encodeURIComponent(id)}?context=%7b%7d&x=1`
   const { content = '' } = (body ?? {}) as { content?: string }
@@ -328,7 +328,7 @@ function withStatus(response: Response, status: number): Response {
 }
 
 /** Undefined for what Graph would not understand, as far as it is known here. */
-function filterOf(filter: string): ((event: GraphEvent) => boolean) | undefined {
+function parseFilter(filter: string): ((event: GraphEvent) => boolean) | undefined {
   const tests = filter.split(' and ').map((clause) => {
     const since = /^lastModifiedDateTime ge (\S+)$/.exec(clause)?.[1]
     if (since !== undefined) return (event: GraphEvent) => String(event.lastModifiedDateTime) >= since
@@ -336,7 +336,7 @@ function filterOf(filter: string): ((event: GraphEvent) => boolean) | undefined 
       /^start\/dateTime (ge|lt) '(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)'$/.exec(clause) ?? []
     const ms = Date.parse(`${time}Z`)
     if (operator === undefined) return undefined
-    return ({ start }: GraphEvent) => (operator === 'ge' ? msOf(start) >= ms : msOf(start) < ms)
+    return ({ start }: GraphEvent) => (operator === 'ge' ? graphTimeMs(start) >= ms : graphTimeMs(start) < ms)
   })
   if (filter === '') return () => true
   return tests.includes(undefined) ? undefined : (event) => tests.every((test) => test?.(event))

@@ -5,11 +5,11 @@ import type { Route, Routed } from '../fake/router.ts'
 import {
   CalendarStore,
   type EventChange,
+  expandEvent,
   type GraphCalendar,
   type GraphEvent,
   type GraphTime,
-  instancesOf,
-  msOf,
+  graphTimeMs,
 } from './calendar-store.ts'
 import { find, type SentMeetingMessage, writeRoutes } from './calendar-writes.ts'
 import { badRequest, graphError, itemNotFound, refusedCalendar, syncStateNotFound } from './errors.ts'
@@ -66,17 +66,17 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
   const refusals = new Refusals()
   let created = 0
 
-  function storeOf(user: string): CalendarStore {
-    const known = stores.get(user)
-    if (known !== undefined) return known
+  function getStore(user: string): CalendarStore {
+    const cached = stores.get(user)
+    if (cached !== undefined) return cached
     const store = new CalendarStore((id, change) => changed(user, id, change))
     stores.set(user, store)
-    store.calendars.set('calendar', calendarOf(user, { id: 'calendar', name: 'Calendar', isDefaultCalendar: true }))
+    store.calendars.set('calendar', buildCalendar(user, { id: 'calendar', name: 'Calendar', isDefaultCalendar: true }))
     return store
   }
 
   function list(request: Routed): Response {
-    const calendars = [...storeOf(request.user ?? '').calendars.values()]
+    const calendars = [...getStore(request.user ?? '').calendars.values()]
     return skippedPage(
       request,
       calendars.map((calendar) => selected({ ...calendar }, request)),
@@ -85,18 +85,18 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
   }
 
   const withCalendar = (act: (request: Routed, store: CalendarStore, id: string) => Response) => (request: Routed) => {
-    const store = storeOf(request.user ?? '')
+    const store = getStore(request.user ?? '')
     const id = request.params.calendar ?? ''
     return store.calendars.has(id) ? act(request, store, id) : itemNotFound()
   }
 
   const view = withCalendar((request, store, calendarId) => {
-    const range = rangeOf(request)
+    const range = parseRange(request)
     if (range === undefined) return badRequest('startDateTime and endDateTime are required.')
     if (range.toMs - range.fromMs > MAX_VIEW_MS) {
       return graphError(400, 'ErrorCalendarViewRangeTooBig', 'The range is greater than the allowed 1825 days.')
     }
-    const shown = store.in(calendarId).flatMap((stored) => instancesOf(stored, range.fromMs, range.toMs))
+    const shown = store.in(calendarId).flatMap((stored) => expandEvent(stored, range.fromMs, range.toMs))
     return skippedPage(
       request,
       shown.map((event) => selected(resource(event, request), request)),
@@ -111,7 +111,7 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
       return badRequest('The query parameter is not supported with delta.')
     }
     const token = query.get('$skiptoken') ?? query.get('$deltatoken')
-    const range = rangeOf(request)
+    const range = parseRange(request)
     if (token === null && range === undefined) return badRequest('startDateTime and endDateTime are required.')
     const round =
       token === null ? range && begin(store, user, calendarId, range) : resume(store, token, user, calendarId)
@@ -131,8 +131,8 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
 
   function begin(store: CalendarStore, user: string, calendarId: string, { fromMs, toMs }: ReturnRange): Round {
     const items = store.in(calendarId).flatMap((stored) => {
-      const instances = instancesOf(stored, fromMs, toMs)
-      const isMasterShown = stored.event.recurrence !== undefined && msOf(stored.event.start) >= fromMs
+      const instances = expandEvent(stored, fromMs, toMs)
+      const isMasterShown = stored.event.recurrence !== undefined && graphTimeMs(stored.event.start) >= fromMs
       return [...(isMasterShown && instances.length > 0 ? [master(stored.event)] : []), ...instances.map(inDelta)]
     })
     return { user, calendarId, fromMs, toMs, items, seq: store.seq }
@@ -145,7 +145,7 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
     if (round.items.length > 0) return round
     const items = store.changedSince(calendarId, round.seq).flatMap((id) => {
       const stored = store.find(id)
-      const instances = stored?.calendarId === calendarId ? instancesOf(stored, round.fromMs, round.toMs) : []
+      const instances = stored?.calendarId === calendarId ? expandEvent(stored, round.fromMs, round.toMs) : []
       if (stored === undefined || instances.length === 0) return [{ id, '@removed': { reason: 'deleted' } }]
       return stored.event.recurrence === undefined ? instances : [master(stored.event), ...instances.map(inDelta)]
     })
@@ -154,12 +154,12 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
 
   /** Finds an event in any calendar, whatever calendar is in the path. */
   function get(request: Routed): Response {
-    const found = find(storeOf(request.user ?? ''), request.params.event ?? '')
+    const found = find(getStore(request.user ?? ''), request.params.event ?? '')
     return found === undefined ? itemNotFound() : shownEvent(found, request)
   }
 
   function shownEvent(event: Resource, request: Routed): Response {
-    const stored = storeOf(request.user ?? '').find(String(event.id))
+    const stored = getStore(request.user ?? '').find(String(event.id))
     if (stored?.event.recurrence === undefined) {
       return Response.json(selected(resource({ type: 'singleInstance', ...event }, request), request))
     }
@@ -176,7 +176,7 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
   }
 
   function calendarOfEvent(request: Routed): Response {
-    const store = storeOf(request.user ?? '')
+    const store = getStore(request.user ?? '')
     const calendar = store.calendars.get(store.find(request.params.event ?? '')?.calendarId ?? '')
     return calendar === undefined ? itemNotFound() : Response.json(selected({ ...calendar }, request))
   }
@@ -191,7 +191,7 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
         { method: 'GET', pattern: `${ME}/calendars/{calendar}/events/{event}`, handle: get },
         { method: 'GET', pattern: `${ME}/events/{event}/calendar`, handle: calendarOfEvent },
         ...writeRoutes({
-          storeOf,
+          getStore,
           sent,
           shown: shownEvent,
           isPersonal: () => calendars.personal,
@@ -209,15 +209,15 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
       sent,
       personal: false,
       scheduleErrors: new Map(),
-      add: (user, calendar) => void storeOf(user).calendars.set(calendar.id, calendarOf(user, calendar)),
+      add: (user, calendar) => void getStore(user).calendars.set(calendar.id, buildCalendar(user, calendar)),
       put(user, calendarId, { id = `AAMk${created++}=`, ...event }) {
         const now = new Date().toISOString()
         const created = { createdDateTime: now, lastModifiedDateTime: now, iCalUId: `uid-${id}` }
-        storeOf(user).put(calendarId, { ...created, ...event, id })
+        getStore(user).put(calendarId, { ...created, ...event, id })
         return id
       },
       putException(user, masterId, date, changes) {
-        const store = storeOf(user)
+        const store = getStore(user)
         const id = `${masterId}.x${date}`
         store.change(masterId, (stored) => {
           const before = instanceAt(stored, date)
@@ -227,14 +227,14 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
         return id
       },
       resetException: (user, masterId, date) =>
-        storeOf(user).change(masterId, ({ exceptions }) => void exceptions.delete(date)),
+        getStore(user).change(masterId, ({ exceptions }) => void exceptions.delete(date)),
       cancelOccurrence: (user, masterId, date) =>
-        storeOf(user).change(masterId, ({ exceptions, cancelled }) => {
+        getStore(user).change(masterId, ({ exceptions, cancelled }) => {
           exceptions.delete(date)
           cancelled.add(date)
         }),
-      delete: (user, id) => storeOf(user).delete(id),
-      move: (user, id, calendarId) => storeOf(user).move(id, calendarId),
+      delete: (user, id) => getStore(user).delete(id),
+      move: (user, id, calendarId) => getStore(user).move(id, calendarId),
       refuse: (user, calendarId, refused) => refusals.set(user, calendarId, refused),
       expireDelta(user) {
         for (const [token, round] of rounds) if (round.user === user) rounds.delete(token)
@@ -252,7 +252,7 @@ function isLaterPage({ searchParams }: URL): boolean {
 
 type ReturnRange = { fromMs: number; toMs: number }
 
-function calendarOf(user: string, calendar: Partial<GraphCalendar> & { id: string }): GraphCalendar {
+function buildCalendar(user: string, calendar: Partial<GraphCalendar> & { id: string }): GraphCalendar {
   const owner = { name: user.split('@')[0] ?? user, address: user }
   return {
     name: calendar.id,
@@ -277,14 +277,14 @@ function inDelta(instance: Resource): Resource {
   return { ...annotations, id, type, seriesMasterId, start, end }
 }
 
-function instanceAt(stored: Parameters<typeof instancesOf>[0], date: string): Resource | undefined {
+function instanceAt(stored: Parameters<typeof expandEvent>[0], date: string): Resource | undefined {
   const plain = { ...stored, exceptions: new Map(), cancelled: new Set<string>() }
   const day = DateTime.fromISO(date, { zone: 'utc' })
-  const around = instancesOf(plain, day.minus({ days: 2 }).toMillis(), day.plus({ days: 3 }).toMillis())
+  const around = expandEvent(plain, day.minus({ days: 2 }).toMillis(), day.plus({ days: 3 }).toMillis())
   return around.find(({ id }) => id === `${stored.event.id}.${date}`)
 }
 
-function rangeOf({ url }: Routed): ReturnRange | undefined {
+function parseRange({ url }: Routed): ReturnRange | undefined {
   const [fromMs, toMs] = ['startDateTime', 'endDateTime'].map((name) => Date.parse(url.searchParams.get(name) ?? ''))
   return fromMs === undefined || toMs === undefined || Number.isNaN(fromMs + toMs) ? undefined : { fromMs, toMs }
 }
@@ -293,7 +293,7 @@ function rangeOf({ url }: Routed): ReturnRange | undefined {
 function resource(event: Resource, request: Routed): Resource {
   const prefer = request.headers.get('prefer') ?? ''
   const isImmutable = /IdType\s*=\s*"ImmutableId"/i.test(prefer)
-  const idOf = (id: unknown) => (isImmutable || typeof id !== 'string' ? id : `moving.${id}`)
+  const toId = (id: unknown) => (isImmutable || typeof id !== 'string' ? id : `moving.${id}`)
   const body = event.body as { content: string } | undefined
   const asText = /outlook\.body-content-type\s*=\s*"?text"?/i.test(prefer)
   return {
@@ -305,8 +305,8 @@ function resource(event: Resource, request: Routed): Resource {
     sensitivity: 'normal',
     attendees: [],
     ...event,
-    id: idOf(event.id),
-    ...(event.seriesMasterId !== undefined && { seriesMasterId: idOf(event.seriesMasterId) }),
+    id: toId(event.id),
+    ...(event.seriesMasterId !== undefined && { seriesMasterId: toId(event.seriesMasterId) }),
     ...(body && {
       body: { contentType: asText ? 'text' : 'html', content: asText ? body.content : `<p>${body.content}</p>` },
     }),
@@ -318,7 +318,7 @@ function resource(event: Resource, request: Routed): Resource {
 /** All-day events are at midnight of any zone. */
 function inUtc(time: GraphTime, { isAllDay }: Resource): GraphTime {
   const zone = isAllDay === true ? 'utc' : time.timeZone
-  const at = DateTime.fromMillis(msOf({ ...time, timeZone: zone }), { zone: 'utc' })
+  const at = DateTime.fromMillis(graphTimeMs({ ...time, timeZone: zone }), { zone: 'utc' })
   const dateTime = at.toFormat("yyyy-MM-dd'T'HH:mm:ss'.0000000'")
   return { dateTime, timeZone: 'UTC' }
 }

@@ -24,12 +24,12 @@ export type EditDraft = (user: string, id: string, body: DraftBody) => Promise<R
 
 /** Drafts of Graph in JSON: created in Drafts and edited in place, always under the same immutable id. */
 export function drafts(emulator: Emulator, boxes: Mailboxes) {
-  const rowOf = (user: string, id: string) => boxes.messages(user).find((row) => row.microsoft_id === id)
+  const findRow = (user: string, id: string) => boxes.messages(user).find((row) => row.microsoft_id === id)
 
   /** Writes the columns, and the MIME form that `$value` returns. Returns the error response of a message that is not a draft. */
-  const edit: EditDraft = async (user, id, given) => {
-    const { subject, body, internetMessageId } = given
-    const row = rowOf(user, id)
+  const edit: EditDraft = async (user, id, changes) => {
+    const { subject, body, internetMessageId } = changes
+    const row = findRow(user, id)
     if (row === undefined) return itemNotFound()
     if (!row.is_draft) return graphError(400, 'ErrorInvalidOperation', 'The operation is only valid on a draft.')
     if (internetMessageId !== undefined && !/^<[^<>\s]+>$/.test(internetMessageId)) {
@@ -42,7 +42,8 @@ export function drafts(emulator: Emulator, boxes: Mailboxes) {
     const isHtml = body === undefined ? row.body_content_type === 'html' : body.contentType?.toLowerCase() === 'html'
     const content = body?.content ?? row.body_content
     const text = isHtml ? plainText(content) : content
-    for (const { id: name, value } of given.singleValueExtendedProperties ?? []) boxes.propertiesOf(id).set(name, value)
+    for (const { id: name, value } of changes.singleValueExtendedProperties ?? [])
+      boxes.propertiesOf(id).set(name, value)
     boxes.rewrite(
       user,
       id,
@@ -51,10 +52,10 @@ export function drafts(emulator: Emulator, boxes: Mailboxes) {
         body_content_type: isHtml ? 'html' : 'text',
         body_content: content,
         body_preview: text.replace(/\s+/g, ' ').trim().slice(0, 255),
-        to_recipients: people(given.toRecipients, row.to_recipients),
-        cc_recipients: people(given.ccRecipients, row.cc_recipients),
-        bcc_recipients: people(given.bccRecipients, row.bcc_recipients),
-        reply_to: people(given.replyTo, row.reply_to),
+        to_recipients: people(changes.toRecipients, row.to_recipients),
+        cc_recipients: people(changes.ccRecipients, row.cc_recipients),
+        bcc_recipients: people(changes.bccRecipients, row.bcc_recipients),
+        reply_to: people(changes.replyTo, row.reply_to),
         internet_message_id: internetMessageId ?? row.internet_message_id,
       },
       text,
@@ -65,11 +66,11 @@ export function drafts(emulator: Emulator, boxes: Mailboxes) {
 
   /** Writes the MIME form of a draft from its properties and attachments, unless MIME created it. */
   async function compose(user: string, id: string): Promise<void> {
-    const row = rowOf(user, id)
-    if (row !== undefined && !boxes.isMime(id)) boxes.setRaw(id, await rawOf(row))
+    const row = findRow(user, id)
+    if (row !== undefined && !boxes.isMime(id)) boxes.setRaw(id, await composeRaw(row))
   }
 
-  async function rawOf(row: MessageRow): Promise<Buffer> {
+  async function composeRaw(row: MessageRow): Promise<Buffer> {
     const addresses = (people: Person[]) => people.map(({ address, name = '' }) => ({ name, email: address }))
     const isHtml = row.body_content_type === 'html'
     const attachments = emulator.microsoft.attachments.findBy('message_microsoft_id', row.microsoft_id)
@@ -101,11 +102,11 @@ export function drafts(emulator: Emulator, boxes: Mailboxes) {
     )
   }
 
-  async function create(user: string, given: DraftBody): Promise<string | Response> {
+  async function create(user: string, body: DraftBody): Promise<string | Response> {
     const date = new Date()
     const raw = Buffer.from(`From: ${user}\r\n\r\n`)
     const id = await boxes.deliver(user, raw, { folder: 'drafts', date, read: true, draft: true })
-    const refused = await edit(user, id, given)
+    const refused = await edit(user, id, body)
     if (refused !== undefined) boxes.delete(user, id)
     return refused ?? id
   }

@@ -14,7 +14,7 @@ interface Searchable {
  * `$search` on messages: a quoted string with KQL. A word alone is searched in sender, subject and body. Restrictions of one property
  * without an operator between them are alternatives. Returns undefined for what Graph refuses.
  */
-export function searchOf(
+export function parseSearch(
   value: string,
 ): ((row: MessageRow, boxes: Mailboxes, emulator: Emulator) => boolean) | undefined {
   const quoted = /^"((?:[^"\\]|\\.)*)"$/s.exec(value)?.[1]
@@ -71,8 +71,8 @@ function expression(tokens: string[]): Test | undefined {
 }
 
 function restriction(token: string): Test | undefined {
-  const [, property, operator = ':', given = ''] = /^(?:([a-z]+)(<=|>=|<>|[:=<>]))?(.*)$/is.exec(token) ?? []
-  const value = given.replaceAll('"', '')
+  const [, property, operator = ':', text = ''] = /^(?:([a-z]+)(<=|>=|<>|[:=<>]))?(.*)$/is.exec(token) ?? []
+  const value = text.replaceAll('"', '')
   const isPrefix = value.endsWith('*')
   const has = (text: string | null) => containsPhrase(text ?? '', value, isPrefix)
   const persons = (list: readonly Person[]) => list.some(({ name, address }) => has(`${name ?? ''} ${address}`))

@@ -2,12 +2,12 @@ import type { FakeResponse } from '../fake/http-server.ts'
 import type { Route, Routed } from '../fake/router.ts'
 import { attachmentRoutes } from './attachments.ts'
 import type { ChangeLog, DeltaItem } from './delta.ts'
-import { drafts as draftsOf } from './drafts.ts'
+import { drafts as createDrafts } from './drafts.ts'
 import type { Emulator, MessageRow } from './emulator.ts'
 import { badRequest, cannotDelete, graphError, itemNotFound, noSegment } from './errors.ts'
-import { searchOf } from './kql.ts'
+import { parseSearch } from './kql.ts'
 import type { Mailboxes } from './mailbox.ts'
-import { folderResource, messageResource, messageView, type Resource, skippedPage, viewOf } from './resources.ts'
+import { folderResource, messageResource, messageView, type Resource, readView, skippedPage } from './resources.ts'
 import { type GraphSubmission, sendRoutes } from './sending.ts'
 
 const ME = '/v1.0/me'
@@ -36,24 +36,24 @@ export interface MailDeps {
 /** Messages and folders of Graph v1.0. */
 export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog, deps: MailDeps): Route[] {
   const body = (request: Routed) => JSON.parse(request.body.toString() || '{}') as Record<string, unknown>
-  const userOf = (request: Routed): string => request.user ?? ''
-  async function one(request: Routed, id: string, status = 200) {
-    const shown = await messageResource(emulator, boxes, userOf(request), id, viewOf(request))
+  const requestUser = (request: Routed): string => request.user ?? ''
+  async function sendOne(request: Routed, id: string, status = 200) {
+    const shown = await messageResource(emulator, boxes, requestUser(request), id, readView(request))
     return shown ? Response.json(shown, { status }) : itemNotFound()
   }
 
   /** Passes the immutable id of the message in the path to `act`, or returns 404. */
   const withMessage =
     (act: (request: Routed, id: string) => FakeResponse | Promise<FakeResponse>) => (request: Routed) => {
-      const id = boxes.find(userOf(request), request.params.id ?? '')
+      const id = boxes.find(requestUser(request), request.params.id ?? '')
       return id === undefined ? itemNotFound() : act(request, id)
     }
 
   /** At most 1,000 messages, by the time they were sent. Graph combines `$search` with neither `$filter` nor `$orderby`. */
   async function search(request: Routed, folder?: string) {
     const params = request.url.searchParams
-    const user = userOf(request)
-    const test = searchOf(params.get('$search') ?? '')
+    const user = requestUser(request)
+    const test = parseSearch(params.get('$search') ?? '')
     if (test === undefined) return badRequest('Syntax error in the search query.')
     for (const [name, code] of [
       ['$filter', 'SearchWithFilter'],
@@ -68,7 +68,7 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
       .filter((row) => test(row, boxes, emulator))
       .sort((a, b) => (b.sent_date_time ?? '').localeCompare(a.sent_date_time ?? ''))
       .slice(0, 1000)
-    const shown = found.map((row) => messageResource(emulator, boxes, user, row.microsoft_id, viewOf(request)))
+    const shown = found.map((row) => messageResource(emulator, boxes, user, row.microsoft_id, readView(request)))
     return skippedPage(
       request,
       (await Promise.all(shown)).filter((message) => message !== undefined),
@@ -85,10 +85,10 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
     const filter = params.get('$filter')
     const messageId = /^internetMessageId eq '(.*)'$/.exec(filter ?? '')?.[1]?.replaceAll("''", "'")
     if (filter && messageId === undefined) query.set('$filter', filter)
-    const response = (await (await emulator.request(`${path}?${query}`, { user: userOf(request) })).json()) as {
+    const response = (await (await emulator.request(`${path}?${query}`, { user: requestUser(request) })).json()) as {
       value: Resource[]
     }
-    const view = viewOf(request)
+    const view = readView(request)
     return skippedPage(
       request,
       response.value
@@ -99,14 +99,14 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
   }
 
   async function listFolder(request: Routed) {
-    const folder = boxes.folder(userOf(request), request.params.folder ?? '')
+    const folder = boxes.folder(requestUser(request), request.params.folder ?? '')
     return folder
       ? list(request, `${ME}/mailFolders/${folder.microsoft_id}/messages`, folder.microsoft_id)
       : folderNotFound()
   }
 
   function delta(request: Routed) {
-    const user = userOf(request)
+    const user = requestUser(request)
     const folder = boxes.folder(user, request.params.folder ?? '')
     if (!folder) return folderNotFound()
     // The function has no EntitySetPath, without which OData cannot read the options of an expansion.
@@ -121,7 +121,7 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
         .sort((left, right) => right.received_date_time.localeCompare(left.received_date_time))
         .map((message) => message.microsoft_id)
     return log.page(request, key, inside, async (item: DeltaItem, query) => {
-      const view = viewOf(request, query)
+      const view = readView(request, query)
       const removed = { '@removed': { reason: 'deleted' }, id: view.immutable ? item.id : item.wasId }
       const now = boxes.messages(user).find(({ microsoft_id }) => microsoft_id === item.id)
       if (now?.parent_folder_id !== key) return removed
@@ -135,7 +135,7 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
   }
 
   function folderDelta(request: Routed) {
-    const user = userOf(request)
+    const user = requestUser(request)
     const all = () =>
       boxes
         .folders(user)
@@ -148,7 +148,7 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
   }
 
   function children(request: Routed) {
-    const user = userOf(request)
+    const user = requestUser(request)
     const parent = boxes.folder(user, request.params.folder ?? 'msgfolderroot')
     if (!parent) return folderNotFound()
     const below = boxes.folders(user).filter((row) => row.parent_folder_id === parent.microsoft_id)
@@ -160,7 +160,7 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
   }
 
   function createFolder(request: Routed) {
-    const user = userOf(request)
+    const user = requestUser(request)
     const parent = boxes.folder(user, request.params.folder ?? 'msgfolderroot')
     const name = body(request).displayName
     if (!parent) return folderNotFound()
@@ -174,12 +174,12 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
   }
 
   const withFolder = (act: (request: Routed, id: string) => Response) => (request: Routed) => {
-    const folder = boxes.folder(userOf(request), request.params.folder ?? '')
+    const folder = boxes.folder(requestUser(request), request.params.folder ?? '')
     return folder ? act(request, folder.microsoft_id) : folderNotFound()
   }
   const shownFolder = withFolder((request, id) => {
-    const row = boxes.folder(userOf(request), id)
-    return row ? Response.json(folderResource(boxes, userOf(request), row)) : folderNotFound()
+    const row = boxes.folder(requestUser(request), id)
+    return row ? Response.json(folderResource(boxes, requestUser(request), row)) : folderNotFound()
   })
   const isTaken = (user: string, parent: string | null, name: string, id: string) =>
     boxes
@@ -187,33 +187,33 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
       .some((row) => row.parent_folder_id === parent && row.display_name === name && row.microsoft_id !== id)
   const folderExists = () => graphError(409, 'ErrorFolderExists', 'A folder with the specified name already exists.')
   const renameFolder = withFolder((request, id) => {
-    const { parent_folder_id: parent = null } = boxes.folder(userOf(request), id) ?? {}
-    if (isTaken(userOf(request), parent, String(body(request).displayName ?? ''), id)) return folderExists()
-    boxes.renameFolder(userOf(request), id, String(body(request).displayName ?? ''))
+    const { parent_folder_id: parent = null } = boxes.folder(requestUser(request), id) ?? {}
+    if (isTaken(requestUser(request), parent, String(body(request).displayName ?? ''), id)) return folderExists()
+    boxes.renameFolder(requestUser(request), id, String(body(request).displayName ?? ''))
     return shownFolder(request) as Response
   })
   const moveFolder = withFolder((request, id) => {
-    const user = userOf(request)
+    const user = requestUser(request)
     const to = boxes.folder(user, String(body(request).destinationId ?? ''))
     if (!to) return folderNotFound()
     if (isTaken(user, to.microsoft_id, boxes.folder(user, id)?.display_name ?? '', id)) return folderExists()
     boxes.moveFolder(user, id, to.microsoft_id)
-    return Response.json(shownOf(user, id), { status: 201 })
+    return Response.json(findShown(user, id), { status: 201 })
   })
-  const shownOf = (user: string, id: string) => {
+  const findShown = (user: string, id: string) => {
     const row = boxes.folder(user, id)
     return row && folderResource(boxes, user, row)
   }
   const deleteFolder = withFolder((request, id) => {
-    if (PROTECTED.includes(boxes.folder(userOf(request), id)?.well_known_name ?? ''))
+    if (PROTECTED.includes(boxes.folder(requestUser(request), id)?.well_known_name ?? ''))
       return graphError(403, 'ErrorDeleteDistinguishedFolder', 'Distinguished folders cannot be deleted.')
-    boxes.deleteFolder(userOf(request), id)
+    boxes.deleteFolder(requestUser(request), id)
     return new Response(null, { status: 204 })
   })
 
-  const drafts = draftsOf(emulator, boxes)
+  const drafts = createDrafts(emulator, boxes)
   const patch = withMessage(async (request, id) => {
-    const user = userOf(request)
+    const user = requestUser(request)
     const content = body(request)
     if (DRAFT_CONTENT.some((name) => name in content)) {
       const refused = await drafts.edit(user, id, content)
@@ -227,15 +227,15 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
     if (isRead !== undefined) boxes.markRead(user, id, isRead)
     if (flag) boxes.flag(user, id, flag.flagStatus === 'flagged')
     if (categories) boxes.categorise(user, id, categories)
-    return one(request, id)
+    return sendOne(request, id)
   })
   const move = withMessage(async (request, id) => {
-    const moved = boxes.move(userOf(request), id, String(body(request).destinationId ?? ''))
-    return moved ? one(request, id, 201) : folderNotFound()
+    const moved = boxes.move(requestUser(request), id, String(body(request).destinationId ?? ''))
+    return moved ? sendOne(request, id, 201) : folderNotFound()
   })
   /** Exchange does not say that a message was deleted before: it refuses. */
   const removal = (act: (user: string, id: string, folder: string) => void) => (request: Routed) => {
-    const user = userOf(request)
+    const user = requestUser(request)
     const id = boxes.find(user, request.params.id ?? '')
     const found = boxes.messages(user).find((row) => row.microsoft_id === id)
     const isPurged = found?.parent_folder_id === boxes.folder(user, 'recoverableitemsdeletions')?.microsoft_id
@@ -256,7 +256,7 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
     withMessage(async (request, id) => {
       const response = await emulator.request(
         `${ME}/messages/${id}/attachments${last === '' ? '' : `/${request.params.attachment}`}`,
-        { user: userOf(request) },
+        { user: requestUser(request) },
       )
       if (!response.ok) return itemNotFound()
       if (last !== 'value') return response
@@ -269,9 +269,9 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
   )
 
   return [
-    ...sendRoutes({ ...deps, emulator, boxes, drafts, show: one }),
+    ...sendRoutes({ ...deps, emulator, boxes, drafts, show: sendOne }),
     ...attachmentRoutes({ ...deps, emulator, boxes, onChange: drafts.compose }),
-    { method: 'GET', pattern: ME, handle: (request) => emulator.request(ME, { user: userOf(request) }) },
+    { method: 'GET', pattern: ME, handle: (request) => emulator.request(ME, { user: requestUser(request) }) },
     { method: 'GET', pattern: `${ME}/mailFolders`, handle: children },
     { method: 'POST', pattern: `${ME}/mailFolders`, handle: createFolder },
     { method: 'GET', pattern: `${ME}/mailFolders/delta`, handle: folderDelta },
@@ -287,7 +287,7 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
     {
       method: 'GET',
       pattern: `${ME}/messages/{id}`,
-      handle: withMessage((request, id) => one(request, id)),
+      handle: withMessage((request, id) => sendOne(request, id)),
     },
     { method: 'PATCH', pattern: `${ME}/messages/{id}`, handle: patch },
     { method: 'DELETE', pattern: `${ME}/messages/{id}`, handle: remove },

@@ -146,8 +146,8 @@ export function mailboxes(
     find(user: string, shownId: string): string | undefined {
       const decoded = shownId.startsWith('AAMk') ? Buffer.from(shownId.slice(4), 'base64url').toString() : shownId
       const [id = '', moves] = decoded.split('/')
-      const known = extras.get(id)
-      if (!known || (moves !== undefined && Number(moves) !== known.moves)) return undefined
+      const extra = extras.get(id)
+      if (!extra || (moves !== undefined && Number(moves) !== extra.moves)) return undefined
       return microsoft.messages.findBy('microsoft_id', id).some((message) => message.user_email === user)
         ? id
         : undefined

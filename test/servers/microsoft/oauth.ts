@@ -1,11 +1,11 @@
 import {
   type Consent,
   clientForm,
-  consentOf,
   deniedUrl,
   form,
   isMismatch,
   lacksPkce,
+  parseConsent,
   withCancel,
 } from '../fake/consent.ts'
 import type { FakeRequest } from '../fake/http-server.ts'
@@ -25,7 +25,7 @@ export interface MicrosoftOauth {
   revoke(user: string): void
   /** Refreshing tokens of `user` returns tokens of `other`, or its own again. */
   misissue(user: string, other: string | null): void
-  userOf(request: FakeRequest): string | null
+  findUser(request: FakeRequest): string | null
 }
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -42,7 +42,7 @@ export function microsoftOauth(emulator: Emulator, tokens: Tokens, url: string):
   /** The emulator replaces a refresh token with each use: its next one, by that of a client which goes on with the earlier one. */
   const replaced = new Map<string, string>()
 
-  const tenantOf = (user: string) => emulator.microsoft.users.findOneBy('email', user)?.tenant_id ?? ''
+  const findTenant = (user: string) => emulator.microsoft.users.findOneBy('email', user)?.tenant_id ?? ''
   const granted = (user: string, scope: string): string[] =>
     scope.split(' ').filter((name) => name !== '' && !withheld.get(user)?.map(lastPart).includes(lastPart(name)))
 
@@ -53,7 +53,7 @@ export function microsoftOauth(emulator: Emulator, tokens: Tokens, url: string):
     if (lacksPkce(query)) return oauthError('invalid_request', 501481, 'PKCE with S256 is required.')
     const response = await emulator.request(`/oauth2/v2.0/authorize${request.url.search}`)
     if (!response.ok) return (await isMismatch(response)) ? mismatchPage(query) : response
-    const consent = consentOf(query, request.params.tenant)
+    const consent = parseConsent(query, request.params.tenant)
     if (consent.prompt === 'none') return Response.redirect(deniedUrl(consent, 'login_required', SIGNED_OUT), 302)
     consents.set(consent.state, consent)
     const html = withCancel(await response.text(), deniedUrl(consent, 'access_denied', DECLINED))
@@ -75,7 +75,7 @@ export function microsoftOauth(emulator: Emulator, tokens: Tokens, url: string):
     if (!consent || consent.redirectUri !== fields.get('redirect_uri'))
       return oauthError('invalid_request', 900144, 'Start again.')
     if (denying.has(user)) return Response.redirect(deniedUrl(consent, 'access_denied', DECLINED), 302)
-    if (!SHARED_TENANTS.includes(consent.tenant) && consent.tenant !== tenantOf(user))
+    if (!SHARED_TENANTS.includes(consent.tenant) && consent.tenant !== findTenant(user))
       return oauthError('invalid_request', 50020, 'The user account does not exist in this tenant.')
     const response = await emulator.request('/oauth2/v2.0/authorize/callback', {
       method: 'POST',
@@ -165,7 +165,7 @@ export function microsoftOauth(emulator: Emulator, tokens: Tokens, url: string):
       tokens.drop((grant) => grant.user === user)
     },
     misissue: (user, other) => void (other === null ? misissued.delete(user) : misissued.set(user, other)),
-    userOf(request) {
+    findUser(request) {
       const fields = form(request)
       const grant = refreshTokens.get(fields.get('refresh_token') ?? '') ?? codes.get(fields.get('code') ?? '')
       return grant?.user ?? null

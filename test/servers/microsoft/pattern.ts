@@ -32,7 +32,7 @@ const LAST = '2100-01-01'
  * The dates of a series up to `last`. Expanded by `rrule`, and by luxon where Exchange differs from RFC 5545: a month without the day
  * has the instance on its last day.
  */
-export function datesOf({ pattern, range }: PatternedRecurrence, last: string): string[] {
+export function expandDates({ pattern, range }: PatternedRecurrence, last: string): string[] {
   const end = [range.type === 'endDate' ? (range.endDate ?? LAST) : LAST, last].sort()[0] ?? last
   const limit = range.type === 'numbered' ? (range.numberOfOccurrences ?? 1) : Number.POSITIVE_INFINITY
   const dates = pattern.type.startsWith('absolute')

@@ -1,4 +1,4 @@
-import { headerOf, type MimePart, parseMime, walk } from '../fake/mime.ts'
+import { findHeader, type MimePart, parseMime, walk } from '../fake/mime.ts'
 import type { Routed } from '../fake/router.ts'
 import type { Emulator, FolderRow } from './emulator.ts'
 import type { Mailboxes } from './mailbox.ts'
@@ -15,7 +15,7 @@ export interface View {
 }
 
 /** `query` belongs to the request, or to the first request of its delta round. */
-export function viewOf(request: Routed, query: URLSearchParams = request.url.searchParams): View {
+export function readView(request: Routed, query: URLSearchParams = request.url.searchParams): View {
   const prefer = request.headers.get('prefer') ?? ''
   return {
     immutable: /IdType\s*=\s*"ImmutableId"/i.test(prefer),
@@ -66,8 +66,8 @@ function extendedProperties(expand: string, raw: Buffer): { id: string; value: s
   const root = parseMime(raw)
   const values: Record<string, string | undefined> = {
     'Integer 0xe08': String(raw.length),
-    'String 0x1042': headerOf(root, 'in-reply-to'),
-    'String 0x1039': headerOf(root, 'references'),
+    'String 0x1042': findHeader(root, 'in-reply-to'),
+    'String 0x1039': findHeader(root, 'references'),
     'String 0x1a': messageClass(root),
   }
   return Object.entries(values).flatMap(([id, value]) =>
@@ -151,6 +151,6 @@ export async function asSent(response: Response, { url }: Pick<Routed, 'url'>): 
 }
 
 export function boundedInteger(value: string | null | undefined, fallback: number, max: number): number {
-  const given = Number(value ?? fallback)
-  return Number.isInteger(given) && given >= 0 ? Math.min(given, max) : fallback
+  const number = Number(value ?? fallback)
+  return Number.isInteger(number) && number >= 0 ? Math.min(number, max) : fallback
 }

@@ -53,8 +53,8 @@ interface SendDeps {
  */
 export function sendRoutes({ emulator, boxes, drafts, show, sent, onSent, replacesMessageIds }: SendDeps): Route[] {
   /** Names of header fields that a mailbox has as properties, in lower case. */
-  const known = new Map<string, Set<string>>()
-  const rowOf = (user: string, id: string) => boxes.messages(user).find((row) => row.microsoft_id === id)
+  const knownHeaders = new Map<string, Set<string>>()
+  const findRow = (user: string, id: string) => boxes.messages(user).find((row) => row.microsoft_id === id)
   const isMime = ({ headers }: Routed) => headers.get('content-type')?.startsWith('text/plain') === true
 
   async function createFromMime(request: Routed, conversation: string): Promise<string | Response> {
@@ -63,9 +63,9 @@ export function sendRoutes({ emulator, boxes, drafts, show, sent, onSent, replac
     if (base64 === '' || !/^[A-Za-z0-9+/\s]+={0,2}\s*$/.test(base64)) {
       return graphError(400, 'ErrorMimeContentInvalidBase64String', 'Invalid base64 string for MIME content.')
     }
-    const given = Buffer.from(base64, 'base64').toString('latin1')
+    const text = Buffer.from(base64, 'base64').toString('latin1')
     const own = `Message-ID: <${randomBytes(12).toString('hex')}@prod.outlook.test>`
-    const raw = Buffer.from(replacesMessageIds() ? given.replace(/^Message-ID:.*$/im, own) : given, 'latin1')
+    const raw = Buffer.from(replacesMessageIds() ? text.replace(/^Message-ID:.*$/im, own) : text, 'latin1')
     const options = { folder: 'drafts', date: new Date(), read: true, draft: true, mime: true, conversation }
     return boxes.deliver(user, raw, options)
   }
@@ -80,7 +80,7 @@ export function sendRoutes({ emulator, boxes, drafts, show, sent, onSent, replac
   async function createReply(request: Routed) {
     const user = request.user ?? ''
     const id = boxes.find(user, request.params.id ?? '')
-    const original = id === undefined ? undefined : rowOf(user, id)
+    const original = id === undefined ? undefined : findRow(user, id)
     if (original === undefined) return itemNotFound()
     if (original.is_draft) return graphError(400, 'ErrorInvalidOperation', 'A draft has no reply.')
     const to = original.reply_to[0]?.address ?? original.from_address ?? ''
@@ -118,18 +118,18 @@ export function sendRoutes({ emulator, boxes, drafts, show, sent, onSent, replac
 
   /** What the recipients get. */
   function transferred(user: string, row: MessageRow): Buffer {
-    const names = known.get(user) ?? new Set()
-    known.set(user, names)
+    const names = knownHeaders.get(user) ?? new Set()
+    knownHeaders.set(user, names)
     const properties = ownHeaders(boxes.propertiesOf(row.microsoft_id))
     for (const { name } of properties) names.add(name.toLowerCase())
     const raw = boxes.rawOf(row.microsoft_id).toString('latin1')
     const end = raw.indexOf('\r\n\r\n')
     const fields = raw.slice(0, end).split(/\r\n(?![ \t])/)
-    const nameOf = (field: string) => field.slice(0, field.indexOf(':')).toLowerCase()
-    const kept = fields.filter((field) => TRANSFERRED.test(field) || names.has(nameOf(field)))
-    const missing = properties.filter(({ name }) => !kept.some((field) => nameOf(field) === name.toLowerCase()))
+    const fieldName = (field: string) => field.slice(0, field.indexOf(':')).toLowerCase()
+    const kept = fields.filter((field) => TRANSFERRED.test(field) || names.has(fieldName(field)))
+    const missing = properties.filter(({ name }) => !kept.some((field) => fieldName(field) === name.toLowerCase()))
     const header = [...kept, ...missing.map(({ name, value }) => `${name}: ${value}`)].map((field) =>
-      nameOf(field) === 'message-id' ? `Message-ID: ${row.internet_message_id}` : field,
+      fieldName(field) === 'message-id' ? `Message-ID: ${row.internet_message_id}` : field,
     )
     return Buffer.from(header.join('\r\n') + raw.slice(end), 'latin1')
   }
@@ -137,7 +137,7 @@ export function sendRoutes({ emulator, boxes, drafts, show, sent, onSent, replac
   async function send(request: Routed) {
     const user = request.user ?? ''
     const id = boxes.find(user, request.params.id ?? '')
-    const row = id === undefined ? undefined : rowOf(user, id)
+    const row = id === undefined ? undefined : findRow(user, id)
     if (id === undefined || row === undefined) return itemNotFound()
     if (!row.is_draft) return graphError(400, 'ErrorInvalidOperation', 'The message was sent already.')
     const people = [...row.to_recipients, ...row.cc_recipients, ...row.bcc_recipients]

@@ -105,7 +105,7 @@ export class Subscriptions {
     return this.#queue(async () => {
       if (!this.enabled) return
       const own = this.of(user).filter(({ resource }) => /^\/?me\/events$/i.test(resource))
-      for (const found of own.filter((one) => one.changeType.split(',').includes(changeType))) {
+      for (const found of own.filter((subscription) => subscription.changeType.split(',').includes(changeType))) {
         const resource = `Users/${this.#emulator.microsoft.users.findOneBy('email', user)?.oid}/Events/${id}`
         const resourceData = { '@odata.type': '#Microsoft.Graph.Event', '@odata.id': resource, id }
         const notification = {

@@ -39,7 +39,7 @@ export interface Collector {
   readonly records: ExportedRecord[]
   /** Problems of requests that are not OTLP. */
   readonly problems: unknown[]
-  answer(answer: CollectorAnswer): void
+  respondWith(reply: CollectorAnswer): void
   /** An `ExportLogsServiceResponse` that reports rejected records. */
   partialSuccess(rejected: number): Uint8Array
   close(): Promise<void>
@@ -71,7 +71,7 @@ export async function startCollector(port = 0): Promise<Collector> {
 
   const server = createServer(async (request, response) => {
     requests += 1
-    const answer = next
+    const reply = next
     const chunks: Buffer[] = []
     try {
       for await (const chunk of request) chunks.push(chunk)
@@ -79,16 +79,16 @@ export async function startCollector(port = 0): Promise<Collector> {
       return
     }
     try {
-      const decoded = decode(Buffer.concat(chunks)).map((one) => ({
+      const decoded = decode(Buffer.concat(chunks)).map((record) => ({
         path: request.url ?? '',
         headers: request.headers,
-        ...one,
+        ...record,
       }))
-      if (typeof answer === 'object' && answer.status === 200) batches.push(...decoded)
+      if (typeof reply === 'object' && reply.status === 200) batches.push(...decoded)
     } catch (error) {
       problems.push(error)
     }
-    respond(response, answer)
+    respond(response, reply)
   })
 
   function decode(bytes: Buffer): Omit<ExportedBatch, 'path' | 'headers'>[] {
@@ -98,11 +98,11 @@ export async function startCollector(port = 0): Promise<Collector> {
       ({ resource, scopeLogs }: any) =>
         // biome-ignore lint/suspicious/noExplicitAny: as above
         scopeLogs.map(({ scope, logRecords }: any) => ({
-          resource: attributesOf(resource.attributes),
+          resource: toAttributes(resource.attributes),
           scope,
           records: logRecords.map((record: { attributes: KeyValue[] }) => ({
             ...record,
-            attributes: attributesOf(record.attributes),
+            attributes: toAttributes(record.attributes),
           })),
         })),
     )
@@ -123,8 +123,8 @@ export async function startCollector(port = 0): Promise<Collector> {
     get records() {
       return batches.flatMap((batch) => batch.records)
     },
-    answer(answer) {
-      next = answer
+    respondWith(reply) {
+      next = reply
     },
     partialSuccess: (rejected) =>
       responseType
@@ -140,22 +140,22 @@ export async function startCollector(port = 0): Promise<Collector> {
   }
 }
 
-function attributesOf(list: readonly KeyValue[]): Record<string, unknown> {
+function toAttributes(list: readonly KeyValue[]): Record<string, unknown> {
   return Object.fromEntries(list.map(({ key, value }) => [key, plainValue(value ?? {})]))
 }
 
 function plainValue(value: AnyValue): unknown {
   if (value.arrayValue !== undefined) return value.arrayValue.values.map(plainValue)
-  if (value.kvlistValue !== undefined) return attributesOf(value.kvlistValue.values)
+  if (value.kvlistValue !== undefined) return toAttributes(value.kvlistValue.values)
   if (value.intValue !== undefined) return Number(value.intValue)
   return value.stringValue ?? value.boolValue ?? value.doubleValue ?? null
 }
 
-function respond(response: ServerResponse, answer: CollectorAnswer): void {
-  if (answer === 'hang') return
-  if (answer !== 'endless') {
-    response.writeHead(answer.status, { 'content-type': 'application/x-protobuf', ...answer.headers })
-    response.end(answer.body)
+function respond(response: ServerResponse, reply: CollectorAnswer): void {
+  if (reply === 'hang') return
+  if (reply !== 'endless') {
+    response.writeHead(reply.status, { 'content-type': 'application/x-protobuf', ...reply.headers })
+    response.end(reply.body)
     return
   }
   response.on('error', () => {})

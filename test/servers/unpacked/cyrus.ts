@@ -112,7 +112,7 @@ function instance(
       await promisify(execFile)(command, ['-C', join(folder, 'imapd.conf'), ...args], { env, ...MAIL_USER })
     },
     async endSessions(user) {
-      for (const pid of sessionsOf(folder, user)) signal(pid, 'SIGTERM')
+      for (const pid of findSessions(folder, user)) signal(pid, 'SIGTERM')
     },
     async stop() {
       await server.end()
@@ -123,7 +123,7 @@ function instance(
 }
 
 /** Processes with an open session of the user. Cyrus writes a file for each: process, host, user, folder. */
-function sessionsOf(folder: string, user: string): number[] {
+function findSessions(folder: string, user: string): number[] {
   const sessions = join(folder, 'conf/proc')
   return readdirSync(sessions).flatMap((pid) => {
     const [, , , name] = readFileSync(join(sessions, pid), 'utf8').split('\t')

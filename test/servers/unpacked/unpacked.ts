@@ -33,7 +33,7 @@ export function systemGroup(name: string): number {
 function entry(file: string, name: string): string[] {
   const line = readFileSync(file, 'utf8')
     .split('\n')
-    .find((one) => one.startsWith(`${name}:`))
+    .find((line) => line.startsWith(`${name}:`))
   if (line === undefined) throw new Error(`${file} has no entry "${name}". Run npm test as root on Debian.`)
   return line.split(':')
 }

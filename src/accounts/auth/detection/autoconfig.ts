@@ -44,7 +44,7 @@ export async function autoconfigServer(
   ].map(async (url) => {
     try {
       const document = await download(outbound, url)
-      return document === undefined ? undefined : await imapServerOf(document, email)
+      return document === undefined ? undefined : await parseImapServer(document, email)
     } catch (error) {
       rethrowProgrammingError(error)
       // An unreachable or hostile server means no proposal.
@@ -85,31 +85,31 @@ async function download(outbound: Outbound, first: string): Promise<string | und
 }
 
 /** The first server that accepts a password over implicit TLS, else over STARTTLS. */
-export async function imapServerOf(xml: string, email: string): Promise<ProposedServer | undefined> {
+export async function parseImapServer(xml: string, email: string): Promise<ProposedServer | undefined> {
   // Real documents contain no declarations.
   if (/<!(DOCTYPE|ENTITY)/i.test(xml)) return undefined
-  const servers = (await elementsOf(xml)).flatMap((element): ProposedServer[] => {
-    const host = textOf(element, 'hostname').toLowerCase()
-    const port = Number(textOf(element, 'port'))
-    const security = textOf(element, 'socketType').toUpperCase()
-    const methods = childrenOf(element, 'authentication')
+  const servers = (await readElements(xml)).flatMap((element): ProposedServer[] => {
+    const host = childText(element, 'hostname').toLowerCase()
+    const port = Number(childText(element, 'port'))
+    const security = childText(element, 'socketType').toUpperCase()
+    const methods = childTexts(element, 'authentication')
     const acceptsPassword =
       methods.length === 0 || methods.some((method) => /^(password-|plain$|secure$)/i.test(method))
     const isUsable = HOST.test(host) && Number.isInteger(port) && port > 0 && port < 65_536 && acceptsPassword
     if (!isUsable || (security !== 'SSL' && security !== 'STARTTLS')) return []
-    const username = usernameOf(textOf(element, 'username'), email)
+    const username = fillUsername(childText(element, 'username'), email)
     return [{ host, port, secure: security === 'SSL', ...(username !== undefined && { username }) }]
   })
   return servers.find((server) => server.secure) ?? servers[0]
 }
 
 /** The IMAP servers of a document; none when it is too large. */
-async function elementsOf(xml: string): Promise<XmlElement[]> {
+async function readElements(xml: string): Promise<XmlElement[]> {
   const providers: XmlElement[] = []
   try {
     await readXml(Buffer.from(xml), {
       limits: LIMITS,
-      nameOf: (_namespace, localName) => localName,
+      qualifyName: (_namespace, localName) => localName,
       onElement: (element) => providers.push(element),
     })
   } catch (error) {
@@ -122,16 +122,16 @@ async function elementsOf(xml: string): Promise<XmlElement[]> {
     .slice(0, MAX_SERVERS)
 }
 
-function childrenOf(element: XmlElement, name: string): string[] {
+function childTexts(element: XmlElement, name: string): string[] {
   return element.children.filter((child) => child.name === name).map(({ text }) => text.trim())
 }
 
-function textOf(element: XmlElement, name: string): string {
-  return childrenOf(element, name)[0] ?? ''
+function childText(element: XmlElement, name: string): string {
+  return childTexts(element, name)[0] ?? ''
 }
 
 /** Undefined when the username equals the address or contains an unknown placeholder. */
-function usernameOf(template: string, email: string): string | undefined {
+function fillUsername(template: string, email: string): string | undefined {
   const at = email.lastIndexOf('@')
   const filled = template
     .replaceAll('%EMAILADDRESS%', email)

@@ -6,7 +6,7 @@ import { type Dns, startDns, type ZoneEntry } from '../../../../test/servers/dns
 import { addressGuard, dnsRecords } from '../../../platform/net/index.ts'
 import { type Outbound, outbound } from '../../../platform/outbound/index.ts'
 import { fixedClock, systemClock } from '../../../platform/time/clock.ts'
-import { imapServerOf } from './autoconfig.ts'
+import { parseImapServer } from './autoconfig.ts'
 import { type Detection, detection } from './detection.ts'
 
 const mx = (exchange: string, priority = 10) => ({ exchange, priority })
@@ -108,39 +108,39 @@ describe('provider detection', () => {
     ['ada@unknown.de', 'imap'],
     ['ada@silent.de', 'imap'],
   ])('maps %s to %s by its MX records', async (email, provider) => {
-    expect(await detect().providerOf(email)).toBe(provider)
+    expect(await detect().detectProvider(email)).toBe(provider)
   })
 
   it('looks up nothing for known and private domains, and caches the others', async () => {
     const clock = fixedClock(1_000_000)
     const detecting = detect(clock)
-    expect(await detecting.providerOf('ada@gmail.com')).toBe('gmail')
-    expect(await detecting.providerOf('ada@gmx.de')).toBe('imap')
+    expect(await detecting.detectProvider('ada@gmail.com')).toBe('gmail')
+    expect(await detecting.detectProvider('ada@gmx.de')).toBe('imap')
     for (const email of ['ada@posthorn.test', 'ada@10.0.0.1', 'ada@localhost', 'ada@b..de', 'ada@example.com', 'x']) {
-      expect(await detecting.providerOf(email)).toBe('imap')
-      expect(await detecting.serverOf(email)).toBeUndefined()
+      expect(await detecting.detectProvider(email)).toBe('imap')
+      expect(await detecting.findServer(email)).toBeUndefined()
     }
     expect(dns.asked).toEqual([])
-    await Promise.all([detecting.providerOf('a@workspace.de'), detecting.providerOf('b@WORKSPACE.de')])
+    await Promise.all([detecting.detectProvider('a@workspace.de'), detecting.detectProvider('b@WORKSPACE.de')])
     expect(dns.asked).toEqual(['MX workspace.de'])
     clock.advance(601_000)
-    await detecting.providerOf('a@workspace.de')
+    await detecting.detectProvider('a@workspace.de')
     expect(dns.asked).toHaveLength(2)
   })
 
   it('proposes the server from the SRV records of the domain', async () => {
-    expect(await detect().serverOf('ada@service.de')).toEqual({ host: 'imap.service.de', port: 994, secure: true })
-    expect(await detect().serverOf('ada@starttls.de')).toEqual({ host: 'imap.starttls.de', port: 143, secure: false })
-    expect(await detect().serverOf('ada@none.de')).toBeUndefined()
-    expect(await detect().serverOf('ada@nothing.de')).toBeUndefined()
+    expect(await detect().findServer('ada@service.de')).toEqual({ host: 'imap.service.de', port: 994, secure: true })
+    expect(await detect().findServer('ada@starttls.de')).toEqual({ host: 'imap.starttls.de', port: 143, secure: false })
+    expect(await detect().findServer('ada@none.de')).toBeUndefined()
+    expect(await detect().findServer('ada@nothing.de')).toBeUndefined()
   })
 
   it('proposes the server from the autoconfig document at either URL', async () => {
     pages.set('config.de/.well-known/autoconfig/mail/config-v1.1.xml', config(incoming('mail.config.de', 993, 'SSL')))
-    expect(await detect().serverOf('ada@config.de')).toEqual({ host: 'mail.config.de', port: 993, secure: true })
+    expect(await detect().findServer('ada@config.de')).toEqual({ host: 'mail.config.de', port: 993, secure: true })
     const first = incoming('first.config.de', 143, 'STARTTLS', '<username>%EMAILLOCALPART%</username>')
     pages.set('autoconfig.config.de/mail/config-v1.1.xml', config(first))
-    expect(await detect().serverOf('ada@config.de')).toEqual({
+    expect(await detect().findServer('ada@config.de')).toEqual({
       host: 'first.config.de',
       port: 143,
       secure: false,
@@ -154,13 +154,13 @@ describe('provider detection', () => {
     pages.set('elsewhere.de/1', { location: `https://${at(2)}` })
     for (const step of [2, 3, 4]) pages.set(at(step), { location: `/${step + 1}` })
     pages.set(at(5), config(incoming('mail.config.de', 993, 'SSL')))
-    expect(await detect().serverOf('ada@config.de')).toMatchObject({ host: 'mail.config.de' })
+    expect(await detect().findServer('ada@config.de')).toMatchObject({ host: 'mail.config.de' })
     pages.set(at(5), { location: '/6' })
     pages.set(at(6), config(incoming('mail.config.de', 993, 'SSL')))
-    expect(await detect().serverOf('ada@config.de')).toBeUndefined()
+    expect(await detect().findServer('ada@config.de')).toBeUndefined()
     for (const location of ['http://config.de/5', 'https://metadata.de/', 'file:///etc/passwd', 'not a url://']) {
       pages.set('autoconfig.config.de/mail/config-v1.1.xml', { location })
-      expect(await detect().serverOf('ada@config.de')).toBeUndefined()
+      expect(await detect().findServer('ada@config.de')).toBeUndefined()
     }
   })
 
@@ -185,7 +185,7 @@ describe('provider detection', () => {
       `${config(incoming('m.de', 993, 'SSL'))}${' '.repeat(70_000)}`.replace('</clientConfig>', ''),
     ],
   ])('proposes nothing from %s', async (_title, xml) => {
-    expect(await imapServerOf(xml, 'ada@m.de')).toBeUndefined()
+    expect(await parseImapServer(xml, 'ada@m.de')).toBeUndefined()
   })
 
   it('prefers implicit TLS, and a server that accepts passwords', async () => {
@@ -193,6 +193,10 @@ describe('provider detection', () => {
     const both =
       incoming('later.m.de', 143, 'STARTTLS') +
       incoming('tls.m.de', 993, 'SSL', '<authentication>password-cleartext</authentication>')
-    expect(await imapServerOf(config(oauth + both), 'ada@m.de')).toEqual({ host: 'tls.m.de', port: 993, secure: true })
+    expect(await parseImapServer(config(oauth + both), 'ada@m.de')).toEqual({
+      host: 'tls.m.de',
+      port: 993,
+      secure: true,
+    })
   })
 })

@@ -18,9 +18,9 @@ export interface DetectionDeps {
 /** Finds the provider and the mail server of an address. Never throws: the user can enter what was not found. */
 export interface Detection {
   /** By the domain, else by its MX records; takes at most 2 s. */
-  providerOf(email: string): Promise<ProviderName>
+  detectProvider(email: string): Promise<ProviderName>
   /** The IMAP server that a domain publishes, or that its MX records imply; takes at most 6 s. Undefined for domains in the built-in table. */
-  serverOf(email: string): Promise<ProposedServer | undefined>
+  findServer(email: string): Promise<ProposedServer | undefined>
 }
 
 const MAX_DOMAINS = 2000
@@ -61,11 +61,11 @@ export function detection({ records, outbound, clock }: DetectionDeps): Detectio
 
   /** Google Workspace domains rarely publish anything else. */
   async function serverByMx(email: string): Promise<ProposedServer | undefined> {
-    const provider = await providerOf(email)
+    const provider = await detectProvider(email)
     return provider === 'gmail' ? { host: GMAIL_HOST, port: IMAPS_PORT, secure: true } : undefined
   }
 
-  async function providerOf(email: string): Promise<ProviderName> {
+  async function detectProvider(email: string): Promise<ProviderName> {
     const provider = providerOfDomain(email)
     const domain = publicDomain(email)
     if (provider !== 'imap' || domain === undefined || knownServer(email) !== undefined) return provider
@@ -79,9 +79,9 @@ export function detection({ records, outbound, clock }: DetectionDeps): Detectio
   }
 
   return {
-    providerOf,
+    detectProvider,
 
-    async serverOf(email) {
+    async findServer(email) {
       const domain = publicDomain(email)
       if (domain === undefined || knownServer(email) !== undefined) return undefined
       // Keyed by address, because the configuration may contain a username.
@@ -99,8 +99,8 @@ function cached<T extends {}>(
   search: () => Promise<T>,
   isFound: (value: T) => boolean,
 ): Promise<T> {
-  const known = cache.get(key)
-  if (known !== undefined) return known
+  const hit = cache.get(key)
+  if (hit !== undefined) return hit
   const searching = search()
   cache.set(key, searching)
   searching.then(

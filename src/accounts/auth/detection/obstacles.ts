@@ -10,11 +10,11 @@ export interface Obstacle {
   isCertain: boolean
 }
 
-/** Undefined when a password may work. Never throws, and takes as long as `providerOf`. */
+/** Undefined when a password may work. Never throws, and takes as long as `detectProvider`. */
 export async function obstacleFor(detection: Detection, email: string): Promise<Obstacle | undefined> {
-  const known = knownServer(email)
-  if (known?.requirement === 'bridge') return { name: known.name, kind: 'bridge', isCertain: false }
-  if (known?.requirement === 'no passwords') return { name: known.name, kind: 'no passwords', isCertain: true }
-  if (known !== undefined || (await detection.providerOf(email)) !== 'microsoft') return undefined
+  const server = knownServer(email)
+  if (server?.requirement === 'bridge') return { name: server.name, kind: 'bridge', isCertain: false }
+  if (server?.requirement === 'no passwords') return { name: server.name, kind: 'no passwords', isCertain: true }
+  if (server !== undefined || (await detection.detectProvider(email)) !== 'microsoft') return undefined
   return { name: 'Microsoft 365', kind: 'no passwords', isCertain: false }
 }

@@ -67,10 +67,11 @@ export function hostedAccess({ sessions, clock, ...deps }: HostedAccessDeps) {
      * The page that a failed request belongs to, judged by its code. Undefined when the code is unknown, and when the
      * request was limited before it was admitted: a flood must not reach the database.
      */
-    async pageOf(request: FastifyRequest, error: ErrorCode): Promise<SessionPage | undefined> {
-      const known = admitted.get(request)
-      if (known !== undefined || error === 'rate_limited' || error === 'database_unavailable') return known
-      const { session: code, state } = request.method === 'POST' ? bodyOf(request.body) : bodyOf(request.query)
+    async findPage(request: FastifyRequest, error: ErrorCode): Promise<SessionPage | undefined> {
+      const admittedPage = admitted.get(request)
+      if (admittedPage !== undefined || error === 'rate_limited' || error === 'database_unavailable')
+        return admittedPage
+      const { session: code, state } = request.method === 'POST' ? asRecord(request.body) : asRecord(request.query)
       if (typeof code !== 'string' || code === '') return undefined
       const session = await sessions.get(code).catch(ignoreUnknown)
       return (
@@ -96,7 +97,7 @@ export function hostedAccess({ sessions, clock, ...deps }: HostedAccessDeps) {
     async admit(request: FastifyRequest): Promise<AdmittedPost> {
       const isForm = FORM_TYPE.test(request.headers['content-type'] ?? '')
       if (!isForm) refuseMisspelledMembers(request.routeOptions.schema?.body, request.body)
-      const body = bodyOf(request.body)
+      const body = asRecord(request.body)
       const { code, state } = requireCodeAndState(body)
       const session = await sessions.getOpen(code)
       admitted.set(request, { code, state, session })
@@ -124,7 +125,7 @@ export function hostedAccess({ sessions, clock, ...deps }: HostedAccessDeps) {
      * response got lost, continues there. Undefined for any other request.
      */
     async completedUrl(request: FastifyRequest): Promise<string | undefined> {
-      const { session: code, state } = bodyOf(request.body)
+      const { session: code, state } = asRecord(request.body)
       if (typeof code !== 'string' || typeof state !== 'string') return undefined
       if (!isFromThisBrowser(request, code, state)) return undefined
       const { accountId: id, provider, email, redirectUri } = await sessions.get(code)
@@ -134,7 +135,7 @@ export function hostedAccess({ sessions, clock, ...deps }: HostedAccessDeps) {
   }
 }
 
-function bodyOf(body: unknown): Body {
+function asRecord(body: unknown): Body {
   return typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body } : {}
 }
 

@@ -36,7 +36,7 @@ export function csrfCookies(deps: { sealer: Sealer; publicUrl: string }): CsrfCo
       .update(JSON.stringify([purpose, ...parts]))
       .digest('base64url')
   const attributes = cookieAttributes(deps.publicUrl, 'Lax')
-  const nameOf = (code: string, state: string) =>
+  const cookieName = (code: string, state: string) =>
     COOKIE_PREFIX + sha256(JSON.stringify([code, state]), 'hex').slice(0, NAME_CHARS)
   const expire = (name: string) => `${name}=; Max-Age=0; ${attributes}`
 
@@ -50,7 +50,7 @@ export function csrfCookies(deps: { sealer: Sealer; publicUrl: string }): CsrfCo
       return sameText(signature, hmac('state', code, random).slice(0, SIGNATURE_CHARS))
     },
     set(code, state, lifetimeMs, cookieHeader) {
-      const name = nameOf(code, state)
+      const name = cookieName(code, state)
       const others = parseCookies(cookieHeader).filter(
         (cookie) => cookie.name.startsWith(COOKIE_PREFIX) && cookie.name !== name,
       )
@@ -61,9 +61,9 @@ export function csrfCookies(deps: { sealer: Sealer; publicUrl: string }): CsrfCo
         ...surplus.map((cookie) => expire(cookie.name)),
       ]
     },
-    clear: (code, state) => expire(nameOf(code, state)),
+    clear: (code, state) => expire(cookieName(code, state)),
     isValid(code, state, cookieHeader) {
-      const name = nameOf(code, state)
+      const name = cookieName(code, state)
       const expected = hmac('cookie', code, state)
       return parseCookies(cookieHeader).some((cookie) => cookie.name === name && sameText(cookie.value, expected))
     },

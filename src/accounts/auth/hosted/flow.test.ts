@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { fieldValue, type Hosted, refreshOf, serveHosted } from '../../../../test/kit/accounts/hosted.ts'
+import { fieldValue, findRefresh, type Hosted, serveHosted } from '../../../../test/kit/accounts/hosted.ts'
 import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
 
 describeEachDatabase('connecting a mailbox through the hosted pages', (open) => {
@@ -40,7 +40,7 @@ describeEachDatabase('connecting a mailbox through the hosted pages', (open) => 
     expect(done.status).toBe(200)
     const status = await hosted.status(code)
     expect(status).toMatchObject({ status: 'completed', provider: 'imap', email: 'ada@fastmail.com' })
-    expect(refreshOf(await done.text())).toBe(
+    expect(findRefresh(await done.text())).toBe(
       `https://app.example/done?${new URLSearchParams({
         status: 'success',
         accountId: String(status.accountId),

@@ -1,4 +1,4 @@
-import { type Permission, type ProviderName, permissionsOf } from '../../../providers/contract/index.ts'
+import { grantedPermissions, type Permission, type ProviderName } from '../../../providers/contract/index.ts'
 import type { Grant } from '../../../ui/hosted/index.ts'
 
 const GRANTS: readonly (readonly [Permission, Grant])[] = [
@@ -11,7 +11,7 @@ const GRANTS: readonly (readonly [Permission, Grant])[] = [
 
 /** What the requested scopes permit, in the words of the pages. The password of a mailbox permits everything. */
 export function grantsFor(provider: ProviderName, scopes: readonly string[]): Grant[] {
-  const permitted = new Set(permissionsOf(provider, scopes))
+  const permitted = new Set(grantedPermissions(provider, scopes))
   const grants = GRANTS.filter(([permission]) => permitted.has(permission)).map(([, grant]) => grant)
   return grants.includes('calendarChange') ? grants.filter((grant) => grant !== 'calendarRead') : grants
 }
@@ -23,6 +23,6 @@ export function newGrants(
   granted: readonly string[] = [],
 ): Grant[] {
   if (granted.length === 0) return []
-  const known = grantsFor(provider, granted)
-  return grantsFor(provider, requested).filter((grant) => !known.includes(grant))
+  const current = grantsFor(provider, granted)
+  return grantsFor(provider, requested).filter((grant) => !current.includes(grant))
 }

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import {
   BROWSER_ACCEPT,
+  findRefresh,
   type Hosted,
   type HostedOptions,
-  refreshOf,
   serveHosted,
 } from '../../../../test/kit/accounts/hosted.ts'
 import { loginAt } from '../../../../test/kit/accounts/oauth.ts'
@@ -57,7 +57,7 @@ describeOneDatabase('a mailbox that no password can open', 'sqlite', (open) => {
 
   it('continues at Microsoft where that is set up and the session allows it', () =>
     withPages({ logins: { microsoft } }, async (_hosted, post) => {
-      expect(new URL(refreshOf(await post({ email: FIRM })) ?? '').host).toBe('login.example')
+      expect(new URL(findRefresh(await post({ email: FIRM })) ?? '').host).toBe('login.example')
       const chosen = await post({ email: FIRM, provider: 'imap' })
       expect(chosen).toContain('name="provider" value="microsoft">Continue with Microsoft')
       expect(chosen).not.toContain('type="password"')

@@ -23,7 +23,7 @@ export interface HostedPagesDeps {
   /** URL where the user of a completed session can continue, if this browser completed it. */
   completedUrl(request: FastifyRequest): Promise<string | undefined>
   /** The session page that a failed request belongs to, if known. */
-  pageOf(request: FastifyRequest, error: ErrorCode): Promise<SessionPage | undefined>
+  findPage(request: FastifyRequest, error: ErrorCode): Promise<SessionPage | undefined>
   /** Where a user returns to the application without a mailbox. */
   returnUrl(page: SessionPage, error: ErrorCode): string
 }
@@ -55,16 +55,16 @@ export interface ErrorPageOptions {
 }
 
 /** Renders the hosted pages with the headers that keep other sites from framing, scripting or observing them. */
-export function hostedPages({ brand, publicUrl, completedUrl, pageOf, returnUrl }: HostedPagesDeps): HostedPages {
+export function hostedPages({ brand, publicUrl, completedUrl, findPage, returnUrl }: HostedPagesDeps): HostedPages {
   const { origin } = new URL(publicUrl)
 
   /** Without a configured name, the host that gets the mailbox: users must see who asks. Apps' own schemes have none. */
-  function brandOf(page: SessionPage | undefined): Brand {
+  function chooseBrand(page: SessionPage | undefined): Brand {
     if (brand.name !== undefined || page === undefined) return brand
     return { ...brand, name: new URL(page.session.redirectUri).host || undefined }
   }
 
-  function languageOf(request: FastifyRequest, page: SessionPage | undefined): Translate {
+  function chooseTranslation(request: FastifyRequest, page: SessionPage | undefined): Translate {
     return translate(chooseLanguage(page?.session.locale, request.headers['accept-language']))
   }
 
@@ -80,7 +80,7 @@ export function hostedPages({ brand, publicUrl, completedUrl, pageOf, returnUrl 
       .type('text/html; charset=utf-8')
       .headers(pageHeaders(brand, { nonce, formAction: origin }))
       .serializer((body: string) => body)
-    return content({ brand: brandOf(page), nonce, t: languageOf(reply.request, page), cancelHref })
+    return content({ brand: chooseBrand(page), nonce, t: chooseTranslation(reply.request, page), cancelHref })
   }
 
   const render: HostedPages['render'] = (reply, page, content) =>
@@ -103,7 +103,7 @@ export function hostedPages({ brand, publicUrl, completedUrl, pageOf, returnUrl 
         text: t(`${texts}.text`, { email: page?.session.invitedEmail ?? '' }),
         code: error.code,
         requestId: request.id,
-        action: actionOf(t, retryHref, continueHref),
+        action: chooseAction(t, retryHref, continueHref),
         // The continue link already leads to the application.
         returnTo: page && continueHref === undefined ? returnLink(context, returnUrl(page, error.code)) : undefined,
       })
@@ -117,7 +117,7 @@ export function hostedPages({ brand, publicUrl, completedUrl, pageOf, returnUrl 
     const error = asAppError(thrown)
     if (error.status >= 500) request.failure = error.cause ?? error
     const continueHref = error.code === 'session_used' ? await completedUrl(request) : undefined
-    return renderError(request, reply, error, { continueHref, page: await pageOf(request, error.code) })
+    return renderError(request, reply, error, { continueHref, page: await findPage(request, error.code) })
   }
 
   /** The server's own handler sends JSON. An error before `onRequest`, as a rate limit, left the headers unset. */
@@ -152,7 +152,11 @@ export function hostedPages({ brand, publicUrl, completedUrl, pageOf, returnUrl 
   }
 }
 
-function actionOf(t: Translate, retryHref: string | undefined, continueHref: string | undefined): ErrorPage['action'] {
+function chooseAction(
+  t: Translate,
+  retryHref: string | undefined,
+  continueHref: string | undefined,
+): ErrorPage['action'] {
   if (continueHref !== undefined) return { href: continueHref, label: t('start.continue') }
   return retryHref === undefined ? undefined : { href: retryHref, label: t('page.retry') }
 }

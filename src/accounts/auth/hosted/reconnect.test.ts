@@ -3,11 +3,11 @@ import { googleSite } from '../../../../test/kit/accounts/consent.ts'
 import {
   BROWSER_ACCEPT,
   fieldValue,
+  findRefresh,
   type Hosted,
   type HostedOptions,
   imapForm,
   type Opened,
-  refreshOf,
   serveHosted,
 } from '../../../../test/kit/accounts/hosted.ts'
 import { describeOneDatabase } from '../../../../test/kit/database/database.ts'
@@ -35,7 +35,7 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
   }
 
   /** What a browser sends when the user enters only these fields. */
-  function formOf(code: string, opened: Opened, entered: Record<string, string>) {
+  function buildForm(code: string, opened: Opened, entered: Record<string, string>) {
     const names = ['email', 'host', 'port', 'username', 'mailbox', 'smtpHost', 'smtpPort', 'caldavUrl', 'passwordToken']
     const shown = Object.fromEntries(names.map((name) => [name, fieldValue(opened.page, name)]))
     return imapForm(code, opened, { ...shown, password: '', ...entered })
@@ -59,10 +59,10 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
       expect(again).toContain('<h1>Reconnect your mailbox</h1>')
       expect(again).not.toContain('eve@evil.example')
 
-      const wrong = await (await hosted.call(PATH, formOf(code, opened, { password: 'no' }))).text()
+      const wrong = await (await hosted.call(PATH, buildForm(code, opened, { password: 'no' }))).text()
       expect(wrong).toContain('Check the password and try again.')
       expect(wrong).not.toContain('settings" open')
-      const done = await hosted.call(PATH, formOf(code, opened, { password: 'right' }))
+      const done = await hosted.call(PATH, buildForm(code, opened, { password: 'right' }))
       expect(await done.text()).toContain('Mailbox connected')
       expect(hosted.mail.attempts.at(-1)).toMatchObject({
         email: EMAIL,
@@ -78,7 +78,7 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
       const { code, authUrl } = await hosted.session(USER)
       const opened = await hosted.open(authUrl)
       const entered = { host: 'imap.other.example', username: 'eve', mailbox: 'INBOX', email: 'eve@other.example' }
-      const refused = await hosted.call(PATH, formOf(code, opened, { ...entered, password: 'right' }))
+      const refused = await hosted.call(PATH, buildForm(code, opened, { ...entered, password: 'right' }))
       expect([refused.status, await refused.text()]).toEqual([
         400,
         expect.stringContaining('This is a different mailbox'),
@@ -89,10 +89,10 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
       })
       expect(await hosted.status(code)).toMatchObject({ status: 'failed', failureCode: 'mailbox_mismatch' })
 
-      const unknown = await hosted.call(PATH, formOf(code, opened, { mailbox: 'Nowhere', password: 'right' }))
+      const unknown = await hosted.call(PATH, buildForm(code, opened, { mailbox: 'Nowhere', password: 'right' }))
       expect(await unknown.text()).toContain('id="mailbox-error"')
       const address = { email: 'ada@other.example', password: 'right' }
-      expect(await (await hosted.call(PATH, formOf(code, opened, address))).text()).toContain('Mailbox connected')
+      expect(await (await hosted.call(PATH, buildForm(code, opened, address))).text()).toContain('Mailbox connected')
       expect(await hosted.status(code)).toMatchObject({ status: 'completed', email: 'ada@other.example' })
       expect(await hosted.accountCount()).toBe(1)
     }))
@@ -103,7 +103,7 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
       const { code, authUrl } = await hosted.session(USER)
       const opened = await hosted.open(authUrl)
       const attempts = hosted.mail.attempts.length
-      const { form, headers } = formOf(code, opened, { password: 'right' })
+      const { form, headers } = buildForm(code, opened, { password: 'right' })
       for (const value of ['', '  ', undefined]) {
         const fields: Record<string, string> = { ...form }
         delete fields[name]
@@ -132,7 +132,7 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
       await connect(hosted, USER)
       const { code, authUrl } = await hosted.session(USER)
       const attempts = hosted.mail.attempts.length
-      const form = formOf(code, await hosted.open(authUrl), { password: 'right', [name]: value })
+      const form = buildForm(code, await hosted.open(authUrl), { password: 'right', [name]: value })
       expect(await (await hosted.call(PATH, form)).text()).toContain(`id="${name}-error"`)
       expect(hosted.mail.attempts).toHaveLength(attempts)
     }),
@@ -144,7 +144,7 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
       const { code, authUrl } = await hosted.session(USER)
       const opened = await hosted.open(authUrl)
       const post = async (fields: Record<string, string>) =>
-        (await hosted.call(PATH, formOf(code, opened, fields))).text()
+        (await hosted.call(PATH, buildForm(code, opened, fields))).text()
       const invalid = await post({ port: 'x', password: 'right' })
       expect(invalid).toContain('settings" open')
       const passwordToken = fieldValue(invalid, 'passwordToken')
@@ -161,7 +161,7 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
         const opened = await hosted.open(authUrl)
         expect(opened.page).not.toMatch(/mill-out|mill-dav|settings" open/)
         expect(opened.page.match(/id="(smtp|caldav)(Username|Password)"[^>]* placeholder="Already/g)).toHaveLength(4)
-        const form = formOf(code, opened, { password: 'right', ...fields })
+        const form = buildForm(code, opened, { password: 'right', ...fields })
         expect(await (await hosted.call(PATH, form)).text()).toContain('Mailbox connected')
         const { settings, secrets } = await hosted.access(code)
         expect(hosted.mail.furtherAttempts.at(-1)).toMatchObject({ settings, secrets })
@@ -195,7 +195,7 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
       await connect(hosted, USER, { smtpPassword: 'out' })
       const reconnect = async (secure: string) => {
         const { code, authUrl } = await hosted.session(USER)
-        const form = formOf(code, await hosted.open(authUrl), { password: 'right', secure })
+        const form = buildForm(code, await hosted.open(authUrl), { password: 'right', secure })
         expect(await (await hosted.call(PATH, form)).text()).toContain('Mailbox connected')
         return (await hosted.access(code)).secrets.smtpPassword
       }
@@ -208,7 +208,7 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
         await connect(hosted, USER, { smtpPassword: 'out' })
         hosted.mail.furtherAttempts.length = 0
         const { code, authUrl } = await hosted.session(USER)
-        await hosted.call(PATH, formOf(code, await hosted.open(authUrl), { password: 'right', ...entered }))
+        await hosted.call(PATH, buildForm(code, await hosted.open(authUrl), { password: 'right', ...entered }))
         expect(hosted.mail.attempts.at(-1)?.secrets).toEqual({ password: 'right' })
         expect(hosted.mail.furtherAttempts.map(({ secrets }) => secrets.smtpPassword)).not.toContain('out')
       }
@@ -267,7 +267,7 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
           const opened = await hosted.open(authUrl)
           const form = { session: code, state: opened.state, provider: 'gmail' }
           const headers = { cookie: opened.cookie, accept: BROWSER_ACCEPT }
-          const consent = refreshOf(await (await hosted.call('/auth/authorize', { form, headers })).text()) ?? ''
+          const consent = findRefresh(await (await hosted.call('/auth/authorize', { form, headers })).text()) ?? ''
           expect((await hosted.call(await site.consent(consent, EMAIL), { headers })).status).toBe(302)
           return opened.page
         }
@@ -298,7 +298,7 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
           const opened = await hosted.open(authUrl)
           const form = { session: code, state: opened.state, provider: 'gmail' }
           const headers = { cookie: opened.cookie, accept: BROWSER_ACCEPT }
-          const consent = refreshOf(await (await hosted.call('/auth/authorize', { form, headers })).text()) ?? ''
+          const consent = findRefresh(await (await hosted.call('/auth/authorize', { form, headers })).text()) ?? ''
           const response = await hosted.call(await site.consent(consent, as), { headers })
           return { opened, code, status: response.status, page: await response.text() }
         }

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import {
   BROWSER_ACCEPT,
   fieldValue,
+  findRefresh,
   type Hosted,
   imapForm,
-  refreshOf,
   serveHosted,
 } from '../../../../test/kit/accounts/hosted.ts'
 import { loginAt } from '../../../../test/kit/accounts/oauth.ts'
@@ -316,7 +316,7 @@ describeEachDatabase('the choice of a provider', (open) => {
     expect([...page.matchAll(/name="provider" value="(\w+)"/g)].map(([, name]) => name)).toEqual(['gmail', 'imap'])
     const picked = await post(code, authUrl, { email: '', provider: 'gmail' })
     expect(picked.status).toBe(200)
-    const consent = new URL(refreshOf(picked.page) ?? '')
+    const consent = new URL(findRefresh(picked.page) ?? '')
     expect(consent.origin + consent.pathname).toBe('https://accounts.example/auth')
     expect(consent.searchParams.has('login_hint')).toBe(false)
     expect(consent.searchParams.get('redirect_uri')).toBe(`${hosted.url}/providers/gmail/callback`)
@@ -330,7 +330,7 @@ describeEachDatabase('the choice of a provider', (open) => {
   it('follows the address and uses a new state for the consent', async () => {
     const { code, authUrl } = await hosted.session()
     const chosen = await post(code, `${authUrl}&state=mine`, { email: 'ada@gmail.com' })
-    const query = new URL(refreshOf(chosen.page) ?? '').searchParams
+    const query = new URL(findRefresh(chosen.page) ?? '').searchParams
     expect(query.get('login_hint')).toBe('ada@gmail.com')
     expect(query.get('state')).toMatch(/^[\w-]{43}$/)
     expect((await post(code, authUrl, { email: 'ada@example.com' })).page).toContain('Sign in to your mailbox')
@@ -341,7 +341,7 @@ describeEachDatabase('the choice of a provider', (open) => {
     expect((await post(code, authUrl, { provider: 'microsoft' })).status).toBe(400)
     const fixed = await hosted.session({ provider: 'gmail' })
     expect((await post(fixed.code, fixed.authUrl, { provider: 'imap' })).status).toBe(400)
-    expect(refreshOf((await post(fixed.code, fixed.authUrl, { email: 'ada@example.com' })).page)).toBeDefined()
+    expect(findRefresh((await post(fixed.code, fixed.authUrl, { email: 'ada@example.com' })).page)).toBeDefined()
     const opened = await hosted.open(fixed.authUrl)
     expect((await hosted.call('/auth/authorize/imap', imapForm(fixed.code, opened))).status).toBe(400)
     expect(hosted.mail.attempts).toHaveLength(0)
@@ -354,7 +354,7 @@ describeEachDatabase('the choice of a provider', (open) => {
     expect(page).toContain('<span class="address">ada@firm.de</span>')
     expect(page).not.toContain('another provider')
     const response = await post(code, authUrl, { email: 'ada@firm.de' })
-    expect(new URL(refreshOf(response.page) ?? '').searchParams.get('login_hint')).toBe('ada@firm.de')
+    expect(new URL(findRefresh(response.page) ?? '').searchParams.get('login_hint')).toBe('ada@firm.de')
   })
 
   it("uses the session's address when the post has none", async () => {
@@ -367,7 +367,7 @@ describeEachDatabase('the choice of a provider', (open) => {
       },
     ]
     for (const { page } of posts) {
-      expect(new URL(refreshOf(page) ?? '').searchParams.get('login_hint')).toBe('ada@gmail.com')
+      expect(new URL(findRefresh(page) ?? '').searchParams.get('login_hint')).toBe('ada@gmail.com')
     }
     const other = await hosted.session({ email: 'ada@gmx.de' })
     expect(fieldValue((await post(other.code, other.authUrl, {})).page, 'email')).toBe('ada@gmx.de')

@@ -17,7 +17,7 @@ import { authorizeBody, authorizeQuery } from '../api.ts'
 import type { Detection } from '../detection/detection.ts'
 import { obstacleFor } from '../detection/obstacles.ts'
 import type { ImapForm } from '../imap/form.ts'
-import { imapMailboxOf } from '../imap/reconnecting.ts'
+import { findImapMailbox } from '../imap/reconnecting.ts'
 import type { Consents } from '../oauth/consents.ts'
 import { type AuthSessions, requireProvider } from '../sessions/service.ts'
 import type { AuthSession } from '../sessions/store.ts'
@@ -156,7 +156,7 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
   async function reconnectedBy(session: AuthSession): Promise<LinkedMailbox | undefined> {
     const mailboxes = await sessions.reconnects(session)
     const byConsent = mailboxes.find(({ provider }) => provider !== 'imap' && consents.connectable.includes(provider))
-    return byConsent ?? imapMailboxOf(mailboxes) ?? mailboxes[0]
+    return byConsent ?? findImapMailbox(mailboxes) ?? mailboxes[0]
   }
 
   /** Throws consent_refused when the provider of a session was configured once and no longer is. */
@@ -240,7 +240,7 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
         ? failed('is required', 'invalid.noAddress')
         : failed('or body.provider is required', 'invalid.noChoice')
     }
-    const detected = await detection.providerOf(email)
+    const detected = await detection.detectProvider(email)
     return { provider: connectable.includes(detected) ? detected : 'imap' }
   }
 }

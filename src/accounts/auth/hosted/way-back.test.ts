@@ -7,7 +7,7 @@ const BROWSER = { accept: BROWSER_ACCEPT }
 const REDIRECT = 'https://app.example/done?own=1'
 
 /** The query of the link with this text, or undefined. */
-function linkOf(page: string, text: string): Record<string, string> | undefined {
+function findLink(page: string, text: string): Record<string, string> | undefined {
   const href = new RegExp(`<a [^>]*href="([^"]*)"[^>]*>${text}</a>`).exec(page)?.[1]
   return href === undefined ? undefined : Object.fromEntries(new URL(href.replaceAll('&amp;', '&')).searchParams)
 }
@@ -25,31 +25,34 @@ describeOneDatabase('the way back to the application', 'sqlite', (open) => {
     const { code, authUrl } = await hosted.session({ redirectUri: REDIRECT })
     const opened = await hosted.open(`${authUrl}&state=mine`)
     const cancelled = { own: '1', status: 'cancelled', error: 'consent_denied', session: code, state: 'mine' }
-    expect(linkOf(opened.page, 'Cancel')).toEqual(cancelled)
+    expect(findLink(opened.page, 'Cancel')).toEqual(cancelled)
     expect(await hosted.status(code)).toMatchObject({ status: 'pending' })
     const form = await hosted.call('/auth/authorize', {
       form: { session: code, state: opened.state, email: 'ada@example.com' },
       headers: { ...BROWSER, cookie: opened.cookie },
     })
-    expect(linkOf(await form.text(), 'Cancel')).toEqual(cancelled)
+    expect(findLink(await form.text(), 'Cancel')).toEqual(cancelled)
   })
 
   it('returns no state that the page made itself', async () => {
     const { code, authUrl } = await hosted.session({ redirectUri: REDIRECT, provider: 'imap' })
     const { page } = await hosted.open(authUrl)
-    expect(linkOf(page, 'Cancel')).toEqual({ own: '1', status: 'cancelled', error: 'consent_denied', session: code })
+    expect(findLink(page, 'Cancel')).toEqual({ own: '1', status: 'cancelled', error: 'consent_denied', session: code })
   })
 
   it('is on the pages of expired and used links, and of foreign forms', async () => {
     const { code, authUrl } = await hosted.session({ redirectUri: REDIRECT })
     const opened = await hosted.open(`${authUrl}&state=mine`)
     const foreign = await hosted.call('/auth/authorize', { form: { session: code, state: 'mine' }, headers: BROWSER })
-    expect(linkOf(await foreign.text(), 'Return to Northwind')).toMatchObject({ status: 'error', error: 'csrf_failed' })
+    expect(findLink(await foreign.text(), 'Return to Northwind')).toMatchObject({
+      status: 'error',
+      error: 'csrf_failed',
+    })
 
     const connected = await hosted.call('/auth/authorize/imap', imapForm(code, opened))
     expect(await connected.text()).toContain('Taking you back to Northwind.')
     const used = await hosted.open(`${authUrl}&state=mine`)
-    expect([used.status, linkOf(used.page, 'Return to Northwind')]).toEqual([
+    expect([used.status, findLink(used.page, 'Return to Northwind')]).toEqual([
       410,
       { own: '1', status: 'error', error: 'session_used', session: code, state: 'mine' },
     ])
@@ -58,7 +61,7 @@ describeOneDatabase('the way back to the application', 'sqlite', (open) => {
     clock.advance(31 * 60_000)
     const expired = await hosted.open(late.authUrl)
     expect(expired.page).toContain('This link has expired')
-    expect(linkOf(expired.page, 'Return to Northwind')).toEqual({
+    expect(findLink(expired.page, 'Return to Northwind')).toEqual({
       own: '1',
       status: 'error',
       error: 'session_expired',
@@ -72,7 +75,7 @@ describeOneDatabase('the way back to the application', 'sqlite', (open) => {
     const opened = await hosted.open(authUrl)
     for (let count = 0; count < 10; count += 1) await hosted.call('/auth/authorize/imap', imapForm(code, opened))
     const limited = await hosted.call('/auth/authorize/imap', imapForm(code, opened))
-    expect([limited.status, linkOf(await limited.text(), 'Return to Northwind')]).toEqual([
+    expect([limited.status, findLink(await limited.text(), 'Return to Northwind')]).toEqual([
       429,
       { own: '1', status: 'error', error: 'rate_limited', session: code },
     ])
@@ -88,10 +91,10 @@ describeOneDatabase('the way back to the application', 'sqlite', (open) => {
     const { code, authUrl } = await hosted.session({ locale: 'de-AT', redirectUri: REDIRECT })
     const { page } = await hosted.open(authUrl)
     expect(page).toContain('<html lang="de" dir="ltr">')
-    expect(linkOf(page, 'Abbrechen')).toMatchObject({ status: 'cancelled', session: code })
+    expect(findLink(page, 'Abbrechen')).toMatchObject({ status: 'cancelled', session: code })
     clock.advance(31 * 60_000)
     const late = await hosted.open(authUrl)
-    expect(linkOf(late.page, 'Zurück zu Northwind')).toMatchObject({ error: 'session_expired' })
+    expect(findLink(late.page, 'Zurück zu Northwind')).toMatchObject({ error: 'session_expired' })
 
     const unknown = await hosted.call('/auth/authorize?session=unknown', {
       headers: { ...BROWSER, 'accept-language': 'xx, ja;q=0.8, en;q=0.5' },

@@ -56,14 +56,14 @@ describeOneDatabase('the calendar of the IMAP form', 'sqlite', (open) => {
   it('is checked at the sign-in, and a refusal keeps the other passwords', async () => {
     const { hosted, code, caldavUrl, post } = await opened()
     const smtp = { smtpHost: 'smtp.example.com', smtpPassword: 'out' }
-    const given = { caldavUrl, caldavUsername: 'ada-dav', ...smtp }
-    const refused = await post({ ...given, caldavPassword: 'wrong' })
+    const fields = { caldavUrl, caldavUsername: 'ada-dav', ...smtp }
+    const refused = await post({ ...fields, caldavPassword: 'wrong' })
     expect(refused).toContain('data-code="caldav_auth_failed"')
     expect(refused).toMatch(/id="caldavPassword"[^>]* aria-invalid="true" aria-describedby="form-error/)
     expect(refused).toContain('<details class="more" id="settings" open>')
     expect(refused).not.toMatch(/"(wrong|right|out)"/)
     expect(await hosted.status(code)).toMatchObject({ status: 'failed', failureCode: 'caldav_auth_failed' })
-    const again = { ...given, smtpPassword: '', password: '', passwordToken: fieldValue(refused, 'passwordToken') }
+    const again = { ...fields, smtpPassword: '', password: '', passwordToken: fieldValue(refused, 'passwordToken') }
     expect(await post({ ...again, caldavPassword: 'dav' })).toContain('Mailbox connected')
     const account = await hosted.access(code)
     expect(account.settings.caldav).toEqual({ url: caldavUrl, username: 'ada-dav' })

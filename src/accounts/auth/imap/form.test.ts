@@ -3,14 +3,14 @@ import { folder } from '../../../../test/kit/accounts/hosted.ts'
 import { AppError } from '../../../platform/errors/app-error.ts'
 import { translate } from '../../../ui/hosted/index.ts'
 import { formErrors, formValues, selectableFolders } from './form.ts'
-import { proposalOf } from './proposal.ts'
+import { toProposal } from './proposal.ts'
 
 describe('the IMAP form', () => {
   it('shows the server that was found, but keeps one that was typed', () => {
-    const found = proposalOf({ host: 'imap.gmx.net', port: 143, secure: false }, 'ada@gmx.de')
+    const found = toProposal({ host: 'imap.gmx.net', port: 143, secure: false }, 'ada@gmx.de')
     const values = { host: 'imap.gmx.net', port: '143', username: 'ada@gmx.de', secure: '' }
     expect(formValues({ email: 'ada@gmx.de' }, found)).toMatchObject(values)
-    expect(proposalOf({ host: 'x.example', port: 143, secure: true, username: 'ada' }, 'a@x.example')).toEqual({
+    expect(toProposal({ host: 'x.example', port: 143, secure: true, username: 'ada' }, 'a@x.example')).toEqual({
       host: 'x.example',
       port: '143',
       username: 'ada',

@@ -19,7 +19,7 @@ import type { SessionPage } from '../hosted/access.ts'
 import { grantsFor } from '../hosted/grants.ts'
 import type { HostedPages } from '../hosted/pages.ts'
 import { fieldText, passwordTokens } from './password-token.ts'
-import { type Proposal, parseProposal, proposalOf, proposalOfTable } from './proposal.ts'
+import { type Proposal, parseProposal, proposalOfTable, toProposal } from './proposal.ts'
 import { storedLogins, storedProposal } from './reconnecting.ts'
 
 export interface ImapFormDeps {
@@ -57,8 +57,8 @@ export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) 
     if (address === '') return undefined
     const offered = proposalOfTable(address) ?? parseProposal(proposed, address)
     if (offered !== undefined || fieldText(host).trim() !== '') return offered
-    const found = await detection.serverOf(address)
-    return found && proposalOf(found, address)
+    const found = await detection.findServer(address)
+    return found && toProposal(found, address)
   }
 
   return {
@@ -72,7 +72,7 @@ export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) 
       const server = serverAt(values.host)
       const kept = keptPasswords(fields, error)
       const lost = PASSWORDS.filter((name) => !kept.includes(name))
-      const known = { ...fields, ...Object.fromEntries(lost.map((name) => [name, ''])) }
+      const shownFields = { ...fields, ...Object.fromEntries(lost.map((name) => [name, ''])) }
       const formFacts = {
         isServerFound: proposed !== undefined,
         isUsernameSure: values.username === proposed?.username,
@@ -96,7 +96,8 @@ export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) 
           guide: guideFor(values.host),
           isAppPassword: server?.requirement === 'app password',
           folders: folders && selectableFolders(folders).map(({ path }) => ({ path, label: path })),
-          passwordToken: kept.length === 0 ? undefined : tokens.make(known, session.id, state, faultyFields(error)),
+          passwordToken:
+            kept.length === 0 ? undefined : tokens.make(shownFields, session.id, state, faultyFields(error)),
           entered: [...kept, ...(mailbox === undefined ? [] : storedLogins(mailbox, values))],
           hosts: KNOWN_HOSTS,
         }),

@@ -31,8 +31,8 @@ describeOneDatabase('a mail server that was found', 'sqlite', (open) => {
       const count = lookups.length
       const names = ['email', 'host', 'port', 'username', 'proposed']
       const fields = Object.fromEntries(names.map((name) => [name, fieldValue(opened.page, name)]))
-      const post = async (given: Record<string, string>) =>
-        (await hosted.call('/auth/authorize/imap', imapForm(code, opened, { ...fields, ...given }))).text()
+      const post = async (entered: Record<string, string>) =>
+        (await hosted.call('/auth/authorize/imap', imapForm(code, opened, { ...fields, ...entered }))).text()
 
       const rejected = await post({ password: 'wrong' })
       expect(rejected).toContain('Check the password and try again.')

@@ -16,8 +16,8 @@ describeOneDatabase('the password of the IMAP form', 'sqlite', (open) => {
       const fields = Object.fromEntries(
         ['email', 'host', 'port', 'username', 'proposed'].map((name) => [name, fieldValue(opened.page, name)]),
       )
-      const post = async (given: Record<string, string>) =>
-        (await hosted.call('/auth/authorize/imap', imapForm(session.code, opened, { ...fields, ...given }))).text()
+      const post = async (entered: Record<string, string>) =>
+        (await hosted.call('/auth/authorize/imap', imapForm(session.code, opened, { ...fields, ...entered }))).text()
 
       hosted.mail.failure = new ProviderError(kind, 'x')
       const failed = await post({ password: 'right' })

@@ -32,7 +32,7 @@ export interface PasswordTokens {
 }
 
 export function passwordTokens(sealer: Sealer): PasswordTokens {
-  const contextOf = (fields: ImapFields, sessionId: string, state: string, free: readonly BoundField[]) => {
+  const buildContext = (fields: ImapFields, sessionId: string, state: string, free: readonly BoundField[]) => {
     const values = BOUND_FIELDS.map((name) => (free.includes(name) ? null : fieldText(fields[name]).trim()))
     return JSON.stringify(['hosted form', sessionId, state, ...values])
   }
@@ -40,7 +40,10 @@ export function passwordTokens(sealer: Sealer): PasswordTokens {
     make(fields, sessionId, state, faulty = []) {
       const free = BOUND_FIELDS.filter((name) => faulty.includes(name))
       const secrets = SECRET_FIELDS.map((name) => [name, fieldText(fields[name])])
-      const sealed = sealer.seal(JSON.stringify(Object.fromEntries(secrets)), contextOf(fields, sessionId, state, free))
+      const sealed = sealer.seal(
+        JSON.stringify(Object.fromEntries(secrets)),
+        buildContext(fields, sessionId, state, free),
+      )
       return [...free, sealed].join(' ')
     },
     fill(fields, token, sessionId, state) {
@@ -49,7 +52,7 @@ export function passwordTokens(sealer: Sealer): PasswordTokens {
         const names = token.split(' ')
         const free = BOUND_FIELDS.filter((name) => names.includes(name))
         const sealed = names.at(-1) ?? ''
-        const secrets: ImapFields = JSON.parse(sealer.open(sealed, contextOf(fields, sessionId, state, free)))
+        const secrets: ImapFields = JSON.parse(sealer.open(sealed, buildContext(fields, sessionId, state, free)))
         const empty = SECRET_FIELDS.filter((name) => fieldText(fields[name]) === '')
         return { ...fields, ...Object.fromEntries(empty.map((name) => [name, secrets[name]])) }
       } catch (error) {

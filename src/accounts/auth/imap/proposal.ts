@@ -7,7 +7,7 @@ const STARTTLS_PORT = 143
 /** A server as the form shows it. */
 export type Proposal = NonNullable<ImapPage['proposed']>
 
-export function proposalOf({ host, port, secure, username }: ProposedServer, email: string): Proposal {
+export function toProposal({ host, port, secure, username }: ProposedServer, email: string): Proposal {
   // The encryption field stays on "Automatic" unless that would choose wrongly.
   const isAutomatic = secure === (port !== STARTTLS_PORT)
   return { host, port: String(port), secure: isAutomatic ? '' : String(secure), username: username ?? email }
@@ -15,14 +15,14 @@ export function proposalOf({ host, port, secure, username }: ProposedServer, ema
 
 export function proposalOfTable(email: string): Proposal | undefined {
   const { host, port } = knownServer(email) ?? {}
-  return host === undefined || port === undefined ? undefined : proposalOf({ host, port, secure: true }, email)
+  return host === undefined || port === undefined ? undefined : toProposal({ host, port, secure: true }, email)
 }
 
 /** Undefined unless it is a proposal for this address. */
 export function parseProposal(json: unknown, address: string): Proposal | undefined {
-  const given = parseObject(json)
+  const members = parseObject(json)
   const [email, host, port, secure, username] = ['email', 'host', 'port', 'secure', 'username'].map(
-    (name) => given[name],
+    (name) => members[name],
   )
   if (typeof host !== 'string' || typeof port !== 'string' || typeof secure !== 'string') return undefined
   return email === address && typeof username === 'string' ? { host, port, secure, username } : undefined

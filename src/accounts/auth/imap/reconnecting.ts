@@ -2,10 +2,10 @@ import type { CaldavSettings, ImapSettings, MailSecrets, SmtpSettings } from '..
 import type { EnteredField } from '../../../ui/hosted/index.ts'
 import type { ImapFields, LinkedMailbox } from '../../index.ts'
 import { fieldText } from './password-token.ts'
-import { type Proposal, proposalOf } from './proposal.ts'
+import { type Proposal, toProposal } from './proposal.ts'
 
 /** The mailbox to connect again, if it is one of a mail server. */
-export function imapMailboxOf(mailboxes: readonly LinkedMailbox[]): LinkedMailbox | undefined {
+export function findImapMailbox(mailboxes: readonly LinkedMailbox[]): LinkedMailbox | undefined {
   return mailboxes.find(({ provider, settings }) => provider === 'imap' && settings.imap !== undefined)
 }
 
@@ -13,7 +13,7 @@ export function imapMailboxOf(mailboxes: readonly LinkedMailbox[]): LinkedMailbo
 export function storedProposal({ email, settings: { imap, smtp, caldav } }: LinkedMailbox): Proposal | undefined {
   if (imap === undefined) return undefined
   const { host, port, username, security, allowSelfSigned, mailbox } = imap
-  const proposal = proposalOf({ host, port, username, secure: security === 'tls' }, email)
+  const proposal = toProposal({ host, port, username, secure: security === 'tls' }, email)
   return {
     ...proposal,
     mailbox,
@@ -41,8 +41,8 @@ export function withStoredLogins(fields: ImapFields, mailbox: LinkedMailbox, sec
     [`${server}Username`, mailbox.settings[server]?.username],
     [`${server}Password`, secrets[`${server}Password`]],
   ])
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== '')
-  return Object.fromEntries([...stored, ...given])
+  const entered = Object.entries(fields).filter(([, value]) => value !== undefined && value !== '')
+  return Object.fromEntries([...stored, ...entered])
 }
 
 /** A stored password goes only where it went before, for the same user, and only over a connection that is as secure. */
@@ -50,7 +50,7 @@ function isSame(server: (typeof SERVERS)[number], { email, settings }: LinkedMai
   const { imap, smtp, caldav } = settings
   // Servers that nobody entered are found by these.
   const login = { email, host: imap?.host, username: imap?.username }
-  if (!Object.entries(login).every(([name, value]) => textOf(fields, name) === value)) return false
+  if (!Object.entries(login).every(([name, value]) => readField(fields, name) === value)) return false
   if (server === 'smtp') {
     if (imap?.allowSelfSigned !== true && fieldText(fields.allowSelfSigned) !== '') return false
     // Without a choice of its own, sending is encrypted as reading is.
@@ -58,10 +58,10 @@ function isSame(server: (typeof SERVERS)[number], { email, settings }: LinkedMai
     if (smtp?.security === undefined && imap?.allowPlain !== true && mayBePlain) return false
   }
   const stored = Object.entries(server === 'smtp' ? smtpFields(smtp) : caldavFields(caldav))
-  return stored.every(([name, value]) => textOf(fields, name) === value)
+  return stored.every(([name, value]) => readField(fields, name) === value)
 }
 
-function textOf(fields: Readonly<Record<string, unknown>>, name: string): string {
+function readField(fields: Readonly<Record<string, unknown>>, name: string): string {
   return fieldText(fields[name]).trim()
 }
 

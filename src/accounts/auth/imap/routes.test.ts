@@ -2,11 +2,11 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import {
   BROWSER_ACCEPT,
   fieldValue,
+  findRefresh,
   type Hosted,
   IMAP_FIELDS,
   imapForm,
   localGuard,
-  refreshOf,
   serveHosted,
 } from '../../../../test/kit/accounts/hosted.ts'
 import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
@@ -97,14 +97,14 @@ describeEachDatabase('the IMAP form', (open) => {
       security: 'starttls',
       allowSelfSigned: true,
     })
-    expect(new URL(refreshOf(await response.text()) ?? '').searchParams.get('state')).toBe('mine')
+    expect(new URL(findRefresh(await response.text()) ?? '').searchParams.get('state')).toBe('mine')
   })
 
   it('returns to the application by a link and a refresh, never a redirect, and removes its cookie', async () => {
     const { code, status, headers, page } = await submit({}, { redirectUri: 'https://app.example/done?own=1#top' })
     const { accountId } = await hosted.status(code)
     const target = `https://app.example/done?own=1&status=success&accountId=${accountId}&provider=imap&email=ada%40example.com&session=${code}#top`
-    expect([status, headers.get('location'), refreshOf(page)]).toEqual([200, null, target])
+    expect([status, headers.get('location'), findRefresh(page)]).toEqual([200, null, target])
     expect(page).toContain(`href="${target.replaceAll('&', '&amp;')}"`)
     expect(headers.getSetCookie().at(-1)).toMatch(/^posthorn_auth_\w{8}=; Max-Age=0; /)
   })
@@ -113,9 +113,9 @@ describeEachDatabase('the IMAP form', (open) => {
     const { code, authUrl } = await hosted.session()
     const opened = await hosted.open(`${authUrl}&state=chosen%20one`)
     const response = await hosted.call(PATH, imapForm(code, opened))
-    expect(new URL(refreshOf(await response.text()) ?? '').searchParams.get('state')).toBe('chosen one')
+    expect(new URL(findRefresh(await response.text()) ?? '').searchParams.get('state')).toBe('chosen one')
     const minted = await submit({})
-    expect(new URL(refreshOf(minted.page) ?? '').searchParams.has('state')).toBe(false)
+    expect(new URL(findRefresh(minted.page) ?? '').searchParams.has('state')).toBe(false)
   })
 
   it('stores customUserId with the account', async () => {

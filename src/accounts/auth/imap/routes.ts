@@ -23,7 +23,7 @@ import type { HostedPages } from '../hosted/pages.ts'
 import { type AuthSessions, requireProvider } from '../sessions/service.ts'
 import { successUrl } from '../sessions/urls.ts'
 import { type ImapForm, isFormError, selectableFolders } from './form.ts'
-import { imapMailboxOf, withStoredLogins } from './reconnecting.ts'
+import { findImapMailbox, withStoredLogins } from './reconnecting.ts'
 
 type ImapConnection = Parameters<typeof imapSignIn.verify>[1]
 
@@ -138,7 +138,7 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
     const post = await access.admit(request)
     const { body, session, state, isForm } = post
     requireProvider(session, 'imap')
-    const mailbox = isForm ? imapMailboxOf(await sessions.reconnects(session)) : undefined
+    const mailbox = isForm ? findImapMailbox(await sessions.reconnects(session)) : undefined
     return { ...post, mailbox, fields: imapForm.fillPasswords(body, body.passwordToken, session.id, state) }
   }
 

@@ -95,9 +95,9 @@ describeOneDatabase('the SMTP server of the IMAP form', 'sqlite', (open) => {
     ['smtp_unreachable', { smtpPort: 'closed' }, 'smtpPort'],
   ])('shows %s for %j', async (code, changes, field) => {
     const { hosted, server, post } = await opened()
-    const given: Record<string, string> = { ...server, smtpPassword: 'out', ...changes }
-    if (given.smtpPort === 'closed') given.smtpPort = String(await freePort())
-    const page = await post(given)
+    const fields: Record<string, string> = { ...server, smtpPassword: 'out', ...changes }
+    if (fields.smtpPort === 'closed') fields.smtpPort = String(await freePort())
+    const page = await post(fields)
     expect(page).toContain(`data-code="${code}"`)
     expect(page).toMatch(new RegExp(`id="${field}"[^>]* aria-invalid="true"`))
     expect(await hosted.accountCount()).toBe(0)

@@ -6,7 +6,7 @@ import type { SealedColumn } from '../../../platform/secrets/index.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
 import { type LoginProvider, notGranted, type ProviderName } from '../../../providers/contract/index.ts'
 import { type Accounts, OAUTH_SETTINGS } from '../../index.ts'
-import { type AuthSession, hashOf } from '../sessions/store.ts'
+import { type AuthSession, hashSecret } from '../sessions/store.ts'
 import { consentStore } from './store.ts'
 
 type OAuthProvider = Exclude<ProviderName, 'imap'>
@@ -90,13 +90,13 @@ export function consents({ db, clock, sealer, publicUrl, logins, accounts }: Con
           session.forceConsent || request.isRepeat === true || (await lacksScopes(provider, session, request.email)),
       })
       const facts: ConsentFacts = { ...request, codeVerifier }
-      const stateHash = hashOf(state)
+      const stateHash = hashSecret(state)
       await db.transaction((tx) =>
         consentStore(tx).insert({
           stateHash,
           sessionId: session.id,
           provider,
-          facts: sealer.seal(JSON.stringify(facts), contextOf(stateHash)),
+          facts: sealer.seal(JSON.stringify(facts), sealContext(stateHash)),
           usedAt: null,
           expiresAt: session.expiresAt,
           createdAt: clock.now(),
@@ -107,15 +107,15 @@ export function consents({ db, clock, sealer, publicUrl, logins, accounts }: Con
 
     /** Reads what `begin` stored. Call `use` before acting on it. Throws consent_unknown and consent_used. */
     async get(provider: ProviderName, state: string): Promise<ConsentFacts> {
-      const row = await consentStore(db.read).find(hashOf(state))
+      const row = await consentStore(db.read).find(hashSecret(state))
       if (row === undefined || row.provider !== provider) throw new AppError('consent_unknown')
       if (row.usedAt !== null) throw new AppError('consent_used')
-      return JSON.parse(sealer.open(row.facts, contextOf(row.stateHash)))
+      return JSON.parse(sealer.open(row.facts, sealContext(row.stateHash)))
     },
 
     /** Uses up the consent. Throws consent_used when another request already did. */
     async use(state: string): Promise<void> {
-      const used = await db.transaction((tx) => consentStore(tx).use(hashOf(state), clock.now()))
+      const used = await db.transaction((tx) => consentStore(tx).use(hashSecret(state), clock.now()))
       if (!used) throw new AppError('consent_used')
     },
   }
@@ -130,6 +130,6 @@ function isOAuth(provider: string): provider is OAuthProvider {
   return provider === 'gmail' || provider === 'microsoft'
 }
 
-const contextOf = (stateHash: string) => `consent:${stateHash}`
+const sealContext = (stateHash: string) => `consent:${stateHash}`
 
-export const SEALED_CONSENTS: SealedColumn = { table: 'oauthFlows', key: 'stateHash', column: 'facts', contextOf }
+export const SEALED_CONSENTS: SealedColumn = { table: 'oauthFlows', key: 'stateHash', column: 'facts', sealContext }

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ConsentSite, googleSite, microsoftSite } from '../../../../test/kit/accounts/consent.ts'
 import {
   BROWSER_ACCEPT,
+  findRefresh,
   type Hosted,
   type HostedOptions,
-  refreshOf,
   serveHosted,
 } from '../../../../test/kit/accounts/hosted.ts'
 import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
@@ -47,7 +47,7 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
       const form = { session: code, state: opened.state, provider: site.provider, email: USER }
       const headers = { cookie: opened.cookie, accept: BROWSER_ACCEPT }
       const response = await hosted.call('/auth/authorize', { form, headers })
-      return { code, authUrl, cookie: opened.cookie, consentUrl: refreshOf(await response.text()) ?? '' }
+      return { code, authUrl, cookie: opened.cookie, consentUrl: findRefresh(await response.text()) ?? '' }
     }
 
     const openCallback = async (url: string, cookie = '') => {
@@ -66,11 +66,11 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
       return { ...flow, ...response }
     }
 
-    const linkOf = (page: string, label: string) =>
+    const findLink = (page: string, label: string) =>
       new RegExp(`<a [^>]*href="([^"]*)"[^>]*>${label}</a>`).exec(page)?.[1]?.replaceAll('&amp;', '&')
 
     /** Status and error code of an error page. */
-    const codeOf = ({ status, page }: { status: number; page: string }) => [
+    const readCode = ({ status, page }: { status: number; page: string }) => [
       status,
       / data-code="(\w+)"/.exec(page)?.[1],
     ]
@@ -115,7 +115,7 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
         openCallback(back, cookie),
       ])
       expect(responses.map(({ status }) => status).sort()).toEqual([302, 400, 400])
-      expect(codeOf(await openCallback(back, cookie))).toEqual([400, 'consent_used'])
+      expect(readCode(await openCallback(back, cookie))).toEqual([400, 'consent_used'])
       expect(await hosted.accountCount()).toBe(1)
       expect(await hosted.status(code)).toMatchObject({ status: 'completed' })
     })
@@ -124,7 +124,7 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
       await serve()
       const { cookie, consentUrl } = await startConsent()
       const back = await site.consent(consentUrl, USER)
-      expect(codeOf(await openCallback(back))).toEqual([400, 'csrf_failed'])
+      expect(readCode(await openCallback(back))).toEqual([400, 'csrf_failed'])
       expect((await openCallback(back, cookie)).status).toBe(302)
       const { code } = await hosted.session()
       const json = { provider: site.provider, state: 'mine', email: USER }
@@ -137,12 +137,12 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
     it.each([
       ['the start of the session', (code: string) => `/auth/sessions/${code}/start`],
       ['a JSON post to the hosted page', () => '/auth/authorize'],
-    ])('does not let the holder of a link have another person consent through %s', async (_way, pathOf) => {
+    ])('does not let the holder of a link have another person consent through %s', async (_way, buildPath) => {
       await serve()
       const { code, authUrl } = await hosted.session({ redirectUri: DONE, customUserId: 'attacker' })
       const json = { session: code, state: 'mine', provider: site.provider }
       const request = async (headers: Record<string, string>) => {
-        const response = await hosted.call(pathOf(code), { json, headers })
+        const response = await hosted.call(buildPath(code), { json, headers })
         return { status: response.status, text: await response.text() }
       }
       expect((await request({ accept: 'application/json' })).status).toBe(401)
@@ -151,9 +151,9 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
       const { cookie } = await hosted.open(`${authUrl}&state=mine`)
       const { status, text } = await request({ cookie })
       expect(status).toBe(200)
-      const consentUrl = refreshOf(text) ?? JSON.parse(text).authorizationUrl
+      const consentUrl = findRefresh(text) ?? JSON.parse(text).authorizationUrl
       const back = await site.consent(consentUrl, USER)
-      expect(codeOf(await openCallback(back))).toEqual([400, 'csrf_failed'])
+      expect(readCode(await openCallback(back))).toEqual([400, 'csrf_failed'])
       expect(await hosted.accountCount()).toBe(0)
       expect((await openCallback(back, cookie)).status).toBe(302)
     })
@@ -163,7 +163,7 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
       const { code } = await hosted.session({ redirectUri: DONE })
       const json = { session: code, state: 'mine', email: USER, provider: site.provider }
       const response = await hosted.call('/auth/authorize', { json, key: true })
-      const back = await site.consent(refreshOf(await response.text()) ?? '', USER)
+      const back = await site.consent(findRefresh(await response.text()) ?? '', USER)
       const { status, location } = await openCallback(back)
       expect([status, new URL(location ?? '').searchParams.get('state')]).toEqual([302, 'mine'])
       const again = await hosted.call('/auth/authorize', { json: { ...json, state: 'other' }, key: true })
@@ -175,9 +175,9 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
       const { code, authUrl, cookie, consentUrl } = await startConsent()
       site.server.denyConsent(USER)
       const denied = await openCallback(await site.consent(consentUrl, USER), cookie)
-      expect(codeOf(denied)).toEqual([400, 'consent_denied'])
+      expect(readCode(denied)).toEqual([400, 'consent_denied'])
       expect(denied.page).toContain(`href="${authUrl}"`)
-      expect(linkOf(denied.page, 'Return to Northwind')).toBe(
+      expect(findLink(denied.page, 'Return to Northwind')).toBe(
         `${DONE}&status=cancelled&error=consent_denied&session=${code}`,
       )
       expect(await hosted.status(code)).toMatchObject({ status: 'failed', failureCode: 'consent_denied' })
@@ -185,7 +185,7 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
       const opened = await hosted.open(authUrl)
       const form = { session: code, state: opened.state, provider: site.provider, email: USER }
       const again = await hosted.call('/auth/authorize', { form, headers: { cookie: opened.cookie } })
-      const back = await site.consent(refreshOf(await again.text()) ?? '', USER)
+      const back = await site.consent(findRefresh(await again.text()) ?? '', USER)
       expect((await openCallback(back, opened.cookie)).status).toBe(302)
       expect(await hosted.status(code)).toMatchObject({ status: 'completed', failureCode: null })
     })
@@ -194,7 +194,7 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
       await serve()
       site.server.withholdScopes(USER, [site.mailScope])
       const response = await connect()
-      expect(codeOf(response)).toEqual([400, 'consent_incomplete'])
+      expect(readCode(response)).toEqual([400, 'consent_incomplete'])
       expect(await hosted.accountCount()).toBe(0)
     })
 
@@ -202,11 +202,11 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
       await serve()
       const path = `/providers/${site.provider}/callback`
       for (const query of ['', '?state=made-up&code=x', '?code=x', '?error=access_denied']) {
-        expect(codeOf(await openCallback(path + query))).toEqual([400, 'consent_unknown'])
+        expect(readCode(await openCallback(path + query))).toEqual([400, 'consent_unknown'])
       }
       const other = site.provider === 'gmail' ? 'microsoft' : 'gmail'
       for (const name of [other, 'imap', 'pigeon']) {
-        expect(codeOf(await openCallback(`/providers/${name}/callback?state=x&code=y`))).toEqual([
+        expect(readCode(await openCallback(`/providers/${name}/callback?state=x&code=y`))).toEqual([
           404,
           'route_not_found',
         ])
@@ -227,12 +227,12 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
       const late = await startConsent()
       const back = await site.consent(late.consentUrl, USER)
       clock.advance(31 * 60_000)
-      expect(codeOf(await openCallback(back, late.cookie))).toEqual([400, 'session_expired'])
+      expect(readCode(await openCallback(back, late.cookie))).toEqual([400, 'session_expired'])
       const { code, cookie, consentUrl } = await startConsent({}, '&state=mine')
       full = true
       const refused = await openCallback(await site.consent(consentUrl, USER), cookie)
-      expect(codeOf(refused)).toEqual([403, 'licence_limit'])
-      expect(linkOf(refused.page, 'Return to Northwind')).toBe(
+      expect(readCode(refused)).toEqual([403, 'licence_limit'])
+      expect(findLink(refused.page, 'Return to Northwind')).toBe(
         `${DONE}&status=error&error=licence_limit&session=${code}&state=mine`,
       )
       expect(refused.page).not.toContain('Try again')
@@ -245,7 +245,7 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
       const { cookie, consentUrl } = await startConsent()
       const back = new URL(await site.consent(consentUrl, USER))
       back.searchParams.set('code', 'made-up')
-      expect(codeOf(await openCallback(back.href, cookie))).toEqual([400, 'consent_used'])
+      expect(readCode(await openCallback(back.href, cookie))).toEqual([400, 'consent_used'])
       for (const [error, expected] of [
         ['temporarily_unavailable', 'consent_failed'],
         ['unauthorized_client', 'consent_refused'],
@@ -254,7 +254,7 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
         const state = new URL(flow.consentUrl).searchParams.get('state') ?? ''
         const query = new URLSearchParams({ error: error ?? '', state })
         const response = await openCallback(`/providers/${site.provider}/callback?${query}`, flow.cookie)
-        expect(codeOf(response)).toEqual([400, expected])
+        expect(readCode(response)).toEqual([400, expected])
         expect(response.page.includes('Try again</a>')).toBe(expected === 'consent_failed')
       }
     })
@@ -266,9 +266,9 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
         throw trouble
       }
       await serve({ mail: () => ({ verify, closeConnections: async () => {} }) })
-      expect(codeOf(await connect())).toEqual([400, 'mailbox_refused'])
+      expect(readCode(await connect())).toEqual([400, 'mailbox_refused'])
       trouble = new ProviderError('rejected', 'a box was unticked', { missingScope: true })
-      expect(codeOf(await connect({ forceConsent: true }))).toEqual([400, 'consent_incomplete'])
+      expect(readCode(await connect({ forceConsent: true }))).toEqual([400, 'consent_incomplete'])
       expect(await hosted.accountCount()).toBe(0)
       trouble = new ProviderError('unavailable', 'busy')
       expect((await connect({ forceConsent: true })).status).toBe(302)
@@ -299,9 +299,10 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
       const first = await connect()
       const again = await connect()
       const other = await connect({ customUserId: 'other' })
-      const idOf = ({ location }: { location: string | null }) => new URL(location ?? '').searchParams.get('accountId')
-      expect(idOf(again)).toBe(idOf(first))
-      expect(idOf(other)).not.toBe(idOf(first))
+      const readId = ({ location }: { location: string | null }) =>
+        new URL(location ?? '').searchParams.get('accountId')
+      expect(readId(again)).toBe(readId(first))
+      expect(readId(other)).not.toBe(readId(first))
       expect(await hosted.accountCount()).toBe(2)
     })
 

@@ -139,7 +139,7 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
       if (error instanceof RefreshTokenMissing && facts.isRepeat !== true) {
         return { href: await consents.begin(provider, { ...facts, session, isRepeat: true }), isLinked: false }
       }
-      const failure = failureOf(error)
+      const failure = toConsentError(error)
       log.info(`Sign-in at a provider failed: ${failure.code}`, {
         operation: 'auth.callback',
         provider,
@@ -179,7 +179,7 @@ function throwMailboxRefused(error: unknown): never {
 }
 
 /** The error code shows whether the user, the operator or the provider must act. */
-function failureOf(error: unknown): AppError {
+function toConsentError(error: unknown): AppError {
   if (error instanceof RefreshTokenMissing) return new AppError('consent_failed', { cause: error })
   if (!(error instanceof ProviderError)) return asAppError(error)
   if (error.missingScope) return new AppError('consent_incomplete', { cause: error })

@@ -28,7 +28,7 @@ describeEachDatabase('auth sessions', (open) => {
   afterEach(() => hosted.close())
 
   const create = (json?: unknown) => hosted.call('/auth/sessions', { key: true, method: 'POST', json })
-  const errorOf = async (response: Response) => {
+  const readError = async (response: Response) => {
     const { error, success } = (await response.json()) as {
       success: boolean
       error: { code: string; details: { path: string }[] }
@@ -83,13 +83,13 @@ describeEachDatabase('auth sessions', (open) => {
     [{ redirectUri: 'javascript:alert(1)' }, 'body.redirectUri'],
     [{ redirectUri: '/relative' }, 'body.redirectUri'],
   ])('reject %j', async (part, path) => {
-    const refused = await errorOf(await create({ redirectUri: 'https://app.example/', ...part }))
+    const refused = await readError(await create({ redirectUri: 'https://app.example/', ...part }))
     expect(refused).toEqual({ status: 400, success: false, code: 'validation_failed', paths: [path] })
   })
 
   it('require a redirect URI in the body or the setting; with the setting, the body is optional', async () => {
     for (const body of [{}, undefined]) {
-      expect(await errorOf(await create(body))).toMatchObject({ status: 400, code: 'redirect_missing' })
+      expect(await readError(await create(body))).toMatchObject({ status: 400, code: 'redirect_missing' })
     }
     const withSetting = await serveHosted(await open(), { redirectUrl: 'https://setting.example/' })
     expect((await withSetting.call('/auth/sessions', { key: true, method: 'POST' })).status).toBe(200)
@@ -140,23 +140,23 @@ describeEachDatabase('auth sessions', (open) => {
     const plain = await connect({})
     const named = await connect({ customUserId: 'user-7' })
     full = true
-    const statusOf = async (hints: Record<string, unknown>) => {
+    const readStatus = async (hints: Record<string, unknown>) => {
       const json = { redirectUri: 'https://app.example/', ...hints }
       return (await limited.call('/auth/sessions', { key: true, json })).status
     }
-    const known = [
+    const accounts = [
       {},
       { email },
       { email: email.toUpperCase() },
       { customUserId: 'user-7' },
       { provider: 'imap', email },
     ]
-    for (const hints of [...known, { customUserId: 'user-7', email: 'alias@example.com' }]) {
-      expect([hints, await statusOf(hints)]).toEqual([hints, 200])
+    for (const hints of [...accounts, { customUserId: 'user-7', email: 'alias@example.com' }]) {
+      expect([hints, await readStatus(hints)]).toEqual([hints, 200])
     }
     const unknown = [{ email: 'new@example.com' }, { customUserId: 'user-8' }, { customUserId: 'user-8', email }]
     for (const hints of [...unknown, { provider: 'gmail', email }]) {
-      expect([hints, await statusOf(hints)]).toEqual([hints, 403])
+      expect([hints, await readStatus(hints)]).toEqual([hints, 403])
     }
     expect(await connect({ email })).toEqual({ status: 200, accountId: plain.accountId })
     expect(await connect({ customUserId: 'user-7' })).toEqual({ status: 200, accountId: named.accountId })
@@ -174,7 +174,7 @@ describeEachDatabase('auth sessions', (open) => {
       failureCode: null,
       expiresAt: new Date(clock.now() + 30 * MINUTE).toISOString(),
     })
-    expect(await errorOf(await hosted.call('/auth/sessions/other', { key: true }))).toMatchObject({ status: 404 })
+    expect(await readError(await hosted.call('/auth/sessions/other', { key: true }))).toMatchObject({ status: 404 })
   })
 
   it('expire to the millisecond on every route', async () => {

@@ -117,11 +117,11 @@ export function authSessions(deps: AuthSessionsDeps) {
     /** Starts an attempt. Throws csrf_failed when earlier JSON calls used another state. */
     async start(code: string, session: AuthSession, attempt: Attempt): Promise<void> {
       const { jsonState, provider, email } = attempt
-      const given = { ...(provider !== undefined && { provider }), ...(email !== undefined && { email }) }
+      const hints = { ...(provider !== undefined && { provider }), ...(email !== undefined && { email }) }
       const started = await db.transaction(async (tx) => {
         const store = authSessionStore(tx)
         const isBound = jsonState === undefined || (await store.bindState(session.id, jsonState, clock.now()))
-        return isBound && (await store.start(session.id, given, clock.now()))
+        return isBound && (await store.start(session.id, hints, clock.now()))
       })
       if (started) return
       await getOpen(code)

@@ -30,7 +30,7 @@ export interface AuthSession {
 export type NewSession = Omit<AuthSession, 'status' | 'accountId' | 'failureCode'>
 
 /** How codes and states are stored. They are random, so the hash needs neither salt nor stretching. */
-export function hashOf(secret: string): string {
+export function hashSecret(secret: string): string {
   return sha256(secret, 'hex')
 }
 
@@ -53,7 +53,7 @@ export function authSessionStore(handle: Handle) {
         .insertInto('authSessions')
         .values({
           ...columns,
-          codeHash: hashOf(code),
+          codeHash: hashSecret(code),
           status: 'pending',
           providerFixed: Number(providerFixed),
           forceConsent: Number(forceConsent),
@@ -71,22 +71,22 @@ export function authSessionStore(handle: Handle) {
       const row = await handle
         .selectFrom('authSessions')
         .selectAll()
-        .where('codeHash', '=', hashOf(code))
+        .where('codeHash', '=', hashSecret(code))
         .executeTakeFirst()
       return row && fromRow(row, nowMs)
     },
 
     /** Starts an attempt. Stores the provider and the email when given. */
-    async start(id: string, given: { provider?: ProviderName; email?: string }, nowMs: number): Promise<boolean> {
+    async start(id: string, hints: { provider?: ProviderName; email?: string }, nowMs: number): Promise<boolean> {
       const { numUpdatedRows } = await updateOpen(id, nowMs)
-        .set({ status: 'started', failureCode: null, updatedAt: nowMs, ...given })
+        .set({ status: 'started', failureCode: null, updatedAt: nowMs, ...hints })
         .executeTakeFirst()
       return numUpdatedRows > 0n
     },
 
     /** Binds the session to the state of its first JSON call. Returns false for any other state. */
     async bindState(id: string, state: string, nowMs: number): Promise<boolean> {
-      const jsonStateHash = hashOf(state)
+      const jsonStateHash = hashSecret(state)
       const { numUpdatedRows } = await updateOpen(id, nowMs)
         .set({ jsonStateHash })
         .where((eb) => eb.or([eb('jsonStateHash', 'is', null), eb('jsonStateHash', '=', jsonStateHash)]))

@@ -10,7 +10,7 @@ import type { Experience } from '../../experiences/experience.ts'
 import type { BlockRow } from '../../tables.ts'
 import { blockStore } from '../blocks.ts'
 import { takenStarts } from '../free.ts'
-import { defaultMinutes, lengthOf, MAX_LENGTH_MS, rulesOf } from '../rules.ts'
+import { defaultMinutes, MAX_LENGTH_MS, readRules, toLengthMs } from '../rules.ts'
 import type { SlotTokens } from './tokens.ts'
 
 export interface CallbackFinderDeps {
@@ -55,17 +55,17 @@ export function callbackFinder({ db, callbacks, tokens, clock, existingAccounts 
       const nowMs = clock.now()
       const inside = slots.filter(({ start, end }) => start >= range.from && end <= range.to && start > nowMs)
       const free = await bookable(experience, inside, range)
-      const known = await accountsIn(free)
+      const existing = await accountsIn(free)
       return free.map((slot) => ({
         start: slot.start,
         end: slot.end,
-        hosts: hostsOf(experience, slot, known).candidates,
+        hosts: chooseHosts(experience, slot, existing).candidates,
       }))
     },
 
     async check(experience, choice, options) {
       const slot = provenSlot(experience, choice) ?? (await askedSlot(experience, choice, options))
-      return { slot, ...hostsOf(experience, slot, await accountsIn([slot])) }
+      return { slot, ...chooseHosts(experience, slot, await accountsIn([slot])) }
     },
   }
 
@@ -80,7 +80,7 @@ export function callbackFinder({ db, callbacks, tokens, clock, existingAccounts 
   async function askedSlot(experience: Experience, { start, end, timezone }: SlotChoice, options: CheckOptions) {
     const { responses, metadata, requestId, signal } = options
     const usual = defaultMinutes(experience.definition.availability ?? {})
-    const lengthMs = end === undefined ? lengthOf(usual) : end - start
+    const lengthMs = end === undefined ? toLengthMs(usual) : end - start
     if (start <= clock.now() || lengthMs > MAX_LENGTH_MS) throw new AppError('slot_unavailable')
     const request = {
       range: { from: start, to: start + lengthMs },
@@ -98,23 +98,23 @@ export function callbackFinder({ db, callbacks, tokens, clock, existingAccounts 
 
   async function accountsIn(slots: readonly Slot[]): Promise<Set<string>> {
     const named = new Set(slots.flatMap(namedHosts))
-    const known = new Set<string>()
-    for (const some of portions([...named])) for (const id of await existingAccounts(some)) known.add(id)
-    return known
+    const existing = new Set<string>()
+    for (const some of portions([...named])) for (const id of await existingAccounts(some)) existing.add(id)
+    return existing
   }
 
   /** Leaves out slots that other guests booked or hold: the application may not know yet. */
   async function bookable(experience: Experience, slots: readonly Slot[], range: TimeRange): Promise<Slot[]> {
-    const known = await accountsIn(slots)
-    const hosts = slots.map((slot) => hostsOf(experience, slot, known))
-    const rules = rulesOf(experience)
+    const existing = await accountsIn(slots)
+    const hosts = slots.map((slot) => chooseHosts(experience, slot, existing))
+    const rules = readRules(experience)
     const blocks = new Map<string, BlockRow[]>(hosts.flatMap(({ candidates }) => candidates.map((id) => [id, []])))
     const around = { from: range.from - rules.beforeMs, to: range.to + rules.afterMs }
     for (const block of await blockStore(db.read).list([...blocks.keys()], around, { nowMs: clock.now() })) {
       blocks.get(block.hostId)?.push(block)
     }
     const taken = new Map<string, TimeRange[]>()
-    const isFree = (hostId: string, { start, end }: Slot) => {
+    const canHost = (hostId: string, { start, end }: Slot) => {
       const key = `${hostId} ${end - start}`
       const ranges = taken.get(key) ?? takenStarts({ busy: [], blocks: blocks.get(hostId) ?? [] }, end - start, rules)
       taken.set(key, ranges)
@@ -123,7 +123,7 @@ export function callbackFinder({ db, callbacks, tokens, clock, existingAccounts 
     const free: Slot[] = []
     for (const [index, slot] of slots.entries()) {
       const { take, candidates = [] } = hosts[index] ?? {}
-      const isHostFree = (hostId: string) => isFree(hostId, slot)
+      const isHostFree = (hostId: string) => canHost(hostId, slot)
       if (take === 'one' ? candidates.some(isHostFree) : candidates.every(isHostFree)) free.push(slot)
       await yieldIfHeld(TURN_MS)
     }
@@ -133,18 +133,18 @@ export function callbackFinder({ db, callbacks, tokens, clock, existingAccounts 
 
 /** Ids in the metadata of a slot, which are not necessarily those of accounts. */
 function namedHosts({ metadata }: Slot): string[] {
-  const named = [metadata.accountId, metadata.accountIds].flat().filter((one) => typeof one === 'string')
+  const named = [metadata.accountId, metadata.accountIds].flat().filter((id) => typeof id === 'string')
   return [...new Set(named)].slice(0, MAX_HOSTS)
 }
 
 /** Those that the slot names, else those of the experience, else the experience itself. */
-function hostsOf(
+function chooseHosts(
   { id, definition }: Experience,
   slot: Slot,
-  known: ReadonlySet<string>,
+  existing: ReadonlySet<string>,
 ): Pick<CheckedSlot, 'take' | 'candidates'> {
   // Applications may use these members for ids of their own.
-  const named = namedHosts(slot).filter((one) => known.has(one))
+  const named = namedHosts(slot).filter((id) => existing.has(id))
   const { defaultAccountIds, availability } = definition
   if (named.length > 0) return { take: 'every', candidates: named }
   if (defaultAccountIds.length === 0) return { take: 'every', candidates: [id] }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
-  answer,
   at,
+  availability,
   GENERATED,
   json,
   lastBody,
@@ -27,7 +27,7 @@ describe('the availability callback', () => {
     const host = { participants: ['ada', { id: 7 }], metadata: { accountId: 'x', own: [1] } }
     receiver.always(
       json(
-        answer(
+        availability(
           [
             slot('10:00', '10:30', { timezone: 'Europe/Paris', ...host }),
             slot('09:00', '09:30'),
@@ -107,18 +107,23 @@ describe('the availability callback', () => {
     expect((await call('GET', '/scheduler/experiences')).text).not.toContain(secret)
   })
 
-  const LONG = answer(Array.from({ length: 5001 }, (_, index) => slot('09:00', '09:30', { metadata: { index } })))
+  const LONG = availability(Array.from({ length: 5001 }, (_, index) => slot('09:00', '09:30', { metadata: { index } })))
   const WRONG: [what: string, response: ReceiverResponse, status: number, logged: RegExp][] = [
     ['nothing', { status: 200 }, 502, /must be a JSON object/],
     ['no generatedAt', json({ slots: [] }), 502, /generatedAt is required/],
     ['a wrong generatedAt', json({ generatedAt: 'now', slots: [] }), 502, /generatedAt must be an RFC 3339 time/],
     ['no slots', json({ generatedAt: GENERATED }), 502, /slots must be a list/],
-    ['a slot without end', json(answer([{ start: at('09:00') }])), 502, /slots\.0\.end is required/],
-    ['a slot that ends at its start', json(answer([slot('09:00', '09:00')])), 502, /slots\.0\.end must be later/],
-    ['an unknown zone', json(answer([slot('09:00', '09:30', { timezone: 'Nowhere' })])), 502, /slots\.0\.timezone/],
+    ['a slot without end', json(availability([{ start: at('09:00') }])), 502, /slots\.0\.end is required/],
+    ['a slot that ends at its start', json(availability([slot('09:00', '09:00')])), 502, /slots\.0\.end must be later/],
+    [
+      'an unknown zone',
+      json(availability([slot('09:00', '09:30', { timezone: 'Nowhere' })])),
+      502,
+      /slots\.0\.timezone/,
+    ],
     [
       'a slot with large metadata',
-      json(answer([slot('09:00', '09:30', { metadata: { text: 'x'.repeat(17_000) } })])),
+      json(availability([slot('09:00', '09:30', { metadata: { text: 'x'.repeat(17_000) } })])),
       502,
       /16 KB/,
     ],
@@ -128,8 +133,8 @@ describe('the availability callback', () => {
     ['deep JSON', { status: 200, body: `${'['.repeat(500)}${']'.repeat(500)}` }, 502, /levels deep/],
     ['many values', { status: 200, body: `[${'1,'.repeat(200_000)}1]` }, 502, /values/],
     ['more than 1 MB', { status: 200, body: 'x'.repeat(1_100_000) }, 502, /larger than 1 MB/],
-    ['201', json(answer([]), 201), 502, /returned 201/],
-    ['409', json(answer([]), 409), 502, /returned 409/],
+    ['201', json(availability([]), 201), 502, /returned 201/],
+    ['409', json(availability([]), 409), 502, /returned 409/],
     ['500', json({ slots: [] }, 500), 502, /returned 500/],
     ['a redirect', { status: 307, headers: { location: 'http://127.0.0.1:1/' } }, 502, /Redirects are not followed/],
     ['a closed connection', 'reset', 502, /closed/],
@@ -169,7 +174,7 @@ describe('the availability callback', () => {
 
   it('is explained to a caller with a key, and to nobody else', async () => {
     const { list, call, receiver } = await serve()
-    receiver.always(json(answer([{ start: at('09:00') }])))
+    receiver.always(json(availability([{ start: at('09:00') }])))
     expect((await listWithKey(call)).json.error.details).toEqual([
       { path: 'callback.availability.slots.0.end', message: 'is required' },
     ])
@@ -228,7 +233,7 @@ describe('the availability callback', () => {
 
   it('is asked or not, whatever a guest sends', async () => {
     const { call, receiver } = await serve()
-    receiver.always(json(answer([])))
+    receiver.always(json(availability([])))
     const text = fc.string({ unit: 'binary', maxLength: 20 })
     const value = fc.oneof(fc.jsonValue({ maxDepth: 3 }), text, fc.double())
     const time = fc.oneof(fc.constantFrom(RANGE.start, RANGE.end, '0000-01-01T00:00:00Z'), value)
@@ -241,10 +246,10 @@ describe('the availability callback', () => {
       )
       .map(([range, durationMinutes, rest]) => ({ range, durationMinutes, ...rest }))
     await fc.assert(
-      fc.asyncProperty(body, async (given) => {
+      fc.asyncProperty(body, async (body) => {
         const path = '/scheduler/experiences/intro-call/availability'
-        const { status, json: found, text: shown } = await call('POST', path, given)
-        expect([200, 400], `${JSON.stringify(given)} → ${shown}`).toContain(status)
+        const { status, json: found, text: shown } = await call('POST', path, body)
+        expect([200, 400], `${JSON.stringify(body)} → ${shown}`).toContain(status)
         expect(status === 200 ? found.slots : found.error.details[0].path).toBeTruthy()
       }),
       { numRuns: 150 },
@@ -271,7 +276,7 @@ describe('a slot of a callback', () => {
       availability: { assignment: 'round_robin' },
     })
     const withHost = slot('10:00', '10:30', { metadata: { accountId: bob } })
-    receiver.always(json(answer([LISTED, withHost], { expiresAt: '2026-11-23T08:03:00Z' })))
+    receiver.always(json(availability([LISTED, withHost], { expiresAt: '2026-11-23T08:03:00Z' })))
     const [listed, hosted] = (await list()).json.slots
     const { participants, metadata } = LISTED as unknown as Slot
     expect(await check(toChoice(listed))).toEqual({
@@ -316,7 +321,7 @@ describe('a slot of a callback', () => {
     )
     const starts = async () =>
       (await list()).json.slots.map(({ start }: { start: string }) => start.slice(11, 16)) as string[]
-    const offer = (slots: unknown) => receiver.always(json(answer(slots)))
+    const offer = (slots: unknown) => receiver.always(json(availability(slots)))
     offer(byHost(ada))
     expect(await starts()).toEqual(['10:00'])
     offer(byHost())
@@ -336,7 +341,7 @@ describe('a slot of a callback', () => {
 
   it('is asked for again when the token does not fit, and takes nothing from the guest', async () => {
     const { list, check, receiver, experience } = await serve()
-    receiver.always(json(answer([LISTED])))
+    receiver.always(json(availability([LISTED])))
     const [listed] = (await list()).json.slots
     const own = await experience()
     const forged = [
@@ -365,7 +370,7 @@ describe('a slot of a callback', () => {
     for (const other of others) {
       await expect(check(toChoice(other as never))).rejects.toMatchObject({ code: 'slot_unavailable' })
     }
-    receiver.always(json(answer([])))
+    receiver.always(json(availability([])))
     await expect(check({ start: Date.parse(at('09:00')) })).rejects.toMatchObject({ code: 'slot_unavailable' })
   })
 })
@@ -390,7 +395,7 @@ describe('routing', () => {
     const host = await account()
     const routing = closing(await startReceiver())
     await call('PATCH', '/scheduler/experiences/intro-call', { routingEndpoint: { url: routing.url } })
-    receiver.always(json(answer([slot('09:00', '09:30')])))
+    receiver.always(json(availability([slot('09:00', '09:30')])))
     await list()
     expect(routing.requests).toEqual([])
     const answers = { bookingFormResponse: { topic: ['a'] }, metadata: { source: 'site' } }
@@ -453,7 +458,7 @@ describe('routing', () => {
         ],
       },
     })
-    receiver.always(json(answer([slot('09:00', '09:30')])))
+    receiver.always(json(availability([slot('09:00', '09:30')])))
     const ask = async (bookingFormResponse: object) => (await list({ bookingFormResponse })).json
     expect(await ask({ topic: ['a', 'b'] })).toMatchObject({ redirectUrl: 'https://example.com/bc', slots: [] })
     expect(receiver.requests).toEqual([])

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { experienceWith } from '../../../../test/kit/booking/experience.ts'
 import { bookableMinutes } from '../../../../test/kit/booking/slot-oracle.ts'
 import { hostCalendars } from '../../../../test/kit/calendars/host-calendars.ts'
-import { calendarOf } from '../../../../test/kit/calendars/stored-calendar.ts'
+import { toCalendarId } from '../../../../test/kit/calendars/stored-calendar.ts'
 import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
 import { fc } from '../../../../test/kit/random/random.ts'
 import { CALENDAR_SCOPES, GOOGLE_SCOPES, startGoogle } from '../../../../test/servers/google.ts'
@@ -17,7 +17,7 @@ const DAY_MINUTES = 24 * 60
 const { signal } = new AbortController()
 /** A Monday. */
 const at = (text: string) => Date.parse(`2026-11-23T${text}:00Z`)
-const timeOf = (ms: number) => new Date(ms).toISOString().slice(11, 19)
+const formatTime = (ms: number) => new Date(ms).toISOString().slice(11, 19)
 const day = { from: at('00:00'), to: at('00:00') + DAY_MINUTES * MINUTE_MS }
 const morning = { openHours: [{ days: [1], start: '09:00', end: '11:00' }] }
 
@@ -53,7 +53,7 @@ describeEachDatabase('built-in slots', (open) => {
       fc.integer({ min: 0, max: 40 }),
       fc.integer({ min: 1, max: 3 }),
       fc.array(minute, { minLength: 5, maxLength: 5 }),
-      async (given, assignment, buffer, maximumPerDay, samples) => {
+      async (rules, assignment, buffer, maximumPerDay, samples) => {
         run += 1
         const availability = {
           openHours: [{ days: [0, 1, 6], start: '08:00', end: '20:00' }],
@@ -62,7 +62,7 @@ describeEachDatabase('built-in slots', (open) => {
           maximumPerDay,
         }
         const experience = experienceWith(availability, { id: `exp_${run}`, hosts: ids })
-        const hosts = given.map(({ busy, blocks }, index) => {
+        const hosts = rules.map(({ busy, blocks }, index) => {
           const living = blocks.filter(({ isExpired }) => !isExpired)
           const own = living.filter(({ isOwn }) => isOwn).map(({ range }) => dateIn('Europe/Berlin', range.from))
           return {
@@ -80,7 +80,7 @@ describeEachDatabase('built-in slots', (open) => {
         await db.transaction(async (tx) => {
           await tx.deleteFrom('calendarInstances').execute()
           await tx.deleteFrom('bookingBlocks').execute()
-          for (const [index, { blocks }] of given.entries()) {
+          for (const [index, { blocks }] of rules.entries()) {
             for (const [number, { range, buffer, isOwn, isExpired }] of blocks.entries()) {
               const buffers = { bufferBeforeMinutes: buffer, bufferAfterMinutes: buffer }
               const slot = { start: range.from * MINUTE_MS, end: (range.from + range.length) * MINUTE_MS }
@@ -93,7 +93,7 @@ describeEachDatabase('built-in slots', (open) => {
         })
         for (const { hostId, busy } of hosts) {
           const ranges = busy.map(({ from, to }) => ({ from: from * MINUTE_MS, to: to * MINUTE_MS }))
-          await addBusy(calendarOf(hostId), ranges)
+          await addBusy(toCalendarId(hostId), ranges)
         }
         const question = { availability, timezone: 'Europe/Berlin', hosts, from, to, now: clock.now() / MINUTE_MS }
         const expected = bookableMinutes({ ...question, length: 30, step: 15 })
@@ -106,7 +106,7 @@ describeEachDatabase('built-in slots', (open) => {
         const bookable = bookableMinutes({ ...question, length: 30, step: undefined })
         const listed = [...expected.keys()].filter((_, index) => index % 9 === 0)
         for (const minute of [...listed, ...samples]) {
-          const checked = await finder.check(experience, { start: minute * MINUTE_MS }, { signal }).catch(codeOf)
+          const checked = await finder.check(experience, { start: minute * MINUTE_MS }, { signal }).catch(errorCode)
           const hosts = minute + 30 > to ? undefined : bookable.get(minute)
           if (typeof checked === 'string') expect([checked, hosts]).toEqual(['slot_unavailable', undefined])
           else expect([...checked.candidates].sort()).toEqual([...(hosts ?? [])].sort())
@@ -153,17 +153,17 @@ describeEachDatabase('built-in slots', (open) => {
     const id = await connectHost('ada')
     const experience = experienceWith({ ...morning, maximumPerDay: 1 }, { timezone: 'UTC', hosts: [id] })
     const slot = { start: at('09:00'), end: at('09:30') }
-    const [eventId = ''] = await addBusy(calendarOf(id), [{ from: slot.start, to: slot.end }])
+    const [eventId = ''] = await addBusy(toCalendarId(id), [{ from: slot.start, to: slot.end }])
     await db.transaction(async (tx) => {
       await blockStore(tx).insert(experience, slot, { id: 'bkg_1', hostIds: [id], expiresAt: null })
-      const event = { bookingId: 'bkg_1', hostId: id, calendarId: calendarOf(id), eventId }
+      const event = { bookingId: 'bkg_1', hostId: id, calendarId: toCalendarId(id), eventId }
       await tx.insertInto('bookingEvents').values(event).execute()
     })
     expect(await starts(finder, experience)).toEqual([])
     const move = (except: string) =>
-      finder.check(experience, { start: at('09:15') }, { except, signal }).then(() => 'free', codeOf)
+      finder.check(experience, { start: at('09:15') }, { except, signal }).then(() => 'free', errorCode)
     expect([await move('bkg_1'), await move('bkg_2')]).toEqual(['free', 'slot_unavailable'])
-    await addBusy(calendarOf(id), [{ from: at('09:40'), to: at('09:41') }])
+    await addBusy(toCalendarId(id), [{ from: at('09:40'), to: at('09:41') }])
     expect(await move('bkg_1')).toBe('slot_unavailable')
   })
 
@@ -177,7 +177,7 @@ describeEachDatabase('built-in slots', (open) => {
     await db.transaction((tx) => accounts.setStatus(tx, refused, 'auth_error', 'Wrong password'))
     const of = (hosts: string[], assignment: 'collective' | 'round_robin') =>
       starts(finder, experienceWith({ ...morning, assignment }, { timezone: 'UTC', hosts })).catch(
-        (error: Error) => `${codeOf(error)} ${error.message}`,
+        (error: Error) => `${errorCode(error)} ${error.message}`,
       )
     const all = ['09:00', '09:30', '10:00', '10:30']
     expect(await of([ada], 'collective')).toEqual(all)
@@ -190,7 +190,7 @@ describeEachDatabase('built-in slots', (open) => {
     const warned = log.entries.filter(({ level }) => level === 'warn').map(({ metadata }) => metadata?.unreadable)
     const reasons = ['the provider refused its credentials', 'there is no such account', 'cannot reach example.com']
     const named = [refused, 'acc_gone', stale].map((id, index) => `${id} (${reasons[index]})`)
-    expect(warned).toEqual([...named.map((one) => [one]), named])
+    expect(warned).toEqual([...named.map((text) => [text]), named])
     expect(await of([refused, 'acc_gone'], 'round_robin')).toBe(`provider_unavailable ${message}`)
     // A mail account without calendars is never busy.
     const plain = await connect({ email: 'dot@mail.invalid', providerUser: 'dot' })
@@ -207,7 +207,7 @@ describeEachDatabase('built-in slots', (open) => {
       return [take, ...candidates.map((id) => ids.indexOf(id))]
     }
     expect(await check()).toEqual(['one', 0, 1, 2])
-    await addBusy(calendarOf(ids[2] ?? ''), [{ from: at('10:00'), to: at('10:01') }])
+    await addBusy(toCalendarId(ids[2] ?? ''), [{ from: at('10:00'), to: at('10:01') }])
     expect(await check()).toEqual(['one', 0, 1])
   })
 
@@ -219,7 +219,7 @@ describeEachDatabase('built-in slots', (open) => {
       for (const { start, end } of slots.slice(0, 3)) {
         expect(await finder.check(experience, { start, end }, { signal })).toMatchObject({ slot: { start, end } })
       }
-      return slots.slice(0, 3).map(({ start, end }) => [timeOf(start), (end - start) / 1000])
+      return slots.slice(0, 3).map(({ start, end }) => [formatTime(start), (end - start) / 1000])
     }
     expect(await list({}, { durationMinutes: 7.5 })).toEqual([
       ['09:00:00', 450],
@@ -250,13 +250,13 @@ describeEachDatabase('built-in slots', (open) => {
     expect(await list(30, { intervalMinutes: Number.MAX_VALUE })).toBe(7)
     const end = day.from + 100_000 * DAY_MINUTES * MINUTE_MS
     const checked = finder.check(experience, { start: day.from, end }, { signal })
-    expect(await checked.catch(codeOf)).toBe('slot_unavailable')
+    expect(await checked.catch(errorCode)).toBe('slot_unavailable')
   })
 
   it('refuse lengths and intervals that the experience does not allow', async () => {
     const { finder } = await opened()
     const list = (availability: object, request: Partial<SlotRequest>) =>
-      starts(finder, experienceWith({ ...morning, ...availability }, { timezone: 'UTC' }), request).catch(pathOf)
+      starts(finder, experienceWith({ ...morning, ...availability }, { timezone: 'UTC' }), request).catch(errorPath)
     expect(await list({ durationMinutes: 30 }, { durationMinutes: 45 })).toBe('body.durationMinutes')
     expect(await list({ durations: [15, 60] }, {})).toBe('body.durationMinutes')
     expect(await list({ durations: [15, 60] }, { durationMinutes: 60 })).toEqual(['09:00', '10:00'])
@@ -268,7 +268,7 @@ describeEachDatabase('built-in slots', (open) => {
     const check = (availability: object, choice: { start: number; end?: number; timezone?: string }) =>
       finder.check(experienceWith({ ...morning, ...availability }, { timezone: 'UTC' }), choice, { signal }).then(
         ({ slot }) => (slot.end - slot.start) / MINUTE_MS,
-        (error) => pathOf(error) ?? codeOf(error),
+        (error) => errorPath(error) ?? errorCode(error),
       )
     const start = at('09:00')
     expect(await check({ durations: [20, 45] }, { start })).toBe(20)
@@ -300,7 +300,7 @@ describeEachDatabase('busy times that a provider is asked for', (open) => {
       })
     event('own', '09:00', '10:00')
     event('other', '11:00', '12:00')
-    const { busyOf, connect } = hostCalendars(db, {
+    const { readBusy, connect } = hostCalendars(db, {
       clock: systemClock,
       environment: google.settings,
     })
@@ -308,7 +308,7 @@ describeEachDatabase('busy times that a provider is asked for', (open) => {
     const { accessToken, refreshToken } = await google.grant(user, scopes)
     const tokens = { accessToken, refreshToken, expiresAt: Date.now() + 60 * MINUTE_MS, scopes }
     const id = await connect({ provider: 'gmail', email: user, providerUser: user, settings: {}, secrets: {}, tokens })
-    const busy = async () => (await busyOf([id], day, { floatingZone: 'UTC', signal })).get(id)
+    const busy = async () => (await readBusy([id], day, { floatingZone: 'UTC', signal })).get(id)
     const [own, other] = [
       { from: at('09:00'), to: at('10:00') },
       { from: at('11:00'), to: at('12:00') },
@@ -325,16 +325,16 @@ describeEachDatabase('busy times that a provider is asked for', (open) => {
       secrets: {},
       tokens: { ...tokens, scopes: GOOGLE_SCOPES },
     })
-    const found = await busyOf([weak, id], day, { floatingZone: 'UTC', signal })
+    const found = await readBusy([weak, id], day, { floatingZone: 'UTC', signal })
     expect(found.get(weak)).toEqual({ reason: 'its user did not grant access to the calendars' })
     expect(found.get(id)).toHaveProperty('busy')
   })
 
   it('end with the request', async () => {
-    const { busyOf, connectHost } = hostCalendars(await open(), { clock: fixedClock(Date.now()) })
+    const { readBusy, connectHost } = hostCalendars(await open(), { clock: fixedClock(Date.now()) })
     const id = await connectHost('ada')
     await expect(
-      busyOf([id], day, { floatingZone: 'UTC', signal: AbortSignal.abort(new Error('gone')) }),
+      readBusy([id], day, { floatingZone: 'UTC', signal: AbortSignal.abort(new Error('gone')) }),
     ).rejects.toThrow('gone')
   })
 })
@@ -343,10 +343,10 @@ function dateIn(zone: string, minute: number): string {
   return DateTime.fromMillis(minute * MINUTE_MS, { zone }).toISODate() ?? ''
 }
 
-function codeOf(error: unknown): string {
+function errorCode(error: unknown): string {
   return String((error as { code?: unknown }).code)
 }
 
-function pathOf(error: unknown): string | undefined {
+function errorPath(error: unknown): string | undefined {
   return (error as { details?: { path: string }[] }).details?.[0]?.path
 }

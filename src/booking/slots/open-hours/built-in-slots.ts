@@ -1,6 +1,6 @@
 import type { BusyTimes } from '../../../calendars/index.ts'
 import { formatDay } from '../../../platform/calendar/days.ts'
-import { zoneOf } from '../../../platform/calendar/zone.ts'
+import { findZone } from '../../../platform/calendar/zone.ts'
 import type { Db } from '../../../platform/db/index.ts'
 import { AppError, invalid } from '../../../platform/errors/app-error.ts'
 import type { Log } from '../../../platform/log/index.ts'
@@ -11,7 +11,16 @@ import type { Slot, SlotFinder, SlotRequest } from '../../contract.ts'
 import type { Experience } from '../../experiences/experience.ts'
 import type { BlockRow } from '../../tables.ts'
 import { blockStore } from '../blocks.ts'
-import { dayIn, defaultMinutes, hostsOf, lengthOf, MAX_LENGTH_MS, otherLengths, type Rules, rulesOf } from '../rules.ts'
+import {
+  dayIn,
+  defaultMinutes,
+  experienceHosts,
+  MAX_LENGTH_MS,
+  otherLengths,
+  type Rules,
+  readRules,
+  toLengthMs,
+} from '../rules.ts'
 import { type FreeSlot, freeSlots, type Grid, type HostTimes, openStarts } from './slots.ts'
 
 export interface BuiltInSlotsDeps {
@@ -19,7 +28,7 @@ export interface BuiltInSlotsDeps {
   clock: Clock
   log: Log
   /** When accounts are busy, from the calendars feature. */
-  busyOf: BusyTimes
+  readBusy: BusyTimes
 }
 
 /** Which bookings and holds do not count, and when to give up. */
@@ -36,17 +45,17 @@ const EXPIRES_MS = 5 * MINUTE_MS
 const MAX_ENTRIES = 100_000
 
 /** Finds slots in open hours, when the hosts are free in their calendars and have no other booking. */
-export function builtInSlots({ db, clock, log, busyOf }: BuiltInSlotsDeps): SlotFinder {
+export function builtInSlots({ db, clock, log, readBusy }: BuiltInSlotsDeps): SlotFinder {
   return {
     async list(experience, request, signal) {
-      const rules = rulesOf(experience)
-      const grid = gridOf(rules, request)
+      const rules = readRules(experience)
+      const grid = buildGrid(rules, request)
       const timezone = zoneOfRequest(experience, request.timezone, 'body.timezone')
       const nowMs = clock.now()
       const found = await find(experience, rules, grid, nowMs, { signal })
-      const participants = participantsOf(experience, rules)
+      const participants = fixedParticipants(experience, rules)
       return {
-        slots: found.map(({ start }) => slotOf(start, grid.lengthMs, timezone, participants)),
+        slots: found.map(({ start }) => buildSlot(start, grid.lengthMs, timezone, participants)),
         generatedAt: isoTime(nowMs),
         expiresAt: isoTime(nowMs + EXPIRES_MS),
         timezone,
@@ -54,10 +63,10 @@ export function builtInSlots({ db, clock, log, busyOf }: BuiltInSlotsDeps): Slot
     },
 
     async check(experience, choice, { except, signal }) {
-      const rules = rulesOf(experience)
+      const rules = readRules(experience)
       const { start, end } = choice
       const timezone = zoneOfRequest(experience, choice.timezone, 'body.slot.timezone')
-      const lengthMs = end === undefined ? lengthOf(defaultMinutes(rules.availability)) : end - start
+      const lengthMs = end === undefined ? toLengthMs(defaultMinutes(rules.availability)) : end - start
       requireLength(rules, lengthMs, 'body.slot.end')
       if (lengthMs > MAX_LENGTH_MS) throw new AppError('slot_unavailable')
       const range = { from: start, to: start + lengthMs }
@@ -66,12 +75,12 @@ export function builtInSlots({ db, clock, log, busyOf }: BuiltInSlotsDeps): Slot
       const isFresh = rules.availability.checkCalendars !== 'stored'
       const [found] = await find(experience, rules, grid, nowMs, { except, isFresh, signal })
       if (found === undefined) throw new AppError('slot_unavailable')
-      const slot = slotOf(start, lengthMs, timezone, participantsOf(experience, rules))
+      const slot = buildSlot(start, lengthMs, timezone, fixedParticipants(experience, rules))
       return { slot, take: rules.isRoundRobin ? 'one' : 'every', candidates: [...found.free] }
     },
 
     async freeTimes(experience, { range, lengthMs }, signal) {
-      const rules = rulesOf(experience)
+      const rules = readRules(experience)
       const grid = { range, lengthMs, stepMs: rules.stepMs ?? lengthMs }
       const found = await find(experience, rules, grid, clock.now(), { signal })
       return found.map(({ start, free }) => ({ start, end: start + lengthMs, hosts: free }))
@@ -89,7 +98,7 @@ export function builtInSlots({ db, clock, log, busyOf }: BuiltInSlotsDeps): Slot
     const starts = openStarts(rules, grid, nowMs)
     const [first, last] = [starts[0], starts.at(-1)]
     if (first === undefined || last === undefined) return []
-    const participants = participantsOf(experience, rules).length
+    const participants = fixedParticipants(experience, rules).length
     if (starts.length * Math.max(1, participants) > MAX_ENTRIES) {
       const message = `has ${starts.length} slots with ${participants} participants each; together they may be ${MAX_ENTRIES}. Ask for a shorter range or a longer interval`
       throw invalid('body.range.end', message)
@@ -106,10 +115,12 @@ export function builtInSlots({ db, clock, log, busyOf }: BuiltInSlotsDeps): Slot
     { except, isFresh = false, signal }: Asked,
   ): Promise<HostTimes[]> {
     const accountIds = experience.definition.defaultAccountIds
-    const exceptEventIds = except === undefined ? [] : await eventsOf(except)
-    const times = await busyOf(accountIds, range, { isFresh, floatingZone: rules.zone.name, exceptEventIds, signal })
-    const hostIds = hostsOf(experience).filter((id) => !('reason' in (times.get(id) ?? {})))
-    const unreadable = [...times].flatMap(([id, one]) => ('reason' in one ? `${id} (${one.reason})` : []))
+    const exceptEventIds = except === undefined ? [] : await findEventIds(except)
+    const times = await readBusy(accountIds, range, { isFresh, floatingZone: rules.zone.name, exceptEventIds, signal })
+    const hostIds = experienceHosts(experience).filter((id) => !('reason' in (times.get(id) ?? {})))
+    const unreadable = [...times].flatMap(([id, hostTimes]) =>
+      'reason' in hostTimes ? `${id} (${hostTimes.reason})` : [],
+    )
     if (unreadable.length > 0) {
       log.warn('Cannot read the calendars of some hosts. They cannot be booked until their accounts work again.', {
         operation: 'scheduler.availability',
@@ -128,8 +139,8 @@ export function builtInSlots({ db, clock, log, busyOf }: BuiltInSlotsDeps): Slot
     const full = await fullDates(experience, rules, range, hostIds, query)
     const hosts = new Map<string, HostTimes & { blocks: BlockRow[] }>()
     for (const hostId of hostIds) {
-      const known = times.get(hostId)
-      const busy = known !== undefined && 'busy' in known ? known.busy : []
+      const hostTimes = times.get(hostId)
+      const busy = hostTimes !== undefined && 'busy' in hostTimes ? hostTimes.busy : []
       hosts.set(hostId, { hostId, busy, blocks: [], fullDates: full.get(hostId) ?? new Set() })
     }
     for (const block of await store.list(hostIds, range, query)) hosts.get(block.hostId)?.blocks.push(block)
@@ -151,7 +162,7 @@ export function builtInSlots({ db, clock, log, busyOf }: BuiltInSlotsDeps): Slot
   }
 
   /** The events of a booking in the calendars of its hosts. */
-  async function eventsOf(bookingId: string): Promise<string[]> {
+  async function findEventIds(bookingId: string): Promise<string[]> {
     const rows = await db.read
       .selectFrom('bookingEvents')
       .select('eventId')
@@ -161,11 +172,11 @@ export function builtInSlots({ db, clock, log, busyOf }: BuiltInSlotsDeps): Slot
   }
 }
 
-function gridOf(rules: Rules, { range, durationMinutes, intervalMinutes }: SlotRequest): Grid {
-  const lengthMs = lengthOf(durationMinutes)
+function buildGrid(rules: Rules, { range, durationMinutes, intervalMinutes }: SlotRequest): Grid {
+  const lengthMs = toLengthMs(durationMinutes)
   requireLength(rules, lengthMs, 'body.durationMinutes')
   if (intervalMinutes === undefined) return { range, lengthMs, stepMs: rules.stepMs ?? lengthMs }
-  const stepMs = lengthOf(intervalMinutes)
+  const stepMs = toLengthMs(intervalMinutes)
   if (rules.stepMs !== undefined && stepMs % rules.stepMs !== 0) {
     throw invalid('body.intervalMinutes', `must be a multiple of ${rules.stepMs / MINUTE_MS}`)
   }
@@ -180,15 +191,15 @@ function requireLength({ availability }: Rules, lengthMs: number, path: string):
 
 function zoneOfRequest(experience: Experience, timezone: string | undefined, path: string): string {
   if (timezone === undefined) return experience.timezone
-  if (zoneOf(timezone) === undefined) throw invalid(path, 'must be an IANA name, such as Europe/Berlin')
+  if (findZone(timezone) === undefined) throw invalid(path, 'must be an IANA name, such as Europe/Berlin')
   return timezone
 }
 
 /** Who takes part in every slot. Which host of a round robin does is decided by the booking. */
-function participantsOf({ definition }: Experience, rules: Rules): string[] {
+function fixedParticipants({ definition }: Experience, rules: Rules): string[] {
   return rules.isRoundRobin ? [] : definition.defaultAccountIds
 }
 
-function slotOf(start: number, lengthMs: number, timezone: string, participants: string[]): Slot {
+function buildSlot(start: number, lengthMs: number, timezone: string, participants: string[]): Slot {
   return { start, end: start + lengthMs, timezone, participants, metadata: {} }
 }

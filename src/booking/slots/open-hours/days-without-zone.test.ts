@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { type CalendarAccount, day, openImap, openMicrosoft } from '../../../../test/kit/calendars/calendar-accounts.ts'
 import { icsObject } from '../../../../test/servers/radicale-calendar.ts'
 import { DAY_MS, parseDay } from '../../../platform/calendar/days.ts'
-import { zoneOf } from '../../../platform/calendar/zone.ts'
+import { findZone } from '../../../platform/calendar/zone.ts'
 
 const GUEST = { email: 'lin@northwind.example', name: 'Lin Duarte' }
 const HOUR_MS = 3_600_000
@@ -14,7 +14,7 @@ const ALL_HOURS = ['09:00', '10:00', '11:00', '12:00', '13:00', '14:00', '15:00'
 function instant(date: string, time: string, zone: string): string {
   const hours = Number(time.slice(0, 2))
   const localMs = (parseDay(date) ?? 0) * DAY_MS + hours * HOUR_MS
-  return new Date(zoneOf(zone)?.toUtc(localMs) ?? Number.NaN).toISOString()
+  return new Date(findZone(zone)?.toUtc(localMs) ?? Number.NaN).toISOString()
 }
 
 async function experienceIn(account: CalendarAccount, zone: string): Promise<string> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { experienceWith } from '../../../../test/kit/booking/experience.ts'
 import type { Availability, Override } from '../../experiences/experience.ts'
-import { rulesOf } from '../rules.ts'
+import { readRules } from '../rules.ts'
 import { openTimes } from './open-hours.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -11,7 +11,7 @@ function open(timezone: string, availability: Availability, date: string, days =
   const middle = Date.parse(`${date}T12:00:00Z`)
   const range = { from: middle - days * DAY_MS, to: middle + days * DAY_MS }
   const text = (ms: number) => new Date(ms).toISOString().slice(0, 16)
-  return openTimes(rulesOf(experienceWith(availability, { timezone })), range).map(({ from, to, begins }) =>
+  return openTimes(readRules(experienceWith(availability, { timezone })), range).map(({ from, to, begins }) =>
     [`${text(from)}/${text(to)}`, ...begins.slice(1).map(text)].join(' '),
   )
 }

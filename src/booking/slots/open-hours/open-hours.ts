@@ -25,14 +25,14 @@ const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'satur
 export function openTimes({ availability, zone }: Pick<Rules, 'availability' | 'zone'>, range: TimeRange): OpenTime[] {
   const { openHours = [], overrides = [] } = availability
   const calendars = new Map<Zone, ZoneDates>()
-  const datesOf = (one: Zone) => {
-    const dates = calendars.get(one) ?? zoneDates(one, range)
-    calendars.set(one, dates)
+  const cachedDates = (zone: Zone) => {
+    const dates = calendars.get(zone) ?? zoneDates(zone, range)
+    calendars.set(zone, dates)
     return dates
   }
   const found: TimeRange[] = []
   const overridden = new Set<number>()
-  const own = datesOf(zone)
+  const own = cachedDates(zone)
   for (const { date, start, end, closed } of overrides) {
     const day = parseDay(date)
     if (day === undefined) continue
@@ -41,7 +41,7 @@ export function openTimes({ availability, zone }: Pick<Rules, 'availability' | '
     if (day >= own.firstDay && day <= own.lastDay) found.push(own.hoursOn(day, { start, end }))
   }
   for (const hours of openHours) {
-    const { firstDay, lastDay, hoursOn } = hours.timezone === undefined ? own : datesOf(zoneNamed(hours.timezone))
+    const { firstDay, lastDay, hoursOn } = hours.timezone === undefined ? own : cachedDates(zoneNamed(hours.timezone))
     const weekdays = new Set(hours.days.map(weekdayNamed))
     for (let day = firstDay; day <= lastDay; day += 1) {
       if (weekdays.has(weekdayOf(day)) && !overridden.has(day)) found.push(hoursOn(day, hours))
@@ -65,7 +65,7 @@ function zoneDates(zone: Zone, range: TimeRange): ZoneDates {
   const lastDay = Math.floor(local.to / DAY_MS)
   const changes = zone.changes(civilDate(firstDay).year - 1, civilDate(lastDay + 1).year + 1)
 
-  function instantOf(localMs: number, edge: Edge): number {
+  function toInstant(localMs: number, edge: Edge): number {
     for (const { atMs, beforeMs, afterMs } of changes) {
       const [before, after] = [atMs + beforeMs, atMs + afterMs]
       if (localMs >= before && localMs < after) return atMs
@@ -78,10 +78,10 @@ function zoneDates(zone: Zone, range: TimeRange): ZoneDates {
     firstDay,
     lastDay,
     hoursOn(day, hours) {
-      const [start, end] = [clockOf(hours.start), clockOf(hours.end)]
+      const [start, end] = [parseClock(hours.start), parseClock(hours.end)]
       const dayMs = day * DAY_MS
       const endMs = end > start ? dayMs + end : dayMs + DAY_MS + end
-      return { from: instantOf(dayMs + start, 'start'), to: instantOf(endMs, 'end') }
+      return { from: toInstant(dayMs + start, 'start'), to: toInstant(endMs, 'end') }
     },
   }
 }
@@ -103,7 +103,7 @@ function joined(ranges: TimeRange[]): OpenTime[] {
 }
 
 /** Milliseconds of `HH:MM`. */
-function clockOf(text: string): number {
+function parseClock(text: string): number {
   const [hours = 0, minutes = 0] = text.split(':').map(Number)
   return (hours * 60 + minutes) * MINUTE_MS
 }

@@ -4,7 +4,7 @@ import { experienceWith } from '../../../../test/kit/booking/experience.ts'
 import { bookableMinutes, type OracleHost } from '../../../../test/kit/booking/slot-oracle.ts'
 import { fc, random } from '../../../../test/kit/random/random.ts'
 import type { Availability } from '../../experiences/experience.ts'
-import { type Rules, rulesOf } from '../rules.ts'
+import { type Rules, readRules } from '../rules.ts'
 import { freeSlots, type Grid, type HostTimes, openStarts } from './slots.ts'
 
 const MINUTE_MS = 60_000
@@ -24,7 +24,7 @@ const RUNS_PER_TRANSITION = 3
 const RANGE = { before: 30 * 60, after: 36 * 60 }
 
 /** The clock changes of three years, in minutes. */
-function transitionsOf(zone: string): number[] {
+function findTransitions(zone: string): number[] {
   const offsetAt = (minute: number) => IANAZone.create(zone).offset(minute * MINUTE_MS)
   const found: number[] = []
   const end = Date.UTC(2026, 0, 1) / MINUTE_MS
@@ -80,7 +80,7 @@ function availability(dates: readonly string[]): fc.Arbitrary<Availability> {
 function host(from: number, dates: readonly string[]): fc.Arbitrary<Omit<OracleHost, 'hostId'>> {
   const at = minutes(RANGE.before + RANGE.after).map((offset) => from + offset)
   const length = fc.oneof(fc.integer({ min: 1, max: 90 }), fc.integer({ min: 1, max: 600 }))
-  const busy = fc.record({ from: at, length }).map((one) => ({ from: one.from, to: one.from + one.length }))
+  const busy = fc.record({ from: at, length }).map((range) => ({ from: range.from, to: range.from + range.length }))
   const block = fc
     .record({ start: at, length, before: minutes(90), after: minutes(90) })
     .map(({ start, length, ...buffers }) => ({ start, end: start + length, ...buffers }))
@@ -115,7 +115,7 @@ async function find(rules: Rules, grid: Grid, nowMs: number, hosts: readonly Hos
 
 describe('slots', () => {
   it.each(ZONES)('are listed if and only if they can be booked, around every clock change of %s', async (timezone) => {
-    const transitions = transitionsOf(timezone)
+    const transitions = findTransitions(timezone)
     expect(transitions).toHaveLength(6)
     // Every transition gets its own examples.
     const next = random()
@@ -132,18 +132,18 @@ describe('slots', () => {
         optional(fc.integer({ min: 1, max: 4 })),
         fc.integer({ min: -3 * DAY_MINUTES * 60, max: 60 * 60 }),
         fc.array(minutes(to - from), { minLength: 20, maxLength: 20 }),
-        async (given, unnamed, length, multiple, nowSeconds, samples) => {
-          const hosts = unnamed.map((one, index) => ({ ...one, hostId: `acc_${index}` }))
+        async (availability, unnamed, length, multiple, nowSeconds, samples) => {
+          const hosts = unnamed.map((host, index) => ({ ...host, hostId: `acc_${index}` }))
           const now = from + nowSeconds / 60
-          const question = { availability: given, timezone, hosts, from, to, now, length }
-          const rules = rulesOf(experienceWith(given, { timezone, hosts: hosts.map(({ hostId }) => hostId) }))
+          const question = { availability, timezone, hosts, from, to, now, length }
+          const rules = readRules(experienceWith(availability, { timezone, hosts: hosts.map(({ hostId }) => hostId) }))
           const times = hosts.map(hostTimes)
-          const step = given.intervalMinutes ?? length
+          const step = availability.intervalMinutes ?? length
           const lengthMs = length * MINUTE_MS
           const range = { from: from * MINUTE_MS, to: to * MINUTE_MS }
 
           // Lists contain what the oracle finds, also with another step.
-          const steps = [step, multiple === undefined ? step : multiple * (given.intervalMinutes ?? 5)]
+          const steps = [step, multiple === undefined ? step : multiple * (availability.intervalMinutes ?? 5)]
           for (const each of steps) {
             const slots = await find(rules, { range, lengthMs, stepMs: each * MINUTE_MS }, now * MINUTE_MS, times)
             const expected = bookableMinutes({ ...question, step: each })
@@ -152,9 +152,13 @@ describe('slots', () => {
           }
 
           // A single slot can be booked if and only if a list contains it.
-          const bookable = bookableMinutes({ ...question, step: given.intervalMinutes })
+          const bookable = bookableMinutes({ ...question, step: availability.intervalMinutes })
           const some = [...bookable.keys()].filter((_, index) => index % 7 === 0).slice(0, 20)
-          for (const minute of [...some, ...some.map((one) => one + 1), ...samples.map((offset) => from + offset)]) {
+          for (const minute of [
+            ...some,
+            ...some.map((minute) => minute + 1),
+            ...samples.map((offset) => from + offset),
+          ]) {
             if (minute + length > to) continue
             const own = { from: minute * MINUTE_MS, to: minute * MINUTE_MS + lengthMs }
             const found = await find(rules, { range: own, lengthMs, stepMs: rules.stepMs }, now * MINUTE_MS, times)
@@ -170,17 +174,17 @@ describe('slots', () => {
   })
 
   it('keep the larger of two buffers between two meetings', async () => {
-    const given = { overrides: [{ date: '2026-11-23', start: '09:00', end: '12:00' }] }
+    const availability = { overrides: [{ date: '2026-11-23', start: '09:00', end: '12:00' }] }
     const at = (text: string) => Date.parse(`2026-11-23T${text}:00Z`)
     const block = { startMs: at('10:00'), endMs: at('10:30'), blockedFrom: at('09:50'), blockedTo: at('10:40') }
     const starts = async (buffers: Availability) => {
-      const rules = rulesOf(experienceWith({ ...given, ...buffers }, { timezone: 'UTC' }))
+      const rules = readRules(experienceWith({ ...availability, ...buffers }, { timezone: 'UTC' }))
       const grid = { range: { from: at('00:00'), to: at('23:59') }, lengthMs: 20 * MINUTE_MS, stepMs: 5 * MINUTE_MS }
       const hosts = [{ hostId: 'acc_1', busy: [], blocks: [block], fullDates: new Set<string>() }]
       const found = await find(rules, grid, at('00:00'), hosts)
       return found.map(({ start }) => new Date(start).toISOString().slice(11, 16))
     }
-    const around = (all: string[]) => [all.findLast((one) => one < '10:00'), all.find((one) => one > '10:00')]
+    const around = (all: string[]) => [all.findLast((start) => start < '10:00'), all.find((start) => start > '10:00')]
     // The ten minutes of the other meeting.
     expect(around(await starts({}))).toEqual(['09:30', '10:40'])
     expect(around(await starts({ bufferBeforeMinutes: 5, bufferAfterMinutes: 5 }))).toEqual(['09:30', '10:40'])

@@ -81,15 +81,15 @@ export async function freeSlots(
   const slots: FreeSlot[] = []
   for (const start of starts) {
     const date = hasFullDates ? formatDay(dayIn(rules, start)) : ''
-    const isFree = (cursor: Cursor) => {
+    const isHostFree = (cursor: Cursor) => {
       while ((cursor.taken[cursor.next]?.to ?? Number.POSITIVE_INFINITY) <= start) cursor.next += 1
       const next = cursor.taken[cursor.next]
       return (next === undefined || next.from > start) && !(hasFullDates && cursor.host.fullDates.has(date))
     }
     if (!rules.isRoundRobin) {
-      if (cursors.every(isFree)) slots.push({ start, free: all })
+      if (cursors.every(isHostFree)) slots.push({ start, free: all })
     } else {
-      const free = cursors.flatMap((cursor) => (isFree(cursor) ? cursor.host.hostId : []))
+      const free = cursors.flatMap((cursor) => (isHostFree(cursor) ? cursor.host.hostId : []))
       if (free.length > 0) slots.push({ start, free })
     }
     await yieldIfHeld(TURN_MS)

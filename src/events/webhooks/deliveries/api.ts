@@ -1,6 +1,6 @@
 import { type Static, type TProperties, Type } from 'typebox'
 import { documentedAs, nullable, timestamp } from '../../../platform/formats/json-schema.ts'
-import { listOf, pageQuery } from '../../../platform/http/index.ts'
+import { listSchema, pageQuery } from '../../../platform/http/index.ts'
 import { MASK, maskedHeaders } from '../../../platform/outbound/index.ts'
 import { isoTime, isoTimeOrNull } from '../../../platform/time/time.ts'
 import type { EventRow } from '../../index.ts'
@@ -81,7 +81,7 @@ export const deliverySchema = Type.Object(
 )
 export type DeliveryView = Static<typeof deliverySchema>
 
-export const deliveryList = listOf('deliveries', deliverySchema)
+export const deliveryList = listSchema('deliveries', deliverySchema)
 
 export const deliveryQuery = Type.Object({
   ...pageQuery,
@@ -142,7 +142,7 @@ export function deliveryView(
     requestHeaders: last === undefined ? {} : headersSent(row, last),
     responseStatus: last?.responseStatus ?? null,
     responseBody: last?.responseBody ?? null,
-    error: last === undefined ? null : errorOf(last),
+    error: last === undefined ? null : toError(last),
     durationMs: last?.durationMs ?? null,
     createdAt: isoTime(row.createdAt),
     lastAttemptAt: isoTimeOrNull(last?.startedAt ?? null),
@@ -159,11 +159,11 @@ function attemptView(row: AttemptRow): AttemptView {
     durationMs: row.durationMs,
     responseStatus: row.responseStatus,
     responseBody: row.responseBody,
-    error: errorOf(row),
+    error: toError(row),
   }
 }
 
-function errorOf(row: AttemptRow): AttemptView['error'] {
+function toError(row: AttemptRow): AttemptView['error'] {
   return row.errorKind === null ? null : { kind: row.errorKind, message: row.errorMessage ?? '' }
 }
 

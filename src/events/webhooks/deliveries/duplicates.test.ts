@@ -81,12 +81,12 @@ describeRedis('a duplicate event, with the keys in Redis', (redis) => {
     const requests = sent()
     expect(new Set(requests).size).toBe(requests.length)
     const events = await fixture.db.read.selectFrom('events').select(['id', 'objectId', 'version']).execute()
-    const sentOf = (objectId: string, of: number) =>
+    const countSent = (objectId: string, of: number) =>
       events.filter((event) => event.objectId === objectId && event.version === of && requests.includes(event.id))
         .length
     // Claimed again in the database after each loss, and in the empty Redis after each restart.
-    expect(sentOf(SAME.objectId, SAME.version)).toBeLessThanOrEqual(4)
-    for (let of = 1; of <= version; of += 1) expect([1, 2]).toContain(sentOf('msg_changed', of))
+    expect(countSent(SAME.objectId, SAME.version)).toBeLessThanOrEqual(4)
+    for (let of = 1; of <= version; of += 1) expect([1, 2]).toContain(countSent('msg_changed', of))
     expect(requests.length).toBeLessThanOrEqual(version + 8)
   })
 })
@@ -97,13 +97,13 @@ async function claimsIn(redis: RedisOfSuite, clock = systemClock): Promise<Share
 }
 
 function suite(open: Databases, redis?: RedisOfSuite): void {
-  async function fixtureOf(db: Db, options: WebhookFixtureOptions = {}) {
+  async function openFixture(db: Db, options: WebhookFixtureOptions = {}) {
     return closing(webhookFixture(db, { ...options, ...(redis && { claims: await claimsIn(redis) }) }))
   }
 
   it('is not sent, and leaves a deduplicated row for every subscribed endpoint', async () => {
     const receiver = closing(await startReceiver())
-    const fixture = await fixtureOf(await open())
+    const fixture = await openFixture(await open())
     for (const id of ['one', 'two']) await fixture.create({ id, url: receiver.url })
     await fixture.engine.start()
     await fixture.record(SAME)
@@ -126,7 +126,7 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
   it('is detected within one batch too, by the time of the events', async () => {
     const receiver = closing(await startReceiver())
     const clock = fixedClock(Date.now())
-    const fixture = await fixtureOf(await open(), { clock })
+    const fixture = await openFixture(await open(), { clock })
     await configure(fixture.db, { ttlSeconds: 60 })
     await fixture.create({ url: receiver.url })
     await fixture.record(SAME)
@@ -140,7 +140,7 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
 
   it('is determined by the configured key fields', async () => {
     const receiver = closing(await startReceiver())
-    const fixture = await fixtureOf(await open())
+    const fixture = await openFixture(await open())
     await configure(fixture.db, { keyFields: '["eventType","data.subject"]' })
     await fixture.create({ url: receiver.url })
     const about = (subject: string) => ({ data: { subject } })
@@ -154,7 +154,7 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
 
   it('is not one if the first had no subscriber, or without a version', async () => {
     const receiver = closing(await startReceiver())
-    const fixture = await fixtureOf(await open())
+    const fixture = await openFixture(await open())
     await fixture.engine.start()
     await fixture.record(SAME)
     await eventually(async () => {
@@ -172,7 +172,7 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
   it('can be retried; retries and tests are never deduplicated', async () => {
     const receiver = closing(await startReceiver())
     const { type: _type, ...message } = sampleEvent('message.received')
-    const fixture = await fixtureOf(await open(), { readMessage: async () => message })
+    const fixture = await openFixture(await open(), { readMessage: async () => message })
     const { id: endpointId } = await fixture.create({ url: receiver.url })
     await fixture.engine.start()
     await fixture.record(SAME, SAME)
@@ -193,7 +193,7 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
 
   it('is not the event that holds the claim itself', async () => {
     const receiver = closing(await startReceiver())
-    const fixture = await fixtureOf(await open())
+    const fixture = await openFixture(await open())
     await fixture.create({ url: receiver.url })
     const [eventId = ''] = await fixture.record(SAME)
     await fixture.engine.start()
@@ -212,7 +212,7 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
     const place = await open.place()
     const db = await open(place)
     const receiver = closing(await startReceiver())
-    const fixture = await fixtureOf(db)
+    const fixture = await openFixture(db)
     await fixture.create({ url: receiver.url })
     const [first, repeat] = await fixture.record(SAME, SAME)
 

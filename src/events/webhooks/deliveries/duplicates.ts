@@ -33,10 +33,10 @@ export async function markDuplicates(
   if (duplicates.size === 0) return made
   const inThisBatch = (eventId: string) => subscribed.has(eventId) && !duplicates.has(eventId)
   const earlier = [...new Set(duplicates.values())].filter((eventId) => !inThisBatch(eventId))
-  const known = await delivered(tx, earlier)
+  const deliveredIds = await delivered(tx, earlier)
   const isDuplicate = (eventId: string) => {
     const first = duplicates.get(eventId)
-    return first !== undefined && (inThisBatch(first) || known.has(first))
+    return first !== undefined && (inThisBatch(first) || deliveredIds.has(first))
   }
   return made.map((delivery) =>
     isDuplicate(delivery.eventId) ? { ...delivery, status: 'deduplicated', nextAttemptAt: null } : delivery,

@@ -167,7 +167,7 @@ export class FanOut {
     const due = new Set(waiting.map((delivery) => delivery.endpointId))
     const isOpen = (endpoint: TargetRow) => opensAt(endpoint) > clock.now()
     const idsWhere = (open: boolean) =>
-      endpoints.filter((one) => due.has(one.id) && isOpen(one) === open).map(({ id }) => id)
+      endpoints.filter((endpoint) => due.has(endpoint.id) && isOpen(endpoint) === open).map(({ id }) => id)
     const ready = idsWhere(false)
     if (ready.length > 0) {
       await queue.addIn(tx, DELIVER_QUEUE, ready)

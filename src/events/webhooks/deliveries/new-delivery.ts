@@ -12,15 +12,15 @@ export function matched<T>(
   make: (event: EventRow, endpoint: TargetRow) => T,
 ): T[] {
   const subscriptions = endpoints.map((endpoint) => ({ endpoint, types: JSON.parse(endpoint.eventTypes) as string[] }))
-  const known = new Map<string, TargetRow[]>()
+  const cached = new Map<string, TargetRow[]>()
   const interested = (type: string) => {
     const found = subscriptions.filter(({ types }) => subscribes(types, type)).map(({ endpoint }) => endpoint)
-    known.set(type, found)
+    cached.set(type, found)
     return found
   }
   return events
     .filter((event) => event.fanOut === 1)
-    .flatMap((event) => (known.get(event.type) ?? interested(event.type)).map((endpoint) => make(event, endpoint)))
+    .flatMap((event) => (cached.get(event.type) ?? interested(event.type)).map((endpoint) => make(event, endpoint)))
 }
 
 /** A pending delivery, due now. */

@@ -61,7 +61,7 @@ async function recoverStep(tx: Tx, deps: RecoverDeps, endpointId: string, range:
     tx,
     events.filter((event) => subscribes(eventTypes, event.type)),
   )
-  const made = await deliveriesOf(tx, endpointId, due)
+  const made = await findDeliveries(tx, endpointId, due)
   const missing = due.filter((event) => !made.has(event.id))
   const nowMs = deps.clock.now()
   // Lock order: existing deliveries before new ones and their counter.
@@ -76,7 +76,7 @@ async function recoverStep(tx: Tx, deps: RecoverDeps, endpointId: string, range:
 }
 
 /** The ids of the endpoint's deliveries of these events, by event id. */
-async function deliveriesOf(tx: Tx, endpointId: string, events: readonly Head[]): Promise<Map<string, string>> {
+async function findDeliveries(tx: Tx, endpointId: string, events: readonly Head[]): Promise<Map<string, string>> {
   if (events.length === 0) return new Map()
   const ids = events.map((event) => event.id)
   const rows = await tx

@@ -93,7 +93,7 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
       },
     },
     idempotency.writing(async ({ params, body }) => {
-      const range = rangeOf(body, clock.now())
+      const range = parseRange(body, clock.now())
       const { recovered, stoppedAt } = await recoverEndpoint(deps, params.endpointId, range)
       const result = {
         success: true,
@@ -110,7 +110,7 @@ function rangeFacts({ since, until }: { since?: string; until?: string }) {
   return { since, until }
 }
 
-function rangeOf({ since, until }: { since: string; until?: string | undefined }, nowMs: number) {
+function parseRange({ since, until }: { since: string; until?: string | undefined }, nowMs: number) {
   const sinceMs = requireTime('body.since', since)
   const untilMs = until === undefined ? nowMs + 1 : requireTime('body.until', until)
   if (untilMs <= sinceMs) throw invalid('body.until', 'must be later than since')

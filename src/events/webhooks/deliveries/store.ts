@@ -9,7 +9,7 @@ import {
   type Tx,
 } from '../../../platform/db/index.ts'
 import { notFound } from '../../../platform/errors/app-error.ts'
-import { type Page, pageOf, pageRequest } from '../../../platform/formats/page.ts'
+import { buildPage, type Page, pageRequest } from '../../../platform/formats/page.ts'
 import { findEvents } from '../../index.ts'
 import type { AttemptRow, DeliveryRow } from '../tables.ts'
 import type { DeliveryQuery, DeliveryView } from './api.ts'
@@ -42,8 +42,8 @@ export function deliveryStore(handle: Handle): DeliveryStore {
         .offset(request.offset)
         .execute()
       const filtered = parts.some((part) => part !== undefined)
-      const total = filtered ? await countMatching(handle, matching.select('id')) : await totalOf(handle)
-      const { items, pagination } = pageOf(found, request, total, filter, (row) => [row.id])
+      const total = filtered ? await countMatching(handle, matching.select('id')) : await readTotal(handle)
+      const { items, pagination } = buildPage(found, request, total, filter, (row) => [row.id])
       return { items: await this.getAll(items.map(({ id }) => id)), pagination }
     },
     async get(id) {
@@ -107,7 +107,7 @@ const changeTotal = compiledOnce((handle, change: number) =>
     .where('id', '=', 1),
 )
 
-async function totalOf(handle: Handle): Promise<number> {
+async function readTotal(handle: Handle): Promise<number> {
   const row = await handle.selectFrom('webhookDeliveryCount').select('total').where('id', '=', 1).executeTakeFirst()
   return row?.total ?? 0
 }

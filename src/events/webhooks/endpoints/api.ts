@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { documentedDefault, nullable, timestamp } from '../../../platform/formats/json-schema.ts'
-import { listOf } from '../../../platform/http/index.ts'
+import { listSchema } from '../../../platform/http/index.ts'
 import { DEFAULT_EVENT_TYPES } from './subscriptions.ts'
 
 const eventTypes = Type.Array(Type.String({ maxLength: 100 }), {
@@ -156,4 +156,4 @@ export const endpointSchema = Type.Object(
 )
 export type EndpointView = Static<typeof endpointSchema>
 
-export const endpointList = listOf('endpoints', endpointSchema)
+export const endpointList = listSchema('endpoints', endpointSchema)

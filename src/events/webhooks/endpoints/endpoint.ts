@@ -32,7 +32,7 @@ export const SEALED_ENDPOINTS: readonly SealedColumn[] = ['secrets', 'headers'].
   table: 'webhookEndpoints',
   key: 'id',
   column,
-  contextOf: endpointContext,
+  sealContext: endpointContext,
 }))
 
 export function openEndpoint(row: EndpointRow, sealer: Sealer): OpenEndpoint {

@@ -57,7 +57,7 @@ it('creates an endpoint from any input or rejects it with a 400 and a reason', a
     }
   }
   await fc.assert(
-    fc.asyncProperty(body, (given) => check(JSON.stringify(given))),
+    fc.asyncProperty(body, (input) => check(JSON.stringify(input))),
     { numRuns: 300 },
   )
   await fc.assert(fc.asyncProperty(text, check), { numRuns: 100 })
@@ -85,24 +85,24 @@ it('can send every set of custom headers that it accepts', async () => {
     fc.stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,20}$/),
     text,
   )
-  const given = fc.dictionary(name, fc.oneof(fc.string({ maxLength: 40 }), text), { maxKeys: 4 })
+  const headers = fc.dictionary(name, fc.oneof(fc.string({ maxLength: 40 }), text), { maxKeys: 4 })
   await fc.assert(
-    fc.asyncProperty(given, async (headers) => {
+    fc.asyncProperty(headers, async (headers) => {
       const response = await create(JSON.stringify({ url, headers }))
       expect([201, 400]).toContain(response.statusCode)
       if (response.statusCode === 400) return
       // Every body loses its __proto__ members when it is parsed.
-      const names = Object.keys(headers).filter((one) => one !== '__proto__')
-      const lowerCased = names.map((one) => one.toLowerCase())
+      const names = Object.keys(headers).filter((name) => name !== '__proto__')
+      const lowerCased = names.map((name) => name.toLowerCase())
       for (const reserved of ['host', 'content-length', 'webhook-id', 'transfer-encoding']) {
         expect(lowerCased).not.toContain(reserved)
       }
       received.length = 0
       await fixture.testDeliveries.test(response.json().id)
       expect(received).toHaveLength(1)
-      const sent = received[0]?.filter((_, index) => index % 2 === 0).map((one) => one.toLowerCase())
-      for (const one of [...lowerCased, 'host', 'content-length', 'webhook-id']) {
-        expect(sent?.filter((other) => other === one)).toHaveLength(1)
+      const sent = received[0]?.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase())
+      for (const name of [...lowerCased, 'host', 'content-length', 'webhook-id']) {
+        expect(sent?.filter((other) => other === name)).toHaveLength(1)
       }
     }),
     { numRuns: 150 },

@@ -106,7 +106,7 @@ export function endpoints(deps: EndpointDeps): Endpoints {
         const { retryCount, retryDelayMs, retryStrategy, timeoutMs } = body
         const changed = await store.update(
           id,
-          given({
+          dropUndefined({
             url,
             eventTypes,
             retryCount: retryCount === undefined ? undefined : Math.floor(retryCount),
@@ -169,7 +169,7 @@ function endpointView(row: EndpointRow, sealer: Sealer): EndpointView {
 }
 
 /** Drops undefined members. */
-function given<T extends object>(changes: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+function dropUndefined<T extends object>(changes: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>
   }

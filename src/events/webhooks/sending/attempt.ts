@@ -67,7 +67,7 @@ export async function attempt(
   const { url, body, timeoutMs } = input
   const result = await responseOrFailure(
     // Endpoints may share a host, so each has its own connections: a hanging endpoint must not use up those of others.
-    deps.outbound.send({ method: 'POST', url, headers, body, timeoutMs, connectionsOf: input.endpointId, signal }),
+    deps.outbound.send({ method: 'POST', url, headers, body, timeoutMs, connectionOwner: input.endpointId, signal }),
     signal,
     deps.log,
   )

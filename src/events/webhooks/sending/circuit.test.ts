@@ -5,7 +5,14 @@ import { type WebhookFixture, webhookFixture } from '../../../../test/kit/events
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { startReceiver } from '../../../../test/servers/receiver.ts'
 import type { Outcome } from './attempt.ts'
-import { afterOutcomes, type Circuit, type CircuitOutcome, CLOSED, FAILURES_TO_OPEN, outcomeOf } from './circuit.ts'
+import {
+  afterOutcomes,
+  type Circuit,
+  type CircuitOutcome,
+  CLOSED,
+  classifyOutcome,
+  FAILURES_TO_OPEN,
+} from './circuit.ts'
 
 const failures = (count: number): CircuitOutcome[] => Array(count).fill('failure')
 const OPEN = afterOutcomes(CLOSED, failures(FAILURES_TO_OPEN), 1000)
@@ -67,11 +74,11 @@ describe('a circuit', () => {
       signatures: 0,
       headerNames: [],
     })
-    expect(outcomeOf({ test: 0, trigger: 'event' }, failed('timeout'))).toBe('failure')
-    expect(outcomeOf({ test: 0, trigger: 'event' }, failed('internal'))).toBe('none')
-    expect(outcomeOf({ test: 1, trigger: 'test' }, failed('timeout'))).toBe('none')
+    expect(classifyOutcome({ test: 0, trigger: 'event' }, failed('timeout'))).toBe('failure')
+    expect(classifyOutcome({ test: 0, trigger: 'event' }, failed('internal'))).toBe('none')
+    expect(classifyOutcome({ test: 1, trigger: 'test' }, failed('timeout'))).toBe('none')
     for (const trigger of ['retry', 'recover'] as const) {
-      expect(outcomeOf({ test: 0, trigger }, failed('timeout'))).toBe('failed-replay')
+      expect(classifyOutcome({ test: 0, trigger }, failed('timeout'))).toBe('failed-replay')
     }
     const replays: CircuitOutcome[] = Array(100).fill('failed-replay')
     expect(afterOutcomes(CLOSED, replays, 1000)).toBe(CLOSED)
@@ -87,7 +94,7 @@ const EVENTS = 100
 const many = (count: number) => Array.from({ length: count }, (_, index) => ({ objectId: `msg_${index}` }))
 
 describeEachDatabase('an endpoint that keeps failing', (open) => {
-  const circuitOf = async (fixture: WebhookFixture, id: string) => (await fixture.endpoints.get(id)).circuit
+  const readCircuit = async (fixture: WebhookFixture, id: string) => (await fixture.endpoints.get(id)).circuit
 
   async function broken(retryCount = 0) {
     const receiver = closing(await startReceiver())
@@ -96,7 +103,7 @@ describeEachDatabase('an endpoint that keeps failing', (open) => {
     await fixture.engine.start()
     const { id } = await fixture.create({ url: receiver.url, retryCount, retryDelayMs: 0 })
     await fixture.record(...many(EVENTS))
-    await eventually(async () => expect(await circuitOf(fixture, id)).toMatchObject({ state: 'open' }))
+    await eventually(async () => expect(await readCircuit(fixture, id)).toMatchObject({ state: 'open' }))
     return { receiver, fixture, id }
   }
 
@@ -105,7 +112,7 @@ describeEachDatabase('an endpoint that keeps failing', (open) => {
 
   it('gets one delivery at a time, and the rest once one succeeds', async () => {
     const { receiver, fixture, id } = await broken()
-    expect(await circuitOf(fixture, id)).toEqual({
+    expect(await readCircuit(fixture, id)).toEqual({
       state: expect.stringMatching(/open/),
       openedAt: expect.any(String),
       nextProbeAt: expect.any(String),
@@ -118,7 +125,7 @@ describeEachDatabase('an endpoint that keeps failing', (open) => {
     await eventually(() => expect(receiver.requests.length).toBeGreaterThan(whenOpened))
     await eventually(async () => {
       const sent = receiver.requests.length
-      expect((await circuitOf(fixture, id)).failures).toBe(sent)
+      expect((await readCircuit(fixture, id)).failures).toBe(sent)
       expect(await waiting(fixture)).toHaveLength(EVENTS - sent)
     })
     expect(receiver.requests.length).toBeLessThan(whenOpened + 12)
@@ -126,7 +133,12 @@ describeEachDatabase('an endpoint that keeps failing', (open) => {
     const failed = receiver.requests.length
     receiver.always({})
     await eventually(async () => {
-      expect(await circuitOf(fixture, id)).toEqual({ state: 'closed', openedAt: null, nextProbeAt: null, failures: 0 })
+      expect(await readCircuit(fixture, id)).toEqual({
+        state: 'closed',
+        openedAt: null,
+        nextProbeAt: null,
+        failures: 0,
+      })
       expect(await waiting(fixture)).toEqual([])
     })
     const succeeded = (await fixture.deliveries()).filter((delivery) => delivery.status === 'success')
@@ -148,12 +160,12 @@ describeEachDatabase('an endpoint that keeps failing', (open) => {
     const { receiver, fixture, id } = await broken()
     receiver.always({})
     await fixture.testDeliveries.test(id)
-    expect(await circuitOf(fixture, id)).toMatchObject({ state: 'closed', failures: 0 })
+    expect(await readCircuit(fixture, id)).toMatchObject({ state: 'closed', failures: 0 })
     await eventually(async () => expect(await waiting(fixture)).toEqual([]))
 
     receiver.always({ status: 500 })
     await fixture.record(...many(EVENTS))
-    await eventually(async () => expect((await circuitOf(fixture, id)).state).not.toBe('closed'))
+    await eventually(async () => expect((await readCircuit(fixture, id)).state).not.toBe('closed'))
     receiver.always({})
     await fixture.endpoints.update(id, { timeoutMs: 5000 })
     await eventually(async () => expect(await waiting(fixture)).toEqual([]))
@@ -167,7 +179,7 @@ describeEachDatabase('an endpoint that keeps failing', (open) => {
     await fixture.db.transaction((tx) => tx.updateTable('webhookEndpoints').set(lost).where('id', '=', id).execute())
     const next = closing(webhookFixture(fixture.db))
     await next.engine.start()
-    await eventually(async () => expect(await circuitOf(next, id)).toMatchObject({ state: 'closed' }))
+    await eventually(async () => expect(await readCircuit(next, id)).toMatchObject({ state: 'closed' }))
     await eventually(async () => expect(await waiting(next)).toEqual([]))
   })
 })

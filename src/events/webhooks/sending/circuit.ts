@@ -34,7 +34,7 @@ const PROBE_MARGIN_MS = 30_000
 /** What one attempt shows about its endpoint. A failed replay does not count, but it does end a probe. */
 export type CircuitOutcome = 'success' | 'failure' | 'failed-replay' | 'none'
 
-export function outcomeOf(
+export function classifyOutcome(
   delivery: Pick<DeliveryRow, 'test' | 'trigger'>,
   { error, responseStatus }: Outcome,
 ): CircuitOutcome {

@@ -93,8 +93,8 @@ export class Claims {
   }
 
   /** Adds deliveries that were stored under the lease. */
-  add(given: readonly GivenDelivery[]): void {
-    for (const { delivery, event } of given) {
+  add(deliveries: readonly GivenDelivery[]): void {
+    for (const { delivery, event } of deliveries) {
       this.#waiting.push({ delivery, event })
       this.#held.set(delivery.id, event.data.length)
       this.#deps.inFlightLimit.add(event.data.length)

@@ -5,7 +5,7 @@ import type { EndpointRow } from '../endpoints/endpoint.ts'
 import { endpointStore } from '../endpoints/store.ts'
 import type { AttemptRow, DeliveryRow } from '../tables.ts'
 import type { Outcome } from './attempt.ts'
-import { afterOutcomes, type Circuit, type CircuitOutcome, outcomeOf } from './circuit.ts'
+import { afterOutcomes, type Circuit, type CircuitOutcome, classifyOutcome } from './circuit.ts'
 import { retryDelayMs } from './retry-schedule.ts'
 
 /** One attempt, with the delivery and endpoint rows it was made from. */
@@ -164,7 +164,7 @@ function byEndpoint(results: readonly AttemptResult[]) {
     const entry = found.get(endpoint.id) ?? { endpoint, gone: false, outcomes: [] }
     found.set(endpoint.id, entry)
     entry.gone ||= isGone(outcome)
-    entry.outcomes.push(outcomeOf(delivery, outcome))
+    entry.outcomes.push(classifyOutcome(delivery, outcome))
   }
   // One lock order: replicas may record results of the same endpoints at the same time.
   return [...found.values()].sort((left, right) => (left.endpoint.id < right.endpoint.id ? -1 : 1))

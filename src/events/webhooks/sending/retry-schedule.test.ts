@@ -59,7 +59,7 @@ describe('subscriptions', () => {
     ['.*', false],
     ['', false],
     ['message.received.*', false],
-  ])('%j is known: %s', (text, known) => expect(isSubscription(text, catalogue)).toBe(known))
+  ])('%j is known: %s', (text, expected) => expect(isSubscription(text, catalogue)).toBe(expected))
 
   it('cover their own type, a prefix, or every type', () => {
     expect(subscribes([], 'booking.created')).toBe(true)

@@ -139,10 +139,10 @@ describeEachDatabase('new deliveries of an endpoint whose run ended before their
     await running
     expect([worker?.leaseFor(1), runningWorkers.size]).toEqual([undefined, 0])
 
-    const given = await store(lease.token)
-    worker?.give([given])
+    const deliveries = await store(lease.token)
+    worker?.give([deliveries])
     await eventually(async () => {
-      const row = db.read.selectFrom('webhookDeliveries').select('lease').where('id', '=', given.delivery.id)
+      const row = db.read.selectFrom('webhookDeliveries').select('lease').where('id', '=', deliveries.delivery.id)
       expect(await row.executeTakeFirst()).toEqual({ lease: null })
       const jobs = db.read.selectFrom('jobs').select('key').where('queue', '=', DELIVER_QUEUE)
       expect(await jobs.execute()).toEqual([{ key: endpointId }])

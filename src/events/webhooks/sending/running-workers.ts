@@ -46,11 +46,11 @@ export async function claimForWorkers(
     give(events) {
       const byId = new Map(events.map((event) => [event.id, event]))
       for (const taker of takers.values()) {
-        const given = taker.claimed.flatMap((delivery) => {
+        const handed = taker.claimed.flatMap((delivery) => {
           const event = byId.get(delivery.eventId)
           return event === undefined ? [] : [{ delivery, event }]
         })
-        taker.worker.give(given)
+        taker.worker.give(handed)
       }
     },
   }

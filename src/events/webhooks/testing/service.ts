@@ -120,7 +120,7 @@ export function testDeliveries(deps: TestDeliveryDeps): TestDeliveries {
 
   async function sendBatch(event: EventRow, targets: readonly EndpointRow[], trigger: DeliveryRow['trigger']) {
     const token = randomUUID()
-    const pairs = pairsOf(event, targets, trigger, token)
+    const pairs = buildPairs(event, targets, trigger, token)
     const forMs = Math.max(...targets.map(({ timeoutMs }) => timeoutMs)) + LEASE_MARGIN_MS
     await db.transaction(async (tx) => {
       const leasedUntil = (await databaseTime(tx, db.dialect)) + forMs
@@ -135,7 +135,7 @@ export function testDeliveries(deps: TestDeliveryDeps): TestDeliveries {
 
   /** Leaves the deliveries to the workers. */
   async function queueBatch(event: EventRow, targets: readonly EndpointRow[], trigger: DeliveryRow['trigger']) {
-    const pairs = pairsOf(event, targets, trigger, null)
+    const pairs = buildPairs(event, targets, trigger, null)
     await db.transaction(async (tx) => {
       await insertDeliveries(
         tx,
@@ -150,7 +150,7 @@ export function testDeliveries(deps: TestDeliveryDeps): TestDeliveries {
     return pairs
   }
 
-  function pairsOf(
+  function buildPairs(
     event: EventRow,
     targets: readonly EndpointRow[],
     trigger: DeliveryRow['trigger'],

@@ -1,8 +1,8 @@
 import {
   type Accounts,
   areLabelsCleared,
+  describeNameProblem,
   type LiveMailboxDeps,
-  nameProblemOf,
   numberApiChange,
   openMailbox,
   readLive,
@@ -15,7 +15,7 @@ import { cleanText } from '../../../platform/formats/text.ts'
 import type { Ids } from '../../../platform/ids.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
 import {
-  type FolderChanges,
+  type FolderEdits,
   type FolderPosition,
   type FolderRef,
   ProviderError,
@@ -26,7 +26,7 @@ import { folderEvent } from '../events.ts'
 import { planFolders } from '../plan.ts'
 import { isAsListed, type LabelRow, labelStore, listedColumns, newLabelRow } from '../store.ts'
 import { hexColor } from './color.ts'
-import { below, joined, segmentsOf } from './names.ts'
+import { below, joined, splitName } from './names.ts'
 
 export interface LabelChangerDeps extends LiveMailboxDeps {
   db: Db
@@ -54,7 +54,7 @@ interface Target {
   accountId: string
   provider: ProviderName
   rows: readonly LabelRow[]
-  folders: FolderChanges
+  folders: FolderEdits
   delimiter: string
 }
 
@@ -70,7 +70,7 @@ export function labelChanger(deps: LabelChangerDeps) {
     const rows = await labelStore(db.read).all(accountId)
     const { mail, access } = await openMailbox(deps, accountId, 'mail.change')
     const delimiter = provider === 'imap' ? (rows.find((row) => row.delimiter !== null)?.delimiter ?? '/') : '/'
-    return { accountId, provider, rows, folders: mail.changes(access), delimiter }
+    return { accountId, provider, rows, folders: mail.edits(access), delimiter }
   }
 
   async function openOwn(idOrAlias: string, labelId: string): Promise<Target & { label: LabelRow }> {
@@ -91,7 +91,7 @@ export function labelChanger(deps: LabelChangerDeps) {
       const fullName = joined(segments.slice(0, index + 1), delimiter)
       const stored = rows.find((row) => row.name === fullName)
       if (stored !== undefined) {
-        parent = refOf(stored)
+        parent = toRef(stored)
         continue
       }
       const position: FolderPosition = { name, parent }
@@ -128,7 +128,7 @@ export function labelChanger(deps: LabelChangerDeps) {
     const folders = await readLive('The mailbox', () => mail.liveReads(access).listFolders())
     await store(accountId, async (tx, nowMs) => {
       const labels = labelStore(tx)
-      const target = { accountId, provider, rows: [], folders: mail.changes(access), delimiter: '/' }
+      const target = { accountId, provider, rows: [], folders: mail.edits(access), delimiter: '/' }
       const plan = planFolders(await labels.all(accountId), folders)
       for (const { label, folder } of plan.kept) {
         if (label.providerId !== folder.path || isAsListed(label, folder, provider)) continue
@@ -146,7 +146,7 @@ export function labelChanger(deps: LabelChangerDeps) {
     async create(idOrAlias: string, { name, displayName, color }: NewLabel): Promise<LabelRow> {
       const target = await open(idOrAlias)
       const { accountId, rows, folders, delimiter } = target
-      const segments = segmentsOf('body.name', name, delimiter)
+      const segments = splitName('body.name', name, delimiter)
       if (rows.some((row) => row.name === name && row.selectable === 1)) throw taken(name)
       const last = segments.at(-1) ?? name
       const { parent, created } = await ensureFolders(target, segments.slice(0, -1))
@@ -175,7 +175,7 @@ export function labelChanger(deps: LabelChangerDeps) {
       const { accountId, provider, rows, folders, label, delimiter } = target
       const name = change.name ?? label.name
       const isRenamed = name !== label.name
-      const segments = isRenamed ? segmentsOf('body.name', name, delimiter) : []
+      const segments = isRenamed ? splitName('body.name', name, delimiter) : []
       const last = segments.at(-1) ?? name
       if (isRenamed && rows.some((row) => row.name === name && row.selectable === 1)) throw taken(name)
       if (isRenamed) below('body.name', name, label.name, delimiter)
@@ -184,7 +184,7 @@ export function labelChanger(deps: LabelChangerDeps) {
         : { parent: null, created: [] }
       const what = `The label "${name}"`
       const path = isRenamed
-        ? await readNamed(what, () => folders.moveFolder(refOf(label), { name: last, parent }))
+        ? await readNamed(what, () => folders.moveFolder(toRef(label), { name: last, parent }))
         : label.providerId
       const color = typeof change.color === 'string' ? cleanText(change.color) : change.color
       const remoteColor = typeof color === 'string' ? hexColor(color) : color
@@ -192,7 +192,7 @@ export function labelChanger(deps: LabelChangerDeps) {
       const providerColor =
         remoteColor === undefined
           ? label.providerColor
-          : await readLive(what, () => folders.colorFolder(refOf(label), remoteColor))
+          : await readLive(what, () => folders.colorFolder(toRef(label), remoteColor))
       return store(accountId, async (tx, nowMs) => {
         const labels = labelStore(tx)
         await insert(tx, target, created, nowMs)
@@ -228,7 +228,7 @@ export function labelChanger(deps: LabelChangerDeps) {
     /** Hides the label at once; the sync that follows removes it from its messages, or deletes these with their folder. */
     async remove(idOrAlias: string, labelId: string): Promise<void> {
       const { accountId, folders, label } = await openOwn(idOrAlias, labelId)
-      await readLive('The label', () => folders.deleteFolder(refOf(label)))
+      await readLive('The label', () => folders.deleteFolder(toRef(label)))
       await store(accountId, (tx, nowMs) => labelStore(tx).update(label.id, { selectable: 0, updatedAt: nowMs }))
     },
 
@@ -261,17 +261,17 @@ async function readNamed<T>(what: string, change: () => Promise<T>): Promise<T> 
     return await change()
   } catch (error) {
     if (error instanceof ProviderError && error.refusal === 'invalid_name')
-      throw invalid('body.name', nameProblemOf(error))
+      throw invalid('body.name', describeNameProblem(error))
     return readLive(what, () => Promise.reject(error))
   }
 }
 
-function refOf({ providerId, name }: LabelRow): FolderRef {
+function toRef({ providerId, name }: LabelRow): FolderRef {
   return { path: providerId, fullName: name }
 }
 
 async function getStored(tx: Tx, accountId: string, providerId: string): Promise<LabelRow> {
-  const row = (await labelStore(tx).all(accountId)).find((one) => one.providerId === providerId)
+  const row = (await labelStore(tx).all(accountId)).find((label) => label.providerId === providerId)
   if (row === undefined) throw new AppError('internal', { cause: new Error(`label ${providerId} was not stored`) })
   return row
 }

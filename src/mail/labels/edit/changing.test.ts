@@ -8,7 +8,7 @@ import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/s
 
 type Api = Awaited<ReturnType<typeof messageApi>>
 
-const namesOf = async (api: Api) =>
+const readNames = async (api: Api) =>
   (await api.get('/labels')).json.labels.map((label: { name: string }) => label.name).sort()
 
 describe.each(['whole', 'folders'] as const)('changing labels (%s)', (kind) => {
@@ -22,7 +22,7 @@ describe.each(['whole', 'folders'] as const)('changing labels (%s)', (kind) => {
         status: 200,
         json: { success: true, label: { name: 'Clients/Acme/2026', displayName: 'This year', color: '#FF0000' } },
       })
-      expect(await namesOf(api)).toEqual(['Clients', 'Clients/Acme', 'Clients/Acme/2026', 'More', 'Work'])
+      expect(await readNames(api)).toEqual(['Clients', 'Clients/Acme', 'Clients/Acme/2026', 'More', 'Work'])
       expect((await api.get(`/messages?labelId=${created.json.label.id}`)).json.pagination.total).toBe(0)
       await mailbox.same()
       const listed = (await api.get('/labels?limit=200')).json.labels
@@ -64,10 +64,10 @@ describe.each(['whole', 'folders'] as const)('changing labels (%s)', (kind) => {
         status: 200,
         json: { id: old, name: 'New', displayName: 'New', color: '#00ff00' },
       })
-      expect(await namesOf(api)).toEqual(['More', 'New', 'New/Deep', 'Work'])
+      expect(await readNames(api)).toEqual(['More', 'New', 'New/Deep', 'Work'])
       expect((await api.get(`/messages?labelId=${id}`)).json.messages).toMatchObject([{ id: a }])
       await mailbox.same()
-      expect(await namesOf(api)).toEqual(['More', 'New', 'New/Deep', 'Work'])
+      expect(await readNames(api)).toEqual(['More', 'New', 'New/Deep', 'Work'])
       const changed = (await mailbox.events()).filter(
         ({ type, data }) => type === 'mailbox.changed' && data.folder === 'New',
       )
@@ -78,7 +78,7 @@ describe.each(['whole', 'folders'] as const)('changing labels (%s)', (kind) => {
       const mailbox = await syncedDouble(kind, open, { before: (box) => box.deliver('a', { folders: ['Work'] }) })
       const api = await messageApi(mailbox)
       expect(await api.request('DELETE', '/labels/Work')).toMatchObject({ status: 200, json: { success: true } })
-      expect(await namesOf(api)).toEqual(['More'])
+      expect(await readNames(api)).toEqual(['More'])
       expect((await api.request('DELETE', '/labels/Work')).status).toBe(404)
       await mailbox.same()
       await eventually(async () => expect(await mailbox.emitted()).toEqual(['message.updated a 2']))
@@ -104,10 +104,10 @@ describe.each(['whole', 'folders'] as const)('changing labels (%s)', (kind) => {
       const api = await messageApi(mailbox)
       mailbox.box.addFolder('Fresh')
       expect(await api.request('POST', '/labels/sync')).toMatchObject({ status: 200, json: { success: true } })
-      expect(await namesOf(api)).toEqual(['Fresh', 'More', 'Work'])
+      expect(await readNames(api)).toEqual(['Fresh', 'More', 'Work'])
       mailbox.box.addFolder('Fresher')
       expect(await api.request('POST', '/labels/cache/clear')).toMatchObject({ status: 200, json: { success: true } })
-      expect(await namesOf(api)).toEqual(['Fresh', 'Fresher', 'More', 'Work'])
+      expect(await readNames(api)).toEqual(['Fresh', 'Fresher', 'More', 'Work'])
     })
   })
 })
@@ -134,9 +134,9 @@ describe.skipIf(!dovecotAvailable())('changing IMAP folders', () => {
         providerId: 'Customers',
       })
       expect((await api.get('/messages?mailbox=Customers/Größe')).json.messages).toMatchObject([{ id: a }])
-      expect(await namesOf(api)).toEqual(['Customers', 'Customers/Größe'])
+      expect(await readNames(api)).toEqual(['Customers', 'Customers/Größe'])
       expect((await api.request('DELETE', `/labels/${id}`)).status).toBe(200)
-      expect(await namesOf(api)).toEqual(['Customers'])
+      expect(await readNames(api)).toEqual(['Customers'])
       await mailbox.same()
       await eventually(async () => expect(await mailbox.ids()).toEqual({}))
     })
@@ -158,7 +158,7 @@ describe.skipIf(!dovecotAvailable())('changing IMAP folders', () => {
       await api.request('POST', '/labels', { name: 'Fine', displayName: 'Fine' })
       const renamed = await api.request('PATCH', `/labels/${await api.label('Fine')}`, { name: '~root/x' })
       expect(renamed).toMatchObject(refused)
-      expect(await namesOf(api)).toEqual(['Fine'])
+      expect(await readNames(api)).toEqual(['Fine'])
     })
   })
 })

@@ -4,7 +4,7 @@ import { cleanText } from '../../../platform/formats/text.ts'
 const MAX_SEGMENTS = 20
 
 /** The segments of a full name. Throws `validation_failed` for a name that no provider would store as it is. */
-export function segmentsOf(path: string, name: string, delimiter: string): string[] {
+export function splitName(path: string, name: string, delimiter: string): string[] {
   const segments = name.split(delimiter)
   if (segments.some((segment) => segment === '')) {
     throw invalid(path, `must not have an empty segment between two "${delimiter}"`)

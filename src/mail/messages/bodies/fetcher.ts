@@ -50,9 +50,9 @@ export function bodyFetcher(deps: BodyFetcherDeps): BodyFetcher {
       for (;;) {
         const pending = await bodyStore(db.read).pending(accountId, BATCH)
         if (pending.length === 0) return undefined
-        for (const one of pending) {
+        for (const request of pending) {
           if (signal.aborted) return undefined
-          await fetchOne(accountId, contents, one)
+          await fetchOne(accountId, contents, request)
         }
       }
     } catch (error) {

@@ -3,7 +3,7 @@ import { type Handle, insertRows, type Tx } from '../../../platform/db/index.ts'
 import { cleanJson } from '../../../platform/formats/text.ts'
 import type { MessageBody } from '../../../providers/contract/index.ts'
 import type { MessageRef } from '../read/live-access.ts'
-import { identityOf } from '../rows/row.ts'
+import { toIdentity } from '../rows/row.ts'
 
 /** The content of a message may change while its body is fetched; what was fetched is then out of date. */
 interface MessageVersion {
@@ -60,7 +60,7 @@ export function bodyStore(handle: Handle) {
         .execute()
       return rows.map(({ messageId, version, attempts, providerId: folderPath, ...row }) => {
         const { providerMessageId, uidValidity, uid } = row
-        const ref = { providerMessageId, uidValidity, uid, folderPath, identity: identityOf(row) }
+        const ref = { providerMessageId, uidValidity, uid, folderPath, identity: toIdentity(row) }
         return { messageId, version, attempts, ref }
       })
     },

@@ -12,10 +12,10 @@ import {
 import { type LabelRow, labelStore } from '../../labels/index.ts'
 import type { LiveAccessDeps, MessageRef } from '../read/live-access.ts'
 import { type AcceptedChange, storeApiChanges, storeApiDeletions } from '../rows/api-changes.ts'
-import { identityOf } from '../rows/row.ts'
+import { toIdentity } from '../rows/row.ts'
 import { type MessageRow, messageStore } from '../store.ts'
-import { type ChangeOutcome, type MailboxChanges, openChanges } from './mailbox.ts'
-import { changeOf, type MessageSet, onlyPaths, requireUsable } from './target.ts'
+import { type ChangeOutcome, type MailboxEdits, openChanges } from './mailbox.ts'
+import { buildChange, type MessageSet, onlyPaths, requireUsable } from './target.ts'
 
 export interface ChangerDeps extends LiveAccessDeps {
   db: Db
@@ -56,18 +56,18 @@ export function messageChanger(deps: ChangerDeps) {
   ): Promise<ChangeResult[]> {
     const { id: accountId, provider } = await accounts.resolve(db.read, idOrAlias)
     const labels = await labelStore(db.read).all(accountId)
-    const set = setOf(labels, requested, fields)
+    const set = resolveSet(labels, requested, fields)
     const mailbox = await openChanges(deps, accountId, 'mail.change')
     const store = messageStore(db.read)
     const rows = new Map(
-      (await store.byIds([...new Set(ids)])).filter((row) => isOf(row, accountId)).map((row) => [row.id, row]),
+      (await store.byIds([...new Set(ids)])).filter((row) => isPresentIn(row, accountId)).map((row) => [row.id, row]),
     )
     const carried = await store.labelIds([...rows.keys()])
     const errors = new Map<string, AppError>()
     const planned = [...rows.values()].flatMap((row) => {
       try {
         const labelsBefore = labels.filter(({ id }) => (carried.get(row.id) ?? [row.folderId]).includes(id))
-        const change = { message: refOf(row, labels), ...changeOf(set, labelsBefore, provider !== 'gmail') }
+        const change = { message: toRef(row, labels), ...buildChange(set, labelsBefore, provider !== 'gmail') }
         return [{ before: row, change, only: provider === 'gmail' ? onlyPaths(set, labels) : undefined }]
       } catch (error) {
         if (!(error instanceof AppError)) throw error
@@ -108,7 +108,7 @@ export function messageChanger(deps: ChangerDeps) {
     if (needsSync) await requestSync(target.accountId)
   }
 
-  async function send(mailbox: MailboxChanges, planned: readonly Planned[]): Promise<ChangeOutcome[]> {
+  async function send(mailbox: MailboxEdits, planned: readonly Planned[]): Promise<ChangeOutcome[]> {
     const results = await mailbox.changeMessages(planned.map(({ change }) => change))
     const extra = planned.flatMap(({ change: { message }, only }, index) => {
       const result = results[index]
@@ -131,7 +131,7 @@ export function messageChanger(deps: ChangerDeps) {
       const some = accepted.slice(start, start + ROWS_PER_TRANSACTION)
       const found = await db.transaction(async (tx) => {
         await accounts.hold(tx, target.accountId)
-        return storeApiChanges(tx, contextOf(target), some)
+        return storeApiChanges(tx, buildContext(target), some)
       })
       conflicts.push(...found)
     }
@@ -148,7 +148,7 @@ export function messageChanger(deps: ChangerDeps) {
     })
   }
 
-  function contextOf({ accountId, provider, labels }: Target) {
+  function buildContext({ accountId, provider, labels }: Target) {
     return { dialect: db.dialect, events: deps.events, accountId, provider, labels, nowMs: deps.clock.now() }
   }
 
@@ -191,12 +191,12 @@ export function messageChanger(deps: ChangerDeps) {
     async remove(idOrAlias: string, id: string): Promise<void> {
       const { accountId, provider, row, labels } = await findRow(idOrAlias, id)
       const mailbox = await openChanges(deps, accountId, 'mail.delete')
-      const [result] = await mailbox.deleteMessages([refOf(row, labels)])
+      const [result] = await mailbox.deleteMessages([toRef(row, labels)])
       if (result instanceof AppError) throw result
       if (result instanceof ProviderError) throw toAppError(result, 'The message')
       await db.transaction(async (tx) => {
         await accounts.hold(tx, accountId)
-        await storeApiDeletions(tx, contextOf({ accountId, provider, labels, mailbox }), [row])
+        await storeApiDeletions(tx, buildContext({ accountId, provider, labels, mailbox }), [row])
       })
     },
   }
@@ -208,7 +208,7 @@ interface Target {
   accountId: string
   provider: ProviderName
   labels: readonly LabelRow[]
-  mailbox: MailboxChanges
+  mailbox: MailboxEdits
 }
 
 interface Planned {
@@ -218,28 +218,28 @@ interface Planned {
   only?: ReadonlySet<string> | undefined
 }
 
-function isOf(row: MessageRow, accountId: string): boolean {
+function isPresentIn(row: MessageRow, accountId: string): boolean {
   return row.accountId === accountId && row.goneAt === null
 }
 
-function refOf(row: MessageRow, labels: readonly LabelRow[]): MessageRef {
+function toRef(row: MessageRow, labels: readonly LabelRow[]): MessageRef {
   const { providerMessageId, uidValidity, uid, folderId } = row
   const folderPath = labels.find(({ id }) => id === folderId)?.providerId ?? null
-  return { providerMessageId, uidValidity, uid, folderPath, identity: identityOf(row) }
+  return { providerMessageId, uidValidity, uid, folderPath, identity: toIdentity(row) }
 }
 
 function refAfter(row: MessageRow, now: ChangedMessage, labels: readonly LabelRow[]): MessageRef {
   const [folderPath] = now.folders
-  if (now.location == null || folderPath === undefined) return refOf(row, labels)
-  return { ...now.location, folderPath, providerMessageId: row.providerMessageId, identity: identityOf(row) }
+  if (now.location == null || folderPath === undefined) return toRef(row, labels)
+  return { ...now.location, folderPath, providerMessageId: row.providerMessageId, identity: toIdentity(row) }
 }
 
-function setOf(labels: readonly LabelRow[], requested: RequestedSet, fields: string): MessageSet {
+function resolveSet(labels: readonly LabelRow[], requested: RequestedSet, fields: string): MessageSet {
   const { unread, starred } = requested
   const find = (name: 'labelIds' | 'addLabelIds' | 'removeLabelIds') =>
     requested[name]?.map((id, index) => {
       const ofProvider = id.toUpperCase() === 'INBOX' ? 'INBOX' : id
-      const label = labels.find((one) => one.id === id) ?? labels.find((one) => one.providerId === ofProvider)
+      const label = labels.find((label) => label.id === id) ?? labels.find((label) => label.providerId === ofProvider)
       return requireUsable(`${fields}.${name}.${index}`, id, label)
     })
   return { unread, starred, labelIds: find('labelIds'), add: find('addLabelIds'), remove: find('removeLabelIds') }

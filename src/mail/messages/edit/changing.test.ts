@@ -99,7 +99,7 @@ describe.each(['whole', 'folders'] as const)('changing messages with ids (%s)', 
       expect((await api.patch('msg_unknown', { unread: false })).status).toBe(404)
       expect((await api.request('PATCH', `/messages/${a}`, { unread: false }, 'reader')).status).toBe(403)
       const error = new ProviderError('unavailable', 'changing messages: the provider failed')
-      box.failuresOf.push({ on: /^change$/, error })
+      box.matchingFailures.push({ on: /^change$/, error })
       expect((await api.patch(a, { unread: false })).json.error).toMatchObject({ code: 'provider_unavailable' })
       expect(box.state.messages.a?.unread).toBe(true)
     })

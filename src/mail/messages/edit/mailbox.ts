@@ -2,17 +2,17 @@ import { openMailbox } from '../../../accounts/index.ts'
 import { AppError } from '../../../platform/errors/app-error.ts'
 import type {
   ChangedMessage,
-  MailChanges,
+  MailEdits,
   MessageChange,
   Permission,
   ProviderError,
 } from '../../../providers/contract/index.ts'
-import { type LiveAccessDeps, locationOf, type MessageRef } from '../read/live-access.ts'
+import { type LiveAccessDeps, type MessageRef, requireLocation } from '../read/live-access.ts'
 
 export type ChangeOutcome = ChangedMessage | ProviderError | AppError | undefined
 
-/** `MailChanges` for stored messages, however the provider identifies them. A message whose location is unknown is `not_ready`. */
-export interface MailboxChanges {
+/** `MailEdits` for stored messages, however the provider identifies them. A message whose location is unknown is `not_ready`. */
+export interface MailboxEdits {
   changeMessages(changes: readonly MessageChange<MessageRef>[]): Promise<ChangeOutcome[]>
   deleteMessages(messages: readonly MessageRef[]): Promise<('deleted' | ProviderError | AppError | undefined)[]>
 }
@@ -22,43 +22,43 @@ export async function openChanges(
   deps: LiveAccessDeps,
   accountId: string,
   permission: Permission,
-): Promise<MailboxChanges> {
+): Promise<MailboxEdits> {
   const { mail, access } = await openMailbox(deps, accountId, permission)
-  if (mail.kind === 'folders') return changesOf(mail.changes(access), locationOf)
-  return changesOf(mail.changes(access), ({ providerMessageId }) => ({ providerMessageId }))
+  if (mail.kind === 'folders') return toMailboxEdits(mail.edits(access), requireLocation)
+  return toMailboxEdits(mail.edits(access), ({ providerMessageId }) => ({ providerMessageId }))
 }
 
-function changesOf<Ref>(changes: MailChanges<Ref>, refOf: (message: MessageRef) => Ref): MailboxChanges {
+function toMailboxEdits<Ref>(edits: MailEdits<Ref>, toRef: (message: MessageRef) => Ref): MailboxEdits {
   return {
     changeMessages: (items) =>
       sendKnown(
         items,
-        (item) => ({ ...item, message: refOf(item.message) }),
-        (known) => changes.changeMessages(known),
+        (item) => ({ ...item, message: toRef(item.message) }),
+        (items) => edits.changeMessages(items),
       ),
-    deleteMessages: (items) => sendKnown(items, refOf, (known) => changes.deleteMessages(known)),
+    deleteMessages: (items) => sendKnown(items, toRef, (items) => edits.deleteMessages(items)),
   }
 }
 
 /** Sends the items that can be named at the provider, and returns the error of the others in their place. */
 async function sendKnown<Item, Known, Result>(
   items: readonly Item[],
-  nameOf: (item: Item) => Known,
-  send: (known: readonly Known[]) => Promise<Result[]>,
+  toKnown: (item: Item) => Known,
+  send: (items: readonly Known[]) => Promise<Result[]>,
 ): Promise<(Result | AppError | undefined)[]> {
   const named = items.map((item) => {
     try {
-      return { known: nameOf(item) }
+      return { known: toKnown(item) }
     } catch (error) {
       if (error instanceof AppError) return { error }
       throw error
     }
   })
-  const known = named.flatMap((one) => ('known' in one ? [one.known] : []))
-  const results = known.length === 0 ? [] : await send(known)
+  const sendable = named.flatMap((result) => ('known' in result ? [result.known] : []))
+  const results = sendable.length === 0 ? [] : await send(sendable)
   let next = 0
-  return named.map((one) => {
-    if ('error' in one) return one.error
+  return named.map((result) => {
+    if ('error' in result) return result.error
     next += 1
     return results[next - 1]
   })

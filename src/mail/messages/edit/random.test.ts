@@ -33,8 +33,8 @@ describeEachDatabase('random changes from both sides at once', (open) => {
               pollMs: 5,
               before: (mailbox) => mailbox.deliverAll(['a', 'b', 'c', 'd', 'e', 'f']),
             })
-            const known = await ids()
-            const names = Object.keys(known)
+            const before = await ids()
+            const names = Object.keys(before)
             for (const steps of rounds) {
               await Promise.all(
                 steps.map(async ({ side, kind: what, at, to }) => {
@@ -48,7 +48,7 @@ describeEachDatabase('random changes from both sides at once', (open) => {
                     else box.remove(name)
                     return service.wake(accountId)
                   }
-                  const id = known[name] ?? ''
+                  const id = before[name] ?? ''
                   // The message may have been deleted.
                   if (what === 'remove') return service.changer.remove(accountId, id).catch(() => {})
                   const labelIds = what === 'move' ? [folder] : undefined
@@ -61,7 +61,7 @@ describeEachDatabase('random changes from both sides at once', (open) => {
             const versions = await emitted()
             expect(new Set(versions).size).toBe(versions.length)
             await eventually(async () => {
-              for (const [name, id] of Object.entries(await ids())) expect(known[name]).toBe(id)
+              for (const [name, id] of Object.entries(await ids())) expect(before[name]).toBe(id)
             })
             await service.stop()
           }),

@@ -60,7 +60,7 @@ describeEachDatabase('a response of the provider that is older than what is know
     expect(await first()).toMatchObject({ status: 200, json: { starred: false } })
     parts.release()
     await same()
-    expect((await emitted()).filter((one) => one.includes('m000'))).toEqual([])
+    expect((await emitted()).filter((text) => text.includes('m000'))).toEqual([])
   })
 
   it('is no error when the message cannot be read again: a sync follows', async () => {
@@ -148,12 +148,12 @@ describe.skipIf(!dovecotAvailable())('a response of an IMAP server that is older
 function withoutNewUid(mail: FolderMailProvider): FolderMailProvider {
   return {
     ...mail,
-    changes: (access) => {
-      const changes = mail.changes(access)
+    edits: (access) => {
+      const edits = mail.edits(access)
       return {
-        ...changes,
+        ...edits,
         changeMessages: async (requested) =>
-          (await changes.changeMessages(requested)).map((result, index) =>
+          (await edits.changeMessages(requested)).map((result, index) =>
             result instanceof Error || requested[index]?.add === undefined ? result : { ...result, location: null },
           ),
       }

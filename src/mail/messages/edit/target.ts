@@ -12,7 +12,7 @@ export interface MessageSet {
 }
 
 /** The change at the provider that turns a message with the labels `before` into what `set` says. Throws `not_supported`. */
-export function changeOf(
+export function buildChange(
   set: MessageSet,
   before: readonly LabelRow[],
   hasOneFolder: boolean,
@@ -21,14 +21,14 @@ export function changeOf(
   const flags = { ...(unread !== undefined && { unread }), ...(starred !== undefined && { starred }) }
   if (hasOneFolder) return { ...flags, ...folderChange(set, before) }
   const { add, remove } = labelChange(set, before)
-  const pathsOf = (labels: readonly LabelRow[]) =>
+  const labelPaths = (labels: readonly LabelRow[]) =>
     // The flag decides when a request names both.
     labels.filter(({ role }) => role !== 'flagged' || starred === undefined).map(({ providerId }) => providerId)
-  return { ...flags, add: pathsOf(add), remove: pathsOf(remove) }
+  return { ...flags, add: labelPaths(add), remove: labelPaths(remove) }
 }
 
 function labelChange({ labelIds, add = [], remove = [] }: MessageSet, before: readonly LabelRow[]) {
-  const has = (labels: readonly LabelRow[], one: LabelRow) => labels.some(({ id }) => id === one.id)
+  const has = (labels: readonly LabelRow[], label: LabelRow) => labels.some(({ id }) => id === label.id)
   const wanted = labelIds ?? [...before.filter((label) => !has(remove, label)), ...add]
   // Adds and removes what the request names even if it is stored so: the provider may know better.
   const added = wanted.filter(

@@ -5,7 +5,7 @@
 import type { Tx } from '../../../platform/db/index.ts'
 import { labelStore } from '../../labels/index.ts'
 import { changeTypes, messageEvent } from '../announce.ts'
-import { identityHash, identityOf } from '../rows/row.ts'
+import { identityHash, toIdentity } from '../rows/row.ts'
 import { messageWriter, type Relocation } from '../rows/writer.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import type { IngestDeps, Read } from './batch.ts'
@@ -28,11 +28,11 @@ export async function moveToCopies(
   await writer.remove(moves.map(({ copy }) => copy.id))
   const moved = await writer.relocate(moves.map(({ placement }) => placement))
   const folders = await labelStore(tx).byIds([...new Set([...moved, ...rows].flatMap((row) => row.folderId ?? []))])
-  const roleOf = ({ folderId }: MessageRow) => folders.get(folderId ?? '')?.role ?? null
+  const folderRole = ({ folderId }: MessageRow) => folders.get(folderId ?? '')?.role ?? null
   const events = moves.flatMap(({ placement: { row } }, index) => {
     const after = moved[index]
     if (after === undefined || after.version === row.version) return []
-    return changeTypes(roleOf(row), roleOf(after)).map((type) =>
+    return changeTypes(folderRole(row), folderRole(after)).map((type) =>
       messageEvent(type, after, folders.get(after.folderId ?? ''), provider),
     )
   })
@@ -47,18 +47,20 @@ async function movedByCopy(
   const store = messageStore(tx)
   const folders = await labelStore(tx).byIds([...new Set(rows.flatMap((row) => row.folderId ?? []))])
   const isDraft = (row: MessageRow) => folders.get(row.folderId ?? '')?.role === 'drafts'
-  const known = await store.candidates(accountId, rows)
+  const originals = await store.candidates(accountId, rows)
   // The message that was sent of a draft is no copy of it.
   const sent = rows.filter((row) => !isDraft(row))
-  const candidates = [...known, ...(await copyCandidates(tx, accountId, sent))].filter((one) => one.uid !== null)
+  const candidates = [...originals, ...(await copyCandidates(tx, accountId, sent))].filter(
+    (candidate) => candidate.uid !== null,
+  )
   if (candidates.length === 0) return []
-  const found = await store.byIds([...new Set(candidates.map((one) => one.id))])
+  const found = await store.byIds([...new Set(candidates.map((candidate) => candidate.id))])
   const listed = await store.labelIds(found.map((copy) => copy.id))
   const copies = found.filter(({ id }) => listed.has(id)).map((row) => comparable(row, false))
   const used = new Set<string>()
   return rows.flatMap((row) => {
     const original = comparable(row, isDraft(row))
-    const copy = copies.find((one) => !used.has(one.row.id) && isCopyOf(one, original))?.row
+    const copy = copies.find((candidate) => !used.has(candidate.row.id) && isCopyOf(candidate, original))?.row
     if (copy === undefined || copy.folderId === null) return []
     used.add(copy.id)
     const { folderId, uidValidity, uid, providerMessageId, unread, starred } = copy
@@ -75,7 +77,7 @@ interface ComparableRow {
 }
 
 function comparable(row: MessageRow, isDraft: boolean): ComparableRow {
-  const identity = identityOf(row)
+  const identity = toIdentity(row)
   return {
     row,
     identity: identity === undefined ? null : identityHash(identity),

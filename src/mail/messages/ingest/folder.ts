@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/db/index.ts'
 import type { FolderRole, FolderStep, RemoteMessage } from '../../../providers/contract/index.ts'
 import { type FolderCounts, type LabelRow, labelStore } from '../../labels/index.ts'
 import { arrivalType, changeTypes, type EventBodies, messageEvent } from '../announce.ts'
-import { contentOf, hasNewContent, type IncomingRow, incomingRow, locationAndFlags } from '../rows/row.ts'
+import { hasNewContent, type IncomingRow, incomingRow, locationAndFlags, pickContent } from '../rows/row.ts'
 import { isVisibleChange, type Relocation } from '../rows/writer.ts'
 import type { MessageRow } from '../store.ts'
 import {
@@ -206,7 +206,7 @@ async function rewrite(batch: FolderBatch, edits: readonly Match[]): Promise<voi
   const { accountId, label } = read
   const rows = edits.map(({ row, incoming }) => ({
     ...row,
-    ...contentOf(incoming),
+    ...pickContent(incoming),
     ...locationAndFlags(incoming),
     emailIdHash: incoming.emailIdHash,
     threadId: incoming.threadId ?? row.threadId,
@@ -237,7 +237,8 @@ async function matchStored(batch: FolderBatch, unknown: readonly Incoming[]): Pr
   const { accountId, label, presence } = read
   const rows = unknown.map(({ row }) => row)
   const known = await store.candidates(accountId, rows)
-  const isKnown = (row: IncomingRow) => known.some((one) => sharesKey(row, one) && !wasDeliveredApart(row, one))
+  const isKnown = (row: IncomingRow) =>
+    known.some((candidate) => sharesKey(row, candidate) && !wasDeliveredApart(row, candidate))
   const copied = await movableCopies(
     batch,
     rows.filter((row) => !isKnown(row)),

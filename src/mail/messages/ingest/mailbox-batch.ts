@@ -1,7 +1,7 @@
 import type { FoundMessage, MailboxStep } from '../../../providers/contract/index.ts'
 import type { FolderCounts, LabelRow } from '../../labels/index.ts'
 import { type EventBodies, labelledEvent, type MessageEventType } from '../announce.ts'
-import { type Location, locationOf } from '../rows/location.ts'
+import { chooseLocation, type Location } from '../rows/location.ts'
 import { allMail, type MessageRow } from '../store.ts'
 import type { Batch, SyncRead } from './batch.ts'
 
@@ -49,7 +49,7 @@ export function knownLabelIds({ read }: Pick<MailboxBatch, 'read'>, paths: reado
 /** The location of a message with these labels. */
 export function locationAt({ read, byId }: Pick<MailboxBatch, 'read' | 'byId'>, labelIds: readonly string[]): Location {
   const labels = labelIds.flatMap((id) => byId.get(id) ?? [])
-  return locationOf(labels, read.scope === undefined)
+  return chooseLocation(labels, read.scope === undefined)
 }
 
 /** The labels, and that of all mail where lists of all messages include the message. */

@@ -1,7 +1,7 @@
 import { StaleRead } from '../../../accounts/index.ts'
 import { arrivalEvent, arrivalType, changeTypes } from '../announce.ts'
 import type { Location } from '../rows/location.ts'
-import { contentOf, hasNewContent, type IncomingRow } from '../rows/row.ts'
+import { hasNewContent, type IncomingRow, pickContent } from '../rows/row.ts'
 import type { MessageUpdate } from '../rows/writer.ts'
 import type { MessageRow } from '../store.ts'
 import { isStale } from './batch.ts'
@@ -39,7 +39,7 @@ export function updateMessage(
   const isFoundAgain = row.goneAt !== null
   const labelsChanged = !isFoundAgain && !haveSameMembers(labelsBefore, labelIds)
   const content =
-    incoming !== undefined && hasOtherContent(batch, row, incoming, location) ? contentOf(incoming) : undefined
+    incoming !== undefined && hasOtherContent(batch, row, incoming, location) ? pickContent(incoming) : undefined
   const isVisible =
     row.folderId !== now.folderId ||
     labelsChanged ||
@@ -104,5 +104,5 @@ function announce(
 }
 
 function haveSameMembers(some: readonly string[], others: readonly string[]): boolean {
-  return some.length === others.length && some.every((one) => others.includes(one))
+  return some.length === others.length && some.every((member) => others.includes(member))
 }

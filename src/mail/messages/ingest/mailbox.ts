@@ -84,11 +84,11 @@ async function changeMessages(batch: MailboxBatch, changed: readonly RemoteState
   const { writer } = batch
   const remote = new Map(changed.map((one) => [one.providerMessageId, one]))
   const { rows, labelsBefore } = await storedMessages(batch, [...remote.keys()])
-  const flagsOf = ({ providerMessageId, unread, starred }: MessageRow) => {
+  const chooseFlags = ({ providerMessageId, unread, starred }: MessageRow) => {
     const now = remote.get(providerMessageId)
     return { unread: Number(now?.unread ?? unread), starred: Number(now?.starred ?? starred) }
   }
-  await writer.syncFlags(rows.filter(isFound).map((row) => ({ row, ...flagsOf(row) })))
+  await writer.syncFlags(rows.filter(isFound).map((row) => ({ row, ...chooseFlags(row) })))
   const updates = rows.flatMap((row) => {
     const now = remote.get(row.providerMessageId)
     if (now === undefined || row.goneAt !== null || isFound(row)) return []
@@ -155,15 +155,15 @@ async function recognise({ tx, read, store }: MailboxBatch, incoming: readonly I
     incoming.map(({ row }) => row.providerMessageId),
   )
   const searched = new Map(rows.filter(isFound).map((row) => [row.providerMessageId, row]))
-  const known = new Map(rows.filter((row) => !isFound(row)).map((row) => [row.providerMessageId, row]))
-  const unknown = incoming.filter(({ message }) => !known.has(message.providerMessageId ?? ''))
+  const present = new Map(rows.filter((row) => !isFound(row)).map((row) => [row.providerMessageId, row]))
+  const unknown = incoming.filter(({ message }) => !present.has(message.providerMessageId ?? ''))
   const drafts = await mailboxDrafts(
     tx,
     read.accountId,
     unknown.map(({ message }) => message),
   )
-  for (const [id, row] of drafts) if (!known.has(row.providerMessageId)) known.set(id, row)
-  return { known, searched }
+  for (const [id, row] of drafts) if (!present.has(row.providerMessageId)) present.set(id, row)
+  return { known: present, searched }
 }
 
 async function updateKnown(

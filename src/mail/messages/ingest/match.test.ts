@@ -54,7 +54,10 @@ describe('matchMessages', () => {
   })
 
   it('matches messages of one Message-ID and date by their sizes, and another size last', () => {
-    const rows = [row('1', 'a', { sizeBytes: 200 }), row('2', 'a')].map((one) => ({ ...one, headerHash: 'h' }))
+    const rows = [row('1', 'a', { sizeBytes: 200 }), row('2', 'a')].map((candidate) => ({
+      ...candidate,
+      headerHash: 'h',
+    }))
     expect(matched(matchMessages([keys('a')], rows, 'work', unknown))).toEqual([[0, '2']])
     const larger = { ...keys('a'), headerHash: 'with another line', sizeBytes: 130 }
     expect(matched(matchMessages([larger], rows, 'work', unknown))).toEqual([[0, '1']])

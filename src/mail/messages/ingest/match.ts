@@ -70,12 +70,12 @@ export function matchMessages(
   const used = new Set<string>()
   const free = candidates.filter((row) => row.uid === null || presence.get(row.id) === 'absent')
   const ranked = free.toSorted((a, b) => rank(a, folderId) - rank(b, folderId) || (a.id < b.id ? -1 : 1))
-  for (const keyOf of LEVELS) {
-    const rows = groupBy(ranked, keyOf)
+  for (const toKey of LEVELS) {
+    const rows = groupBy(ranked, toKey)
     incoming.forEach((message, index) => {
       if (matched.has(index)) return
       const mayMatch = (row: Candidate) => !used.has(row.id) && mayBeSame(row, message, knownEmailIds)
-      const row = rows.get(keyOf(message) ?? '')?.find(mayMatch)
+      const row = rows.get(toKey(message) ?? '')?.find(mayMatch)
       if (row === undefined) return
       matched.set(index, row)
       used.add(row.id)
@@ -97,12 +97,12 @@ function classifyUnmatched(
   const originals = candidates.filter((row) => row.uid !== null || moved.has(row.id))
   if (originals.length === 0) return { copies, undecided: [] }
   const knownEmailIds = new Set(originals.map((row) => row.emailIdHash))
-  const groups = LEVELS.map((keyOf) => [keyOf, groupBy(originals, keyOf)] as const)
+  const groups = LEVELS.map((toKey) => [toKey, groupBy(originals, toKey)] as const)
   const isOriginal = (row: Candidate) => moved.has(row.id) || presence.get(row.id) === 'present'
   incoming.forEach((message, index) => {
     if (matched.has(index)) return
     const rows = groups
-      .flatMap(([keyOf, group]) => group.get(keyOf(message) ?? '') ?? [])
+      .flatMap(([toKey, group]) => group.get(toKey(message) ?? '') ?? [])
       .filter((row) => mayBeSame(row, message, knownEmailIds))
     const isCopyOf = (row: Candidate) =>
       isOriginal(row) && !wasDeliveredApart(row, message) && (row.folderId !== folderId || isSameDelivery(row, message))

@@ -2,7 +2,7 @@ import { findApiChanges, StaleRead } from '../../../accounts/index.ts'
 import type { Tx } from '../../../platform/db/index.ts'
 import type { FoundMessage, RemoteMessage } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
-import { locationOf } from '../rows/location.ts'
+import { chooseLocation } from '../rows/location.ts'
 import { type IncomingRow, incomingRow, isFound, locationAndFlags } from '../rows/row.ts'
 import type { MessageRow } from '../store.ts'
 import { type Arrival, arrivalRow, insertArrivals, saveVersions } from './arrivals.ts'
@@ -89,9 +89,9 @@ export async function ingestOlderMailbox(
     incoming.map(({ row }) => row.providerMessageId),
   )
   await ensureFresh(batch, rows.filter(isFound), [])
-  const known = new Map(rows.map((row) => [row.providerMessageId, row]))
+  const earlier = new Map(rows.map((row) => [row.providerMessageId, row]))
   const arrivals = incoming.flatMap(({ message, folders, row }): Arrival[] => {
-    const before = known.get(row.providerMessageId)
+    const before = earlier.get(row.providerMessageId)
     return before !== undefined && !isFound(before) ? [] : [olderArrival(batch, message, row, folders, before)]
   })
   const stored = await insertArrivals(writer, arrivals)
@@ -116,7 +116,7 @@ function olderArrival(
 ): Arrival {
   const { accountId, provider, labels } = read
   const carried = [...new Set(folders)].flatMap((path) => labels.get(path) ?? [])
-  const location = locationOf(carried, provider === 'gmail')
+  const location = chooseLocation(carried, provider === 'gmail')
   const id = searched?.id ?? deps.ids('msg')
   return {
     message,
@@ -142,5 +142,5 @@ async function ensureFresh(
   if (now.latestDeletion > read.apiChanges.latestDeletion) throw new StaleRead()
   if (now.latest === read.apiChanges.latest || unknown.length === 0) return
   const changed = (await store.candidates(read.accountId, unknown)).filter((row) => isStale(batch, row))
-  if (unknown.some((row) => changed.some((one) => sharesKey(row, one)))) throw new StaleRead()
+  if (unknown.some((row) => changed.some((candidate) => sharesKey(row, candidate)))) throw new StaleRead()
 }

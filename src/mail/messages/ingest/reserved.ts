@@ -29,7 +29,7 @@ export const reservedIds = {
     keys: readonly ReservationKey[],
     nowMs: number,
   ): Promise<void> {
-    const rows = keys.map((key) => ({ accountId, key: hashOf(key), messageId, as, createdAt: nowMs }))
+    const rows = keys.map((key) => ({ accountId, key: hashKey(key), messageId, as, createdAt: nowMs }))
     await insertRows(tx, 'reservedMessages', rows, 'on conflict ("accountId", "key") do nothing')
   },
 
@@ -60,9 +60,9 @@ export async function takeReserved(
 ): Promise<Map<number, ReservedAs>> {
   const result = new Map<number, ReservedAs>()
   const candidates = arriving
-    .map((one, index) => ({ ...one, index }))
+    .map((message, index) => ({ ...message, index }))
     .filter(({ roles }) => roles.includes('sent') || roles.includes('drafts'))
-    .map(({ message, roles, index }) => ({ index, roles, keys: keysOf(message).map(hashOf) }))
+    .map(({ message, roles, index }) => ({ index, roles, keys: buildKeys(message).map(hashKey) }))
   if (candidates.length === 0 || !(await hasReservations(tx, accountId))) return result
   const reserved = await find(
     tx,
@@ -70,14 +70,14 @@ export async function takeReserved(
     candidates.flatMap(({ keys }) => keys),
   )
   for (const { index, roles, keys } of candidates) {
-    const one = keys.map((key) => reserved.get(key)).find((row) => row !== undefined)
-    if (one === undefined) continue
-    if (roles.includes(one.as === 'sent' ? 'sent' : 'drafts')) {
-      result.set(index, { take: one.messageId, as: one.as })
+    const reservation = keys.map((key) => reserved.get(key)).find((row) => row !== undefined)
+    if (reservation === undefined) continue
+    if (roles.includes(reservation.as === 'sent' ? 'sent' : 'drafts')) {
+      result.set(index, { take: reservation.messageId, as: reservation.as })
       // A second message with the same key is another message.
-      for (const [key, row] of reserved) if (row.messageId === one.messageId) reserved.delete(key)
-      await reservedIds.release(tx, one.messageId)
-    } else if (one.as === 'sent') result.set(index, 'hide')
+      for (const [key, row] of reserved) if (row.messageId === reservation.messageId) reserved.delete(key)
+      await reservedIds.release(tx, reservation.messageId)
+    } else if (reservation.as === 'sent') result.set(index, 'hide')
   }
   return result
 }
@@ -125,7 +125,7 @@ async function hasReservations(handle: Handle, accountId: string): Promise<boole
   return (await any.executeTakeFirst()) !== undefined
 }
 
-function keysOf({ messageId, providerMessageId, sentToken }: RemoteMessage): ReservationKey[] {
+function buildKeys({ messageId, providerMessageId, sentToken }: RemoteMessage): ReservationKey[] {
   return [
     ...(providerMessageId === null ? [] : [{ providerMessageId }]),
     ...(sentToken === undefined || sentToken === null ? [] : [{ sentToken }]),
@@ -134,6 +134,6 @@ function keysOf({ messageId, providerMessageId, sentToken }: RemoteMessage): Res
 }
 
 /** Header values have no bounded length, and index entries must. */
-function hashOf(key: ReservationKey): string {
+function hashKey(key: ReservationKey): string {
   return sha256(JSON.stringify(key), 'hex').slice(0, 40)
 }

@@ -29,7 +29,7 @@ export function contentOpener() {
   // Requests for several ranges at once measure once.
   const sizes = new LRUCache<string, number, RemoteContent>({
     ...atMost(MAX_SIZES),
-    fetchMethod: (_key, _stale, { context }) => sizeOf(context),
+    fetchMethod: (_key, _stale, { context }) => measureSize(context),
   })
 
   /** `what` is the subject of the 404 message. */
@@ -58,7 +58,7 @@ export function contentOpener() {
   }
 }
 
-async function sizeOf(content: RemoteContent): Promise<number | undefined> {
+async function measureSize(content: RemoteContent): Promise<number | undefined> {
   const giveUp = AbortSignal.timeout(MAX_MEASURING_MS)
   let sizeBytes = 0
   for await (const chunk of await content.read()) {

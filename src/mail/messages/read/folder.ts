@@ -43,7 +43,7 @@ export async function getFolder(
 /** Stores a folder that was created after the last sync, so that its id is permanent. */
 async function storeUnlisted(deps: FolderDeps, accountId: string, path: string): Promise<LabelRow | undefined> {
   const live = await liveFolders(deps, accountId)
-  const folder = (await readLive('The folder', () => live.listFolders())).find((one) => one.path === path)
+  const folder = (await readLive('The folder', () => live.listFolders())).find((folder) => folder.path === path)
   if (folder === undefined) return undefined
   await deps.db.transaction(async (tx) => {
     await deps.accounts.hold(tx, accountId)

@@ -1,6 +1,6 @@
 import type { Db } from '../../../platform/db/index.ts'
 import { AppError } from '../../../platform/errors/app-error.ts'
-import { continuedAt, type Pagination, pageOf, pageRequest } from '../../../platform/formats/page.ts'
+import { buildPage, continuedAt, type Pagination, pageRequest } from '../../../platform/formats/page.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
 import { type LabelRow, labelStore } from '../../labels/index.ts'
 import { storedText } from '../api.ts'
@@ -9,7 +9,7 @@ import type { FolderDeps } from './folder.ts'
 import type { MessageList } from './list.ts'
 import { findOlderMail, type OlderMail, type OlderPosition, type SearchScope, searchOlder } from './older-mail.ts'
 import type { MessageHit, SearchWords } from './search.ts'
-import { type ListFilter, type ListRequest, type MessageListQuery, textOf } from './stored-list.ts'
+import { type ListFilter, type ListRequest, type MessageListQuery, toStoredText } from './stored-list.ts'
 import { completeTexts, readTexts } from './texts.ts'
 
 export interface FoundList {
@@ -57,7 +57,7 @@ export async function listFound(
   const { page, limit } = request
   const { total, totalCapped: capped = false } = pagination
   const first = { since: older.since, folderId: older.folders[0]?.id ?? '', token: '', total, capped, page, limit }
-  const continued = continuedAt(pagination, cursorOf(first), olderFingerprint)
+  const continued = continuedAt(pagination, toCursor(first), olderFingerprint)
   const isFirst = request.after === undefined && request.offset === 0
   if (items.length > 0 || !isFirst) return storedPage(continued)
   return olderPage(first).catch((error: unknown) => {
@@ -74,13 +74,13 @@ export async function listFound(
   async function olderPage(at: OlderPage): Promise<MessageList> {
     const { rows, next } = await searchOlder(deps, scope, at, at.limit)
     const labels = await messageStore(db.read).labelIds(rows.map((row) => row.id))
-    const texts = rows.map((row) => textOf(row.folderId, storedText(row, labels.get(row.id) ?? [])))
+    const texts = rows.map((row) => toStoredText(row.folderId, storedText(row, labels.get(row.id) ?? [])))
     const total = { count: at.total, capped: at.capped }
-    const { pagination } = pageOf(rows.slice(0, at.limit), at, total, olderFingerprint, () => [])
+    const { pagination } = buildPage(rows.slice(0, at.limit), at, total, olderFingerprint, () => [])
     const found: Pagination = { ...pagination, source: 'provider' }
     return {
       messages: await completeTexts(db, accountId, shown, texts),
-      pagination: next === undefined ? found : continuedAt(found, cursorOf({ ...at, ...next }), olderFingerprint),
+      pagination: next === undefined ? found : continuedAt(found, toCursor({ ...at, ...next }), olderFingerprint),
     }
   }
 }
@@ -108,7 +108,7 @@ function olderPosition(query: MessageListQuery, provider: ProviderName, fingerpr
 
 const CURSOR = ['integer', 'integer', 'integer', 'text', 'text'] as const
 
-function cursorOf({ since, total, capped, folderId, token }: OlderPage): (string | number)[] {
+function toCursor({ since, total, capped, folderId, token }: OlderPage): (string | number)[] {
   return [since ?? 0, total, capped ? 1 : 0, folderId, token]
 }
 
@@ -147,6 +147,6 @@ async function findStored(
     offset,
     limit,
   })
-  const { items, pagination } = pageOf(hits, request, total, fingerprint, (hit) => [hit.receivedAt, hit.messageId])
+  const { items, pagination } = buildPage(hits, request, total, fingerprint, (hit) => [hit.receivedAt, hit.messageId])
   return { items, pagination: { ...pagination, ...(partial && { partial }) }, older }
 }

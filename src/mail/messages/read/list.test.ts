@@ -7,7 +7,7 @@ import { random } from '../../../../test/kit/random/random.ts'
 import type { Tx } from '../../../platform/db/index.ts'
 import { jsonWriter } from '../../../platform/formats/json-schema.ts'
 import { cleanText } from '../../../platform/formats/text.ts'
-import { listOf } from '../../../platform/http/index.ts'
+import { listSchema } from '../../../platform/http/index.ts'
 import { idGenerator } from '../../../platform/ids.ts'
 import { silentLog } from '../../../platform/log/index.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
@@ -19,7 +19,7 @@ import { type MessageWriter, messageWriter } from '../rows/writer.ts'
 import { allMail, type MessageRow, messageStore } from '../store.ts'
 
 const ids = idGenerator(systemClock)
-const schemaText = jsonWriter(listOf('messages', messageSchema))
+const schemaText = jsonWriter(listSchema('messages', messageSchema))
 const PARTS = [
   '"',
   '\\',
@@ -144,9 +144,9 @@ async function served(open: Databases) {
 
   /** An account with three labels, whose messages change by random steps. */
   async function box(provider: ProviderName, choose: () => number, customUserId: string | null = null) {
-    const one = <T>(list: readonly [T, ...T[]]): T => list[Math.floor(choose() * list.length)] ?? list[0]
+    const pick = <T>(list: readonly [T, ...T[]]): T => list[Math.floor(choose() * list.length)] ?? list[0]
     const some = <T>(list: readonly T[]): T[] => list.filter(() => choose() < 0.3)
-    const text = () => cleanText(Array.from({ length: 4 }, () => one(['x', ...PARTS])).join(''))
+    const text = () => cleanText(Array.from({ length: 4 }, () => pick(['x', ...PARTS])).join(''))
     const { id: accountId } = await link({ ...imapUser(ids('ses')), provider, customUserId })
     const folders = ['INBOX', 'Work', 'Später'].map((path, index) => ({
       ...newLabelRow(
@@ -168,7 +168,7 @@ async function served(open: Databases) {
       change((tx) => work(messageWriter(tx, { dialect: db.dialect, accountId, nowMs: 1000 + uid })))
     const stored = () =>
       db.read.selectFrom('messages').selectAll().where('accountId', '=', accountId).orderBy('id').execute()
-    const labelIdsOf = (row: MessageRow) => {
+    const chooseLabelIds = (row: MessageRow) => {
       if (provider === 'imap') return row.folderId === null ? [] : [row.folderId]
       if (provider === 'microsoft') return [row.folderId ?? first, allMail(accountId)]
       return [...new Set([...some(labels), row.folderId ?? first, allMail(accountId)])]
@@ -188,8 +188,8 @@ async function served(open: Databases) {
             messageId: text(),
             inReplyTo: null,
             references: some([text(), text()]),
-            date: one([null, uid * 1000]),
-            from: one([null, { name: text(), email: text() }]),
+            date: pick([null, uid * 1000]),
+            from: pick([null, { name: text(), email: text() }]),
             to: [{ name: text(), email: 'a@b.c' }],
             cc: [],
             bcc: [],
@@ -201,30 +201,30 @@ async function served(open: Databases) {
                 contentType: 'a/b',
                 sizeBytes: 7,
                 inline: false,
-                contentId: one([null, text()]),
+                contentId: pick([null, text()]),
               },
             ]),
           }),
-          threadId: one([null, 'thr_1']),
-          error: one([null, text()]),
+          threadId: pick([null, 'thr_1']),
+          error: pick([null, text()]),
         }
       })
-      return write((writer) => writer.insert(rows, labelIdsOf))
+      return write((writer) => writer.insert(rows, chooseLabelIds))
     }
-    const flags = () => ({ unread: one([0, 1]), starred: one([0, 1]) })
+    const flags = () => ({ unread: pick([0, 1]), starred: pick([0, 1]) })
     const move = (row: MessageRow) => {
       uid += 1
-      return { row, folderId: one(labels), uidValidity: '8', uid }
+      return { row, folderId: pick(labels), uidValidity: '8', uid }
     }
     const relabel = (row: MessageRow) => {
       const rewritten = choose() < 0.5
-      const changed = { ...row, ...flags(), folderId: one(labels), ...(rewritten && { subject: text() }) }
-      return { row: changed, labelIds: labelIdsOf(changed), rewritten }
+      const changed = { ...row, ...flags(), folderId: pick(labels), ...(rewritten && { subject: text() }) }
+      return { row: changed, labelIds: chooseLabelIds(changed), rewritten }
     }
     const changes: Record<string, (rows: MessageRow[]) => Promise<unknown>> = {
       insert: () => insert(1 + Math.floor(choose() * 4)),
       flags: (rows) => write((writer) => writer.setFlags(rows.map((row) => ({ row, ...flags() })))),
-      rename: () => change((tx) => labelStore(tx).update(one(labels), { name: text() })),
+      rename: () => change((tx) => labelStore(tx).update(pick(labels), { name: text() })),
       remove: (rows) => write((writer) => writer.remove(rows.slice(0, 1).map((row) => row.id))),
       miss: (rows) => write((writer) => writer.markMissing(rows.slice(0, 1).map((row) => row.id))),
       forget: (rows) =>
@@ -245,7 +245,7 @@ async function served(open: Databases) {
             relabel: (rows) => write((writer) => writer.update(rows.map(relabel))),
             star: (rows) =>
               write((writer) =>
-                writer.update(rows.map((row) => ({ row: { ...row, starred: one([0, 1]) }, rewritten: false }))),
+                writer.update(rows.map((row) => ({ row: { ...row, starred: pick([0, 1]) }, rewritten: false }))),
               ),
           }),
     }
@@ -257,7 +257,7 @@ async function served(open: Databases) {
       insert,
       step: async () => {
         const rows = some((await stored()).filter((row) => row.goneAt === null))
-        await changes[one(['insert', ...Object.keys(changes)])]?.(rows)
+        await changes[pick(['insert', ...Object.keys(changes)])]?.(rows)
       },
       /** The messages of a label in the order of its list, from their rows. */
       async expected(labelId: string, unreadOnly: boolean) {

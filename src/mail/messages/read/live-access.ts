@@ -33,8 +33,8 @@ export interface LiveContents {
 export async function liveContents(deps: LiveAccessDeps, accountId: string): Promise<LiveContents> {
   const { mail, access } = await openMailbox(deps, accountId, 'mail.read')
   if (mail.kind !== 'folders')
-    return contentsOf(mail.liveReads(access), ({ providerMessageId }) => ({ providerMessageId }))
-  return contentsOf(mail.liveReads(access), locationOf)
+    return toContents(mail.liveReads(access), ({ providerMessageId }) => ({ providerMessageId }))
+  return toContents(mail.liveReads(access), requireLocation)
 }
 
 /** Throws `not_supported` for a provider with message ids: its folders are always synced. */
@@ -44,16 +44,16 @@ export async function liveFolders(deps: LiveAccessDeps, accountId: string): Prom
   return mail.liveReads(access)
 }
 
-function contentsOf<Ref>(live: LiveReads<Ref>, refOf: (message: MessageRef) => Ref): LiveContents {
+function toContents<Ref>(live: LiveReads<Ref>, toRef: (message: MessageRef) => Ref): LiveContents {
   return {
-    getBody: async (message) => live.getBody(refOf(message)),
-    openRaw: async (message) => live.openRaw(refOf(message)),
-    openAttachment: async (message, attachmentId) => live.openAttachment(refOf(message), attachmentId),
+    getBody: async (message) => live.getBody(toRef(message)),
+    openRaw: async (message) => live.openRaw(toRef(message)),
+    openAttachment: async (message, attachmentId) => live.openAttachment(toRef(message), attachmentId),
   }
 }
 
 /** Throws `not_ready` while the location is unknown. */
-export function locationOf({ folderPath, uidValidity, uid, identity }: MessageRef): MessageLocation {
+export function requireLocation({ folderPath, uidValidity, uid, identity }: MessageRef): MessageLocation {
   if (folderPath === null || uidValidity === null || uid === null) {
     throw new AppError('not_ready', {
       message:

@@ -1,7 +1,7 @@
 import { readLive } from '../../../accounts/index.ts'
 import type { Dialect, Tx } from '../../../platform/db/index.ts'
 import { invalid } from '../../../platform/errors/app-error.ts'
-import { type Pagination, pageOf, pageRequest } from '../../../platform/formats/page.ts'
+import { buildPage, type Pagination, pageRequest } from '../../../platform/formats/page.ts'
 import type { MailSearch, RemoteMessage } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
 import { storedText } from '../api.ts'
@@ -11,7 +11,7 @@ import { messageWriter } from '../rows/writer.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import type { FolderDeps } from './folder.ts'
 import { liveFolders } from './live-access.ts'
-import { type MessageListQuery, type StoredText, textOf } from './stored-list.ts'
+import { type MessageListQuery, type StoredText, toStoredText } from './stored-list.ts'
 
 /**
  * Lists a folder that is not synced, from the server, highest UID first. Stores the listed messages, so that their ids
@@ -26,7 +26,7 @@ export async function listLive(
   const { db, accounts } = deps
   const { id: labelId, accountId, providerId: path } = folder
   const request = pageRequest(query, fingerprint, ['integer'])
-  const search = searchOf(query)
+  const search = parseSearch(query)
   const [beforeUid] = request.after ?? []
   const live = await liveFolders(deps, accountId)
   const { messages, total } = await readLive('The folder', () =>
@@ -40,16 +40,16 @@ export async function listLive(
     await accounts.hold(tx, accountId)
     return storeListed(tx, { ...deps, dialect: db.dialect }, { accountId, labelId }, messages)
   })
-  const { items, pagination } = pageOf(rows, request, total, fingerprint, (row) => [row.uid ?? 0])
+  const { items, pagination } = buildPage(rows, request, total, fingerprint, (row) => [row.uid ?? 0])
   const newestFirst = items.toSorted((a, b) => b.receivedAt - a.receivedAt || (a.id < b.id ? 1 : -1))
-  return { items: newestFirst.map((row) => textOf(row.folderId, storedText(row, []))), pagination }
+  return { items: newestFirst.map((row) => toStoredText(row.folderId, storedText(row, []))), pagination }
 }
 
 /** Undefined without filters. */
-function searchOf({ q, from, to, subject, after, before, unread, hasAttachments }: MessageListQuery) {
-  const given = { text: q, from, to, subject }
-  const words = Object.entries(given).flatMap(([key, text]) =>
-    text === undefined ? [] : [[key, wordsOf(text)] as const],
+function parseSearch({ q, from, to, subject, after, before, unread, hasAttachments }: MessageListQuery) {
+  const texts = { text: q, from, to, subject }
+  const words = Object.entries(texts).flatMap(([key, text]) =>
+    text === undefined ? [] : [[key, splitWords(text)] as const],
   )
   if (words.reduce((sum, [, some]) => sum + some.length, 0) > MAX_WORDS) {
     const message = `has more than ${MAX_WORDS} words, which is the limit in a folder that is not synced`
@@ -63,7 +63,7 @@ function searchOf({ q, from, to, subject, after, before, unread, hasAttachments 
 /** The server reads the whole folder for each word. */
 const MAX_WORDS = 8
 
-function wordsOf(text: string): string[] {
+function splitWords(text: string): string[] {
   return text
     .replaceAll(/\p{Cc}/gu, ' ')
     .toWellFormed()
@@ -91,12 +91,12 @@ export async function storeListed(
   }
   const unknown = () => incoming.filter((message) => !rows.has(locationKey(message)))
 
-  const known = await rowsAtLocations(store, labelId, incoming)
-  remember(known)
+  const listedRows = await rowsAtLocations(store, labelId, incoming)
+  remember(listedRows)
   const listed = new Map(incoming.map((message) => [locationKey(message), message]))
   remember(
     await writer.setFlags(
-      known.map((row) => {
+      listedRows.map((row) => {
         const { unread, starred } = listed.get(locationKey(row)) ?? row
         return { row, unread, starred }
       }),

@@ -213,9 +213,9 @@ describe('a search beyond the stored messages of a mailbox', () => {
     const at = { service, accountId }
     const search = () => list(at, { q: 'word 0' })
     const labels = await db.read.selectFrom('labels').selectAll().where('accountId', '=', accountId).execute()
-    const idOf = (path: string) => labels.find(({ providerId }) => providerId === path)?.id
+    const findId = (path: string) => labels.find(({ providerId }) => providerId === path)?.id
     const [found] = (await search()).shown
-    expect(found?.labelIds).toEqual([idOf('INBOX'), idOf('Work')].sort())
+    expect(found?.labelIds).toEqual([findId('INBOX'), findId('Work')].sort())
     const row = async () => (await messageStore(db.read).byIds([found?.id ?? '']))[0]
 
     const before = await emitted()
@@ -223,8 +223,8 @@ describe('a search beyond the stored messages of a mailbox', () => {
     await sync()
     expect(await row()).toMatchObject({ unread: 0 })
     expect(await emitted()).toEqual(before)
-    await service.changer.changeOne(accountId, found?.id ?? '', { labelIds: [idOf('Work') ?? ''] })
-    expect((await search()).shown).toMatchObject([{ id: found?.id, labelIds: [idOf('Work')] }])
+    await service.changer.changeOne(accountId, found?.id ?? '', { labelIds: [findId('Work') ?? ''] })
+    expect((await search()).shown).toMatchObject([{ id: found?.id, labelIds: [findId('Work')] }])
     const events = await emitted()
     box.expireCursors()
     await sync()

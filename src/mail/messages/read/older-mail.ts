@@ -57,9 +57,9 @@ export async function findOlderMail(db: Pick<Db, 'read'>, scope: SearchScope): P
     return incomplete.length === 0 ? undefined : { since: null, folders: incomplete }
   }
   const own = horizons.get(folder?.id ?? '')
-  const known = own === undefined ? [...horizons.values()] : [own]
+  const relevant = own === undefined ? [...horizons.values()] : [own]
   // During the first sync and before it, the oldest message that is stored so far.
-  const since = known.length > 0 ? Math.max(...known) : await messageStore(db.read).oldestReceivedAt(accountId)
+  const since = relevant.length > 0 ? Math.max(...relevant) : await messageStore(db.read).oldestReceivedAt(accountId)
   const bound = since ?? Number.MAX_SAFE_INTEGER
   return (filter.after ?? 0) >= bound ? undefined : { since: bound, folders: [] }
 }

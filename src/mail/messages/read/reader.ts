@@ -9,7 +9,7 @@ import { type Message, type MessageDetail, messageView, shownLabelIds } from '..
 import type { BodyFetcher } from '../bodies/fetcher.ts'
 import { bodyStore } from '../bodies/store.ts'
 import { isRepairable, repairMessage } from '../rows/repaired.ts'
-import { identityOf, parseFields } from '../rows/row.ts'
+import { parseFields, toIdentity } from '../rows/row.ts'
 import { sanitizeHtml } from '../sanitizing/sanitize.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import { type Content, contentOpener } from './content.ts'
@@ -148,7 +148,7 @@ export function messageReader(deps: ReaderDeps) {
       folderId === null ? undefined : labelStore(db.read).byIds([folderId]),
     ])
     const folderPath = folder?.get(folderId ?? '')?.providerId ?? null
-    const ref: MessageRef = { providerMessageId, uidValidity, uid, folderPath, identity: identityOf(row) }
+    const ref: MessageRef = { providerMessageId, uidValidity, uid, folderPath, identity: toIdentity(row) }
     return { contents, ref }
   }
 }

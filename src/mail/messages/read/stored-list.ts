@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, type Dialect, type Handle, PREPARED, type Utf8 } from '../../../platform/db/index.ts'
-import { type PageQuery, type PageRequest, type Pagination, pageOf } from '../../../platform/formats/page.ts'
+import { buildPage, type PageQuery, type PageRequest, type Pagination } from '../../../platform/formats/page.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
 import { isMainFolder } from '../../labels/index.ts'
 import { addMissingTexts } from '../rows/texts.ts'
@@ -64,12 +64,12 @@ export async function listStored(
   const { lines, total, missing, provider, labelId, folder } = await completePage(db, list, request)
   const count = Number(total ?? 0)
   const capped = count > COUNT_LIMIT && isCounted(list.filter)
-  const { items, pagination } = pageOf(
-    textsOf(db.dialect.bytesOf(lines)),
+  const { items, pagination } = buildPage(
+    splitLines(db.dialect.toBytes(lines)),
     request,
     { count: capped ? COUNT_LIMIT : count, capped },
     fingerprint,
-    positionOf,
+    readPosition,
   )
   const isComplete = Number(missing) === 0
   return { items, pagination, isComplete, scope: provider === null ? undefined : { provider, labelId, folder } }
@@ -90,8 +90,8 @@ async function completePage(
   for (let attempt = 1; ; attempt += 1) {
     const page = await readPage(db.read, db.dialect, list, request)
     if (Number(page.missing) === 0 || attempt === ATTEMPTS) return page
-    const { rows } = await sql<{ messageId: string }>`with "list" as (${scopeOf(list)})
-      select "messageId" from (${keysOf(list.filter, request)}) as "p"
+    const { rows } = await sql<{ messageId: string }>`with "list" as (${selectScope(list)})
+      select "messageId" from (${selectKeys(list.filter, request)}) as "p"
       where not exists (select 1 from "messageTexts" as "t" where "t"."messageId" = "p"."messageId")`.execute(db.read)
     const ids = rows.map(({ messageId }) => messageId)
     if (ids.length > 0) await db.transaction((tx) => addMissingTexts(tx, db.dialect, ids))
@@ -121,19 +121,19 @@ export async function readPage(
   request: ListRequest,
 ): Promise<PageRow> {
   const line = sql`coalesce("t"."folderId", '') || "t"."text"`
-  const { rows } = await sql<PageRow>`${PREPARED}with "list" as (${scopeOf(list)})
+  const { rows } = await sql<PageRow>`${PREPARED}with "list" as (${selectScope(list)})
     select ${dialect.utf8(sql`string_agg(${line}, ${sql.lit('\n')})`)} as "lines",
       count(*) - count("t"."messageId") as "missing",
-      ${totalOf(list.accountId, list.filter)} as "total",
+      ${selectTotal(list.accountId, list.filter)} as "total",
       (select "provider" from "list") as "provider", ${LABEL_ID} as "labelId", (select "folder" from "list") as "folder"
-    from (${keysOf(list.filter, request)}) as "p"
+    from (${selectKeys(list.filter, request)}) as "p"
     left join "messageTexts" as "t" on "t"."messageId" = "p"."messageId"`.execute(handle)
   const [row] = rows
   if (row === undefined) throw new Error('an aggregate returned no row')
   return row
 }
 
-function keysOf(filter: ListFilter, { after, limit, offset }: ListRequest): RawBuilder<unknown> {
+function selectKeys(filter: ListFilter, { after, limit, offset }: ListRequest): RawBuilder<unknown> {
   const from = after === undefined ? sql`` : sql`and ("receivedAt", "messageId") < (${after[0]}, ${after[1]})`
   // A literal limit, because PostgreSQL assumes a tenth of the table for a parameter and then plans at every run.
   const skipped = offset === 0 ? sql`` : sql`offset ${offset}`
@@ -141,11 +141,11 @@ function keysOf(filter: ListFilter, { after, limit, offset }: ListRequest): RawB
     order by "receivedAt" desc, "messageId" desc limit ${sql.lit(limit + 1)} ${skipped}`
 }
 
-function scopeOf({ accountId, scope }: StoredList): RawBuilder<unknown> {
-  return scope === undefined ? defaultScope(accountId) : given(scope)
+function selectScope({ accountId, scope }: StoredList): RawBuilder<unknown> {
+  return scope === undefined ? defaultScope(accountId) : selectGiven(scope)
 }
 
-function given({ provider, labelId, folder }: ListScope): RawBuilder<unknown> {
+function selectGiven({ provider, labelId, folder }: ListScope): RawBuilder<unknown> {
   return sql`select cast(${provider} as text) as "provider", cast(${labelId} as text) as "labelId", cast(${folder} as text) as "folder"`
 }
 
@@ -175,7 +175,7 @@ function isCounted({ after, before, hasAttachments }: ListFilter): boolean {
 }
 
 /** Uses the exact counters where they cover the filter; otherwise counts up to a limit. */
-function totalOf(accountId: string, filter: ListFilter): RawBuilder<unknown> {
+function selectTotal(accountId: string, filter: ListFilter): RawBuilder<unknown> {
   if (isCounted(filter)) {
     return sql`(select count(*) from (
       select 1 from "messageLabels" where ${matches(filter)} limit ${sql.lit(COUNT_LIMIT + 1)}) as "counted")`
@@ -198,7 +198,7 @@ interface Line extends StoredText {
 }
 
 /** In the order of the list: a database need not aggregate in the order of the subquery. */
-function textsOf(source: Buffer): Line[] {
+function splitLines(source: Buffer): Line[] {
   const lines: Line[] = []
   let isSorted = true
   for (let at = 0; at < source.length; ) {
@@ -225,19 +225,19 @@ function compareLines(a: Line, b: Line): number {
     b.receivedAt,
     b.receivedAt + TIME_LENGTH,
   )
-  return byTime === 0 ? (idOf(b) < idOf(a) ? -1 : 1) : byTime
+  return byTime === 0 ? (readId(b) < readId(a) ? -1 : 1) : byTime
 }
 
-function idOf({ source, start }: StoredText): string {
+function readId({ source, start }: StoredText): string {
   return source.toString('latin1', start + ID_START, source.indexOf('"', start + ID_START))
 }
 
-function positionOf(line: Line): readonly [receivedAt: number, messageId: string] {
+function readPosition(line: Line): readonly [receivedAt: number, messageId: string] {
   const receivedAt = line.source.toString('latin1', line.receivedAt, line.receivedAt + TIME_LENGTH)
-  return [Date.parse(receivedAt), idOf(line)]
+  return [Date.parse(receivedAt), readId(line)]
 }
 
-export function textOf(folderId: string | null, text: string): StoredText {
+export function toStoredText(folderId: string | null, text: string): StoredText {
   const source = Buffer.from(text)
   return { folderId, source, start: 0, end: source.length }
 }

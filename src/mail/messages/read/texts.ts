@@ -31,7 +31,7 @@ async function storedTexts(
   )
   return new Map(
     rows.map(({ messageId, folderId, text }) => {
-      const source = dialect.bytesOf(text)
+      const source = dialect.toBytes(text)
       return [messageId, { folderId, source, start: 0, end: source.length }]
     }),
   )
@@ -47,10 +47,10 @@ export async function completeTexts(
   const others = new Set<string>()
   for (const { folderId } of items) if (folderId !== null && folderId !== labelId) others.add(folderId)
   const folders = await labelStore(db.read).byIds([...others])
-  const nameOf = (id: string | null) => (id === labelId ? folder : (folders.get(id ?? '')?.name ?? null))
+  const folderName = (id: string | null) => (id === labelId ? folder : (folders.get(id ?? '')?.name ?? null))
   const ends = new Map<string | null, Buffer>()
   for (const folderId of [labelId, null, ...others]) {
-    const context = contextText({ accountId, provider, folder: nameOf(folderId) })
+    const context = contextText({ accountId, provider, folder: folderName(folderId) })
     ends.set(folderId, Buffer.from(`,${context.slice(1)},`))
   }
   return joined(items, ends)

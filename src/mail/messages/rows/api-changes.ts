@@ -6,7 +6,7 @@ import type { LabelRow } from '../../labels/index.ts'
 import { changeTypes, deletionType, labelledEvent, type MessageEventType } from '../announce.ts'
 import { countIn, countRelabelled, noChanges, recordChanges } from '../ingest/changes.ts'
 import { allMail, type MessageRow, messageStore } from '../store.ts'
-import { locationOf } from './location.ts'
+import { chooseLocation } from './location.ts'
 import { isFound, parseFields, withFoundLabels } from './row.ts'
 import { messageWriter } from './writer.ts'
 
@@ -44,13 +44,13 @@ export async function storeApiChanges(
   const apiChange = await numberApiChange(tx, accountId)
   const conflicts: AcceptedChange[] = []
   const changes = changeEvents(context)
-  const changed = accepted.flatMap((one) => {
-    const row = rows.get(one.before.id)
+  const changed = accepted.flatMap((change) => {
+    const row = rows.get(change.before.id)
     if (row === undefined) return []
     const carried = labelsBefore.get(row.id) ?? parseFields(row.fields).labelIds ?? []
-    const state = stateOf(context, row, one.now, carried)
-    if (mayBeOlder(row, one.before, state) && !isSame(row, carried, state)) {
-      conflicts.push(one)
+    const state = eventState(context, row, change.now, carried)
+    if (mayBeOlder(row, change.before, state) && !isSame(row, carried, state)) {
+      conflicts.push(change)
       return []
     }
     const shown = carried.length > 0 || row.folderId === null ? carried : [row.folderId]
@@ -112,7 +112,7 @@ export async function storeApiDeletions(
 }
 
 /** The columns and labels of a message in the state that the provider returned. */
-function stateOf(
+function eventState(
   { labels, accountId, provider }: ApiChangeContext,
   row: MessageRow,
   now: ChangedMessage,
@@ -120,7 +120,7 @@ function stateOf(
 ) {
   const paths = new Set(now.folders)
   const carried = labels.filter(({ providerId }) => paths.has(providerId))
-  const { folder, isListed } = locationOf(carried, provider === 'gmail')
+  const { folder, isListed } = chooseLocation(carried, provider === 'gmail')
   const labelIds = carried.map(({ id }) => id)
   const flags = { unread: Number(now.unread), starred: Number(now.starred) }
   const folderId = folder?.id ?? null
@@ -150,7 +150,7 @@ function stateOf(
   return { ...flags, folderId, ...(stays ? locationColumns(row) : location), labelIds, listedIn }
 }
 
-type MessageState = ReturnType<typeof stateOf>
+type MessageState = ReturnType<typeof eventState>
 
 function locationColumns({ uidValidity, uid, providerMessageId }: MessageRow) {
   return { uidValidity, uid, providerMessageId }
@@ -180,14 +180,14 @@ function isSame(
 export function changeEvents({ labels, provider, events }: ApiChangeContext) {
   const byId = new Map(labels.map((label) => [label.id, label]))
   const changes = noChanges()
-  const roleOf = ({ folderId }: MessageRow) => byId.get(folderId ?? '')?.role ?? null
+  const folderRole = ({ folderId }: MessageRow) => byId.get(folderId ?? '')?.role ?? null
   const emit = (type: MessageEventType, row: MessageRow, labelIds: readonly string[]) => {
     const folder = byId.get(row.folderId ?? '')?.name ?? null
     changes.events.push(labelledEvent(type, row, { provider, labelIds: [...labelIds].sort(), folder }))
   }
   return {
     changed(before: MessageRow, after: MessageRow, labelsBefore: readonly string[], labelIds: readonly string[]): void {
-      for (const type of changeTypes(roleOf(before), roleOf(after))) emit(type, after, labelIds)
+      for (const type of changeTypes(folderRole(before), folderRole(after))) emit(type, after, labelIds)
       countRelabelled(changes, labelsBefore, labelIds)
     },
 
@@ -197,7 +197,7 @@ export function changeEvents({ labels, provider, events }: ApiChangeContext) {
     },
 
     deleted(row: MessageRow, labelsBefore: readonly string[]): void {
-      emit(deletionType(roleOf(row)), { ...row, version: row.version + 1 }, labelsBefore)
+      emit(deletionType(folderRole(row)), { ...row, version: row.version + 1 }, labelsBefore)
       countIn(changes, labelsBefore, 'deleted')
     },
 

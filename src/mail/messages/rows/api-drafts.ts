@@ -7,7 +7,7 @@ import { takeReserved } from '../ingest/reserved.ts'
 import { allMail, type MessageRow, messageStore } from '../store.ts'
 import { type ApiChangeContext, changeEvents } from './api-changes.ts'
 import { saveDrafts } from './drafts.ts'
-import { contentOf, hasNewContent, type IncomingRow, incomingRow, locationAndFlags, newMessageRow } from './row.ts'
+import { hasNewContent, type IncomingRow, incomingRow, locationAndFlags, newMessageRow, pickContent } from './row.ts'
 import { messageWriter } from './writer.ts'
 
 export interface DraftContext extends ApiChangeContext {
@@ -79,7 +79,7 @@ export async function storeDraft(
 function nextVersion(before: MessageRow, incoming: IncomingRow, { folder, nowMs }: DraftContext): MessageRow {
   return {
     ...before,
-    ...contentOf(incoming),
+    ...pickContent(incoming),
     ...locationAndFlags(incoming),
     emailIdHash: incoming.emailIdHash,
     folderId: folder.id,

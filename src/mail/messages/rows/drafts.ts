@@ -8,15 +8,15 @@ import { sha256 } from '../../../platform/crypto/sha256.ts'
 import { type Handle, insertRows, type Tx } from '../../../platform/db/index.ts'
 import type { RemoteMessage } from '../../../providers/contract/index.ts'
 import type { MessageRow } from '../store.ts'
-import { contentOf } from './row.ts'
+import { pickContent } from './row.ts'
 
 /** The id of the draft with this message id. */
-export function draftIdOf(messageId: string): string {
+export function toDraftId(messageId: string): string {
   return messageId.replace(/^msg_/, 'drf_')
 }
 
 /** The message id of a draft. Undefined for an id that is not a draft's. */
-export function messageIdOf(draftId: string): string | undefined {
+export function toMessageId(draftId: string): string | undefined {
   return draftId.startsWith('drf_') ? draftId.replace(/^drf_/, 'msg_') : undefined
 }
 
@@ -31,7 +31,7 @@ export function draftKey({ draftId, messageId }: DraftIdentity): string | null {
 
 /** Identifies the content of a draft: each version has another hash. */
 export function draftHash(row: MessageRow): string {
-  return hash('content', JSON.stringify(contentOf(row)))
+  return hash('content', JSON.stringify(pickContent(row)))
 }
 
 const KEYS_PER_QUERY = 200

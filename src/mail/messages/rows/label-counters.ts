@@ -29,7 +29,7 @@ export function labelCounters(tx: Tx, dialect: Dialect, accountId: string) {
         .where('messageId', 'in', [...messageIds])
         .returning(['labelId', 'unread', 'messageId', 'receivedAt'])
         .execute()
-      const threadIds = await threadsOf(detached.map(({ messageId }) => messageId))
+      const threadIds = await findThreads(detached.map(({ messageId }) => messageId))
       const closed = await lists.remove(
         detached.map(({ labelId, messageId, receivedAt }) => ({
           labelId,
@@ -72,7 +72,7 @@ export function labelCounters(tx: Tx, dialect: Dialect, accountId: string) {
   }
 
   /** The threads in which the messages are stored. */
-  async function threadsOf(ids: readonly string[]): Promise<Map<string, string | null>> {
+  async function findThreads(ids: readonly string[]): Promise<Map<string, string | null>> {
     if (ids.length === 0) return new Map()
     const rows = await tx.selectFrom('messages').select(['id', 'threadId']).where('id', 'in', padded(ids)).execute()
     return new Map(rows.map((row) => [row.id, row.threadId]))

@@ -3,7 +3,7 @@ import { compiledOnce, type Handle, padded } from '../../../platform/db/index.ts
 import type { KnownFolderMessage, MessageIdentity } from '../../../providers/contract/index.ts'
 import type { MessageRow } from '../store.ts'
 import { READER_VERSION } from './reader-version.ts'
-import { identityOf } from './row.ts'
+import { toIdentity } from './row.ts'
 
 /** False for messages that only a request has stored: from a folder that is not synced, or found by a search. */
 export const isListed = sql<SqlBool>`exists (select 1 from "messageLabels" where "messageLabels"."messageId" = "messages"."id")`
@@ -62,15 +62,15 @@ export function locatedMessages(handle: Handle) {
       lowUid: number,
       highUid: number,
     ): Promise<KnownFolderMessage[]> {
-      const known: KnownFolderMessage[] = []
+      const messages: KnownFolderMessage[] = []
       // Several queries, because the range may hold every message of a large folder.
       for (let fromUid = lowUid; ; ) {
         const rows = await flagsFrom(handle, folderId, uidValidity, fromUid, highUid)
         for (const row of rows) {
-          known.push({ uid: Number(row.uid), unread: row.unread === 1, starred: row.starred === 1 })
+          messages.push({ uid: Number(row.uid), unread: row.unread === 1, starred: row.starred === 1 })
         }
-        if (rows.length < KNOWN_PER_QUERY) return known
-        fromUid = (known.at(-1)?.uid ?? highUid) + 1
+        if (rows.length < KNOWN_PER_QUERY) return messages
+        fromUid = (messages.at(-1)?.uid ?? highUid) + 1
       }
     },
 
@@ -87,7 +87,7 @@ export function locatedMessages(handle: Handle) {
         .limit(limit)
         .execute()
       return rows.flatMap(({ uid, ...row }) => {
-        const identity = identityOf(row)
+        const identity = toIdentity(row)
         return identity === undefined ? [] : [{ uid: Number(uid), identity }]
       })
     },

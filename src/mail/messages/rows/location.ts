@@ -13,7 +13,7 @@ export interface Location {
 const FOLDERS: readonly FolderRole[] = ['trash', 'junk', 'drafts', 'inbox', 'sent']
 
 /** `isOneScope`: messages have many labels (gmail). Otherwise their only label is their folder (microsoft). */
-export function locationOf(labels: readonly LabelRow[], isOneScope: boolean): Location {
+export function chooseLocation(labels: readonly LabelRow[], isOneScope: boolean): Location {
   const byRole = FOLDERS.flatMap((role) => labels.find((label) => label.role === role) ?? [])
   return {
     folder: isOneScope ? byRole[0] : labels[0],

@@ -13,7 +13,7 @@ import type { BodyFetcher } from '../bodies/fetcher.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import { saveDrafts } from './drafts.ts'
 import { READER_VERSION } from './reader-version.ts'
-import { contentOf, incomingRow, parseFields } from './row.ts'
+import { incomingRow, parseFields, pickContent } from './row.ts'
 import { messageWriter } from './writer.ts'
 
 export interface RepairDeps {
@@ -91,7 +91,7 @@ export async function storeRepaired(
   const labelIds = (await store.labelIds([row.id])).get(row.id) ?? []
   const repaired: MessageRow = {
     ...row,
-    ...contentOf(incoming),
+    ...pickContent(incoming),
     emailIdHash: incoming.emailIdHash,
     threadId: incoming.threadId ?? (namesThread(row) ? row.threadId : null),
     version: row.version + 1,

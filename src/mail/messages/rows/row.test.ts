@@ -3,17 +3,17 @@ import type { RemoteMessage } from '../../../providers/contract/index.ts'
 import { incomingRow } from './row.ts'
 
 it('stores subjects of up to 5,000 characters and cuts longer ones between two characters', () => {
-  const subjectOf = (subject: string) =>
+  const storedSubject = (subject: string) =>
     incomingRow({ ...MESSAGE, subject }, { accountId: 'acc_1', labelId: 'lbl_1', nowMs: 1 }).subject
-  expect(subjectOf('x'.repeat(5000))).toBe('x'.repeat(5000))
-  expect(subjectOf(`${'😀'.repeat(4999)}ab`)).toBe(`${'😀'.repeat(4999)}a`)
-  expect(subjectOf('😀'.repeat(5001))).toBe('😀'.repeat(5000))
+  expect(storedSubject('x'.repeat(5000))).toBe('x'.repeat(5000))
+  expect(storedSubject(`${'😀'.repeat(4999)}ab`)).toBe(`${'😀'.repeat(4999)}a`)
+  expect(storedSubject('😀'.repeat(5001))).toBe('😀'.repeat(5000))
 })
 
 it('replaces a time that RFC 3339 cannot write by the current time', () => {
-  const receivedAtOf = (receivedAt: number) =>
+  const storedReceivedAt = (receivedAt: number) =>
     incomingRow({ ...MESSAGE, receivedAt }, { accountId: 'acc_1', labelId: 'lbl_1', nowMs: 7 }).receivedAt
-  expect([-1, 8e15, Number.NaN, 253_402_300_799_999].map(receivedAtOf)).toEqual([7, 7, 7, 253_402_300_799_999])
+  expect([-1, 8e15, Number.NaN, 253_402_300_799_999].map(storedReceivedAt)).toEqual([7, 7, 7, 253_402_300_799_999])
 })
 
 const MESSAGE: RemoteMessage = {

@@ -52,7 +52,7 @@ export function incomingRow(
   const locationId = `${labelId}.${location?.uidValidity ?? ''}.${location?.uid ?? ''}`
   return {
     providerMessageId: cleanText(message.providerMessageId ?? locationId),
-    threadId: message.threadId === null ? null : threadIdOf(accountId, message.threadId),
+    threadId: message.threadId === null ? null : buildThreadId(accountId, message.threadId),
     uidValidity: location?.uidValidity ?? null,
     uid: location?.uid ?? null,
     emailIdHash: emailId === null ? null : hash('email', emailId),
@@ -67,7 +67,7 @@ export function incomingRow(
     sizeBytes,
     snippet: truncateText(cleanText(message.snippet), MAX_SNIPPET),
     text: truncateText(cleanText(message.text), MAX_TEXT),
-    fields: cleanJson(fieldsOf(message)),
+    fields: cleanJson(toFields(message)),
     error: message.error === null ? null : truncateText(cleanText(message.error), MAX_ERROR),
   }
 }
@@ -101,7 +101,7 @@ const CONTENT = [
   ...(['snippet', 'text', 'fields', 'error'] as const),
 ] as const
 
-export function contentOf(incoming: IncomingRow): Pick<IncomingRow, (typeof CONTENT)[number]> {
+export function pickContent(incoming: IncomingRow): Pick<IncomingRow, (typeof CONTENT)[number]> {
   const { identityHash, headerHash, traceHash, subject, receivedAt, hasAttachments, sizeBytes } = incoming
   const { snippet, text, fields, error } = incoming
   return {
@@ -221,7 +221,7 @@ export function formerIdentityHash({ messageId, receivedAt }: MessageIdentity, s
 }
 
 /** What the provider must return for this row. Undefined for a message that could not be read. */
-export function identityOf({
+export function toIdentity({
   error,
   fields,
   receivedAt,
@@ -240,7 +240,7 @@ export function withFoundLabels(fields: string, labelIds: readonly string[]): st
 
 const MAX_DATE_MS = 8.64e15
 
-function fieldsOf(message: RemoteMessage): MessageFields {
+function toFields(message: RemoteMessage): MessageFields {
   const { messageId, inReplyTo, references, from, to, cc, bcc, replyTo, date, attachments } = message
   const isValid = date !== null && Number.isFinite(date) && Math.abs(date) <= MAX_DATE_MS
   const validDate = isValid ? Math.round(date) : null
@@ -248,7 +248,7 @@ function fieldsOf(message: RemoteMessage): MessageFields {
 }
 
 /** From the provider's id of the thread. Two accounts never share a thread. */
-function threadIdOf(accountId: string, providerThreadId: string): string {
+function buildThreadId(accountId: string, providerThreadId: string): string {
   return `thr_${hash('thread', accountId, providerThreadId).slice(0, 26)}`
 }
 

@@ -55,10 +55,10 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
      * threads of rows that have none, which may join threads of stored messages.
      * Returns the rows as stored: see `insertMessages` for rows that the database refuses.
      */
-    async insert(rows: readonly MessageRow[], labelsOf: (row: MessageRow) => readonly string[] = ownFolder) {
+    async insert(rows: readonly MessageRow[], toLabelIds: (row: MessageRow) => readonly string[] = ownFolder) {
       const { rows: threaded, merges } = await assignThreads(tx, dialect, accountId, rows)
       const stored = await insertMessages(tx, dialect, threaded)
-      const labelled = stored.map((row) => ({ row, labelIds: labelsOf(row) }))
+      const labelled = stored.map((row) => ({ row, labelIds: toLabelIds(row) }))
       await labels.attach(labelled)
       await writeTexts(tx, labelled)
       await markUnindexed(tx, accountId, idsOf(stored))

@@ -49,7 +49,7 @@ export class OpenElements {
 }
 
 function add(positions: Map<string, number[]>, name: string, depth: number): void {
-  const known = positions.get(name)
-  if (known === undefined) positions.set(name, [depth])
-  else known.push(depth)
+  const depths = positions.get(name)
+  if (depths === undefined) positions.set(name, [depth])
+  else depths.push(depth)
 }

@@ -62,8 +62,8 @@ describe('sanitised HTML', () => {
       '<a href="https://x.example"><div>a<a href="https://y.example">b',
       `<a href="https://x.example" ${REL}><div>ab</div></a>`,
     ],
-  ])('of %s', async (given, safe) => {
-    expect(await sanitizeFragment(given)).toBe(safe)
+  ])('of %s', async (html, safe) => {
+    expect(await sanitizeFragment(html)).toBe(safe)
     expect(await sanitizeFragment(safe)).toBe(safe)
   })
 
@@ -109,8 +109,8 @@ describe('sanitised HTML', () => {
     ['text-indent:-9999px;margin-left:0 -1px;line-height:-1', 'line-height:-1'],
     ['background:url(x);color:\\red;width:calc(1px);font:"a;color:red', 'color:red'],
     ['color;:;color:;;', ''],
-  ])('keeps what is harmless of the style %s', (given, safe) => {
-    expect(safeStyle(given)).toBe(safe)
+  ])('keeps what is harmless of the style %s', (style, safe) => {
+    expect(safeStyle(style)).toBe(safe)
   })
 
   it('drops the tags of deep elements, and nothing of what is long', async () => {
@@ -146,7 +146,7 @@ describe.skipIf(!browserAvailable())('sanitised HTML in Chromium', () => {
     const running = ['<img src=x onerror=alert(1)>', '<p style="background:url(//evil.example/)">x</p>', '</div><p>x']
     const found = await shown(browser, running, XSS_VECTORS)
     expect(found).toEqual(expect.arrayContaining(['dialog 1', 'request https://evil.example/', 'left its place']))
-    expect(found.filter((one) => one.startsWith('written')).length).toBeGreaterThan(XSS_VECTORS.length * 0.8)
+    expect(found.filter((text) => text.startsWith('written')).length).toBeGreaterThan(XSS_VECTORS.length * 0.8)
   })
 })
 

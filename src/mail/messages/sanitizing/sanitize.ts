@@ -69,9 +69,9 @@ function callbacks(html: string, writer: SafeWriter): TokenizerCallbacks {
       attributes = new Map()
     },
     onattribname(start, end) {
-      const given = isWanted() ? nameAt(start, end) : ''
+      const attributeName = isWanted() ? nameAt(start, end) : ''
       // A browser ignores a second attribute of the same name.
-      attribute = isKnown(name, given) && !attributes.has(given) ? given : ''
+      attribute = isKnown(name, attributeName) && !attributes.has(attributeName) ? attributeName : ''
       value = []
       valueLength = 0
     },
@@ -120,18 +120,18 @@ class SafeWriter {
     return this.#skippedDepth > 0
   }
 
-  open(given: string, attributes: ReadonlyMap<string, string>): void {
+  open(elementName: string, attributes: ReadonlyMap<string, string>): void {
     if (this.isSkipping) {
-      if (given === this.#skipped) this.#skippedDepth += 1
+      if (elementName === this.#skipped) this.#skippedDepth += 1
       return
     }
-    if (SKIPPED_ELEMENTS.has(given)) {
-      this.#skipped = given
+    if (SKIPPED_ELEMENTS.has(elementName)) {
+      this.#skipped = elementName
       this.#skippedDepth = 1
       return
     }
     // The page of the application has a body already. This one's colours and fonts stay.
-    const name = given === 'body' ? 'div' : given
+    const name = elementName === 'body' ? 'div' : elementName
     if (!ELEMENTS.has(name)) return
     // An anchor that leads nowhere would end a link around it.
     const leadsNowhere = name === 'a' && linkTarget(attributes.get('href') ?? '') === undefined
@@ -139,12 +139,12 @@ class SafeWriter {
     const depth = depthBefore(element, this.#open)
     if (depth === undefined) return
     const closed = this.#open.depth > depth ? this.#closeTo(depth) : NOTHING
-    this.#begin({ name, element, startTag: `<${element}${attributesOf(attributes)}>` })
+    this.#begin({ name, element, startTag: `<${element}${formatAttributes(attributes)}>` })
     if (closed.length === 0) return
     const repeated = closed.filter(
-      (one) => beginsAgain(one.element, element) && one.startTag.length <= MAX_REPEATED_LENGTH,
+      (opened) => beginsAgain(opened.element, element) && opened.startTag.length <= MAX_REPEATED_LENGTH,
     )
-    for (const one of repeated.slice(-MAX_REPEATED)) this.#begin(one)
+    for (const opened of repeated.slice(-MAX_REPEATED)) this.#begin(opened)
   }
 
   close(name: string): void {
@@ -187,10 +187,10 @@ class SafeWriter {
   #closeTo(depth: number): OpenElement[] {
     const closed: OpenElement[] = []
     while (this.#open.depth > depth) {
-      const one = this.#open.pop()
-      if (one === undefined) break
-      this.#write(`</${one.element}>`)
-      closed.unshift(one)
+      const element = this.#open.pop()
+      if (element === undefined) break
+      this.#write(`</${element.element}>`)
+      closed.unshift(element)
     }
     return closed
   }
@@ -206,10 +206,10 @@ class SafeWriter {
   }
 }
 
-function attributesOf(attributes: ReadonlyMap<string, string>): string {
+function formatAttributes(attributes: ReadonlyMap<string, string>): string {
   let text = ''
-  for (const [name, given] of attributes) {
-    const value = safeValue(name, given)
+  for (const [name, rawValue] of attributes) {
+    const value = safeValue(name, rawValue)
     if (value === undefined) continue
     text += ` ${name}="${escaped(value)}"`
     if (name === 'href') text += ' target="_blank" rel="noopener noreferrer nofollow"'

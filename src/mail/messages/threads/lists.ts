@@ -16,19 +16,19 @@ export interface ThreadMember {
 export function threadLists(tx: Tx, dialect: Dialect) {
   return {
     async add(members: readonly ThreadMember[]): Promise<string[]> {
-      const sums = sumsOf(members)
+      const sums = sumMembers(members)
       const rows = [...sums.values()].map(({ labelId, threadId, receivedAt, messages }) => {
         return { labelId, threadId, lastReceivedAt: receivedAt, messages }
       })
       const stored = await insertRows(tx, 'threadLabels', rows, ADD)
       return stored.flatMap(({ labelId = '', threadId = '', messages }) =>
-        sums.get(keyOf(labelId, threadId))?.messages === messages ? labelId : [],
+        sums.get(threadKey(labelId, threadId))?.messages === messages ? labelId : [],
       )
     },
 
     /** Finds the newest of the remaining messages; most threads have few. */
     async remove(members: readonly ThreadMember[]): Promise<string[]> {
-      const sums = [...sumsOf(members).values()].map(({ labelId, threadId, messages }) => ({
+      const sums = [...sumMembers(members).values()].map(({ labelId, threadId, messages }) => ({
         labelId,
         threadId,
         messages,
@@ -67,11 +67,11 @@ interface Sum {
 }
 
 /** Sorted, so that concurrent transactions lock the rows in the same order. */
-function sumsOf(members: readonly ThreadMember[]): Map<string, Sum> {
+function sumMembers(members: readonly ThreadMember[]): Map<string, Sum> {
   const sums = new Map<string, Sum>()
   for (const { labelId, threadId, receivedAt } of members) {
     if (threadId === null) continue
-    const key = keyOf(labelId, threadId)
+    const key = threadKey(labelId, threadId)
     const sum = sums.get(key)
     if (sum === undefined) sums.set(key, { labelId, threadId, receivedAt, messages: 1 })
     else sums.set(key, { ...sum, receivedAt: Math.max(sum.receivedAt, receivedAt), messages: sum.messages + 1 })
@@ -79,7 +79,7 @@ function sumsOf(members: readonly ThreadMember[]): Map<string, Sum> {
   return new Map([...sums].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-function keyOf(labelId: string, threadId: string): string {
+function threadKey(labelId: string, threadId: string): string {
   return `${labelId} ${threadId}`
 }
 

@@ -1,5 +1,5 @@
 import { invalid, notFound } from '../../../platform/errors/app-error.ts'
-import { type PageQuery, type Pagination, pageOf, pageRequest } from '../../../platform/formats/page.ts'
+import { buildPage, type PageQuery, type Pagination, pageRequest } from '../../../platform/formats/page.ts'
 import { isoTime } from '../../../platform/time/time.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
 import { labelStore } from '../../labels/index.ts'
@@ -24,16 +24,16 @@ export function threadReader({ db, accounts }: Pick<LiveAccessDeps, 'db' | 'acco
       const { id: accountId, provider } = await accounts.resolve(db.read, idOrAlias)
       const fingerprint = [accountId, 'threads', query.labelId]
       const request = pageRequest(query, fingerprint, ['integer', 'text'])
-      const labelId = await labelOf(accountId, query.labelId)
+      const labelId = await chooseLabel(accountId, query.labelId)
       const rows = labelId === null ? [] : await store.page(labelId, request)
       const total = labelId === null ? 0 : await store.count(accountId, labelId)
-      const { items, pagination } = pageOf(rows, request, total, fingerprint, (row) => [
+      const { items, pagination } = buildPage(rows, request, total, fingerprint, (row) => [
         row.lastReceivedAt,
         row.threadId,
       ])
       const ids = items.map((row) => row.threadId)
       const summaries = await store.summaries(accountId, ids)
-      return { threads: summaries.map((summary) => viewOf(accountId, provider, summary)), pagination }
+      return { threads: summaries.map((summary) => toView(accountId, provider, summary)), pagination }
     },
 
     /** A thread and a page of its messages, newest first. A thread that was merged into another one is that thread. */
@@ -46,18 +46,18 @@ export function threadReader({ db, accounts }: Pick<LiveAccessDeps, 'db' | 'acco
       const [summary] = first === undefined ? [] : await store.summaries(accountId, [threadId])
       if (summary === undefined) throw notFound('thread', requested)
       const rows = await store.messages(accountId, threadId, request)
-      const { items, pagination } = pageOf(rows, request, summary.messageCount, fingerprint, (row) => [
+      const { items, pagination } = buildPage(rows, request, summary.messageCount, fingerprint, (row) => [
         row.receivedAt,
         row.id,
       ])
       const ids = items.map((row) => row.id)
       const scope = { provider, labelId: null, folder: null }
       const messages = await completeTexts(db, accountId, scope, await readTexts(db, ids))
-      return { ...viewOf(accountId, provider, summary), messages: JSON.parse(`[${messages}]`), pagination }
+      return { ...toView(accountId, provider, summary), messages: JSON.parse(`[${messages}]`), pagination }
     },
   }
 
-  async function labelOf(accountId: string, requested: string | undefined): Promise<string | null> {
+  async function chooseLabel(accountId: string, requested: string | undefined): Promise<string | null> {
     if (requested === undefined) return (await readDefaultScope(db.read, accountId))?.labelId ?? null
     const label = await labelStore(db.read).find(accountId, requested)
     if (label === undefined) throw notFound('label', requested)
@@ -70,7 +70,7 @@ export function threadReader({ db, accounts }: Pick<LiveAccessDeps, 'db' | 'acco
 
 export type ThreadReader = ReturnType<typeof threadReader>
 
-function viewOf(accountId: string, provider: ProviderName, summary: ThreadSummary): Thread {
+function toView(accountId: string, provider: ProviderName, summary: ThreadSummary): Thread {
   const { threadId, firstReceivedAt, lastReceivedAt, ...rest } = summary
   return {
     id: threadId,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
-import { expectedThreads, present, threadsOf } from '../../../../test/kit/messages/threads.ts'
+import { expectedThreads, openThreads, present } from '../../../../test/kit/messages/threads.ts'
 import { random } from '../../../../test/kit/random/random.ts'
 import type { Db } from '../../../platform/db/index.ts'
 import { parseFields } from '../rows/row.ts'
@@ -76,9 +76,9 @@ describeEachDatabase('threads by references', (open) => {
     await arrive('Work', replies('b'))
     const [one, other] = [...new Set((await threadsByMessage(db, box.accountId)).values())].sort()
     await arrive('INBOX', [{ id: 'a', inReplyTo: 'b' }])
-    expect(countOf(await threadsByMessage(db, box.accountId), one)).toBe(351)
+    expect(countValue(await threadsByMessage(db, box.accountId), one)).toBe(351)
     await composition.features.merger.run()
-    expect(countOf(await threadsByMessage(db, box.accountId), one)).toBe(501)
+    expect(countValue(await threadsByMessage(db, box.accountId), one)).toBe(501)
     expect(await get(`/threads/${other}?limit=1`)).toMatchObject({ id: one, messageCount: 501 })
     await lists()
   })
@@ -102,18 +102,18 @@ describeEachDatabase('threads by references', (open) => {
     const db = await open()
     const { box, arrive } = await mailbox(db)
     await arrive('INBOX', [{ id: 'a', references: ['root'] }, { id: 'b', references: ['root', 'a'] }, { id: 'c' }])
-    const idOf = new Map((await present(db, box.accountId)).map((row) => [messageIdOf(row), row.id]))
+    const idsByMessage = new Map((await present(db, box.accountId)).map((row) => [readMessageId(row), row.id]))
     const remembered = async () => (await db.read.selectFrom('threadReferences').selectAll().execute()).length
     expect(await remembered()).toBe(4)
-    await box.write((writer) => writer.remove([idOf.get('a') ?? '', idOf.get('c') ?? '']))
+    await box.write((writer) => writer.remove([idsByMessage.get('a') ?? '', idsByMessage.get('c') ?? '']))
     expect(await remembered()).toBe(3)
-    await box.write((writer) => writer.remove([idOf.get('b') ?? '']))
+    await box.write((writer) => writer.remove([idsByMessage.get('b') ?? '']))
     expect(await remembered()).toBe(0)
   })
 })
 
 async function mailbox(db: Db) {
-  const threads = await threadsOf(db)
+  const threads = await openThreads(db)
   const { box, get, composition } = threads
   const { accounts } = composition.features
   return {
@@ -122,7 +122,7 @@ async function mailbox(db: Db) {
     async arrive(folder: string, messages: readonly Sent[]): Promise<void> {
       const rows = messages.map((message) => ({
         ...box.row({ subject: message.id, folder }),
-        fields: fieldsOf(message),
+        fields: buildFields(message),
       }))
       await box.write(async (writer, tx) => {
         await accounts.hold(tx, box.accountId)
@@ -168,7 +168,7 @@ async function countedThreads(db: Db, accountId: string) {
   return rows.map((row) => ({ ...row, messages: Number(row.messages) }))
 }
 
-function fieldsOf({ id, inReplyTo = null, references = [] }: Sent): string {
+function buildFields({ id, inReplyTo = null, references = [] }: Sent): string {
   return JSON.stringify({
     messageId: id,
     inReplyTo,
@@ -186,12 +186,12 @@ function fieldsOf({ id, inReplyTo = null, references = [] }: Sent): string {
 /** Every reply names its parent; programs differ in what else they name. */
 function conversation(name: string, size: number, choose: () => number): Sent[] {
   const messages: Sent[] = [{ id: name }]
-  const ancestorsOf = new Map<string, string[]>([[name, []]])
+  const ancestorsByMessage = new Map<string, string[]>([[name, []]])
   while (messages.length < size) {
     const parent = messages[Math.floor(choose() * messages.length)] ?? { id: name }
     const id = `${name}-${messages.length}`
-    const all = [...(ancestorsOf.get(parent.id) ?? []), parent.id]
-    ancestorsOf.set(id, all)
+    const all = [...(ancestorsByMessage.get(parent.id) ?? []), parent.id]
+    ancestorsByMessage.set(id, all)
     const styles: Omit<Sent, 'id'>[] = [
       { references: all, inReplyTo: parent.id },
       { references: all },
@@ -207,19 +207,19 @@ function conversation(name: string, size: number, choose: () => number): Sent[] 
 
 function shuffled<T>(list: readonly T[], choose: () => number): T[] {
   return list
-    .map((one) => ({ one, at: choose() }))
+    .map((item) => ({ one: item, at: choose() }))
     .sort((a, b) => a.at - b.at)
-    .map(({ one }) => one)
+    .map(({ one: item }) => item)
 }
 
 async function threadsByMessage(db: Db, accountId: string): Promise<Map<string, string | null>> {
-  return new Map((await present(db, accountId)).map((row) => [messageIdOf(row), row.threadId]))
+  return new Map((await present(db, accountId)).map((row) => [readMessageId(row), row.threadId]))
 }
 
-function messageIdOf({ fields }: MessageRow): string {
+function readMessageId({ fields }: MessageRow): string {
   return String(parseFields(fields).messageId)
 }
 
-function countOf<T>(map: ReadonlyMap<string, T>, value: T): number {
-  return [...map.values()].filter((one) => one === value).length
+function countValue<T>(map: ReadonlyMap<string, T>, value: T): number {
+  return [...map.values()].filter((candidate) => candidate === value).length
 }

@@ -30,22 +30,22 @@ export async function assignThreads(
   rows: readonly MessageRow[],
 ): Promise<{ rows: MessageRow[]; merges: ThreadMerge[] }> {
   const named = rows.map((row) => (row.threadId === null ? namedBy(row) : undefined))
-  const all = named.flatMap((one) => one ?? [])
+  const all = named.flatMap((entry) => entry ?? [])
   if (all.length === 0) return { rows: [...rows], merges: [] }
-  const known = await findReferences(tx, dialect, accountId, [...new Set(all.flatMap(referencesOf))])
+  const references = await findReferences(tx, dialect, accountId, [...new Set(all.flatMap(namedReferences))])
   const current = await currentThreads(
     tx,
-    [...known.values()].map(({ threadId }) => threadId),
+    [...references.values()].map(({ threadId }) => threadId),
   )
   const merged = new Map<string, string>()
-  const rootOf = (threadId: string): string => {
+  const findRoot = (threadId: string): string => {
     const into = merged.get(current(threadId))
-    return into === undefined ? current(threadId) : rootOf(into)
+    return into === undefined ? current(threadId) : findRoot(into)
   }
 
   /** The larger thread keeps its id, so that few messages change theirs. */
   async function unite(threadIds: readonly string[]): Promise<string | undefined> {
-    const [first, ...others] = [...new Set(threadIds.map(rootOf))]
+    const [first, ...others] = [...new Set(threadIds.map(findRoot))]
     if (first === undefined || others.length === 0) return first
     const sizes = new Map<string, number>()
     for (const threadId of [first, ...others]) sizes.set(threadId, await threadSize(tx, threadId))
@@ -58,25 +58,25 @@ export async function assignThreads(
 
   const assigned: (string | null)[] = []
   for (const [index, { id }] of rows.entries()) {
-    const one = named[index]
-    if (one === undefined) {
+    const entry = named[index]
+    if (entry === undefined) {
       assigned.push(null)
       continue
     }
-    const { joined, unknown } = visit(known, one)
+    const { joined, unknown } = visit(references, entry)
     const threadId = (await unite(joined)) ?? threadOpenedBy(id)
-    for (const reference of unknown) known.set(reference, { threadId, isStored: false, isChanged: true })
-    if (one.own !== null && known.get(one.own)?.isStored !== true)
-      known.set(one.own, { threadId, isStored: true, isChanged: true })
+    for (const reference of unknown) references.set(reference, { threadId, isStored: false, isChanged: true })
+    if (entry.own !== null && references.get(entry.own)?.isStored !== true)
+      references.set(entry.own, { threadId, isStored: true, isChanged: true })
     assigned.push(threadId)
   }
-  await saveReferences(tx, accountId, known, rootOf)
+  await saveReferences(tx, accountId, references, findRoot)
   return {
     rows: rows.map((row, index) => {
       const threadId = assigned[index] ?? null
-      return threadId === null ? row : { ...row, threadId: rootOf(threadId) }
+      return threadId === null ? row : { ...row, threadId: findRoot(threadId) }
     }),
-    merges: [...merged.keys()].map((threadId) => ({ threadId, intoThreadId: rootOf(threadId) })),
+    merges: [...merged.keys()].map((threadId) => ({ threadId, intoThreadId: findRoot(threadId) })),
   }
 }
 
@@ -92,7 +92,7 @@ export async function forgetReferences(
   const references = new Set(
     deleted.flatMap((row) => {
       const named = row.threadId === null || kept.has(row.threadId) ? undefined : namedBy(row)
-      return named === undefined ? [] : referencesOf(named)
+      return named === undefined ? [] : namedReferences(named)
     }),
   )
   if (references.size === 0) return
@@ -129,7 +129,7 @@ function namedBy({ fields }: Pick<MessageRow, 'fields'>): Named | undefined {
   return { own: messageId === null ? null : hash(messageId), ancestors: ancestors.map(hash) }
 }
 
-function referencesOf({ own, ancestors }: Named): string[] {
+function namedReferences({ own, ancestors }: Named): string[] {
   return own === null ? ancestors : [own, ...ancestors]
 }
 
@@ -137,15 +137,15 @@ function referencesOf({ own, ancestors }: Named): string[] {
  * The threads that the message belongs to, and what no message has named before. A stored message decides about its own ancestors, so that a
  * stranger's message cannot join two conversations by naming both.
  */
-function visit(known: ReadonlyMap<string, Reference>, { own, ancestors }: Named) {
+function visit(references: ReadonlyMap<string, Reference>, { own, ancestors }: Named) {
   const joined: string[] = []
   const unknown: string[] = []
-  const self = own === null ? undefined : known.get(own)
+  const self = own === null ? undefined : references.get(own)
   if (self !== undefined) joined.push(self.threadId)
   // Another copy of a stored message.
   if (self?.isStored) return { joined, unknown }
   for (const reference of ancestors) {
-    const ancestor = known.get(reference)
+    const ancestor = references.get(reference)
     if (ancestor === undefined) unknown.push(reference)
     else joined.push(ancestor.threadId)
     if (ancestor?.isStored) break
@@ -214,10 +214,10 @@ async function saveReferences(
   tx: Tx,
   accountId: string,
   references: ReadonlyMap<string, Reference>,
-  rootOf: (threadId: string) => string,
+  findRoot: (threadId: string) => string,
 ): Promise<void> {
   const rows = [...references].flatMap(([reference, { threadId, isStored, isChanged }]) =>
-    isChanged ? [{ accountId, reference, threadId: rootOf(threadId), isStored: isStored ? 1 : 0 }] : [],
+    isChanged ? [{ accountId, reference, threadId: findRoot(threadId), isStored: isStored ? 1 : 0 }] : [],
   )
   const update = `on conflict ("accountId", "reference") do update
     set "threadId" = excluded."threadId", "isStored" = excluded."isStored"`

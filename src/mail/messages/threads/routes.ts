@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { type App, listOf, pageQuery } from '../../../platform/http/index.ts'
+import { type App, listSchema, pageQuery } from '../../../platform/http/index.ts'
 import { threadDetailSchema, threadSchema } from './api.ts'
 import type { ThreadReader } from './reader.ts'
 
@@ -26,7 +26,7 @@ export function threadRoutes(app: App, { threads }: { threads: ThreadReader }): 
             }),
           ),
         }),
-        response: { 200: listOf('threads', threadSchema) },
+        response: { 200: listSchema('threads', threadSchema) },
       },
     },
     (request) =>

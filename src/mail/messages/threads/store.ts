@@ -82,14 +82,14 @@ export function threadStore(handle: Handle) {
         window "all" as (partition by "threadId"),
           "newest" as (partition by "threadId" order by "receivedAt" desc, "id" desc)
       ) as "sums" where "place" <= ${NEWEST} order by "place"`.execute(handle)
-      const contents = await contentsOf(rows.map((row) => row.id))
-      const labels = await labelsOf(accountId, threadIds)
+      const contents = await readContents(rows.map((row) => row.id))
+      const labels = await readLabels(accountId, threadIds)
       const byThread = groupBy(rows, (row) => row.threadId)
       return threadIds.flatMap((threadId) => {
         const [newest, ...others] = byThread.get(threadId) ?? []
         const content = contents.get(newest?.id ?? '')
         if (newest === undefined || content === undefined) return []
-        const addresses = [newest, ...others].flatMap(({ id }) => addressesOf(contents.get(id)?.fields))
+        const addresses = [newest, ...others].flatMap(({ id }) => readAddresses(contents.get(id)?.fields))
         return {
           threadId,
           subject: content.subject,
@@ -129,7 +129,7 @@ export function threadStore(handle: Handle) {
     },
   }
 
-  async function contentsOf(ids: readonly string[]) {
+  async function readContents(ids: readonly string[]) {
     if (ids.length === 0) return new Map<string, { subject: string; snippet: string; fields: string }>()
     const rows = await handle
       .selectFrom('messages')
@@ -139,7 +139,7 @@ export function threadStore(handle: Handle) {
     return new Map(rows.map((row) => [row.id, row]))
   }
 
-  async function labelsOf(accountId: string, threadIds: readonly string[]): Promise<Map<string, string[]>> {
+  async function readLabels(accountId: string, threadIds: readonly string[]): Promise<Map<string, string[]>> {
     const rows = await handle
       .selectFrom('threadLabels')
       .select(['threadId', 'labelId'])
@@ -155,7 +155,7 @@ export function threadStore(handle: Handle) {
   }
 }
 
-function addressesOf(fields: string | undefined): RemoteAddress[] {
+function readAddresses(fields: string | undefined): RemoteAddress[] {
   if (fields === undefined) return []
   const { from, to, cc } = parseFields(fields)
   return [...(from === null ? [] : [from]), ...to, ...cc]
@@ -165,9 +165,9 @@ function addressesOf(fields: string | undefined): RemoteAddress[] {
 function distinct(addresses: readonly RemoteAddress[]): RemoteAddress[] {
   const byEmail = new Map<string, RemoteAddress>()
   for (const { name, email } of addresses) {
-    const known = byEmail.get(email.toLowerCase())
-    if (known === undefined) byEmail.set(email.toLowerCase(), { name, email })
-    else if (known.name === '') known.name = name
+    const address = byEmail.get(email.toLowerCase())
+    if (address === undefined) byEmail.set(email.toLowerCase(), { name, email })
+    else if (address.name === '') address.name = name
   }
   return [...byEmail.values()]
 }
@@ -202,8 +202,9 @@ export async function findSentByUser(
   rfcMessageId: string,
 ): Promise<MessageRow | undefined> {
   const threads = new Set([await threadNaming(handle, accountId, rfcMessageId), threadId ?? undefined])
-  for (const one of threads) {
-    const found = one === undefined ? undefined : await findInThread(handle, { accountId, threadId: one }, rfcMessageId)
+  for (const thread of threads) {
+    const found =
+      thread === undefined ? undefined : await findInThread(handle, { accountId, threadId: thread }, rfcMessageId)
     if (found !== undefined && parseFields(found.fields).from?.email.toLowerCase() === email.toLowerCase()) return found
   }
   return undefined

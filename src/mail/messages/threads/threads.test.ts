@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
-import { expectedThreads, present, threadsOf } from '../../../../test/kit/messages/threads.ts'
+import { expectedThreads, openThreads, present } from '../../../../test/kit/messages/threads.ts'
 import { random } from '../../../../test/kit/random/random.ts'
 import type { MessageRow } from '../index.ts'
 import { allMail } from '../store.ts'
@@ -10,7 +10,7 @@ const MAX_PAGES = 50
 
 describeEachDatabase('threads', (open) => {
   it('group messages of all folders, with their participants and counts', async () => {
-    const { get, box } = await threadsOf(await open())
+    const { get, box } = await openThreads(await open())
     const { labels, write, row } = box
     const [first, reply, sent] = [
       row({
@@ -20,7 +20,7 @@ describeEachDatabase('threads', (open) => {
       }),
       row({ subject: 'Re: Plan', from: { name: 'Bob', email: 'bob@x.example' }, unread: true, attachments: ['a.pdf'] }),
       row({ subject: 'Re: Re: Plan', from: 'ada@x.example', folder: 'Work' }),
-    ].map((one) => ({ ...one, threadId: 'thr_plan' }))
+    ].map((message) => ({ ...message, threadId: 'thr_plan' }))
     const other = { ...row({ subject: 'Other' }), threadId: 'thr_other' }
     if (first === undefined || reply === undefined || sent === undefined) throw new Error('rows are missing')
     await write((writer) => writer.insert([first, reply, sent, other]))
@@ -57,19 +57,19 @@ describeEachDatabase('threads', (open) => {
 
   it('have exact lists and totals after random changes', async () => {
     const db = await open()
-    const { get, box } = await threadsOf(db, 'gmail')
+    const { get, box } = await openThreads(db, 'gmail')
     const { write, row, labels, accountId } = box
     const choose = random()
-    const one = <T>(list: readonly T[]) => list[Math.floor(choose() * list.length)] as T
-    const labelIdsOf = ({ folderId }: MessageRow) => [
+    const pick = <T>(list: readonly T[]) => list[Math.floor(choose() * list.length)] as T
+    const chooseLabelIds = ({ folderId }: MessageRow) => [
       ...Object.values(labels).filter((id) => id === folderId || choose() < 0.4),
       allMail(accountId),
     ]
     const change = (rows: MessageRow[]) =>
       rows.map((stored) => ({
-        row: { ...stored, threadId: one(THREADS) },
+        row: { ...stored, threadId: pick(THREADS) },
         rewritten: false,
-        labelIds: labelIdsOf(stored),
+        labelIds: chooseLabelIds(stored),
       }))
     const steps = [
       (_: MessageRow[]) =>
@@ -77,9 +77,9 @@ describeEachDatabase('threads', (open) => {
           writer.insert(
             Array.from({ length: 4 }, () => ({
               ...row({ receivedAt: 1000 * Math.floor(choose() * 20) }),
-              threadId: one(THREADS),
+              threadId: pick(THREADS),
             })),
-            labelIdsOf,
+            chooseLabelIds,
           ),
         ),
       (rows: MessageRow[]) => write((writer) => writer.update(change(rows))),
@@ -88,7 +88,7 @@ describeEachDatabase('threads', (open) => {
     ]
     for (let round = 0; round < 12; round += 1) {
       const rows = await present(db, accountId)
-      await one(round < 4 ? steps.slice(0, 1) : steps)(rows.filter(() => choose() < 0.3))
+      await pick(round < 4 ? steps.slice(0, 1) : steps)(rows.filter(() => choose() < 0.3))
       for (const labelId of [undefined, ...Object.values(labels)]) {
         const query = labelId === undefined ? '' : `&labelId=${labelId}`
         const expected = await expectedThreads(db, accountId, labelId ?? allMail(accountId))
@@ -107,7 +107,7 @@ describeEachDatabase('threads', (open) => {
   })
 
   it('need the key, and return 400 and 404 as lists do', async () => {
-    const { send, box } = await threadsOf(await open())
+    const { send, box } = await openThreads(await open())
     const status = async (path: string, key = 'good') => (await send(path, key)).statusCode
     expect(await status('/threads', 'wrong')).toBe(401)
     expect(await status('/threads/thr_x', 'wrong')).toBe(401)

@@ -39,7 +39,7 @@ export const OUTBOX_TIMING: OutboxTiming = {
 /** After this long the account goes to the back of the queue, so that other accounts get a worker. */
 const MAX_RUN_MS = 60_000
 /** Messages that a run holds at once. */
-const CLAIMS = 25
+const MAX_CLAIMED = 25
 /** Copies wait for messages that are still to be sent, of any account: at most so many, and for so long. */
 const MAX_COPIES = 200
 const MAX_COPY_WAIT_MS = 5000
@@ -222,7 +222,7 @@ class AccountRun {
 
   #claimNext(): Promise<Claimed[]> {
     const { clock, writer, messagesPerMinute } = this.#deps
-    const limit = messagesPerMinute === 0 ? CLAIMS : 1
+    const limit = messagesPerMinute === 0 ? MAX_CLAIMED : 1
     return writer.claim({ accountId: this.#accountId, nowMs: clock.now(), limit }, this.#lease)
   }
 

@@ -6,7 +6,7 @@ import type { Log } from '../../../platform/log/index.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
 import type { OutboxRow } from '../tables.ts'
 import { updateHeld } from './claims.ts'
-import { deferredOf } from './deferred.ts'
+import { readDeferred } from './deferred.ts'
 
 export interface AfterSendingDeps {
   db: Db
@@ -42,7 +42,7 @@ export function remainingAfterCopy(row: Pick<OutboxRow, 'draftId' | 'refused'>):
 }
 
 function remainingAfterDraft(row: Pick<OutboxRow, 'refused'>): OutboxRow['remaining'] {
-  return deferredOf(row).length === 0 ? null : 'recipients'
+  return readDeferred(row).length === 0 ? null : 'recipients'
 }
 
 /** What remains for sent messages once their copies are in Sent. */

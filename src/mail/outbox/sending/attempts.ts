@@ -12,9 +12,9 @@ import {
   type SendProvider,
   type SendSteps,
 } from '../../../providers/contract/index.ts'
-import { messageIdOf, messageStore, reservedIds } from '../../messages/index.ts'
-import { envelopeOf, type OutboxError } from '../api.ts'
-import { contentOf, knownServer, rememberServer } from '../store.ts'
+import { messageStore, reservedIds, toMessageId } from '../../messages/index.ts'
+import { type OutboxError, readEnvelope } from '../api.ts'
+import { knownServer, readContent, rememberServer } from '../store.ts'
 import type { OutboxRow } from '../tables.ts'
 import { type AfterSendingDeps, RELEASED, remainingAfterCopy } from './after-sending.ts'
 import type { BatchWriter } from './batch-writer.ts'
@@ -96,7 +96,7 @@ export class Attempts {
     }
     if (!outcome.sent) return { sent: null, mayContinue: await this.#recordRefusal(row, outcome) }
     const sent = await this.#recordSent(row, outcome)
-    const { to, cc, bcc } = envelopeOf(row)
+    const { to, cc, bcc } = readEnvelope(row)
     log.info('Sent a message.', {
       accountId,
       provider: this.#provider,
@@ -130,8 +130,8 @@ export class Attempts {
     const nowMs = clock.now()
     const isLast = !retry || nowMs >= row.giveUpAt
     const attempts = row.attempts + 1
-    const known = { refused: cleanJson(outcome.refused), attempts, updatedAt: nowMs, ...RELEASED }
-    const reason = reasonOf(error)
+    const fields = { refused: cleanJson(outcome.refused), attempts, updatedAt: nowMs, ...RELEASED }
+    const reason = toReason(error)
     log.warn(isLast ? 'Sending a message failed.' : 'Sending a message failed; the service tries again.', {
       accountId: row.accountId,
       provider: this.#provider,
@@ -141,14 +141,14 @@ export class Attempts {
     })
     if (isLast) {
       await this.#discard(row)
-      await this.#fail(row, { ...known, status: 'failed' }, { reason, message: error.message })
+      await this.#fail(row, { ...fields, status: 'failed' }, { reason, message: error.message })
       return error.kind === 'rejected'
     }
     const dueAt = nowMs + Math.max(error.retryAfterMs ?? 0, backoffMs(attempts, timing.retry))
     // Anything but refused recipients or a refused content would happen to the next message too.
     const mayContinue = outcome.refused.length > 0 || outcome.onlyThisMessage === true
     await db.transaction(async (tx) => {
-      const changes = { ...known, dueAt, error: cleanJson({ reason, message: error.message } satisfies OutboxError) }
+      const changes = { ...fields, dueAt, error: cleanJson({ reason, message: error.message } satisfies OutboxError) }
       await updateHeld(tx, row, { ...changes, status: 'queued', committedAt: null })
       if (!mayContinue) await delayWaiting(tx, row.accountId, dueAt)
     })
@@ -247,8 +247,8 @@ export class Attempts {
 
   async queued(row: OutboxRow, { wasInterrupted, content }: Omit<Claimed, 'row'>): Promise<QueuedMessage> {
     const { db } = this.#deps
-    const { from, to, cc, bcc } = envelopeOf(row)
-    const messageId = messageIdOf(row.draftId ?? '')
+    const { from, to, cc, bcc } = readEnvelope(row)
+    const messageId = toMessageId(row.draftId ?? '')
     const [draft] = messageId === undefined ? [] : await messageStore(db.read).byIds([messageId])
     const emails = (list: readonly { email: string }[]) => [...new Set(list.map(({ email }) => email))]
     return {
@@ -260,7 +260,7 @@ export class Attempts {
       rfcMessageId: row.rfcMessageId,
       repliesTo: row.repliesTo,
       sizeBytes: row.sizeBytes,
-      bytes: () => (content === undefined ? contentOf(db, row) : [content]),
+      bytes: () => (content === undefined ? readContent(db, row) : [content]),
       earlierDraftId: row.providerMessageId,
       mayHaveDraft: wasInterrupted,
       originalDraftId: draft?.providerMessageId ?? null,
@@ -306,7 +306,7 @@ async function closeSender(opening: Promise<Opened> | undefined): Promise<void> 
   await opened?.sender.close()
 }
 
-function reasonOf({ kind }: ProviderError): OutboxError['reason'] {
+function toReason({ kind }: ProviderError): OutboxError['reason'] {
   if (kind === 'auth_expired') return 'auth_expired'
   return kind === 'rejected' || kind === 'not_found' ? 'rejected' : 'unavailable'
 }

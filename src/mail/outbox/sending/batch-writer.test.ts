@@ -40,7 +40,7 @@ describeEachDatabase('storing what runs do for their messages', (open) => {
     await writer.commit({ row: committed, providerMessageId: null })
     await db.transaction((tx) => outboxStore(tx, db.dialect).update(lost.id, { lease: 'other' }))
     const results = await Promise.allSettled(
-      [held, lost, committed].map((one) => writer.commit({ row: one, providerMessageId: null })),
+      [held, lost, committed].map((row) => writer.commit({ row, providerMessageId: null })),
     )
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected'])
     for (const result of results.slice(1)) expect(result).toMatchObject({ reason: expect.any(LeaseLost) })

@@ -73,7 +73,7 @@ export function batchWriter({ db, clock, accounts }: { db: Db; clock: Clock; acc
 
   const recordSent = batches<Acceptance, OutboxRow | undefined>(async (accepted) => {
     const nowMs = clock.now()
-    const rows = accepted.map((one) => sentRow(one, nowMs))
+    const rows = accepted.map((outcome) => sentRow(outcome, nowMs))
     const complete = rows.filter(({ remaining }) => remaining !== 'copy')
     const leases =
       complete.length === 0
@@ -126,7 +126,7 @@ async function storeSent(
   dialect: Dialect,
   rows: readonly OutboxRow[],
 ): Promise<ReadonlyMap<string, string | null>> {
-  const given = dialect.rows(
+  const values = dialect.rows(
     {
       ownId: 'text',
       ownRefused: 'text',
@@ -152,7 +152,7 @@ async function storeSent(
       "sentAt" = "ownSentAt", "providerMessageId" = "ownMessageId", "remaining" = "ownRemaining", "checks" = 0,
       "dueAt" = "ownDueAt", "lease" = case when "ownRemaining" in ('copy', 'draft') then "lease" end,
       "leasedUntil" = case when "ownRemaining" in ('copy', 'draft') then "leasedUntil" end
-    from ${given} as "own"
+    from ${values} as "own"
     where "id" = "ownId"
     returning "id", "lease"`.execute(handle)
   return new Map(stored.rows.map(({ id, lease }) => [id, lease]))

@@ -109,7 +109,7 @@ export async function commitClaims(
   commitments: readonly Commitment[],
   nowMs: number,
 ): Promise<ReadonlySet<string>> {
-  const given = dialect.rows(
+  const values = dialect.rows(
     { ownId: 'text', ownLease: 'text', ownMessageId: 'text' },
     commitments.map(({ row, providerMessageId }) => ({
       ownId: row.id,
@@ -121,7 +121,7 @@ export async function commitClaims(
     ${PREPARED}update "outbox"
     set "status" = 'sending', "attempts" = "attempts" + 1, "committedAt" = ${nowMs}, "updatedAt" = ${nowMs},
       "refused" = '[]', "providerMessageId" = "ownMessageId"
-    from ${given} as "own"
+    from ${values} as "own"
     where "id" = "ownId" and "lease" = "ownLease" and ${isLeased(dialect)} and "committedAt" is null
     returning "id"`.execute(handle)
   return new Set(rows.map(({ id }) => id))

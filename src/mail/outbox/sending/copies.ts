@@ -2,7 +2,7 @@ import type { Handle } from '../../../platform/db/index.ts'
 import { type MessageLocation, ProviderError, type SentCopies } from '../../../providers/contract/index.ts'
 import { labelStore } from '../../labels/index.ts'
 import { messageStore } from '../../messages/index.ts'
-import { contentOf, outboxStore, smallContents } from '../store.ts'
+import { outboxStore, readContent, smallContents } from '../store.ts'
 import type { OutboxRow } from '../tables.ts'
 import { later, next, RELEASED, remainingAfterCopy } from './after-sending.ts'
 import type { AttemptDeps } from './attempts.ts'
@@ -109,10 +109,10 @@ async function countCopies(
   const probe = keeper?.probe ?? null
   const refs = uncopied.map(({ row: { rfcMessageId, sentToken } }) => ({ rfcMessageId, sentToken }))
   const counts = await copies.count(probe === null ? refs : [...refs, probe], signal)
-  const messages = uncopied.map((one, index) => ({
-    ...one,
+  const messages = uncopied.map((copy, index) => ({
+    ...copy,
     count: counts[index] ?? 0,
-    acceptedAt: one.row.updatedAt,
+    acceptedAt: copy.row.updatedAt,
   }))
   return { messages, probeCount: probe === null ? 0 : (counts[refs.length] ?? 0) }
 }
@@ -131,7 +131,7 @@ async function complete(
   try {
     if (mustSave) {
       const content = (await smallContents(db.read, [row])).get(row.id)
-      const bytes = () => (content === undefined ? contentOf(db, row) : [content])
+      const bytes = () => (content === undefined ? readContent(db, row) : [content])
       await copies.save({ rfcMessageId, sentAt: row.sentAt ?? row.createdAt, mayExist: mayBeOwn, bytes }, signal)
     }
   } catch (error) {

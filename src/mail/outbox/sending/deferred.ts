@@ -1,5 +1,5 @@
 import { isTemporaryReply, type RefusedRecipient, type SendOutcome } from '../../../providers/contract/index.ts'
-import { refusedOf } from '../api.ts'
+import { readRefused } from '../api.ts'
 import type { OutboxRow } from '../tables.ts'
 
 /** Whether the server may accept the recipient later. */
@@ -7,28 +7,28 @@ export function isDeferred({ code, diagnostic }: RefusedRecipient): boolean {
   return code !== null && isTemporaryReply(code, diagnostic)
 }
 
-export function deferredOf(row: Pick<OutboxRow, 'refused'>): RefusedRecipient[] {
-  return refusedOf(row).filter(isDeferred)
+export function readDeferred(row: Pick<OutboxRow, 'refused'>): RefusedRecipient[] {
+  return readRefused(row).filter(isDeferred)
 }
 
 /** The ids of the messages whose bytes are not needed for deferred recipients. */
 export function idsWithoutDeferred(rows: readonly OutboxRow[]): string[] {
-  return rows.filter((row) => deferredOf(row).length === 0).map(({ id }) => id)
+  return rows.filter((row) => readDeferred(row).length === 0).map(({ id }) => id)
 }
 
 /** Those that are refused once a message was sent, or not, to its deferred recipients. */
 export function refusedAfter(before: readonly RefusedRecipient[], outcome: SendOutcome): RefusedRecipient[] {
-  if (outcome.sent) return [...before.filter((one) => !isDeferred(one)), ...outcome.refused]
-  const now = new Map(outcome.refused.map((one) => [one.email, one]))
-  const after = before.map((one) => now.get(one.email) ?? one)
+  if (outcome.sent) return [...before.filter((recipient) => !isDeferred(recipient)), ...outcome.refused]
+  const now = new Map(outcome.refused.map((recipient) => [recipient.email, recipient]))
+  const after = before.map((recipient) => now.get(recipient.email) ?? recipient)
   const concernsAll = !outcome.retry && outcome.refused.length === 0
-  return concernsAll ? after.map((one) => endDeferred(one, outcome.error.message)) : after
+  return concernsAll ? after.map((recipient) => endDeferred(recipient, outcome.error.message)) : after
 }
 
 /** Those that are reported when it is not known whether the deferred ones got the message. */
 export function refusedOrUnknown(before: readonly RefusedRecipient[]): RefusedRecipient[] {
-  return before.map((one) =>
-    endDeferred(one, 'The connection broke while the message was sent again: it may have arrived.'),
+  return before.map((recipient) =>
+    endDeferred(recipient, 'The connection broke while the message was sent again: it may have arrived.'),
   )
 }
 

@@ -1,7 +1,7 @@
 import type { EventOf } from '../../../events/index.ts'
 import { isoTime } from '../../../platform/time/time.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
-import { envelopeOf, type OutboxError } from '../api.ts'
+import { type OutboxError, readEnvelope } from '../api.ts'
 import type { outboxEvents } from '../events.ts'
 import type { OutboxRow } from '../tables.ts'
 
@@ -23,7 +23,7 @@ export function sendFailedEvent(
       outboxId: row.id,
       messageId: row.messageId,
       subject: row.subject,
-      to: envelopeOf(row)
+      to: readEnvelope(row)
         .to.slice(0, MAX_RECIPIENTS)
         .map(({ email }) => email),
       reason,

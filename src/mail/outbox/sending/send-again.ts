@@ -2,13 +2,13 @@ import { backoffMs } from '../../../platform/concurrency/retry.ts'
 import { LeaseLost } from '../../../platform/db/index.ts'
 import { cleanJson } from '../../../platform/formats/text.ts'
 import { ProviderError, type RefusedRecipient, type SendOutcome } from '../../../providers/contract/index.ts'
-import { refusedOf } from '../api.ts'
+import { readRefused } from '../api.ts'
 import { outboxStore } from '../store.ts'
 import type { OutboxRow } from '../tables.ts'
 import { next, RELEASED } from './after-sending.ts'
 import type { AttemptDeps, Attempts } from './attempts.ts'
 import { commitResending, updateHeld } from './claims.ts'
-import { deferredOf, isDeferred, refusedAfter, refusedOrUnknown } from './deferred.ts'
+import { isDeferred, readDeferred, refusedAfter, refusedOrUnknown } from './deferred.ts'
 
 /** From when the message was sent to the others. */
 const TRIED_MS = 24 * 60 * 60_000
@@ -24,7 +24,7 @@ export async function sendToDeferred(
   row: OutboxRow,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const before = refusedOf(row)
+  const before = readRefused(row)
   const outcome = row.remaining === 'resending' ? 'unknown' : await attempt(deps, attempts, row, signal)
   if (outcome === 'unknown') {
     await end(deps, row, refusedOrUnknown(before))
@@ -55,7 +55,7 @@ async function attempt(
   signal: AbortSignal,
 ): Promise<SendOutcome | 'unknown'> {
   const message = await attempts.queued(row, { wasInterrupted: false })
-  const recipients = deferredOf(row).map(({ email }) => email)
+  const recipients = readDeferred(row).map(({ email }) => email)
   const sender = await attempts.open()
   const steps = {
     async onDraft() {},

@@ -6,7 +6,7 @@ import { FIELD_CHARACTERS } from '../terms.ts'
 export const PER_SECOND = 2 ** 20
 const MAX_SECOND = 2 ** 32 - 1
 
-export function secondOf(receivedAt: number): number {
+export function toSecond(receivedAt: number): number {
   return Math.min(Math.max(Math.floor(receivedAt / 1000), 0), MAX_SECOND)
 }
 
@@ -21,7 +21,7 @@ export function finder(database: Database.Database, smallList: number): (query: 
   }
 
   /** FTS5 reads the matches of a word as needed, but collects all of a prefix. Most words of a query have no longer ones. */
-  function expressionOf(terms: IndexQuery['terms']): string {
+  function buildExpression(terms: IndexQuery['terms']): string {
     return terms.map(({ term, isPrefix }) => `"${term}"${isPrefix && hasLonger(term) ? '*' : ''}`).join(' ')
   }
 
@@ -31,8 +31,8 @@ export function finder(database: Database.Database, smallList: number): (query: 
   }
 
   /** The order of the joins is fixed: FTS5 first, then one lookup by key per match. */
-  function matchesOf({ terms, labelIds, filter }: IndexQuery): Matches {
-    const { conditions, values } = conditionsOf(filter)
+  function buildMatches({ terms, labelIds, filter }: IndexQuery): Matches {
+    const { conditions, values } = buildConditions(filter)
     // One label: the primary key. Several: the index of message ids.
     const listed =
       labelIds.length === 1
@@ -42,11 +42,11 @@ export function finder(database: Database.Database, smallList: number): (query: 
       from "words" cross join "entries" on "entries"."rowid" = "words"."rowid"
       cross join "store"."messageLabels" as "listed" on ${listed} ${conditions}
       where "words" match ? and "words"."rowid" >= ? and "words"."rowid" <= ?`
-    return { sql, values: [...labelIds, ...values, expressionOf(terms)], tail: [] }
+    return { sql, values: [...labelIds, ...values, buildExpression(terms)], tail: [] }
   }
 
   function countListed({ labelIds, filter }: IndexQuery): number {
-    const { conditions, values } = conditionsOf(filter)
+    const { conditions, values } = buildConditions(filter)
     const labels = labelIds.map(() => '?').join(', ')
     const { count } = database
       .prepare(`select count(*) as "count" from (select 1 from "store"."messageLabels" as "listed"
@@ -57,40 +57,40 @@ export function finder(database: Database.Database, smallList: number): (query: 
 
   /** All matches of a small list. */
   function inList({ terms, labelIds, filter }: IndexQuery): MessageHit[] {
-    const { conditions, values } = conditionsOf(filter)
+    const { conditions, values } = buildConditions(filter)
     const rows = database
       .prepare(`select "listed"."messageId", "listed"."receivedAt" from "store"."messageLabels" as "listed"
         cross join "entries" on "entries"."messageId" = "listed"."messageId"
         where "labelId" in (${labelIds.map(() => '?').join(', ')}) ${conditions}
           and +"entries"."rowid" in (select "rowid" from "words" where "words" match ?)`)
-      .all([...labelIds, ...values, expressionOf(terms)]) as MessageHit[]
+      .all([...labelIds, ...values, buildExpression(terms)]) as MessageHit[]
     return rows.sort(byList)
   }
 
   /** One statement reads the page and counts, because FTS5 collects all matches of a prefix whenever it begins. */
   function firstPages(query: IndexQuery): IndexResult {
     const { offset, limit } = query
-    const matches = matchesOf(query)
-    const range = rangeOf(query.filter)
+    const matches = buildMatches(query)
+    const range = toRange(query.filter)
     const rows = newest(matches, range, COUNT_LIMIT + 1)
     const whole = rows.length > COUNT_LIMIT ? completeSeconds(rows) : rows.sort(byList)
     const isEnough = rows.length <= COUNT_LIMIT || whole.length > offset + limit
     const hits = isEnough ? whole.slice(offset, offset + limit + 1) : exactPage(matches, range, query)
-    return { hits: hits.map(hitOf), count: rows.length }
+    return { hits: hits.map(toHit), count: rows.length }
   }
 
   function nextPage(query: IndexQuery): IndexResult {
     const { after = [0, ''], offset, limit, filter } = query
-    const matches = matchesOf(query)
-    const range = rangeOf(filter)
+    const matches = buildMatches(query)
+    const range = toRange(filter)
     const before = { ...matches, sql: `${matches.sql} ${BEFORE_CURSOR}`, tail: [BigInt(after[0]), after[1]] }
-    const below = { ...range, top: Math.min(range.top, secondOf(after[0]) * PER_SECOND + PER_SECOND - 1) }
+    const below = { ...range, top: Math.min(range.top, toSecond(after[0]) * PER_SECOND + PER_SECOND - 1) }
     const fetched = offset + limit + 1 + SAME_SECOND
     const rows = newest(before, below, fetched)
     const whole = rows.length === fetched ? completeSeconds(rows) : rows.sort(byList)
     const isEnough = rows.length < fetched || whole.length > offset + limit
     const hits = isEnough ? whole.slice(offset, offset + limit + 1) : exactPage(before, below, query)
-    return { hits: hits.map(hitOf), count: newest(matches, range, COUNT_LIMIT + 1).length }
+    return { hits: hits.map(toHit), count: newest(matches, range, COUNT_LIMIT + 1).length }
   }
 
   function newest({ sql, values, tail }: Matches, { bottom, top }: Range, limit: number): Row[] {
@@ -126,7 +126,7 @@ function completeSeconds(rows: readonly Row[]): Row[] {
   return rows.filter(({ position }) => Math.floor(position / PER_SECOND) > last).sort(byList)
 }
 
-function hitOf({ messageId, receivedAt }: Row): MessageHit {
+function toHit({ messageId, receivedAt }: Row): MessageHit {
   return { messageId, receivedAt }
 }
 
@@ -146,7 +146,7 @@ interface Range {
 
 const BEFORE_CURSOR = 'and ("listed"."receivedAt", "listed"."messageId") < (?, ?)'
 
-function conditionsOf({ after, before, unread, hasAttachments }: IndexQuery['filter']) {
+function buildConditions({ after, before, unread, hasAttachments }: IndexQuery['filter']) {
   const conditions: string[] = []
   const values: Value[] = []
   if (after !== undefined) {
@@ -162,8 +162,8 @@ function conditionsOf({ after, before, unread, hasAttachments }: IndexQuery['fil
   return { conditions: conditions.join(' '), values }
 }
 
-function rangeOf({ after, before }: IndexQuery['filter']): Range {
-  const bottom = after === undefined ? 0 : secondOf(after) * PER_SECOND
-  const top = (before === undefined ? MAX_SECOND : secondOf(before)) * PER_SECOND + PER_SECOND - 1
+function toRange({ after, before }: IndexQuery['filter']): Range {
+  const bottom = after === undefined ? 0 : toSecond(after) * PER_SECOND
+  const top = (before === undefined ? MAX_SECOND : toSecond(before)) * PER_SECOND + PER_SECOND - 1
   return { bottom, top }
 }

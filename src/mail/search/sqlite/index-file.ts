@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import Database from 'libsql'
 import type { IndexQuery, IndexResult } from '../contract.ts'
-import { FIELD_CHARACTERS, type SearchableMessage, termsOf } from '../terms.ts'
+import { extractTerms, FIELD_CHARACTERS, type SearchableMessage } from '../terms.ts'
 import { TOKENISER_VERSION } from '../tokeniser.ts'
-import { finder, PER_SECOND, secondOf } from './find.ts'
+import { finder, PER_SECOND, toSecond } from './find.ts'
 
 /**
  * The search index of the file store: a database beside it, with FTS5 over the terms of each message and nothing else of it.
@@ -37,8 +37,8 @@ export function openIndexFile({ store, file, smallList }: IndexFileOptions): Ind
   const database = openDatabase(file)
   const identity = String((database.prepare('select "identity" from "index"').get() as { identity: string }).identity)
   database.prepare('attach database ? as "store"').run([store])
-  const entryOf = database.prepare('select "rowid" as "position" from "entries" where "messageId" = ?')
-  const lastOf = database.prepare('select max("rowid") as "position" from "entries" where "rowid" between ? and ?')
+  const findEntry = database.prepare('select "rowid" as "position" from "entries" where "messageId" = ?')
+  const findLast = database.prepare('select max("rowid") as "position" from "entries" where "rowid" between ? and ?')
   const addEntry = database.prepare('insert into "entries" ("rowid", "messageId", "receivedAt") values (?, ?, ?)')
   const addTerms = database.prepare('insert into "words" ("rowid", "terms") values (?, ?)')
   const removeEntry = database.prepare('delete from "entries" where "rowid" = ?')
@@ -48,19 +48,19 @@ export function openIndexFile({ store, file, smallList }: IndexFileOptions): Ind
   )
 
   function indexOne(messageId: string): void {
-    const entry = entryOf.get([messageId]) as { position: number } | undefined
+    const entry = findEntry.get([messageId]) as { position: number } | undefined
     if (entry !== undefined) {
       removeTerms.run([BigInt(entry.position)])
       removeEntry.run([BigInt(entry.position)])
     }
     const message = read.get([messageId]) as (SearchableMessage & { receivedAt: number }) | undefined
     if (message === undefined) return
-    const first = secondOf(message.receivedAt) * PER_SECOND
-    const { position } = lastOf.get([BigInt(first), BigInt(first + PER_SECOND - 1)]) as { position: number | null }
+    const first = toSecond(message.receivedAt) * PER_SECOND
+    const { position } = findLast.get([BigInt(first), BigInt(first + PER_SECOND - 1)]) as { position: number | null }
     const free = position === null ? first : position + 1
     if (free >= first + PER_SECOND) return
     addEntry.run([BigInt(free), messageId, BigInt(message.receivedAt)])
-    addTerms.run([BigInt(free), termsOf(message).join(' ')])
+    addTerms.run([BigInt(free), extractTerms(message).join(' ')])
   }
 
   return {
@@ -78,7 +78,7 @@ export function openIndexFile({ store, file, smallList }: IndexFileOptions): Ind
       }
     },
 
-    indexed: (messageIds) => messageIds.filter((messageId) => entryOf.get([messageId]) !== undefined),
+    indexed: (messageIds) => messageIds.filter((messageId) => findEntry.get([messageId]) !== undefined),
 
     find: finder(database, smallList),
     close: () => void database.close(),

@@ -111,7 +111,7 @@ export class FolderConnection {
     const openedMs = this.#deps.clock.monotonic()
     opened = { session, accessVersion, openedMs, context: { ...this.#account, provider: account.provider, mailbox } }
     this.#open = opened
-    this.#deps.log[levelOf(account)]('Connected to the mail server.', {
+    this.#deps.log[chooseLevel(account)]('Connected to the mail server.', {
       accountId,
       provider: account.provider,
       operation: 'sync.connect',
@@ -148,7 +148,7 @@ export class FolderConnection {
     if (error !== undefined && (error.retryAfterMs !== undefined || error.kind === 'limit_exceeded')) {
       this.#pauseError = error
     }
-    this.#deps.log[levelOf({ watch })]('The mail server ended the connection; the service connects again.', {
+    this.#deps.log[chooseLevel({ watch })]('The mail server ended the connection; the service connects again.', {
       accountId: this.#account.accountId,
       provider,
       operation: 'sync.disconnect',
@@ -159,6 +159,6 @@ export class FolderConnection {
 }
 
 /** An account that is not watched connects for each poll. */
-function levelOf({ watch }: Pick<Account, 'watch'>): 'info' | 'debug' {
+function chooseLevel({ watch }: Pick<Account, 'watch'>): 'info' | 'debug' {
   return watch ? 'info' : 'debug'
 }

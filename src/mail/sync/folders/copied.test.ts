@@ -20,16 +20,16 @@ describe('a message that another client copies to a folder', () => {
     ['a header line, another date, and an original of an earlier version', LINE, undefined, false],
   ])('is moved when the original is deleted after a sync: %s', async (_case, line, internalDate, hasTrace) => {
     const original = delivered('a', 'ann@y')
-    const { folder, inbox, same, announced, idOf, events, db } = await strictAccount(open, {
+    const { folder, inbox, same, announced, findId, events, db } = await strictAccount(open, {
       before: ({ folder }) => folder('INBOX').add(original, { internalDate: received }),
     })
-    const before = await idOf('a')
+    const before = await findId('a')
     if (!hasTrace) await db.transaction((tx) => tx.updateTable('messages').set({ traceHash: null }).execute())
     folder('Work').add(delivered('a', 'ann@y', line), internalDate && { internalDate })
     await same('INBOX/a', 'Work/a')
     inbox.remove('<a@x>')
     await same('Work/a')
-    expect(await idOf('a')).toBe(before)
+    expect(await findId('a')).toBe(before)
     const types = (await events()).map(({ type }) => type).filter((type) => type.startsWith('message.'))
     expect(types).toEqual(['message.updated'])
     expect(await announced()).toEqual([])
@@ -65,10 +65,10 @@ describe('a message that another client copies to a folder', () => {
   })
 
   it('is moved back the same way', async () => {
-    const { folder, inbox, same, announced, idOf } = await strictAccount(open, {
+    const { folder, inbox, same, announced, findId } = await strictAccount(open, {
       before: ({ folder }) => folder('INBOX').add(delivered('a', 'ann@y'), { internalDate: received }),
     })
-    const before = await idOf('a')
+    const before = await findId('a')
     folder('Work').add(delivered('a', 'ann@y', LINE))
     await same('INBOX/a', 'Work/a')
     inbox.remove('<a@x>')
@@ -77,49 +77,49 @@ describe('a message that another client copies to a folder', () => {
     await same('INBOX/a', 'Work/a')
     folder('Work').remove('<a@x>')
     await same('INBOX/a')
-    expect(await idOf('a')).toBe(before)
+    expect(await findId('a')).toBe(before)
     expect([await announced(), await announced('message.deleted')]).toEqual([[], []])
   })
 
   it('is announced once when sync reads the copy before the original', async () => {
-    const { folder, inbox, same, announced, idOf } = await strictAccount(open)
+    const { folder, inbox, same, announced, findId } = await strictAccount(open)
     folder('Work').add(delivered('a', 'ann@y', LINE))
     await same('Work/a')
-    const before = await idOf('a')
+    const before = await findId('a')
     inbox.add(delivered('a', 'ann@y'), { internalDate: received })
     await same('INBOX/a', 'Work/a')
     inbox.remove('<a@x>')
     await same('Work/a')
-    expect(await idOf('a')).toBe(before)
+    expect(await findId('a')).toBe(before)
     expect(await announced()).toEqual(['<a@x>'])
   })
 
   it('is moved at once, although deletions wait', async () => {
-    const { folder, inbox, same, announced, idOf } = await strictAccount(open, {
+    const { folder, inbox, same, announced, findId } = await strictAccount(open, {
       before: ({ folder }) => folder('INBOX').add(delivered('a', 'ann@y'), { internalDate: received }),
       timing: { folderMoveGraceMs: DAY },
     })
-    const before = await idOf('a')
+    const before = await findId('a')
     folder('Work').add(delivered('a', 'ann@y', LINE))
     await same('INBOX/a', 'Work/a')
     inbox.remove('<a@x>')
     await same('Work/a')
-    expect(await idOf('a')).toBe(before)
+    expect(await findId('a')).toBe(before)
     expect(await announced('message.updated')).toEqual(['<a@x>'])
   })
 })
 
 describe('a message that another client saves twice in one folder', () => {
   it('is announced once, and keeps its id when the first is deleted', async () => {
-    const { inbox, same, announced, idOf } = await strictAccount(open)
+    const { inbox, same, announced, findId } = await strictAccount(open)
     inbox.add(delivered('a', 'ann@y'))
     await same('INBOX/a')
-    const before = await idOf('a')
+    const before = await findId('a')
     inbox.add(delivered('a', 'ann@y', LINE))
     await same('INBOX/a', 'INBOX/a')
     inbox.remove('<a@x>')
     await same('INBOX/a')
-    expect(await idOf('a')).toBe(before)
+    expect(await findId('a')).toBe(before)
     for (const type of ['message.deleted', 'message.updated']) expect(await announced(type)).toEqual([])
     expect(await announced()).toEqual(['<a@x>'])
   })
@@ -149,21 +149,21 @@ describe('a message that another client deletes before it saves it in another fo
     })
 
   it('is moved, although complete syncs found it nowhere', async () => {
-    const { folder, inbox, same, announced, idOf, missing, service, accountId } = await inboxWithMessage(DAY)
-    const before = await idOf('a')
+    const { folder, inbox, same, announced, findId, missing, service, accountId } = await inboxWithMessage(DAY)
+    const before = await findId('a')
     inbox.remove('<a@x>')
     await missing('a')
     for (let round = 0; round < 3; round += 1) await service.synced(accountId)
     folder('Work').add(delivered('a', 'ann@y', LINE))
     await same('Work/a')
-    expect(await idOf('a')).toBe(before)
+    expect(await findId('a')).toBe(before)
     expect([await announced(), await announced('message.deleted')]).toEqual([[], []])
     expect(await announced('message.updated')).toEqual(['<a@x>'])
   })
 
   it('is moved, although the service was restarted in between', async () => {
-    const { db, folder, inbox, same, announced, idOf, missing, service, accountId } = await inboxWithMessage(DAY)
-    const before = await idOf('a')
+    const { db, folder, inbox, same, announced, findId, missing, service, accountId } = await inboxWithMessage(DAY)
+    const before = await findId('a')
     inbox.remove('<a@x>')
     await missing('a')
     await service.stop()
@@ -174,7 +174,7 @@ describe('a message that another client deletes before it saves it in another fo
     await next.synced(accountId)
     folder('Work').add(delivered('a', 'ann@y', LINE))
     await same('Work/a')
-    expect(await idOf('a')).toBe(before)
+    expect(await findId('a')).toBe(before)
     expect([await announced(), await announced('message.deleted')]).toEqual([[], []])
   })
 

@@ -21,7 +21,7 @@ it('closes a session that reports its end before it is handed over, and connects
     backfill: () => {
       throw new Error('not used')
     },
-    changes: () => {
+    edits: () => {
       throw new Error('not used')
     },
     drafts: () => {

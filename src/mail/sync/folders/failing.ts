@@ -2,14 +2,14 @@ import type { Handle, Tx } from '../../../platform/db/index.ts'
 import type { FailedMessage, RemoteMessage } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
 import { messageStore } from '../../messages/index.ts'
-import { boundedSince, newSinceOf } from '../arrivals.ts'
+import { boundedSince, chooseNewSince } from '../arrivals.ts'
 import { itemRetryPlan, type OwnedAccount, type SyncDeps } from '../deps.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
 import { countFailures, type UnreadableRow, unreadableStore } from '../unreadable/store.ts'
-import { knownOf } from '../unreadable/without-content.ts'
+import { readPartialMessage } from '../unreadable/without-content.ts'
 
 /** The id of a message in `unreadableItems`, which is also its `providerMessageId` where the server has no ids. */
-export function itemIdOf(labelId: string, uidValidity: string, uid: number): string {
+export function buildItemId(labelId: string, uidValidity: string, uid: number): string {
   return `${labelId}.${uidValidity}.${uid}`
 }
 
@@ -33,7 +33,7 @@ export interface FailingMessage {
 export async function failingMessages(handle: Handle, accountId: string, labelId: string): Promise<FailingMessage[]> {
   const rows = await unreadableStore(handle, accountId).inFolder(labelId)
   return rows.map((row) => {
-    const { unread = true, starred = false } = knownOf(row)
+    const { unread = true, starred = false } = readPartialMessage(row)
     return { ...itemLocation(row), unread, starred, isStored: row.isStored === 1 }
   })
 }
@@ -61,16 +61,16 @@ export async function recordUnreadable(
   const rows = await messageStore(tx).byLocation(label.id, uidValidity, uids)
   const stored = new Set(rows.map(({ uid }) => uid))
   const isStored = (message: RemoteMessage) => stored.has(uidOf(message))
-  const idOf = (message: RemoteMessage) => itemIdOf(label.id, uidValidity, uidOf(message))
+  const toItemId = (message: RemoteMessage) => buildItemId(label.id, uidValidity, uidOf(message))
   const failed = added.filter(
-    (message) => message.unreadable !== undefined && !isStored(message) && !context.passed.has(idOf(message)),
+    (message) => message.unreadable !== undefined && !isStored(message) && !context.passed.has(toItemId(message)),
   )
   const failures = failed.map((message) => ({
-    itemId: idOf(message),
+    itemId: toItemId(message),
     reason: message.error ?? '',
     labelId: label.id,
-    known: JSON.stringify(stateOf(message)),
-    newSince: boundedSince(newSinceOf(message, refetched, position, context.syncedAt())),
+    known: JSON.stringify(pickState(message)),
+    newSince: boundedSince(chooseNewSince(message, refetched, position, context.syncedAt())),
   }))
   await countFailures(tx, accountId, 'message', failures, itemRetryPlan(deps))
   if (failures.length > 0) {
@@ -89,7 +89,7 @@ export async function recordUnreadable(
 }
 
 /** What is known of a message that the server did not return. */
-export function stateOf({ unread, starred, receivedAt, unreadable }: RemoteMessage): Partial<FailedMessage> {
+export function pickState({ unread, starred, receivedAt, unreadable }: RemoteMessage): Partial<FailedMessage> {
   const flags = unreadable?.knowsFlags ? { unread, starred } : {}
   return unreadable?.knowsTime ? { ...flags, receivedAt } : flags
 }
@@ -104,10 +104,10 @@ export async function recordSuspect(
     await deps.fence(tx, accountId, epoch)
     const position = await cursorStore(tx).find(accountId, label.id)
     const failure = {
-      itemId: itemIdOf(label.id, message.uidValidity, message.uid),
+      itemId: buildItemId(label.id, message.uidValidity, message.uid),
       reason: ENDED_CONNECTION,
       labelId: label.id,
-      newSince: boundedSince(newSinceOf(message, false, position, syncedAt())),
+      newSince: boundedSince(chooseNewSince(message, false, position, syncedAt())),
     }
     await countFailures(tx, accountId, 'message', [failure], itemRetryPlan(deps))
   })
@@ -121,6 +121,6 @@ export async function forgetMessages(
   uids: readonly number[],
 ): Promise<void> {
   if (uidValidity === null || uids.length === 0) return
-  const ids = uids.map((uid) => itemIdOf(label.id, uidValidity, uid))
+  const ids = uids.map((uid) => buildItemId(label.id, uidValidity, uid))
   await unreadableStore(tx, accountId).remove('message', ids)
 }

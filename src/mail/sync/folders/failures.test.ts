@@ -3,7 +3,7 @@ import { describeEachDatabase, describePostgres } from '../../../../test/kit/dat
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { announced } from '../../../../test/kit/mailbox/mailbox-state.ts'
 import { syncService } from '../../../../test/kit/mailbox/sync.ts'
-import { connected, mailboxOf, syncedMailbox } from '../../../../test/kit/mailbox/synced-mailbox.ts'
+import { connected, openMailbox, syncedMailbox } from '../../../../test/kit/mailbox/synced-mailbox.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 import { startTcpProxy } from '../../../../test/servers/tcp-proxy.ts'
 import type { Db } from '../../../platform/db/index.ts'
@@ -126,7 +126,7 @@ describe.skipIf(!dovecotAvailable())('sync failures', () => {
       await eventually(async () =>
         expect(await service.accounts.get(accountId)).toMatchObject({ status: 'auth_error' }),
       )
-      const planned = (await stateOf(db, accountId)).nextRunAt
+      const planned = (await readState(db, accountId)).nextRunAt
       await service.stop()
       const refusals = async () => (await server.log()).split('\n').filter((line) => isRefusalOf(line, user)).length
       const before = await refusals()
@@ -134,7 +134,7 @@ describe.skipIf(!dovecotAvailable())('sync failures', () => {
       onTestFinished(() => next.stop())
       await next.start()
       await eventually(() => expect(next.sync.state(accountId)).toMatchObject({ state: 'waiting' }))
-      expect([await refusals(), (await stateOf(db, accountId)).nextRunAt]).toEqual([before, planned])
+      expect([await refusals(), (await readState(db, accountId)).nextRunAt]).toEqual([before, planned])
     })
 
     it('waits when the server refuses more connections, works with one, and does not report a wrong password', async () => {
@@ -168,7 +168,7 @@ describe.skipIf(!dovecotAvailable())('sync failures', () => {
         await service.clear()
         expect(await service.accounts.get(accountId)).toMatchObject({ status: 'connected' })
       })
-      await mailboxOf(own, 'ann').deliver('a')
+      await openMailbox(own, 'ann').deliver('a')
       await eventually(async () => expect(await announced(db, accountId)).toEqual(['<a@x>']))
     })
 
@@ -239,7 +239,7 @@ describe.skipIf(!dovecotAvailable())('sync failures', () => {
       await eventually(() => expect(service.sync.totals().active).toBeGreaterThan(0))
       for (const id of ['a', 'b', 'c']) {
         await box.deliver(id)
-        await eventually(async () => expect(await announced(db, await ownerOf(db, box.user))).toContain(`<${id}@x>`))
+        await eventually(async () => expect(await announced(db, await findOwner(db, box.user))).toContain(`<${id}@x>`))
       }
       await received('a', 'b', 'c')
       own.resume()
@@ -259,7 +259,7 @@ describe.skipIf(!dovecotAvailable())('sync failures', () => {
           statusReason: expect.stringContaining('Nowhere'),
         }),
       )
-      await mailboxOf(server, user).create('Nowhere')
+      await openMailbox(server, user).create('Nowhere')
       await connected(service, accountId)
     })
   })
@@ -292,7 +292,7 @@ async function accountEvents(db: Db, accountId: string): Promise<string[]> {
   return rows.map((row) => row.type).filter((type) => type !== 'account.connected')
 }
 
-async function ownerOf(db: Db, email: string): Promise<string> {
+async function findOwner(db: Db, email: string): Promise<string> {
   const row = await db.read.selectFrom('accounts').select('id').where('email', '=', email).executeTakeFirstOrThrow()
   return row.id
 }
@@ -307,6 +307,6 @@ function isRefusalOf(line: string, user: string): boolean {
   return line.includes(user) && /auth failed/.test(line)
 }
 
-async function stateOf(db: Db, accountId: string) {
+async function readState(db: Db, accountId: string) {
   return db.read.selectFrom('syncStates').selectAll().where('accountId', '=', accountId).executeTakeFirstOrThrow()
 }

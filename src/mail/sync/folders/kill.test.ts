@@ -4,7 +4,7 @@ import { describeOneDatabase, type Place } from '../../../../test/kit/database/d
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { announced, mailEvents, serverMessages, storedMessages } from '../../../../test/kit/mailbox/mailbox-state.ts'
 import { syncService } from '../../../../test/kit/mailbox/sync.ts'
-import { mail, mailboxOf } from '../../../../test/kit/mailbox/synced-mailbox.ts'
+import { mail, openMailbox } from '../../../../test/kit/mailbox/synced-mailbox.ts'
 import { random } from '../../../../test/kit/random/random.ts'
 import { startWorker } from '../../../../test/kit/workers/start.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
@@ -55,7 +55,7 @@ describe.skipIf(!dovecotAvailable())('a process killed at any moment', () => {
       const db = await open(place)
       const user = `killed-${place.engine}`
       await server.addUser(user, 'one')
-      const box = mailboxOf(server, user)
+      const box = openMailbox(server, user)
       await box.create('Work')
       await server.deliverMany(
         user,
@@ -86,7 +86,7 @@ describe.skipIf(!dovecotAvailable())('a process killed at any moment', () => {
         inSync += 1
         const ids = Array.from({ length: 10 }, (_, n) => `new-${round}-${n}`)
         const moving = copied[round] ?? ''
-        idsBefore.set(moving, (await idsOf(db, moving))[0] ?? '')
+        idsBefore.set(moving, (await findIds(db, moving))[0] ?? '')
         const work = (async () => {
           await box.deliver(...ids)
           await box.move(`old-${round}`, 'Work')
@@ -117,7 +117,7 @@ describe.skipIf(!dovecotAvailable())('a process killed at any moment', () => {
       )
       // One of each pair of copies is left, with the id of the original; one message of each round was deleted.
       await eventually(async () => {
-        for (const [subject, id] of idsBefore) expect(await idsOf(db, subject)).toEqual([id])
+        for (const [subject, id] of idsBefore) expect(await findIds(db, subject)).toEqual([id])
         expect(await announced(db, accountId, 'message.deleted')).toHaveLength(idsBefore.size)
       })
       const events = await mailEvents(db, accountId)
@@ -127,7 +127,7 @@ describe.skipIf(!dovecotAvailable())('a process killed at any moment', () => {
   })
 })
 
-async function idsOf(db: Db, subject: string): Promise<string[]> {
+async function findIds(db: Db, subject: string): Promise<string[]> {
   const rows = await db.read.selectFrom('messages').select('id').where('subject', '=', subject).execute()
   return rows.map(({ id }) => id)
 }

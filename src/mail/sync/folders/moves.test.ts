@@ -195,9 +195,9 @@ describe.skipIf(!dovecotAvailable())('moved messages', () => {
         before: (box) => box.create('Work').then(() => box.put('Work', 'a', 'b', 'c')),
       })
       const before = await ids()
-      const label = await labelOf(db, accountId, 'Work')
+      const label = await findLabel(db, accountId, 'Work')
       await box.rename('Work', 'Projects')
-      await eventually(async () => expect((await labelOf(db, accountId, 'Projects'))?.id).toBe(label?.id))
+      await eventually(async () => expect((await findLabel(db, accountId, 'Projects'))?.id).toBe(label?.id))
       await box.put('Projects', 'd')
       await same(['INBOX', 'Projects'])
       const { d, ...rest } = await ids()
@@ -215,7 +215,7 @@ describe.skipIf(!dovecotAvailable())('moved messages', () => {
       await box.drop('Work')
       await same()
       expect(await announced('message.deleted')).toEqual(['<a@x>', '<b@x>'])
-      await eventually(async () => expect(await labelOf(db, accountId, 'Work')).toBeUndefined())
+      await eventually(async () => expect(await findLabel(db, accountId, 'Work')).toBeUndefined())
     })
 
     it('a folder that appears is synced at once, and messages received since are announced', async () => {
@@ -243,7 +243,7 @@ describe.skipIf(!dovecotAvailable())('moved messages', () => {
   })
 })
 
-async function labelOf(db: Db, accountId: string, path: string) {
+async function findLabel(db: Db, accountId: string, path: string) {
   return db.read
     .selectFrom('labels')
     .selectAll()

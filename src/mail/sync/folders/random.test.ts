@@ -65,7 +65,7 @@ describe.skipIf(!dovecotAvailable())('random mailbox changes', () => {
               const before = world.messages.slice()
               world.renamed.clear()
               world.renumbered.clear()
-              for (const one of steps) await play(world, one, before)
+              for (const step of steps) await play(world, step, before)
               await service.wake(accountId)
               await same(['INBOX', ...world.folders.slice(1)])
               await received(...world.delivered)
@@ -119,17 +119,17 @@ async function play(world: World, { kind, at, to }: Step, before: readonly World
     return
   }
   if (kind === 'expunge') {
-    const deleted = world.messages.filter((one) => one.id === mail.id && one.folder === mail.folder)
+    const deleted = world.messages.filter((message) => message.id === mail.id && message.folder === mail.folder)
     await box.expunge(mail.id, mail.folder)
-    world.messages = world.messages.filter((one) => !deleted.includes(one))
+    world.messages = world.messages.filter((message) => !deleted.includes(message))
     return
   }
   if (target === mail.folder) return
   // doveadm finds messages by Message-ID, so it moves or copies every copy in the folder.
-  const copies = world.messages.filter((one) => one.id === mail.id && one.folder === mail.folder)
+  const copies = world.messages.filter((message) => message.id === mail.id && message.folder === mail.folder)
   if (kind === 'move') {
     await box.move(mail.id, target, mail.folder)
-    for (const one of copies) one.folder = target
+    for (const message of copies) message.folder = target
     return
   }
   await box.copy(mail.id, target, mail.folder)

@@ -27,8 +27,8 @@ import {
   type UnreadableRow,
   unreadableStore,
 } from '../unreadable/store.ts'
-import { knownOf, messageWithoutContent, mustWait } from '../unreadable/without-content.ts'
-import { itemLocation, stateOf } from './failing.ts'
+import { messageWithoutContent, mustWait, readPartialMessage } from '../unreadable/without-content.ts'
+import { itemLocation, pickState } from './failing.ts'
 import { type AskPresence, checkPresence } from './presence.ts'
 
 /** Messages that one run reads again. Each may end the connection for requests. */
@@ -80,7 +80,7 @@ export async function readMessagesAgain(deps: SyncDeps, context: AgainContext): 
       continue
     }
     const reading: Reading = { ...context, live, label }
-    const read = await orError(live.readMessage(locationOf(label, row)))
+    const read = await orError(live.readMessage(toLocation(label, row)))
     // The server was not asked for the message, and would not be for the next ones.
     if (read instanceof ProviderError && isOfAccount(read)) return
     if (read instanceof ProviderError && read.kind === 'not_found') await forget(deps, context, row)
@@ -100,7 +100,7 @@ export async function readMessagesAgain(deps: SyncDeps, context: AgainContext): 
   }
 }
 
-function locationOf({ providerId: folderPath }: LabelRow, row: UnreadableRow): MessageLocation {
+function toLocation({ providerId: folderPath }: LabelRow, row: UnreadableRow): MessageLocation {
   return { folderPath, ...itemLocation(row) }
 }
 
@@ -119,10 +119,10 @@ async function describe(
   row: UnreadableRow,
   read: RemoteMessage | ProviderError,
 ): Promise<Partial<FailedMessage>> {
-  if (!(read instanceof ProviderError)) return stateOf(read)
+  if (!(read instanceof ProviderError)) return pickState(read)
   const isStoredNext = row.isStored === 0 && row.failures + 1 >= MAX_FAILURES
-  const described = isStoredNext ? await orError(live.describeMessage(locationOf(label, row))) : read
-  return described instanceof ProviderError ? {} : stateOf(described)
+  const described = isStoredNext ? await orError(live.describeMessage(toLocation(label, row))) : read
+  return described instanceof ProviderError ? {} : pickState(described)
 }
 
 /** Whether the server returns the newest message of the account that is complete. Without one, a single message is at fault. */
@@ -179,7 +179,7 @@ async function countAgain(deps: SyncDeps, reading: Reading, failure: Failure): P
       return
     }
     // Without its flags, it would be shown as unread.
-    if (knownOf(counted).unread === undefined || mustWait(counted, [label.role])) return
+    if (readPartialMessage(counted).unread === undefined || mustWait(counted, [label.role])) return
     const message = messageWithoutContent(counted)
     await store.update('message', failure.itemId, { isStored: 1, newSince: message.isNew ? null : counted.newSince })
     tx.afterCommit(() =>

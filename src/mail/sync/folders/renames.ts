@@ -50,16 +50,16 @@ async function isSameFolder(
   )
   if (messages.length === 0) return false
   const rows = (await store.candidates(label.accountId, messages)).filter((row) => row.folderId === label.id)
-  const known = new Set(rows.flatMap((row) => [row.emailIdHash, row.identityHash, row.headerHash]))
+  const storedHashes = new Set(rows.flatMap((row) => [row.emailIdHash, row.identityHash, row.headerHash]))
   // Some messages may have arrived since the last sync; most must be known.
-  const unknown = messages.filter((row) => !known.has(row.emailIdHash ?? row.identityHash ?? row.headerHash))
+  const unknown = messages.filter((row) => !storedHashes.has(row.emailIdHash ?? row.identityHash ?? row.headerHash))
   return unknown.length * 2 < messages.length
 }
 
 async function sample(session: FolderSession, folder: RemoteFolder, signal: AbortSignal) {
   const request = { path: folder.path, cursor: null, initialMessages: SAMPLE, signal }
   try {
-    const stored = { known: async () => [], newest: async () => [], knownCount: async () => 0 }
+    const stored = { listStored: async () => [], newest: async () => [], knownCount: async () => 0 }
     for await (const step of session.syncFolder({ ...request, ...stored })) {
       if (step.added.length > 0) return step.added
     }

@@ -46,7 +46,7 @@ describe.skipIf(!dovecotAvailable())('messages that could not be read', () => {
       const announcedBefore = (await events()).length
       await restarted(db)
       await eventually(async () => {
-        for (const row of await rowsOf(db, accountId)) expect(row).toMatchObject({ error: null, hasAttachments: 1 })
+        for (const row of await readRows(db, accountId)) expect(row).toMatchObject({ error: null, hasAttachments: 1 })
       })
       const later = (await events()).slice(announcedBefore)
       const updated = later.filter(({ type }) => type === 'message.updated')
@@ -64,11 +64,11 @@ describe.skipIf(!dovecotAvailable())('messages that could not be read', () => {
       await server.deliver(box.user, mail('reply', { headers: ['In-Reply-To: <root@x>'] }))
       await box.received('root', 'reply')
       await box.service.stop()
-      const [root] = await rowsOf(box.db, box.accountId)
+      const [root] = await readRows(box.db, box.accountId)
       await damage(box.db, box.accountId, { subject: 'reply', isEmpty: true })
       await restarted(box.db)
       await eventually(async () => {
-        const [, repaired] = await rowsOf(box.db, box.accountId)
+        const [, repaired] = await readRows(box.db, box.accountId)
         expect(repaired).toMatchObject({ error: null, threadId: root?.threadId })
       })
     })
@@ -78,7 +78,7 @@ describe.skipIf(!dovecotAvailable())('messages that could not be read', () => {
       await server.deliver(box.user, raw('a'), { folder: 'Elsewhere' })
       const listed = await box.service.reader.list(box.accountId, { mailbox: 'Elsewhere' })
       await damage(box.db, box.accountId)
-      const id = idOf(listed)
+      const id = readId(listed)
       const detail = await box.service.reader.detail(box.accountId, id)
       expect(detail).toMatchObject({ error: null, hasAttachments: true, attachments: [{ filename: 'a.pdf' }] })
       expect(await box.service.reader.message(box.accountId, id)).toMatchObject({ error: null, hasAttachments: true })
@@ -98,11 +98,11 @@ describe.skipIf(!dovecotAvailable())('messages that could not be read', () => {
       await rm(`${folder}/dbox-Mails/dovecot.index.cache`)
       await damage(box.db, box.accountId)
       const service = await restarted(box.db)
-      await eventually(async () => expect((await rowsOf(box.db, box.accountId))[0]?.reader).toBe(READER_VERSION))
+      await eventually(async () => expect((await readRows(box.db, box.accountId))[0]?.reader).toBe(READER_VERSION))
       await own.deliver(box.user, raw('c'))
       await box.received('a', 'b', 'c')
       await connected(service, box.accountId)
-      expect((await rowsOf(box.db, box.accountId))[0]).toMatchObject({ error: ERROR, reader: READER_VERSION })
+      expect((await readRows(box.db, box.accountId))[0]).toMatchObject({ error: ERROR, reader: READER_VERSION })
     })
   })
 })
@@ -111,7 +111,7 @@ describe.skipIf(!dovecotAvailable())('messages that could not be read', () => {
 async function damage(db: Db, accountId: string, { subject = '', isEmpty = false } = {}): Promise<void> {
   await db.transaction(async (tx) => {
     const writer = messageWriter(tx, { dialect: db.dialect, accountId, nowMs: 1 })
-    const rows = await rowsOf(db, accountId)
+    const rows = await readRows(db, accountId)
     const labels = await messageStore(tx).labelIds(rows.map(({ id }) => id))
     for (const row of rows) {
       if (subject !== '' && subject !== row.subject) continue
@@ -124,11 +124,11 @@ async function damage(db: Db, accountId: string, { subject = '', isEmpty = false
   })
 }
 
-function rowsOf(db: Db, accountId: string) {
+function readRows(db: Db, accountId: string) {
   return db.read.selectFrom('messages').selectAll().where('accountId', '=', accountId).orderBy('uid').execute()
 }
 
-function idOf({ messages }: { messages: Buffer }): string {
+function readId({ messages }: { messages: Buffer }): string {
   const found = /msg_[a-z0-9]+/.exec(messages.toString())
   if (found === null) throw new Error('Nothing was listed.')
   return found[0]

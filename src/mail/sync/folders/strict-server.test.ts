@@ -7,20 +7,20 @@ import { mail } from '../../../../test/kit/mailbox/synced-mailbox.ts'
 const open = databases('sqlite')
 
 it('announces the mail of a server that was restored from a backup, and the deletion of what it lacks', async () => {
-  const { inbox, server, same, announced, idOf } = await strictAccount(open, {
+  const { inbox, server, same, announced, findId } = await strictAccount(open, {
     before: ({ folder }) => folder('INBOX').add(mail('a')),
   })
   const backup = inbox.backup()
   inbox.add(mail('b'))
   await same('INBOX/a', 'INBOX/b')
-  const before = await idOf('a')
+  const before = await findId('a')
   server.disconnect()
   inbox.restore(backup)
   inbox.add(mail('c'))
   await same('INBOX/a', 'INBOX/c')
   expect(await announced()).toEqual(['<b@x>', '<c@x>'])
   expect(await announced('message.deleted')).toEqual(['<b@x>'])
-  expect(await idOf('a')).toBe(before)
+  expect(await findId('a')).toBe(before)
 })
 
 /** As mbsync writes the message: with a header line of its own. */
@@ -35,10 +35,10 @@ it.each([
 ])(
   'a message that another client copies with a header line and deletes is moved: %s',
   async (_case, isCopiedFirst, internalDate) => {
-    const { folder, inbox, same, announced, idOf, events } = await strictAccount(open, {
+    const { folder, inbox, same, announced, findId, events } = await strictAccount(open, {
       before: ({ folder }) => folder('INBOX').add(mail('a'), { internalDate: received }),
     })
-    const before = await idOf('a')
+    const before = await findId('a')
     const copy = () => folder('Work').add(withLine('a'), internalDate && { internalDate })
     if (isCopiedFirst) {
       copy()
@@ -48,7 +48,7 @@ it.each([
       copy()
     }
     await same('Work/a')
-    expect(await idOf('a')).toBe(before)
+    expect(await findId('a')).toBe(before)
     expect(await announced()).toEqual([])
     const types = (await events()).map(({ type }) => type).filter((type) => type.startsWith('message.'))
     expect(types).toEqual(['message.updated'])
@@ -102,7 +102,7 @@ it('a folder that another client deletes and makes again announces what arrives 
 })
 
 it('a server that stores UIDs only when a folder is opened for changes announces every message once', async () => {
-  const { folder, inbox, same, announced, idOf, db } = await strictAccount(open, {
+  const { folder, inbox, same, announced, findId, db } = await strictAccount(open, {
     storesOnSelect: true,
     withoutQresync: true,
     before: ({ folder }) => {
@@ -110,13 +110,13 @@ it('a server that stores UIDs only when a folder is opened for changes announces
     },
   })
   await same('INBOX/old-INBOX', 'Work/old-Work')
-  const before = await idOf('old-Work')
+  const before = await findId('old-Work')
   for (const path of ['INBOX', 'Work']) folder(path).add(mail(`new-${path}`))
   await same('INBOX/old-INBOX', 'INBOX/new-INBOX', 'Work/old-Work', 'Work/new-Work')
   inbox.remove('<old-INBOX@x>')
   await same('INBOX/new-INBOX', 'Work/old-Work', 'Work/new-Work')
   expect(await announced()).toEqual(['<new-INBOX@x>', '<new-Work@x>'])
-  expect(await idOf('old-Work')).toBe(before)
+  expect(await findId('old-Work')).toBe(before)
   await eventually(async () => {
     const rows = db.read
       .selectFrom('syncCursors')

@@ -13,7 +13,7 @@ import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { cursorStore } from '../store.ts'
 import { unreadableStore } from '../unreadable/store.ts'
 import { emptyFolder } from './deletion.ts'
-import { failingMessages, forgetMessages, itemIdOf, recordSuspect, recordUnreadable } from './failing.ts'
+import { buildItemId, failingMessages, forgetMessages, recordSuspect, recordUnreadable } from './failing.ts'
 import { type AskPresence, checkPresence } from './presence.ts'
 
 export interface FolderSync extends OwnedAccount {
@@ -84,17 +84,17 @@ async function syncOnce(
   const failing = await readFailing()
   // Read each time: messages may fail, and be deleted, during this pass.
   const readUnstored = async () =>
-    (await readFailing()).filter((one) => !one.isStored && one.uidValidity === uidValidity)
+    (await readFailing()).filter((message) => !message.isStored && message.uidValidity === uidValidity)
   const knownCount = async () => (await store.count(accountId, label.id)).total + (await readUnstored()).length
   const missedSinceMs = position?.announceAfter ?? notifyAfter(position?.lastSyncAt ?? null, folder.syncedAt())
   const suspects = new Set<number>()
-  const passed = new Set(failing.map(({ uidValidity, uid }) => itemIdOf(label.id, uidValidity, uid)))
+  const passed = new Set(failing.map(({ uidValidity, uid }) => buildItemId(label.id, uidValidity, uid)))
   const steps = session.syncFolder({
     path: label.providerId,
     cursor,
     initialMessages: Math.max(deps.settings.initialMessages, cursor === null ? await knownCount() : 0),
     newest: () => store.newestUids(label.id, uidValidity ?? '', VERIFIED),
-    known: async (lowUid, highUid) => [
+    listStored: async (lowUid, highUid) => [
       ...(await store.knownMessages(label.id, uidValidity ?? '', lowUid, highUid)),
       ...(await readUnstored()).filter(({ uid }) => uid >= lowUid && uid <= highUid),
     ],

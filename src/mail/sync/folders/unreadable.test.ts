@@ -94,8 +94,8 @@ it.each([...FAULTS, 'huge'] as const)(
     expect(await items()).toMatchObject([{ failures: expect.any(Number), isStored: 1, newSince: null }])
     await connected(service, accountId)
     spoil('<p@x>', undefined)
-    await eventually(async () => expect((await emitted()).filter((one) => one.includes(' p '))).toHaveLength(2))
-    expect((await emitted()).filter((one) => one.includes(' p '))).toEqual([
+    await eventually(async () => expect((await emitted()).filter((text) => text.includes(' p '))).toHaveLength(2))
+    expect((await emitted()).filter((text) => text.includes(' p '))).toEqual([
       'message.received p 1',
       'message.updated p 2',
     ])
@@ -141,7 +141,7 @@ describe.each(FAULTS)('a message that can never be read (%s)', (how) => {
 })
 
 async function receivedIn(emitted: () => Promise<string[]>): Promise<string[]> {
-  return (await emitted()).filter((one) => one.startsWith('message.received'))
+  return (await emitted()).filter((text) => text.startsWith('message.received'))
 }
 
 it('a failing message that is deleted is forgotten', async () => {

@@ -79,7 +79,7 @@ export class CheckTimes {
   /** How long the check of the account is overdue; null when none is expected. */
   lagMs(accountId: string): number | null {
     const time = this.#times.get(accountId)
-    return time?.isExpected === true ? lagOf(time, this.#clock.monotonic()) : null
+    return time?.isExpected === true ? measureLag(time, this.#clock.monotonic()) : null
   }
 
   /** Over the owned accounts, those included whose stall was stored. */
@@ -89,7 +89,7 @@ export class CheckTimes {
     for (const time of this.#times.values()) {
       if (!time.isExpected) continue
       if (time.isStored || nowMs >= time.stallsAt) summary.stalledAccounts += 1
-      summary.greatestLagMs = Math.max(summary.greatestLagMs, lagOf(time, nowMs))
+      summary.greatestLagMs = Math.max(summary.greatestLagMs, measureLag(time, nowMs))
     }
     return summary
   }
@@ -101,6 +101,6 @@ export class CheckTimes {
   }
 }
 
-function lagOf({ dueAt }: CheckTime, nowMs: number): number {
+function measureLag({ dueAt }: CheckTime, nowMs: number): number {
   return Math.max(0, Math.round(nowMs - dueAt))
 }

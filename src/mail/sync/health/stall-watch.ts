@@ -58,7 +58,7 @@ export class StallWatch {
     const { accounts, db, fence, ownership, times, onStalled } = this.#deps
     const epoch = ownership.owned().get(accountId)
     if (epoch === undefined) return
-    const reason = this.#reasonOf(this.#deps.state(accountId))
+    const reason = this.#findReason(this.#deps.state(accountId))
     try {
       await db.transaction(async (tx) => {
         await fence(tx, accountId, epoch)
@@ -69,7 +69,7 @@ export class StallWatch {
       throw error
     }
     // If the run has ended meanwhile, the next sweep stores why.
-    if (this.#reasonOf(this.#deps.state(accountId)) !== reason) return
+    if (this.#findReason(this.#deps.state(accountId)) !== reason) return
     times.stored(accountId)
     this.#log(accountId, reason)
     onStalled(accountId)
@@ -99,7 +99,7 @@ export class StallWatch {
     return [...this.#unownedSince].filter(([, sinceMs]) => nowMs - sinceMs >= stalledAfterMs).map(([id]) => id)
   }
 
-  #reasonOf(state: RunState | undefined): string {
+  #findReason(state: RunState | undefined): string {
     if (state === undefined) return 'The account was not scheduled.'
     if (state.state === 'active') return `The sync that began at ${isoTime(state.lastRunAt ?? 0)} has not ended.`
     if (state.lastError !== null) return state.lastError

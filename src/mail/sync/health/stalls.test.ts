@@ -17,7 +17,7 @@ describeEachDatabase('accounts that are not synced', (open) => {
     return started
   }
 
-  async function eventsOf(db: Db, accountId: string): Promise<string[]> {
+  async function readEvents(db: Db, accountId: string): Promise<string[]> {
     const rows = await db.read
       .selectFrom('events')
       .select('type')
@@ -29,7 +29,7 @@ describeEachDatabase('accounts that are not synced', (open) => {
   }
 
   const stalledAs = (db: Db, accountId: string, ...rest: string[]) =>
-    eventually(async () => expect(await eventsOf(db, accountId)).toEqual(['connected', 'sync_stalled', ...rest]))
+    eventually(async () => expect(await readEvents(db, accountId)).toEqual(['connected', 'sync_stalled', ...rest]))
 
   it('a sync that hangs is announced once, and its end too', async () => {
     const db = await open()
@@ -49,21 +49,21 @@ describeEachDatabase('accounts that are not synced', (open) => {
         return { ...session, listFolders }
       },
     }
-    const one = service(db, { mail, owning: OWNING })
-    const accountId = await one.linkMailbox('gmail')
-    await one.start()
+    const instance = service(db, { mail, owning: OWNING })
+    const accountId = await instance.linkMailbox('gmail')
+    await instance.start()
     await stalledAs(db, accountId)
-    const account = await one.accounts.get(accountId)
+    const account = await instance.accounts.get(accountId)
     expect(account).toMatchObject({ status: 'error', statusReason: expect.stringContaining('has not ended') })
-    expect(one.sync.lagMs(accountId)).toBeGreaterThanOrEqual(300)
-    const health = await readSyncHealth({ db, ownership: one.ownership, sync: one.sync })
+    expect(instance.sync.lagMs(accountId)).toBeGreaterThanOrEqual(300)
+    const health = await readSyncHealth({ db, ownership: instance.ownership, sync: instance.sync })
     expect(health).toMatchObject({ stalledAccounts: 1, unownedAccounts: 0 })
     expect(health.greatestLagMs).toBeGreaterThanOrEqual(300)
     release()
     hung = Promise.resolve()
     await stalledAs(db, accountId, 'recovered')
     await eventually(async () => {
-      const now = await readSyncHealth({ db, ownership: one.ownership, sync: one.sync })
+      const now = await readSyncHealth({ db, ownership: instance.ownership, sync: instance.sync })
       expect(now).toEqual({ stalledAccounts: 0, unownedAccounts: 0, greatestLagMs: 0 })
     })
   })
@@ -71,20 +71,20 @@ describeEachDatabase('accounts that are not synced', (open) => {
   it('a polled account whose provider asks for a long pause is announced, a paused one is not', async () => {
     const db = await open()
     const box = new MailboxDouble('whole')
-    const one = service(db, { mail: box.mail })
-    const polled = await one.linkMailbox('gmail', 'polled')
-    await db.transaction((tx) => one.accounts.change(tx, polled, { watch: false }))
+    const instance = service(db, { mail: box.mail })
+    const polled = await instance.linkMailbox('gmail', 'polled')
+    await db.transaction((tx) => instance.accounts.change(tx, polled, { watch: false }))
     box.failures.push(new ProviderError('rate_limited', 'too many requests today', { retryAfterMs: HOUR }))
-    await one.start()
-    await eventually(() => expect(one.sync.state(polled)?.attempts).toBe(1))
-    const paused = await one.linkMailbox('gmail', 'paused')
-    await db.transaction((tx) => one.accounts.change(tx, paused, { paused: true }))
-    await eventually(async () => expect(await eventsOf(db, polled)).toEqual(['connected', 'updated', 'sync_stalled']))
-    expect((await one.accounts.get(polled)).statusReason).toBe('too many requests today')
-    await one.requestNow(polled)
-    await eventually(async () => expect((await eventsOf(db, polled)).slice(2)).toEqual(['sync_stalled', 'recovered']))
-    expect(await eventsOf(db, paused)).toEqual(['connected', 'paused'])
-    expect([one.sync.lagMs(paused), one.sync.lag()]).toEqual([
+    await instance.start()
+    await eventually(() => expect(instance.sync.state(polled)?.attempts).toBe(1))
+    const paused = await instance.linkMailbox('gmail', 'paused')
+    await db.transaction((tx) => instance.accounts.change(tx, paused, { paused: true }))
+    await eventually(async () => expect(await readEvents(db, polled)).toEqual(['connected', 'updated', 'sync_stalled']))
+    expect((await instance.accounts.get(polled)).statusReason).toBe('too many requests today')
+    await instance.requestNow(polled)
+    await eventually(async () => expect((await readEvents(db, polled)).slice(2)).toEqual(['sync_stalled', 'recovered']))
+    expect(await readEvents(db, paused)).toEqual(['connected', 'paused'])
+    expect([instance.sync.lagMs(paused), instance.sync.lag()]).toEqual([
       null,
       { stalledAccounts: 0, greatestLagMs: expect.any(Number) },
     ])
@@ -101,7 +101,7 @@ describeEachDatabase('accounts that are not synced', (open) => {
     if (first === undefined) throw new Error('unreachable')
     const ids: string[] = []
     for (let n = 0; n < 6; n += 1) ids.push(await first.linkMailbox('gmail', `user-${n}`))
-    for (const one of instances) await one.start()
+    for (const instance of instances) await instance.start()
     const unowned = async () => {
       const rows = await db.read.selectFrom('accounts').select('id').where('ownerInstance', 'is', null).execute()
       return rows.map(({ id }) => id)
@@ -112,7 +112,7 @@ describeEachDatabase('accounts that are not synced', (open) => {
       const without = await unowned()
       expect(without).toHaveLength(2)
       for (const id of ids) {
-        const events = (await eventsOf(db, id)).join()
+        const events = (await readEvents(db, id)).join()
         expect(events).toMatch(announced(without.includes(id) ? ',sync_stalled' : ''))
       }
     })
@@ -122,7 +122,7 @@ describeEachDatabase('accounts that are not synced', (open) => {
     })
     await db.transaction((tx) => tx.deleteFrom('instances').where('id', '=', 'ghost').execute())
     await eventually(async () => {
-      for (const id of ids) expect((await eventsOf(db, id)).join()).toMatch(announced(''))
+      for (const id of ids) expect((await readEvents(db, id)).join()).toMatch(announced(''))
     })
     expect(ids.filter((id) => !instances.some(({ ownership }) => ownership.owned().has(id)))).toEqual([])
   })

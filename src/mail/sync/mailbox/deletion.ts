@@ -17,8 +17,8 @@ export async function deleteLabel(
   label: LabelRow,
   labels: readonly LabelRow[],
 ): Promise<void> {
-  const byPath = new Map(labels.map((one) => [one.providerId, one]))
-  const paths = new Map(labels.map((one) => [one.id, one.providerId]))
+  const byPath = new Map(labels.map((label) => [label.providerId, label]))
+  const paths = new Map(labels.map((label) => [label.id, label.providerId]))
   for (let more = true; more; ) {
     context.signal.throwIfAborted()
     const counts = await deps.db.transaction(async (tx) => {
@@ -40,7 +40,7 @@ export async function deleteLabel(
         labels: byPath,
         changed: rows.map(({ id, providerMessageId }) => ({
           providerMessageId,
-          folders: (carried.get(id) ?? []).flatMap((one) => (one === label.id ? [] : (paths.get(one) ?? []))),
+          folders: (carried.get(id) ?? []).flatMap((id) => (id === label.id ? [] : (paths.get(id) ?? []))),
         })),
         apiChanges: await findApiChanges(tx, context.accountId),
         bodies: new Map(),

@@ -18,18 +18,18 @@ describe.each(['whole', 'folders'] as const)('syncing a provider that assigns me
         await eventually(async () => expect(await service.accounts.get(accountId)).toMatchObject({ status: 'error' }))
         const other = await service.linkMailbox(PROVIDERS[kind], 'bob')
         await connected(service, other)
-        const callsOf = async (work: () => Promise<void>) => {
+        const recordCalls = async (work: () => Promise<void>) => {
           const before = box.calls.length
           await work()
           return box.calls.length - before
         }
-        const one = await callsOf(() => service.synced(other))
+        const calls = await recordCalls(() => service.synced(other))
         // Hints arrive in order: when the other account has run, the first one was woken too.
-        const both = await callsOf(async () => {
+        const both = await recordCalls(async () => {
           for (let n = 0; n < 3; n += 1) await service.wake(accountId)
           await service.synced(other)
         })
-        expect(both).toBe(one)
+        expect(both).toBe(calls)
         const { nextRunAt } = service.sync.state(accountId) ?? {}
         expect(nextRunAt).toBeGreaterThan(Date.now() + 500_000)
         expect(await accountEvents(db, accountId)).toEqual(['account.sync_stalled'])
@@ -117,14 +117,15 @@ describe.each(['whole', 'folders'] as const)('syncing a provider that assigns me
         const { db, box, service, accountId, received, same } = await syncedDouble(kind, open)
         const refused = () => new ProviderError(why, 'every folder is refused')
         const refuse = () => {
-          for (let n = 0; n < 100; n += 1) box.failuresOf.push({ on: /^(list|follow|compare) /, error: refused() })
+          for (let n = 0; n < 100; n += 1)
+            box.matchingFailures.push({ on: /^(list|follow|compare) /, error: refused() })
         }
         refuse()
         box.deliver('n')
         await service.wake(accountId)
         await eventually(async () => expect(await service.accounts.get(accountId)).toMatchObject({ status: 'error' }))
         expect(await accountEvents(db, accountId)).toEqual(['account.sync_stalled'])
-        box.failuresOf.length = 0
+        box.matchingFailures.length = 0
         await received('n')
         await same()
         await connected(service, accountId)

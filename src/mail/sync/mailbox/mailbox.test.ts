@@ -222,11 +222,11 @@ describe.each(KINDS)('syncing a provider that assigns message ids (%s)', (kind) 
       box.addFolder('New')
       box.deliver('n', { folders: ['New'] })
       await same()
-      const before = await labelOf(db, accountId, 'New')
+      const before = await findLabel(db, accountId, 'New')
       box.renameFolder('New', 'Newer')
       await same()
-      await eventually(async () => expect(await labelOf(db, accountId, 'New')).toMatchObject({ name: 'Newer' }))
-      expect((await labelOf(db, accountId, 'New'))?.id).toBe(before?.id)
+      await eventually(async () => expect(await findLabel(db, accountId, 'New')).toMatchObject({ name: 'Newer' }))
+      expect((await findLabel(db, accountId, 'New'))?.id).toBe(before?.id)
       expect((await events()).at(-1)).toMatchObject({
         type: 'mailbox.changed',
         objectId: before?.id,
@@ -235,7 +235,7 @@ describe.each(KINDS)('syncing a provider that assigns message ids (%s)', (kind) 
       box.dropFolder('New')
       box.dropFolder('Work', kind === 'folders' ? 'INBOX' : undefined)
       await same()
-      await eventually(async () => expect(await labelOf(db, accountId, 'New')).toBeUndefined())
+      await eventually(async () => expect(await findLabel(db, accountId, 'New')).toBeUndefined())
       const first = 'message.received n 1'
       expect(await emitted()).toEqual(
         kind === 'whole'
@@ -354,7 +354,7 @@ function step(box: MailboxDouble, first: string, then: string): void {
   )
 }
 
-async function labelOf(db: Awaited<ReturnType<typeof syncedDouble>>['db'], accountId: string, path: string) {
+async function findLabel(db: Awaited<ReturnType<typeof syncedDouble>>['db'], accountId: string, path: string) {
   return db.read
     .selectFrom('labels')
     .selectAll()

@@ -42,10 +42,10 @@ describeOneDatabase('random changes at a provider that assigns message ids', 'sq
             for (const steps of rounds) {
               // Changes only messages that were synced before: a message deleted before its first sync is never announced.
               const touchable = Object.keys(box.state.messages)
-              const acts = steps.map((one) => ({ ...one, act: actOf(box, kind, one, touchable, came) }))
+              const acts = steps.map((step) => ({ ...step, act: chooseAct(box, kind, step, touchable, came) }))
               for (const { when, act } of acts) if (when === 0) act()
               for (let when = 1; when <= 12; when += 1) {
-                const now = acts.filter((one) => one.when === when)
+                const now = acts.filter((act) => act.when === when)
                 box.script.push(() => {
                   for (const { act } of now) act()
                 })
@@ -72,7 +72,7 @@ describeOneDatabase('random changes at a provider that assigns message ids', 'sq
   }
 })
 
-function actOf(
+function chooseAct(
   box: MailboxDouble,
   kind: 'whole' | 'folders',
   { kind: what, at, to }: Step,

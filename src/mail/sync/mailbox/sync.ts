@@ -15,7 +15,7 @@ import { isNewArrival, notifyAfter } from '../arrivals.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { type StepPart, splitStep } from '../folders/sync.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
-import { controlOf } from '../unreadable/control.ts'
+import { buildControl } from '../unreadable/control.ts'
 import { recordFailed } from './unreadable.ts'
 
 export interface ScopeSync extends OwnedAccount {
@@ -43,8 +43,8 @@ const MAX_EXPIRIES = 2
  *     ├──► cursor expired: compare all stored messages
  *     └──► changed through the API meanwhile: restart at the cursor
  */
-export async function syncScope(deps: SyncDeps, given: ScopeSync): Promise<boolean> {
-  let scope = given
+export async function syncScope(deps: SyncDeps, initialScope: ScopeSync): Promise<boolean> {
+  let scope = initialScope
   for (let expiries = 0; ; ) {
     try {
       await syncOnce(deps, scope)
@@ -72,20 +72,20 @@ async function syncOnce(deps: SyncDeps, scope: ScopeSync): Promise<void> {
   // An interrupted comparison continues even if it has deleted every stored message.
   const needsComparison =
     isRestarted && (cursorRow.cursor !== null || (await store.newestFirst(storedIn(scope), 1)).length > 0)
-  const control = controlOf(deps.db, accountId)
+  const control = buildControl(deps.db, accountId)
   const steps = session.syncScope({
     scope: scope.scope?.providerId ?? ENTIRE_MAILBOX,
     cursor: cursorRow?.cursor ?? null,
     initialMessages: deps.settings.initialMessages,
     oldest: () => store.oldestReceivedAt(accountId),
-    ...(needsComparison && { comparison: comparisonOf(deps, scope) }),
+    ...(needsComparison && { comparison: buildComparison(deps, scope) }),
     control,
     signal,
   })
   for await (const step of steps) {
     const labels = await scope.labels([...step.found, ...step.changed].flatMap(({ folders = [] }) => folders))
     const bodies = await scope.bodies(step, cursorRow)
-    for (const part of partsOf(step)) {
+    for (const part of splitIntoParts(step)) {
       signal.throwIfAborted()
       await storePart(deps, { ...scope, labels, bodies }, part, step)
     }
@@ -100,19 +100,19 @@ type MailboxPart = StepPart<FoundMessage, Changed, string>
  * Each message once: a complete message wins over its removal, and a removal over a change. New versions of drafts come first: they
  * take the rows of the versions that the same step removes.
  */
-function partsOf({ refetched, found, changed, removed, cursor }: MailboxStep): MailboxPart[] {
-  const complete = new Map(found.map((one) => [one.message.providerMessageId, one]))
+function splitIntoParts({ refetched, found, changed, removed, cursor }: MailboxStep): MailboxPart[] {
+  const complete = new Map(found.map((message) => [message.message.providerMessageId, message]))
   const changes = new Map<string, Changed>()
-  for (const one of changed) {
-    if (complete.has(one.providerMessageId)) continue
-    changes.set(one.providerMessageId, { ...changes.get(one.providerMessageId), ...one })
+  for (const change of changed) {
+    if (complete.has(change.providerMessageId)) continue
+    changes.set(change.providerMessageId, { ...changes.get(change.providerMessageId), ...change })
   }
   const removals = new Set(removed.filter((id) => !complete.has(id)))
   const isDraft = ({ message }: FoundMessage) => message.draftId !== undefined
   const all = [...complete.values()]
   const rest = splitStep({
     refetched,
-    added: all.filter((one) => !isDraft(one)),
+    added: all.filter((message) => !isDraft(message)),
     changed: [...changes.values()].filter(({ providerMessageId }) => !removals.has(providerMessageId)),
     removed: [...removals],
     cursor,
@@ -185,12 +185,12 @@ async function save(deps: SyncDeps, scope: ScopeSync, changes: Partial<CursorRow
   })
 }
 
-function comparisonOf(deps: SyncDeps, scope: ScopeSync): Comparison {
+function buildComparison(deps: SyncDeps, scope: ScopeSync): Comparison {
   const store = messageStore(deps.db.read)
   /** The last row of each page, by provider message id. */
   const ends = new Map<string, { receivedAt: number; id: string }>()
   return {
-    async known(after) {
+    async listStored(after) {
       const rows = await store.newestFirst(
         storedIn(scope),
         PAGE,

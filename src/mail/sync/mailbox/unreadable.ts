@@ -9,19 +9,19 @@ import type {
 } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
 import { type EventBodies, ingest, isFound, messageStore } from '../../messages/index.ts'
-import { boundedSince, isNewArrival, newSinceOf } from '../arrivals.ts'
+import { boundedSince, chooseNewSince, isNewArrival } from '../arrivals.ts'
 import { itemRetryPlan, type OwnedAccount, type SyncDeps } from '../deps.ts'
 import type { CursorRow } from '../store.ts'
-import { controlOf } from '../unreadable/control.ts'
+import { buildControl } from '../unreadable/control.ts'
 import {
   countFailures,
-  failureOf,
   MAX_FAILURES,
   planAttempts,
+  toFailure,
   type UnreadableRow,
   unreadableStore,
 } from '../unreadable/store.ts'
-import { knownOf, messageWithoutContent, mustWait } from '../unreadable/without-content.ts'
+import { messageWithoutContent, mustWait, readPartialMessage } from '../unreadable/without-content.ts'
 
 /** Messages that one run reads again. */
 const MAX_AGAIN = 50
@@ -39,15 +39,17 @@ export async function recordFailed(
   if (failed.length === 0) return
   const { accountId, provider, scope } = context
   const isByTime = refetched || (cursorRow?.announceAfter ?? null) !== null
-  const since = (one: FailedMessage) =>
-    isByTime || one.newSince === undefined ? newSinceOf(one, refetched, cursorRow, context.syncedAt()) : one.newSince
+  const since = (message: FailedMessage) =>
+    isByTime || message.newSince === undefined
+      ? chooseNewSince(message, refetched, cursorRow, context.syncedAt())
+      : message.newSince
   const stored = new Set(found.map(({ message }) => message.providerMessageId))
-  const failures = failed.map((one) => {
-    const isStored = stored.has(one.providerMessageId)
+  const failures = failed.map((message) => {
+    const isStored = stored.has(message.providerMessageId)
     return {
-      ...failureOf(one, scope?.id ?? null),
+      ...toFailure(message, scope?.id ?? null),
       isStored: Number(isStored),
-      newSince: isStored ? null : boundedSince(since(one)),
+      newSince: isStored ? null : boundedSince(since(message)),
     }
   })
   await countFailures(tx, accountId, 'message', failures, itemRetryPlan(deps))
@@ -89,24 +91,24 @@ export async function readAgain(deps: SyncDeps, context: AgainContext): Promise<
   const apiChanges = await findApiChanges(deps.db.read, accountId)
   const { found, removed, failed, isReading } = await session.readAgain({
     ids,
-    control: controlOf(deps.db, accountId),
+    control: buildControl(deps.db, accountId),
     signal,
   })
   const labels = await context.labels([...found, ...failed].flatMap(({ folders = [] }) => folders))
   const reading: Reading = { ...context, labels, apiChanges }
-  const again = new Map(failed.map((one) => [one.providerMessageId, one]))
-  for (const one of found) {
+  const again = new Map(failed.map((message) => [message.providerMessageId, message]))
+  for (const message of found) {
     signal.throwIfAborted()
-    await unlessStale(storeRead(deps, reading, one, again.get(one.message.providerMessageId)))
+    await unlessStale(storeRead(deps, reading, message, again.get(message.message.providerMessageId)))
   }
   await unlessStale(forget(deps, reading, removed))
   const read = new Set(found.map(({ message }) => message.providerMessageId))
   for (const row of due) {
-    const one = again.get(row.itemId)
+    const failure = again.get(row.itemId)
     const isOutage = !isReading && deps.clock.now() - row.failedAt < OUTAGE_MS
-    if (one === undefined || read.has(row.itemId) || isOutage) continue
+    if (failure === undefined || read.has(row.itemId) || isOutage) continue
     signal.throwIfAborted()
-    await unlessStale(countAgain(deps, reading, one))
+    await unlessStale(countAgain(deps, reading, failure))
   }
 }
 
@@ -137,25 +139,25 @@ async function leaveFolder(tx: Tx, deps: SyncDeps, context: Reading, id: string)
 async function storeRead(
   deps: SyncDeps,
   reading: Reading,
-  one: FoundMessage,
+  found: FoundMessage,
   failure: FailedMessage | undefined,
 ): Promise<void> {
   const { accountId, epoch } = reading
-  const id = one.message.providerMessageId
+  const id = found.message.providerMessageId
   const counts = await deps.db.transaction(async (tx) => {
     await deps.fence(tx, accountId, epoch)
     const store = unreadableStore(tx, accountId)
     const row = await store.find('message', id)
     if (row === undefined) return undefined
-    const isNew = row.newSince !== null && one.message.receivedAt > row.newSince
+    const isNew = row.newSince !== null && found.message.receivedAt > row.newSince
     if (failure === undefined) await store.remove('message', [id])
     else {
-      await countFailures(tx, accountId, 'message', [failureOf(failure, row.labelId)], itemRetryPlan(deps))
+      await countFailures(tx, accountId, 'message', [toFailure(failure, row.labelId)], itemRetryPlan(deps))
       await store.update('message', id, { isStored: 1, newSince: null })
     }
-    const message = { ...one.message, isNew }
+    const message = { ...found.message, isNew }
     const repair = { announces: row.isStored === 1 && isNew, isAutomatic: message.isAutomatic === true }
-    return storeFound(tx, deps, reading, { ...one, message }, repair)
+    return storeFound(tx, deps, reading, { ...found, message }, repair)
   })
   if (counts !== undefined) reading.onStored(counts)
 }
@@ -166,10 +168,10 @@ async function countAgain(deps: SyncDeps, reading: Reading, failed: FailedMessag
     await deps.fence(tx, accountId, epoch)
     const store = unreadableStore(tx, accountId)
     if ((await store.find('message', failed.providerMessageId)) === undefined) return undefined
-    const [row] = await countFailures(tx, accountId, 'message', [failureOf(failed, null)], itemRetryPlan(deps))
+    const [row] = await countFailures(tx, accountId, 'message', [toFailure(failed, null)], itemRetryPlan(deps))
     if (row === undefined || row.failures < MAX_FAILURES || row.isStored === 1) return undefined
     const rows = await messageStore(tx).byProviderIds(accountId, [row.itemId])
-    if (rows.some((one) => !isFound(one))) {
+    if (rows.some((row) => !isFound(row))) {
       // What could not be read is a change of a message that is stored.
       await store.update('message', row.itemId, { isStored: 1, newSince: null })
       return undefined
@@ -193,7 +195,7 @@ async function countAgain(deps: SyncDeps, reading: Reading, failed: FailedMessag
 
 /** What is known of a message. Undefined while it must not be stored without more. */
 function withoutContent(row: UnreadableRow, { labels, isOneScope }: Reading): FoundMessage | undefined {
-  const { folders, threadId } = knownOf(row)
+  const { folders, threadId } = readPartialMessage(row)
   const carried = (folders ?? []).flatMap((path) => labels.get(path) ?? [])
   if (!isOneScope && carried.length === 0) return undefined
   const roles = carried.map(({ role }) => role)

@@ -202,8 +202,8 @@ export class MailboxWork implements AccountWork {
     const listedAt = this.#deps.clock.monotonic()
     const apiChanges = await findApiChanges(this.#deps.db.read, context.accountId)
     const labels = labelStore(this.#deps.db.read)
-    const known = async () => (await labels.all(context.accountId)).map(asListed)
-    const folders = await session.listFolders(signal, known)
+    const listKnown = async () => (await labels.all(context.accountId)).map(asListed)
+    const folders = await session.listFolders(signal, listKnown)
     // Every mailbox has an inbox, so an empty list is an error of the provider.
     if (folders.length === 0) throw new ProviderError('unavailable', 'the provider listed no folders')
     const plan = planFolders(await labels.all(context.accountId), folders)
@@ -234,17 +234,17 @@ export class MailboxWork implements AccountWork {
     if (session.changedScopes === undefined) return new Set(scopes)
     const positions = await cursorStore(this.#deps.db.read).all(context.accountId)
     const states = scopes.map((scope) => {
-      const position = positions.get(this.#cursorIdOf(context, scope))
+      const position = positions.get(this.#findCursorId(context, scope))
       return { scope, cursor: position?.cursor ?? null, isUnfinished: position?.announceAfter != null }
     })
     const changed = await session.changedScopes(
       states.map(({ scope, cursor }) => ({ scope, cursor })),
       signal,
     )
-    return new Set([...changed, ...states.filter((one) => one.isUnfinished).map((one) => one.scope)])
+    return new Set([...changed, ...states.filter((state) => state.isUnfinished).map((state) => state.scope)])
   }
 
-  #cursorIdOf(context: OwnedAccount, scope: string): string {
+  #findCursorId(context: OwnedAccount, scope: string): string {
     return cursorIdOf({ ...context, scope: this.#labels.get(scope) })
   }
 

@@ -7,7 +7,7 @@ import { unreadableStore } from './store.ts'
 const MAX_CONTROLS = 10
 
 /** The newest message that is complete and has not failed. */
-export function controlOf({ read }: Pick<Db, 'read'>, accountId: string): Control {
+export function buildControl({ read }: Pick<Db, 'read'>, accountId: string): Control {
   return async () => {
     const store = messageStore(read)
     const newest = await store.newestFirst({ accountId }, MAX_CONTROLS)

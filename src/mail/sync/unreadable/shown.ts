@@ -20,12 +20,12 @@ export async function readUnreadable(
   limit: number,
 ): Promise<{ count: number; items: ShownItem[] }> {
   const { count, items } = await unreadableStore(handle, accountId).shown(limit)
-  const labelIdOf = ({ kind, itemId, labelId }: (typeof items)[number]) => (kind === 'folder' ? itemId : labelId)
-  const labels = await labelStore(handle).byIds(items.flatMap((item) => labelIdOf(item) ?? []))
+  const chooseLabelId = ({ kind, itemId, labelId }: (typeof items)[number]) => (kind === 'folder' ? itemId : labelId)
+  const labels = await labelStore(handle).byIds(items.flatMap((item) => chooseLabelId(item) ?? []))
   return {
     count,
     items: items.map((item) => {
-      const label = labels.get(labelIdOf(item) ?? '')
+      const label = labels.get(chooseLabelId(item) ?? '')
       return {
         kind: item.kind,
         providerId: item.kind === 'folder' ? (label?.providerId ?? item.itemId) : item.itemId,

@@ -13,7 +13,7 @@ export type Failure = Pick<UnreadableRow, 'itemId' | 'reason'> &
   Partial<Pick<UnreadableRow, 'labelId' | 'known' | 'newSince' | 'isStored'>>
 
 /** A message of a provider with ids. */
-export function failureOf(
+export function toFailure(
   { providerMessageId, reason, isNew: _, newSince: __, ...known }: FailedMessage,
   labelId: string | null,
 ): Failure {

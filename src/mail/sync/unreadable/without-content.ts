@@ -7,7 +7,7 @@ import type { UnreadableRow } from './store.ts'
 const OWN_ROLES: readonly (FolderRole | null)[] = ['sent', 'drafts']
 
 /** What the provider says of a message that it does not return. */
-export function knownOf({ known }: UnreadableRow): Partial<FailedMessage> {
+export function readPartialMessage({ known }: UnreadableRow): Partial<FailedMessage> {
   return JSON.parse(known)
 }
 
@@ -20,7 +20,7 @@ export function mustWait({ newSince }: UnreadableRow, roles: readonly (FolderRol
 export function messageWithoutContent(
   row: UnreadableRow,
 ): Omit<RemoteMessage, 'location' | 'providerMessageId' | 'threadId'> {
-  const { receivedAt, unread = true, starred = false } = knownOf(row)
+  const { receivedAt, unread = true, starred = false } = readPartialMessage(row)
   const isNew =
     row.newSince !== null && (receivedAt === undefined ? row.newSince === ALWAYS : receivedAt > row.newSince)
   return {

@@ -3,8 +3,8 @@ import type { FastifyReply } from 'fastify'
 import type { App } from '../../../platform/http/index.ts'
 import {
   type AuthScreen,
-  brand as brandOf,
   consentPage,
+  brand as createBrand,
   emailPage,
   errorPage,
   LANGUAGES,
@@ -45,10 +45,10 @@ export function appearanceRoutes(app: App, { authScreen, parseAuthScreen, variab
     '/admin/hosted-pages/preview',
     { config, schema: { hide: true, querystring: previewQuery } },
     async ({ query: { page = 'start', language = 'en', scheme, ...values } }, reply) => {
-      const brand = brandOf(parseAuthScreen(values).screen)
+      const brand = createBrand(parseAuthScreen(values).screen)
       const nonce = randomBytes(16).toString('base64')
-      const known = Object.hasOwn(LANGUAGES, language) ? language : 'en'
-      const shown = content({ brand, nonce, t: translate(known), cancelHref: '#' }, page)
+      const shownLanguage = Object.hasOwn(LANGUAGES, language) ? language : 'en'
+      const shown = content({ brand, nonce, t: translate(shownLanguage), cancelHref: '#' }, page)
       // A frame must not take the focus from the form beside it.
       const text = shown.replaceAll(' autofocus', '')
       framed(reply, pageHeaders(brand, { nonce }))

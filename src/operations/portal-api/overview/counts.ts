@@ -24,8 +24,8 @@ export function counts(handle: Handle, clock: Clock, syncHealth: () => Promise<O
   const cache = new LRUCache<string, Promise<unknown>>({ ...atMost(MAX_CACHED), ttlAutopurge: false })
 
   function cached<T>(key: string, ttl: number, read: () => Promise<T>): Promise<T> {
-    const known = cache.get(key)
-    if (known !== undefined) return known as Promise<T>
+    const hit = cache.get(key)
+    if (hit !== undefined) return hit as Promise<T>
     const reading = read().catch((error: unknown) => {
       cache.delete(key)
       throw error

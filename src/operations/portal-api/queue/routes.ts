@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Accounts } from '../../../accounts/index.ts'
 import type { DebouncedQueue } from '../../../mail/sync/index.ts'
-import { type App, listOf, pageQuery } from '../../../platform/http/index.ts'
+import { type App, listSchema, pageQuery } from '../../../platform/http/index.ts'
 import { isoTimeOrNull } from '../../../platform/time/time.ts'
 import { queuedAccountSchema } from './api.ts'
 
@@ -18,7 +18,7 @@ export function queueRoutes(app: App, { accounts, queue }: QueueDeps): void {
     '/admin/queued-accounts',
     {
       config: { access: 'key:read' },
-      schema: { hide: true, querystring: query, response: { 200: listOf('accounts', queuedAccountSchema) } },
+      schema: { hide: true, querystring: query, response: { 200: listSchema('accounts', queuedAccountSchema) } },
     },
     async (request) => {
       const { items, pagination } = await accounts.list(request.query)

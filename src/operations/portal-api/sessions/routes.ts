@@ -83,7 +83,7 @@ export function adminSessionRoutes(app: App, { sessions, log, transaction }: Adm
       config: { access: 'key:read' },
       schema: { hide: true, summary: 'Get the session of the portal', response: { 200: view } },
     },
-    async (request) => sessionOf(request).view,
+    async (request) => requireSession(request).view,
   )
 
   app.delete(
@@ -93,7 +93,7 @@ export function adminSessionRoutes(app: App, { sessions, log, transaction }: Adm
       schema: { hide: true, summary: 'Sign out of the portal', response: { 200: done } },
     },
     async (request, reply) => {
-      await sessions.signOut(sessionOf(request).token, (tx) => request.recordAudit(tx))
+      await sessions.signOut(requireSession(request).token, (tx) => request.recordAudit(tx))
       reply.header('set-cookie', tokens.expiredCookie())
       return { success: true, message: 'You are signed out.' }
     },
@@ -112,7 +112,7 @@ export function adminSessionRoutes(app: App, { sessions, log, transaction }: Adm
     },
   )
 
-  function sessionOf(request: FastifyRequest) {
+  function requireSession(request: FastifyRequest) {
     const session = sessions.current(request)
     if (session === undefined) {
       throw new AppError('unauthorized', { message: 'This request needs a session of the portal, not an API key.' })

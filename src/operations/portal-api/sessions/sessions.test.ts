@@ -5,7 +5,7 @@ import { testServer } from '../../../../test/kit/http/server.ts'
 import { TEST_KEYS } from '../../../../test/kit/service/composition.ts'
 import { sealer } from '../../../platform/crypto/seal.ts'
 import type { Db } from '../../../platform/db/index.ts'
-import { firstOf, sentKey } from '../../../platform/http/index.ts'
+import { combineAuthenticators, sentKey } from '../../../platform/http/index.ts'
 import { silentLog } from '../../../platform/log/index.ts'
 import { fixedClock } from '../../../platform/time/clock.ts'
 import { isoTime } from '../../../platform/time/time.ts'
@@ -37,7 +37,7 @@ function instance(db: Db, options: InstanceOptions = {}) {
     authenticate: async (request: Parameters<typeof sentKey>[0]) =>
       sentKey(request) === 'key' ? { owner: 'service', scopes: ['read'] as const } : undefined,
   }
-  const app = testServer({ authenticator: firstOf(keys, sessions), trustedProxies: ['loopback'] })
+  const app = testServer({ authenticator: combineAuthenticators(keys, sessions), trustedProxies: ['loopback'] })
   adminSessionRoutes(app, { sessions, log: silentLog, transaction: (body) => db.transaction(body) })
   for (const access of ['key:admin', 'open:write', 'public'] as const) {
     const url = `/${access.replace(':', '-')}`
@@ -62,10 +62,10 @@ function instance(db: Db, options: InstanceOptions = {}) {
   }
   /** Each call comes from another address, unless one is given. */
   let addresses = 0
-  const signIn = (given = {}, headers: Record<string, string> = {}) => {
+  const signIn = (fields = {}, headers: Record<string, string> = {}) => {
     addresses += 1
     const from = { 'x-forwarded-for': `203.0.113.${addresses}`, ...headers }
-    return call('POST', PATH, from, { ...credentials, ...given })
+    return call('POST', PATH, from, { ...credentials, ...fields })
   }
   return { sessions, clock, call, signIn }
 }
@@ -129,12 +129,12 @@ describeEachDatabase('a session of the portal', (open) => {
   it('lets an operator use public pages as a guest', async () => {
     const portal = instance(await open())
     const { cookie, both } = await signedIn(portal)
-    const ownerOf = async (method: 'GET' | 'POST', headers: Record<string, string>) =>
+    const readOwner = async (method: 'GET' | 'POST', headers: Record<string, string>) =>
       (await portal.call(method, '/open-write', headers)).json.owner
-    expect(await ownerOf('POST', cookie)).toBe(null)
-    expect(await ownerOf('POST', both)).toBe('admin:admin')
-    expect(await ownerOf('GET', cookie)).toBe('admin:admin')
-    expect(await ownerOf('GET', { cookie: `${cookie.cookie}x` })).toBe(null)
+    expect(await readOwner('POST', cookie)).toBe(null)
+    expect(await readOwner('POST', both)).toBe('admin:admin')
+    expect(await readOwner('GET', cookie)).toBe('admin:admin')
+    expect(await readOwner('GET', { cookie: `${cookie.cookie}x` })).toBe(null)
     expect((await portal.call('POST', '/public', cookie)).json.owner).toBe(null)
   })
 
@@ -164,16 +164,16 @@ describeEachDatabase('a session of the portal', (open) => {
 
   it('is valid on all replicas, and ends on all of them', async () => {
     const db = await open()
-    const [here, there] = [instance(db), instance(db)]
-    const [one, two] = [await signedIn(here), await signedIn(here)]
+    const [first, second] = [instance(db), instance(db)]
+    const [one, two] = [await signedIn(first), await signedIn(first)]
     const statuses = async () =>
-      Promise.all([one, two].map(async ({ cookie }) => (await there.call('GET', PATH, cookie)).status))
+      Promise.all([one, two].map(async ({ cookie }) => (await second.call('GET', PATH, cookie)).status))
     expect(await statuses()).toEqual([200, 200])
-    const left = await here.call('DELETE', PATH, one.both)
+    const left = await first.call('DELETE', PATH, one.both)
     expect(pair(left.cookies[0])).toMatch(/^posthorn_admin_[0-9a-f]{8}=$/)
     expect(await statuses()).toEqual([401, 200])
-    expect((await there.call('DELETE', '/admin/sessions', two.cookie)).status).toBe(403)
-    expect((await there.call('DELETE', '/admin/sessions', two.both)).status).toBe(200)
+    expect((await second.call('DELETE', '/admin/sessions', two.cookie)).status).toBe(403)
+    expect((await second.call('DELETE', '/admin/sessions', two.both)).status).toBe(200)
     expect(await statuses()).toEqual([401, 401])
   })
 

@@ -67,12 +67,12 @@ export function adminSessions(deps: AdminSessionsDeps): AdminSessions {
   const current = new WeakMap<FastifyRequest, SignedIn>()
   const writes = new Set<Promise<void>>()
 
-  const endOf = ({ createdAt, usedAt }: AdminSessionRow) => Math.min(createdAt + SESSION_MS, usedAt + IDLE_MS)
-  const viewOf = (token: string, row: AdminSessionRow): SessionView => ({
+  const sessionEnd = ({ createdAt, usedAt }: AdminSessionRow) => Math.min(createdAt + SESSION_MS, usedAt + IDLE_MS)
+  const toView = (token: string, row: AdminSessionRow): SessionView => ({
     success: true,
     username,
     csrfToken: tokens.csrfToken(token),
-    expiresAt: isoTime(endOf(row)),
+    expiresAt: isoTime(sessionEnd(row)),
   })
 
   function markUsed(row: AdminSessionRow): void {
@@ -105,7 +105,7 @@ export function adminSessions(deps: AdminSessionsDeps): AdminSessions {
       const token = tokens.find('session', request.headers.cookie)
       if (token === undefined || sentKey(request) !== undefined) return undefined
       const row = await adminSessionStore(db.read).find(tokens.rowId(token))
-      if (row === undefined || endOf(row) <= clock.now()) return undefined
+      if (row === undefined || sessionEnd(row) <= clock.now()) return undefined
       if (!isFromPortal(request, token)) {
         // Where nobody needs a key, the operator is a guest like any other.
         if (!request.routeOptions.config.access?.startsWith('key:')) return undefined
@@ -116,7 +116,7 @@ export function adminSessions(deps: AdminSessionsDeps): AdminSessions {
       const isBackground = request.headers['x-background'] === '1'
       if (isUse && !isBackground) markUsed(row)
       const nowMs = isBackground ? row.usedAt : Math.max(row.usedAt, clock.now())
-      current.set(request, { token, view: viewOf(token, { ...row, usedAt: nowMs }) })
+      current.set(request, { token, view: toView(token, { ...row, usedAt: nowMs }) })
       return caller
     },
 
@@ -131,7 +131,7 @@ export function adminSessions(deps: AdminSessionsDeps): AdminSessions {
         await adminSessionStore(tx).insert(row)
         await also(tx)
       })
-      return { token, view: viewOf(token, row) }
+      return { token, view: toView(token, row) }
     },
 
     current: (request) => current.get(request),

@@ -98,27 +98,27 @@ export function describeBus(title: string, kind: { isShared: boolean }, world: (
   describe(`${title}, between processes`, () => {
     async function openTwo() {
       const openBus = await world()
-      const [here, there] = [await openBus(watchedLog()), await openBus(watchedLog())]
-      onTestFinished(async () => void (await Promise.all([here.close(), there.close()])))
-      return { here, there }
+      const [first, second] = [await openBus(watchedLog()), await openBus(watchedLog())]
+      onTestFinished(async () => void (await Promise.all([first.close(), second.close()])))
+      return { first, second }
     }
 
     it('delivers a hint once to every process', async () => {
-      const { here, there } = await openTwo()
+      const { first, second } = await openTwo()
       const received: string[] = []
-      here.subscribe('a', (payload) => received.push(`here ${payload}`))
-      there.subscribe('a', (payload) => received.push(`there ${payload}`))
-      here.publish('a', 'x')
+      first.subscribe('a', (payload) => received.push(`here ${payload}`))
+      second.subscribe('a', (payload) => received.push(`there ${payload}`))
+      first.publish('a', 'x')
       await eventually(() => expect(received).toEqual(['here x', 'there x']))
-      there.publish('a', 'y')
+      second.publish('a', 'y')
       await eventually(() => expect(received.toSorted()).toEqual(['here x', 'here y', 'there x', 'there y']))
     })
 
     it('loses none of many hints published at once', async () => {
-      const { here, there } = await openTwo()
+      const { first, second } = await openTwo()
       const received = new Set<string | undefined>()
-      there.subscribe('a', (payload) => received.add(payload))
-      for (let i = 0; i < 1000; i += 1) here.publish('a', String(i % 500))
+      second.subscribe('a', (payload) => received.add(payload))
+      for (let i = 0; i < 1000; i += 1) first.publish('a', String(i % 500))
       await eventually(() => expect(received.size).toBe(500))
     })
   })

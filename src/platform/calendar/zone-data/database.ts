@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { DAY_MS, dayOf } from '../days.ts'
+import { DAY_MS, toDay } from '../days.ts'
 import { LINKS, RELEASED, VERSION, ZONES } from '../generated/zone-table.ts'
 import { type OffsetChange, offsetReader, type ReadOffset, type ZoneClock } from './clock.ts'
 import { readTzif } from './tzif.ts'
@@ -47,14 +47,14 @@ export function newest(databases: readonly (ZoneDatabase | undefined)[]): ZoneDa
 /** The compiled zones of a folder. Undefined when it has none, or does not say which version they are. */
 export function systemDatabase(folder: string): ZoneDatabase | undefined {
   const index = join(folder, 'tzdata.zi')
-  const version = /^# version (\d{4}[a-z]{1,2})\b/.exec(textOf(index) ?? '')?.[1]
+  const version = /^# version (\d{4}[a-z]{1,2})\b/.exec(readText(index) ?? '')?.[1]
   if (version === undefined) return undefined
   return {
     source: 'system',
     version,
     released: statSync(index).mtime.toISOString().slice(0, 10),
     read(name) {
-      const bytes = bytesOf(join(folder, name))
+      const bytes = readBytes(join(folder, name))
       const clock = bytes === undefined ? undefined : readTzif(bytes)
       return clock === undefined ? SHIPPED.read(name) : offsetReader(clock)
     },
@@ -66,12 +66,12 @@ export function runtimeDatabase(version = ''): ZoneDatabase {
   return { source: 'runtime', version, released: RELEASED, read: runtimeReader }
 }
 
-function textOf(path: string): string | undefined {
-  return bytesOf(path)?.toString('latin1')
+function readText(path: string): string | undefined {
+  return readBytes(path)?.toString('latin1')
 }
 
 /** Undefined for what is not there, or is no file that may be read. */
-function bytesOf(path: string): Buffer | undefined {
+function readBytes(path: string): Buffer | undefined {
   try {
     return readFileSync(path)
   } catch (error) {
@@ -114,7 +114,7 @@ function unpackClock(packed: string): ZoneClock {
 }
 
 /** Local mean time applies to everything before. */
-const FIRST_MS = dayOf(1800, 1, 1) * DAY_MS
+const FIRST_MS = toDay(1800, 1, 1) * DAY_MS
 
 /** Offsets as `Intl` has them, at a microsecond each. Undefined for a zone that it does not know. */
 export function runtimeReader(name: string): ReadOffset | undefined {
@@ -125,7 +125,7 @@ export function runtimeReader(name: string): ReadOffset | undefined {
     const [month = 0, day = 0, year = 0, hours = 0, minutes = 0, seconds = 0] = (
       format.format(atMs).match(/\d+/g) ?? []
     ).map(Number)
-    return dayOf(year, month, day) * DAY_MS + (hours * 3600 + minutes * 60 + seconds) * 1000 - atMs
+    return toDay(year, month, day) * DAY_MS + (hours * 3600 + minutes * 60 + seconds) * 1000 - atMs
   }
 }
 

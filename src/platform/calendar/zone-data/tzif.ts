@@ -17,19 +17,19 @@ export function readTzif(bytes: Buffer): ZoneClock | undefined {
   const typesAt = data + times * 9
   const footerAt = data + dataLength(bytes, second, 8)
   if (times > MAX_CHANGES || types === 0 || footerAt > bytes.length) return undefined
-  const offsetOf = (type: number) => bytes.readInt32BE(typesAt + type * 6)
+  const readOffset = (type: number) => bytes.readInt32BE(typesAt + type * 6)
   const changes: OffsetChange[] = []
-  let offset = offsetOf(0)
+  let offset = readOffset(0)
   for (let index = 0; index < times; index += 1) {
     const type = bytes[data + times * 8 + index] ?? 0
     if (type >= types) return undefined
-    const next = offsetOf(type)
+    const next = readOffset(type)
     // The others change only the name or whether it is summer time.
     if (next !== offset) changes.push({ at: Number(bytes.readBigInt64BE(data + index * 8)), offset: next })
     offset = next
   }
   const footer = bytes.toString('latin1', footerAt).split('\n')[1] ?? ''
-  return { initial: offsetOf(0), changes, footer }
+  return { initial: readOffset(0), changes, footer }
 }
 
 function isHeader(bytes: Buffer, at: number): boolean {

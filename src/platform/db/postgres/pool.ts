@@ -8,12 +8,12 @@ import type { SilenceWatch } from './silence.ts'
 
 /** Wraps the pool for Kysely: converts parameters, and throws when a commit was in fact a rollback. */
 export function checkedPool(pool: pg.Pool, silence: SilenceWatch | undefined): PostgresPool {
-  const nameOf = preparedNames()
+  const prepareName = preparedNames()
   const generations = new Generations()
   return {
     connect: async () => {
       const client = await connected(pool, generations, silence)
-      return new CheckedClient(client, { nameOf, generations, silence })
+      return new CheckedClient(client, { prepareName, generations, silence })
     },
     end: () => pool.end(),
   }
@@ -29,9 +29,9 @@ class Generations {
   #endedAtMs = Number.NEGATIVE_INFINITY
 
   isOver(client: pg.PoolClient): boolean {
-    const known = this.#of.get(client)
-    if (known === undefined) this.#of.set(client, this.#current)
-    return known !== undefined && known < this.#current
+    const generation = this.#of.get(client)
+    if (generation === undefined) this.#of.set(client, this.#current)
+    return generation !== undefined && generation < this.#current
   }
 
   /** At most once in a second, because the server may stay read-only for long. */
@@ -51,8 +51,8 @@ function preparedNames(): (text: string) => string | undefined {
   /** Runs of the others; minus infinity for those that may not be prepared. */
   const runs = new Map<string, number>()
   return (text) => {
-    const known = names.get(text)
-    if (known !== undefined || names.size >= MAX_PREPARED) return known
+    const prepared = names.get(text)
+    if (prepared !== undefined || names.size >= MAX_PREPARED) return prepared
     const before = runs.get(text) ?? (mayBePrepared(text) ? 0 : Number.NEGATIVE_INFINITY)
     if (before + 1 < MIN_RUNS) {
       if (runs.size >= MAX_TEXTS) runs.clear()
@@ -98,7 +98,7 @@ function outageOfConnecting(error: unknown, silence: SilenceWatch | undefined): 
 }
 
 interface ClientDeps {
-  nameOf(text: string): string | undefined
+  prepareName(text: string): string | undefined
   generations: Generations
   silence: SilenceWatch | undefined
 }
@@ -129,11 +129,11 @@ class CheckedClient implements PostgresPoolClient {
   }
 
   async #send<R>(text: string, values: unknown[]): Promise<PostgresQueryResult<R>> {
-    const name = this.#deps.nameOf(text)
+    const name = this.#deps.prepareName(text)
     const { command, rowCount, rows } = await this.#checked(
       name === undefined ? this.#client.query(text, values) : this.#client.query({ name, text, values }),
     )
-    return { command: commandOf(command), rowCount: rowCount ?? 0, rows }
+    return { command: parseCommand(command), rowCount: rowCount ?? 0, rows }
   }
 
   async #commit<R>(): Promise<PostgresQueryResult<R>> {
@@ -210,6 +210,6 @@ const COUNTED: readonly Command[] = ['INSERT', 'UPDATE', 'DELETE', 'MERGE']
 const NO_ROWS: PostgresQueryResult<never> = { command: 'SELECT', rowCount: 0, rows: [] }
 
 /** Kysely only distinguishes the commands that count changed rows. */
-function commandOf(command: string): Command {
-  return COUNTED.find((known) => known === command) ?? 'SELECT'
+function parseCommand(command: string): Command {
+  return COUNTED.find((candidate) => candidate === command) ?? 'SELECT'
 }

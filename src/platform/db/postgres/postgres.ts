@@ -82,14 +82,14 @@ async function withRetries<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run()
     } catch (error) {
-      if (!RETRIED.has(codeOf(error))) throw error
+      if (!RETRIED.has(errorCode(error))) throw error
       if (attempt >= MAX_ATTEMPTS) throw new DatabaseUnavailable('busy', error)
       await sleep(attempt * 20 * Math.random())
     }
   }
 }
 
-function codeOf(error: unknown): string {
+function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
@@ -100,14 +100,14 @@ const postgresDialect: Dialect = {
   nowMs: sql<number>`cast(extract(epoch from statement_timestamp()) * 1000 as bigint)`,
   rows(columns, values) {
     const types = Object.entries(columns).map(([name, type]) => sql`${sql.id(name)} ${sql.raw(String(type))}`)
-    const given = sql`json_to_recordset(cast(${JSON.stringify(values)} as json)) as "given"(${sql.join(types)})`
+    const recordset = sql`json_to_recordset(cast(${JSON.stringify(values)} as json)) as "given"(${sql.join(types)})`
     // From the limit the planner knows the number of rows: it assumes 100 for any function.
-    return sql`(select * from ${given} limit ${values.length})`
+    return sql`(select * from ${recordset} limit ${values.length})`
   },
   // The driver decodes every value as UTF-8 text, and bytea is hexadecimal, twice as long.
   utf8: (text) => sql`encode(convert_to(${text}, 'UTF8'), 'base64')`,
-  bytesOf: (utf8) => (Buffer.isBuffer(utf8) ? utf8 : Buffer.from(utf8 ?? '', 'base64')),
-  isUniqueViolation: (error) => codeOf(error) === '23505',
+  toBytes: (utf8) => (Buffer.isBuffer(utf8) ? utf8 : Buffer.from(utf8 ?? '', 'base64')),
+  isUniqueViolation: (error) => errorCode(error) === '23505',
   // Data exception, integrity violation, program limit, or raised by a trigger.
-  isRefusedRow: (error) => /^(22|23|54|P0)/.test(codeOf(error)),
+  isRefusedRow: (error) => /^(22|23|54|P0)/.test(errorCode(error)),
 }

@@ -17,7 +17,7 @@ export async function postgresSnapshot(url: string): Promise<Snapshot> {
     const set = ['statement_timeout = 0', 'idle_in_transaction_session_timeout = 0', `lock_timeout = ${LOCK_MS}`]
     await client.query(set.map((setting) => `set ${setting};`).join(' '))
     await client.query('begin isolation level repeatable read read only')
-    const tables = await tablesOf(client)
+    const tables = await readTables(client)
     if (tables.length > 0) {
       await client.query(`lock table ${tables.map(({ table }) => quoted(table)).join(', ')} in access share mode`)
     }
@@ -46,7 +46,7 @@ export async function postgresSnapshot(url: string): Promise<Snapshot> {
 }
 
 /** The ordinary tables of the schema in which unqualified names are created. */
-async function tablesOf(client: pg.Client): Promise<SnapshotTable[]> {
+async function readTables(client: pg.Client): Promise<SnapshotTable[]> {
   const { rows } = await client.query<{ table: string; columns: string[] }>(
     `select c.relname as "table", array_agg(a.attname::text order by a.attnum) as "columns"
      from pg_class c join pg_attribute a on a.attrelid = c.oid

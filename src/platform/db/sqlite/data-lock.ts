@@ -55,7 +55,7 @@ function tryLock(folder: string, options: DataLockOptions): DataLock | undefined
   const own = lockFolder(folder)
   if (own.state === 'taken') return undefined
   try {
-    const file = lockFileOf(folder)
+    const file = lockFilePath(folder)
     const handle = tryLockFile(file)
     if (handle !== undefined) return new LockedFolder(folder, own, handle, options)
   } catch (error) {
@@ -66,7 +66,7 @@ function tryLock(folder: string, options: DataLockOptions): DataLock | undefined
   return undefined
 }
 
-const lockFileOf = (folder: string) => join(folder, 'lock.db')
+const lockFilePath = (folder: string) => join(folder, 'lock.db')
 
 class LockedFolder implements DataLock {
   readonly #folder: string
@@ -80,17 +80,17 @@ class LockedFolder implements DataLock {
 
   constructor(folder: string, own: FolderLock, handle: Database.Database, options: DataLockOptions) {
     this.#folder = folder
-    this.#file = lockFileOf(folder)
+    this.#file = lockFilePath(folder)
     this.#own = own
     this.#options = options
     this.#handle = handle
-    this.#identity = identityOf(this.#file)
+    this.#identity = fileIdentity(this.#file)
   }
 
   confirm(): void {
     const { database } = this.#options
     if (!this.#hasFolder()) throw inUse(this.#folder, database)
-    if (database !== undefined) this.#databaseIdentity = identityOf(database)
+    if (database !== undefined) this.#databaseIdentity = fileIdentity(database)
   }
 
   verify(): void {
@@ -98,7 +98,7 @@ class LockedFolder implements DataLock {
     // Without the lock of the folder, another process may have begun since.
     if (this.#own.state === 'locked' && nowMs - this.#verifiedAtMs < VERIFY_EVERY_MS) return
     const { database } = this.#options
-    if (database !== undefined && identityOf(database) !== this.#databaseIdentity) {
+    if (database !== undefined && fileIdentity(database) !== this.#databaseIdentity) {
       throw new DatabaseUnavailable('displaced', new Error(`${database} is not the file that this process has open`))
     }
     if (!this.#hasFolder()) {
@@ -114,7 +114,7 @@ class LockedFolder implements DataLock {
 
   /** The lock of the folder is enough; the lock file follows it as soon as it can. */
   #hasFolder(): boolean {
-    const identity = identityOf(this.#file)
+    const identity = fileIdentity(this.#file)
     if (identity !== undefined && identity === this.#identity) return true
     const isLocked = this.#relock()
     if (isLocked) this.#options.onRelock?.()
@@ -127,19 +127,19 @@ class LockedFolder implements DataLock {
     if (handle === undefined) return false
     this.#handle.close()
     this.#handle = handle
-    this.#identity = identityOf(this.#file)
+    this.#identity = fileIdentity(this.#file)
     return true
   }
 }
 
 /** What a path leads to; a file that was replaced has another one. Undefined without a file. */
-function identityOf(file: string): string | undefined {
+function fileIdentity(file: string): string | undefined {
   const found = statSync(file, { throwIfNoEntry: false })
   return found && `${found.dev}:${found.ino}`
 }
 
 function inUse(folder: string, database: string | undefined): Error {
-  const holder = describeHolder(lockFileOf(folder), database)
+  const holder = describeHolder(lockFilePath(folder), database)
   return new Error(
     `The data folder ${folder} is in use by another Posthorn process.\n${holder}Stop it, or set DATA_DIR to another folder. The folder is free as soon as that process has ended; its files need no change.`,
   )

@@ -21,7 +21,7 @@ export function checkDatabaseFile(file: string): void {
   if (!found.isFile()) {
     throw new Error(`${file} is not a file. Check DATA_DIR, and that nothing else is mounted there.`)
   }
-  const header = headerOf(file)
+  const header = readHeader(file)
   if (header.length < HEADER_BYTES || header.toString('latin1', 0, MAGIC.length) !== MAGIC) {
     throw new Error(
       `${file} is not a database: its beginning was overwritten or cut off.\n${RESTORE}, or check DATA_DIR if the file is not Posthorn's.`,
@@ -48,7 +48,7 @@ function requireNewInstallation(file: string, exists: boolean): void {
   )
 }
 
-function headerOf(file: string): Buffer {
+function readHeader(file: string): Buffer {
   const header = Buffer.alloc(HEADER_BYTES)
   const opened = openSync(file, 'r')
   try {

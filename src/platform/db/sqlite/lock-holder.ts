@@ -5,7 +5,7 @@ import { readFileSync, statSync } from 'node:fs'
  * say. When somebody has deleted the lock file, it is the one that has the database open and holds an exclusive lock of SQLite.
  */
 export function describeHolder(lockFile: string, database: string | undefined): string {
-  const locks = locksOf(textOf('/proc/locks')).filter(({ pid }) => pid > 0 && pid !== process.pid)
+  const locks = parseLocks(readText('/proc/locks')).filter(({ pid }) => pid > 0 && pid !== process.pid)
   const on = (file: string) => {
     const inode = statSync(file, { throwIfNoEntry: false })?.ino
     return new Set(locks.filter((lock) => lock.inode === inode).map(({ pid }) => pid))
@@ -14,7 +14,7 @@ export function describeHolder(lockFile: string, database: string | undefined): 
   const exclusive = locks.find(({ pid, isExclusive }) => isExclusive && users.has(pid))?.pid
   const [pid = exclusive] = on(lockFile)
   if (pid === undefined) return ''
-  const command = commandOf(pid)
+  const command = readCommand(pid)
   return `It is process ${pid}${command === '' ? '' : ` (${command})`}. `
 }
 
@@ -29,7 +29,7 @@ interface Lock {
 const LOCK = /^\d+: POSIX\s+\S+\s+(\S+)\s+(\d+)\s+[0-9a-f]+:[0-9a-f]+:(\d+)\s+\d+\s+(\S+)$/gm
 const LAST_BYTE = '1073742335'
 
-function locksOf(text: string): Lock[] {
+function parseLocks(text: string): Lock[] {
   return [...text.matchAll(LOCK)].map(([, kind, pid, inode, end]) => ({
     pid: Number(pid),
     inode: Number(inode),
@@ -39,12 +39,12 @@ function locksOf(text: string): Lock[] {
 
 const MAX_COMMAND = 120
 
-function commandOf(pid: number): string {
-  return textOf(`/proc/${pid}/cmdline`).split('\0').join(' ').trim().slice(0, MAX_COMMAND)
+function readCommand(pid: number): string {
+  return readText(`/proc/${pid}/cmdline`).split('\0').join(' ').trim().slice(0, MAX_COMMAND)
 }
 
 /** Empty where there is no such file, as on other systems than Linux, and for processes of other users. */
-function textOf(file: string): string {
+function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch {

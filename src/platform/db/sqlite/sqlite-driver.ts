@@ -105,8 +105,8 @@ export class SqliteDriver implements Driver {
 
   /** Caches statements, because preparing costs more than a lookup by key. Values are parameters, so there are few texts. */
   #prepare(sql: string): Prepared {
-    const known = this.#statements.get(sql)
-    if (known !== undefined) return known
+    const cached = this.#statements.get(sql)
+    if (cached !== undefined) return cached
     const statement = this.#database.prepare(sql)
     // `reader` is a call into libsql, which costs as much as a small statement.
     const prepared = { statement, returnsRows: statement.reader }

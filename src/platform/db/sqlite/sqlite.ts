@@ -121,7 +121,7 @@ const sqliteDialect: Dialect = {
     return sql`(select ${sql.join(fields)} from json_each(${JSON.stringify(values)}))`
   },
   utf8: (text) => sql`cast(${text} as blob)`,
-  bytesOf: (utf8) => (Buffer.isBuffer(utf8) ? utf8 : Buffer.from(utf8 ?? '')),
+  toBytes: (utf8) => (Buffer.isBuffer(utf8) ? utf8 : Buffer.from(utf8 ?? '')),
   isUniqueViolation: (error) => error instanceof Error && /UNIQUE constraint failed/i.test(error.message),
   isRefusedRow: (error) =>
     error instanceof TypeError ||

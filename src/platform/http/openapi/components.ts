@@ -30,8 +30,8 @@ export function components(): Components {
     const walked = merged(Object.fromEntries(Object.entries(part).map(([name, value]) => [name, walk(value)])))
     const { title } = walked
     if (typeof title !== 'string' || !isSchema(walked)) return walked
-    const known = named.get(title)
-    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(walked)) {
+    const earlier = named.get(title)
+    if (earlier !== undefined && JSON.stringify(earlier) !== JSON.stringify(walked)) {
       throw new Error(`two different schemas have the title "${title}"`)
     }
     named.set(title, walked)

@@ -43,7 +43,7 @@ export function openApiDocument(
     },
     servers: [{ url: info.serverUrl }],
     security: [{ bearer: [] }, { apiKey: [] }],
-    tags: tagsOf(shown, webhooks, info.tags ?? []),
+    tags: buildTags(shown, webhooks, info.tags ?? []),
     paths,
     ...(webhooks !== undefined && { webhooks: webhookOperations(webhooks, named) }),
     components: sharedComponents(named, webhooks, info.serverUrl),
@@ -69,16 +69,16 @@ function checkOperationIds(routes: readonly RouteEntry[]): void {
   }
 }
 
-function tagsOf(
+function buildTags(
   routes: readonly RouteEntry[],
   webhooks: OpenApiWebhooks | undefined,
   described: readonly { name: string; description: string }[],
 ): Json {
   const used = new Set(routes.flatMap((route) => route.schema.tags ?? []))
   if (webhooks !== undefined) used.add(WEBHOOKS_TAG)
-  const known = described.filter(({ name }) => used.has(name))
-  const others = [...used].filter((name) => !known.some((tag) => tag.name === name)).sort()
-  return [...known.map((tag) => ({ ...tag })), ...others.map((name) => ({ name }))]
+  const describedTags = described.filter(({ name }) => used.has(name))
+  const others = [...used].filter((name) => !describedTags.some((tag) => tag.name === name)).sort()
+  return [...describedTags.map((tag) => ({ ...tag })), ...others.map((name) => ({ name }))]
 }
 
 function sharedComponents(named: Components, webhooks: OpenApiWebhooks | undefined, serverUrl: string): Json {

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { afterEach, describe, expect, it } from 'vitest'
 import { testServer } from '../../../../test/kit/http/server.ts'
 import { documented, documentedAs, documentedDefault, nullable } from '../../formats/json-schema.ts'
-import { type App, errorSchema, listOf, type OpenApiWebhooks, openApiDocument, pageQuery } from '../index.ts'
+import { type App, errorSchema, listSchema, type OpenApiWebhooks, openApiDocument, pageQuery } from '../index.ts'
 import type { Examples } from './examples.ts'
 
 const info = { title: 'Posthorn', version: '1.2.3', description: 'Mail.', serverUrl: 'http://localhost:8080' }
@@ -23,7 +23,7 @@ function describedServer(): App {
         operationId: 'listThings',
         summary: 'List things',
         querystring: Type.Object(pageQuery),
-        response: { 200: listOf('things', thing) },
+        response: { 200: listSchema('things', thing) },
       },
     },
     async () => ({
@@ -55,7 +55,7 @@ function describedServer(): App {
 const added = (id: string) => ({ id, title: 't' })
 
 /** As a reader of the JSON gets it. Untyped, because tests assert on its members. */
-function documentOf(
+function buildDocument(
   server: App,
   parts: { webhooks?: OpenApiWebhooks; examples?: Examples } = {},
 ): ReturnType<typeof JSON.parse> {
@@ -71,13 +71,13 @@ const webhooks: OpenApiWebhooks = {
 
 describe('the OpenAPI document', () => {
   it('is valid OpenAPI 3.1 and lists every route that is not hidden', async () => {
-    const document = documentOf(describedServer())
+    const document = buildDocument(describedServer())
     expect(await new Validator().validate(document)).toEqual({ valid: true })
     expect(Object.keys(document.paths)).toEqual(['/things', '/things/{thingId}/parts', '/open'])
   })
 
   it('describes the access, parameters and errors of each route', async () => {
-    const { paths } = documentOf(describedServer())
+    const { paths } = buildDocument(describedServer())
     const post = paths['/things/{thingId}/parts'].post
     expect(post.operationId).toBe('addPart')
     expect(post.security).toEqual([{ bearer: ['write'] }, { apiKey: ['write'] }])
@@ -119,23 +119,23 @@ describe('the OpenAPI document', () => {
     const { routeTable } = describedServer()
     const [first] = routeTable
     if (first === undefined) throw new Error('there is no route')
-    const twin = {
+    const duplicate = {
       ...first,
       url: '/twin',
       schema: operationId === undefined ? {} : { operationId },
     }
-    expect(() => openApiDocument([...routeTable, twin], info)).toThrow(problem)
+    expect(() => openApiDocument([...routeTable, duplicate], info)).toThrow(problem)
   })
 
   it('makes one component of a titled schema, and rejects two different ones with the same title', async () => {
-    const { paths, components } = documentOf(describedServer())
+    const { paths, components } = buildDocument(describedServer())
     const list = paths['/things'].get.responses['200'].content['application/json'].schema
     expect(list.properties.things.items).toEqual({ $ref: '#/components/schemas/Thing' })
     expect(list.properties.pagination).toEqual({ $ref: '#/components/schemas/Pagination' })
     expect(components.schemas.Thing.properties.title).toEqual({ type: 'string' })
-    const twin = { operationId: 'getTwin', response: { 200: Type.Object({}, { title: 'Thing' }) } }
+    const duplicate = { operationId: 'getTwin', response: { 200: Type.Object({}, { title: 'Thing' }) } }
     const routes = app.routeTable.concat(
-      ...app.routeTable.slice(0, 1).map((route) => ({ ...route, url: '/twin', schema: twin })),
+      ...app.routeTable.slice(0, 1).map((route) => ({ ...route, url: '/twin', schema: duplicate })),
     )
     expect(() => openApiDocument(routes, info)).toThrow('two different schemas have the title "Thing"')
   })
@@ -159,7 +159,7 @@ describe('the OpenAPI document', () => {
     app.get('/try', { config: { access: 'public' }, schema }, async () => {
       throw new Error('not called')
     })
-    const { paths } = documentOf(app)
+    const { paths } = buildDocument(app)
     expect(paths['/try'].get.responses['200'].content['application/json'].schema.properties).toEqual({
       reason: { type: ['string', 'null'], minLength: 1, description: 'Why.' },
       level: { type: ['string', 'null'], enum: ['low', 'high', null] },
@@ -184,7 +184,7 @@ describe('the OpenAPI document', () => {
     const schema = { tags: ['Things'], operationId: 'tryThing', summary: 'Try', body, response }
     const config = { access: 'public' } as const
     app.post('/try', { config, schema }, async (request) => request.body)
-    const { requestBody } = documentOf(app).paths['/try'].post
+    const { requestBody } = buildDocument(app).paths['/try'].post
     expect(requestBody).toEqual({
       required: true,
       content: {
@@ -208,7 +208,7 @@ describe('the OpenAPI document', () => {
 
   it('describes the webhooks of the service', async () => {
     app = testServer()
-    const document = documentOf(app, { webhooks })
+    const document = buildDocument(app, { webhooks })
     expect(await new Validator().validate(document)).toEqual({ valid: true })
     const { post } = document.webhooks['thing.made']
     expect(post).toMatchObject({
@@ -235,7 +235,7 @@ describe('the OpenAPI document', () => {
         { request: { path: { thingId: 'none' } }, response: { status: 404, body: missing } },
       ],
     }
-    const document = documentOf(describedServer(), { examples })
+    const document = buildDocument(describedServer(), { examples })
     expect(await new Validator().validate(document)).toEqual({ valid: true })
     const { post } = document.paths['/things/{thingId}/parts']
     expect(post.parameters[0]).toMatchObject({ name: 'thingId', example: 'a/b' })
@@ -265,7 +265,7 @@ describe('the OpenAPI document', () => {
         { summary: 'Second', response: { status: 200, body: { things: [added('2')] } } },
       ],
     }
-    const { get } = documentOf(describedServer(), { examples }).paths['/things']
+    const { get } = buildDocument(describedServer(), { examples }).paths['/things']
     expect(get.responses['200'].content['application/json'].examples).toEqual({
       First: { summary: 'First', value: { things: [] } },
       Second: { summary: 'Second', value: { things: [added('2')] } },
@@ -286,7 +286,7 @@ describe('the OpenAPI document', () => {
     app = testServer()
     const schema = { tags: ['Things'], operationId: 'tryThing', summary: 'Try', response: { '4xx': thing } }
     app.get('/try', { config: { access: 'public' }, schema }, async () => ({ id: '1', title: 't' }))
-    const document = documentOf(app)
+    const document = buildDocument(app)
     expect(document.paths['/try'].get.responses).toHaveProperty('4XX')
     expect(await new Validator().validate(document)).toEqual({ valid: true })
   })

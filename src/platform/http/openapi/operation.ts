@@ -54,10 +54,10 @@ function security(access: RouteEntry['access'], scope: string[]): Json {
 function parameters(route: RouteEntry, components: Components, example: ExampleRequest = {}): Json[] {
   const { schema, url } = route
   const inPath = [...url.matchAll(/:([A-Za-z0-9_]+)/g)].map((match) => match[1] ?? '')
-  const known = properties(schema.params)
+  const described = properties(schema.params)
   return [
     ...inPath.map((name) =>
-      parameter('path', name, true, known.members[name] ?? { type: 'string' }, components, example.path?.[name]),
+      parameter('path', name, true, described.members[name] ?? { type: 'string' }, components, example.path?.[name]),
     ),
     ...parametersIn('query', schema.querystring, components, example.query),
     ...parametersIn('header', schema.headers, components, example.headers),
@@ -151,7 +151,7 @@ function multipart(schema: Json, examples: readonly Example[]): Json {
 }
 
 /** The examples of one status. */
-function bodiesOf(examples: readonly Example[], status: string) {
+function exampleBodies(examples: readonly Example[], status: string) {
   return examples
     .filter(({ response }) => String(response.status) === status)
     .map(({ summary, response }) => ({ summary, value: response.body }))
@@ -161,8 +161,8 @@ function successResponses(route: RouteEntry, context: OperationContext): JsonObj
   const { response, produces, streamed, ranges = false } = route.schema
   if (produces !== undefined) {
     const produced = (status: string, description: string): Json => {
-      const members = exampleMembers(bodiesOf(context.examples, status))
-      const stream = streamed === undefined ? {} : streamOf(context.components.reference(streamed))
+      const members = exampleMembers(exampleBodies(context.examples, status))
+      const stream = streamed === undefined ? {} : streamSchema(context.components.reference(streamed))
       const content = Object.fromEntries(produces.map((type) => [type, { ...stream, ...members }]))
       return { description, ...shownHeaders(context.examples, status), content }
     }
@@ -179,7 +179,7 @@ function successResponses(route: RouteEntry, context: OperationContext): JsonObj
 }
 
 /** OpenAPI 3.1 describes a stream as a text. `x-itemSchema` is the `itemSchema` of OpenAPI 3.2: each event of the stream. */
-function streamOf(data: Json): JsonObject {
+function streamSchema(data: Json): JsonObject {
   const properties = {
     id: { type: 'string', description: 'The value for Last-Event-ID.' },
     event: { type: 'string' },
@@ -200,7 +200,7 @@ function successResponse(status: string, schema: ResponseSchema, { components, e
   if (schema.type === 'null') return { description, ...headers }
   const example = examples.find(({ response }) => String(response.status) === status)
   const type = example?.response.type ?? 'application/json'
-  const members = exampleMembers(bodiesOf(examples, status))
+  const members = exampleMembers(exampleBodies(examples, status))
   return { description, ...headers, content: { [type]: { schema: components.reference(schema), ...members } } }
 }
 
@@ -219,7 +219,7 @@ function errorResponses(route: RouteEntry, { components, examples }: OperationCo
   const { schema, access, method } = route
   const keyed = access.startsWith('key:')
   const shared = (status: string, name: ErrorResponseName): Json => {
-    const own = exampleMembers(bodiesOf(examples, status))
+    const own = exampleMembers(exampleBodies(examples, status))
     if (Object.keys(own).length === 0) return { $ref: `#/components/responses/${name}` }
     return errorResponse(name, components.reference(errorSchema), own)
   }

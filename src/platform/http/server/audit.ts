@@ -65,7 +65,7 @@ export function addAudit(
   app.decorateRequest('recordAudit', async function recordAudit(this: FastifyRequest, tx: Tx, facts: AuditFacts = {}) {
     const { audit } = this.routeOptions.config
     if (log === undefined || audit === undefined || this.auditedIn === tx) return
-    await log.record(tx, entryOf(this, audit, facts))
+    await log.record(tx, buildEntry(this, audit, facts))
     this.auditedIn = tx
   })
   app.addHook('onRoute', (route) => {
@@ -75,7 +75,7 @@ export function addAudit(
       ...[route.preSerialization ?? []].flat(),
       async (request, reply, result) => {
         if (reply.statusCode < 300 && request.auditedIn === undefined) {
-          await log.recordAlone(entryOf(request, audit, { result }))
+          await log.recordAlone(buildEntry(request, audit, { result }))
         }
         return result
       },
@@ -83,9 +83,9 @@ export function addAudit(
   })
 }
 
-function entryOf(request: FastifyRequest, audit: string | Audited, facts: AuditFacts): AuditEntry {
+function buildEntry(request: FastifyRequest, audit: string | Audited, facts: AuditFacts): AuditEntry {
   const { action, details = changedMembers } = typeof audit === 'string' ? { action: audit } : audit
-  const { target = targetOf(request, facts.result) } = facts
+  const { target = findTarget(request, facts.result) } = facts
   return {
     actor: request.caller?.owner ?? 'public',
     action: facts.action ?? (typeof action === 'string' ? action : action(request)),
@@ -96,7 +96,7 @@ function entryOf(request: FastifyRequest, audit: string | Audited, facts: AuditF
   }
 }
 
-function targetOf(request: FastifyRequest, result: unknown): string | null {
+function findTarget(request: FastifyRequest, result: unknown): string | null {
   const { id, accountId = null } = Object(result)
   const named = id ?? accountId
   if (typeof named === 'string') return named
@@ -106,7 +106,7 @@ function targetOf(request: FastifyRequest, result: unknown): string | null {
 
 /** Only known members: others may have any name. */
 function changedMembers({ body, routeOptions: { schema } }: FastifyRequest): Readonly<Record<string, unknown>> {
-  const known = Object.keys(Object(Object(schema?.body).properties))
-  const changed = Object.keys(Object(body)).filter((name) => known.includes(name))
+  const names = Object.keys(Object(Object(schema?.body).properties))
+  const changed = Object.keys(Object(body)).filter((name) => names.includes(name))
   return changed.length === 0 ? {} : { changed: changed.slice(0, MAX_NAMES) }
 }

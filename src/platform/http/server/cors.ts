@@ -24,9 +24,9 @@ export function addCors(app: App): void {
     const { cors } = route.config ?? {}
     const added = [route.method].flat().filter((method) => method !== 'HEAD' && method !== 'OPTIONS')
     if (cors === undefined || added.length === 0) return
-    const known = methods.get(route.url)
-    if (known !== undefined) {
-      known.push(...added)
+    const allowedMethods = methods.get(route.url)
+    if (allowedMethods !== undefined) {
+      allowedMethods.push(...added)
       return
     }
     const all = [...added]
@@ -57,7 +57,7 @@ async function allowOrigin(request: FastifyRequest, reply: FastifyReply, cors: A
   const { origin } = request.headers
   if (origin === undefined) return
   const allowed = await cors(request)
-  const value = allowed.includes('*') ? '*' : allowed.find((one) => one === origin)
+  const value = allowed.includes('*') ? '*' : allowed.find((candidate) => candidate === origin)
   if (value === undefined) return
   reply.header('access-control-allow-origin', value).header('access-control-expose-headers', RESPONSE_HEADERS)
 }

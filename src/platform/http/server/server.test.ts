@@ -53,12 +53,12 @@ async function listen(add: (server: App) => void = thingRoutes, options: Partial
   return api(await app.listen({ port: 0, host: '127.0.0.1' }), 'good')
 }
 
-const urlOf = () => `http://127.0.0.1:${(app.server.address() as { port: number }).port}`
+const serverUrl = () => `http://127.0.0.1:${(app.server.address() as { port: number }).port}`
 
 describe('the key', () => {
   it('is checked before the rest of the request is read', async () => {
     await listen()
-    const stranger = api(urlOf())
+    const stranger = api(serverUrl())
     const malformed = await stranger.post('/things/1', '{')
     expect(malformed.status).toBe(401)
     expect(malformed.headers.get('www-authenticate')).toBe('Bearer')
@@ -81,7 +81,7 @@ describe('the key', () => {
 
   it('is reported as not valid when one was sent, and as missing when none was', async () => {
     await listen()
-    const wrong = await api(urlOf(), 'other').get('/things/1')
+    const wrong = await api(serverUrl(), 'other').get('/things/1')
     expect([wrong.status, wrong.json.error.code]).toEqual([401, 'unauthorized'])
     expect(wrong.json.error.message).toContain('This API key is not valid')
     expect(wrong.text).not.toContain('other')
@@ -90,7 +90,7 @@ describe('the key', () => {
 
   it('must have the scope of the route', async () => {
     await listen()
-    const reader = api(urlOf(), 'reader')
+    const reader = api(serverUrl(), 'reader')
     expect((await reader.get('/things/1')).status).toBe(200)
     const refused = await reader.post('/things/1', { name: 'a' })
     expect(refused.status).toBe(403)
@@ -117,7 +117,7 @@ describe('paths and methods', () => {
       code: 'method_not_allowed',
       message: 'This path does not support DELETE. It supports: GET, HEAD, POST.',
     })
-    expect((await api(urlOf()).post('/query')).status).toBe(405)
+    expect((await api(serverUrl()).post('/query')).status).toBe(405)
   })
 
   it('responds 404 to any request for an unknown path', async () => {
@@ -198,8 +198,8 @@ describe('bodies', () => {
         async (request) => request.body,
       )
     })
-    expect((await api(urlOf()).form('/form', { name: 'ä b' })).json).toEqual({ name: 'ä b' })
-    const twice = await fetch(`${urlOf()}/form`, {
+    expect((await api(serverUrl()).form('/form', { name: 'ä b' })).json).toEqual({ name: 'ä b' })
+    const twice = await fetch(`${serverUrl()}/form`, {
       method: 'POST',
       body: new URLSearchParams('name=1&name=2&__proto__=x'),
     })
@@ -307,7 +307,7 @@ describe('errors', () => {
       { log: listeningLog(lines) },
     )
     const head = 'POST /optional HTTP/1.1\r\nhost: a\r\nauthorization: Bearer good\r\ncontent-type: application/json'
-    const socket = connect(Number(new URL(urlOf()).port), '127.0.0.1', () => {
+    const socket = connect(Number(new URL(serverUrl()).port), '127.0.0.1', () => {
       socket.write(`${head}\r\ncontent-length: 100\r\n\r\n{`)
     })
     await eventually(() => arrived)
@@ -318,7 +318,7 @@ describe('errors', () => {
 
   it('have the same body when the bytes are not HTTP', async () => {
     await listen()
-    const port = Number(new URL(urlOf()).port)
+    const port = Number(new URL(serverUrl()).port)
     const response = await new Promise<string>((resolve) => {
       let text = ''
       const socket = connect(port, '127.0.0.1', () => socket.write('this is not http\r\n\r\n'))
@@ -426,7 +426,7 @@ describe('closing', () => {
         })
       })
     })
-    const url = urlOf()
+    const url = serverUrl()
     const idle = await keepAlive(`${url}/idle`)
     const slow = api(url).get('/slow')
     await running
@@ -449,7 +449,7 @@ describe('closing with a limit', () => {
         return new Promise(() => {})
       })
     })
-    const endless = api(urlOf()).get('/endless')
+    const endless = api(serverUrl()).get('/endless')
     const cut = expect(endless).rejects.toThrow()
     await eventually(() => arrived)
     await closeServer(app, 50)

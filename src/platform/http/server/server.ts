@@ -18,7 +18,7 @@ import { clientErrorHandler, endConnectionsOnClose, limitConnections } from './c
 import { addCors } from './cors.ts'
 import { fastifyLog, logAborted, logRequest, requestId } from './request-log.ts'
 import { type Access, type AccessChecks, type Authenticator, accessChecks } from './requests/access.ts'
-import { addBodyParsers, BODY_LIMIT, bodyLimitOf, limitBodyTime } from './requests/body.ts'
+import { addBodyParsers, BODY_LIMIT, chooseBodyLimit, limitBodyTime } from './requests/body.ts'
 import type { Idempotency } from './requests/idempotency.ts'
 import { type Paths, paths } from './requests/paths.ts'
 import { type RateLimits, rateGuards } from './requests/rate-limit.ts'
@@ -90,7 +90,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000
  * requests and closes idle connections.
  */
 export function createServer(options: ServerOptions): App {
-  const known = paths(MAX_PARAM_LENGTH)
+  const routePaths = paths(MAX_PARAM_LENGTH)
   const app: App = fastify({
     loggerInstance: fastifyLog(options.log),
     logController: new LogController({ disableRequestLogging: true }),
@@ -127,8 +127,8 @@ export function createServer(options: ServerOptions): App {
   app.addHook('onRoute', (route) => {
     for (const method of [route.method].flat()) {
       const access = checkedAccess(method, route.url, route, options.idempotency)
-      known.add(method, route.url, access)
-      route.bodyLimit ??= bodyLimitOf(access)
+      routePaths.add(method, route.url, access)
+      route.bodyLimit ??= chooseBodyLimit(access)
       if (method !== 'HEAD') app.routeTable.push(routeEntry(method, route, access))
     }
   })
@@ -138,7 +138,7 @@ export function createServer(options: ServerOptions): App {
   const checks = accessChecks(authenticator, limits.wrongKey)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
-    if (request.is404) await rejectUnknownRoute(request, reply, known, checks)
+    if (request.is404) await rejectUnknownRoute(request, reply, routePaths, checks)
   })
   // The application's own requests to open routes share no limits with the public.
   app.addHook('onRequest', checks.findCaller)
@@ -220,10 +220,10 @@ function checkedAccess(
 async function rejectUnknownRoute(
   request: FastifyRequest,
   reply: FastifyReply,
-  known: Paths,
+  routePaths: Paths,
   { requireKey }: Pick<AccessChecks, 'requireKey'>,
 ): Promise<never> {
-  const routes = known.at(request.url)
+  const routes = routePaths.at(request.url)
   const [first] = routes
   if (first === undefined) throw new AppError('route_not_found')
   if (routes.every((route) => route.access.startsWith('key:'))) await requireKey(request, reply, first.access)

@@ -2,8 +2,8 @@ import { type Component, property } from '../../../platform/calendar/components.
 import { type ContentLine, parseContentLine } from '../../../platform/calendar/content-line.ts'
 import { type EventTarget, type EventTime, ProviderError, type RemoteEvent } from '../../contract/index.ts'
 import { type EditContext, personLine, replace, timeLine, touch } from './input.ts'
-import { type CalendarObject, idOf, type MapContext, type MappedComponent, readObject } from './map.ts'
-import { emailOf } from './people.ts'
+import { type CalendarObject, formatInstanceId, type MapContext, type MappedComponent, readObject } from './map.ts'
+import { readEmail } from './people.ts'
 import { instanceTimes, SeriesInstances } from './series.ts'
 
 /** An object while it is changed. */
@@ -16,7 +16,7 @@ export interface Editing {
   context: EditContext
 }
 
-export async function editingOf(
+export async function openEditing(
   object: CalendarObject,
   mapContext: MapContext,
   context: EditContext,
@@ -34,7 +34,7 @@ export async function editingOf(
     if (found === undefined) throw missing(doing)
     const existing = mapped.find(({ event }) => event.eventId === found.eventId)
     if (existing !== undefined) return existing.component
-    const made = exceptionOf(masterOf(mapped, found) ?? missingMaster(doing), found)
+    const made = buildException(findMaster(mapped, found) ?? missingMaster(doing), found)
     calendar.components.push(made)
     return made
   }
@@ -47,24 +47,24 @@ export function eventIn(events: readonly RemoteEvent[], { eventId, instance }: E
   const master = events.find((event) => event.eventId === eventId)
   const times = master === undefined ? undefined : instanceTimes(master, instance)
   if (master === undefined || times === undefined) return undefined
-  const id = `${eventId}#${idOf(times.start)}`
+  const id = `${eventId}#${formatInstanceId(times.start)}`
   const exception = events.find((event) => event.eventId === id)
   if (exception !== undefined) return exception.status === 'cancelled' ? undefined : exception
   return { ...master, ...times, eventId: id, recurrence: [], recurringEventId: eventId, originalStart: times.start }
 }
 
-function masterOf(mapped: readonly MappedComponent[], { recurringEventId }: RemoteEvent): Component | undefined {
+function findMaster(mapped: readonly MappedComponent[], { recurringEventId }: RemoteEvent): Component | undefined {
   return mapped.find(({ event }) => event.eventId === recurringEventId)?.component
 }
 
 /** An object may contain other events. */
-function isOf({ eventId }: RemoteEvent): (mapped: MappedComponent) => boolean {
+function matchesEvent({ eventId }: RemoteEvent): (mapped: MappedComponent) => boolean {
   return ({ event }) => event.eventId === eventId || event.recurringEventId === eventId
 }
 
 const NOT_OF_AN_INSTANCE = ['RRULE', 'RDATE', 'EXDATE', 'EXRULE', 'DTSTART', 'DTEND', 'DURATION', 'RECURRENCE-ID']
 
-function exceptionOf(master: Component, { start, end, originalStart }: RemoteEvent): Component {
+function buildException(master: Component, { start, end, originalStart }: RemoteEvent): Component {
   const component: Component = { name: 'VEVENT', lines: [...master.lines], components: [...master.components] }
   const original: EventTime = originalStart ?? start
   replace(component, NOT_OF_AN_INSTANCE, [
@@ -82,7 +82,7 @@ export function removeExceptions(
 ): void {
   const instances = new SeriesInstances(
     master,
-    mapped.filter(isOf(master)).flatMap(({ event }) => event.originalStart ?? []),
+    mapped.filter(matchesEvent(master)).flatMap(({ event }) => event.originalStart ?? []),
   )
   const removed = new Set(
     mapped.flatMap(({ event, component }) =>
@@ -106,11 +106,13 @@ export function exclude(
     target,
   )
   if (found === undefined) throw missing(context.doing)
-  const own = mapped.filter(found.originalStart === null ? isOf(found) : ({ event }) => event.eventId === found.eventId)
+  const own = mapped.filter(
+    found.originalStart === null ? matchesEvent(found) : ({ event }) => event.eventId === found.eventId,
+  )
   const removed = new Set(own.map(({ component }) => component))
   calendar.components = calendar.components.filter((each) => !removed.has(each))
   if (found.originalStart === null) return own.length < mapped.length
-  const master = masterOf(mapped, found)
+  const master = findMaster(mapped, found)
   if (master === undefined) return calendar.components.some(({ name }) => name === 'VEVENT')
   master.lines.push(timeLine('EXDATE', found.originalStart))
   touch(master, context, true)
@@ -120,8 +122,8 @@ export function exclude(
 const ANSWERS = { accepted: 'ACCEPTED', declined: 'DECLINED', tentative: 'TENTATIVE' }
 
 /** False when the user is not invited. */
-export function answer(event: Component, response: keyof typeof ANSWERS, addresses: ReadonlySet<string>): boolean {
-  const isSelf = (line: ContentLine) => addresses.has(emailOf(line).toLowerCase())
+export function setResponse(event: Component, response: keyof typeof ANSWERS, addresses: ReadonlySet<string>): boolean {
+  const isSelf = (line: ContentLine) => addresses.has(readEmail(line).toLowerCase())
   const organizer = property(event, 'ORGANIZER')
   if (organizer !== undefined && isSelf(organizer)) return false
   let isInvited = false
@@ -131,7 +133,7 @@ export function answer(event: Component, response: keyof typeof ANSWERS, address
     isInvited = true
     const parameters = new Map(line.parameters).set('PARTSTAT', ANSWERS[response])
     parameters.delete('RSVP')
-    return personLine('ATTENDEE', emailOf(line), parameters)
+    return personLine('ATTENDEE', readEmail(line), parameters)
   })
   return isInvited
 }

@@ -1,7 +1,7 @@
 import { type Component, property, withoutProperties } from '../../../platform/calendar/components.ts'
 import type { ContentLine } from '../../../platform/calendar/content-line.ts'
 import { DAY_MS, parseDay, parseLocal } from '../../../platform/calendar/days.ts'
-import { toInstant, zoneOf } from '../../../platform/calendar/zone.ts'
+import { findZone, toInstant } from '../../../platform/calendar/zone.ts'
 
 /** `zone`: the name as it is written; null for a floating time, `day` for a date. */
 interface WrittenTime {
@@ -39,8 +39,8 @@ function writtenTime(line: ContentLine | undefined): WrittenTime | undefined {
 function mayBeLater(end: WrittenTime, start: WrittenTime): boolean {
   if (end.zone === start.zone) return end.localMs > start.localMs
   const [endMs, startMs] = [end, start].map(({ localMs, zone }) => {
-    const known = zone === null || zone === DAY ? undefined : zoneOf(zone)
-    return known && toInstant(known, localMs)
+    const eventZone = zone === null || zone === DAY ? undefined : findZone(zone)
+    return eventZone && toInstant(eventZone, localMs)
   })
   return endMs === undefined || startMs === undefined || endMs > startMs
 }

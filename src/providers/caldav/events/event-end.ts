@@ -5,7 +5,7 @@ import { storedZone, toInstant, type Zone } from '../../../platform/calendar/zon
 import type { EventTime } from '../../contract/index.ts'
 
 /** When an event ends, never before its start. `dtend` is the time of DTEND. Undefined where DTEND or DURATION is none. */
-export function endOf(event: Component, start: EventTime, dtend: EventTime | undefined): EventTime | undefined {
+export function findEnd(event: Component, start: EventTime, dtend: EventTime | undefined): EventTime | undefined {
   const duration = property(event, 'DURATION')?.value.trim() ?? ''
   const durationMs = parseDuration(duration)
   const isEndless = (property(event, 'DTEND')?.value.trim() ?? '') === '' && duration === ''
@@ -21,7 +21,7 @@ export function endOf(event: Component, start: EventTime, dtend: EventTime | und
   }
   if (dtend !== undefined) return { dateTime: `${dtend.date}T00:00:00`, timeZone: start.timeZone }
   // Days of a DURATION are days of the wall clock, hours are exact (RFC 5545, 3.3.6).
-  const days = daysOf(duration) * DAY_MS
+  const days = countDays(duration) * DAY_MS
   const exactMs = Math.max(0, durationMs ?? 0) - days
   const from = (parseLocal(start.dateTime) ?? 0) + days
   const zone = start.timeZone === null ? undefined : storedZone(start.timeZone)
@@ -32,12 +32,12 @@ export function endOf(event: Component, start: EventTime, dtend: EventTime | und
 /** RFC 5545, 3.8.5.3: instances last as long as DURATION says nominally, and exactly as long as DTEND says. */
 export function durationDays(event: Component, start: EventTime): { durationDays?: number } {
   if ('date' in start || (property(event, 'RRULE') === undefined && property(event, 'RDATE') === undefined)) return {}
-  const days = property(event, 'DTEND') === undefined ? daysOf(property(event, 'DURATION')?.value ?? '') : 0
+  const days = property(event, 'DTEND') === undefined ? countDays(property(event, 'DURATION')?.value ?? '') : 0
   return days === 0 ? {} : { durationDays: days }
 }
 
 /** The days of a DURATION. One in hours has none. */
-function daysOf(duration: string): number {
+function countDays(duration: string): number {
   return /\d[DW]/i.test(duration) ? Math.floor(Math.max(0, parseDuration(duration) ?? 0) / DAY_MS) : 0
 }
 

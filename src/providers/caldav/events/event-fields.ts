@@ -1,4 +1,4 @@
-import { type Component, property, textOf } from '../../../platform/calendar/components.ts'
+import { type Component, property, readText } from '../../../platform/calendar/components.ts'
 import type { ContentLine } from '../../../platform/calendar/content-line.ts'
 import { parseLocal } from '../../../platform/calendar/days.ts'
 import { parseDuration } from '../../../platform/calendar/duration.ts'
@@ -6,18 +6,18 @@ import type { RemoteEvent } from '../../contract/index.ts'
 
 /** Outlook writes what a person chose into a property of its own, sometimes without TRANSP. */
 export function isBusy(event: Component): boolean {
-  const transparency = textOf(event, 'TRANSP').trim().toUpperCase()
+  const transparency = readText(event, 'TRANSP').trim().toUpperCase()
   if (transparency !== '') return transparency !== 'TRANSPARENT'
-  return textOf(event, 'X-MICROSOFT-CDO-BUSYSTATUS').trim().toUpperCase() !== 'FREE'
+  return readText(event, 'X-MICROSOFT-CDO-BUSYSTATUS').trim().toUpperCase() !== 'FREE'
 }
 
-export function statusOf(event: Component): RemoteEvent['status'] {
-  const status = textOf(event, 'STATUS').trim().toUpperCase()
+export function mapStatus(event: Component): RemoteEvent['status'] {
+  const status = readText(event, 'STATUS').trim().toUpperCase()
   return status === 'CANCELLED' ? 'cancelled' : status === 'TENTATIVE' ? 'tentative' : 'confirmed'
 }
 
-export function visibilityOf(event: Component): RemoteEvent['visibility'] {
-  const visibility = textOf(event, 'CLASS').trim().toLowerCase()
+export function mapVisibility(event: Component): RemoteEvent['visibility'] {
+  const visibility = readText(event, 'CLASS').trim().toLowerCase()
   return visibility === 'public' || visibility === 'private' || visibility === 'confidential' ? visibility : 'default'
 }
 
@@ -27,7 +27,7 @@ const CONFERENCES = [
   ['CONFERENCE', 'conference'],
 ] as const
 
-export function conferenceOf(event: Component): RemoteEvent['conference'] {
+export function mapConference(event: Component): RemoteEvent['conference'] {
   for (const [name, type] of CONFERENCES) {
     const url = property(event, name)?.value.trim() ?? ''
     if (/^https?:/i.test(url)) return { type, url }
@@ -36,17 +36,17 @@ export function conferenceOf(event: Component): RemoteEvent['conference'] {
 }
 
 /** Alarms before the start; others have no counterpart. */
-export function remindersOf(event: Component): RemoteEvent['reminders'] {
+export function mapReminders(event: Component): RemoteEvent['reminders'] {
   return event.components.slice(0, 20).flatMap((alarm): RemoteEvent['reminders'] => {
     const trigger = alarm.name === 'VALARM' ? property(alarm, 'TRIGGER') : undefined
     const ms =
       trigger?.parameters.get('RELATED')?.toUpperCase() === 'END' ? undefined : parseDuration(trigger?.value ?? '')
     if (ms === undefined || ms > 0) return []
-    const method = textOf(alarm, 'ACTION').toUpperCase() === 'EMAIL' ? 'email' : 'popup'
+    const method = readText(alarm, 'ACTION').toUpperCase() === 'EMAIL' ? 'email' : 'popup'
     return [{ method, minutes: Math.round(-ms / 60_000) + 0 }]
   })
 }
 
-export function instantOf(line: ContentLine | undefined): number | null {
+export function parseInstant(line: ContentLine | undefined): number | null {
   return parseLocal(line?.value.trim().replace(/z$/i, '') ?? '') ?? null
 }

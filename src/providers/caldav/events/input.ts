@@ -5,7 +5,7 @@ import { parameterValue, textLine } from '../../../platform/calendar/formatting.
 import { describeOwnZone, parseOwnZone } from '../../../platform/calendar/own-zone.ts'
 import { describeZone } from '../../../platform/calendar/vtimezone.ts'
 import { type EventInput, type EventTime, ProviderError } from '../../contract/index.ts'
-import { emailOf } from './people.ts'
+import { readEmail } from './people.ts'
 
 export interface EditContext {
   /** The user, as organizer. */
@@ -100,10 +100,10 @@ function recurrenceLine(line: string): string {
 }
 
 /** Attendees who stay keep their answers and what other programs know about them. */
-function replaceAttendees(event: Component, given: EventInput['attendees'], { email }: EditContext): void {
-  const known = new Map(properties(event, 'ATTENDEE').map((line) => [emailOf(line).toLowerCase(), line]))
-  const lines = given.map((attendee) => {
-    const before = known.get(attendee.email.toLowerCase())?.parameters ?? new Map<string, string>()
+function replaceAttendees(event: Component, attendees: EventInput['attendees'], { email }: EditContext): void {
+  const linesByEmail = new Map(properties(event, 'ATTENDEE').map((line) => [readEmail(line).toLowerCase(), line]))
+  const lines = attendees.map((attendee) => {
+    const before = linesByEmail.get(attendee.email.toLowerCase())?.parameters ?? new Map<string, string>()
     const parameters = new Map([...before, ['ROLE', attendee.optional ? 'OPT-PARTICIPANT' : 'REQ-PARTICIPANT']])
     if (attendee.displayName !== '') parameters.set('CN', attendee.displayName)
     if (!parameters.has('PARTSTAT')) parameters.set('PARTSTAT', 'NEEDS-ACTION')
@@ -111,7 +111,7 @@ function replaceAttendees(event: Component, given: EventInput['attendees'], { em
     return personLine('ATTENDEE', attendee.email, parameters)
   })
   replace(event, ['ATTENDEE'], lines)
-  if (given.length > 0 && property(event, 'ORGANIZER') === undefined) {
+  if (attendees.length > 0 && property(event, 'ORGANIZER') === undefined) {
     replace(event, ['ORGANIZER'], [personLine('ORGANIZER', email, new Map())])
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fc } from '../../../../test/kit/random/random.ts'
 import { ownZoneText } from '../../../platform/calendar/own-zone.ts'
-import { eventsOf } from './map.ts'
+import { mapEvents } from './map.ts'
 import { ObjectZones } from './zones.ts'
 
 const NEW_YORK = [
@@ -23,7 +23,7 @@ const NEW_YORK = [
 ]
 
 function mapped(text: string) {
-  return eventsOf(
+  return mapEvents(
     { path: '/c/1.ics', etag: '"1"', text },
     { zones: new ObjectZones(), addresses: new Set(['ada@example.com']) },
   )
@@ -38,7 +38,7 @@ async function event(...lines: string[]) {
   return first
 }
 
-describe('eventsOf', () => {
+describe('mapEvents', () => {
   it('keeps commas and semicolons that a program did not escape', async () => {
     const text = await event(
       'DTSTART:20261120T120000Z',
@@ -254,8 +254,8 @@ describe('eventsOf', () => {
       { maxLength: 20 },
     )
     await fc.assert(
-      fc.asyncProperty(lines, async (given) => {
-        const text = calendar('BEGIN:VEVENT', 'UID:1', 'DTSTART:20261120T100000Z', ...given, 'END:VEVENT')
+      fc.asyncProperty(lines, async (lines) => {
+        const text = calendar('BEGIN:VEVENT', 'UID:1', 'DTSTART:20261120T100000Z', ...lines, 'END:VEVENT')
         for (const { start, end } of await mapped(text))
           expect([typeof start, typeof end]).toEqual(['object', 'object'])
       }),

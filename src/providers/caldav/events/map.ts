@@ -1,5 +1,5 @@
 import { dayInBrokenTime } from '../../../platform/calendar/broken-time.ts'
-import { type Component, parseObject, properties, property, textOf } from '../../../platform/calendar/components.ts'
+import { type Component, parseObject, properties, property, readText } from '../../../platform/calendar/components.ts'
 import type { ContentLine } from '../../../platform/calendar/content-line.ts'
 import { formatDay, formatLocal, parseDay, parseLocal } from '../../../platform/calendar/days.ts'
 import { isOwnZone } from '../../../platform/calendar/own-zone.ts'
@@ -8,10 +8,10 @@ import { storedZone, toInstant, type Zone } from '../../../platform/calendar/zon
 import { TURN_MS, yieldIfHeld } from '../../../platform/concurrency/event-loop.ts'
 import { sha256 } from '../../../platform/crypto/sha256.ts'
 import { assumedEnd, boundedEvent, type EventTime, type RemoteEvent, type SeriesMove } from '../../contract/index.ts'
-import { durationDays, endOf } from './event-end.ts'
-import { conferenceOf, instantOf, isBusy, remindersOf, statusOf, visibilityOf } from './event-fields.ts'
+import { durationDays, findEnd } from './event-end.ts'
+import { isBusy, mapConference, mapReminders, mapStatus, mapVisibility, parseInstant } from './event-fields.ts'
 import { Notes } from './notes.ts'
-import { peopleOf } from './people.ts'
+import { mapPeople } from './people.ts'
 import type { ObjectZones } from './zones.ts'
 
 /** A calendar object as the server returned it. */
@@ -53,7 +53,7 @@ export async function objectEvents(object: CalendarObject, context: MapContext):
   return { events: mapped.map(({ event }) => event), unreadable: notes.text }
 }
 
-export async function eventsOf(object: CalendarObject, context: MapContext): Promise<RemoteEvent[]> {
+export async function mapEvents(object: CalendarObject, context: MapContext): Promise<RemoteEvent[]> {
   return (await objectEvents(object, context)).events
 }
 
@@ -80,10 +80,10 @@ async function mappedIn(
   if (events.length > MAX_EVENTS)
     notes.add(`Of ${events.length} events in the object the first ${MAX_EVENTS} are read.`)
   for (const component of events.slice(0, MAX_EVENTS)) {
-    const uid = textOf(component, 'UID')
-    const known = byUid.get(uid)
-    if (known === undefined) byUid.set(uid, [component])
-    else known.push(component)
+    const uid = readText(component, 'UID')
+    const sameUid = byUid.get(uid)
+    if (sameUid === undefined) byUid.set(uid, [component])
+    else sameUid.push(component)
   }
   const mapped: MappedComponent[] = []
   for (const [uid, components] of byUid) {
@@ -107,8 +107,8 @@ async function mappedSeries(components: readonly Component[], mapper: ObjectMapp
     const event = mapper.event(component, original, mapped.get(mapper.eventId)?.event)
     await yieldIfHeld(TURN_MS)
     if (event === undefined) continue
-    const known = mapped.get(event.eventId)
-    if (known !== undefined && sequenceOf(known.component) >= sequenceOf(component)) continue
+    const earlier = mapped.get(event.eventId)
+    if (earlier !== undefined && readSequence(earlier.component) >= readSequence(component)) continue
     mapped.set(event.eventId, { event, component })
   }
   for (const { event, component } of mapped.values()) {
@@ -123,7 +123,7 @@ async function mappedSeries(components: readonly Component[], mapper: ObjectMapp
   return [...mapped.values()]
 }
 
-function sequenceOf(component: Component): number {
+function readSequence(component: Component): number {
   return Number(property(component, 'SEQUENCE')?.value ?? 0) || 0
 }
 
@@ -153,7 +153,7 @@ class ObjectMapper {
 
   /** Undefined where nothing says when the event takes place. An original start without a zone is in that of the series. */
   event(event: Component, original: ContentLine | undefined, master: RemoteEvent | undefined): RemoteEvent | undefined {
-    const named = original === undefined ? undefined : inZoneOf(master?.start, this.#time(original))
+    const named = original === undefined ? undefined : toSeriesZone(master?.start, this.#time(original))
     if (original !== undefined && named === undefined) {
       this.#notes.add(
         `${quoted('RECURRENCE-ID', original.value)} is no time: the instance takes place beside its series.`,
@@ -165,15 +165,15 @@ class ObjectMapper {
     const beside = master === undefined ? '' : `#unread-${sha256(original?.value ?? '', 'hex').slice(0, 16)}`
     const originalStart = named ?? null
     const ownId = original === undefined ? this.eventId : `${this.eventId}${beside}`
-    const { organizer, attendees } = peopleOf(event, this.#context.addresses)
+    const { organizer, attendees } = mapPeople(event, this.#context.addresses)
     return boundedEvent({
-      eventId: originalStart === null ? ownId : `${this.eventId}#${idOf(originalStart)}`,
-      iCalUid: textOf(event, 'UID'),
+      eventId: originalStart === null ? ownId : `${this.eventId}#${formatInstanceId(originalStart)}`,
+      iCalUid: readText(event, 'UID'),
       etag: this.#object.etag,
-      status: statusOf(event),
-      summary: textOf(event, 'SUMMARY'),
-      description: textOf(event, 'DESCRIPTION'),
-      location: textOf(event, 'LOCATION'),
+      status: mapStatus(event),
+      summary: readText(event, 'SUMMARY'),
+      description: readText(event, 'DESCRIPTION'),
+      location: readText(event, 'LOCATION'),
       start,
       end: (hasTimes(event) ? undefined : endLike(master, start)) ?? this.#end(event, start),
       ...durationDays(event, start),
@@ -181,14 +181,14 @@ class ObjectMapper {
       recurringEventId: originalStart === null ? null : this.eventId,
       originalStart,
       busy: isBusy(event),
-      visibility: visibilityOf(event),
+      visibility: mapVisibility(event),
       organizer,
       attendees,
-      conference: conferenceOf(event),
-      reminders: remindersOf(event),
+      conference: mapConference(event),
+      reminders: mapReminders(event),
       htmlLink: null,
-      createdAt: instantOf(property(event, 'CREATED')),
-      updatedAt: instantOf(property(event, 'LAST-MODIFIED') ?? property(event, 'DTSTAMP')),
+      createdAt: parseInstant(property(event, 'CREATED')),
+      updatedAt: parseInstant(property(event, 'LAST-MODIFIED') ?? property(event, 'DTSTAMP')),
     })
   }
 
@@ -226,7 +226,7 @@ class ObjectMapper {
   /** Never before the start. */
   #end(event: Component, start: EventTime): EventTime {
     const line = property(event, 'DTEND')
-    const end = endOf(event, start, this.#time(line))
+    const end = findEnd(event, start, this.#time(line))
     if (end !== undefined) return end
     const { name, value } = line ?? property(event, 'DURATION') ?? { name: 'DTEND', value: '' }
     this.#notes.add(`${quoted(name, value)} is no end: a day or an hour counts.`)
@@ -306,7 +306,7 @@ export function objectPath(eventId: string): string {
 }
 
 /** `20261120T080000Z`, `20261120`, or for a floating time `20261120T090000`. */
-export function idOf(time: EventTime): string {
+export function formatInstanceId(time: EventTime): string {
   if ('date' in time) return time.date.replaceAll('-', '')
   const zone = time.timeZone === null ? undefined : storedZone(time.timeZone)
   const localMs = parseLocal(time.dateTime) ?? 0
@@ -315,7 +315,7 @@ export function idOf(time: EventTime): string {
 }
 
 /** A floating RECURRENCE-ID is in the zone of its series. */
-function inZoneOf(series: EventTime | undefined, time: EventTime | undefined): EventTime | undefined {
+function toSeriesZone(series: EventTime | undefined, time: EventTime | undefined): EventTime | undefined {
   const isFloating = time !== undefined && 'dateTime' in time && time.timeZone === null
   return isFloating && series !== undefined && 'dateTime' in series ? { ...time, timeZone: series.timeZone } : time
 }

@@ -1,8 +1,8 @@
 import { parseContentLine } from '../../../platform/calendar/content-line.ts'
 import { DAY_MS, formatDay, formatLocal, LAST_DAY, parseDay, parseLocal } from '../../../platform/calendar/days.ts'
 import { type Rule, readRule } from '../../../platform/calendar/rule.ts'
-import { startsOf } from '../../../platform/calendar/rule-starts.ts'
-import { storedZone, UTC, type Zone, zoneOf } from '../../../platform/calendar/zone.ts'
+import { generateStarts } from '../../../platform/calendar/rule-starts.ts'
+import { findZone, storedZone, UTC, type Zone } from '../../../platform/calendar/zone.ts'
 import type { EventTime, RemoteEvent } from '../../contract/index.ts'
 
 /** Start and end of one instance of a series, in the form of the master. */
@@ -25,15 +25,15 @@ export function instanceTimes(master: RemoteEvent, at: EventTime): InstanceTimes
 
 /** Whether the event is a series whose first instance ended before that time. */
 export function isSeriesFrom(event: RemoteEvent, beforeMs: number): boolean {
-  return event.recurrence.some((line) => /^RRULE/i.test(line)) && utcOf(event.end) < beforeMs
+  return event.recurrence.some((line) => /^RRULE/i.test(line)) && toUtc(event.end) < beforeMs
 }
 
 /** Whether an event, or an instance of a series, may end after that time. What takes long to find out counts as one. */
 export function goesOnAfter(event: RemoteEvent, fromMs: number): boolean {
-  if (utcOf(event.end) >= fromMs || event.moves !== undefined) return true
+  if (toUtc(event.end) >= fromMs || event.moves !== undefined) return true
   const zone = zoneOfTime(event.start)
   const startMs = localIn(event.start, zone, 'date' in event.start) ?? 0
-  const lastsMs = utcOf(event.end) - utcOf(event.start)
+  const lastsMs = toUtc(event.end) - toUtc(event.start)
   const range = { from: zone.toLocal(fromMs) - lastsMs - DAY_MS, to: LAST_DAY * DAY_MS }
   const steps = { left: MAX_STEPS }
   for (const line of event.recurrence) {
@@ -41,7 +41,7 @@ export function goesOnAfter(event: RemoteEvent, fromMs: number): boolean {
     if (name === 'RDATE') return true
     const rule = name === 'RRULE' ? readRule(value).rule : undefined
     if (rule === undefined) continue
-    const [next] = startsOf(rule, startMs, range, steps)
+    const [next] = generateStarts(rule, startMs, range, steps)
     if (next !== undefined && !isOver(rule, next, zone)) return true
   }
   return steps.left <= 0
@@ -69,8 +69,8 @@ export class SeriesInstances {
       const { name, value = '', parameters } = parseContentLine(text) ?? {}
       const rule = name === 'RRULE' ? readRule(value).rule : undefined
       if (rule !== undefined) rules.push(rule)
-      if (name === 'RDATE') this.#added.add(value, zoneOf(parameters?.get('TZID') ?? ''))
-      if (name === 'EXDATE') this.#excluded.add(value, zoneOf(parameters?.get('TZID') ?? ''))
+      if (name === 'RDATE') this.#added.add(value, findZone(parameters?.get('TZID') ?? ''))
+      if (name === 'EXDATE') this.#excluded.add(value, findZone(parameters?.get('TZID') ?? ''))
     }
     this.#findStarts(rules, startMs, wanted)
   }
@@ -87,7 +87,7 @@ export class SeriesInstances {
     const range = { from: sorted[0] ?? 0, to: (sorted.at(-1) ?? -1) + 1 }
     const steps = { left: MAX_STEPS }
     for (const rule of rules) {
-      for (const at of startsOf(rule, startMs, range, steps)) {
+      for (const at of generateStarts(rule, startMs, range, steps)) {
         if (isOver(rule, at, this.#zone)) break
         if (times.has(at)) this.#starts.add(at)
       }
@@ -124,13 +124,13 @@ function dates(master: RemoteEvent, localMs: number): InstanceTimes {
   const day = localMs / DAY_MS
   return {
     start: { date: formatDay(day) },
-    end: { date: formatDay(day + dayOf(master.end) - dayOf(master.start)) },
+    end: { date: formatDay(day + toDay(master.end) - toDay(master.start)) },
   }
 }
 
 /** Every instance lasts equally long (RFC 5545, 3.8.5.3). */
 function times(master: RemoteEvent, localMs: number, zone: Zone): InstanceTimes {
-  const lastsMs = utcOf(master.end) - utcOf(master.start)
+  const lastsMs = toUtc(master.end) - toUtc(master.start)
   const timeZone = 'dateTime' in master.start ? master.start.timeZone : null
   return {
     start: { dateTime: formatLocal(localMs), timeZone },
@@ -159,10 +159,10 @@ function localIn(time: EventTime, zone: Zone, isDate: boolean): number | undefin
   return time.timeZone === null || time.timeZone === zone.name ? localMs : zone.toLocal(zoneOfTime(time).toUtc(localMs))
 }
 
-function utcOf(time: EventTime): number {
-  return 'date' in time ? dayOf(time) * DAY_MS : zoneOfTime(time).toUtc(parseLocal(time.dateTime) ?? 0)
+function toUtc(time: EventTime): number {
+  return 'date' in time ? toDay(time) * DAY_MS : zoneOfTime(time).toUtc(parseLocal(time.dateTime) ?? 0)
 }
 
-function dayOf(time: EventTime): number {
+function toDay(time: EventTime): number {
   return parseDay('date' in time ? time.date : time.dateTime.slice(0, 10)) ?? 0
 }

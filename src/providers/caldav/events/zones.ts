@@ -1,8 +1,8 @@
-import { type Component, property, textOf } from '../../../platform/calendar/components.ts'
+import { type Component, property, readText } from '../../../platform/calendar/components.ts'
 import { civilDate, DAY_MS } from '../../../platform/calendar/days.ts'
 import { WINDOWS_ZONES } from '../../../platform/calendar/generated/windows-zones.ts'
 import { type OwnZone, ownOffsets, ownZoneText, readOwnZone } from '../../../platform/calendar/own-zone.ts'
-import { type ClockChange, type Zone, zoneOf } from '../../../platform/calendar/zone.ts'
+import { type ClockChange, findZone, type Zone } from '../../../platform/calendar/zone.ts'
 import { ianaZone, regionZone } from '../../../platform/calendar/zone-names.ts'
 
 /** Of zones that are alike, the one that most people live in; then each zone of Windows, where most such descriptions come from. */
@@ -54,7 +54,7 @@ export class ObjectZones {
    */
   resolve(tzid: string, calendar: Component, nearMs: number): string | null {
     const name = unescaped(tzid)
-    const region = this.#regionOf(name)
+    const region = this.#findRegion(name)
     if (region !== undefined) return region
     const described = this.#descriptionsIn(calendar).get(name)
     if (described !== undefined) return described.region ?? this.#zoneLike(described, nearMs) ?? described.text
@@ -64,17 +64,17 @@ export class ObjectZones {
   #zoneLike({ own, text }: Description, nearMs: number): string | null {
     const period = Math.round(nearMs / COMPARED_MS)
     const key = `${period} ${text}`
-    const known = this.#compared.get(key)
-    if (known !== undefined && (known.name === null || nearMs >= known.fromMs)) return known.name
-    if (known === undefined && this.#compared.size >= MAX_COMPARED) return null
+    const cached = this.#compared.get(key)
+    if (cached !== undefined && (cached.name === null || nearMs >= cached.fromMs)) return cached.name
+    if (cached === undefined && this.#compared.size >= MAX_COMPARED) return null
     // A zone that was like the description from a later event on may differ before it.
-    const fromMs = known === undefined ? nearMs : (period - 0.5) * COMPARED_MS
+    const fromMs = cached === undefined ? nearMs : (period - 0.5) * COMPARED_MS
     const name = zoneLike(own, fromMs) ?? null
     this.#compared.set(key, { name, fromMs })
     return name
   }
 
-  #regionOf(name: string): string | undefined {
+  #findRegion(name: string): string | undefined {
     if (this.#regions.has(name) || this.#regions.size >= MAX_NAMES) return this.#regions.get(name)
     const region = regionZone(name)
     this.#regions.set(name, region)
@@ -83,14 +83,14 @@ export class ObjectZones {
 
   /** An object may have as many zones as events, so they are found once. */
   #descriptionsIn(calendar: Component): ReadonlyMap<string, Description> {
-    const known = this.#described.get(calendar)
-    if (known !== undefined) return known
+    const cached = this.#described.get(calendar)
+    if (cached !== undefined) return cached
     const found = new Map<string, Description>()
     for (const component of calendar.components) {
       if (component.name !== 'VTIMEZONE' || found.size >= MAX_DESCRIBED) continue
       const own = readOwnZone(component)
       if (own !== undefined && own.tzid !== '' && !found.has(own.tzid)) {
-        found.set(own.tzid, { region: locationOf(component), own, text: ownZoneText(own) })
+        found.set(own.tzid, { region: readLocationZone(component), own, text: ownZoneText(own) })
       }
     }
     this.#described.set(calendar, found)
@@ -114,14 +114,14 @@ function unescaped(tzid: string): string {
   return tzid.replaceAll(/\\([\\;,])/g, '$1').trim()
 }
 
-function locationOf(described: Component): string | undefined {
+function readLocationZone(described: Component): string | undefined {
   return regionZone(property(described, 'X-LIC-LOCATION')?.value ?? '')
 }
 
 /** The zone that a VTIMEZONE names or describes. Undefined where it does neither. */
 export function zoneOfDescription(described: Component, nearMs: number): string | undefined {
-  const tzid = textOf(described, 'TZID')
-  const region = regionZone(tzid) ?? locationOf(described)
+  const tzid = readText(described, 'TZID')
+  const region = regionZone(tzid) ?? readLocationZone(described)
   if (region !== undefined) return region
   const own = readOwnZone(described)
   if (own === undefined) return ianaZone(tzid)
@@ -135,7 +135,7 @@ function zoneLike(own: OwnZone, nearMs: number): string | undefined {
   for (let ms = nearMs; ms < nearMs + COMPARED_MS; ms += SAMPLE_MS) samples.push({ ms, offsetMs: read(ms) })
   const [first] = samples
   for (const name of COMPARED) {
-    const zone = zoneOf(name)
+    const zone = findZone(name)
     // Most zones differ in the first one, which is cheap to read.
     if (zone === undefined || first === undefined || zone.readOffset(first.ms) !== first.offsetMs) continue
     if (!samples.every(({ ms, offsetMs }) => zone.toLocal(ms) - ms === offsetMs)) continue

@@ -83,7 +83,7 @@ export function davClient(options: DavClientOptions): DavClient {
         method,
         url: url.href,
         signal,
-        connectionsOf: accountId,
+        connectionOwner: accountId,
         timeoutMs: isAnonymous ? ANONYMOUS_MS : (options.timeoutMs ?? TIMEOUT_MS),
         maxResponseBytes: isAnonymous ? ANONYMOUS_BYTES : maxBytes,
         headers: {
@@ -110,7 +110,7 @@ export function davClient(options: DavClientOptions): DavClient {
     let { url } = request
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
       const response = await exchange(request, url)
-      const target = redirectOf(response, url)
+      const target = findRedirect(response, url)
       if (target === undefined) return { ...response, url }
       // A password that was sent over TLS is not sent without it.
       if (url.protocol === 'https:' && target.protocol !== 'https:') throw untrusted(target, request.doing)
@@ -152,7 +152,7 @@ export function davClient(options: DavClientOptions): DavClient {
   }
 }
 
-function redirectOf({ status, headers }: OutboundResponse, from: URL): URL | undefined {
+function findRedirect({ status, headers }: OutboundResponse, from: URL): URL | undefined {
   const { location } = headers
   const isRedirect = status === 301 || status === 302 || status === 303 || status === 307 || status === 308
   if (!isRedirect || typeof location !== 'string' || !URL.canParse(location, from.href)) return undefined

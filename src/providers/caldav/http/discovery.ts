@@ -4,7 +4,7 @@ import type { Log } from '../../../platform/log/index.ts'
 import type { DnsRecords } from '../../../platform/net/index.ts'
 import { type MailAccess, ProviderError } from '../../contract/index.ts'
 import type { DavClient, DavResponse } from './client.ts'
-import { urlOf } from './hrefs.ts'
+import { resolveUrl } from './hrefs.ts'
 import { child, type DavDocument } from './multistatus.ts'
 import { propfindBody } from './requests.ts'
 
@@ -48,7 +48,7 @@ export async function candidates(
   const urls = servers.map(({ host, port }) => `https://${host}:${port}${path ?? WELL_KNOWN}`)
   urls.push(`https://${domain}${WELL_KNOWN}`)
   if (access.settings.imap !== undefined) urls.push(`https://${access.settings.imap.host}${WELL_KNOWN}`)
-  const valid = [...new Set(urls)].flatMap((url) => urlOf(url, undefined) ?? [])
+  const valid = [...new Set(urls)].flatMap((url) => resolveUrl(url, undefined) ?? [])
   const trusted: URL[] = []
   for (const url of valid) {
     if (trusts(url.hostname)) {
@@ -89,12 +89,12 @@ export async function findHome(client: DavClient, start: URL, signal: AbortSigna
   const read = (url: URL) =>
     client.read({ method: 'PROPFIND', url, depth: '0', body: propfindBody(PRINCIPAL_PROPERTIES), doing, signal })
   const first = await readOrWellKnown(read, start)
-  const atStart = homeOf(first)
-  const principal = hrefsOf(first, 'D:current-user-principal')[0]
+  const atStart = toHome(first)
+  const principal = readHrefs(first, 'D:current-user-principal')[0]
   if (atStart.homes.length > 0 || principal === undefined) {
     return atStart.homes.length > 0 ? atStart : calendarItself(first)
   }
-  const found = homeOf(await read(principal))
+  const found = toHome(await read(principal))
   return {
     ...found,
     principal: principal.pathname,
@@ -113,27 +113,28 @@ async function readOrWellKnown(read: (url: URL) => Promise<DavDocument & { url: 
   }
 }
 
-function homeOf(document: DavDocument & { url: URL }): CalendarHome {
+function toHome(document: DavDocument & { url: URL }): CalendarHome {
   return {
-    homes: hrefsOf(document, 'C:calendar-home-set').slice(0, MAX_HOMES),
-    principal: (hrefsOf(document, 'D:current-user-principal')[0] ?? hrefsOf(document, 'D:principal-URL')[0])?.pathname,
-    addresses: elementsOf(document, 'C:calendar-user-address-set')
+    homes: readHrefs(document, 'C:calendar-home-set').slice(0, MAX_HOMES),
+    principal: (readHrefs(document, 'D:current-user-principal')[0] ?? readHrefs(document, 'D:principal-URL')[0])
+      ?.pathname,
+    addresses: findElements(document, 'C:calendar-user-address-set')
       .map(({ text }) => text.trim().toLowerCase())
       .flatMap((text) => (text.startsWith('mailto:') ? text.slice('mailto:'.length) : [])),
-    inbox: hrefsOf(document, 'C:schedule-inbox-URL')[0],
+    inbox: readHrefs(document, 'C:schedule-inbox-URL')[0],
   }
 }
 
 /** The user entered the address of one calendar. */
 function calendarItself(document: DavDocument & { url: URL }): CalendarHome {
   const isCalendar = child(document.resources[0]?.properties.get('D:resourcetype'), 'C:calendar') !== undefined
-  return { ...homeOf(document), homes: isCalendar ? [document.url] : [] }
+  return { ...toHome(document), homes: isCalendar ? [document.url] : [] }
 }
 
-function elementsOf({ resources }: DavDocument, property: string): XmlElement[] {
+function findElements({ resources }: DavDocument, property: string): XmlElement[] {
   return resources[0]?.properties.get(property)?.children.filter(({ name }) => name === 'D:href') ?? []
 }
 
-export function hrefsOf(document: DavDocument & { url: URL }, property: string): URL[] {
-  return elementsOf(document, property).flatMap(({ text }) => urlOf(text.trim(), document.url) ?? [])
+export function readHrefs(document: DavDocument & { url: URL }, property: string): URL[] {
+  return findElements(document, property).flatMap(({ text }) => resolveUrl(text.trim(), document.url) ?? [])
 }

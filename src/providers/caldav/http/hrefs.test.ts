@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { pathOf, pathReader } from './hrefs.ts'
+import { pathReader, resolvePath } from './hrefs.ts'
 
 const HREFS = [
   '/a%40b/work/1.ics',
@@ -38,5 +38,6 @@ const HREFS = [
 it('reads paths as the function for single ones does', () => {
   const base = new URL('https://dav.example/a%40b/work/')
   const read = pathReader(base)
-  for (const href of [...HREFS, ...HREFS.toReversed()]) expect([href, read(href)]).toEqual([href, pathOf(href, base)])
+  for (const href of [...HREFS, ...HREFS.toReversed()])
+    expect([href, read(href)]).toEqual([href, resolvePath(href, base)])
 })

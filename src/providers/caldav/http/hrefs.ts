@@ -1,27 +1,27 @@
 /** Servers write the same path in several ways: `/a%40b/`, `/a@b/`, with or without the host. Undefined for other origins. */
-export function pathOf(href: string, base: URL): string | undefined {
-  const url = urlOf(href, base)
+export function resolvePath(href: string, base: URL): string | undefined {
+  const url = resolveUrl(href, base)
   return url === undefined || url.origin !== base.origin ? undefined : url.pathname
 }
 
 /** Names that are equal in all spellings, apart from `.` and `..`. */
 const PLAIN_NAME = /^(?!\.{1,2}$)(?:[\w.~!*'()-]|%40)+$/
 
-/** Reads the paths of many objects as `pathOf` does, and the path of the folder that they share only once. */
+/** Reads the paths of many objects as `resolvePath` does, and the path of the folder that they share only once. */
 export function pathReader(base: URL): (href: string) => string | undefined {
   let folder: { href: string; path: string | undefined } | undefined
   return (href) => {
     const nameAt = href.lastIndexOf('/') + 1
     const isPlain = /^\/[^/?#\\]/.test(href) && !/[?#]/.test(href) && PLAIN_NAME.test(href.slice(nameAt))
-    if (!isPlain || href.length > MAX_HREF) return pathOf(href, base)
+    if (!isPlain || href.length > MAX_HREF) return resolvePath(href, base)
     const folderHref = href.slice(0, nameAt)
-    if (folder?.href !== folderHref) folder = { href: folderHref, path: pathOf(folderHref, base) }
+    if (folder?.href !== folderHref) folder = { href: folderHref, path: resolvePath(folderHref, base) }
     return folder.path === undefined ? undefined : folder.path + href.slice(nameAt)
   }
 }
 
 /** With the path in its one spelling, without query and fragment. Undefined when it is not a web address. */
-export function urlOf(href: string, base: URL | undefined): URL | undefined {
+export function resolveUrl(href: string, base: URL | undefined): URL | undefined {
   if (href === '' || href.length > MAX_HREF || !URL.canParse(href, base?.href)) return undefined
   const url = new URL(href, base)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return undefined

@@ -64,7 +64,7 @@ export async function* davParts(
   let count = 0
   const options = {
     limits: LIMITS,
-    nameOf: (namespace: string, localName: string) => `${PREFIXES.get(namespace) ?? 'x'}:${localName}`,
+    qualifyName: (namespace: string, localName: string) => `${PREFIXES.get(namespace) ?? 'x'}:${localName}`,
     onElement: (element: XmlElement, rootName: string) => addElement(part, element, rootName),
     onCut() {
       part.isCut = true
@@ -99,7 +99,7 @@ function addElement(document: DavDocument, element: XmlElement, rootName: string
   if (rootName === 'D:error') document.errors.push(element.name)
   else if (rootName !== 'D:multistatus') return
   else if (element.name === 'D:sync-token') document.syncToken = element.text.trim()
-  else if (element.name === 'D:response') document.resources.push(...resourcesOf(element))
+  else if (element.name === 'D:response') document.resources.push(...parseResources(element))
 }
 
 function tooLarge(doing: string, cause?: XmlLimitError): ProviderError {
@@ -107,11 +107,11 @@ function tooLarge(doing: string, cause?: XmlLimitError): ProviderError {
 }
 
 /** A response may name several resources that share a status. */
-function resourcesOf(response: XmlElement): DavResource[] {
+function parseResources(response: XmlElement): DavResource[] {
   const properties = new Map<string, XmlElement>()
   const refused = new Map<string, number>()
   for (const propstat of response.children.filter(({ name }) => name === 'D:propstat')) {
-    const status = statusOf(propstat)
+    const status = parseStatus(propstat)
     for (const property of child(propstat, 'D:prop')?.children ?? []) {
       if (status === 200) properties.set(property.name, property)
       else refused.set(property.name, status)
@@ -119,11 +119,11 @@ function resourcesOf(response: XmlElement): DavResource[] {
   }
   return response.children
     .filter(({ name }) => name === 'D:href')
-    .map(({ text }) => ({ href: text.trim(), status: statusOf(response), properties, refused }))
+    .map(({ text }) => ({ href: text.trim(), status: parseStatus(response), properties, refused }))
 }
 
 /** `HTTP/1.1 404 Not Found` */
-function statusOf(element: XmlElement): number {
+function parseStatus(element: XmlElement): number {
   const line = child(element, 'D:status')?.text ?? ''
   return Number(/\s(\d{3})(?:\s|$)/.exec(line)?.[1] ?? 200)
 }

@@ -8,12 +8,12 @@ const OBJECT = ['D:getetag', 'C:calendar-data']
 
 /** `properties` as `D:getetag`. */
 export function propfindBody(properties: readonly string[]): string {
-  return document(`<D:propfind ${NAMESPACES}>${propOf(properties)}</D:propfind>`)
+  return document(`<D:propfind ${NAMESPACES}>${buildProp(properties)}</D:propfind>`)
 }
 
 export function syncCollectionBody(token: string): string {
   return document(
-    `<D:sync-collection ${NAMESPACES}><D:sync-token>${escaped(token)}</D:sync-token><D:sync-level>1</D:sync-level>${propOf(['D:getetag'])}</D:sync-collection>`,
+    `<D:sync-collection ${NAMESPACES}><D:sync-token>${escaped(token)}</D:sync-token><D:sync-level>1</D:sync-level>${buildProp(['D:getetag'])}</D:sync-collection>`,
   )
 }
 
@@ -30,7 +30,7 @@ export function etagsQueryBody(range: TimeRange, property?: 'RRULE' | 'RDATE'): 
 
 function calendarQueryBody(properties: readonly string[], filter: string): string {
   return document(
-    `<C:calendar-query ${NAMESPACES}>${propOf(properties)}<C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT">${filter}</C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`,
+    `<C:calendar-query ${NAMESPACES}>${buildProp(properties)}<C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT">${filter}</C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`,
   )
 }
 
@@ -43,10 +43,10 @@ function timeRange({ from, to }: TimeRange): string {
 
 export function multigetBody(hrefs: readonly string[]): string {
   const list = hrefs.map((href) => `<D:href>${escaped(href)}</D:href>`).join('')
-  return document(`<C:calendar-multiget ${NAMESPACES}>${propOf(OBJECT)}${list}</C:calendar-multiget>`)
+  return document(`<C:calendar-multiget ${NAMESPACES}>${buildProp(OBJECT)}${list}</C:calendar-multiget>`)
 }
 
-function propOf(properties: readonly string[]): string {
+function buildProp(properties: readonly string[]): string {
   return `<D:prop>${properties.map((name) => `<${name}/>`).join('')}</D:prop>`
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fc } from '../../../../test/kit/random/random.ts'
-import { eventsOf } from '../events/map.ts'
+import { mapEvents } from '../events/map.ts'
 import { ObjectZones } from '../events/zones.ts'
 import { joinSplitCharacters, parseDav } from './multistatus.ts'
 
@@ -50,7 +50,10 @@ describe('joinSplitCharacters', () => {
     ])
     const [resource] = (await parseDav(body, 'testing')).resources
     const text = resource?.properties.get('C:calendar-data')?.text ?? ''
-    const [found] = await eventsOf({ path: '/1', etag: null, text }, { zones: new ObjectZones(), addresses: new Set() })
+    const [found] = await mapEvents(
+      { path: '/1', etag: null, text },
+      { zones: new ObjectZones(), addresses: new Set() },
+    )
     expect(found?.summary).toBe(summary)
   })
 })

@@ -10,7 +10,7 @@ import {
   type RestResponse,
   text,
 } from '../../shared/rest/index.ts'
-import { googleError, reasonsOf } from '../errors.ts'
+import { googleError, readReasons } from '../errors.ts'
 import { CALENDAR_FIELDS, EVENT_FIELDS, type PageContext } from './map.ts'
 
 export const ROOT = '/calendar/v3'
@@ -36,21 +36,21 @@ const NO_ACCESS: ReadonlySet<string> = new Set(['requiredAccessLevel', 'forbidde
 
 export function calendarError(response: RestResponse, doing: string, nowMs: number): ProviderError {
   const error = googleError(response, doing, nowMs, API)
-  if (error.kind === 'rate_limited' && reasonsOf(response.body).includes('quotaExceeded')) {
+  if (error.kind === 'rate_limited' && readReasons(response.body).includes('quotaExceeded')) {
     const why = 'the user reached a usage limit of Google Calendar, such as that of invitations'
     return new ProviderError('rate_limited', `${doing}: ${why}`, { retryAfterMs: error.retryAfterMs ?? 0 })
   }
-  const hasNoCalendar = error.kind === 'rejected' && reasonsOf(response.body).includes('notACalendarUser')
+  const hasNoCalendar = error.kind === 'rejected' && readReasons(response.body).includes('notACalendarUser')
   // Not the token is refused, but our address, such as one of a domain that is not verified.
-  if (reasonsOf(response.body).some((reason) => reason.startsWith('push.') || reason.startsWith('webhookUrl'))) {
+  if (readReasons(response.body).some((reason) => reason.startsWith('push.') || reason.startsWith('webhookUrl'))) {
     return new ProviderError('rejected', `${doing}: Google does not send notifications to this address`)
   }
   if (error.kind === 'rejected' && response.status === 409) {
-    return reasonsOf(response.body).includes('duplicate')
+    return readReasons(response.body).includes('duplicate')
       ? new ProviderError('exists', `${doing}: an event with this id exists`)
       : new ProviderError('conflict', `${doing}: Google made another change at the same time. Try again.`)
   }
-  if (reasonsOf(response.body).some((reason) => NO_ACCESS.has(reason))) {
+  if (readReasons(response.body).some((reason) => NO_ACCESS.has(reason))) {
     return new ProviderError('rejected', `${doing}: Google gives the user no access to this calendar`, { denied: true })
   }
   return hasNoCalendar ? new ProviderError('not_found', `${doing}: the user has no Google Calendar`) : error

@@ -32,13 +32,13 @@ describe('changes of Google Calendar', () => {
   afterAll(() => fixture.stop())
 
   const create = (event: Partial<EventInput> = {}) =>
-    fixture.changes.createEvent({ calendarId, key: key(), event: { ...input, ...event }, ...silent })
+    fixture.edits.createEvent({ calendarId, key: key(), event: { ...input, ...event }, ...silent })
   const target = ({ eventId }: RemoteEvent) => ({ calendarId, eventId, instance: null })
   const instance = ({ eventId }: RemoteEvent, dateTime: string) => ({ calendarId, eventId, instance: at(dateTime) })
 
   it('creates an event, once for a key, and reads it back', async () => {
     const request = { calendarId, key: key(), event: { ...input, conference: true }, notify: true, signal }
-    const event = await fixture.changes.createEvent(request)
+    const event = await fixture.edits.createEvent(request)
     expect(event).toMatchObject({
       summary: 'Planning',
       description: 'All of it',
@@ -50,21 +50,21 @@ describe('changes of Google Calendar', () => {
       organizer: { email: calendarId, self: true },
       conference: { type: 'hangoutsMeet', url: expect.stringContaining('https://meet.google.com/') },
     })
-    expect((await fixture.changes.createEvent(request)).eventId).toBe(event.eventId)
+    expect((await fixture.edits.createEvent(request)).eventId).toBe(event.eventId)
     expect(fixture.google.calendars.sent).toEqual([{ user: calendarId, eventId: event.eventId, what: 'insert' }])
-    expect(await fixture.changes.getEvent(target(event), signal)).toEqual(event)
+    expect(await fixture.edits.getEvent(target(event), signal)).toEqual(event)
   })
 
   it('changes only what is given, from all-day to times and back', async () => {
     const event = await create({ start: { date: '2026-11-20' }, end: { date: '2026-11-22' }, visibility: 'private' })
     expect(event).toMatchObject({ start: { date: '2026-11-20' }, end: { date: '2026-11-22' }, visibility: 'private' })
     const changes = { start: input.start, end: input.end, busy: false, reminders: [] }
-    const changed = await fixture.changes.updateEvent({ ...target(event), changes, etag: event.etag, ...silent })
+    const changed = await fixture.edits.updateEvent({ ...target(event), changes, etag: event.etag, ...silent })
     expect(changed).toMatchObject({ start: input.start, busy: false, reminders: [], summary: 'Planning' })
     const dates = { start: { date: '2026-11-23' }, end: { date: '2026-11-24' } }
-    const back = await fixture.changes.updateEvent({ ...target(event), changes: dates, etag: null, ...silent })
+    const back = await fixture.edits.updateEvent({ ...target(event), changes: dates, etag: null, ...silent })
     expect(back).toMatchObject(dates)
-    const stale = fixture.changes.updateEvent({ ...target(event), changes: dates, etag: event.etag, ...silent })
+    const stale = fixture.edits.updateEvent({ ...target(event), changes: dates, etag: event.etag, ...silent })
     await expect(stale).rejects.toMatchObject({ kind: 'conflict' })
   })
 
@@ -87,14 +87,14 @@ describe('changes of Google Calendar', () => {
       optional: true,
     }))
     const request = { calendarId, eventId, instance: null, etag: null, ...silent }
-    await fixture.changes.updateEvent({ ...request, changes: { attendees } })
+    await fixture.edits.updateEvent({ ...request, changes: { attendees } })
     expect(stored()?.attendees).toMatchObject([
       { ...bob, email: 'bob@example.com', optional: true },
       { ...hall, optional: true },
       { ...self, optional: true },
       { email: 'carl@example.com', responseStatus: 'needsAction' },
     ])
-    await fixture.changes.respond({ ...request, response: 'accepted', comment: '' })
+    await fixture.edits.respond({ ...request, response: 'accepted', comment: '' })
     expect(stored()?.attendees?.[2]).toMatchObject({ ...self, responseStatus: 'accepted' })
   })
 
@@ -110,12 +110,12 @@ describe('changes of Google Calendar', () => {
     })
     const carl = { email: 'carl@example.com', displayName: '', optional: false }
     const changes = { attendees: [...input.attendees, carl], conference: true }
-    const changed = await fixture.changes.updateEvent({ ...target(event), changes, etag: null, ...silent })
+    const changed = await fixture.edits.updateEvent({ ...target(event), changes, etag: null, ...silent })
     expect(changed.attendees).toMatchObject([
       { email: 'bob@example.com', responseStatus: 'declined', optional: true },
       { email: 'carl@example.com', responseStatus: 'needsAction' },
     ])
-    const again = await fixture.changes.updateEvent({ ...target(event), changes, etag: null, ...silent })
+    const again = await fixture.edits.updateEvent({ ...target(event), changes, etag: null, ...silent })
     expect(again.conference).toEqual(changed.conference)
   })
 
@@ -125,23 +125,23 @@ describe('changes of Google Calendar', () => {
     expect(master.recurrence).toEqual(recurrence)
     const second = instance(master, '2026-11-27T09:00:00')
     const changes = { summary: 'Moved', start: at('2026-11-28T09:00:00'), end: at('2026-11-28T10:00:00') }
-    const moved = await fixture.changes.updateEvent({ ...second, changes, etag: null, ...silent })
+    const moved = await fixture.edits.updateEvent({ ...second, changes, etag: null, ...silent })
     expect(moved).toMatchObject({
       summary: 'Moved',
       recurringEventId: master.eventId,
       originalStart: second.instance,
       start: changes.start,
     })
-    expect(await fixture.changes.getEvent(second, signal)).toEqual(moved)
-    await fixture.changes.deleteEvent({ ...second, ...silent })
-    await expect(fixture.changes.getEvent(second, signal)).rejects.toMatchObject({ kind: 'not_found' })
-    await expect(fixture.changes.getEvent(instance(master, '2026-11-25T09:00:00'), signal)).rejects.toMatchObject({
+    expect(await fixture.edits.getEvent(second, signal)).toEqual(moved)
+    await fixture.edits.deleteEvent({ ...second, ...silent })
+    await expect(fixture.edits.getEvent(second, signal)).rejects.toMatchObject({ kind: 'not_found' })
+    await expect(fixture.edits.getEvent(instance(master, '2026-11-25T09:00:00'), signal)).rejects.toMatchObject({
       kind: 'not_found',
     })
 
-    await fixture.changes.deleteEvent({ ...target(master), ...silent })
-    await fixture.changes.deleteEvent({ ...target(master), ...silent })
-    const late = fixture.changes.updateEvent({ ...target(master), changes, etag: null, ...silent })
+    await fixture.edits.deleteEvent({ ...target(master), ...silent })
+    await fixture.edits.deleteEvent({ ...target(master), ...silent })
+    const late = fixture.edits.updateEvent({ ...target(master), changes, etag: null, ...silent })
     await expect(late).rejects.toMatchObject({ kind: 'not_found' })
   })
 
@@ -149,7 +149,7 @@ describe('changes of Google Calendar', () => {
     const dates = { start: { date: '2026-11-20' }, end: { date: '2026-11-21' } }
     const { eventId } = await create({ ...dates, recurrence: ['RRULE:FREQ=DAILY;COUNT=3'] })
     const second = { calendarId, eventId, instance: { date: '2026-11-21' } }
-    expect(await fixture.changes.getEvent(second, signal)).toMatchObject({ originalStart: { date: '2026-11-21' } })
+    expect(await fixture.edits.getEvent(second, signal)).toMatchObject({ originalStart: { date: '2026-11-21' } })
   })
 
   it('answers an invitation for the account only', async () => {
@@ -161,20 +161,20 @@ describe('changes of Google Calendar', () => {
     const times = { start: input.start, end: input.end }
     const eventId = google.calendars.put(calendarId, calendarId, { ...times, attendees })
     const request = { calendarId, eventId, instance: null, comment: 'Late', notify: true, signal }
-    const answered = await fixture.changes.respond({ ...request, response: 'tentative' })
+    const answered = await fixture.edits.respond({ ...request, response: 'tentative' })
     expect(answered?.attendees).toMatchObject([
       { responseStatus: 'accepted' },
       { responseStatus: 'tentative', self: true },
     ])
     expect(google.calendars.sent.at(-1)).toEqual({ user: calendarId, eventId, what: 'patch' })
     const own = await create()
-    const refused = fixture.changes.respond({ ...request, eventId: own.eventId, response: 'accepted' })
+    const refused = fixture.edits.respond({ ...request, eventId: own.eventId, response: 'accepted' })
     await expect(refused).rejects.toMatchObject({ kind: 'rejected', missingScope: false })
   })
 
   it('refuses changes of a calendar that is shared for reading', async () => {
     fixture.google.calendars.add(fixture.user, { id: 'holidays', accessRole: 'reader' })
-    const created = fixture.changes.createEvent({ calendarId: 'holidays', key: key(), event: input, ...silent })
+    const created = fixture.edits.createEvent({ calendarId: 'holidays', key: key(), event: input, ...silent })
     await expect(created).rejects.toMatchObject({ kind: 'rejected', missingScope: false })
   })
 

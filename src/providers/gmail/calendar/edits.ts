@@ -1,8 +1,8 @@
 import { parseLocal } from '../../../platform/calendar/days.ts'
-import { UTC, zoneOf } from '../../../platform/calendar/zone.ts'
+import { findZone, UTC } from '../../../platform/calendar/zone.ts'
 import { sha256 } from '../../../platform/crypto/sha256.ts'
 import {
-  type CalendarChanges,
+  type CalendarEdits,
   type EventInput,
   type EventTarget,
   type EventTime,
@@ -26,14 +26,14 @@ const MAX_TRIES = 3
 /** `createRequest` of a conference needs version 1. */
 const WRITE_QUERY = { conferenceDataVersion: 1, fields: EVENT_FIELDS }
 
-export function googleCalendarChanges(mailbox: RestMailbox): CalendarChanges {
+export function googleCalendarEdits(mailbox: RestMailbox): CalendarEdits {
   async function read(
     target: EventTarget,
     doing: string,
     signal: AbortSignal,
     fields: string = EVENT_FIELDS,
   ): Promise<Json> {
-    const request = { method: 'GET', path: pathOf(target), query: { fields }, doing, signal } as const
+    const request = { method: 'GET', path: eventPath(target), query: { fields }, doing, signal } as const
     return existing(await mailbox.json(request, object), doing)
   }
 
@@ -52,7 +52,7 @@ export function googleCalendarChanges(mailbox: RestMailbox): CalendarChanges {
       .json(
         {
           method: 'PATCH',
-          path: pathOf(target),
+          path: eventPath(target),
           doing,
           signal,
           body,
@@ -68,14 +68,16 @@ export function googleCalendarChanges(mailbox: RestMailbox): CalendarChanges {
   }
 
   /** Google replaces the attendees as a whole. The ones that stay keep what they answered, and all that others stored about them. */
-  function attendeesOf(given: EventInput['attendees'], current: Json): Json[] {
+  function buildAttendees(attendees: EventInput['attendees'], current: Json): Json[] {
     if (current.attendeesOmitted === true) {
       const why = 'Google does not return every attendee of this event, so they cannot be replaced'
       throw new ProviderError('rejected', `${UPDATING}: ${why}`, { unsupported: true })
     }
-    const known = new Map(list(current.attendees).map((one) => [text(object(one).email)?.toLowerCase(), object(one)]))
-    return given.map(({ email, displayName, optional }) => ({
-      ...known.get(email.toLowerCase()),
+    const byEmail = new Map(
+      list(current.attendees).map((attendee) => [text(object(attendee).email)?.toLowerCase(), object(attendee)]),
+    )
+    return attendees.map(({ email, displayName, optional }) => ({
+      ...byEmail.get(email.toLowerCase()),
       email,
       optional,
       ...(displayName !== '' && { displayName }),
@@ -115,7 +117,7 @@ export function googleCalendarChanges(mailbox: RestMailbox): CalendarChanges {
         signal,
         isRepeatable: true,
         query: { ...WRITE_QUERY, sendUpdates: sendUpdates(notify) },
-        body: { id, ...resourceOf(event), ...(event.conference && conferenceRequest(key)) },
+        body: { id, ...buildResource(event), ...(event.conference && conferenceRequest(key)) },
       }
       const target = { calendarId, eventId: id, instance: null }
       const item = await mailbox.json(request, object).catch((error: unknown) => {
@@ -131,8 +133,8 @@ export function googleCalendarChanges(mailbox: RestMailbox): CalendarChanges {
       const send = async (current: Json | undefined, version: string | null) => {
         const isMissing = current !== undefined && conference === true && !hasConference(current)
         const body = {
-          ...resourceOf(others),
-          ...(current && attendees && { attendees: attendeesOf(attendees, current) }),
+          ...buildResource(others),
+          ...(current && attendees && { attendees: buildAttendees(attendees, current) }),
           ...(isMissing && conferenceRequest(`${text(current.id)}${text(current.etag)}`)),
         }
         return patch(target, body, { ...options, etag: version })
@@ -146,7 +148,7 @@ export function googleCalendarChanges(mailbox: RestMailbox): CalendarChanges {
 
     async deleteEvent({ notify, signal, ...target }) {
       const query = { sendUpdates: sendUpdates(notify) }
-      const request: RestRequest = { method: 'DELETE', path: pathOf(target), query, doing: DELETING, signal }
+      const request: RestRequest = { method: 'DELETE', path: eventPath(target), query, doing: DELETING, signal }
       await mailbox
         .json({ ...request, isRepeatable: true }, () => undefined)
         .catch((error: unknown) => {
@@ -159,15 +161,15 @@ export function googleCalendarChanges(mailbox: RestMailbox): CalendarChanges {
       const item = await onCurrent(target, { doing: RESPONDING, etag: null, signal }, (current, etag) => {
         const self = list(current.attendees)
           .map(object)
-          .find((one) => one.self === true)
+          .find((attendee) => attendee.self === true)
         if (self === undefined || self.organizer === true) {
           throw new ProviderError('rejected', `${RESPONDING}: the account is not invited to this event`, {
             unsupported: true,
           })
         }
-        const answer = { ...self, responseStatus: response, ...(comment !== '' && { comment }) }
+        const answered = { ...self, responseStatus: response, ...(comment !== '' && { comment }) }
         // With `attendeesOmitted` Google changes this attendee only.
-        const body = { attendeesOmitted: true, attendees: [answer] }
+        const body = { attendeesOmitted: true, attendees: [answered] }
         return patch(target, body, { doing: RESPONDING, etag, notify, signal })
       })
       return mapped(item, target.calendarId, RESPONDING, signal)
@@ -182,37 +184,40 @@ interface PatchOptions {
   signal: AbortSignal
 }
 
-function pathOf({ calendarId, eventId, instance }: EventTarget): string {
+function eventPath({ calendarId, eventId, instance }: EventTarget): string {
   return `${eventsPath(calendarId)}/${encodeURIComponent(instance === null ? eventId : instanceId(eventId, instance))}`
 }
 
 /** Instances have the id of their master and their original start: `…_20261120T080000Z`, all-day `…_20261120`. */
 function instanceId(masterId: string, start: EventTime): string {
   if ('date' in start) return `${masterId}_${start.date.replaceAll('-', '')}`
-  const zone = zoneOf(start.timeZone ?? 'UTC') ?? UTC
+  const zone = findZone(start.timeZone ?? 'UTC') ?? UTC
   const ms = zone.toUtc(parseLocal(start.dateTime) ?? 0)
   return `${masterId}_${new Date(ms).toISOString().replace(/[-:]|\.\d+/g, '')}`
 }
 
 /** Null removes the members of the other form, because a patch keeps what it does not name. */
-function timeOf(time: ZonedTime): Json {
+function buildTime(time: ZonedTime): Json {
   if ('date' in time) return { date: time.date, dateTime: null, timeZone: null }
   return { date: null, dateTime: time.dateTime, timeZone: time.timeZone }
 }
 
-function resourceOf(event: Partial<EventInput>): Json {
+function buildResource(event: Partial<EventInput>): Json {
   const { summary, description, location, start, end, recurrence, busy, visibility, attendees, reminders } = event
   return {
     ...(summary !== undefined && { summary }),
     ...(description !== undefined && { description }),
     ...(location !== undefined && { location }),
-    ...(start !== undefined && { start: timeOf(start) }),
-    ...(end !== undefined && { end: timeOf(end) }),
+    ...(start !== undefined && { start: buildTime(start) }),
+    ...(end !== undefined && { end: buildTime(end) }),
     ...(recurrence !== undefined && { recurrence }),
     ...(busy !== undefined && { transparency: busy ? 'opaque' : 'transparent' }),
     ...(visibility !== undefined && { visibility }),
     ...(attendees !== undefined && {
-      attendees: attendees.map(({ displayName, ...one }) => ({ ...one, ...(displayName !== '' && { displayName }) })),
+      attendees: attendees.map(({ displayName, ...attendee }) => ({
+        ...attendee,
+        ...(displayName !== '' && { displayName }),
+      })),
     }),
     ...(reminders !== undefined && {
       reminders: reminders === null ? { useDefault: true } : { useDefault: false, overrides: reminders },

@@ -31,8 +31,8 @@ export function googleFreeBusy(mailbox: RestMailbox): CalendarFreeBusy {
       if (reasons.length > 0 || calendars[id] === undefined) {
         return { id, busy: [], error: reasons.includes('notFound') ? 'not_found' : 'unavailable' }
       }
-      const ranges = list(busy).flatMap((one) => {
-        const [start, end] = [time(object(one).start), time(object(one).end)]
+      const ranges = list(busy).flatMap((range) => {
+        const [start, end] = [time(object(range).start), time(object(range).end)]
         return start === undefined || end === undefined ? [] : [{ from: start, to: end }]
       })
       return { id, busy: ranges, error: null }
@@ -48,8 +48,9 @@ export function googleFreeBusy(mailbox: RestMailbox): CalendarFreeBusy {
           from: start,
           to: Math.min(to, start + MAX_RANGE_MS),
         })) {
-          const known = all.get(id)
-          if (known !== undefined) all.set(id, { id, busy: [...known.busy, ...busy], error: known.error ?? error })
+          const earlier = all.get(id)
+          if (earlier !== undefined)
+            all.set(id, { id, busy: [...earlier.busy, ...busy], error: earlier.error ?? error })
         }
       }
       return request.ids.map((id) => {

@@ -10,11 +10,11 @@ import {
 } from '../../contract/index.ts'
 import { PageLinks, type RestClient, type RestMailbox } from '../../shared/rest/index.ts'
 import { calendarPage, eventPage } from './client.ts'
-import { googleCalendarChanges } from './edits.ts'
+import { googleCalendarEdits } from './edits.ts'
 import { googleFreeBusy } from './free-busy.ts'
 import { remoteCalendar } from './map.ts'
 import { googleCalendarPush } from './push.ts'
-import { itemsOf, syncEvents } from './sync.ts'
+import { mapItems, syncEvents } from './sync.ts'
 
 export { calendarError, RATE_LIMIT } from './client.ts'
 
@@ -33,7 +33,7 @@ export function googleCalendars(client: RestClient, clock: Clock, maxEvents = MA
         readRange: (request) => readRange(urgent, request, maxEvents),
       }
     },
-    changes: (access) => googleCalendarChanges(client.mailbox(access, { urgent: true })),
+    edits: (access) => googleCalendarEdits(client.mailbox(access, { urgent: true })),
     freeBusy: (access) => googleFreeBusy(client.mailbox(access, { urgent: true })),
     push: googleCalendarPush(client, () => clock.now()),
   }
@@ -62,15 +62,15 @@ async function readRange(
 ): Promise<RemoteEvent[]> {
   const query = {
     // Both bounds are exclusive and in whole seconds: an event without a duration at the beginning belongs to the range.
-    timeMin: timeOf(range.from - 1000),
-    timeMax: timeOf(range.to + 999),
+    timeMin: formatTime(range.from - 1000),
+    timeMax: formatTime(range.to + 999),
     singleEvents: expand,
   }
   const events: RemoteEvent[] = []
   const links = new PageLinks(READING)
   for (let pageToken: string | undefined; ; ) {
     const page = await eventPage(mailbox, calendarId, { ...query, pageToken }, { doing: READING, signal })
-    events.push(...itemsOf(page).found)
+    events.push(...mapItems(page).found)
     if (events.length > maxEvents) {
       throw new ProviderError('limit_exceeded', `${READING}: more than ${maxEvents} events. Ask for a shorter range.`)
     }
@@ -79,6 +79,6 @@ async function readRange(
   }
 }
 
-function timeOf(ms: number): string | undefined {
+function formatTime(ms: number): string | undefined {
   return Number.isFinite(ms) ? new Date(ms).toISOString() : undefined
 }

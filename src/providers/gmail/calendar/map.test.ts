@@ -125,11 +125,11 @@ describe('events of Google', () => {
         { entryPointType: 'video', uri: 'https://meet.google.com/aaa-bbbb-ccc', label: 'meet.google.com/aaa-bbbb-ccc' },
       ],
     }
-    const conferenceOf = (members: object) => mappedItem({ ...single, ...members }, context)?.event?.conference
+    const mappedConference = (members: object) => mappedItem({ ...single, ...members }, context)?.event?.conference
     const meet = { type: 'hangoutsMeet', url: 'https://meet.google.com/aaa-bbbb-ccc' }
-    expect(conferenceOf({ conferenceData })).toEqual(meet)
-    expect(conferenceOf({ hangoutLink: 'https://meet.google.com/aaa-bbbb-ccc' })).toEqual(meet)
-    expect(conferenceOf({ hangoutLink: 'javascript:alert(1)' })).toBeNull()
+    expect(mappedConference({ conferenceData })).toEqual(meet)
+    expect(mappedConference({ hangoutLink: 'https://meet.google.com/aaa-bbbb-ccc' })).toEqual(meet)
+    expect(mappedConference({ hangoutLink: 'javascript:alert(1)' })).toBeNull()
   })
 
   it('own reminders in place of the default ones', () => {

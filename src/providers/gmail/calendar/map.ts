@@ -1,7 +1,7 @@
 import { dayInBrokenTime } from '../../../platform/calendar/broken-time.ts'
 import { formatDay, parseDay, parseLocal } from '../../../platform/calendar/days.ts'
 import { unreadLines } from '../../../platform/calendar/recurrence-lines.ts'
-import { UTC, type Zone, zoneOf } from '../../../platform/calendar/zone.ts'
+import { findZone, UTC, type Zone } from '../../../platform/calendar/zone.ts'
 import {
   assumedEnd,
   boundedCalendar,
@@ -44,17 +44,17 @@ export function remoteCalendar(item: Json): RemoteCalendar | undefined {
     calendarId,
     summary: text(item.summaryOverride) || text(item.summary) || calendarId,
     description: text(item.description) ?? '',
-    timeZone: zoneOf(text(item.timeZone) ?? '')?.name ?? null,
+    timeZone: findZone(text(item.timeZone) ?? '')?.name ?? null,
     backgroundColor: text(item.backgroundColor) ?? null,
     foregroundColor: text(item.foregroundColor) ?? null,
-    role: roleOf(text(item.accessRole) ?? ''),
+    role: mapRole(text(item.accessRole) ?? ''),
     primary: item.primary === true,
     selected: item.selected === true,
   })
 }
 
 /** `writerWithoutPrivateAccess` exists besides the documented roles. */
-function roleOf(accessRole: string): CalendarRole {
+function mapRole(accessRole: string): CalendarRole {
   if (accessRole === 'owner' || accessRole === 'freeBusyReader') return accessRole
   return accessRole.startsWith('writer') ? 'writer' : 'reader'
 }
@@ -76,12 +76,12 @@ export function mappedItem(item: Json, context: PageContext): MappedItem | undef
   const originalStart = eventTime(item.originalStartTime, context) ?? null
   if (isCancelled && (recurringEventId === null || originalStart === null)) return { removed: eventId }
   // Of a cancelled instance Google guarantees the ids and the original start only.
-  const known = eventTime(item.start, context) ?? (isCancelled ? originalStart : undefined)
-  const start = known ?? dayOfBroken(item.start) ?? originalStart
+  const startTime = eventTime(item.start, context) ?? (isCancelled ? originalStart : undefined)
+  const start = startTime ?? dayOfBroken(item.start) ?? originalStart
   if (start === null) return { unreadable: { eventId, reason: 'It has no start that can be read.' } }
   const hasEnd = item.end !== undefined && item.end !== null && !isCancelled
   const end = eventTime(item.end, context)
-  const attendees = list(item.attendees).map((one) => attendeeOf(object(one)))
+  const attendees = list(item.attendees).map((attendee) => mapAttendee(object(attendee)))
   const event = boundedEvent({
     eventId,
     iCalUid: text(item.iCalUID) ?? '',
@@ -96,17 +96,17 @@ export function mappedItem(item: Json, context: PageContext): MappedItem | undef
     recurringEventId,
     originalStart: recurringEventId === null ? null : originalStart,
     busy: item.transparency !== 'transparent',
-    visibility: visibilityOf(item.visibility),
-    organizer: organizerOf(object(item.organizer), attendees),
+    visibility: mapVisibility(item.visibility),
+    organizer: mapOrganizer(object(item.organizer), attendees),
     attendees,
-    conference: conferenceOf(item),
-    reminders: remindersOf(object(item.reminders), context),
+    conference: mapConference(item),
+    reminders: mapReminders(object(item.reminders), context),
     htmlLink: text(item.htmlLink) ?? null,
     createdAt: time(item.created) ?? null,
     updatedAt: time(item.updated) ?? null,
   })
   const notes = [
-    ...(known === undefined ? ['Its start cannot be read: the whole day, or its original start, counts.'] : []),
+    ...(startTime === undefined ? ['Its start cannot be read: the whole day, or its original start, counts.'] : []),
     ...(hasEnd && end === undefined ? ['Its end cannot be read: a day or an hour counts.'] : []),
     ...unreadLines(event.recurrence),
   ]
@@ -120,15 +120,15 @@ function eventTime(value: unknown, context: PageContext): EventTime | undefined 
     const day = parseDay(text(date) ?? '')
     return day === undefined ? undefined : { date: formatDay(day) }
   }
-  const zone = zoneOf(text(timeZone) ?? '') ?? zoneOf(context.timeZone ?? '') ?? UTC
-  const ms = instantOf(text(dateTime) ?? '', zone)
+  const zone = findZone(text(timeZone) ?? '') ?? findZone(context.timeZone ?? '') ?? UTC
+  const ms = parseInstant(text(dateTime) ?? '', zone)
   return ms === undefined ? undefined : zonedTime(ms, zone)
 }
 
 const OFFSET = /(?:z|([+-])(\d\d):(\d\d))$/i
 
 /** Without an offset, a time is one of the zone beside it. */
-function instantOf(dateTime: string, zone: Zone): number | undefined {
+function parseInstant(dateTime: string, zone: Zone): number | undefined {
   const [offset = '', sign, hours = '0', minutes = '0'] = OFFSET.exec(dateTime) ?? []
   const localMs = parseLocal(dateTime.slice(0, dateTime.length - offset.length))
   if (localMs === undefined) return undefined
@@ -143,11 +143,11 @@ function dayOfBroken(value: unknown): EventTime | undefined {
   return day === undefined ? undefined : { date: day }
 }
 
-function visibilityOf(value: unknown): RemoteEvent['visibility'] {
+function mapVisibility(value: unknown): RemoteEvent['visibility'] {
   return value === 'public' || value === 'private' || value === 'confidential' ? value : 'default'
 }
 
-function attendeeOf(person: Json): RemoteAttendee {
+function mapAttendee(person: Json): RemoteAttendee {
   const response = person.responseStatus
   return {
     email: text(person.email) ?? '',
@@ -160,13 +160,13 @@ function attendeeOf(person: Json): RemoteAttendee {
   }
 }
 
-function organizerOf(person: Json, attendees: readonly RemoteAttendee[]): RemoteAttendee | null {
-  const organizer = attendeeOf({ ...person, organizer: true, responseStatus: 'accepted' })
+function mapOrganizer(person: Json, attendees: readonly RemoteAttendee[]): RemoteAttendee | null {
+  const organizer = mapAttendee({ ...person, organizer: true, responseStatus: 'accepted' })
   if (organizer.email === '' && organizer.displayName === '') return null
-  return attendees.find((one) => one.organizer && one.email === organizer.email) ?? organizer
+  return attendees.find((attendee) => attendee.organizer && attendee.email === organizer.email) ?? organizer
 }
 
-function conferenceOf({ conferenceData, hangoutLink }: Json): RemoteEvent['conference'] {
+function mapConference({ conferenceData, hangoutLink }: Json): RemoteEvent['conference'] {
   const { entryPoints, conferenceSolution } = object(conferenceData)
   const video = list(entryPoints)
     .map(object)
@@ -176,7 +176,7 @@ function conferenceOf({ conferenceData, hangoutLink }: Json): RemoteEvent['confe
   return url === undefined ? null : { type, url }
 }
 
-function remindersOf({ useDefault, overrides }: Json, { defaultReminders }: PageContext): RemoteEvent['reminders'] {
+function mapReminders({ useDefault, overrides }: Json, { defaultReminders }: PageContext): RemoteEvent['reminders'] {
   return [...(useDefault === true ? defaultReminders : list(overrides))].map(object).flatMap(({ method, minutes }) => {
     const before = wholeNumber(minutes)
     const isKnown = method === 'popup' || method === 'email'

@@ -68,7 +68,7 @@ export async function* syncEvents(
       const { next } = result
       if (next === undefined && result.syncToken === undefined) throw incomplete(LISTING)
       const cursor = next === undefined ? { from, token: result.syncToken } : { from, listing: { page: next, since } }
-      const { found, removed, unreadable } = itemsOf(result)
+      const { found, removed, unreadable } = mapItems(result)
       const isNew = ({ createdAt }: RemoteEvent) => since === null || (createdAt ?? 0) > since - CLOCK_MS
       const entered = found.filter((event) => !isNew(event))
       yield { found: found.filter(isNew), entered, complete: [], removed, unreadable, cursor: JSON.stringify(cursor) }
@@ -89,7 +89,7 @@ export async function* syncEvents(
       const { next, syncToken } = result
       if (next === undefined && syncToken === undefined) throw incomplete(READING)
       const cursor: Cursor = next === undefined ? { from, token: syncToken ?? token } : { from, token, changes: next }
-      const { found, removed, unreadable } = itemsOf(result)
+      const { found, removed, unreadable } = mapItems(result)
       const isEmpty =
         found.length + removed.length + unreadable.length === 0 && cursor.token === token && pageToken === next
       if (!isEmpty) yield { found, entered: [], complete: [], removed, unreadable, cursor: JSON.stringify(cursor) }
@@ -99,16 +99,16 @@ export async function* syncEvents(
   }
 }
 
-export function itemsOf({ items, context }: EventPage): {
+export function mapItems({ items, context }: EventPage): {
   found: RemoteEvent[]
   removed: string[]
   unreadable: UnreadableEvent[]
 } {
   const mapped = items.map((item) => mappedItem(item, context))
   return {
-    found: mapped.flatMap((one) => one?.event ?? []),
-    removed: mapped.flatMap((one) => one?.removed ?? []),
-    unreadable: mapped.flatMap((one) => one?.unreadable ?? []),
+    found: mapped.flatMap((entry) => entry?.event ?? []),
+    removed: mapped.flatMap((entry) => entry?.removed ?? []),
+    unreadable: mapped.flatMap((entry) => entry?.unreadable ?? []),
   }
 }
 

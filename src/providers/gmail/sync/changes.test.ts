@@ -11,7 +11,7 @@ const AFTER = '90071992547409931299'
 describe('the history of a Gmail mailbox', () => {
   const open: { close(): Promise<void> }[] = []
   afterEach(async () => {
-    for (const one of open.splice(0)) await one.close()
+    for (const server of open.splice(0)) await server.close()
   })
 
   async function mailbox(respond: (request: ScriptedRequest) => ScriptedResponse) {
@@ -35,12 +35,12 @@ describe('the history of a Gmail mailbox', () => {
       if (path.includes('/profile')) return { body: { emailAddress: 'a@gmail.test', historyId: BEGIN } }
       if (path.includes('/messages?')) return { body: { messages: [{ id: 'm1' }, { id: 'm2' }] } }
       if (path.includes('/history')) return { body: pages.shift() ?? { historyId: AFTER } }
-      return batchOf(body)
+      return buildBatch(body)
     }
   }
 
   /** Every requested message, with the label of its current state. */
-  function batchOf(body: string): ScriptedResponse {
+  function buildBatch(body: string): ScriptedResponse {
     const asked = [...body.matchAll(/GET \S*\/messages\/(\w+)\?(\S*)/g)]
     const parts = asked.map(([, id = '', query = ''], index) => {
       const payload = query.includes('format=full') ? { payload: { mimeType: 'text/plain', headers: [] } } : {}

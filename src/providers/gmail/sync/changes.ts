@@ -95,7 +95,7 @@ function perMessage(
 ): Pick<HistoryPage, 'added' | 'labels' | 'relabelled' | 'removed'> {
   const states = new Map<string, { kind: 'added' | 'removed' | 'relabelled'; labels: string[] | null }>()
   for (const { messagesAdded = [], messagesDeleted = [], labelsAdded = [], labelsRemoved = [] } of history) {
-    for (const { message } of messagesAdded.filter((one) => !stored.has(one.message.id)))
+    for (const { message } of messagesAdded.filter((entry) => !stored.has(entry.message.id)))
       states.set(message.id, { kind: 'added', labels: message.labelIds ?? null })
     for (const { message } of [...labelsAdded, ...labelsRemoved]) {
       if (states.get(message.id)?.kind === 'added') {

@@ -9,7 +9,7 @@ const WINDOW_MESSAGES = 10_000
 
 /** The differences between the stored messages of a span of time and the mailbox. */
 export interface Window {
-  known: KnownMailboxMessage[]
+  stored: KnownMailboxMessage[]
   /** Ids in the mailbox that are not stored. */
   unknown: string[]
   /** Stored, but not listed: deleted, or not in Gmail's search index. */
@@ -29,33 +29,33 @@ export async function* compareWindows(
 ): AsyncGenerator<Window> {
   for (let newer = after; ; ) {
     signal.throwIfAborted()
-    const { known, isLast } = await nextKnown(comparison, newer)
-    const oldest = known.at(-1)
+    const { stored, isLast } = await nextKnown(comparison, newer)
+    const oldest = stored.at(-1)
     if (oldest === undefined) return
     // The query takes whole seconds. Windows overlap by a second: finding a message twice does no harm.
     const from = `after:${Math.floor(oldest.receivedAt / 1000) - 1}`
     const q = newer === undefined ? from : `${from} before:${Math.ceil(newer.receivedAt / 1000) + 2}`
-    yield await compareWindow(mailbox, known, { labels, q, signal })
+    yield await compareWindow(mailbox, stored, { labels, q, signal })
     if (isLast) return
     newer = oldest
   }
 }
 
 async function nextKnown(comparison: Comparison, after: KnownMailboxMessage | undefined) {
-  const known: KnownMailboxMessage[] = []
-  for (let last = after; known.length < WINDOW_MESSAGES; ) {
-    const page = await comparison.known(last)
-    known.push(...page)
+  const stored: KnownMailboxMessage[] = []
+  for (let last = after; stored.length < WINDOW_MESSAGES; ) {
+    const page = await comparison.listStored(last)
+    stored.push(...page)
     last = page.at(-1)
-    if (last === undefined) return { known, isLast: true }
+    if (last === undefined) return { stored, isLast: true }
   }
-  return { known, isLast: false }
+  return { stored, isLast: false }
 }
 
 /** Lists ids per label, 500 a response. Requesting the labels of each message would cost a hundred times as much. */
 async function compareWindow(
   mailbox: GmailMailbox,
-  known: KnownMailboxMessage[],
+  storedMessages: KnownMailboxMessage[],
   { labels, q, signal }: { labels: readonly string[]; q: string; signal: AbortSignal },
 ): Promise<Window> {
   const present = new Map<string, string[]>()
@@ -65,12 +65,12 @@ async function compareWindow(
       for await (const id of listIds(mailbox, { q, labelIds: label }, signal)) present.get(id)?.push(label)
     }
   }
-  const stored = new Set(known.map(({ providerMessageId }) => providerMessageId))
+  const stored = new Set(storedMessages.map(({ providerMessageId }) => providerMessageId))
   return {
-    known,
+    stored: storedMessages,
     unknown: [...present.keys()].filter((id) => !stored.has(id)),
     missing: [...stored].filter((id) => !present.has(id)),
-    changed: known.flatMap((message) => difference(message, present.get(message.providerMessageId))),
+    changed: storedMessages.flatMap((message) => difference(message, present.get(message.providerMessageId))),
   }
 }
 

@@ -11,7 +11,7 @@ import { isFailure, isReading, mayBeOfMessage, object, text } from '../../shared
 import { type FetchResult, getMessages } from '../client.ts'
 import { listDraftIds } from '../draft-ids.ts'
 import { DRAFT } from '../folders.ts'
-import { foundMessage, KNOWN_FIELDS, LABEL_FIELDS, LEAN_FIELDS, labelsOf, MESSAGE_FIELDS } from '../map.ts'
+import { foundMessage, KNOWN_FIELDS, LABEL_FIELDS, LEAN_FIELDS, MESSAGE_FIELDS, readLabels } from '../map.ts'
 import type { GmailMailbox } from '../quota.ts'
 import { failedMessage } from './failed.ts'
 
@@ -96,7 +96,7 @@ export class Fetcher {
     for await (const results of this.#results(ids, { fields: LABEL_FIELDS, failures, signal })) {
       const labels = [...results].map(([id, result]) => {
         const isDeleted = result instanceof ProviderError
-        return [id, isDeleted ? null : labelsOf(result)] as const
+        return [id, isDeleted ? null : readLabels(result)] as const
       })
       yield { labels: new Map(labels), failed: [] }
     }
@@ -184,7 +184,7 @@ export class Fetcher {
       else {
         const body = typeof result === 'string' ? {} : result
         const found = foundMessage(id, body, { isNew, nowMs: this.#clock.now() })
-        fetched.found.push({ ...found, historyId: historyIdOf(body) })
+        fetched.found.push({ ...found, historyId: readHistoryId(body) })
       }
     }
     await drafts.name(fetched.found)
@@ -204,9 +204,9 @@ function throwIfOfAccount({ byId }: Failures): void {
 function failedMessages(
   { byId }: Failures,
   isNew: boolean,
-  known: ReadonlyMap<string, FetchResult> = new Map(),
+  results: ReadonlyMap<string, FetchResult> = new Map(),
 ): FailedMessage[] {
-  return [...byId].map(([id, error]) => failedMessage(id, error, isNew, known.get(id)))
+  return [...byId].map(([id, error]) => failedMessage(id, error, isNew, results.get(id)))
 }
 
 /** Found messages in the order of `ids`. */
@@ -244,7 +244,7 @@ class DraftIds {
   }
 }
 
-function historyIdOf(message: unknown): bigint {
+function readHistoryId(message: unknown): bigint {
   const id = text(object(message).historyId)
   return id !== undefined && /^\d{1,30}$/.test(id) ? BigInt(id) : 0n
 }

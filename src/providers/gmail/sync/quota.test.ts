@@ -8,7 +8,7 @@ import { type MailboxSession, ProviderError } from '../../contract/index.ts'
 describe('syncing a Gmail mailbox within its quota', () => {
   const open: { close(): Promise<void> }[] = []
   afterEach(async () => {
-    for (const one of open.splice(0)) await one.close()
+    for (const server of open.splice(0)) await server.close()
   })
 
   /** With a fixed clock, a request that would have to wait for its quota fails at once, so that the test can let the time pass. */

@@ -236,7 +236,7 @@ describe('syncing a Gmail mailbox', () => {
       beforeMs: Date.now(),
       limit: 10,
       signal,
-      known: async () => new Map(),
+      findStored: async () => new Map(),
     })
     expect(page.found).toHaveLength(2)
     expect(page.failed).toMatchObject([{ providerMessageId: bad }])

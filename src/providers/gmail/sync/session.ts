@@ -78,7 +78,7 @@ export class GmailSession implements MailboxSession {
 
   async #begin({ initialMessages, comparison, signal }: ScopeSyncRequest): Promise<Cursor> {
     const { historyId: history } = await readProfile(this.#mailbox, signal)
-    const hasStored = comparison !== undefined && (await comparison.known()).length > 0
+    const hasStored = comparison !== undefined && (await comparison.listStored()).length > 0
     return hasStored ? { history, comparing: {} } : { history, listing: { page: '', left: initialMessages } }
   }
 
@@ -138,7 +138,7 @@ export class GmailSession implements MailboxSession {
     for (const { message } of found) message.isNew = added.has(message.providerMessageId)
     return {
       found: found.map(withoutHistoryId),
-      failed: failed.map((one) => ({ ...one, isNew: added.has(one.providerMessageId) })),
+      failed: failed.map((failure) => ({ ...failure, isNew: added.has(failure.providerMessageId) })),
     }
   }
 
@@ -184,7 +184,7 @@ export class GmailSession implements MailboxSession {
     let position = cursor
     for await (const window of compareWindows(this.#mailbox, labels, { comparison, after, signal })) {
       yield* this.#differences(window, writeCursor(position), request)
-      const oldest = window.known.at(-1)
+      const oldest = window.stored.at(-1)
       if (oldest === undefined) break
       position = { history, comparing: { behind: { id: oldest.providerMessageId, receivedAt: oldest.receivedAt } } }
     }
@@ -203,18 +203,18 @@ export class GmailSession implements MailboxSession {
       yield { ...NOTHING, refetched: true, changed, cursor }
     }
     // The query was in whole seconds: messages older than everything stored are left out.
-    const oldestMs = window.known.at(-1)?.receivedAt ?? 0
+    const oldestMs = window.stored.at(-1)?.receivedAt ?? 0
     for await (const fetched of this.#fetcher.messages(window.unknown, { isNew: false, control }, signal)) {
       const { found, failed } = fetched
       const inWindow = found.filter(({ message }) => message.receivedAt >= oldestMs)
       yield { ...NOTHING, refetched: true, found: inWindow.map(withoutHistoryId), failed, cursor }
     }
     // The list is a search index and may lag: only the message itself shows that it was deleted.
-    const known = new Map(window.known.map((message) => [message.providerMessageId, message]))
+    const stored = new Map(window.stored.map((message) => [message.providerMessageId, message]))
     for await (const { labels, failed } of this.#fetcher.labels(window.missing, control, signal)) {
       const removed = [...labels].filter(([, labelIds]) => labelIds === null).map(([id]) => id)
       const changed = [...labels].flatMap(([id, labelIds]) => {
-        const message = known.get(id)
+        const message = stored.get(id)
         return message === undefined ? [] : difference(message, labelIds ?? undefined)
       })
       yield { ...NOTHING, refetched: true, changed, removed, failed, cursor }
@@ -238,9 +238,9 @@ export class GmailSession implements MailboxSession {
         for (const id of idsOf(fetched)) done.add(id)
         last = fetched
         if (page.added.every((id) => done.has(id))) break
-        yield { ...NOTHING, refetched: false, ...stepOf(fetched, page), cursor: here() }
+        yield { ...NOTHING, refetched: false, ...toStep(fetched, page), cursor: here() }
       }
-      const added = stepOf(last, page)
+      const added = toStep(last, page)
       const others = lastChanged.length + removed.length + failed.length
       const isEmpty = page.next === since && done.size === 0 && others === 0
       const changes = {
@@ -291,13 +291,13 @@ function idsOf({ found, deleted, failed }: Fetched): string[] {
 }
 
 /** Added messages. Those that failed have the labels that the history contains. */
-function stepOf({ found, deleted, failed }: Fetched, { labels }: HistoryPage) {
+function toStep({ found, deleted, failed }: Fetched, { labels }: HistoryPage) {
   return {
     found: found.map(withoutHistoryId),
     removed: deleted,
-    failed: failed.map((one) => {
-      const labelIds = labels.get(one.providerMessageId)
-      return labelIds === undefined ? one : { ...one, ...labelState(labelIds) }
+    failed: failed.map((failure) => {
+      const labelIds = labels.get(failure.providerMessageId)
+      return labelIds === undefined ? failure : { ...failure, ...labelState(labelIds) }
     }),
   }
 }

@@ -67,16 +67,16 @@ export function interceptCommands(imap: ImapFlow, names: FolderNames, onList: ()
   ): Promise<Response> {
     const delimiter = imap.namespace?.delimiter || '/'
     const rewritten = () => args.map((arg, index) => (positions.includes(index) ? ownName(arg, names, delimiter) : arg))
-    const mayDiffer = !LISTS.has(command) && positions.some((index) => names.mayDiffer(textOf(args[index])))
+    const mayDiffer = !LISTS.has(command) && positions.some((index) => names.mayDiffer(readText(args[index])))
     if (mayDiffer && !hasListed && NEW_NAMES.has(command)) await list()
     const sent = rewritten()
     try {
       const response = await execute(command, sent, options)
-      hasListed ||= LISTS.has(command) && textOf(args[1]) === '*'
+      hasListed ||= LISTS.has(command) && readText(args[1]) === '*'
       return response
     } catch (error) {
       // Only a listing shows the server's name, and this connection may have read none.
-      if (!mayDiffer || hasListed || statusOf(error) !== 'NO') throw error
+      if (!mayDiffer || hasListed || responseStatus(error) !== 'NO') throw error
       await list()
       const again = rewritten()
       if (again.every((arg, index) => sameName(arg, sent[index]))) throw error
@@ -104,13 +104,13 @@ export function interceptCommands(imap: ImapFlow, names: FolderNames, onList: ()
   return { lastFailure: () => lastFailure }
 }
 
-function textOf(arg: Argument | undefined): string {
+function readText(arg: Argument | undefined): string {
   const value = typeof arg === 'object' && 'value' in arg ? arg.value : arg
   return typeof value === 'string' ? value : ''
 }
 
 function ownName(arg: Argument, names: FolderNames, delimiter: string): Argument {
-  const own = names.ownName(textOf(arg), delimiter)
+  const own = names.ownName(readText(arg), delimiter)
   if (own === undefined) return arg
   const bytes = Buffer.from(own, 'latin1')
   // Only the compiler's text may hold bytes of any value, and only a literal a line break.
@@ -118,12 +118,12 @@ function ownName(arg: Argument, names: FolderNames, delimiter: string): Argument
 }
 
 function sameName(left: Argument, right: Argument | undefined): boolean {
-  const bytesOf = (arg: Argument | undefined) => (typeof arg === 'object' && 'value' in arg ? arg.value : arg)
-  const [a, b] = [bytesOf(left), bytesOf(right)]
+  const argumentValue = (arg: Argument | undefined) => (typeof arg === 'object' && 'value' in arg ? arg.value : arg)
+  const [a, b] = [argumentValue(left), argumentValue(right)]
   return Buffer.isBuffer(a) && Buffer.isBuffer(b) ? a.equals(b) : a === b
 }
 
-function statusOf(error: unknown): unknown {
+function responseStatus(error: unknown): unknown {
   return typeof error === 'object' && error !== null ? Reflect.get(error, 'responseStatus') : undefined
 }
 
@@ -137,13 +137,13 @@ async function search(
   try {
     return await execute(command, args, options)
   } catch (error) {
-    const known = charsetsOf(error)
-    if (known === undefined || textOf(args[0]) !== 'CHARSET') throw error
-    for (const charset of known) {
+    const charsets = readCharsets(error)
+    if (charsets === undefined || readText(args[0]) !== 'CHARSET') throw error
+    for (const charset of charsets) {
       const encoded = inCharset(args.slice(2), charset)
       if (encoded !== undefined) return execute(command, [args[0] ?? '', charset, ...encoded], options)
     }
-    const others = known.length === 0 ? '' : `, only in ${known.join(', ')}`
+    const others = charsets.length === 0 ? '' : `, only in ${charsets.join(', ')}`
     throw new ProviderError(
       'rejected',
       `searching a folder: the mail server does not search in UTF-8${others}. Search for words without other characters`,
@@ -156,22 +156,23 @@ const MAX_CHARSETS = 20
 const CHARSET = /^[A-Za-z0-9][A-Za-z0-9._:+-]{0,39}$/
 
 /** The charsets that a BADCHARSET response names. Undefined for another response. */
-function charsetsOf(error: unknown): string[] | undefined {
-  if (statusOf(error) !== 'NO' || typeof error !== 'object' || error === null) return undefined
+function readCharsets(error: unknown): string[] | undefined {
+  if (responseStatus(error) !== 'NO' || typeof error !== 'object' || error === null) return undefined
   const response: unknown = Reflect.get(error, 'response')
-  const attributes = memberOf(response, 'attributes')
-  const section = Array.isArray(attributes) ? memberOf(attributes[0], 'section') : undefined
-  if (!Array.isArray(section) || String(memberOf(section[0], 'value')).toUpperCase() !== 'BADCHARSET') return undefined
+  const attributes = readMember(response, 'attributes')
+  const section = Array.isArray(attributes) ? readMember(attributes[0], 'section') : undefined
+  if (!Array.isArray(section) || String(readMember(section[0], 'value')).toUpperCase() !== 'BADCHARSET')
+    return undefined
   const values = section
     .slice(1)
     .flat()
-    .map((one) => memberOf(one, 'value'))
+    .map((item) => readMember(item, 'value'))
   return values
     .filter((value): value is string => typeof value === 'string' && CHARSET.test(value))
     .slice(0, MAX_CHARSETS)
 }
 
-function memberOf(value: unknown, name: string): unknown {
+function readMember(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }
 

@@ -13,8 +13,8 @@ function idling() {
   /** A poll that the server answers with these chunks: the list, and what imapflow was given to parse. */
   const poll = async (...chunks: string[]) => {
     let list: string | undefined = 'no answer'
-    void idle.list(LIST).then((answer) => {
-      list = answer?.toString('latin1')
+    void idle.list(LIST).then((response) => {
+      list = response?.toString('latin1')
     })
     let passed = ''
     for (const chunk of chunks) passed += receive(chunk)
@@ -27,21 +27,21 @@ function idling() {
 }
 
 /** What a server answers to the n-th poll; the IDLE has this tag until then. */
-const answer = (tag: string, n: number, { listed = LISTED, completed = 'OK done' } = {}) =>
+const respond = (tag: string, n: number, { listed = LISTED, completed = 'OK done' } = {}) =>
   `${tag} OK Idle completed.\r\nN${n} OK\r\n${listed}L${n} ${completed}\r\n+ idling\r\n`
 
 describe('a poll', () => {
   it('is one write, and the server idles again after it', async () => {
     const { idle, sent, poll } = idling()
     expect(idle.isPossible).toBe(true)
-    expect(await poll(answer('5', 1))).toEqual({ list: LISTED, passed: '' })
+    expect(await poll(respond('5', 1))).toEqual({ list: LISTED, passed: '' })
     expect(sent).toEqual([`DONE\r\nN1 NOOP\r\nL1 ${LIST}\r\nI1 IDLE\r\n`])
     expect(idle.isPossible).toBe(true)
-    expect(await poll(answer('I1', 2))).toEqual({ list: LISTED, passed: '' })
+    expect(await poll(respond('I1', 2))).toEqual({ list: LISTED, passed: '' })
   })
 
   it('is the same however the network cuts the answer', async () => {
-    const text = answer('5', 1).replace('+ idling', '* 4 EXISTS\r\n+ idling')
+    const text = respond('5', 1).replace('+ idling', '* 4 EXISTS\r\n+ idling')
     for (let at = 1; at < text.length; at += 1) {
       const { poll } = idling()
       expect(await poll(text.slice(0, at), text.slice(at))).toEqual({ list: LISTED, passed: '* 4 EXISTS\r\n' })
@@ -72,13 +72,13 @@ describe('a poll', () => {
     ['NO', { completed: 'NO not now' }, ''],
   ])('has no list when the server answers with %s', async (_, options, passed) => {
     const { idle, poll } = idling()
-    expect(await poll(answer('5', 1, options))).toEqual({ list: undefined, passed })
+    expect(await poll(respond('5', 1, options))).toEqual({ list: undefined, passed })
     expect(idle.isPossible).toBe(true)
   })
 
   it('is not repeated after BAD', async () => {
     const { idle, poll } = idling()
-    expect(await poll(answer('5', 1, { completed: 'BAD what?' }))).toEqual({ list: undefined, passed: '' })
+    expect(await poll(respond('5', 1, { completed: 'BAD what?' }))).toEqual({ list: undefined, passed: '' })
     expect(idle.isPossible).toBe(false)
   })
 
@@ -95,8 +95,8 @@ describe('a poll', () => {
 describe('the IDLE of imapflow', () => {
   it.each(['OK Idle completed.', 'NO later', 'BAD what?'])('ends under its own tag after polls: %s', async (end) => {
     const { idle, send, receive, poll } = idling()
-    await poll(answer('5', 1))
-    await poll(answer('I1', 2))
+    await poll(respond('5', 1))
+    await poll(respond('I1', 2))
     expect(receive('* 4 EXISTS\r\n')).toBe('* 4 EXISTS\r\n')
     send('DONE\r\n')
     expect(idle.isPossible).toBe(false)
@@ -108,11 +108,11 @@ describe('the IDLE of imapflow', () => {
 
   it('ends when the server ends it, or refuses to begin it again', async () => {
     const ended = idling()
-    await ended.poll(answer('5', 1))
+    await ended.poll(respond('5', 1))
     expect(ended.receive('I1 OK 29 minutes\r\n')).toBe('5 OK 29 minutes\r\n')
     expect(ended.idle.isPossible).toBe(false)
     const refused = idling()
-    const text = answer('5', 1).replace('+ idling', 'I1 NO later')
+    const text = respond('5', 1).replace('+ idling', 'I1 NO later')
     expect(await refused.poll(text)).toEqual({ list: undefined, passed: '5 NO later\r\n' })
     expect(refused.idle.isPossible).toBe(false)
   })
@@ -138,7 +138,7 @@ describe('the IDLE of imapflow', () => {
 
   it('holds no more than 16 kB of a line', async () => {
     const { receive, poll } = idling()
-    await poll(answer('5', 1))
+    await poll(respond('5', 1))
     const long = `* 1 FETCH ${'x'.repeat(20_000)}`
     expect(receive(long)).toBe(long)
     expect(receive('I1 OK not the beginning of a line\r\nI1 OK\r\n')).toBe(

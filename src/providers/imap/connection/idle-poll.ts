@@ -138,7 +138,7 @@ export class IdlePoll {
         if (tag !== this.#serverTag) return line
         this.#serverTag = idle
         this.#state = 'polling'
-        for (const answer of [noop, list, '+']) this.#pending.add(answer)
+        for (const response of [noop, list, '+']) this.#pending.add(response)
         return NOTHING
       case 'polling':
         if (tag === idle) return this.#ended(line)

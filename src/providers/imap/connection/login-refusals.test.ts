@@ -99,11 +99,11 @@ it.each(Object.entries(RESPONSES).flatMap(([kind, all]) => all.map((response) =>
 )
 
 it('asks for a pause after a limit, a shorter one while there are only too many connections', () => {
-  const pauseOf = (response: string) =>
+  const readPause = (response: string) =>
     providerError(Object.assign(new Error(), { authenticationFailed: true, responseStatus: 'NO', response }), 'x')
       .retryAfterMs ?? 0
-  const connections = pauseOf('NO [ALERT] Too many simultaneous connections. (Failure)')
+  const connections = readPause('NO [ALERT] Too many simultaneous connections. (Failure)')
   expect(connections).toBeGreaterThan(0)
-  expect(pauseOf('NO [LIMIT] LOGIN Rate limit hit.')).toBeGreaterThan(connections)
-  expect(pauseOf('NO [CONTACTADMIN] Locked')).toBeGreaterThan(connections)
+  expect(readPause('NO [LIMIT] LOGIN Rate limit hit.')).toBeGreaterThan(connections)
+  expect(readPause('NO [CONTACTADMIN] Locked')).toBeGreaterThan(connections)
 })

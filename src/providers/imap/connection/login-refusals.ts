@@ -79,13 +79,13 @@ const CERTAINLY_TEMPORARY = /too many|temporar|later|exceeded/i
 const REFUSED = /(login|logon|auth\w*|sign.?in|password) (\S+ )?(fail|refus|reject|denied|error)|invalid|denied/i
 
 export function meaningOfRefusal({ code, words, isBad }: RefusedLogin): LoginRefusal {
-  const known = MEANING[code]
-  if (known === 'credentials' || known === 'encryption') return known
+  const meaning = MEANING[code]
+  if (meaning === 'credentials' || meaning === 'encryption') return meaning
   // Some list every cause that there can be, an outage and a limit beside the wrong password.
-  if (matches(WRONG, words) && !CERTAINLY_TEMPORARY.test(words)) return known ?? 'credentials'
+  if (matches(WRONG, words) && !CERTAINLY_TEMPORARY.test(words)) return meaning ?? 'credentials'
   if (matches(CONNECTIONS, words)) return 'connections'
   if (matches(LIMITS, words)) return 'limit'
-  if (known !== undefined) return known
+  if (meaning !== undefined) return meaning
   if (matches(OUTAGES, words)) return 'outage'
   if (matches(ENCRYPTION, words)) return 'encryption'
   return isBad && !REFUSED.test(words) ? 'protocol' : 'credentials'

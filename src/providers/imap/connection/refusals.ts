@@ -33,7 +33,7 @@ const BY_WORDS: readonly (readonly [RegExp, Refusal])[] = [
 ]
 
 /** Why a server refused a command; undefined for other reasons. */
-export function refusalOf({ responseCode, words }: { responseCode: string; words: string }): Refusal | undefined {
+export function classifyRefusal({ responseCode, words }: { responseCode: string; words: string }): Refusal | undefined {
   if (RATE_WORDS.test(words)) return undefined
   const byCode = BY_CODE[responseCode]
   if (byCode !== undefined || !VAGUE_CODES.has(responseCode)) return byCode

@@ -110,8 +110,8 @@ export class RequestConnection {
     const wait = AbortSignal.timeout(waitMs)
     const { deadlineMs, limits = work } = task
     const deadline = deadlineMs === undefined ? undefined : AbortSignal.timeout(deadlineMs)
-    const given = [task.signal, deadline].filter((one) => one !== undefined)
-    const signal = AbortSignal.any([wait, this.#closing.signal, ...given])
+    const signals = [task.signal, deadline].filter((signal) => signal !== undefined)
+    const signal = AbortSignal.any([wait, this.#closing.signal, ...signals])
     const release = await this.#acquire(signal, task.doing, wait)
     let isReady = false
     try {
@@ -258,7 +258,7 @@ async function lend<T>(
     const endLimit = client.gate.allowLiterals(LARGEST_LITERAL_BYTES)
     return attempt(client, true).finally(endLimit)
   })
-  const ends = [giveUp.signal, deadline].filter((one) => one !== undefined)
+  const ends = [giveUp.signal, deadline].filter((signal) => signal !== undefined)
   return untilAborted(done, AbortSignal.any(ends))
 }
 

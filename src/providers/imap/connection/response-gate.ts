@@ -108,14 +108,14 @@ export class ResponseGate {
       const lineEnd = chunk.indexOf(LF, at) + 1
       const end = lineEnd === 0 ? chunk.length : lineEnd
       this.#count(chunk, at, end)
-      if (!this.#isCut && this.#isLong && this.#isTooLong(this.#headOf(chunk, start, end))) {
+      if (!this.#isCut && this.#isLong && this.#isTooLong(this.#readHead(chunk, start, end))) {
         this.#isCut = true
         kept.push(chunk.subarray(keptUntil, at), UNREADABLE)
       }
       const literalBytes = lineEnd === 0 ? undefined : this.#literalAt(chunk, at, end)
       if (literalBytes !== undefined) {
         if (!this.#isCut && literalBytes > this.#limits.literalBytes) {
-          if (!isFetch(this.#headOf(chunk, start, end))) throw literalTooLarge(literalBytes)
+          if (!isFetch(this.#readHead(chunk, start, end))) throw literalTooLarge(literalBytes)
           this.#isCut = true
           kept.push(chunk.subarray(keptUntil, at), UNREADABLE)
         }
@@ -126,13 +126,13 @@ export class ResponseGate {
         this.#tail = (this.#tail + chunk.toString('latin1', Math.max(at, end - TAIL), end)).slice(-TAIL)
       if (this.#isCut) keptUntil = end
       if (isResponseEnd) {
-        if (this.#mayBeFolder(chunk, start)) this.#countFolder(this.#headOf(chunk, start, end))
+        if (this.#mayBeFolder(chunk, start)) this.#countFolder(this.#readHead(chunk, start, end))
         this.#endResponse()
         start = end
       }
       at = end
     }
-    if (this.#lineBytes > 0) this.#head = this.#headOf(chunk, start, chunk.length)
+    if (this.#lineBytes > 0) this.#head = this.#readHead(chunk, start, chunk.length)
     if (this.#isCut) return Buffer.concat(kept)
     return keptUntil === 0 ? chunk : Buffer.concat([...kept, chunk.subarray(keptUntil)])
   }
@@ -150,7 +150,7 @@ export class ResponseGate {
   }
 
   /** The beginning of the response. With a literal among its first characters, some of its text, which does no harm. */
-  #headOf(chunk: Buffer, start: number, end: number): string {
+  #readHead(chunk: Buffer, start: number, end: number): string {
     if (this.#head.length >= HEAD) return this.#head
     return this.#head + chunk.toString('latin1', start, Math.min(end, start + HEAD - this.#head.length))
   }

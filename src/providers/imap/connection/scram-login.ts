@@ -16,8 +16,8 @@ interface PasswordLogin {
  * logs in as before, because some servers offer SCRAM although they store no password for it.
  */
 export function offerScram(imap: ImapFlow, login: PasswordLogin): void {
-  const authenticate = methodOf(imap, 'authenticate')
-  const complete = methodOf(imap, 'setAuthenticationState')
+  const authenticate = bindMethod(imap, 'authenticate')
+  const complete = bindMethod(imap, 'setAuthenticationState')
   Object.assign(imap, {
     authenticate: async () => {
       const mechanism = scramFor(imap)
@@ -45,7 +45,7 @@ function scramFor({ capabilities, secureConnection, state, states }: ImapFlow): 
 /** AUTHENTICATE as in RFC 9051, without an initial response, which servers need not accept. */
 async function scramLogin(imap: ImapFlow, mechanism: ScramMechanism, login: PasswordLogin): Promise<void> {
   const client = new ScramClient({ mechanism, ...login })
-  const [execute, write] = [methodOf(imap, 'exec'), methodOf(imap, 'write')]
+  const [execute, write] = [bindMethod(imap, 'exec'), bindMethod(imap, 'write')]
   const steps: ((challenge: string) => string | Promise<string>)[] = [
     () => client.first(),
     (challenge) => client.final(challenge),
@@ -69,7 +69,7 @@ async function scramLogin(imap: ImapFlow, mechanism: ScramMechanism, login: Pass
   }
   try {
     const response = await execute('AUTHENTICATE', [{ type: 'ATOM', value: mechanism }], { onPlusTag })
-    methodOf(response, 'next')()
+    bindMethod(response, 'next')()
   } catch (error) {
     throw failure ?? asRefusal(error)
   }
@@ -84,7 +84,7 @@ function asRefusal(error: unknown): unknown {
 }
 
 /** imapflow declares none of these methods. A version without them must fail every test that logs in. */
-function methodOf(target: unknown, name: string): (...values: unknown[]) => unknown {
+function bindMethod(target: unknown, name: string): (...values: unknown[]) => unknown {
   const method: unknown = typeof target === 'object' && target !== null ? Reflect.get(target, name) : undefined
   if (typeof method !== 'function') throw new TypeError(`This version of imapflow has no ${name}.`)
   return (...values) => Reflect.apply(method, target, values)

@@ -14,7 +14,7 @@ import type { ImapClient } from '../connection/client.ts'
 import type { RequestConnection } from '../connection/request-connection.ts'
 import type { WorkLimits } from '../connection/work-limits.ts'
 import { connectionLost } from '../errors.ts'
-import { uidValidityOf } from '../folders/folders.ts'
+import { requireUidValidity } from '../folders/folders.ts'
 import { fetchMessages } from '../messages/fetch.ts'
 import { appendMessage } from './append.ts'
 import { expunge } from './edits.ts'
@@ -53,15 +53,15 @@ export function imapDrafts(connection: () => RequestConnection, options: DraftOp
     ref: Pick<DraftRef, 'messageId' | 'location'>,
   ): Promise<RemoteMessage[]> {
     const { messageId, location } = ref
-    const uidValidity = uidValidityOf(box)
-    const known = location?.uidValidity === uidValidity ? [location.uid] : []
+    const uidValidity = requireUidValidity(box)
+    const knownUids = location?.uidValidity === uidValidity ? [location.uid] : []
     const found = messageId === null ? [] : await search(client.imap, messageId)
     // A search does not find an id that a program has written in another form.
-    const uids = [...new Set([...known, ...found.slice(-MAX_VERSIONS)])].sort((a, b) => a - b)
+    const uids = [...new Set([...knownUids, ...found.slice(-MAX_VERSIONS)])].sort((a, b) => a - b)
     if (uids.length === 0) return []
     const plan = { uidValidity, isNew: () => true, nowMs: clock.now(), lowUid: 1, limit: MAX_VERSIONS + 1 }
     const fetched = await fetchMessages(client, uids, plan)
-    return fetched.filter((one) => one.messageId === messageId).sort((a, b) => uidOf(a) - uidOf(b))
+    return fetched.filter((message) => message.messageId === messageId).sort((a, b) => uidOf(a) - uidOf(b))
   }
 
   const find = (ref: DraftRef) =>
@@ -75,10 +75,10 @@ export function imapDrafts(connection: () => RequestConnection, options: DraftOp
     box: MailboxObject,
     { raw, messageId, earlier }: { raw: Buffer; messageId: string; earlier: readonly number[] },
   ): Promise<RemoteMessage> {
-    const flags = new Set(['\\Draft', '\\Seen', ...(await flagsOf(client.imap, earlier.at(-1)))])
+    const flags = new Set(['\\Draft', '\\Seen', ...(await readFlags(client.imap, earlier.at(-1)))])
     const saved = await appendMessage(client, { path: folderPath, content: raw, flags: [...flags] })
     if (earlier.length > 0) await expunge(client, earlier, SAVING)
-    const uidValidity = uidValidityOf(box)
+    const uidValidity = requireUidValidity(box)
     const location = saved.uid === undefined ? null : { uidValidity, uid: saved.uid }
     const current = (await versions(client, box, { messageId, location })).at(-1)
     if (current === undefined) throw connectionLost(`${SAVING}: the server does not return what it saved`)
@@ -133,7 +133,7 @@ async function search(imap: ImapFlow, messageId: string): Promise<number[]> {
 }
 
 /** Flags and keywords that a client may set. */
-async function flagsOf(imap: ImapFlow, uid: number | undefined): Promise<string[]> {
+async function readFlags(imap: ImapFlow, uid: number | undefined): Promise<string[]> {
   if (uid === undefined) return []
   const row = await imap.fetchOne(String(uid), { uid: true, flags: true }, { uid: true })
   const flags = row ? (row.flags ?? []) : []

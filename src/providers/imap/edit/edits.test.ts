@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { imapChangesFixture } from '../../../../test/servers/changes-fixtures.ts'
+import { imapEditsFixture } from '../../../../test/servers/changes-fixtures.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 import { imapMailbox, otherClient } from '../../../../test/servers/imap-mailbox.ts'
 import { plainMail } from '../../../../test/servers/messages.ts'
-import { changesConformance } from '../../conformance/edits.ts'
+import { editsConformance } from '../../conformance/edits.ts'
 
 const servers: Record<string, string[]> = { imap: [], 'imap without MOVE and UIDPLUS': ['MOVE', 'UIDPLUS'] }
 
@@ -15,7 +15,7 @@ for (const [name, hideCapabilities] of Object.entries(servers)) {
     })
     afterAll(() => server.stop())
 
-    changesConformance(name, () => imapChangesFixture(server))
+    editsConformance(name, () => imapEditsFixture(server))
 
     it('keeps messages that another client marked as deleted', async () => {
       const box = await imapMailbox(server)
@@ -28,20 +28,20 @@ for (const [name, hideCapabilities] of Object.entries(servers)) {
           return { uidValidity: String(uidValidity), deleted: await client.search({ deleted: true }, { uid: true }) }
         })
       const { uidValidity } = await marked('set')
-      const changes = box.mail.changes(box.access)
-      expect(await changes.deleteMessages([{ folderPath: 'INBOX', uidValidity, uid: 1 }])).toEqual(['deleted'])
+      const edits = box.mail.edits(box.access)
+      expect(await edits.deleteMessages([{ folderPath: 'INBOX', uidValidity, uid: 1 }])).toEqual(['deleted'])
       expect((await marked('count')).deleted).toEqual([2])
       await box.mail.closeConnections()
     })
 
     it('changes nothing, and reports no deletion, in a folder that was renumbered or renamed', async () => {
-      const { changes, deliver, seen, stop } = await imapChangesFixture(server)
+      const { edits, deliver, seen, stop } = await imapEditsFixture(server)
       const message = await deliver('renumbered')
       const wrong = [
         { ...message, uidValidity: '1' },
         { ...message, folderPath: 'Gone' },
       ]
-      expect(await changes.deleteMessages(wrong)).toMatchObject([{ kind: 'unavailable' }, { kind: 'unavailable' }])
+      expect(await edits.deleteMessages(wrong)).toMatchObject([{ kind: 'unavailable' }, { kind: 'unavailable' }])
       expect(await seen('renumbered')).toBe('INBOX unread')
       await stop()
     })

@@ -3,7 +3,7 @@ import { groupBy } from '../../../platform/group-by.ts'
 import {
   type ChangedMessage,
   failedEach,
-  type MailChanges,
+  type MailEdits,
   type MessageChange,
   type MessageLocation,
   ProviderError,
@@ -12,7 +12,7 @@ import type { ImapClient } from '../connection/client.ts'
 import type { RequestConnection } from '../connection/request-connection.ts'
 import type { WorkLimits } from '../connection/work-limits.ts'
 import { connectionLost, providerError } from '../errors.ts'
-import { imapFolderChanges } from '../folders/folder-edits.ts'
+import { imapFolderEdits } from '../folders/folder-edits.ts'
 import { canonicalFlags } from '../messages/flags.ts'
 import { identityQuery, isSameMessage } from '../messages/identity.ts'
 import { flagState } from '../messages/map.ts'
@@ -25,15 +25,15 @@ const CHANGING = 'changing messages'
 const DELETING = 'deleting messages'
 
 /** Changes over an account's request connection, one folder after the other. */
-export function imapChanges(
+export function imapEdits(
   connection: () => RequestConnection,
   work: { deadlineMs: number; limits: WorkLimits },
   onOtherMessage: (folderPath: string) => void,
-): MailChanges<MessageLocation> {
+): MailEdits<MessageLocation> {
   /** Calls `change` with the items of each folder. When it fails, all items of the folder do. */
   async function perFolder<Item, Done>(
     items: readonly Item[],
-    locationOf: (item: Item) => MessageLocation,
+    toLocation: (item: Item) => MessageLocation,
     doing: string,
     change: (
       client: ImapClient,
@@ -45,11 +45,11 @@ export function imapChanges(
     const results = new Map<Item, Result<Done>>()
     for (const group of groupBy(
       items,
-      (item) => `${locationOf(item).uidValidity} ${locationOf(item).folderPath}`,
+      (item) => `${toLocation(item).uidValidity} ${toLocation(item).folderPath}`,
     ).values()) {
       const [first] = group
       if (first === undefined) continue
-      const { folderPath, uidValidity } = locationOf(first)
+      const { folderPath, uidValidity } = toLocation(first)
       const done = await connection()
         .useFolder(folderPath, {
           ...work,
@@ -58,7 +58,7 @@ export function imapChanges(
           async work(client, box) {
             if (String(box.uidValidity) !== uidValidity) throw renumbered(doing)
             if (box.readOnly) throw readOnly(doing)
-            const present = await readMessages(client.imap, group.map(locationOf), onOtherMessage)
+            const present = await readMessages(client.imap, group.map(toLocation), onOtherMessage)
             return change(client, group, present, box)
           },
         })
@@ -69,7 +69,7 @@ export function imapChanges(
   }
 
   return {
-    ...imapFolderChanges(connection, work),
+    ...imapFolderEdits(connection, work),
 
     changeMessages: (changes) => perFolder(changes, ({ message }) => message, CHANGING, changeInFolder),
 
@@ -204,11 +204,11 @@ async function move(
   if (!moved) throw refused(client, CHANGING, 'the server does not move messages to this folder')
   if (!canMove) await expunge(client, uids, CHANGING)
   const { uidMap, uidValidity } = moved
-  const locationOf = (uid: number) => {
+  const newLocation = (uid: number) => {
     const now = uidMap?.get(uid)
     return now === undefined || uidValidity === undefined ? null : { uidValidity: String(uidValidity), uid: now }
   }
-  return new Map(uids.map((uid) => [uid, locationOf(uid)]))
+  return new Map(uids.map((uid) => [uid, newLocation(uid)]))
 }
 
 /** Without UIDPLUS, EXPUNGE removes every message marked as deleted: the marks of others are taken off meanwhile. */

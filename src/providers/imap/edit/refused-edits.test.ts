@@ -21,10 +21,10 @@ const DRAFT = {
   messageId: '<1@example.test>',
 }
 
-function changesOf(access: Parameters<ReturnType<typeof imapProvider>['mail']['changes']>[0]) {
+function openEdits(access: Parameters<ReturnType<typeof imapProvider>['mail']['edits']>[0]) {
   const { mail } = imapProvider({ guard: openGuard, clock: systemClock })
   onTestFinished(() => mail.closeConnections())
-  return { changes: mail.changes(access), drafts: mail.drafts(access, 'Drafts') }
+  return { edits: mail.edits(access), drafts: mail.drafts(access, 'Drafts') }
 }
 
 /** A server that refuses one command in these words. */
@@ -41,7 +41,7 @@ async function refusing(command: string, words: string, selected: string[] = [])
     },
   })
   onTestFinished(() => server.close())
-  return { ...changesOf(server.access), server }
+  return { ...openEdits(server.access), server }
 }
 
 describe('a change that a server refuses', () => {
@@ -53,8 +53,8 @@ describe('a change that a server refuses', () => {
     ['UID MOVE', '[ALERT] You exceeded your mail quota.', 'quota_exceeded'],
     ['UID MOVE', 'Something else', undefined],
   ])('%s with "%s" is %s', async (command, words, refusal) => {
-    const { changes } = await refusing(command, words)
-    const [result] = await changes.changeMessages([{ message: MESSAGE, starred: true, add: ['Work'] }])
+    const { edits } = await refusing(command, words)
+    const [result] = await edits.changeMessages([{ message: MESSAGE, starred: true, add: ['Work'] }])
     expect(result).toMatchObject({ kind: 'rejected', refusal })
   })
 
@@ -65,8 +65,8 @@ describe('a change that a server refuses', () => {
   ])('for a folder that is opened with %s is %s', async (response, refusal) => {
     const isReadOnly = response.includes('READ-ONLY')
     const selecting = isReadOnly ? [] : [response]
-    const { changes } = isReadOnly ? await readOnlyServer() : await refusing('NOTHING', '', selecting)
-    const [result] = await changes.changeMessages([{ message: MESSAGE, starred: true }])
+    const { edits } = isReadOnly ? await readOnlyServer() : await refusing('NOTHING', '', selecting)
+    const [result] = await edits.changeMessages([{ message: MESSAGE, starred: true }])
     expect(result).toMatchObject({ kind: 'rejected', refusal })
   })
 
@@ -84,12 +84,12 @@ describe('a change that a server refuses', () => {
     ['Invalid mailbox name.', 'Invalid mailbox name'],
   ])('is about the name of a folder: %s', async (words, nameProblem) => {
     for (const command of ['CREATE', 'RENAME']) {
-      const { changes } = await refusing(command, words)
+      const { edits } = await refusing(command, words)
       const position = { name: '../../etc', parent: null }
       const change =
         command === 'CREATE'
-          ? changes.createFolder(position)
-          : changes.moveFolder({ path: 'Work', fullName: 'Work' }, position)
+          ? edits.createFolder(position)
+          : edits.moveFolder({ path: 'Work', fullName: 'Work' }, position)
       await expect(change).rejects.toMatchObject({ kind: 'rejected', refusal: 'invalid_name', nameProblem })
     }
   })
@@ -101,8 +101,8 @@ describe('a change that a server refuses', () => {
     ['[OVERQUOTA] The quota of folders is used up', 'New', { kind: 'rejected', refusal: 'quota_exceeded' }],
     ['[UNAVAILABLE] Backend is down', 'New', { kind: 'unavailable' }],
   ])('is not about the name: %s', async (words, name, expected) => {
-    const { changes } = await refusing('CREATE', words)
-    await expect(changes.createFolder({ name, parent: null })).rejects.toMatchObject(expected)
+    const { edits } = await refusing('CREATE', words)
+    await expect(edits.createFolder({ name, parent: null })).rejects.toMatchObject(expected)
   })
 })
 
@@ -117,7 +117,7 @@ async function readOnlyServer() {
     },
   })
   onTestFinished(() => server.close())
-  return changesOf(server.access)
+  return openEdits(server.access)
 }
 
 const quotas: [string, () => boolean, () => Promise<ImapServer>][] = [
@@ -136,10 +136,10 @@ for (const [name, isAvailable, start] of quotas) {
     afterAll(() => server.stop())
 
     it('are reported with its words', async () => {
-      const { changes } = changesOf(imapAccess(server, 'ann', 'secret'))
+      const { edits } = openEdits(imapAccess(server, 'ann', 'secret'))
       // Cyrus accepts `..`.
       const bad = name === 'Cyrus' ? 'a%b' : '../../etc'
-      const error = await changes.createFolder({ name: bad, parent: null }).catch((thrown: unknown) => thrown)
+      const error = await edits.createFolder({ name: bad, parent: null }).catch((thrown: unknown) => thrown)
       expect(error).toBeInstanceOf(ProviderError)
       expect(error).toMatchObject({ refusal: 'invalid_name', nameProblem: expect.stringMatching(/[Ii]nvalid/) })
     })

@@ -105,8 +105,8 @@ async function countCopies(
 
 async function sentFolder(client: ImapClient): Promise<string> {
   const folders = await listFolders(client)
-  const known = folders.find(({ role, selectable }) => role === 'sent' && selectable)
-  if (known !== undefined) return known.path
+  const sent = folders.find(({ role, selectable }) => role === 'sent' && selectable)
+  if (sent !== undefined) return sent.path
   const { path } = await client.imap.mailboxCreate(DEFAULT_FOLDER)
   await client.imap.mailboxSubscribe(path)
   return path

@@ -1,5 +1,5 @@
 import type { ImapFlow } from 'imapflow'
-import { type FolderChanges, type FolderPosition, ProviderError } from '../../contract/index.ts'
+import { type FolderEdits, type FolderPosition, ProviderError } from '../../contract/index.ts'
 import { oneLine } from '../../shared/mime/index.ts'
 import type { ImapClient } from '../connection/client.ts'
 import type { RequestConnection } from '../connection/request-connection.ts'
@@ -7,10 +7,10 @@ import type { WorkLimits } from '../connection/work-limits.ts'
 import { providerError } from '../errors.ts'
 import { listFolders } from './folders.ts'
 
-export function imapFolderChanges(
+export function imapFolderEdits(
   connection: () => RequestConnection,
   work: { deadlineMs: number; limits: WorkLimits },
-): FolderChanges {
+): FolderEdits {
   /** Selects INBOX read-only first: imapflow closes a selected folder, which would expunge what is marked as deleted in it. */
   async function run<T>(doing: string, change: (client: ImapClient) => Promise<T>): Promise<T> {
     return connection().use({
@@ -25,12 +25,12 @@ export function imapFolderChanges(
   return {
     createFolder: (position) =>
       run('creating a folder', async (client) => {
-        const wanted = pathOf(client.imap, position)
+        const wanted = buildPath(client.imap, position)
         const { path, created } = await client.imap
           .mailboxCreate(wanted)
           .catch((error: unknown) => throwRefusedName(client, wanted, 'creating a folder', error))
         if (created === false) throw exists('creating a folder')
-        const folder = (await listFolders(client)).find((one) => one.path === path)
+        const folder = (await listFolders(client)).find((folder) => folder.path === path)
         if (folder !== undefined) return folder
         throw new ProviderError('rejected', 'creating a folder: the server does not list it')
       }),
@@ -38,7 +38,7 @@ export function imapFolderChanges(
     moveFolder: ({ path }, to) =>
       run('renaming a folder', async (client) => {
         const { imap } = client
-        const wanted = pathOf(imap, to)
+        const wanted = buildPath(imap, to)
         const { newPath } = await imap
           .mailboxRename(path, wanted)
           .catch((error: unknown) => throwRefusedName(client, wanted, 'renaming a folder', error))
@@ -55,27 +55,27 @@ export function imapFolderChanges(
         await client.imap.mailboxDelete(path).catch(async (error: unknown) => {
           if (providerError(error, '').kind === 'not_found') return
           // Cyrus refuses a folder that does not exist without a code.
-          if (statusOf(error) === undefined || (await isListed(client, path))) throw error
+          if (responseStatus(error) === undefined || (await isListed(client, path))) throw error
         })
         await client.imap.mailboxUnsubscribe(path).catch(() => false)
       }),
   }
 }
 
-function pathOf({ namespace }: ImapFlow, { name, parent }: FolderPosition): string {
+function buildPath({ namespace }: ImapFlow, { name, parent }: FolderPosition): string {
   return parent === null ? `${namespace?.prefix ?? ''}${name}` : `${parent.path}${namespace?.delimiter || '/'}${name}`
 }
 
 /** Throws `exists`, or the error itself where it is about something else than the name. Otherwise the name is at fault. */
 async function throwRefusedName(client: ImapClient, path: string, doing: string, error: unknown): Promise<never> {
-  if (statusOf(error) === undefined) throw error
-  if (codeOf(error) === 'ALREADYEXISTS') throw exists(doing)
+  if (responseStatus(error) === undefined) throw error
+  if (responseCode(error) === 'ALREADYEXISTS') throw exists(doing)
   const failure = providerError(error, doing)
   if (failure.kind !== 'rejected' || failure.refusal !== undefined) throw failure
   // Courier refuses a name that exists with the words for one that it cannot create.
   if (await isListed(client, path)) throw exists(doing)
   const why = `${doing}: the server does not accept the name`
-  throw new ProviderError('rejected', why, { refusal: 'invalid_name', nameProblem: wordsOf(error), cause: error })
+  throw new ProviderError('rejected', why, { refusal: 'invalid_name', nameProblem: readWords(error), cause: error })
 }
 
 async function isListed(client: ImapClient, path: string): Promise<boolean> {
@@ -89,20 +89,20 @@ function exists(doing: string): ProviderError {
 const MAX_WORDS = 200
 
 /** The text of a response without its tag, status and code. */
-function wordsOf(error: unknown): string {
-  const response = textOf(error, 'response').replace(/^(\S+ )?(NO|BAD)\b\s*(\[[^\]]*\])?/, '')
+function readWords(error: unknown): string {
+  const response = readText(error, 'response').replace(/^(\S+ )?(NO|BAD)\b\s*(\[[^\]]*\])?/, '')
   return oneLine(response, MAX_WORDS).replace(/[.\s]+$/, '')
 }
 
-function statusOf(error: unknown): string | undefined {
-  return textOf(error, 'responseStatus') || undefined
+function responseStatus(error: unknown): string | undefined {
+  return readText(error, 'responseStatus') || undefined
 }
 
-function codeOf(error: unknown): string {
-  return textOf(error, 'serverResponseCode')
+function responseCode(error: unknown): string {
+  return readText(error, 'serverResponseCode')
 }
 
-function textOf(error: unknown, name: string): string {
+function readText(error: unknown, name: string): string {
   const value: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined
   return typeof value === 'string' ? value : ''
 }

@@ -23,17 +23,17 @@ describe('modified UTF-7', () => {
   )
 })
 
-const bytesOf = (text: string) => Buffer.from(text).toString('latin1')
+const toLatin1 = (text: string) => Buffer.from(text).toString('latin1')
 
 /** The paths of a listing, in the order of the server. Names are strings of bytes. */
-function pathsOf(names: string[], usesUtf8 = false) {
-  const known = new FolderNames(() => usesUtf8)
+function readPaths(names: string[], usesUtf8 = false) {
+  const folderNames = new FolderNames(() => usesUtf8)
   const listing = names.map((name) => `* LIST () "/" "${name}"\r\n`).join('')
-  const passed = known.pass(Buffer.from(`${listing}A1 OK done\r\n`, 'latin1')).toString()
+  const passed = folderNames.pass(Buffer.from(`${listing}A1 OK done\r\n`, 'latin1')).toString()
   const keys = [...passed.matchAll(/^\* LIST \(\) "\/" "(.*)"\r\n/gm)].map((match) => match[1] ?? '')
   expect(passed).toMatch(/A1 OK done\r\n$/)
   const texts = usesUtf8 ? keys : keys.map((key) => decodeModifiedUtf7(key))
-  const opened = keys.map((key) => known.ownName(key, '/') ?? Buffer.from(key).toString('latin1'))
+  const opened = keys.map((key) => folderNames.ownName(key, '/') ?? Buffer.from(key).toString('latin1'))
   return { texts, opened }
 }
 
@@ -43,21 +43,21 @@ describe('names of folders', () => {
     ['with a bare &', ['R&D', 'a & b', '&'], ['R&D', 'a & b', '&']],
     ['with broken base64', ['&AOk', 'x&A-y'], ['&AOk', 'x&A-y']],
     ['with more shifts than needed', ['&AOk-&AOk-'], ['éé']],
-    ['in raw UTF-8', [bytesOf('Envoyés'), bytesOf('日本/語')], ['Envoyés', '日本/語']],
+    ['in raw UTF-8', [toLatin1('Envoyés'), toLatin1('日本/語')], ['Envoyés', '日本/語']],
     ['in latin1', ['Envoy\xe9s'], ['Envoyés']],
     ['with characters that no text may have', ['a\x01b'], ['a%01b']],
   ])('%s are shown and opened as the server wrote them', (_, names, texts) => {
-    expect(pathsOf(names)).toEqual({ texts, opened: names })
+    expect(readPaths(names)).toEqual({ texts, opened: names })
   })
 
   it('that look the same have different paths, whatever their order', () => {
-    const alike = ['Envoy&AOk-s', bytesOf('Envoyés'), 'Envoy\xe9s']
+    const alike = ['Envoy&AOk-s', toLatin1('Envoyés'), 'Envoy\xe9s']
     for (const names of [alike, [...alike].reverse(), [alike[1] ?? '', alike[0] ?? '', alike[2] ?? '']]) {
-      const { texts, opened } = pathsOf(names)
+      const { texts, opened } = readPaths(names)
       expect(new Map(texts.map((text, index) => [text, names[index]]))).toEqual(
         new Map([
           ['Envoyés', 'Envoy&AOk-s'],
-          ['Envoy%C3%A9s', bytesOf('Envoyés')],
+          ['Envoy%C3%A9s', toLatin1('Envoyés')],
           ['Envoy%E9s', 'Envoy\xe9s'],
         ]),
       )
@@ -66,13 +66,13 @@ describe('names of folders', () => {
   })
 
   it('that look like an escaped name have the path of their own text', () => {
-    const { texts } = pathsOf(['R&D', 'R&-D', 'R%26D'])
+    const { texts } = readPaths(['R&D', 'R&-D', 'R%26D'])
     expect(texts).toEqual(['R%26D (2)', 'R&D', 'R%26D'])
   })
 
   it('are UTF-8 on a connection that uses it', () => {
-    const names = [bytesOf('Envoyés'), 'R&D', 'Envoy\xe9s']
-    expect(pathsOf(names, true)).toEqual({ texts: ['Envoyés', 'R&D', 'Envoy%E9s'], opened: names })
+    const names = [toLatin1('Envoyés'), 'R&D', 'Envoy\xe9s']
+    expect(readPaths(names, true)).toEqual({ texts: ['Envoyés', 'R&D', 'Envoy%E9s'], opened: names })
   })
 
   it('are found in every cut of what the server sends, and never in what a message contains', () => {
@@ -143,7 +143,7 @@ async function byteServer(folders: string[]) {
 describe('a server that writes names as it likes', () => {
   it.each([
     ['R&D', 'R&D'],
-    [bytesOf('Envoyés'), 'Envoyés'],
+    [toLatin1('Envoyés'), 'Envoyés'],
     ['Envoy\xe9s', 'Envoyés'],
     ['&', '&'],
   ])('has %j opened on a connection that has listed nothing', async (folder, path) => {
@@ -153,7 +153,7 @@ describe('a server that writes names as it likes', () => {
   })
 
   it('lists the folders with the paths that open them', async () => {
-    const { mail, access } = await byteServer(['R&D', 'R&-D', bytesOf('Größe')])
+    const { mail, access } = await byteServer(['R&D', 'R&-D', toLatin1('Größe')])
     const live = mail.liveReads(access)
     const paths = (await live.listFolders()).map(({ path }) => path)
     expect(paths.sort()).toEqual(['Größe', 'INBOX', 'R%26D', 'R&D'])
@@ -172,7 +172,7 @@ describe('a server that writes names as it likes', () => {
     const session = closing(await mail.openSession(access, events, new AbortController().signal))
     await session.listFolders()
     expect(await session.changedFolders([{ path: 'R&D', cursor: null }])).toEqual(['R&D'])
-    await mail.changes(access).deleteFolder({ path: 'R&D', fullName: 'R&D' })
+    await mail.edits(access).deleteFolder({ path: 'R&D', fullName: 'R&D' })
     expect(opened).toEqual(['STATUS R&D', 'EXAMINE INBOX', 'DELETE R&-D', 'DELETE R&D'])
   })
 

@@ -57,7 +57,7 @@ export class FolderNames {
   /** Returns what is passed on now. */
   #folder(response: FolderResponse): Buffer {
     const isProper = this.#isProper(response.name)
-    if (isProper && /[&%\x80-\xff]/.test(response.name)) this.#proper.add(this.#keyOf(response.name))
+    if (isProper && /[&%\x80-\xff]/.test(response.name)) this.#proper.add(this.#toKey(response.name))
     if (isProper && this.#held.length === 0) return response.bytes
     this.#held.push(response)
     this.#heldBytes += response.bytes.length
@@ -79,9 +79,9 @@ export class FolderNames {
   }
 
   #rewritten({ before, name, after, bytes }: FolderResponse): Buffer {
-    const known = this.#knownAs.get(name)
-    if (known === undefined) return bytes
-    return Buffer.concat([Buffer.from(before, 'latin1'), quoted(Buffer.from(known)), Buffer.from(after, 'latin1')])
+    const knownName = this.#knownAs.get(name)
+    if (knownName === undefined) return bytes
+    return Buffer.concat([Buffer.from(before, 'latin1'), quoted(Buffer.from(knownName)), Buffer.from(after, 'latin1')])
   }
 
   #assign(name: string): void {
@@ -105,7 +105,7 @@ export class FolderNames {
   }
 
   /** The name of a proper folder as imapflow sends it. */
-  #keyOf(name: string): string {
+  #toKey(name: string): string {
     return this.#usesUtf8() ? Buffer.from(name, 'latin1').toString() : name
   }
 

@@ -75,8 +75,8 @@ describe.skipIf(!dovecotAvailable())('IMAP folders', () => {
     }
     for (const name of ['Sent', 'Drafts', 'Trash']) await server.doveadm('mailbox', 'delete', '-u', 'ann', name)
     const folders = await session.listFolders()
-    const roleOf = (path: string) => folders.find((folder) => folder.path === path)?.role ?? null
-    expect(roleOf('Brouillons') ?? roleOf('Drafts')).toBe('drafts')
+    const findRole = (path: string) => folders.find((folder) => folder.path === path)?.role ?? null
+    expect(findRole('Brouillons') ?? findRole('Drafts')).toBe('drafts')
     expect(folders.filter(({ role }) => role === 'sent')).toHaveLength(1)
     expect(folders.filter(({ role }) => role === 'trash')).toHaveLength(1)
   })

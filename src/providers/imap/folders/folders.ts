@@ -43,9 +43,9 @@ export async function listWithStates(client: ImapClient, withStates: boolean): P
   const { imap, gate, listings } = client
   gate.forgetFolders()
   // Without LIST-STATUS the query would cost one STATUS per folder.
-  if (!imap.capabilities.has('LIST-STATUS')) return listingOf(await imap.list(), false)
-  if (!withStates) return listingOf(await imap.list({ statusQuery: { uidValidity: true } }), false)
-  return listings.read(gate, async () => listingOf(await imap.list({ statusQuery: STATE }), true))
+  if (!imap.capabilities.has('LIST-STATUS')) return buildListing(await imap.list(), false)
+  if (!withStates) return buildListing(await imap.list({ statusQuery: { uidValidity: true } }), false)
+  return listings.read(gate, async () => buildListing(await imap.list({ statusQuery: STATE }), true))
 }
 
 /**
@@ -56,10 +56,10 @@ export function repeatedListing({ gate, listings, idle }: ImapClient): Promise<L
   const { command } = listings
   if (command === undefined || !idle.isPossible || gate.isMidResponse) return undefined
   gate.forgetFolders()
-  return idle.list(command).then((list) => list && (listings.resultOf(list) as Listing | undefined))
+  return idle.list(command).then((list) => list && (listings.findResult(list) as Listing | undefined))
 }
 
-function listingOf(listed: readonly ListResponse[], withStates: boolean): Listing {
+function buildListing(listed: readonly ListResponse[], withStates: boolean): Listing {
   const counts = new Map<bigint, number>()
   for (const { status } of listed) {
     if (status?.uidValidity !== undefined) counts.set(status.uidValidity, (counts.get(status.uidValidity) ?? 0) + 1)
@@ -92,7 +92,7 @@ function remoteFolder(folder: ListResponse, counts: ReadonlyMap<bigint, number>)
  * The folder's UIDVALIDITY as text. RFC 3501 gives it 32 bits; longer ones are accepted, because it is only compared. Throws `rejected`
  * when it is missing or not a number: UIDs would then mean nothing.
  */
-export function uidValidityOf({ uidValidity }: MailboxObject): string {
+export function requireUidValidity({ uidValidity }: MailboxObject): string {
   // imapflow's type excludes what some servers send.
   if (typeof uidValidity === 'bigint' && uidValidity > 0n) return String(uidValidity)
   throw new ProviderError('rejected', 'the server returned no usable UIDVALIDITY for the folder')

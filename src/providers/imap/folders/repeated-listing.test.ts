@@ -133,15 +133,15 @@ describe('everything else', () => {
   it('belongs to the reads that asked for it when one was abandoned', async () => {
     const { gate, listings, receive, list } = connection()
     await list(INBOX + done(1))
-    let answer = () => {}
+    let respond = () => {}
     const answered = new Promise<void>((resolve) => {
-      answer = resolve
+      respond = resolve
     })
     const abandoned = listings.read(gate, () => answered.then(() => 'abandoned'))
     const read = listings.read(gate, () => answered.then(() => 'parsed'))
     receive(INBOX + done(2))
     receive(INBOX.replace('3', '4') + done(3))
-    answer()
+    respond()
     expect(await Promise.all([abandoned, read])).toEqual([1, 'parsed'])
   })
 })

@@ -55,8 +55,8 @@ export class RepeatedListing {
   }
 
   /** What the last call of `read` returned, when the server sends the same lines for `command` again. */
-  resultOf(listing: Buffer): unknown {
-    return digestOf(listing) === this.#last?.digest ? this.#last.result : undefined
+  findResult(listing: Buffer): unknown {
+    return hashListing(listing) === this.#last?.digest ? this.#last.result : undefined
   }
 
   /** imapflow sends these bytes. */
@@ -83,7 +83,7 @@ export class RepeatedListing {
       return held.subarray(0, start)
     }
     if (end === 'never') return held
-    reading.digest = digestOf(listing.subarray(0, end))
+    reading.digest = hashListing(listing.subarray(0, end))
     reading.isRepeated = reading.digest === this.#last?.digest
     return reading.isRepeated ? Buffer.concat([held.subarray(0, start), SHORT_LISTING, listing.subarray(end)]) : held
   }
@@ -100,7 +100,7 @@ interface Reading {
   command: string | undefined
 }
 
-const digestOf = (listing: Buffer) => hash('sha256', listing)
+const hashListing = (listing: Buffer) => hash('sha256', listing)
 
 /** The lines before it are of something else, such as the end of an IDLE. */
 function startOfListing(bytes: Buffer): number {

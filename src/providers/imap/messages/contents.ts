@@ -2,7 +2,6 @@ import type { MessageStructureObject } from 'imapflow'
 import type { RemoteAttachment } from '../../contract/index.ts'
 import {
   allParts,
-  attachmentsOf,
   type BodyPlan,
   bodyPlan,
   declaredCharset,
@@ -11,6 +10,7 @@ import {
   exactSize,
   type Header,
   htmlForFiles,
+  mapAttachments,
   type Part,
   parseHeaders,
   partText,
@@ -65,14 +65,14 @@ export function readContents(
   const headers = parseHeaders(source.header, charset)
   const reader = new ContentReader(source, headers, sections)
   const plan = bodyPlan(withOwnFields(described, reader, charset))
-  const { text, snippet } = shownText(plan, (part) => reader.textOf(part))
+  const { text, snippet } = shownText(plan, (part) => reader.readText(part))
   return {
     headers,
     text,
     snippet,
-    attachments: attachmentsOf(
+    attachments: mapAttachments(
       plan,
-      htmlForFiles(plan, (part) => reader.completeTextOf(part)),
+      htmlForFiles(plan, (part) => reader.readCompleteText(part)),
     ),
     missing: source.isWhole ? [] : [...missingTexts(plan, reader), ...missingNames(plan, reader)],
   }
@@ -109,33 +109,33 @@ class ContentReader {
   }
 
   /** The raw part, if the server counts as we do and all of its header is at hand. */
-  #rawOf({ id, type }: Part): RawPart | undefined {
+  #findRaw({ id, type }: Part): RawPart | undefined {
     const raw = this.#raws.get(id)
     const isReadable = raw !== undefined && (raw.isComplete || raw.bodyStart < this.#source.bytes.length)
     return isReadable && raw.type === type ? raw : undefined
   }
 
-  fieldsOf(part: Part, charset: string | undefined): Header[] | undefined {
+  readFields(part: Part, charset: string | undefined): Header[] | undefined {
     const section = this.#sections.get(nameSection(part))
     if (section !== undefined) return parseHeaders(section, charset)
-    const raw = this.#rawOf(part)
+    const raw = this.#findRaw(part)
     if (raw === undefined) return undefined
     return raw.start === 0 ? this.#headers : rawFields(this.#source.bytes, raw, charset)
   }
 
-  sizeOf(part: Part): number | undefined {
-    const raw = this.#rawOf(part)
+  measureSize(part: Part): number | undefined {
+    const raw = this.#findRaw(part)
     const isText = part.type === 'text/plain' || part.type === 'text/html'
     if (isText && part.filename === undefined) return undefined
-    return raw?.isComplete ? exactSize(this.#bytesOf(raw), part.encoding) : undefined
+    return raw?.isComplete ? exactSize(this.#readBytes(raw), part.encoding) : undefined
   }
 
-  #bytesOf({ bodyStart, bodyEnd }: RawPart): Buffer {
+  #readBytes({ bodyStart, bodyEnd }: RawPart): Buffer {
     return this.#source.bytes.subarray(bodyStart, bodyEnd)
   }
 
   /** The beginning of a text, as far as it is at hand. */
-  textOf(part: Part): string | undefined {
+  readText(part: Part): string | undefined {
     if (!this.#texts.has(part)) this.#texts.set(part, this.#decodedText(part))
     return this.#texts.get(part)
   }
@@ -143,34 +143,34 @@ class ContentReader {
   #decodedText(part: Part): string | undefined {
     const section = this.#sections.get(part.id)
     if (section !== undefined) return partText(part, section)
-    const raw = this.#rawOf(part)
-    return raw === undefined ? undefined : partText(part, this.#bytesOf(raw).subarray(0, TEXT_BYTES))
+    const raw = this.#findRaw(part)
+    return raw === undefined ? undefined : partText(part, this.#readBytes(raw).subarray(0, TEXT_BYTES))
   }
 
   /** Undefined unless it is at hand to its end. */
-  completeTextOf(part: Part): string | undefined {
-    const raw = this.#rawOf(part)
-    return raw?.isComplete ? partText(part, this.#bytesOf(raw)) : undefined
+  readCompleteText(part: Part): string | undefined {
+    const raw = this.#findRaw(part)
+    return raw?.isComplete ? partText(part, this.#readBytes(raw)) : undefined
   }
 
   hasFields(part: Part): boolean {
-    return this.#sections.has(nameSection(part)) || this.#rawOf(part) !== undefined
+    return this.#sections.has(nameSection(part)) || this.#findRaw(part) !== undefined
   }
 }
 
 /** The texts that begin behind the bytes at hand, until there is enough text. */
 function missingTexts(plan: BodyPlan, reader: ContentReader): string[] {
-  const missing = missingOf(plan.text, reader)
-  const isBlank = plan.text.every((part) => (reader.textOf(part) ?? '').trim() === '')
-  return missing.length > 0 || !isBlank ? missing : missingOf(plan.html, reader)
+  const missing = findMissing(plan.text, reader)
+  const isBlank = plan.text.every((part) => (reader.readText(part) ?? '').trim() === '')
+  return missing.length > 0 || !isBlank ? missing : findMissing(plan.html, reader)
 }
 
-function missingOf(parts: readonly Part[], reader: ContentReader): string[] {
+function findMissing(parts: readonly Part[], reader: ContentReader): string[] {
   const missing: string[] = []
   let length = 0
   for (const part of parts) {
     if (length >= ENOUGH_TEXT || missing.length === MAX_MISSING) break
-    const text = reader.textOf(part)
+    const text = reader.readText(part)
     if (text === undefined && part.encodedBytes > 0) missing.push(part.id)
     length += text?.trim().length ?? 0
   }

@@ -22,7 +22,7 @@ async function sync(
   { refused }: { refused?: string } = {},
 ) {
   const fetches: string[] = []
-  const rowOf = (uid: number, command: string) => {
+  const buildRow = (uid: number, command: string) => {
     const { header = `Subject: ${uid}\r\n\r\n`, structure = STRUCTURE } = rows.get(uid) ?? {}
     const items = [`UID ${uid}`, 'FLAGS ()', 'RFC822.SIZE 90', 'INTERNALDATE "27-Nov-2026 09:00:00 +0000"']
     if (command.includes('BODYSTRUCTURE')) items.push(`BODYSTRUCTURE ${structure}`)
@@ -45,8 +45,10 @@ async function sync(
       fetches.push(command)
       onFetch(command)
       const [, range = ''] = command.split(' ')
-      const [low = 1, high = low] = range.split(':').map((one) => (one === '*' ? Number.MAX_SAFE_INTEGER : Number(one)))
-      say(...[...rows.keys()].filter((uid) => uid >= low && uid <= high).map((uid) => rowOf(uid, command)))
+      const [low = 1, high = low] = range
+        .split(':')
+        .map((bound) => (bound === '*' ? Number.MAX_SAFE_INTEGER : Number(bound)))
+      say(...[...rows.keys()].filter((uid) => uid >= low && uid <= high).map((uid) => buildRow(uid, command)))
     },
   }
   const server = closing(await startScriptedImap(script))
@@ -55,8 +57,8 @@ async function sync(
   const events = { onChange() {}, onClose() {} }
   const session = closing(await mail.openSession(server.access, events, new AbortController().signal))
   const messages = []
-  const known = { known: async () => [], newest: async () => [], knownCount: async () => 0 }
-  const request = { path: 'INBOX', initialMessages: 10, signal: new AbortController().signal, ...known }
+  const storedState = { listStored: async () => [], newest: async () => [], knownCount: async () => 0 }
+  const request = { path: 'INBOX', initialMessages: 10, signal: new AbortController().signal, ...storedState }
   const cursor = JSON.stringify({
     v: 1,
     uidValidity: '7',

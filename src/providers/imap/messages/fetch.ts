@@ -41,9 +41,9 @@ export async function fetchMessages(
 ): Promise<RemoteMessage[]> {
   const { guard } = plan
   const all = typeof messages === 'string' ? [] : messages
-  const known = guard?.failingIn(plan.uidValidity)
-  const failing = all.filter((uid) => known?.has(uid))
-  const uids = failing.length === 0 ? all : all.filter((uid) => !known?.has(uid))
+  const failingUids = guard?.failingIn(plan.uidValidity)
+  const failing = all.filter((uid) => failingUids?.has(uid))
+  const uids = failing.length === 0 ? all : all.filter((uid) => !failingUids?.has(uid))
   await guard?.begin(uids, client, plan)
   const range = typeof messages === 'string' ? messages : uidSet(uids)
   const only = typeof messages === 'string' ? undefined : new Set(uids)
@@ -114,17 +114,17 @@ function mapContext({ onFault }: ImapClient, uid: number, plan: FetchPlan): MapC
 
 /** The header is NIL: the message was just deleted, or its header is empty. */
 function isWithoutHeader({ uid, headers }: FetchMessageObject): boolean {
-  return Boolean(uid) && headers !== undefined && bytesOf(headers) === undefined
+  return Boolean(uid) && headers !== undefined && asBuffer(headers) === undefined
 }
 
 /** Rows may also be unsolicited flag updates, which have no header. */
 function isRequested(row: FetchMessageObject, plan: FetchPlan, found: ReadonlyMap<number, unknown>): boolean {
-  const isMessage = Boolean(row.uid) && bytesOf(row.headers) !== undefined
+  const isMessage = Boolean(row.uid) && asBuffer(row.headers) !== undefined
   return isMessage && row.uid >= plan.lowUid && (found.has(row.uid) || found.size < plan.limit)
 }
 
 /** imapflow's type hides that it returns `false` for NIL. */
-export function bytesOf(section: unknown): Buffer | undefined {
+export function asBuffer(section: unknown): Buffer | undefined {
   return Buffer.isBuffer(section) ? section : undefined
 }
 
@@ -240,7 +240,7 @@ async function fetchSections(imap: ImapFlow, incomplete: readonly Incomplete[], 
     const uids = incomplete.filter(({ mapped }) => mapped.missing.includes(section)).map(({ uid }) => uid)
     const query = { uid: true, bodyParts: [{ key: section, start: 0, maxLength: TEXT_BYTES }] }
     await forEachRow(imap, uidSet(uids.sort((left, right) => left - right)), query, async (row) => {
-      const content = bytesOf(row.bodyParts?.get(section.toLowerCase()))
+      const content = asBuffer(row.bodyParts?.get(section.toLowerCase()))
       if (content !== undefined) contents.get(row.uid)?.set(section, content)
     })
   }

@@ -29,17 +29,17 @@ async function shouting() {
   const server = closing(await startScriptedImap(script))
   const { mail } = imapProvider({ guard: openGuard, clock: systemClock })
   onTestFinished(() => mail.closeConnections())
-  return { changes: mail.changes(server.access), stored }
+  return { edits: mail.edits(server.access), stored }
 }
 
 describe('a server that writes flags in upper case', () => {
   it('gets only the changes that it has not made', async () => {
-    const { changes, stored } = await shouting()
+    const { edits, stored } = await shouting()
     const message = { folderPath: 'INBOX', uidValidity: '7', uid: 1 }
-    const [same] = await changes.changeMessages([{ message, unread: false, starred: true }])
+    const [same] = await edits.changeMessages([{ message, unread: false, starred: true }])
     expect(same).toMatchObject({ unread: false, starred: true })
     expect(stored).toEqual([])
-    const [changed] = await changes.changeMessages([{ message, unread: true, starred: true }])
+    const [changed] = await edits.changeMessages([{ message, unread: true, starred: true }])
     expect(changed).toMatchObject({ unread: true, starred: true })
     expect(stored).toEqual([expect.stringMatching(/STORE 1 -FLAGS(\.SILENT)? \(\\Seen\)/)])
   })

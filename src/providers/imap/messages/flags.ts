@@ -7,7 +7,7 @@ const SYSTEM_FLAGS = ['\\Seen', '\\Flagged', '\\Deleted', '\\Draft', '\\Answered
 export function hasFlag(flags: ReadonlySet<string> | undefined, flag: string): boolean {
   if (flags === undefined || flags.has(flag)) return flags !== undefined
   const lower = flag.toLowerCase()
-  for (const one of flags) if (one.length === flag.length && one.toLowerCase() === lower) return true
+  for (const candidate of flags) if (candidate.length === flag.length && candidate.toLowerCase() === lower) return true
   return false
 }
 

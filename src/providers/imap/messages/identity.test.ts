@@ -30,7 +30,7 @@ async function replaced({ hasIds, text = 'mine' }: { hasIds: boolean; text?: str
     live,
     location,
     server,
-    changes: mail.changes(server.access),
+    edits: mail.edits(server.access),
     replace(internalDate: Date) {
       server.disconnect()
       inbox.restore(backup)
@@ -43,7 +43,7 @@ it.each([
   ['another Message-ID', true, received],
   ['no Message-ID and another date', false, new Date('2026-03-01T10:01:00Z')],
 ])('reads and changes no other message under the same UID: %s', async (_case, hasIds, internalDate) => {
-  const { live, location, changes, replace, inbox } = await replaced({ hasIds })
+  const { live, location, edits, replace, inbox } = await replaced({ hasIds })
   expect((await live.getBody(location)).text).toContain('mine')
   expect((await buffer(await (await live.openRaw(location)).read())).toString()).toContain('mine')
   replace(internalDate)
@@ -51,16 +51,16 @@ it.each([
   await expect(live.getBody(location)).rejects.toMatchObject(missing)
   await expect(live.openRaw(location)).rejects.toMatchObject(missing)
   await expect(live.openAttachment(location, '1')).rejects.toMatchObject(missing)
-  expect(await changes.changeMessages([{ message: location, unread: false }])).toMatchObject([missing])
-  expect(await changes.deleteMessages([location])).toMatchObject([missing])
+  expect(await edits.changeMessages([{ message: location, unread: false }])).toMatchObject([missing])
+  expect(await edits.deleteMessages([location])).toMatchObject([missing])
   expect(inbox.messages).toHaveLength(1)
   expect([...inbox.find('another').flags]).toEqual([])
 })
 
 it('reads and changes the stored message', async () => {
-  const { live, location, changes, inbox } = await replaced({ hasIds: false })
+  const { live, location, edits, inbox } = await replaced({ hasIds: false })
   expect((await live.openAttachment(location, '1')).contentType).toMatch(/^text\/plain/)
-  expect(await changes.changeMessages([{ message: location, unread: false }])).toMatchObject([{ unread: false }])
+  expect(await edits.changeMessages([{ message: location, unread: false }])).toMatchObject([{ unread: false }])
   expect([...inbox.find('mine').flags]).toEqual(['\\Seen'])
 })
 

@@ -2,7 +2,7 @@ import type { FetchMessageObject, FetchQueryObject, ImapFlow } from 'imapflow'
 import { cleanText } from '../../../platform/formats/text.ts'
 import type { MessageIdentity } from '../../contract/index.ts'
 import { headerFields, parseHeaders } from '../../shared/mime/index.ts'
-import { bytesOf } from './fetch.ts'
+import { asBuffer } from './fetch.ts'
 import { uidSet } from './uids.ts'
 
 /** What a FETCH must contain for `isSameMessage`. */
@@ -13,7 +13,7 @@ const DATE_TOLERANCE_MS = 2000
 
 /** False for another message than the stored one. Without Message-IDs, the dates decide. */
 export function isSameMessage(row: FetchMessageObject, { messageId, receivedAt }: MessageIdentity): boolean {
-  const block = bytesOf(row.headers)
+  const block = asBuffer(row.headers)
   if (block === undefined) return true
   const found = headerFields(parseHeaders(block)).messageId
   if (found !== null || messageId !== null) return found !== null && cleanText(found) === messageId

@@ -29,11 +29,11 @@ function row(
   }
 }
 
-const headerOf = (header: string | Buffer) => remoteMessage(row({ header }), place).message
+const mapHeader = (header: string | Buffer) => remoteMessage(row({ header }), place).message
 
 describe('a fetched row as RemoteMessage', () => {
   it('has its headers decoded and unfolded, and ids without brackets', () => {
-    const message = headerOf(
+    const message = mapHeader(
       [
         'From: =?utf-8?Q?J=C3=B6rg?= <joerg@example.test>',
         'To: "Doe, Jane" <jane@example.test>,',
@@ -66,15 +66,15 @@ describe('a fetched row as RemoteMessage', () => {
   })
 
   it('ends an unclosed id at its first word', () => {
-    const { messageId, inReplyTo } = headerOf('Message-ID: <<<<open ended\r\nIn-Reply-To: x <a@b\r\n')
+    const { messageId, inReplyTo } = mapHeader('Message-ID: <<<<open ended\r\nIn-Reply-To: x <a@b\r\n')
     expect([messageId, inReplyTo]).toEqual(['<open>', '<a@b>'])
   })
 
   it('keeps its header hash wherever it is moved', () => {
-    const one = headerOf('Subject: a\r\n')
-    expect(one.headerHash).toMatch(/^[0-9a-f]{64}$/)
-    expect(headerOf('Subject: a\r\n').headerHash).toBe(one.headerHash)
-    expect(headerOf('Subject: b\r\n').headerHash).not.toBe(one.headerHash)
+    const header = mapHeader('Subject: a\r\n')
+    expect(header.headerHash).toMatch(/^[0-9a-f]{64}$/)
+    expect(mapHeader('Subject: a\r\n').headerHash).toBe(header.headerHash)
+    expect(mapHeader('Subject: b\r\n').headerHash).not.toBe(header.headerHash)
   })
 
   it('takes the text of a nested message, and of its HTML only without a text part', () => {
@@ -99,17 +99,17 @@ describe('a fetched row as RemoteMessage', () => {
     const body = (text: string) =>
       `preamble --out\r\n--out\r\nContent-Type: multipart/alternative; boundary="in--ner"\r\n\r\n--in--ner\r\nContent-Type: text/plain; charset=iso-8859-1\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n${text}\r\n--in--ner\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: base64\r\n\r\n${html}\r\n--in--ner--\r\n--out\r\n`
     const header = 'Content-Type: multipart/mixed; boundary=out\r\n\r\n'
-    const textOf = (text: string) => remoteMessage(row({ header, body: body(text), bodyStructure }), place).message
-    expect(textOf('Gr=FC=DFe =\r\nalle')).toMatchObject({
+    const mapText = (text: string) => remoteMessage(row({ header, body: body(text), bodyStructure }), place).message
+    expect(mapText('Gr=FC=DFe =\r\nalle')).toMatchObject({
       text: 'Grüße alle',
       attachments: [{ id: '2', filename: 'r.pdf', contentType: 'application/pdf', sizeBytes: 570, inline: false }],
     })
-    expect(textOf('   ').text).toBe('Größe')
+    expect(mapText('   ').text).toBe('Größe')
   })
 
   it('bounds every field', () => {
     const long = 'x'.repeat(200_000)
-    const message = headerOf(
+    const message = mapHeader(
       `Subject: ${long}\r\nFrom: ${long} <a@example.test>\r\nReferences: ${'<a@x> '.repeat(5000)}\r\nTo: ${'a@example.test, '.repeat(5000)}\r\n`,
     )
     expect(JSON.stringify(message).length).toBeLessThan(100_000)

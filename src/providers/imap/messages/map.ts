@@ -75,7 +75,7 @@ const TOO_LONG = 'the structure of this message is too large: attachments after 
 export function remoteMessage(row: FetchMessageObject, context: MapContext, header?: Buffer): Mapped {
   const read = (sections?: Sections) => {
     const contents = readContents(rowSource(row, header), row.bodyStructure, sections)
-    const message = messageOf(row, context, contents, headerFields(contents.headers))
+    const message = buildMessage(row, context, contents, headerFields(contents.headers))
     if (row.bodyStructure === undefined) message.error = NO_STRUCTURE
     return { message, missing: contents.missing }
   }
@@ -91,7 +91,7 @@ export function remoteMessage(row: FetchMessageObject, context: MapContext, head
 function rowSource(row: FetchMessageObject, header: Buffer | undefined): Source {
   const fetched: unknown = row.bodyParts?.get('text')
   const head = Buffer.isBuffer(fetched) ? fetched : Buffer.alloc(0)
-  const source = sourceOf(row.headers || Buffer.alloc(0), head, row.bodyStructure)
+  const source = buildSource(row.headers || Buffer.alloc(0), head, row.bodyStructure)
   return header === undefined ? source : { ...source, header }
 }
 
@@ -103,7 +103,7 @@ export async function messageOfSource(
 ): Promise<RemoteMessage> {
   try {
     const { fields, headers, shown, attachments } = await readMessage(source.bytes, source)
-    const message = messageOf(row, context, { headers, attachments, ...shown }, fields)
+    const message = buildMessage(row, context, { headers, attachments, ...shown }, fields)
     return source.isWhole ? message : { ...message, error: TOO_LONG }
   } catch (error) {
     return unreadable(row, context, error)
@@ -118,7 +118,7 @@ function unreadable(row: FetchMessageObject, context: MapContext, error: unknown
 }
 
 /** The beginning of a message. Behind a header that was cut off, its parts are unknown. */
-function sourceOf(header: Buffer, head: Buffer, structure: MessageStructureObject | undefined): Source {
+function buildSource(header: Buffer, head: Buffer, structure: MessageStructureObject | undefined): Source {
   const type = structure?.type ?? 'text/plain'
   if (header.length >= MAX_HEADER_BYTES) {
     const { length } = header
@@ -149,7 +149,7 @@ function singlePart(type: string, bodyStart: number, bodyEnd: number, isComplete
 
 type MessageContents = Pick<Contents, 'headers' | 'text' | 'snippet' | 'attachments'>
 
-function messageOf(
+function buildMessage(
   row: FetchMessageObject,
   context: MapContext,
   { headers, text, snippet, attachments }: MessageContents,

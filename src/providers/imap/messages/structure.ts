@@ -1,9 +1,9 @@
 import type { MessageStructureObject } from 'imapflow'
-import { allParts, describePart, type Header, type Part, partOf } from '../../shared/mime/index.ts'
+import { allParts, buildPart, describePart, type Header, type Part } from '../../shared/mime/index.ts'
 
 const NONE: ReadonlyMap<string, string> = new Map()
 
-function mapOf(members: Readonly<Record<string, string>> | undefined): ReadonlyMap<string, string> {
+function toMap(members: Readonly<Record<string, string>> | undefined): ReadonlyMap<string, string> {
   return members === undefined ? NONE : new Map(Object.entries(members))
 }
 
@@ -12,14 +12,14 @@ export function structureParts(node: MessageStructureObject): Part {
   const isMultipart = node.type.startsWith('multipart/')
   const fields = {
     type: node.type,
-    parameters: mapOf(node.parameters),
+    parameters: toMap(node.parameters),
     disposition: node.disposition ?? '',
-    dispositionParameters: mapOf(node.dispositionParameters),
+    dispositionParameters: toMap(node.dispositionParameters),
     encoding: node.encoding,
     contentId: node.id,
     contentLocation: node.location,
   }
-  return partOf(fields, {
+  return buildPart(fields, {
     id: node.part ?? (isMultipart ? '' : '1'),
     encodedBytes: node.size ?? 0,
     sizeBytes: undefined,
@@ -36,20 +36,20 @@ export function withOwnFields(part: Part, own: OwnFields, charset: string | unde
   if (part.children.length > 0) {
     return { ...part, children: part.children.map((child) => withOwnFields(child, own, charset)) }
   }
-  const headers = own.fieldsOf(part, charset)
+  const headers = own.readFields(part, charset)
   if (headers === undefined) return part
   const described = describePart(headers, part)
   // A multipart without a delimiter is a text.
   if (described.type.startsWith('multipart/')) described.type = part.type
-  described.sizeBytes = own.sizeOf(described)
+  described.sizeBytes = own.measureSize(described)
   return described
 }
 
 interface OwnFields {
   /** Undefined where they are not at hand. */
-  fieldsOf(part: Part, charset: string | undefined): Header[] | undefined
+  readFields(part: Part, charset: string | undefined): Header[] | undefined
   /** Exact size of the decoded content in bytes. */
-  sizeOf(part: Part): number | undefined
+  measureSize(part: Part): number | undefined
 }
 
 /** A multipart that the server could not split has only empty parts. */

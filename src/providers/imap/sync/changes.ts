@@ -212,13 +212,17 @@ async function readChanges(
 }
 
 /** A server without tombstones reports every UID that was ever removed; only the stored ones are passed on. */
-async function inSteps({ changed, removed }: Changes, { known }: FolderSyncRequest, step: number): Promise<Changes[]> {
+async function inSteps(
+  { changed, removed }: Changes,
+  { listStored }: FolderSyncRequest,
+  step: number,
+): Promise<Changes[]> {
   const steps: Changes[] = []
   for (let at = 0; at < changed.length; at += step) steps.push({ changed: changed.slice(at, at + step), removed: [] })
   const sorted = removed.sort((left, right) => left - right)
   for (let at = 0; at < sorted.length; at += step) {
     const chunk = sorted.slice(at, at + step)
-    const stored = sorted.length <= step ? undefined : await known(chunk[0] ?? 0, chunk.at(-1) ?? 0)
+    const stored = sorted.length <= step ? undefined : await listStored(chunk[0] ?? 0, chunk.at(-1) ?? 0)
     const storedUids = stored && new Set(stored.map(({ uid }) => uid))
     const removedChunk = chunk.filter((uid) => storedUids === undefined || storedUids.has(uid))
     if (removedChunk.length > 0) steps.push({ changed: [], removed: removedChunk })

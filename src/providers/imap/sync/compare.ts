@@ -18,7 +18,7 @@ const MAX_WINDOW = 128_000
  */
 export async function* compareWindows(
   use: <T>(work: (imap: ImapFlow) => Promise<T>) => Promise<T>,
-  request: Pick<FolderSyncRequest, 'known' | 'signal'>,
+  request: Pick<FolderSyncRequest, 'listStored' | 'signal'>,
   lowUid: number,
   highUid: number,
 ): AsyncGenerator<Changes> {
@@ -27,12 +27,12 @@ export async function* compareWindows(
     request.signal.throwIfAborted()
     const low = Math.max(lowUid, high - width + 1)
     // Read before the server's flags, so that a message stored meanwhile does not look deleted.
-    const known = await request.known(low, high)
+    const stored = await request.listStored(low, high)
     const present = await use((imap) => readFlags(imap, low, high))
-    const changes = difference(known, present)
+    const changes = difference(stored, present)
     if (changes.changed.length > 0 || changes.removed.length > 0) yield changes
     // UIDs may be sparse: crosses gaps in ever larger windows.
-    width = Math.max(present.size, known.length) < FEW_MESSAGES ? Math.min(width * 4, MAX_WINDOW) : FIRST_WINDOW
+    width = Math.max(present.size, stored.length) < FEW_MESSAGES ? Math.min(width * 4, MAX_WINDOW) : FIRST_WINDOW
     high = low - 1
   }
 }
@@ -47,9 +47,9 @@ async function readFlags(imap: ImapFlow, low: number, high: number): Promise<Map
   return flags
 }
 
-function difference(known: readonly ({ uid: number } & Flags)[], present: ReadonlyMap<number, Flags>): Changes {
+function difference(stored: readonly ({ uid: number } & Flags)[], present: ReadonlyMap<number, Flags>): Changes {
   const changes: Changes = { changed: [], removed: [] }
-  for (const { uid, unread, starred } of known) {
+  for (const { uid, unread, starred } of stored) {
     const now = present.get(uid)
     if (now === undefined) changes.removed.push(uid)
     else if (now.unread !== unread || now.starred !== starred) changes.changed.push({ uid, ...now })

@@ -209,9 +209,9 @@ export class SyncConnection {
   async #selectWatched(before: MailboxObject | false): Promise<void> {
     const { imap, folders } = this.#client
     if (!this.isWatched(this.#folder) || !imap.usable) return
-    const stateBefore = before && before.path === this.#folder ? stateOf(before) : undefined
+    const stateBefore = before && before.path === this.#folder ? formatState(before) : undefined
     const box = await folders.open(this.#folder, { fresh: true }).catch(replaceFailure(undefined))
-    if (box === undefined || stateOf(box) !== stateBefore) this.#events.onChange(this.#folder, true)
+    if (box === undefined || formatState(box) !== stateBefore) this.#events.onChange(this.#folder, true)
   }
 
   close(): void {
@@ -301,6 +301,6 @@ export class SyncConnection {
   }
 }
 
-function stateOf(box: MailboxObject): string {
+function formatState(box: MailboxObject): string {
   return [box.uidValidity, box.exists, box.uidNext, box.highestModseq].join('.')
 }

@@ -10,7 +10,7 @@ import { systemClock } from '../../../platform/time/clock.ts'
 import type { MailAccess, SessionEvents } from '../../contract/index.ts'
 import { imapProvider } from '../index.ts'
 
-async function sessionOf(access: MailAccess, events: Partial<SessionEvents> = {}) {
+async function openSession(access: MailAccess, events: Partial<SessionEvents> = {}) {
   const { mail } = imapProvider({ guard: openGuard, clock: systemClock })
   onTestFinished(() => mail.closeConnections())
   const { signal } = new AbortController()
@@ -20,7 +20,7 @@ async function sessionOf(access: MailAccess, events: Partial<SessionEvents> = {}
 it('syncs empty folders for the first time without selecting them', async () => {
   const status = 'MESSAGES 0 UNSEEN 0 UIDNEXT 7 UIDVALIDITY 1700000000'
   const scripted = closing(await startScriptedImap({ folders: ['Sent', 'Trash'], status }))
-  const session = await sessionOf(scripted.access)
+  const session = await openSession(scripted.access)
   await session.watch('INBOX')
   const mirrors = ['Sent', 'Trash'].map((path) => new FolderMirror(path))
   expect(await session.changedFolders(mirrors)).toEqual(['Sent', 'Trash'])
@@ -37,7 +37,7 @@ describe.skipIf(!dovecotAvailable())('an empty folder of Dovecot', () => {
     onTestFinished(() => server.stop())
     await server.addUser('ann', 'secret')
     const changes: (string | undefined)[] = []
-    const session = await sessionOf(imapAccess(server, 'ann', 'secret'), { onChange: (path) => changes.push(path) })
+    const session = await openSession(imapAccess(server, 'ann', 'secret'), { onChange: (path) => changes.push(path) })
     await session.watch('INBOX')
     return { server, session, changes }
   }

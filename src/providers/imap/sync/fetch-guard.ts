@@ -34,8 +34,8 @@ export class FetchGuard {
     this.#suspect = suspect
     this.#failing = failing
     const few = { messages: FEW, left: 2 * step }
-    const one = { messages: 1, left: AROUND_A_FEW }
-    this.#limits = [[], [few], [one, few]][Math.min(losses, 2)] ?? []
+    const single = { messages: 1, left: AROUND_A_FEW }
+    this.#limits = [[], [few], [single, few]][Math.min(losses, 2)] ?? []
   }
 
   /** How many messages to fetch at once instead of `step`. */
@@ -45,12 +45,15 @@ export class FetchGuard {
 
   /** Whether to list UIDs from here on before fetching, so that single messages can be left out or identified. */
   needsList({ uidValidity, uidNext }: Pick<Cursor, 'uidValidity' | 'uidNext'>): boolean {
-    return this.#limits.length > 0 || this.#failing.some((one) => one.uidValidity === uidValidity && one.uid >= uidNext)
+    return (
+      this.#limits.length > 0 ||
+      this.#failing.some((message) => message.uidValidity === uidValidity && message.uid >= uidNext)
+    )
   }
 
   /** UIDs of messages that have failed before. They are read again later, by themselves. */
   failingIn(uidValidity: string): ReadonlySet<number> {
-    return new Set(this.#failing.flatMap((one) => (one.uidValidity === uidValidity ? one.uid : [])))
+    return new Set(this.#failing.flatMap((message) => (message.uidValidity === uidValidity ? message.uid : [])))
   }
 
   /** Call it before the messages are fetched. */

@@ -13,7 +13,7 @@ import type { FolderSession, MailAccess } from '../../contract/index.ts'
 import { IdlePoll } from '../connection/idle-poll.ts'
 import { imapProvider } from '../index.ts'
 
-async function sessionOf(access: MailAccess, onChange = (_path?: string) => {}, clock: Clock = systemClock) {
+async function openSession(access: MailAccess, onChange = (_path?: string) => {}, clock: Clock = systemClock) {
   const { mail } = imapProvider({ guard: openGuard, clock })
   onTestFinished(() => mail.closeConnections())
   const { signal } = new AbortController()
@@ -24,23 +24,23 @@ it('checks every folder by the list, where the server returns states with it', a
   const scripted = closing(
     await startScriptedImap({ capabilities: 'LIST-EXTENDED LIST-STATUS', folders: ['Sent', 'Trash', 'Work'] }),
   )
-  const session = await sessionOf(scripted.access)
+  const session = await openSession(scripted.access)
   await session.watch('INBOX')
   await session.listFolders()
   const folders = ['INBOX', 'Sent', 'Trash', 'Work'].map((path) => ({ path, cursor: null }))
-  const statusesOf = async (check: () => Promise<unknown>) => {
+  const recordStatuses = async (check: () => Promise<unknown>) => {
     const from = scripted.commands.length
     await check()
     return scripted.commands.slice(from).filter((name) => name === 'STATUS').length
   }
-  expect(await statusesOf(() => session.listFolders().then(() => session.changedFolders(folders)))).toBe(0)
-  expect(await statusesOf(() => session.changedFolders(folders))).toBe(4)
+  expect(await recordStatuses(() => session.listFolders().then(() => session.changedFolders(folders)))).toBe(0)
+  expect(await recordStatuses(() => session.changedFolders(folders))).toBe(4)
 })
 
 it('returns the list of the last check while the server lists the same, and sees when it does not', async () => {
   const script: ImapScript = { capabilities: 'LIST-EXTENDED LIST-STATUS', folders: ['Sent', 'Work'] }
   const scripted = closing(await startScriptedImap(script))
-  const session = await sessionOf(scripted.access)
+  const session = await openSession(scripted.access)
   await session.watch('INBOX')
   await session.listFolders()
   const listed = await session.listFolders()
@@ -60,7 +60,7 @@ it('has the watched folder updated by IDLE, and every five minutes by NOOP, beca
   const scripted = closing(await startScriptedImap(script))
   let laterMs = 0
   const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + laterMs }
-  const session = await sessionOf(scripted.access, undefined, clock)
+  const session = await openSession(scripted.access, undefined, clock)
   await session.watch('INBOX')
   await session.listFolders()
   const noops = () => scripted.commands.filter((name) => name === 'NOOP').length
@@ -74,7 +74,7 @@ it('has the watched folder updated by IDLE, and every five minutes by NOOP, beca
 it('has the watched folder updated by NOOP before each list where the server has no IDLE', async () => {
   const script = { capabilities: 'LIST-EXTENDED LIST-STATUS', withoutIdle: true, folders: ['Sent'] }
   const scripted = closing(await startScriptedImap(script))
-  const session = await sessionOf(scripted.access)
+  const session = await openSession(scripted.access)
   await session.watch('INBOX')
   await session.listFolders()
   const before = scripted.commands.length
@@ -84,7 +84,7 @@ it('has the watched folder updated by NOOP before each list where the server has
 
 it('ends the IDLE once for a check, although the caller stores what was listed in between', async () => {
   const scripted = closing(await startScriptedImap({ capabilities: 'IDLE', folders: ['Sent'] }))
-  const session = await sessionOf(scripted.access)
+  const session = await openSession(scripted.access)
   const idles = () => scripted.commands.filter((name) => name === 'IDLE').length
   await session.watch('INBOX')
   await eventually(() => idles() === 1)
@@ -134,36 +134,36 @@ describe('a list in the middle of an IDLE', () => {
     }
     onTestFinished(() => mail.closeConnections())
     /** The names of the commands that this causes. */
-    const commandsOf = async (work: () => Promise<unknown>) => {
+    const recordCommands = async (work: () => Promise<unknown>) => {
       const before = scripted.commands.length
       await work()
       return scripted.commands.slice(before)
     }
-    return { ...(await open()), open, commandsOf, reported }
+    return { ...(await open()), open, recordCommands, reported }
   }
 
   it('needs no command of imapflow while it is the same, and the IDLE goes on', async () => {
     let report = (..._lines: string[]) => {}
-    const { session, listed, commandsOf, reported } = await idlingSession({
+    const { session, listed, recordCommands, reported } = await idlingSession({
       ...LISTED,
       onIdle(say) {
         report = say
       },
     })
     for (let round = 0; round < 3; round += 1) {
-      const commands = await commandsOf(async () => expect(await session.listFolders()).toBe(listed))
+      const commands = await recordCommands(async () => expect(await session.listFolders()).toBe(listed))
       expect(commands).toEqual(['DONE', 'NOOP', 'LIST', 'IDLE'])
     }
     report('1 EXISTS')
     await eventually(() => reported.includes('INBOX'))
-    expect(await commandsOf(() => session.presentUids('INBOX', '7', [1]))).toEqual(['DONE', 'NOOP', 'UID'])
+    expect(await recordCommands(() => session.presentUids('INBOX', '7', [1]))).toEqual(['DONE', 'NOOP', 'UID'])
   })
 
   it('is possible after lists that ended the IDLE', async () => {
     const script = { ...LISTED }
-    const { session, commandsOf } = await idlingSession(script)
+    const { session, recordCommands } = await idlingSession(script)
     script.status = 'MESSAGES 1 UNSEEN 0 UIDNEXT 2'
-    const commands = await commandsOf(async () => {
+    const commands = await recordCommands(async () => {
       const changed = await session.listFolders()
       await idles(session)
       expect(await session.listFolders()).toBe(changed)
@@ -173,15 +173,15 @@ describe('a list in the middle of an IDLE', () => {
 
   it('is followed by one of imapflow when something has changed', async () => {
     const script = { ...LISTED }
-    const { session, listed, commandsOf } = await idlingSession(script)
+    const { session, listed, recordCommands } = await idlingSession(script)
     script.status = 'MESSAGES 1 UNSEEN 0 UIDNEXT 2'
-    const commands = await commandsOf(async () => expect(await session.listFolders()).not.toBe(listed))
+    const commands = await recordCommands(async () => expect(await session.listFolders()).not.toBe(listed))
     expect(commands).toEqual(['DONE', 'NOOP', 'LIST', 'IDLE', 'DONE', 'LIST'])
   })
 
   it('ends before other work begins', async () => {
-    const { session, commandsOf } = await idlingSession(LISTED)
-    const commands = await commandsOf(() =>
+    const { session, recordCommands } = await idlingSession(LISTED)
+    const commands = await recordCommands(() =>
       Promise.all([session.listFolders(), session.presentUids('INBOX', '7', [1])]),
     )
     expect(commands).toEqual(['DONE', 'NOOP', 'LIST', 'IDLE', 'DONE', 'NOOP', 'UID'])
@@ -192,12 +192,12 @@ describe('a list in the middle of an IDLE', () => {
     const limits = { checkTimeoutMs: 200, silenceMs: 400 }
     const { mail } = imapProvider({ guard: openGuard, clock: systemClock, limits })
     const onCommand = (name: string) => isIgnoring && ['NOOP', 'LIST'].includes(name)
-    const { session, open, commandsOf } = await idlingSession({ ...LISTED, onCommand }, mail)
+    const { session, open, recordCommands } = await idlingSession({ ...LISTED, onCommand }, mail)
     isIgnoring = true
     await expect(session.listFolders()).rejects.toMatchObject({ kind: 'unavailable', timedOut: true })
     isIgnoring = false
     const second = await open()
-    expect(await commandsOf(() => second.session.listFolders())).toEqual(['DONE', 'LIST'])
+    expect(await recordCommands(() => second.session.listFolders())).toEqual(['DONE', 'LIST'])
   })
 
   it('may take as long as any other, and is not tried again with a server that is slow', async () => {
@@ -207,10 +207,10 @@ describe('a list in the middle of an IDLE', () => {
       if (isSlow && name === 'NOOP') setTimeout(() => socket.write(`${tag} OK done\r\n`), 500)
       return isSlow && name === 'NOOP'
     }
-    const { session, listed, commandsOf } = await idlingSession({ ...LISTED, onCommand }, mail)
+    const { session, listed, recordCommands } = await idlingSession({ ...LISTED, onCommand }, mail)
     isSlow = true
     expect(await session.listFolders()).toBe(listed)
-    expect(await commandsOf(() => session.listFolders())).toEqual(['DONE', 'LIST'])
+    expect(await recordCommands(() => session.listFolders())).toEqual(['DONE', 'LIST'])
   })
 
   it('fails at once when the connection ends, and is tried again over the next', async () => {
@@ -219,12 +219,12 @@ describe('a list in the middle of an IDLE', () => {
       if (isEnding && name === 'NOOP') socket.destroy()
       return isEnding
     }
-    const { session, open, commandsOf } = await idlingSession({ ...LISTED, onCommand })
+    const { session, open, recordCommands } = await idlingSession({ ...LISTED, onCommand })
     isEnding = true
     await expect(session.listFolders()).rejects.toMatchObject({ kind: 'unavailable', timedOut: false })
     isEnding = false
     const second = await open()
-    expect(await commandsOf(() => second.session.listFolders())).toEqual(['DONE', 'NOOP', 'LIST', 'IDLE'])
+    expect(await recordCommands(() => second.session.listFolders())).toEqual(['DONE', 'NOOP', 'LIST', 'IDLE'])
   })
 
   it.each([
@@ -245,12 +245,12 @@ describe('a list in the middle of an IDLE', () => {
   it('of a silent connection closes it, and is tried again over the next', async () => {
     let isSilent = false
     const { mail } = imapProvider({ guard: openGuard, clock: systemClock, limits: { checkTimeoutMs: 200 } })
-    const { session, open, commandsOf } = await idlingSession({ ...LISTED, onCommand: () => isSilent }, mail)
+    const { session, open, recordCommands } = await idlingSession({ ...LISTED, onCommand: () => isSilent }, mail)
     isSilent = true
     await expect(session.listFolders()).rejects.toMatchObject({ kind: 'unavailable', timedOut: true })
     isSilent = false
     const second = await open()
-    expect(await commandsOf(() => second.session.listFolders())).toEqual(['DONE', 'NOOP', 'LIST', 'IDLE'])
+    expect(await recordCommands(() => second.session.listFolders())).toEqual(['DONE', 'NOOP', 'LIST', 'IDLE'])
   })
 })
 
@@ -260,7 +260,7 @@ describe.skipIf(!dovecotAvailable())('the states that Dovecot lists', () => {
     onTestFinished(() => server.stop())
     await server.addUser('ann', 'secret')
     const reported: unknown[] = []
-    const session = await sessionOf(imapAccess(server, 'ann', 'secret'), (path) => reported.push(path))
+    const session = await openSession(imapAccess(server, 'ann', 'secret'), (path) => reported.push(path))
     await session.watch('INBOX')
     const mirrors = ['INBOX', 'Sent', 'Trash'].map((path) => new FolderMirror(path))
     for (const mirror of mirrors) await mirror.sync(session)
@@ -293,7 +293,7 @@ describe.skipIf(!dovecotAvailable())('the states that Dovecot lists', () => {
       if (access.settings.imap !== undefined && security === 'starttls') {
         access.settings.imap = { ...access.settings.imap, security, port: server.imapPort }
       }
-      const session = await sessionOf(access, (path) => reported.push(path))
+      const session = await openSession(access, (path) => reported.push(path))
       await session.watch('INBOX')
       const mirrors = ['INBOX', 'Trash'].map((path) => new FolderMirror(path))
       for (const mirror of mirrors) await mirror.sync(session)

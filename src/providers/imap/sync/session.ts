@@ -105,8 +105,8 @@ export class ImapSession implements FolderSession, SharedConnection {
     const { folders, states } = await (signal === undefined ? listing : untilAborted(listing, signal))
     this.#hasFewFolders = folders.length <= FEW_FOLDERS
     // Until a folder is watched, its later changes are not reported.
-    const known = isWatched ? states : new Map([...states].filter(([path]) => path !== this.#connection.folder))
-    this.#listed = { states: known, atMs: this.#deps.clock.monotonic() }
+    const shownStates = isWatched ? states : new Map([...states].filter(([path]) => path !== this.#connection.folder))
+    this.#listed = { states: shownStates, atMs: this.#deps.clock.monotonic() }
     return folders
   }
 

@@ -6,7 +6,7 @@ import {
   ProviderError,
   type RemoteMessage,
 } from '../../contract/index.ts'
-import { uidValidityOf } from '../folders/folders.ts'
+import { requireUidValidity } from '../folders/folders.ts'
 import { fetchMessages } from '../messages/fetch.ts'
 import { hasSameMessages } from '../messages/identity.ts'
 import { countBelow, countBelowMessage, listUids, SEARCH_WINDOW, uidsAt } from '../messages/uids.ts'
@@ -47,7 +47,7 @@ export async function* syncSteps(request: FolderSyncRequest, context: PassContex
 
   if (isContinued && !hasFetchedAll) {
     // Saved or moved here through the API since the last pass. What is deleted before this one appears in no response of the server.
-    const stored = await request.known(pass.cursor.uidNext, MAX_UID)
+    const stored = await request.listStored(pass.cursor.uidNext, MAX_UID)
     for await (const added of newMessages(pass, context)) yield* emit({ added })
     const removed = stored.flatMap(({ uid }) => (pass.added.has(uid) ? [] : uid))
     if (removed.length > 0) yield* emit({ removed })
@@ -122,7 +122,7 @@ async function countIfSame(
   const needsVerification = !context.onlyArrivals && context.needsVerification()
   const newest = needsVerification ? await request.newest() : []
   return context.use(async ({ imap }, box) => {
-    if (uidValidityOf(box) !== stored.uidValidity) return undefined
+    if (requireUidValidity(box) !== stored.uidValidity) return undefined
     // Asks for pending updates, unless the server has already announced new messages.
     if (!context.onlyArrivals && box.exists <= stored.exists) await imap.noop()
     if (await hasSameMessages(imap, newest)) return box.exists
@@ -140,7 +140,7 @@ async function firstCursor(request: FolderSyncRequest, context: PassContext): Pr
     // Messages that arrive while the folder is selected do not change its UIDNEXT.
     const uidNext = Math.max(selected.uidNext || 0, status?.uidNext ?? 0)
     return {
-      ...stateOf(imap, selected),
+      ...readState(imap, selected),
       unseen: status?.unseen ?? 0,
       // Some servers do not send UIDNEXT.
       uidNext: uidNext || ((await listUids(imap, { uid: '*' })).at(-1) ?? 0) + 1,
@@ -148,8 +148,8 @@ async function firstCursor(request: FolderSyncRequest, context: PassContext): Pr
   })
   const seen = isReread ? undefined : firstPosition(context.firstState, box)
   const { initialMessages } = request
-  const known = isReread ? Math.max(initialMessages, await request.knownCount()) : initialMessages
-  const left = known + (await countMissed(request, context))
+  const count = isReread ? Math.max(initialMessages, await request.knownCount()) : initialMessages
+  const left = count + (await countMissed(request, context))
   const { uidNext } = seen ?? box
   return {
     ...box,
@@ -174,9 +174,9 @@ function countMissed({ missedSinceMs }: FolderSyncRequest, { use }: PassContext)
   return use(async ({ imap }, box) => (await searchUids(imap, box.exists, { after: missedSinceMs })).length)
 }
 
-function stateOf(imap: ImapFlow, box: MailboxObject) {
+function readState(imap: ImapFlow, box: MailboxObject) {
   return {
-    uidValidity: uidValidityOf(box),
+    uidValidity: requireUidValidity(box),
     exists: box.exists,
     modseq: hasModseq(imap, box) && box.highestModseq !== undefined ? String(box.highestModseq) : null,
   }

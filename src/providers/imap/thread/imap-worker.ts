@@ -2,7 +2,7 @@ import { createSecureContext } from 'node:tls'
 import { parentPort } from 'node:worker_threads'
 import { silentLog } from '../../../platform/log/index.ts'
 import type { AddressGuard, CheckedTarget } from '../../../platform/net/index.ts'
-import { bufferOf, RemoteCalls } from '../../../platform/threads/remote-calls.ts'
+import { RemoteCalls, toBuffer } from '../../../platform/threads/remote-calls.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
 import type { FolderSession, MailDrafts, OutgoingAttachment, SessionEvents } from '../../contract/index.ts'
 import { loadImapClient } from '../connection/client.ts'
@@ -21,7 +21,7 @@ const entry: ThreadEntry = {
       warn: (message: string, fields = {}) => warn(message, Reflect.get(fields, 'operation')),
       error: (message: string, fields = {}) => void host.failed(message, Reflect.get(fields, 'error')).catch(() => {}),
     }
-    const { mail, sentCopies } = imapProvider({ guard: guardOf(host), clock: systemClock, log, limits })
+    const { mail, sentCopies } = imapProvider({ guard: buildGuard(host), clock: systemClock, log, limits })
     // The first login would wait for it.
     await loadImapClient()
     createSecureContext()
@@ -31,7 +31,7 @@ const entry: ThreadEntry = {
         servedSession(await mail.openSession(access, oneWay(events), signal)),
       liveReads: async (access) => mail.liveReads(access),
       backfill: async (access) => mail.backfill(access),
-      changes: async (access) => mail.changes(access),
+      edits: async (access) => mail.edits(access),
       drafts: async (access, folderPath) => servedDrafts(mail.drafts(access, folderPath)),
       sentCopies: async (access) => sentCopies(access),
       closeConnections: mail.closeConnections,
@@ -43,7 +43,7 @@ const entry: ThreadEntry = {
 
 if (parentPort !== null) new RemoteCalls(parentPort, { serves: entry, errors: ERRORS })
 
-function guardOf(host: ThreadHost): AddressGuard {
+function buildGuard(host: ThreadHost): AddressGuard {
   const plain = new WeakSet<CheckedTarget>()
   return {
     async check({ host: name, port }) {
@@ -79,7 +79,7 @@ function servedSession(session: FolderSession): FolderSession {
 function servedDrafts(drafts: MailDrafts): MailDrafts {
   const withBuffers = <T extends { attachments?: OutgoingAttachment[] | undefined }>(draft: T): T => ({
     ...draft,
-    attachments: draft.attachments?.map((file) => ({ ...file, content: bufferOf(file.content) })),
+    attachments: draft.attachments?.map((file) => ({ ...file, content: toBuffer(file.content) })),
   })
   return {
     ...drafts,

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { imapChangesFixture } from '../../../../test/servers/changes-fixtures.ts'
+import { imapEditsFixture } from '../../../../test/servers/changes-fixtures.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 import { imapDraftsFixture } from '../../../../test/servers/drafts-fixtures.ts'
 import { imapMailbox, openGuard } from '../../../../test/servers/imap-mailbox.ts'
@@ -11,7 +11,7 @@ import { type Log, silentLog } from '../../../platform/log/index.ts'
 import { type AddressGuard, GuardError } from '../../../platform/net/index.ts'
 import { workerFile } from '../../../platform/threads/worker-file.ts'
 import { draftsConformance } from '../../conformance/drafts.ts'
-import { changesConformance } from '../../conformance/edits.ts'
+import { editsConformance } from '../../conformance/edits.ts'
 import { folderMailboxConformance } from '../../conformance/folder-mailbox.ts'
 import type { ProviderError } from '../../contract/index.ts'
 import { imapOnThread } from './on-thread.ts'
@@ -31,7 +31,7 @@ describe.skipIf(!dovecotAvailable())('imap on a thread of its own', () => {
   })
 
   folderMailboxConformance('imap on a thread', () => imapMailbox(server, {}, shared.mail))
-  changesConformance('imap on a thread', () => imapChangesFixture(server, shared.mail))
+  editsConformance('imap on a thread', () => imapEditsFixture(server, shared.mail))
   draftsConformance('imap on a thread', () => imapDraftsFixture(server, shared.mail))
 
   it('saves copies in Sent, and finds them', async () => {
@@ -57,7 +57,7 @@ describe.skipIf(!dovecotAvailable())('imap on a thread of its own', () => {
       path: 'INBOX',
       cursor: null,
       initialMessages: 1,
-      known: async () => [],
+      listStored: async () => [],
       newest: async () => [],
       knownCount: async () => 0,
     }
@@ -70,7 +70,7 @@ describe.skipIf(!dovecotAvailable())('imap on a thread of its own', () => {
       position: null,
       limit: 10,
       signal: never,
-      known: async () => new Set([2, 3]),
+      findStored: async () => new Set([2, 3]),
     })
     expect(page).toMatchObject({ passed: 2, messages: [{ subject: 'one' }] })
   })
@@ -115,9 +115,9 @@ describe.skipIf(!dovecotAvailable())('imap on a thread of its own', () => {
     await mail.closeConnections(access.accountId)
     expect(await session.receivedBytes()).toBeNaN()
     await session.close()
-    const changes = mail.changes(access)
+    const edits = mail.edits(access)
     const message = { folderPath: 'INBOX', uidValidity: '1', uid: 1 }
-    expect(await changes.changeMessages([{ message }])).toMatchObject([{ ...LOST, retryAfterMs: 500 }])
+    expect(await edits.changeMessages([{ message }])).toMatchObject([{ ...LOST, retryAfterMs: 500 }])
     expect(workers).toHaveLength(1)
     await eventually(async () => {
       expect(await live.listMessages('INBOX', { limit: 1 })).toMatchObject({ total: 1 })

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { untilAborted } from '../../../platform/concurrency/abort.ts'
 import { silentLog } from '../../../platform/log/index.ts'
-import { bufferOf } from '../../../platform/threads/remote-calls.ts'
+import { toBuffer } from '../../../platform/threads/remote-calls.ts'
 import {
   type FolderLiveReads,
   type FolderMailProvider,
@@ -54,8 +54,8 @@ export function imapOnThread(options: Pick<ImapThreadOptions, 'guard'> & Partial
           read: async (request) => (await remote()).read(request),
         }
       },
-      changes(access) {
-        const remote = part((provider) => provider.changes(plain(access)))
+      edits(access) {
+        const remote = part((provider) => provider.edits(plain(access)))
         return {
           changeMessages: (changes) => eachResult(changes, async () => (await remote()).changeMessages(changes)),
           deleteMessages: (messages) => eachResult(messages, async () => (await remote()).deleteMessages(messages)),
@@ -175,5 +175,5 @@ function localContent<T extends RemoteContent>(content: T): T {
 }
 
 async function* buffers(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) yield bufferOf(chunk)
+  for await (const chunk of chunks) yield toBuffer(chunk)
 }

@@ -5,8 +5,8 @@ import type {
   FolderMailProvider,
   FolderSession,
   MailAccess,
-  MailChanges,
   MailDrafts,
+  MailEdits,
   MessageLocation,
   ProviderError,
   SentCopies,
@@ -18,7 +18,7 @@ export interface ServedProvider extends Pick<FolderMailProvider, 'verify' | 'clo
   openSession(access: MailAccess, events: ServedEvents, signal: AbortSignal): Promise<FolderSession>
   liveReads(access: MailAccess): Promise<FolderLiveReads>
   backfill(access: MailAccess): Promise<FolderBackfill>
-  changes(access: MailAccess): Promise<MailChanges<MessageLocation>>
+  edits(access: MailAccess): Promise<MailEdits<MessageLocation>>
   drafts(access: MailAccess, folderPath: string): Promise<MailDrafts>
   sentCopies(access: MailAccess): Promise<SentCopies>
   /** Resolves when the thread has time for it. */

@@ -1,10 +1,10 @@
 import { DAY_MS, parseDay, parseLocal } from '../../../platform/calendar/days.ts'
-import { UTC, zoneOf } from '../../../platform/calendar/zone.ts'
+import { findZone, UTC } from '../../../platform/calendar/zone.ts'
 import { ianaZone, windowsZone } from '../../../platform/calendar/zone-names.ts'
 import { html } from '../../../platform/formats/html.ts'
 import type { EventInput, ZonedTime } from '../../contract/index.ts'
 import { type Json, object, text } from '../../shared/rest/index.ts'
-import { patternOf, unsupported } from './pattern.ts'
+import { buildPattern, unsupported } from './pattern.ts'
 import type { SeriesStart } from './recurrence.ts'
 
 /** The members of an event that a request changes. `start` is needed for a recurrence. */
@@ -16,26 +16,26 @@ export function bodyOfEvent(event: Partial<EventInput>, start: SeriesStart | und
     ...(location !== undefined && { location: { displayName: location } }),
     ...(event.start !== undefined && { start: graphTime(event.start), isAllDay: 'date' in event.start }),
     ...(event.end !== undefined && { end: graphTime(event.end) }),
-    ...(recurrence !== undefined && start !== undefined && { recurrence: patternOf(recurrence, start, doing) }),
+    ...(recurrence !== undefined && start !== undefined && { recurrence: buildPattern(recurrence, start, doing) }),
     ...(busy !== undefined && { showAs: busy ? 'busy' : 'free' }),
-    ...(visibility !== undefined && { sensitivity: sensitivityOf(visibility, doing) }),
+    ...(visibility !== undefined && { sensitivity: toSensitivity(visibility, doing) }),
     ...(attendees !== undefined && {
       attendees: attendees.map(({ email, displayName, optional }) => ({
         emailAddress: { address: email, ...(displayName !== '' && { name: displayName }) },
         type: optional ? 'optional' : 'required',
       })),
     }),
-    ...reminderOf(reminders, doing),
+    ...buildReminder(reminders, doing),
   }
 }
 
-function sensitivityOf(visibility: EventInput['visibility'], doing: string): string {
+function toSensitivity(visibility: EventInput['visibility'], doing: string): string {
   if (visibility === 'public') throw unsupported(doing, 'Outlook has no public events. Use the visibility default.')
   return visibility === 'default' ? 'normal' : visibility
 }
 
 /** Graph has one reminder. Null leaves the mailbox's own. */
-function reminderOf(reminders: EventInput['reminders'] | undefined, doing: string): Json {
+function buildReminder(reminders: EventInput['reminders'] | undefined, doing: string): Json {
   if (reminders === undefined || reminders === null) return {}
   const [first, ...others] = reminders
   if (others.length > 0 || first?.method === 'email') {
@@ -52,9 +52,9 @@ function graphTime(time: ZonedTime): Json {
   return { dateTime: time.dateTime, timeZone: windowsZone(ianaZone(time.timeZone) ?? time.timeZone) }
 }
 
-export function startOf(time: ZonedTime): SeriesStart {
+export function toSeriesStart(time: ZonedTime): SeriesStart {
   if ('date' in time) return { localMs: (parseDay(time.date) ?? 0) * DAY_MS, zone: UTC, isAllDay: true }
-  const zone = zoneOf(ianaZone(time.timeZone) ?? '') ?? UTC
+  const zone = findZone(ianaZone(time.timeZone) ?? '') ?? UTC
   return { localMs: parseLocal(time.dateTime) ?? 0, zone, isAllDay: false }
 }
 

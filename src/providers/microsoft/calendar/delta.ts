@@ -61,7 +61,7 @@ export async function* deltaRound(
     )
     const link = nextLink ?? deltaLink
     if (link === undefined) throw new ProviderError('unavailable', `${doing}: the response has no next link`)
-    const following = shorten(graph.pathOf(link, doing), calendarId)
+    const following = shorten(graph.resolvePath(link, doing), calendarId)
     yield { items, next: following, isLast: nextLink === undefined }
     if (nextLink === undefined) return
     from = links.follow(following, items.length)

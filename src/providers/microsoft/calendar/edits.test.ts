@@ -31,15 +31,15 @@ describe('changes of Outlook calendars', () => {
   afterAll(() => fixture.stop())
 
   const create = (event: Partial<EventInput> = {}) =>
-    fixture.changes.createEvent({ calendarId, key: key(), event: { ...input, ...event }, ...silent })
+    fixture.edits.createEvent({ calendarId, key: key(), event: { ...input, ...event }, ...silent })
   const target = ({ eventId }: RemoteEvent) => ({ calendarId, eventId, instance: null })
   const instance = ({ eventId }: RemoteEvent, dateTime: string) => ({ calendarId, eventId, instance: at(dateTime) })
   const update = (event: RemoteEvent, changes: Partial<EventInput>, etag: string | null = null) =>
-    fixture.changes.updateEvent({ ...target(event), changes, etag, ...silent })
+    fixture.edits.updateEvent({ ...target(event), changes, etag, ...silent })
 
   it('creates an event, once for a key, and reads it back', async () => {
     const request = { calendarId, key: key(), event: input, ...silent }
-    const event = await fixture.changes.createEvent(request)
+    const event = await fixture.edits.createEvent(request)
     expect(event).toMatchObject({
       summary: 'Planning',
       description: 'All <b>\nof it',
@@ -51,21 +51,21 @@ describe('changes of Outlook calendars', () => {
       organizer: { email: fixture.user, self: true },
       conference: null,
     })
-    expect((await fixture.changes.createEvent(request)).eventId).toBe(event.eventId)
-    const other = await fixture.changes.createEvent({ ...request, event: { ...input, summary: 'Other' } })
+    expect((await fixture.edits.createEvent(request)).eventId).toBe(event.eventId)
+    const other = await fixture.edits.createEvent({ ...request, event: { ...input, summary: 'Other' } })
     expect(other.eventId).toBe(event.eventId)
     expect(fixture.graph.calendars.sent).toEqual([{ user: fixture.user, eventId: event.eventId, what: 'request' }])
-    expect(await fixture.changes.getEvent(target(event), signal)).toEqual(event)
+    expect(await fixture.edits.getEvent(target(event), signal)).toEqual(event)
   })
 
   it('finds what an earlier request created after its user moved it, without a filter that Graph does not have', async () => {
     const { graph, user } = fixture
     for (let n = 0; n < 15; n += 1) await create({ summary: `Other ${n}` })
     const request = { calendarId, key: key(), event: input, ...silent }
-    const { eventId } = await fixture.changes.createEvent(request)
+    const { eventId } = await fixture.edits.createEvent(request)
     await update({ eventId } as RemoteEvent, { start: at('2027-03-01T09:00:00'), end: at('2027-03-01T10:00:00') })
     graph.calls.clear()
-    const repeated = await fixture.changes.createEvent({ ...request, event: { ...input, summary: 'Changed' } })
+    const repeated = await fixture.edits.createEvent({ ...request, event: { ...input, summary: 'Changed' } })
     expect(repeated).toMatchObject({ eventId, start: at('2027-03-01T09:00:00') })
     expect(
       graph.calls.all.filter(({ user: of, path }) => of === user && /transactionId( |%20|\+)eq/.test(path)),
@@ -74,12 +74,12 @@ describe('changes of Outlook calendars', () => {
 
   it('takes an event for deleted that is gone and cannot be deleted again', async () => {
     const [gone, kept] = [await create(), await create()]
-    await fixture.changes.deleteEvent({ ...target(gone), ...silent })
+    await fixture.edits.deleteEvent({ ...target(gone), ...silent })
     const refuse = () => fixture.graph.fail({ as: 'cannot-delete', on: /^DELETE / })
     refuse()
-    await fixture.changes.deleteEvent({ ...target(gone), ...silent })
+    await fixture.edits.deleteEvent({ ...target(gone), ...silent })
     refuse()
-    await expect(fixture.changes.deleteEvent({ ...target(kept), ...silent })).rejects.toMatchObject({
+    await expect(fixture.edits.deleteEvent({ ...target(kept), ...silent })).rejects.toMatchObject({
       kind: 'rejected',
     })
   })
@@ -125,7 +125,7 @@ describe('changes of Outlook calendars', () => {
     expect(changed).toMatchObject({ description: 'Other & <words>', conference: event.conference })
     expect((await update(await create(), { conference: true })).conference?.type).toBe('teamsForBusiness')
     fixture.graph.calendars.add(fixture.user, { id: 'plain', allowedOnlineMeetingProviders: [] })
-    const refused = fixture.changes.createEvent({
+    const refused = fixture.edits.createEvent({
       calendarId: 'plain',
       key: key(),
       event: { ...input, conference: true },
@@ -139,24 +139,24 @@ describe('changes of Outlook calendars', () => {
     const master = await create({ recurrence })
     expect(master.recurrence).toEqual(recurrence)
     const second = instance(master, '2026-11-27T09:00:00')
-    expect(await fixture.changes.getEvent(second, signal)).toMatchObject({ recurringEventId: master.eventId })
+    expect(await fixture.edits.getEvent(second, signal)).toMatchObject({ recurringEventId: master.eventId })
     const changes = { summary: 'Moved', start: at('2026-12-01T09:00:00'), end: at('2026-12-01T10:00:00') }
-    const moved = await fixture.changes.updateEvent({ ...second, changes, etag: null, ...silent })
+    const moved = await fixture.edits.updateEvent({ ...second, changes, etag: null, ...silent })
     expect(moved).toMatchObject({
       summary: 'Moved',
       recurringEventId: master.eventId,
       originalStart: second.instance,
       start: changes.start,
     })
-    expect(await fixture.changes.getEvent(second, signal)).toEqual(moved)
-    await fixture.changes.deleteEvent({ ...second, ...silent })
-    await fixture.changes.deleteEvent({ ...second, ...silent })
-    await expect(fixture.changes.getEvent(second, signal)).rejects.toMatchObject({ kind: 'not_found' })
-    expect((await fixture.changes.getEvent(target(master), signal)).recurrence).toEqual(recurrence)
+    expect(await fixture.edits.getEvent(second, signal)).toEqual(moved)
+    await fixture.edits.deleteEvent({ ...second, ...silent })
+    await fixture.edits.deleteEvent({ ...second, ...silent })
+    await expect(fixture.edits.getEvent(second, signal)).rejects.toMatchObject({ kind: 'not_found' })
+    expect((await fixture.edits.getEvent(target(master), signal)).recurrence).toEqual(recurrence)
 
     const shorter = await update(master, { recurrence: ['RRULE:FREQ=WEEKLY;BYDAY=FR;WKST=MO;COUNT=3'] })
     expect(shorter.recurrence[0]).toContain('COUNT=3')
-    await fixture.changes.deleteEvent({ ...target(master), ...silent })
+    await fixture.edits.deleteEvent({ ...target(master), ...silent })
     await expect(update(master, changes)).rejects.toMatchObject({ kind: 'not_found' })
   })
 
@@ -165,18 +165,18 @@ describe('changes of Outlook calendars', () => {
     const master = await create({ recurrence: ['RRULE:FREQ=WEEKLY;BYDAY=FR;WKST=MO;COUNT=5'] })
     const second = instance(master, '2026-11-27T09:00:00')
     const changes = { start: at('2026-12-01T09:00:00'), end: at('2026-12-01T10:00:00') }
-    const moved = await fixture.changes.updateEvent({ ...second, changes, etag: null, ...silent })
+    const moved = await fixture.edits.updateEvent({ ...second, changes, etag: null, ...silent })
     graph.fail({ as: 'server-error', on: /exceptionOccurrences/, times: Number.POSITIVE_INFINITY })
-    await expect(fixture.changes.deleteEvent({ ...second, ...silent })).rejects.toMatchObject({ kind: 'unavailable' })
+    await expect(fixture.edits.deleteEvent({ ...second, ...silent })).rejects.toMatchObject({ kind: 'unavailable' })
     graph.faults.clear()
-    expect(await fixture.changes.getEvent(second, signal)).toEqual(moved)
+    expect(await fixture.edits.getEvent(second, signal)).toEqual(moved)
   })
 
   it('finds an instance of an all-day series by its date', async () => {
     const dates = { start: { date: '2026-11-20' }, end: { date: '2026-11-21' } }
     const { eventId } = await create({ ...dates, recurrence: ['RRULE:FREQ=DAILY;COUNT=3'] })
     const second = { calendarId, eventId, instance: { date: '2026-11-21' } }
-    expect(await fixture.changes.getEvent(second, signal)).toMatchObject({
+    expect(await fixture.edits.getEvent(second, signal)).toMatchObject({
       start: { date: '2026-11-21' },
       originalStart: { date: '2026-11-21' },
     })
@@ -194,12 +194,12 @@ describe('changes of Outlook calendars', () => {
       eventId: graph.calendars.put(user, calendarId, { ...input, attendees, isOrganizer: false } as never),
     })
     const accepted = invited()
-    const event = await fixture.changes.respond({ ...accepted, response: 'accepted' })
+    const event = await fixture.edits.respond({ ...accepted, response: 'accepted' })
     expect(event?.attendees).toMatchObject([{ self: true, responseStatus: 'accepted' }])
     expect(graph.calendars.sent.at(-1)).toEqual({ user, eventId: accepted.eventId, what: 'accept', comment: 'Late' })
-    expect(await fixture.changes.respond({ ...invited(), response: 'declined' })).toBeNull()
+    expect(await fixture.edits.respond({ ...invited(), response: 'declined' })).toBeNull()
     const own = { ...accepted, eventId: (await create()).eventId, response: 'accepted' as const }
-    await expect(fixture.changes.respond(own)).rejects.toMatchObject({ kind: 'rejected' })
+    await expect(fixture.edits.respond(own)).rejects.toMatchObject({ kind: 'rejected' })
   })
 
   it('reads busy times of calendars and people over a long range', async () => {

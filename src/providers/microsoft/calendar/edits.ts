@@ -1,8 +1,8 @@
 import { DAY_MS, parseDay, parseLocal } from '../../../platform/calendar/days.ts'
-import { UTC, zoneOf } from '../../../platform/calendar/zone.ts'
+import { findZone, UTC } from '../../../platform/calendar/zone.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
 import {
-  type CalendarChanges,
+  type CalendarEdits,
   type EventInput,
   type EventTarget,
   type EventTime,
@@ -10,9 +10,9 @@ import {
   type RemoteEvent,
 } from '../../contract/index.ts'
 import { type Json, list, object, text, time } from '../../shared/rest/index.ts'
-import { bodyOf, type Graph, pageOf, SYNC_LIMITS } from '../client.ts'
+import { type Graph, requireBody, requirePage, SYNC_LIMITS } from '../client.ts'
 import { AS_TEXT } from '../map.ts'
-import { bodyOfEvent, startOf, withMeetingText } from './body.ts'
+import { bodyOfEvent, toSeriesStart, withMeetingText } from './body.ts'
 import { EVENT_FIELDS, remoteEvent, seriesStart } from './map.ts'
 import { type CalendarContext, calendarPath, eventPath, failingIfRefused, readSeries } from './series.ts'
 import { findTransaction } from './view.ts'
@@ -30,8 +30,8 @@ const MINUTE_MS = 60_000
 const REPEATED_MS = 2 * DAY_MS
 
 /** Graph notifies the attendees of a meeting always; `notify` decides only whether a response is sent. */
-export function microsoftCalendarChanges(graph: Graph, email: string, clock: Clock): CalendarChanges {
-  function contextOf(calendarId: string, doing: string, signal: AbortSignal): CalendarContext {
+export function microsoftCalendarEdits(graph: Graph, email: string, clock: Clock): CalendarEdits {
+  function buildContext(calendarId: string, doing: string, signal: AbortSignal): CalendarContext {
     return { graph, email, timeZone: null, calendarId, doing, signal }
   }
 
@@ -55,21 +55,21 @@ export function microsoftCalendarChanges(graph: Graph, email: string, clock: Clo
     if (instance === null) {
       return { item: await graph.get(path, { query, prefer, doing, signal, ...SYNC_LIMITS }, object) }
     }
-    const startMs = instantOf(instance)
+    const startMs = toInstant(instance)
     const endMs = startMs + ('date' in instance ? DAY_MS : MINUTE_MS)
     const range = { startDateTime: new Date(startMs).toISOString(), endDateTime: new Date(endMs).toISOString() }
-    const one = { path, query, prefer }
+    const event = { path, query, prefer }
     const around = { path: `${path}/instances`, query: { ...query, ...range }, prefer }
-    const results = await graph.batch([one, around], { doing, signal, ...SYNC_LIMITS })
-    const master = bodyOf(results.get(one))
-    const item = pageOf(results.get(around), doing).items.find((found) => isInstance(found, startMs, master))
+    const results = await graph.batch([event, around], { doing, signal, ...SYNC_LIMITS })
+    const master = requireBody(results.get(event))
+    const item = requirePage(results.get(around), doing).items.find((found) => isInstance(found, startMs, master))
     return { item: item ?? (await findMoved(startMs, master, context)), master }
   }
 
   /** An instance that was moved away from its original start. */
   async function findMoved(startMs: number, master: Json, context: CalendarContext): Promise<Json> {
     const [series] = await readSeries(failingIfRefused(context), [text(master.id) ?? ''])
-    const moved = series?.exceptions.find(({ originalStart }) => originalStart && instantOf(originalStart) === startMs)
+    const moved = series?.exceptions.find(({ originalStart }) => originalStart && toInstant(originalStart) === startMs)
     if (moved === undefined || moved.status === 'cancelled')
       throw new ProviderError('not_found', `${context.doing}: the series has no such instance`)
     const { calendarId, doing, signal } = context
@@ -82,8 +82,8 @@ export function microsoftCalendarChanges(graph: Graph, email: string, clock: Clo
     const query = { $select: 'allowedOnlineMeetingProviders,defaultOnlineMeetingProvider' }
     const calendar = await graph.get(calendarPath(calendarId), { query, doing, signal }, object)
     const allowed = list(calendar.allowedOnlineMeetingProviders).flatMap((name) => text(name) ?? [])
-    const known = ['teamsForBusiness', text(calendar.defaultOnlineMeetingProvider), ...allowed]
-    const provider = known.find((name) => name !== undefined && name !== 'unknown' && allowed.includes(name))
+    const providers = ['teamsForBusiness', text(calendar.defaultOnlineMeetingProvider), ...allowed]
+    const provider = providers.find((name) => name !== undefined && name !== 'unknown' && allowed.includes(name))
     if (provider === undefined) {
       throw new ProviderError('rejected', `${doing}: this calendar has no online meetings`, { unsupported: true })
     }
@@ -93,7 +93,7 @@ export function microsoftCalendarChanges(graph: Graph, email: string, clock: Clo
   /** Finds the event that an earlier request with this key created, perhaps with other contents. */
   async function findCreated(key: string, start: EventTime, context: CalendarContext): Promise<Json> {
     const { calendarId, doing, signal } = context
-    const times = { startMs: instantOf(start), sinceMs: clock.now() - REPEATED_MS }
+    const times = { startMs: toInstant(start), sinceMs: clock.now() - REPEATED_MS }
     const id = await findTransaction(context, key, times)
     if (id === undefined) throw new ProviderError('exists', `${doing}: the event exists`)
     return graph.get(
@@ -115,7 +115,7 @@ export function microsoftCalendarChanges(graph: Graph, email: string, clock: Clo
   }
 
   async function changesBody(changes: Partial<EventInput>, current: Json, context: CalendarContext): Promise<Json> {
-    const start = changes.start === undefined ? seriesStart(current) : startOf(changes.start)
+    const start = changes.start === undefined ? seriesStart(current) : toSeriesStart(changes.start)
     const { description, conference, ...others } = changes
     return {
       ...bodyOfEvent(others, start, context.doing),
@@ -126,16 +126,16 @@ export function microsoftCalendarChanges(graph: Graph, email: string, clock: Clo
 
   return {
     async getEvent(target, signal) {
-      const context = contextOf(target.calendarId, READING, signal)
+      const context = buildContext(target.calendarId, READING, signal)
       const { item, master } = await find(target, context)
       return mapped(item, context, master)
     },
 
     async createEvent({ calendarId, key, event, signal }) {
-      const context = contextOf(calendarId, CREATING, signal)
+      const context = buildContext(calendarId, CREATING, signal)
       const { conference, ...others } = event
       const body = {
-        ...bodyOfEvent(others, startOf(event.start), CREATING),
+        ...bodyOfEvent(others, toSeriesStart(event.start), CREATING),
         ...(conference && (await onlineMeeting(context))),
         transactionId: key,
       }
@@ -148,7 +148,7 @@ export function microsoftCalendarChanges(graph: Graph, email: string, clock: Clo
     },
 
     async updateEvent({ changes, etag, signal, ...target }) {
-      const context = contextOf(target.calendarId, UPDATING, signal)
+      const context = buildContext(target.calendarId, UPDATING, signal)
       // The current body in HTML, in which the text of an online meeting must stay.
       const { item, master } = await find(target, context, [])
       const body = await changesBody(changes, item, context)
@@ -158,7 +158,7 @@ export function microsoftCalendarChanges(graph: Graph, email: string, clock: Clo
     },
 
     async deleteEvent({ signal, ...target }) {
-      const context = contextOf(target.calendarId, DELETING, signal)
+      const context = buildContext(target.calendarId, DELETING, signal)
       try {
         const id = target.instance === null ? target.eventId : text((await find(target, context)).item.id)
         const path = eventPath(target.calendarId, id ?? '')
@@ -169,7 +169,7 @@ export function microsoftCalendarChanges(graph: Graph, email: string, clock: Clo
     },
 
     async respond({ response, comment, notify, signal, ...target }) {
-      const context = contextOf(target.calendarId, RESPONDING, signal)
+      const context = buildContext(target.calendarId, RESPONDING, signal)
       const { item, master } = await find(target, context)
       if (item.isOrganizer === true || list(item.attendees).length === 0) {
         throw new ProviderError('rejected', `${RESPONDING}: the account is not invited to this event`, {
@@ -202,7 +202,7 @@ function remoteDate(item: Json, master: Json): number | undefined {
   return original && 'date' in original ? parseDay(original.date) : undefined
 }
 
-function instantOf(start: EventTime): number {
+function toInstant(start: EventTime): number {
   if ('date' in start) return (parseDay(start.date) ?? 0) * DAY_MS
-  return (zoneOf(start.timeZone ?? 'UTC') ?? UTC).toUtc(parseLocal(start.dateTime) ?? 0)
+  return (findZone(start.timeZone ?? 'UTC') ?? UTC).toUtc(parseLocal(start.dateTime) ?? 0)
 }

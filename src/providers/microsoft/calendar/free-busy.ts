@@ -1,5 +1,5 @@
 import { DAY_MS, parseDay, parseLocal } from '../../../platform/calendar/days.ts'
-import { UTC, zoneOf } from '../../../platform/calendar/zone.ts'
+import { findZone, UTC } from '../../../platform/calendar/zone.ts'
 import {
   type CalendarFreeBusy,
   type EventTime,
@@ -33,7 +33,7 @@ export function microsoftFreeBusy(graph: Graph, email: string): CalendarFreeBusy
       return { id: calendarId, busy: mergeRanges(busy), error: null }
     } catch (error) {
       const isRefused = error instanceof ProviderError && error.missingScope && (await mayListCalendars(graph, signal))
-      return { id: calendarId, busy: [], error: isRefused ? 'unavailable' : reasonOf(error) }
+      return { id: calendarId, busy: [], error: isRefused ? 'unavailable' : classifyFailure(error) }
     }
   }
 
@@ -46,15 +46,15 @@ export function microsoftFreeBusy(graph: Graph, email: string): CalendarFreeBusy
       const change = { body, doing: DOING, signal, isRepeatable: true }
       const response = await graph.send('POST', '/me/calendar/getSchedule', change).catch((error: unknown) => {
         // Personal accounts have no schedules.
-        if (reasonOf(error) === 'unavailable') return undefined
+        if (classifyFailure(error) === 'unavailable') return undefined
         throw error
       })
       const found = new Map(
-        list(response?.value).map((one) => [text(object(one).scheduleId)?.toLowerCase(), object(one)]),
+        list(response?.value).map((schedule) => [text(object(schedule).scheduleId)?.toLowerCase(), object(schedule)]),
       )
-      for (const [id, known] of all) {
-        const { ranges, error } = scheduleOf(found.get(id.toLowerCase()))
-        all.set(id, { id, busy: [...known.busy, ...ranges], error: known.error ?? error })
+      for (const [id, result] of all) {
+        const { ranges, error } = mapSchedule(found.get(id.toLowerCase()))
+        all.set(id, { id, busy: [...result.busy, ...ranges], error: result.error ?? error })
       }
     }
     return [...all.values()].map(({ id, busy, error }) => ({
@@ -69,7 +69,8 @@ export function microsoftFreeBusy(graph: Graph, email: string): CalendarFreeBusy
       const people = request.ids.filter(isAddress)
       const results = new Map<string, FreeBusy>()
       for (let start = 0; start < people.length; start += MAX_PEOPLE) {
-        for (const one of await ofPeople(people.slice(start, start + MAX_PEOPLE), request)) results.set(one.id, one)
+        for (const result of await ofPeople(people.slice(start, start + MAX_PEOPLE), request))
+          results.set(result.id, result)
       }
       for (const id of request.ids) {
         if (!results.has(id)) results.set(id, await ofCalendar(id, request))
@@ -84,7 +85,7 @@ function isAddress(id: string): boolean {
 }
 
 /** Throws errors that say nothing about the calendar or the person. */
-function reasonOf(error: unknown): 'not_found' | 'unavailable' {
+function classifyFailure(error: unknown): 'not_found' | 'unavailable' {
   // Without a cursor, 410 says that the calendar is gone.
   const isGone = error instanceof ProviderError && (error.kind === 'not_found' || error.kind === 'cursor_expired')
   if (isGone) return 'not_found'
@@ -107,19 +108,19 @@ function busyRange(item: Json, range: TimeRange, timeZone: string): TimeRange | 
   const event = remoteEvent(item, { email: '' })
   if (event === undefined || !event.busy || event.status === 'cancelled') return undefined
   const ms = (time: EventTime) => {
-    if ('date' in time) return (zoneOf(time.timeZone ?? timeZone) ?? UTC).toUtc((parseDay(time.date) ?? 0) * DAY_MS)
-    return (zoneOf(time.timeZone ?? 'UTC') ?? UTC).toUtc(parseLocal(time.dateTime) ?? 0)
+    if ('date' in time) return (findZone(time.timeZone ?? timeZone) ?? UTC).toUtc((parseDay(time.date) ?? 0) * DAY_MS)
+    return (findZone(time.timeZone ?? 'UTC') ?? UTC).toUtc(parseLocal(time.dateTime) ?? 0)
   }
   return clipped([{ from: ms(event.start), to: ms(event.end) }], range)[0]
 }
 
 function clipped(ranges: readonly TimeRange[], { from, to }: TimeRange): TimeRange[] {
   return ranges
-    .map((one) => ({ from: Math.max(one.from, from), to: Math.min(one.to, to) }))
-    .filter((one) => one.from < one.to)
+    .map((range) => ({ from: Math.max(range.from, from), to: Math.min(range.to, to) }))
+    .filter((range) => range.from < range.to)
 }
 
-function scheduleOf(schedule: Json | undefined): { ranges: TimeRange[]; error: FreeBusy['error'] } {
+function mapSchedule(schedule: Json | undefined): { ranges: TimeRange[]; error: FreeBusy['error'] } {
   if (schedule === undefined) return { ranges: [], error: 'unavailable' }
   const { responseCode } = object(schedule.error)
   if (responseCode !== undefined) {

@@ -1,6 +1,6 @@
 /** Outlook calendars over Graph: lists, sync by one delta query per calendar, reads of a time range, changes of events, and busy times. */
 import { DAY_MS } from '../../../platform/calendar/days.ts'
-import { zoneOf } from '../../../platform/calendar/zone.ts'
+import { findZone } from '../../../platform/calendar/zone.ts'
 import { ianaZone } from '../../../platform/calendar/zone-names.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
 import {
@@ -18,9 +18,9 @@ import {
 import { type Json, list, object, PageLinks, text } from '../../shared/rest/index.ts'
 import type { Graph } from '../client.ts'
 import { microsoftPush } from '../push.ts'
-import { microsoftCalendarChanges } from './edits.ts'
+import { microsoftCalendarEdits } from './edits.ts'
 import { microsoftFreeBusy } from './free-busy.ts'
-import { CALENDAR_FIELDS, ownerOf, remoteCalendar, remoteEvent, typeOf } from './map.ts'
+import { CALENDAR_FIELDS, readOwner, readType, remoteCalendar, remoteEvent } from './map.ts'
 import { type CalendarContext, failingIfRefused, readSeries } from './series.ts'
 import { syncEvents } from './sync.ts'
 import { MAX_VIEW_MS, mastersInto, readBeginning, readView, withDays } from './view.ts'
@@ -31,7 +31,7 @@ const PAGE = 100
 const MONTH_MS = 31 * DAY_MS
 
 export function microsoftCalendars(
-  graphOf: (access: MailAccess, urgent: boolean) => Graph,
+  openGraph: (access: MailAccess, urgent: boolean) => Graph,
   clock: Clock,
   maxEvents = MAX_EVENTS,
 ): Required<CalendarProvider> {
@@ -39,16 +39,16 @@ export function microsoftCalendars(
     open(access): CalendarAccount {
       const { email } = access
       return {
-        listCalendars: (signal) => listCalendars(graphOf(access, false), { email, nowMs: clock.now(), signal }),
-        syncEvents: (request) => syncEvents({ graph: graphOf(access, false), email }, request, clock),
-        readRange: (request) => readRange({ graph: graphOf(access, true), email }, request, maxEvents),
+        listCalendars: (signal) => listCalendars(openGraph(access, false), { email, nowMs: clock.now(), signal }),
+        syncEvents: (request) => syncEvents({ graph: openGraph(access, false), email }, request, clock),
+        readRange: (request) => readRange({ graph: openGraph(access, true), email }, request, maxEvents),
       }
     },
-    changes: (access) => microsoftCalendarChanges(graphOf(access, true), access.email, clock),
-    freeBusy: (access) => microsoftFreeBusy(graphOf(access, true), access.email),
+    edits: (access) => microsoftCalendarEdits(openGraph(access, true), access.email, clock),
+    freeBusy: (access) => microsoftFreeBusy(openGraph(access, true), access.email),
     push: calendarPush(
       microsoftPush(
-        (access) => graphOf(access, false),
+        (access) => openGraph(access, false),
         () => clock.now(),
         'me/events',
       ),
@@ -73,12 +73,12 @@ async function listCalendars(graph: Graph, { email, nowMs, signal }: MailboxRequ
   const items = [...page.items]
   const links = new PageLinks(doing)
   while (page.nextLink !== undefined && items.length < MAX_CALENDARS) {
-    const path = graph.pathOf(links.follow(page.nextLink, page.items.length), doing)
+    const path = graph.resolvePath(links.follow(page.nextLink, page.items.length), doing)
     page = await graph.page(path, { doing, signal })
     items.push(...page.items)
   }
   // A mailbox may have addresses other than the one that its user signed in with.
-  const own = items.filter(({ isDefaultCalendar }) => isDefaultCalendar === true).map(ownerOf)
+  const own = items.filter(({ isDefaultCalendar }) => isDefaultCalendar === true).map(readOwner)
   const addresses = new Set([email.toLowerCase(), ...own.filter((address) => address !== '')])
   const timeZone = await mailboxZone(graph, { email, nowMs, signal })
   return items.flatMap((item) => remoteCalendar(item, { ownAddresses: addresses, timeZone }) ?? [])
@@ -95,8 +95,8 @@ async function readRange(
   if (expand) return events.filter(isShown)
   const masters = new Set(items.flatMap((item) => (isNoMaster(item) ? text(item.seriesMasterId) : text(item.id)) || []))
   const series = await readSeries(failingIfRefused(context), [...masters])
-  const known = new Set(series.map(({ event }) => event.eventId))
-  const isOfKnown = ({ recurringEventId }: RemoteEvent) => recurringEventId !== null && known.has(recurringEventId)
+  const seriesIds = new Set(series.map(({ event }) => event.eventId))
+  const isOfKnown = ({ recurringEventId }: RemoteEvent) => recurringEventId !== null && seriesIds.has(recurringEventId)
   return [
     ...events.filter((event) => !isOfKnown(event) && isShown(event)),
     ...series.flatMap(({ event, exceptions }) => [event, ...exceptions]),
@@ -117,7 +117,7 @@ async function itemsIn(context: CalendarContext, { from, to }: TimeRange, maxEve
 }
 
 function isNoMaster(item: Json): boolean {
-  return typeOf(item) !== 'seriesMaster'
+  return readType(item) !== 'seriesMaster'
 }
 
 /** A meeting that its organizer cancelled remains in the calendar of the others. */
@@ -148,7 +148,7 @@ async function mailboxZone(graph: Graph, { email, nowMs, signal }: MailboxReques
     const response = await graph.send('POST', '/me/calendar/getSchedule', change)
     const { workingHours } = object(list(response.value)[0])
     const name = text(object(object(workingHours).timeZone).name) ?? ''
-    return zoneOf(ianaZone(name) ?? '')?.name ?? null
+    return findZone(ianaZone(name) ?? '')?.name ?? null
   } catch (error) {
     // The list of calendars, which needs the same scope, has been read before.
     if (error instanceof ProviderError && (error.kind === 'rejected' || error.kind === 'not_found')) return null

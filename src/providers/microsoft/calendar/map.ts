@@ -1,7 +1,7 @@
 import { dayInBrokenTime } from '../../../platform/calendar/broken-time.ts'
 import { DAY_MS, formatDay, parseLocal } from '../../../platform/calendar/days.ts'
 import { unreadLines } from '../../../platform/calendar/recurrence-lines.ts'
-import { UTC, type Zone, zoneOf } from '../../../platform/calendar/zone.ts'
+import { findZone, UTC, type Zone } from '../../../platform/calendar/zone.ts'
 import { ianaZone } from '../../../platform/calendar/zone-names.ts'
 import {
   assumedEnd,
@@ -55,7 +55,7 @@ export function remoteCalendar(item: Json, { ownAddresses, timeZone }: MailboxCo
   const calendarId = text(item.id)
   if (calendarId === undefined || calendarId === '') return undefined
   const isDefault = item.isDefaultCalendar === true
-  const isOwn = isDefault || ownAddresses.has(ownerOf(item))
+  const isOwn = isDefault || ownAddresses.has(readOwner(item))
   return boundedCalendar({
     calendarId,
     summary: text(item.name) || calendarId,
@@ -70,13 +70,13 @@ export function remoteCalendar(item: Json, { ownAddresses, timeZone }: MailboxCo
 }
 
 /** In lower case; empty when Graph does not say. */
-export function ownerOf(calendar: Json): string {
+export function readOwner(calendar: Json): string {
   return text(object(calendar.owner).address)?.toLowerCase() ?? ''
 }
 
 export type EventType = 'singleInstance' | 'occurrence' | 'exception' | 'seriesMaster'
 
-export function typeOf(item: Json): EventType {
+export function readType(item: Json): EventType {
   const type = text(item.type)
   return type === 'occurrence' || type === 'exception' || type === 'seriesMaster' ? type : 'singleInstance'
 }
@@ -94,7 +94,7 @@ interface EventContext {
  */
 export function remoteEvent(item: Json, { email, master, timeZone = null }: EventContext): RemoteEvent | undefined {
   const eventId = text(item.id)
-  const type = typeOf(item)
+  const type = readType(item)
   const series = seriesStart(master ?? item, timeZone)
   const zone = zoneOfStart(item, timeZone)
   const start = eventTime(item.start, item, zone) ?? dayOfBroken(item.start)
@@ -103,7 +103,7 @@ export function remoteEvent(item: Json, { email, master, timeZone = null }: Even
   const end = eventTime(item.end, item, zoneNamed(item.originalEndTimeZone) ?? zone)
   const recurringEventId = text(item.seriesMasterId) || text(master?.id) || null
   const isInstance = recurringEventId !== null && type !== 'seriesMaster'
-  const attendees = list(item.attendees).map((one) => attendeeOf(object(one), email))
+  const attendees = list(item.attendees).map((attendee) => mapAttendee(object(attendee), email))
   return boundedEvent({
     eventId,
     // Graph gives each instance another one.
@@ -111,7 +111,7 @@ export function remoteEvent(item: Json, { email, master, timeZone = null }: Even
     etag: text(item['@odata.etag']) ?? text(item.changeKey) ?? null,
     status: item.isCancelled === true ? 'cancelled' : item.showAs === 'tentative' ? 'tentative' : 'confirmed',
     summary: text(item.subject) ?? '',
-    description: descriptionOf(item),
+    description: mapDescription(item),
     location: text(object(item.location).displayName) ?? '',
     start,
     end: end ?? (hasEnd ? assumedEnd(start) : start),
@@ -120,11 +120,11 @@ export function remoteEvent(item: Json, { email, master, timeZone = null }: Even
     originalStart: isInstance ? (originalStart(item, series) ?? start) : null,
     // As in Outlook's own view of somebody's availability.
     busy: item.showAs !== 'free' && item.showAs !== 'workingElsewhere',
-    visibility: visibilityOf(item.sensitivity),
-    organizer: organizerOf(item),
+    visibility: mapVisibility(item.sensitivity),
+    organizer: mapOrganizer(item),
     attendees,
-    conference: conferenceOf(item),
-    reminders: remindersOf(item),
+    conference: mapConference(item),
+    reminders: mapReminders(item),
     htmlLink: text(item.webLink) ?? null,
     createdAt: time(item.createdDateTime) ?? null,
     updatedAt: time(item.lastModifiedDateTime) ?? null,
@@ -136,10 +136,10 @@ export function unreadableIn(item: Json, event: RemoteEvent | undefined): Unread
   const eventId = text(item.id)
   if (eventId === undefined || eventId === '') return undefined
   if (event === undefined) return { eventId, reason: 'It has no start that can be read.' }
-  const isSingle = typeOf(item) === 'seriesMaster' && event.recurrence.length === 0
+  const isSingle = readType(item) === 'seriesMaster' && event.recurrence.length === 0
   const notes = [
-    ...(instantOf(item.start) === undefined ? ['Its start cannot be read: the whole day counts.'] : []),
-    ...(item.end !== undefined && item.end !== null && instantOf(item.end) === undefined
+    ...(parseInstant(item.start) === undefined ? ['Its start cannot be read: the whole day counts.'] : []),
+    ...(item.end !== undefined && item.end !== null && parseInstant(item.end) === undefined
       ? ['Its end cannot be read: a day or an hour counts.']
       : []),
     ...(isSingle ? ['Its recurrence cannot be read: the first instance counts.'] : []),
@@ -164,7 +164,7 @@ export function cancelledInstances(master: Json, event: RemoteEvent, timeZone: s
 
 function zoneNamed(name: unknown): Zone | undefined {
   const iana = ianaZone(text(name) ?? '')
-  return iana === undefined ? undefined : zoneOf(iana)
+  return iana === undefined ? undefined : findZone(iana)
 }
 
 /**
@@ -180,22 +180,22 @@ function zoneOfStart(
     const zone = zoneNamed(name)
     if (zone !== undefined) return zone
   }
-  return zoneOf(calendarZone ?? '') ?? UTC
+  return findZone(calendarZone ?? '') ?? UTC
 }
 
 /** A point in time. Graph returns UTC unless it is asked for another zone. */
-function instantOf(value: unknown): number | undefined {
+function parseInstant(value: unknown): number | undefined {
   const { dateTime, timeZone } = object(value)
   const localMs = parseLocal(text(dateTime)?.replace(/Z$/, '') ?? '')
   return localMs === undefined ? undefined : (zoneNamed(timeZone) ?? UTC).toUtc(localMs)
 }
 
 function eventTime(value: unknown, item: Json, zone: Zone): EventTime | undefined {
-  const ms = instantOf(value)
+  const ms = parseInstant(value)
   if (ms === undefined) return undefined
   if (item.isAllDay !== true) return zonedTime(ms, zone)
   // UTC is what programs name that do not care: it is no place.
-  return { date: formatDay(dateOf(ms, zone)), ...(zone !== UTC && { timeZone: zone.name }) }
+  return { date: formatDay(toDay(ms, zone)), ...(zone !== UTC && { timeZone: zone.name }) }
 }
 
 function dayOfBroken(value: unknown): EventTime | undefined {
@@ -204,7 +204,7 @@ function dayOfBroken(value: unknown): EventTime | undefined {
 }
 
 /** All-day events begin at midnight in UTC, or in the zone of the event. To participants Graph names another zone, or none. */
-function dateOf(ms: number, zone: Zone): number {
+function toDay(ms: number, zone: Zone): number {
   const localMs = ms % DAY_MS === 0 ? ms : zone.toLocal(ms)
   return Math.floor((localMs % DAY_MS === 0 ? localMs : ms + EASTERNMOST_MS) / DAY_MS)
 }
@@ -212,10 +212,10 @@ function dateOf(ms: number, zone: Zone): number {
 /** `calendarZone` is that of a series which Graph gives none. */
 export function seriesStart(master: Json, calendarZone: string | null = null): SeriesStart | undefined {
   const zone = zoneOfStart(master, calendarZone)
-  const ms = instantOf(master.start)
+  const ms = parseInstant(master.start)
   if (ms === undefined) return undefined
   const isAllDay = master.isAllDay === true
-  return { localMs: isAllDay ? dateOf(ms, zone) * DAY_MS : zone.toLocal(ms), zone, isAllDay }
+  return { localMs: isAllDay ? toDay(ms, zone) * DAY_MS : zone.toLocal(ms), zone, isAllDay }
 }
 
 /** When the instance would have started. */
@@ -224,7 +224,7 @@ function originalStart(item: Json, series: SeriesStart | undefined): EventTime |
   const day = dayOfOccurrence(item.occurrenceId)
   if (series === undefined) return undefined
   if (ms !== undefined) {
-    return series.isAllDay ? { date: formatDay(dateOf(ms, series.zone)) } : zonedTime(ms, series.zone)
+    return series.isAllDay ? { date: formatDay(toDay(ms, series.zone)) } : zonedTime(ms, series.zone)
   }
   if (day === undefined) return undefined
   if (series.isAllDay) return { date: formatDay(day) }
@@ -232,7 +232,7 @@ function originalStart(item: Json, series: SeriesStart | undefined): EventTime |
 }
 
 /** Without what Outlook adds for an online meeting. */
-function descriptionOf(item: Json): string {
+function mapDescription(item: Json): string {
   const { contentType, content } = object(item.body)
   const words = text(content) ?? ''
   const own = words.slice(0, meetingTextAt(words, item))
@@ -240,7 +240,7 @@ function descriptionOf(item: Json): string {
   return plain.replaceAll('\r\n', '\n').trim()
 }
 
-function visibilityOf(sensitivity: unknown): RemoteEvent['visibility'] {
+function mapVisibility(sensitivity: unknown): RemoteEvent['visibility'] {
   if (sensitivity === 'confidential') return 'confidential'
   return sensitivity === 'personal' || sensitivity === 'private' ? 'private' : 'default'
 }
@@ -252,7 +252,7 @@ const RESPONSES: Readonly<Record<string, RemoteAttendee['responseStatus']>> = {
   declined: 'declined',
 }
 
-function attendeeOf({ emailAddress, type, status }: Json, email: string): RemoteAttendee {
+function mapAttendee({ emailAddress, type, status }: Json, email: string): RemoteAttendee {
   const { name, address } = object(emailAddress)
   const response = text(object(status).response) ?? ''
   return {
@@ -265,7 +265,7 @@ function attendeeOf({ emailAddress, type, status }: Json, email: string): Remote
   }
 }
 
-function organizerOf({ organizer, isOrganizer }: Json): RemoteAttendee | null {
+function mapOrganizer({ organizer, isOrganizer }: Json): RemoteAttendee | null {
   const { name, address } = object(object(organizer).emailAddress)
   if (!text(name) && !text(address)) return null
   return {
@@ -278,12 +278,12 @@ function organizerOf({ organizer, isOrganizer }: Json): RemoteAttendee | null {
   }
 }
 
-function conferenceOf({ onlineMeeting, onlineMeetingProvider, onlineMeetingUrl }: Json): RemoteEvent['conference'] {
+function mapConference({ onlineMeeting, onlineMeetingProvider, onlineMeetingUrl }: Json): RemoteEvent['conference'] {
   const url = text(object(onlineMeeting).joinUrl) || text(onlineMeetingUrl)
   return url ? { type: text(onlineMeetingProvider) ?? 'unknown', url } : null
 }
 
-function remindersOf({ isReminderOn, reminderMinutesBeforeStart }: Json): RemoteEvent['reminders'] {
+function mapReminders({ isReminderOn, reminderMinutesBeforeStart }: Json): RemoteEvent['reminders'] {
   const minutes = wholeNumber(reminderMinutesBeforeStart)
   return isReminderOn === true && minutes !== undefined ? [{ method: 'popup', minutes }] : []
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { parseLocal } from '../../../platform/calendar/days.ts'
-import { zoneOf } from '../../../platform/calendar/zone.ts'
-import { patternOf } from './pattern.ts'
+import { findZone } from '../../../platform/calendar/zone.ts'
+import { buildPattern } from './pattern.ts'
 import { recurrenceLines } from './recurrence.ts'
 
-const zone = zoneOf('Europe/Berlin') as NonNullable<ReturnType<typeof zoneOf>>
-const startOf = (start: string, isAllDay = false) => ({ localMs: parseLocal(start) ?? 0, zone, isAllDay })
+const zone = findZone('Europe/Berlin') as NonNullable<ReturnType<typeof findZone>>
+const buildStart = (start: string, isAllDay = false) => ({ localMs: parseLocal(start) ?? 0, zone, isAllDay })
 const pattern = (rule: string, start = '2026-11-20T09:00:00', isAllDay = false) =>
-  patternOf([`RRULE:${rule}`], startOf(start, isAllDay), 'testing')
+  buildPattern([`RRULE:${rule}`], buildStart(start, isAllDay), 'testing')
 
 describe('rules that Outlook knows', () => {
   it.each([
@@ -25,7 +25,7 @@ describe('rules that Outlook knows', () => {
     ['FREQ=YEARLY;BYMONTH=10;BYMONTHDAY=31', 'FREQ=YEARLY;BYMONTH=10;BYMONTHDAY=28,29,30,31;BYSETPOS=-1'],
     ['FREQ=YEARLY;BYMONTH=11;BYDAY=4TH;COUNT=2', 'FREQ=YEARLY;BYMONTH=11;BYDAY=4TH;COUNT=2'],
   ])('%s', (rule, read) => {
-    expect(recurrenceLines(pattern(rule) ?? {}, startOf('2026-11-20T09:00:00'))).toEqual([`RRULE:${read}`])
+    expect(recurrenceLines(pattern(rule) ?? {}, buildStart('2026-11-20T09:00:00'))).toEqual([`RRULE:${read}`])
   })
 
   it('the last day of a rule', () => {
@@ -65,12 +65,12 @@ describe('rules that Outlook knows', () => {
   })
 
   it('refuses more than one rule, and dates', () => {
-    const start = startOf('2026-11-20T09:00:00')
+    const start = buildStart('2026-11-20T09:00:00')
     const daily = 'RRULE:FREQ=DAILY'
     for (const lines of [[daily, daily], [daily, 'EXDATE:20261121T080000Z'], ['RDATE:20261121T080000Z']]) {
-      expect(() => patternOf(lines, start, 'testing')).toThrow('Outlook takes one RRULE')
+      expect(() => buildPattern(lines, start, 'testing')).toThrow('Outlook takes one RRULE')
     }
-    expect(patternOf([], start, 'testing')).toBeNull()
+    expect(buildPattern([], start, 'testing')).toBeNull()
   })
 
   it('refuses a monthly rule that begins on a day that some months lack', () => {

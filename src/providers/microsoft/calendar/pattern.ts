@@ -9,7 +9,7 @@ const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'
 const INDEXES: Readonly<Record<number, string>> = { 1: 'first', 2: 'second', 3: 'third', 4: 'fourth', [-1]: 'last' }
 
 /** Turns recurrence lines into a pattern of Graph; null when there are none. Throws `rejected` for what Outlook cannot repeat. */
-export function patternOf(lines: readonly string[], start: SeriesStart, doing: string): Json | null {
+export function buildPattern(lines: readonly string[], start: SeriesStart, doing: string): Json | null {
   const [line, ...others] = lines
   if (line === undefined) return null
   const rule = /^RRULE:/i.test(line) ? parseRule(line.slice('RRULE:'.length)) : undefined
@@ -24,7 +24,7 @@ export function patternOf(lines: readonly string[], start: SeriesStart, doing: s
       'In a month without this day Outlook takes the last day. Use BYMONTHDAY=28,29,30,31;BYSETPOS=-1, or another day.'
     throw unsupported(doing, why)
   }
-  return { pattern: { ...pattern, interval: rule.interval }, range: rangeOf(rule, start) }
+  return { pattern: { ...pattern, interval: rule.interval }, range: buildRange(rule, start) }
 }
 
 function typeAndDays(rule: Rule, { localMs }: SeriesStart, date: { month: number; dayOfMonth: number }) {
@@ -81,7 +81,7 @@ function hasTimes({ byHour, byMinute, bySecond, byWeekNumber, byYearDay }: Rule)
   return [byHour, byMinute, bySecond, byWeekNumber, byYearDay].some((part) => part !== undefined)
 }
 
-function rangeOf({ count, until }: Rule, { localMs, zone, isAllDay }: SeriesStart): Json {
+function buildRange({ count, until }: Rule, { localMs, zone, isAllDay }: SeriesStart): Json {
   const range = { startDate: formatDay(Math.floor(localMs / DAY_MS)), recurrenceTimeZone: windowsZone(zone.name) }
   if (count !== undefined) return { ...range, type: 'numbered', numberOfOccurrences: count }
   if (until === undefined) return { ...range, type: 'noEnd' }

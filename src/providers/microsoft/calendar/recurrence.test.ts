@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { localStarts } from '../../../../test/servers/fake/recurrence.ts'
-import { datesOf, type PatternedRecurrence } from '../../../../test/servers/microsoft/pattern.ts'
+import { expandDates, type PatternedRecurrence } from '../../../../test/servers/microsoft/pattern.ts'
 import { parseLocal } from '../../../platform/calendar/days.ts'
-import { zoneOf } from '../../../platform/calendar/zone.ts'
+import { findZone } from '../../../platform/calendar/zone.ts'
 import { recurrenceLines } from './recurrence.ts'
 
 const ZONE = 'Europe/Berlin'
-const zone = zoneOf(ZONE) as NonNullable<ReturnType<typeof zoneOf>>
+const zone = findZone(ZONE) as NonNullable<ReturnType<typeof findZone>>
 
-function linesOf(recurrence: object, start: string, isAllDay = false): string[] {
+function readLines(recurrence: object, start: string, isAllDay = false): string[] {
   return recurrenceLines({ ...recurrence }, { localMs: parseLocal(start) ?? 0, zone, isAllDay })
 }
 
@@ -58,23 +58,23 @@ describe('recurrence patterns of Graph', () => {
       'FREQ=YEARLY;BYMONTH=11;BYDAY=4TH',
     ],
   ])('%j %j', (pattern, range, rule) => {
-    const start = `${datesOf({ pattern, range }, '2029-12-31')[0]}T09:00:00`
-    const lines = linesOf({ pattern, range }, start)
+    const start = `${expandDates({ pattern, range }, '2029-12-31')[0]}T09:00:00`
+    const lines = readLines({ pattern, range }, start)
     expect(lines).toEqual([`RRULE:${rule}`])
     const starts = localStarts({ start, zone: ZONE, lines }, Date.UTC(2020, 0, 1), Date.UTC(2030, 0, 1) - 1)
-    expect(starts.map((local) => local.slice(0, 10))).toEqual(datesOf({ pattern, range }, '2029-12-31'))
+    expect(starts.map((local) => local.slice(0, 10))).toEqual(expandDates({ pattern, range }, '2029-12-31'))
   })
 
   it('ends an all-day series with a date, one with times in UTC of that day', () => {
     const pattern = { type: 'daily', interval: 1 }
     const range = { type: 'endDate', startDate: '2026-01-31', endDate: '2026-07-01' }
-    expect(linesOf({ pattern, range }, '2026-01-31T00:00:00', true)).toEqual(['RRULE:FREQ=DAILY;UNTIL=20260701'])
-    expect(linesOf({ pattern, range }, '2026-01-31T23:30:00')).toEqual(['RRULE:FREQ=DAILY;UNTIL=20260701T213000Z'])
+    expect(readLines({ pattern, range }, '2026-01-31T00:00:00', true)).toEqual(['RRULE:FREQ=DAILY;UNTIL=20260701'])
+    expect(readLines({ pattern, range }, '2026-01-31T23:30:00')).toEqual(['RRULE:FREQ=DAILY;UNTIL=20260701T213000Z'])
   })
 
   it('ignores a pattern that it cannot read', () => {
     for (const pattern of [undefined, {}, { type: 'hourly' }, { type: 'absoluteMonthly', dayOfMonth: 32 }]) {
-      expect(linesOf({ pattern, range: noEnd }, '2026-01-31T09:00:00')).toEqual([])
+      expect(readLines({ pattern, range: noEnd }, '2026-01-31T09:00:00')).toEqual([])
     }
   })
 })

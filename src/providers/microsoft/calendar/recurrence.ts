@@ -74,11 +74,11 @@ function rangeParts(range: Json, start: SeriesStart): string[] {
   const count = wholeNumber(range.numberOfOccurrences) ?? 0
   if (type === 'numbered' && count > 0) return [`COUNT=${count}`]
   const end = type === 'enddate' ? parseDay(text(range.endDate) ?? '') : undefined
-  return end === undefined ? [] : [`UNTIL=${untilOf(end, start)}`]
+  return end === undefined ? [] : [`UNTIL=${formatUntil(end, start)}`]
 }
 
 /** The last day is included. */
-function untilOf(day: number, { localMs, zone, isAllDay }: SeriesStart): string {
+function formatUntil(day: number, { localMs, zone, isAllDay }: SeriesStart): string {
   if (isAllDay) return basic(day * DAY_MS).slice(0, 8)
   return `${basic(zone.toUtc(day * DAY_MS + timeOfDay(localMs)))}Z`
 }

@@ -7,9 +7,9 @@ import {
   type UnreadableEvent,
 } from '../../contract/index.ts'
 import { type Json, list, mayBeOfMessage, object, PageLinks, resultOfEach, text } from '../../shared/rest/index.ts'
-import { type BatchResult, bodyOf, type Graph, SYNC_LIMITS, segment } from '../client.ts'
+import { type BatchResult, type Graph, requireBody, SYNC_LIMITS, segment } from '../client.ts'
 import { AS_TEXT } from '../map.ts'
-import { cancelledInstances, EVENT_FIELDS, remoteEvent, typeOf, unreadableIn } from './map.ts'
+import { cancelledInstances, EVENT_FIELDS, readType, remoteEvent, unreadableIn } from './map.ts'
 
 /** Of one series. The oldest cancelled instances of one with more are left out. */
 const MAX_EXCEPTIONS = 1000
@@ -85,7 +85,7 @@ export async function readSeries(
   }
   if (!mayAllFail) throwIfAllFail([...refused.values()], items.length)
   for (const [id, { message }] of refused) {
-    const placeholder = placeholderOf(id, occurrences.get(id) ?? [])
+    const placeholder = buildPlaceholder(id, occurrences.get(id) ?? [])
     context.report?.({ eventId: id, reason: message, isRefused: true, ...(placeholder && { placeholder }) })
   }
   return units
@@ -102,8 +102,8 @@ export function failingIfRefused(context: CalendarContext): CalendarContext {
 }
 
 async function completeUnit(context: CalendarContext, result: BatchResult | undefined): Promise<Unit | undefined> {
-  const master = bodyOf(result)
-  return unitOf(master, await allExceptions(context, master), context)
+  const master = requireBody(result)
+  return mapUnit(master, await allExceptions(context, master), context)
 }
 
 /** The failure of one event, which costs only that event. */
@@ -125,7 +125,7 @@ async function allExceptions({ graph, doing, signal }: CalendarContext, master: 
   const links = new PageLinks(doing)
   for (let next = text(master['exceptionOccurrences@odata.nextLink']); next !== undefined; ) {
     if (all.length >= MAX_EXCEPTIONS) break
-    const page = await graph.page(graph.pathOf(links.follow(next, all.length), doing), {
+    const page = await graph.page(graph.resolvePath(links.follow(next, all.length), doing), {
       doing,
       signal,
       prefer: [AS_TEXT],
@@ -138,10 +138,10 @@ async function allExceptions({ graph, doing, signal }: CalendarContext, master: 
 }
 
 /** A single event, or a master with the exceptions that Graph returned beside it. */
-export function unitOf(item: Json, exceptions: readonly Json[], context: MappingContext): Unit | undefined {
+export function mapUnit(item: Json, exceptions: readonly Json[], context: MappingContext): Unit | undefined {
   const event = mapped(item, context)
   if (event === undefined) return undefined
-  const changed = exceptions.flatMap((one) => mapped(one, context, item) ?? [])
+  const changed = exceptions.flatMap((exception) => mapped(exception, context, item) ?? [])
   const cancelled = cancelledInstances(item, event, context.timeZone)
   return { event, exceptions: [...changed, ...cancelled].slice(0, MAX_EXCEPTIONS) }
 }
@@ -180,20 +180,20 @@ export async function readLeft(
   const results = await resultOfEach([...events, ...calendars.values()], (some) =>
     graph.batch(some, { doing, signal, isolates: true, ...SYNC_LIMITS }),
   )
-  const there: Json[] = []
+  const readable: Json[] = []
   const refused = new Map<string, ProviderError>()
   for (const item of events) {
-    const both = [item, calendars.get(item.id)].map((one) => one && results.get(one))
+    const both = [item, calendars.get(item.id)].map((request) => request && results.get(request))
     const failures = both.filter((result) => result instanceof ProviderError)
     if (failures.some(({ kind }) => kind === 'not_found')) continue
     const [failure] = failures
     if (failure !== undefined) refused.set(item.id, unlessOfAccount(failure))
-    else if (text(bodyOf(both[1]).id) === calendarId) there.push(bodyOf(both[0]))
+    else if (text(requireBody(both[1]).id) === calendarId) readable.push(requireBody(both[0]))
   }
   if (!mayAllFail) throwIfAllFail([...refused.values()], events.length)
   for (const [id, { message }] of refused) report?.({ eventId: id, reason: message, isRefused: true })
-  const isMaster = (item: Json) => typeOf(item) === 'seriesMaster'
-  const masters = there.filter(isMaster).flatMap(({ id }) => text(id) ?? [])
+  const isMaster = (item: Json) => readType(item) === 'seriesMaster'
+  const masters = readable.filter(isMaster).flatMap(({ id }) => text(id) ?? [])
   const unreadSeries: string[] = []
   const reporting: CalendarContext = {
     ...context,
@@ -203,15 +203,15 @@ export async function readLeft(
     },
   }
   const series = await readSeries(reporting, masters, { mayAllFail })
-  const singles = there.filter((item) => !isMaster(item)).flatMap((item) => mapped(item, context) ?? [])
+  const singles = readable.filter((item) => !isMaster(item)).flatMap((item) => mapped(item, context) ?? [])
   const units = [...singles.map((event) => ({ event, exceptions: [] })), ...series]
   const left = new Set([...units.map(({ event }) => event.eventId), ...refused.keys(), ...unreadSeries])
   return { units, removed: ids.filter((id) => !left.has(id)) }
 }
 
 /** In place of a series that Graph does not return: busy at the times of its occurrences in a view. Undefined when none is known. */
-function placeholderOf(eventId: string, occurrences: readonly Json[]): RemoteEvent | undefined {
-  const times = placeholderTimes(occurrences.flatMap((item) => rangeOf(item) ?? []))
+function buildPlaceholder(eventId: string, occurrences: readonly Json[]): RemoteEvent | undefined {
+  const times = placeholderTimes(occurrences.flatMap((item) => parseRange(item) ?? []))
   if (times === undefined) return undefined
   return boundedEvent({
     eventId,
@@ -237,9 +237,9 @@ function placeholderOf(eventId: string, occurrences: readonly Json[]): RemoteEve
   })
 }
 
-function rangeOf({ start, end }: Json): TimeRange | undefined {
-  const [from, to] = [start, end].map((one) => {
-    const { dateTime, timeZone } = object(one)
+function parseRange({ start, end }: Json): TimeRange | undefined {
+  const [from, to] = [start, end].map((time) => {
+    const { dateTime, timeZone } = object(time)
     return text(timeZone) === 'UTC' ? Date.parse(`${text(dateTime)?.slice(0, 19)}Z`) : Number.NaN
   })
   if (from === undefined || to === undefined || !(to >= from)) return undefined

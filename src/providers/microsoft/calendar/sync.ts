@@ -5,7 +5,7 @@ import type { EventStep, EventSyncRequest, RemoteEvent, UnreadableEvent } from '
 import { type Json, text } from '../../shared/rest/index.ts'
 import type { Graph } from '../client.ts'
 import { type Cursor, deltaRound, firstRequest, readCursor } from './delta.ts'
-import { remoteEvent, typeOf } from './map.ts'
+import { readType, remoteEvent } from './map.ts'
 import { type CalendarContext, mapped, readLeft, readSeries, type Unit } from './series.ts'
 
 /** How much later than the window a round of changes ends. It is renewed when the window has moved that far. */
@@ -40,7 +40,7 @@ export async function* syncEvents(
     const report = (event: UnreadableEvent) => unreadable.push(event)
     const context: CalendarContext = { graph, email, timeZone, calendarId, doing: READING, signal, report }
     const { units, removed } = await readLeft(context, again, { mayAllFail: true })
-    yield* stepsOf({ units, removed, unreadable }, { since: null, before: cursor, after: cursor })
+    yield* buildSteps({ units, removed, unreadable }, { since: null, before: cursor, after: cursor })
   }
 
   async function* round(start: Cursor): AsyncGenerator<EventStep, Cursor> {
@@ -51,11 +51,11 @@ export async function* syncEvents(
     for await (const { items, next, isLast } of deltaRound(graph, calendarId, { next: start.next, doing, signal })) {
       const unreadable: UnreadableEvent[] = []
       const report = (event: UnreadableEvent) => unreadable.push(event)
-      const { units, removed } = await changesOf({ ...context, report }, items)
+      const { units, removed } = await readChanges({ ...context, report }, items)
       const after: Cursor = { ...rest, next, atMs: clock.now(), ...(!isLast && listing && { listing }) }
       const isOld = after.atMs - start.atMs > RENEW_MS
       if (items.length > 0 || !isLast || listing !== undefined || isOld) {
-        yield* stepsOf({ units, removed, unreadable }, { since: listing?.since ?? null, before: cursor, after })
+        yield* buildSteps({ units, removed, unreadable }, { since: listing?.since ?? null, before: cursor, after })
         cursor = after
       }
     }
@@ -64,7 +64,7 @@ export async function* syncEvents(
 }
 
 /** What a page of the view says has changed. */
-async function changesOf(context: CalendarContext, items: readonly Json[]) {
+async function readChanges(context: CalendarContext, items: readonly Json[]) {
   const singles = new Map<string, Unit>()
   const orphans: RemoteEvent[] = []
   const series = new Set<string>()
@@ -73,7 +73,7 @@ async function changesOf(context: CalendarContext, items: readonly Json[]) {
   for (const item of items) {
     const id = text(item.id)
     if (id === undefined) continue
-    const type = typeOf(item)
+    const type = readType(item)
     const masterId = type === 'seriesMaster' ? id : text(item.seriesMasterId)
     left.delete(id)
     singles.delete(id)
@@ -90,8 +90,8 @@ async function changesOf(context: CalendarContext, items: readonly Json[]) {
   }
   for (const id of series) left.delete(id)
   const complete = await readSeries(context, [...series], { occurrences })
-  const known = new Set(complete.map(({ event }) => event.eventId))
-  const alone = orphans.filter(({ recurringEventId }) => !known.has(recurringEventId ?? ''))
+  const seriesIds = new Set(complete.map(({ event }) => event.eventId))
+  const alone = orphans.filter(({ recurringEventId }) => !seriesIds.has(recurringEventId ?? ''))
   const moved = await readLeft(context, [...left])
   const units = [...singles.values(), ...complete, ...alone.map(asUnit), ...moved.units]
   // A meeting that its organizer cancelled remains in the calendar of the others.
@@ -105,7 +105,7 @@ function asUnit(event: RemoteEvent): Unit {
 }
 
 /** All steps but the last carry the cursor from before the page. A series is not split. */
-function* stepsOf(
+function* buildSteps(
   { units, removed, unreadable }: { units: readonly Unit[]; removed: string[]; unreadable: UnreadableEvent[] },
   { since, before, after }: { since: number | null; before: Cursor; after: Cursor },
 ): Generator<EventStep> {

@@ -4,7 +4,7 @@ import { type Json, object, PageLinks, text } from '../../shared/rest/index.ts'
 import { SYNC_LIMITS } from '../client.ts'
 import { AS_TEXT } from '../map.ts'
 import { PageSize, withTop } from '../page-size.ts'
-import { EVENT_FIELDS, typeOf } from './map.ts'
+import { EVENT_FIELDS, readType } from './map.ts'
 import { type CalendarContext, calendarPath } from './series.ts'
 
 const PAGE = 100
@@ -43,7 +43,7 @@ export async function mastersInto(
     const { type, endDate } = object(object(item.recurrence).range)
     const lastDay = type === 'endDate' ? parseDay(text(endDate) ?? '') : undefined
     const hasEnded = lastDay !== undefined && (lastDay + 2) * DAY_MS < from
-    return typeOf(item) === 'seriesMaster' && !hasEnded ? [{ id: text(item.id) ?? '', type: 'seriesMaster' }] : []
+    return readType(item) === 'seriesMaster' && !hasEnded ? [{ id: text(item.id) ?? '', type: 'seriesMaster' }] : []
   })
 }
 
@@ -88,7 +88,7 @@ async function readAll(
   const items = [...page.items]
   const links = new PageLinks(doing)
   while (page.nextLink !== undefined) {
-    const next = graph.pathOf(links.follow(page.nextLink, page.items.length), doing)
+    const next = graph.resolvePath(links.follow(page.nextLink, page.items.length), doing)
     page = await pageSize.read($top, (events) => graph.page(withTop(next, events), request))
     items.push(...page.items)
     if (items.length > maxEvents) {

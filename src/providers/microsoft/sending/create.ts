@@ -40,7 +40,7 @@ async function createFromMime(writer: DraftWriter, message: QueuedMessage, raw: 
   const { graph, onDraft, signal } = writer
   const body = raw.toString('base64')
   const draft = (await createReply(writer, message, body)) ?? (await create(writer, '/me/messages', body))
-  const id = idOf(draft)
+  const id = requireId(draft)
   await onDraft(id)
   const headers = parseHeaders(raw.subarray(0, raw.indexOf('\r\n\r\n')))
   const { to, cc } = message
@@ -62,10 +62,10 @@ async function createFromParts(writer: DraftWriter, message: QueuedMessage, raw:
   const { graph, attach, onDraft, signal } = writer
   const parts = await composedParts(raw)
   if (parts.bodyBytes > MAX_REQUEST_BYTES) throw tooLarge()
-  const body = await contentOf(parts, message)
+  const body = await buildContent(parts, message)
   if (Buffer.byteLength(JSON.stringify(body)) > MAX_REQUEST_BYTES) throw tooLarge()
   const reply = await createReply(writer, message)
-  const id = idOf(reply ?? (await create(writer, '/me/messages', body)))
+  const id = requireId(reply ?? (await create(writer, '/me/messages', body)))
   await onDraft(id)
   if (reply !== undefined) {
     // Exchange copies the images of the original's text, which this body does not quote.
@@ -101,7 +101,7 @@ async function createReply(writer: DraftWriter, message: QueuedMessage, mime?: s
   }
 }
 
-async function contentOf(parts: ComposedParts, { to, cc, bcc, rfcMessageId }: QueuedMessage): Promise<Json> {
+async function buildContent(parts: ComposedParts, { to, cc, bcc, rfcMessageId }: QueuedMessage): Promise<Json> {
   const { headers } = parts
   const { text: plain, html } = parts.body()
   const { subject, replyTo, inReplyTo, references } = headerFields(headers)
@@ -145,7 +145,7 @@ function withoutNames(emails: readonly string[]): RemoteAddress[] {
   return emails.map((email) => ({ name: '', email }))
 }
 
-function idOf(draft: Json): string {
+function requireId(draft: Json): string {
   const id = text(draft.id)
   if (id === undefined) throw new ProviderError('unavailable', `${DOING}: Graph returned no id for the draft`)
   return id

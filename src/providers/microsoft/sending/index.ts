@@ -12,7 +12,7 @@ import {
   type SendSteps,
   type SentMessageRef,
 } from '../../contract/index.ts'
-import { isRefusal, object, once, outcomeOf, text } from '../../shared/rest/index.ts'
+import { isRefusal, object, once, text, toOutcome } from '../../shared/rest/index.ts'
 import { attacher } from '../attachments.ts'
 import { type Graph, messagePath } from '../client.ts'
 import { deleteOneForGood } from '../deletion.ts'
@@ -36,7 +36,7 @@ function microsoftSender(graph: Graph, outbound: Outbound, accountId: string): S
   const attach = attacher(graph, outbound, accountId)
 
   /** `missing`: deleted, or Exchange has taken it out of Drafts and not yet stored it in Sent. */
-  async function stateOf(id: string, doing: string, signal?: AbortSignal): Promise<'draft' | 'sent' | 'missing'> {
+  async function readState(id: string, doing: string, signal?: AbortSignal): Promise<'draft' | 'sent' | 'missing'> {
     try {
       const { isDraft } = await graph.get(messagePath(id), { query: { $select: 'isDraft' }, doing, signal }, object)
       return isDraft === false ? 'sent' : 'draft'
@@ -54,7 +54,7 @@ function microsoftSender(graph: Graph, outbound: Outbound, accountId: string): S
     let page = await pageSize.read(MAX_FOUND, first)
     const items = [...page.items]
     while (page.nextLink !== undefined && page.items.length > 0 && items.length < MAX_FOUND) {
-      const next = graph.pathOf(page.nextLink, doing)
+      const next = graph.resolvePath(page.nextLink, doing)
       page = await pageSize.read(MAX_FOUND, (messages) => graph.page(withTop(next, messages), { doing, signal }))
       items.push(...page.items)
     }
@@ -66,7 +66,7 @@ function microsoftSender(graph: Graph, outbound: Outbound, accountId: string): S
 
   /** Removes a draft, but no message that was sent. */
   async function remove(id: string, doing: string, signal?: AbortSignal): Promise<void> {
-    if ((await stateOf(id, doing, signal)) !== 'draft') return
+    if ((await readState(id, doing, signal)) !== 'draft') return
     await deleteOneForGood(graph, id, { doing, signal })
   }
 
@@ -74,7 +74,7 @@ function microsoftSender(graph: Graph, outbound: Outbound, accountId: string): S
   async function wasSentSince(message: QueuedMessage, signal: AbortSignal): Promise<boolean> {
     const { earlierDraftId, mayHaveDraft, rfcMessageId, originalDraftId } = message
     if (earlierDraftId !== null) {
-      if ((await stateOf(earlierDraftId, DOING, signal)) === 'sent') return true
+      if ((await readState(earlierDraftId, DOING, signal)) === 'sent') return true
       await remove(earlierDraftId, DOING, signal)
     }
     // Also beside a known one: the attempt that was killed may have replaced it.
@@ -95,7 +95,7 @@ function microsoftSender(graph: Graph, outbound: Outbound, accountId: string): S
       await graph.send('POST', `${messagePath(id)}/send`, { doing: DOING, signal, timeoutMs: SEND_MS, beforeSend })
     } catch (error) {
       if (!(error instanceof ProviderError) || !isRefusal(error) || error.kind === 'rate_limited') throw error
-      const state = await stateOf(id, DOING).catch(replaceFailure(undefined))
+      const state = await readState(id, DOING).catch(replaceFailure(undefined))
       if (state === 'sent') return
       if (state === 'missing' || error.kind === 'not_found') {
         throw new ProviderError('unavailable', `${DOING}: Graph does not find the message`, { cause: error })
@@ -121,7 +121,7 @@ function microsoftSender(graph: Graph, outbound: Outbound, accountId: string): S
       if (draftId !== null && !signal.aborted) await remove(draftId, DOING).catch(() => {})
     }
     try {
-      const outcome = await outcomeOf(commit, async () => {
+      const outcome = await toOutcome(commit, async () => {
         if (await wasSentSince(message, signal)) await commit.run()
         else await submit(await createDraft(writer, message).catch(asUnavailable), commit.run, signal)
         return draftId
@@ -138,7 +138,7 @@ function microsoftSender(graph: Graph, outbound: Outbound, accountId: string): S
     send,
 
     async wasSent({ providerMessageId, rfcMessageId }: SentMessageRef, signal) {
-      if (providerMessageId !== null && (await stateOf(providerMessageId, SEARCHING, signal)) === 'sent') return true
+      if (providerMessageId !== null && (await readState(providerMessageId, SEARCHING, signal)) === 'sent') return true
       return (await find(rfcMessageId, SEARCHING, signal)).some(({ isDraft }) => !isDraft)
     },
 

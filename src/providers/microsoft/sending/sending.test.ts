@@ -125,7 +125,7 @@ describe('messages of a mailbox at Graph', () => {
     expect(mail.to).toMatchObject([{ address: BOB }])
     expect(mail.html?.trim()).toBe('<p>Yes</p><img src="cid:logo">')
     const files = mail.attachments.map((file) => [file.filename, file.contentId ?? null, file.content])
-    const bytesOf = (name: string) => Buffer.from(files.find(([given]) => given === name)?.[2] as ArrayBuffer)
+    const readBytes = (name: string) => Buffer.from(files.find(([fileName]) => fileName === name)?.[2] as ArrayBuffer)
     expect(files.map(([name, contentId]) => [name, contentId])).toEqual(
       expect.arrayContaining([
         ['größe.bin', null],
@@ -133,8 +133,8 @@ describe('messages of a mailbox at Graph', () => {
       ]),
     )
     expect(files).toHaveLength(2)
-    expect(bytesOf('größe.bin').equals(content)).toBe(true)
-    expect(bytesOf('logo.png').toString()).toBe('png')
+    expect(readBytes('größe.bin').equals(content)).toBe(true)
+    expect(readBytes('logo.png').toString()).toBe('png')
   })
 
   it.each(['deleted', 'a draft'])('sends a reply whose original is %s', async (how) => {
@@ -193,8 +193,8 @@ describe('messages of a mailbox at Graph', () => {
     expect(graph.sent).toHaveLength(2)
     const interrupted = await compose()
     const [bytes = Buffer.alloc(0)] = await collect(interrupted)
-    const [known, unknown] = [0, 1].map(() => graph.deliver(user, bytes, { folder: 'drafts', draft: true }))
-    const next = { ...interrupted, mayHaveDraft: true, earlierDraftId: (await known) ?? null }
+    const [knownId, unknown] = [0, 1].map(() => graph.deliver(user, bytes, { folder: 'drafts', draft: true }))
+    const next = { ...interrupted, mayHaveDraft: true, earlierDraftId: (await knownId) ?? null }
     await unknown
     expect(await sender.send(next, steps, never)).toMatchObject({ sent: true })
     expect(inFolder('drafts')).toEqual([])

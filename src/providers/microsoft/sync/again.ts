@@ -2,7 +2,7 @@ import { type FailedMessage, ProviderError, type ReadAgain, type ReadAgainReques
 import { isReading, type Json, resultOfEach, text } from '../../shared/rest/index.ts'
 import { type Graph, messagePath } from '../client.ts'
 import { withDetails } from '../details.ts'
-import { flagsOf, receivedAt } from '../map.ts'
+import { readFlags, receivedAt } from '../map.ts'
 import { fetchMessages, inPart } from './fetch.ts'
 
 /** What Graph may know of a message whose content it does not return. */
@@ -19,7 +19,7 @@ export async function readAgain(
   const found = await withDetails(graph, messages, { folderId: '', isNew: () => true, nowMs, signal })
   const short = await readShort(
     graph,
-    failed.map((one) => one.providerMessageId),
+    failed.map((message) => message.providerMessageId),
     signal,
   )
   const readControl = async (id: string) => {
@@ -29,7 +29,10 @@ export async function readAgain(
   return {
     found,
     removed,
-    failed: [...failed.map((one) => ({ ...one, ...knownOf(short.get(one.providerMessageId)) })), ...inPart(found)],
+    failed: [
+      ...failed.map((message) => ({ ...message, ...toPartialMessage(short.get(message.providerMessageId)) })),
+      ...inPart(found),
+    ],
     isReading: failed.length < ids.length || (await isReading(control, ids.length, readControl)),
   }
 }
@@ -44,11 +47,11 @@ async function readShort(graph: Graph, ids: readonly string[], signal: AbortSign
   )
 }
 
-function knownOf(item: Json | undefined): Partial<FailedMessage> {
+function toPartialMessage(item: Json | undefined): Partial<FailedMessage> {
   if (item === undefined) return {}
   const [folder, threadId, receivedMs] = [text(item.parentFolderId), text(item.conversationId), receivedAt(item)]
   return {
-    ...flagsOf(item),
+    ...readFlags(item),
     ...(folder !== undefined && { folders: [folder] }),
     ...(threadId !== undefined && { threadId }),
     ...(receivedMs !== undefined && { receivedAt: receivedMs }),

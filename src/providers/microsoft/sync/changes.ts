@@ -67,7 +67,7 @@ export async function* deltaRound(
     const { items, nextLink, deltaLink } = page
     const link = nextLink ?? deltaLink
     if (link === undefined) throw new ProviderError('unavailable', `${doing}: the response has no next link`)
-    const following = shorten(graph.pathOf(link, doing), folderId)
+    const following = shorten(graph.resolvePath(link, doing), folderId)
     yield { items, next: following, isLast: nextLink === undefined }
     if (nextLink === undefined) return
     from = links.follow(following, items.length)

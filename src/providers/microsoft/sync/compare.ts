@@ -15,14 +15,14 @@ const PAGE_IDS = 1000
 export async function* deletedMessages(
   graph: Graph,
   folderId: string,
-  { known, pageSize }: Comparison & { pageSize: PageSize },
+  { listStored, pageSize }: Comparison & { pageSize: PageSize },
   signal: AbortSignal,
 ): AsyncGenerator<string[]> {
   const listed = new Set<string>()
   const pages = folderPages(graph, folderId, pageSize, signal)
   let oldestListedMs = Number.POSITIVE_INFINITY
   for (let after: KnownMailboxMessage | undefined; ; ) {
-    const stored = await known(after)
+    const stored = await listStored(after)
     after = stored.at(-1)
     if (after === undefined) return
     while (oldestListedMs >= after.receivedAt) {
@@ -55,7 +55,7 @@ async function* folderPages(
   for (;;) {
     yield page
     if (page.nextLink === undefined) return
-    const next = graph.pathOf(links.follow(page.nextLink, page.items.length), doing)
+    const next = graph.resolvePath(links.follow(page.nextLink, page.items.length), doing)
     page = await pageSize.read(PAGE_IDS, (messages) => graph.page(withTop(next, messages), { doing, signal }))
   }
 }

@@ -2,7 +2,7 @@ import { sha256 } from '../../../platform/crypto/sha256.ts'
 import { rethrowProgrammingError } from '../../../platform/errors/programming-errors.ts'
 import { ProviderError } from '../../contract/index.ts'
 import { type Json, list, object, text, wholeNumber } from '../../shared/rest/index.ts'
-import { type Graph, pageOf } from '../client.ts'
+import { type Graph, requirePage } from '../client.ts'
 import { receivedAt } from '../map.ts'
 import { PageSize } from '../page-size.ts'
 
@@ -89,8 +89,8 @@ export async function findHorizon(
   const { items, oldest, wanted } = await new PageSize().read(NEWEST_MESSAGES, async ($top) => {
     const newest = { path: '/me/messages', query: { ...query, $top } }
     const results = await graph.batch([newest, last], { doing, signal })
-    const oldest = pageOf(results.get(last), doing).items
-    return { items: pageOf(results.get(newest), doing).items, oldest, wanted: $top }
+    const oldest = requirePage(results.get(last), doing).items
+    return { items: requirePage(results.get(newest), doing).items, oldest, wanted: $top }
   })
   const [newestMs, oldestMs] = [items, oldest].map(([item]) => item && receivedAt(item))
   // In an empty mailbox every later message is new. Imported messages may carry a time in the future.
@@ -99,18 +99,18 @@ export async function findHorizon(
   return {
     sinceMs: oldestMs ?? null,
     baselineMs,
-    there: sameSecond.length === wanted ? null : sameSecond.map(markOf),
+    there: sameSecond.length === wanted ? null : sameSecond.map(hashId),
   }
 }
 
 /** Whether a message arrived after the horizon was set. */
 export function isNewer({ baselineMs, there }: Horizon, item: Json): boolean {
   const receivedMs = receivedAt(item) ?? baselineMs
-  return receivedMs > baselineMs || (receivedMs === baselineMs && there !== null && !there.includes(markOf(item)))
+  return receivedMs > baselineMs || (receivedMs === baselineMs && there !== null && !there.includes(hashId(item)))
 }
 
 /** A shortened id, because every cursor contains them. */
-function markOf(item: Json): string {
+function hashId(item: Json): string {
   return sha256(text(item.id) ?? '', 'base64url').slice(0, 12)
 }
 

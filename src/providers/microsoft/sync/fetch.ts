@@ -6,9 +6,9 @@ import {
   type ReadMessages,
 } from '../../contract/index.ts'
 import { type Json, mayBeOfMessage, resultOfEach, text } from '../../shared/rest/index.ts'
-import { type BatchResult, bodyOf, type Graph, messagePath, SYNC_LIMITS } from '../client.ts'
+import { type BatchResult, type Graph, messagePath, requireBody, SYNC_LIMITS } from '../client.ts'
 import { type DetailsContext, withDetails } from '../details.ts'
-import { AS_TEXT, DELTA_FIELDS, flagsOf, isComplete, receivedAt } from '../map.ts'
+import { AS_TEXT, DELTA_FIELDS, isComplete, readFlags, receivedAt } from '../map.ts'
 import { sendEach } from '../send-each.ts'
 
 export interface ChangesContext extends DetailsContext {
@@ -26,7 +26,7 @@ type Changes = Pick<MailboxStep, 'found' | 'changed' | 'removed' | 'failed'>
  * Converts one page of a folder's changes, and fetches what Graph left out. A message that left the folder is read by its id: under
  * immutable ids, Graph reports one that came back as removed and never as added.
  */
-export async function changesOf(graph: Graph, items: readonly Json[], context: ChangesContext): Promise<Changes> {
+export async function readChanges(graph: Graph, items: readonly Json[], context: ChangesContext): Promise<Changes> {
   const { folderId, sinceMs, newSince, signal } = context
   const changed: Changes['changed'] = []
   const left: string[] = []
@@ -34,13 +34,13 @@ export async function changesOf(graph: Graph, items: readonly Json[], context: C
   const partial: string[] = []
   const add = (item: Json) => {
     const isOld = sinceMs !== null && (receivedAt(item) ?? sinceMs) < sinceMs
-    if (isOld) changed.push(stateOf(item, folderId))
+    if (isOld) changed.push(readState(item, folderId))
     else complete.push(item)
   }
   for (const [id, item] of lastOfEach(items)) {
     if ('@removed' in item) left.push(id)
     else if (isComplete(item)) add(item)
-    else if (hasOnlyFlags(item)) changed.push(stateOf(item, folderId))
+    else if (hasOnlyFlags(item)) changed.push(readState(item, folderId))
     else partial.push(id)
   }
   const hasLeft = new Set(left)
@@ -61,13 +61,13 @@ export async function changesOf(graph: Graph, items: readonly Json[], context: C
     found,
     changed,
     removed: [...hasLeft],
-    failed: [...failed.map((one) => ({ ...one, newSince })), ...inPart(found)],
+    failed: [...failed.map((message) => ({ ...message, newSince })), ...inPart(found)],
   }
 }
 
-function stateOf(item: Json, folderId: string): Changes['changed'][number] {
+function readState(item: Json, folderId: string): Changes['changed'][number] {
   const folders = [text(item.parentFolderId) ?? folderId]
-  return { providerMessageId: text(item.id) ?? '', ...flagsOf(item), folders }
+  return { providerMessageId: text(item.id) ?? '', ...readFlags(item), folders }
 }
 
 /** Graph may list a message several times in one page: the last item is its current state. */
@@ -101,7 +101,7 @@ export async function fetchMessages(graph: Graph, ids: readonly string[], signal
   )
   const fetched: Fetched = { messages: [], removed: [], failed: [] }
   for (const { id, result } of items.map((item) => ({ id: item.id, result: results.get(item) }))) {
-    if (result === undefined || !(result instanceof ProviderError)) fetched.messages.push(bodyOf(result))
+    if (result === undefined || !(result instanceof ProviderError)) fetched.messages.push(requireBody(result))
     else if (result.kind === 'not_found') fetched.removed.push(id)
     else if (!mayBeOfMessage(result)) throw result
     else fetched.failed.push({ providerMessageId: id, reason: result.message, isNew: false })
@@ -152,5 +152,5 @@ export async function idsInFolder(
 }
 
 function unlessDeleted(result: BatchResult | undefined): Json | undefined {
-  return result instanceof ProviderError && result.kind === 'not_found' ? undefined : bodyOf(result)
+  return result instanceof ProviderError && result.kind === 'not_found' ? undefined : requireBody(result)
 }

@@ -205,12 +205,12 @@ describe('a mailbox at Graph', () => {
 
   it('reports a later message of the baseline second as new, and not the existing one', async () => {
     const at = new Date(Math.floor(Date.now() / 1000) * 1000 - 5000)
-    const there = await graph.deliver(USER, plainMail({ subject: 'there' }), { date: at })
+    const present = await graph.deliver(USER, plainMail({ subject: 'there' }), { date: at })
     const mirror = new MailboxMirror()
     const session = mail.openSession(access)
     await mirror.sync(session)
     await graph.deliver(USER, plainMail({ subject: 'came' }), { date: at })
-    graph.move(USER, there, 'archive')
+    graph.move(USER, present, 'archive')
     await mirror.sync(session)
     expect(mirror.bySubject('came').announced).toBe(true)
     expect(mirror.bySubject('there')).toMatchObject({ announced: false, folders: [graph.folderId(USER, 'archive')] })

@@ -13,7 +13,7 @@ import {
   type ScopeSyncRequest,
 } from '../../contract/index.ts'
 import { type Json, mayBeOfMessage } from '../../shared/rest/index.ts'
-import { type BatchResult, type Graph, type Page, pageOf, SYNC_LIMITS } from '../client.ts'
+import { type BatchResult, type Graph, type Page, requirePage, SYNC_LIMITS } from '../client.ts'
 import { FolderList } from '../folders.ts'
 import { isTooLarge, PageSize } from '../page-size.ts'
 import { POLL_INTERVAL_MS } from '../polling.ts'
@@ -21,7 +21,7 @@ import { readAgain } from './again.ts'
 import { CHECK_MESSAGES, deltaPath, deltaPreferences, deltaRound, FILTER_LIMIT, firstRequest } from './changes.ts'
 import { deletedMessages } from './compare.ts'
 import { type Cursor, findHorizon, type Horizon, isNewer, readCursor, wider, writeCursor } from './cursor.ts'
-import { changesOf, readMessages } from './fetch.ts'
+import { readChanges, readMessages } from './fetch.ts'
 
 /** The cursor of an unchanged folder is renewed this often, because Graph forgets old ones. */
 const RENEW_MS = 24 * 60 * 60 * 1000
@@ -49,8 +49,8 @@ export class MicrosoftSession implements MailboxSession {
     this.#folders = new FolderList(graph)
   }
 
-  listFolders(signal?: AbortSignal, known?: KnownFolders): Promise<RemoteFolder[]> {
-    return this.#folders.list(signal, known)
+  listFolders(signal?: AbortSignal, listKnown?: KnownFolders): Promise<RemoteFolder[]> {
+    return this.#folders.list(signal, listKnown)
   }
 
   scopes(folders: readonly RemoteFolder[]): string[] {
@@ -92,7 +92,7 @@ export class MicrosoftSession implements MailboxSession {
   ): Promise<(BatchResult | undefined)[]> {
     for (;;) {
       const sized = items.map(({ scope, path }) => {
-        const pageSize = this.#pageSizeOf(scope)
+        const pageSize = this.#choosePageSize(scope)
         const messages = pageSize.limit(CHECK_MESSAGES)
         return { pageSize, messages, part: { path, prefer: deltaPreferences(messages) } }
       })
@@ -111,7 +111,7 @@ export class MicrosoftSession implements MailboxSession {
     }
   }
 
-  #pageSizeOf(scope: string): PageSize {
+  #choosePageSize(scope: string): PageSize {
     const pageSize = this.#pageSizes.get(scope) ?? new PageSize()
     this.#pageSizes.set(scope, pageSize)
     return pageSize
@@ -177,7 +177,7 @@ export class MicrosoftSession implements MailboxSession {
     { comparison, signal }: { comparison: Comparison; signal: AbortSignal },
   ): AsyncGenerator<MailboxStep, Cursor> {
     const listed = start.listed === null ? start : yield* this.#round(folderId, start, { signal })
-    const pageSize = this.#pageSizeOf(folderId)
+    const pageSize = this.#choosePageSize(folderId)
     for await (const removed of deletedMessages(this.#graph, folderId, { ...comparison, pageSize }, signal)) {
       yield { refetched: true, found: [], changed: [], removed, cursor: writeCursor(listed) }
     }
@@ -200,20 +200,20 @@ export class MicrosoftSession implements MailboxSession {
       next: start.next,
       isListing: start.listed === 0,
       firstPage,
-      pageSize: this.#pageSizeOf(folderId),
+      pageSize: this.#choosePageSize(folderId),
       signal,
     })) {
       const nowMs = this.#clock.now()
       const newSince = start.horizon.baselineMs
       const context = { folderId, sinceMs, newSince, isNew, isListed, nowMs, signal }
-      const changes = await changesOf(this.#graph, items, context)
+      const edits = await readChanges(this.#graph, items, context)
       const wasListing = position.listed !== null
       position = afterPage(position, { next, atMs: nowMs, count: items.length, isLast })
       const isComplete = wasListing && position.listed === null
       const storedSince = sinceMs ?? 0
       yield {
         refetched: position.comparing,
-        ...changes,
+        ...edits,
         cursor: writeCursor(position),
         ...(isComplete && { storedSince }),
       }
@@ -248,7 +248,7 @@ function afterPage(from: Cursor, page: { next: string; atMs: number; count: numb
 
 function readablePage(result: BatchResult, doing: string): Page | undefined {
   try {
-    return pageOf(result, doing)
+    return requirePage(result, doing)
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
     return undefined

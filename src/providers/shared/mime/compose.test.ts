@@ -93,11 +93,11 @@ describe('a composed message', () => {
     const parsed = await PostalMime.parse(bytes)
     expect(parsed.text?.trim()).toBe('Grüße\nzwei\n.drei')
     expect(parsed.html?.trim()).toBe('<p>Grüße <img src="cid:logo"></p>')
-    const attached = parsed.attachments.map(({ filename, content, ...one }) => ({
+    const attached = parsed.attachments.map(({ filename, content, ...file }) => ({
       filename,
       content: Buffer.from(content as ArrayBuffer).toString('latin1'),
-      disposition: one.disposition,
-      contentId: one.contentId ?? null,
+      disposition: file.disposition,
+      contentId: file.contentId ?? null,
     }))
     expect(attached).toHaveLength(2)
     expect(attached).toContainEqual({
@@ -146,8 +146,8 @@ describe('a composed message', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({ subject: nasty, text: nasty, html: nasty, name: nasty, address, value: nasty, file: nasty }),
-        async ({ subject, text, html, name, address: given, value, file }) => {
-          const to = [parseAddress(given).address ?? { name, email: 'bob@example.com' }]
+        async ({ subject, text, html, name, address: recipient, value, file }) => {
+          const to = [parseAddress(recipient).address ?? { name, email: 'bob@example.com' }]
           const {
             bytes,
             text: all,
@@ -165,7 +165,7 @@ describe('a composed message', () => {
               { name: 'X-Own', value },
               { name: 'Bcc', value: 'eve@example.com' },
               { name: `X-${value}`, value },
-            ].filter((one) => one.name === 'X-Own' || !isOwnHeader(one.name) || one.name === 'X-'),
+            ].filter((header) => header.name === 'X-Own' || !isOwnHeader(header.name) || header.name === 'X-'),
             attachments: [
               { filename: file, contentType: value, content: Buffer.from(text), contentId: file },
               { filename: file, contentType: `text/x; a=${JSON.stringify(value)}`, content: empty, contentId: null },
@@ -176,7 +176,7 @@ describe('a composed message', () => {
           expect(Math.max(...all.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(998)
           expect(headers.filter((header) => !FIELDS.includes(header.name))).toEqual([])
           expect(new Set(headers.map((header) => header.name)).size).toBe(headers.length)
-          expect(fields.to.map((one) => one.email)).toEqual(to.map((one) => one.email))
+          expect(fields.to.map((address) => address.email)).toEqual(to.map((address) => address.email))
           const parsed = await PostalMime.parse(bytes, { forceRfc822Attachments: true })
           expect(parsed.attachments).toHaveLength(3)
           expect(parsed.bcc ?? []).toEqual([])

@@ -56,7 +56,7 @@ export async function composeMessage(message: OutgoingMessage, { keepBcc = false
     text: withCrlf(text.toWellFormed()) || '\r\n',
     ...(html !== null && { html: withCrlf(html.toWellFormed()) }),
     ...(invitation !== undefined && { icalEvent: { ...invitation, filename: 'invite.ics' } }),
-    headers: headersOf(message),
+    headers: buildHeaders(message),
     attachments,
     newline: 'windows',
     disableFileAccess: true,
@@ -97,11 +97,11 @@ export function newMessageId(unique: string, email: string): string {
 
 /** A long thread keeps its root and its newest messages. */
 function threadIds(ids: readonly string[]): string[] {
-  const known = ids.filter(isMessageId)
-  return known.length > MAX_REFERENCES ? [...known.slice(0, 1), ...known.slice(1 - MAX_REFERENCES)] : known
+  const valid = ids.filter(isMessageId)
+  return valid.length > MAX_REFERENCES ? [...valid.slice(0, 1), ...valid.slice(1 - MAX_REFERENCES)] : valid
 }
 
-function headersOf({ subject, headers, sentToken }: OutgoingMessage) {
+function buildHeaders({ subject, headers, sentToken }: OutgoingMessage) {
   const fields = [
     { name: 'Subject', value: encoded(truncateCharacters(oneLine(subject), MAX_SUBJECT)) },
     ...headers
@@ -168,7 +168,7 @@ function encoded(text: string): string {
     word += character
   }
   words.push(word)
-  return words.map((one) => `=?UTF-8?B?${Buffer.from(one).toString('base64')}?=`).join(' ')
+  return words.map((part) => `=?UTF-8?B?${Buffer.from(part).toString('base64')}?=`).join(' ')
 }
 
 function withCrlf(text: string): string {

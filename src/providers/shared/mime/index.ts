@@ -6,7 +6,7 @@
 
 export { attachmentName, cleanContentId, fileName } from './body/attachments.ts'
 export { type BodyPlan, bodyPlan } from './body/body-plan.ts'
-export { attachmentsOf, composedBody, htmlForFiles, partText, shownText, textOf } from './body/body-text.ts'
+export { composedBody, decodePartText, htmlForFiles, mapAttachments, partText, shownText } from './body/body-text.ts'
 export { linkedContentIds } from './body/content-links.ts'
 export { htmlToText, oneLine, searchText, snippet } from './body/text.ts'
 export {
@@ -43,7 +43,7 @@ export {
 } from './headers/headers.ts'
 export { limitReferences, readMessageIds } from './headers/message-ids.ts'
 export { type ReadMessage, readMessage } from './tree/message-reader.ts'
-export { allParts, declaredCharset, describePart, fileType, knownType, type Part, partOf } from './tree/part.ts'
+export { allParts, buildPart, declaredCharset, describePart, fileType, knownType, type Part } from './tree/part.ts'
 export { type ComposedAttachment, type ComposedParts, composedParts } from './tree/parts.ts'
 export {
   decodedContent,

@@ -3,7 +3,7 @@ import type { Clock } from '../../../platform/time/clock.ts'
 import type { ConsentRequest, TokenSet } from '../../contract/index.ts'
 import { ProviderError } from '../../contract/index.ts'
 import { loginError, unusableResponse } from './errors.ts'
-import { subjectOf } from './id-token.ts'
+import { readSubject } from './id-token.ts'
 import { limitedFetch } from './limited-fetch.ts'
 import { probeClient, probeRedirect } from './probe.ts'
 
@@ -150,7 +150,7 @@ export function oauthClient(options: OAuthClientOptions) {
         })
         const body = await oauth.processRefreshTokenResponse(server, client, response)
         const tokens = tokenSet(body, scopes ?? options.scopes)
-        const userId = options.subjectIsUserId && subjectOf(idToken, options.clientId, tokens.accessToken)
+        const userId = options.subjectIsUserId && readSubject(idToken, options.clientId, tokens.accessToken)
         return { ...tokens, ...(userId && { userId }) }
       })
     },

@@ -24,8 +24,8 @@ const TEMPORARY_AADSTS: ReadonlySet<number> = new Set([90006, 90024, 90033, 9005
 /** Maps what oauth4webapi throws. Its errors hold entire responses, with tokens in them, so only the error code is kept. */
 export function loginError(service: string, error: unknown): unknown {
   if (error instanceof ProviderError || isProgrammingError(error)) return error
-  if (error instanceof ResponseBodyError) return errorOf(service, error.error, error.cause)
-  if (error instanceof AuthorizationResponseError) return errorOf(service, error.error, undefined)
+  if (error instanceof ResponseBodyError) return toError(service, error.error, error.cause)
+  if (error instanceof AuthorizationResponseError) return toError(service, error.error, undefined)
   if (error instanceof Error && 'code' in error) return unusableResponse(service, safe(String(error.code)))
   return error
 }
@@ -36,28 +36,31 @@ export function unusableResponse(service: string, code?: string): ProviderError 
   return new ProviderError('unavailable', `${service} returned an unusable response${detail}`)
 }
 
-function errorOf(service: string, code: string, body: Record<string, unknown> | undefined): ProviderError {
-  const aadsts = aadstsOf(body)
+function toError(service: string, code: string, body: Record<string, unknown> | undefined): ProviderError {
+  const aadsts = readAadsts(body)
   if (aadsts.some((each) => TEMPORARY_AADSTS.has(each))) {
     return new ProviderError('unavailable', `${service} is busy (AADSTS${aadsts[0]})`)
   }
   const kind = KINDS[code] ?? 'rejected'
-  return new ProviderError(kind, `${service} ${SENTENCES[kind] ?? 'refused the request'} (${detailOf(code, aadsts)})`)
+  return new ProviderError(
+    kind,
+    `${service} ${SENTENCES[kind] ?? 'refused the request'} (${formatDetail(code, aadsts)})`,
+  )
 }
 
-function aadstsOf(body: Record<string, unknown> | undefined): number[] {
+function readAadsts(body: Record<string, unknown> | undefined): number[] {
   return Array.isArray(body?.error_codes) ? body.error_codes.filter((each) => typeof each === 'number') : []
 }
 
-const detailOf = (code: string, aadsts: readonly number[]) =>
+const formatDetail = (code: string, aadsts: readonly number[]) =>
   aadsts.length === 0 ? safe(code) : `${safe(code)}, AADSTS${aadsts[0]}`
 
 /** The error of a response, and the same with the number that Microsoft adds, safe to show. */
-export function codeOf(responseText: string): { error: string; code: string } {
+export function parseErrorCode(responseText: string): { error: string; code: string } {
   try {
     const body: unknown = JSON.parse(responseText)
     if (typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'string') {
-      return { error: body.error, code: detailOf(body.error, aadstsOf({ ...body })) }
+      return { error: body.error, code: formatDetail(body.error, readAadsts({ ...body })) }
     }
   } catch {
     // Reported as unreadable.

@@ -34,7 +34,7 @@ describe.each([
   const callback = (query: Record<string, string>) => new URL(`${REDIRECT}?${new URLSearchParams(query)}`)
   const exchange = (query: Record<string, string> = {}) =>
     login.exchange(callback({ code: oauthServer.code(undefined, REDIRECT), state: 'ours', ...query }), sent)
-  const failureOf = async (work: Promise<unknown>) => {
+  const catchFailure = async (work: Promise<unknown>) => {
     const error = await work.then(
       () => new Error('it worked'),
       (thrown: unknown) => thrown,
@@ -81,10 +81,10 @@ describe.each([
   })
 
   it('refuses a code with another state or another verifier', async () => {
-    expect(await failureOf(exchange({ state: 'theirs' }))).toMatchObject({ kind: 'unavailable' })
+    expect(await catchFailure(exchange({ state: 'theirs' }))).toMatchObject({ kind: 'unavailable' })
     expect(oauthServer.tokenRequests).toEqual([])
     const code = oauthServer.code('another challenge')
-    expect(await failureOf(exchange({ code }))).toMatchObject({ kind: 'auth_expired' })
+    expect(await catchFailure(exchange({ code }))).toMatchObject({ kind: 'auth_expired' })
   })
 
   it('refreshes, with the new refresh token if there is one', async () => {
@@ -93,7 +93,7 @@ describe.each([
     oauthServer.rotates = { graceMs: 0 }
     const rotated = await login.refresh(token)
     expect(oauthServer.isValid(rotated.refreshToken ?? '')).toBe(true)
-    expect(await failureOf(login.refresh(token))).toMatchObject({ kind: 'auth_expired' })
+    expect(await catchFailure(login.refresh(token))).toMatchObject({ kind: 'auth_expired' })
   })
 
   it.each([
@@ -102,13 +102,13 @@ describe.each([
     ['50,000 values', `{"access_token":"x","token_type":"bearer","more":[${'{},'.repeat(50_000)}0]}`],
   ])('calls a response of %s unusable instead of parsing it', async (_name, body) => {
     oauthServer.nextResponses.push({ status: 200, headers: { 'content-type': 'application/json' }, body })
-    const error = await failureOf(login.refresh(oauthServer.refreshToken()))
+    const error = await catchFailure(login.refresh(oauthServer.refreshToken()))
     expect([error.kind, error.message]).toEqual(['unavailable', expect.stringContaining('unusable response')])
   })
 
   it('distinguishes an unticked scope from other refusals', async () => {
     oauthServer.granted.scope = 'openid email profile https://www.googleapis.com/auth/calendar.readonly User.Read'
-    const error = await failureOf(exchange())
+    const error = await catchFailure(exchange())
     expect(error).toMatchObject({ kind: 'rejected', missingScope: true })
     expect(error.message).toMatch(/did not grant .*(gmail\.modify|Mail\.ReadWrite)/)
   })
@@ -156,7 +156,7 @@ describe.each([
   ])('maps %s to an error kind and leaks no secret', async (_title, response, expected) => {
     const token = oauthServer.refreshToken()
     oauthServer.nextResponses.push(response)
-    const error = await failureOf(login.refresh(token))
+    const error = await catchFailure(login.refresh(token))
     expect(error).toMatchObject(expected)
     const text = JSON.stringify([error.message, error.stack, error.cause])
     for (const secret of [token, OAUTH_CLIENT.clientSecret, 'ada@example.com']) expect(text).not.toContain(secret)
@@ -167,9 +167,9 @@ describe.each([
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
     const address = silent.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
-    expect(await failureOf(make(`http://127.0.0.1:${port}`).refresh('r'))).toMatchObject({ kind: 'unavailable' })
+    expect(await catchFailure(make(`http://127.0.0.1:${port}`).refresh('r'))).toMatchObject({ kind: 'unavailable' })
     await new Promise((resolve) => silent.close(resolve))
-    expect(await failureOf(make(`http://127.0.0.1:${port}`).refresh('r'))).toMatchObject({ kind: 'unavailable' })
+    expect(await catchFailure(make(`http://127.0.0.1:${port}`).refresh('r'))).toMatchObject({ kind: 'unavailable' })
   })
 
   it.each([
@@ -177,11 +177,11 @@ describe.each([
     ['temporarily_unavailable', 'unavailable'],
     ['invalid_scope', 'rejected'],
   ])('maps the consent error %s to %s', async (error, kind) => {
-    expect(await failureOf(login.exchange(callback({ error, state: 'ours' }), sent))).toMatchObject({ kind })
+    expect(await catchFailure(login.exchange(callback({ error, state: 'ours' }), sent))).toMatchObject({ kind })
   })
 
   it('throws auth_expired when the API refuses the token', async () => {
-    expect(await failureOf(login.identify('made up'))).toMatchObject({ kind: 'auth_expired' })
+    expect(await catchFailure(login.identify('made up'))).toMatchObject({ kind: 'auth_expired' })
   })
 
   it('revokes the token where the provider supports it', async () => {

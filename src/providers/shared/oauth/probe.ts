@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, clockAhead } from '../../../platform/time/clock.ts'
 import type { ClientProbe, RedirectProbe } from '../../contract/index.ts'
-import { codeOf } from './errors.ts'
+import { parseErrorCode } from './errors.ts'
 import { networkError } from './limited-fetch.ts'
 
 export interface ProbeOptions {
@@ -40,7 +40,7 @@ export async function probeClient(options: ProbeOptions): Promise<ClientProbe> {
       redirect_uri: redirectUri,
     }),
   })
-  const { error, code } = codeOf(text)
+  const { error, code } = parseErrorCode(text)
   const client = REFUSED.includes(error) ? 'refused' : ACCEPTED.includes(error) ? 'accepted' : 'unclear'
   return { client, code, ...(clockAheadMs !== undefined && { clockAheadMs }) }
 }
@@ -65,13 +65,13 @@ export async function probeRedirect(options: ProbeOptions): Promise<RedirectProb
   }
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
   const { text, location } = await send(options, url.href, { method: 'GET' })
-  if (MISMATCH.test(text) || MISMATCH.test(location) || MISMATCH.test(authErrorOf(location))) return 'refused'
+  if (MISMATCH.test(text) || MISMATCH.test(location) || MISMATCH.test(readAuthError(location))) return 'refused'
   const [address] = location.split(/[?#]/)
   return address === redirectUri && /[?&#]error=/.test(location) ? 'registered' : 'unknown'
 }
 
 /** Google redirects to an error page with the name of the error in base64. */
-function authErrorOf(location: string): string {
+function readAuthError(location: string): string {
   const encoded = URL.canParse(location) ? new URL(location).searchParams.get('authError') : null
   return Buffer.from(encoded ?? '', 'base64').toString('latin1')
 }
@@ -87,7 +87,7 @@ async function send(
     const endedMs = clock.now()
     const dateMs = Date.parse(response.headers.get('date') ?? '')
     return {
-      text: await beginningOf(response),
+      text: await readBeginning(response),
       location: response.headers.get('location') ?? '',
       clockAheadMs: Number.isNaN(dateMs) ? undefined : clockAhead(dateMs, startedMs, endedMs, DATE_MS),
     }
@@ -97,7 +97,7 @@ async function send(
 }
 
 /** Pages of providers may be long, and name the error in their head. */
-async function beginningOf(response: Response): Promise<string> {
+async function readBeginning(response: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of response.body ?? []) {

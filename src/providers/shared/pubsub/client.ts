@@ -56,8 +56,8 @@ const pulled = parser(
 /** Reads the credentials; throws `rejected` when they or the names are invalid. Sends no request. */
 export async function pubsub(settings: PubsubSettings, clock: Clock): Promise<Pubsub> {
   const account = await readCredentials(settings.credentials)
-  const topicName = nameOf('PUBSUB_TOPIC_NAME', settings.topicName, 'topics', account)
-  const name = nameOf('PUBSUB_SUBSCRIPTION_NAME', settings.subscriptionName, 'subscriptions', account)
+  const topicName = buildResourceName('PUBSUB_TOPIC_NAME', settings.topicName, 'topics', account)
+  const name = buildResourceName('PUBSUB_SUBSCRIPTION_NAME', settings.subscriptionName, 'subscriptions', account)
   const client = restClient({
     root: `${settings.url}/v1`,
     clock,
@@ -107,8 +107,13 @@ export async function pubsub(settings: PubsubSettings, clock: Clock): Promise<Pu
 const FULL = /^projects\/[a-z0-9.:-]+\/(topics|subscriptions)\/([A-Za-z][\w.~+%-]{2,254})$/
 const SHORT = /^[A-Za-z][\w.~+%-]{2,254}$/
 
-function nameOf(setting: string, given: string, kind: 'topics' | 'subscriptions', { project }: ServiceAccount): string {
-  const name = SHORT.test(given) ? `projects/${project}/${kind}/${given}` : given
+function buildResourceName(
+  setting: string,
+  text: string,
+  kind: 'topics' | 'subscriptions',
+  { project }: ServiceAccount,
+): string {
+  const name = SHORT.test(text) ? `projects/${project}/${kind}/${text}` : text
   if (FULL.exec(name)?.[1] === kind) return name
   throw new ProviderError('rejected', `${setting} must look like projects/<project>/${kind}/<name>`)
 }

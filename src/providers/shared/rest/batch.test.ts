@@ -15,10 +15,10 @@ function batches(respond: (item: number, before: number) => string | ProviderErr
     doing: 'sending items',
     retry: { baseMs: 1, capMs: 1 },
     async send(requested: number[]) {
-      const before = (item: number) => sent.flat().filter((one) => one === item).length
+      const before = (item: number) => sent.flat().filter((candidate) => candidate === item).length
       const results = requested.map((item) => [item, respond(item, before(item))] as const)
       sent.push(requested)
-      return new Map(results.flatMap(([item, one]) => (one === undefined ? [] : [[item, one] as const])))
+      return new Map(results.flatMap(([item, result]) => (result === undefined ? [] : [[item, result] as const])))
     },
   }
   return { sent, options }
@@ -28,7 +28,7 @@ describe('requests in batches', () => {
   it('sends all items in as few requests as the size allows', async () => {
     const { sent, options } = batches((item) => `result ${item}`)
     expect([...(await inBatches(items(10), options)).values()]).toEqual(items(10).map((item) => `result ${item}`))
-    expect(sent.map((one) => one.length)).toEqual([4, 4, 2])
+    expect(sent.map((part) => part.length)).toEqual([4, 4, 2])
   })
 
   it('sends rate-limited and missing items again, together with the rest', async () => {

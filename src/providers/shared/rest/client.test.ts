@@ -233,7 +233,7 @@ describe('the REST client', () => {
     const all = Array.from({ length: 3 }, () => mailbox().json({ ...get, signal: giveUp.signal }, named))
     await reached
     giveUp.abort(reason)
-    for (const one of all) await expect(one).rejects.toBe(reason)
+    for (const promise of all) await expect(promise).rejects.toBe(reason)
     expect(await mailbox().json(get, named)).toEqual({ name: 'default' })
   })
 

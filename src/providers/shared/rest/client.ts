@@ -69,7 +69,7 @@ export function restClient(options: RestClientOptions): RestClient {
     return pool
   }
 
-  function stateOf(accountId: string) {
+  function mailboxState(accountId: string) {
     const state = mailboxes.get(accountId) ?? {
       limiter: new RateLimiter(rateLimit, clock),
       closing: new AbortController(),
@@ -96,7 +96,7 @@ export function restClient(options: RestClientOptions): RestClient {
         })
         if (attempt === undefined) continue
         if (!(attempt instanceof ErrorResponse)) return attempt
-        const { limiter } = stateOf(access.accountId)
+        const { limiter } = mailboxState(access.accountId)
         const error = toError(attempt.response, request.doing, clock.now())
         if (attempt.response.status === 401 && token !== undefined && refusedToken === undefined) {
           refusedToken = token
@@ -119,7 +119,7 @@ export function restClient(options: RestClientOptions): RestClient {
       request: RestRequest,
       { url, token, isStream }: { url: URL; token: string | undefined; isStream: boolean },
     ) {
-      const { limiter, closing } = stateOf(access.accountId)
+      const { limiter, closing } = mailboxState(access.accountId)
       const either = anyAborted(request.signal === undefined ? [closing.signal] : [request.signal, closing.signal])
       const { method, doing, cost = 1, slots = 1 } = request
       const waitMs = urgent ? limits.urgentTimeoutMs : limits.waitMs
@@ -177,9 +177,9 @@ export function restClient(options: RestClientOptions): RestClient {
         body.once('close', () => clearTimeout(timer))
         return { headers, body }
       },
-      batchSize: (cost, most) => stateOf(access.accountId).limiter.batchSize(cost, most),
+      batchSize: (cost, most) => mailboxState(access.accountId).limiter.batchSize(cost, most),
       partsDone({ acceptedUnits, refusedUnits, refusal }) {
-        const { limiter } = stateOf(access.accountId)
+        const { limiter } = mailboxState(access.accountId)
         if (acceptedUnits > 0) limiter.accepted()
         if (refusedUnits > 0) limiter.refused(refusedUnits, priority, refusal)
       },

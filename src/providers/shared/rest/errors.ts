@@ -34,14 +34,14 @@ const DISCONNECTED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 const TIMED_OUT = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT'])
 
 export function isDisconnect(error: unknown): boolean {
-  return error instanceof ProviderError && DISCONNECTED.has(codeOf(error.cause))
+  return error instanceof ProviderError && DISCONNECTED.has(errorCode(error.cause))
 }
 
 /** Maps a failure without a response. Throws programming errors. */
 export function networkError(error: unknown, { doing, host }: Doing): ProviderError {
   if (error instanceof ProviderError) return error
   rethrowProgrammingError(error)
-  const code = codeOf(error)
+  const code = errorCode(error)
   if (TIMED_OUT.has(code)) return timeoutError({ doing, host }, error)
   const why = code === '' ? 'the connection failed' : `the connection failed (${code})`
   return new ProviderError('unavailable', `${doing}: ${why}`, { host, cause: error })
@@ -62,6 +62,6 @@ export interface Doing {
   host?: string | undefined
 }
 
-function codeOf(error: unknown): string {
+function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }

@@ -40,7 +40,7 @@ export function isRefusal({ kind }: ProviderError): boolean {
  * The outcome of sending over a REST API. `send` returns the id of the sent message, if it is known. After the commit, a failure that
  * is not a refusal leaves the outcome unknown, and is thrown.
  */
-export async function outcomeOf(commit: Once, send: () => Promise<string | null>): Promise<SendOutcome> {
+export async function toOutcome(commit: Once, send: () => Promise<string | null>): Promise<SendOutcome> {
   try {
     return { sent: true, providerMessageId: await send(), refused: [] }
   } catch (error) {

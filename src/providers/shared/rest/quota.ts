@@ -151,10 +151,10 @@ export class QuotaBudget {
 
   #takeBack(units: number, priority: Priority): void {
     let left = units
-    for (const one of [...this.#spent].reverse()) {
-      if (one.priority !== priority) continue
-      const taken = Math.min(left, one.units)
-      one.units -= taken
+    for (const entry of [...this.#spent].reverse()) {
+      if (entry.priority !== priority) continue
+      const taken = Math.min(left, entry.units)
+      entry.units -= taken
       left -= taken
       if (left <= 0) return
     }

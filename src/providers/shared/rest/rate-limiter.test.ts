@@ -19,7 +19,7 @@ async function isIn(entering: Promise<unknown>): Promise<boolean> {
 }
 
 /** A limiter whose timers play no role: `pass` lets time pass. */
-function limiterOf(quota: QuotaLimits) {
+function openLimiter(quota: QuotaLimits) {
   const clock = fixedClock(0)
   const limiter = new RateLimiter({ concurrency: 10, quota }, clock)
   return {
@@ -34,13 +34,13 @@ function limiterOf(quota: QuotaLimits) {
 
 describe('the rate limiter of a mailbox', () => {
   it('counts the requests of an unlimited priority, and lets only the others wait', async () => {
-    const { limiter } = limiterOf({ unitsPerMinute: 100, burst: 100, unlimited: 'urgent' })
+    const { limiter } = openLimiter({ unitsPerMinute: 100, burst: 100, unlimited: 'urgent' })
     for (let n = 0; n < 3; n += 1) (await limiter.acquire(entry({ cost: 50, priority: 'urgent' })))()
     expect(await isIn(limiter.acquire(entry({ cost: 50 })))).toBe(false)
   })
 
   it('spends no more than the quota of a minute, and continues when units are free again', async () => {
-    const { limiter, pass } = limiterOf({ unitsPerMinute: 100, burst: 100 })
+    const { limiter, pass } = openLimiter({ unitsPerMinute: 100, burst: 100 })
     expect(await isIn(limiter.acquire(entry({ cost: 60 })))).toBe(true)
     const next = limiter.acquire(entry({ cost: 20 }))
     expect(await isIn(next)).toBe(false)
@@ -51,7 +51,7 @@ describe('the rate limiter of a mailbox', () => {
   })
 
   it('spends no more than the burst in a second', async () => {
-    const { limiter, pass } = limiterOf({ unitsPerMinute: 1000, burst: 10 })
+    const { limiter, pass } = openLimiter({ unitsPerMinute: 1000, burst: 10 })
     expect(await isIn(limiter.acquire(entry({ cost: 8 })))).toBe(true)
     const next = limiter.acquire(entry({ cost: 6, priority: 'urgent' }))
     expect(await isIn(next)).toBe(false)
@@ -60,7 +60,7 @@ describe('the rate limiter of a mailbox', () => {
   })
 
   it('keeps a quarter of the quota for API callers, and a quarter for sync', async () => {
-    const { limiter, pass } = limiterOf({ unitsPerMinute: 100, burst: 100 })
+    const { limiter, pass } = openLimiter({ unitsPerMinute: 100, burst: 100 })
     await limiter.acquire(entry({ cost: 70 }))
     const sync = limiter.acquire(entry({ cost: 5 }))
     expect(await isIn(sync)).toBe(false)
@@ -92,7 +92,7 @@ describe('the rate limiter of a mailbox', () => {
   })
 
   it('starts a request above the quota, which delays the next ones', async () => {
-    const { limiter, pass } = limiterOf({ unitsPerMinute: 10, burst: 10 })
+    const { limiter, pass } = openLimiter({ unitsPerMinute: 10, burst: 10 })
     await limiter.acquire(entry({ cost: 50 }))
     const next = limiter.acquire(entry({ cost: 1, priority: 'urgent' }))
     await pass(59_000)
@@ -102,7 +102,7 @@ describe('the rate limiter of a mailbox', () => {
   })
 
   it('starts the next request when a more expensive one is aborted', async () => {
-    const { limiter } = limiterOf({ unitsPerMinute: 100, burst: 100 })
+    const { limiter } = openLimiter({ unitsPerMinute: 100, burst: 100 })
     expect(await isIn(limiter.acquire(entry({ cost: 60 })))).toBe(true)
     const over = new AbortController()
     const dear = limiter.acquire(entry({ cost: 20, signal: over.signal }))
@@ -145,7 +145,7 @@ describe('the rate limiter of a mailbox', () => {
   })
 
   it('throws at once, with the time to wait, when a request would not wait so long for the quota', async () => {
-    const { limiter } = limiterOf({ unitsPerMinute: 10, burst: 10 })
+    const { limiter } = openLimiter({ unitsPerMinute: 10, burst: 10 })
     await limiter.acquire(entry({ cost: 10 }))
     await expect(limiter.acquire(entry({ priority: 'urgent', waitMs: 10_000 }))).rejects.toMatchObject({
       kind: 'rate_limited',
@@ -154,7 +154,7 @@ describe('the rate limiter of a mailbox', () => {
   })
 
   it('makes batches as small as what the provider accepted, and larger again after a while', async () => {
-    const { clock, limiter } = limiterOf({ unitsPerMinute: 6000 })
+    const { clock, limiter } = openLimiter({ unitsPerMinute: 6000 })
     expect(limiter.batchSize(20, 50)).toBe(25)
     await limiter.acquire(entry({ cost: 500 }))
     limiter.refused(380, 'normal', {})
@@ -171,13 +171,13 @@ describe('the rate limiter of a mailbox', () => {
   })
 
   it('lowers the quota of a minute to what was accepted, or to what the provider names', async () => {
-    const { limiter, pass } = limiterOf({ unitsPerMinute: 1000, burst: 1000 })
+    const { limiter, pass } = openLimiter({ unitsPerMinute: 1000, burst: 1000 })
     await limiter.acquire(entry({ cost: 400 }))
     limiter.refused(100, 'normal', { window: 'minute' })
     await pass(61_000)
     await limiter.acquire(entry({ cost: 200 }))
     expect(await isIn(limiter.acquire(entry({ cost: 50 })))).toBe(false)
-    const other = limiterOf({ unitsPerMinute: 1000, burst: 1000 })
+    const other = openLimiter({ unitsPerMinute: 1000, burst: 1000 })
     other.limiter.refused(0, 'normal', { window: 'minute', unitsPerMinute: 100 })
     await other.pass(0)
     await other.limiter.acquire(entry({ cost: 70 }))
@@ -185,7 +185,7 @@ describe('the rate limiter of a mailbox', () => {
   })
 
   it('rests longer with each refusal, except for API callers', async () => {
-    const { clock, limiter } = limiterOf({ unitsPerMinute: 1000 })
+    const { clock, limiter } = openLimiter({ unitsPerMinute: 1000 })
     for (let times = 0; times < 6; times += 1) limiter.refused(1, 'normal', {})
     const sync = limiter.acquire(entry())
     clock.advance(14_000)
@@ -216,6 +216,6 @@ describe('the rate limiter of a mailbox', () => {
     await expect(limiter.acquire(entry())).rejects.toMatchObject({ kind: 'rate_limited' })
     leave()
     leave()
-    for (const one of line) (await one)()
+    for (const release of line) (await release)()
   })
 })

@@ -140,7 +140,7 @@ export class RateLimiter {
       const candidates = this.#candidates().map((waiter) => ({ waiter, waitMs: this.#waitMs(waiter.entry) }))
       const next = candidates.find(({ waitMs }) => waitMs <= 0)?.waiter
       if (next === undefined) {
-        const waitMs = Math.min(...candidates.map((one) => one.waitMs))
+        const waitMs = Math.min(...candidates.map((candidate) => candidate.waitMs))
         if (candidates.length > 0) this.#timer = setTimeout(() => this.#startNext(), Math.ceil(waitMs))
         return
       }

@@ -11,8 +11,8 @@ export function requestUrl(root: string, { path, query = {}, doing }: RestReques
     throw new ProviderError('unavailable', `${doing}: the provider returned a link to another host (${url.host})`)
   }
   for (const [name, value] of Object.entries(query)) {
-    for (const one of Array.isArray(value) ? value : [value]) {
-      if (one !== undefined) url.searchParams.append(name, String(one))
+    for (const item of Array.isArray(value) ? value : [value]) {
+      if (item !== undefined) url.searchParams.append(name, String(item))
     }
   }
   return url

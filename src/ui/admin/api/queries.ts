@@ -75,7 +75,7 @@ export function useAction<Input = void, Result = unknown>(
       const id = error.requestId === undefined ? '' : ` (request ${error.requestId})`
       notifications.show({
         title: 'That did not work',
-        message: `${messageOf(error)}${id}`,
+        message: `${formatError(error)}${id}`,
         color: 'red',
         autoClose: 12_000,
       })
@@ -84,7 +84,7 @@ export function useAction<Input = void, Result = unknown>(
 }
 
 /** The message with the fields that it is about. */
-function messageOf(error: ApiError): string {
+function formatError(error: ApiError): string {
   const details = (error.details ?? []).map(({ path, message }) => `${path.replace(/^body\./, '')} ${message}`)
   return details.length === 0 ? error.message : `${error.message} ${details.join('. ')}.`
 }

@@ -174,7 +174,7 @@ export const PAGES: readonly PageEntry[] = [
 ]
 
 /** The page of the navigation that shows this address, or an object of it. */
-export function pageOf(location: string): PageEntry | undefined {
+export function findPage(location: string): PageEntry | undefined {
   return PAGES.filter(
     ({ group, path }) =>
       group !== undefined && (path === location || (path !== '/' && location.startsWith(`${path}/`))),

@@ -16,7 +16,7 @@ import { type ReactNode, useEffect, useRef } from 'react'
 import { Link, useLocation } from 'wouter'
 import { useIsLive } from '../api/live.tsx'
 import { type Session, useSession } from '../api/session.ts'
-import { GROUPS, PAGES, pageOf } from '../pages/index.ts'
+import { findPage, GROUPS, PAGES } from '../pages/index.ts'
 import { IconLogOut, IconMoon, IconSearch, IconSun, IconUser } from '../parts/icons.tsx'
 import { BrandMark } from './brand.tsx'
 import { CommandPalette, openPalette } from './palette.tsx'
@@ -94,7 +94,7 @@ function Brand() {
 }
 
 function Navigation({ location }: { location: string }) {
-  const current = pageOf(location)
+  const current = findPage(location)
   return GROUPS.map((group) => {
     const pages = PAGES.filter((page) => page.group === group)
     if (pages.length === 0) return null

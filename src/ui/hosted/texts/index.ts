@@ -40,19 +40,19 @@ export function translateWith<Key extends string>(
   texts: Readonly<Record<Key, string>>,
 ): Translate<Key> {
   const t = (key: Key, values: Readonly<Record<string, string>> = {}) =>
-    partsOf(texts[key])
+    splitText(texts[key])
       .map((part, index) => (index % 2 === 0 ? part : (values[part] ?? '')))
       .join('')
   return Object.assign(t, {
     html: (key: Key, values: Readonly<Record<string, Html | string>>) =>
-      html`${partsOf(texts[key]).map((part, index) => (index % 2 === 0 ? part : (values[part] ?? '')))}`,
+      html`${splitText(texts[key]).map((part, index) => (index % 2 === 0 ? part : (values[part] ?? '')))}`,
     language,
     direction: RIGHT_TO_LEFT.has(language) ? ('rtl' as const) : ('ltr' as const),
   })
 }
 
 /** Texts at even positions, names of placeholders at odd ones. */
-function partsOf(text: string): string[] {
+function splitText(text: string): string[] {
   return text.split(PLACEHOLDER)
 }
 

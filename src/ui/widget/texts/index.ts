@@ -50,8 +50,8 @@ export async function loadTexts<Part>({ language }: Locale, languages: Languages
 export function chooseLocale(tags: readonly (string | null | undefined)[]): Locale {
   const locales = tags.map((tag) => (tag == null ? undefined : parsed(tag))).filter((locale) => locale !== undefined)
   const first = locales.find(({ language }) => Object.hasOwn(LANGUAGES, language)) ?? new Intl.Locale(DEFAULT_LOCALE)
-  if (first.region !== undefined) return localeOf(first)
-  return localeOf(locales.find(({ language, region }) => language === first.language && region !== undefined) ?? first)
+  if (first.region !== undefined) return toLocale(first)
+  return toLocale(locales.find(({ language, region }) => language === first.language && region !== undefined) ?? first)
 }
 
 function parsed(tag: string): Intl.Locale | undefined {
@@ -67,13 +67,13 @@ const RIGHT_TO_LEFT = new Set(['ar', 'fa', 'he', 'ur'])
 const SUNDAY = new Set(['US', 'CA', 'MX', 'BR', 'JP', 'IL', 'IN', 'SA'])
 const SATURDAY = new Set(['EG', 'AE', 'DZ', 'IQ', 'JO', 'KW', 'QA', 'SY'])
 
-function localeOf(locale: Intl.Locale): Locale {
+function toLocale(locale: Intl.Locale): Locale {
   const { language } = locale
   return {
     language,
     tag: locale.toString(),
     direction: RIGHT_TO_LEFT.has(language) ? 'rtl' : 'ltr',
-    firstDayOfWeek: firstDayOf(locale),
+    firstDayOfWeek: findFirstDay(locale),
   }
 }
 
@@ -82,7 +82,7 @@ interface WeekLocale extends Intl.Locale {
   getWeekInfo?(): { firstDay: number }
 }
 
-function firstDayOf(locale: WeekLocale): number {
+function findFirstDay(locale: WeekLocale): number {
   const info = locale.getWeekInfo?.()
   if (info !== undefined) return info.firstDay
   const region = locale.maximize().region ?? ''

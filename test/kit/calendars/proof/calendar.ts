@@ -4,14 +4,14 @@ import type { DescribedEvent, GeneratedEvent, Shape } from './described.ts'
 import { randomEvent } from './event.ts'
 import { googleItems } from './google.ts'
 import { graphItem } from './graph.ts'
-import { objectOf } from './ics.ts'
+import { buildObject } from './ics.ts'
 import { choosePlace, ZONE_NAMES } from './place.ts'
 
 /** What one provider has of some events. */
 export interface Unit {
   kinds: string[]
   /** What Python reads. */
-  given: string | DescribedEvent
+  input: string | DescribedEvent
   /** What the provider returns: the text of an object, or the resources of its API. */
   written: string | Record<string, unknown>[]
 }
@@ -46,15 +46,15 @@ export function randomCalendar(choices: Choices, number: number): GeneratedCalen
   const { zone, window } = place
   const ofShape = (shape: Shape) => events.filter(({ shapes }) => shapes.includes(shape))
   const shapes: GeneratedCalendar['shapes'] = {
-    caldav: objectsOf(choices, events, zone),
+    caldav: buildUnits(choices, events, zone),
     google: ofShape('google').map(({ kinds, event }) => ({
       kinds: kinds.event,
-      given: event,
+      input: event,
       written: googleItems(choices, event, zone),
     })),
     microsoft: ofShape('microsoft').map(({ kinds, event }) => ({
       kinds: kinds.event,
-      given: event,
+      input: event,
       written: [graphItem(choices, event, zone)],
     })),
   }
@@ -62,19 +62,19 @@ export function randomCalendar(choices: Choices, number: number): GeneratedCalen
 }
 
 /** One object per event, or sometimes for two. */
-function objectsOf(choices: Choices, events: readonly GeneratedEvent[], zone: string): Unit[] {
+function buildUnits(choices: Choices, events: readonly GeneratedEvent[], zone: string): Unit[] {
   const units: Unit[] = []
   for (let index = 0; index < events.length; ) {
     const isPair = index + 1 < events.length && choices.is(0.1)
     const own = events.slice(index, index + (isPair ? 2 : 1))
     const isOneZone = new Set(own.map(({ writing }) => writing.zone)).size === own.length || !own.some(hasOwnZone)
     const taken = isOneZone ? own : own.slice(0, 1)
-    const text = objectOf(taken, zone)
+    const text = buildObject(taken, zone)
     const kinds = [
       ...taken.flatMap((each) => [...each.kinds.event, ...each.kinds.writing]),
       ...(taken.length > 1 ? ['several UIDs'] : []),
     ]
-    units.push({ kinds: [...new Set(kinds)], given: text, written: text })
+    units.push({ kinds: [...new Set(kinds)], input: text, written: text })
     index += taken.length
   }
   return units
@@ -87,15 +87,15 @@ function hasOwnZone({ writing }: GeneratedEvent): boolean {
 
 function randomQuestion(choices: Choices, calendarZone: string): SlotQuestion {
   const weekdays = [0, 1, 2, 3, 4, 5, 6]
-  const opens = choices.oneOf([0, 60, 120, 150, 540, 600, 1320])
+  const opens = choices.pick([0, 60, 120, 150, 540, 600, 1320])
   return {
-    zone: choices.is(0.6) ? calendarZone : choices.oneOf(ZONE_NAMES),
+    zone: choices.is(0.6) ? calendarZone : choices.pick(ZONE_NAMES),
     days: choices.is(0.5) ? weekdays : choices.some(weekdays, 5),
     opens,
-    closes: choices.oneOf([150, 180, 240, 1020, 1440].filter((minutes) => minutes !== opens)),
-    step: choices.oneOf([15, 20, 30, 60]),
-    length: choices.oneOf([15, 30, 45, 60, 120]),
-    before: choices.oneOf([0, 0, 10, 30]),
-    after: choices.oneOf([0, 0, 5, 15]),
+    closes: choices.pick([150, 180, 240, 1020, 1440].filter((minutes) => minutes !== opens)),
+    step: choices.pick([15, 20, 30, 60]),
+    length: choices.pick([15, 30, 45, 60, 120]),
+    before: choices.pick([0, 0, 10, 30]),
+    after: choices.pick([0, 0, 5, 15]),
   }
 }

@@ -5,18 +5,18 @@ export interface Choices {
   is(share: number): boolean
   /** Both ends included. */
   whole(from: number, to: number): number
-  oneOf<T>(items: readonly T[]): T
+  pick<T>(items: readonly T[]): T
   /** At most this many different ones, in order; at least one. */
   some<T>(items: readonly T[], most: number): T[]
 }
 
-export function choicesOf(next: () => number): Choices {
+export function openChoices(next: () => number): Choices {
   const whole = (from: number, to: number) => from + Math.floor(next() * (to - from + 1))
   return {
     next,
     is: (share) => next() < share,
     whole,
-    oneOf: (items) => items[whole(0, items.length - 1)] as (typeof items)[number],
+    pick: (items) => items[whole(0, items.length - 1)] as (typeof items)[number],
     some(items, most) {
       const count = whole(1, Math.min(most, items.length))
       const left = items.map((_, index) => index)

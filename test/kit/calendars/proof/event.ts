@@ -3,7 +3,7 @@ import type { Choices } from './choices.ts'
 import type { DescribedChange, DescribedEvent, DescribedTimes, GeneratedEvent, Shape } from './described.ts'
 import { type Place, ZONE_NAMES, zoneNamed } from './place.ts'
 import { type Repetition, randomRepetition } from './repetition.ts'
-import { chooseZone, exists, localOf, startNear, type TimeForm, timesAt, wallText } from './times.ts'
+import { chooseZone, exists, startNear, type TimeForm, timesAt, toLocal, wallText } from './times.ts'
 import { randomWriting } from './writing.ts'
 
 const FORMS: readonly TimeForm[] = ['times', 'times', 'times', 'times', 'times', 'days', 'days', 'floating', 'own']
@@ -12,9 +12,9 @@ const HOUR_MS = 3_600_000
 
 /** An event of some kinds near the clock change of the place. */
 export function randomEvent(choices: Choices, place: Place, uid: string): GeneratedEvent {
-  const form = choices.oneOf(FORMS)
+  const form = choices.pick(FORMS)
   const zone = chooseZone(choices, place, form)
-  const state = choices.oneOf(STATES)
+  const state = choices.pick(STATES)
   const kinds = [KIND_OF_FORM[form], ...(state === 'busy' ? [] : [state])]
   const rest = { state, added: [], excluded: [], exceptions: [] }
   if (choices.is(0.25)) {
@@ -27,7 +27,7 @@ export function randomEvent(choices: Choices, place: Place, uid: string): Genera
   const nearMs = startNear(choices, place, form, 40)
   const series = randomRepetition(choices, nearMs, { zone: seriesZone, isAllDay: form === 'days', range })
   const { startMs, rule, pattern } = series
-  const lists = changesOf(choices, place, form, zone, series)
+  const lists = chooseChanges(choices, place, form, zone, series)
   const times = timesAt(choices, startMs, { form, zone })
   const event: DescribedEvent = { ...rest, ...lists, uid, times, rule, pattern }
   const listKinds = kindsOfLists(event)
@@ -51,13 +51,13 @@ function singleTimes(
     return { kind: 'second of two', times: { start, end, zone: place.zone, endZone: null, isSecond: true } }
   }
   if (choices.is(0.2)) {
-    const endZone = choices.oneOf(ZONE_NAMES)
+    const endZone = choices.pick(ZONE_NAMES)
     return { kind: 'from zone to zone', times: timesAt(choices, startMs, { form, zone, endZone }) }
   }
   return { kind: 'single', times: timesAt(choices, startMs, { form, zone }) }
 }
 
-function changesOf(
+function chooseChanges(
   choices: Choices,
   place: Place,
   form: TimeForm,
@@ -70,15 +70,15 @@ function changesOf(
   const excluded = chosen.filter((_, index) => isExcluded[index]).map((ms) => wallText(ms, isAllDay))
   const exceptions = chosen
     .filter((_, index) => !isExcluded[index])
-    .map((ms) => changeOf(choices, place, form, zone, ms))
+    .map((ms) => chooseChange(choices, place, form, zone, ms))
   const mayAdd = pattern === null && choices.is(0.3)
   const added = mayAdd ? [1, 2].map(() => wallText(startNear(choices, place, form, 9), isAllDay)) : []
   const mayBe = (wall: string) =>
-    localOf(wall) >= startMs && (form === 'own' || exists(localOf(wall), zone ?? place.zone))
+    toLocal(wall) >= startMs && (form === 'own' || exists(toLocal(wall), zone ?? place.zone))
   return { added: added.filter(mayBe), excluded, exceptions }
 }
 
-function changeOf(
+function chooseChange(
   choices: Choices,
   place: Place,
   form: TimeForm,
@@ -91,7 +91,7 @@ function changeOf(
   const movedMs =
     form === 'days'
       ? originalMs + choices.whole(-3, 3) * DAY_MS
-      : originalMs + choices.oneOf([0, HOUR_MS / 4, HOUR_MS, -2 * HOUR_MS, DAY_MS, -3 * DAY_MS, 30 * DAY_MS])
+      : originalMs + choices.pick([0, HOUR_MS / 4, HOUR_MS, -2 * HOUR_MS, DAY_MS, -3 * DAY_MS, 30 * DAY_MS])
   if (form === 'days' && choices.is(0.2)) {
     const atTen = timesAt(choices, movedMs + 10 * HOUR_MS, { form: 'times', zone: place.zone })
     return { original, times: atTen, isFree }
@@ -117,12 +117,12 @@ function written(
   { event, kinds }: { event: DescribedEvent; kinds: string[] },
 ): GeneratedEvent {
   const { writing, kinds: ofWriting } = randomWriting(choices, place, form, event)
-  const shapes = shapesOf(event, form, writing.rangeIndex, place)
+  const shapes = chooseShapes(event, form, writing.rangeIndex, place)
   return { event, writing, kinds: { event: kinds, writing: ofWriting }, shapes }
 }
 
 /** The providers that can have such an event. */
-function shapesOf(
+function chooseShapes(
   { times, rule, pattern, added }: DescribedEvent,
   form: TimeForm,
   rangeIndex: number | null,
@@ -130,7 +130,7 @@ function shapesOf(
 ): Shape[] {
   const isForeign = form === 'floating' || form === 'own' || rangeIndex !== null
   // Providers return the first instance of a series at a time that clocks show.
-  const isSkipped = rule !== null && form === 'times' && !exists(localOf(times.start), times.zone ?? place.zone)
+  const isSkipped = rule !== null && form === 'times' && !exists(toLocal(times.start), times.zone ?? place.zone)
   if (isForeign || isSkipped) return ['caldav']
   const isOfOutlook = (rule === null || pattern !== null) && added.length === 0
   return isOfOutlook ? ['caldav', 'google', 'microsoft'] : ['caldav', 'google']

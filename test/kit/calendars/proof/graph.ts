@@ -1,6 +1,6 @@
 import type { Choices } from './choices.ts'
 import { type DescribedChange, type DescribedEvent, type DescribedTimes, ME } from './described.ts'
-import { instantOf, instantsOf, utcText } from './instants.ts'
+import { toInstant, toInstants, utcText } from './instants.ts'
 import { ZONES } from './place.ts'
 
 /** An event of Microsoft Graph with `exceptionOccurrences` and `cancelledOccurrences`, as a series is read. */
@@ -14,22 +14,22 @@ export function graphItem(choices: Choices, event: DescribedEvent, calendarZone:
     id: uid,
     iCalUId: `${uid}@outlook.com`,
     type: pattern === null ? 'singleInstance' : 'seriesMaster',
-    ...timesOf(times, calendarZone, zoneName),
-    ...stateOf(event),
+    ...mapTimes(times, calendarZone, zoneName),
+    ...mapState(event),
     recurrence: pattern && { ...pattern, range: { ...pattern.range, recurrenceTimeZone: zoneName } },
-    exceptionOccurrences: exceptions.flatMap((change) => exceptionOf(uid, change, zone, calendarZone)),
+    exceptionOccurrences: exceptions.flatMap((change) => mapException(uid, change, zone, calendarZone)),
     cancelledOccurrences: removed.map((original) => occurrenceId(uid, original)),
   }
 }
 
-function exceptionOf(
+function mapException(
   uid: string,
   { original, times, isFree }: DescribedChange,
   zone: string,
   calendarZone: string,
 ): Record<string, unknown>[] {
   if (times === null) return []
-  const startMs = original.length === 10 ? Date.parse(original) : instantOf(original, zone)
+  const startMs = original.length === 10 ? Date.parse(original) : toInstant(original, zone)
   return [
     {
       id: `${uid}-${original}`,
@@ -39,29 +39,29 @@ function exceptionOf(
       occurrenceId: occurrenceId(uid, original),
       showAs: isFree ? 'free' : 'busy',
       isCancelled: false,
-      ...timesOf(times, calendarZone, windowsName(times.zone ?? zone)),
+      ...mapTimes(times, calendarZone, windowsName(times.zone ?? zone)),
     },
   ]
 }
 
-function stateOf({ state }: DescribedEvent): Record<string, unknown> {
+function mapState({ state }: DescribedEvent): Record<string, unknown> {
   const showAs = state === 'free' || state === 'tentative' ? state : 'busy'
   const attendees = [{ emailAddress: { address: ME }, type: 'required', status: { response: 'declined' } }]
   return { showAs, isCancelled: state === 'cancelled', attendees: state === 'declined' ? attendees : [] }
 }
 
 /** In UTC, as Graph returns times unless it is asked for another zone. */
-function timesOf(times: DescribedTimes, calendarZone: string, zoneName: string): Record<string, unknown> {
+function mapTimes(times: DescribedTimes, calendarZone: string, zoneName: string): Record<string, unknown> {
   const isAllDay = times.start.length === 10
   const { startMs, endMs } = isAllDay
     ? { startMs: Date.parse(times.start), endMs: Date.parse(times.end) }
-    : instantsOf(times, calendarZone)
-  const timeOf = (ms: number) => ({ dateTime: `${utcText(ms).slice(0, -1)}.0000000`, timeZone: 'UTC' })
+    : toInstants(times, calendarZone)
+  const mapTime = (ms: number) => ({ dateTime: `${utcText(ms).slice(0, -1)}.0000000`, timeZone: 'UTC' })
   const endName = times.endZone === null ? zoneName : windowsName(times.endZone)
   return {
     isAllDay,
-    start: timeOf(startMs),
-    end: timeOf(endMs),
+    start: mapTime(startMs),
+    end: mapTime(endMs),
     originalStartTimeZone: zoneName,
     originalEndTimeZone: endName,
   }

@@ -1,12 +1,12 @@
 import { type DescribedChange, type DescribedTimes, type GeneratedEvent, ME } from './described.ts'
-import { instantOf, utcText } from './instants.ts'
+import { toInstant, utcText } from './instants.ts'
 import { basic } from './times.ts'
 import { zoneNames } from './zone-descriptions.ts'
 
 /** A calendar object with these events. */
-export function objectOf(events: readonly GeneratedEvent[], calendarZone: string): string {
+export function buildObject(events: readonly GeneratedEvent[], calendarZone: string): string {
   const zones = new Map<string, string[]>()
-  const components = events.flatMap((event) => componentsOf(event, calendarZone, zones))
+  const components = events.flatMap((event) => buildComponents(event, calendarZone, zones))
   const lines = ['BEGIN:VCALENDAR', 'VERSION:2.0', ...[...zones.values()].flat(), ...components, 'END:VCALENDAR']
   return `${lines.join('\r\n')}\r\n`
 }
@@ -64,7 +64,7 @@ class EventWriter {
 
   #times(times: DescribedTimes, duration: string | null): string[] {
     const { start, end, isSecond, endZone } = times
-    const startMs = instantOf(start, times.zone ?? this.#calendarZone, isSecond)
+    const startMs = toInstant(start, times.zone ?? this.#calendarZone, isSecond)
     const starts = isSecond ? `DTSTART:${basic(utcText(startMs))}` : this.#timeIn('DTSTART', start, times.zone)
     const ends = duration === null ? this.#timeIn('DTEND', end, endZone ?? times.zone) : `DURATION:${duration}`
     return [starts, ends]
@@ -81,7 +81,7 @@ class EventWriter {
   /** A time in the zone of the series. */
   #property(name: string, wall: string, form: 'zone' | 'utc' | 'date' | 'floating'): string {
     const { zone } = this.#generated.event.times
-    if (form === 'utc') return `${name}:${basic(utcText(instantOf(wall, zone ?? this.#calendarZone)))}`
+    if (form === 'utc') return `${name}:${basic(utcText(toInstant(wall, zone ?? this.#calendarZone)))}`
     if (form === 'floating' && wall.length > 10) return `${name}:${basic(wall)}`
     return this.#timeIn(name, wall, zone)
   }
@@ -114,7 +114,7 @@ class EventWriter {
   }
 }
 
-function componentsOf(generated: GeneratedEvent, calendarZone: string, zones: Map<string, string[]>): string[] {
+function buildComponents(generated: GeneratedEvent, calendarZone: string, zones: Map<string, string[]>): string[] {
   const writer = new EventWriter(generated, calendarZone, zones)
   return [...writer.master(), ...generated.event.exceptions.flatMap((change, index) => writer.change(change, index))]
 }

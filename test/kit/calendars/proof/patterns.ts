@@ -16,14 +16,14 @@ export function randomPattern(choices: Choices, startMs: number): Pattern {
   const month = Number(formatDay(Math.floor(startMs / DAY_MS)).slice(5, 7))
   const own = DAYS[weekday] ?? 'monday'
   const index = isLast && (nth > 4 || choices.is(0.5)) ? ('last' as const) : (INDEXES[nth - 1] ?? 'last')
-  const interval = choices.oneOf([1, 1, 1, 2, 3])
+  const interval = choices.pick([1, 1, 1, 2, 3])
   const weekly = [...new Set([own, ...choices.some(DAYS, 3)])]
   // The last day of a month is also what 31 means.
   const isEnd = formatDay(Math.floor(startMs / DAY_MS) + 1).endsWith('-01')
   const day = isEnd && choices.is(0.5) ? 31 : dayOfMonth
-  return choices.oneOf<Pattern>([
+  return choices.pick<Pattern>([
     { type: 'daily', interval },
-    { type: 'weekly', interval, daysOfWeek: weekly, firstDayOfWeek: choices.oneOf(DAYS) },
+    { type: 'weekly', interval, daysOfWeek: weekly, firstDayOfWeek: choices.pick(DAYS) },
     { type: 'absoluteMonthly', interval, dayOfMonth: day },
     { type: 'relativeMonthly', interval, daysOfWeek: [own], index },
     { type: 'absoluteYearly', interval: 1, month, dayOfMonth: day },

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../../../src/platform/calendar/days.ts'
-import { type ClockChange, zoneOf } from '../../../../src/platform/calendar/zone.ts'
+import { type ClockChange, findZone } from '../../../../src/platform/calendar/zone.ts'
 import type { TimeRange } from '../../../../src/providers/contract/index.ts'
 import type { Choices } from './choices.ts'
 
@@ -46,9 +46,9 @@ export interface Place {
 const WINDOW = { before: 10 * DAY_MS, after: 18 * DAY_MS }
 
 export function choosePlace(choices: Choices): Place {
-  const zone = choices.oneOf(ZONE_NAMES)
+  const zone = choices.pick(ZONE_NAMES)
   const changes = zoneNamed(zone).changes(FIRST_YEAR, LAST_YEAR)
-  const change = changes.length === 0 ? noChange(choices, zone) : choices.oneOf(changes)
+  const change = changes.length === 0 ? noChange(choices, zone) : choices.pick(changes)
   const changeLocalMs = change.atMs + change.beforeMs
   const dayMs = Math.floor(change.atMs / DAY_MS) * DAY_MS
   const window = { from: dayMs - WINDOW.before, to: dayMs + WINDOW.after }
@@ -63,7 +63,7 @@ function noChange(choices: Choices, zone: string): ClockChange {
 }
 
 export function zoneNamed(name: string) {
-  const zone = zoneOf(name)
+  const zone = findZone(name)
   if (zone === undefined) throw new Error(`The time zone database has no ${name}.`)
   return zone
 }

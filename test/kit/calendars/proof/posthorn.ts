@@ -1,7 +1,7 @@
 import { freeSlots, openStarts } from '../../../../src/booking/slots/open-hours/slots.ts'
-import { rulesOf } from '../../../../src/booking/slots/rules.ts'
+import { readRules } from '../../../../src/booking/slots/rules.ts'
 import { instanceRows } from '../../../../src/calendars/instance-rows.ts'
-import { eventsOf } from '../../../../src/providers/caldav/events/map.ts'
+import { mapEvents } from '../../../../src/providers/caldav/events/map.ts'
 import { ObjectZones } from '../../../../src/providers/caldav/events/zones.ts'
 import type { RemoteEvent, TimeRange } from '../../../../src/providers/contract/index.ts'
 import { mappedItem } from '../../../../src/providers/gmail/calendar/map.ts'
@@ -46,7 +46,7 @@ export class CalendarReader {
   async #events(shape: Shape, written: Unit['written']): Promise<RemoteEvent[]> {
     if (typeof written === 'string') {
       const context = { zones: this.#zones, addresses: new Set([ME]) }
-      return await eventsOf({ path: '/calendar/1.ics', etag: null, text: written }, context)
+      return await mapEvents({ path: '/calendar/1.ics', etag: null, text: written }, context)
     }
     return shape === 'google' ? this.#googleEvents(written) : written.flatMap(graphEvents)
   }
@@ -73,7 +73,7 @@ export async function bookableStarts(question: SlotQuestion, range: TimeRange, b
   const [start, end] = [question.opens, question.closes].map(clock)
   const openHours = [{ days, start: start ?? '', end: end ?? '' }]
   const buffers = { bufferBeforeMinutes: question.before, bufferAfterMinutes: question.after }
-  const rules = rulesOf(experienceWith({ openHours, ...buffers }, { timezone: question.zone }))
+  const rules = readRules(experienceWith({ openHours, ...buffers }, { timezone: question.zone }))
   const lengthMs = question.length * MINUTE_MS
   const starts = openStarts(rules, { range, lengthMs, stepMs: question.step * MINUTE_MS }, range.from)
   const host = { hostId: 'acc_1', busy, blocks: [], fullDates: new Set<string>() }

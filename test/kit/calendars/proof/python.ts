@@ -36,7 +36,7 @@ export function expectedByPython(calendars: readonly GeneratedCalendar[]): Pytho
       slots,
       window: [window.from, window.to],
       shapes: Object.fromEntries(
-        Object.entries(shapes).map(([shape, units]) => [shape, units.map(({ given }) => given)]),
+        Object.entries(shapes).map(([shape, units]) => [shape, units.map(({ input }) => input)]),
       ),
     })),
   })

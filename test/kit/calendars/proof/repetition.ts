@@ -32,9 +32,9 @@ function patternSeries(choices: Choices, startMs: number, place: SeriesPlace): R
   const text = ruleOfPattern(pattern)
   const nearby = nearbyStarts(text, startMs, place)
   const startDate = dateText(startMs)
-  const last = nearby.length === 0 ? startMs : choices.oneOf(nearby)
+  const last = nearby.length === 0 ? startMs : choices.pick(nearby)
   const kinds = [`pattern ${pattern.type}`]
-  const end = choices.oneOf(['noEnd', 'numbered', 'endDate'] as const)
+  const end = choices.pick(['noEnd', 'numbered', 'endDate'] as const)
   const repetition = { kinds, startMs, nearby }
   if (end === 'noEnd') return { ...repetition, rule: text, pattern: { pattern, range: { type: end, startDate } } }
   if (end === 'numbered') {
@@ -56,8 +56,8 @@ function ruleSeries(choices: Choices, nearMs: number, place: SeriesPlace): Repet
   let startMs = nearMs - back * DAY_MS
   if (choices.is(0.75)) startMs = startsFrom(text, startMs, startMs + 1, 800)[0] ?? startMs
   const nearby = nearbyStarts(text, startMs, place)
-  const ends = choices.oneOf(['never', 'COUNT', 'UNTIL', 'UNTIL'])
-  const last = nearby.length === 0 ? startMs : choices.oneOf(nearby)
+  const ends = choices.pick(['never', 'COUNT', 'UNTIL', 'UNTIL'])
+  const last = nearby.length === 0 ? startMs : choices.pick(nearby)
   if (ends === 'never') return { kinds, startMs, rule: text, pattern: null, nearby }
   if (ends === 'COUNT') {
     const count = Math.max(1, startsFrom(text, startMs, startMs, (last - startMs) / DAY_MS + 1).length)
@@ -69,8 +69,8 @@ function ruleSeries(choices: Choices, nearMs: number, place: SeriesPlace): Repet
 
 /** At an instance, shortly before it, or a day after it. */
 function untilText(choices: Choices, lastMs: number, { zone, isAllDay }: SeriesPlace): [kind: string, text: string] {
-  const ms = lastMs + choices.oneOf([0, 0, -1000, 60_000, DAY_MS])
-  const form = choices.oneOf(isAllDay ? ['date', 'date', 'UTC'] : ['UTC', 'UTC', 'UTC', 'local', 'date'])
+  const ms = lastMs + choices.pick([0, 0, -1000, 60_000, DAY_MS])
+  const form = choices.pick(isAllDay ? ['date', 'date', 'UTC'] : ['UTC', 'UTC', 'UTC', 'local', 'date'])
   if (form === 'UTC') return ['UNTIL in UTC', basicUtc(ms, zone)]
   return form === 'date'
     ? ['UNTIL as a date', basic(dateText(ms))]

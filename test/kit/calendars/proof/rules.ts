@@ -1,6 +1,6 @@
 import { DAY_MS, formatDay, weekdayOf } from '../../../../src/platform/calendar/days.ts'
 import { readRule, WEEKDAYS } from '../../../../src/platform/calendar/rule.ts'
-import { startsOf } from '../../../../src/platform/calendar/rule-starts.ts'
+import { generateStarts } from '../../../../src/platform/calendar/rule-starts.ts'
 import type { Choices } from './choices.ts'
 
 /** A rule without its end, and what is special about it. */
@@ -14,7 +14,7 @@ const MAX_STARTS = 400
 /** Of an event that starts near the wall clock `nearMs`. */
 export function randomRule(choices: Choices, nearMs: number, isAllDay: boolean): RandomRule {
   const kinds = [plainRule, plainRule, positionRule, oddRule, ...(isAllDay ? [] : [hourRule])]
-  return choices.oneOf(kinds)(choices, nearMs)
+  return choices.pick(kinds)(choices, nearMs)
 }
 
 function plainRule(choices: Choices, nearMs: number): RandomRule {
@@ -22,18 +22,18 @@ function plainRule(choices: Choices, nearMs: number): RandomRule {
   const month = Number(formatDay(day).slice(5, 7))
   const weekdays = choices.some(WEEKDAYS, 4).join(',')
   const interval = choices.is(0.4) ? `;INTERVAL=${choices.whole(2, 3)}` : ''
-  const weekStart = choices.is(0.4) ? `;WKST=${choices.oneOf(WEEKDAYS)}` : ''
-  const position = choices.oneOf([1, 2, 3, 4, -1, -2])
-  const dayOfMonth = choices.oneOf([1, 15, 25, 28, 29, 30, 31, -1, -2])
-  const [kind, text] = choices.oneOf<[string, string]>([
+  const weekStart = choices.is(0.4) ? `;WKST=${choices.pick(WEEKDAYS)}` : ''
+  const position = choices.pick([1, 2, 3, 4, -1, -2])
+  const dayOfMonth = choices.pick([1, 15, 25, 28, 29, 30, 31, -1, -2])
+  const [kind, text] = choices.pick<[string, string]>([
     ['daily', `FREQ=DAILY${interval}`],
     ['daily', `FREQ=DAILY;BYDAY=${weekdays}`],
     ['weekly', `FREQ=WEEKLY${interval}`],
     ['weekly', `FREQ=WEEKLY${interval};BYDAY=${weekdays}${weekStart}`],
     ['monthly', `FREQ=MONTHLY;BYMONTHDAY=${dayOfMonth}`],
-    ['monthly', `FREQ=MONTHLY${interval};BYDAY=${position}${choices.oneOf(WEEKDAYS)}`],
+    ['monthly', `FREQ=MONTHLY${interval};BYDAY=${position}${choices.pick(WEEKDAYS)}`],
     ['monthly', 'FREQ=MONTHLY'],
-    ['yearly', `FREQ=YEARLY;BYMONTH=${month};BYDAY=${position}${choices.oneOf(WEEKDAYS)}`],
+    ['yearly', `FREQ=YEARLY;BYMONTH=${month};BYDAY=${position}${choices.pick(WEEKDAYS)}`],
     ['yearly', `FREQ=YEARLY;BYMONTH=${month}`],
     ['yearly', 'FREQ=YEARLY'],
   ])
@@ -42,12 +42,12 @@ function plainRule(choices: Choices, nearMs: number): RandomRule {
 
 function positionRule(choices: Choices, nearMs: number): RandomRule {
   const weekdays = choices.some(WEEKDAYS, 5).join(',')
-  const position = choices.oneOf(['1', '-1', '2', '1,-1', '-2'])
-  const weekStart = choices.is(0.4) ? `;WKST=${choices.oneOf(WEEKDAYS)}` : ''
+  const position = choices.pick(['1', '-1', '2', '1,-1', '-2'])
+  const weekStart = choices.is(0.4) ? `;WKST=${choices.pick(WEEKDAYS)}` : ''
   const yearDay = Math.floor((nearMs - Date.UTC(Number(formatDay(nearMs / DAY_MS).slice(0, 4)), 0, 1)) / DAY_MS) + 1
   const week = Math.min(52, Math.max(1, Math.ceil(yearDay / 7)))
   const yearDays = [yearDay - 9, yearDay, yearDay + 4].filter((day) => day >= 1 && day <= 365)
-  const [kind, text] = choices.oneOf<[string, string]>([
+  const [kind, text] = choices.pick<[string, string]>([
     ['BYSETPOS', `FREQ=MONTHLY;BYDAY=${weekdays};BYSETPOS=${position}`],
     ['BYSETPOS', `FREQ=MONTHLY;BYMONTHDAY=28,29,30,31;BYSETPOS=-1`],
     ['BYSETPOS', `FREQ=WEEKLY;BYDAY=${weekdays};BYSETPOS=${position}${weekStart}`],
@@ -60,13 +60,13 @@ function positionRule(choices: Choices, nearMs: number): RandomRule {
 
 /** Several in a day, also where a day has 23 or 25 hours. */
 function hourRule(choices: Choices): RandomRule {
-  const text = choices.oneOf([
+  const text = choices.pick([
     'FREQ=HOURLY',
     `FREQ=HOURLY;INTERVAL=${choices.whole(2, 7)}`,
     `FREQ=HOURLY;BYHOUR=${choices.some([0, 1, 2, 3, 23], 3).join(',')}`,
-    `FREQ=MINUTELY;INTERVAL=${choices.oneOf([45, 90, 100, 1439])}`,
+    `FREQ=MINUTELY;INTERVAL=${choices.pick([45, 90, 100, 1439])}`,
     `FREQ=DAILY;BYHOUR=${choices.some([0, 1, 2, 3, 23], 3).join(',')};BYMINUTE=${choices.some([0, 15, 30, 45], 2).join(',')}`,
-    `FREQ=DAILY;BYHOUR=${choices.some([1, 2, 3, 4], 3).join(',')};BYSETPOS=${choices.oneOf(['1', '-1'])}`,
+    `FREQ=DAILY;BYHOUR=${choices.some([1, 2, 3, 4], 3).join(',')};BYSETPOS=${choices.pick(['1', '-1'])}`,
   ])
   return { kind: 'several a day', text }
 }
@@ -74,7 +74,7 @@ function hourRule(choices: Choices): RandomRule {
 /** As programs write rules that no RFC allows. */
 function oddRule(choices: Choices, nearMs: number): RandomRule {
   const { text } = plainRule(choices, nearMs)
-  const odd = choices.oneOf([
+  const odd = choices.pick([
     text.toLowerCase(),
     `${text};X-NAME=1`,
     `${text};SKIP=OMIT`,
@@ -89,7 +89,7 @@ export function startsFrom(text: string, startMs: number, fromMs: number, days: 
   const { rule } = readRule(text)
   const found: number[] = []
   if (rule === undefined) return found
-  for (const ms of startsOf(rule, startMs, { from: fromMs, to: fromMs + days * DAY_MS }, { left: 60_000 })) {
+  for (const ms of generateStarts(rule, startMs, { from: fromMs, to: fromMs + days * DAY_MS }, { left: 60_000 })) {
     found.push(ms)
     if (found.length === MAX_STARTS) break
   }

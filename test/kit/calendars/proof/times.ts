@@ -22,7 +22,7 @@ export function startNear(choices: Choices, place: Place, form: TimeForm, daysBe
 export function chooseZone(choices: Choices, place: Place, form: TimeForm): string | null {
   if (form !== 'times') return null
   if (choices.is(0.65)) return place.zone
-  return choices.is(0.2) ? 'UTC' : choices.oneOf(ZONE_NAMES)
+  return choices.is(0.2) ? 'UTC' : choices.pick(ZONE_NAMES)
 }
 
 /** For a start at this wall clock. */
@@ -35,7 +35,7 @@ export function timesAt(
     const [start, end] = [startMs, startMs + choices.whole(1, 4) * DAY_MS].map(dateText)
     return { start: start ?? '', end: end ?? '', zone, endZone: null, isSecond: false }
   }
-  const lasts = choices.oneOf([0, 15, 30, 30, HOUR, HOUR, 90, 4 * HOUR, 8 * HOUR, 24 * HOUR, 26 * HOUR])
+  const lasts = choices.pick([0, 15, 30, 30, HOUR, HOUR, 90, 4 * HOUR, 8 * HOUR, 24 * HOUR, 26 * HOUR])
   const end = formatLocal(startMs + lasts * MINUTE_MS)
   return { start: formatLocal(startMs), end, zone, endZone, isSecond: false }
 }
@@ -50,7 +50,7 @@ export function wallText(localMs: number, isAllDay: boolean): string {
 }
 
 /** A wall clock or a date in milliseconds, as if it were UTC. */
-export function localOf(wall: string): number {
+export function toLocal(wall: string): number {
   return parseLocal(wall.length > 10 ? wall : `${wall}T00:00:00`) ?? Number.NaN
 }
 

@@ -27,8 +27,8 @@ export function randomWriting(
 ): { writing: Writing; kinds: string[] } {
   const zone = zoneForm(choices, form, event.times.zone)
   const [durationKind, duration] = chooseDuration(choices, form)
-  const dates = choices.oneOf(form === 'own' ? (['zone', 'floating', 'date'] as const) : DATE_FORMS)
-  const originals = choices.oneOf(form === 'own' ? (['zone', 'floating'] as const) : ORIGINAL_FORMS)
+  const dates = choices.pick(form === 'own' ? (['zone', 'floating', 'date'] as const) : DATE_FORMS)
+  const originals = choices.pick(form === 'own' ? (['zone', 'floating'] as const) : ORIGINAL_FORMS)
   const isRange = event.exceptions.length > 0 && choices.is(0.2)
   const isFreeForOutlook = event.state === 'free' && choices.is(0.3)
   const lines = event.rule !== null && form === 'times' && choices.is(0.2) ? [furtherLine(choices, place)] : []
@@ -63,22 +63,22 @@ const ORIGINAL_FORMS = ['zone', 'utc', 'floating'] as const
 function zoneForm(choices: Choices, form: TimeForm, zone: string | null): ZoneForm {
   if (form === 'own') return 'own'
   if (zone === null || zone === 'UTC') return 'region'
-  return choices.oneOf(ZONES[zone] === null ? ZONE_FORMS : [...ZONE_FORMS, 'windows', 'windows'])
+  return choices.pick(ZONES[zone] === null ? ZONE_FORMS : [...ZONE_FORMS, 'windows', 'windows'])
 }
 
 function chooseDuration(choices: Choices, form: TimeForm): [kind: string, text: string | null] {
   if (choices.is(0.7)) return ['', null]
-  if (form === 'days') return ['DURATION', choices.oneOf(['P1D', 'P2D', 'P1W'])]
+  if (form === 'days') return ['DURATION', choices.pick(['P1D', 'P2D', 'P1W'])]
   return choices.is(0.7)
-    ? ['DURATION', choices.oneOf(['PT15M', 'PT1H', 'PT26H', 'PT1H30M', 'PT0S'])]
-    : ['DURATION in days', choices.oneOf(['P1D', 'P1DT2H', 'P1W'])]
+    ? ['DURATION', choices.pick(['PT15M', 'PT1H', 'PT26H', 'PT1H30M', 'PT0S'])]
+    : ['DURATION in days', choices.pick(['P1D', 'P1DT2H', 'P1W'])]
 }
 
 /** A date in UTC is often the second of two. */
 function furtherLine(choices: Choices, place: Place): string {
   const utc = `${basic(formatLocal(place.changeMs + choices.whole(-3, 5) * QUARTER_MS))}Z`
   const local = basic(formatLocal(zoneNamed(place.zone).toLocal(place.changeMs) + 8 * QUARTER_MS))
-  return choices.oneOf([
+  return choices.pick([
     `RDATE:${utc}`,
     `RDATE;VALUE=PERIOD:${utc}/PT45M`,
     `RDATE;VALUE=PERIOD;TZID=${place.zone}:${local}/PT2H`,

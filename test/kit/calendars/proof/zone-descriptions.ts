@@ -15,17 +15,17 @@ export function zoneNames(zone: string, form: ZoneForm, ownZone: string[]): { tz
     case 'stale':
       return { tzid: zone, lines: described(zone, constant(7)) }
     case 'windows':
-      return { tzid: ZONES[zone] ?? zone, lines: described(ZONES[zone] ?? zone, datesOf(zone)) }
+      return { tzid: ZONES[zone] ?? zone, lines: described(ZONES[zone] ?? zone, findDates(zone)) }
     case 'path':
       return { tzid: `/freeassociation.sourceforge.net/${zone}`, lines: [] }
     case 'comment':
       return { tzid: `${zone} (GMT)`, lines: [] }
     case 'dates':
-      return { tzid: `Office in ${city}`, lines: described(`Office in ${city}`, datesOf(zone)) }
+      return { tzid: `Office in ${city}`, lines: described(`Office in ${city}`, findDates(zone)) }
     case 'rules':
-      return { tzid: `Rules, ${city}`, lines: rulesOf(zone, `Rules\\, ${city}`) }
+      return { tzid: `Rules, ${city}`, lines: describeRules(zone, `Rules\\, ${city}`) }
     case 'outlook':
-      return { tzid: `Customized ${city}`, lines: rulesOf(zone, `Customized ${city}`).map(sinceEver) }
+      return { tzid: `Customized ${city}`, lines: describeRules(zone, `Customized ${city}`).map(sinceEver) }
     case 'location':
       return { tzid: `At ${city}`, lines: described(`At ${city}`, [`X-LIC-LOCATION:${zone}`, ...constant(-3)]) }
     case 'region':
@@ -37,12 +37,12 @@ const OWN_NAME = 'Works'
 
 /** A zone with a clock change near the place, of which the world has none. */
 export function ownDescription(choices: Choices, { changeLocalMs }: Place): string[] {
-  const minutes = choices.whole(-40, 50) * 15 + choices.oneOf([0, 0, 5])
-  const summer = minutes + choices.oneOf([20, 30, 60, 60, 120])
+  const minutes = choices.whole(-40, 50) * 15 + choices.pick([0, 0, 5])
+  const summer = minutes + choices.pick([20, 30, 60, 60, 120])
   const [, month = '01', day = '01'] = formatLocal(changeLocalMs).slice(0, 10).split('-')
   const monthDay = Math.min(28, Number(day))
   const other = ((Number(month) + 5) % 12) + 1
-  const clock = choices.oneOf(['000000', '010000', '020000', '030000', '233000'])
+  const clock = choices.pick(['000000', '010000', '020000', '030000', '233000'])
   const [first, second] = choices.is(0.5) ? [summer, minutes] : [minutes, summer]
   return described(OWN_NAME, [
     ...yearly(Number(month), monthDay, clock, second, first),
@@ -59,7 +59,7 @@ function yearly(month: number, day: number, clock: string, before: number, after
 }
 
 /** Every clock change by its date. */
-function datesOf(zone: string): string[] {
+function findDates(zone: string): string[] {
   const changes = zoneNamed(zone).changes(FIRST_YEAR - 4, LAST_YEAR + 3)
   if (changes.length === 0) return constant(zoneNamed(zone).readOffset(Date.UTC(FIRST_YEAR, 0, 1)) / 3_600_000)
   return changes.flatMap(({ atMs, beforeMs, afterMs }) =>
@@ -68,7 +68,7 @@ function datesOf(zone: string): string[] {
 }
 
 /** As Posthorn describes zones to others. */
-function rulesOf(zone: string, tzid: string): string[] {
+function describeRules(zone: string, tzid: string): string[] {
   const component = describeZone(zone, Date.UTC(FIRST_YEAR - 3, 6, 1))
   if (component === undefined) return []
   return formatObject({ ...component, lines: [`TZID:${tzid}`] })

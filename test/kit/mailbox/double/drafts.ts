@@ -15,21 +15,21 @@ type Content = DraftChange & { from?: RemoteAddress }
 export function doubleDrafts(box: MailboxDouble, request: (what: string) => Promise<void>): MailDrafts {
   const all = () => Object.values(box.state.messages).filter(({ folders }) => folders.includes('DRAFT'))
   const current = ({ draftId, providerMessageId }: DraftRef) =>
-    all().find((one) => (draftId === null ? one.id === providerMessageId : one.parsed?.draftId === draftId))
+    all().find((message) => (draftId === null ? message.id === providerMessageId : message.parsed?.draftId === draftId))
   const remote = (message: DoubleMessage): RemoteDraft => foundMessage(message, 0)
 
   /** The members that are given. */
-  function contentOf({ from, to, cc, bcc, messageId, date, subject, body, attachments }: Content) {
+  function toContent({ from, to, cc, bcc, messageId, date, subject, body, attachments }: Content) {
     const files = attachments?.map(({ content, contentId, ...file }, index) => {
       const about = { ...file, id: `${index + 2}`, sizeBytes: content.length, inline: contentId !== null, contentId }
       return { about, content: content.toString('base64') }
     })
-    const given = { from, to, cc, bcc, messageId, date, attachments: files?.map(({ about }) => about) }
+    const fields = { from, to, cc, bcc, messageId, date, attachments: files?.map(({ about }) => about) }
     return {
       ...(subject !== undefined && { subject }),
       ...(body && { text: body.text ?? (body.html ?? '').replace(/<[^>]*>/g, ''), html: body.html }),
       ...(files && { files: Object.fromEntries(files.map(({ about, content }) => [about.id, content])) }),
-      parsed: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+      parsed: Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
     }
   }
 
@@ -44,8 +44,8 @@ export function doubleDrafts(box: MailboxDouble, request: (what: string) => Prom
   return {
     async create(draft, { mayExist }) {
       await request('create draft')
-      const existing = mayExist ? all().find((one) => one.parsed?.messageId === draft.messageId) : undefined
-      return existing === undefined ? put(contentOf(draft)) : remote(existing)
+      const existing = mayExist ? all().find((message) => message.parsed?.messageId === draft.messageId) : undefined
+      return existing === undefined ? put(toContent(draft)) : remote(existing)
     },
     async find(ref) {
       await request('find draft')
@@ -57,7 +57,7 @@ export function doubleDrafts(box: MailboxDouble, request: (what: string) => Prom
       const before = current(ref)
       if (before === undefined) throw new ProviderError('not_found', 'there is no such draft')
       const { draftId, messageId = change.messageId } = before.parsed ?? {}
-      const { parsed, ...fields } = contentOf(change)
+      const { parsed, ...fields } = toContent(change)
       const next = { ...fields, parsed: { ...before.parsed, ...parsed, messageId } }
       if (box.kind === 'whole') {
         box.remove(before.id)

@@ -1,5 +1,5 @@
 import {
-  type FolderChanges,
+  type FolderEdits,
   type FolderPosition,
   ProviderError,
   type RemoteFolder,
@@ -7,16 +7,16 @@ import {
 import type { MailboxDouble } from './mailbox-double.ts'
 
 /** Changes of folders, each after one request. Names are joined by `/`; a folder keeps its path when it is renamed. */
-export function doubleFolderChanges(double: MailboxDouble, request: (what: string) => Promise<void>): FolderChanges {
-  const nameOf = ({ name, parent }: FolderPosition) => (parent === null ? name : `${parent.fullName}/${name}`)
+export function doubleFolderEdits(double: MailboxDouble, request: (what: string) => Promise<void>): FolderEdits {
+  const buildFullName = ({ name, parent }: FolderPosition) => (parent === null ? name : `${parent.fullName}/${name}`)
   const ensureFree = (fullName: string) => {
-    const isTaken = double.state.folders.some((one) => (one.fullName ?? one.name) === fullName)
+    const isTaken = double.state.folders.some((folder) => (folder.fullName ?? folder.name) === fullName)
     if (isTaken) throw new ProviderError('exists', 'the name is taken')
   }
   return {
     createFolder: async (position) => {
       await request('create folder')
-      const fullName = nameOf(position)
+      const fullName = buildFullName(position)
       ensureFree(fullName)
       const place = { path: fullName, name: position.name, fullName, role: null, delimiter: null }
       const folder: RemoteFolder = { ...place, selectable: true, mailboxId: null }
@@ -25,7 +25,7 @@ export function doubleFolderChanges(double: MailboxDouble, request: (what: strin
     },
     moveFolder: async ({ path, fullName }, to) => {
       await request('move folder')
-      const name = nameOf(to)
+      const name = buildFullName(to)
       ensureFree(name)
       double.setFolders((folders) =>
         folders.map((folder) => {

@@ -29,10 +29,10 @@ export function searchDouble(newestFirst: readonly DoubleMessage[], request: Mai
 /** Reads one page. Messages of one time may be returned again. */
 export async function backfillDouble(
   newestFirst: readonly DoubleMessage[],
-  { sinceMs, beforeMs, limit, known }: MailboxBackfillRequest,
+  { sinceMs, beforeMs, limit, findStored }: MailboxBackfillRequest,
 ): Promise<MailboxBackfillPage> {
   const older = newestFirst.filter(({ receivedAt }) => receivedAt >= sinceMs && receivedAt <= beforeMs)
-  const stored = await known(older.map(({ id }) => id))
+  const stored = await findStored(older.map(({ id }) => id))
   const unknown = older.filter(({ id }) => !stored.has(id)).slice(0, limit)
   const last = unknown.length < limit ? older.at(-1) : unknown.at(-1)
   const read = last === undefined ? [] : older.slice(0, older.indexOf(last) + 1)

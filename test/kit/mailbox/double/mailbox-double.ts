@@ -13,14 +13,14 @@ import {
   type ScopeSyncRequest,
 } from '../../../../src/providers/contract/index.ts'
 import { doubleDrafts } from './drafts.ts'
-import { doubleFolderChanges } from './folders.ts'
+import { doubleFolderEdits } from './folders.ts'
 import { backfillDouble, foundMessage, searchDouble } from './found.ts'
-import { folderOf, memoryStore } from './store.ts'
-import { readAgainDouble, readableOf } from './unreadable.ts'
+import { buildFolder, memoryStore } from './store.ts'
+import { readAgainDouble, readable } from './unreadable.ts'
 
 export { fileStore } from './store.ts'
 
-import { contentOf } from '../../messages/ranges.ts'
+import { toContent } from '../../messages/ranges.ts'
 
 /** A message at the provider. */
 export interface DoubleMessage {
@@ -92,7 +92,7 @@ export class MailboxDouble {
   /** Thrown by the next requests, one each. */
   readonly failures: ProviderError[] = []
   /** Each is thrown by the next request that matches `on`, as `calls` names it. Others, such as those of sync, do not take it. */
-  readonly failuresOf: { on: RegExp; error: ProviderError }[] = []
+  readonly matchingFailures: { on: RegExp; error: ProviderError }[] = []
   /** The access token that requests must carry, if any. */
   token: string | undefined
   /** Waits a `retryAfterMs` of zero out, as real providers do with a short one, instead of throwing. */
@@ -111,7 +111,7 @@ export class MailboxDouble {
     return this.#store.read()
   }
 
-  deliver(id: string, given: Partial<DoubleMessage> = {}): void {
+  deliver(id: string, changes: Partial<DoubleMessage> = {}): void {
     this.#change((state) => {
       const message = {
         id,
@@ -122,13 +122,13 @@ export class MailboxDouble {
         subject: id,
         text: id,
       }
-      state.messages[id] = { ...message, ...given, arrived: state.number + 1 }
+      state.messages[id] = { ...message, ...changes, arrived: state.number + 1 }
       return [{ id, from: [] }]
     })
   }
 
-  deliverAll(ids: readonly string[], given: (place: number) => Partial<DoubleMessage> = () => ({})): void {
-    for (const [place, id] of ids.entries()) this.deliver(id, given(place))
+  deliverAll(ids: readonly string[], describe: (place: number) => Partial<DoubleMessage> = () => ({})): void {
+    for (const [place, id] of ids.entries()) this.deliver(id, describe(place))
   }
 
   /** Changes flags, folders or content; ignores a deleted message. */
@@ -151,7 +151,7 @@ export class MailboxDouble {
   }
 
   addFolder(path: string, role: FolderRole | null = null, name = path): void {
-    this.setFolders((folders) => [...folders, folderOf(path, role, name)])
+    this.setFolders((folders) => [...folders, buildFolder(path, role, name)])
   }
 
   setFolders(change: (folders: RemoteFolder[]) => RemoteFolder[]): void {
@@ -230,12 +230,12 @@ export class MailboxDouble {
         this.endedPauses += 1
       },
       openSession: (access) => this.#session(access),
-      changes: (access) => ({
-        ...doubleFolderChanges(this, (what) => this.#request(access, what)),
+      edits: (access) => ({
+        ...doubleFolderEdits(this, (what) => this.#request(access, what)),
         changeMessages: (changes) =>
           this.#each(access, changes, ({ message: { providerMessageId: id }, add = [], remove = [], ...flags }) => {
             const { folders } = find(id)
-            const labels = [...folders.filter((one) => !remove.includes(one) && !add.includes(one)), ...add]
+            const labels = [...folders.filter((folder) => !remove.includes(folder) && !add.includes(folder)), ...add]
             const target = this.kind === 'whole' ? labels : add.length > 0 ? [...add] : folders
             const { unread, starred } = flags
             this.set(id, {
@@ -277,7 +277,7 @@ export class MailboxDouble {
         },
         openRaw: async ({ providerMessageId }) => {
           await this.#request(access, `raw ${providerMessageId}`)
-          return contentOf(Buffer.from(raw(find(providerMessageId))))
+          return toContent(Buffer.from(raw(find(providerMessageId))))
         },
         openAttachment: async ({ providerMessageId }, attachmentId) => {
           await this.#request(access, `attachment ${providerMessageId} ${attachmentId}`)
@@ -288,7 +288,7 @@ export class MailboxDouble {
             throw new ProviderError('not_found', 'there is no such attachment')
           }
           const { contentType, filename } = attachment
-          return { contentType, filename, ...contentOf(Buffer.from(content, 'base64')) }
+          return { contentType, filename, ...toContent(Buffer.from(content, 'base64')) }
         },
       }),
     }
@@ -372,21 +372,21 @@ export class MailboxDouble {
 
   async *#compare({ scope, access, comparison, oldest: oldestStored, signal }: DoubleRequest, position: Position) {
     if (comparison === undefined) throw new Error('a comparison continues without its `comparison`')
-    const known = new Map<string, KnownMailboxMessage>()
-    for (let page = await comparison.known(); page.length > 0; page = await comparison.known(page.at(-1))) {
+    const listed = new Map<string, KnownMailboxMessage>()
+    for (let page = await comparison.listStored(); page.length > 0; page = await comparison.listStored(page.at(-1))) {
       for (const message of page) {
-        if (known.has(message.providerMessageId)) throw new Error('a page of known messages repeats one')
-        known.set(message.providerMessageId, message)
+        if (listed.has(message.providerMessageId)) throw new Error('a page of known messages repeats one')
+        listed.set(message.providerMessageId, message)
       }
     }
     const oldest = (await oldestStored()) ?? Number.POSITIVE_INFINITY
     const messages = this.#within(await this.#read(access, `compare ${scope}`, scope, signal), scope)
     const present = new Set(messages.map((message) => message.id))
     const different = messages.filter((message) => {
-      const stored = known.get(message.id)
+      const stored = listed.get(message.id)
       return stored === undefined ? message.receivedAt >= oldest : differs(message, stored)
     })
-    const removed = [...known.keys()].filter((id) => !present.has(id))
+    const removed = [...listed.keys()].filter((id) => !present.has(id))
     for (let start = 0; start < different.length; start += this.pageSize) {
       const page = different.slice(start, start + this.pageSize)
       await this.#request(access, `compare more ${scope}`)
@@ -424,7 +424,7 @@ export class MailboxDouble {
   }
 
   #step(parts: Partial<MailboxStep>, next: Position): MailboxStep {
-    const read = readableOf(this.state, parts.found ?? [], this.knowsUnreadable)
+    const read = readable(this.state, parts.found ?? [], this.knowsUnreadable)
     return { refetched: false, changed: [], removed: [], cursor: JSON.stringify(next), ...parts, ...read }
   }
 
@@ -454,8 +454,8 @@ export class MailboxDouble {
   async #request(access: MailAccess, what: string): Promise<void> {
     this.calls.push(what)
     this.script.shift()?.()
-    const own = this.failuresOf.findIndex(({ on }) => on.test(what))
-    if (own >= 0) throw this.failuresOf.splice(own, 1)[0]?.error
+    const own = this.matchingFailures.findIndex(({ on }) => on.test(what))
+    if (own >= 0) throw this.matchingFailures.splice(own, 1)[0]?.error
     const failure = this.failures.shift()
     if (failure !== undefined && !(this.waitsItself && failure.retryAfterMs === 0)) throw failure
     if (this.token === undefined) return

@@ -12,12 +12,12 @@ const ROLES: [path: string, role: FolderRole | null][] = [
   ['More', null],
 ]
 
-export function folderOf(path: string, role: FolderRole | null, name = path): RemoteFolder {
+export function buildFolder(path: string, role: FolderRole | null, name = path): RemoteFolder {
   return { path, name, role, delimiter: null, selectable: true, mailboxId: null }
 }
 
 function emptyState(): DoubleState {
-  const folders = ROLES.map(([path, role]) => folderOf(path, role))
+  const folders = ROLES.map(([path, role]) => buildFolder(path, role))
   return { folders, messages: {}, log: [], number: 0, expiredBelow: 0 }
 }
 

@@ -8,7 +8,7 @@ import { foundMessage } from './found.ts'
 import type { DoubleState } from './mailbox-double.ts'
 
 /** Separates the messages that can never be read. `knows`: the provider says where they are, and when they were received. */
-export function readableOf(
+export function readable(
   state: DoubleState,
   all: readonly FoundMessage[],
   knows: boolean,
@@ -17,10 +17,10 @@ export function readableOf(
   const fails = ({ message }: FoundMessage) => unreadable.has(message.providerMessageId)
   const failed = all.filter(fails).map(({ message, folders }) => {
     const { providerMessageId, isNew, receivedAt, unread, starred } = message
-    const known = knows ? { receivedAt, unread, starred, folders } : {}
-    return { providerMessageId, isNew, reason: 'the provider failed (500)', ...known }
+    const state = knows ? { receivedAt, unread, starred, folders } : {}
+    return { providerMessageId, isNew, reason: 'the provider failed (500)', ...state }
   })
-  return { found: all.filter((one) => !fails(one)), failed }
+  return { found: all.filter((message) => !fails(message)), failed }
 }
 
 export async function readAgainDouble(
@@ -30,7 +30,7 @@ export async function readAgainDouble(
 ): Promise<ReadAgain> {
   const present = ids.flatMap((id) => state.messages[id] ?? [])
   const messages = present.map((message) => foundMessage(message, Number.POSITIVE_INFINITY))
-  const { found, failed } = readableOf(state, messages, knows)
+  const { found, failed } = readable(state, messages, knows)
   return {
     found,
     failed,

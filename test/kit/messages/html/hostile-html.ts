@@ -63,7 +63,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Values for a property: those of its own, else lengths and colours in the form that it takes. */
-function valuesOf(property: string): readonly string[] {
+function chooseValues(property: string): readonly string[] {
   const words = WORDS[property]
   if (words !== undefined) return words
   if (property.includes('color') || property === 'background') return COLORS
@@ -74,7 +74,7 @@ function valuesOf(property: string): readonly string[] {
 
 const declaration = fc
   .constantFrom(...new Set([...PROPERTIES, ...Object.keys(WORDS)]))
-  .chain((property) => fc.constantFrom(...valuesOf(property)).map((value) => `${property}:${value}`))
+  .chain((property) => fc.constantFrom(...chooseValues(property)).map((value) => `${property}:${value}`))
 const important = fc.boolean().map((isImportant) => (isImportant ? '!important' : ''))
 const style = fc.array(fc.tuple(declaration, important), { minLength: 1, maxLength: 6 }).map(
   (parts) =>

@@ -14,7 +14,7 @@ const entry: ThreadEntry = {
   async start(host, { privateTargets }) {
     const onRefused = (name: string, reason: string) => void host.refused(name, reason).catch(() => {})
     const guard = serviceGuard({ privateTargets, clock: systemClock, onRefused })
-    const deps = { outbound: outbound({ guard }), clock: systemClock, log: logOf(host) }
+    const deps = { outbound: outbound({ guard }), clock: systemClock, log: forwardErrors(host) }
     const running = new Map<number, AbortController>()
     // Outcomes are lost with the main thread only.
     const ended = perTurn<NumberedOutcome>((outcomes) => void host.ended(outcomes).catch(() => {}))
@@ -32,7 +32,7 @@ const entry: ThreadEntry = {
     return {
       async begin(attempts) {
         // It rejects only when it was aborted.
-        for (const one of attempts) run(one).catch(() => {})
+        for (const item of attempts) run(item).catch(() => {})
       },
       async abort(numbers) {
         for (const number of numbers) running.get(number)?.abort()
@@ -44,7 +44,7 @@ const entry: ThreadEntry = {
 
 if (parentPort !== null) new RemoteCalls(parentPort, { serves: entry })
 
-function logOf(host: ThreadHost) {
+function forwardErrors(host: ThreadHost) {
   return {
     ...silentLog,
     error: (message: string, fields = {}) => void host.failed(message, Reflect.get(fields, 'error')).catch(() => {}),

@@ -93,8 +93,8 @@ it('sends few requests itself, and many on a thread, with the same outcome', asy
   expect(await isOnThread()).toBe(false)
   expect(workers).toHaveLength(0)
   await getBusy()
-  const there = await send()
-  expect(there).toMatchObject({
+  const sent = await send()
+  expect(sent).toMatchObject({
     responseStatus: 503,
     responseBody: 'läter',
     error: { kind: 'http_status' },
@@ -102,8 +102,8 @@ it('sends few requests itself, and many on a thread, with the same outcome', asy
     signatures: 1,
     headerNames: ['X-Own'],
   })
-  expect({ ...there, startedAt: 0, durationMs: 0 }).toEqual({ ...here, startedAt: 0, durationMs: 0 })
-  expect(Math.abs(there.startedAt - Date.now())).toBeLessThan(5000)
+  expect({ ...sent, startedAt: 0, durationMs: 0 }).toEqual({ ...here, startedAt: 0, durationMs: 0 })
+  expect(Math.abs(sent.startedAt - Date.now())).toBeLessThan(5000)
   const [first, last] = [receiver.requests[0], receiver.requests.at(-1)]
   expect(last).toMatchObject({ body: INPUT.body, headers: { 'x-own': 'yes', 'webhook-id': 'evt_1' } })
   expect(Object.keys(last?.headers ?? {})).toEqual(Object.keys(first?.headers ?? {}))

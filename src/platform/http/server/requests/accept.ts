@@ -24,9 +24,9 @@ export function preferredEncoding(
   available: readonly string[],
 ): string | undefined {
   const ranges = (acceptEncoding ?? '').split(',').flatMap(parseRange)
-  const qualityOf = (name: string) => ranges.find(({ type }) => type === name)?.quality ?? 0
-  const best = Math.max(...available.map(qualityOf))
-  return best > 0 ? available.find((name) => qualityOf(name) === best) : undefined
+  const findQuality = (name: string) => ranges.find(({ type }) => type === name)?.quality ?? 0
+  const best = Math.max(...available.map(findQuality))
+  return best > 0 ? available.find((name) => findQuality(name) === best) : undefined
 }
 
 function parseRange(text: string): MediaRange[] {

@@ -51,7 +51,7 @@ export function sentKey(request: FastifyRequest): string | undefined {
 }
 
 /** Accepts what one of them accepts. They are asked in order. */
-export function firstOf(...authenticators: readonly Authenticator[]): Authenticator {
+export function combineAuthenticators(...authenticators: readonly Authenticator[]): Authenticator {
   return {
     async authenticate(request, isUse) {
       for (const authenticator of authenticators) {
@@ -73,14 +73,14 @@ export interface AccessChecks {
 }
 
 export function accessChecks(authenticator: Authenticator, onWrongKey: Guard): AccessChecks {
-  async function callerOf(request: FastifyRequest, reply: FastifyReply): Promise<Caller | undefined> {
+  async function authenticateCaller(request: FastifyRequest, reply: FastifyReply): Promise<Caller | undefined> {
     const caller = await authenticator.authenticate(request, true)
     if (caller === undefined && sentKey(request) !== undefined) await onWrongKey(request, reply)
     return caller
   }
 
   async function requireKey(request: FastifyRequest, reply: FastifyReply, access: Access): Promise<void> {
-    const caller = await callerOf(request, reply)
+    const caller = await authenticateCaller(request, reply)
     if (caller === undefined) {
       if (sentKey(request) === undefined) {
         throw new AppError('unauthorized', { headers: { 'www-authenticate': 'Bearer' } })
@@ -91,7 +91,7 @@ export function accessChecks(authenticator: Authenticator, onWrongKey: Guard): A
       })
     }
     request.caller = caller
-    const scope = scopeOf(access)
+    const scope = requiredScope(access)
     if (scope !== undefined && !caller.scopes.includes(scope)) {
       throw new AppError('forbidden', {
         message: `This request requires a key with the scope "${scope}". This one has: ${caller.scopes.join(', ')}.`,
@@ -111,13 +111,13 @@ export function accessChecks(authenticator: Authenticator, onWrongKey: Guard): A
     async guard(request, reply) {
       const { access } = request.routeOptions.config
       if (access === undefined || access === 'public' || access.startsWith('open:')) return
-      if (access === 'session') request.caller = await callerOf(request, reply)
+      if (access === 'session') request.caller = await authenticateCaller(request, reply)
       else await requireKey(request, reply, access)
     },
   }
 }
 
-function scopeOf(access: Access): Scope | undefined {
+function requiredScope(access: Access): Scope | undefined {
   switch (access) {
     case 'open:read':
     case 'key:read':

@@ -23,7 +23,7 @@ async function listen(options: Partial<ServerOptions> = {}): Promise<Api> {
 }
 
 const KB = 1024
-const jsonOf = (bytes: number) => JSON.stringify({ data: 'x'.repeat(bytes - '{"data":""}'.length) })
+const buildJson = (bytes: number) => JSON.stringify({ data: 'x'.repeat(bytes - '{"data":""}'.length) })
 const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
 
 describe('the size of a body', () => {
@@ -34,8 +34,8 @@ describe('the size of a body', () => {
     ['/hook', 256 * KB],
   ])('is limited on %s to %i bytes', async (path, limit) => {
     const client = await listen()
-    expect((await client.post(path, jsonOf(limit))).status).toBe(200)
-    const refused = await client.post(path, jsonOf(limit + 1))
+    expect((await client.post(path, buildJson(limit))).status).toBe(200)
+    const refused = await client.post(path, buildJson(limit + 1))
     expect([refused.status, refused.json.error.code]).toEqual([413, 'payload_too_large'])
   })
 

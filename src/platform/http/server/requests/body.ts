@@ -31,7 +31,7 @@ const MAX_VALUES = 10_000
 const MAX_KEYED_VALUES = 50_000
 
 /** The limit of a route that sets none. Without a key, anybody can send bodies. */
-export function bodyLimitOf(access: Access): number {
+export function chooseBodyLimit(access: Access): number {
   return isKeyed(access) ? BODY_LIMIT : PUBLIC_BODY_LIMIT
 }
 
@@ -96,12 +96,12 @@ function parseJson(text: string, maxValues: number, subject = 'The body'): unkno
   try {
     return secureJson(text, { protoAction: 'remove', constructorAction: 'remove' })
   } catch (error) {
-    throw new AppError('malformed_json', { message: `${subject} is not valid JSON: ${reasonOf(error)}` })
+    throw new AppError('malformed_json', { message: `${subject} is not valid JSON: ${describeSyntaxError(error)}` })
   }
 }
 
 /** Reports the position only: the parser's own message quotes the body, which may contain a password. */
-function reasonOf(error: unknown): string {
+function describeSyntaxError(error: unknown): string {
   const position = error instanceof Error ? /at position \d+/.exec(error.message)?.[0] : undefined
   return position === undefined ? 'it is incomplete or not JSON.' : `unexpected text ${position}.`
 }

@@ -3,7 +3,7 @@ import { addToGroup } from '../../../group-by.ts'
 export interface MisspelledName {
   path: string[]
   /** The name that the schema declares. */
-  known: string
+  declared: string
 }
 
 /** Returns at most `limit` misspelled names of a value, in the order of its members. */
@@ -24,7 +24,7 @@ interface Shape {
  * word. The names of all branches of a union are known together. Objects without declared members are not searched.
  */
 export function misspelledNames(schema: unknown): FindMisspelledNames {
-  const shape = shapeOf([schema])
+  const shape = buildShape([schema])
   return (value, limit) => {
     const found: MisspelledName[] = []
     if (shape !== undefined) search(value, shape, [], limit, found)
@@ -44,35 +44,35 @@ function search(value: unknown, shape: Shape, path: string[], limit: number, fou
     const inner = shape.members.get(name)
     if (inner !== undefined) search(member, inner, [...path, name], limit, found)
     if (shape.members.has(name)) continue
-    const known = shape.byFolded.get(folded(name))
-    if (known !== undefined && found.length < limit) found.push({ path: [...path, name], known })
+    const declared = shape.byFolded.get(folded(name))
+    if (declared !== undefined && found.length < limit) found.push({ path: [...path, name], declared })
   }
 }
 
-function shapeOf(schemas: readonly unknown[]): Shape | undefined {
-  const branches = schemas.flatMap(branchesOf)
+function buildShape(schemas: readonly unknown[]): Shape | undefined {
+  const branches = schemas.flatMap(collectBranches)
   if (branches.length === 0) return undefined
   const declared = new Map<string, unknown[]>()
   for (const { properties } of branches) {
     if (!isSchema(properties)) continue
     for (const [name, schema] of Object.entries(properties)) addToGroup(declared, name, schema)
   }
-  const items = shapeOf(branches.flatMap((branch) => (isSchema(branch.items) ? [branch.items] : [])))
+  const items = buildShape(branches.flatMap((branch) => (isSchema(branch.items) ? [branch.items] : [])))
   if (declared.size === 0 && items === undefined) return undefined
   return {
-    members: new Map([...declared].map(([name, inner]) => [name, shapeOf(inner)])),
+    members: new Map([...declared].map(([name, inner]) => [name, buildShape(inner)])),
     byFolded: new Map([...declared.keys()].map((name) => [folded(name), name])),
     items,
   }
 }
 
 /** The schema itself and the branches of its unions and intersections. */
-function branchesOf(schema: unknown): Schema[] {
+function collectBranches(schema: unknown): Schema[] {
   if (!isSchema(schema)) return []
   const inner = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((branches) =>
     Array.isArray(branches) ? branches : [],
   )
-  return [schema, ...inner.flatMap(branchesOf)]
+  return [schema, ...inner.flatMap(collectBranches)]
 }
 
 function isSchema(value: unknown): value is Schema {

@@ -65,14 +65,14 @@ export async function readMultipart(
   const texts = parts.filter(({ name }) => JSON_PARTS.includes(name))
   const [text, second] = texts
   if (text === undefined) throw invalid('body.message', 'is required: a part of this name with the JSON of the message')
-  if (second !== undefined) throw invalid(pathOf(second.name), 'must be the only part with the JSON of the message')
-  const files = parts.filter((part) => part !== text).map(fileOf)
+  if (second !== undefined) throw invalid(partPath(second.name), 'must be the only part with the JSON of the message')
+  const files = parts.filter((part) => part !== text).map(toFile)
   return { json: text.content.toString('utf8'), files }
 }
 
-function fileOf({ name, filename, contentType, content, hash }: Part): UploadedFile {
+function toFile({ name, filename, contentType, content, hash }: Part): UploadedFile {
   if (filename === undefined && contentType === 'text/plain') {
-    throw invalid(pathOf(name), 'is not a file: give it a filename, or move the field into the part "message"')
+    throw invalid(partPath(name), 'is not a file: give it a filename, or move the field into the part "message"')
   }
   return { part: name, filename: filename ?? name, contentType, content, hash }
 }
@@ -109,7 +109,7 @@ async function readParts(payload: Readable, { contentType, maxBytes, maxFileByte
     for await (const chunk of stream) {
       if (!JSON_PARTS.includes(name)) fileBytes += chunk.length
       if (fileBytes > maxFileBytes) {
-        throw invalid(pathOf(name), `makes the files larger than ${maxFileBytes / 1024 / 1024} MB together`)
+        throw invalid(partPath(name), `makes the files larger than ${maxFileBytes / 1024 / 1024} MB together`)
       }
       hash.update(chunk)
       chunks.push(chunk)
@@ -123,7 +123,7 @@ async function readParts(payload: Readable, { contentType, maxBytes, maxFileByte
     if (name === undefined || name === '')
       return fail(invalid('body', `has a part without a name, after ${parts.length} parts`))
     if (!['7bit', '8bit', 'binary'].includes(encoding)) {
-      return fail(invalid(pathOf(name), `must not have the Content-Transfer-Encoding ${encoding.slice(0, 50)}`))
+      return fail(invalid(partPath(name), `must not have the Content-Transfer-Encoding ${encoding.slice(0, 50)}`))
     }
     const part = read(name, stream, { filename, contentType: type })
     part.catch(fail)
@@ -163,7 +163,7 @@ function orMalformed<T>(make: () => T): T {
 function malformed(part: string): AppError {
   return part === ''
     ? invalid('body', 'is not complete multipart/form-data')
-    : invalid(pathOf(part), 'has no end, or what follows it is not a part')
+    : invalid(partPath(part), 'has no end, or what follows it is not a part')
 }
 
-const pathOf = (part: string) => `body.${part.slice(0, MAX_NAME)}`
+const partPath = (part: string) => `body.${part.slice(0, MAX_NAME)}`

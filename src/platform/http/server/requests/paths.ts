@@ -24,8 +24,8 @@ export function paths(maxParamLength: number): Paths {
   })
   return {
     add(method, url, access) {
-      const known = METHODS.find((one) => one === method)
-      if (known !== undefined) routes.push({ method: known, url, access })
+      const knownMethod = METHODS.find((candidate) => candidate === method)
+      if (knownMethod !== undefined) routes.push({ method: knownMethod, url, access })
     },
     at(url) {
       return METHODS.flatMap((method) => {

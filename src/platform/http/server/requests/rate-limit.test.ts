@@ -148,13 +148,13 @@ describe('wrong keys', () => {
 describe('the bucket of a key', () => {
   it('is shared by all replicas on one cache', async () => {
     const rateLimits = { cache: memoryCache({ clock: systemClock }), api: { limit: 3, windowMs: 60_000 } }
-    const one = serve({ rateLimits })
+    const server = serve({ rateLimits })
     const first = app
     const other = serve({ rateLimits })
     onTestFinished(() => first.close())
-    await one.things('good')
+    await server.things('good')
     await other.things('good')
-    expect((await one.things('good')).headers['ratelimit-remaining']).toBe('0')
+    expect((await server.things('good')).headers['ratelimit-remaining']).toBe('0')
     expect((await other.things('good')).statusCode).toBe(429)
   })
 

@@ -72,7 +72,7 @@ export function rateGuards(limits: RateLimits, log: Log): RateGuards {
     async byAddress(request, reply) {
       const route = request.routeOptions.config.rateLimit
       if (route?.address === undefined || request.caller !== undefined) return
-      await count(reply, `${nameOf(request, route)}:address:${clientBlock(request.ip)}`, route.address)
+      await count(reply, `${limitName(request, route)}:address:${clientBlock(request.ip)}`, route.address)
     },
     async byCaller(request, reply) {
       if (api === undefined || request.caller === undefined) return
@@ -82,13 +82,13 @@ export function rateGuards(limits: RateLimits, log: Log): RateGuards {
       const route = request.routeOptions.config.rateLimit
       const subject = await route?.subject?.of(request)
       if (route?.subject === undefined || subject === undefined) return
-      await count(reply, `${nameOf(request, route)}:subject:${digest(subject)}`, route.subject)
+      await count(reply, `${limitName(request, route)}:subject:${digest(subject)}`, route.subject)
     },
     wrongKey: (request, reply) => count(reply, `wrong-keys:address:${clientBlock(request.ip)}`, WRONG_KEYS),
   }
 }
 
-function nameOf(request: FastifyRequest, limits: RouteLimits): string {
+function limitName(request: FastifyRequest, limits: RouteLimits): string {
   return limits.name ?? `${request.method} ${request.routeOptions.url}`
 }
 

@@ -32,8 +32,8 @@ const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
  */
 export function validatorCompiler(warmUps: (() => unknown)[] = []): FastifySchemaCompiler<Record<string, unknown>> {
   return ({ schema, httpPart = '' }) => {
-    const findFirst = () => firstErrorOf(schema)
-    const findAll = () => allErrorsOf(schema)
+    const findFirst = () => firstErrorValidator(schema)
+    const findAll = () => allErrorsValidator(schema)
     warmUps.push(findFirst)
     const misspelled = MISSPELLED_PARTS.has(httpPart) ? lazy(() => misspelledNames(schema)) : undefined
     const part = PART_NAMES[httpPart] ?? httpPart
@@ -54,8 +54,8 @@ export function serializerCompiler(
   warmUps: (() => unknown)[] = [],
 ): FastifySerializerCompiler<Record<string, unknown>> {
   return ({ schema }) => {
-    warmUps.push(() => serializerOf(schema))
-    return (data: unknown) => serializerOf(schema)(data)
+    warmUps.push(() => schemaSerializer(schema))
+    return (data: unknown) => schemaSerializer(schema)(data)
   }
 }
 
@@ -67,10 +67,10 @@ export function refuseMisspelledMembers(schema: unknown, body: unknown): void {
 
 /** A required member that the caller misspelled is reported once, by the name that the caller sent. */
 function requestError(part: string, names: readonly MisspelledName[], errors: readonly ErrorObject[]): AppError {
-  const meant = new Set(names.map(({ path, known }) => JSON.stringify([...path.slice(0, -1), known])))
-  const misspelled: ValidationError[] = names.map(({ path, known }) => ({
+  const meant = new Set(names.map(({ path, declared }) => JSON.stringify([...path.slice(0, -1), declared])))
+  const misspelled: ValidationError[] = names.map(({ path, declared }) => ({
     path,
-    message: `is unknown; use "${known}"`,
+    message: `is unknown; use "${declared}"`,
   }))
   const others = validationErrors(errors).filter(({ path }) => !meant.has(JSON.stringify(path)))
   const details = [...misspelled, ...others]
@@ -83,8 +83,8 @@ function requestError(part: string, names: readonly MisspelledName[], errors: re
 function perSchema<Compiled>(compile: (schema: object) => Compiled): (schema: object) => Compiled {
   const compiled = new WeakMap<object, Compiled>()
   return (schema) => {
-    const known = compiled.get(schema)
-    if (known !== undefined) return known
+    const cached = compiled.get(schema)
+    if (cached !== undefined) return cached
     const made = compile(schema)
     compiled.set(schema, made)
     return made
@@ -93,9 +93,9 @@ function perSchema<Compiled>(compile: (schema: object) => Compiled): (schema: ob
 
 const firstErrors = lazy(() => makeAjv(false))
 const allErrors = lazy(() => makeAjv(true))
-const firstErrorOf = perSchema((schema) => firstErrors().compile(schema))
-const allErrorsOf = perSchema((schema) => allErrors().compile(schema))
-const serializerOf = perSchema((schema) => fastJson(schema))
+const firstErrorValidator = perSchema((schema) => firstErrors().compile(schema))
+const allErrorsValidator = perSchema((schema) => allErrors().compile(schema))
+const schemaSerializer = perSchema((schema) => fastJson(schema))
 
 function makeAjv(allErrors: boolean): Ajv {
   // Not validating the schemas, which are ours and tested, saves compiling the meta-schema at the first request.
@@ -122,8 +122,8 @@ const READERS: Readonly<Record<string, Reader>> = {
  * alone also reads `1e2`, `0x10`, ` 5` and the empty text. A repeated parameter is a list and stays one.
  */
 function queryReader(schema: unknown): (value: unknown) => unknown {
-  const readers = Object.entries(membersOf(schema)).flatMap(([name, member]) => {
-    const reader = READERS[typeOf(member)]
+  const readers = Object.entries(readProperties(schema)).flatMap(([name, member]) => {
+    const reader = READERS[readType(member)]
     return reader === undefined ? [] : [[name, reader] as const]
   })
   if (readers.length === 0) return (value) => value
@@ -137,11 +137,11 @@ function queryReader(schema: unknown): (value: unknown) => unknown {
   }
 }
 
-function membersOf(schema: unknown): Record<string, unknown> {
+function readProperties(schema: unknown): Record<string, unknown> {
   return { ...Object(Object(schema).properties) }
 }
 
-function typeOf(schema: unknown): string {
+function readType(schema: unknown): string {
   const { type } = Object(schema)
   return typeof type === 'string' ? type : ''
 }

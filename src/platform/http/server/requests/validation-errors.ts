@@ -78,7 +78,7 @@ function message({ keyword, params, schema, parentSchema, message: fallback }: E
     case 'const':
       return `must be ${JSON.stringify(params.allowedValue)}`
     case 'enum':
-      return oneOf(params.allowedValues)
+      return describeChoices(params.allowedValues)
     case 'anyOf':
     case 'oneOf':
       return alternatives(schema) ?? alternatives(parentSchema?.[keyword]) ?? 'matches none of the allowed types'
@@ -90,14 +90,14 @@ function message({ keyword, params, schema, parentSchema, message: fallback }: E
 /** "must be one of: a, b" for a union of constants, "must be a string or null" for a union of types. */
 function alternatives(branches: unknown): string | undefined {
   if (!Array.isArray(branches)) return undefined
-  if (branches.every((branch) => 'const' in branch)) return oneOf(branches.map((branch) => branch.const))
+  if (branches.every((branch) => 'const' in branch)) return describeChoices(branches.map((branch) => branch.const))
   if (branches.every((branch) => typeof branch.type === 'string')) {
     return `must be ${typeNames([...new Set(branches.map((branch) => branch.type))])}`
   }
   return undefined
 }
 
-function oneOf(values: readonly unknown[]): string {
+function describeChoices(values: readonly unknown[]): string {
   return `must be one of: ${values.map(String).join(', ')}`
 }
 

@@ -22,8 +22,8 @@ interface ErrorMembers {
 export function errorBody(error: AppError, requestId: string, publicUrl: string, hasKey = false): ErrorBody {
   const { code, type, message } = error
   const docUrl = errorDocUrl(publicUrl, code)
-  const details = detailsOf(error, hasKey)
-  return { success: false, error: { code, type, message, docUrl, details, ...membersOf(error) }, requestId }
+  const details = visibleDetails(error, hasKey)
+  return { success: false, error: { code, type, message, docUrl, details, ...pickMembers(error) }, requestId }
 }
 
 /** The same error as RFC 9457 problem details. */
@@ -39,16 +39,16 @@ function problemBody(error: AppError, requestId: string, publicUrl: string, hasK
     code,
     source: type,
     docUrl: errorDocUrl(publicUrl, code),
-    details: detailsOf(error, hasKey),
-    ...membersOf(error),
+    details: visibleDetails(error, hasKey),
+    ...pickMembers(error),
   }
 }
 
-function detailsOf({ details, privateDetails }: AppError, hasKey: boolean): ErrorDetail[] {
+function visibleDetails({ details, privateDetails }: AppError, hasKey: boolean): ErrorDetail[] {
   return hasKey ? [...details, ...privateDetails] : details
 }
 
-function membersOf({ current, redirectUrl }: AppError): ErrorMembers {
+function pickMembers({ current, redirectUrl }: AppError): ErrorMembers {
   return { ...(current !== undefined && { current }), ...(redirectUrl !== undefined && { redirectUrl }) }
 }
 
@@ -99,10 +99,10 @@ export function asAppError(error: unknown): AppError {
   // The limit of an outgoing call that its caller did not map. No limit of our own work ends this way.
   if (isTimeout(error)) return new AppError('provider_timeout', { cause: error })
   if (isOutOfFiles(error)) return outOfFiles(error)
-  const known = FASTIFY_CODES[codeOf(error)]
-  return known?.() ?? new AppError('internal', { cause: error })
+  const build = FASTIFY_CODES[errorCode(error)]
+  return build?.() ?? new AppError('internal', { cause: error })
 }
 
-function codeOf(error: unknown): string {
+function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

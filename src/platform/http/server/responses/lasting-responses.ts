@@ -42,13 +42,13 @@ export function endWithAccess(app: FastifyInstance, { authenticator, log, everyM
     if (isChecking) return
     isChecking = true
     /** The results of this check by credentials: the streams of one key need one. */
-    const known = new Map<string, boolean>()
+    const results = new Map<string, boolean>()
     for (const request of lasting) {
       await yieldIfHeld(TURN_MS)
       if (!running.has(request)) continue
-      const credentials = credentialsOf(request)
-      const isAllowed = known.get(credentials) ?? (await hasAccess(request))
-      known.set(credentials, isAllowed)
+      const credentials = readCredentials(request)
+      const isAllowed = results.get(credentials) ?? (await hasAccess(request))
+      results.set(credentials, isAllowed)
       if (isAllowed) continue
       log.info('Ended a response, because its caller lost access.', {
         operation: 'http.access',
@@ -73,7 +73,7 @@ export function endWithAccess(app: FastifyInstance, { authenticator, log, everyM
 }
 
 /** Equal for requests that every authenticator treats alike. */
-function credentialsOf({ method, headers, routeOptions }: FastifyRequest): string {
+function readCredentials({ method, headers, routeOptions }: FastifyRequest): string {
   const { authorization, cookie } = headers
   return JSON.stringify([
     method === 'GET',

@@ -88,7 +88,7 @@ export class StreamSlots {
     this.#check(owner)
     const stream = new EventStream(owner, connection)
     this.#open.set(stream, { heartbeat, deliveredBytes: 0, stalled: 0 })
-    this.#perOwner.set(owner, this.#countOf(owner) + 1)
+    this.#perOwner.set(owner, this.#countOpen(owner) + 1)
     // An ended stream keeps its slot until the client has read the rest.
     stream.body.once('close', () => this.#remove(stream))
     connection.once('close', () => this.#remove(stream))
@@ -112,7 +112,7 @@ export class StreamSlots {
 
   #check(owner: string): void {
     const headers = { 'retry-after': '10' }
-    if (this.#countOf(owner) >= this.#maxPerOwner) {
+    if (this.#countOpen(owner) >= this.#maxPerOwner) {
       throw new AppError('rate_limited', {
         message: `Too many streams are open with this key: at most ${this.#maxPerOwner} on each instance. Close one, or try again later.`,
         headers,
@@ -126,13 +126,13 @@ export class StreamSlots {
     }
   }
 
-  #countOf(owner: string): number {
+  #countOpen(owner: string): number {
     return this.#perOwner.get(owner) ?? 0
   }
 
   #remove(stream: EventStream): void {
     if (!this.#open.delete(stream)) return
-    const left = this.#countOf(stream.owner) - 1
+    const left = this.#countOpen(stream.owner) - 1
     if (left > 0) this.#perOwner.set(stream.owner, left)
     else this.#perOwner.delete(stream.owner)
     if (this.#open.size > 0) return

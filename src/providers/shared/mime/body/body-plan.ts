@@ -21,7 +21,7 @@ export interface FilePart {
  * shown, a related shows its root. A text with a file name is a file, unless it is all that could be the body.
  */
 export function bodyPlan(root: Part): BodyPlan {
-  const plan = planOf(root)
+  const plan = planBody(root)
   if (plan.text.length > 0 || plan.html.length > 0) return plan
   const body = onlyText(plan.files)
   if (body === undefined) return plan
@@ -32,11 +32,11 @@ export function bodyPlan(root: Part): BodyPlan {
   }
 }
 
-function planOf(part: Part): BodyPlan {
+function planBody(part: Part): BodyPlan {
   if (!part.type.startsWith('multipart/')) return leafPlan(part)
   if (part.type === 'multipart/alternative') return alternativePlan(part)
   if (part.type === 'multipart/related') return relatedPlan(part)
-  return joined(part.children.map(planOf))
+  return joined(part.children.map(planBody))
 }
 
 function leafPlan(part: Part): BodyPlan {
@@ -54,7 +54,7 @@ function joined(plans: readonly BodyPlan[]): BodyPlan {
 
 /** The last alternative of each kind is the best one. Others are shown by nobody, unless a person could save them. */
 function alternativePlan({ children }: Part): BodyPlan {
-  const plans = children.map((child) => (isText(child) ? { text: [child], html: [child], files: [] } : planOf(child)))
+  const plans = children.map((child) => (isText(child) ? { text: [child], html: [child], files: [] } : planBody(child)))
   const plain = plans.findLast(({ text }) => text.some(({ type }) => type === 'text/plain'))
   const rich = plans.findLast(({ html }) => html.some(({ type }) => type === 'text/html'))
   return {
@@ -73,9 +73,9 @@ function relatedPlan({ children, start }: Part): BodyPlan {
   const root = children.find(({ contentId }) => start !== undefined && contentId === start) ?? children.find(isShown)
   const others = children.filter((child) => child !== root)
   const plans = others.map((child) =>
-    isText(child) && child.contentId === undefined ? leafPlan(child) : filesOf(child),
+    isText(child) && child.contentId === undefined ? leafPlan(child) : planFiles(child),
   )
-  return joined(root === undefined ? plans : [planOf(root), ...plans])
+  return joined(root === undefined ? plans : [planBody(root), ...plans])
 }
 
 /** Whether a part of a related may be what it shows. */
@@ -83,10 +83,10 @@ function isShown({ type }: Part): boolean {
   return type === 'text/html' || type === 'text/plain' || type.startsWith('multipart/')
 }
 
-function filesOf(part: Part): BodyPlan {
-  const { text, html, files } = planOf(part)
+function planFiles(part: Part): BodyPlan {
+  const { text, html, files } = planBody(part)
   const parts = new Set([...text, ...html, ...files.map((file) => file.part)])
-  return { text: [], html: [], files: [...parts].map((one) => ({ part: one, isRelated: true })) }
+  return { text: [], html: [], files: [...parts].map((file) => ({ part: file, isRelated: true })) }
 }
 
 function isText({ type, disposition }: Part): boolean {

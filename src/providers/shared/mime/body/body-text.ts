@@ -11,11 +11,11 @@ import { htmlToText, searchText, snippet } from './text.ts'
 
 /** The text of a part, from its content as it is stored. */
 export function partText(part: Part, content: Buffer): string {
-  return textOf(part, decodedContent(content, part.encoding))
+  return decodePartText(part, decodedContent(content, part.encoding))
 }
 
 /** The text of a part, from its content without transfer encoding. */
-export function textOf(part: Part, bytes: Buffer): string {
+export function decodePartText(part: Part, bytes: Buffer): string {
   const text = decodeText(withLineFeeds(bytes, part.charset), part)
   if (part.type === 'text/html' || part.flow === 'fixed') return text
   return joinFlowedLines(text, { delSp: part.flow === 'flowed-delsp' })
@@ -73,14 +73,14 @@ export function shownText(
   { text, html }: BodyPlan,
   read: (part: Part) => string | undefined,
 ): { text: string; snippet: string } {
-  const words = wordsOf(text, read) || wordsOf(html, read)
+  const words = joinTexts(text, read) || joinTexts(html, read)
   return { text: searchText(words), snippet: snippet(words) }
 }
 
 /** Of a part, in UTF-16 units. 4 KB of its words are wanted. */
 const MAX_SHOWN = 256 * 1024
 
-function wordsOf(parts: readonly Part[], read: (part: Part) => string | undefined): string {
+function joinTexts(parts: readonly Part[], read: (part: Part) => string | undefined): string {
   const pieces = parts.map((part) => plainForm(part, (read(part) ?? '').slice(0, MAX_SHOWN)).trim())
   return pieces.filter((piece) => piece !== '').join('\n')
 }
@@ -99,9 +99,9 @@ const MAX_TYPE = 255
  * The attachments of a message. Inline are those that the HTML shows by their Content-ID or location. `html` is undefined where it is not at
  * hand: then those beside it that have a Content-ID count as shown.
  */
-export function attachmentsOf({ files }: BodyPlan, html: string | undefined): RemoteAttachment[] {
+export function mapAttachments({ files }: BodyPlan, html: string | undefined): RemoteAttachment[] {
   if (files.length === 0) return []
-  const shown = html === undefined ? undefined : referencesOf(html)
+  const shown = html === undefined ? undefined : findReferences(html)
   return files.slice(0, MAX_ATTACHMENTS).map(({ part, isRelated }) => ({
     id: part.id,
     filename: attachmentName(part),
@@ -123,7 +123,7 @@ const REFERENCE = /\bcid:([^"'\s<>)]{1,255})|\b(?:src|background)\s*=\s*["']?([^
 const MAX_REFERENCES = 5000
 
 /** The Content-IDs and addresses that HTML shows, in lower case. */
-function referencesOf(html: string): Set<string> {
+function findReferences(html: string): Set<string> {
   const found = new Set<string>()
   for (const [, cid, address] of html.matchAll(REFERENCE)) {
     const reference = (cid ?? address ?? '').replace(/^cid:/i, '')

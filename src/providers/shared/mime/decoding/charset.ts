@@ -24,7 +24,7 @@ interface Reader {
  * nobody knows, or none, is guessed from the bytes. Never throws; bytes that mean nothing become U+FFFD.
  */
 export function decode(bytes: Buffer, label?: string): string {
-  const reader = readerOf(label)
+  const reader = findReader(label)
   if (reader?.form !== 'ascii' && reader?.form !== 'wide' && isAscii(bytes)) return bytes.toString('latin1')
   const marked = byteOrderMark(bytes)
   if (marked !== undefined) return iconv.decode(bytes, marked)
@@ -39,17 +39,17 @@ export function decode(bytes: Buffer, label?: string): string {
 
 /** Whether somebody knows this label. */
 export function isKnownCharset(label: string): boolean {
-  return readerOf(label) !== undefined
+  return findReader(label) !== undefined
 }
 
 /** Whether pieces of text in this charset, such as adjacent encoded words, are decoded one by one. */
 export function isStateful(label: string): boolean {
-  return readerOf(label)?.isStateful ?? false
+  return findReader(label)?.isStateful ?? false
 }
 
 function decodeGuessed(bytes: Buffer): string {
   if (isTextInUtf8(bytes)) return bytes.toString('utf8')
-  return readerOf(guessCharset(bytes))?.decode(bytes) ?? bytes.toString('latin1')
+  return findReader(guessCharset(bytes))?.decode(bytes) ?? bytes.toString('latin1')
 }
 
 const MARKS: readonly [bytes: readonly number[], charset: string][] = [
@@ -91,10 +91,10 @@ function withoutTail(bytes: Buffer): Buffer {
 /** Looking up a label costs microseconds, most of all one that nobody knows, and most messages have one of a few. */
 const readers = new LRUCache<string, { reader: Reader | undefined }>({ max: 500 })
 
-function readerOf(label = ''): Reader | undefined {
+function findReader(label = ''): Reader | undefined {
   const key = label.slice(0, MAX_LABEL)
-  const known = readers.get(key)
-  if (known !== undefined) return known.reader
+  const cached = readers.get(key)
+  if (cached !== undefined) return cached.reader
   const name = canonicalName(key)
   const reader = name === '' ? undefined : (readerNamed(name) ?? readerNamed(name.replace(PREFIX, '')))
   readers.set(detached(key), { reader })

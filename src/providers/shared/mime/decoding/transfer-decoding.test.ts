@@ -42,7 +42,7 @@ describe('a transfer encoding is decoded wherever the chunks end', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 500 }), sizes, (bytes, cuts) => {
         const escaped = [...bytes].map((byte) => `=${byte.toString(16).toUpperCase().padStart(2, '0')}`)
-        const encoded = escaped.map((one, i) => (i % 20 === 19 ? `${one}=\r\n` : one)).join('')
+        const encoded = escaped.map((text, i) => (i % 20 === 19 ? `${text}=\r\n` : text)).join('')
         expect(decodeInPieces('quoted-printable', encoded, cuts)).toEqual(Buffer.from(bytes))
       }),
     )

@@ -3,7 +3,7 @@ import { type Header, headerValue, parseHeaders } from '../headers/headers.ts'
 import { charsetParameter } from '../headers/parameters.ts'
 import type { ReportedRecipient } from './report.ts'
 import { decodedBody, type ReportPart, readParts } from './report-part.ts'
-import { cleanAddress, described, type Found, linesOf, MAX_RECIPIENTS } from './status.ts'
+import { cleanAddress, decodeLines, described, type Found, MAX_RECIPIENTS } from './status.ts'
 import { wordedReport } from './worded.ts'
 
 const MAX_PART_BYTES = 64 * 1024
@@ -27,7 +27,7 @@ export function plainReport(
   parts: readonly ReportPart[],
   { isFromSystem, hasOriginal, from }: Circumstances,
 ): Found | undefined {
-  const lines = textOf(message, parts).split('\n', MAX_LINES)
+  const lines = readText(message, parts).split('\n', MAX_LINES)
   const copyAt = lines.findIndex(isCopyBelow)
   const announced = copyAt === -1 ? lines : lines.slice(0, copyAt)
   const original = copyAt === -1 ? [] : copiedHeader(lines.slice(copyAt + 1))
@@ -45,11 +45,11 @@ export function plainReport(
   return worded && { ...worded, original: quoted?.header ?? original }
 }
 
-function textOf(message: ReportPart, parts: readonly ReportPart[]): string {
+function readText(message: ReportPart, parts: readonly ReportPart[]): string {
   const plain = parts.find(({ type }) => type === 'text/plain')
   const html = parts.find(({ type }) => type === 'text/html')
   const body = plain ?? html ?? message
-  const text = linesOf(
+  const text = decodeLines(
     decodedBody(body, MAX_PART_BYTES),
     charsetParameter(headerValue(body.headers, 'content-type') ?? ''),
   )

@@ -13,15 +13,15 @@ export interface ReportPart {
 
 /** Reads the beginning of a message, which may end anywhere. */
 export function readParts(bytes: Buffer): ReportPart {
-  return partOf(bytes, rawTree(bytes, { isWhole: false }))
+  return toReportPart(bytes, rawTree(bytes, { isWhole: false }))
 }
 
-function partOf(bytes: Buffer, raw: RawPart): ReportPart {
+function toReportPart(bytes: Buffer, raw: RawPart): ReportPart {
   return {
     headers: rawFields(bytes, raw),
     type: raw.type,
     body: bytes.subarray(raw.bodyStart, raw.bodyEnd),
-    children: raw.children.map((child) => partOf(bytes, child)),
+    children: raw.children.map((child) => toReportPart(bytes, child)),
   }
 }
 

@@ -210,11 +210,11 @@ describe('a delivery report', () => {
     ).join('')
     const report = parseDeliveryReport(Buffer.from(text.replace('Final-Recipient:', `${many}Final-Recipient:`)))
     expect(report?.recipients).toHaveLength(50)
-    const [one] = parseDeliveryReport(Buffer.from(text))?.recipients ?? []
-    expect(one?.email.length).toBeLessThanOrEqual(320)
-    expect(one?.diagnostic?.length).toBeLessThanOrEqual(500)
-    expect(JSON.stringify(one)).not.toMatch(/\\u0000|\\u2028|\\n/)
-    expect(one?.status).toBeNull()
+    const [recipient] = parseDeliveryReport(Buffer.from(text))?.recipients ?? []
+    expect(recipient?.email.length).toBeLessThanOrEqual(320)
+    expect(recipient?.diagnostic?.length).toBeLessThanOrEqual(500)
+    expect(JSON.stringify(recipient)).not.toMatch(/\\u0000|\\u2028|\\n/)
+    expect(recipient?.status).toBeNull()
   })
 })
 

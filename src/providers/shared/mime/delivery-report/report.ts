@@ -88,14 +88,14 @@ export function parseDeliveryReport(raw: Buffer): DeliveryReport | undefined {
       ? plainReport(message, parts, { isFromSystem, hasOriginal: original.length > 0, from: from?.email ?? '' })
       : readStatus(decodedBody(status, MAX_PART_BYTES))
   if (found === undefined) return undefined
-  const known = original.length > 0 ? original : found.original
-  const { messageId, subject } = headerFields(known)
+  const headers = original.length > 0 ? original : found.original
+  const { messageId, subject } = headerFields(headers)
   return {
     recipients: found.recipients,
     kind: found.kind,
     original: {
       messageId: messageId ?? inReplyTo,
-      sentToken: headerValue(known, SENT_TOKEN_HEADER.toLowerCase())?.slice(0, MAX_TOKEN) ?? null,
+      sentToken: headerValue(headers, SENT_TOKEN_HEADER.toLowerCase())?.slice(0, MAX_TOKEN) ?? null,
       subject: subject === '' ? null : cleanField(subject, MAX_SUBJECT),
     },
   }

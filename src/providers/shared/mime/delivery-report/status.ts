@@ -13,8 +13,8 @@ const MAX_DIAGNOSTIC = 500
 
 /** RFC 3464 and, for addresses outside ASCII, RFC 6533: a group of fields for the message, then one for each recipient. */
 export function readStatus(bytes: Buffer): Found | undefined {
-  const groups = linesOf(bytes).split(/\n[ \t]*\n/, MAX_RECIPIENTS + 1)
-  const recipients = groups.flatMap((group) => recipientOf(parseHeaders(Buffer.from(group))))
+  const groups = decodeLines(bytes).split(/\n[ \t]*\n/, MAX_RECIPIENTS + 1)
+  const recipients = groups.flatMap((group) => readRecipient(parseHeaders(Buffer.from(group))))
   const failed = recipients.filter(({ action }) => action === 'failed')
   const reported = failed.length > 0 ? failed : recipients.filter(({ action }) => action === 'delayed')
   if (reported.length === 0) return undefined
@@ -26,11 +26,11 @@ export function readStatus(bytes: Buffer): Found | undefined {
 }
 
 /** The text with LF as line ends. `charset`: as declared. */
-export function linesOf(bytes: Buffer, charset?: string): string {
+export function decodeLines(bytes: Buffer, charset?: string): string {
   return decode(bytes, charset).replaceAll('\r\n', '\n').replaceAll('\r', '\n')
 }
 
-function recipientOf(fields: Header[]): (ReportedRecipient & { action: string })[] {
+function readRecipient(fields: Header[]): (ReportedRecipient & { action: string })[] {
   const original = typedAddress(headerValue(fields, 'original-recipient'))
   const final = typedAddress(headerValue(fields, 'final-recipient'))
   // The sender wrote to the first one; the other is where forwarding led.

@@ -25,7 +25,9 @@ export function wordedReport(lines: readonly string[]): Omit<Found, 'original'> 
   const recipients = listed.length > 0 ? listed : inTranscript(transcript)
   if (recipients.length === 0) return undefined
   return {
-    recipients: recipients.map((one) => (one.diagnostic === null ? explained(one.email, transcript) : one)),
+    recipients: recipients.map((recipient) =>
+      recipient.diagnostic === null ? explained(recipient.email, transcript) : recipient,
+    ),
     kind:
       cut.some((line) => PERMANENT.test(line)) || !cut.some((line) => DELAYED.test(line)) ? 'permanent' : 'temporary',
   }
@@ -126,7 +128,7 @@ function inTranscript(lines: readonly string[]): ReportedRecipient[] {
 const REPLY = new RegExp(String.raw`^\s*(?:<<<\s*)?5\d\d[ -](?:5\.\d{1,3}\.\d{1,3} )?<?(${ADDRESS})>?`)
 
 function explained(email: string, lines: readonly string[]): ReportedRecipient {
-  const line = lines.find((one) => one.includes(email) && /\b[45]\d\d[ -]/.test(one))
+  const line = lines.find((candidate) => candidate.includes(email) && /\b[45]\d\d[ -]/.test(candidate))
   return described(email, line === undefined ? '' : reply(line))
 }
 

@@ -14,9 +14,9 @@ export function bodyParts(root: MessagePart): MessagePart[] {
 /** A tree of parts for `bodyPlan`. Adds to `sources` what each is made of. */
 function planned(part: MessagePart, sources: Map<Part, MessagePart>): Part {
   const children = part.multipart?.children.map((child) => planned(child, sources)) ?? []
-  const one = { ...part, id: '', encodedBytes: 0, sizeBytes: undefined, children }
-  sources.set(one, part)
-  return one
+  const copy = { ...part, id: '', encodedBytes: 0, sizeBytes: undefined, children }
+  sources.set(copy, part)
+  return copy
 }
 
 function isText({ type }: MessagePart): boolean {

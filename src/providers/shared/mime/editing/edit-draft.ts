@@ -25,7 +25,7 @@ export async function editDraft(
   const edited = await editContent(read, source, change, composed)
   const named = namedFields(change, addsMessageId)
   const fields = named.reduce<readonly Field[]>(
-    (all, name) => replaceField(all, name, fieldOf(composed.root, name, lineEnd)),
+    (all, name) => replaceField(all, name, candidate(composed.root, name, lineEnd)),
     edited === undefined ? root.fields : withContentFields(root.fields, edited, lineEnd),
   )
   return writeSource({ root: { ...(edited ?? root), fields }, lineEnd })
@@ -142,7 +142,7 @@ function namedFields({ to, cc, bcc, subject }: DraftChange, addsMessageId: boole
   return names
 }
 
-function fieldOf({ fields }: MessagePart, name: string, lineEnd: string): Field | undefined {
-  const field = fields.find((one) => one.name === name)
+function candidate({ fields }: MessagePart, name: string, lineEnd: string): Field | undefined {
+  const field = fields.find((findField) => findField.name === name)
   return field && { name, bytes: Buffer.from(field.bytes.toString('latin1').replaceAll('\r\n', lineEnd), 'latin1') }
 }

@@ -48,8 +48,8 @@ const LINES_PER_PAUSE = 500
 export async function readSource(source: Buffer): Promise<MessageSource | undefined> {
   const raw = await largeRawTree(source)
   if (allParts(raw).length >= MAX_PARTS) return undefined
-  const root = await partOf({ source, fields: 0 }, raw)
-  return root && { root, lineEnd: lineEndOf(source) }
+  const root = await readPart({ source, fields: 0 }, raw)
+  return root && { root, lineEnd: detectLineEnd(source) }
 }
 
 interface Reading {
@@ -58,9 +58,9 @@ interface Reading {
   fields: number
 }
 
-async function partOf(reading: Reading, raw: RawPart): Promise<MessagePart | undefined> {
+async function readPart(reading: Reading, raw: RawPart): Promise<MessagePart | undefined> {
   const { source } = reading
-  const head = await headOf(reading, raw)
+  const head = await readHead(reading, raw)
   if (head === undefined) return undefined
   const own = { ...head, ...describeFields(rawFields(source, raw), raw.parentType) }
   const content = source.subarray(raw.bodyStart, raw.bodyEnd)
@@ -70,7 +70,7 @@ async function partOf(reading: Reading, raw: RawPart): Promise<MessagePart | und
   const isCut = raw.children.at(-1)?.start === source.length
   const children: MessagePart[] = []
   for (const rawChild of isCut ? raw.children.slice(0, -1) : raw.children) {
-    const child = await partOf(reading, rawChild)
+    const child = await readPart(reading, rawChild)
     if (child === undefined) return undefined
     children.push(child)
   }
@@ -82,13 +82,13 @@ async function partOf(reading: Reading, raw: RawPart): Promise<MessagePart | und
 type Head = Pick<MessagePart, 'fields' | 'gap'>
 
 /** Header fields up to the empty line, or to the content where a program has left the empty line out. */
-async function headOf(reading: Reading, { start, bodyStart }: RawPart): Promise<Head | undefined> {
+async function readHead(reading: Reading, { start, bodyStart }: RawPart): Promise<Head | undefined> {
   const { source } = reading
   const fields: Field[] = []
   let fieldStart = start
   const endField = (end: number) => {
     if (end > fieldStart)
-      fields.push({ name: nameOf(source, fieldStart, end), bytes: source.subarray(fieldStart, end) })
+      fields.push({ name: readName(source, fieldStart, end), bytes: source.subarray(fieldStart, end) })
     fieldStart = end
   }
   let lines = 0
@@ -113,12 +113,12 @@ async function headOf(reading: Reading, { start, bodyStart }: RawPart): Promise<
 
 const MAX_NAME = 200
 
-function nameOf(source: Buffer, start: number, end: number): string {
+function readName(source: Buffer, start: number, end: number): string {
   const text = source.toString('latin1', start, Math.min(end, start + MAX_NAME))
   return /^([\x21-\x39\x3b-\x7e]+)[ \t]*:/.exec(text)?.[1]?.toLowerCase() ?? ''
 }
 
-function lineEndOf(source: Buffer): '\r\n' | '\n' {
+function detectLineEnd(source: Buffer): '\r\n' | '\n' {
   const first = source.indexOf(LF)
   return first > 0 && source[first - 1] !== CR ? '\n' : '\r\n'
 }

@@ -23,18 +23,18 @@ const ODD_FIELDS = [
   'Content-Language: de',
 ]
 
-const oneOf = <T>(chance: Chance, items: readonly T[]): T => items[Math.floor(chance() * items.length)] as T
+const pickOne = <T>(chance: Chance, items: readonly T[]): T => items[Math.floor(chance() * items.length)] as T
 const bytes = (chance: Chance, most: number) =>
   Buffer.from(Array.from({ length: Math.floor(chance() * most) }, () => Math.floor(chance() * 256)))
 
 function composed(chance: Chance): Promise<Buffer> {
-  const words = () => Array.from({ length: 1 + Math.floor(chance() * 20) }, () => oneOf(chance, WORDS)).join(' ')
+  const words = () => Array.from({ length: 1 + Math.floor(chance() * 20) }, () => pickOne(chance, WORDS)).join(' ')
   const images = Array.from({ length: Math.floor(chance() * 3) }, (_, n) => `image${n}@x.example`)
   const shown = images.filter(() => chance() < 0.7).map((id) => `<img src="cid:${id}">`)
   const files = Array.from({ length: Math.floor(chance() * 4) }, (_, n) => ({
-    filename: oneOf(chance, [`größe ${n}.bin`, `${n}.txt`, `${'n'.repeat(200)}${n}`]),
-    contentType: oneOf(chance, ['application/x-test', 'text/plain; charset=koi8-r', 'text/html', 'message/rfc822']),
-    content: oneOf(chance, [bytes(chance, 300), Buffer.from('Subject: x\r\n\r\n--mix\r\n')]),
+    filename: pickOne(chance, [`größe ${n}.bin`, `${n}.txt`, `${'n'.repeat(200)}${n}`]),
+    contentType: pickOne(chance, ['application/x-test', 'text/plain; charset=koi8-r', 'text/html', 'message/rfc822']),
+    content: pickOne(chance, [bytes(chance, 300), Buffer.from('Subject: x\r\n\r\n--mix\r\n')]),
   }))
   const node = new MailComposer({
     from: 'd@acme.example',
@@ -70,7 +70,7 @@ interface Parts {
 }
 
 /** Takes a message apart without the code that edits it. Boundaries occur nowhere else in it. */
-function partsOf(message: string): Parts {
+function readParts(message: string): Parts {
   const leaves: Parts['leaves'] = []
   const visit = (part: string): string[] => {
     const end = part.startsWith('\r\n') ? 0 : part.indexOf('\r\n\r\n')
@@ -95,24 +95,24 @@ const isBody = ({ content }: Parts['leaves'][number]) => {
   return /^content-type: text\/(plain|html)/im.test(text) && !/^content-disposition/im.test(text)
 }
 
-const nameOf = (field: string) => field.slice(0, field.indexOf(':')).trim().toLowerCase()
+const fieldName = (field: string) => field.slice(0, field.indexOf(':')).trim().toLowerCase()
 const unnamed = (parts: Parts, ...names: string[]) =>
-  parts.fields.filter((one) => !['date', ...names].includes(nameOf(one)))
+  parts.fields.filter((field) => !['date', ...names].includes(fieldName(field)))
 const parse = (message: string) => PostalMime.parse(Buffer.from(message, 'latin1'), { forceRfc822Attachments: true })
-const contentOf = ({ content }: { content: ArrayBuffer | string | Uint8Array }) =>
+const readContent = ({ content }: { content: ArrayBuffer | string | Uint8Array }) =>
   Buffer.from(content as ArrayBuffer).toString('latin1')
 
 /** Changes one member of a draft, and checks that nothing else has changed. */
 async function checkEdit(message: string, chance: Chance): Promise<void> {
-  const [before, parsedBefore] = [partsOf(message), await parse(message)]
+  const [before, parsedBefore] = [readParts(message), await parse(message)]
   const edit = async (change: Partial<DraftChange>) => {
     const source = Buffer.from(message, 'latin1')
     const edited = await editDraft(source, { ...ALWAYS, ...change }, { addsMessageId: false })
     const text = edited.toString('latin1')
-    return { text, parts: partsOf(text), parsed: await parse(text) }
+    return { text, parts: readParts(text), parsed: await parse(text) }
   }
   const people = [{ name: 'Zoë, Z', email: 'z@example.com' }]
-  const member = oneOf(chance, ['subject', 'to', 'cc', 'bcc', 'body', 'attachments'] as const)
+  const member = pickOne(chance, ['subject', 'to', 'cc', 'bcc', 'body', 'attachments'] as const)
   if (member === 'body') {
     const html = chance() < 0.5 ? '<p>new <b>HTML</b></p>' : null
     const { parts, parsed } = await edit({ body: { text: html === null ? 'new text' : null, html } })
@@ -122,7 +122,8 @@ async function checkEdit(message: string, chance: Chance): Promise<void> {
     )
     const others = before.leaves.filter((leaf) => !isBody(leaf)).map(({ body }) => body)
     expect(parts.leaves.filter((leaf) => !isBody(leaf)).map(({ body }) => body)).toEqual(others)
-    const shown = (mail: typeof parsed) => mail.attachments.map((one) => [one.filename, one.mimeType, contentOf(one)])
+    const shown = (mail: typeof parsed) =>
+      mail.attachments.map((attachment) => [attachment.filename, attachment.mimeType, readContent(attachment)])
     expect(shown(parsed)).toEqual(shown(parsedBefore))
     return
   }
@@ -139,8 +140,8 @@ async function checkEdit(message: string, chance: Chance): Promise<void> {
       const isShown = contentId !== undefined && links.includes(`cid:${contentId.replace(/[<>]/g, '')}`)
       return isShown || (mimeType === 'text/calendar' && disposition === null)
     })
-    const expected = [...stay.map(contentOf), 'new file'].sort()
-    expect(parsed.attachments.map((one) => contentOf(one).trim()).sort()).toEqual(
+    const expected = [...stay.map(readContent), 'new file'].sort()
+    expect(parsed.attachments.map((attachment) => readContent(attachment).trim()).sort()).toEqual(
       expected.map((text) => text.trim()).sort(),
     )
     return

@@ -15,13 +15,13 @@ export async function replaceAttachments(
   attachments: readonly MessagePart[],
   making: Making,
 ): Promise<MessagePart | undefined> {
-  const given = new Set(attachments.map(({ contentId }) => contentId))
-  const rest = keepOnly(root, await partsOfBody(root, given))
+  const contentIds = new Set(attachments.map(({ contentId }) => contentId))
+  const rest = keepOnly(root, await partsOfBody(root, contentIds))
   if (rest === undefined) return attachments.length === 0 ? undefined : mixed(attachments, making)
   const html = bodyParts(rest).find(({ type }) => type === 'text/html')
   const inline = html === undefined ? [] : attachments.filter(({ contentId }) => contentId !== undefined)
   const shown = html === undefined || inline.length === 0 ? rest : addRelated(rest, html, inline, making)
-  const others = attachments.filter((one) => !inline.includes(one))
+  const others = attachments.filter((attachment) => !inline.includes(attachment))
   return others.length === 0 ? shown : addToMixed(shown, others, making)
 }
 
@@ -39,13 +39,13 @@ function keepOnly(root: MessagePart, kept: ReadonlySet<MessagePart>): MessagePar
 /** The leaves that are not attachments. */
 async function partsOfBody(
   root: MessagePart,
-  given: ReadonlySet<string | undefined>,
+  contentIds: ReadonlySet<string | undefined>,
 ): Promise<ReadonlySet<MessagePart>> {
   const body = bodyParts(root)
   const shown = new Set<string>()
   for (const part of body) if (part.type === 'text/html') await addLinkedIds(part, shown)
   const isShown = ({ contentId }: MessagePart) =>
-    contentId !== undefined && !given.has(contentId) && shown.has(contentId.toLowerCase())
+    contentId !== undefined && !contentIds.has(contentId) && shown.has(contentId.toLowerCase())
   return new Set([...body, ...alternatives(root), ...[...leaves(root)].filter(isShown)])
 }
 

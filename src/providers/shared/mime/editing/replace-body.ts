@@ -22,7 +22,7 @@ export function replaceBody(root: MessagePart, body: NewBody, making: Making): M
   const site = path.find(({ type }) => type === 'multipart/alternative') ?? first
   const edited = edit(root, (part) => {
     if (part === site)
-      return part === first ? inPlaceOf(first, wholeBody(body, making)) : alternatives(part, replaced, body)
+      return part === first ? replacePart(first, wholeBody(body, making)) : alternatives(part, replaced, body)
     return replaced.includes(part) ? REMOVED : undefined
   })
   return edited ?? wholeBody(body, making)
@@ -34,7 +34,7 @@ function wholeBody({ plain, html }: NewBody, making: Making): MessagePart {
 }
 
 /** Keeps the Content-ID, by which a multipart/related may name the part. */
-function inPlaceOf(earlier: MessagePart, part: MessagePart): MessagePart {
+function replacePart(earlier: MessagePart, part: MessagePart): MessagePart {
   const kept = earlier.fields.filter(({ name }) => name === 'content-id')
   return kept.length === 0 ? part : { ...part, fields: [...part.fields, ...kept], contentId: earlier.contentId }
 }
@@ -91,7 +91,7 @@ function plainAndHtml(
       const shown = putInto(branch, replaced, plain) ?? []
       return htmlBranch === undefined ? [shown, html].flat() : shown
     }
-    return without(branch, (one) => replaced.includes(one)) ?? []
+    return without(branch, (part) => replaced.includes(part)) ?? []
   })
 }
 
@@ -100,7 +100,7 @@ function putInto(branch: MessagePart, replaced: readonly MessagePart[], text: Me
   const own = [...leaves(branch)].filter((leaf) => replaced.includes(leaf))
   const place = own.find(({ type }) => type === text.type) ?? own[0]
   return edit(branch, (part) => {
-    if (part === place) return inPlaceOf(part, text)
+    if (part === place) return replacePart(part, text)
     return own.includes(part) ? REMOVED : undefined
   })
 }

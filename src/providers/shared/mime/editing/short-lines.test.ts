@@ -13,7 +13,7 @@ const longest = (bytes: Buffer) =>
       .split('\r\n')
       .map(({ length }) => length),
   )
-const contentOf = ({ content }: { content: ArrayBuffer | string | Uint8Array }) => Buffer.from(content as ArrayBuffer)
+const readContent = ({ content }: { content: ArrayBuffer | string | Uint8Array }) => Buffer.from(content as ArrayBuffer)
 
 async function shorten(message: Buffer): Promise<Buffer> {
   const short = await withShortLines(message)
@@ -23,14 +23,18 @@ async function shorten(message: Buffer): Promise<Buffer> {
 }
 
 /** postal-mime ends the content of a part without an encoding with a line feed. */
-const textOf = async (message: Buffer) => (await PostalMime.parse(message)).text?.trim()
+const readText = async (message: Buffer) => (await PostalMime.parse(message)).text?.trim()
 
 /** The same for every parser: texts, files and header fields. */
 async function expectSameContent(message: Buffer, short: Buffer): Promise<void> {
   const [before, after] = await Promise.all([message, short].map((bytes) => PostalMime.parse(bytes)))
   expect([after?.text?.trim(), after?.html?.trim()]).toEqual([before?.text?.trim(), before?.html?.trim()])
   const files = (mail: typeof before) =>
-    mail?.attachments.map((one) => [one.filename, one.mimeType, contentOf(one).toString('latin1').trimEnd()])
+    mail?.attachments.map((attachment) => [
+      attachment.filename,
+      attachment.mimeType,
+      readContent(attachment).toString('latin1').trimEnd(),
+    ])
   expect(files(after)).toEqual(files(before))
   const fields = (mail: typeof before) => mail?.headers.filter(({ key }) => key !== 'content-transfer-encoding')
   expect(fields(after)).toEqual(fields(before))
@@ -81,9 +85,9 @@ it('shortens the lines of a single part, of line feeds only and of messages with
   await expectSameContent(single, await shorten(single))
   const feeds = Buffer.from(single.toString().replaceAll('\r', ''))
   const short = await shorten(feeds)
-  expect(await textOf(short)).toBe(await textOf(feeds))
+  expect(await readText(short)).toBe(await readText(feeds))
   const nested = lines(...HEAD, 'Content-Type: message/rfc822', '', single.toString())
-  expect(await textOf(await shorten(nested))).toBe(await textOf(nested))
+  expect(await readText(await shorten(nested))).toBe(await readText(nested))
 })
 
 it('folds long header fields, where white space is and where none is', async () => {
@@ -142,8 +146,8 @@ it('composes forwarded messages without long lines, and others as files', async 
   const [first, ...others] = (await PostalMime.parse(message, { forceRfc822Attachments: true })).attachments
   if (first === undefined) throw new Error('nothing is attached')
   expect(first.mimeType).toBe('message/rfc822')
-  expect(await textOf(contentOf(first))).toBe(await textOf(original))
-  expect(others.map((one) => [one.mimeType, contentOf(one).equals(boundless)])).toEqual([
+  expect(await readText(readContent(first))).toBe(await readText(original))
+  expect(others.map((attachment) => [attachment.mimeType, readContent(attachment).equals(boundless)])).toEqual([
     ['application/octet-stream', true],
     ['application/octet-stream', true],
   ])

@@ -140,7 +140,7 @@ function foldedLine(line: string, lineEnd: string): string {
 function foldAt(window: string): number {
   const space = Math.max(window.lastIndexOf(' '), window.lastIndexOf('\t'))
   if (space > FIRST_FOLD) return space
-  const mark = Math.max(...['>', ',', ';'].map((one) => window.lastIndexOf(one, MAX_LINE - 2)))
+  const mark = Math.max(...['>', ',', ';'].map((character) => window.lastIndexOf(character, MAX_LINE - 2)))
   if (mark > FIRST_FOLD) return mark + 1
   // Not within a character of UTF-8.
   const begun = /[\x80-\xbf]{1,3}$/.exec(window)?.[0].length ?? 0

@@ -78,9 +78,9 @@ export function newField(name: string, value: string, lineEnd: string): Field {
 
 /** Fields of one name become this one, in place of the first. Undefined removes them. */
 export function replaceField(fields: readonly Field[], name: string, field: Field | undefined): Field[] {
-  const first = fields.findIndex((one) => one.name === name)
+  const first = fields.findIndex((candidate) => candidate.name === name)
   const added = field === undefined ? [] : [field]
   if (first === -1) return [...fields, ...added]
-  const isOther = (one: Field) => one.name !== name
+  const isOther = (candidate: Field) => candidate.name !== name
   return [...fields.slice(0, first), ...added, ...fields.slice(first).filter(isOther)]
 }

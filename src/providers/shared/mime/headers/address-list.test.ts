@@ -92,7 +92,7 @@ describe('a list of addresses', () => {
     ['=?utf-8?Q?Boss_<boss@x.example>?=', ''],
     ['(boss@x.example)', ''],
   ])('never takes an address out of a display name: %s', (value, email) => {
-    expect(read(value).map(([, one]) => one)).toEqual([email])
+    expect(read(value).map(([, found]) => found)).toEqual([email])
   })
 
   it('keeps entries without an address, whose name a comma cut off', () => {

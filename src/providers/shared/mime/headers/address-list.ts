@@ -12,7 +12,7 @@ export function readAddressList(value: string, limit: number): RemoteAddress[] {
   while (found.length < limit) {
     const entry = reader.next()
     if (entry === undefined) break
-    found.push(...addressesOf(entry).filter(({ name, email }) => name !== '' || email !== ''))
+    found.push(...readAddresses(entry).filter(({ name, email }) => name !== '' || email !== ''))
   }
   return found.slice(0, limit)
 }
@@ -174,18 +174,18 @@ class AddressReader {
   }
 }
 
-function addressesOf(tokens: readonly Token[]): RemoteAddress[] {
+function readAddresses(tokens: readonly Token[]): RemoteAddress[] {
   const angles = tokens.flatMap((token) => (token.kind === 'angle' ? [emailIn(token.text)] : []))
-  const email = angles.filter((one) => one.includes('@')).at(-1) ?? angles.filter((one) => one !== '').at(-1)
-  if (angles.length > 0) return [{ name: nameOf(tokens), email: email ?? '' }]
-  const chunks = chunksOf(tokens)
+  const email = angles.filter((text) => text.includes('@')).at(-1) ?? angles.filter((text) => text !== '').at(-1)
+  if (angles.length > 0) return [{ name: readName(tokens), email: email ?? '' }]
+  const chunks = splitChunks(tokens)
   const addresses = chunks.filter((chunk) => chunk.isAddress)
   if (addresses.length > 1 && addresses.length === chunks.length) {
-    return addresses.map((chunk) => ({ name: '', email: textOf(chunk.tokens) }))
+    return addresses.map((chunk) => ({ name: '', email: joinText(chunk.tokens) }))
   }
   const last = addresses.at(-1)
-  if (last === undefined) return [{ name: nameOf(tokens), email: '' }]
-  return [{ name: nameOf(tokens.filter((token) => !last.tokens.includes(token))), email: textOf(last.tokens) }]
+  if (last === undefined) return [{ name: readName(tokens), email: '' }]
+  return [{ name: readName(tokens.filter((token) => !last.tokens.includes(token))), email: joinText(last.tokens) }]
 }
 
 interface Chunk {
@@ -194,7 +194,7 @@ interface Chunk {
 }
 
 /** Tokens with nothing between them but comments. Encoded words and comments are none. */
-function chunksOf(tokens: readonly Token[]): Chunk[] {
+function splitChunks(tokens: readonly Token[]): Chunk[] {
   const chunks: Token[][] = []
   let isNew = true
   for (const token of tokens) {
@@ -215,7 +215,7 @@ function isAddress(chunk: readonly Token[]): boolean {
   return at !== -1 && at < domain.text.length - 1 && (at > 0 || chunk.length > 1)
 }
 
-function textOf(tokens: readonly Token[]): string {
+function joinText(tokens: readonly Token[]): string {
   return tokens
     .map((token) => (token.kind === 'quoted' ? quoted(token.text) : token.kind === 'word' ? '' : token.text))
     .join('')
@@ -230,11 +230,11 @@ function emailIn(text: string): string {
   const tokens = new AddressReader(text.replace(/^\s*@[^:]*:/, '').replace(/^\s*mailto:/i, '')).next() ?? []
   const bare = tokens.filter(({ kind }) => kind !== 'comment')
   const words = bare.flatMap((token) => (token.kind === 'word' ? [token.word] : []))
-  return words.length === bare.length ? decodeAdjacent(words).trim() : textOf(bare)
+  return words.length === bare.length ? decodeAdjacent(words).trim() : joinText(bare)
 }
 
 /** The display name: the words of the phrase, or else of the comments. */
-function nameOf(tokens: readonly Token[]): string {
+function readName(tokens: readonly Token[]): string {
   const phrase = tokens.filter(({ kind }) => kind !== 'angle' && kind !== 'comment')
   const name = joined(phrase)
   if (name !== '') return name

@@ -70,7 +70,7 @@ describe('an address of a request', () => {
     const character = fc.constantFrom(..."ab.._-+'@ ,;:()[]王ö")
     const local = fc.string({ unit: character, minLength: 1, maxLength: 12 })
     const name = fc.string({ unit: fc.constantFrom(...'Ada Okafor,;:()<>@"\\=?._王ö'), maxLength: 20 })
-    const given = fc.tuple(
+    const entry = fc.tuple(
       name,
       fc.oneof(
         local,
@@ -78,16 +78,16 @@ describe('an address of a request', () => {
       ),
     )
     await fc.assert(
-      fc.asyncProperty(fc.array(given, { minLength: 1, maxLength: 4 }), async (all) => {
-        const to = all.flatMap(([given, text]) => {
-          const { address } = checkAddress({ name: given.trim(), email: `${text}@docomo.example` })
+      fc.asyncProperty(fc.array(entry, { minLength: 1, maxLength: 4 }), async (all) => {
+        const to = all.flatMap(([written, text]) => {
+          const { address } = checkAddress({ name: written.trim(), email: `${text}@docomo.example` })
           return address ?? []
         })
         const header = parseHeaders(await composeMessage({ ...MESSAGE, to }))
         const read = readAddressList(headerValue(header, 'to') ?? '', 100)
         const spaced = (text: string) => text.replace(/ +/g, ' ').trim()
-        expect(read.map((one) => [spaced(one.name), email(one.email)])).toEqual(
-          to.map((one) => [spaced(one.name), one.email]),
+        expect(read.map((address) => [spaced(address.name), email(address.email)])).toEqual(
+          to.map((address) => [spaced(address.name), address.email]),
         )
       }),
     )

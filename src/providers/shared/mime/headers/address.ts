@@ -18,25 +18,25 @@ export function parseAddress(text: string): ParsedAddress {
   if (text.length > MAX_TEXT) return { problem: `must not be longer than ${MAX_TEXT} characters` }
   if (!text.isWellFormed() || CONTROL.test(text)) return { problem: 'must not contain control characters' }
   const trimmed = text.trim()
-  if (!trimmed.endsWith('>')) return addressOf('', trimmed)
+  if (!trimmed.endsWith('>')) return checkParts('', trimmed)
   const open = trimmed.lastIndexOf('<')
   if (open === -1) return NOT_AN_ADDRESS
   const name = displayName(trimmed.slice(0, open).trim())
   if (name === undefined) return { problem: 'must quote a name that contains any of ()<>[]:;@\\,"' }
-  return addressOf(name, trimmed.slice(open + 1, -1).trim())
+  return checkParts(name, trimmed.slice(open + 1, -1).trim())
 }
 
 /** Checks an address whose name is given apart from it. */
 export function checkAddress({ name, email }: RemoteAddress): ParsedAddress {
   if (!name.isWellFormed() || CONTROL.test(name)) return { problem: 'must not contain control characters' }
-  return addressOf(name.trim(), email.trim())
+  return checkParts(name.trim(), email.trim())
 }
 
 const NOT_AN_ADDRESS: ParsedAddress = {
   problem: 'must be one email address, such as ada@example.com or "Okafor, Ada" <ada@example.com>',
 }
 
-function addressOf(name: string, email: string): ParsedAddress {
+function checkParts(name: string, email: string): ParsedAddress {
   if (name.length > MAX_NAME) return { problem: `must not have a name of more than ${MAX_NAME} characters` }
   const { address, problem } = parseEmailAddress(email)
   if (address === undefined) return problem === NO_ADDRESS ? NOT_AN_ADDRESS : { problem }

@@ -7,8 +7,8 @@ it.each([
   ['application/x; a="b; \\"c\\"";\td=e', 'application/x; a="b; \\"c\\""; d=e'],
   ['application/vnd.ms-excel', 'application/vnd.ms-excel'],
   ['message/rfc822', 'message/rfc822'],
-])('accepts the type %s', (given, contentType) => {
-  expect(parseFileType(given)).toEqual({ contentType })
+])('accepts the type %s', (value, contentType) => {
+  expect(parseFileType(value)).toEqual({ contentType })
 })
 
 it.each([
@@ -29,8 +29,8 @@ it.each([
   'Multipart/Related',
   'message/external-body; access-type=ftp',
   'message/partial',
-])('refuses the type %j', (given) => {
-  expect(parseFileType(given)).toEqual({ problem: expect.stringMatching(/^must /) })
+])('refuses the type %j', (value) => {
+  expect(parseFileType(value)).toEqual({ problem: expect.stringMatching(/^must /) })
 })
 
 it('reads a long line of parameters in linear time', () => {

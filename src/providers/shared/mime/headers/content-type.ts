@@ -10,8 +10,8 @@ const TYPE = new RegExp(`^\\s*(${TOKEN}/${TOKEN})\\s*`)
 const PARAMETER = new RegExp(`;\\s*(${TOKEN})\\s*=\\s*("(?:[^"\\\\]|\\\\.)*"|${TOKEN})\\s*`, 'y')
 
 /** Reads a type as RFC 2045 5.1 has it, without comments. Undefined for any other text. */
-function readContentType(given: string): ContentType | undefined {
-  const text = given.replace(/;\s*$/, '')
+function readContentType(value: string): ContentType | undefined {
+  const text = value.replace(/;\s*$/, '')
   const [beginning = '', type] = TYPE.exec(text) ?? []
   if (type === undefined) return undefined
   const parameters: ContentType['parameters'] = []
@@ -25,7 +25,7 @@ function readContentType(given: string): ContentType | undefined {
   return { type: type.toLowerCase(), parameters }
 }
 
-function textOf({ type, parameters }: ContentType): string {
+function formatContentType({ type, parameters }: ContentType): string {
   return [type, ...parameters.map(({ name, value }) => `${name}=${value}`)].join('; ')
 }
 
@@ -46,11 +46,13 @@ export function parseFileType(text: string): ParsedFileType {
   }
   return NOT_A_FILE.test(read.type)
     ? { problem: `must be the type of a file, not ${read.type}` }
-    : { contentType: textOf(read) }
+    : { contentType: formatContentType(read) }
 }
 
 /** The content type of a composed part without the name of its file. */
 export function withoutFileName(contentType: string): string | undefined {
   const read = readContentType(contentType)
-  return read && textOf({ ...read, parameters: read.parameters.filter(({ name }) => !/^name(\*|$)/i.test(name)) })
+  return (
+    read && formatContentType({ ...read, parameters: read.parameters.filter(({ name }) => !/^name(\*|$)/i.test(name)) })
+  )
 }

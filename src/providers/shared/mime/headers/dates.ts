@@ -23,7 +23,7 @@ export function readDate(value = ''): number | null {
   const found = readUsual(value) ?? readAny(value)
   const { day, month, year, time, offsetMinutes = 0 } = found
   if (day === undefined || month === undefined || year === undefined || time === undefined) return null
-  const ms = Date.UTC(year, month, day, hourOf(found), time.minute, time.second)
+  const ms = Date.UTC(year, month, day, toHour(found), time.minute, time.second)
   const date = new Date(Date.UTC(year, month, day))
   // The 31st of a month that has 30 days.
   if (date.getUTCMonth() !== month) return null
@@ -53,7 +53,7 @@ function readAny(value: string): Found {
 }
 
 /** Of a clock of twelve hours, 12 is the first hour. */
-function hourOf({ time, isAfternoon }: Found): number {
+function toHour({ time, isAfternoon }: Found): number {
   const hour = time?.hour ?? 0
   if (isAfternoon === undefined || hour > 12) return hour
   return (hour % 12) + (isAfternoon ? 12 : 0)

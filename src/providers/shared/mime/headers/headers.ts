@@ -89,7 +89,7 @@ export function headerFields(headers: readonly Header[]): HeaderFields {
     messageId: ids('message-id')[0] ?? null,
     inReplyTo: ids('in-reply-to')[0] ?? null,
     references: limitReferences(ids('references'), MAX_REFERENCES),
-    subject: subjectOf(first('subject') ?? ''),
+    subject: decodeSubject(first('subject') ?? ''),
     // An entry without an address is the beginning of a name with a comma.
     from: addresses(values.get('from'), MAX_SENDERS).find(({ email }) => email !== '') ?? null,
     to: addresses(values.get('to')),
@@ -105,9 +105,9 @@ function valuesByName(headers: readonly Header[]): ReadonlyMap<string, string[]>
   const values = new Map<string, string[]>()
   for (const header of headers) {
     const name = header.name.toLowerCase()
-    const known = values.get(name)
-    if (known === undefined) values.set(name, [header.value])
-    else known.push(header.value)
+    const earlier = values.get(name)
+    if (earlier === undefined) values.set(name, [header.value])
+    else earlier.push(header.value)
   }
   return values
 }
@@ -121,8 +121,8 @@ function addresses(fields: readonly string[] = [], limit = MAX_ADDRESSES): Remot
   const list = fields.join(', ').slice(0, MAX_LIST)
   if (list === '') return []
   if (list.length > SHORT_LIST) return parseAddresses(list, limit)
-  const known = shortLists.get(list)
-  if (known !== undefined) return known.slice(0, limit)
+  const cached = shortLists.get(list)
+  if (cached !== undefined) return cached.slice(0, limit)
   const own = detached(list)
   const parsed = parseAddresses(own, MAX_ADDRESSES)
   shortLists.set(own, parsed)
@@ -136,7 +136,7 @@ function parseAddresses(list: string, limit: number): RemoteAddress[] {
 }
 
 /** At most 5,000 characters of up to two UTF-16 units. */
-function subjectOf(value: string): string {
+function decodeSubject(value: string): string {
   return truncateCharacters(decodedWords(value, 2 * MAX_SUBJECT), MAX_SUBJECT)
 }
 

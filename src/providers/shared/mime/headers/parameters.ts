@@ -21,8 +21,8 @@ const MAX_PARAMETERS = 100
  */
 export function readParameters(field: string): ParameterField {
   if (field.length > SHORT_FIELD) return parsed(field)
-  const known = shortFields.get(field)
-  if (known !== undefined) return known
+  const cached = shortFields.get(field)
+  if (cached !== undefined) return cached
   const own = detached(field)
   const read = parsed(own)
   shortFields.set(own, read)
@@ -34,7 +34,7 @@ const shortFields = new LRUCache<string, ParameterField>({ max: 500 })
 const SHORT_FIELD = 100
 
 function parsed(field: string): ParameterField {
-  const [value = '', ...pieces] = splitAtSemicolons(fieldOf(field))
+  const [value = '', ...pieces] = splitAtSemicolons(cleanField(field))
   const plain = new Map<string, string>()
   const sections = new Map<string, Section[]>()
   for (const piece of pieces.slice(0, MAX_PARAMETERS)) {
@@ -49,18 +49,18 @@ function parsed(field: string): ParameterField {
       if (!plain.has(name)) plain.set(name, name === 'boundary' ? content : cleanText(decodeWords(content)))
       continue
     }
-    const known = sections.get(name) ?? []
-    known.push({ number: Number(number ?? 0), isEncoded: star !== undefined, content })
-    sections.set(name, known)
+    const pieces = sections.get(name) ?? []
+    pieces.push({ number: Number(number ?? 0), isEncoded: star !== undefined, content })
+    sections.set(name, pieces)
   }
   const parameters = new Map(plain)
   // The extended form is the more precise one.
-  for (const [name, known] of sections) parameters.set(name, cleanText(joined(known)))
+  for (const [name, pieces] of sections) parameters.set(name, cleanText(joined(pieces)))
   return { value: value.trim().toLowerCase(), parameters }
 }
 
 /** Without comments, but for a name that contains parentheses although it is not in quotes: `name=Report (1).pdf`. */
-function fieldOf(text: string): string {
+function cleanField(text: string): string {
   const field = text.slice(0, MAX_FIELD)
   return PARENTHESES_IN_NAME.test(field) ? field : withoutComments(field)
 }

@@ -1,7 +1,7 @@
 import { TURN_MS, yieldIfHeld } from '../../../../platform/concurrency/event-loop.ts'
 import type { RemoteAttachment } from '../../../contract/index.ts'
 import { bodyPlan } from '../body/body-plan.ts'
-import { attachmentsOf, composedBody, htmlForFiles, partText, shownText } from '../body/body-text.ts'
+import { composedBody, htmlForFiles, mapAttachments, partText, shownText } from '../body/body-text.ts'
 import { type Header, type HeaderFields, headerFields } from '../headers/headers.ts'
 import { allParts, declaredCharset, type Part } from './part.ts'
 import { describeRawPart, exactSize, largeRawTree, type RawPart, rawFields } from './raw-tree.ts'
@@ -26,25 +26,25 @@ export async function readMessage(bytes: Buffer, { isWhole = true } = {}): Promi
   const described = await describe(bytes, raw)
   const charset = declaredCharset(described)
   const root = charset === undefined ? described : await describe(bytes, raw, charset)
-  const raws = new Map(allParts(raw).map((one) => [one.id, one]))
-  const contentOf = ({ id }: Part) => contentIn(bytes, raws.get(id))
+  const raws = new Map(allParts(raw).map((part) => [part.id, part]))
+  const readContent = ({ id }: Part) => contentIn(bytes, raws.get(id))
   const headers = rawFields(bytes, raw, charset)
   const plan = bodyPlan(root)
   const texts = new Map<Part, string>()
   for (const part of new Set([...plan.text, ...plan.html])) {
     await yieldIfHeld(TURN_MS)
-    texts.set(part, partText(part, contentOf(part).subarray(0, MAX_TEXT_BYTES)))
+    texts.set(part, partText(part, readContent(part).subarray(0, MAX_TEXT_BYTES)))
   }
-  const textOf = (part: Part) => texts.get(part) ?? ''
+  const readText = (part: Part) => texts.get(part) ?? ''
   return {
     headers,
     fields: headerFields(headers),
-    body: composedBody(plan, textOf),
-    shown: shownText(plan, textOf),
-    attachments: attachmentsOf(plan, htmlForFiles(plan, textOf)),
+    body: composedBody(plan, readText),
+    shown: shownText(plan, readText),
+    attachments: mapAttachments(plan, htmlForFiles(plan, readText)),
     find(id) {
-      const part = allParts(root).find((one) => one.id === id && one.children.length === 0)
-      return part && { part, content: contentOf(part) }
+      const part = allParts(root).find((part) => part.id === id && part.children.length === 0)
+      return part && { part, content: readContent(part) }
     },
   }
 }

@@ -53,7 +53,7 @@ type PartPlace = Omit<Part, keyof PartDescription> & {
 }
 
 /** `place` may be another `Part`, of which the description does not count. */
-export function partOf(fields: PartFields, { id, parentType, encodedBytes, sizeBytes, children }: PartPlace): Part {
+export function buildPart(fields: PartFields, { id, parentType, encodedBytes, sizeBytes, children }: PartPlace): Part {
   const { type, parameters, disposition, dispositionParameters } = fields
   const filename =
     dispositionParameters.get('filename') || parameters.get('name') || dispositionParameters.get('name') || undefined
@@ -63,7 +63,7 @@ export function partOf(fields: PartFields, { id, parentType, encodedBytes, sizeB
     type: type === '' ? defaultType(parentType) : knownType(type, filename),
     parameters,
     charset: parameters.get('charset'),
-    flow: flowOf(parameters),
+    flow: readFlow(parameters),
     encoding: fields.encoding ?? '7bit',
     disposition: disposition === '' ? undefined : disposition,
     filename,
@@ -78,7 +78,7 @@ export function partOf(fields: PartFields, { id, parentType, encodedBytes, sizeB
 
 /** What the header fields of a part say about it. */
 export function describePart(headers: readonly Header[], place: PartPlace): Part {
-  return partOf(fieldsIn(headers), place)
+  return buildPart(fieldsIn(headers), place)
 }
 
 /** The same without its place. `parentType`: of the multipart that contains the part. */
@@ -132,7 +132,7 @@ export function fileType({ type, parameters }: Pick<Part, 'type' | 'parameters'>
 
 const TOKEN = /^[\w!#$%&'*+.^`{|}~-]+$/
 
-function flowOf(parameters: ReadonlyMap<string, string>): Part['flow'] {
+function readFlow(parameters: ReadonlyMap<string, string>): Part['flow'] {
   if (parameters.get('format')?.trim().toLowerCase() !== 'flowed') return 'fixed'
   return parameters.get('delsp')?.trim().toLowerCase() === 'yes' ? 'flowed-delsp' : 'flowed'
 }

@@ -20,7 +20,8 @@ const MESSAGE: OutgoingMessage = {
   headers: [],
 }
 
-const partsOf = async (more: Partial<OutgoingMessage>) => composedParts(await composeMessage({ ...MESSAGE, ...more }))
+const composeParts = async (more: Partial<OutgoingMessage>) =>
+  composedParts(await composeMessage({ ...MESSAGE, ...more }))
 
 it('takes a composed message apart: header, bodies, images and files', async () => {
   const forwarded = Buffer.from(
@@ -44,7 +45,7 @@ it('takes a composed message apart: header, bodies, images and files', async () 
   const logo = { filename: 'logo.png', contentType: 'image/png', content: Buffer.from('png'), contentId: 'logo' }
   const attachments = [...files.map((file) => ({ ...file, contentId: null })), logo]
   const html = `<p>Größe = 3</p>${'<b>x</b>'.repeat(50)}<img src="cid:logo">`
-  const parts = await partsOf({ html, attachments })
+  const parts = await composeParts({ html, attachments })
   expect(headerFields(parts.headers)).toMatchObject({ subject: 'Über', messageId: '<1@x>', to: MESSAGE.to })
   const body = parts.body()
   expect(body.html?.trim()).toBe(html)
@@ -52,8 +53,8 @@ it('takes a composed message apart: header, bodies, images and files', async () 
   expect(parts.bodyBytes).toBeGreaterThan(html.length)
   const found = parts.attachments.map(({ filename, contentType, contentId }) => ({ filename, contentType, contentId }))
   expect(found).toHaveLength(attachments.length)
-  for (const { content, ...given } of attachments) {
-    const shown = { ...given, filename: given.filename.replace('\\', '_') }
+  for (const { content, ...attachment } of attachments) {
+    const shown = { ...attachment, filename: attachment.filename.replace('\\', '_') }
     expect(found).toContainEqual(shown)
     const part = parts.attachments.find(({ filename }) => filename === shown.filename)
     expect((await part?.content())?.equals(content)).toBe(true)
@@ -62,7 +63,7 @@ it('takes a composed message apart: header, bodies, images and files', async () 
 
 it('reads a message without attachments', async () => {
   const text = 'Grüße\nzwei'
-  const parts = await partsOf({ text })
+  const parts = await composeParts({ text })
   expect(parts.body()).toEqual({ text: expect.stringContaining(text), html: null })
   expect(parts.attachments).toEqual([])
 })

@@ -30,19 +30,19 @@ export interface ComposedAttachment {
 /** Takes apart what `composeMessage` made. Finds positions only, so that the size of attachments costs no time. */
 export async function composedParts(raw: Buffer): Promise<ComposedParts> {
   const tree = await largeRawTree(raw)
-  const raws = new Map(allParts(tree).map((one) => [one.id, one]))
-  const contentOf = ({ id }: Part) => contentIn(raw, raws.get(id))
+  const raws = new Map(allParts(tree).map((part) => [part.id, part]))
+  const readContent = ({ id }: Part) => contentIn(raw, raws.get(id))
   const plan = bodyPlan(describeRawPart(raw, tree))
   const texts = new Set([...plan.text, ...plan.html])
   return {
     headers: rawFields(raw, tree),
     bodyBytes: [...texts].reduce((sum, part) => sum + part.encodedBytes, 0),
-    body: () => composedBody(plan, (part) => partText(part, contentOf(part))),
+    body: () => composedBody(plan, (part) => partText(part, readContent(part))),
     attachments: plan.files.map(({ part }) => ({
       filename: attachmentName(part),
-      contentType: typeOf(raw, raws.get(part.id)),
+      contentType: readType(raw, raws.get(part.id)),
       contentId: part.contentId ?? null,
-      content: () => decoded(contentOf(part), part.encoding),
+      content: () => decoded(readContent(part), part.encoding),
     })),
   }
 }
@@ -52,7 +52,7 @@ function contentIn(raw: Buffer, part: RawPart | undefined): Buffer {
 }
 
 /** With its parameters, but for the name. */
-function typeOf(raw: Buffer, part: RawPart | undefined): string {
+function readType(raw: Buffer, part: RawPart | undefined): string {
   const contentType = part && headerValue(rawFields(raw, part), 'content-type')
   return withoutFileName(contentType ?? '') ?? 'application/octet-stream'
 }

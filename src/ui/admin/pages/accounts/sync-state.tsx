@@ -29,7 +29,7 @@ export function SyncState({ account }: { account: Account }) {
       {data !== undefined && data.unreadable.count > 0 && <Unreadable {...data.unreadable} />}
       <SimpleGrid cols={{ base: 2, md: 4 }} component="section" aria-label="Sync state">
         <Fact label="Last complete sync" value={<Time value={account.lastSyncAt} none="not yet" />} />
-        <Fact label="Sync" value={stateOf(data, isStopped)} />
+        <Fact label="Sync" value={describeState(data, isStopped)} />
         {typeof data?.lagMs === 'number' && !isStopped ? (
           <Fact label="Lag" value={data.lagMs < 1000 ? 'None' : duration(data.lagMs)} />
         ) : (
@@ -74,7 +74,7 @@ function Unreadable({ count, items }: DebouncedQueueAccount['unreadable']) {
   )
 }
 
-function stateOf(data: DebouncedQueueAccount | undefined, isStopped: boolean): ReactNode {
+function describeState(data: DebouncedQueueAccount | undefined, isStopped: boolean): ReactNode {
   if (isStopped) return 'Stopped'
   if (data === undefined) return '–'
   if (data.state === 'active') return 'Running'

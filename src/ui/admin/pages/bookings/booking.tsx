@@ -186,12 +186,12 @@ function answerText(value: unknown): string {
 }
 
 function attendeeText({ displayName, email }: Record<string, unknown>): string {
-  const texts = [displayName, email].filter((one) => typeof one === 'string' && one !== '')
+  const texts = [displayName, email].filter((text) => typeof text === 'string' && text !== '')
   return texts.length === 0 ? 'Without a name' : texts.join(', ')
 }
 
 function hostsText(participants: readonly unknown[]) {
-  const ids = participants.filter((one) => typeof one === 'string')
+  const ids = participants.filter((participant) => typeof participant === 'string')
   if (participants.length === 0) return 'The experience itself'
   if (ids.length < participants.length) return JSON.stringify(participants)
   return (

@@ -36,7 +36,7 @@ export default function Bookings() {
   const isFiltered = [status, accountId, experienceSlug, guestEmail].some((value) => value !== '')
   const clear = () => setUrl({ status: '', accountId: '', experienceSlug: '', guestEmail: '' })
   const query = { status, accountId, experienceSlug, guestEmail }
-  const known = (data?.experiences ?? []).map(({ slug, name }) => ({ value: slug, label: name }))
+  const experiences = (data?.experiences ?? []).map(({ slug, name }) => ({ value: slug, label: name }))
   const chosen = { value: experienceSlug, label: experienceSlug }
   return (
     <Page
@@ -60,7 +60,9 @@ export default function Bookings() {
           width={190}
           value={experienceSlug}
           options={
-            experienceSlug === '' || known.some(({ value }) => value === experienceSlug) ? known : [...known, chosen]
+            experienceSlug === '' || experiences.some(({ value }) => value === experienceSlug)
+              ? experiences
+              : [...experiences, chosen]
           }
           onChange={(value) => setUrl({ experienceSlug: value })}
         />

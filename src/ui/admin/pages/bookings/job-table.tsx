@@ -16,7 +16,7 @@ const JOB: Column<SchedulerJob> = {
     <>
       {JOB_TYPES[type]}
       <Text size="xs" c="dimmed" className="wrap">
-        {aboutOf(type, subject)}
+        {describeSubject(type, subject)}
       </Text>
       {lastError !== null && status !== 'completed' && (
         <Text size="xs" className="wrap error-text">
@@ -27,7 +27,7 @@ const JOB: Column<SchedulerJob> = {
   ),
 }
 /** A reminder is named by its minutes before the start. */
-function aboutOf(type: SchedulerJob['type'], subject: string): string {
+function describeSubject(type: SchedulerJob['type'], subject: string): string {
   const minutes = Number(subject.slice(subject.lastIndexOf(':') + 1))
   return type === 'reminder' && Number.isInteger(minutes) ? `${duration(minutes * 60_000)} before the start` : subject
 }

@@ -5,14 +5,14 @@ import { useAction } from '../../api/queries.ts'
 import type { Booking, SlotList } from '../../api/types.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { exactTime } from '../../parts/time.tsx'
-import { dayStart, plusDays, textOf } from './week-days.ts'
+import { dayStart, formatDate, plusDays } from './week-days.ts'
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 
 /** Moves a booking to another free time: the same that guests see. */
 export function MoveDialog({ booking, isOpen, onClose }: { booking: Booking; isOpen: boolean; onClose(): void }) {
   const { slot, experienceSlug } = booking
-  const [date, setDate] = useState(() => textOf(new Date(slot.start)))
+  const [date, setDate] = useState(() => formatDate(new Date(slot.start)))
   const [chosen, setChosen] = useState<SlotList['slots'][number] | null>(null)
   const find = useAction(
     (day: string) => {
@@ -54,14 +54,14 @@ export function MoveDialog({ booking, isOpen, onClose }: { booking: Booking; isO
         )}
         {!find.isPending && find.data !== undefined && find.data.slots.length > 0 && (
           <Group gap="xs" role="group" aria-label="Free times">
-            {find.data.slots.map((one) => (
+            {find.data.slots.map((slot) => (
               <Button
-                key={one.start}
-                variant={chosen?.start === one.start ? 'filled' : 'default'}
-                aria-pressed={chosen?.start === one.start}
-                onClick={() => setChosen(one)}
+                key={slot.start}
+                variant={chosen?.start === slot.start ? 'filled' : 'default'}
+                aria-pressed={chosen?.start === slot.start}
+                onClick={() => setChosen(slot)}
               >
-                {clock.format(new Date(one.start))}
+                {clock.format(new Date(slot.start))}
               </Button>
             ))}
           </Group>

@@ -18,7 +18,7 @@ export function mondayOf(day: Date): Date {
   return monday
 }
 
-export function textOf(day: Date): string {
+export function formatDate(day: Date): string {
   const two = (value: number) => String(value).padStart(2, '0')
   return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`
 }
@@ -30,7 +30,7 @@ export function sideBySide(bookings: readonly Booking[]): { booking: Booking; co
   let group: typeof placed = []
   let ends: number[] = []
   const close = () => {
-    for (const one of group) one.columns = ends.length
+    for (const block of group) block.columns = ends.length
     placed.push(...group)
     group = []
     ends = []

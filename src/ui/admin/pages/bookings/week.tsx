@@ -9,7 +9,7 @@ import { IconChevronLeft, IconChevronRight } from '../../parts/icons.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { exactTime } from '../../parts/time.tsx'
 import { BOOKING_STATUSES, isOpen } from './status.tsx'
-import { dayStart, mondayOf, plusDays, sideBySide, textOf } from './week-days.ts'
+import { dayStart, formatDate, mondayOf, plusDays, sideBySide } from './week-days.ts'
 
 /** The most that one request returns. */
 const LIMIT = 200
@@ -35,13 +35,13 @@ export function Week({ query, first, onWeek }: { query: Query; first: string; on
   const bookings = data?.bookings ?? []
   const hours = bookings.flatMap(({ slot }) => {
     const [start, end] = [new Date(slot.start), new Date(slot.end)]
-    const isSameDay = textOf(start) === textOf(end)
+    const isSameDay = formatDate(start) === formatDate(end)
     return [start.getHours(), isSameDay ? Math.ceil(end.getHours() + end.getMinutes() / 60) : 24]
   })
   const from = Math.min(DAY.from, ...hours)
   const to = Math.max(DAY.to, ...hours)
   const marks = Array.from({ length: to - from - 1 }, (_, index) => from + 1 + index)
-  const today = textOf(new Date())
+  const today = formatDate(new Date())
   return (
     <div className="stack-sm">
       <Group justify="space-between">
@@ -50,7 +50,7 @@ export function Week({ query, first, onWeek }: { query: Query; first: string; on
             variant="default"
             size="lg"
             aria-label="Previous week"
-            onClick={() => onWeek(textOf(plusDays(monday, -7)))}
+            onClick={() => onWeek(formatDate(plusDays(monday, -7)))}
           >
             <IconChevronLeft />
           </ActionIcon>
@@ -58,7 +58,7 @@ export function Week({ query, first, onWeek }: { query: Query; first: string; on
             variant="default"
             size="lg"
             aria-label="Next week"
-            onClick={() => onWeek(textOf(plusDays(monday, 7)))}
+            onClick={() => onWeek(formatDate(plusDays(monday, 7)))}
           >
             <IconChevronRight />
           </ActionIcon>
@@ -88,8 +88,8 @@ export function Week({ query, first, onWeek }: { query: Query; first: string; on
           ))}
         </div>
         {days.map((day) => {
-          const text = textOf(day)
-          const own = sideBySide(bookings.filter(({ slot }) => textOf(new Date(slot.start)) === text))
+          const text = formatDate(day)
+          const own = sideBySide(bookings.filter(({ slot }) => formatDate(new Date(slot.start)) === text))
           return (
             <section
               key={text}

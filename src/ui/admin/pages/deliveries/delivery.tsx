@@ -42,7 +42,7 @@ export default function DeliveryPage({ deliveryId }: { deliveryId: string }) {
       description={<span className="wrap">{delivery.url}</span>}
       actions={
         <>
-          <CopyButton value={curlOf(delivery)}>Copy as curl</CopyButton>
+          <CopyButton value={formatCurl(delivery)}>Copy as curl</CopyButton>
           <Button leftSection={<IconRotateCcw size={16} />} loading={retry.isPending} onClick={() => retry.mutate()}>
             Send again
           </Button>
@@ -51,7 +51,8 @@ export default function DeliveryPage({ deliveryId }: { deliveryId: string }) {
     >
       {delivery.status === 'failed' && (
         <Alert color="red" icon={<IconTriangleAlert />} title="Every attempt has failed">
-          {delivery.error?.message ?? `The endpoint responded with ${delivery.responseStatus}.`} {remedyOf(delivery)}
+          {delivery.error?.message ?? `The endpoint responded with ${delivery.responseStatus}.`}{' '}
+          {chooseRemedy(delivery)}
         </Alert>
       )}
       <Section title="Attempts">
@@ -184,7 +185,7 @@ function headersText(headers: Delivery['requestHeaders']): string {
     .join('\n')
 }
 
-function remedyOf({ error, responseStatus }: Delivery): string {
+function chooseRemedy({ error, responseStatus }: Delivery): string {
   if (responseStatus === 401 || responseStatus === 403)
     return 'Check that the application accepts the signature or the headers of the endpoint.'
   if (responseStatus === 404 || responseStatus === 410) return 'Check the path of the URL.'
@@ -196,7 +197,7 @@ function remedyOf({ error, responseStatus }: Delivery): string {
   return 'Check that the application is reachable from here, then send the delivery again.'
 }
 
-function curlOf({ url, requestHeaders, payload }: Delivery): string {
+function formatCurl({ url, requestHeaders, payload }: Delivery): string {
   const { 'content-type': _, ...headers } = requestHeaders
   return curlCommand({ method: 'POST', url, headers, body: JSON.stringify(payload ?? {}) })
 }

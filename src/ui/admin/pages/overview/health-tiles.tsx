@@ -15,7 +15,8 @@ interface Tile {
 }
 
 const number = new Intl.NumberFormat()
-const count = (amount: number, one: string, many = `${one}s`) => `${number.format(amount)} ${amount === 1 ? one : many}`
+const count = (amount: number, singular: string, many = `${singular}s`) =>
+  `${number.format(amount)} ${amount === 1 ? singular : many}`
 
 /** One tile for each part of the service, those with a problem first. */
 export function HealthTiles({ overview, health }: { overview: Overview; health: Health }) {

@@ -110,8 +110,8 @@ function Provider({ provider: { name, isConfigured, redirectUrl, scopes }, units
         {check.error !== null && <Problem title="It could not be checked" error={check.error} />}
         {check.data !== undefined && (
           <Stack gap="xs" role="status" aria-label={`Checks of ${title}`}>
-            {check.data.checks.map((one) => (
-              <CheckResult key={one.name} check={one} />
+            {check.data.checks.map((checkResult) => (
+              <CheckResult key={checkResult.name} check={checkResult} />
             ))}
           </Stack>
         )}

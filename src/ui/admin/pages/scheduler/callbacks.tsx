@@ -95,7 +95,7 @@ function EndpointFields({
           allowDeselect={false}
           data={[...METHODS]}
           value={value.method ?? 'POST'}
-          onChange={(method) => change({ method: METHODS.find((one) => one === method) })}
+          onChange={(method) => change({ method: METHODS.find((candidate) => candidate === method) })}
         />
       </Group>
       <div>
@@ -150,7 +150,7 @@ function Headers({
 }) {
   const entries = Object.entries(headers)
   const set = (index: number, entry: [string, string]) =>
-    onChange(Object.fromEntries(entries.map((one, at) => (at === index ? entry : one))))
+    onChange(Object.fromEntries(entries.map((existing, at) => (at === index ? entry : existing))))
   return (
     <Stack gap={6}>
       <Text size="sm" fw={500}>

@@ -24,7 +24,7 @@ export function CreateDialog({
   const [ownSlug, setOwnSlug] = useState<string>()
   const [timezone, setTimezone] = useState(ownZone)
   const [defaultAccountIds, setHosts] = useState<string[]>([])
-  const slug = ownSlug ?? slugOf(name)
+  const slug = ownSlug ?? toSlug(name)
   const create = useAction(
     () =>
       api.post<Experience>('/scheduler/experiences', {
@@ -108,7 +108,7 @@ export function CreateDialog({
   )
 }
 
-function slugOf(name: string): string {
+function toSlug(name: string): string {
   return name
     .normalize('NFKD')
     .toLowerCase()

@@ -22,7 +22,7 @@ export interface PartProps {
   set(changes: Partial<Draft>): void
 }
 
-export function draftOf(experience: Experience): Draft {
+export function toDraft(experience: Experience): Draft {
   const { id, slug, bookingUrl, callbackSecret, createdAt, updatedAt, ...draft } = experience
   return { ...draft, ui: draft.ui === null ? null : { ...draft.ui } }
 }
@@ -37,7 +37,7 @@ export function changed<Value extends object>(
   return next as Value
 }
 
-export function membersOf(value: unknown): Record<string, unknown> {
+export function asRecord(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }
 

@@ -15,7 +15,7 @@ type Form = keyof typeof ABOUT
 /** The code that puts the experience on a site. */
 export function Embed({ experience }: { experience: Experience }) {
   const { allowedOrigins } = experience
-  const code = codeOf(experience)
+  const code = buildCode(experience)
   return (
     <Section title="Put it on your site">
       <Stack>
@@ -47,7 +47,7 @@ export function Embed({ experience }: { experience: Experience }) {
   )
 }
 
-function codeOf({ slug, name, bookingUrl }: Experience): Record<Form, string> {
+function buildCode({ slug, name, bookingUrl }: Experience): Record<Form, string> {
   const service = bookingUrl.slice(0, bookingUrl.lastIndexOf('/book/'))
   const script = `<script src="${service}/embed/v1/embed.js"></script>`
   const label = escaped(name)

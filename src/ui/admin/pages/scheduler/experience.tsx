@@ -14,7 +14,7 @@ import { Time } from '../../parts/time.tsx'
 import { useUrlState } from '../../parts/url-state.ts'
 import { AsJson } from './as-json.tsx'
 import { Callbacks } from './callbacks.tsx'
-import { type Draft, draftOf } from './draft.ts'
+import { type Draft, toDraft } from './draft.ts'
 import { Embed } from './embed.tsx'
 import { Form } from './form/form.tsx'
 import { General } from './general.tsx'
@@ -55,7 +55,7 @@ function Editor({ path, experience }: { path: string; experience: Experience }) 
   const [{ tab }, setUrl] = useUrlState(['tab'])
   const [changes, setChanges] = useState<Partial<Draft>>({})
   const client = useQueryClient()
-  const stored = draftOf(experience)
+  const stored = toDraft(experience)
   const draft: Draft = { ...stored, ...changes }
   const changedNames = (Object.keys(changes) as (keyof Draft)[]).filter(
     (name) => JSON.stringify(changes[name]) !== JSON.stringify(stored[name]),

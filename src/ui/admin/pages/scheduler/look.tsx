@@ -12,7 +12,7 @@ import {
 } from '@mantine/core'
 import { IconPlus, IconTrash2 } from '../../parts/icons.tsx'
 import { Section } from '../../parts/section.tsx'
-import { membersOf, type PartProps } from './draft.ts'
+import { asRecord, type PartProps } from './draft.ts'
 
 const COLOURS = { accent: 'Accent', background: 'Background', text: 'Text', muted: 'Secondary text', border: 'Lines' }
 const OTHERS = {
@@ -26,8 +26,8 @@ const TEXTS = ['title', 'description']
 /** Colours, layout and texts of the booking page and the widget. */
 export function Look({ draft, set }: PartProps) {
   const ui = draft.ui ?? {}
-  const [theme, copy] = [membersOf(ui.theme), membersOf(ui.copy)]
-  const dark = membersOf(theme.dark)
+  const [theme, copy] = [asRecord(ui.theme), asRecord(ui.copy)]
+  const dark = asRecord(theme.dark)
   const change = (name: 'theme' | 'layout' | 'copy', value: unknown) => set({ ui: { ...ui, [name]: value } })
   const setTheme = (name: string, value: unknown) => change('theme', without({ ...theme, [name]: value }))
   const setCopy = (name: string, value: string) => change('copy', without({ ...copy, [name]: value }))
@@ -62,7 +62,7 @@ export function Look({ draft, set }: PartProps) {
               label={label}
               placeholder={placeholder}
               maxLength={200}
-              value={textOf(theme[name])}
+              value={asText(theme[name])}
               onChange={(event) => setTheme(name, event.currentTarget.value)}
             />
           ))}
@@ -88,14 +88,14 @@ export function Look({ draft, set }: PartProps) {
           <TextInput
             label="Title"
             placeholder={draft.name}
-            value={textOf(copy.title)}
+            value={asText(copy.title)}
             onChange={(event) => setCopy('title', event.currentTarget.value)}
           />
           <Textarea
             label="Description"
             autosize
             placeholder={draft.description}
-            value={textOf(copy.description)}
+            value={asText(copy.description)}
             onChange={(event) => setCopy('description', event.currentTarget.value)}
           />
           <Copy copy={copy} onChange={(next) => change('copy', next)} />
@@ -112,7 +112,7 @@ function Colour({ label, value, onChange }: { label: string; value: unknown; onC
       placeholder="#3446c4"
       popoverProps={{ withinPortal: true }}
       eyeDropperButtonProps={{ 'aria-label': `Pick the colour of ${label.toLowerCase()} from the screen` }}
-      value={textOf(value)}
+      value={asText(value)}
       onChange={onChange}
     />
   )
@@ -146,14 +146,14 @@ function Copy({ copy, onChange }: { copy: Record<string, unknown>; onChange(copy
             value={name}
             onChange={(event) => {
               const next = event.currentTarget.value
-              if (!Object.hasOwn(copy, next)) replace(name, [next, textOf(value)])
+              if (!Object.hasOwn(copy, next)) replace(name, [next, asText(value)])
             }}
           />
           <TextInput
             flex={1}
             aria-label={`Text ${index + 1}`}
             placeholder="Book now"
-            value={textOf(value)}
+            value={asText(value)}
             onChange={(event) => replace(name, [name, event.currentTarget.value])}
           />
           <ActionIcon
@@ -181,7 +181,7 @@ function Copy({ copy, onChange }: { copy: Record<string, unknown>; onChange(copy
   )
 }
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
+const asText = (value: unknown) => (typeof value === 'string' ? value : '')
 
 /** Empty values are those of the usual design. */
 function without(members: Record<string, unknown>): Record<string, unknown> {

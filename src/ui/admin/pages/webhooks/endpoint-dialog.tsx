@@ -34,7 +34,7 @@ interface Draft {
   timeoutMs: number
 }
 
-function draftOf(endpoint: Endpoint | undefined): Draft {
+function toDraft(endpoint: Endpoint | undefined): Draft {
   const types = endpoint?.eventTypes ?? ['message.received', 'mailbox.changed']
   const isAll = types.length === 0 || types.includes('*')
   return {
@@ -60,16 +60,16 @@ export interface EndpointDialogProps {
 }
 
 export function EndpointDialog({ isOpen, onClose, endpoint, onSaved }: EndpointDialogProps) {
-  const [draft, setDraft] = useState(() => draftOf(endpoint))
+  const [draft, setDraft] = useState(() => toDraft(endpoint))
   const [isAdvanced, setAdvanced] = useState(false)
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is typed stays while the endpoint is read again.
   useEffect(() => {
-    if (isOpen) setDraft(draftOf(endpoint))
+    if (isOpen) setDraft(toDraft(endpoint))
   }, [isOpen])
   const set = (changes: Partial<Draft>) => setDraft((previous) => ({ ...previous, ...changes }))
   const save = useAction(
     () => {
-      const body = bodyOf(draft, endpoint)
+      const body = toBody(draft, endpoint)
       if (endpoint === undefined) return api.post<Endpoint>('/webhooks/endpoints', body)
       return api.put<Endpoint>(`/webhooks/endpoints/${encodeURIComponent(endpoint.id)}`, body)
     },
@@ -200,7 +200,7 @@ export function EndpointDialog({ isOpen, onClose, endpoint, onSaved }: EndpointD
   )
 }
 
-function bodyOf(draft: Draft, endpoint: Endpoint | undefined) {
+function toBody(draft: Draft, endpoint: Endpoint | undefined) {
   const { url, isAll, eventTypes, isActive, isSigned, retryCount, retryDelayMs, retryStrategy, timeoutMs } = draft
   const headers = Object.fromEntries(
     draft.headers.flatMap(({ name, value }) => (name.trim() === '' ? [] : [[name.trim(), value]])),

@@ -11,8 +11,8 @@ export function EventPicker({ value, onChange }: { value: readonly string[]; onC
     onChange(isAll ? [...others, `${name}.*`] : others)
   }
   const setType = (name: string, types: readonly string[], type: string) => {
-    const chosen = types.filter((one) => (one === type ? !isChosen(one) : isChosen(one)))
-    const others = value.filter((one) => !one.startsWith(`${name}.`))
+    const chosen = types.filter((candidate) => (candidate === type ? !isChosen(candidate) : isChosen(candidate)))
+    const others = value.filter((candidate) => !candidate.startsWith(`${name}.`))
     onChange(chosen.length === types.length ? [...others, `${name}.*`] : [...others, ...chosen])
   }
   return (

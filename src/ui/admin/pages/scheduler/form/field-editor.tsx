@@ -170,7 +170,7 @@ type Option = NonNullable<FormField['options']>[number]
 
 function Options({ options, onChange }: { options: readonly Option[]; onChange(options: Option[]): void }) {
   const change = (index: number, changes: Partial<Option>) =>
-    onChange(options.map((one, at) => (at === index ? { ...one, ...changes } : one)))
+    onChange(options.map((option, at) => (at === index ? { ...option, ...changes } : option)))
   return (
     <Stack gap={6}>
       <Text size="sm" fw={500}>

@@ -20,13 +20,14 @@ export function Form({ draft, set }: PartProps) {
   const move = (from: number, to: number) => {
     if (to < 0 || to >= fields.length || from === to) return
     change({ fields: withMoved(fields, from, to) })
-    setOpen((one) => (one === from ? to : one === to ? from : one))
+    setOpen((current) => (current === from ? to : current === to ? from : current))
     setSpoken(`${fields[from]?.label} is now field ${to + 1} of ${fields.length}.`)
   }
   const add = () => {
     const number = fields.length + 1
     const names = fields.map(({ name }) => name)
-    const name = [`field${number}`, `field${number}-${Date.now()}`].find((one) => !names.includes(one)) ?? ''
+    const name =
+      [`field${number}`, `field${number}-${Date.now()}`].find((candidate) => !names.includes(candidate)) ?? ''
     change({ fields: [...fields, { name, label: `Question ${number}`, type: 'text' }] })
     setOpen(fields.length)
   }
@@ -52,7 +53,9 @@ export function Form({ draft, set }: PartProps) {
                 isDragged={dragged === index}
                 position={{ index, count: fields.length }}
                 onToggle={() => setOpen(open === index ? null : index)}
-                onChange={(next: FormField) => change({ fields: fields.map((one, at) => (at === index ? next : one)) })}
+                onChange={(next: FormField) =>
+                  change({ fields: fields.map((field, at) => (at === index ? next : field)) })
+                }
                 onRemove={() => {
                   change({ fields: fields.filter((_, at) => at !== index) })
                   setOpen(null)

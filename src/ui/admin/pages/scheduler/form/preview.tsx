@@ -24,7 +24,7 @@ export function FormPreview({ form }: { form: BookingForm }) {
 
 function Question({ field: { label, type, required = false, placeholder, options = [] } }: { field: FormField }) {
   // Equal values are an error that the service reports; a select would throw.
-  const data = options.filter(({ value }, index) => options.findIndex((one) => one.value === value) === index)
+  const data = options.filter(({ value }, index) => options.findIndex((option) => option.value === value) === index)
   const common = { label: label || 'Without a label', required, placeholder: placeholder ?? '' }
   switch (type) {
     case 'textarea':

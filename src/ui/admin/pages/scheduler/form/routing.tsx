@@ -22,7 +22,8 @@ export function Routing({
   rules: readonly RoutingRule[]
   onChange(rules: RoutingRule[]): void
 }) {
-  const set = (index: number, rule: RoutingRule) => onChange(rules.map((one, at) => (at === index ? rule : one)))
+  const set = (index: number, rule: RoutingRule) =>
+    onChange(rules.map((existing, at) => (at === index ? rule : existing)))
   return (
     <Section
       title="Routing"
@@ -99,7 +100,7 @@ function Rule({
 }) {
   const field = fields.find(({ name }) => name === rule.when.field)
   const isCheckbox = field?.type === 'checkbox'
-  const answers = (rule.when.in ?? [rule.when.equals ?? '']).map(String).filter((one) => one !== '')
+  const answers = (rule.when.in ?? [rule.when.equals ?? '']).map(String).filter((answer) => answer !== '')
   const setAnswers = (texts: readonly string[]) => {
     const { equals, in: several, ...when } = rule.when
     const values = texts.map((text) => (isCheckbox ? text === 'true' : text))
@@ -118,11 +119,11 @@ function Rule({
           label="If the answer to"
           allowDeselect={false}
           data={fields
-            .filter(({ name }, index) => fields.findIndex((one) => one.name === name) === index)
+            .filter(({ name }, index) => fields.findIndex((field) => field.name === name) === index)
             .map(({ name, label }) => ({ value: name, label: label || name }))}
           value={rule.when.field}
           onChange={(name) => {
-            const isYes = fields.find((one) => one.name === name)?.type === 'checkbox'
+            const isYes = fields.find((field) => field.name === name)?.type === 'checkbox'
             onChange({ ...rule, when: { field: name ?? '', equals: isYes ? true : '' } })
           }}
         />

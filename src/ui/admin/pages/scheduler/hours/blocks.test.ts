@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { blocksOf, bounded, clockOf, minutesOf, rulesOf } from './blocks.ts'
+import { bounded, formatClock, parseMinutes, toBlocks, toRules } from './blocks.ts'
 
 describe('the blocks of open hours', () => {
   it('become the same rules again, with names of days as numbers, nights and further members', () => {
@@ -8,13 +8,13 @@ describe('the blocks of open hours', () => {
       { days: [5], start: '22:00', end: '02:00', timezone: 'Asia/Tokyo', note: 'night' },
       { days: [6], start: '00:00', end: '24:00' },
     ]
-    expect(rulesOf(blocksOf(rules))).toEqual([{ ...rules[0], days: [1, 2] }, ...rules.slice(1)])
+    expect(toRules(toBlocks(rules))).toEqual([{ ...rules[0], days: [1, 2] }, ...rules.slice(1)])
   })
 
   it('join days with equal hours and keep one block of equal ones', () => {
     const block = { start: 540, end: 1020, rest: {} }
     expect(
-      rulesOf([
+      toRules([
         { day: 1, ...block },
         { day: 0, ...block },
         { day: 1, ...block },
@@ -23,12 +23,12 @@ describe('the blocks of open hours', () => {
   })
 
   it('read times of day, and stay within a day', () => {
-    expect(['9:00', '24:00', '24:15', '12:60', '', 'x'].map(minutesOf)).toEqual([
+    expect(['9:00', '24:00', '24:15', '12:60', '', 'x'].map(parseMinutes)).toEqual([
       540,
       1440,
       ...Array(4).fill(undefined),
     ])
-    expect(clockOf(1440)).toBe('24:00')
+    expect(formatClock(1440)).toBe('24:00')
     expect(bounded({ day: 7, start: -30, end: 3000, rest: {} })).toEqual({ day: 0, start: 0, end: 1440, rest: {} })
     expect(bounded({ day: -1, start: 600, end: 500, rest: {} })).toEqual({ day: 6, start: 600, end: 615, rest: {} })
   })

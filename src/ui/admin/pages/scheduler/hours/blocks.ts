@@ -17,9 +17,9 @@ export interface Block {
 }
 
 /** One block for each day of each rule, by day and start. A rule with a time that cannot be read is left out. */
-export function blocksOf(rules: readonly OpenHours[]): Block[] {
+export function toBlocks(rules: readonly OpenHours[]): Block[] {
   const blocks = rules.flatMap(({ days, start: startText, end: endText, ...rest }) => {
-    const [start, end] = [minutesOf(startText), minutesOf(endText)]
+    const [start, end] = [parseMinutes(startText), parseMinutes(endText)]
     if (start === undefined || end === undefined) return []
     return days.map((day) => ({
       day: typeof day === 'number' ? day : DAYS.findIndex((name) => name.toLowerCase() === day),
@@ -32,10 +32,10 @@ export function blocksOf(rules: readonly OpenHours[]): Block[] {
 }
 
 /** Rules with as many days as possible. */
-export function rulesOf(blocks: readonly Block[]): OpenHours[] {
+export function toRules(blocks: readonly Block[]): OpenHours[] {
   const rules = new Map<string, Omit<OpenHours, 'days'> & { days: number[] }>()
   for (const { day, start, end, rest } of blocks) {
-    const times = { start: clockOf(start), end: clockOf(end) }
+    const times = { start: formatClock(start), end: formatClock(end) }
     const key = JSON.stringify([times, rest])
     const rule = rules.get(key) ?? { days: [], ...times, ...rest }
     if (!rule.days.includes(day)) rule.days.push(day)
@@ -46,13 +46,13 @@ export function rulesOf(blocks: readonly Block[]): OpenHours[] {
 }
 
 /** Undefined for a text that is no time of day. */
-export function minutesOf(text: string): number | undefined {
+export function parseMinutes(text: string): number | undefined {
   const [, hours, minutes] = /^(\d{1,2}):(\d\d)$/.exec(text.trim()) ?? []
   const total = Number(hours) * 60 + Number(minutes)
   return Number(minutes) < 60 && total <= DAY_MINUTES ? total : undefined
 }
 
-export function clockOf(minutes: number): string {
+export function formatClock(minutes: number): string {
   const of = minutes > DAY_MINUTES ? minutes - DAY_MINUTES : minutes
   return `${String(Math.floor(of / 60)).padStart(2, '0')}:${String(of % 60).padStart(2, '0')}`
 }
@@ -66,5 +66,5 @@ export function bounded({ day, start, end, rest }: Block): Block {
 
 export function blockText({ day, start, end, rest }: Block): string {
   const zone = typeof rest.timezone === 'string' ? ` (${rest.timezone})` : ''
-  return `${DAYS[day]}, ${clockOf(start)} to ${clockOf(end)}${end > DAY_MINUTES ? ' on the next day' : ''}${zone}`
+  return `${DAYS[day]}, ${formatClock(start)} to ${formatClock(end)}${end > DAY_MINUTES ? ' on the next day' : ''}${zone}`
 }

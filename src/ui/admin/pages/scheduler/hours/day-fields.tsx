@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Group, Menu, Stack, Text, TextInput } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { IconCopy, IconPlus, IconTrash2 } from '../../../parts/icons.tsx'
-import { type Block, bounded, clockOf, DAY_MINUTES, DAYS, minutesOf, WEEK } from './blocks.ts'
+import { type Block, bounded, DAY_MINUTES, DAYS, formatClock, parseMinutes, WEEK } from './blocks.ts'
 
 const OFFICE = { start: 540, end: 1020 }
 
@@ -16,7 +16,9 @@ export function DayFields({ blocks, onChange }: { blocks: readonly Block[]; onCh
   }
   const copy = (day: number, days: readonly number[]) => {
     const others = blocks.filter((block) => block.day === day || !days.includes(block.day))
-    const copies = days.filter((one) => one !== day).flatMap((one) => of(day).map((block) => ({ ...block, day: one })))
+    const copies = days
+      .filter((other) => other !== day)
+      .flatMap((other) => of(day).map((block) => ({ ...block, day: other })))
     onChange([...others, ...copies])
   }
   return (
@@ -39,7 +41,7 @@ export function DayFields({ blocks, onChange }: { blocks: readonly Block[]; onCh
                     // biome-ignore lint/suspicious/noArrayIndexKey: a block has no other identity.
                     key={index}
                     block={block}
-                    onChange={(next) => onChange(blocks.map((one, at) => (at === index ? next : one)))}
+                    onChange={(next) => onChange(blocks.map((existing, at) => (at === index ? next : existing)))}
                     onRemove={() => onChange(blocks.filter((_, at) => at !== index))}
                   />
                 ),
@@ -98,7 +100,7 @@ function BlockFields({ block, onChange, onRemove }: { block: Block; onChange(blo
         variant="subtle"
         color="gray"
         size="md"
-        aria-label={`Remove the hours from ${clockOf(start)} on ${DAYS[day]}`}
+        aria-label={`Remove the hours from ${formatClock(start)} on ${DAYS[day]}`}
         onClick={onRemove}
       >
         <IconTrash2 size={16} />
@@ -127,16 +129,16 @@ export function ClockField({
   value: number
   onChange(minutes: number): void
 }) {
-  const [text, setText] = useState(clockOf(value))
+  const [text, setText] = useState(formatClock(value))
   const [isWrong, setWrong] = useState(false)
   useEffect(() => {
-    setText(clockOf(value))
+    setText(formatClock(value))
     setWrong(false)
   }, [value])
   const commit = () => {
-    const minutes = minutesOf(text)
+    const minutes = parseMinutes(text)
     setWrong(minutes === undefined)
-    if (minutes !== undefined && clockOf(minutes) !== clockOf(value)) onChange(minutes)
+    if (minutes !== undefined && formatClock(minutes) !== formatClock(value)) onChange(minutes)
   }
   return (
     <TextInput

@@ -4,7 +4,7 @@ import type { Availability } from '../../../api/types.ts'
 import { IconInfo } from '../../../parts/icons.tsx'
 import { Section } from '../../../parts/section.tsx'
 import { changed, type PartProps } from '../draft.ts'
-import { type Block, blocksOf, rulesOf } from './blocks.ts'
+import { type Block, toBlocks, toRules } from './blocks.ts'
 import { DayFields } from './day-fields.tsx'
 import { Overrides } from './overrides.tsx'
 import { WeekGrid } from './week-grid.tsx'
@@ -14,8 +14,8 @@ export function Hours({ draft, set }: PartProps) {
   const availability = draft.availability ?? {}
   const change = (changes: { [Name in keyof Availability]?: Availability[Name] | undefined }) =>
     set({ availability: changed(availability, changes) })
-  const blocks = useMemo(() => blocksOf(draft.availability?.openHours ?? []), [draft.availability])
-  const setBlocks = (next: Block[]) => change({ openHours: rulesOf(next) })
+  const blocks = useMemo(() => toBlocks(draft.availability?.openHours ?? []), [draft.availability])
+  const setBlocks = (next: Block[]) => change({ openHours: toRules(next) })
   const number = (
     name:
       | 'bufferBeforeMinutes'
@@ -69,7 +69,9 @@ export function Hours({ draft, set }: PartProps) {
             value={(availability.durations ?? []).map(String)}
             onChange={(texts) => {
               const durations = [
-                ...new Set(texts.map(Number).filter((one) => Number.isInteger(one) && one >= 5 && one <= 1440)),
+                ...new Set(
+                  texts.map(Number).filter((minutes) => Number.isInteger(minutes) && minutes >= 5 && minutes <= 1440),
+                ),
               ]
               change({ durations: durations.length === 0 ? undefined : durations })
             }}
@@ -127,7 +129,11 @@ export function Hours({ draft, set }: PartProps) {
             maxTags={10}
             value={(availability.reminders ?? []).map(String)}
             onChange={(texts) =>
-              change({ reminders: [...new Set(texts.map(Number).filter((one) => Number.isInteger(one) && one >= 0))] })
+              change({
+                reminders: [
+                  ...new Set(texts.map(Number).filter((minutes) => Number.isInteger(minutes) && minutes >= 0)),
+                ],
+              })
             }
           />
         </SimpleGrid>

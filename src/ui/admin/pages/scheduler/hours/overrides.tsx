@@ -2,7 +2,7 @@ import { ActionIcon, Badge, Button, Group, SegmentedControl, Stack, Text } from 
 import { type KeyboardEvent, useRef, useState } from 'react'
 import type { Availability } from '../../../api/types.ts'
 import { IconChevronLeft, IconChevronRight, IconPlus, IconTrash2 } from '../../../parts/icons.tsx'
-import { clockOf, minutesOf } from './blocks.ts'
+import { formatClock, parseMinutes } from './blocks.ts'
 import { ClockField } from './day-fields.tsx'
 
 type Override = NonNullable<Availability['overrides']>[number]
@@ -16,12 +16,12 @@ const KEYS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1, A
 
 /** Dates with hours of their own. Dates are handled in UTC, because they are days of the calendar and no instants. */
 export function Overrides({ value, onChange }: { value: readonly Override[]; onChange(value: Override[]): void }) {
-  const [chosen, setChosen] = useState(() => textOf(new Date()))
+  const [chosen, setChosen] = useState(() => formatDate(new Date()))
   const [month, setMonth] = useState(() => chosen.slice(0, 7))
   const grid = useRef<HTMLFieldSetElement>(null)
   const first = new Date(`${month}-01T00:00:00Z`)
   const start = first.getTime() - ((first.getUTCDay() + 6) % 7) * DAY_MS
-  const days = Array.from({ length: 42 }, (_, index) => textOf(new Date(start + index * DAY_MS)))
+  const days = Array.from({ length: 42 }, (_, index) => formatDate(new Date(start + index * DAY_MS)))
   const of = (date: string) => value.filter((override) => override.date === date)
   const show = (date: string) => {
     setChosen(date)
@@ -30,18 +30,22 @@ export function Overrides({ value, onChange }: { value: readonly Override[]; onC
   const step = (months: number) => {
     const next = new Date(first)
     next.setUTCMonth(next.getUTCMonth() + months)
-    setMonth(textOf(next).slice(0, 7))
+    setMonth(formatDate(next).slice(0, 7))
   }
   const onKeyDown = (event: KeyboardEvent, date: string) => {
     const by = KEYS[event.key]
     if (by === undefined) return
     event.preventDefault()
-    const next = textOf(new Date(Date.parse(`${date}T00:00:00Z`) + by * DAY_MS))
+    const next = formatDate(new Date(Date.parse(`${date}T00:00:00Z`) + by * DAY_MS))
     show(next)
     requestAnimationFrame(() => grid.current?.querySelector<HTMLElement>(`[data-date="${next}"]`)?.focus())
   }
   const set = (date: string, overrides: Override[]) =>
-    onChange([...value.filter((one) => one.date !== date), ...overrides].sort((a, b) => a.date.localeCompare(b.date)))
+    onChange(
+      [...value.filter((override) => override.date !== date), ...overrides].sort((a, b) =>
+        a.date.localeCompare(b.date),
+      ),
+    )
   return (
     <div className="overrides">
       <div>
@@ -113,7 +117,7 @@ export function Overrides({ value, onChange }: { value: readonly Override[]; onC
                   className="chip"
                   onClick={() => show(date)}
                 >
-                  {shortOf(date)}:{' '}
+                  {formatShortDay(date)}:{' '}
                   {of(date).some(({ closed }) => closed === true)
                     ? 'closed'
                     : of(date)
@@ -145,7 +149,7 @@ function DateHours({
     else onChange([{ date, start: '09:00', end: '12:00' }])
   }
   const change = (index: number, changes: Partial<Override>) =>
-    onChange(value.map((one, at) => (at === index ? { ...one, ...changes } : one)))
+    onChange(value.map((override, at) => (at === index ? { ...override, ...changes } : override)))
   return (
     <>
       <SegmentedControl
@@ -165,16 +169,16 @@ function DateHours({
             <Group key={index} gap={6}>
               <ClockField
                 label="Start"
-                value={minutesOf(start) ?? 0}
-                onChange={(next) => change(index, { start: clockOf(next) })}
+                value={parseMinutes(start) ?? 0}
+                onChange={(next) => change(index, { start: formatClock(next) })}
               />
               <Text size="sm" c="dimmed">
                 to
               </Text>
               <ClockField
                 label="End"
-                value={minutesOf(end) ?? 0}
-                onChange={(next) => change(index, { end: clockOf(next) })}
+                value={parseMinutes(end) ?? 0}
+                onChange={(next) => change(index, { end: formatClock(next) })}
               />
               <ActionIcon
                 variant="subtle"
@@ -202,9 +206,9 @@ function DateHours({
   )
 }
 
-const textOf = (date: Date) => date.toISOString().slice(0, 10)
+const formatDate = (date: Date) => date.toISOString().slice(0, 10)
 
-function shortOf(date: string): string {
+function formatShortDay(date: string): string {
   const parsed = new Date(`${date}T00:00:00Z`)
   return Number.isNaN(parsed.getTime()) ? date : shortDay.format(parsed)
 }

@@ -1,6 +1,6 @@
 import { Text, VisuallyHidden } from '@mantine/core'
 import { type KeyboardEvent, type PointerEvent, useId, useRef, useState } from 'react'
-import { type Block, blockText, bounded, clockOf, DAY_MINUTES, DAYS, STEP_MINUTES, WEEK } from './blocks.ts'
+import { type Block, blockText, bounded, DAY_MINUTES, DAYS, formatClock, STEP_MINUTES, WEEK } from './blocks.ts'
 
 const HOURS = [0, 3, 6, 9, 12, 15, 18, 21]
 /** A click without movement makes a block of this length. */
@@ -71,7 +71,7 @@ export function WeekGrid({
     const changed = byKey(event, block)
     if (changed === undefined) return
     event.preventDefault()
-    const next = blocks.flatMap((one, at) => (at === index ? (changed === null ? [] : [changed]) : [one]))
+    const next = blocks.flatMap((block, at) => (at === index ? (changed === null ? [] : [changed]) : [block]))
     onChange(next)
     // The block may be in another column now.
     requestAnimationFrame(() => {
@@ -92,7 +92,7 @@ export function WeekGrid({
       <div className="week-hours" aria-hidden="true">
         {HOURS.map((hour) => (
           <span key={hour} style={{ top: `${(hour / 24) * 100}%` }}>
-            {clockOf(hour * 60)}
+            {formatClock(hour * 60)}
           </span>
         ))}
       </div>
@@ -119,7 +119,7 @@ export function WeekGrid({
                 block.end > DAY_MINUTES &&
                 (block.day + 1) % 7 === day && (
                   <div
-                    key={`night ${keyOf(block)}`}
+                    key={`night ${blockKey(block)}`}
                     className="week-block"
                     data-rest
                     style={at(0, block.end - DAY_MINUTES)}
@@ -141,8 +141,8 @@ export function WeekGrid({
                       onPointerDown={(event) => begin(event, index, 'all', block)}
                       onKeyDown={(event) => onKeyDown(event, index, block)}
                     >
-                      <span data-text={clockOf(block.start)} />
-                      <span data-text={clockOf(block.end)} />
+                      <span data-text={formatClock(block.start)} />
+                      <span data-text={formatClock(block.end)} />
                     </button>
                     <i
                       className="week-edge"
@@ -160,8 +160,8 @@ export function WeekGrid({
             {drawn?.day === day && (
               <div className="week-block" style={at(drawn.start, Math.min(drawn.end, DAY_MINUTES))}>
                 <span className="week-move">
-                  <span data-text={clockOf(drawn.start)} />
-                  <span data-text={clockOf(drawn.end)} />
+                  <span data-text={formatClock(drawn.start)} />
+                  <span data-text={formatClock(drawn.end)} />
                 </span>
               </div>
             )}
@@ -177,7 +177,7 @@ const at = (start: number, end: number) => ({
   top: `${(start / DAY_MINUTES) * 100}%`,
   height: `${((end - start) / DAY_MINUTES) * 100}%`,
 })
-const keyOf = ({ day, start, end }: Block) => `${day} ${start} ${end}`
+const blockKey = ({ day, start, end }: Block) => `${day} ${start} ${end}`
 
 function moved({ index, edge, from, before }: Drag, minute: number, day: number): Block {
   const by = minute - from
