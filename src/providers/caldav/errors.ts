@@ -29,7 +29,10 @@ export function statusError(
   const header = headers['retry-after']
   const after = retryAfterMs(Array.isArray(header) ? header[0] : header, nowMs)
   const retry = after === undefined ? {} : { retryAfterMs: after }
-  if (status === 401) return new ProviderError(refusal, `${doing}: the CalDAV server refused the password`)
+  if (status === 401) {
+    const message = `${doing}: the CalDAV server refused the password`
+    return new ProviderError(refusal, message, { passwordRefused: refusal === 'rejected' })
+  }
   if (status === 404 || status === 410) return new ProviderError('not_found', `${doing}: not found`)
   if (status === 429) return new ProviderError('rate_limited', `${doing}: too many requests`, retry)
   if (status >= 400 && status < 500) {

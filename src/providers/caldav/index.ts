@@ -139,14 +139,18 @@ function openAccess(
   /** The first candidate that is a CalDAV server and accepts the password. */
   async function discover(signal: AbortSignal, isKnown: boolean): Promise<FoundHome> {
     let failure: unknown
+    const refusing = new Set<string>()
     for (const candidate of await candidates(access, { records, log, trusts })) {
+      let origin: string | undefined
       try {
         const url = await probe(client, candidate, signal)
-        if (url === undefined || !trusts(url.hostname)) continue
+        if (url === undefined || !trusts(url.hostname) || refusing.has(url.origin)) continue
+        origin = url.origin
         const home = await findHome(client, url, signal)
         if (home.homes.length > 0) return home
       } catch (error) {
         if (signal.aborted || !(error instanceof ProviderError)) throw error
+        if (origin !== undefined && error.passwordRefused) refusing.add(origin)
         failure ??= error
         log.debug('Found no calendars at a host', { accountId, error, metadata: { host: candidate.hostname } })
       }

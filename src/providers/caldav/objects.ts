@@ -67,9 +67,9 @@ function rememberOnlyLists({ server, signal }: Collection, error: unknown): void
   if (signal.aborted || !mayBeTooMuch(error)) throw error
 }
 
-/** Not where the server did not respond at all, or says when to come back. */
+/** Not where the server did not respond at all, refused the password, or says when to come back. */
 function mayBeTooMuch(error: unknown): boolean {
-  if (!(error instanceof ProviderError) || error.retryAfterMs !== undefined) return false
+  if (!(error instanceof ProviderError) || error.passwordRefused || error.retryAfterMs !== undefined) return false
   const isUnreachable = error.host !== undefined && !error.timedOut
   return ['limit_exceeded', 'unavailable', 'rejected'].includes(error.kind) && !isUnreachable
 }

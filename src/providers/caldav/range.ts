@@ -65,7 +65,7 @@ async function seriesBefore(collection: Collection, ms: number): Promise<string[
     ])
     return [...new Set(found.flat())]
   } catch (error) {
-    if (!(error instanceof ProviderError) || error.kind === 'auth_expired') throw error
+    if (!(error instanceof ProviderError) || error.kind === 'auth_expired' || error.passwordRefused) throw error
     return pathsInRange(collection, before)
   }
 }

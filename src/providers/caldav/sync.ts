@@ -108,7 +108,7 @@ async function* readChanges(
  */
 async function isTokenRefused(collection: Collection, token: string, error: unknown): Promise<boolean> {
   if (!(error instanceof ProviderError) || (error.kind !== 'unavailable' && error.kind !== 'rejected')) return false
-  if (error.timedOut) return false
+  if (error.timedOut || error.passwordRefused) return false
   const { client, url, signal } = collection
   try {
     const state = await readState(collection)

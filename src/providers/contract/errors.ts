@@ -30,6 +30,8 @@ interface ProviderErrorOptions {
   missingScope?: boolean
   /** With `rejected`: access to the item is refused (403), whatever the request is. */
   denied?: boolean
+  /** With `rejected`: the server refused the password. Sent again and again, it may lock the account. */
+  passwordRefused?: boolean
   /** With `rejected`: the provider cannot do this with the event or the calendar. The message says why, and what to do instead. */
   unsupported?: boolean
   /** With `rejected`: why, if the server says so. */
@@ -52,6 +54,7 @@ export class ProviderError extends Error {
   readonly host: string | undefined
   readonly missingScope: boolean
   readonly denied: boolean
+  readonly passwordRefused: boolean
   readonly unsupported: boolean
   readonly refusal: Refusal | undefined
   readonly nameProblem: string | undefined
@@ -67,6 +70,7 @@ export class ProviderError extends Error {
     this.host = options.host
     this.missingScope = options.missingScope ?? false
     this.denied = options.denied ?? false
+    this.passwordRefused = options.passwordRefused ?? false
     this.unsupported = options.unsupported ?? false
     this.refusal = options.refusal
     this.nameProblem = options.nameProblem

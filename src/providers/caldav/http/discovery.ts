@@ -108,7 +108,7 @@ async function readOrWellKnown(read: (url: URL) => Promise<DavDocument & { url: 
     return await read(start)
   } catch (error) {
     const isElsewhere = error instanceof ProviderError && ['not_found', 'rejected', 'unavailable'].includes(error.kind)
-    if (!isElsewhere || start.pathname !== '/' || error.cause !== undefined) throw error
+    if (!isElsewhere || error.passwordRefused || start.pathname !== '/' || error.cause !== undefined) throw error
     return read(new URL(WELL_KNOWN, start))
   }
 }
