@@ -3,7 +3,7 @@ import type { Tables, Tx } from './platform/db/index.ts'
 import type { SealedColumn } from './platform/secrets/index.ts'
 
 /**
- * What the service must know about a feature that stores rows or records events. The feature declares it in its `feature.ts`, and
+ * The service's view of a feature that stores rows or records events. The feature declares it in its `feature.ts`, and
  * `src/app/feature-list.ts` lists it. How features run, and which routes they have, is in `src/app/wiring`.
  */
 export interface Feature {
@@ -22,7 +22,7 @@ export interface Feature {
   readonly afterRestore?: AfterRestore
 }
 
-/** What becomes of the rows of a table. */
+/** Says what deletes the rows of a table, and whether backups contain them. */
 export interface TableRows {
   /**
    * `purge`: the feature deletes them when they are old. `erase`: it deletes those of a deleted account. A text says what else deletes
@@ -38,7 +38,7 @@ export interface TableRows {
 export type Deletion = 'purge' | 'erase'
 
 export interface PurgeRule {
-  /** What the log calls the rows. */
+  /** The log's name for the rows. */
   readonly rows: string
   readonly purge: Purge
   /** Milliseconds, or the setting that has the number of days. */

@@ -18,7 +18,7 @@ const ACCOUNT = /^(accountId|hostId)$/
 const HELD = /^(ownerInstance|tokenLeaseUntil|leasedUntil|leaseUntil)$/
 
 type Values = Record<string, Record<string, unknown>>
-/** What the functions under test select by, or parse. */
+/** Column values that the functions under test select by, or parse. */
 const FINISHED: Values = { events: { position: 1 }, outbox: { status: 'sent' } }
 const RUNNING: Values = { bookingTasks: { dueAt: 1 }, idempotencyKeys: { state: 'running' } }
 const hostedBy = (accountId: string): Values => ({

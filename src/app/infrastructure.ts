@@ -10,7 +10,7 @@ import { openSecrets, type Secrets } from '../platform/secrets/index.ts'
 import type { RuntimeContext } from './runtime-context.ts'
 import { migrateAtStart, openStore, startError } from './store.ts'
 
-/** What the features are built on. The settings choose the kind of each part. */
+/** The foundation of all features. The settings choose the kind of each part. */
 export interface Infrastructure {
   db: Db
   secrets: Secrets
@@ -22,7 +22,7 @@ export interface Infrastructure {
   cache: Cache
   queue: Queue
   guard: AddressGuard
-  /** What the guard allows, for threads with a guard of their own. Without it, no other thread sends to addresses from outside. */
+  /** The guard's exceptions, for threads with a guard of their own. Without it, only the main thread sends to outside addresses. */
   privateTargets: string | undefined
   outbound: Outbound
   records: DnsRecords

@@ -19,7 +19,7 @@ import { imapProvider } from '../providers/imap/index.ts'
 import { restClient, statusError } from '../providers/shared/rest/index.ts'
 import { smtpProvider } from '../providers/smtp/index.ts'
 
-/** What a code with a wrong import does. */
+/** Throws as code with a wrong import does. */
 function bug(): never {
   const nothing: ReturnType<typeof JSON.parse> = {}
   nothing.DOMParser.parseFromString()

@@ -15,7 +15,7 @@ import { type Clock, systemClock } from '../platform/time/clock.ts'
 import { otlpSettings, secretTexts } from './settings.ts'
 import { VERSION } from './version.ts'
 
-/** What exists before the application and outlives it. */
+/** Objects that exist before the application and outlive it. */
 export interface RuntimeContext {
   config: Config
   /** Every setting with its source, secrets masked. */

@@ -1,5 +1,5 @@
 /**
- * What the parts of the scheduler use of each other.
+ * The interfaces between the parts of the scheduler.
  *
  *   routes ─► availability (built in, or the callback) ─► slots
  *   routes ─► bookings ─► availability.check ─► blocks ─► callbacks.book ─► tasks ─► calendars, outbox
@@ -24,7 +24,7 @@ export interface StoredSlot extends Slot {
   hosts: string[]
 }
 
-/** What a guest, or the application, asks slots for. */
+/** A request for slots, by a guest or the application. */
 export interface SlotRequest {
   range: TimeRange
   durationMinutes: number
@@ -60,7 +60,7 @@ export interface SlotChoice {
 }
 
 export interface CheckOptions {
-  /** Of the guest, for the routing callback. */
+  /** The guest's fields, for the routing callback. */
   guest?: Members
   responses?: Members
   metadata?: Members
@@ -80,7 +80,7 @@ export interface SlotFinder {
    * the one whose turn it is. Throws `slot_unavailable`, `redirected`.
    */
   check(experience: Experience, choice: SlotChoice, options: CheckOptions): Promise<CheckedSlot>
-  /** What can be booked now in a range: the slots of a list, each with the hosts that are free. */
+  /** Finds the slots that can be booked now in a range, each with the hosts that are free. */
   freeTimes(experience: Experience, request: FreeTimesRequest, signal: AbortSignal): Promise<FreeTime[]>
 }
 
@@ -104,7 +104,7 @@ export interface CheckedSlot {
   candidates: string[]
 }
 
-/** What the booking callback is asked, and what it decided. */
+/** The question to the booking callback. */
 export interface BookingRequest {
   bookingId: string
   slot: Slot

@@ -28,7 +28,7 @@ export type GuestProof = 'code' | 'link' | 'application'
 /** Whether the calendars of the hosts show the state of the booking. `none`: the booking has no host with a calendar. */
 export type CalendarState = 'none' | 'pending' | 'written' | 'failing' | 'failed'
 
-/** What a guest booked. A booking that was moved keeps its id, and is `rescheduled`, which otherwise equals `confirmed`. */
+/** A booking by a guest. A booking that was moved keeps its id, and is `rescheduled`, which otherwise equals `confirmed`. */
 interface BookingTable {
   id: string
   experienceId: string
@@ -56,7 +56,7 @@ interface BookingTable {
   cancelledBy: 'guest' | 'host' | 'api' | null
   calendarState: CalendarState
   calendarError: string | null
-  /** Of the ICS: changes that the guest was notified of. */
+  /** SEQUENCE of the ICS: counts the changes that the guest was notified of. */
   sequence: number
   /** Links with another value are no longer valid. */
   linkSecret: string
@@ -82,7 +82,7 @@ interface BookingEventTable {
   hostId: string
   /** Empty until the event exists. */
   calendarId: string
-  /** Of the calendar feature: `cev_…`. `new:<n>` from before the first attempt to create it: n is part of its key at the provider. */
+  /** The calendar feature's id, `cev_…`. `new:<n>` until the first attempt to create it; n is part of its key at the provider. */
   eventId: string
 }
 
@@ -100,7 +100,7 @@ interface BookingBlockTable {
   blockedTo: number
   /** The day of the start in the zone of the experience, as `YYYY-MM-DD`, for `maximumPerDay`. */
   day: string
-  /** Of a hold; null for a booking. Afterwards the row blocks nothing. */
+  /** The end of a hold, after which the row blocks nothing. Null for a booking. */
   expiresAt: number | null
 }
 
@@ -168,7 +168,7 @@ interface MailLimitTable {
   version: number
 }
 
-/** What a budget is for. `address`: the mailbox that gets the messages. */
+/** The subject of a budget. `address`: the mailbox that gets the messages. */
 export type MailScope = 'experience' | 'client' | 'account' | 'address'
 
 export type TaskType = 'callback' | 'calendar' | 'message' | 'reminder' | 'decision'
@@ -179,7 +179,7 @@ interface BookingTaskTable {
   id: string
   bookingId: string
   type: TaskType
-  /** What distinguishes tasks of one type, such as the kind of message and its recipient. Unique with booking and type. */
+  /** Distinguishes tasks of one type, such as the kind of message and its recipient. Unique with booking and type. */
   subject: string
   status: TaskStatus
   attempts: number

@@ -344,7 +344,7 @@ class Rounds implements Ownership {
     return dead
   }
 
-  /** What the next round has to do: take accounts that were locked, or move more. */
+  /** Returns the work for the next round: take accounts that were locked, or move more. */
   async #move(): Promise<'balanced' | 'locked' | 'unfinished'> {
     const shares = await this.#reader().shares()
     // Removed since the heartbeat: the next round registers again.

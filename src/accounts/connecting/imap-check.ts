@@ -35,7 +35,7 @@ export async function verifyImap(
   return (await verification(deps, settings.imap.host, verify, imapFailure)).folders
 }
 
-/** What a page needs that signs in at a mail server. */
+/** The functions of a page that signs in at a mail server. */
 export const imapSignIn = {
   parse: parseImapConnection,
   portErrors: formPortErrors,

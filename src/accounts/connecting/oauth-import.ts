@@ -5,7 +5,7 @@ import { type MailProvider, ProviderError, type ProviderName } from '../../provi
 import type { LinkAccount } from '../identity/account.ts'
 import { checkMailbox } from './mailbox-check.ts'
 
-/** What an operator sets to configure each OAuth provider. */
+/** The settings that configure each OAuth provider. */
 export const OAUTH_SETTINGS = {
   gmail: 'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET',
   microsoft: 'MICROSOFT_CLIENT_ID and MICROSOFT_CLIENT_SECRET',

@@ -3,7 +3,7 @@ import { AppError } from '../../platform/errors/app-error.ts'
 export interface VerificationLimits {
   /** Verifications in progress in this process. */
   total: number
-  /** Of one mail host, and of one client address. */
+  /** The limit for one mail host, and for one client address. */
   perKey: number
   /** How long one waits for its turn. */
   waitMs: number

@@ -72,7 +72,7 @@ export function deletedEvent(row: AccountRow): EventOf<AccountEvents, 'account.d
   }
 }
 
-/** What a list of accounts searches in: lower-case letters, so that only the searched text is converted for each request. */
+/** Builds the text that account lists search, in lower case, so that a request converts only its search words. */
 export function buildSearchText({ email, customUserId }: Pick<AccountRow, 'email' | 'customUserId'>): string {
   return `${email}\n${customUserId ?? ''}`.toLowerCase()
 }

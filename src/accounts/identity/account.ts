@@ -147,7 +147,7 @@ export interface LicenceCheck {
   check(tx: Tx, count: () => Promise<number>): Promise<void>
 }
 
-/** What an instance reports with its heartbeats about the accounts that it owns. */
+/** Totals that an instance reports with each heartbeat about the accounts that it owns. */
 export interface SyncTotals extends RunTotals {
   /** How long the check of an account is overdue, at most. */
   greatestLagMs: number

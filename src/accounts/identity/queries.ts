@@ -4,7 +4,7 @@ import type { ProviderName } from '../../providers/contract/index.ts'
 import type { AccountRow } from './store.ts'
 
 const anyErasure = compiledOnce((handle) => handle.selectFrom('accountErasures').select('accountId').limit(1))
-/** What other features read of accounts, beside `Accounts`. */
+/** Reads of accounts for other features, beside `Accounts`. */
 export function accountQueries(handle: Handle) {
   return {
     /** The accounts among these whose erasure is not complete. No further events about them may be sent. */

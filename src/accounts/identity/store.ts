@@ -25,7 +25,7 @@ export function accountStore(handle: Handle, dialect: Dialect) {
       return found
     },
 
-    /** What the API shows of the account, and the sync request, which every sync run reads. Throws not_found. */
+    /** Reads the columns that the API shows, and the sync request, which every sync run reads. Throws not_found. */
     async shown(id: string): Promise<ShownRow & Pick<AccountRow, 'syncRequestedAt'>> {
       const [found] = await shown(handle, id)
       if (found === undefined) throw notFound('account', id)

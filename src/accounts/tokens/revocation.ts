@@ -14,7 +14,7 @@ export interface RevocationDeps {
   login(provider: ProviderName): LoginProvider | undefined
 }
 
-/** What is stored of a deleted account until its tokens are revoked. */
+/** The data of a deleted account that stays stored until its tokens are revoked. */
 interface Revocation {
   provider: ProviderName
   providerUser: string

@@ -58,7 +58,7 @@ export function openPush(shared: Shared, { accounts, mailboxes, ownership }: Acc
 
 export type Messages = ReturnType<typeof openMessages>
 
-/** What requests read and change in mailboxes. */
+/** Opens the features that read and change mailboxes for requests. */
 export function openMessages(shared: Shared, { accounts, mailboxes }: Accounts, options: FeatureOptions) {
   const { config, db } = shared
   const { mail } = mailboxes
@@ -83,7 +83,7 @@ export function openMessages(shared: Shared, { accounts, mailboxes }: Accounts, 
 
 export type Sending = ReturnType<typeof openSending>
 
-/** What the service sends, and what it learns about sent messages. */
+/** Opens the features that send messages, and those that follow sent messages. */
 export function openSending(
   shared: Shared,
   { accounts, mailboxes, labels, reader }: Accounts & Messages,

@@ -32,7 +32,7 @@ import type { Shared } from './shared.ts'
 
 export type Operations = ReturnType<typeof openOperations>
 
-/** What operators use, and what requests of every feature pass through. */
+/** Opens the features for operators, and those that requests of every feature pass through. */
 export function openOperations(context: RuntimeContext, infrastructure: Infrastructure, shared: Shared) {
   const { config, clock, db, bus, log, instanceId } = shared
   const { keyRing, adminPassword } = infrastructure.secrets

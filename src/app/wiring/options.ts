@@ -10,7 +10,7 @@ import type { SyncTiming } from '../../mail/sync/index.ts'
 import type { MailProvider } from '../../providers/contract/index.ts'
 import type { ImapLimits } from '../../providers/imap/index.ts'
 
-/** What tests set and operators cannot: pace, limits, and parts in place of the real ones. */
+/** Options that tests set and operators cannot: pace, limits, and parts in place of the real ones. */
 export interface FeatureOptions {
   ownership?: Partial<OwnershipTiming>
   sync?: Partial<SyncTiming>

@@ -5,7 +5,7 @@ import type { RuntimeContext } from '../runtime-context.ts'
 
 export type Shared = ReturnType<typeof sharedDeps>
 
-/** What every feature may use. Each takes what its own type of dependencies names. */
+/** Dependencies that every feature may use. Each takes what its own type of dependencies names. */
 export function sharedDeps(context: RuntimeContext, infrastructure: Infrastructure) {
   const { config, clock, ids, instanceId, log } = context
   const { db, secrets, bus, queue, guard, outbound, records } = infrastructure

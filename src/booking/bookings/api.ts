@@ -88,7 +88,7 @@ const publicProperties = {
   }),
   links,
 }
-/** What a guest gets. */
+/** The booking as a guest sees it. */
 export const guestBookingSchema = Type.Object(publicProperties, { title: 'GuestBooking' })
 
 export const bookingSchema = Type.Object(

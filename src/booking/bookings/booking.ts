@@ -12,13 +12,13 @@ export type Guest = Members & {
   locale?: string
 }
 
-/** What the booking request contained. */
+/** The contents of the booking request. */
 export interface Submission {
   guest: Guest
   attendees: Members[]
   responses: Members
   metadata: Members
-  /** Of the request with the Idempotency-Key, so that another request with the same key is refused. */
+  /** Hash of the request with the Idempotency-Key, so that another request with the same key is refused. */
   requestHash: string | null
 }
 
@@ -44,7 +44,7 @@ export function slotView({ start, end, timezone, participants, metadata }: Store
   return { start: isoTime(start), end: isoTime(end), timezone, participants, metadata }
 }
 
-/** What events, callbacks and responses have in common. */
+/** The fields that events, callbacks and responses share. */
 export function bookingFields(row: BookingRow) {
   const { guest, attendees, responses, metadata } = readSubmission(row)
   return {

@@ -17,7 +17,7 @@ export interface ChangeDeps extends TaskDeps {
   accounts: Pick<Accounts, 'hold' | 'resolve'>
 }
 
-/** What a change makes of the booking, and the event that says so. */
+/** The changed booking, and the event that reports the change. */
 export interface Change {
   row: BookingRow
   event: BookingEvent
@@ -239,7 +239,7 @@ export function bookingChanges(deps: ChangeDeps) {
 
 export type BookingChanges = ReturnType<typeof bookingChanges>
 
-/** What the application said about a confirmed booking. Its metadata adds to what the guest sent. */
+/** Merges the application's decision into a confirmed booking. Its metadata adds to what the guest sent. */
 function decided(row: BookingRow, decision: (BookingDecision & { kind: 'confirmed' }) | undefined) {
   if (decision === undefined) return {}
   const { eventId, joinUrl, metadata, guestVerified } = decision

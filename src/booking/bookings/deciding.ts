@@ -32,7 +32,7 @@ const GIVE_UP_MS = 10 * 60_000
 const ASK_MS = 20_000
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
-/** Of an application that answered `pending`. */
+/** The time for a decision after the application answered `pending`. */
 const DECISION_MINUTES = 1440
 
 /** Asks the application, and stores what it decided. */
@@ -183,7 +183,7 @@ export function decisions(deps: DecisionDeps) {
       return row
     },
 
-    /** What is asked about a move no longer matters. */
+    /** Ends the open decisions about moves of the booking, which no longer matter. */
     async cancelOpenMoves(tx: Tx, bookingId: string): Promise<void> {
       const open = await tx
         .selectFrom('bookingTasks')

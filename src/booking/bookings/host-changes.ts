@@ -18,7 +18,7 @@ export interface HostChangeDeps {
   sealer: Sealer
 }
 
-/** Of one query. */
+/** The limit for one query. */
 const MAX_IDS = 500
 const REASON = 'The event was deleted in the calendar.'
 

@@ -15,7 +15,7 @@ const MAX_KEY = 256
 const MAX_NAME = 200
 const MAX_LINE = 1000
 const MAX_TEXT = 5000
-/** Of one part of the request as JSON, so that events and messages stay small. */
+/** The limit for one part of the request as JSON, so that events and messages stay small. */
 const MAX_PART_BYTES = 32 * 1024
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 /** Tabs and line breaks are allowed. */
@@ -30,12 +30,12 @@ const LINK = /:\/\/|\bwww\./i
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu
 
 type Errors = ErrorDetail[]
-/** What is wrong with a value. */
+/** A problem with a value; the caller adds the path. */
 type Problem = Omit<ErrorDetail, 'path'>
 
 const problem = (code: DetailCode, message: string): Problem => ({ message, code })
 
-/** What a request gives about its booking. Throws `validation_failed` with one error per invalid field. */
+/** Parses the fields of a booking request. Throws `validation_failed` with one error per invalid field. */
 export function parseSubmission(
   body: Omit<BookingBody, 'slot' | 'holdId'>,
   form: BookingForm | null,
@@ -98,7 +98,7 @@ function checkName(path: string, name: unknown, errors: Errors): void {
   } else if (LINK.test(name)) fail('contains_link', 'must not contain a link')
 }
 
-/** What is wrong with an answer. */
+/** Finds the problem with an answer, if there is one. */
 function findProblem({ type, required = false, options = [] }: FormField, response: unknown): Problem | undefined {
   if (isMissing(response)) return required ? problem('required', 'is required') : undefined
   if (type === 'checkbox') {
@@ -163,7 +163,7 @@ export function parseSlot(path: string, slot: SlotBody): SlotChoice {
   }
 }
 
-/** What identifies a repeated request. Null without an Idempotency-Key. */
+/** Builds the key that identifies a repeated request. Null without an Idempotency-Key. */
 export function parseRequestKey({ id }: Pick<Experience, 'id'>, key: string | undefined): string | null {
   if (key === undefined) return null
   if (key === '' || key.length > MAX_KEY) {

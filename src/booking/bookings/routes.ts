@@ -25,7 +25,7 @@ import type { Actor, Bookings } from './service.ts'
 interface BookingRouteDeps {
   bookings: Bookings
   idempotency: Idempotency
-  /** Of the pages that may use the public routes of the experience in the path. */
+  /** Origins of the pages that may use the public routes of the experience in the path. */
   allowedOrigins: AllowedOrigins
 }
 

@@ -48,7 +48,7 @@ export function bookings(deps: BookingDeps) {
   const { db, clock, ids, experiences, finder, links, changes, decisions, verification, budget } = deps
   const { decide, ask, buildAskingTask, cancelOpenMoves } = decisions
 
-  /** What a repeated request gets: the booking as it is. Undefined without one. */
+  /** Answers a repeated request with the booking as it is. Undefined when there is none. */
   async function repeated(row: BookingRow | undefined, requestHash: string | null): Promise<BookingRow | undefined> {
     if (row === undefined) return undefined
     if (readSubmission(row).requestHash !== requestHash) throw new AppError('idempotency_mismatch')

@@ -47,7 +47,7 @@ export function bookingStore(handle: Handle) {
         .executeTakeFirstOrThrow()
     },
 
-    /** What does not change the booking: the state of its calendars. */
+    /** Stores the state of the booking's calendars, which is not a change of the booking. */
     async setCalendar(id: string, changes: Pick<BookingRow, 'calendarState' | 'calendarError'>): Promise<void> {
       await handle.updateTable('bookings').set(changes).where('id', '=', id).execute()
     },
@@ -72,7 +72,7 @@ export function bookingStore(handle: Handle) {
       const request = pageRequest(query, filter, ['integer', 'text'])
       const matching = matched(handle, query)
       const [afterStart, afterId] = request.after ?? []
-      // Of a host, the index of the assignments has the order.
+      // With a host, the index of the assignments has the order.
       const [start, id] =
         accountId === undefined
           ? [sql.ref('bookings.startMs'), sql.ref('bookings.id')]

@@ -82,7 +82,7 @@ function parseSlot(item: unknown, path: string, timezone: string): Slot {
   return { start, end, timezone: zoneIn(slot.timezone, `${path}.timezone`) ?? timezone, ...JSON.parse(kept) }
 }
 
-/** Of a response with status 2xx. An empty one confirms. */
+/** Parses the body of a response with status 2xx. An empty one confirms. */
 export function parseDecision(body: unknown): BookingDecision {
   const response = body === undefined ? {} : requireObject(body, '')
   const { status, eventId, joinUrl, metadata, guestVerified } = response
@@ -120,7 +120,7 @@ export function reasonIn(body: unknown): string | null {
 /** Where the answers of a guest lead. Undefined: nowhere else. */
 export type Route = { accountIds: string[] } | { slug: string } | { redirectUrl: string }
 
-/** Of a response with status 2xx. Of several members the redirect counts, then the experience. */
+/** Parses the body of a response with status 2xx. The redirect takes precedence, then the experience. */
 export function parseRoute(body: unknown): Route | undefined {
   if (body === undefined) return undefined
   const { slug, accountIds, redirectUrl } = requireObject(body, '')

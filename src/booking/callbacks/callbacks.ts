@@ -33,7 +33,7 @@ export interface ApplicationCallbacks extends Callbacks {
 
 /** A response that cannot be used. */
 interface Failure extends Omit<CallbackFailure, 'kind'> {
-  /** What is wrong: `callback.booking`, or the member of the response (`callback.booking.joinUrl`). */
+  /** The problem. Its path is `callback.booking`, or the member of the response (`callback.booking.joinUrl`). */
   detail: ErrorDetail
 }
 

@@ -24,7 +24,7 @@ export interface CallbackRequest {
   signal: AbortSignal
 }
 
-/** What the endpoint responded. `body` is undefined when it is empty. */
+/** The response of the endpoint. `body` is undefined when it is empty. */
 export interface CallbackResponse {
   kind: 'response'
   status: number
@@ -101,7 +101,7 @@ export function logFailure(
   })
 }
 
-/** What every callback learns about the experience. */
+/** Builds the description of the experience that every callback contains. */
 function buildPayload({ id, slug, name, description, timezone, definition }: Experience) {
   const { defaultAccountIds, metadata, availability } = definition
   return { id, slug, name, description, timezone, defaultAccountIds, availability, metadata }

@@ -11,7 +11,7 @@ const zone = (description: string) => Type.String({ maxLength: 64, description, 
 const clock = (description: string, example: string) => Type.String({ maxLength: 5, description, examples: [example] })
 const minutes = (minimum: number, maximum: number, description: string, more: object = {}) =>
   Type.Integer({ minimum, maximum, description, ...more })
-/** Of a slot. No longer one fits into the range of a list. */
+/** The length of a slot. A longer one would not fit into the range of a list. */
 const length = (description: string, more: object = {}) =>
   Type.Number({
     minimum: 5,
@@ -265,7 +265,7 @@ const optional = {
   allowedOrigins: Type.Optional(nullable(origins)),
 }
 
-/** What a new experience has whose request names nothing else. */
+/** Properties with the defaults of a new experience. */
 const defaulted = {
   description: Type.Optional({ ...optional.description, ...documentedDefault('') }),
   timezone: Type.Optional({ ...optional.timezone, ...documentedDefault('UTC') }),
@@ -336,7 +336,7 @@ export const experienceSchema = Type.Object(
 )
 export type ExperienceView = Static<typeof experienceSchema>
 
-/** What anybody may know of an active experience. */
+/** The public view of an active experience. */
 export const publicSchema = Type.Object(
   {
     slug: Type.String(),

@@ -26,7 +26,7 @@ export interface Availability extends Members {
   /** The durations that a guest can choose from, in minutes. */
   durations?: number[]
   assignment?: 'collective' | 'round_robin'
-  /** What a booking asks: the providers, or only what is stored. Default live. */
+  /** The source of busy times for a booking: the providers, or only stored calendars. Default live. */
   checkCalendars?: 'live' | 'stored'
   /** How long the application may take after its callback answered `pending`; default 1440. */
   decisionMinutes?: number
@@ -145,5 +145,5 @@ export function openExperience(row: ExperienceRow, sealer: Sealer): Experience {
   }
 }
 
-/** Of the booking page. */
+/** The address of the booking page. */
 export const bookingUrl = (publicUrl: string, slug: string) => `${publicUrl}/book/${slug}`

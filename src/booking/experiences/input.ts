@@ -17,7 +17,7 @@ import {
 type ExperienceInput = UpdateBody
 type EndpointInput = NonNullable<ExperienceInput['bookingEndpoint']>
 
-/** What a request changes. */
+/** The fields that a request can change. */
 export type Changes = Pick<Experience, 'name' | 'description' | 'timezone' | 'isActive' | 'definition' | 'secrets'>
 
 const MAX_DEFINITION_BYTES = 64 * 1024

@@ -90,7 +90,7 @@ export function experienceRoutes(app: App, deps: { experiences: Experiences; ide
   )
 }
 
-/** Of the experience in the path: for every route below it that guests use. */
+/** Reads the allowed origins of the experience in the path, for every route below it that guests use. */
 export function originReader(experiences: Pick<Experiences, 'allowedOrigins'>): AllowedOrigins {
   return ({ params }) => {
     const { slug } = Object(params)

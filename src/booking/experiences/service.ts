@@ -21,7 +21,7 @@ export interface ExperienceDeps {
   ids: Ids
   sealer: Sealer
   guard: AddressGuard
-  /** Of the service, without a trailing slash. */
+  /** The service's address, without a trailing slash. */
   publicUrl: string
 }
 
@@ -29,7 +29,7 @@ export interface ExperienceDeps {
 export interface Experiences {
   list(query: PageQuery): Promise<Page<ExperienceView>>
   get(slug: string): Promise<ExperienceView>
-  /** Of an active experience. Throws not_found. */
+  /** Reads an active experience. Throws not_found. */
   getPublic(slug: string): Promise<PublicExperience>
   /** Throws validation_failed. The returned function inserts; it throws conflict when the slug is taken. */
   create(body: CreateBody): Promise<(tx: Tx) => Promise<ExperienceView>>
@@ -41,7 +41,7 @@ export interface Experiences {
   getActive(slug: string): Promise<Experience>
   /** Also an inactive one: its bookings remain. */
   findById(id: string): Promise<Experience | undefined>
-  /** Of pages that may use the public endpoints. Empty for an unknown or inactive experience. */
+  /** Reads the origins of pages that may use the public endpoints. Empty for an unknown or inactive experience. */
   allowedOrigins(slug: string): Promise<readonly string[]>
 }
 

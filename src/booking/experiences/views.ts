@@ -39,7 +39,7 @@ function endpointView({ definition, secrets }: Experience, name: CallbackName): 
   return { ...endpoint, headers: maskedHeaders(Object.keys(headers)), ...(secret !== null && { secret: MASK }) }
 }
 
-/** What a guest may read. */
+/** Selects the fields that a guest may read. */
 export function publicView({ slug, name, description, timezone, definition }: Experience): PublicExperience {
   const { bookingForm, ui } = definition
   const { routing: _routing, ...form } = bookingForm ?? {}

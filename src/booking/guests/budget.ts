@@ -27,7 +27,7 @@ export interface MailRequest {
   emails: readonly string[]
 }
 
-/** What messages cost, so that it can be given back. */
+/** The cost of messages, so that it can be given back. */
 export interface MailCharge {
   /** When the slot of time began in which they count. */
   slotMs: number

@@ -32,7 +32,7 @@ const ALPHABETS = [
 })
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u
 const WORD = /^(?<letters>[\p{L}\p{M}]+(?:['\u2019-][\p{L}\p{M}]+)*)(?<end>[.,]?)$/u
-/** What begins a web address when somebody completes the dots. */
+/** Words that begin a web address when somebody completes the dots. */
 const WEB = /^(?:https?|www|ftp|mailto|tel)$/i
 
 /**

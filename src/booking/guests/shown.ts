@@ -5,8 +5,8 @@ import { attendeeEmails } from './booking-mail.ts'
 import { plainName } from './names.ts'
 
 /**
- * What messages to guests and attendees show of what a booking request contained. Answers, notes and metadata are for hosts only. The
- * functions decide by who vouches for the guest:
+ * The functions here select the parts of a booking request that messages to guests and attendees show. Answers, notes and metadata are
+ * for hosts only. The choice depends on who vouches for the guest:
  *
  *     application   names as the application has sent or seen them
  *     code          the guest entered the names, so that the guest may read them; attendees read plain names

@@ -13,7 +13,7 @@ const DAY_MS = 24 * 60 * 60_000
 const TOMORROW_MS = Math.ceil(Date.now() / DAY_MS + 1) * DAY_MS
 const ALWAYS = { openHours: [{ days: [0, 1, 2, 3, 4, 5, 6], start: '00:00', end: '24:00' }], durationMinutes: 30 }
 const HOST = 'host@acme.example'
-/** What an attacker would write to strangers. None of it contains the words of our own messages. */
+/** A word that an attacker would write to strangers. None of our own messages contains it. */
 const EVIL = 'evil'
 
 describe.skipIf(!dovecotAvailable())('strangers at booking pages', () => {

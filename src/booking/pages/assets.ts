@@ -3,7 +3,7 @@ import { lazy } from '../../platform/concurrency/lazy.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { type App, builtFile, sendBuiltFile } from '../../platform/http/index.ts'
 
-/** What `scripts/widget.mjs` built. */
+/** The manifest that `scripts/widget.mjs` writes. */
 interface Manifest {
   /** Names with a hash, by the name that stays the same. */
   entries: Record<string, string>

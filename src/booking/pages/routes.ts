@@ -17,13 +17,13 @@ export interface BookingPageDeps {
 const LIMITS = { name: 'booking-pages', address: { limit: 120, windowMs: 60_000 } }
 
 const params = Type.Object({ slug: Type.String({ minLength: 1, maxLength: 64 }) })
-/** What a link can set. Anything else in the query of a page is ignored. */
+/** The parameters that a link can set. Anything else in the query of a page is ignored. */
 const query = Type.Object({
   locale: Type.Optional(Type.String({ maxLength: 35 })),
   theme: Type.Optional(Type.String({ maxLength: 10 })),
   timezone: Type.Optional(Type.String({ maxLength: 100 })),
   durationMinutes: Type.Optional(Type.String({ maxLength: 5 })),
-  /** Of the embedding page. The embed script adds it. */
+  /** The embedding page's origin. The embed script adds it. */
   origin: Type.Optional(Type.String({ maxLength: 255 })),
 })
 

@@ -1,4 +1,4 @@
-/** What a host of a round robin has been given of one experience. */
+/** The share of one experience that a host of its round robin already has. */
 export interface Load {
   /** Bookings in the 30 days around the slot. */
   count: number

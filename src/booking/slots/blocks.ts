@@ -22,7 +22,7 @@ export interface BlockQuery {
 export interface BlockOwner {
   id: string
   hostIds: readonly string[]
-  /** Of a hold. */
+  /** The end of a hold; null for a booking. */
   expiresAt: number | null
 }
 
@@ -86,7 +86,7 @@ export function blockStore(handle: Handle) {
     return counts
   }
 
-  /** What the booking or hold took becomes free. */
+  /** Frees the times of the booking or hold. */
   async function deleteOwner(ownerId: string): Promise<void> {
     await handle.deleteFrom('bookingBlocks').where('ownerId', '=', ownerId).execute()
   }
@@ -115,7 +115,7 @@ export function blockStore(handle: Handle) {
       return taken
     },
 
-    /** What each host has been given of the experience, living holds included; nothing for hosts without any. */
+    /** Counts the bookings and living holds of the experience for each host. Hosts without any are absent. */
     async loads(experience: Experience, hostIds: readonly string[], slot: SlotTimes, query: BlockQuery) {
       const rules = readRules(experience)
       const [from, to] = [slot.start - LOAD_MS, slot.start + LOAD_MS]

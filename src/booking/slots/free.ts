@@ -4,7 +4,7 @@ import type { Buffers } from './rules.ts'
 
 /** When a host is taken. */
 export interface Taken {
-  /** Of the calendars. */
+  /** Busy times from the calendars. */
   busy: readonly TimeRange[]
   blocks: readonly Pick<BlockRow, 'startMs' | 'endMs' | 'blockedFrom' | 'blockedTo'>[]
 }

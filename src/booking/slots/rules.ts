@@ -6,7 +6,7 @@ import type { Availability, Experience } from '../experiences/experience.ts'
 /** The settings that decide which times of an experience can be booked. */
 export interface Rules extends Buffers {
   availability: Availability
-  /** Of the open hours: dates, days ahead and the daily limit are in this zone. */
+  /** The zone of the open hours. Dates, days ahead and the daily limit are in this zone. */
   zone: Zone
   /** From now until the start of the first slot. */
   noticeMs: number

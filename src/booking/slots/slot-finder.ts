@@ -21,7 +21,7 @@ export interface SlotFinderDeps {
   publicUrl: string
   experiences: Pick<Experiences, 'findActive'>
   callbacks: ApplicationCallbacks
-  /** Of experiences without an availability endpoint. */
+  /** Finds slots for experiences without an availability endpoint. */
   builtIn: SlotFinder
 }
 

@@ -24,7 +24,7 @@ export interface VerificationDeps {
   budget: MailBudget
 }
 
-/** What a booking request says about its code. */
+/** The code of a booking request. */
 export interface EnteredCode {
   code: string | undefined
   /** Undefined for programs that do not send it: then only the client that requested the code may use it. */

@@ -36,7 +36,7 @@ describeEachDatabase('codes of guests', (open) => {
       host,
       sent,
       request: (body: object = { email: EMAIL }) => fixture.visit('POST', `${PATH}/verification`, body),
-      /** Of the latest message. */
+      /** The latest message's code. */
       code: async () => (await sent()).at(-1)?.subject.slice(0, 6) ?? '',
       async check(code: string | undefined, { email = EMAIL, ...fields }: CheckOptions = {}) {
         const { experiences, verification } = fixture.features.scheduler

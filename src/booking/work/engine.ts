@@ -25,7 +25,7 @@ interface TaskEngineDeps extends Omit<TaskRunDeps, 'timing'> {
   timing?: Partial<TaskTiming>
 }
 
-/** Of a job: a booking must not wait for a dead process much longer than its tasks do. */
+/** The limit for a job: a booking must not wait for a dead process much longer than its tasks do. */
 const MAX_JOB_LEASE_MS = 8000
 /** The sweep after it queues the others. */
 const BOOKINGS_PER_SWEEP = 500

@@ -23,7 +23,7 @@ export interface Invitation {
   summary: string
   description: string
   location: string
-  /** Of a video conference. */
+  /** The address of a video conference. */
   url: string | null
   organizer: InvitationPerson
   attendees: readonly InvitationPerson[]
@@ -34,7 +34,7 @@ export interface Invitation {
 export function invitationIcs(invitation: Invitation): string {
   const { method, timezone, startMs, endMs, organizer, attendees } = invitation
   const eventZone = findZone(timezone)
-  // Of two equal local times, a zone can only name the first.
+  // When the clock goes back, local times occur twice, and a zone can only name the first.
   const isNamed = (ms: number) => eventZone?.toUtc(eventZone.toLocal(ms)) === ms
   const zone = isNamed(startMs) && isNamed(endMs) ? eventZone : undefined
   const description = zone === undefined || timezone === 'UTC' ? undefined : describeZone(timezone, startMs)

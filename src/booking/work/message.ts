@@ -23,7 +23,7 @@ export interface MessageTaskDeps {
   findExperience(id: string): Promise<Experience | undefined>
 }
 
-/** What a message is about. Reminders are `reminder-<minutes>`. */
+/** The occasion of a message. Reminders are `reminder-<minutes>`. */
 type Kind = 'confirmed' | 'rescheduled' | 'cancelled' | 'rejected' | 'reminder'
 
 interface Letter {
@@ -135,7 +135,7 @@ function composeForGuest(
     locale,
   }
   const method = kind === 'cancelled' ? ('CANCEL' as const) : ('REQUEST' as const)
-  // Of a rejected booking the guest may have an invitation; a reminder changes nothing.
+  // The guest may have an invitation to a rejected booking; a reminder changes nothing.
   const needsIcs = kind !== 'reminder' && (kind !== 'rejected' || booking.sequence > 0)
   const ics = invitationIcs(buildInvitation(deps, letter, kind === 'rejected' ? 'CANCEL' : method, content, to))
   return {

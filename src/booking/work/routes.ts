@@ -13,7 +13,7 @@ interface JobRouteDeps extends TaskDeps {
 const RETRY_MS = 24 * 60 * 60_000
 const tags = ['Scheduler']
 
-/** What remains to be done for bookings, for operators. */
+/** Registers the routes where operators see the remaining work of bookings. */
 export function jobRoutes(app: App, deps: JobRouteDeps): void {
   const { db, clock, idempotency } = deps
 

@@ -27,7 +27,7 @@ import { claimNext, finishTask, SOON_MS, TASKS } from './store.ts'
 export type Work = (booking: BookingRow, task: TaskRow, signal: AbortSignal) => Promise<Commit | undefined>
 export type Commit = (tx: Tx) => Promise<void>
 
-/** What is done about a task that is given up, in the transaction that ends it. */
+/** Handles a task that is given up, in the transaction that ends it. */
 type GiveUp = (booking: BookingRow, task: TaskRow, reason: string) => Commit
 
 export interface TaskKind {

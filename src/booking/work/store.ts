@@ -61,7 +61,7 @@ export async function addTasks(
   const set = columns.map((column) => `"${column}" = excluded."${column}"`).join(', ')
   await insertRows(tx, 'bookingTasks', rows, `on conflict ("bookingId", "type", "subject") do update set ${set}`)
   const first = Math.min(...tasks.map(({ dueAt }) => dueAt))
-  // What is due later is found by the sweeper.
+  // The sweeper finds tasks that are due later.
   if (first - nowMs < SOON_MS) await queue.addIn(tx, BOOK_QUEUE, [bookingId], { delayMs: Math.max(0, first - nowMs) })
 }
 

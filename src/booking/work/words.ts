@@ -1,6 +1,6 @@
 import { repeatedOffset, wallClock } from '../../platform/calendar/wall-clock.ts'
 
-/** What messages to guests say. Hosts get theirs in English, as the rest of the service speaks to them. */
+/** The words of messages to guests. Hosts get theirs in English, as the rest of the service speaks to them. */
 export interface Words {
   confirmed: string
   rescheduled: string

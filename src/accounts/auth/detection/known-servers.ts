@@ -2,7 +2,7 @@ import type { ProviderName } from '../../../providers/contract/index.ts'
 import type { TextKey, Translate } from '../../../ui/hosted/index.ts'
 import { guideFor } from './guides.ts'
 
-/** What a provider requires of its users before another mail client can sign in. */
+/** A step that a provider requires of its users before another mail client can sign in. */
 type Requirement = 'app password' | 'imap enabled' | 'mail password' | 'bridge' | 'no passwords'
 
 export interface KnownServer {

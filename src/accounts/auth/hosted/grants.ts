@@ -9,14 +9,14 @@ const GRANTS: readonly (readonly [Permission, Grant])[] = [
   ['calendar.change', 'calendarChange'],
 ]
 
-/** What the requested scopes permit, in the words of the pages. The password of a mailbox permits everything. */
+/** Lists the grants of the requested scopes, as the pages name them. The password of a mailbox permits everything. */
 export function grantsFor(provider: ProviderName, scopes: readonly string[]): Grant[] {
   const permitted = new Set(grantedPermissions(provider, scopes))
   const grants = GRANTS.filter(([permission]) => permitted.has(permission)).map(([, grant]) => grant)
   return grants.includes('calendarChange') ? grants.filter((grant) => grant !== 'calendarRead') : grants
 }
 
-/** What the requested scopes permit and those of the connected mailbox did not. Empty when nothing is known about those. */
+/** Lists the grants that the connected mailbox does not have yet. Empty when its scopes are unknown. */
 export function newGrants(
   provider: ProviderName,
   requested: readonly string[],

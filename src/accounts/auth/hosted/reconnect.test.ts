@@ -34,7 +34,7 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
     return { code, status: response.status, body: await response.text() }
   }
 
-  /** What a browser sends when the user enters only these fields. */
+  /** Builds the form that a browser sends when the user enters only these fields. */
   function buildForm(code: string, opened: Opened, entered: Record<string, string>) {
     const names = ['email', 'host', 'port', 'username', 'mailbox', 'smtpHost', 'smtpPort', 'caldavUrl', 'passwordToken']
     const shown = Object.fromEntries(names.map((name) => [name, fieldValue(opened.page, name)]))

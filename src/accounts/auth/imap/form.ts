@@ -41,7 +41,7 @@ export interface ImapFormContent {
 }
 
 export interface ImapFormFields extends ImapFields {
-  /** What an earlier page proposed for this address, as JSON. It decides only what the next page shows. */
+  /** The proposal of an earlier page for this address, as JSON. It decides only what the next page shows. */
   proposed?: unknown
 }
 
@@ -143,7 +143,7 @@ export function isFormError(error: AppError): boolean {
 }
 
 /**
- * What the form shows of an error. Undefined when the error has a page of its own. Server texts are never shown. After a
+ * Maps an error to form errors. Undefined when the error has a page of its own. Server texts are never shown. After a
  * rejected sign-in only the password is in doubt when the username is the one that the provider expects.
  */
 export function formErrors(

@@ -38,7 +38,7 @@ export interface ConsentRequest {
   isRepeat?: boolean
 }
 
-/** What the callback needs. Stored sealed, because it contains the code verifier and the session code. */
+/** The values that the callback needs. Stored sealed, because they contain the code verifier and the session code. */
 export type ConsentFacts = Omit<ConsentRequest, 'session'> & { codeVerifier: string }
 
 export type Consents = ReturnType<typeof consents>

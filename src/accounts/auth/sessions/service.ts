@@ -33,7 +33,7 @@ export interface AuthSessionsDeps {
 
 export type NewAuthSession = Static<typeof newSessionBody>
 
-/** What a request contributes to an attempt. `jsonState` binds the session's JSON calls; the rest is stored. */
+/** The part of an attempt that comes from the request. `jsonState` binds the session's JSON calls; the rest is stored. */
 export interface Attempt {
   jsonState?: string | undefined
   provider?: ProviderName | undefined

@@ -23,7 +23,7 @@ export interface CallbackFinderDeps {
 
 const MINUTE_MS = 60_000
 const TURN_MS = 8
-/** Of a token, when the application does not say how long its slots are valid. */
+/** The lifetime of a token when the application does not say how long its slots are valid. */
 const TOKEN_MS = 5 * MINUTE_MS
 const MAX_HOSTS = 100
 
