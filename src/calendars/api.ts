@@ -153,7 +153,7 @@ export interface EventContext {
   provider: ProviderName
   /** `span` is the first time for a series. */
   span: Span
-  /** Of one instance of a series: its original start, as in its id. */
+  /** The original start of one instance of a series, as in its id. */
   instance?: string
 }
 

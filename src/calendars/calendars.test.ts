@@ -248,7 +248,7 @@ describeEachDatabase('calendars', (open) => {
     await eventually(async () => expect((await smaller.list(past)).source).toBe('provider'))
     expect((await smaller.list(past)).events).toHaveLength(14)
     expect((await smaller.list('')).source).toBe('stored')
-    // What ended before the window is not listed again, and was not deleted.
+    // Events that ended before the window are not listed again, and were not deleted.
     google.calendars.expireSyncTokens(user)
     put(single('new', 1))
     await smaller.call('POST', `/accounts/${id}/sync`)

@@ -4,7 +4,7 @@ import type { RemoteEvent } from '../providers/contract/index.ts'
 const MAX_CHARACTERS = 4096
 const MAX_WORDS = 20
 
-/** What `q` searches: summary, place, description and people, without case and accents. */
+/** Builds the text that `q` searches: summary, place, description and people, without case and accents. */
 export function buildSearchText(event: RemoteEvent): string {
   const people = [...event.attendees, ...(event.organizer === null ? [] : [event.organizer])]
   const parts = [event.summary, event.location, event.description]

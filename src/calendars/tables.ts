@@ -46,7 +46,7 @@ interface CalendarTable {
 /** An event that could not be read, entirely or in part, since it was last changed. */
 interface UnreadableEventTable {
   calendarId: string
-  /** Of the event; for CalDAV the path of its object. */
+  /** The event's id at the provider; for CalDAV the path of its object. */
   providerId: string
   reason: string
   /** As in `CalendarEventTable`. */
@@ -65,9 +65,9 @@ interface CalendarEventTable {
   accountId: string
   calendarId: string
   providerId: string
-  /** Of an exception: the provider's id of its master, which may not be stored. */
+  /** Only in exceptions: the provider's id of the master, which may not be stored. */
   masterProviderId: string | null
-  /** Of an exception: `OriginalStart` as text. */
+  /** Only in exceptions: `OriginalStart` as text. */
   originalStart: string | null
   status: RemoteEvent['status']
   /** 1: a master, which has an instance for each start. */

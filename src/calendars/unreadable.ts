@@ -68,7 +68,7 @@ export async function eventsToReadAgain(
   return rows.map(({ providerId }) => providerId)
 }
 
-/** Of rounds before `round`: what they could not read no longer exists. */
+/** Removes what rounds before `round` could not read, because it no longer exists. */
 export async function removeUnreadableBefore(tx: Tx, calendarId: string, round: number): Promise<void> {
   await tx.deleteFrom('unreadableEvents').where('calendarId', '=', calendarId).where('round', '<', round).execute()
   await countAgain(tx, calendarId)

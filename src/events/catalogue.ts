@@ -20,7 +20,7 @@ export interface EventContent<Data = unknown> {
   data: Data
 }
 
-/** What a feature records. `data` is at most 256 KB as JSON. */
+/** An event as a feature records it. `data` is at most 256 KB as JSON. */
 export interface NewEvent<Name extends string = string, Data = unknown> extends EventContent<Data> {
   type: Name
   /** False: stored and streamed, but the caller delivers the event itself, as tests do. Default true. */

@@ -12,7 +12,7 @@ export interface EventUnion {
 }
 
 export interface EventUnionNames {
-  /** Of the union: `Event`. */
+  /** The union's name: `Event`. */
   title: string
   /** Ends the names of its branches: `Event` makes `MessageReceivedEvent`. */
   suffix: string

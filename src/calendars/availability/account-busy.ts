@@ -36,7 +36,7 @@ export interface Asked {
   signal: AbortSignal
 }
 
-/** What is stored and older is read from the provider: a stopped sync must not show busy times as free. */
+/** The greatest age of stored events. Older ones are read from the provider, because a stopped sync must not show busy times as free. */
 const MAX_AGE_MS = 60 * 60 * 1000
 /** In one request to the provider. */
 const MAX_IDS = 50
@@ -48,7 +48,7 @@ type Live = TimeRange[] | Unknown
 export function accountBusy({ db, bus, clock, accounts, calendars }: AccountBusyDeps) {
   const refresh = calendarRefreshing({ bus, clock })
   return {
-    /** Of calendars of one account, together. */
+    /** Finds the busy times in calendars of one account, together. */
     async ofCalendars(account: Account, rows: readonly CalendarRow[], asked: Asked): Promise<Known> {
       const nowMs = clock.now()
       const busy: TimeRange[] = []
@@ -76,7 +76,7 @@ export function accountBusy({ db, bus, clock, accounts, calendars }: AccountBusy
       return { busy: mergeRanges(busy), source: live.length === 0 ? 'stored' : 'provider', syncedAt }
     },
 
-    /** Of addresses, as the account's user sees them. */
+    /** Finds the busy times behind addresses, as the account's user sees them. */
     async ofAddresses(account: Account, addresses: readonly string[], asked: Asked): Promise<Known[]> {
       const { reader } = await openProvider(account)
       const { range, floatingZone: timeZone, signal } = asked

@@ -77,7 +77,7 @@ export const availabilitySchema = Type.Object(
 )
 export type AvailabilityView = Static<typeof availabilitySchema>
 
-/** What is known of one participant. */
+/** The busy times of one participant, or the reason why they are unknown. */
 export type Known =
   | { busy: TimeRange[]; source: 'stored' | 'provider'; syncedAt: number }
   | { reason: Static<typeof reason> }

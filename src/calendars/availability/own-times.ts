@@ -22,7 +22,7 @@ export function ownTimes({ db, accounts, lists, busy }: OwnTimesDeps) {
     /** Undefined: the account has no calendars. Throws the errors of providers. */
     async read(account: Account, asked: Asked): Promise<Known | undefined> {
       const stored = await calendarStore(db.read).all(account.id)
-      // Of a new account they may not be stored yet.
+      // The calendars of a new account may not be stored yet.
       const calendars = stored.length > 0 ? stored : (await lists.list(account.id)).rows
       const own = calendars.filter(isOwn)
       return own.length === 0 ? undefined : busy.ofCalendars(account, own, asked)

@@ -31,7 +31,7 @@ export async function storedBusy(
   const key = mayFloat ? sql`"startMs", "isFloating"` : sql`"startMs"`
   let busy: TimeRange[] = []
   for (let after: [startMs: number, isFloating: number] | undefined; ; ) {
-    // Of instances that start together the longest is enough, so that a page never ends between them.
+    // The longest of the instances that start together is enough, so that a page never ends between them.
     const page = sql`group by ${key} order by ${key} limit ${sql.lit(ROWS_PER_QUERY)}`
     const next = after === undefined ? sql`` : sql`and (${key}) > (${sql.join(after.slice(0, mayFloat ? 2 : 1))})`
     const longest = sql`${key}, max("endMs") as "endMs"`

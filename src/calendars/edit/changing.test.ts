@@ -10,7 +10,7 @@ import type { CalendarEventView } from '../api.ts'
 
 const ZONE = 'Europe/Berlin'
 const at = (offset: number, time = '09:00') => ({ dateTime: `${day(offset)}T${time}:00Z`, timeZone: ZONE })
-/** What requests of the API send to Google. A sync, which may run at any time, only lists changes, without `timeMax`. */
+/** Matches the requests to Google that the API causes. A sync, which may run at any time, only lists changes, without `timeMax`. */
 const REQUESTED = /^(POST|PATCH|DELETE) .*\/events|^GET .*\/events(\/|\?.*timeMax=)/
 const LUNCH = { summary: 'Lunch', start: at(2, '11:00'), end: at(2, '12:00') }
 

@@ -9,7 +9,7 @@ import { placedTime } from '../instances/times.ts'
 import type { EventBody, TimeBody } from './api.ts'
 import { checkRecurrence } from './recurrence-input.ts'
 
-/** What the event is without the changes. Null for a new one. */
+/** The event before the changes. Null for a new one. */
 export interface CurrentEvent {
   start: EventTime
   end: EventTime

@@ -6,7 +6,7 @@ import type { EventTime } from '../../providers/contract/index.ts'
 import { parseRecurrence } from '../instances/recurrence.ts'
 import { placedTime } from '../instances/times.ts'
 
-/** Of all lines together. */
+/** The limit for all lines together. */
 const MAX_DATES = 500
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 

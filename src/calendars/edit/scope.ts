@@ -4,7 +4,7 @@ import type { EventRow } from '../store.ts'
 import type { Scope } from './api.ts'
 import type { Target } from './target.ts'
 
-/** What a request changes. Throws `validation_failed` for a scope that the event does not have. */
+/** Chooses the events that a request changes. Throws `validation_failed` for a scope that the event does not have. */
 export function chooseScope({ event, instance }: Target, requested: Scope | undefined): Scope {
   const isInstance = instance !== undefined || event.recurringEventId !== null
   if (requested === 'this' && event.recurrence.length > 0) {
@@ -34,7 +34,7 @@ export function storedRows({ row, instance }: Target): EventRow[] {
   return [row, instance?.masterRow].flatMap((stored) => stored ?? [])
 }
 
-/** What is to be stored before the change of an event without a row. */
+/** Returns the event to store before the change, if it has no row yet. */
 export function unstoredEvent({ row, event, instance }: Target): RemoteEvent | undefined {
   if (instance !== undefined) return instance.masterRow === undefined ? instance.master : undefined
   return row === undefined ? event : undefined

@@ -14,9 +14,9 @@ import { type PlacedTime, placedTime } from '../instances/times.ts'
 const MAX_STEPS = 60_000
 
 export interface SplitRecurrence {
-  /** Of the series that ends before the instance. */
+  /** The lines of the series that ends before the instance. */
   before: string[]
-  /** Of the series that begins with the instance. */
+  /** The lines of the series that begins with the instance. */
   after: string[]
 }
 

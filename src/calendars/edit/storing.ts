@@ -24,7 +24,7 @@ export interface StoringDeps {
   ids: Ids
 }
 
-/** What the provider made of a request. */
+/** The provider's result of a request. */
 export interface Accepted {
   account: Account
   calendar: CalendarRow
@@ -130,7 +130,7 @@ export async function storeAccepted(deps: StoringDeps, tx: Tx, accepted: Accepte
   return outdated
 }
 
-/** What changes whenever a row is written, or confirmed. */
+/** Columns that change whenever a row is written, or confirmed. */
 const STATE = ['version', 'apiChange', 'confirmations'] as const
 
 /** The event as it is stored now. */

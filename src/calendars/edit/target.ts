@@ -18,7 +18,7 @@ import { placedTime, toOriginalStart } from '../instances/times.ts'
 import { LIVE_MS } from '../read/calendar-access.ts'
 import { type CalendarRow, type EventRow, eventStore } from '../store.ts'
 
-/** What an id of a request means. */
+/** The event that an id of a request means. */
 export interface Target {
   account: Account
   calendar: CalendarRow
@@ -26,7 +26,7 @@ export interface Target {
   row: EventRow | undefined
   /** As stored, otherwise as the provider returned it. */
   event: RemoteEvent
-  /** Of an instance. */
+  /** Set for an instance of a series. */
   instance: { master: RemoteEvent; masterRow: EventRow | undefined; original: string } | undefined
   /** How the provider names it. */
   remote: EventTarget

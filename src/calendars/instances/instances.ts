@@ -23,13 +23,13 @@ export interface Instance {
   originalStart: OriginalStart
   startMs: number
   endMs: number
-  /** Of an instance that was moved with those after it, if it may differ from the series. */
+  /** Set for an instance that was moved with those after it, if it may differ from the series. */
   busy?: boolean
 }
 
 /** An hourly series has 9,500 in a window of thirteen months. */
 const MAX_INSTANCES = 12_000
-/** Of a series with several starts in an hour, which no person has. */
+/** The limit for a series with several starts in an hour, which no person has. */
 const MAX_DENSE_INSTANCES = 2000
 /** For all rules of a series: 15 ms, or a hundred years of a weekly series with COUNT. */
 const MAX_STEPS = 60_000

@@ -34,7 +34,7 @@ export class SeriesMoves {
     this.furthestMs = Math.max(0, ...this.#moves.map(({ moved }) => Math.abs(moved?.deltaMs ?? 0)))
   }
 
-  /** Of the instance with this original start, a wall clock of the series. Undefined: it is not moved. Null: it does not take place. */
+  /** Finds the move of an instance by its original wall clock. Undefined: it is not moved. Null: it does not take place. */
   at(originalLocal: number): Moved | null | undefined {
     const move = this.#lastBefore(originalLocal)
     if (move === undefined) return undefined

@@ -20,7 +20,7 @@ export interface LineDate {
   /** A wall clock in milliseconds, as if it were UTC. */
   localMs: number
   zone: Zone
-  /** Of a period: when it ends, in UTC. */
+  /** The end of a period, in UTC. */
   endMs: number | undefined
 }
 

@@ -3,7 +3,7 @@ import { findZone, storedZone, UTC, type Zone } from '../../platform/calendar/zo
 import { ianaZone } from '../../platform/calendar/zone-names.ts'
 import type { EventTime } from '../../providers/contract/index.ts'
 
-/** What identifies an instance in its series: the date of an all-day event, otherwise UTC in milliseconds. */
+/** The start that identifies an instance in its series: the date of an all-day event, otherwise UTC in milliseconds. */
 export type OriginalStart = string | number
 
 /** A time of an event with the zone in which it is read: its own, or else that of the calendar, or else UTC. */

@@ -8,7 +8,7 @@ export interface CalendarNotification {
   subscriptionId: string
   /** The secret of the subscription, as the sender knows it. */
   clientState?: string | null | undefined
-  /** Of Graph: something happened to the subscription itself. */
+  /** Set by Graph when something happened to the subscription itself. */
   lifecycleEvent?: string | undefined
 }
 

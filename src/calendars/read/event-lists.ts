@@ -10,7 +10,7 @@ import { MAX_LIVE_ROWS, readLiveRange } from './live-range.ts'
 import { readOpenRange, readOpenRangeByChange } from './open-range.ts'
 import { byPosition, type EventOrder, isAfter, type ListedRow, type Position, readRange } from './range.ts'
 
-/** What a list of events is to show. */
+/** The request for a list of events. */
 export interface AskedEvents {
   calendar: CalendarRow
   /** Infinite where the request has no bound. */
@@ -92,7 +92,7 @@ async function openList(deps: EventListDeps, asked: AskedEvents): Promise<EventR
   try {
     return { ...part([...rows, ...(await readOn(deps, asked, later))], request, count), storedAt }
   } catch (error) {
-    // What is known is shown; the next page asks again.
+    // The list shows the known rows; the next page asks again.
     if (!(error instanceof AppError) || rows.length <= request.offset) throw error
     return { ...part(rows, request, count), storedAt, next }
   }

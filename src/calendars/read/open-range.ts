@@ -85,7 +85,7 @@ export async function readOpenRangeByChange(
   return rows.slice(0, count)
 }
 
-/** What overlaps the range, or an earlier part of it where there is too much. */
+/** Reads the events that overlap the range, or an earlier part of it where there are too many. */
 async function readEvents(
   remote: CalendarAccount,
   { providerId: calendarId, timeZone }: CalendarRow,

@@ -5,7 +5,7 @@ import type { TimeRange } from '../../providers/contract/index.ts'
 import { originalStartText } from '../api.ts'
 import { type EventRow, eventStore } from '../store.ts'
 
-/** What a list shows: `startTime` sorts by start, `updated` by the last change. */
+/** The order of a list: `startTime` sorts by start, `updated` by the last change. */
 export type EventOrder = 'startTime' | 'updated'
 
 export interface StoredRange {
@@ -33,9 +33,9 @@ export interface ListedRow
     | 'createdAt'
     | 'updatedAt'
   > {
-  /** Of the instance: as in its id, empty for events that are no series. */
+  /** The instance as in its id; empty for events that are no series. */
   instance: string
-  /** Of an instance of a series, when it takes place. */
+  /** The time of an instance of a series. */
   startMs: number
   endMs: number
 }
@@ -66,7 +66,7 @@ interface Key {
 const MAX_COUNT = 10_000
 /** Longer ranges contain an instance of almost every series, so that a page sorted by last change is soon found. */
 const SHORT_MS = 8 * DAY_MS
-/** Of one statement that compares words; it holds the event loop of the file store. */
+/** The limit for one statement that compares words, because it holds the event loop of the file store. */
 const EVENTS_PER_STATEMENT = 500
 const KEYS_PER_STATEMENT = 500
 

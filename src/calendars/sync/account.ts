@@ -162,7 +162,7 @@ interface StepPlace {
   calendar: CalendarRow
   window: TimeRange
   readAfter: number
-  /** Of a first sync. The caller stores the cursor with the instances. */
+  /** Set in a first sync. The caller stores the cursor with the instances. */
   later: InstanceBuffer | undefined
 }
 

@@ -86,7 +86,7 @@ export async function applyChanges(
   ]
   const named = listed.map(({ eventId, recurringEventId }) => recurringEventId ?? eventId)
   const masters = [...new Set([...named, ...removed])]
-  /** Of these, the ones without exceptions need no statement each. */
+  /** Masters without exceptions need no statement each. */
   const mayHaveExceptions = await store.mastersWithExceptions(masters)
   const hasNone = new Set(masters.filter((id) => !mayHaveExceptions.has(id)))
   /** New masters and single events by id. Stored together at the end, because a first sync stores thousands. */

@@ -41,7 +41,7 @@ interface WebhookDeliveryTable {
   eventType: string
   accountId: string | null
   status: 'pending' | 'retrying' | 'success' | 'failed' | 'deduplicated' | 'cancelled'
-  /** What caused the last attempt. */
+  /** The cause of the last attempt. */
   trigger: 'event' | 'retry' | 'recover' | 'test' | 'test-message'
   /** 1: the body contains `test: true`. */
   test: number

@@ -11,7 +11,7 @@ export interface EndpointStore {
   /** Ordered by id: oldest first for generated ids. */
   list(): Promise<EndpointRow[]>
   listActive(): Promise<EndpointRow[]>
-  /** What a fan-out needs of the active endpoints: it reads them for every batch of events. */
+  /** Lists the active endpoints for a fan-out, which reads them for every batch of events. */
   listTargets(): Promise<TargetRow[]>
   find(id: string): Promise<EndpointRow | undefined>
   get(id: string): Promise<EndpointRow>

@@ -3,7 +3,7 @@ import { type OpenEndpoint, validSecrets } from '../endpoints/endpoint.ts'
 import type { DeliveryRow } from '../tables.ts'
 import type { AttemptInput } from './attempt.ts'
 
-/** What the next attempt of this delivery sends. */
+/** Builds the input for the next attempt of this delivery. */
 export function attemptInput(
   delivery: DeliveryRow,
   event: EventRow,

@@ -31,7 +31,7 @@ const LONGEST_PAUSE_MS = 5 * 60_000
 /** Added to the endpoint's timeout: a probe whose process died is then lost, and another one may be sent. */
 const PROBE_MARGIN_MS = 30_000
 
-/** What one attempt shows about its endpoint. A failed replay does not count, but it does end a probe. */
+/** The result of one attempt, as it counts for its endpoint. A failed replay does not count, but it does end a probe. */
 export type CircuitOutcome = 'success' | 'failure' | 'failed-replay' | 'none'
 
 export function classifyOutcome(

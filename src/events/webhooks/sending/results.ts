@@ -26,9 +26,9 @@ const LAST_DELIVERY_STEP_MS = 1000
 export interface RecordedResults {
   /** The attempts that were recorded: all but those whose delivery was cancelled or taken over. */
   recorded: AttemptResult[]
-  /** Of these, the ones that failed and are retried. */
+  /** Results that failed and are retried. */
   retrying: AttemptResult[]
-  /** Of these, the ones whose delivery failed after its last attempt. */
+  /** Results whose delivery failed after its last attempt. */
   failed: AttemptResult[]
   /** Endpoints that asked for no further deliveries. */
   disabled: EndpointRow[]

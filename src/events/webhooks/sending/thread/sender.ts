@@ -54,7 +54,7 @@ export class Sender {
   readonly #aborts = new AbortCallbacks()
   readonly #begin = perTurn<NumberedInput>((attempts) => this.#beginAll(attempts))
   #thread: RemoteThread<ServedAttempts> | undefined
-  /** Of the running thread, once it has started. */
+  /** The attempts of the running thread, once it has started. */
   #served: ServedAttempts | undefined
   /** Whether the thread gets new attempts. */
   #isUsed = false

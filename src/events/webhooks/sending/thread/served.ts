@@ -1,6 +1,6 @@
 import type { AttemptInput, Outcome } from '../attempt.ts'
 
-/** What the thread serves first. */
+/** The first object that the thread serves. */
 export interface ThreadEntry {
   /** Called once. `privateTargets` is the value of PRIVATE_TARGETS. */
   start(host: ThreadHost, settings: { privateTargets: string }): Promise<ServedAttempts>
@@ -28,7 +28,7 @@ export interface NumberedOutcome {
   outcome: Outcome
 }
 
-/** What the thread reports to the main thread. */
+/** The reports of the thread to the main thread. */
 export interface ThreadHost {
   ended(outcomes: readonly NumberedOutcome[]): Promise<void>
   /** The address guard refused a host. */
