@@ -30,7 +30,7 @@ export interface BatchDeps extends LiveMailboxDeps {
   stored: Omit<Parameters<typeof ingest.olderFolder>[1], 'db'>
 }
 
-/** What one read has found, to be stored in one transaction. */
+/** The result of one read, to be stored in one transaction. */
 export interface Read {
   /** Returns how many messages entered the lists. Throws `StaleRead`. */
   store(tx: Tx): Promise<number>

@@ -4,7 +4,7 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import { ProviderError } from '../../providers/contract/index.ts'
 import type { BackfillRow } from './store.ts'
 
-/** What follows a failed step. */
+/** The consequence of a failed step. */
 export type Verdict =
   | { kind: 'deleted' }
   | { kind: 'failed'; reason: string }

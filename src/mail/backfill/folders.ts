@@ -26,7 +26,7 @@ export interface Scopes {
 
 const FIRST_ROLES: readonly (FolderRole | null)[] = ['inbox', 'sent', 'drafts', 'archive']
 
-/** What is left to read of an account. Folders that a first sync has stored completely are left out. */
+/** Lists the scopes of an account that are left to read. Folders that a first sync has stored completely are left out. */
 export async function openScopes(
   db: Pick<Db, 'read'>,
   positions: SyncPositions,

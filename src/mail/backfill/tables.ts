@@ -24,7 +24,7 @@ interface BackfillTable {
   /** With status `paused`: whether it continues with the account, or when a user resumes it. */
   pausedBy: 'user' | 'account' | null
   lastError: string | null
-  /** Of the last progress event. */
+  /** The time of the last progress event. */
   announcedAt: number
   announcedProcessed: number
   startedAt: number

@@ -10,7 +10,7 @@ interface PendingReportTable {
   createdAt: number
 }
 
-/** What a report says. */
+/** The contents of a delivery report. */
 interface BounceTable {
   reportMessageId: string
   accountId: string

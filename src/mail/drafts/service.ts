@@ -74,7 +74,7 @@ export function draftService(deps: DraftsDeps) {
     return found
   }
 
-  /** What was saved, with the headers and the text that the provider made of it. */
+  /** Reads the saved draft, with the headers and the text that the provider made of it. */
   async function savedBody(accountId: string, folder: LabelRow, { message }: RemoteDraft, body: DraftBody) {
     const contents = await liveContents(deps, accountId)
     const { uidValidity = null, uid = null } = message.location ?? {}

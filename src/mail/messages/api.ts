@@ -109,7 +109,7 @@ export const messageDetailSchema = Type.Object(
 
 export type MessageDetail = Static<typeof messageDetailSchema>
 
-/** What the JSON needs besides the row. */
+/** Values that the JSON needs besides the row. */
 export interface MessageContext {
   provider: ProviderName
   /** As `shownLabelIds` returns them. */

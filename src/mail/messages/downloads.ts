@@ -8,7 +8,7 @@ import type { Content } from './read/content.ts'
 
 const header = (description: string) => Type.Optional(Type.String({ description }))
 
-/** Of a download, for the API description. */
+/** Headers of a download, for the API description. */
 export const downloadHeaders = Type.Object({
   range: header(
     'Requests one range of bytes: `bytes=0-499`, `bytes=500-` or `bytes=-500`. The service ignores any other form.',

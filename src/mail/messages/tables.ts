@@ -20,9 +20,9 @@ interface MessageTable {
   emailIdHash: string | null
   /** Hash of (Message-ID, INTERNALDATE). Rows of earlier versions: also of the size. */
   identityHash: string | null
-  /** Of the header block. */
+  /** Hash of the header block. */
   headerHash: string
-  /** Of the header fields that the delivery added. Null in rows of earlier versions, and where the provider has ids. */
+  /** Hash of the header fields that the delivery added. Null in rows of earlier versions, and where the provider has ids. */
   traceHash: string | null
   subject: string
   receivedAt: number
@@ -86,7 +86,7 @@ interface MessageCounterTable {
 interface ThreadLabelTable {
   labelId: string
   threadId: string
-  /** Of the newest of these messages. */
+  /** When the newest of these messages was received. */
   lastReceivedAt: number
   /** How many of the thread's messages have the label. */
   messages: number
@@ -128,7 +128,7 @@ interface ThreadMergeTable {
 }
 
 /**
- * What lists return of a message: JSON that `storedText` made of its rows, written in the transaction that changes them.
+ * The part of a message that lists return: JSON that `storedText` made of its rows, written in the transaction that changes them.
  * Messages stored by a version without this table get their row when a list first needs it.
  */
 interface MessageTextTable {

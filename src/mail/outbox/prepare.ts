@@ -13,7 +13,7 @@ import type { OutboxRow } from './tables.ts'
 /** A message without the fields that every sent message gets. */
 export type Composition = Omit<OutgoingMessage, 'from' | 'messageId' | 'date' | 'sentToken'> & {
   from?: RemoteAddress | undefined
-  /** Of a draft. The message keeps it unless an earlier message of the draft may have been sent. */
+  /** Set for a draft. The message keeps it unless an earlier message of the draft may have been sent. */
   messageId?: string | undefined
 }
 
@@ -115,7 +115,7 @@ export async function prepareMessage(
 }
 
 interface NewMessage {
-  /** Of the outbox. */
+  /** The row's id in the outbox. */
   id: string
   account: Account
   composition: Composition

@@ -38,7 +38,7 @@ interface OutboxTable {
   /** Attempts to send. */
   attempts: number
   /**
-   * What is left to do once the message is sent: save the copy in Sent, then delete the draft, then send it again to the recipients that
+   * The work left once the message is sent: save the copy in Sent, then delete the draft, then send it again to the recipients that
    * were refused for now. `resending`: the message may be sent to them from here on, so nobody sends it again. Null: nothing.
    */
   remaining: 'copy' | 'draft' | 'recipients' | 'resending' | null
@@ -70,7 +70,7 @@ interface OutboxPartTable {
 /** The SMTP server that worked for an account whose settings were derived. */
 interface OutboxServerTable {
   accountId: string
-  /** Of the credentials with which it worked. */
+  /** The version of the credentials with which it worked. */
   accessVersion: number
   /** JSON of `SmtpSettings`. */
   smtp: string
@@ -79,7 +79,7 @@ interface OutboxServerTable {
 /** Who puts the copies of an account's messages into Sent, once that is known. */
 interface OutboxKeeperTable {
   accountId: string
-  /** Of the credentials with which it was found. */
+  /** The version of the credentials with which it was found. */
   accessVersion: number
   /** The server that sends the messages, or this service. */
   savedBy: 'server' | 'service'

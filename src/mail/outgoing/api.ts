@@ -32,10 +32,10 @@ const trackingResult = Type.Object(
   },
   { title: 'TrackingResult' },
 )
-/** What sending and saving a message return of its tracking. */
+/** The tracking part of the result of sending or saving a message. */
 export type TrackingResult = Static<typeof trackingResult>
 
-/** What sending a message and saving a draft return. */
+/** Fields of the result of sending a message or saving a draft. */
 export const sendResultFields = {
   success: Type.Boolean(),
   result: Type.Object({
@@ -57,7 +57,7 @@ export const sendStatus = Type.Enum([...SEND_STATUSES], {
     'scheduled: waits for sendAt. uncertain: the connection broke during the transfer; the service looks for the message in Sent and never sends it again by itself.',
 })
 
-/** What a request that sends a message returns. */
+/** The result of a request that sends a message. */
 export const sendResult = Type.Object(
   { ...sendResultFields, outboxId: Type.String(), status: sendStatus },
   { title: 'SendResult' },

@@ -6,7 +6,7 @@ import type { OutgoingAttachment, RemoteFile } from '../../providers/contract/in
 import { parseFileType } from '../../providers/shared/mime/index.ts'
 import type { MessageReader } from '../messages/index.ts'
 
-/** Of one message. */
+/** The limit for one message. */
 const MAX_ATTACHMENT_BYTES = 25 * 1024 * 1024
 const MAX_ATTACHMENTS = 100
 
@@ -129,7 +129,7 @@ export function parseAttachments(
 
 const DEFAULT_TYPE = 'application/octet-stream'
 
-/** Of those whose content is known. */
+/** Counts only attachments whose content is known. */
 function countBytes(attachments: readonly object[]): number {
   return attachments.reduce(
     (sum, attachment) =>

@@ -1,4 +1,4 @@
-/** What all requests share that send or save messages: recipients, attachments, options and results of sending. */
+/** Shared parts of all requests that send or save messages: recipients, attachments, options and results of sending. */
 export {
   MAX_RECIPIENTS,
   recipientList,

@@ -3,8 +3,8 @@ import type { ProviderWords, SearchWords } from './contract.ts'
 import { indexedWords, plainWords, queryWords } from './tokeniser.ts'
 
 /**
- * What both databases index of a message: words with a prefix. It begins with a short hash of the account, so that no search
- * reads what the index holds of others. Two accounts may share it: results are joined with a label of the account. A letter for the field follows.
+ * The letter of each field in the prefix of indexed words, in both databases. A short hash of the account precedes it, so that a search
+ * reads only the account's part of the index. Two accounts may share a hash, so results are joined with a label of the account.
  */
 const FIELD = { q: 'a', from: 'f', to: 't', subject: 's' } as const satisfies Record<keyof SearchWords, string>
 
@@ -117,7 +117,7 @@ function addressText(addresses: readonly Addressed[]): string {
 }
 
 const HASH_CHARACTERS = 5
-/** Of the prefix. */
+/** The length of the prefix. */
 export const FIELD_CHARACTERS = HASH_CHARACTERS + 1
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz'
 

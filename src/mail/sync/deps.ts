@@ -65,7 +65,7 @@ export interface SyncDeps {
  */
 export type RunOutcome = 'succeeded' | 'retrying' | 'stalled' | 'refused' | 'paused'
 
-/** What sync needs to know about push notifications from providers. */
+/** The push notifications of providers, as sync sees them. */
 export interface PushNotifications {
   /** Whether the provider pushes changes of this mailbox, so that polls are only a safety net. */
   isPushed(accountId: string): boolean

@@ -15,7 +15,7 @@ export interface SyncPosition {
   parts: number
 }
 
-/** What backfill needs to know about sync, and the other way round. */
+/** Shares positions between backfill and sync. */
 export const syncPositions = {
   /** The position of a folder, or of a mailbox that syncs as one. Undefined while sync reads it for the first time, or again. */
   async find(handle: Handle, accountId: string, scopeId: string): Promise<SyncPosition | undefined> {

@@ -29,7 +29,7 @@ export class RunRecord {
     this.#epoch = epoch
   }
 
-  /** What an earlier run stored, of this process or another. */
+  /** Reads the state that an earlier run stored, in this process or another. */
   stored(): Promise<SyncStateRow | undefined> {
     return syncStateStore(this.#deps.db.read).find(this.#accountId)
   }

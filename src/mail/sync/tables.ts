@@ -49,7 +49,7 @@ interface UnreadableItemTable {
   labelId: string | null
   /** In a row. */
   failures: number
-  /** Of the last failure; for operators. */
+  /** The last failure, for operators. */
   reason: string
   /** JSON of what the provider says about a message all the same: see `FailedMessage`. */
   known: string
@@ -57,7 +57,7 @@ interface UnreadableItemTable {
   newSince: number | null
   /** 1: the message is stored, without what could not be read. */
   isStored: number
-  /** Of the first failure. */
+  /** The time of the first failure. */
   failedAt: number
   nextAttemptAt: number
 }

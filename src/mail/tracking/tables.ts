@@ -1,10 +1,10 @@
 import type { AutomatedReason } from './visitor.ts'
 
-/** What became of one message: sent with tracking, or saved with the pixel that the application inserts itself. */
+/** The tracking of one message: sent, or saved with the pixel that the application inserts itself. */
 interface TrackingTable {
   id: string
   accountId: string
-  /** Of the sent message, reserved before it is sent. */
+  /** The sent message's id, reserved before it is sent. */
   messageId: string
   /** SHA-256 of the token in the addresses of the pixel and the links. */
   tokenHash: string

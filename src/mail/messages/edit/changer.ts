@@ -24,7 +24,7 @@ export interface ChangerDeps extends LiveAccessDeps {
   clock: Clock
 }
 
-/** What a request changes, by label ids of ours or the provider's. */
+/** A requested change, by label ids of ours or the provider's. */
 export interface RequestedSet {
   unread?: boolean | undefined
   starred?: boolean | undefined

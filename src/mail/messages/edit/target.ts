@@ -2,7 +2,7 @@ import { AppError, invalid } from '../../../platform/errors/app-error.ts'
 import type { MessageChange } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
 
-/** What a request changes. `labelIds` replaces all labels; `add` and `remove` change single ones. */
+/** A requested change. `labelIds` replaces all labels; `add` and `remove` change single ones. */
 export interface MessageSet {
   unread?: boolean | undefined
   starred?: boolean | undefined

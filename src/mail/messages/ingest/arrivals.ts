@@ -43,7 +43,7 @@ export async function insertArrivals(writer: MessageWriter, arrivals: readonly A
   return [...inserted, ...kept.map(({ row }) => row)]
 }
 
-/** What sync announces of an arrival. Undefined: nothing. */
+/** An arrival with the type of event that announces it. Undefined: none. */
 export interface SyncArrival extends Arrival {
   type: ArrivalType | undefined
 }

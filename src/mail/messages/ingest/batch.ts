@@ -22,15 +22,15 @@ export interface IngestDeps {
   requestReports(tx: Tx, accountId: string, messageIds: readonly string[]): Promise<void>
 }
 
-/** What a provider returned, and under which conditions. */
+/** The account and provider of a read, and the API changes that it may not contain. */
 export interface Read {
   accountId: string
   provider: ProviderName
-  /** As of before the provider was asked for the messages. */
+  /** Taken before the provider was asked for the messages. */
   apiChanges: ApiChanges
 }
 
-/** What a provider returned to sync. */
+/** The context in which sync read messages. */
 export interface SyncRead extends Read {
   /** Whether a message that matches no stored one is announced. */
   isNew(message: RemoteMessage, row: { receivedAt: number }): boolean

@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/db/index.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
 import { type FolderCounts, folderEvent, type LabelRow, labelStore } from '../../labels/index.ts'
 
-/** What a transaction has changed so far: the events of its messages, and the counts of `mailbox.changed` by label id. */
+/** The changes of a transaction so far: the events of its messages, and the counts of `mailbox.changed` by label id. */
 export interface Changes {
   events: NewEvent[]
   counts: Map<string, FolderCounts>

@@ -57,5 +57,5 @@ export async function copyCandidates(
   return candidates
 }
 
-/** What matching needs of a message or row. */
+/** The columns that matching needs of a message or row. */
 export type MatchableRow = MatchKeys & Pick<MessageRow, 'fields' | 'receivedAt'>

@@ -22,10 +22,10 @@ import { folderDrafts } from './drafts.ts'
 import { type Candidate, matchMessages, type Presence, sharesKey, wasDeliveredApart } from './match.ts'
 import { takeReserved } from './reserved.ts'
 
-/** What sync has read of one folder. */
+/** The result of reading one folder. */
 export interface FolderRead extends SyncRead {
   label: LabelRow
-  /** Of the UIDs. Null before the first message. */
+  /** UIDVALIDITY of the UIDs. Null before the first message. */
   uidValidity: string | null
   /** UIDs that the folder no longer has. */
   removed?: readonly number[]

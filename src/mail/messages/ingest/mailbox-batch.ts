@@ -15,7 +15,7 @@ export interface Repair {
   isAutomatic: boolean
 }
 
-/** What sync has read of a folder, or of a mailbox, whose messages have ids. */
+/** The result of reading a folder, or a mailbox, whose messages have ids. */
 export interface MailboxRead extends SyncRead {
   /** The folder. Undefined when the entire mailbox is one scope and messages have many labels. */
   scope: LabelRow | undefined

@@ -32,7 +32,7 @@ export interface Candidate extends MatchKeys {
   apiChange: number | null
 }
 
-/** What the server reported about candidates with a location, by row id. */
+/** The server's report about candidates with a location, by row id. */
 export type Presence = ReadonlyMap<string, 'present' | 'absent'>
 
 export interface Matches {
@@ -49,7 +49,7 @@ export interface Matches {
 
 const KEYS = ['emailIdHash', 'identityHash', 'headerHash'] as const
 
-/** What two of the same message have in common, the most certain first. */
+/** Keys that are equal in two copies of one message, the most certain first. */
 const LEVELS: readonly ((message: MatchableMessage) => string | null)[] = [
   ({ emailIdHash }) => emailIdHash,
   ({ identityHash, sizeBytes }) => identityHash && `${identityHash} ${sizeBytes}`,

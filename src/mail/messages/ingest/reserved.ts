@@ -42,7 +42,7 @@ export const reservedIds = {
 /** A message that sync is about to insert. */
 interface ArrivingMessage {
   message: RemoteMessage
-  /** Of its folder, or of its labels. */
+  /** The roles of its folder, or of its labels. */
   roles: readonly (FolderRole | null)[]
 }
 

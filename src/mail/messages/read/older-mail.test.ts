@@ -16,7 +16,7 @@ import type { IdLiveReads } from '../../../providers/contract/index.ts'
 import { messageStore } from '../store.ts'
 import type { MessageListQuery } from './stored-list.ts'
 
-/** Of 16 messages the newest six are stored, over imap the newest two of each folder. Every other one has the word; one old one has another. */
+/** Stores the newest six of 16 messages, over imap the newest two of each folder. Every other one has the word, and one old one another. */
 const settings = { initialMessages: 6 }
 const imapSettings = { initialMessages: 2 }
 const WORDS = [14, 12, 10, 8, 6, 4, 2, 0].map((index) => `word ${index}`)

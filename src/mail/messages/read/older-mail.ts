@@ -30,7 +30,7 @@ export interface SearchScope {
   filter: ListFilter
 }
 
-/** What may be found at the provider only. */
+/** Bounds of the messages that only the provider may have. */
 export interface OlderMail {
   /** Messages received since then are stored; null for imap, where UIDs separate them. */
   since: number | null
@@ -173,7 +173,7 @@ function ifGone(error: unknown): { messages: [] } {
   throw error
 }
 
-/** What the provider compares otherwise than this service, and messages that are stored. */
+/** Repeats the comparisons that providers make differently, and leaves out messages that are stored. */
 function isWanted(deps: FolderDeps, scope: SearchScope, { since }: OlderPosition, row: MessageRow): boolean {
   const { after, before, unread, hasAttachments } = scope.filter
   return (

@@ -20,7 +20,7 @@ export function toMessageId(draftId: string): string | undefined {
   return draftId.startsWith('drf_') ? draftId.replace(/^drf_/, 'msg_') : undefined
 }
 
-/** What identifies a draft over its versions. */
+/** The ids that a draft keeps over its versions. */
 type DraftIdentity = Pick<RemoteMessage, 'draftId' | 'messageId'>
 
 /** Null for a draft that its next version cannot be matched with. */

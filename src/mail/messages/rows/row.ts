@@ -220,7 +220,7 @@ export function formerIdentityHash({ messageId, receivedAt }: MessageIdentity, s
   return messageId === null ? null : hash('identity', messageId, String(receivedAt), String(sizeBytes))
 }
 
-/** What the provider must return for this row. Undefined for a message that could not be read. */
+/** Builds the identity that the provider must return for this row. Undefined for a message that could not be read. */
 export function toIdentity({
   error,
   fields,

@@ -48,7 +48,7 @@ export function unindexedMessages(handle: Handle) {
         .execute()
     },
 
-    /** What a new index must contain: the messages with the highest ids below `beforeId`, of all accounts. */
+    /** Lists messages for a new index: those with the highest ids below `beforeId`, of all accounts. */
     messagesBefore(beforeId: string, limit: number): Promise<UnindexedMessage[]> {
       return handle
         .selectFrom('messages')

@@ -17,7 +17,7 @@ const PHRASING = set(
 )
 const PASSED_BY_ITEM = new Set([...PHRASING, 'address', 'div', 'p'])
 
-/** What a part of a table may be directly inside of. A browser adds the elements between. */
+/** The elements that may directly contain each part of a table. A browser adds the elements between. */
 const TABLE_PARTS: Readonly<Record<string, readonly string[]>> = {
   caption: ['table'],
   colgroup: ['table'],

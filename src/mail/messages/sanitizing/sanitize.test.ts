@@ -44,7 +44,7 @@ describe('sanitised HTML', () => {
     ['<img src="data:image/svg+xml;base64,AAAA" alt=x>', '<img alt="x">'],
     ['<p style="color:red;position:fixed;margin:-9px">x', '<p style="color:red">x</p>'],
     ['', ''],
-    // What a browser would close by itself, or ignore.
+    // Elements that a browser would close by itself, or ignore.
     ['<li><div>a<li>b</div>c', '<li><div>a</div></li><li>bc</li>'],
     ['<dd><div>a<dt>b</div>c', '<dd><div>a</div></dd><dt>bc</dt>'],
     ['<p><span>a<div>b', '<p><span>a</span></p><div>b</div>'],
@@ -150,7 +150,7 @@ describe.skipIf(!browserAvailable())('sanitised HTML in Chromium', () => {
   })
 })
 
-/** What the texts do in a page that contains them, and after their elements were parsed again. `written` are only parsed. */
+/** Shows the texts in a page that contains them, and after their elements were parsed again. `written` are only parsed. */
 async function shown(browser: Browser, texts: readonly string[], written: readonly string[] = []): Promise<string[]> {
   const context = await browser.newContext()
   const found: string[] = []

@@ -149,7 +149,7 @@ async function mailbox(db: Db) {
   }
 }
 
-/** What `threadLabels` must hold, by the messages themselves. */
+/** Counts `threadLabels` again from the messages themselves. */
 async function countedThreads(db: Db, accountId: string) {
   const rows = await db.read
     .selectFrom('messages')

@@ -108,9 +108,9 @@ function threadOpenedBy(messageId: string): string {
   return `thr_${messageId.slice(messageId.indexOf('_') + 1)}`
 }
 
-/** What a message says of its thread. */
+/** Hashes of the Message-IDs that a message names. */
 interface Named {
-  /** Of its own Message-ID. */
+  /** The message's own Message-ID. */
   own: string | null
   /** Nearest first. */
   ancestors: string[]

@@ -89,7 +89,7 @@ interface RunContext {
   stopping: AbortSignal
   /** By account, on the monotonic clock; shared by the runs of this process. */
   lastSentAt: Map<string, number>
-  /** Of this process. */
+  /** Shared by the runs of this process. */
   gate: CopyGate
 }
 

@@ -36,7 +36,7 @@ export function later({ checks }: OutboxRow, nowMs: number, retry: Backoff) {
   return { checks: checks + 1, dueAt: nowMs + backoffMs(checks + 1, retry), ...RELEASED }
 }
 
-/** What remains for a sent message once its copy is in Sent. */
+/** Returns the remaining work for a sent message once its copy is in Sent. */
 export function remainingAfterCopy(row: Pick<OutboxRow, 'draftId' | 'refused'>): OutboxRow['remaining'] {
   return row.draftId === null ? remainingAfterDraft(row) : 'draft'
 }
@@ -45,7 +45,7 @@ function remainingAfterDraft(row: Pick<OutboxRow, 'refused'>): OutboxRow['remain
   return readDeferred(row).length === 0 ? null : 'recipients'
 }
 
-/** What remains for sent messages once their copies are in Sent. */
+/** Does the remaining work for sent messages once their copies are in Sent. */
 export function afterSending({ db, clock, log, deleteDraft, timing }: AfterSendingDeps) {
   async function record(row: OutboxRow, changes: Partial<OutboxRow>): Promise<OutboxRow> {
     return db.transaction((tx) => updateHeld(tx, row, { ...changes, updatedAt: clock.now() }))

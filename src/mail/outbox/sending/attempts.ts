@@ -39,7 +39,7 @@ export interface AttemptTiming {
 export type Attempt = { sent: OutboxRow } | { sent: null; mayContinue: boolean }
 
 /**
- * What a run does with one message that it holds, over one connection of the account. The row is committed before the first byte that
+ * Sends the messages that a run holds, over one connection of the account. A row is committed before the first byte that
  * may make the provider send, and nobody sends a committed row again. Methods throw `LeaseLost` once the run no longer holds the row.
  */
 export class Attempts {
@@ -59,7 +59,7 @@ export class Attempts {
     return closeSender(this.#current)
   }
 
-  /** What follows gets a connection of its own. Returns the function that closes the one of the message that is being sent. */
+  /** Lets later messages open a connection of their own. Returns the function that closes the one in use. */
   setAside(): () => Promise<void> {
     const current = this.#current
     this.#current = undefined

@@ -21,7 +21,7 @@ export interface Acceptance {
 }
 
 /**
- * What the runs of all accounts store for every message: each transaction has the messages of several accounts, because it costs more
+ * Stores rows for the runs of all accounts. Each transaction has the messages of several accounts, because it costs more
  * than its statements. Every method rejects when its transaction fails.
  */
 export interface BatchWriter {

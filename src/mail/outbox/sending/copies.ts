@@ -25,7 +25,7 @@ export interface CopyMailbox {
   accessVersion: number
 }
 
-/** What became of a message: complete, to be checked again, or failed. */
+/** The result for a message: complete, to be checked again, or failed. */
 type Result = { row: OutboxRow } & ({ isComplete: true } | { checkAt: number } | { error: ProviderError })
 
 /**

@@ -28,7 +28,7 @@ export interface FoundCopies {
   mayBeOwn: boolean
 }
 
-/** What to do about the copy of a message: nothing, because it exists; save it; or check again then. */
+/** The next step for the copy of a message: nothing, because it exists; save it; or check again then. */
 export type CopyStep = 'exists' | 'save' | { checkAt: number }
 
 /** Between two checks. */

@@ -12,7 +12,7 @@ export interface OutboxEngineDeps extends Omit<SendRunDeps, 'timing' | 'writer'>
   timing?: Partial<OutboxTiming>
 }
 
-/** Of a job: an account must not wait for a dead process much longer than its messages do. */
+/** The limit for a job: an account must not wait for a dead process much longer than its messages do. */
 const MAX_JOB_LEASE_MS = 8000
 /** The sweep after it queues the others. */
 const ACCOUNTS_PER_SWEEP = 10_000

@@ -162,7 +162,7 @@ function isOfAccount({ kind }: ProviderError, label: LabelRow): boolean {
   return ['auth_expired', 'limit_exceeded', 'tls'].includes(kind) || (kind === 'rate_limited' && isMain(label))
 }
 
-/** Of the connection for requests. */
+/** True when the connection for requests is lost. */
 function isLostConnection({ kind, busy, timedOut }: ProviderError): boolean {
   return kind === 'unavailable' && !busy && !timedOut
 }

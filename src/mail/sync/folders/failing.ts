@@ -88,7 +88,7 @@ export async function recordUnreadable(
   )
 }
 
-/** What is known of a message that the server did not return. */
+/** Returns the known state of a message that the server did not return. */
 export function pickState({ unread, starred, receivedAt, unreadable }: RemoteMessage): Partial<FailedMessage> {
   const flags = unreadable?.knowsFlags ? { unread, starred } : {}
   return unreadable?.knowsTime ? { ...flags, receivedAt } : flags

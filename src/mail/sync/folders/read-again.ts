@@ -35,7 +35,7 @@ import { type AskPresence, checkPresence } from './presence.ts'
 const MAX_AGAIN = 20
 /** While the server returns no message at all, the fault is probably its own. After this time, failures count all the same. */
 const OUTAGE_MS = 10 * 60_000
-/** Of the newest messages, some may not be complete. */
+/** Several, because some of the newest messages may not be complete. */
 const MAX_CONTROLS = 10
 
 export interface AgainContext extends OwnedAccount {
@@ -113,7 +113,7 @@ async function orError<T>(reading: Promise<T>): Promise<T | ProviderError> {
   }
 }
 
-/** What is known of a message that failed again. A server that ends the connection with it is asked for its flags alone. */
+/** Describes a message that failed again. A server that ends the connection with it is asked for its flags alone. */
 async function describe(
   { live, label }: Reading,
   row: UnreadableRow,

@@ -15,7 +15,7 @@ const open = databases('sqlite')
 const SOON = { baseMs: 20, capMs: 100 }
 /** Pauses that do not end. */
 const NEVER = { baseMs: 600_000, capMs: 600_000 }
-/** What the server does when it is asked for the message. */
+/** The server's faults when it is asked for the message. */
 const FAULTS = ['refuse', 'garbage', 'close'] as const
 const OTHERS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k']
 

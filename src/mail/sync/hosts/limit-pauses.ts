@@ -24,7 +24,7 @@ export class LimitPauses {
     return this.#violations
   }
 
-  /** What is left of the pause, 0 when there is none. */
+  /** The rest of the pause, 0 when there is none. */
   get leftMs(): number {
     return Math.max(0, this.#until - this.#clock.monotonic())
   }

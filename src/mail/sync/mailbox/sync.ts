@@ -26,7 +26,7 @@ export interface ScopeSync extends OwnedAccount {
   labels(paths: readonly string[]): Promise<ReadonlyMap<string, LabelRow>>
   /** Fetches the bodies of new messages when events include bodies. */
   bodies(step: MailboxStep, cursorRow: CursorRow | undefined): Promise<ReadonlyMap<string, EventBodies>>
-  /** As of before the provider was asked for anything. */
+  /** Taken before the provider was asked for anything. */
   apiChanges: ApiChanges
   signal: AbortSignal
 }

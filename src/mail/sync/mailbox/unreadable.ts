@@ -172,7 +172,7 @@ async function countAgain(deps: SyncDeps, reading: Reading, failed: FailedMessag
     if (row === undefined || row.failures < MAX_FAILURES || row.isStored === 1) return undefined
     const rows = await messageStore(tx).byProviderIds(accountId, [row.itemId])
     if (rows.some((row) => !isFound(row))) {
-      // What could not be read is a change of a message that is stored.
+      // The message is stored already; only its change could not be read.
       await store.update('message', row.itemId, { isStored: 1, newSince: null })
       return undefined
     }
@@ -193,7 +193,7 @@ async function countAgain(deps: SyncDeps, reading: Reading, failed: FailedMessag
   if (counts !== undefined) reading.onStored(counts)
 }
 
-/** What is known of a message. Undefined while it must not be stored without more. */
+/** Builds the message from its known parts. Undefined while it must not be stored without more. */
 function withoutContent(row: UnreadableRow, { labels, isOneScope }: Reading): FoundMessage | undefined {
   const { folders, threadId } = readPartialMessage(row)
   const carried = (folders ?? []).flatMap((path) => labels.get(path) ?? [])

@@ -3,7 +3,7 @@ import type { Control } from '../../../providers/contract/index.ts'
 import { isFound, messageStore } from '../../messages/index.ts'
 import { unreadableStore } from './store.ts'
 
-/** Of the newest messages, some may not be complete. */
+/** Several, because some of the newest messages may not be complete. */
 const MAX_CONTROLS = 10
 
 /** The newest message that is complete and has not failed. */

@@ -13,7 +13,7 @@ interface ShownItem {
   nextAttemptAt: string
 }
 
-/** What operators read about the messages and folders of an account that cannot be read. */
+/** Lists the messages and folders of an account that cannot be read, for operators. */
 export async function readUnreadable(
   handle: Handle,
   accountId: string,

@@ -6,7 +6,7 @@ import type { UnreadableRow } from './store.ts'
 /** New messages in these folders may be what this service is sending or saving, which only their content shows. */
 const OWN_ROLES: readonly (FolderRole | null)[] = ['sent', 'drafts']
 
-/** What the provider says of a message that it does not return. */
+/** Parses what the provider says of a message that it does not return. */
 export function readPartialMessage({ known }: UnreadableRow): Partial<FailedMessage> {
   return JSON.parse(known)
 }
