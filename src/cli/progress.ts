@@ -1,7 +1,7 @@
 import { systemClock } from '../platform/time/clock.ts'
 import type { Terminal } from './command.ts'
 
-/** What is shown takes at least this long. */
+/** Shorter work shows no progress. */
 const FIRST_MS = 1000
 const TERMINAL_MS = 200
 /** Each is a line in a file. */

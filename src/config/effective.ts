@@ -39,7 +39,7 @@ function formatValue(value: unknown): string {
     .join(',')
 }
 
-/** Of a database URL everything remains that is no secret, because operators need to see which database it is. */
+/** Masks only the secrets in a database URL, because operators need to see which database it is. */
 function maskedSecret(value: unknown): string {
   return typeof value === 'string' && /^(postgres|postgresql|redis|rediss):\/\//.test(value) ? maskedText(value) : MASK
 }

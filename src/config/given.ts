@@ -2,7 +2,7 @@ import type { SettingSource } from './effective.ts'
 import { type ConfigFile, type Environment, isBranch, valueAt } from './file.ts'
 import { type Setting, settingPaths } from './setting.ts'
 
-/** What the operator wrote for a setting, with its name for messages. */
+/** The operator's value for a setting, with its name for messages. */
 type Given = { source: SettingSource } & ({ value: unknown; from: string } | { error: string })
 
 /** Finds the value in the environment, else in the file. An empty one counts as absent. */

@@ -4,7 +4,7 @@ import type { MessageText } from './messages.ts'
 /** A mailbox on a server that the demo runs on this machine. */
 export interface DemoMailbox {
   provider: 'imap' | 'gmail' | 'microsoft'
-  /** What holds it, as in "a mail server" or "an emulator of Google". */
+  /** Names the kind of server, as in "a mail server" or "an emulator of Google". */
   host: string
   /** Where it runs. */
   address: string

@@ -7,7 +7,7 @@ import { loadConfig } from '../config/index.ts'
 export interface DemoService {
   url: string
   key: string
-  /** Of the user `admin` of the portal. */
+  /** The password of the portal's user `admin`. */
   password: string
   stop(): Promise<void>
 }

@@ -5,7 +5,7 @@ export interface Step {
   id: StepId
   title: string
   status: 'waiting' | 'running' | 'done' | 'failed'
-  /** What happened, once the step is done. */
+  /** The results of the step, once it is done. */
   lines: readonly string[]
   /** The request of the step, to repeat in a shell. Null while ids in it are unknown. */
   curl: string | null

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** What every domain uses: values of the whole service, and the job queue. */
+/** Tables that every domain uses: values of the whole service, and the job queue. */
 export const name = '0001-platform'
 
 export async function up(db: Kysely<unknown>): Promise<void> {

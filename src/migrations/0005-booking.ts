@@ -19,7 +19,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       "createdAt" bigint not null,
       "updatedAt" bigint not null)`,
 
-    // What guests booked. Written by the booking itself, by decisions of the application, and by changes in the
+    // Bookings of guests. Written by the booking itself, by decisions of the application, and by changes in the
     // calendars of hosts, each with its event and its tasks in one transaction. Rows are deleted a year after the
     // booking ended, and when the account of its only host is erased.
     sql`create table "bookings" (
@@ -107,7 +107,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     sql`create table "bookingHosts" (
       "hostId" text not null primary key)`,
 
-    // What remains to be done for a booking: callbacks, calendar events, messages, reminders. Written with the change
+    // Tasks still to be done for a booking: callbacks, calendar events, messages, reminders. Written with the change
     // that needs it; the worker that holds the lease records the result. Rows are deleted with their booking.
     sql`create table "bookingTasks" (
       "id" text not null primary key,
@@ -149,7 +149,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       "seenAt" bigint not null)`,
     sql`create index "knownGuests_seenAt" on "knownGuests" ("seenAt")`,
 
-    // What strangers have used up of their budgets, per client, experience, account and mailbox. Locked while a message
+    // Budgets that strangers have used up, per client, experience, account and mailbox. Locked while a message
     // or a hold is counted. Rows are deleted when nothing in them counts any more.
     sql`create table "guestCounters" (
       "scope" text not null primary key,

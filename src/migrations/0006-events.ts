@@ -7,7 +7,7 @@ export const name = '0006-events'
 export async function up(db: Kysely<unknown>, engine: Db['engine']): Promise<void> {
   const withoutRowid = engine === 'sqlite' ? sql`without rowid` : sql``
   for (const statement of [
-    // What happened, in the transaction of the change that made it happen; numbered per account, without gaps. Only the
+    // Events, written in the transaction of the change that they report; numbered per account, without gaps. Only the
     // fan-out changes a row, once: it assigns the `position` in the one order of all events. Rows are deleted after
     // `RETENTION_EVENTS_DAYS`, or with the account, except its `account.deleted`.
     sql`create table "events" (
@@ -119,7 +119,7 @@ export async function up(db: Kysely<unknown>, engine: Db['engine']): Promise<voi
       "total" bigint not null)`,
     sql`insert into "webhookDeliveryCount" ("id", "total") values (1, 0)`,
 
-    // What each attempt of a delivery sent and received. Added with the result, never changed. Rows are deleted with
+    // The request and response of each attempt of a delivery. Added with the result, never changed. Rows are deleted with
     // their delivery.
     sql`create table "webhookAttempts" (
       "deliveryId" text not null,

@@ -12,7 +12,7 @@ import {
   SERVICE_OPTIONS,
 } from './running-service.ts'
 
-/** What one or more passes did. */
+/** The totals of one or more passes. */
 type Progress = Pick<Resealed, 'checked' | 'resealed' | 'unreadable'>
 
 const TIMEOUT_MS = 60_000

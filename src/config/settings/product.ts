@@ -3,7 +3,7 @@ import { setting } from '../setting.ts'
 
 const DAY_LIMIT = 36_500
 
-/** What the service does: hosted pages, sync, webhooks, retention. */
+/** Settings of the product itself: hosted pages, sync, webhooks, retention. */
 export const productSettings = {
   authScreenName: setting({
     env: 'AUTH_SCREEN_NAME',

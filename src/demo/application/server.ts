@@ -13,7 +13,7 @@ export interface ServerDeps {
   service: Pick<DemoService, 'url'>
   mailbox: DemoMailbox
   story: Story
-  /** What the page shows; sent to it as JSON after each `changed`. */
+  /** Returns the state that the page shows; sent to it as JSON after each `changed`. */
   view(): object
   receive(body: string, headers: IncomingHttpHeaders): boolean
   connect(): Promise<NextPage>

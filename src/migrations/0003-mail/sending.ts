@@ -16,7 +16,7 @@ export function sending(): RawBuilder<unknown>[] {
     sql`create index "reservedMessages_messageId" on "reservedMessages" ("messageId")`,
     sql`create index "reservedMessages_createdAt" on "reservedMessages" ("createdAt")`,
 
-    // What identifies a draft over its versions, each of which is another message for the provider. Written with the
+    // The identity of a draft over its versions, each of which is another message for the provider. Written with the
     // rows of messages in Drafts, by sync and by the API. The row is deleted with its message.
     sql`create table "drafts" (
       "messageId" text not null primary key,
@@ -160,7 +160,7 @@ export function sending(): RawBuilder<unknown>[] {
       "createdAt" bigint not null)`,
     sql`create index "pendingReports_accountId" on "pendingReports" ("accountId", "attempts", "messageId")`,
 
-    // What delivery reports said about sent messages. Written once per report, with its event. Rows are deleted after
+    // Results of delivery reports about sent messages. Written once per report, with its event. Rows are deleted after
     // `RETENTION_TRACKING_DAYS`.
     sql`create table "bounces" (
       "reportMessageId" text not null primary key,

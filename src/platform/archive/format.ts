@@ -39,7 +39,7 @@ export const LINES = {
 export interface ArchiveSummary {
   tables: number
   rows: number
-  /** Of the compressed file. */
+  /** The size of the compressed file. */
   sizeBytes: number
 }
 

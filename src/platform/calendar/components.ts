@@ -11,9 +11,9 @@ export interface Component {
 
 const MAX_LINES = 50_000
 const MAX_DEPTH = 5
-/** Of a TEXT value, as it is written. Fields of events are shorter. */
+/** Limits a TEXT value as it is written. Fields of events are shorter. */
 const MAX_TEXT_LENGTH = 64 * 1024
-/** Of an object without its attachments. One of a megabyte takes about 10 ms. */
+/** Limits an object without its attachments. One of a megabyte takes about 10 ms. */
 const MAX_OBJECT_LENGTH = 1024 * 1024
 
 /**

@@ -26,7 +26,7 @@ const MAX_ONSETS = 200
 const MAX_TZID = 200
 const MAX_RULE = 200
 const MAX_YEARS = 200
-/** Of all rules, for a year and for the time until they end. A day of a rule costs one. */
+/** Limits all rules together, for a year and for the time until they end. A day of a rule costs one. */
 const MAX_STEPS = 10_000
 
 /** Undefined for a VTIMEZONE without offsets. */
@@ -55,7 +55,7 @@ export function readOwnZone(described: Component): OwnZone | undefined {
     : { tzid: readText(described, 'TZID').trim().slice(0, MAX_TZID), observances }
 }
 
-/** What is stored where other zones have a name. It begins with `{`, which no name does. */
+/** The text stored where other zones have a name. It begins with `{`, which no name does. */
 export function ownZoneText(zone: OwnZone): string {
   return JSON.stringify(zone)
 }
@@ -182,7 +182,7 @@ function findChanges(repeated: Repeated, { from, to }: { from: number; to: numbe
   return takeFirst(starts).map((localMs) => changeAt(localMs, repeated))
 }
 
-/** Of a rule that ends: what it did last stays. */
+/** The last changes of a rule that ends; they stay in effect. */
 function findLastChanges(repeated: Repeated, steps: Steps): Change[] {
   if (repeated.rule.count !== undefined) {
     return findChanges(repeated, { from: repeated.start, to: Number.POSITIVE_INFINITY }, steps)

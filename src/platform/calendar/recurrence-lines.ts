@@ -2,7 +2,7 @@ import { parseContentLine } from './content-line.ts'
 import { parseDay, parseLocal } from './days.ts'
 import { readRule } from './rule.ts'
 
-/** What of the recurrence lines of a series makes no sense, in sentences. The rest of them counts. */
+/** Describes, in sentences, the recurrence lines of a series that make no sense. The other lines count. */
 export function unreadLines(lines: readonly string[]): string[] {
   return lines.flatMap((text) => {
     const { name, value = '' } = parseContentLine(text) ?? {}
@@ -16,7 +16,7 @@ export function unreadLines(lines: readonly string[]): string[] {
   })
 }
 
-/** Of one line. No real series has more. */
+/** Limits the dates of one line. No real series has more. */
 const MAX_DATES = 2000
 /** Characters of a value that are shown to the operator. */
 const MAX_QUOTED = 40

@@ -8,7 +8,7 @@ interface LocalRange {
   to: number
 }
 
-/** What all rules of a series may cost together. A rule that has no steps left ends there. */
+/** The budget that all rules of a series share. A rule that has no steps left ends there. */
 export interface Steps {
   left: number
 }
@@ -130,7 +130,7 @@ function* timesAt({ days, hours, minutes, seconds }: Period, positions: number[]
 function* generatePeriods(rule: Rule, start: number, range: LocalRange, steps: Steps): Generator<Period, void> {
   const unit = UNITS_MS[rule.frequency]
   const { periodOf, firstDayOf, daysIn } = ruleDays(rule, Math.floor(start / DAY_MS))
-  // Of hours, minutes and seconds, every day is a candidate: INTERVAL is not about days.
+  // Rules by hour, minute or second make every day a candidate: their INTERVAL does not count days.
   const interval = unit === undefined ? rule.interval : 1
   const time = timeParts(start)
   const hours = rule.byHour ?? [time.hour]

@@ -19,7 +19,7 @@ export interface Rule {
   byMinute: number[] | undefined
   bySecond: number[] | undefined
   bySetPosition: number[] | undefined
-  /** What a day becomes that its month does not have (RFC 7529): the day before or after it. Undefined: it is left out. */
+  /** Replaces a day that its month does not have (RFC 7529) by the day before or after it. Undefined: it is left out. */
   skip: 'BACKWARD' | 'FORWARD' | undefined
   /** 0 is Monday. */
   weekStart: number

@@ -71,7 +71,7 @@ function fixedOffset(name: string): string | undefined {
   return spelled(Number(hours) === 0 ? 'UTC' : `Etc/GMT${sign === '+' ? '-' : '+'}${Number(hours)}`)
 }
 
-/** What Windows calls an IANA zone; the IANA name where it has none. */
+/** Returns Windows' name for an IANA zone; the IANA name where it has none. */
 export function windowsZone(ianaName: string): string {
   return ianaName === 'UTC' ? 'UTC' : (WINDOWS_NAMES.get(ianaName) ?? ianaName)
 }

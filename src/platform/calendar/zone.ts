@@ -8,7 +8,7 @@ export interface Zone {
   /** As IANA spells it; of another zone its `ownZoneText`. */
   readonly name: string
   toLocal(utcMs: number): number
-  /** What is added to UTC. Does not compute the changes of the year, as the other methods do. */
+  /** The offset to add to UTC. Does not compute the changes of the year, as the other methods do. */
   readOffset(utcMs: number): number
   /**
    * A local time that a clock change skips is read with the offset before the change; one that occurs twice is the first of

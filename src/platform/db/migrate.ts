@@ -92,7 +92,7 @@ export function isUnreleased(applied: readonly string[]): boolean {
   return applied.includes(UNRELEASED)
 }
 
-/** What is wrong with a database that has these migrations, which this version does not know, and what to do. */
+/** Explains why a database with these migrations, unknown to this version, cannot be used, and what to do. */
 export function unknownMigrations(unknown: readonly string[]): { problem: string; remedy: string } {
   if (isUnreleased(unknown)) {
     return {

@@ -16,7 +16,7 @@ export type Outage =
 interface Explanation {
   /** Continues "The database is not available: …". Callers may read it. */
   summary: string
-  /** What an operator does. */
+  /** Advice for the operator. */
   remedy: string
 }
 

@@ -154,7 +154,7 @@ class TreeBuilder {
 class NamespaceScopes {
   readonly #max: number
   readonly #current = new Map<string, string>()
-  /** What the open elements declared, and what applied before. */
+  /** Prefixes that the open elements declared, and what each meant before. */
   readonly #declared: { depth: number; prefix: string; before: string | undefined }[] = []
   #depth = 0
 

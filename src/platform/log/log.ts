@@ -7,7 +7,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 export interface LogFields {
   accountId?: string | undefined
   provider?: string | undefined
-  /** What the code was doing, as `feature.verb`: `sync.folder`, `webhooks.deliver`. */
+  /** Names the work in progress as `feature.verb`: `sync.folder`, `webhooks.deliver`. */
   operation?: string | undefined
   requestId?: string | undefined
   durationMs?: number | undefined

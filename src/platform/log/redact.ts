@@ -14,7 +14,7 @@ const REDACTED = '[redacted]'
 const MAX_TEXT = 8192
 const MAX_DEPTH = 6
 const MAX_ITEMS = 100
-/** Of the metadata of one record, about. */
+/** Limits the metadata of one record, approximately. */
 const MAX_RECORD_CHARS = 64 * 1024
 /** Shorter secrets occur in ordinary words; replacing them would make records unreadable. */
 const MIN_SECRET_CHARS = 8
@@ -100,7 +100,7 @@ interface Redaction {
   text(text: string): string
   /** The objects around the value. */
   above: Set<object>
-  /** What the record may still hold; values beyond it are left out. */
+  /** Characters that the record may still hold; values beyond them are left out. */
   charsLeft: number
 }
 

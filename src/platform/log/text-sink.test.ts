@@ -3,7 +3,7 @@ import { idGenerator } from '../ids.ts'
 import { fixedClock } from '../time/clock.ts'
 import { type Log, logger, redactor, textSink } from './index.ts'
 
-/** What the sink writes for the records of `work`. */
+/** Returns the sink's output for the records of `work`. */
 function written(work: (log: Log) => void, color = false): string {
   let text = ''
   const clock = fixedClock(Date.UTC(2026, 0, 31, 8, 5, 9))

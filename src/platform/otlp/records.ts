@@ -12,7 +12,7 @@ export interface OtlpIdentity {
   resourceAttributes: Readonly<Record<string, string>>
 }
 
-/** Of the OpenTelemetry log data model. */
+/** Severity numbers of the OpenTelemetry log data model. */
 const SEVERITY = { trace: 1, debug: 5, info: 9, warn: 13, error: 17, fatal: 21 } as const
 
 export interface RecordCodec {

@@ -3,7 +3,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { retryAfterMs } from '../concurrency/retry.ts'
 import type { Clock } from '../time/clock.ts'
 
-/** What the collector made of a request. */
+/** The collector's answer to a request. */
 export type Delivery =
   | { outcome: 'accepted'; response: Buffer }
   /** It never takes these records. */

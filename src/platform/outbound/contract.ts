@@ -5,7 +5,7 @@ export type OutboundFailure = 'dns' | 'refused_address' | 'connect' | 'tls' | 't
 export class OutboundError extends Error {
   override name = 'OutboundError'
   readonly kind: OutboundFailure
-  /** Of the network or of TLS, where there is one. */
+  /** The error code of the network or of TLS, where there is one. */
   readonly code: string
   constructor(
     kind: OutboundFailure,

@@ -1,4 +1,4 @@
-/** What users enter for an address that the service sends requests to: URL, signing secret and headers. */
+/** Fields that users enter for a request target: URL, signing secret and headers. */
 
 import { signingKey } from '../crypto/signature.ts'
 import { AppError, type ErrorDetail, invalid } from '../errors/app-error.ts'

@@ -3,7 +3,7 @@ import { withTimeout } from '../concurrency/abort.ts'
 import { type Clock, clockAhead } from '../time/clock.ts'
 import { serverProblem } from './link.ts'
 
-/** What a server says about itself. */
+/** A server's report about itself. */
 export interface RedisReport {
   version: string
   /** Undefined when the server hides it. */

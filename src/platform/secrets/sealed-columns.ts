@@ -4,7 +4,7 @@ export interface SealedColumn {
   /** Its primary key. */
   key: string
   column: string
-  /** What `seal` was called with, by the primary key of the row. */
+  /** Returns the context that `seal` was called with, by the primary key of the row. */
   sealContext(key: string): string
   /** Only rows with these primary keys are sealed. */
   only?: readonly string[]

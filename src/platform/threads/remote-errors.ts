@@ -1,6 +1,6 @@
 /** Errors between threads. A clone would lose their class and their members. */
 
-/** What is kept of an error: also of its cause, for the log. */
+/** The parts of an error that are kept, with those of its cause, for the log. */
 export interface EncodedError {
   name: string
   message: string
@@ -19,7 +19,7 @@ export interface DecodedError {
   cause: Error | undefined
 }
 
-/** Of the causes of an error. */
+/** Limits how deep the causes of an error are followed. */
 const MAX_DEPTH = 4
 
 export function encodeError(error: unknown, depth = 0): EncodedError {

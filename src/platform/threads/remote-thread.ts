@@ -26,7 +26,7 @@ export class RemoteThread<T extends { ping(): Promise<void> }> {
   readonly #worker: Worker
   readonly #calls: RemoteCalls
   readonly #pings: NodeJS.Timeout
-  /** What the thread serves. Rejects as the calls do when it does not start. */
+  /** The object that the thread serves. Rejects as the calls do when it does not start. */
   readonly served: Promise<T>
   #endedWith: Error | undefined
 

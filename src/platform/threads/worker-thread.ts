@@ -5,7 +5,7 @@ import { decodeError, type EncodedError, encodeError } from './remote-errors.ts'
 export interface WorkerThreadOptions {
   /** Its entry file, which calls `serveThread`. */
   file: URL
-  /** What the file reads as `workerData`. */
+  /** The value that the file reads as `workerData`. */
   data?: unknown
   /** A request that takes longer ends the thread; the next one starts another. */
   timeoutMs: number
@@ -33,7 +33,7 @@ export class WorkerThread<Content, Result> {
   readonly #waiting: Request[] = []
   #running: Request | undefined
   #worker: Worker | undefined
-  /** Of the running request, or of being idle. */
+  /** Ends the thread when the running request, or being idle, takes too long. */
   #timer: NodeJS.Timeout | undefined
   #closed = false
 

@@ -15,7 +15,7 @@ export function isoTimeOrNull(ms: number | null): string | null {
   return ms === null ? null : isoTime(ms)
 }
 
-/** What is wrong with a value of a request that `parseTime` refuses. */
+/** Explains why `parseTime` refuses a value of a request. */
 export const TIME_PROBLEM = 'must be an RFC 3339 time with an offset, such as 2026-01-31T08:00:00Z'
 
 const OFFSET_TIME = /^(\d{4}-\d\d-\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/

@@ -37,7 +37,7 @@ export function zoneDatabase(): ZoneDatabase {
   return chosen
 }
 
-/** Of the same version, the first one. */
+/** Returns the database with the latest version; among equals, the first one. */
 export function newest(databases: readonly (ZoneDatabase | undefined)[]): ZoneDatabase {
   let found = SHIPPED
   for (const database of databases) if (database !== undefined && database.version > found.version) found = database

@@ -2,7 +2,7 @@ import { civilDate, daysOfMonth, toDay, weekdayOf } from '../days.ts'
 
 /** The yearly changes that a TZ string of POSIX names, with the extensions of RFC 9636: `CET-1CEST,M3.5.0,M10.5.0/3`. */
 export interface PosixRule {
-  /** What is added to UTC. Both in seconds. */
+  /** The offset to add to UTC. Both in seconds. */
   offsetAt(utcSeconds: number): number
 }
 

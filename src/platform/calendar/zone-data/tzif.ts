@@ -36,7 +36,7 @@ function isHeader(bytes: Buffer, at: number): boolean {
   return bytes.length >= at + HEADER && bytes.toString('latin1', at, at + 4) === 'TZif'
 }
 
-/** Of the data behind a header, which has times of 4 or 8 bytes. */
+/** The length of the data behind a header, with times of 4 or 8 bytes. */
 function dataLength(bytes: Buffer, at: number, timeBytes: number): number {
   const count = (name: keyof typeof COUNTS) => bytes.readUInt32BE(at + COUNTS[name])
   const leaps = count('leaps') * (timeBytes + 4)

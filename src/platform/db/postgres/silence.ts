@@ -21,7 +21,7 @@ const PAUSE_MS = 500
 export class SilenceWatch {
   readonly #options: SilenceWatchOptions
   readonly #closed = new AbortController()
-  /** What ends each running statement, and when it began, in this order. */
+  /** Functions that end each running statement, and when it began, in this order. */
   readonly #running = new Map<() => void, number>()
   #timer: NodeJS.Timeout | undefined
   #probing: Promise<void> | undefined

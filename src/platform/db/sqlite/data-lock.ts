@@ -132,7 +132,7 @@ class LockedFolder implements DataLock {
   }
 }
 
-/** What a path leads to; a file that was replaced has another one. Undefined without a file. */
+/** Identifies the file at a path; a file that was replaced has another identity. Undefined without a file. */
 function fileIdentity(file: string): string | undefined {
   const found = statSync(file, { throwIfNoEntry: false })
   return found && `${found.dev}:${found.ino}`
@@ -167,7 +167,7 @@ interface FolderLock {
 }
 
 const FLOCK_TIMEOUT_MS = 5000
-/** Of `flock --nonblock`: somebody else has the lock. */
+/** `flock --nonblock` exits with this when somebody else has the lock. */
 const FLOCK_TAKEN = 1
 
 /**

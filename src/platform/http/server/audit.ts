@@ -21,7 +21,7 @@ export interface AuditLog {
   recordAlone(entry: AuditEntry): Promise<void>
 }
 
-/** What a handler knows better than its route. */
+/** Facts that a handler knows better than its route. */
 export interface AuditFacts {
   action?: string
   /** Default: `id` or `accountId` of the result, else the last parameter of the path, which may be an alias. */

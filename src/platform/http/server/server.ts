@@ -35,7 +35,7 @@ export type App = FastifyInstance<
   TypeBoxTypeProvider
 >
 
-/** What the metrics count of a response. */
+/** Facts about a response that the metrics count. */
 export interface ResponseFacts {
   method: string
   /** The pattern, never the path. */

@@ -26,7 +26,7 @@ export const BODY_LIMIT = 1024 * KB
 const PUBLIC_BODY_LIMIT = 64 * KB
 const MAX_FORM_FIELDS = 100
 const MAX_DEPTH = 100
-/** What is parsed in about 10 ms. */
+/** The number of values that are parsed in about 10 ms. */
 const MAX_VALUES = 10_000
 const MAX_KEYED_VALUES = 50_000
 

@@ -13,7 +13,7 @@ export interface UploadedFile {
   filename: string
   contentType: string
   content: Buffer
-  /** Of the content: SHA-256, in base64url. */
+  /** The SHA-256 of the content, in base64url. */
   hash: string
 }
 

@@ -7,7 +7,7 @@ import { preferredEncoding } from '../requests/accept.ts'
 const ENDINGS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' }
 
 export interface BuiltFile {
-  /** Of `dist`. */
+  /** A folder of `dist`. */
   folder: 'reference' | 'embed' | 'admin'
   name: string
   type: string

@@ -12,7 +12,7 @@ export interface ErrorBody {
   requestId: string
 }
 
-/** Of some codes only. */
+/** Members that only some codes have. */
 interface ErrorMembers {
   current?: object
   redirectUrl?: string

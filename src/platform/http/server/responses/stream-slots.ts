@@ -39,7 +39,7 @@ export const RECONNECT_MS = 1000
 /** Sent before the end of a stream whose client reads too slowly. */
 const TOO_SLOW = `: This client reads too slowly, so the stream ends here. Reconnect with Last-Event-ID: you miss nothing.\nretry: ${RECONNECT_MS}\n\n`
 
-/** What the last visit of a stream found. */
+/** The result of a stream's last visit. */
 interface Visit {
   heartbeat(): string
   deliveredBytes: number
