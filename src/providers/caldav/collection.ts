@@ -15,7 +15,7 @@ export interface Collection {
   signal: AbortSignal
 }
 
-/** What was seen of a server, and need not be found out again. */
+/** Properties of a server that need not be found out again. */
 export interface ServerTraits {
   /** It finds a series by its later instances too. */
   expandsSeries: boolean

@@ -32,7 +32,7 @@ export interface CaldavDeps {
   records: DnsRecords
   clock: Clock
   log: Log
-  /** Of one request of `verify`. Tests make it small. */
+  /** Limits one request of `verify`. Tests make it small. */
   verifyMs?: number
   /** Events that `readRange` returns at most. */
   maxEvents?: number

@@ -8,7 +8,7 @@ import { pathsInRange } from './listing.ts'
 import { type ObjectBatch, pathsIn } from './object-batch.ts'
 import { objectsInRange, readObjects } from './objects.ts'
 
-/** Of a time in one zone and in another. */
+/** Covers the difference of a time between two zones. */
 export const MARGIN_MS = DAY_MS
 
 /** Everything that overlaps the range, and perhaps some more: servers read floating times and dates in a zone of their own. */

@@ -20,7 +20,7 @@ function formatTimes({ start, end, originalStart }: RemoteEvent): string {
 
 const SERIES = '2027-06-02T08:00:00/2027-06-02T09:00:00'
 
-/** What takes place, and what the operator reads. */
+/** Each case names the instances that result, and the note that the operator reads. */
 const ODD: [name: string, lines: string[], times: string[], unreadable: string | null][] = [
   ['what is no event', ['BEGIN:VTODO', 'UID:1', 'END:VTODO'], [], null],
   ['an event that can be read', event(...MASTER), [SERIES], null],

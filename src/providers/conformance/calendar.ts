@@ -23,7 +23,7 @@ export interface CalendarFixture {
   provider: CalendarProvider
   access: MailAccess
   calendarId: string
-  /** Of the calendar; null where the provider does not say. */
+  /** The calendar's time zone; null where the provider does not say. */
   timeZone: string | null
   /** Creates an event, or replaces the one with this id. Returns the provider's id. */
   write(event: WrittenEvent, eventId?: string): Promise<string>
@@ -53,7 +53,7 @@ const WEEKLY: WrittenEvent = {
   recurrence: ['RRULE:FREQ=WEEKLY;BYDAY=MO'],
 }
 
-/** What a sync from `cursor` reports, applied in order. */
+/** Changes that a sync from `cursor` reports, applied in order. */
 interface Synced {
   found: Map<string, RemoteEvent>
   removed: Set<string>

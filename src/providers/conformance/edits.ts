@@ -13,7 +13,7 @@ export interface EditsFixture<Ref> {
   createFolder(name: string): Promise<string>
   /** The location of a message after a change; undefined where the provider did not report it. */
   findRef(before: Ref, changed: ChangedMessage): Ref | undefined
-  /** What another client sees: `INBOX unread starred`, sorted folders first. Undefined: no such message. */
+  /** Describes a message as another client sees it: `INBOX unread starred`, sorted folders first. Undefined: no such message. */
   seen(subject: string): Promise<string | undefined>
   /** The full names of all folders or labels that another client sees. */
   folders(): Promise<string[]>

@@ -75,7 +75,7 @@ export function searchConformance(name: string, open: () => Promise<SearchFixtur
         expect(await subjects({ text: words })).toEqual([])
       }
       expect(await subjects({ text: ['cats', 'and', 'dogs'] })).toEqual(['cats and dogs'])
-      // What no word should contain changes nothing either.
+      // Characters that no word should contain change nothing either.
       expect(await subjects({ text: ['x" OR subject:"birds'] })).toEqual([])
       expect(await subjects({ from: ['x\\" OR subject:birds OR from:\\"x'] })).toEqual([])
     })

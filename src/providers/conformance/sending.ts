@@ -24,7 +24,7 @@ export interface SendingFixture {
 const never = new AbortController().signal
 let count = 0
 
-/** What every provider that sends must do. */
+/** Runs the tests that every provider with sending must pass. */
 export function sendingConformance(name: string, open: () => Promise<SendingFixture>): void {
   submissionConformance(name, open)
   describe(`sending over ${name}`, () => {

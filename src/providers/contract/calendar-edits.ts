@@ -57,7 +57,7 @@ export interface RespondToEvent extends EventTarget, Notify {
   comment: string
 }
 
-/** What a caller says about an event. */
+/** The members of an event that a caller sets. */
 export interface EventInput {
   summary: string
   /** Plain text. */

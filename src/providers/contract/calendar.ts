@@ -61,7 +61,7 @@ export interface EventSyncRequest {
   timeZone?: string | null
   cursor: string | null
   /**
-   * What is expanded. Nothing that touches it is missing. Changes of earlier and later events are reported too, where the provider
+   * The range to expand. Nothing that touches it is missing. Changes of earlier and later events are reported too, where the provider
    * reports them: store the later ones, because they are not reported again when the window reaches them.
    */
   window: TimeRange
@@ -102,7 +102,7 @@ export interface EventStep {
   cursor: string
 }
 
-/** What a calendar contains and we cannot read, entirely or in part. */
+/** An event that we cannot read, entirely or in part. */
 export interface UnreadableEvent {
   /** For CalDAV the path of the object. */
   eventId: string
@@ -110,7 +110,7 @@ export interface UnreadableEvent {
   reason: string
   /** The provider did not return it, and may do so later. */
   isRefused?: boolean
-  /** What is known of its times; stored unless a version of it is. */
+  /** The event with the times that are known; stored unless a version of it is. */
   placeholder?: RemoteEvent
 }
 
@@ -147,15 +147,15 @@ export interface RemoteEvent {
   start: EventTime
   /** Exclusive. Equal to `start` for an event without a duration. */
   end: EventTime
-  /** Of a master that lasts days and perhaps hours: each instance ends so many days later on the wall clock, then the hours. */
+  /** Set on a master that lasts days and perhaps hours: each instance ends so many days later on the wall clock, then the hours. */
   durationDays?: number
   /** RRULE, RDATE and EXDATE lines of RFC 5545 of a master; otherwise empty. */
   recurrence: string[]
-  /** Of a placeholder: RDATE names the instances that are known, as dates or as periods in UTC. The others are not known. */
+  /** Marks a placeholder: RDATE names the instances that are known, as dates or as periods in UTC. The others are not known. */
   timesOnly?: true
-  /** Of a master, in order: from such an instance on, all are moved or left out (RANGE=THISANDFUTURE of RFC 5545). */
+  /** Moves of a master, in order: from such an instance on, all are moved or left out (RANGE=THISANDFUTURE of RFC 5545). */
   moves?: SeriesMove[]
-  /** Of an exception: the master, and when the instance would have started. */
+  /** Set on an exception: its master, and when the instance would have started. */
   recurringEventId: string | null
   originalStart: EventTime | null
   /** False: others see the time as free (TRANSP:TRANSPARENT, `showAs: free`). */
@@ -179,7 +179,7 @@ export interface RemoteEvent {
 export interface SeriesMove {
   originalStart: EventTime
   times: { start: EventTime; end: EventTime } | null
-  /** Of the instances that are moved. Absent in what earlier versions stored: as the master. */
+  /** Whether the moved instances are busy. Absent in values that earlier versions stored: as the master. */
   busy?: boolean
 }
 

@@ -1,6 +1,6 @@
 import type { RemoteAddress, RemoteMessage } from './message.ts'
 
-/** What a draft says, for every recipient. */
+/** The content of a draft, the same for every recipient. */
 export interface DraftContent {
   to: RemoteAddress[]
   cc: RemoteAddress[]
@@ -33,7 +33,7 @@ export interface NewDraft extends DraftContent {
   date: number
 }
 
-/** What a request changes of a draft. Absent members stay as they are. */
+/** Changes to a draft. Absent members stay as they are. */
 export interface DraftChange {
   to?: RemoteAddress[] | undefined
   cc?: RemoteAddress[] | undefined

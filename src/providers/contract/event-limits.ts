@@ -5,7 +5,7 @@ const MAX_ATTENDEES = 1000
 const MAX_DESCRIPTION = 8192
 /** Titles, places, names, addresses and links. */
 const MAX_FIELD = 2048
-/** Of the lines of a recurrence together. A series with more excluded dates loses the last ones. */
+/** Limits all lines of a recurrence together. A series with more excluded dates loses the last ones. */
 const MAX_RECURRENCE = 64 * 1024
 const MAX_REMINDERS = 20
 const MAX_ID = 4096

@@ -14,7 +14,7 @@ export function zonedTime(ms: number, zone: Zone): EventTime {
     : { dateTime: formatLocal(ms), timeZone: 'UTC' }
 }
 
-/** Of an event whose end cannot be read: it lasts a day, or an hour. Without a length it would be free. */
+/** Assumes that an event whose end cannot be read lasts a day, or an hour. Without a length it would be free. */
 export function assumedEnd(start: EventTime): EventTime {
   if ('date' in start) return { ...start, date: formatDay((parseDay(start.date) ?? 0) + 1) }
   return { ...start, dateTime: formatLocal((parseLocal(start.dateTime) ?? 0) + DAY_MS / 24) }

@@ -100,7 +100,7 @@ export interface SuspectMessage {
   isReading: boolean
 }
 
-/** What a comparison needs of a stored message. */
+/** The parts of a stored message that a comparison needs. */
 export interface KnownFolderMessage {
   uid: number
   unread: boolean
@@ -135,7 +135,7 @@ export interface MessageLocation {
   identity?: MessageIdentity
 }
 
-/** What shows that the message with a UID is the stored one: a server that was restored from a backup gives a UID twice. */
+/** Shows that the message with a UID is the stored one: a server that was restored from a backup gives a UID twice. */
 export interface MessageIdentity {
   messageId: string | null
   receivedAt: number
@@ -153,6 +153,6 @@ export interface FolderLiveReads extends LiveReads<MessageLocation> {
   ): Promise<{ messages: RemoteMessage[]; total: number }>
   /** One message as `listMessages` returns it. Throws `not_found`. */
   readMessage(message: MessageLocation): Promise<RemoteMessage>
-  /** What can be read of a message without its content, as `unreadable`. Throws `not_found` when another UIDVALIDITY is known. */
+  /** Describes a message without its content, as `unreadable`. Throws `not_found` when another UIDVALIDITY is known. */
   describeMessage(message: MessageLocation): Promise<RemoteMessage>
 }

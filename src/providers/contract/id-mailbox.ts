@@ -134,7 +134,7 @@ export interface Comparison {
   listStored(after?: KnownMailboxMessage): Promise<KnownMailboxMessage[]>
 }
 
-/** What a comparison needs of a stored message. */
+/** The parts of a stored message that a comparison needs. */
 export interface KnownMailboxMessage {
   providerMessageId: string
   receivedAt: number

@@ -1,5 +1,5 @@
 /**
- * What every mailbox provider implements, and the only terms in which the rest of the service knows mailboxes.
+ * The contract of every mailbox provider: the only terms in which the rest of the service knows mailboxes.
  * `folder-mailbox.ts` is for messages known by folder and UID (IMAP), `id-mailbox.ts` for messages with ids of their own
  * (Gmail, Graph). The conformance suites beside them run against every provider and every fake.
  */

@@ -1,4 +1,4 @@
-/** What the token endpoint returned. Secrets: never log them, store them only sealed. */
+/** The token endpoint's response. Secrets: never log them, store them only sealed. */
 export interface TokenSet {
   accessToken: string
   /** Milliseconds. */
@@ -27,7 +27,7 @@ export interface ConsentRequest {
   forceConsent: boolean
 }
 
-/** What a provider says about the client of this service. */
+/** A provider's verdict on the client of this service. */
 export interface ClientProbe {
   /** `accepted`: it knows the client and its secret. `unclear`: the response says nothing about them. */
   client: 'accepted' | 'refused' | 'unclear'

@@ -1,7 +1,7 @@
 import { DAY_MS, formatDay, formatLocal, parseDay, parseLocal } from '../../platform/calendar/days.ts'
 import type { RemoteEvent, TimeRange } from './calendar.ts'
 
-/** Of one placeholder. The latest ones are kept: nobody books the past. */
+/** Limits one placeholder. The latest instances are kept: nobody books the past. */
 const MAX_INSTANCES = 1000
 
 type PlaceholderTimes = Pick<RemoteEvent, 'start' | 'end' | 'recurrence'>

@@ -23,7 +23,7 @@ export interface Provider {
 
 export type MailProvider = FolderMailProvider | IdMailProvider
 
-/** What both kinds of mail provider share. */
+/** Members that both kinds of mail provider share. */
 export interface MailProviderBase {
   /**
    * Connects, logs in, checks that the mailbox can be read, and disconnects. Throws `ProviderError`. At most 10 s. With
@@ -64,7 +64,7 @@ export interface ServerCheck {
 /** How to reach the servers of a mailbox. Only for imap. */
 export interface MailSettings {
   imap?: ImapSettings
-  /** What the user entered for sending. The rest is derived from the IMAP settings and probed at the first send. */
+  /** The user's settings for sending. The rest is derived from the IMAP settings and probed at the first send. */
   smtp?: Partial<SmtpSettings>
   caldav?: CaldavSettings
 }

@@ -26,7 +26,7 @@ export interface PushProvider {
 
 /** Subscribes to changes of events. Throws `ProviderError`, `rejected` for a calendar whose changes the provider does not report. */
 export interface CalendarPush {
-  /** What a subscription covers. Where it is the account, `calendarId` is ignored. */
+  /** Whether a subscription covers one calendar or the account. For an account, `calendarId` is ignored. */
   readonly covers: 'calendar' | 'account'
   begin(access: MailAccess, calendarId: string, target: PushTarget): Promise<PushSubscription>
   /** Throws `not_found` when the subscription no longer exists. The result may have another id: Google's channels cannot be renewed. */

@@ -5,7 +5,7 @@ const PERMISSIONS = [
   ...(['calendar.read', 'calendar.change'] as const),
 ] as const
 
-/** What a feature does at the provider. Reading includes listing and searching; deleting is for good. */
+/** An action of a feature at the provider. Reading includes listing and searching; deleting is for good. */
 export type Permission = (typeof PERMISSIONS)[number]
 
 type OAuthProvider = Exclude<ProviderName, 'imap'>
@@ -33,7 +33,7 @@ const SCOPES: Readonly<Record<OAuthProvider, Readonly<Record<Permission, readonl
   },
 }
 
-/** What else a permission needs. Graph sends drafts, which have to be written first. */
+/** Permissions that another one needs. Graph sends drafts, which have to be written first. */
 const REQUIRED: Readonly<Record<OAuthProvider, Partial<Record<Permission, Permission>>>> = {
   gmail: {},
   microsoft: { 'mail.send': 'mail.change' },
@@ -59,7 +59,7 @@ function permits(provider: OAuthProvider, granted: readonly string[], permission
   return SCOPES[provider][permission].some((scope) => isCovered(scopeName(scope), names))
 }
 
-/** What these scopes permit. The password of a mailbox permits everything. */
+/** Returns the permissions that these scopes grant. The password of a mailbox permits everything. */
 export function grantedPermissions(provider: ProviderName, granted: readonly string[]): Permission[] {
   if (provider === 'imap') return [...PERMISSIONS]
   return PERMISSIONS.filter((permission) => permits(provider, granted, permission))

@@ -42,7 +42,7 @@ export interface QueuedMessage {
   originalDraftId: string | null
 }
 
-/** What the caller stores while a message is being sent. When one rejects, nothing is sent and `send` rejects with its error. */
+/** Callbacks by which the caller stores the progress of a sending. When one rejects, nothing is sent and `send` rejects with its error. */
 export interface SendSteps {
   /** Called when the mailbox has a draft of the message, which may be incomplete. For providers that send drafts. */
   onDraft(providerMessageId: string): Promise<void>
@@ -103,7 +103,7 @@ export interface Sender {
   close(): Promise<void>
 }
 
-/** What is known of a message whose sending was interrupted. */
+/** Identifies a message whose sending was interrupted. */
 export interface SentMessageRef {
   rfcMessageId: string
   /** The value of `X-Posthorn-Id`. */
@@ -113,14 +113,14 @@ export interface SentMessageRef {
   committedAt: number
 }
 
-/** What a copy is recognised by. Servers that rewrite messages may replace the Message-ID. */
+/** Identifies a copy. Servers that rewrite messages may replace the Message-ID. */
 export interface CopyRef {
   rfcMessageId: string
   /** The value of `X-Posthorn-Id`. */
   sentToken: string
 }
 
-/** What a client may have to do in a mailbox once its message is sent. Throws `ProviderError`. */
+/** Work that a client may have to do in a mailbox once its message is sent. Throws `ProviderError`. */
 export interface SentCopies {
   /** Whether Sent contains the message, which may have been sent days ago. */
   contains(message: { rfcMessageId: string; sentAt: number }, signal: AbortSignal): Promise<boolean>

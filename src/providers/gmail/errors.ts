@@ -57,7 +57,7 @@ export function gmailError(response: RestResponse, doing: string, nowMs: number)
   return googleError(response, doing, nowMs, GMAIL)
 }
 
-/** What is the same for every API of Google. */
+/** Maps the errors that every API of Google shares. */
 export function googleError(response: RestResponse, doing: string, nowMs: number, api: GoogleApi): ProviderError {
   const reasons = readReasons(response.body)
   const hasReason = (reasonSet: ReadonlySet<string>) => reasons.some((reason) => reasonSet.has(reason))

@@ -35,7 +35,7 @@ export interface GmailDeps {
   apiUrl: string
   login?: LoginProvider
   clock: Clock
-  /** Of the Google project; by default that of a new one. */
+  /** The quota of the Google project; by default that of a new one. */
   quota?: GmailQuota
   /** Called with the quota units of each request to Gmail. */
   onUnits?(units: number): void

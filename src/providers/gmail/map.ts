@@ -26,7 +26,7 @@ import { labelState } from './folders.ts'
 /** How much base64 of a text is decoded. The service stores 4 KB of text, and HTML is mostly markup. */
 const MAX_DECODED_CHARS = 64 * 1024
 const MAX_DEPTH = 100
-/** What follows the last of them is left out. */
+/** Further parts are left out. */
 const MAX_PARTS = 2000
 /** Text parts that are read; further ones are left out. */
 const MAX_TEXTS = 100
@@ -46,7 +46,7 @@ function leanPart(depth: number): string {
 
 export const LABEL_FIELDS = 'id,labelIds'
 
-/** What Gmail may know of a message whose content it does not return. */
+/** Fields that Gmail may know of a message whose content it does not return. */
 export const KNOWN_FIELDS = 'id,threadId,labelIds,internalDate'
 
 /** Maps a message. Never throws: what cannot be read stays empty. */

@@ -66,7 +66,7 @@ export function imapBackfill(connection: () => RequestConnection, options: Backf
   return {
     count: ({ sinceMs, ...request }) =>
       inFolder(request, 'counting messages', async ({ imap }, box, highest) => {
-        // Of the day before, only some are in the range.
+        // The search by day returns messages of the day before, too; only some of them are in the range.
         const uids = await findUids(imap, box, highest, { sinceDay: firstDay(sinceMs), beforeDay: null })
         return uids.length
       }),

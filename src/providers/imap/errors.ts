@@ -38,7 +38,7 @@ export function limitExceeded(why: string, options: { timedOut?: boolean } = {})
   return new ProviderError('limit_exceeded', why, options)
 }
 
-/** What imapflow and Node attach to their errors, read without trusting any of it. */
+/** Details that imapflow and Node attach to their errors, read without trusting any of them. */
 interface Facts {
   code: string
   responseCode: string

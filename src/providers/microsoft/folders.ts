@@ -88,7 +88,7 @@ export class FolderList {
     )
     this.#knownIds = new Set([...found.keys(), ...kept.map(({ path }) => path)])
     this.#parents = parents
-    // What could not be listed is requested again.
+    // Folders that could not be listed are requested again.
     for (const parent of unlisted) children.delete(parent)
     this.#children = children
     const listed = [...found]

@@ -15,7 +15,7 @@ import {
 import { type Json, list, object, text, time, wholeNumber } from '../shared/rest/index.ts'
 
 /**
- * What `foundMessage` needs of each message, as far as a delta query can return it: Graph refuses expansions with options there.
+ * Fields that `foundMessage` needs of each message, as far as a delta query can return them: Graph refuses expansions with options there.
  * Headers are left out because they are larger than all the rest.
  */
 export const DELTA_FIELDS = {

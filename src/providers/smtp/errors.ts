@@ -5,12 +5,12 @@ import { GuardError } from '../../platform/net/index.ts'
 import { isTemporaryReply, ProviderError, type ProviderErrorKind, type RefusedRecipient } from '../contract/index.ts'
 import { oneLine } from '../shared/mime/index.ts'
 
-/** What nodemailer attaches to its errors, read without trusting any of it. */
+/** Details that nodemailer attaches to its errors, read without trusting any of them. */
 export interface SmtpFacts {
   code: string
   /** The code of the socket, which `code` replaces. */
   socketCode: string
-  /** Of the server's reply; null when the server did not reply. */
+  /** The code of the server's reply; null when the server did not reply. */
   reply: number | null
   words: string
   refused: RefusedRecipient[]

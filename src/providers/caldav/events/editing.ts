@@ -9,7 +9,7 @@ import { instanceTimes, SeriesInstances } from './series.ts'
 /** An object while it is changed. */
 export interface Editing {
   calendar: Component
-  /** What the object means, before the change. */
+  /** The components of the object, as they were before the change. */
   mapped: readonly MappedComponent[]
   /** The component of an event, or of an instance: made when the series has none for it. Throws `not_found`. */
   component(target: EventTarget): Component

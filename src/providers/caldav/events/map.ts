@@ -37,11 +37,11 @@ const MAX_EVENTS = 2000
 const MAX_DATE_LINES = 2000
 const MAX_MOVES = 20
 
-/** What an object contains. */
+/** The events of an object. */
 export interface ObjectEvents {
   /** The master or single event, and its exceptions. Empty for what is no event, or cannot be read. */
   events: RemoteEvent[]
-  /** What could not be read, in sentences. Null: nothing. */
+  /** Describes in sentences what could not be read. Null: everything was. */
   unreadable: string | null
 }
 
@@ -131,7 +131,7 @@ interface MappedUid {
   object: CalendarObject
   calendar: Component
   context: MapContext
-  /** Of the master or the single event. */
+  /** The id of the master or the single event. */
   eventId: string
   notes: Notes
 }
@@ -192,7 +192,7 @@ class ObjectMapper {
     })
   }
 
-  /** Of a text that is no time, the whole day. */
+  /** Reads a text that is no time as the whole day, if it names one. */
   #start(line: ContentLine | undefined): EventTime | undefined {
     const time = this.#time(line)
     if (time !== undefined) return time

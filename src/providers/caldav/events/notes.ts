@@ -1,6 +1,6 @@
 const MAX_NOTES = 3
 
-/** What of an object could not be read. */
+/** Collects the parts of an object that could not be read. */
 export class Notes {
   readonly #sentences = new Set<string>()
 

@@ -4,7 +4,7 @@ import { ProviderError } from '../../contract/index.ts'
 import { networkError, statusError } from '../errors.ts'
 import { type DavDocument, parseDav } from './multistatus.ts'
 
-/** What reaches one server for one account. Holds a password: never log it. */
+/** Reaches one server for one account. Holds a password: never log it. */
 export interface DavClientOptions {
   outbound: Outbound
   clock: Clock
@@ -15,9 +15,9 @@ export interface DavClientOptions {
   refusal: 'auth_expired' | 'rejected'
   /** Which hosts may receive the password. */
   trusts(host: string): boolean
-  /** Of one request, by default 30 s. */
+  /** Limits one request, by default to 30 s. */
   timeoutMs?: number
-  /** Of one response, by default 8 MB. */
+  /** Limits one response, by default to 8 MB. */
   maxBytes?: number
 }
 
@@ -57,7 +57,7 @@ export interface DavClient {
 const MAX_REDIRECTS = 5
 const TIMEOUT_MS = 30_000
 const MAX_BYTES = 8 * 1024 * 1024
-/** Of a request without a password, which may go to any web server. */
+/** Limit a request without a password, which may go to any web server. */
 const ANONYMOUS_MS = 5000
 const ANONYMOUS_BYTES = 64 * 1024
 

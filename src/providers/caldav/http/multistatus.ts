@@ -4,7 +4,7 @@ import { ProviderError } from '../../contract/index.ts'
 /** One resource of a multistatus. */
 export interface DavResource {
   href: string
-  /** Of the resource itself; 200 where the status is given per property. */
+  /** The status of the resource itself; 200 where the status is given per property. */
   status: number
   /** The properties that were found, by name. */
   properties: Map<string, XmlElement>

@@ -142,7 +142,7 @@ export async function calendarPage(mailbox: RestMailbox, pageToken: string | und
   return { items: items.map(object), next: nextPageToken || undefined }
 }
 
-/** What a page of events says about the calendar, for a single event. */
+/** Reads the context of a single event; a page of events contains it already. */
 export async function readContext(
   mailbox: RestMailbox,
   calendarId: string,

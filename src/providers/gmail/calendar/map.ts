@@ -29,9 +29,9 @@ export const EVENT_FIELDS = `${WITHOUT_ATTENDEES},attendees(${PERSON},responseSt
 /** For a change of the attendees, which Google replaces as a whole: with every member that they have. */
 export const CHANGED_FIELDS = `${WITHOUT_ATTENDEES},attendees,attendeesOmitted`
 
-/** What a page says about all of its events. */
+/** Facts from a page that apply to all of its events. */
 export interface PageContext {
-  /** Of the calendar. */
+  /** The calendar's time zone. */
   timeZone?: string | undefined
   defaultReminders: readonly unknown[]
 }
@@ -63,7 +63,7 @@ export interface MappedItem {
   event?: RemoteEvent
   /** The id of an event that no longer exists. */
   removed?: string
-  /** What could not be read of the event, or why there is none. */
+  /** Explains what could not be read of the event, or why there is none. */
   unreadable?: UnreadableEvent
 }
 
@@ -75,7 +75,7 @@ export function mappedItem(item: Json, context: PageContext): MappedItem | undef
   const isCancelled = item.status === 'cancelled'
   const originalStart = eventTime(item.originalStartTime, context) ?? null
   if (isCancelled && (recurringEventId === null || originalStart === null)) return { removed: eventId }
-  // Of a cancelled instance Google guarantees the ids and the original start only.
+  // Google guarantees only the ids and the original start of a cancelled instance.
   const startTime = eventTime(item.start, context) ?? (isCancelled ? originalStart : undefined)
   const start = startTime ?? dayOfBroken(item.start) ?? originalStart
   if (start === null) return { unreadable: { eventId, reason: 'It has no start that can be read.' } }

@@ -25,7 +25,7 @@ export const LARGEST_LITERAL_BYTES = 5 * 1024 * 1024
 /** Loads imapflow, which the start does not wait for: with its character sets it would take a fifth of it. */
 export const loadImapClient = () => import('imapflow')
 
-/** What every connection of this provider needs. */
+/** Options that every connection of this provider needs. */
 export interface Dialing {
   guard: AddressGuard
   pacing: Pacing
@@ -48,7 +48,7 @@ export interface DialOptions {
   signal: AbortSignal
 }
 
-/** What the server has sent on a connection. */
+/** Counts of data that the server has sent on a connection. */
 export interface Traffic {
   lines: number
   bytes: number

@@ -26,7 +26,7 @@ function idling() {
   return { idle, sent, send, receive, poll }
 }
 
-/** What a server answers to the n-th poll; the IDLE has this tag until then. */
+/** Answers the n-th poll as a server does; the IDLE has this tag until then. */
 const respond = (tag: string, n: number, { listed = LISTED, completed = 'OK done' } = {}) =>
   `${tag} OK Idle completed.\r\nN${n} OK\r\n${listed}L${n} ${completed}\r\n+ idling\r\n`
 

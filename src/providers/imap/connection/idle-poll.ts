@@ -4,7 +4,7 @@ const LF = 10
 const PLUS = 43
 const NOTHING = Buffer.alloc(0)
 const MAX_LINE_BYTES = 16 * 1024
-/** Of a line that matters here, as many characters as are compared. */
+/** Only this many characters of a line are compared. */
 const HEAD = 32
 /** Longer than what imapflow writes to begin and end an IDLE. */
 const MAX_COMMAND_BYTES = 64
@@ -12,7 +12,7 @@ const TAGGED = /^([a-z0-9]+) (OK|NO|BAD)\b/i
 
 type State = 'not idling' | 'requested' | 'idling' | 'ending' | 'polling' | 'leaving'
 
-/** What the server sent between LIST and its completion; undefined when it is no plain list, or a long one. */
+/** The bytes that the server sent between LIST and its completion; undefined when it is no plain list, or a long one. */
 export type PolledList = Buffer | undefined
 
 /**
@@ -33,7 +33,7 @@ export class IdlePoll {
   #tag = ''
   #serverTag = ''
   #polls = 0
-  /** Of the last poll. */
+  /** The tags of the last poll. */
   #tags = { noop: '', list: '', idle: '' }
   /** The beginning of a line, until its end arrives. */
   #held: Buffer = NOTHING
@@ -41,7 +41,7 @@ export class IdlePoll {
   #lines: Buffer[] = []
   #bytes = 0
   #isPlain = true
-  /** What the server has still to send: the tags of the commands, and the plus sign of IDLE. */
+  /** Tags and the plus sign of IDLE that the server has still to send. */
   readonly #pending = new Set<string>()
   #isRefused = false
   #resolve: (list: PolledList) => void = () => {}

@@ -1,5 +1,5 @@
 /**
- * What a refused LOGIN or AUTHENTICATE means. Servers name the cause by a response code (RFC 5530), by words, or by both, and the code
+ * The meaning of a refused LOGIN or AUTHENTICATE. Servers name the cause by a response code (RFC 5530), by words, or by both, and the code
  * is often wrong: Gmail sends `[ALERT]` with everything, others `[AUTHENTICATIONFAILED]` while they only limit the logins.
  */
 export type LoginRefusal =

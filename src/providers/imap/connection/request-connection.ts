@@ -6,7 +6,7 @@ import { acceptFlagsInAnyCase } from '../messages/flags.ts'
 import { type Dialing, dial, type ImapClient, LARGEST_LITERAL_BYTES } from './client.ts'
 import { type WorkLimits, withinLimits } from './work-limits.ts'
 
-/** What the server may send while nothing was requested. */
+/** Limit the data that the server may send while nothing was requested. */
 const IDLE_LINES = 10_000
 const IDLE_BYTES = 1024 * 1024
 
@@ -78,7 +78,7 @@ export class RequestConnection {
     this.#shared = shared
   }
 
-  /** Of the open connection; 0 without one. */
+  /** Bytes received on the open connection; 0 without one. */
   get receivedBytes(): number {
     return this.#client?.imap.stats().received ?? 0
   }

@@ -1,6 +1,6 @@
 import { limitExceeded } from '../errors.ts'
 
-/** What one response of the server may hold. The parser is fast enough for everything below these limits. */
+/** Limits one response of the server. The parser is fast enough for everything below these limits. */
 export interface ResponseLimits {
   /** Bytes outside literals. */
   lineBytes: number

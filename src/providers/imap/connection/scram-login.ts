@@ -1,7 +1,7 @@
 import type { ImapFlow } from 'imapflow'
 import { ScramClient, ScramError, type ScramMechanism, strongestScram } from '../../../platform/crypto/scram.ts'
 
-/** What imapflow passes to `onPlusTag`: a continuation request. */
+/** The continuation request that imapflow passes to `onPlusTag`. */
 interface Continuation {
   attributes?: readonly { value?: unknown }[]
 }

@@ -1,7 +1,7 @@
 import { limitExceeded, timeoutError } from '../errors.ts'
 import type { ImapClient } from './client.ts'
 
-/** What one piece of work, such as a list of the folders or a step of a sync, may cost. */
+/** Limits one piece of work, such as a list of the folders or a step of a sync. */
 export interface WorkLimits {
   /** The connection is closed when the server sends nothing for this long (twice that at the latest). */
   silenceMs: number

@@ -115,7 +115,7 @@ export class FolderNames {
 }
 
 const NOTHING = Buffer.alloc(0)
-/** Of a listing that is held. More is passed on without waiting for its end. */
+/** Limits a listing that is held. More is passed on without waiting for its end. */
 const MAX_HELD_BYTES = 32 * 1024
 
 function isUtf8(name: string): boolean {
@@ -134,7 +134,7 @@ function utf8Text(name: string): string | undefined {
   }
 }
 
-/** What a user reads: the name as the server wrote it. */
+/** Decodes a folder name for display. */
 function readable(name: string): string {
   const text = decodeModifiedUtf7(name) ?? utf8Text(name) ?? LATIN1.decode(Buffer.from(name, 'latin1'))
   const isShown = text !== '' && !/[\x00-\x1f\x7f]/.test(text) && cleanText(text) === text

@@ -2,7 +2,7 @@ const [LF, CR, STAR, SPACE, BRACE] = [10, 13, 42, 32, 125]
 const NOTHING = Buffer.alloc(0)
 /** Longer responses pass as they are. */
 const MAX_RESPONSE_BYTES = 64 * 1024
-/** Of a line that goes on: what may announce a literal. */
+/** Only this many bytes at the end of a line are searched for the announcement of a literal. */
 const TAIL = 24
 const LITERAL = /\{(\d{1,10})\}\r?\n$/
 const COMMAND = /^\* (X?LIST|LSUB|STATUS) /i
@@ -120,7 +120,7 @@ function literalAt(bytes: Buffer, from: number, last: number): number | undefine
 }
 
 const [ZERO, OPEN] = [0x30, 0x7b]
-/** Of ten digits. */
+/** Stops after ten digits. */
 const MAX_SCALE = 1e9
 
 /** Where the response about a folder ends that begins here; 0 for another response, `later` when more must arrive first. */

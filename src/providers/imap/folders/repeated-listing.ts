@@ -54,7 +54,7 @@ export class RepeatedListing {
     return this.#reading === undefined ? this.#last?.command : undefined
   }
 
-  /** What the last call of `read` returned, when the server sends the same lines for `command` again. */
+  /** Returns the last result of `read`, when the server sends the same lines for `command` again. */
   findResult(listing: Buffer): unknown {
     return hashListing(listing) === this.#last?.digest ? this.#last.result : undefined
   }
@@ -94,7 +94,7 @@ interface Reading {
   isHolding: boolean
   /** imapflow was given the short listing. */
   isRepeated: boolean
-  /** Of the listing when it was complete, until more arrives. */
+  /** The digest of the complete listing, until more arrives. */
   digest: string | undefined
   /** The last command that was sent, if it was a LIST. */
   command: string | undefined

@@ -27,7 +27,7 @@ export const TEXT_BYTES = 16 * 1024
 export interface Source {
   /** Its header, as far as it was read. */
   header: Buffer
-  /** What the parts are found in: the header and what follows it, or the content of a message that is one part. */
+  /** The bytes that contain the parts: the header and what follows it, or the content of a message that is one part. */
   bytes: Buffer
   /** The parts. */
   raw: RawPart

@@ -197,7 +197,7 @@ async function fetchMissing(
   }
 }
 
-/** What the server says of messages that it does not return, each as `unreadable`. `listed`: what it has said before. */
+/** Describes messages that the server does not return, each as `unreadable`. `listed`: what it has said before. */
 export async function describeMessages(
   client: ImapClient,
   uids: readonly number[],

@@ -5,7 +5,7 @@ import { headerFields, parseHeaders } from '../../shared/mime/index.ts'
 import { asBuffer } from './fetch.ts'
 import { uidSet } from './uids.ts'
 
-/** What a FETCH must contain for `isSameMessage`. */
+/** Data that a FETCH must contain for `isSameMessage`. */
 export const identityQuery = { uid: true, internalDate: true, headers: ['message-id'] } satisfies FetchQueryObject
 
 /** INTERNALDATE has seconds, and some servers round it in another way after a restart. */

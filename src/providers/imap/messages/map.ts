@@ -180,7 +180,7 @@ function buildMessage(
   }
 }
 
-/** What is known of a message that could not be fetched. */
+/** Describes a message that could not be fetched. */
 export function unreadableMessage(
   { uid, flags, internalDate }: Pick<FetchMessageObject, 'uid' | 'flags' | 'internalDate'>,
   context: MapContext,

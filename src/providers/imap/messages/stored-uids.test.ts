@@ -28,7 +28,7 @@ async function storingOnSelect({ withoutUidNext }: { withoutUidNext: boolean }) 
     open: async () => closing(await mail.openSession(access, events, new AbortController().signal)),
     async listed(): Promise<MessageLocation> {
       const { messages } = await mail.liveReads(access).listMessages('INBOX', { limit: 1 })
-      // What follows opens the folder again.
+      // The next steps open the folder again.
       await mail.closeConnections()
       return { folderPath: 'INBOX', ...(messages[0]?.location ?? { uidValidity: '', uid: 0 }) }
     },

@@ -12,7 +12,7 @@ export interface Cursor {
   baseline: number
   /** The lowest synced UID. */
   low: number
-  /** What a first sync still has to fetch, newest first. */
+  /** Messages that a first sync still has to fetch, newest first. */
   pending: { left: number; refetched: boolean } | null
   /** Messages and unread messages at the server when the folder was last in sync. A difference shows a change. */
   exists: number

@@ -322,7 +322,7 @@ describe.skipIf(!dovecotAvailable())('the states that Dovecot lists', () => {
       await polled()
       const before = polls.mock.calls.length
       await server.deliver('bob', plainMail(), { folder: 'Trash' })
-      // What arrived is stored, but the flags of the watched folder are compared once more.
+      // New messages are stored, but the flags of the watched folder are compared once more.
       expect(await changed()).toEqual(['INBOX', 'Trash'])
       expect(polls).toHaveBeenCalledTimes(before + 1)
     },

@@ -58,7 +58,7 @@ export class ImapSession implements FolderSession, SharedConnection {
   readonly #deps: SessionDeps
   /** Folders compared in this session without a later notification that only another comparison can resolve. */
   readonly #compared = new Set<string>()
-  /** What the server reported of a folder since its last pass began. Without an entry, flags or removals may have changed. */
+  /** Changes that the server reported of a folder since its last pass began. Without an entry, flags or removals may have changed. */
   readonly #reported = new Map<string, 'nothing' | 'arrivals'>()
   /** Folders whose stored messages were found again in this session. */
   readonly #verified = new Set<string>()

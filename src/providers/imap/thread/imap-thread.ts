@@ -100,7 +100,7 @@ export class ImapThread {
     return this.#lost()
   }
 
-  /** For what is unfinished: no fault of the mail server, and to be tried again soon. */
+  /** Fails unfinished work: no fault of the mail server, and to be tried again soon. */
   #lost(): ProviderError {
     return gone('its thread ended', { retryAfterMs: this.#restartMs })
   }

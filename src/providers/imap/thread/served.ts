@@ -31,7 +31,7 @@ export interface ServedEvents {
   onClose(error: ProviderError | undefined): Promise<void>
 }
 
-/** What the thread serves first. */
+/** The first object that the thread serves. */
 export interface ThreadEntry {
   /** Called once. */
   start(host: ThreadHost, limits: Partial<ImapLimits>): Promise<ServedProvider>
@@ -39,7 +39,7 @@ export interface ThreadEntry {
 
 export const ENTRY_METHODS = ['start'] as const satisfies readonly (keyof ThreadEntry)[]
 
-/** What the thread asks of the main thread. */
+/** Calls from the thread to the main thread. */
 export interface ThreadHost {
   /** Checks an address with the guard of the service. */
   check(target: ConnectTarget): Promise<{ checked: CheckedTarget; allowsPlain: boolean }>

@@ -41,7 +41,7 @@ const COLORS: Readonly<Record<string, string>> = {
   lightred: '#f88c9b',
 }
 
-/** Of the zones in which midnight is the same day as here: UTC-10 to UTC+13. */
+/** Midnight in any zone from UTC-10 to UTC+13, plus this, is a time on the same day in UTC. */
 const EASTERNMOST_MS = 13 * 3_600_000
 
 export interface MailboxContext {
@@ -131,7 +131,7 @@ export function remoteEvent(item: Json, { email, master, timeZone = null }: Even
   })
 }
 
-/** What `remoteEvent` could not read of an item. Undefined: nothing, or nothing that can be named. */
+/** Names the parts of an item that `remoteEvent` could not read. Undefined: none, or none that can be named. */
 export function unreadableIn(item: Json, event: RemoteEvent | undefined): UnreadableEvent | undefined {
   const eventId = text(item.id)
   if (eventId === undefined || eventId === '') return undefined

@@ -63,7 +63,7 @@ function dayOfMonthParts(day: number): string[] | undefined {
   return [`BYMONTHDAY=${days.join(',')}`, 'BYSETPOS=-1']
 }
 
-/** Of several weekdays one instance is meant: the second day that is a Thursday or a Friday. */
+/** Several weekdays mean one instance, such as the second day that is a Thursday or a Friday. */
 function weekdayParts(days: readonly string[], position: number): string[] | undefined {
   if (days.length === 0) return undefined
   return days.length === 1 ? [`BYDAY=${position}${days[0]}`] : [`BYDAY=${days.join(',')}`, `BYSETPOS=${position}`]

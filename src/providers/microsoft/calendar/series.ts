@@ -11,7 +11,7 @@ import { type BatchResult, type Graph, requireBody, SYNC_LIMITS, segment } from 
 import { AS_TEXT } from '../map.ts'
 import { cancelledInstances, EVENT_FIELDS, readType, remoteEvent, unreadableIn } from './map.ts'
 
-/** Of one series. The oldest cancelled instances of one with more are left out. */
+/** Limits the exceptions of one series. Its oldest cancelled instances beyond that are left out. */
 const MAX_EXCEPTIONS = 1000
 
 export interface CalendarContext {
@@ -37,7 +37,7 @@ export interface Unit {
 }
 
 interface ReadOptions {
-  /** Of series, in the view: the times of one that Graph does not return. */
+  /** Instances in the view, by series. They give the times of a series that Graph does not return. */
   occurrences?: ReadonlyMap<string, Json[]>
   /** The events are known to fail, so that all of them together do not mean that Graph fails. */
   mayAllFail?: boolean
@@ -159,7 +159,7 @@ export function mapped(
 }
 
 /**
- * What became of events that left the view: an event that still exists in the calendar was moved to a time outside of it. With
+ * Finds out what became of events that left the view: one that still exists in the calendar was moved outside of it. With
  * immutable ids Graph also finds an event that was moved to another calendar.
  */
 export async function readLeft(

@@ -63,7 +63,7 @@ export async function* syncEvents(
   }
 }
 
-/** What a page of the view says has changed. */
+/** Reads the changes that a page of the view reports. */
 async function readChanges(context: CalendarContext, items: readonly Json[]) {
   const singles = new Map<string, Unit>()
   const orphans: RemoteEvent[] = []

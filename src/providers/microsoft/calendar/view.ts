@@ -8,7 +8,7 @@ import { EVENT_FIELDS, readType } from './map.ts'
 import { type CalendarContext, calendarPath } from './series.ts'
 
 const PAGE = 100
-/** Of items without bodies. */
+/** The size of a page of items without bodies. */
 const LIGHT_PAGE = 1000
 /** Events among which a repeated creation is searched. */
 const MAX_SEARCHED = 5000

@@ -116,7 +116,7 @@ function microsoftSender(graph: Graph, outbound: Outbound, accountId: string): S
         await steps.onDraft(id)
       },
     }
-    /** What stays is removed by the next attempt. */
+    /** Removes the draft. A failure is ignored, because the next attempt removes it. */
     const tidy = async () => {
       if (draftId !== null && !signal.aborted) await remove(draftId, DOING).catch(() => {})
     }

@@ -5,7 +5,7 @@ import { withDetails } from '../details.ts'
 import { readFlags, receivedAt } from '../map.ts'
 import { fetchMessages, inPart } from './fetch.ts'
 
-/** What Graph may know of a message whose content it does not return. */
+/** Fields that Graph may know of a message whose content it does not return. */
 const KNOWN_FIELDS = { $select: 'id,parentFolderId,conversationId,receivedDateTime,isRead,flag' }
 
 /** Reads messages that failed before. What Graph does not return entirely, it may return in short. */

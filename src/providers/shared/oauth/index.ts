@@ -1,6 +1,6 @@
 /**
  * The authorization code flow that Google and Microsoft share, over oauth4webapi: bounded requests, errors as `ProviderError`.
- * What differs (addresses, scopes, who signed in) is in each provider's `login.ts`.
+ * The differences (addresses, scopes, who signed in) are in each provider's `login.ts`.
  */
 export { type OAuthClientOptions, oauthClient, type SignedInGet } from './client.ts'
 export { unusableResponse } from './errors.ts'

@@ -58,7 +58,7 @@ export async function probeRedirect(options: ProbeOptions): Promise<RedirectProb
     redirect_uri: redirectUri,
     scope: scopes.join(' '),
     state: randomText(),
-    // Of no verifier: no code is ever exchanged.
+    // Belongs to no verifier: no code is ever exchanged.
     code_challenge: randomText(),
     code_challenge_method: 'S256',
     prompt: 'none',

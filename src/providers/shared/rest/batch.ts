@@ -49,7 +49,7 @@ export async function* batchResults<Item, Result>(
   const progress: Progress = { hasResults: false, failedInRow: 0 }
   let fruitless = 0
 
-  /** What the rate limit refused is sent again with the rest. */
+  /** Sends each item alone. Items that the rate limit refused are sent again with the rest. */
   async function sendEach(sent: readonly Item[], failure: ProviderError): Promise<Alone<Item, Result>> {
     const alone = await sendAlone(sent, options, progress, failure)
     left.push(...alone.limited)
@@ -125,7 +125,7 @@ interface Alone<Item, Result> {
   results: Map<Item, Result | ProviderError>
   /** The rate limit that ended the requests. */
   limit?: ProviderError
-  /** What is still to be sent because of it. */
+  /** Items still to be sent because of it. */
   limited: readonly Item[]
 }
 

@@ -56,7 +56,7 @@ export function abortError({ reason }: AbortSignal, request: Doing): unknown {
   return isTimeout(reason) ? timeoutError(request, reason) : reason
 }
 
-/** What a request is for, and the server that it goes to. */
+/** The purpose of a request, and the server that it goes to. */
 export interface Doing {
   doing: string
   host?: string | undefined

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../platform/time/clock.ts'
 
-/** What one mailbox may spend of its provider's quota. */
+/** One mailbox's share of its provider's quota. */
 export interface QuotaLimits {
   unitsPerMinute: number
   /** Units in one second. A twelfth of a minute's by default. */
@@ -33,7 +33,7 @@ const SECOND_MS = 1100
 const MERGE_MS = 50
 const DEFAULT_BURST = 1 / 12
 /**
- * What each priority may spend in a minute even if the others want everything. Each may spend what the others do not use beyond
+ * The part of a minute's quota that each priority gets even if the others want everything. Each may spend what the others do not use beyond
  * their shares, so API calls find a quarter of the quota left in the middle of a first sync.
  */
 const SHARES: Readonly<Record<Priority, number>> = { urgent: 0.25, normal: 0.25, background: 0.05 }
@@ -175,7 +175,7 @@ export class QuotaBudget {
   }
 }
 
-/** What a priority may still spend of a minute's units: at least half of them when nothing was spent. */
+/** Units of a minute that a priority may still spend: at least half of them when nothing was spent. */
 function leftFor(spent: Record<Priority, number>, priority: Priority, units: number): number {
   const others = PRIORITIES.filter((other) => other !== priority)
   const kept = others.reduce((held, other) => held + Math.max(0, units * SHARES[other] - spent[other]), 0)

@@ -7,7 +7,7 @@ import { type Priority, QuotaBudget, type QuotaLimits, type QuotaRefusal } from 
 export interface RateLimit {
   /** Requests in flight. */
   concurrency: number
-  /** Of the provider, if it has one. */
+  /** The provider's quota, if it has one. */
   quota?: QuotaLimits
 }
 
@@ -155,7 +155,7 @@ export class RateLimiter {
   }
 
   /**
-   * What may start when the quota allows it: the first request, and the first normal one behind an urgent one, which need not wait until
+   * Requests that may start when the quota allows it: the first, and the first normal one behind an urgent one, which need not wait until
    * the share of the other is free again. None overtakes one that waits for slots.
    */
   #candidates(): Waiter[] {

@@ -1,6 +1,6 @@
 import type { Part } from '../tree/part.ts'
 
-/** What a message shows, and what else a person could save. */
+/** The parts of a message that are shown as text, and those that a person could save. */
 export interface BodyPlan {
   /** The parts that make the plain text, in order. HTML parts are those of which no plain text exists. */
   text: readonly Part[]

@@ -77,7 +77,7 @@ export function shownText(
   return { text: searchText(words), snippet: snippet(words) }
 }
 
-/** Of a part, in UTF-16 units. 4 KB of its words are wanted. */
+/** Limits the text of a part, in UTF-16 units. Only 4 KB of its words are wanted. */
 const MAX_SHOWN = 256 * 1024
 
 function joinTexts(parts: readonly Part[], read: (part: Part) => string | undefined): string {

@@ -3,7 +3,7 @@ import type { TransferDecoder } from './transfer-decoding.ts'
 const NOT_BASE64 = /[^A-Za-z0-9+/=]/g
 /** Encoders write lines of 60 to 76 characters; a shorter one is the last. */
 const FULL_LINE = 60
-/** Of the characters of a line, but always one. Text has more that are not base64, and spaces. */
+/** The share of a line's characters that may be damaged, at least one. Text has more that are not base64, and spaces. */
 const DAMAGED = 0.05
 /** A longer line is decoded before its end has arrived. */
 const LINE_LIMIT = 65_536

@@ -19,7 +19,7 @@ const GB_2312: CharacterSet = { charset: 'gb18030', isSevenBit: true, width: 2 }
 const LATIN_1: CharacterSet = { charset: 'iso-8859-1', isSevenBit: true, width: 1 }
 const GREEK: CharacterSet = { charset: 'iso-8859-7', isSevenBit: true, width: 1 }
 
-/** What follows ESC, by where the set goes: in use at once (G0), after SO (G1), or for one character after `ESC N` (G2). */
+/** Character sets by the bytes after ESC. They apply at once (G0), after SO (G1), or to one character after `ESC N` (G2). */
 const DESIGNATIONS: Readonly<Record<string, { to: 'g0' | 'g1' | 'g2'; set: CharacterSet }>> = {
   '(B': { to: 'g0', set: ASCII },
   '(J': { to: 'g0', set: ASCII },

@@ -56,7 +56,7 @@ function readText(message: ReportPart, parts: readonly ReportPart[]): string {
   return body.type === 'text/html' ? htmlToText(text) : text
 }
 
-/** Of a line, where the copy of the message begins. */
+/** Whether a line announces the copy of the message. */
 function isCopyBelow(line: string): boolean {
   const text = line.slice(0, MAX_MARKER).trim()
   return (/^[-|=*_]{2}/.test(text) || text.endsWith(':')) && COPY.test(text)

@@ -99,7 +99,7 @@ describe('a delivery report', () => {
   it('may end anywhere, and be wrapped by a mail server', () => {
     const raw = gmailReport(ABOUT)
     const cut = raw.subarray(0, raw.indexOf('Content-Type: message/rfc822'))
-    // What is missing is in the header of the report.
+    // Missing values are in the header of the report.
     expect(parseDeliveryReport(cut)?.original).toEqual({ ...ORIGINAL, subject: null })
     const inner = raw.subarray(raw.indexOf('Content-Type: multipart/report')).toString()
     const head = 'From: postmaster@x\r\nContent-Type: multipart/mixed; boundary=out\r\n\r\n--out\r\n'

@@ -12,7 +12,7 @@ export interface DeliveryReport {
   /** Those that failed; if none did, those that are delayed. Never empty. */
   recipients: ReportedRecipient[]
   kind: 'permanent' | 'temporary'
-  /** What it says of the message that was sent. */
+  /** References to the message that was sent. */
   original: { messageId: string | null; sentToken: string | null; subject: string | null }
 }
 

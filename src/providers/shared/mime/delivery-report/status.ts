@@ -4,7 +4,7 @@ import { decode } from '../decoding/charset.ts'
 import { cleanField, type Header, headerValue, parseHeaders } from '../headers/headers.ts'
 import type { DeliveryReport, ReportedRecipient } from './report.ts'
 
-/** What one kind of report says. `original`: the header of the sent message, where this part has it. */
+/** The findings of one kind of report. `original`: the header of the sent message, where this part has it. */
 export type Found = Pick<DeliveryReport, 'recipients' | 'kind'> & { original: Header[] }
 
 export const MAX_RECIPIENTS = 50

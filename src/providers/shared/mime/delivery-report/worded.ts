@@ -115,7 +115,7 @@ function reasonIn(text: string): string {
   return inner.replace(/^[\s.:;,>()-]+/, '').trim()
 }
 
-/** What the receiving server replied to the address: `550 <ada@example.com>... User unknown`. */
+/** Reads the receiving server's reply to an address: `550 <ada@example.com>... User unknown`. */
 function inTranscript(lines: readonly string[]): ReportedRecipient[] {
   const found = new Map<string, string>()
   for (const line of lines) {

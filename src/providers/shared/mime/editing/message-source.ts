@@ -23,21 +23,21 @@ export interface MessagePart extends PartDescription {
 export interface Multipart {
   /** One character for each byte. */
   boundary: string
-  /** What precedes the first delimiter line. */
+  /** The bytes before the first delimiter line. */
   preamble: Buffer
   children: readonly MessagePart[]
-  /** What follows the last delimiter. */
+  /** The bytes after the last delimiter. */
   tail: Buffer
 }
 
 export interface MessageSource {
   root: MessagePart
-  /** Of its lines. */
+  /** The end of each line. */
   lineEnd: '\r\n' | '\n'
 }
 
 const [LF, CR, SPACE, TAB] = [0x0a, 0x0d, 0x20, 0x09]
-/** Of all parts together. */
+/** Limits the fields of all parts together. */
 const MAX_FIELDS = 50_000
 const LINES_PER_PAUSE = 500
 

@@ -47,7 +47,7 @@ export function withChildren(part: MessagePart, children: readonly MessagePart[]
   return isSame ? part : { ...part, content: undefined, multipart: { ...multipart, children } }
 }
 
-/** What new parts are made with. */
+/** Tools that make new parts. */
 export interface Making {
   /** Returns a boundary that occurs nowhere else. */
   newBoundary(): string

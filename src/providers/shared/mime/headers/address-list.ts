@@ -58,7 +58,7 @@ class AddressReader {
         return tokens
       }
       if (char === ':' && !tokens.some(({ kind }) => kind === 'angle')) {
-        // What came before it was the name of a group.
+        // The tokens before it were the name of a group.
         this.#at += 1
         tokens = []
         continue

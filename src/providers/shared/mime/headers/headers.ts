@@ -15,7 +15,7 @@ export interface Header {
   value: string
 }
 
-/** What exceeds these is junk, and parsing it would hold the event loop. A list of 6,000 recipients has as many lines. */
+/** Larger headers are junk, and parsing them would hold the event loop. A list of 6,000 recipients has as many lines. */
 const MAX_LINES = 30_000
 const MAX_FIELDS = 5000
 

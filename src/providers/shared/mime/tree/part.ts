@@ -9,7 +9,7 @@ export interface Part {
   id: string
   /** In lower case: `text/plain`. */
   type: string
-  /** Of the type, by the name in lower case. */
+  /** The parameters of the type, by the name in lower case. */
   parameters: ReadonlyMap<string, string>
   charset: string | undefined
   /** How the lines of a text are to be joined (RFC 3676). */
@@ -44,7 +44,7 @@ export interface PartFields {
   contentLocation: string | undefined
 }
 
-/** What a part says about itself. */
+/** A part's description of itself. */
 export type PartDescription = Omit<Part, 'id' | 'encodedBytes' | 'sizeBytes' | 'children'>
 
 type PartPlace = Omit<Part, keyof PartDescription> & {
@@ -76,7 +76,7 @@ export function buildPart(fields: PartFields, { id, parentType, encodedBytes, si
   }
 }
 
-/** What the header fields of a part say about it. */
+/** Describes a part from its header fields. */
 export function describePart(headers: readonly Header[], place: PartPlace): Part {
   return buildPart(fieldsIn(headers), place)
 }

@@ -11,7 +11,7 @@ import { describeRawPart, largeRawTree, type RawPart, rawFields } from './raw-tr
 /** A message of `composeMessage` as its parts, for providers that take large messages in pieces. */
 export interface ComposedParts {
   headers: Header[]
-  /** Of the text and the HTML, as they are encoded. */
+  /** The bytes of the text and the HTML, as they are encoded. */
   bodyBytes: number
   /** Decodes in one go, so check `bodyBytes` first. */
   body(): { text: string | null; html: string | null }

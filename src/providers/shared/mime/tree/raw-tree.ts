@@ -9,7 +9,7 @@ import { defaultType, describePart, knownType, type Part } from './part.ts'
 export interface RawPart {
   /** As `Part` has it. */
   id: string
-  /** Of the multipart that contains it; empty for the message itself. */
+  /** The type of the multipart that contains it; empty for the message itself. */
   parentType: string
   type: string
   /** Where its header fields begin. */
@@ -69,7 +69,7 @@ interface OpenMultipart {
 
 /** A delimiter line of an open multipart. */
 interface Delimiter {
-  /** Of its multipart: 0 is the outermost one. */
+  /** The level of its multipart: 0 is the outermost one. */
   level: number
   isLast: boolean
   lineStart: number
