@@ -12,7 +12,7 @@ import { ApiError, ROOT } from './api/client.ts'
 import { App } from './shell/app.tsx'
 import { theme, variables } from './theme.ts'
 
-/** Of the page's own style; the browser hides it from selectors. Styles that are added without it are refused. */
+/** The nonce of the page's own style; the browser hides it from selectors. Styles that are added without it are refused. */
 const nonce = document.querySelector('style')?.nonce ?? ''
 /** Read by `get-nonce`, which a part of Mantine's dialogs uses. */
 Object.assign(window, { __webpack_nonce__: nonce })

@@ -5,7 +5,7 @@ export interface BookPage {
   slug: string
   name: string
   description: string
-  /** Of the link, by name of the widget's attribute. Omitted ones are left to the widget. */
+  /** The attributes of the link, by name of the widget's attribute. Omitted ones are left to the widget. */
   attributes: Readonly<Record<string, string>>
 }
 

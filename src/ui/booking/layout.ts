@@ -2,7 +2,7 @@ import { type Html, html, trustedHtml } from '../../platform/formats/html.ts'
 import { type Brand, brandLinks, brandLogo, HARDENED, styleSheet } from '../hosted/index.ts'
 import type { BookingTranslate } from './texts/index.ts'
 
-/** What every booking page is rendered with. */
+/** Values that every booking page is rendered with. */
 export interface BookingContext {
   brand: Brand
   /** New for each response; the Content-Security-Policy lists it. Only the style sheet needs it: scripts are files. */

@@ -27,7 +27,7 @@ export interface ManagePage {
   token: string
   /** The part that the link asks for. */
   action: 'reschedule' | 'cancel' | 'confirm' | undefined
-  /** Of the link, which the links and forms of the page keep. */
+  /** The locale of the link, which the links and forms of the page keep. */
   locale: string | undefined
   /** The reason that the visitor entered for the cancellation, if it is too long. */
   longReason?: string
@@ -41,7 +41,7 @@ const STATES: Readonly<Record<ManagedBooking['state'], { key: BookingTextKey; ic
   past: { key: 'booking.past', icon: ICONS.clock, look: '' },
 }
 
-/** What was booked, and what its guest can do. Only the button of the form changes something: scanners of messages open links. */
+/** Shows the booking, and what its guest can do. Only the button of the form changes something: scanners of messages open links. */
 export function managePage(context: BookingContext, page: ManagePage): string {
   const { t } = context
   const { booking, action } = page

@@ -2,10 +2,10 @@ import { type Html, html } from '../../platform/formats/html.ts'
 import { ICONS } from './icons.ts'
 import type { PageContext } from './layout.ts'
 
-/** What the application can do with the mailbox once it is connected, in display order. */
+/** Actions of the application in a connected mailbox, in display order. */
 export type Grant = 'read' | 'change' | 'send' | 'calendarRead' | 'calendarChange'
 
-/** Of a mailbox that is connected already, `added` are those that it did not grant before. They come first. */
+/** Lists the `added` grants first: those that a connected mailbox did not grant before. */
 export function grantList(
   { brand, t }: PageContext,
   grants: readonly Grant[],

@@ -50,7 +50,7 @@ export interface ImapPage {
   /** Name of the mail provider, if known. */
   provider?: string | undefined
   grants: readonly Grant[]
-  /** What this provider requires of its users first, such as an app password. */
+  /** Requirements of this provider for its users, such as an app password. */
   note?: string | undefined
   /** How users do what the note says. Open after a rejected password. */
   guide?: Guide | undefined

@@ -7,7 +7,7 @@ import type { Translate } from './texts/index.ts'
 const SMTP = ['smtpHost', 'smtpPort', 'smtpSecure', 'smtpUsername', 'smtpPassword'] as const
 const CALDAV = ['caldavUrl', 'caldavUsername', 'caldavPassword'] as const
 
-/** What each setting is when neither the user nor the service chose it. */
+/** Values of settings that neither the user nor the service chose. */
 const DEFAULTS: Partial<ImapFormValues> = { port: '993', mailbox: 'INBOX' }
 
 const securityChoices = (t: Translate) => [
@@ -17,7 +17,7 @@ const securityChoices = (t: Translate) => [
 ]
 
 /**
- * What most users leave alone. The details element is open when the user asked for it, and when it contains an error or a
+ * Settings that most users leave alone. The details element is open when the user asked for it, and when it contains an error or a
  * value that nobody proposed: a closed one must never hide why a sign-in fails.
  */
 export function moreSettings(t: Translate, page: ImapPage, password: Html | undefined): Html {

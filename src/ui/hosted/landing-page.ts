@@ -10,7 +10,7 @@ const LINKS = [
   { href: 'health', name: 'health' },
 ] as const
 
-/** What a person sees who opens the address of the service: that it runs, and where its documentation is. */
+/** Shows visitors that the service runs, and where its documentation is. */
 export function landingPage(context: PageContext): string {
   const { t } = context
   return document(context, {

@@ -5,7 +5,7 @@ import { SCRIPT } from './script.ts'
 import { styleSheet } from './style.ts'
 import type { Translate } from './texts/index.ts'
 
-/** What every page is rendered with. */
+/** Values that every page is rendered with. */
 export interface PageContext {
   brand: Brand
   /** New for each response; the Content-Security-Policy lists it. */

@@ -1,7 +1,7 @@
 import type { Slot } from './days.ts'
 import type { BookingForm } from './fields.ts'
 
-/** What the public endpoints return of an experience. */
+/** An experience as the public endpoints return it. */
 export interface Experience {
   slug: string
   name: string
@@ -96,7 +96,7 @@ export const asApiError = (thrown: unknown) =>
 /** Whether the code is wrong or has expired. */
 export const isAboutCode = ({ details }: ApiError) => details.some(({ path }) => path.endsWith('.verificationCode'))
 
-/** What is wrong with one value. `code` is absent for values that no guest enters. */
+/** A problem with one value. `code` is absent for values that no guest enters. */
 export interface Detail {
   path: string
   code?: string

@@ -29,7 +29,7 @@ export function When({ slot, children }: { slot: Slot; children?: ComponentChild
 
 interface ConfirmationProps {
   booking: Booking
-  /** Of the guest. */
+  /** The guest's address. */
   email: string
   isMoved: boolean
 }

@@ -69,7 +69,7 @@ function findError(field: FormField, value: Value | undefined): TextKey | undefi
   return undefined
 }
 
-/** What to do about a field that is empty. */
+/** The instruction for a field that is empty. */
 export function requiredText({ type, options }: FormField): TextKey {
   if (type === 'checkbox') return 'requiredCheck'
   return options === undefined ? 'required' : 'requiredChoice'

@@ -24,7 +24,7 @@ export type Step =
 /** Dispatches a DOM event. False if a listener has prevented its default action. */
 export type Emit = (name: 'ready' | 'slot-selected' | 'booked' | 'error' | 'redirect', detail: object) => boolean
 
-/** What the form contains. */
+/** The values of the form. */
 export interface Answers {
   name: string
   email: string
@@ -50,12 +50,12 @@ export interface FlowDeps {
 
 export interface Flow {
   step: Step
-  /** What the visitor changed in the form. */
+  /** Values of the form that the visitor changed. */
   entered: Values
   setEntered(values: Values): void
-  /** Of the last submit. */
+  /** The answers of the last submit. */
   answers: Answers
-  /** Of the last request of this step. */
+  /** The error of the last request of this step. */
   error: ApiError | undefined
   /** The slot that is being reserved. */
   pending: Slot | undefined
@@ -85,7 +85,7 @@ export function useFlow({ api, experience, zone, locale, move, emit }: FlowDeps)
   const [hold, setHold] = useState<Hold>()
   const [holdEnded, setHoldEnded] = useState(false)
   const sent = useRef<Sent | undefined>(undefined)
-  /** Of the latest code. */
+  /** The verification of the latest code. */
   const verification = useRef<string | undefined>(undefined)
 
   useEffect(() => {

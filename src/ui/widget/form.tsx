@@ -9,7 +9,7 @@ import { useView } from './view.ts'
 export interface FormProps {
   fields: readonly FormField[]
   values: Values
-  /** Of the last submit. */
+  /** The error of the last submit. */
   error: ApiError | undefined
   isSubmitting: boolean
   submitLabel: string

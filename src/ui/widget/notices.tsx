@@ -67,7 +67,7 @@ interface FailureProps {
   retry?: (() => void) | undefined
 }
 
-/** What failed, and a button for what the visitor can do. */
+/** Shows what failed, and a button for what the visitor can do. */
 export function Failure({ error, text = errorText(error), retry }: FailureProps) {
   const { t } = useView()
   const action =
@@ -87,5 +87,5 @@ const TEXTS: Readonly<Record<string, TextKey>> = {
   not_found: 'closedTitle',
 }
 
-/** What a visitor can understand of an error. */
+/** Returns an explanation of an error that a visitor can understand. */
 export const errorText = ({ code }: ApiError): TextKey => TEXTS[code] ?? 'failed'

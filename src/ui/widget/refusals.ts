@@ -1,11 +1,11 @@
-/** What guests read about refusals of the API: at a field by the path and the code of a detail, else by the code of the error. */
+/** Texts for guests about refusals of the API: at a field by the path and the code of a detail, else by the code of the error. */
 import type { ApiError, Detail } from './api.ts'
 import { type Errors, type FormField, GUEST, requiredText } from './fields.ts'
 import type { TextKey, Translate } from './texts/index.ts'
 
 type TextsByCode = Readonly<Record<string, TextKey>>
 
-/** Of errors that only the later steps have. */
+/** Texts for errors that only the later steps have. */
 export const STEP_TEXTS: TextsByCode = {
   mail_limited: 'tooManyMessages',
   payload_too_large: 'longAnswers',
@@ -39,7 +39,7 @@ export function refusedFields(details: readonly Detail[], fields: readonly FormF
   return errors
 }
 
-/** What a guest reads below the form. Undefined: as in the first step. */
+/** Returns the text below the form. Undefined: as in the first step. */
 export function formText({ code, details }: ApiError, fields: readonly FormField[]): TextKey | undefined {
   if (code !== 'validation_failed') return STEP_TEXTS[code]
   if (details.some(({ path }) => fieldAt(path, fields) !== undefined)) return 'invalidForm'

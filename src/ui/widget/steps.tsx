@@ -21,7 +21,7 @@ export interface LaterStepsProps extends Pick<SchedulerProps, 'move' | 'prefill'
   flow: Flow
 }
 
-/** What follows the choice of a slot. A file of its own, so that the calendar is shown sooner. */
+/** Shows the steps after the choice of a slot. A file of its own, so that the calendar is shown sooner. */
 export function LaterSteps({ experience, flow, move, prefill }: LaterStepsProps) {
   const { t } = useView()
   const { step, error, isSubmitting } = flow

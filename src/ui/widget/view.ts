@@ -3,7 +3,7 @@ import { useContext } from 'preact/hooks'
 import type { Formats } from './formats.ts'
 import type { Locale, Translate } from './texts/index.ts'
 
-/** What every part of the widget is rendered with. */
+/** Values that every part of the widget is rendered with. */
 export interface View {
   t: Translate
   locale: Locale

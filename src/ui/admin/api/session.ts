@@ -9,7 +9,7 @@ export interface Session {
 }
 
 const KEY = ['session']
-/** What the service said when it made the page: a request without a session would be an error in the console. */
+/** The session's state when the service made the page: a request without a session would be an error in the console. */
 const initially = document.documentElement.dataset.session
 
 /** False when the service has no password, so that nobody can sign in. */

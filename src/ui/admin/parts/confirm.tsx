@@ -7,7 +7,7 @@ export interface ConfirmProps {
   onConfirm(): void
   isRunning?: boolean
   title: string
-  /** What will happen, and whether it can be undone. */
+  /** Describes the consequences, and whether they can be undone. */
   children: ReactNode
   /** The button: "Delete the account". */
   action: string

@@ -2,7 +2,7 @@ import { Stack, Text, ThemeIcon } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Icon } from './icons.tsx'
 
-/** What a part of a page says when it has nothing to show: why, and what to do next. */
+/** Explains why a part of a page has nothing to show, and what to do next. */
 export function Empty({
   icon: IconOf,
   title,

@@ -2,7 +2,7 @@ import { Alert, Anchor, Button, Code, Group, Stack, Text } from '@mantine/core'
 import type { ApiError } from '../api/client.ts'
 import { IconRotateCcw, IconTriangleAlert } from './icons.tsx'
 
-/** What failed, what to do about it, and the id by which the logs name the request. */
+/** Shows what failed, what to do about it, and the id by which the logs name the request. */
 export function Problem({ error, onRetry, title }: { error: ApiError | Error; onRetry?: () => void; title?: string }) {
   const { details, requestId, docUrl } = error as Partial<ApiError>
   return (

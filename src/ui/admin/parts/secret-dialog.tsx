@@ -14,7 +14,7 @@ export function SecretDialog({
   secret: string | undefined
   title: string
   label: string
-  /** What it is for. */
+  /** Describes the purpose of the secret. */
   children?: ReactNode
   onClose(): void
 }) {

@@ -29,5 +29,5 @@ export function ZoneField({
   )
 }
 
-/** Of the browser. */
+/** The browser's time zone. */
 export const ownZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone

@@ -35,7 +35,7 @@ export function CommandPalette() {
       actions: accounts.map(({ id, email, provider }) => ({
         id,
         label: email,
-        // What the service found stays, even if the text is not a part of the address.
+        // Keeps every result of the service, even if the text is not a part of the address.
         keywords: wanted,
         description: `${provider} · ${id}`,
         leftSection: <IconMailbox />,

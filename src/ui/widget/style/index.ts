@@ -1,5 +1,5 @@
 import base from './base.css'
 import times from './times.css'
 
-/** Of the first step. That of the others is loaded with them. */
+/** Styles of the first step. Those of the others are loaded with them. */
 export const STYLE = `${base}\n${times}`

@@ -38,7 +38,7 @@ export interface Locale {
   firstDayOfWeek: number
 }
 
-/** Of a language that `languages` contains, as that of every `Locale`. */
+/** Loads the texts of a language. `languages` contains the language of every `Locale`. */
 export async function loadTexts<Part>({ language }: Locale, languages: Languages<Part>): Promise<Part | undefined> {
   return (await languages[language]?.())?.texts
 }

@@ -72,7 +72,7 @@ function eventsText(count: number): string {
   return count === 1 ? '1 event' : `${count} events`
 }
 
-/** What sync could not read of a calendar. */
+/** Lists events of a calendar that sync could not read. */
 function Unreadable({ count, events }: Calendar['unreadable']) {
   return (
     <Alert

@@ -49,7 +49,7 @@ export function SyncState({ account }: { account: Account }) {
   )
 }
 
-/** What the provider does not return, although everything else is synced. */
+/** Lists items that the provider does not return, although everything else is synced. */
 function Unreadable({ count, items }: DebouncedQueueAccount['unreadable']) {
   return (
     <Alert

@@ -26,7 +26,7 @@ const STATUSES: Readonly<Record<Backfill['status'], { label: string; tone: Tone 
   failed: { label: 'Failed', tone: 'bad' },
   cancelled: { label: 'Cancelled', tone: 'quiet' },
 }
-/** What can be done in each state. */
+/** Actions that each state allows. */
 const ACTIONS: Readonly<Record<Backfill['status'], readonly Action[]>> = {
   idle: ['start'],
   running: ['pause', 'cancel'],

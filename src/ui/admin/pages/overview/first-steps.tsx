@@ -5,7 +5,7 @@ import type { Health, Overview } from '../../api/types.ts'
 import { IconArrowRight, IconCheck } from '../../parts/icons.tsx'
 import { Section } from '../../parts/section.tsx'
 
-/** What to do on a fresh installation. Disappears when everything is done. */
+/** Guides through a fresh installation. Disappears when everything is done. */
 export function FirstSteps({ overview, health }: { overview: Overview; health: Health }) {
   const steps = [
     {

@@ -9,7 +9,7 @@ interface Tile {
   tone: Tone
   state: string
   value: string
-  /** What it means and, unless all is well, what to do. */
+  /** Explains the state and, unless all is well, what to do. */
   text: string
   link?: { href: string; label: string }
 }
@@ -248,7 +248,7 @@ function outbox({ outbox: { waiting, uncertain, failed } }: Overview): Tile {
   }
 }
 
-/** What else deserves attention, as the service words it. The outbox has a tile of its own. */
+/** Other problems that deserve attention, as the service words them. The outbox has a tile of its own. */
 function warnings(health: Health): Tile[] {
   return health.warnings
     .filter(({ code }) => code !== 'outbox_uncertain')

@@ -49,7 +49,7 @@ export default function Providers() {
 
 interface ProviderProps {
   provider: ProviderSetup
-  /** Of the quota of Gmail. */
+  /** Units of Gmail's quota. */
   units: ProviderSetups['gmailUnits'] | undefined
 }
 

@@ -27,7 +27,7 @@ const ENDPOINTS: readonly { name: Name; title: string; about: string; path: stri
     path: 'route',
   },
 ]
-/** What the API shows instead of a stored secret, and takes to keep it. */
+/** The API shows this instead of a stored secret, and takes it to keep the secret. */
 const MASK = '***'
 const METHODS = ['POST', 'PUT', 'PATCH'] as const
 

@@ -1,6 +1,6 @@
 import type { Availability, BookingForm, CallbackEndpoint, Experience } from '../../api/types.ts'
 
-/** What the editor changes, as the API takes it. Members that the editor does not know stay as they are. */
+/** The members that the editor changes, as the API takes them. Members that the editor does not know stay as they are. */
 export interface Draft {
   name: string
   description: string

@@ -50,7 +50,7 @@ export default function ExperiencePage({ slug }: { slug: string }) {
   return <Editor path={path} experience={data} />
 }
 
-/** What is typed stays here until it is saved or discarded; the experience may be read again meanwhile. */
+/** Typed changes stay here until they are saved or discarded; the experience may be read again meanwhile. */
 function Editor({ path, experience }: { path: string; experience: Experience }) {
   const [{ tab }, setUrl] = useUrlState(['tab'])
   const [changes, setChanges] = useState<Partial<Draft>>({})

@@ -8,7 +8,7 @@ import { FieldEditor } from './field-editor.tsx'
 import { FormPreview } from './preview.tsx'
 import { Routing } from './routing.tsx'
 
-/** What guests are asked, and where their answers lead. */
+/** The questions to guests, and where their answers lead. */
 export function Form({ draft, set }: PartProps) {
   const form = draft.bookingForm ?? {}
   const fields = form.fields ?? []
