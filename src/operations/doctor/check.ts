@@ -7,7 +7,7 @@ export interface Finding {
   status: CheckStatus
   /** One sentence. Contains no secrets. */
   message: string
-  /** What the operator can do; null when there is nothing to do. */
+  /** Advice for the operator; null when there is nothing to do. */
   remedy: string | null
 }
 

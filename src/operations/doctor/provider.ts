@@ -77,7 +77,7 @@ async function credentials(deps: ProviderChecksDeps, probe: () => Promise<Client
   }
 }
 
-/** What the numbers of Microsoft mean for the settings. */
+/** Explains Microsoft's error numbers in terms of the settings. */
 const AADSTS: Readonly<Record<string, string>> = {
   AADSTS7000215: 'MICROSOFT_CLIENT_SECRET is wrong. Copy the value of the secret, not its id.',
   AADSTS7000222: 'The client secret has expired. Create a new one in Microsoft Entra and set MICROSOFT_CLIENT_SECRET.',

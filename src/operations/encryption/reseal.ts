@@ -8,7 +8,7 @@ export interface Resealed {
   keyId: string
   /** Rows that were checked. */
   checked: number
-  /** Of them, those that had another key. Rows that somebody else changed meanwhile are not counted. */
+  /** Counts the checked rows that had another key, except those that somebody else changed meanwhile. */
   resealed: number
   unreadable: { table: string; id: string; keyId: string }[]
   /** Where to go on; null at the end. */

@@ -10,7 +10,7 @@ export interface EncryptionRouteDeps {
   idempotency: Idempotency
 }
 
-/** What `posthorn rotate-encryption` calls. */
+/** Serves `posthorn rotate-encryption`. */
 export function encryptionRoutes(app: App, { encryption, idempotency }: EncryptionRouteDeps): void {
   app.get(
     PATH,

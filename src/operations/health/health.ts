@@ -17,7 +17,7 @@ export interface ProviderState {
   name: string
   /** True when the settings of the provider are complete. */
   canConnect: boolean
-  /** What to do while it is false. */
+  /** Advice for the operator while it is false. */
   remedy?: string
   /** The redirect URI that operators register at an OAuth provider. */
   redirectUri?: string

@@ -9,7 +9,7 @@ export interface ProbeResult {
   latencyMs: number
   /** Shown only with a key; contains no secret. Undefined when healthy. */
   problem?: string
-  /** What an operator can do about this very problem, where the part knows it. */
+  /** Advice for the operator about this very problem, where the part has any. */
   remedy?: string
 }
 
@@ -40,7 +40,7 @@ export function describeProblem(error: unknown): string {
 }
 
 export interface Memory {
-  /** Of the container's limit, otherwise of the machine's memory. */
+  /** Relative to the container's limit, otherwise to the machine's memory. */
   percentage: number
   rssBytes: number
   heapUsedBytes: number

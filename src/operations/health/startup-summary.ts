@@ -2,7 +2,7 @@ import type { Summary } from './api.ts'
 import type { HealthDeps } from './health.ts'
 import { memory } from './probe.ts'
 
-/** What the settings alone say about the service. */
+/** Facts about the service that follow from the settings alone. */
 export interface StartupFacts {
   cache: HealthDeps['cache']['provider']
   queue: HealthDeps['queue']['provider']

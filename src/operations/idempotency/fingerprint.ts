@@ -15,7 +15,7 @@ export interface FingerprintedRequest {
   method: string
   url: string
   body: unknown
-  /** Of a multipart body. */
+  /** The files of a multipart body. */
   files?: readonly { part: string; filename: string; contentType: string; hash: string }[] | undefined
   headers: Record<string, string | string[] | undefined>
   caller: { owner: string } | undefined

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { nullable } from '../../platform/formats/json-schema.ts'
 import { LOG_LEVELS } from '../../platform/log/index.ts'
 
-/** What replicas send each other over the bus about their log records. Anything that can reach the bus may send it, too. */
+/** Messages that replicas exchange over the bus about their log records. Anything that can reach the bus may send them, too. */
 
 const id = Type.String({ minLength: 1, maxLength: 100 })
 const text = Type.Optional(Type.String({ maxLength: 200 }))
@@ -52,5 +52,5 @@ export const viewSchema = Type.Object({ entries, total: Type.Integer({ minimum: 
 /** The joined parts of a tail. */
 export const batchSchema = Type.Object({ entries, dropped: Type.Integer({ minimum: 0 }) })
 
-/** Of joined parts. */
+/** Limits a message that joins several parts. */
 export const JOINED_LIMITS = { depth: 16, values: 1_000_000 }

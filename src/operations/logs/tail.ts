@@ -53,7 +53,7 @@ const MAX_JOINING = 50
 
 export function replicaTail(deps: TailDeps, onRecords: (entries: readonly LogEntry[], dropped: number) => void): Tail {
   const { bus, ring, instanceId, clock, collectMs = COLLECT_MS } = deps
-  /** Of other replicas, by instance. `until` is monotonic. */
+  /** Filters that other replicas watch, by instance. `until` is monotonic. */
   const watches = new Map<string, { filters: readonly LogFilter[]; until: number }>()
   const readBatch = jsonReader(batchSchema, JOINED_LIMITS)
   const joining = new Map<string, ReturnType<typeof joiner>>()

@@ -5,7 +5,7 @@ import type { Clock } from '../../platform/time/clock.ts'
 
 /** Units of Gmail's quota that the project used today, by all instances. */
 export interface GmailUnits {
-  /** Of this instance. Stored within 15 seconds, so a killed process loses at most that. */
+  /** Counts units of this instance. Stored within 15 seconds, so a killed process loses at most that. */
   add(units: number): void
   /** Since midnight in California, where Google's days begin. Includes what this instance has not stored yet. */
   today(): Promise<number>

@@ -11,10 +11,10 @@ import { AccountStates } from './account-states.ts'
 import type { Figures } from './figures.ts'
 import { processMetrics } from './process.ts'
 
-/** What is read at a scrape. */
+/** Sources that are read at a scrape. */
 export interface MetricSources {
   ownership: Pick<Ownership, 'onChange' | 'owned'>
-  /** Of the accounts of this process. */
+  /** Totals of the accounts of this process. */
   syncTotals(): Pick<SyncTotals, 'waiting' | 'active' | 'delayed' | 'greatestLagMs'>
   figures(): Promise<Figures>
   eventLoop: Pick<EventLoopMonitor, 'read'>

@@ -6,7 +6,7 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import { html } from '../../platform/formats/html.ts'
 import { type App, type Authenticator, builtFile, namesHtml, sendBuiltFile } from '../../platform/http/index.ts'
 
-/** What `scripts/admin.mjs` built. */
+/** The manifest that `scripts/admin.mjs` writes. */
 interface Manifest {
   /** The names of the files that the page loads first. */
   script: string

@@ -1,2 +1,2 @@
-/** What people see outside the hosted flow: the landing page at `/`, and the page of an unknown address. */
+/** Pages outside the hosted flow: the landing page at `/`, and the page of an unknown address. */
 export { type Site, site, siteRoutes } from './routes.ts'

@@ -20,7 +20,7 @@ export interface AdminSessionsDeps {
   publicUrl: string
 }
 
-/** What the portal knows of its session. */
+/** The portal's view of its own session. */
 export interface SessionView {
   success: true
   username: string
