@@ -159,7 +159,7 @@ function bareSubject({ body }: Recorded): string | undefined {
   return /^Subject: (.*)\r$/m.exec(JSON.parse(body).header)?.[1]
 }
 
-/** Of the event; of the message for the bare client. */
+/** Returns the event's id; the bare client reports a message's UID instead. */
 const readId = ({ body }: Recorded): string => {
   const { id, uid } = JSON.parse(body)
   return id ?? String(uid)

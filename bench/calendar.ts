@@ -102,7 +102,7 @@ function report(title: string, rounds: readonly Round[], say: (line: string) => 
   say(`  slow statements (over 20 ms)    ${median(rounds.map(({ slow }) => slow))}`)
 }
 
-/** What the first sync reads: every object. */
+/** Reads every object, as the first sync does. */
 async function bareFetch(radicale: Radicale): Promise<number> {
   const startMs = performance.now()
   const dav = new DAVClient({
@@ -157,7 +157,7 @@ async function measure(
       20,
     )
     const syncMs = performance.now() - startMs
-    // What autovacuum does in operation; the test server has none.
+    // Autovacuum does this in operation; the test server has none.
     if (place.databaseUrl !== undefined) await administer(place.databaseUrl, 'vacuum analyze')
     const slowBefore = slowStatements(service.output())
     const lists = await readLists(service, `/accounts/${account.id}/calendars/primary/events`, expected)

@@ -40,7 +40,7 @@ async function measure(title: string, place: Place, load: LoadGenerator, say: (l
   const db = openDatabase(place)
   await migrateUp(db, migrations, () => {})
   const { accountId, newestFirst } = await seedMessages(db, MESSAGES)
-  // What autovacuum does in operation; the test server has none.
+  // Autovacuum does this in operation; the test server has none.
   if (db.engine === 'postgres') await administer(place.databaseUrl ?? '', 'vacuum analyze')
   await db.close()
   const service = await startServiceProcess({ ...place, env: { LOG_LEVEL: 'info' } })

@@ -61,7 +61,7 @@ async function buildIndex(db: Db, place: Place, accountIds: string[], say: (line
   if (url !== undefined && definition !== undefined) {
     say(`  words stored after ${since(startMs)}`)
     await administer(url, `set maintenance_work_mem = '1GB'; ${definition}`)
-    // What autovacuum does in operation; the test server has none.
+    // Autovacuum does this in operation; the test server has none.
     await administer(url, 'vacuum analyze')
   }
   const perSecond = (ACCOUNTS * MESSAGES) / ((performance.now() - startMs) / 1000)

@@ -74,7 +74,7 @@ async function seedHosts(place: Place): Promise<Host[]> {
     await storeBusy(db, await storeCalendar(db, id, nowMs), busy)
     hosts.push({ id, busy })
   }
-  // What autovacuum does in operation; the test server has none.
+  // Autovacuum does this in operation; the test server has none.
   if (db.engine === 'postgres') await administer(place.databaseUrl ?? '', 'vacuum analyze')
   await db.close()
   return hosts

@@ -49,7 +49,7 @@ export async function seedTables(place: Place, count: number): Promise<SeededTab
     return seeded
   } finally {
     await db.close()
-    // What autovacuum does in operation; the test server has none.
+    // Autovacuum does this in operation; the test server has none.
     if (place.databaseUrl !== undefined) await administer(place.databaseUrl, 'vacuum analyze')
   }
 }
@@ -135,7 +135,7 @@ interface Seeding {
   count: number
 }
 
-/** Of a hundred or a thousand rows, one has the rarer value of each column. */
+/** One row in a hundred or a thousand has the rarer value of each column. */
 async function multiplyAll(db: Db, { accountId, endpointIds, count }: Seeding): Promise<SeededTables> {
   const newId = idGenerator(systemClock)
   const newIds = (prefix: Parameters<typeof newId>[0]) => Array.from({ length: count }, () => newId(prefix))

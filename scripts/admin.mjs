@@ -9,9 +9,9 @@ import { writeServed } from './served.mjs'
 const SOURCES = 'src/ui/admin'
 const ENTRY = 'main.tsx'
 const STAMP = '.build'
-/** What else determines the result. */
+/** Other files that determine the result. */
 const BUILD_FILES = ['src/ui/generated/api-objects.ts', 'scripts/admin.mjs', 'scripts/served.mjs', 'package-lock.json']
-/** What the scripts contain. Their licences ask for a copy of the text. */
+/** Packages bundled into the scripts. Their licences ask for a copy of the text. */
 const PACKAGES = [
   '@mantine/core',
   '@mantine/hooks',

@@ -45,7 +45,7 @@ function findSpecifiers(argument) {
   return []
 }
 
-/** What changes only the type of an expression. */
+/** Wrappers that change only the type of an expression. */
 const TYPE_CHANGE = /^(TSAs|TSSatisfies|TSNonNull|Chain)Expression$|^TSTypeAssertion$/
 
 /** Where the value of an expression goes: past what only changes its type or may choose it. */

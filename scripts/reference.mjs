@@ -7,7 +7,7 @@ const PAGE = 'src/ui/reference'
 const PAGE_FILES = ['index.html', 'reference.js', 'reference.css']
 const DOCUMENT = 'openapi.json'
 const REDOC = 'node_modules/redoc/bundles/redoc.standalone.js'
-/** What is changed in Redoc. The build fails when one of them is no longer there, so that an update is checked. */
+/** Changes made to Redoc. The build fails when a text to replace is missing, so that an update is checked. */
 const CHANGES = [
   // A logo that Redoc loads from its maker's host. An address that fails makes it omit the image.
   ['https://cdn.redoc.ly/redoc/logo-mini.svg', 'data:,'],

@@ -23,7 +23,7 @@ const styles = {
     })
   },
 }
-/** What the scripts contain. Their licences ask for a copy of the text. */
+/** Packages bundled into the scripts. Their licences ask for a copy of the text. */
 const PACKAGES = ['preact', 'cally']
 /** Cally ends with its calendars of ranges and several dates, and its menus, which are not used: a fifth of it. */
 const LAST_USED = 'customElements.define("calendar-date", '
