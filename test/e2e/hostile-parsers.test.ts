@@ -33,7 +33,7 @@ afterAll(stopService)
 /** No turn of the main thread may take longer. */
 const MAX_TURN_MS = 20
 const MAX_TOTAL_MS = 100
-/** Of four times the input. Linear work makes it 4, quadratic work 16. */
+/** The allowed growth for four times the input. Linear work makes it 4, quadratic work 16. */
 const MAX_GROWTH = 8
 /** Less work than this is too little to compare. */
 const MIN_COMPARED_MS = 3

@@ -31,7 +31,7 @@ it('a process without file descriptors says so with its limit, lives, and accept
   await limitOpenFiles(service.pid, limit)
   const held: Socket[] = []
   onTestFinished(() => held.forEach((socket) => void socket.destroy()))
-  // What the start still had open may be closed meanwhile.
+  // The service may close meanwhile what it still had open from its start.
   await eventually(async () => {
     for (let opened = 0; opened < 40; opened += 1) held.push(await connected(service.port))
     expect(service.output()).toContain('no file descriptors left')

@@ -202,7 +202,7 @@ describe.skipIf(!dovecotAvailable())('the log of a mailbox from its connection t
       .split('\n')
       .filter((line) => line.startsWith('{'))
       .map((line): { id: string; operation: string | null } => JSON.parse(line))
-    // What was printed was exported too, up to the last record.
+    // Every printed record was exported too, up to the last one.
     expect(printed.map(({ id }) => id).filter((id) => !exported.includes(id))).toEqual([])
     expect(printed.at(-1)?.operation).toBe('service.stop')
     expect(collector.batches[0]?.headers.authorization).toBeDefined()

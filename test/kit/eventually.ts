@@ -1,7 +1,7 @@
 /** Ends what would wait forever, before the test's own deadline does: its error says more. It judges no speed. */
 const TIMEOUT_MS = 300_000
 
-/** What has taken long may take a little longer: a check costs queries or processes. */
+/** Pauses grow up to this limit, because each check costs queries or processes. */
 const LONGEST_PAUSE_MS = 100
 
 /**

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** What the API must show of a message; a member that is missing is not checked. Texts need to contain the words. */
+/** The message that the API must show; a member that is missing is not checked. Texts need to contain the words. */
 export interface Expected {
   subject?: string
   from?: { name?: string; email: string }
@@ -11,7 +11,7 @@ export interface Expected {
   snippet?: string
   hasAttachments?: boolean
   attachments?: readonly Partial<{ filename: string; size: number; inline: boolean; content: string }>[]
-  /** What none of the texts may contain. */
+  /** A word that none of the texts may contain. */
   absent?: string
 }
 

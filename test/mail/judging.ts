@@ -1,10 +1,10 @@
 import type { Reading } from './readers.ts'
 
-/** What a message says. Only the members that are given are judged. */
+/** The true contents of a message. Only the members that are given are judged. */
 export interface Expected {
   subject?: string
   from?: { name: string; email: string }
-  /** Of the sender, whatever the name. */
+  /** The sender's address, whatever the name. */
   email?: string
   to?: string[]
   messageId?: string

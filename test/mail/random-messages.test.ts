@@ -6,7 +6,7 @@ import { random } from '../kit/random/random.ts'
 
 const MESSAGES = 60
 
-/** What another program put into a message. */
+/** A message that another program composed, with its parts. */
 interface Composed {
   /** Base64. */
   raw: string

@@ -3,7 +3,7 @@ import { type AddressObject, simpleParser } from 'mailparser'
 import PostalMime, { type Address } from 'postal-mime'
 import { decodedContent, readMessage } from '../../src/providers/shared/mime/index.ts'
 
-/** What a reader says of a message. A member that it does not offer is undefined. */
+/** A message as a reader understands it. A member that the reader does not offer is undefined. */
 export interface Reading {
   subject?: string | null
   from?: { name: string; email: string } | null

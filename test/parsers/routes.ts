@@ -11,7 +11,7 @@ import { JSON_TEXTS } from './providers.ts'
 
 const KB = 1024
 
-/** What a stranger sends to a route of the complete service. */
+/** A request by a stranger to a route of the complete service. */
 interface Sent {
   method?: string
   path: string

@@ -21,7 +21,7 @@ import { TEXTS } from './texts.ts'
 
 const KB = 1024
 
-/** What the sign-in service sends for the token, the userinfo, and the address of the probe. */
+/** Bodies from the sign-in service for the token, the userinfo, and the address of the probe. */
 const TOKEN_BODIES: Shape[] = [
   ...JSON_TEXTS,
   ['scopes', filled('{"access_token":"a","token_type":"bearer","scope":"', 'a ', '"}')],

@@ -31,7 +31,7 @@ const REPLIES: Shape[] = [
   ['bytes that are not UTF-8', filled('250 ', '\u00ff', CRLF)],
 ]
 
-/** What the server sends instead of each reply, after what it sends before. */
+/** The replies that the server replaces, each with the replies before it. */
 const STAGES: [stage: string, before: string[]][] = [
   ['greeting', []],
   ['reply to EHLO', [`220 a${CRLF}`]],

@@ -26,7 +26,7 @@ const KB = 1024
 const HEADER_BYTES = 16 * KB
 /** The longest query of a search. */
 const QUERY = 500
-/** What is stored of a message for search. */
+/** The length of a message's text that is stored for search. */
 const STORED_TEXT = 4096
 
 export const TEXTS: Shape[] = [

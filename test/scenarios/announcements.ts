@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { eventually } from '../kit/eventually.ts'
 import type { Application, ReceivedEvent } from './application.ts'
 
-/** What the application received, as counted by `expectEachAnnouncedOnce`. */
+/** Counts of the events and requests that the application received. */
 export interface AnnouncementCounts {
   events: number
   requests: number

@@ -7,7 +7,7 @@ export interface ReceivedEvent {
   subject: string
   type: string
   accountId: string
-  /** Of a message event: the message's id. */
+  /** The message's id in a message event. */
   objectId: string
   /** First arrival, on this process's monotonic clock. */
   firstAtMs: number

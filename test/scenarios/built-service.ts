@@ -89,7 +89,7 @@ export function describeBuiltService(node?: () => string): void {
   })
 }
 
-/** What the document promises, and what one of the requests showed: operations, the types of their bodies, and their successes. */
+/** Lists the document's promises, which the requests must reach: operations with their body types, and their successes. */
 function documented(): string[] {
   return [...operations].flatMap(([name, { operation }]) => [
     ...Object.keys(operation.requestBody?.content ?? {}).map((type) => `${name} accepts ${type}`),

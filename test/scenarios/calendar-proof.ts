@@ -7,7 +7,7 @@ import { CHANGED_ZONES } from '../kit/calendars/proof/place.ts'
 import { bookableStarts, CalendarReader, rowText } from '../kit/calendars/proof/posthorn.ts'
 import { type Expected, expectedByPython } from '../kit/calendars/proof/python.ts'
 
-/** Of the objects or events of a kind in one shape. */
+/** Counts the objects or events of a kind in one shape. */
 interface Count {
   units: number
   instances: number
@@ -24,7 +24,7 @@ export interface CalendarProof {
   /** Why each judged difference is right. */
   reasons: Record<string, string>
   newerZones: Record<string, string>
-  /** What nobody has judged: calendar, shape, times and the text of the object. */
+  /** Differences that nobody has judged: calendar, shape, times and the text of the object. */
   unknown: string[]
 }
 

@@ -93,7 +93,7 @@ function readMessage(json: unknown): string {
   return error !== null && typeof error === 'object' && 'message' in error ? String(error.message) : ''
 }
 
-/** Of the session that was created. */
+/** Finds the code of the created session. */
 function findCode(json: unknown): string | undefined {
   const text = JSON.stringify(json) ?? ''
   return /session=([0-9A-Za-z_-]{20,})/.exec(text)?.[1]

@@ -9,12 +9,12 @@ import { client } from './client.ts'
 import { startFaultLoad } from './fault-load.ts'
 import { connectMailboxes, numberedMessage, PASSWORD, subscribe } from './mailboxes.ts'
 
-/** What happens to the service while it works. */
+/** A fault that begins and ends while the service works. */
 export interface Fault {
   name: string
   begin(service: ServiceProcess): Promise<void>
   end(service: ServiceProcess): Promise<void>
-  /** What each 503 and 504 says of the cause. */
+  /** The cause as each 503 and 504 states it. */
   says: RegExp
   /** False when requests go on as before, at least with this fault alone. */
   fails: boolean

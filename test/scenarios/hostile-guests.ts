@@ -5,7 +5,7 @@ import type { SmtpSink } from '../servers/smtp.ts'
 import type { Client } from './client.ts'
 
 export interface AttackedPage {
-  /** What strangers know. */
+  /** The names and ids that strangers know. */
   known: { slug: string; bookingId: string }
   /** Books as guests of the application and of the page do, every `paceMs`, until `stop`. */
   attack(paceMs: number): void

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { expect } from 'vitest'
 
-/** What triggers in the database of replicas record about owners and writers of accounts. */
+/** Records of database triggers about owners and writers of accounts. */
 export interface OwnershipJournal {
   /** Connects again, after a restart of the server. */
   reconnect(): Promise<void>

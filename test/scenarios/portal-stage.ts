@@ -20,7 +20,7 @@ export const HOSTILE = '<img src=x onerror=alert(1)>'
 export interface PortalStage {
   url: string
   api: Api
-  /** Of the service. */
+  /** The service's log. */
   log: Log
   dovecot: Dovecot
   /** Ids by what they are. */

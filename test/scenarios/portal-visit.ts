@@ -27,7 +27,7 @@ export interface PortalVisit {
 
 export interface PortalVisitDeps {
   browser: Browser
-  /** Of the service, with the path of a proxy if there is one. */
+  /** The service's address, with the path of a proxy if there is one. */
   url: string
   keep(page: Page, name: string): Promise<void>
 }

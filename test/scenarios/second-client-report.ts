@@ -1,4 +1,4 @@
-/** What a failed run of the second client prints: all that is known of each message whose events are wrong, and who did what when. */
+/** Reports a failed run of the second client: each message whose events are wrong, and who did what when. */
 
 import type { Databases } from '../kit/database/database.ts'
 import { mailEvents } from '../kit/mailbox/mailbox-state.ts'

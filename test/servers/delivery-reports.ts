@@ -111,7 +111,7 @@ export function eximReport(about: Reported): Buffer {
   ])
 }
 
-/** Of Exim before 4.88: text only. */
+/** Builds a report as Exim before 4.88 does: text only. */
 export function earlierEximReport(about: Reported): Buffer {
   const from = 'Mail Delivery System <Mailer-Daemon@mx.acme.example>'
   const failed = [`X-Failed-Recipients: ${about.email}, second@example.com`]
@@ -138,7 +138,7 @@ export function earlierEximReport(about: Reported): Buffer {
   ])
 }
 
-/** Of Exchange Online: the fields in base64, and only the header of the message. */
+/** Builds a report as Exchange Online does: the fields in base64, and only the header of the message. */
 export function exchangeReport(about: Reported): Buffer {
   const from = 'Microsoft Outlook <MicrosoftExchange329e71ec88ae4615bbc36ab6ce41109e@acme.onmicrosoft.com>'
   const status = [

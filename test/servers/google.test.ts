@@ -33,7 +33,7 @@ describe('the fake Google', () => {
     return { google, get, post, mail, accessToken, refreshToken }
   }
 
-  /** What a browser and a client do between them. Returns what the redirect carried. */
+  /** Signs in as a browser and a client do between them. Returns the parameters of the redirect. */
   async function consent(google: Google, verifier: string, more: Record<string, string> = {}) {
     const query = new URLSearchParams({
       response_type: 'code',

@@ -91,7 +91,7 @@ export interface Google {
   faults: Faults
   /** Recorded requests; `calls.counts({ user })` counts them by method and path pattern. */
   calls: Calls
-  /** Of Gmail, per user. Without limits until a test sets them. */
+  /** The Gmail quota per user. Without limits until a test sets them. */
   quota: Quota
   pubsub: Pubsub
   watch: Pick<Watch, 'expire' | 'watched'>

@@ -35,7 +35,7 @@ export interface StrictImap {
 
 type Spoiling = 'refuse' | 'close' | 'garbage' | 'huge'
 
-/** What one connection has selected, and which messages the client knows of. */
+/** One connection: the selected folder, and the messages that the client knows of. */
 interface Session {
   socket: TLSSocket
   folder: StrictFolder | undefined
@@ -231,7 +231,7 @@ function report(session: Session): void {
   if (text.length > 0) session.socket.write(text.join(''))
 }
 
-/** What the client does not know yet of the selected folder. */
+/** Lists the changes in the selected folder that the client does not know yet. */
 function changes(session: Session): string[] {
   const { folder, known, hasQresync } = session
   if (folder === undefined) return []

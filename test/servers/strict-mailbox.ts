@@ -15,7 +15,7 @@ export class StrictFolder {
   /** Every change takes the next number. */
   modseq = 1
   messages: StrictMessage[] = []
-  /** What RFC 7162 calls tombstones. */
+  /** RFC 7162 calls these tombstones. */
   expunged: { uid: number; modseq: number }[] = []
   /** Called after every change. */
   onChange: () => void = () => {}

@@ -14,7 +14,7 @@ import { freePort } from './loopback.ts'
  * Stops with `stop()` or with this process.
  */
 export interface Xandikos {
-  /** Of the proxy. */
+  /** The proxy's address. */
   readonly url: string
   proxy: DavProxy
   /** Any request of another program; throws for an error status. Returns the body. */

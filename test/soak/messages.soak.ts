@@ -22,7 +22,7 @@ interface OddMessage {
   python: Reading | null
 }
 
-/** Of the messages of a kind that a reader offers all members of. */
+/** Counts messages of a kind that a reader offers all members of. */
 interface Score {
   right: number
   judged: number

@@ -79,7 +79,7 @@ async function upgrade(place: Place, folder: string, dovecot: Dovecot): Promise<
   }
 }
 
-/** What identifies the rows of each list, by its path. */
+/** Reads the identifying values of each list's rows, by the list's path. */
 async function shownBy(api: Client, accounts: readonly string[]): Promise<Map<string, unknown[]>> {
   const shown = new Map<string, unknown[]>()
   for (const path of ['/webhooks/endpoints', '/events', '/webhooks/deliveries'])

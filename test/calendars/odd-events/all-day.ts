@@ -40,7 +40,7 @@ export const ALL_DAY: readonly OddEvent[] = [
     days('-05:00', '02-16'),
     {
       ics: buildIcs(['DTSTART;VALUE=DATE:20270216', 'DTEND;VALUE=DATE:20270217']),
-      // Of all-day events Google ignores the zone.
+      // Google ignores the zone of all-day events.
       google: [googleEvent({ start: { date: '2027-02-16', timeZone: 'Asia/Tokyo' }, end: { date: '2027-02-17' } })],
       graph: graphEvent(allDay('02-16', '02-17'), 'UTC'),
     },

@@ -162,7 +162,7 @@ function monthEnds(name: string, part: string, expected: string[], graph?: objec
   })
 }
 
-/** Of RFC 7529, as Google and Apple write them. */
+/** Rules with SKIP (RFC 7529), as Google and Apple write them. */
 export const SKIPS: readonly OddEvent[] = [
   monthEnds(
     'the day before, in months that are too short',

@@ -3,10 +3,10 @@ import { buildIcs, googleEvent, graphEvent, type OddEvent, odd } from './odd-eve
 const HOUR = { dateTime: '2027-06-04T09:00:00+02:00', timeZone: 'Europe/Berlin' }
 const GRAPH_HOUR = { dateTime: '2027-06-04T07:00:00.0000000', timeZone: 'UTC' }
 
-/** Of a time that does not exist. */
+/** The result for a time that does not exist. */
 const WHOLE_DAY = ['2027-06-03T22:00Z/2027-06-04T22:00Z']
 
-/** Whose start is this. */
+/** Builds an event with this start. */
 function start(
   name: string,
   { ics, google, graph, times = [] }: { ics?: string; google?: unknown; graph?: unknown; times?: string[] },

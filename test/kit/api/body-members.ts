@@ -7,7 +7,7 @@ type MemberPath = readonly string[]
 
 /** The request of an example without one member of its body, or without the body. */
 export interface ReducedRequest {
-  /** Of the missing member, as error details name it: `body.guest.email`. `body` when there is none. */
+  /** The missing member, as error details name it: `body.guest.email`. `body` when there is none. */
   path: string
   /** Whether the OpenAPI document allows the request. */
   isAllowed: boolean

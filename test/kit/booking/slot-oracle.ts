@@ -9,7 +9,7 @@ export interface OracleHost {
   fullDates: readonly string[]
 }
 
-/** What is asked, in minutes since 1970. */
+/** The question to the oracle, in minutes since 1970. */
 export interface OracleQuestion {
   availability: Availability
   timezone: string

@@ -13,7 +13,7 @@ export interface AxeOptions {
 }
 
 /**
- * What axe-core finds on the page, as `rule: first element, number of elements`. Takes about 0.1 s per thousand elements. Ends the
+ * Runs axe-core on the page. Returns `rule: first element, number of elements`. Takes about 0.1 s per thousand elements. Ends the
  * transitions that run, in which colours are between two others.
  */
 export function axeViolations(

@@ -85,7 +85,7 @@ export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
   let reads = 0
   /** Why events cannot be read. */
   const broken = new Map<string, Omit<UnreadableEvent, 'eventId'>>()
-  /** What each sync asked for again. */
+  /** The events that each sync asked for again. */
   const askedAgain: string[][] = []
   let hasExpired = false
 

@@ -61,7 +61,7 @@ export async function storeBusy(db: Db, calendarId: string, ranges: readonly Tim
   return rows.map(({ eventId }) => eventId)
 }
 
-/** Of an account whose calendar is stored. */
+/** Derives the calendar's id for an account whose calendar is stored. */
 export function toCalendarId(accountId: string): string {
   return accountId.replace('acc_', 'cal_')
 }

@@ -5,7 +5,7 @@ export class HeldTransactions {
   #left = Number.POSITIVE_INFINITY
   #release: (() => void) | undefined
 
-  /** Of the transactions that store parts of steps from now on, the second one is held. */
+  /** Holds the second of the transactions that store parts of steps from now on. */
   holdSecond(): void {
     this.#left = 2
   }

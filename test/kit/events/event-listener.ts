@@ -3,7 +3,7 @@ import { closing } from '../closing.ts'
 /** A client of `GET /events/stream`. */
 export interface EventListener {
   response: Response
-  /** What it has received. */
+  /** The received text. */
   text: string
   hasEnded: boolean
   /** Reads on after `isPaused`. */

@@ -12,7 +12,7 @@ export interface SyncedDoubleOptions extends SyncServiceOptions {
   /** Fills the mailbox before it is linked. */
   before?(box: MailboxDouble): void
   pollMs?: number
-  /** What the service gets instead of the provider of the double, and of the database. */
+  /** Wraps the provider of the double for the service; `dbAs` wraps the database. */
   mailAs?(mail: IdMailProvider): IdMailProvider
   dbAs?(db: Db): Db
 }

@@ -1,7 +1,7 @@
 /** The CPU time that a piece of work took, whatever else the machine did meanwhile. */
 export interface CpuWork {
   totalMs: number
-  /** Of its longest turn of the event loop. */
+  /** The longest turn of the event loop. */
   longestTurnMs: number
 }
 

@@ -11,7 +11,7 @@ import { imapLink, imapUser } from '../accounts/accounts.ts'
 import { type CompositionOptions, compose } from '../service/composition.ts'
 import { messageRow } from './message-row.ts'
 
-/** What a test says of a message; the rest is empty. */
+/** The parts of a message that a test gives; the rest is empty. */
 export interface Written {
   subject?: string
   text?: string

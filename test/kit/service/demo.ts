@@ -12,7 +12,7 @@ export interface RunningDemo {
   url(): Promise<string>
   /** Sends the signal and returns the exit code. Works twice. */
   end(signal: NodeJS.Signals): Promise<number | null>
-  /** What it left in the folder for temporary files. */
+  /** Lists the files that it left in the folder for temporary files. */
   leftovers(): string[]
   close(): Promise<void>
 }

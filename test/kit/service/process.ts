@@ -59,7 +59,7 @@ const TEST_KEY = 'test-key-0123456789abcdef0123456789'
 export async function startServiceProcess(options: ServiceOptions): Promise<ServiceProcess> {
   const port = options.port ?? (await freePort())
   const url = `http://127.0.0.1:${port}`
-  // What `npm start` executes.
+  // Runs the same command as `npm start`.
   const child = spawn(options.node ?? process.execPath, ['scripts/start.mjs', 'posthorn', 'start'], {
     ...(options.folder !== undefined && { cwd: options.folder }),
     env: {

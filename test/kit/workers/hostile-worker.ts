@@ -24,7 +24,7 @@ export interface HostileReport {
   calls: Record<string, number>
 }
 
-/** Of the requests to a provider, the share that gets a hostile response. */
+/** The share of requests to a provider that get a hostile response. */
 const SHARE = 0.3
 
 const [googleUrl = '', microsoftUrl = '', seed = '1'] = process.argv.slice(2)

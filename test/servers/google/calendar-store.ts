@@ -39,7 +39,7 @@ export interface GoogleEvent {
 
 interface Stored {
   event: GoogleEvent
-  /** Of the last change; increases. */
+  /** The version of the last change; increases. */
   version: number
 }
 
@@ -159,7 +159,7 @@ export class CalendarStore {
   }
 }
 
-/** Of a cancelled event only the ids are guaranteed, and of a cancelled instance its original start. */
+/** Google guarantees only the ids of a cancelled event, and the original start of a cancelled instance. */
 export function resource(store: CalendarStore, event: GoogleEvent, query: URLSearchParams): object {
   const zone = query.get('timeZone') ?? store.entry.timeZone
   const { kind, etag, id, status, recurringEventId, originalStartTime, start, end, attendees } = event

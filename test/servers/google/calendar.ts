@@ -8,7 +8,7 @@ import { partial } from './fields.ts'
 
 const BASE = '/calendar/v3'
 
-/** What a test does to the calendars of a user, at once. */
+/** Changes by a test to the calendars of a user, effective at once. */
 export interface GoogleCalendars {
   /** Adds a calendar to the user's list. The primary one exists, with the user's address as its id. */
   add(user: string, entry: Partial<CalendarEntry> & { id: string }): void
@@ -180,7 +180,7 @@ interface Token {
   since: number | null
   /** The version when the listing or the round of changes began. */
   upTo: number
-  /** Of pages: what was returned last. */
+  /** The position after the previous page. */
   after?: string
   /** The other parameters of the first request. */
   query: string

@@ -30,7 +30,7 @@ export function draftRoutes({ emulator, put, drop }: DraftDeps): { routes: Route
     return message && { id, message: messageResource(message, format) }
   }
 
-  /** What `create` and `update` return. */
+  /** Builds the response of `create` and `update`. */
   function saved(user: string, id: string): Response {
     const message = resource(user, id)?.message as Record<string, unknown> | undefined
     if (message === undefined) return notFound()

@@ -8,7 +8,7 @@ import { matching } from './query.ts'
 const BASE = '/gmail/v1/users/{userId}'
 const FORMATS: readonly string[] = ['full', 'metadata', 'minimal', 'raw']
 
-/** What Gmail does beyond the emulator: the profile, lists that are stable while mail arrives, payloads of raw messages, expired history. */
+/** Adds to the emulator: the profile, lists that are stable while mail arrives, payloads of raw messages, expired history. */
 export interface Gmail {
   routes: Route[]
   /** The newest historyId of a mailbox. */

@@ -15,7 +15,7 @@ export interface QuotaLimits {
   namesLimit?: boolean
 }
 
-/** What differs between the two documented tables: `messages.get`, `attachments.get`, `drafts.get` and `trash`. */
+/** The cost that differs between the two documented tables: `messages.get`, `attachments.get`, `drafts.get` and `trash`. */
 const READ_COST = { 'since-2026-05': 20, 'before-2026-05': 5 }
 
 /** The table of Google's quota page, by method and path pattern below the user. */

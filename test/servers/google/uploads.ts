@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Route, Routed } from '../fake/router.ts'
 import { badRequest, notFound } from './errors.ts'
 
-/** What an upload is for. */
+/** The request that an upload completes. */
 export interface UploadTarget {
   method: 'POST' | 'PUT'
   /** Below `/gmail/v1`. */

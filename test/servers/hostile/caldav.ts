@@ -62,7 +62,7 @@ async function respond(request: IncomingMessage, response: ServerResponse, isHos
   response.end(usual(name, Buffer.concat(chunks).toString(), isHostile))
 }
 
-/** What a calendar server without events says. With the attack `rules` it has an event that recurs in a way that is slow to expand. */
+/** Responds as a calendar server without events. The attack `rules` adds an event whose rule is slow to expand. */
 function usual(name: string, body: string, isHostile: boolean): string {
   const calendar = `/${name}/calendar/`
   const object = `${calendar}1.ics`

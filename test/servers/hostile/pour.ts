@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 
-/** What a hostile server sends: a beginning, then chunks without end. */
+/** The output of a hostile server: a beginning, then chunks without end. */
 export interface Stream {
   head: string
   /** The next chunk. */

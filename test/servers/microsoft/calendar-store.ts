@@ -22,7 +22,7 @@ export interface GraphEvent {
 interface Stored {
   event: GraphEvent
   calendarId: string
-  /** Of a master: its exceptions and cancelled instances, by date. */
+  /** Only in masters: the exceptions and cancelled instances, by date. */
   exceptions: Map<string, GraphEvent>
   cancelled: Set<string>
 }

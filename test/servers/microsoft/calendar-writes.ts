@@ -6,7 +6,7 @@ import { badRequest, graphError, itemNotFound } from './errors.ts'
 import type { PatternedRecurrence } from './pattern.ts'
 import { boundedInteger, type Resource, skippedPage } from './resources.ts'
 
-/** Of every mailbox. */
+/** Every mailbox has these working hours. */
 const WORKING_HOURS = {
   daysOfWeek: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'],
   startTime: '08:00:00.0000000',
@@ -300,7 +300,7 @@ function withoutNulls(body: Resource): Resource {
 
 const LINE = '_'.repeat(80)
 
-/** What Exchange adds to an event that becomes an online meeting: the link, also in the body. */
+/** Adds the parts of an online meeting, as Exchange does: the link, also in the body. */
 function buildMeeting({ isOnlineMeeting, body }: Resource, id: string): Resource {
   if (isOnlineMeeting !== true) return {}
   const joinUrl = `https://teams.microsoft.com/l/meetup-join/${encodeURIComponent(id)}?context=%7b%7d&x=1`

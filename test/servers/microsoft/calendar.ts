@@ -17,7 +17,7 @@ import { preferredPage, type Resource, skippedPage } from './resources.ts'
 
 const ME = '/v1.0/me'
 
-/** What a test does to the calendars of a user, at once. The default calendar exists, with the id `calendar`. */
+/** Changes by a test to the calendars of a user, effective at once. The default calendar exists, with the id `calendar`. */
 export interface MicrosoftCalendars {
   add(user: string, calendar: Partial<GraphCalendar> & { id: string }): void
   /** Creates or replaces an event or a series, and returns its id. */
@@ -243,7 +243,7 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
   }
 }
 
-/** Of a calendar view. */
+/** The longest range of a calendar view. */
 const MAX_VIEW_MS = 1825 * 86_400_000
 
 function isLaterPage({ searchParams }: URL): boolean {
@@ -269,7 +269,7 @@ function buildCalendar(user: string, calendar: Partial<GraphCalendar> & { id: st
 
 const master = (event: GraphEvent): Resource => ({ ...event, type: 'seriesMaster' })
 
-/** Of an occurrence, the delta query returns little. */
+/** Reduces an occurrence to the few members that the delta query returns. */
 function inDelta(instance: Resource): Resource {
   if (instance.type !== 'occurrence') return instance
   const { id, type, seriesMasterId, start, end } = instance

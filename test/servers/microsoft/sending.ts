@@ -116,7 +116,7 @@ export function sendRoutes({ emulator, boxes, drafts, show, sent, onSent, replac
     return show(request, reply, 201)
   }
 
-  /** What the recipients get. */
+  /** Builds the message as recipients get it. */
   function transferred(user: string, row: MessageRow): Buffer {
     const names = knownHeaders.get(user) ?? new Set()
     knownHeaders.set(user, names)

@@ -22,7 +22,7 @@ export interface CyrusOptions {
 }
 
 export interface Cyrus extends ImapServer {
-  /** Of the calendars; 0 without. */
+  /** The port for calendars; 0 without them. */
   readonly httpPort: number
   /** Runs a program of Cyrus, such as `cyr_expire`. */
   run(program: string, ...args: string[]): Promise<void>

@@ -7,12 +7,12 @@ import { graphItem } from './graph.ts'
 import { buildObject } from './ics.ts'
 import { choosePlace, ZONE_NAMES } from './place.ts'
 
-/** What one provider has of some events. */
+/** Some events, as Python reads them and as one provider returns them. */
 export interface Unit {
   kinds: string[]
-  /** What Python reads. */
+  /** The input for Python. */
   input: string | DescribedEvent
-  /** What the provider returns: the text of an object, or the resources of its API. */
+  /** The provider's response: the text of an object, or the resources of its API. */
   written: string | Record<string, unknown>[]
 }
 

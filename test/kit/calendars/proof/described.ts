@@ -12,7 +12,7 @@ export interface DescribedTimes {
   zone: string | null
   /** Null: the same as the start. */
   endZone: string | null
-  /** Of a start that is there twice, the second. */
+  /** True for the second of two starts at the same local time. */
   isSecond: boolean
 }
 

@@ -31,7 +31,7 @@ export function randomPattern(choices: Choices, startMs: number): Pattern {
   ])
 }
 
-/** What the pattern means in RFC 5545, without its end. */
+/** Converts the pattern to a rule of RFC 5545, without its end. */
 export function ruleOfPattern({ type, interval, month, dayOfMonth = 1, daysOfWeek, firstDayOfWeek, index }: Pattern) {
   const every = interval === 1 ? '' : `;INTERVAL=${interval}`
   const weekdays = (daysOfWeek ?? []).map((day) => WEEKDAYS[DAYS.indexOf(day)])

@@ -22,7 +22,7 @@ const MINUTE_MS = 60_000
 /** Reads the events of one calendar as Posthorn does. */
 export class CalendarReader {
   readonly #calendar: GeneratedCalendar
-  /** Of all objects, as in a sync. */
+  /** The zones of all objects, as in a sync. */
   readonly #zones = new ObjectZones()
 
   constructor(calendar: GeneratedCalendar) {

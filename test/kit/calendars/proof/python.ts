@@ -3,7 +3,7 @@ import type { GeneratedCalendar } from './calendar.ts'
 import { ME, type Shape } from './described.ts'
 import { FIRST_YEAR, LAST_YEAR, ZONE_NAMES, ZONES, zoneNamed } from './place.ts'
 
-/** What dateutil finds in a calendar. Times are in UTC. */
+/** The results of dateutil for a calendar. Times are in UTC. */
 export interface Expected {
   /** In the order of the units. `judged` names the differences without which the rows would be others. */
   units: { rows: string[]; judged: string[] }[]
@@ -46,7 +46,7 @@ export function expectedByPython(calendars: readonly GeneratedCalendar[]): Pytho
   return JSON.parse(stdout.toString())
 }
 
-/** Of the database that Posthorn uses: the first offset, then each change and the offset after it. */
+/** Lists the clock changes of Posthorn's zone database: the first offset, then each change and the offset after it. */
 function clockChanges(): Record<string, [first: number, changes: [atMs: number, offsetMs: number][]]> {
   return Object.fromEntries(
     ZONE_NAMES.map((name) => {

@@ -14,7 +14,7 @@ export interface Repetition {
   nearby: number[]
 }
 
-/** Of a series: its zone, or that of the calendar, and what it is about. */
+/** The zone and range of a series. A series without a zone has the calendar's. */
 export interface SeriesPlace {
   zone: string
   isAllDay: boolean

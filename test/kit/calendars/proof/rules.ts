@@ -11,7 +11,7 @@ export interface RandomRule {
 
 const MAX_STARTS = 400
 
-/** Of an event that starts near the wall clock `nearMs`. */
+/** Creates a rule for an event that starts near the wall clock `nearMs`. */
 export function randomRule(choices: Choices, nearMs: number, isAllDay: boolean): RandomRule {
   const kinds = [plainRule, plainRule, positionRule, oddRule, ...(isAllDay ? [] : [hourRule])]
   return choices.pick(kinds)(choices, nearMs)

@@ -6,7 +6,7 @@ import { type Place, ZONE_NAMES, zoneNamed } from './place.ts'
 const MINUTE_MS = 60_000
 const HOUR = 60
 
-/** What kind of times an event has. `own`: in a zone that only its object describes. */
+/** The kind of times an event has. `own`: in a zone that only its object describes. */
 export type TimeForm = 'times' | 'days' | 'floating' | 'own'
 
 /** A start, often within hours of the clock change, on a day up to so many days before it, or some after it. */

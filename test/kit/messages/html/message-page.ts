@@ -75,7 +75,7 @@ const SHOW = `(texts) => {
     if (element.contains(growing)) return [left, width, top]
     return below.includes(element) ? [left, width, height] : [left, width, top, height]
   }
-  /** What is at each point outside of the slots. */
+  /** Finds the element at each point outside of the slots. */
   const hits = () => {
     const points = []
     for (let y = 1; y < innerHeight; y += STEP)
