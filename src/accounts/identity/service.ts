@@ -167,7 +167,7 @@ export function accounts(deps: AccountsDeps): Accounts {
         updatedAt: now,
       })
       // A concurrent transaction linked the same identity and committed, so this one updates that row.
-      if (created === undefined) return relink(tx, await lockedTwin(tx, identity), input)
+      if (created === undefined) return relink(tx, await lockExisting(tx, identity), input)
       await record(tx, 'account.connected', created)
       tx.afterCommit(() => deps.onLinked?.(id))
       return toAccount(created)
@@ -281,7 +281,7 @@ export function accounts(deps: AccountsDeps): Accounts {
     resolve: resolveAccount,
   }
 
-  async function lockedTwin(tx: Tx, identity: string): Promise<AccountRow> {
+  async function lockExisting(tx: Tx, identity: string): Promise<AccountRow> {
     const existing = await store(tx).lockByIdentity(identity)
     if (existing === undefined)
       throw new AppError('conflict', { message: 'The account was deleted while it was linked.' })

@@ -114,8 +114,8 @@ export function bookings(deps: BookingDeps) {
     const { row, isRepeated } = await reportingLimits(deps, experience, take).catch(async (error: unknown) => {
       // The first request with this key may have taken the slot meanwhile.
       const isTaken = error instanceof AppError && error.code === 'slot_unavailable'
-      const mayBeTwin = requestKey !== null && (isTaken || db.dialect.isUniqueViolation(error))
-      const earlier = mayBeTwin ? await bookingStore(db.read).byRequestKey(requestKey) : undefined
+      const mayBeRepeated = requestKey !== null && (isTaken || db.dialect.isUniqueViolation(error))
+      const earlier = mayBeRepeated ? await bookingStore(db.read).byRequestKey(requestKey) : undefined
       if (earlier === undefined) throw error
       return { row: earlier, isRepeated: true }
     })

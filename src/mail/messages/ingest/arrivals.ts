@@ -60,15 +60,15 @@ export async function requestReports(
   await deps.requestReports(tx, accountId, [...reports.map(({ row }) => row.id), ...also])
 }
 
-/** Stores by what the next versions of these drafts will be recognised. `idOf`: of their rows, undefined where there is none. */
+/** Stores by what the next versions of these drafts will be recognised. `findId`: of their rows, undefined where there is none. */
 export async function saveVersions(
   tx: Tx,
   accountId: string,
   messages: readonly RemoteMessage[],
-  idOf: (message: RemoteMessage) => string | undefined,
+  findId: (message: RemoteMessage) => string | undefined,
 ): Promise<void> {
   const drafts = messages.flatMap((message) => {
-    const messageId = idOf(message)
+    const messageId = findId(message)
     return messageId === undefined ? [] : [{ messageId, message }]
   })
   await saveDrafts(tx, accountId, drafts)
@@ -78,13 +78,13 @@ export async function saveVersions(
 export function arrivalEvents(
   arrivals: readonly SyncArrival[],
   stored: readonly MessageRow[],
-  eventOf: (type: ArrivalType, row: MessageRow, arrival: SyncArrival) => Parameters<typeof arrivalEvent>[0],
+  toEvent: (type: ArrivalType, row: MessageRow, arrival: SyncArrival) => Parameters<typeof arrivalEvent>[0],
 ) {
   const announced = new Map(arrivals.map((arrival) => [arrival.row.id, arrival]))
   return stored.flatMap((row) => {
     const arrival = announced.get(row.id)
     if (arrival?.type === undefined) return []
-    return arrivalEvent(eventOf(arrival.type, row, arrival), arrival.message.isAutomatic === true)
+    return arrivalEvent(toEvent(arrival.type, row, arrival), arrival.message.isAutomatic === true)
   })
 }
 

@@ -201,7 +201,7 @@ async function insertUnknown(
   const { deps, read, writer, changes, totals } = batch
   // In the order of arrival, so that ids and events are in that order.
   const unknown = incoming.toSorted((a, b) => a.row.receivedAt - b.row.receivedAt)
-  const arrivals = await arrivalsOf(batch, unknown, searched)
+  const arrivals = await buildArrivals(batch, unknown, searched)
   if (arrivals.length > 0) await ensureNoDeletion(batch)
   const stored = await insertArrivals(writer, arrivals)
   warnIncomplete(deps, read, read.scope?.id, arrivals.length, stored)
@@ -214,7 +214,7 @@ async function insertUnknown(
   return { arrivals, stored }
 }
 
-async function arrivalsOf(
+async function buildArrivals(
   { tx, deps, read, byId, nowMs }: MailboxBatch,
   unknown: readonly Incoming[],
   searched: ReadonlyMap<string, MessageRow>,

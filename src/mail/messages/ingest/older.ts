@@ -59,8 +59,8 @@ export async function ingestOlderFolder(
   const entered = [...stored, ...unlisted].map((row) => row.id)
   await deps.requestBodies?.(tx, accountId, entered)
   if (label.role === 'drafts') {
-    const idOf = new Map([...stored, ...located].map((row) => [row.uid, row.id]))
-    await saveVersions(tx, accountId, messages, ({ location }) => idOf.get(location?.uid ?? null))
+    const idByUid = new Map([...stored, ...located].map((row) => [row.uid, row.id]))
+    await saveVersions(tx, accountId, messages, ({ location }) => idByUid.get(location?.uid ?? null))
   }
   return entered.length
 }

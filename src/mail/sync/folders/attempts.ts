@@ -60,18 +60,18 @@ export class FolderAttempts {
     return this.#stored.keepOnly(labelIds)
   }
 
-  failureOf({ id }: LabelRow): ProviderError | undefined {
+  findFailure({ id }: LabelRow): ProviderError | undefined {
     return this.#failed.get(id)
   }
 
   /** Why the folder has failed for so long that the account shows it. */
-  lastingFailureOf(label: LabelRow): ProviderError | undefined {
+  findLastingFailure(label: LabelRow): ProviderError | undefined {
     const reason = this.#failed.has(label.id) ? this.#stored.reasonFor(label) : undefined
     return reason === undefined ? undefined : folderFailure(label.name, reason)
   }
 
   /** How often in a row the folder has failed. */
-  lossesOf(label: LabelRow): number {
+  countLosses(label: LabelRow): number {
     return this.#stored.count(label)
   }
 

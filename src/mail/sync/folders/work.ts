@@ -104,7 +104,7 @@ export class FolderWork implements AccountWork {
 
   get failure(): ProviderError | undefined {
     const [main] = this.#folders
-    return main !== undefined && isMain(main) ? this.#attempts.lastingFailureOf(main) : undefined
+    return main !== undefined && isMain(main) ? this.#attempts.findLastingFailure(main) : undefined
   }
 
   accessChanged(): void {
@@ -285,7 +285,7 @@ export class FolderWork implements AccountWork {
       for (const label of this.#folders) {
         if (!dirty.has(label.providerId) || this.#attempts.leavesOut(label, this.#folders)) continue
         await this.#syncOne(open, label, signal)
-        const failure = this.#attempts.failureOf(label)
+        const failure = this.#attempts.findFailure(label)
         if (failure === undefined) dirty.delete(label.providerId)
         if (this.#isOver(open)) {
           for (const path of dirty) this.#dirty.add(path)
@@ -307,7 +307,7 @@ export class FolderWork implements AccountWork {
       return eventBodies(this.#deps, this.#mail, context.accountId, label, step)
     }
     const failures: FetchFailures = {
-      losses: this.#attempts.lossesOf(label),
+      losses: this.#attempts.countLosses(label),
       mayHaveUnreadable: () => this.#againAt !== null,
       onSuspect: (message) => {
         this.#attempts.suspect(message)
