@@ -2,6 +2,7 @@
 import { DAY_MS } from '../../../platform/calendar/days.ts'
 import { findZone } from '../../../platform/calendar/zone.ts'
 import { ianaZone } from '../../../platform/calendar/zone-names.ts'
+import { addToGroup } from '../../../platform/group-by.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
 import {
   type CalendarAccount,
@@ -14,6 +15,7 @@ import {
   type RemoteCalendar,
   type RemoteEvent,
   type TimeRange,
+  type UnreadableEvent,
 } from '../../contract/index.ts'
 import { type Json, list, object, PageLinks, text } from '../../shared/rest/index.ts'
 import type { Graph } from '../client.ts'
@@ -21,7 +23,7 @@ import { microsoftPush } from '../push.ts'
 import { microsoftCalendarEdits } from './edits.ts'
 import { microsoftFreeBusy } from './free-busy.ts'
 import { CALENDAR_FIELDS, readOwner, readType, remoteCalendar, remoteEvent } from './map.ts'
-import { type CalendarContext, failingIfRefused, readSeries } from './series.ts'
+import { type CalendarContext, readSeries, type Unit } from './series.ts'
 import { syncEvents } from './sync.ts'
 import { MAX_VIEW_MS, mastersInto, readBeginning, readView, withDays } from './view.ts'
 
@@ -94,13 +96,37 @@ async function readRange(
   const events = items.filter(isNoMaster).flatMap((item) => remoteEvent(item, context) ?? [])
   if (expand) return events.filter(isShown)
   const masters = new Set(items.flatMap((item) => (isNoMaster(item) ? text(item.seriesMasterId) : text(item.id)) || []))
-  const series = await readSeries(failingIfRefused(context), [...masters])
+  const occurrences = new Map<string, Json[]>()
+  for (const item of items) {
+    if (readType(item) === 'occurrence') addToGroup(occurrences, text(item.seriesMasterId) ?? '', item)
+  }
+  const refused: UnreadableEvent[] = []
+  const report = (event: UnreadableEvent) => event.isRefused && refused.push(event)
+  const complete = await readSeries({ ...context, report }, [...masters], { occurrences })
+  const series = [...complete, ...refused.flatMap((event) => buildRefusedUnit(event, items, context) ?? [])]
   const seriesIds = new Set(series.map(({ event }) => event.eventId))
   const isOfKnown = ({ recurringEventId }: RemoteEvent) => recurringEventId !== null && seriesIds.has(recurringEventId)
   return [
     ...events.filter((event) => !isOfKnown(event) && isShown(event)),
     ...series.flatMap(({ event, exceptions }) => [event, ...exceptions]),
   ]
+}
+
+/**
+ * What the list shows of a series that Graph does not return: its master, if Graph listed it, or else the times of its occurrences, and
+ * the exceptions that Graph listed. Undefined when only exceptions are in the range. Throws `unavailable` when none of its times is known,
+ * because they are not free.
+ */
+function buildRefusedUnit(
+  { eventId, reason, placeholder }: UnreadableEvent,
+  items: readonly Json[],
+  context: CalendarContext,
+): Unit | undefined {
+  const master = items.find((item) => item.id === eventId)
+  const event = (master && remoteEvent(master, context)) ?? placeholder
+  const exceptions = items.filter((item) => readType(item) === 'exception' && item.seriesMasterId === eventId)
+  if (event === undefined && exceptions.length === 0) throw new ProviderError('unavailable', reason)
+  return event && { event, exceptions: exceptions.flatMap((item) => remoteEvent(item, context) ?? []) }
 }
 
 /** A view. Of a range that is too long for one: a view of its first month, what begins later, and series that began before. */

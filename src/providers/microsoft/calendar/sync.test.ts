@@ -164,12 +164,48 @@ describe('Outlook calendars', () => {
     }
   })
 
-  it('does not leave a series out of a live list when Graph does not return it', async () => {
+  it('shows in a live list what is known of a series that Graph does not return, beside the others', async () => {
     const { graph, user, account } = fixture
     const calendarId = newCalendar()
     const recurrence = weekly('2026-11-23')
-    graph.calendars.put(user, calendarId, { ...hour('2026-11-23'), id: 'unlisted', recurrence })
+    const put = (id: string) => graph.calendars.put(user, calendarId, { ...hour('2026-11-23'), id, recurrence })
+    put('listed')
+    put('unlisted')
+    const exception = graph.calendars.putException(user, 'unlisted', '2026-11-30', hour('2026-12-01'))
     graph.fail({ as: 'server-error', on: /events\/unlisted\b/, times: Number.POSITIVE_INFINITY })
+    const read = async (range: { from: number; to: number }) => {
+      const events = await account.readRange({ calendarId, range, expand: false, signal })
+      return new Map(events.map((event) => [event.eventId, event]))
+    }
+    try {
+      const viewed = await read({ from: Date.UTC(2026, 10, 22), to: Date.UTC(2026, 11, 9) })
+      expect(new Set(viewed.keys())).toEqual(new Set(['listed', 'unlisted', exception]))
+      expect(viewed.get('unlisted')).toMatchObject({
+        timesOnly: true,
+        recurrence: ['RDATE;VALUE=PERIOD:20261123T080000Z/20261123T083000Z,20261207T080000Z/20261207T083000Z'],
+      })
+      expect(viewed.get(exception)).toMatchObject({
+        recurringEventId: 'unlisted',
+        start: at('2026-12-01T09:00:00'),
+      })
+      // Without an end, Graph lists the master.
+      const listed = await read({ from: window.from, to: Number.POSITIVE_INFINITY })
+      expect(listed.get('listed')).toBeDefined()
+      expect(listed.get('unlisted')?.recurrence).toEqual(['RRULE:FREQ=WEEKLY;BYDAY=MO;WKST=SU'])
+    } finally {
+      graph.faults.clear()
+    }
+  })
+
+  it('does not leave a series out of a live list when none of its times is known', async () => {
+    const { graph, user, account } = fixture
+    const calendarId = newCalendar()
+    const yearly = {
+      pattern: { type: 'absoluteYearly' as const, interval: 1, dayOfMonth: 5, month: 3 },
+      range: { type: 'noEnd' as const, startDate: '2020-03-05' },
+    }
+    graph.calendars.put(user, calendarId, { ...hour('2020-03-05'), id: 'unlisted-yearly', recurrence: yearly })
+    graph.fail({ as: 'server-error', on: /events\/unlisted-yearly\b/, times: Number.POSITIVE_INFINITY })
     const range = { from: window.from, to: Number.POSITIVE_INFINITY }
     const read = account.readRange({ calendarId, range, expand: false, signal })
     await expect(read).rejects.toMatchObject({ kind: 'unavailable' })
