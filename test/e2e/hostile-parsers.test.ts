@@ -50,12 +50,13 @@ describe('parsers of what strangers and servers send', () => {
       best.full = shorter(best.full, await measured(hostile, hostile.size))
       if (best.full.totalMs > MIN_COMPARED_MS) {
         best.quarter = shorter(best.quarter, await measured(hostile, Math.ceil(hostile.size / 4)))
+        if (best.full.totalMs / best.quarter.totalMs > MAX_GROWTH) {
+          best.half = shorter(best.half, await measured(hostile, Math.ceil(hostile.size / 2)))
+        }
       }
       faults = findFaults(hostile, best, 1)
       if (faults.length > 0) faults = findFaults(hostile, best, slowness())
       if (faults.length === 0) break
-      // Shows in the fault how the work grows.
-      best.half = shorter(best.half, await measured(hostile, Math.ceil(hostile.size / 2)))
     }
     if (process.env.PARSER_TIMES) {
       const ms = [best.quarter, best.full].map(({ totalMs }) => totalMs.toFixed(1))
@@ -100,9 +101,10 @@ function findFaults(
   slow: number,
 ) {
   const faults: string[] = []
-  const growth = full.totalMs / quarter.totalMs
+  // A step at one size, where a cache of the machine is full, is not growth: quadratic work also grows in the last half.
+  const grows = full.totalMs / quarter.totalMs > MAX_GROWTH && full.totalMs / half.totalMs > Math.sqrt(MAX_GROWTH)
   const sizes = [quarter, half, full].map((work) => `${work.totalMs.toFixed(1)} ms`).join(', ')
-  if (full.totalMs > MIN_COMPARED_MS * slow && growth > MAX_GROWTH) faults.push(`grows faster than its input: ${sizes}`)
+  if (full.totalMs > MIN_COMPARED_MS * slow && grows) faults.push(`grows faster than its input: ${sizes}`)
   if (full.totalMs > totalMs * slow) faults.push(`takes more than ${totalMs} ms: ${sizes}`)
   if (!isOnThread && full.longestTurnMs > MAX_TURN_MS * slow) {
     faults.push(`holds the event loop for ${full.longestTurnMs.toFixed(1)} ms`)
