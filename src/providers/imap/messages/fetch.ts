@@ -51,7 +51,12 @@ export async function fetchMessages(
     range === '' ? new Map<number, RemoteMessage>() : fetchRange(client, range, plan, only),
   )
   const hasRead = [...found.values()].some(({ unreadable }) => unreadable === undefined)
-  for (const message of await describeMessages(client, failing, plan)) found.set(message.location?.uid ?? -1, message)
+  // If the connection was lost last time, asking for the flags of these messages may be the reason.
+  const asked = guard?.hasLost ? [] : failing
+  const flags = new Map(
+    (await describeMessages(client, asked, plan)).map((message) => [message.location?.uid, message]),
+  )
+  for (const uid of failing) found.set(uid, flags.get(uid) ?? unreadableMessage({ uid }, mapContext(client, uid, plan)))
   guard?.done(found.size, hasRead)
   return [...found.values()]
 }
@@ -191,11 +196,15 @@ async function fetchMissing(
     if (index >= left && uid > highest) return
     await fetchAlone(client, uid, take)
     if (found.has(uid)) continue
-    for (const message of await describeMessages(client, [uid], plan, present)) found.set(uid, message)
+    for (const message of await describeMessages(client, [uid], plan, present, FLAGS_AND_TIME)) found.set(uid, message)
     unreadable += 1
     if (unreadable === MAX_UNREADABLE && found.size === unreadable) await plan.guard?.ensureReading(client)
   }
 }
+
+/** Dovecot reads the arrival time from the message itself, where a damaged one ends the connection; flags are in its index. */
+const FLAGS = { uid: true, flags: true } satisfies FetchQueryObject
+const FLAGS_AND_TIME = { ...FLAGS, internalDate: true } satisfies FetchQueryObject
 
 /** Describes messages that the server does not return, each as `unreadable`. `listed`: what it has said before. */
 export async function describeMessages(
@@ -203,10 +212,11 @@ export async function describeMessages(
   uids: readonly number[],
   plan: FetchPlan,
   listed: ReadonlyMap<number, FetchMessageObject> = new Map(),
+  query: FetchQueryObject = FLAGS,
 ): Promise<RemoteMessage[]> {
   if (uids.length === 0) return []
   const described = new Map(listed)
-  await forEachRow(client.imap, uidSet(uids), { uid: true, flags: true, internalDate: true }, async (row) => {
+  await forEachRow(client.imap, uidSet(uids), query, async (row) => {
     if (row.flags !== undefined) described.set(row.uid, row)
   })
   return uids.map((uid) => unreadableMessage(described.get(uid) ?? { uid }, mapContext(client, uid, plan)))

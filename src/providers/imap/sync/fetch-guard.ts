@@ -26,6 +26,9 @@ export class FetchGuard {
   /** Whether the server returns messages. `unknown`: there is none to try it with. Undefined: not tried yet. */
   #isReading: boolean | 'unknown' | undefined
 
+  /** Whether the connection was lost in the sync before this one. */
+  readonly hasLost: boolean
+
   constructor(
     { losses = 0, failing = [], control = async () => null, suspect = async () => {} }: Partial<FolderFetches>,
     step: number,
@@ -35,6 +38,7 @@ export class FetchGuard {
     this.#failing = failing
     const few = { messages: FEW, left: 2 * step }
     const single = { messages: 1, left: AROUND_A_FEW }
+    this.hasLost = losses > 0
     this.#limits = [[], [few], [single, few]][Math.min(losses, 2)] ?? []
   }
 
