@@ -32,6 +32,7 @@ const PACKAGES = [
     without: 'generated calendars beside another implementation',
   },
   { name: 'tzdata', file: '/usr/share/zoneinfo/tzdata.zi', without: 'time zones of the system' },
+  { name: 'libidn12', file: '/usr/share/doc/libidn12', without: 'sending through Exim' },
   { name: 'libjemalloc2', file: '/usr/share/doc/libjemalloc2', without: 'memory after attacks (soak)' },
 ]
 
