@@ -113,7 +113,7 @@ async function readRange(
 }
 
 /**
- * What the list shows of a series that Graph does not return: its master, if Graph listed it, or else the times of its occurrences, and
+ * Shows a series that Graph does not return: its master, if Graph listed it, or else the times of its occurrences, and
  * the exceptions that Graph listed. Undefined when only exceptions are in the range. Throws `unavailable` when none of its times is known,
  * because they are not free.
  */
