@@ -6,6 +6,12 @@ import { pathToFileURL } from 'node:url'
 const MAX_CHARACTERS = 72
 /** The last commit from before the rule; the history up to it stays as it is. */
 const LAST_UNCHECKED = 'c90234603f015b97cada68e5c21a2a612167d3ae'
+/** Longer subjects that were on main before anyone ran this check. Main is never rewritten, so they stay. */
+const NOTICED_TOO_LATE = new Set([
+  'd8145b8b65fef95a9500843efada3cd1f71a2914',
+  'ae4f5867713f1dfa8fea60a855473b885db5256b',
+  'b3cd2d4f031c0d15186390a1b9dcb5826ee4bb64',
+])
 
 /**
  * @param {string} folder a work tree
@@ -18,7 +24,7 @@ export function checkCommits(folder, lastUnchecked = LAST_UNCHECKED) {
     return status === 0 ? stdout.trim() : undefined
   }
   const range = newCommits(git, lastUnchecked)
-  const listed = range && git('log', '--no-merges', '--format=%h %s', ...range)
+  const listed = range && git('log', '--no-merges', '--format=%H %s', ...range)
   if (listed === undefined)
     return {
       checked: 0,
@@ -41,8 +47,8 @@ function newCommits(git, lastUnchecked) {
 function findFault(line) {
   const [, hash, subject] = /^(\S+) (.*)$/.exec(line) ?? ['', line, '']
   const { length } = [...subject]
-  return length > MAX_CHARACTERS
-    ? [`${hash}: the subject has ${length} characters, over ${MAX_CHARACTERS}: ${subject}`]
+  return length > MAX_CHARACTERS && !NOTICED_TOO_LATE.has(hash)
+    ? [`${hash.slice(0, 8)}: the subject has ${length} characters, over ${MAX_CHARACTERS}: ${subject}`]
     : []
 }
 
