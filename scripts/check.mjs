@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 
 const CHECKS = [
+  ['subjects of commits', ['node', 'scripts/check-commits.mjs']],
   // Checks again only what changed since the last time.
   ['types', ['node_modules/.bin/tsc', '--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.tsbuildinfo']],
   ['types of the widget', ['node_modules/.bin/tsc', '-p', 'src/ui/widget']],
