@@ -22,6 +22,8 @@ import { bareUndici, DATA, type Sink, startSink } from './sink.ts'
 const FULL_MS = Number(process.env.BENCH_SECONDS ?? 60) * 1000
 /** The stores to measure, separated by commas. */
 const STORES = (process.env.BENCH_STORES ?? 'file,postgres,redis').split(',')
+/** `BENCH_THREAD=0` measures without the thread that sends while much is sent. */
+const SENDING_THREAD = process.env.BENCH_THREAD === '0' ? {} : { sendingThread: { privateTargets: 'loopback' } }
 const BARE_MS = FULL_MS / 6
 /** One endpoint per type, so each event makes one delivery. */
 const TYPES = ['message.received', 'message.sent', 'message.updated', 'message.deleted'] as const
@@ -64,7 +66,7 @@ async function fileStore(bench: Bench): Promise<void> {
   }
   const db = openSqlite({ file: join(folder, 'posthorn.db'), synchronous: 'NORMAL', onSlowStatement })
   try {
-    await measure('file store', webhookFixture(db), bench)
+    await measure('file store', webhookFixture(db, SENDING_THREAD), bench)
     bench.say(`  slow statements (over 20 ms)           ${slow}`)
   } finally {
     await rm(folder, { recursive: true, force: true })
@@ -73,7 +75,7 @@ async function fileStore(bench: Bench): Promise<void> {
 
 const postgres = (bench: Bench) =>
   withPostgres(async (db) => {
-    await measure('PostgreSQL', webhookFixture(db), bench)
+    await measure('PostgreSQL', webhookFixture(db, SENDING_THREAD), bench)
   })
 
 const postgresAndRedis = (bench: Bench) =>
@@ -83,7 +85,16 @@ const postgresAndRedis = (bench: Bench) =>
     try {
       const bus = await openRedisBus(deps)
       const queue = redisQueue({ ...deps, ids: idGenerator(systemClock) })
-      await measure('PostgreSQL + Redis', webhookFixture(db, { bus, queue, claims: sharedClaims(deps) }), bench)
+      await measure(
+        'PostgreSQL + Redis',
+        webhookFixture(db, {
+          ...SENDING_THREAD,
+          bus,
+          queue,
+          claims: sharedClaims(deps),
+        }),
+        bench,
+      )
     } finally {
       await deps.redis.close()
       await server.close()
