@@ -76,12 +76,15 @@ export function textFaults(file, text) {
   return faults
 }
 
+/** The name of a source file in a page, with or without folders. */
+const FILE = /`([\w./-]+\.(?:tsx?|mjs|py))`/g
 const LINK = /\]\((?!https?:|#|mailto:)([^)#\s]+)[^)]*\)/g
 
 /**
  * @param {string[]} files every path of the project
  * @param {(file: string) => string} read its content
- * @returns {string[]} one line per fault: a decision's number taken twice, a link of a page that leads nowhere, a long line
+ * @returns {string[]} one line per fault: a decision's number taken twice, a link of a page that leads nowhere, a
+ *   source file that does not exist, a long line
  */
 export function pageFaults(files, read) {
   const faults = []
@@ -97,6 +100,9 @@ export function pageFaults(files, read) {
       if (!files.some((name) => name === path || name.startsWith(`${path}/`))) faults.push(`${file}: no ${path}.`)
     }
     if (!OWN_PAGE.test(file)) continue
+    for (const [, name] of read(file).matchAll(FILE)) {
+      if (!files.some((path) => path === name || path.endsWith(`/${name}`))) faults.push(`${file}: no file ${name}.`)
+    }
     read(file)
       .split('\n')
       .forEach((line, index) => {

@@ -46,6 +46,14 @@ it('a number of two decisions and a link that leads nowhere are faults; links to
   ])
 })
 
+it('a source file that a page names exists', () => {
+  const pages = { 'docs/a.md': '`b.ts`, `src/a/b.ts`, `c.ts`, `b/b.ts`', 'src/a/b.ts': '' }
+  expect(pageFaults(Object.keys(pages), (file) => pages[file])).toEqual([
+    'docs/a.md: no file c.ts.',
+    'docs/a.md: no file b/b.ts.',
+  ])
+})
+
 it('a line over 300 characters is a fault of a page, but not of the contract', () => {
   const pages = { 'docs/a.md': `a\n${'x'.repeat(301)}\n${'x'.repeat(300)}`, 'docs/specification.md': 'x'.repeat(301) }
   expect(pageFaults(Object.keys(pages), (file) => pages[file])).toEqual([

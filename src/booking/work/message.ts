@@ -13,7 +13,7 @@ import type { BookingRow } from '../tables.ts'
 import { formatAnswers } from './event-text.ts'
 import { type Invitation, invitationIcs } from './ics.ts'
 import type { TaskKind } from './run.ts'
-import { ENGLISH, whenText, wordsFor } from './words.ts'
+import { ENGLISH, whenText, wordsFor } from './message-words.ts'
 
 export interface MessageTaskDeps {
   outbox: Pick<Outbox, 'sendingAccount' | 'prepare' | 'accept'>

@@ -10,7 +10,7 @@ import {
   listedColumns,
   newLabelRow,
 } from '../labels/index.ts'
-import { notifyAfter } from './arrivals.ts'
+import { notifyAfter } from './new-since.ts'
 import type { OwnedAccount, SyncDeps } from './deps.ts'
 import { type CursorRow, cursorStore } from './store.ts'
 

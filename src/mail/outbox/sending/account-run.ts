@@ -10,7 +10,7 @@ import { type Claimed, OUTBOX } from './claims.ts'
 import { type CopyDeps, saveCopies, type Uncopied } from './copies.ts'
 import { CopyGate } from './copy-gate.ts'
 import type { CopyWaits } from './copy-keeper.ts'
-import { sendToDeferred } from './send-again.ts'
+import { sendToDeferred } from './send-to-deferred.ts'
 
 export interface SendRunDeps extends CopyDeps {
   timing: OutboxTiming

@@ -8,7 +8,7 @@ import {
 } from '../../../providers/contract/index.ts'
 import { type LabelRow, labelStore } from '../../labels/index.ts'
 import { type EventBodies, ingest, mailHorizons, messageStore, UndecidedMatches } from '../../messages/index.ts'
-import { isNewArrival, notifyAfter } from '../arrivals.ts'
+import { isNewArrival, notifyAfter } from '../new-since.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { cursorStore } from '../store.ts'
 import { unreadableStore } from '../unreadable/store.ts'

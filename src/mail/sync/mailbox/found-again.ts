@@ -3,7 +3,7 @@ import { groupBy } from '../../../platform/group-by.ts'
 import type { FoundMessage, MailboxSession } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
 import { ingest, type MessageRow } from '../../messages/index.ts'
-import { isNewArrival } from '../arrivals.ts'
+import { isNewArrival } from '../new-since.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 
 export interface MissingContext extends OwnedAccount {

@@ -11,7 +11,7 @@ import {
 } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
 import { type EventBodies, ingest, mailHorizons, messageStore } from '../../messages/index.ts'
-import { isNewArrival, notifyAfter } from '../arrivals.ts'
+import { isNewArrival, notifyAfter } from '../new-since.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { type StepPart, splitStep } from '../folders/sync.ts'
 import { type CursorRow, cursorStore } from '../store.ts'

@@ -1,6 +1,6 @@
 import { sha256 } from '../../../platform/crypto/sha256.ts'
 import type { FailedMessage, FolderRole, RemoteMessage } from '../../../providers/contract/index.ts'
-import { ALWAYS } from '../arrivals.ts'
+import { ALWAYS } from '../new-since.ts'
 import type { UnreadableRow } from './store.ts'
 
 /** New messages in these folders may be what this service is sending or saving, which only their content shows. */

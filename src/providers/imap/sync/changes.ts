@@ -5,7 +5,7 @@ import { connectionLost, providerError } from '../errors.ts'
 import { STATE } from '../folders/folders.ts'
 import { flagState } from '../messages/map.ts'
 import { countBelowMessage, listUids } from '../messages/uids.ts'
-import type { Changes } from './compare.ts'
+import type { Changes } from './compare-windows.ts'
 import { type Cursor, readCursor } from './cursor.ts'
 import { ensureSameFolder, type Pass, type PassContext, RECOMPARE_MS } from './pass.ts'
 

@@ -12,7 +12,7 @@ import { hasSameMessages } from '../messages/identity.ts'
 import { countBelow, countBelowMessage, listUids, SEARCH_WINDOW, uidsAt } from '../messages/uids.ts'
 import { searchUids } from '../search.ts'
 import { changesSince, hasModseq, isRestored, isStoredCount } from './changes.ts'
-import { type Changes, compareWindows } from './compare.ts'
+import { type Changes, compareWindows } from './compare-windows.ts'
 import { type Cursor, readCursor, writeCursor } from './cursor.ts'
 import { ensureSameFolder, type Pass, type PassContext } from './pass.ts'
 

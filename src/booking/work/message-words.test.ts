@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { whenText } from './words.ts'
+import { whenText } from './message-words.ts'
 
 const half = (start: string) => ({ startMs: Date.parse(start), endMs: Date.parse(start) + 30 * 60_000 })
 
