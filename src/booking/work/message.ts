@@ -12,8 +12,8 @@ import { shownAttendees, shownGuest, shownReason } from '../guests/shown.ts'
 import type { BookingRow } from '../tables.ts'
 import { formatAnswers } from './event-text.ts'
 import { type Invitation, invitationIcs } from './ics.ts'
-import type { TaskKind } from './run.ts'
 import { ENGLISH, whenText, wordsFor } from './message-words.ts'
+import type { TaskKind } from './run.ts'
 
 export interface MessageTaskDeps {
   outbox: Pick<Outbox, 'sendingAccount' | 'prepare' | 'accept'>

@@ -8,8 +8,8 @@ import type {
 } from '../../providers/contract/index.ts'
 import type { LabelRow } from '../labels/index.ts'
 import { arrivalType, type EventBodies, messageStore } from '../messages/index.ts'
-import { isNewArrival } from './new-since.ts'
 import type { SyncDeps } from './deps.ts'
+import { isNewArrival } from './new-since.ts'
 import type { CursorRow } from './store.ts'
 
 /**

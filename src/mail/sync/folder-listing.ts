@@ -10,8 +10,8 @@ import {
   listedColumns,
   newLabelRow,
 } from '../labels/index.ts'
-import { notifyAfter } from './new-since.ts'
 import type { OwnedAccount, SyncDeps } from './deps.ts'
+import { notifyAfter } from './new-since.ts'
 import { type CursorRow, cursorStore } from './store.ts'
 
 /**

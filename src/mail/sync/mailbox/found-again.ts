@@ -3,8 +3,8 @@ import { groupBy } from '../../../platform/group-by.ts'
 import type { FoundMessage, MailboxSession } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
 import { ingest, type MessageRow } from '../../messages/index.ts'
-import { isNewArrival } from '../new-since.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
+import { isNewArrival } from '../new-since.ts'
 
 export interface MissingContext extends OwnedAccount {
   session: MailboxSession
