@@ -90,9 +90,14 @@ export function foundMessage(
   }
 }
 
+/** A mailbox cannot have more labels. */
+const MAX_LABELS = 10_000
+
 /** The label ids of a message; Gmail omits the member when there are none. */
 export function readLabels(message: unknown): string[] {
-  return list(object(message).labelIds).flatMap((id) => text(id) ?? [])
+  return list(object(message).labelIds)
+    .slice(0, MAX_LABELS)
+    .flatMap((id) => text(id) ?? [])
 }
 
 /** `fetchText` loads the text of a part that Gmail left out because it is long. */
