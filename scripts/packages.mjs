@@ -11,7 +11,12 @@ const PACKAGES = [
   { name: 'xandikos', file: '/usr/bin/xandikos', without: 'calendars on a second CalDAV server' },
   { name: 'redis-server', file: '/usr/bin/redis-server', without: 'everything on Redis' },
   { name: 'prometheus', file: '/usr/bin/promtool', without: 'the alert rules of deploy/' },
-  { name: 'chromium', file: '/usr/bin/chromium', without: 'the hosted pages in a browser' },
+  { name: 'chromium', file: '/usr/bin/chromium', without: 'embedded pages where cookies are blocked' },
+  {
+    name: 'chromium-headless-shell',
+    file: '/usr/bin/chromium-headless-shell',
+    without: 'the hosted pages in a browser',
+  },
   { name: 'fonts-liberation', file: '/usr/share/fonts/truetype/liberation', without: 'readable pages in the browser' },
   {
     name: 'fonts-ipafont-gothic',

@@ -1,5 +1,5 @@
 // `npm run screenshot`: goes through the demo and its admin portal in Chromium, and saves the pictures of the README.
-// CHROMIUM names the browser; default /usr/bin/chromium.
+// CHROMIUM names the browser; default /usr/bin/chromium-headless-shell.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, statSync } from 'node:fs'
@@ -20,7 +20,7 @@ demo.stdout.on('data', (chunk) => {
   printed += chunk
 })
 const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell',
   args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-lcd-text'],
 })
 mkdirSync(FOLDER, { recursive: true })

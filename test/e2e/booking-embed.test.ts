@@ -1,6 +1,6 @@
 import type { Browser, Frame, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { browserAvailable, launchBrowser } from '../kit/browser/browser.ts'
+import { browserAvailable, launchStrictBrowser } from '../kit/browser/browser.ts'
 import { screenshots } from '../kit/browser/screenshots.ts'
 import { closing } from '../kit/closing.ts'
 import { type BookingStage, openBookingStage, type Site, startSite, visit } from '../scenarios/booking-stage.ts'
@@ -14,7 +14,7 @@ describe.skipIf(!browserAvailable())('a page with the embed script', () => {
   let browser: Browser
   let stage: BookingStage
   beforeAll(async () => {
-    browser = await launchBrowser(['--test-third-party-cookie-phaseout'])
+    browser = await launchStrictBrowser()
     stage = await openBookingStage()
   })
   afterAll(async () => {
