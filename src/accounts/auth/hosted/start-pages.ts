@@ -1,0 +1,137 @@
+import type { FastifyReply } from 'fastify'
+import type { ProviderName } from '../../../providers/contract/index.ts'
+import {
+  consentPage,
+  continuePage,
+  emailPage,
+  type FormErrors,
+  NO_ERRORS,
+  obstaclePage,
+  type TextKey,
+} from '../../../ui/hosted/index.ts'
+import type { LinkedMailbox } from '../../index.ts'
+import type { Detection } from '../detection/detection.ts'
+import { obstacleFor } from '../detection/obstacles.ts'
+import type { ImapForm } from '../imap/form.ts'
+import type { Consents } from '../oauth/consents.ts'
+import type { SessionPage } from './access.ts'
+import { grantsFor, newGrants } from './grants.ts'
+import type { HostedPages } from './pages.ts'
+
+export interface StartPagesDeps {
+  pages: HostedPages
+  imapForm: ImapForm
+  consents: Consents
+  detection: Detection
+  publicUrl: string
+}
+
+type ConsentProvider = Exclude<ProviderName, 'imap'>
+
+const DISPLAY_NAMES: Readonly<Record<ConsentProvider, string>> = { gmail: 'Google', microsoft: 'Microsoft' }
+
+/** With `provider`, the user chose it before, and the page asks for the address only. */
+export function renderEmailPage(
+  { pages, consents, publicUrl }: StartPagesDeps,
+  reply: FastifyReply,
+  page: SessionPage,
+  email: string,
+  { error, provider }: { error?: TextKey; provider?: ProviderName } = {},
+): string {
+  const { connectable } = consents
+  const isChosen = provider !== undefined || page.session.providerFixed || connectable.length === 1
+  return pages.render(reply, page, (context) => {
+    const { t } = context
+    const choices = (isChosen ? [] : connectable).map((name) => {
+      const label = name === 'imap' ? t('start.otherProvider') : t('start.choose', { provider: DISPLAY_NAMES[name] })
+      return { provider: name, label, mark: name === 'imap' ? undefined : DISPLAY_NAMES[name] }
+    })
+    const errors: FormErrors = error === undefined ? NO_ERRORS : { fields: { email: t(error) } }
+    return emailPage(context, {
+      action: formAction(publicUrl),
+      session: page.code,
+      state: page.state,
+      email,
+      choices,
+      provider,
+      errors,
+    })
+  })
+}
+
+/** The form for the mail server, or why no password can work. A user who enters a server has seen that page. */
+export async function renderSignIn(
+  { pages, imapForm, consents, detection, publicUrl }: StartPagesDeps,
+  reply: FastifyReply,
+  page: SessionPage,
+  email: string,
+  { isEditing = false } = {},
+): Promise<string> {
+  const obstacle = isEditing ? undefined : await obstacleFor(detection, email)
+  if (obstacle === undefined) return imapForm.render(reply, page, { fields: { email }, isEditing })
+  const { name, kind, isCertain } = obstacle
+  const canSignIn = kind === 'no passwords' && !page.session.providerFixed && consents.connectable.includes('microsoft')
+  return pages.render(reply, page, (context) => {
+    const { t } = context
+    const text = kind === 'bridge' ? 'bridge.text' : canSignIn ? 'noPasswords.signIn' : 'noPasswords.text'
+    return obstaclePage(context, {
+      editAction: formAction(publicUrl),
+      session: page.code,
+      state: page.state,
+      email,
+      provider: name,
+      title: t(kind === 'bridge' ? 'bridge.title' : 'noPasswords.title'),
+      text: t(text, { provider: name }),
+      signIn: canSignIn
+        ? { provider: 'microsoft', label: t('start.choose', { provider: DISPLAY_NAMES.microsoft }) }
+        : undefined,
+      canEnterServer: !isCertain,
+      canChangeAddress: true,
+    })
+  })
+}
+
+/** Names the permissions that the provider will ask for. `mailbox` is the one that the session reconnects. */
+export function renderConsentPage(
+  { pages, consents, publicUrl }: StartPagesDeps,
+  reply: FastifyReply,
+  page: SessionPage,
+  { provider, email, mailbox }: { provider: ConsentProvider; email: string; mailbox: LinkedMailbox | undefined },
+): string {
+  const { scopes } = consents.login(provider)
+  return pages.render(reply, page, (context) =>
+    consentPage(context, {
+      action: formAction(publicUrl),
+      session: page.code,
+      state: page.state,
+      email,
+      provider: DISPLAY_NAMES[provider],
+      grants: grantsFor(provider, scopes),
+      newGrants: newGrants(provider, scopes, mailbox?.scopes),
+      isReconnect: mailbox !== undefined,
+    }),
+  )
+}
+
+/** Leads to the consent page of the provider, at `href`. */
+export function renderContinuePage(
+  { pages }: StartPagesDeps,
+  reply: FastifyReply,
+  page: SessionPage,
+  provider: ConsentProvider,
+  href: string,
+): string {
+  return pages.render(reply, page, (context) =>
+    continuePage(context, {
+      title: context.t('continue.title', { provider: DISPLAY_NAMES[provider] }),
+      text: context.t('continue.text'),
+      href,
+      label: context.t('start.continue'),
+      done: false,
+    }),
+  )
+}
+
+function formAction(publicUrl: string): string {
+  return `${publicUrl}/auth/authorize`
+}
