@@ -1,3 +1,4 @@
+import { AppError } from '../../platform/errors/app-error.ts'
 import { isoTime } from '../../platform/time/time.ts'
 import type { StoredSlot } from '../contract.ts'
 import type { Members } from '../experiences/experience.ts'
@@ -38,6 +39,11 @@ export function publicReason({ reason, isReasonInternal }: BookingRow): string |
 /** Whether the meeting will take place. */
 export function isBooked({ status }: { status: BookingStatus }): boolean {
   return status === 'confirmed' || status === 'rescheduled'
+}
+
+/** The error of a change that the state of the booking does not permit. */
+export function conflict(message: string): AppError {
+  return new AppError('conflict', { message })
 }
 
 export function slotView({ start, end, timezone, participants, metadata }: StoredSlot) {

@@ -10,6 +10,7 @@ import type { BookingRow } from '../tables.ts'
 import { addTasks, cancelTasks, type NewTask, type TaskDeps } from '../work/store.ts'
 import { bookedHosts, bookedSlot, isBooked, readSubmission, slotView } from './booking.ts'
 import { type BookingEvent, buildEvent, type EventAccount } from './events.ts'
+import type { Actor } from './links.ts'
 import { assignHosts, bookingStore } from './store.ts'
 
 export interface ChangeDeps extends TaskDeps {
@@ -30,7 +31,7 @@ const CALENDAR_FIRST_MS = 60_000
 const DEFAULT_REMINDERS = [1440, 60]
 
 interface Cancellation {
-  by: 'guest' | 'host' | 'api'
+  by: Actor
   reason: string | null
   /** 1: guests do not read the reason. Default 0. */
   isReasonInternal?: 0 | 1

@@ -205,7 +205,8 @@ function withoutHosts({ start, end, timezone, participants, metadata }: StoredSl
   return { start, end, timezone, participants, metadata }
 }
 
-function refusal(decision: BookingDecision | undefined, reason: string | null): AppError {
+/** The error of a booking or move that the application refused. */
+export function refusal(decision: BookingDecision | undefined, reason: string | null): AppError {
   if (decision?.kind === 'failed') return new AppError(decision.code, { privateDetails: [decision.detail] })
   return new AppError('slot_unavailable', reason === null ? {} : { message: reason })
 }

@@ -20,6 +20,7 @@ export interface HoldDeps {
   db: Db
   clock: Clock
   ids: Ids
+  experiences: { getActive(slug: string): Promise<Experience> }
   finder: SlotFinder
   budget: MailBudget
 }
@@ -47,11 +48,12 @@ const AROUND_MS = 3 * DAY_MS
 /** Keeps the slot for its guest for five minutes. Throws `slot_unavailable`, `rate_limited`, `hold_unavailable`. */
 export async function holdSlot(
   deps: HoldDeps,
-  experience: Experience,
+  slug: string,
   slot: SlotBody,
   { requestId, client }: HoldOptions,
 ): Promise<Held> {
-  const { db, clock, ids, finder, budget } = deps
+  const { db, clock, ids, experiences, finder, budget } = deps
+  const experience = await experiences.getActive(slug)
   const choice = parseSlot('body.slot', slot)
   const checked = await finder.check(experience, choice, { requestId, signal: checkSignal() })
   const { start, end } = checked.slot

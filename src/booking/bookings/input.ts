@@ -8,7 +8,7 @@ import { checkAddress } from '../../providers/shared/mime/index.ts'
 import type { SlotChoice } from '../contract.ts'
 import type { BookingForm, Experience, FormField, Members } from '../experiences/experience.ts'
 import { guestAddress } from '../guests/mailbox.ts'
-import type { BookingBody, SlotBody } from './api.ts'
+import type { BookingBody, BookingQuery, SlotBody } from './api.ts'
 import type { Guest, Submission } from './booking.ts'
 
 const MAX_KEY = 256
@@ -161,6 +161,19 @@ export function parseSlot(path: string, slot: SlotBody): SlotChoice {
     ...(metadata !== undefined && { metadata }),
     ...(timezone !== undefined && { timezone }),
   }
+}
+
+/** Parses the times of a list request. Throws `validation_failed`. */
+export function parseQuery({ from, to, ...query }: BookingQuery) {
+  const errors: Errors = []
+  const time = (name: string, text: string | undefined) => {
+    const ms = text === undefined ? undefined : parseTime(text)
+    if (text !== undefined && ms === undefined) errors.push({ path: `query.${name}`, message: TIME_PROBLEM })
+    return ms
+  }
+  const range = { fromMs: time('from', from), toMs: time('to', to) }
+  if (errors.length > 0) throw invalidFields(errors)
+  return { ...query, ...range }
 }
 
 /** Builds the key that identifies a repeated request. Null without an Idempotency-Key. */

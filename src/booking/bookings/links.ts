@@ -7,6 +7,8 @@ import type { BookingRow } from '../tables.ts'
 export type LinkRole = 'guest' | 'host'
 /** `reader`: a guest, who got the link by mail and not in a response, and so reads the mail of the address. */
 export type LinkHolder = LinkRole | 'reader'
+/** Who cancels or moves a booking. */
+export type Actor = LinkRole | 'api'
 
 const HOLDERS: readonly LinkHolder[] = ['guest', 'host', 'reader']
 

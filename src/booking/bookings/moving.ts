@@ -1,6 +1,7 @@
 import type { Db, Tx } from '../../platform/db/index.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { cleanJson } from '../../platform/formats/text.ts'
+import type { Clock } from '../../platform/time/clock.ts'
 import type { CheckedSlot, SlotFinder } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
 import { chargeMessages } from '../guests/booking-mail.ts'
@@ -10,10 +11,11 @@ import type { BookingRow } from '../tables.ts'
 import { addTasks, type TaskDeps } from '../work/store.ts'
 import type { SlotBody } from './api.ts'
 import { checkSignal, HOLD_MS, lockHosts, takeSlot } from './blocking.ts'
-import { bookedHosts, isBooked, readSubmission } from './booking.ts'
+import { bookedHosts, conflict, isBooked, readSubmission } from './booking.ts'
 import type { BookingChanges } from './changes.ts'
 import type { Asking, Decisions } from './deciding.ts'
 import { parseSlot } from './input.ts'
+import type { Actor } from './links.ts'
 import { bookingStore } from './store.ts'
 
 export interface MoveDeps extends TaskDeps, MailLimitDeps {
@@ -25,13 +27,13 @@ export interface MoveDeps extends TaskDeps, MailLimitDeps {
   finder: SlotFinder
 }
 
-interface MoveOptions {
+export interface MoveOptions {
   requestId: string
-  by?: 'guest' | 'host' | 'api'
+  by?: Actor
   client?: string | undefined
 }
 
-interface Beginning {
+interface Move {
   experience: Experience
   checked: CheckedSlot
   booking: BookingRow
@@ -42,84 +44,84 @@ interface Beginning {
   client: string | undefined
 }
 
-/** Moves bookings to other slots: both times are blocked until the application has answered. */
-export function moves(deps: MoveDeps) {
-  const { db, clock, ids, experiences, finder, changes, decisions, budget } = deps
-  const { decideMove, ask, buildAskingTask } = decisions
+/** Moves the booking to another slot: both times are blocked until the application has decided. A refusal leaves it as it was. */
+export async function rescheduleBooking(
+  deps: MoveDeps,
+  id: string,
+  slot: SlotBody,
+  { requestId, by, client }: MoveOptions,
+): Promise<BookingRow> {
+  const { db, clock, experiences, finder, decisions } = deps
+  const wanted = parseSlot('body.slot', slot)
+  const booking = await bookingStore(db.read).get(id)
+  requireMovable(booking, clock)
+  const experience = await experiences.findById(booking.experienceId)
+  if (experience === undefined) throw conflict('The experience of this booking no longer exists.')
+  const choice = { ...wanted, end: wanted.end ?? wanted.start + booking.endMs - booking.startMs }
+  if (choice.start === booking.startMs && choice.end === booking.endMs) return booking
+  const { guest, responses, metadata } = readSubmission(booking)
+  const asked = { guest, responses, metadata, requestId, except: id, signal: checkSignal() }
+  const checked = await finder.check(experience, choice, asked)
+  const asks = experience.definition.endpoints.booking !== null
+  const move = { experience, checked, booking, asks, isGuest: by === 'guest', client }
+  const begin = () => db.transaction((tx) => beginMove(deps, tx, move))
+  const begun = await reportingLimits(deps, experience, begin)
+  if (begun.asking === undefined) return begun.row
+  const { holdId, slot: next } = begun.asking
+  const decision = await decisions.ask(experience, booking, { requestId, next })
+  return decisions.decideMove(id, holdId, decision)
+}
 
-  return {
-    /** Moves the booking to another slot. A refusal leaves it as it was. */
-    async reschedule(id: string, slot: SlotBody, { requestId, by, client }: MoveOptions): Promise<BookingRow> {
-      const wanted = parseSlot('body.slot', slot)
-      const booking = await bookingStore(db.read).get(id)
-      requireMovable(booking)
-      const experience = await experiences.findById(booking.experienceId)
-      if (experience === undefined) throw conflict('The experience of this booking no longer exists.')
-      const choice = { ...wanted, end: wanted.end ?? wanted.start + booking.endMs - booking.startMs }
-      if (choice.start === booking.startMs && choice.end === booking.endMs) return booking
-      const { guest, responses, metadata } = readSubmission(booking)
-      const asked = { guest, responses, metadata, requestId, except: id, signal: checkSignal() }
-      const checked = await finder.check(experience, choice, asked)
-      const asks = experience.definition.endpoints.booking !== null
-      const isGuest = by === 'guest'
-      const begin = () => db.transaction((tx) => beginMove(tx, { experience, checked, booking, asks, isGuest, client }))
-      const begun = await reportingLimits(deps, experience, begin)
-      if (begun.asking === undefined) return begun.row
-      const { holdId, slot: next } = begun.asking
-      const decision = await ask(experience, booking, { requestId, next })
-      return decideMove(id, holdId, decision)
-    },
+/** Blocks the new time beside the old one. Without anybody to ask, the booking is moved at once. */
+async function beginMove(
+  deps: MoveDeps,
+  tx: Tx,
+  { experience, checked, booking, asks, isGuest, client }: Move,
+): Promise<{ row: BookingRow; asking?: Asking }> {
+  const { db, clock, ids, changes, decisions, budget } = deps
+  const nowMs = clock.now()
+  await lockHosts(tx, db.dialect, checked.candidates, nowMs)
+  const holdId = ids('hld')
+  const task = decisions.buildAskingTask(holdId)
+  const taking = {
+    experience,
+    checked,
+    ownerId: holdId,
+    expiresAt: task.giveUpAt + HOLD_MS,
+    except: booking.id,
+    nowMs,
   }
+  // So that a round robin changes the host only when it must.
+  const slot = await takeSlot(tx, { ...taking, preferred: bookedHosts(booking) })
+  const { account, isComplete } = await changes.hold(tx, [...new Set([...slot.hosts, ...bookedHosts(booking)])])
+  const row = await bookingStore(tx).lock(booking.id, db.dialect)
+  requireMovable(row, clock)
+  if (!isComplete) throw new AppError('slot_unavailable')
+  if (row.sequence !== booking.sequence) throw conflict('The booking was moved meanwhile.')
+  if (isGuest) await chargeMessages(tx, budget, row, client)
+  if (!asks) {
+    const moved = await changes.move(tx, row, account, slot, { holdId })
+    await changes.record(tx, [moved.event])
+    return { row: moved.row }
+  }
+  if (await hasOpenMove(tx, row.id)) throw conflict('The booking is being moved already. Try again shortly.')
+  await bookingStore(tx).insertHold({
+    id: holdId,
+    experienceId: experience.id,
+    slot: cleanJson(slot),
+    expiresAt: taking.expiresAt,
+    client: null,
+    startMs: slot.start,
+    endMs: slot.end,
+  })
+  await addTasks(tx, deps, row.id, [task])
+  return { row, asking: { holdId, slot } }
+}
 
-  /** Blocks the new time beside the old one. Without anybody to ask, the booking is moved at once. */
-  async function beginMove(
-    tx: Tx,
-    { experience, checked, booking, asks, isGuest, client }: Beginning,
-  ): Promise<{ row: BookingRow; asking?: Asking }> {
-    const nowMs = clock.now()
-    await lockHosts(tx, db.dialect, checked.candidates, nowMs)
-    const holdId = ids('hld')
-    const task = buildAskingTask(holdId)
-    const taking = {
-      experience,
-      checked,
-      ownerId: holdId,
-      expiresAt: task.giveUpAt + HOLD_MS,
-      except: booking.id,
-      nowMs,
-    }
-    // So that a round robin changes the host only when it must.
-    const slot = await takeSlot(tx, { ...taking, preferred: bookedHosts(booking) })
-    const { account, isComplete } = await changes.hold(tx, [...new Set([...slot.hosts, ...bookedHosts(booking)])])
-    const row = await bookingStore(tx).lock(booking.id, db.dialect)
-    requireMovable(row)
-    if (!isComplete) throw new AppError('slot_unavailable')
-    if (row.sequence !== booking.sequence) throw conflict('The booking was moved meanwhile.')
-    if (isGuest) await chargeMessages(tx, budget, row, client)
-    if (!asks) {
-      const moved = await changes.move(tx, row, account, slot, { holdId })
-      await changes.record(tx, [moved.event])
-      return { row: moved.row }
-    }
-    if (await hasOpenMove(tx, row.id)) throw conflict('The booking is being moved already. Try again shortly.')
-    await bookingStore(tx).insertHold({
-      id: holdId,
-      experienceId: experience.id,
-      slot: cleanJson(slot),
-      expiresAt: taking.expiresAt,
-      client: null,
-      startMs: slot.start,
-      endMs: slot.end,
-    })
-    await addTasks(tx, deps, row.id, [task])
-    return { row, asking: { holdId, slot } }
-  }
-
-  function requireMovable(row: BookingRow): void {
-    if (row.status === 'pending') throw conflict('The booking is not confirmed yet.')
-    if (!isBooked(row)) throw conflict(`The booking was ${row.status}.`)
-    if (row.endMs <= clock.now()) throw conflict('The booking has taken place.')
-  }
+function requireMovable(row: BookingRow, clock: Clock): void {
+  if (row.status === 'pending') throw conflict('The booking is not confirmed yet.')
+  if (!isBooked(row)) throw conflict(`The booking was ${row.status}.`)
+  if (row.endMs <= clock.now()) throw conflict('The booking has taken place.')
 }
 
 async function hasOpenMove(tx: Tx, bookingId: string): Promise<boolean> {
@@ -132,8 +134,4 @@ async function hasOpenMove(tx: Tx, bookingId: string): Promise<boolean> {
     .limit(1)
     .executeTakeFirst()
   return open !== undefined
-}
-
-export function conflict(message: string): AppError {
-  return new AppError('conflict', { message })
 }

@@ -20,7 +20,8 @@ import {
   updateBody,
 } from './api.ts'
 import { linkSubject } from './link-limits.ts'
-import type { Actor, Bookings } from './service.ts'
+import type { Actor } from './links.ts'
+import type { Bookings } from './service.ts'
 
 interface BookingRouteDeps {
   bookings: Bookings

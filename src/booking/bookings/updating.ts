@@ -4,60 +4,90 @@ import { cleanJson } from '../../platform/formats/text.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { BadAnswer, parseDecision } from '../callbacks/answers.ts'
 import type { BookingDecision } from '../contract.ts'
+import type { Experience } from '../experiences/experience.ts'
+import { chargeMessages, refundGuest, rememberPeople } from '../guests/booking-mail.ts'
+import type { MailBudget } from '../guests/budget.ts'
+import { type MailLimitDeps, reportingLimits } from '../guests/limited.ts'
 import type { BookingRow } from '../tables.ts'
 import type { UpdateBody } from './api.ts'
-import { bookedHosts, isBooked, readSubmission, type Submission } from './booking.ts'
+import { bookedHosts, conflict, isBooked, readSubmission, type Submission } from './booking.ts'
 import type { BookingChanges } from './changes.ts'
 import type { Decisions } from './deciding.ts'
 import { parseGuest } from './input.ts'
-import { conflict } from './moving.ts'
 import { bookingStore } from './store.ts'
 
-interface UpdateDeps {
+export interface UpdateDeps {
   db: Db
   clock: Clock
   changes: BookingChanges
   decisions: Decisions
 }
 
-/** Changes by the application that do not move a booking. */
-export function updates({ db, clock, changes, decisions }: UpdateDeps) {
-  /** Returns the row as it is when nothing differs. */
-  async function changeSubmission(tx: Tx, row: BookingRow, { metadata, guest }: UpdateBody): Promise<BookingRow> {
-    const submission = readSubmission(row)
-    const errors: ErrorDetail[] = []
-    const { email } = submission.guest
-    const changed = guest && parseGuest('body.guest', { ...submission.guest, ...guest, email }, errors)
-    if (errors.length > 0) throw invalidFields(errors)
-    const next: Submission = { ...submission, ...(changed && { guest: changed }), ...(metadata && { metadata }) }
-    if (cleanJson(next) === cleanJson(submission)) return row
-    const shown = isBooked(row) && changed !== undefined && bookedHosts(row).length > 0
-    const updated = await bookingStore(tx).update(row, {
-      given: cleanJson(next),
-      updatedAt: clock.now(),
-      ...(shown && { calendarState: 'pending', calendarError: null }),
-    })
-    if (shown) await changes.showAgain(tx, updated)
-    return updated
-  }
+export interface ConfirmDeps extends MailLimitDeps {
+  budget: MailBudget
+  changes: BookingChanges
+  experiences: { findById(id: string): Promise<Experience | undefined> }
+}
 
-  return {
-    /** Decides about a pending booking, and changes metadata and guest: all of it or, when something is refused, nothing. */
-    async update(id: string, body: UpdateBody): Promise<BookingRow> {
-      const decision = laterDecision(body)
-      const booking = await bookingStore(db.read).get(id)
-      return db.transaction(async (tx) => {
-        await changes.hold(tx, bookedHosts(booking))
-        const before = await bookingStore(tx).lock(id, db.dialect)
-        // First, so that the event of the decision has the new members.
-        const row = await changeSubmission(tx, before, body)
-        if (decision === undefined) return row
-        const decided = await decisions.settle(tx, row, decision, false)
-        if (decided.status !== body.status) throw conflict(`The booking is ${decided.status} already.`)
-        return decided
-      })
-    },
-  }
+/** Decides about a pending booking, and changes metadata and guest: all of it or, when something is refused, nothing. */
+export async function updateBooking(deps: UpdateDeps, id: string, body: UpdateBody): Promise<BookingRow> {
+  const { db, changes, decisions } = deps
+  const decision = laterDecision(body)
+  const booking = await bookingStore(db.read).get(id)
+  return db.transaction(async (tx) => {
+    await changes.hold(tx, bookedHosts(booking))
+    const before = await bookingStore(tx).lock(id, db.dialect)
+    // First, so that the event of the decision has the new members.
+    const row = await changeSubmission(deps, tx, before, body)
+    if (decision === undefined) return row
+    const decided = await decisions.settle(tx, row, decision, false)
+    if (decided.status !== body.status) throw conflict(`The booking is ${decided.status} already.`)
+    return decided
+  })
+}
+
+/** Returns the row as it is when nothing differs. */
+async function changeSubmission(
+  { clock, changes }: UpdateDeps,
+  tx: Tx,
+  row: BookingRow,
+  { metadata, guest }: UpdateBody,
+): Promise<BookingRow> {
+  const submission = readSubmission(row)
+  const errors: ErrorDetail[] = []
+  const { email } = submission.guest
+  const changed = guest && parseGuest('body.guest', { ...submission.guest, ...guest, email }, errors)
+  if (errors.length > 0) throw invalidFields(errors)
+  const next: Submission = { ...submission, ...(changed && { guest: changed }), ...(metadata && { metadata }) }
+  if (cleanJson(next) === cleanJson(submission)) return row
+  const shown = isBooked(row) && changed !== undefined && bookedHosts(row).length > 0
+  const updated = await bookingStore(tx).update(row, {
+    given: cleanJson(next),
+    updatedAt: clock.now(),
+    ...(shown && { calendarState: 'pending', calendarError: null }),
+  })
+  if (shown) await changes.showAgain(tx, updated)
+  return updated
+}
+
+/** The guest opened the link of a message. Attendees get theirs now. Repeating it changes nothing. */
+export async function confirmAddress(deps: ConfirmDeps, id: string, client: string): Promise<BookingRow> {
+  const { db, experiences, changes, budget } = deps
+  const booking = await bookingStore(db.read).get(id)
+  const experience = await experiences.findById(booking.experienceId)
+  if (experience === undefined) throw conflict('The experience of this booking no longer exists.')
+  const confirm = () =>
+    db.transaction(async (tx) => {
+      await changes.hold(tx, bookedHosts(booking))
+      const row = await bookingStore(tx).lock(id, db.dialect)
+      if (row.verifiedBy !== null || (row.status !== 'pending' && !isBooked(row))) return row
+      const verified = await changes.verify(tx, row)
+      await refundGuest(tx, budget, verified)
+      await chargeMessages(tx, budget, verified, client)
+      await rememberPeople(tx, budget, verified)
+      return verified
+    })
+  return reportingLimits(deps, experience, confirm)
 }
 
 /** As the callback could have answered. Undefined without a status. */
