@@ -4,16 +4,12 @@
  */
 import './tables.ts'
 import type { Accounts } from '../accounts/index.ts'
-import type { Recorder } from '../events/index.ts'
 import type { App, Idempotency } from '../platform/http/index.ts'
 import type { AuthScreen } from '../ui/hosted/index.ts'
-import { bookingChanges, type ChangeDeps } from './bookings/changes.ts'
-import { decisions as createDecisions } from './bookings/deciding.ts'
-import { type HostChangeDeps, hostChangeRecorder } from './bookings/host-changes.ts'
+import type { ChangeDeps } from './bookings/changes.ts'
 import { bookingLinks } from './bookings/links.ts'
 import { bookingRoutes } from './bookings/routes.ts'
 import { bookings as createBookings } from './bookings/service.ts'
-import { bookingStore } from './bookings/store.ts'
 import { applicationCallbacks } from './callbacks/callbacks.ts'
 import type { CallbackDeps } from './callbacks/request.ts'
 import { experienceRoutes, originReader } from './experiences/routes.ts'
@@ -35,6 +31,7 @@ import { type MessageTaskDeps, messageTask } from './work/message.ts'
 import { reminderTask } from './work/reminder.ts'
 import { jobRoutes } from './work/routes.ts'
 
+export { bookingRecorder } from './bookings/host-changes.ts'
 export { bookingFeature } from './feature.ts'
 export type { TaskTiming } from './work/engine.ts'
 
@@ -59,40 +56,24 @@ export type Scheduler = ReturnType<typeof scheduler>
 export function scheduler(deps: SchedulerDeps) {
   const { db, queue, clock, ids, timing = {} } = deps
   const experiences = createExperiences(deps)
-  const changes = bookingChanges(deps)
   const links = bookingLinks(deps)
   const callbacks = applicationCallbacks(deps)
   const finder = slotFinder({ ...deps, experiences, callbacks, builtIn: builtInSlots(deps) })
   const budget = mailBudget(deps)
   const verification = createVerification({ ...deps, budget })
-  const decisions = createDecisions({ ...deps, callbacks, changes, budget, askAgainMs: timing.askAgainMs })
-  const bookings = createBookings({
-    ...deps,
-    experiences,
-    finder,
-    changes,
-    decisions,
-    links,
-    verification,
-    budget,
-  })
+  const decisionDeps = { ...deps, callbacks, budget, askAgainMs: timing.askAgainMs }
+  const bookings = createBookings({ ...decisionDeps, experiences, finder, links, verification })
   const { findById: findExperience } = experiences
-  const findHold = (id: string) => bookingStore(db.read).findHold(id)
   const kinds = {
-    callback: callbackTask({ decisions, findExperience, findHold }),
-    calendar: calendarTask({ ...deps, changer: deps.calendars, changes, links, findExperience }),
+    callback: callbackTask({ ...decisionDeps, findExperience }),
+    calendar: calendarTask({ ...deps, changer: deps.calendars, links, findExperience }),
     message: messageTask({ ...deps, links, findExperience }),
-    reminder: reminderTask({ db, changes }),
-    decision: decisionTask({ decisions }),
+    reminder: reminderTask(deps),
+    decision: decisionTask(decisionDeps),
   }
   const tasks = taskEngine({ ...deps, kinds, timing })
   const jobs = { db, queue, clock, ids }
   return { experiences, callbacks, finder, verification, bookings, tasks, jobs, limits: deps }
-}
-
-/** Records what calendars report, and the changes of bookings that follow from it. */
-export function bookingRecorder(deps: ChangeDeps & Omit<HostChangeDeps, 'changes'>): Recorder {
-  return hostChangeRecorder({ ...deps, changes: bookingChanges(deps) })
 }
 
 export interface SchedulerRouteDeps {

@@ -1,20 +1,16 @@
 import type { Db, Tx } from '../../platform/db/index.ts'
-import type { Clock } from '../../platform/time/clock.ts'
 import { chargeMessages } from '../guests/booking-mail.ts'
 import { type MailBudget, MailLimited } from '../guests/budget.ts'
 import type { BookingRow } from '../tables.ts'
 import { bookedHosts, conflict } from './booking.ts'
-import type { BookingChanges } from './changes.ts'
-import type { Decisions } from './deciding.ts'
+import { type ChangeDeps, holdHosts, storeCancellation } from './changes.ts'
+import { cancelOpenMoves } from './deciding.ts'
 import type { Actor } from './links.ts'
 import { bookingStore } from './store.ts'
 
-export interface CancelDeps {
+export interface CancelDeps extends ChangeDeps {
   db: Db
-  clock: Clock
   budget: MailBudget
-  changes: BookingChanges
-  decisions: Decisions
 }
 
 interface Cancellation {
@@ -30,18 +26,18 @@ export async function cancelBooking(
   id: string,
   { by, reason, client }: Cancellation,
 ): Promise<BookingRow> {
-  const { db, clock, changes, decisions, budget } = deps
+  const { db, clock, events, budget } = deps
   const booking = await bookingStore(db.read).get(id)
   return db.transaction(async (tx) => {
-    const { account } = await changes.hold(tx, bookedHosts(booking))
+    const { account } = await holdHosts(deps, tx, bookedHosts(booking))
     const row = await bookingStore(tx).lock(id, db.dialect)
     if (row.status === 'cancelled') return row
     if (row.status === 'rejected') throw conflict('The booking was rejected.')
     if (row.endMs <= clock.now()) throw conflict('The booking has taken place.')
-    await decisions.cancelOpenMoves(tx, row.id)
+    await cancelOpenMoves(tx, row.id, clock.now())
     const notifiesGuests = by !== 'guest' || (await mayMail(tx, budget, row, client))
-    const cancelled = await changes.cancel(tx, row, account, { by, reason, notifiesGuests })
-    await changes.record(tx, [cancelled.event])
+    const cancelled = await storeCancellation(deps, tx, row, account, { by, reason, notifiesGuests })
+    await events.record(tx, [cancelled.event])
     return cancelled.row
   })
 }

@@ -5,25 +5,21 @@ import { secretToken } from '../../platform/ids.ts'
 import type { CheckedSlot, SlotChoice, SlotFinder, StoredSlot } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
 import { chargeMessages, rememberPeople } from '../guests/booking-mail.ts'
-import type { MailBudget } from '../guests/budget.ts'
 import { type MailLimitDeps, reportingLimits } from '../guests/limited.ts'
 import { addressKey } from '../guests/mailbox.ts'
 import { blockStore } from '../slots/blocks.ts'
 import type { BookingRow, GuestProof, HoldRow } from '../tables.ts'
 import type { Verification } from '../verification/service.ts'
-import { addTasks, hasOpenTask, type TaskDeps } from '../work/store.ts'
+import { addTasks, hasOpenTask } from '../work/store.ts'
 import type { BookingBody } from './api.ts'
 import { checkSignal, holdExpired, lockHosts, takeHold, takeSlot } from './blocking.ts'
 import { publicReason, readSubmission, type Submission } from './booking.ts'
-import type { BookingChanges } from './changes.ts'
-import { type Decisions, refusal } from './deciding.ts'
+import { holdHosts, storeConfirmation, storeNew } from './changes.ts'
+import { askApplication, buildAskingTask, type DecisionDeps, decideBooking, refusal } from './deciding.ts'
 import { hashRequest, parseRequestKey, parseSlot, parseSubmission } from './input.ts'
 import { bookingStore } from './store.ts'
 
-export interface CreateDeps extends TaskDeps, MailLimitDeps {
-  budget: MailBudget
-  changes: BookingChanges
-  decisions: Decisions
+export interface CreateDeps extends DecisionDeps, MailLimitDeps {
   experiences: { getActive(slug: string): Promise<Experience> }
   finder: SlotFinder
   verification: Pick<Verification, 'check' | 'use'>
@@ -45,7 +41,7 @@ export interface Created {
   isRepeated: boolean
 }
 
-/** A request that is complete, and whose guest may book. */
+/** A request that was parsed, and whose guest has proved the address where the experience requires it. */
 interface NewBooking {
   experience: Experience
   body: Pick<BookingBody, 'slot' | 'holdId'>
@@ -60,7 +56,7 @@ interface NewBooking {
   client: string | undefined
 }
 
-/** The slot that the finder has checked. With a hold, the booking takes its place. */
+/** The slot that the finder has checked, and the hold that the booking takes over. */
 interface ChosenSlot {
   checked: CheckedSlot
   hold: HoldRow | undefined
@@ -79,7 +75,7 @@ export async function createBooking(
   body: BookingBody,
   { key, requestId, isKeyed, client }: CreateOptions,
 ): Promise<Created> {
-  const { db, experiences, verification, decisions } = deps
+  const { db, experiences, verification } = deps
   const experience = await experiences.getActive(slug)
   const requestKey = parseRequestKey(experience, key)
   const requestHash = requestKey === null ? null : hashRequest(body)
@@ -95,7 +91,17 @@ export async function createBooking(
     : await verification.check(experience, submission.guest.email, { code, verificationId, client: client ?? '' })
   const verifiedBy = isKeyed ? 'application' : codeId === undefined ? null : 'code'
   const asks = endpoints.booking !== null
-  const booking = { experience, body, submission, requestKey, requestId, asks, verifiedBy, codeId, client } as const
+  const booking: NewBooking = {
+    experience,
+    body,
+    submission,
+    requestKey,
+    requestId,
+    asks,
+    verifiedBy,
+    codeId,
+    client,
+  }
   const { row, isRepeated } = await reportingLimits(deps, experience, () => bookSlot(deps, booking)).catch(
     async (error: unknown) => {
       const earlier = await findEarlier(db, requestKey, error)
@@ -105,8 +111,8 @@ export async function createBooking(
   )
   if (isRepeated) return repeatResponse(db, row, requestHash)
   if (!asks) return { row, isRepeated }
-  const decision = await decisions.ask(experience, row, { requestId })
-  return { row: await decisions.decide(row.id, decision, { experience, isKnown: true }), isRepeated }
+  const decision = await askApplication(deps, experience, row, { requestId })
+  return { row: await decideBooking(deps, row.id, decision, { experience, isKnown: true }), isRepeated }
 }
 
 /**
@@ -161,7 +167,7 @@ function chooseSlot({ slot }: Pick<BookingBody, 'slot'>, hold: HoldRow | undefin
 }
 
 async function insertBooking(deps: CreateDeps, tx: Tx, booking: NewBooking, chosen: ChosenSlot): Promise<Created> {
-  const { db, clock, ids, changes, decisions, verification, budget } = deps
+  const { db, clock, ids, events, verification, budget } = deps
   const { requestKey, asks, verifiedBy, codeId, client } = booking
   const nowMs = clock.now()
   await lockHosts(tx, db.dialect, chosen.checked.candidates, nowMs)
@@ -169,20 +175,20 @@ async function insertBooking(deps: CreateDeps, tx: Tx, booking: NewBooking, chos
   if (earlier !== undefined) return { row: earlier, isRepeated: true }
   const id = ids('bkg')
   const slot = await takeChosen(deps, tx, id, booking.experience, chosen)
-  const { account, isComplete } = await changes.hold(tx, slot.hosts)
+  const { account, isComplete } = await holdHosts(deps, tx, slot.hosts)
   if (!isComplete) throw new AppError('slot_unavailable')
   const row = buildRow(booking, { id, slot, nowMs })
-  const created = await changes.create(tx, row, account)
+  const created = await storeNew(tx, row, account)
   if (codeId !== undefined) await verification.use(tx, codeId)
   if (verifiedBy !== 'application') await chargeMessages(tx, budget, row, client)
   if (verifiedBy !== null) await rememberPeople(tx, budget, row)
   if (asks) {
-    await addTasks(tx, deps, id, [decisions.buildAskingTask('')])
-    await changes.record(tx, [created.event])
+    await addTasks(tx, deps, id, [buildAskingTask(deps, '')])
+    await events.record(tx, [created.event])
     return { row, isRepeated: false }
   }
-  const confirmed = await changes.confirm(tx, row, account, undefined)
-  await changes.record(tx, [created.event, confirmed.event])
+  const confirmed = await storeConfirmation(deps, tx, row, account, undefined)
+  await events.record(tx, [created.event, confirmed.event])
   return { row: confirmed.row, isRepeated: false }
 }
 

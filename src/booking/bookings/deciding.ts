@@ -6,16 +6,15 @@ import { refundGuest, rememberPeople } from '../guests/booking-mail.ts'
 import type { MailBudget } from '../guests/budget.ts'
 import { blockStore } from '../slots/blocks.ts'
 import type { BookingRow } from '../tables.ts'
-import { addTasks, cancelTasks, completeTask, type NewTask, type TaskDeps } from '../work/store.ts'
-import { bookedHosts, bookedSlot, isBooked, readSubmission } from './booking.ts'
-import type { BookingChanges } from './changes.ts'
+import { addTasks, cancelTasks, completeTask, type NewTask } from '../work/store.ts'
+import { bookedHosts, bookedSlot, conflict, isBooked, readSubmission } from './booking.ts'
+import { type ChangeDeps, holdHosts, storeConfirmation, storeMove, storeRejection } from './changes.ts'
 import { bookingStore } from './store.ts'
 
-interface DecisionDeps extends TaskDeps {
+export interface DecisionDeps extends ChangeDeps {
   db: Db
   callbacks: Callbacks
   budget: MailBudget
-  changes: BookingChanges
   /** After which a process that has asked counts as dead. Default: 30 s, longer than the callback may take. */
   askAgainMs?: number | undefined
 }
@@ -35,170 +34,167 @@ const DAY_MS = 24 * 60 * MINUTE_MS
 /** The time for a decision after the application answered `pending`. */
 const DECISION_MINUTES = 1440
 
-/** Asks the application, and stores what it decided. */
-export function decisions(deps: DecisionDeps) {
-  const { db, clock, callbacks, changes, budget, askAgainMs = ASK_AGAIN_MS } = deps
-
-  /** Ends what blocks the new time of a move. */
-  async function dropHold(tx: Tx, holdId: string): Promise<void> {
-    await bookingStore(tx).removeHold(holdId)
-    await blockStore(tx).deleteOwner(holdId)
-  }
-
-  /** The task that rejects the booking unless the application decides in time, and before it takes place. */
-  function whilePending({ startMs }: BookingRow, { definition }: Experience): NewTask {
-    const nowMs = clock.now()
-    const minutes = definition.availability?.decisionMinutes ?? DECISION_MINUTES
-    const dueAt = Math.max(nowMs + MINUTE_MS, Math.min(nowMs + minutes * MINUTE_MS, startMs))
-    return { type: 'decision', subject: '', dueAt, giveUpAt: dueAt + DAY_MS }
-  }
-
-  /** The row after the decision. One that was decided meanwhile stays as it is. `isKnown`: the guest reads the reason in the response. */
-  async function settle(
-    tx: Tx,
-    booking: BookingRow,
-    decision: Exclude<BookingDecision, { kind: 'pending' }> | undefined,
-    isKnown: boolean,
-  ): Promise<BookingRow> {
-    const { account } = await changes.hold(tx, bookedHosts(booking))
-    const before = await bookingStore(tx).lock(booking.id, db.dialect)
-    if (before.status !== 'pending') return before
-    for (const type of ['callback', 'decision'] as const) await completeTask(tx, booking.id, type, '', clock.now())
-    const change =
-      decision === undefined || decision.kind === 'confirmed'
-        ? await changes.confirm(tx, before, account, decision)
-        : await changes.reject(tx, before, account, {
-            reason: decision.reason,
-            isKnown,
-            // The guest may try again with the same key.
-            ...(decision.kind === 'failed' && { isReasonInternal: 1, requestKey: null }),
-          })
-    const isVouched = decision?.kind === 'confirmed' && decision.guestVerified === true
-    // A guest who reads the refusal in the response gets no message.
-    if (isVouched || (change.row.status === 'rejected' && isKnown)) await refundGuest(tx, budget, change.row)
-    if (isVouched) await rememberPeople(tx, budget, change.row)
-    await changes.record(tx, [change.event])
-    return change.row
-  }
-
-  return {
-    dropHold,
-
-    settle,
-
-    /** After the callback has failed, or the application has not decided, for too long. The guest gets a message without the reason. */
-    async rejectPending(tx: Tx, id: string, reason: string): Promise<void> {
-      const booking = await bookingStore(tx).get(id)
-      const { account } = await changes.hold(tx, bookedHosts(booking))
-      const before = await bookingStore(tx).lock(id, db.dialect)
-      if (before.status !== 'pending') return
-      const { event } = await changes.reject(tx, before, account, {
-        reason,
-        isReasonInternal: 1,
-        isKnown: false,
-        requestKey: null,
-      })
-      await changes.record(tx, [event])
-    },
-
-    /** The task that asks again, in case the process dies before it stores the decision. `subject`: the hold of a move. */
-    buildAskingTask(subject: string): NewTask {
-      const nowMs = clock.now()
-      return { type: 'callback', subject, dueAt: nowMs + askAgainMs, giveUpAt: nowMs + GIVE_UP_MS }
-    },
-
-    /** `next`: where the booking is to be moved. */
-    ask(
-      experience: Experience,
-      row: BookingRow,
-      { requestId, next }: { requestId?: string; next?: StoredSlot },
-    ): Promise<BookingDecision | undefined> {
-      const { guest, attendees, responses, metadata } = readSubmission(row)
-      const current = withoutHosts(bookedSlot(row))
-      return callbacks.book(
-        experience,
-        {
-          bookingId: row.id,
-          guest,
-          attendees,
-          responses,
-          metadata,
-          ...(requestId !== undefined && { requestId }),
-          ...(next === undefined ? { slot: current } : { slot: withoutHosts(next), previousSlot: current }),
-        },
-        AbortSignal.timeout(ASK_MS),
-      )
-    },
-
-    /**
-     * Confirms or rejects a pending booking, or lets it wait. One that was decided meanwhile stays as it is. Throws the refusal, or the
-     * failure of the callback. `isKnown`: the guest reads the reason in the response.
-     */
-    async decide(
-      id: string,
-      decision: BookingDecision | undefined,
-      { experience, isKnown }: { experience: Experience; isKnown: boolean },
-    ): Promise<BookingRow> {
-      const booking = await bookingStore(db.read).get(id)
-      const row = await db.transaction(async (tx) => {
-        if (decision?.kind !== 'pending') return settle(tx, booking, decision, isKnown)
-        await changes.hold(tx, bookedHosts(booking))
-        const before = await bookingStore(tx).lock(id, db.dialect)
-        if (before.status !== 'pending') return before
-        await completeTask(tx, id, 'callback', '', clock.now())
-        await addTasks(tx, deps, id, [whilePending(before, experience)])
-        return before
-      })
-      if (row.status === 'rejected') throw refusal(decision, row.reason)
-      if (row.status === 'cancelled')
-        throw new AppError('conflict', { message: 'The booking was cancelled meanwhile.' })
-      return row
-    },
-
-    /** The same for a move: what was refused leaves the booking as it was. */
-    async decideMove(id: string, holdId: string, decision: BookingDecision | undefined): Promise<BookingRow> {
-      const booking = await bookingStore(db.read).get(id)
-      const hold = await bookingStore(db.read).findHold(holdId)
-      const next: StoredSlot | undefined = hold && JSON.parse(hold.slot)
-      const row = await db.transaction(async (tx) => {
-        const { account } = await changes.hold(tx, [...new Set([...(next?.hosts ?? []), ...bookedHosts(booking)])])
-        const before = await bookingStore(tx).lock(id, db.dialect)
-        await completeTask(tx, id, 'callback', holdId, clock.now())
-        const isOpen = next !== undefined && (await bookingStore(tx).removeHold(holdId))
-        // Decided by the other one who asked.
-        if (!isOpen) return before
-        if (!isBooked(before) || (decision !== undefined && decision.kind !== 'confirmed')) {
-          await dropHold(tx, holdId)
-          return before
-        }
-        const moved = await changes.move(tx, before, account, next, { holdId, decision })
-        await changes.record(tx, [moved.event])
-        return moved.row
-      })
-      if (row.status === 'cancelled')
-        throw new AppError('conflict', { message: 'The booking was cancelled meanwhile.' })
-      if (decision?.kind === 'pending')
-        throw refusal(undefined, 'A booking cannot wait for a decision about its new time.')
-      if (decision !== undefined && decision.kind !== 'confirmed') throw refusal(decision, decision.reason)
-      return row
-    },
-
-    /** Ends the open decisions about moves of the booking, which no longer matter. */
-    async cancelOpenMoves(tx: Tx, bookingId: string): Promise<void> {
-      const open = await tx
-        .selectFrom('bookingTasks')
-        .select('subject')
-        .where('bookingId', '=', bookingId)
-        .where('type', '=', 'callback')
-        .where('dueAt', 'is not', null)
-        .execute()
-      for (const { subject } of open) if (subject !== '') await dropHold(tx, subject)
-      await cancelTasks(tx, bookingId, ['callback'], clock.now())
-    },
-  }
+/** The task that asks again, in case the process dies before it stores the decision. `subject`: the hold of a move. */
+export function buildAskingTask(
+  { clock, askAgainMs = ASK_AGAIN_MS }: Pick<DecisionDeps, 'clock' | 'askAgainMs'>,
+  subject: string,
+): NewTask {
+  const nowMs = clock.now()
+  return { type: 'callback', subject, dueAt: nowMs + askAgainMs, giveUpAt: nowMs + GIVE_UP_MS }
 }
 
-export type Decisions = ReturnType<typeof decisions>
+/** `next`: where the booking is to be moved. Returns undefined without a booking endpoint. */
+export function askApplication(
+  { callbacks }: Pick<DecisionDeps, 'callbacks'>,
+  experience: Experience,
+  row: BookingRow,
+  { requestId, next }: { requestId?: string; next?: StoredSlot },
+): Promise<BookingDecision | undefined> {
+  const { guest, attendees, responses, metadata } = readSubmission(row)
+  const current = withoutHosts(bookedSlot(row))
+  return callbacks.book(
+    experience,
+    {
+      bookingId: row.id,
+      guest,
+      attendees,
+      responses,
+      metadata,
+      ...(requestId !== undefined && { requestId }),
+      ...(next === undefined ? { slot: current } : { slot: withoutHosts(next), previousSlot: current }),
+    },
+    AbortSignal.timeout(ASK_MS),
+  )
+}
+
+/**
+ * Confirms or rejects a pending booking, or lets it wait. One that was decided meanwhile stays as it is. Throws the refusal, or the
+ * failure of the callback. `isKnown`: the guest reads the reason in the response.
+ */
+export async function decideBooking(
+  deps: DecisionDeps,
+  id: string,
+  decision: BookingDecision | undefined,
+  { experience, isKnown }: { experience: Experience; isKnown: boolean },
+): Promise<BookingRow> {
+  const { db, clock } = deps
+  const booking = await bookingStore(db.read).get(id)
+  const row = await db.transaction(async (tx) => {
+    if (decision?.kind !== 'pending') return storeDecision(deps, tx, booking, decision, isKnown)
+    await holdHosts(deps, tx, bookedHosts(booking))
+    const before = await bookingStore(tx).lock(id, db.dialect)
+    if (before.status !== 'pending') return before
+    await completeTask(tx, id, 'callback', '', clock.now())
+    await addTasks(tx, deps, id, [buildDecisionTask(before, experience, clock.now())])
+    return before
+  })
+  if (row.status === 'rejected') throw refusal(decision, row.reason)
+  if (row.status === 'cancelled') throw conflict('The booking was cancelled meanwhile.')
+  return row
+}
+
+/** The task that rejects the booking unless the application decides in time, and before it takes place. */
+function buildDecisionTask({ startMs }: BookingRow, { definition }: Experience, nowMs: number): NewTask {
+  const minutes = definition.availability?.decisionMinutes ?? DECISION_MINUTES
+  const dueAt = Math.max(nowMs + MINUTE_MS, Math.min(nowMs + minutes * MINUTE_MS, startMs))
+  return { type: 'decision', subject: '', dueAt, giveUpAt: dueAt + DAY_MS }
+}
+
+/** Returns the row after the decision. One that was decided meanwhile stays as it is. `isKnown`: as in `decideBooking`. */
+export async function storeDecision(
+  deps: DecisionDeps,
+  tx: Tx,
+  booking: BookingRow,
+  decision: Exclude<BookingDecision, { kind: 'pending' }> | undefined,
+  isKnown: boolean,
+): Promise<BookingRow> {
+  const { db, clock, events, budget } = deps
+  const { account } = await holdHosts(deps, tx, bookedHosts(booking))
+  const before = await bookingStore(tx).lock(booking.id, db.dialect)
+  if (before.status !== 'pending') return before
+  for (const type of ['callback', 'decision'] as const) await completeTask(tx, booking.id, type, '', clock.now())
+  const change =
+    decision === undefined || decision.kind === 'confirmed'
+      ? await storeConfirmation(deps, tx, before, account, decision)
+      : await storeRejection(deps, tx, before, account, {
+          reason: decision.reason,
+          isKnown,
+          // The guest may try again with the same key.
+          ...(decision.kind === 'failed' && { isReasonInternal: 1, requestKey: null }),
+        })
+  const isVouched = decision?.kind === 'confirmed' && decision.guestVerified === true
+  // A guest who reads the refusal in the response gets no message.
+  if (isVouched || (change.row.status === 'rejected' && isKnown)) await refundGuest(tx, budget, change.row)
+  if (isVouched) await rememberPeople(tx, budget, change.row)
+  await events.record(tx, [change.event])
+  return change.row
+}
+
+/** After the callback has failed, or the application has not decided, for too long. The guest gets a message without the reason. */
+export async function rejectPending(deps: DecisionDeps, tx: Tx, id: string, reason: string): Promise<void> {
+  const booking = await bookingStore(tx).get(id)
+  const { account } = await holdHosts(deps, tx, bookedHosts(booking))
+  const before = await bookingStore(tx).lock(id, deps.db.dialect)
+  if (before.status !== 'pending') return
+  const { event } = await storeRejection(deps, tx, before, account, {
+    reason,
+    isReasonInternal: 1,
+    isKnown: false,
+    requestKey: null,
+  })
+  await deps.events.record(tx, [event])
+}
+
+/** As `decideBooking`, for a move: what was refused leaves the booking as it was. */
+export async function decideMove(
+  deps: DecisionDeps,
+  id: string,
+  holdId: string,
+  decision: BookingDecision | undefined,
+): Promise<BookingRow> {
+  const { db, clock, events } = deps
+  const booking = await bookingStore(db.read).get(id)
+  const hold = await bookingStore(db.read).findHold(holdId)
+  const slot: StoredSlot | undefined = hold && JSON.parse(hold.slot)
+  const row = await db.transaction(async (tx) => {
+    const { account } = await holdHosts(deps, tx, [...new Set([...(slot?.hosts ?? []), ...bookedHosts(booking)])])
+    const before = await bookingStore(tx).lock(id, db.dialect)
+    await completeTask(tx, id, 'callback', holdId, clock.now())
+    const isOpen = slot !== undefined && (await bookingStore(tx).removeHold(holdId))
+    // Decided by the other one who asked.
+    if (!isOpen) return before
+    if (!isBooked(before) || (decision !== undefined && decision.kind !== 'confirmed')) {
+      await dropHold(tx, holdId)
+      return before
+    }
+    const moved = await storeMove(deps, tx, before, account, { slot, holdId, decision })
+    await events.record(tx, [moved.event])
+    return moved.row
+  })
+  if (row.status === 'cancelled') throw conflict('The booking was cancelled meanwhile.')
+  if (decision?.kind === 'pending') throw refusal(undefined, 'A booking cannot wait for a decision about its new time.')
+  if (decision !== undefined && decision.kind !== 'confirmed') throw refusal(decision, decision.reason)
+  return row
+}
+
+/** Ends the open decisions about moves of the booking, which no longer matter. */
+export async function cancelOpenMoves(tx: Tx, bookingId: string, nowMs: number): Promise<void> {
+  const open = await tx
+    .selectFrom('bookingTasks')
+    .select('subject')
+    .where('bookingId', '=', bookingId)
+    .where('type', '=', 'callback')
+    .where('dueAt', 'is not', null)
+    .execute()
+  for (const { subject } of open) if (subject !== '') await dropHold(tx, subject)
+  await cancelTasks(tx, bookingId, ['callback'], nowMs)
+}
+
+/** Ends what blocks the new time of a move. */
+export async function dropHold(tx: Tx, holdId: string): Promise<void> {
+  await bookingStore(tx).removeHold(holdId)
+  await blockStore(tx).deleteOwner(holdId)
+}
 
 /** Ids of accounts that the availability callback did not name are nobody's business but ours. */
 function withoutHosts({ start, end, timezone, participants, metadata }: StoredSlot): Slot {

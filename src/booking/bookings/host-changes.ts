@@ -7,14 +7,12 @@ import { openExperience } from '../experiences/experience.ts'
 import { blockStore } from '../slots/blocks.ts'
 import type { BookingRow } from '../tables.ts'
 import { bookedHosts, bookedSlot, isBooked } from './booking.ts'
-import type { BookingChanges } from './changes.ts'
+import { type ChangeDeps, holdHosts, storeCancellation, storeMove } from './changes.ts'
 import type { BookingEvent } from './events.ts'
 import { bookingStore } from './store.ts'
 
-export interface HostChangeDeps {
+interface HostChangeDeps extends ChangeDeps {
   db: Pick<Db, 'dialect'>
-  events: Recorder
-  changes: BookingChanges
   sealer: Sealer
 }
 
@@ -26,48 +24,60 @@ const REASON = 'The event was deleted in the calendar.'
  * A recorder for calendars that also finds bookings whose event a host has deleted or moved: they follow, in the same transaction. What
  * the tasks of a booking write changes nothing, because the booking was changed before.
  */
-export function hostChangeRecorder({ db, events, changes, sealer }: HostChangeDeps): Recorder {
+export function bookingRecorder(deps: HostChangeDeps): Recorder {
+  const { events } = deps
   return {
     async record(tx, recorded) {
       const about = new Map(recorded.filter(isChange).map((event) => [event.objectId ?? '', event]))
       const followed: BookingEvent[] = []
       for (const { bookingId, eventId, hostId } of await findBookings(tx, [...about.keys()])) {
         const event = about.get(eventId)
-        const found = event && (await follow(tx, event, bookingId, hostId))
+        const found = event && (await follow(deps, tx, event, bookingId, hostId))
         if (found !== undefined) followed.push(found)
       }
       const ids = await events.record(tx, [...recorded, ...followed])
       return ids.slice(0, recorded.length)
     },
   }
+}
 
-  async function follow(tx: Tx, event: NewEvent, bookingId: string, hostId: string): Promise<BookingEvent | undefined> {
-    const booking = await bookingStore(tx).find(bookingId)
-    if (booking === undefined || !isBooked(booking) || !bookedHosts(booking).includes(hostId)) return undefined
-    const moved = event.type === 'calendar.event.deleted' ? undefined : movedSlot(booking, event.data)
-    if (moved === undefined && event.type !== 'calendar.event.deleted') return undefined
-    const { account } = await changes.hold(tx, bookedHosts(booking))
-    const row = await bookingStore(tx).lock(bookingId, db.dialect)
-    if (row.version !== booking.version) return undefined
-    if (moved === undefined) {
-      const cancellation = { by: 'host', reason: REASON, isReasonInternal: 1 } as const
-      return (await changes.cancel(tx, row, account, cancellation)).event
-    }
-    const change = await changes.move(tx, row, account, moved, {})
-    await moveBlocks(tx, change.row, moved)
-    return change.event
+async function follow(
+  deps: HostChangeDeps,
+  tx: Tx,
+  event: NewEvent,
+  bookingId: string,
+  hostId: string,
+): Promise<BookingEvent | undefined> {
+  const booking = await bookingStore(tx).find(bookingId)
+  if (booking === undefined || !isBooked(booking) || !bookedHosts(booking).includes(hostId)) return undefined
+  const slot = event.type === 'calendar.event.deleted' ? undefined : movedSlot(booking, event.data)
+  if (slot === undefined && event.type !== 'calendar.event.deleted') return undefined
+  const { account } = await holdHosts(deps, tx, bookedHosts(booking))
+  const row = await bookingStore(tx).lock(bookingId, deps.db.dialect)
+  if (row.version !== booking.version) return undefined
+  if (slot === undefined) {
+    const cancellation = { by: 'host', reason: REASON, isReasonInternal: 1 } as const
+    return (await storeCancellation(deps, tx, row, account, cancellation)).event
   }
+  const change = await storeMove(deps, tx, row, account, { slot })
+  await moveBlocks(deps, tx, change.row, slot)
+  return change.event
+}
 
-  /** The host decides about overlaps: nothing is checked. */
-  async function moveBlocks(tx: Tx, { id, experienceId }: BookingRow, slot: StoredSlot): Promise<void> {
-    const row = await tx.selectFrom('experiences').selectAll().where('id', '=', experienceId).executeTakeFirst()
-    const blocks = await tx.selectFrom('bookingBlocks').select('hostId').where('ownerId', '=', id).execute()
-    if (row === undefined || blocks.length === 0) return
-    const store = blockStore(tx)
-    await store.deleteOwner(id)
-    const hostIds = blocks.map(({ hostId }) => hostId)
-    await store.insert(openExperience(row, sealer), slot, { id, hostIds, expiresAt: null })
-  }
+/** The host decides about overlaps: nothing is checked. */
+async function moveBlocks(
+  { sealer }: HostChangeDeps,
+  tx: Tx,
+  { id, experienceId }: BookingRow,
+  slot: StoredSlot,
+): Promise<void> {
+  const row = await tx.selectFrom('experiences').selectAll().where('id', '=', experienceId).executeTakeFirst()
+  const blocks = await tx.selectFrom('bookingBlocks').select('hostId').where('ownerId', '=', id).execute()
+  if (row === undefined || blocks.length === 0) return
+  const store = blockStore(tx)
+  await store.deleteOwner(id)
+  const hostIds = blocks.map(({ hostId }) => hostId)
+  await store.insert(openExperience(row, sealer), slot, { id, hostIds, expiresAt: null })
 }
 
 function isChange({ type, objectId }: NewEvent): boolean {

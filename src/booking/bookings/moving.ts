@@ -1,28 +1,23 @@
-import type { Db, Tx } from '../../platform/db/index.ts'
+import type { Tx } from '../../platform/db/index.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { cleanJson } from '../../platform/formats/text.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import type { CheckedSlot, SlotFinder } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
 import { chargeMessages } from '../guests/booking-mail.ts'
-import type { MailBudget } from '../guests/budget.ts'
 import { type MailLimitDeps, reportingLimits } from '../guests/limited.ts'
 import type { BookingRow } from '../tables.ts'
-import { addTasks, type TaskDeps } from '../work/store.ts'
+import { addTasks } from '../work/store.ts'
 import type { SlotBody } from './api.ts'
 import { checkSignal, HOLD_MS, lockHosts, takeSlot } from './blocking.ts'
 import { bookedHosts, conflict, isBooked, readSubmission } from './booking.ts'
-import type { BookingChanges } from './changes.ts'
-import type { Asking, Decisions } from './deciding.ts'
+import { holdHosts, storeMove } from './changes.ts'
+import { type Asking, askApplication, buildAskingTask, type DecisionDeps, decideMove } from './deciding.ts'
 import { parseSlot } from './input.ts'
 import type { Actor } from './links.ts'
 import { bookingStore } from './store.ts'
 
-export interface MoveDeps extends TaskDeps, MailLimitDeps {
-  db: Db
-  budget: MailBudget
-  changes: BookingChanges
-  decisions: Decisions
+export interface MoveDeps extends DecisionDeps, MailLimitDeps {
   experiences: { findById(id: string): Promise<Experience | undefined> }
   finder: SlotFinder
 }
@@ -51,7 +46,7 @@ export async function rescheduleBooking(
   slot: SlotBody,
   { requestId, by, client }: MoveOptions,
 ): Promise<BookingRow> {
-  const { db, clock, experiences, finder, decisions } = deps
+  const { db, clock, experiences, finder } = deps
   const wanted = parseSlot('body.slot', slot)
   const booking = await bookingStore(db.read).get(id)
   requireMovable(booking, clock)
@@ -68,8 +63,8 @@ export async function rescheduleBooking(
   const begun = await reportingLimits(deps, experience, begin)
   if (begun.asking === undefined) return begun.row
   const { holdId, slot: next } = begun.asking
-  const decision = await decisions.ask(experience, booking, { requestId, next })
-  return decisions.decideMove(id, holdId, decision)
+  const decision = await askApplication(deps, experience, booking, { requestId, next })
+  return decideMove(deps, id, holdId, decision)
 }
 
 /** Blocks the new time beside the old one. Without anybody to ask, the booking is moved at once. */
@@ -78,11 +73,11 @@ async function beginMove(
   tx: Tx,
   { experience, checked, booking, asks, isGuest, client }: Move,
 ): Promise<{ row: BookingRow; asking?: Asking }> {
-  const { db, clock, ids, changes, decisions, budget } = deps
+  const { db, clock, ids, events, budget } = deps
   const nowMs = clock.now()
   await lockHosts(tx, db.dialect, checked.candidates, nowMs)
   const holdId = ids('hld')
-  const task = decisions.buildAskingTask(holdId)
+  const task = buildAskingTask(deps, holdId)
   const taking = {
     experience,
     checked,
@@ -93,15 +88,15 @@ async function beginMove(
   }
   // So that a round robin changes the host only when it must.
   const slot = await takeSlot(tx, { ...taking, preferred: bookedHosts(booking) })
-  const { account, isComplete } = await changes.hold(tx, [...new Set([...slot.hosts, ...bookedHosts(booking)])])
+  const { account, isComplete } = await holdHosts(deps, tx, [...new Set([...slot.hosts, ...bookedHosts(booking)])])
   const row = await bookingStore(tx).lock(booking.id, db.dialect)
   requireMovable(row, clock)
   if (!isComplete) throw new AppError('slot_unavailable')
   if (row.sequence !== booking.sequence) throw conflict('The booking was moved meanwhile.')
   if (isGuest) await chargeMessages(tx, budget, row, client)
   if (!asks) {
-    const moved = await changes.move(tx, row, account, slot, { holdId })
-    await changes.record(tx, [moved.event])
+    const moved = await storeMove(deps, tx, row, account, { slot, holdId })
+    await events.record(tx, [moved.event])
     return { row: moved.row }
   }
   if (await hasOpenMove(tx, row.id)) throw conflict('The booking is being moved already. Try again shortly.')

@@ -9,9 +9,9 @@ import { parseQuery } from './input.ts'
 import type { Actor, LinkRole, Links } from './links.ts'
 import { type MoveDeps, type MoveOptions, rescheduleBooking } from './moving.ts'
 import { bookingStore } from './store.ts'
-import { type ConfirmDeps, confirmAddress, type UpdateDeps, updateBooking } from './updating.ts'
+import { type ConfirmDeps, confirmAddress, updateBooking } from './updating.ts'
 
-type BookingDeps = HoldDeps & CreateDeps & MoveDeps & UpdateDeps & ConfirmDeps & CancelDeps & { links: Links }
+type BookingDeps = HoldDeps & CreateDeps & MoveDeps & ConfirmDeps & CancelDeps & { links: Links }
 
 /** A booking, and what the holder of its link is to it. */
 interface LinkedBooking {

@@ -1,7 +1,6 @@
-import type { Db, Tx } from '../../platform/db/index.ts'
+import type { Tx } from '../../platform/db/index.ts'
 import { type ErrorDetail, invalid, invalidFields } from '../../platform/errors/app-error.ts'
 import { cleanJson } from '../../platform/formats/text.ts'
-import type { Clock } from '../../platform/time/clock.ts'
 import { BadAnswer, parseDecision } from '../callbacks/answers.ts'
 import type { BookingDecision } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
@@ -9,38 +8,31 @@ import { chargeMessages, refundGuest, rememberPeople } from '../guests/booking-m
 import type { MailBudget } from '../guests/budget.ts'
 import { type MailLimitDeps, reportingLimits } from '../guests/limited.ts'
 import type { BookingRow } from '../tables.ts'
+import { scheduleCalendars } from '../work/after-change.ts'
 import type { UpdateBody } from './api.ts'
 import { bookedHosts, conflict, isBooked, readSubmission, type Submission } from './booking.ts'
-import type { BookingChanges } from './changes.ts'
-import type { Decisions } from './deciding.ts'
+import { type ChangeDeps, holdHosts, storeVerification } from './changes.ts'
+import { type DecisionDeps, storeDecision } from './deciding.ts'
 import { parseGuest } from './input.ts'
 import { bookingStore } from './store.ts'
 
-export interface UpdateDeps {
-  db: Db
-  clock: Clock
-  changes: BookingChanges
-  decisions: Decisions
-}
-
-export interface ConfirmDeps extends MailLimitDeps {
+export interface ConfirmDeps extends ChangeDeps, MailLimitDeps {
   budget: MailBudget
-  changes: BookingChanges
   experiences: { findById(id: string): Promise<Experience | undefined> }
 }
 
 /** Decides about a pending booking, and changes metadata and guest: all of it or, when something is refused, nothing. */
-export async function updateBooking(deps: UpdateDeps, id: string, body: UpdateBody): Promise<BookingRow> {
-  const { db, changes, decisions } = deps
+export async function updateBooking(deps: DecisionDeps, id: string, body: UpdateBody): Promise<BookingRow> {
+  const { db } = deps
   const decision = laterDecision(body)
   const booking = await bookingStore(db.read).get(id)
   return db.transaction(async (tx) => {
-    await changes.hold(tx, bookedHosts(booking))
+    await holdHosts(deps, tx, bookedHosts(booking))
     const before = await bookingStore(tx).lock(id, db.dialect)
     // First, so that the event of the decision has the new members.
     const row = await changeSubmission(deps, tx, before, body)
     if (decision === undefined) return row
-    const decided = await decisions.settle(tx, row, decision, false)
+    const decided = await storeDecision(deps, tx, row, decision, false)
     if (decided.status !== body.status) throw conflict(`The booking is ${decided.status} already.`)
     return decided
   })
@@ -48,7 +40,7 @@ export async function updateBooking(deps: UpdateDeps, id: string, body: UpdateBo
 
 /** Returns the row as it is when nothing differs. */
 async function changeSubmission(
-  { clock, changes }: UpdateDeps,
+  deps: ChangeDeps,
   tx: Tx,
   row: BookingRow,
   { metadata, guest }: UpdateBody,
@@ -63,25 +55,25 @@ async function changeSubmission(
   const shown = isBooked(row) && changed !== undefined && bookedHosts(row).length > 0
   const updated = await bookingStore(tx).update(row, {
     given: cleanJson(next),
-    updatedAt: clock.now(),
+    updatedAt: deps.clock.now(),
     ...(shown && { calendarState: 'pending', calendarError: null }),
   })
-  if (shown) await changes.showAgain(tx, updated)
+  if (shown) await scheduleCalendars(deps, tx, updated)
   return updated
 }
 
 /** The guest opened the link of a message. Attendees get theirs now. Repeating it changes nothing. */
 export async function confirmAddress(deps: ConfirmDeps, id: string, client: string): Promise<BookingRow> {
-  const { db, experiences, changes, budget } = deps
+  const { db, experiences, budget } = deps
   const booking = await bookingStore(db.read).get(id)
   const experience = await experiences.findById(booking.experienceId)
   if (experience === undefined) throw conflict('The experience of this booking no longer exists.')
   const confirm = () =>
     db.transaction(async (tx) => {
-      await changes.hold(tx, bookedHosts(booking))
+      await holdHosts(deps, tx, bookedHosts(booking))
       const row = await bookingStore(tx).lock(id, db.dialect)
       if (row.verifiedBy !== null || (row.status !== 'pending' && !isBooked(row))) return row
-      const verified = await changes.verify(tx, row)
+      const verified = await storeVerification(deps, tx, row)
       await refundGuest(tx, budget, verified)
       await chargeMessages(tx, budget, verified, client)
       await rememberPeople(tx, budget, verified)

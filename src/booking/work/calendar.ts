@@ -2,11 +2,10 @@ import type { Accounts } from '../../accounts/index.ts'
 import type { CalendarChanger } from '../../calendars/index.ts'
 import type { Db, Tx } from '../../platform/db/index.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
-import type { Clock } from '../../platform/time/clock.ts'
 import { isoTime } from '../../platform/time/time.ts'
 import { ProviderError, type ProviderName } from '../../providers/contract/index.ts'
 import { bookedHosts, bookedSlot, isBooked, readSubmission } from '../bookings/booking.ts'
-import type { BookingChanges } from '../bookings/changes.ts'
+import { type ChangeDeps, holdHosts, storeRejection } from '../bookings/changes.ts'
 import type { Links } from '../bookings/links.ts'
 import { bookingStore } from '../bookings/store.ts'
 import type { Experience } from '../experiences/experience.ts'
@@ -16,12 +15,10 @@ import { eventDescription } from './event-text.ts'
 import { type Commit, Refused, type TaskKind } from './run.ts'
 import { makeMessagesDue } from './store.ts'
 
-export interface CalendarTaskDeps {
+export interface CalendarTaskDeps extends ChangeDeps {
   db: Db
-  clock: Clock
-  accounts: Pick<Accounts, 'get'>
+  accounts: ChangeDeps['accounts'] & Pick<Accounts, 'get'>
   changer: Pick<CalendarChanger, 'create' | 'update' | 'remove'>
-  changes: BookingChanges
   links: Links
   findExperience(id: string): Promise<Experience | undefined>
 }
@@ -184,7 +181,7 @@ async function writeEvent(
 
 /** Writes all calendars, and returns what remains to be stored. */
 async function writeCalendars(deps: CalendarTaskDeps, booking: BookingRow): Promise<Commit> {
-  const { changes, clock, db, findExperience } = deps
+  const { clock, db, findExperience } = deps
   const wanted = isBooked(booking) ? bookedHosts(booking) : []
   const rows = await db.read.selectFrom('bookingEvents').selectAll().where('bookingId', '=', booking.id).execute()
   const stored = new Map(rows.map((row) => [row.hostId, row]))
@@ -205,7 +202,7 @@ async function writeCalendars(deps: CalendarTaskDeps, booking: BookingRow): Prom
     if (!wanted.includes(hostId)) await withRefusal(removeEvent(deps, booking, hostId, row))
   }
   return async (tx) => {
-    await changes.hold(tx, bookedHosts(booking))
+    await holdHosts(deps, tx, bookedHosts(booking))
     const row = await bookingStore(tx).lock(booking.id, db.dialect)
     if (isBooked(row) && first !== undefined) {
       const eventId = row.eventId ?? first.eventId
@@ -222,25 +219,20 @@ async function writeCalendars(deps: CalendarTaskDeps, booking: BookingRow): Prom
 }
 
 /** Ends the booking: other hosts lose their events, and the guest gets a message. */
-async function rejectBooking(
-  { changes, db }: CalendarTaskDeps,
-  tx: Tx,
-  booking: BookingRow,
-  reason: string,
-): Promise<void> {
-  const { account } = await changes.hold(tx, bookedHosts(booking))
-  const row = await bookingStore(tx).lock(booking.id, db.dialect)
+async function rejectBooking(deps: CalendarTaskDeps, tx: Tx, booking: BookingRow, reason: string): Promise<void> {
+  const { account } = await holdHosts(deps, tx, bookedHosts(booking))
+  const row = await bookingStore(tx).lock(booking.id, deps.db.dialect)
   const state = { calendarState: 'failed' as const, calendarError: reason }
   await bookingStore(tx).setCalendar(row.id, state)
   if (!isBooked(row)) return
   const why = 'The calendar of a host did not take the booking.'
-  const { event } = await changes.reject(tx, row, account, {
+  const { event } = await storeRejection(deps, tx, row, account, {
     reason: why,
     isReasonInternal: 1,
     isKnown: false,
     ...state,
   })
-  await changes.record(tx, [event])
+  await deps.events.record(tx, [event])
 }
 
 function buildSummary(name: string, { name: guest, email }: { name: string; email: string }): string {

@@ -1,33 +1,40 @@
 import { AppError } from '../../platform/errors/app-error.ts'
-import type { Decisions } from '../bookings/deciding.ts'
+import {
+  askApplication,
+  type DecisionDeps,
+  decideBooking,
+  decideMove,
+  dropHold,
+  rejectPending,
+} from '../bookings/deciding.ts'
+import { bookingStore } from '../bookings/store.ts'
 import type { StoredSlot } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
 import { Refused, type TaskKind } from './run.ts'
 
-interface CallbackTaskDeps {
-  decisions: Decisions
+interface CallbackTaskDeps extends DecisionDeps {
   findExperience(id: string): Promise<Experience | undefined>
-  findHold(id: string): Promise<{ slot: string } | undefined>
 }
 
 /** Asks the application again after a crash, with the same booking. `subject`: the hold of a move, empty for a new booking. */
-export function callbackTask({ decisions, findExperience, findHold }: CallbackTaskDeps): TaskKind {
+export function callbackTask(deps: CallbackTaskDeps): TaskKind {
+  const { db, findExperience } = deps
   return {
     async work(booking, { subject }) {
       const experience = await findExperience(booking.experienceId)
       if (experience === undefined) throw new Refused('The experience of this booking no longer exists.')
       if (subject === '') {
         if (booking.status !== 'pending') return undefined
-        const decision = await decisions.ask(experience, booking, {})
+        const decision = await askApplication(deps, experience, booking, {})
         if (decision?.kind === 'failed') throw new AppError(decision.code, { message: decision.reason })
-        await decisions.decide(booking.id, decision, { experience, isKnown: false }).catch(ignoreRefusal)
+        await decideBooking(deps, booking.id, decision, { experience, isKnown: false }).catch(ignoreRefusal)
       } else {
-        const hold = await findHold(subject)
+        const hold = await bookingStore(db.read).findHold(subject)
         if (hold === undefined) return undefined
         const next: StoredSlot = JSON.parse(hold.slot)
-        const decision = await decisions.ask(experience, booking, { next })
+        const decision = await askApplication(deps, experience, booking, { next })
         if (decision?.kind === 'failed') throw new AppError(decision.code, { message: decision.reason })
-        await decisions.decideMove(booking.id, subject, decision).catch(ignoreRefusal)
+        await decideMove(deps, booking.id, subject, decision).catch(ignoreRefusal)
       }
       // The decision ended the task.
       return undefined
@@ -36,8 +43,8 @@ export function callbackTask({ decisions, findExperience, findHold }: CallbackTa
     onGiveUp:
       ({ id }, { subject }, reason) =>
       async (tx) => {
-        if (subject === '') await decisions.rejectPending(tx, id, reason)
-        else await decisions.dropHold(tx, subject)
+        if (subject === '') await rejectPending(deps, tx, id, reason)
+        else await dropHold(tx, subject)
       },
   }
 }
