@@ -10,7 +10,7 @@ import type { TimeRange } from '../../../providers/contract/index.ts'
 import type { Slot, SlotFinder, SlotRequest } from '../../contract.ts'
 import type { Experience } from '../../experiences/experience.ts'
 import type { BlockRow } from '../../tables.ts'
-import { blockStore } from '../blocks.ts'
+import { type BlockQuery, blockStore } from '../blocks.ts'
 import {
   dayIn,
   defaultMinutes,
@@ -45,14 +45,15 @@ const EXPIRES_MS = 5 * MINUTE_MS
 const MAX_ENTRIES = 100_000
 
 /** Finds slots in open hours, when the hosts are free in their calendars and have no other booking. */
-export function builtInSlots({ db, clock, log, readBusy }: BuiltInSlotsDeps): SlotFinder {
+export function builtInSlots(deps: BuiltInSlotsDeps): SlotFinder {
+  const { clock } = deps
   return {
     async list(experience, request, signal) {
       const rules = readRules(experience)
       const grid = buildGrid(rules, request)
       const timezone = zoneOfRequest(experience, request.timezone, 'body.timezone')
       const nowMs = clock.now()
-      const found = await find(experience, rules, grid, nowMs, { signal })
+      const found = await findSlots(deps, experience, rules, grid, nowMs, { signal })
       const participants = fixedParticipants(experience, rules)
       return {
         slots: found.map(({ start }) => buildSlot(start, grid.lengthMs, timezone, participants)),
@@ -73,7 +74,7 @@ export function builtInSlots({ db, clock, log, readBusy }: BuiltInSlotsDeps): Sl
       const nowMs = clock.now()
       const grid = { range, lengthMs, stepMs: rules.stepMs }
       const isFresh = rules.availability.checkCalendars !== 'stored'
-      const [found] = await find(experience, rules, grid, nowMs, { except, isFresh, signal })
+      const [found] = await findSlots(deps, experience, rules, grid, nowMs, { except, isFresh, signal })
       if (found === undefined) throw new AppError('slot_unavailable')
       const slot = buildSlot(start, lengthMs, timezone, fixedParticipants(experience, rules))
       return { slot, take: rules.isRoundRobin ? 'one' : 'every', candidates: [...found.free] }
@@ -82,94 +83,106 @@ export function builtInSlots({ db, clock, log, readBusy }: BuiltInSlotsDeps): Sl
     async freeTimes(experience, { range, lengthMs }, signal) {
       const rules = readRules(experience)
       const grid = { range, lengthMs, stepMs: rules.stepMs ?? lengthMs }
-      const found = await find(experience, rules, grid, clock.now(), { signal })
+      const found = await findSlots(deps, experience, rules, grid, clock.now(), { signal })
       return found.map(({ start, free }) => ({ start, end: start + lengthMs, hosts: free }))
     },
   }
+}
 
-  /** The slots that can be booked: what a list shows, and with the range of one slot, whether it can be booked. */
-  async function find(
-    experience: Experience,
-    rules: Rules,
-    grid: Grid,
-    nowMs: number,
-    asked: Asked,
-  ): Promise<FreeSlot[]> {
-    const starts = openStarts(rules, grid, nowMs)
-    const [first, last] = [starts[0], starts.at(-1)]
-    if (first === undefined || last === undefined) return []
-    const participants = fixedParticipants(experience, rules).length
-    if (starts.length * Math.max(1, participants) > MAX_ENTRIES) {
-      const message = `has ${starts.length} slots with ${participants} participants each; together they may be ${MAX_ENTRIES}. Ask for a shorter range or a longer interval`
-      throw invalid('body.range.end', message)
-    }
-    const range = { from: first - rules.beforeMs, to: last + grid.lengthMs + rules.afterMs }
-    const hosts = await timesOfHosts(experience, rules, range, asked)
-    return freeSlots(rules, starts, grid.lengthMs, hosts)
+/** The slots that can be booked: what a list shows, and with the range of one slot, whether it can be booked. */
+async function findSlots(
+  deps: BuiltInSlotsDeps,
+  experience: Experience,
+  rules: Rules,
+  grid: Grid,
+  nowMs: number,
+  asked: Asked,
+): Promise<FreeSlot[]> {
+  const starts = openStarts(rules, grid, nowMs)
+  const [first, last] = [starts[0], starts.at(-1)]
+  if (first === undefined || last === undefined) return []
+  const participants = fixedParticipants(experience, rules).length
+  if (starts.length * Math.max(1, participants) > MAX_ENTRIES) {
+    const message = `has ${starts.length} slots with ${participants} participants each; together they may be ${MAX_ENTRIES}. Ask for a shorter range or a longer interval`
+    throw invalid('body.range.end', message)
   }
+  const range = { from: first - rules.beforeMs, to: last + grid.lengthMs + rules.afterMs }
+  const hosts = await readHostTimes(deps, experience, rules, range, asked)
+  return freeSlots(rules, starts, grid.lengthMs, hosts)
+}
 
-  async function timesOfHosts(
-    experience: Experience,
-    rules: Rules,
-    range: TimeRange,
-    { except, isFresh = false, signal }: Asked,
-  ): Promise<HostTimes[]> {
-    const accountIds = experience.definition.defaultAccountIds
-    const exceptEventIds = except === undefined ? [] : await findEventIds(except)
-    const times = await readBusy(accountIds, range, { isFresh, floatingZone: rules.zone.name, exceptEventIds, signal })
-    const hostIds = experienceHosts(experience).filter((id) => !('reason' in (times.get(id) ?? {})))
-    const unreadable = [...times].flatMap(([id, hostTimes]) =>
-      'reason' in hostTimes ? `${id} (${hostTimes.reason})` : [],
-    )
-    if (unreadable.length > 0) {
-      log.warn('Cannot read the calendars of some hosts. They cannot be booked until their accounts work again.', {
-        operation: 'scheduler.availability',
-        metadata: { experience: experience.slug, unreadable },
-      })
-      if (!rules.isRoundRobin || hostIds.length === 0) {
-        // Guests receive it, so it names no account.
-        throw new AppError('provider_unavailable', {
-          message: 'Cannot read the calendar of a host at the moment. The log of the service names the account.',
-        })
-      }
-    }
-    // After the calendars, which may take a while.
-    const store = blockStore(db.read)
-    const query = { nowMs: clock.now(), except: except === undefined ? [] : [except] }
-    const full = await fullDates(experience, rules, range, hostIds, query)
-    const hosts = new Map<string, HostTimes & { blocks: BlockRow[] }>()
-    for (const hostId of hostIds) {
-      const hostTimes = times.get(hostId)
-      const busy = hostTimes !== undefined && 'busy' in hostTimes ? hostTimes.busy : []
-      hosts.set(hostId, { hostId, busy, blocks: [], fullDates: full.get(hostId) ?? new Set() })
-    }
-    for (const block of await store.list(hostIds, range, query)) hosts.get(block.hostId)?.blocks.push(block)
-    return [...hosts.values()]
+/** When each host is busy, blocked, or has a date that is full. */
+async function readHostTimes(
+  deps: BuiltInSlotsDeps,
+  experience: Experience,
+  rules: Rules,
+  range: TimeRange,
+  asked: Asked,
+): Promise<HostTimes[]> {
+  const { db, clock } = deps
+  const busyTimes = await readCalendars(deps, experience, rules, range, asked)
+  // After the calendars, which may take a while.
+  const query = { nowMs: clock.now(), except: asked.except === undefined ? [] : [asked.except] }
+  const hostIds = [...busyTimes.keys()]
+  const full = await findFullDates(db, experience, rules, range, hostIds, query)
+  const hosts = new Map<string, HostTimes & { blocks: BlockRow[] }>()
+  for (const [hostId, busy] of busyTimes) {
+    hosts.set(hostId, { hostId, busy, blocks: [], fullDates: full.get(hostId) ?? new Set() })
   }
+  for (const block of await blockStore(db.read).list(hostIds, range, query)) hosts.get(block.hostId)?.blocks.push(block)
+  return [...hosts.values()]
+}
 
-  async function fullDates(
-    { id }: Experience,
-    rules: Rules,
-    range: TimeRange,
-    hostIds: readonly string[],
-    query: { nowMs: number; except: string[] },
-  ): Promise<Map<string, Set<string>>> {
-    if (rules.perDay === Number.POSITIVE_INFINITY) return new Map()
-    const dates = { first: formatDay(dayIn(rules, range.from)), last: formatDay(dayIn(rules, range.to)) }
-    const counts = await blockStore(db.read).countPerDay(id, hostIds, dates, query)
-    const isFull = ([, count]: [string, number]) => count >= rules.perDay
-    return new Map([...counts].map(([hostId, days]) => [hostId, new Set([...days].filter(isFull).map(([day]) => day))]))
+/** The busy times of the hosts whose calendars can be read. Throws `provider_unavailable` when the meeting needs another host. */
+async function readCalendars(
+  { db, log, readBusy }: BuiltInSlotsDeps,
+  experience: Experience,
+  rules: Rules,
+  range: TimeRange,
+  { except, isFresh = false, signal }: Asked,
+): Promise<Map<string, HostTimes['busy']>> {
+  const accountIds = experience.definition.defaultAccountIds
+  const exceptEventIds = except === undefined ? [] : await findEventIds(db, except)
+  const times = await readBusy(accountIds, range, { isFresh, floatingZone: rules.zone.name, exceptEventIds, signal })
+  const readable = new Map<string, HostTimes['busy']>()
+  for (const hostId of experienceHosts(experience)) {
+    const found = times.get(hostId)
+    if (found === undefined) readable.set(hostId, [])
+    else if ('busy' in found) readable.set(hostId, found.busy)
   }
+  const unreadable = [...times].flatMap(([id, found]) => ('reason' in found ? `${id} (${found.reason})` : []))
+  if (unreadable.length === 0) return readable
+  log.warn('Cannot read the calendars of some hosts. They cannot be booked until their accounts work again.', {
+    operation: 'scheduler.availability',
+    metadata: { experience: experience.slug, unreadable },
+  })
+  if (rules.isRoundRobin && readable.size > 0) return readable
+  // Guests receive it, so it names no account.
+  throw new AppError('provider_unavailable', {
+    message: 'Cannot read the calendar of a host at the moment. The log of the service names the account.',
+  })
+}
 
-  /** The events of a booking in the calendars of its hosts. */
-  async function findEventIds(bookingId: string): Promise<string[]> {
-    const rows = await db.read
-      .selectFrom('bookingEvents')
-      .select('eventId')
-      .where('bookingId', '=', bookingId)
-      .execute()
-    return rows.map(({ eventId }) => eventId)
-  }
+/** The dates on which a host has as many bookings as the experience permits. */
+async function findFullDates(
+  db: Db,
+  { id }: Experience,
+  rules: Rules,
+  range: TimeRange,
+  hostIds: readonly string[],
+  query: BlockQuery,
+): Promise<Map<string, Set<string>>> {
+  if (rules.perDay === Number.POSITIVE_INFINITY) return new Map()
+  const dates = { first: formatDay(dayIn(rules, range.from)), last: formatDay(dayIn(rules, range.to)) }
+  const counts = await blockStore(db.read).countPerDay(id, hostIds, dates, query)
+  const isFull = ([, count]: [string, number]) => count >= rules.perDay
+  return new Map([...counts].map(([hostId, days]) => [hostId, new Set([...days].filter(isFull).map(([day]) => day))]))
+}
+
+/** The events of a booking in the calendars of its hosts. */
+async function findEventIds(db: Db, bookingId: string): Promise<string[]> {
+  const rows = await db.read.selectFrom('bookingEvents').select('eventId').where('bookingId', '=', bookingId).execute()
+  return rows.map(({ eventId }) => eventId)
 }
 
 function buildGrid(rules: Rules, { range, durationMinutes, intervalMinutes }: SlotRequest): Grid {
