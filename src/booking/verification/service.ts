@@ -56,34 +56,19 @@ const MAX_ATTEMPTS = 5
 const PATH = 'body.verificationCode'
 const ENDED = 'has expired or was used; request another code'
 
-export function verification({ db, clock, log, sealer, outbox, budget }: VerificationDeps): Verification {
+export function verification(deps: VerificationDeps): Verification {
+  const { db, clock, sealer, outbox, budget } = deps
   const key = sealer.derive('codes of guests')
   const hash = (...parts: readonly string[]) =>
     createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url')
   const hashGuest = (experience: Experience, email: string) => hash('guest', experience.id, addressKey(email))
-
-  /** The first host whose account can send. */
-  async function sender({ slug, definition }: Experience): Promise<Account> {
-    for (const id of definition.defaultAccountIds) {
-      try {
-        return await outbox.sendingAccount(id)
-      } catch (error) {
-        if (!(error instanceof AppError)) throw error
-      }
-    }
-    log.warn(`Cannot send a code to a guest: no host of the experience "${slug}" has an account that can send.`, {
-      operation: 'scheduler.verify',
-      metadata: { experience: slug },
-    })
-    throw new AppError('conflict', { message: 'Codes cannot be sent at the moment. Try again later.' })
-  }
 
   return {
     async send(experience, entered, client) {
       if (!needsCode(experience)) throw invalid('body.email', 'needs no code: bookings of this experience ask for none')
       const { address, problem } = guestAddress(entered)
       if (address === undefined) throw invalid('body.email', problem, 'invalid_email')
-      const account = await sender(experience)
+      const account = await findSender(deps, experience)
       const code = String(randomInt(1_000_000)).padStart(6, '0')
       const message = codeMessage(experience.name, code, address)
       const prepared = await outbox.prepare(account, message, {
@@ -134,8 +119,8 @@ export function verification({ db, clock, log, sealer, outbox, budget }: Verific
       // A transaction of its own: a wrong attempt counts although the booking fails.
       const outcome = await db.transaction(async (tx) =>
         verificationId === undefined
-          ? attemptOfClient(tx, wanted, budget.clientHash(client))
-          : attemptOfRequest(tx, wanted, hash('verification', verificationId)),
+          ? tryCodeOfClient(deps, tx, wanted, budget.clientHash(client))
+          : tryCodeOfRequest(deps, tx, wanted, hash('verification', verificationId)),
       )
       if (typeof outcome === 'object') return outcome.id
       throw invalid(PATH, outcome === 'wrong' ? 'is not the code that was sent' : ENDED, 'wrong_code')
@@ -147,39 +132,6 @@ export function verification({ db, clock, log, sealer, outbox, budget }: Verific
       if (used.mailCharge !== null) await budget.refund(tx, JSON.parse(used.mailCharge))
     },
   }
-
-  async function attemptOfRequest(tx: Tx, wanted: Wanted, id: string): Promise<Outcome> {
-    const row = await tx
-      .selectFrom('bookingCodes')
-      .selectAll()
-      .where('id', '=', id)
-      .where('guest', '=', wanted.guest)
-      .modifyEnd(db.dialect.forUpdate)
-      .executeTakeFirst()
-    if (row === undefined || row.expiresAt <= clock.now() || row.attempts >= MAX_ATTEMPTS) return 'ended'
-    if (sameText(row.code, wanted.code)) return { id }
-    const attempts = row.attempts + 1
-    await tx.updateTable('bookingCodes').set({ attempts }).where('id', '=', id).execute()
-    return 'wrong'
-  }
-
-  /** The latest code of the client. Others of its network may use up these attempts, but not those with the `verificationId`. */
-  async function attemptOfClient(tx: Tx, wanted: Wanted, client: string): Promise<Outcome> {
-    const row = await tx
-      .selectFrom('bookingCodes')
-      .selectAll()
-      .where('guest', '=', wanted.guest)
-      .where('client', '=', client)
-      .where('unboundAttempts', '<', MAX_ATTEMPTS)
-      .limit(1)
-      .modifyEnd(db.dialect.forUpdate)
-      .executeTakeFirst()
-    if (row === undefined || row.expiresAt <= clock.now()) return 'ended'
-    if (sameText(row.code, wanted.code)) return { id: row.id }
-    const unboundAttempts = row.unboundAttempts + 1
-    await tx.updateTable('bookingCodes').set({ unboundAttempts }).where('id', '=', row.id).execute()
-    return 'wrong'
-  }
 }
 
 /** Hashes. */
@@ -189,6 +141,60 @@ interface Wanted {
 }
 
 type Outcome = { id: string } | 'wrong' | 'ended'
+
+async function tryCodeOfRequest({ db, clock }: VerificationDeps, tx: Tx, wanted: Wanted, id: string): Promise<Outcome> {
+  const row = await tx
+    .selectFrom('bookingCodes')
+    .selectAll()
+    .where('id', '=', id)
+    .where('guest', '=', wanted.guest)
+    .modifyEnd(db.dialect.forUpdate)
+    .executeTakeFirst()
+  if (row === undefined || row.expiresAt <= clock.now() || row.attempts >= MAX_ATTEMPTS) return 'ended'
+  if (sameText(row.code, wanted.code)) return { id }
+  const attempts = row.attempts + 1
+  await tx.updateTable('bookingCodes').set({ attempts }).where('id', '=', id).execute()
+  return 'wrong'
+}
+
+/** The latest code of the client. Others of its network may use up these attempts, but not those with the `verificationId`. */
+async function tryCodeOfClient(
+  { db, clock }: VerificationDeps,
+  tx: Tx,
+  wanted: Wanted,
+  client: string,
+): Promise<Outcome> {
+  const row = await tx
+    .selectFrom('bookingCodes')
+    .selectAll()
+    .where('guest', '=', wanted.guest)
+    .where('client', '=', client)
+    .where('unboundAttempts', '<', MAX_ATTEMPTS)
+    .limit(1)
+    .modifyEnd(db.dialect.forUpdate)
+    .executeTakeFirst()
+  if (row === undefined || row.expiresAt <= clock.now()) return 'ended'
+  if (sameText(row.code, wanted.code)) return { id: row.id }
+  const unboundAttempts = row.unboundAttempts + 1
+  await tx.updateTable('bookingCodes').set({ unboundAttempts }).where('id', '=', row.id).execute()
+  return 'wrong'
+}
+
+/** The first host whose account can send. */
+async function findSender({ log, outbox }: VerificationDeps, { slug, definition }: Experience): Promise<Account> {
+  for (const id of definition.defaultAccountIds) {
+    try {
+      return await outbox.sendingAccount(id)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+    }
+  }
+  log.warn(`Cannot send a code to a guest: no host of the experience "${slug}" has an account that can send.`, {
+    operation: 'scheduler.verify',
+    metadata: { experience: slug },
+  })
+  throw new AppError('conflict', { message: 'Codes cannot be sent at the moment. Try again later.' })
+}
 
 function needsCode({ definition }: Experience): boolean {
   return definition.bookingForm?.verifyEmail === true
