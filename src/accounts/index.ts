@@ -38,6 +38,6 @@ export {
 export { describeNameProblem, type LiveMailboxDeps, openMailbox, readLive, toAppError } from './mailbox/live-mailbox.ts'
 export { readSyncHint, SYNC_TOPIC } from './mailbox/sync-requests.ts'
 export { accountRoutes } from './routes.ts'
+export type { RefreshOutcome } from './tokens/refresh.ts'
 export { requireScopes } from './tokens/required-scopes.ts'
 export { deletedAccountTokens, revoker } from './tokens/revocation.ts'
-export type { RefreshOutcome } from './tokens/tokens.ts'

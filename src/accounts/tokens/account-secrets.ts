@@ -54,10 +54,21 @@ export function oauthSecrets(
   return { accessToken, expiresAt, refreshAt, refreshToken }
 }
 
+/** False for a token that is due for its refresh, and for the one that the provider refused. */
+export function isFresh({ accessToken, refreshAt }: OAuthSecrets, refused: string | undefined, nowMs: number): boolean {
+  return accessToken !== refused && nowMs < refreshAt
+}
+
 /** Describes the tokens in the API. */
 export function tokenSummary(oauth: OAuthSecrets | undefined, scopes: readonly string[]): TokenSummary {
   if (oauth === undefined) return { expiresAt: null, scopes: [], hasRefreshToken: false }
   return { expiresAt: isoTime(oauth.expiresAt), scopes: [...scopes], hasRefreshToken: true }
+}
+
+/** Undefined when they are unknown. */
+export function grantedScopes({ tokens }: Pick<AccountRow, 'tokens'>): string[] | undefined {
+  const { scopes }: TokenSummary = JSON.parse(tokens)
+  return scopes.length === 0 ? undefined : scopes
 }
 
 const sealContext = (accountId: string) => `account:${accountId}`
