@@ -1,8 +1,7 @@
-import type { EventOf } from '../../events/index.ts'
 import { sha256 } from '../../platform/crypto/sha256.ts'
+import { cleanText } from '../../platform/formats/text.ts'
 import { isoTime, isoTimeOrNull } from '../../platform/time/time.ts'
 import type { ProviderName } from '../../providers/contract/index.ts'
-import type { accountEvents } from '../events.ts'
 import type { Account, LinkAccount } from './account.ts'
 import type { AccountRow } from './store.ts'
 
@@ -42,36 +41,6 @@ export function toAccount(row: ShownRow): Account {
   }
 }
 
-type AccountEvents = typeof accountEvents
-
-/** The event types of an account that still exists. */
-export type AccountEventType = Exclude<keyof AccountEvents, 'account.deleted'>
-
-export function accountEvent(type: AccountEventType, row: AccountRow): EventOf<AccountEvents, AccountEventType> {
-  const { id, provider, email, customUserId, status, statusReason } = toAccount(row)
-  return {
-    type,
-    accountId: id,
-    provider,
-    objectId: id,
-    version: row.version,
-    data: { id, provider, email, customUserId, status, reason: statusReason },
-  }
-}
-
-/** Holds no personal data except `customUserId`, which the application chose. */
-export function deletedEvent(row: AccountRow): EventOf<AccountEvents, 'account.deleted'> {
-  const { id, provider, customUserId } = row
-  return {
-    type: 'account.deleted',
-    accountId: id,
-    provider,
-    objectId: id,
-    version: row.version + 1,
-    data: { id, provider, customUserId },
-  }
-}
-
 /** Builds the text that account lists search, in lower case, so that a request converts only its search words. */
 export function buildSearchText({ email, customUserId }: Pick<AccountRow, 'email' | 'customUserId'>): string {
   return `${email}\n${customUserId ?? ''}`.toLowerCase()
@@ -86,3 +55,6 @@ export function mailHostOf({ provider, settings: { imap } }: Pick<LinkAccount, '
 export function hashIdentity(provider: ProviderName, providerUser: string, customUserId: string | null): string {
   return sha256(JSON.stringify([provider, providerUser, customUserId]), 'base64url')
 }
+
+/** The application's user id; null, never empty, without one. */
+export const cleanAlias = (customUserId: string | null) => cleanText(customUserId ?? '') || null
