@@ -1,6 +1,9 @@
 import type { TLSSocket } from 'node:tls'
 import { type ScriptedImap, startScriptedImap } from './scripted-imap.ts'
-import { StrictFolder, type StrictMessage } from './strict-mailbox.ts'
+import { fetch, type Spoiling } from './strict-imap/fetch.ts'
+import { StrictFolder, type StrictMessage } from './strict-imap/mailbox.ts'
+import { search, unquoted } from './strict-imap/search.ts'
+import { changes, expunge, report, type Session, store } from './strict-imap/session.ts'
 
 export interface StrictImapOptions {
   /** Folders beside INBOX. */
@@ -31,19 +34,6 @@ export interface StrictImap {
   lines: string[]
   /** Called with each command before its response. */
   beforeResponse: (line: string) => void
-}
-
-type Spoiling = 'refuse' | 'close' | 'garbage' | 'huge'
-
-/** One connection: the selected folder, and the messages that the client knows of. */
-interface Session {
-  socket: TLSSocket
-  folder: StrictFolder | undefined
-  uidValidity: number
-  known: StrictMessage[]
-  isReadOnly: boolean
-  isIdle: boolean
-  hasQresync: boolean
 }
 
 const CRLF = '\r\n'
@@ -124,7 +114,7 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
     if (name === 'NOOP') return changes(session)
     if (name === 'SEARCH')
       return [
-        `SEARCH ${search(session, args)
+        `SEARCH ${search(session.known, args)
           .map(({ seq }) => seq)
           .join(' ')}`.trim(),
       ]
@@ -137,7 +127,7 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
     const criteria = rest.join(' ')
     if (name === 'SEARCH')
       return [
-        `SEARCH ${search(session, criteria)
+        `SEARCH ${search(session.known, criteria)
           .map(({ message }) => message.uid)
           .join(' ')}`.trim(),
       ]
@@ -223,171 +213,4 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
     beforeResponse: () => {},
   }
   return imap
-}
-
-/** Sends what has changed in the selected folder while the client is idle. */
-function report(session: Session): void {
-  const text = changes(session).map((line) => `* ${line}${CRLF}`)
-  if (text.length > 0) session.socket.write(text.join(''))
-}
-
-/** Lists the changes in the selected folder that the client does not know yet. */
-function changes(session: Session): string[] {
-  const { folder, known, hasQresync } = session
-  if (folder === undefined) return []
-  const now = new Set(folder.messages)
-  const gone = known.filter((message) => !now.has(message))
-  const before = new Set(known)
-  const hasArrivals = folder.messages.some((message) => !before.has(message))
-  const expunges = gone.map((message) => {
-    const seq = session.known.indexOf(message) + 1
-    session.known = session.known.filter((candidate) => candidate !== message)
-    return hasQresync ? `VANISHED ${message.uid}` : `${seq} EXPUNGE`
-  })
-  session.known = [...folder.messages]
-  return [...expunges, ...(hasArrivals ? [`${folder.messages.length} EXISTS`] : [])]
-}
-
-interface Found {
-  seq: number
-  message: StrictMessage
-}
-
-/** Keys: a sequence set, UID, SINCE, BEFORE, DELETED. */
-function search({ known }: Session, criteria: string): Found[] {
-  const words = criteria.split(' ')
-  const tests: ((found: Found) => boolean)[] = []
-  while (words.length > 0) {
-    const key = (words.shift() ?? '').toUpperCase()
-    if (key === 'ALL') continue
-    if (key === 'UID') tests.push(inSet(words.shift() ?? '', highestUid(known), ({ message }) => message.uid))
-    else if (key === 'SINCE') tests.push(received(words.shift() ?? '', (time, day) => time >= day))
-    else if (key === 'BEFORE') tests.push(received(words.shift() ?? '', (time, day) => time < day))
-    else if (key === 'DELETED') tests.push(({ message }) => message.flags.has('\\Deleted'))
-    else tests.push(inSet(key, known.length, ({ seq }) => seq))
-  }
-  return known
-    .map((message, index) => ({ seq: index + 1, message }))
-    .filter((found) => tests.every((test) => test(found)))
-}
-
-function received(day: string, test: (time: number, day: number) => boolean) {
-  return ({ message }: Found) => test(message.internalDate.getTime(), Date.parse(`${unquoted(day)} 00:00:00 +0000`))
-}
-
-function inSet(set: string, highest: number, toNumber: (found: Found) => number): (found: Found) => boolean {
-  return (found) => parseRanges(set, highest).some(([low, high]) => toNumber(found) >= low && toNumber(found) <= high)
-}
-
-function highestUid(messages: readonly StrictMessage[]): number {
-  return messages.at(-1)?.uid ?? 0
-}
-
-/** Its `*` is the highest number that is in use, and the order of the two ends does not matter. */
-function parseRanges(set: string, highest: number): [number, number][] {
-  const toNumber = (text: string) => (text === '*' ? highest : Number(text))
-  return set.split(',').map((range) => {
-    const [first = '', last = first] = range.split(':')
-    const ends = [toNumber(first), toNumber(last)]
-    return [Math.min(...ends), Math.max(...ends)]
-  })
-}
-
-/** Undefined when it is refused. */
-function fetch(
-  session: Session,
-  args: string,
-  howSpoilt: (message: StrictMessage) => Spoiling | undefined,
-): string[] | undefined {
-  const [set = ''] = args.split(' ')
-  const ranges = parseRanges(set, highestUid(session.known))
-  const isIn = (uid: number) => ranges.some(([low, high]) => uid >= low && uid <= high)
-  const since = Number(/CHANGEDSINCE (\d+)/.exec(args)?.[1] ?? 0)
-  const wanted = session.known.filter((message) => isIn(message.uid) && message.modseq > since)
-  const faults = args.includes('BODY') ? wanted.map(howSpoilt) : []
-  if (faults.includes('close')) session.socket.destroy()
-  if (faults.includes('refuse')) return undefined
-  const rows = wanted.map((message, index) => {
-    const seq = session.known.indexOf(message) + 1
-    if (faults[index] === 'garbage') return `${seq} FETCH (UID ${message.uid} (((((`
-    return row(faults[index] === 'huge' ? withHugeParts(message) : message, seq, args)
-  })
-  if (!args.includes('VANISHED')) return rows
-  const vanished = (session.folder?.expunged ?? []).filter(({ uid, modseq }) => isIn(uid) && modseq > since)
-  return vanished.length === 0 ? rows : [`VANISHED (EARLIER) ${vanished.map(({ uid }) => uid).join(',')}`, ...rows]
-}
-
-const HUGE_BYTES = 6 * 1024 * 1024
-
-/** Its header and its text are longer than what is asked for, and are returned entirely. */
-function withHugeParts(message: StrictMessage): StrictMessage & { isWhole: true } {
-  const filler = Buffer.from(`X-Filler: ${'x'.repeat(HUGE_BYTES)}\r\n`)
-  return { ...message, raw: Buffer.concat([filler, message.raw, filler]), isWhole: true }
-}
-
-function row(
-  { uid, raw, flags, internalDate, modseq, isWhole = false }: StrictMessage & { isWhole?: boolean },
-  seq: number,
-  query: string,
-): string {
-  const end = raw.indexOf('\r\n\r\n') + 4
-  const [header, text] = [raw.subarray(0, end), raw.subarray(end)]
-  const items = [`UID ${uid}`, `FLAGS (${[...flags].join(' ')})`]
-  if (query.includes('MODSEQ') || query.includes('CHANGEDSINCE')) items.push(`MODSEQ (${modseq})`)
-  if (query.includes('RFC822.SIZE')) items.push(`RFC822.SIZE ${raw.length}`)
-  if (query.includes('INTERNALDATE')) items.push(`INTERNALDATE "${imapDate(internalDate)}"`)
-  if (query.includes('BODYSTRUCTURE')) {
-    items.push(`BODYSTRUCTURE ("TEXT" "PLAIN" ("CHARSET" "utf-8") NIL NIL "8BIT" ${text.length} 1)`)
-  }
-  const sections: Record<string, Buffer> = { HEADER: header, TEXT: text, '1': text, '': raw }
-  for (const [, section = '', start, length] of query.matchAll(/BODY\.PEEK\[([A-Z0-9]*)\](?:<(\d+)\.(\d+)>)?/g)) {
-    const from = isWhole ? 0 : Number(start ?? 0)
-    const to = isWhole ? raw.length : from + Number(length ?? raw.length)
-    const part = (sections[section] ?? Buffer.alloc(0)).subarray(from, to)
-    const name = `BODY[${section}]${start === undefined ? '' : `<${start}>`}`
-    items.push(`${name} {${part.length}}${CRLF}${part.toString('latin1')}`)
-  }
-  const fields = /BODY\.PEEK\[HEADER\.FIELDS \(([^)]*)\)\]/.exec(query)
-  if (fields?.[1] !== undefined) {
-    const names = fields[1].toLowerCase().split(' ')
-    const kept = header
-      .toString('latin1')
-      .split(CRLF)
-      .filter((line) => names.includes(line.split(':')[0]?.toLowerCase() ?? ''))
-    const block = [...kept, '', ''].join(CRLF)
-    items.push(`BODY[HEADER.FIELDS (${fields[1]})] {${block.length}}${CRLF}${block}`)
-  }
-  return `${seq} FETCH (${items.join(' ')})`
-}
-
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-
-function imapDate(date: Date): string {
-  const day = String(date.getUTCDate()).padStart(2, '0')
-  return `${day}-${MONTHS[date.getUTCMonth()]}-${date.getUTCFullYear()} ${date.toISOString().slice(11, 19)} +0000`
-}
-
-function store(session: Session, args: string): string[] {
-  const [set = '', action = ''] = args.split(' ')
-  const [, flags = ''] = /\(([^)]*)\)/.exec(args) ?? []
-  const isIn = inSet(set, highestUid(session.known), ({ message }) => message.uid)
-  for (const message of session.known.filter((message) => isIn({ seq: 0, message }))) {
-    for (const flag of flags.split(' '))
-      session.folder?.flag(message.raw.toString('latin1'), flag, !action.startsWith('-'))
-  }
-  return []
-}
-
-function expunge(session: Session, set: string): string[] {
-  const isIn = inSet(set, highestUid(session.known), ({ message }) => message.uid)
-  for (const message of session.known.filter(
-    (message) => isIn({ seq: 0, message }) && message.flags.has('\\Deleted'),
-  )) {
-    session.folder?.remove(message.raw.toString('latin1'))
-  }
-  return []
-}
-
-function unquoted(text: string): string {
-  return text.replace(/^"(.*)"$/, '$1')
 }
