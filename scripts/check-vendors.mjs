@@ -15,7 +15,7 @@ const TESTS = [
   'src/providers/gmail',
   'src/providers/microsoft',
   'test/servers/google.test.ts',
-  'test/servers/microsoft.test.ts',
+  'test/servers/microsoft/',
 ]
 
 /** Their servers are scripts of broken responses, not the fakes. */
