@@ -1,20 +1,21 @@
 import { expect, it } from 'vitest'
 import { DAY_MS } from '../../platform/calendar/days.ts'
-import { placeholderTimes, type RemoteEvent, type TimeRange } from '../../providers/contract/index.ts'
+import { mayBeDays, placeholderTimes, type RemoteEvent, type TimeRange } from '../../providers/contract/index.ts'
 import { expandSeries } from '../instances/instances.ts'
 import { withStoredTimes } from './placeholders.ts'
 
 const HOUR_MS = 3_600_000
 const FIRST_MS = Date.UTC(2026, 10, 23)
 const window = { from: 0, to: Date.UTC(2040, 0, 1) }
-const placeholder = (...instances: TimeRange[]) => ({ timesOnly: true, ...placeholderTimes(instances) }) as RemoteEvent
+const placeholder = (...instances: TimeRange[]) =>
+  ({ timesOnly: true, ...placeholderTimes(instances, instances.every(mayBeDays)) }) as RemoteEvent
 const hours = (day: number, from: number, to: number) => ({
   from: FIRST_MS + day * DAY_MS + from * HOUR_MS,
   to: FIRST_MS + day * DAY_MS + to * HOUR_MS,
 })
 
-function busyTimes(stored: RemoteEvent, added: RemoteEvent, zone = 'Europe/Berlin'): TimeRange[] {
-  const event = withStoredTimes(added, JSON.stringify(stored))
+function busyTimes(stored: RemoteEvent, added: RemoteEvent, zone: string | null = 'Europe/Berlin'): TimeRange[] {
+  const event = withStoredTimes(added, JSON.stringify(stored), zone)
   if (event === undefined) return []
   return expandSeries({ ...event, exceptions: [] }, zone, window).map(({ startMs, endMs }) => ({
     from: startMs,
@@ -34,11 +35,11 @@ it('stores all-day instances as dates in the zone of the calendar', () => {
   expect(busyTimes(stored, added)).toEqual([hours(0, -1, 47), hours(7, -1, 47)])
 })
 
-it('takes days for times when other instances are not all-day', () => {
-  expect(busyTimes(placeholder(hours(0, 0, 24)), placeholder(hours(200, -1, 23)))).toEqual([
-    hours(0, 0, 24),
-    hours(200, -1, 23),
-  ])
+it('is busy in the days and in their hours in UTC when other instances are not all-day', () => {
+  const [days, times] = [placeholder(hours(0, 0, 24)), placeholder(hours(200, -1, 23))]
+  expect(busyTimes(days, times)).toEqual([hours(0, -1, 24), hours(200, -1, 23)])
+  expect(busyTimes(times, days, 'America/New_York')).toEqual([hours(0, 0, 29), hours(200, -1, 23)])
+  expect(busyTimes(days, times, null)).toEqual([hours(0, -14, 36), hours(200, -1, 23)])
 })
 
 it('keeps the latest of more than 1,000 instances', () => {
@@ -49,7 +50,7 @@ it('keeps the latest of more than 1,000 instances', () => {
 
 it('leaves a stored series as it is, and reads placeholders whose instances have no end', () => {
   const added = placeholder(hours(1, 9, 10))
-  expect(withStoredTimes(added, JSON.stringify({ ...added, timesOnly: undefined }))).toBeUndefined()
+  expect(withStoredTimes(added, JSON.stringify({ ...added, timesOnly: undefined }), null)).toBeUndefined()
   const old = { ...placeholder(hours(0, 9, 11)), recurrence: ['RDATE:20261123T090000Z,20261124T150000Z'] }
   expect(busyTimes(old, added)).toEqual([hours(0, 9, 11), hours(1, 9, 10), hours(1, 15, 17)])
 })

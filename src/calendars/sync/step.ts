@@ -81,7 +81,7 @@ export async function applyChanges(
   const listed = [
     ...returned,
     ...placeholders.flatMap(
-      (placeholder) => withStoredTimes(placeholder, earlier.get(placeholder.eventId)?.content) ?? [],
+      (placeholder) => withStoredTimes(placeholder, earlier.get(placeholder.eventId)?.content, calendar.timeZone) ?? [],
     ),
   ]
   const named = listed.map(({ eventId, recurringEventId }) => recurringEventId ?? eventId)

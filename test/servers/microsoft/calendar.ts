@@ -124,7 +124,7 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
     link.search = ''
     link.searchParams.set(rest.length > 0 ? '$skiptoken' : '$deltatoken', next)
     return Response.json({
-      value: round.items.slice(0, size).map((item) => ('@removed' in item ? item : resource(item, request))),
+      value: round.items.slice(0, size).map((item) => ('@removed' in item ? item : inDelta(resource(item, request)))),
       [rest.length > 0 ? '@odata.nextLink' : '@odata.deltaLink']: link.toString(),
     })
   })
@@ -133,7 +133,7 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
     const items = store.in(calendarId).flatMap((stored) => {
       const instances = expandEvent(stored, fromMs, toMs)
       const isMasterShown = stored.event.recurrence !== undefined && graphTimeMs(stored.event.start) >= fromMs
-      return [...(isMasterShown && instances.length > 0 ? [master(stored.event)] : []), ...instances.map(inDelta)]
+      return [...(isMasterShown && instances.length > 0 ? [master(stored.event)] : []), ...instances]
     })
     return { user, calendarId, fromMs, toMs, items, seq: store.seq }
   }
@@ -147,7 +147,7 @@ export function microsoftCalendar(changed: (user: string, id: string, type: Even
       const stored = store.find(id)
       const instances = stored?.calendarId === calendarId ? expandEvent(stored, round.fromMs, round.toMs) : []
       if (stored === undefined || instances.length === 0) return [{ id, '@removed': { reason: 'deleted' } }]
-      return stored.event.recurrence === undefined ? instances : [master(stored.event), ...instances.map(inDelta)]
+      return stored.event.recurrence === undefined ? instances : [master(stored.event), ...instances]
     })
     return { ...round, items, seq: store.seq }
   }

@@ -118,8 +118,7 @@ export function remoteEvent(item: Json, { email, master, timeZone = null }: Even
     recurrence: type === 'seriesMaster' && series !== undefined ? recurrenceLines(object(item.recurrence), series) : [],
     recurringEventId: isInstance ? recurringEventId : null,
     originalStart: isInstance ? (originalStart(item, series) ?? start) : null,
-    // As in Outlook's own view of somebody's availability.
-    busy: item.showAs !== 'free' && item.showAs !== 'workingElsewhere',
+    busy: isBusy(item.showAs),
     visibility: mapVisibility(item.sensitivity),
     organizer: mapOrganizer(item),
     attendees,
@@ -129,6 +128,11 @@ export function remoteEvent(item: Json, { email, master, timeZone = null }: Even
     createdAt: time(item.createdDateTime) ?? null,
     updatedAt: time(item.lastModifiedDateTime) ?? null,
   })
+}
+
+/** As in Outlook's own view of somebody's availability. */
+export function isBusy(showAs: unknown): boolean {
+  return showAs !== 'free' && showAs !== 'workingElsewhere'
 }
 
 /** Names the parts of an item that `remoteEvent` could not read. Undefined: none, or none that can be named. */

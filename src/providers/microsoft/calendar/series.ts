@@ -1,15 +1,9 @@
-import {
-  boundedEvent,
-  ProviderError,
-  placeholderTimes,
-  type RemoteEvent,
-  type TimeRange,
-  type UnreadableEvent,
-} from '../../contract/index.ts'
+import { ProviderError, type RemoteEvent, type UnreadableEvent } from '../../contract/index.ts'
 import { type Json, list, mayBeOfMessage, object, PageLinks, resultOfEach, text } from '../../shared/rest/index.ts'
 import { type BatchResult, type Graph, requireBody, SYNC_LIMITS, segment } from '../client.ts'
 import { AS_TEXT } from '../map.ts'
 import { cancelledInstances, EVENT_FIELDS, readType, remoteEvent, unreadableIn } from './map.ts'
+import { buildPlaceholder, occurrenceToRead, SAMPLE_FIELDS } from './placeholder.ts'
 
 /** Limits the exceptions of one series. Its oldest cancelled instances beyond that are left out. */
 const MAX_EXCEPTIONS = 1000
@@ -84,11 +78,35 @@ export async function readSeries(
     else if (unit !== undefined) units.push(unit)
   }
   if (!mayAllFail) throwIfAllFail([...refused.values()], items.length)
+  const samples = await readSamples(context, occurrences, [...refused.keys()])
   for (const [id, { message }] of refused) {
-    const placeholder = buildPlaceholder(id, occurrences.get(id) ?? [])
+    const known = { occurrences: occurrences.get(id) ?? [], sample: samples.get(id), calendarZone: context.timeZone }
+    const placeholder = buildPlaceholder(id, known)
     context.report?.({ eventId: id, reason: message, isRefused: true, ...(placeholder && { placeholder }) })
   }
   return units
+}
+
+/** One occurrence of each of these series, where its times do not say whether it is all-day. Those that Graph refuses are left out. */
+async function readSamples(
+  { graph, calendarId, doing, signal }: CalendarContext,
+  occurrences: ReadonlyMap<string, Json[]>,
+  seriesIds: readonly string[],
+): Promise<Map<string, Json>> {
+  const items = seriesIds.flatMap((seriesId) => {
+    const id = occurrenceToRead(occurrences.get(seriesId) ?? [])
+    return id === undefined ? [] : [{ seriesId, path: eventPath(calendarId, id), query: { $select: SAMPLE_FIELDS } }]
+  })
+  const results = await resultOfEach(items, (some) =>
+    graph.batch(some, { doing, signal, isolates: true, ...SYNC_LIMITS }),
+  )
+  const samples = new Map<string, Json>()
+  for (const item of items) {
+    const result = results.get(item)
+    if (!(result instanceof ProviderError)) samples.set(item.seriesId, requireBody(result))
+    else if (result.kind !== 'not_found') unlessOfAccount(result)
+  }
+  return samples
 }
 
 /** The same context for callers that must not leave a series out: one that Graph does not return makes the request fail. */
@@ -207,41 +225,4 @@ export async function readLeft(
   const units = [...singles.map((event) => ({ event, exceptions: [] })), ...series]
   const left = new Set([...units.map(({ event }) => event.eventId), ...refused.keys(), ...unreadSeries])
   return { units, removed: ids.filter((id) => !left.has(id)) }
-}
-
-/** In place of a series that Graph does not return: busy at the times of its occurrences in a view. Undefined when none is known. */
-function buildPlaceholder(eventId: string, occurrences: readonly Json[]): RemoteEvent | undefined {
-  const times = placeholderTimes(occurrences.flatMap((item) => parseRange(item) ?? []))
-  if (times === undefined) return undefined
-  return boundedEvent({
-    eventId,
-    iCalUid: '',
-    etag: null,
-    status: 'confirmed',
-    summary: '',
-    description: '',
-    location: '',
-    ...times,
-    timesOnly: true,
-    recurringEventId: null,
-    originalStart: null,
-    busy: true,
-    visibility: 'default',
-    organizer: null,
-    attendees: [],
-    conference: null,
-    reminders: [],
-    htmlLink: null,
-    createdAt: null,
-    updatedAt: null,
-  })
-}
-
-function parseRange({ start, end }: Json): TimeRange | undefined {
-  const [from, to] = [start, end].map((time) => {
-    const { dateTime, timeZone } = object(time)
-    return text(timeZone) === 'UTC' ? Date.parse(`${text(dateTime)?.slice(0, 19)}Z`) : Number.NaN
-  })
-  if (from === undefined || to === undefined || !(to >= from)) return undefined
-  return { from, to }
 }
