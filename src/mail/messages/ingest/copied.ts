@@ -10,10 +10,7 @@ import { messageWriter, type Relocation } from '../rows/writer.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import type { IngestDeps, Read } from './batch.ts'
 import { copyCandidates, copyKey } from './copies.ts'
-import { isSameDelivery, wasDeliveredApart } from './match.ts'
-
-/** Later, a deleted original no longer means a move. A program that was interrupted goes on when it next runs. */
-const MOVE_MS = 60 * 60_000
+import { type ComparableRow, FreeCopies } from './free-copies.ts'
 
 /** Gives these missing messages the location of a copy that appeared in the hour before they went missing. */
 export async function moveToCopies(
@@ -56,24 +53,13 @@ async function movedByCopy(
   if (candidates.length === 0) return []
   const found = await store.byIds([...new Set(candidates.map((candidate) => candidate.id))])
   const listed = await store.labelIds(found.map((copy) => copy.id))
-  const copies = found.filter(({ id }) => listed.has(id)).map((row) => comparable(row, false))
-  const used = new Set<string>()
+  const copies = new FreeCopies(found.filter(({ id }) => listed.has(id)).map((row) => comparable(row, false)))
   return rows.flatMap((row) => {
-    const original = comparable(row, isDraft(row))
-    const copy = copies.find((candidate) => !used.has(candidate.row.id) && isCopyOf(candidate, original))?.row
+    const copy = copies.take(comparable(row, isDraft(row)))
     if (copy === undefined || copy.folderId === null) return []
-    used.add(copy.id)
     const { folderId, uidValidity, uid, providerMessageId, unread, starred } = copy
     return [{ copy, placement: { row, folderId, uidValidity, uid, providerMessageId, unread, starred } }]
   })
-}
-
-/** A row and what copies of it have in common with it: read once, because each row is compared with many. */
-interface ComparableRow {
-  row: MessageRow
-  identity: string | null
-  /** Null for a draft: the message that was sent of it has the same. */
-  copyKey: string | null
 }
 
 function comparable(row: MessageRow, isDraft: boolean): ComparableRow {
@@ -83,17 +69,4 @@ function comparable(row: MessageRow, isDraft: boolean): ComparableRow {
     identity: identity === undefined ? null : identityHash(identity),
     copyKey: isDraft ? null : copyKey(row),
   }
-}
-
-function isCopyOf(copy: ComparableRow, original: ComparableRow): boolean {
-  const { row } = original
-  if (copy.row.id === row.id || copy.row.createdAt < row.createdAt) return false
-  if (copy.row.createdAt <= (row.goneAt ?? 0) - MOVE_MS) return false
-  if (copy.row.folderId === row.folderId && !isSameDelivery(copy.row, row)) return false
-  if (row.emailIdHash !== null && row.emailIdHash === copy.row.emailIdHash) return true
-  if (wasDeliveredApart(copy.row, row)) return false
-  if (row.headerHash === copy.row.headerHash) return true
-  if (original.identity !== null && original.identity === copy.identity) return true
-  // A program that copies a message may add a header line, and may give it another INTERNALDATE.
-  return original.copyKey !== null && original.copyKey === copy.copyKey
 }

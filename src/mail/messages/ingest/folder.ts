@@ -19,7 +19,7 @@ import { type Batch, type IngestDeps, isStale, openBatch, type SyncRead } from '
 import { countIn, recordChanges } from './changes.ts'
 import { copyCandidates, copyKey } from './copies.ts'
 import { folderDrafts } from './drafts.ts'
-import { type Candidate, matchMessages, type Presence, sharesKey, wasDeliveredApart } from './match.ts'
+import { type Candidate, matchMessages, type Presence, sharesDeliveryWith, sharesKeyWith } from './match.ts'
 import { takeReserved } from './reserved.ts'
 
 /** The result of reading one folder. */
@@ -237,8 +237,7 @@ async function matchStored(batch: FolderBatch, unknown: readonly Incoming[]): Pr
   const { accountId, label, presence } = read
   const rows = unknown.map(({ row }) => row)
   const known = await store.candidates(accountId, rows)
-  const isKnown = (row: IncomingRow) =>
-    known.some((candidate) => sharesKey(row, candidate) && !wasDeliveredApart(row, candidate))
+  const isKnown = sharesDeliveryWith(known)
   const copied = await movableCopies(
     batch,
     rows.filter((row) => !isKnown(row)),
@@ -275,8 +274,8 @@ async function ensureFresh(
   candidates: readonly Candidate[],
 ): Promise<void> {
   const { tx, read } = batch
-  const changed = candidates.filter((row) => isStale(batch, row))
-  if (unmatched.some(({ row }) => changed.some((one) => sharesKey(row, one)))) throw new StaleRead()
+  const isChanged = sharesKeyWith(candidates.filter((row) => isStale(batch, row)))
+  if (unmatched.some(({ row }) => isChanged(row))) throw new StaleRead()
   const now = await findApiChanges(tx, read.accountId)
   if (now.latestDeletion > read.apiChanges.latestDeletion) throw new StaleRead()
 }

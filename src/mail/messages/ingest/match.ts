@@ -1,5 +1,6 @@
 import { groupBy } from '../../../platform/group-by.ts'
 import { NO_TRACE } from '../rows/row.ts'
+import { namesAskedFor, namesAskedForByCopy, namesOfOriginal, RowQueues } from './row-names.ts'
 
 /**
  * Recognises moved messages, so that a message keeps its id. An incoming message and a row are the same message when
@@ -71,11 +72,10 @@ export function matchMessages(
   const free = candidates.filter((row) => row.uid === null || presence.get(row.id) === 'absent')
   const ranked = free.toSorted((a, b) => rank(a, folderId) - rank(b, folderId) || (a.id < b.id ? -1 : 1))
   for (const toKey of LEVELS) {
-    const rows = groupBy(ranked, toKey)
+    const rowsByKey = groupOf(ranked, toKey, (rows) => new RowQueues(rows))
     incoming.forEach((message, index) => {
       if (matched.has(index)) return
-      const mayMatch = (row: Candidate) => !used.has(row.id) && mayBeSame(row, message, knownEmailIds)
-      const row = rows.get(toKey(message) ?? '')?.find(mayMatch)
+      const row = rowsByKey(toKey(message))?.findFirst(namesAskedFor(message, knownEmailIds), used)
       if (row === undefined) return
       matched.set(index, row)
       used.add(row.id)
@@ -97,18 +97,20 @@ function classifyUnmatched(
   const originals = candidates.filter((row) => row.uid !== null || moved.has(row.id))
   if (originals.length === 0) return { copies, undecided: [] }
   const knownEmailIds = new Set(originals.map((row) => row.emailIdHash))
-  const groups = LEVELS.map((toKey) => [toKey, groupBy(originals, toKey)] as const)
   const isOriginal = (row: Candidate) => moved.has(row.id) || presence.get(row.id) === 'present'
-  incoming.forEach((message, index) => {
-    if (matched.has(index)) return
-    const rows = groups
-      .flatMap(([toKey, group]) => group.get(toKey(message) ?? '') ?? [])
-      .filter((row) => mayBeSame(row, message, knownEmailIds))
-    const isCopyOf = (row: Candidate) =>
-      isOriginal(row) && !wasDeliveredApart(row, message) && (row.folderId !== folderId || isSameDelivery(row, message))
-    if (rows.some(isCopyOf)) copies.add(index)
-    for (const row of rows) if (row.uid !== null && !presence.has(row.id)) undecided.set(row.id, row)
-  })
+  const namesOf = (rows: readonly Candidate[]) => new Set(rows.flatMap((row) => namesOfOriginal(row, folderId)))
+  const mayBePresent = originals.filter((row) => row.uid !== null && !presence.has(row.id))
+  for (const toKey of LEVELS) {
+    const namesByKey = groupOf(originals.filter(isOriginal), toKey, namesOf)
+    const undecidedByKey = groupOf(mayBePresent, toKey, (rows) => new RowQueues(rows))
+    incoming.forEach((message, index) => {
+      if (matched.has(index)) return
+      const names = namesByKey(toKey(message))
+      if (namesAskedForByCopy(message, knownEmailIds).some((name) => names?.has(name))) copies.add(index)
+      const rows = undecidedByKey(toKey(message))?.takeAll(namesAskedFor(message, knownEmailIds)) ?? []
+      for (const row of rows) undecided.set(row.id, row)
+    })
+  }
   return { copies, undecided: [...undecided.values()] }
 }
 
@@ -119,16 +121,21 @@ function rank(row: Candidate, folderId: string): number {
   return row.folderId === folderId ? 0 : 1
 }
 
-/**
- * Different EMAILIDs mean different messages, unless the new one is known of no row: the copy of a program that adds a header line has
- * another. After a new UIDVALIDITY, the server may have new EMAILIDs, too.
- */
-function mayBeSame(row: Candidate, message: MatchKeys, knownEmailIds: ReadonlySet<string | null>): boolean {
-  if (row.uid === null && row.goneAt === null) return true
-  if (wasDeliveredApart(row, message)) return false
-  const isDifferent =
-    row.emailIdHash !== null && message.emailIdHash !== null && row.emailIdHash !== message.emailIdHash
-  return !isDifferent || !knownEmailIds.has(message.emailIdHash)
+/** Finds what `build` makes of the rows with one key, when it is first asked for. */
+function groupOf<Built>(
+  rows: readonly Candidate[],
+  toKey: (row: Candidate) => string | null,
+  build: (rows: readonly Candidate[]) => Built,
+): (key: string | null) => Built | undefined {
+  const groups = groupBy(rows, toKey)
+  const built = new Map<string, Built>()
+  return (key) => {
+    const group = key === null ? undefined : groups.get(key)
+    if (key === null || group === undefined) return undefined
+    const found = built.get(key) ?? build(group)
+    built.set(key, found)
+    return found
+  }
 }
 
 /** True for two messages that were sent once, to two addresses: they arrived by themselves, and neither is a copy of the other. */
@@ -142,7 +149,27 @@ export function isSameDelivery(one: MatchKeys, other: MatchKeys): boolean {
   return one.traceHash !== null && one.traceHash === other.traceHash && one.traceHash !== NO_TRACE
 }
 
-/** Whether the message may be the row, by one of the keys. */
-export function sharesKey(message: MatchKeys, row: MatchKeys): boolean {
-  return KEYS.some((key) => message[key] !== null && message[key] === row[key])
+/** Finds out whether a message shares a key with one of the rows. */
+export function sharesKeyWith(rows: readonly MatchKeys[]): (message: MatchKeys) => boolean {
+  const keys = new Set(rows.flatMap(keysOf))
+  return (message) => keysOf(message).some((key) => keys.has(key))
+}
+
+/** The same for rows that were not delivered apart from the message: see `wasDeliveredApart`. */
+export function sharesDeliveryWith(rows: readonly MatchKeys[]): (message: MatchKeys) => boolean {
+  const known = new Set(rows.flatMap((row) => keysOf(row).flatMap((key) => [key, `${key} ${row.traceHash}`])))
+  return (message) => {
+    const { emailIdHash, traceHash } = message
+    if (emailIdHash !== null && known.has(keyText('emailIdHash', emailIdHash))) return true
+    const traces = traceHash === null ? [''] : [' null', ` ${traceHash}`]
+    return keysOf(message).some((key) => traces.some((trace) => known.has(key + trace)))
+  }
+}
+
+function keysOf(message: MatchKeys): string[] {
+  return KEYS.flatMap((name) => (message[name] === null ? [] : keyText(name, message[name])))
+}
+
+function keyText(name: (typeof KEYS)[number], value: string): string {
+  return `${name} ${value}`
 }

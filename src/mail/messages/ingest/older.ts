@@ -8,7 +8,7 @@ import type { MessageRow } from '../store.ts'
 import { type Arrival, arrivalRow, insertArrivals, saveVersions } from './arrivals.ts'
 import { type Batch, type IngestDeps, isStale, openBatch, type Read } from './batch.ts'
 import { listedLabels } from './mailbox-batch.ts'
-import { sharesKey } from './match.ts'
+import { sharesKeyWith } from './match.ts'
 
 export type OlderDeps = Pick<IngestDeps, 'db' | 'clock' | 'ids' | 'requestBodies'>
 
@@ -142,5 +142,5 @@ async function ensureFresh(
   if (now.latestDeletion > read.apiChanges.latestDeletion) throw new StaleRead()
   if (now.latest === read.apiChanges.latest || unknown.length === 0) return
   const changed = (await store.candidates(read.accountId, unknown)).filter((row) => isStale(batch, row))
-  if (unknown.some((row) => changed.some((candidate) => sharesKey(row, candidate)))) throw new StaleRead()
+  if (unknown.some(sharesKeyWith(changed))) throw new StaleRead()
 }
