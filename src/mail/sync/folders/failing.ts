@@ -113,6 +113,26 @@ export async function recordSuspect(
   })
 }
 
+/**
+ * Forgets those of `suspects` that were read although they are not stored yet: a pass that is repeated would leave them out until their next
+ * attempt. Returns whether there were any.
+ */
+export async function forgetSuspects(
+  deps: SyncDeps,
+  { suspects, ...folder }: Folder & Pick<OwnedAccount, 'epoch'> & { suspects: ReadonlySet<number> },
+  added: readonly RemoteMessage[],
+): Promise<boolean> {
+  const read = added.flatMap(({ location }) => (location !== undefined && suspects.has(location.uid) ? location : []))
+  const [first] = read
+  if (first === undefined) return false
+  const uids = read.map(({ uid }) => uid)
+  await deps.db.transaction(async (tx) => {
+    await deps.fence(tx, folder.accountId, folder.epoch)
+    await forgetMessages(tx, folder, first.uidValidity, uids)
+  })
+  return true
+}
+
 /** The messages were read, or no longer exist. */
 export async function forgetMessages(
   tx: Tx,

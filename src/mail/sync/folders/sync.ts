@@ -13,7 +13,14 @@ import { isNewArrival, notifyAfter } from '../new-since.ts'
 import { cursorStore } from '../store.ts'
 import { unreadableStore } from '../unreadable/store.ts'
 import { emptyFolder } from './deletion.ts'
-import { buildItemId, failingMessages, forgetMessages, recordSuspect, recordUnreadable } from './failing.ts'
+import {
+  buildItemId,
+  failingMessages,
+  forgetMessages,
+  forgetSuspects,
+  recordSuspect,
+  recordUnreadable,
+} from './failing.ts'
 import { type AskPresence, checkPresence } from './presence.ts'
 
 export interface FolderSync extends OwnedAccount {
@@ -120,10 +127,16 @@ async function syncOnce(
       isReread = true
     }
     const bodies = await folder.bodies(step)
+    const context = { ...folder, presence, bodies, passed, suspects }
     for (const part of splitStep(step)) {
       folder.signal.throwIfAborted()
-      const context = { ...folder, presence, bodies, passed, suspects }
-      uidValidity = (await storePart(deps, context, part, step.hasOlder)) ?? uidValidity
+      try {
+        uidValidity = (await storePart(deps, context, part, step.hasOlder)) ?? uidValidity
+      } catch (error) {
+        const isRepeated = error instanceof UndecidedMatches || error instanceof StaleRead
+        if (isRepeated && (await forgetSuspects(deps, context, step.added))) failures.onSuspect(undefined)
+        throw error
+      }
     }
     if (suspects.size > 0) failures.onSuspect(undefined)
     suspects.clear()

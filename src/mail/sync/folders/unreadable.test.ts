@@ -192,6 +192,20 @@ it('several messages that end the connection cost only themselves', async () => 
   await eventually(async () => expect(await items()).toHaveLength(3))
 })
 
+it('a copy that is read before a message that ends the connection is stored at once', async () => {
+  const { folder, inbox, spoil, items, stored, received } = await strictAccount({ timing: { itemRetry: NEVER } })
+  folder('Work').add(mail('w'))
+  await received('w')
+  spoil('<p@x>', 'close')
+  // Fetched by itself. Sync asks the server whether the original is still in the other folder, and reads the copy again.
+  inbox.add(mail('w'))
+  inbox.add(mail('p'))
+  inbox.add(mail('a'))
+  await received('w', 'a')
+  expect((await stored()).filter(({ subject }) => subject === 'w')).toHaveLength(2)
+  expect(await items()).toHaveLength(1)
+})
+
 it('a server that returns no message at all is at fault itself', async () => {
   const { inbox, spoil, items, service, accountId, received } = await strictAccount()
   spoil('Subject', 'refuse')
