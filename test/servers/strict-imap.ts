@@ -28,13 +28,18 @@ export interface StrictImap {
    * parser reads, or 6 MB in place of any part. `undefined`: they are returned again.
    */
   spoil(text: string, how: Spoiling | undefined): void
-  /** From now on, this folder cannot be selected: the server refuses that and STATUS, or ends the connection. `undefined`: it can again. */
-  spoilFolder(path: string, how: 'refuse' | 'close' | undefined): void
+  /**
+   * From now on, this folder cannot be selected: the server refuses that and STATUS, asks for a pause, or ends the connection. `undefined`: it
+   * can again.
+   */
+  spoilFolder(path: string, how: FolderSpoiling | undefined): void
   /** The received commands with their arguments, in order. */
   lines: string[]
   /** Called with each command before its response. */
   beforeResponse: (line: string) => void
 }
+
+type FolderSpoiling = 'refuse' | 'limit' | 'close'
 
 const CRLF = '\r\n'
 
@@ -48,7 +53,7 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
   const stored = new Set<StrictFolder>()
   const lines: string[] = []
   const spoilt = new Map<string, Spoiling>()
-  const spoiltFolders = new Map<string, 'refuse' | 'close'>()
+  const spoiltFolders = new Map<string, FolderSpoiling>()
   let validities = 1_700_000_000
 
   function folder(path: string): StrictFolder {
@@ -101,9 +106,14 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
     return [`STATUS ${path} (${items.join(' ')})`]
   }
 
+  function refusal(name: string, args: string): string {
+    const isLimited = ['SELECT', 'EXAMINE'].includes(name) && spoiltFolders.get(pathIn(args)) === 'limit'
+    return isLimited ? 'NO [LIMIT] Too many commands' : 'NO refused'
+  }
+
   /** Untagged lines of a command, undefined when it is refused. */
   function respond(session: Session, name: string, args: string): string[] | undefined {
-    const path = unquoted(/^("[^"]*"|\S+)/.exec(args)?.[0] ?? '')
+    const path = pathIn(args)
     if (name === 'LIST') return list(args)
     if (name === 'STATUS') return status(path)
     if (name === 'SELECT' || name === 'EXAMINE') return select(session, path, name === 'EXAMINE')
@@ -169,7 +179,8 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
       const untagged = respond(session, name, args)
       const reported = untagged === undefined || name !== 'UID' ? [] : changes(session)
       const text = [...(untagged ?? []), ...reported].map((line) => `* ${line}${CRLF}`).join('')
-      const completion = untagged === undefined ? 'NO refused' : `OK${session.isReadOnly ? ' [READ-ONLY]' : ''} done`
+      const completion =
+        untagged === undefined ? refusal(name, args) : `OK${session.isReadOnly ? ' [READ-ONLY]' : ''} done`
       socket.write(`${text}${tag} ${completion}${CRLF}`, 'latin1')
       return true
     },
@@ -213,4 +224,9 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
     beforeResponse: () => {},
   }
   return imap
+}
+
+/** The folder that a command begins with. */
+function pathIn(args: string): string {
+  return unquoted(/^("[^"]*"|\S+)/.exec(args)?.[0] ?? '')
 }
