@@ -24,8 +24,8 @@ export interface StrictImap {
   folder(path: string): StrictFolder
   delete(path: string): void
   /**
-   * From now on, contents of messages with this text are not returned: the server refuses the command, ends the connection, sends what no
-   * parser reads, or 6 MB in place of any part. `undefined`: they are returned again.
+   * From now on, contents of messages with this text are not returned: the server refuses the command, ends the connection, responds to
+   * nothing over it, sends what no parser reads, or 6 MB in place of any part. `undefined`: they are returned again.
    */
   spoil(text: string, how: Spoiling | undefined): void
   /**
@@ -177,6 +177,7 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
       if (name === 'LOGIN' || name === 'AUTHENTICATE') return refuseLogin(socket, tag)
       if (session === undefined) return false
       const untagged = respond(session, name, args)
+      if (session.isHanging) return true
       const reported = untagged === undefined || name !== 'UID' ? [] : changes(session)
       const text = [...(untagged ?? []), ...reported].map((line) => `* ${line}${CRLF}`).join('')
       const completion =
@@ -200,6 +201,7 @@ export async function startStrictImap(options: StrictImapOptions = {}): Promise<
       isReadOnly: true,
       isIdle: false,
       hasQresync: false,
+      isHanging: false,
     })
     return false
   }

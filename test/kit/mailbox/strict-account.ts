@@ -14,18 +14,23 @@ interface StrictAccountOptions extends StrictImapOptions {
   mailbox?: string
   synced?: string[]
   timing?: SyncServiceOptions['timing']
+  limits?: SyncServiceOptions['imap']
 }
 
 /** An account of a strict server, in sync. */
 export async function strictAccount(
   open: Databases,
-  { before, mailbox, synced = FOLDERS, timing, ...options }: StrictAccountOptions = {},
+  { before, mailbox, synced = FOLDERS, timing, limits = {}, ...options }: StrictAccountOptions = {},
 ) {
   const imap = await startStrictImap({ folders: FOLDERS, ...options })
   closing(imap.server)
   before?.(imap)
   const db = await open()
-  const service = syncService(db, { timing: { pollMs: 300, ...timing }, settings: { folders: synced } })
+  const service = syncService(db, {
+    timing: { pollMs: 300, ...timing },
+    settings: { folders: synced },
+    imap: limits,
+  })
   closing({ close: () => service.stop() })
   const { host = '', port: imapsPort = 0 } = imap.server.access.settings.imap ?? {}
   const accountId = await service.link({ host, imapsPort }, 'ann', 'secret', mailbox)

@@ -2,7 +2,7 @@ import type { StrictMessage } from './mailbox.ts'
 import { highestUid, parseRanges } from './search.ts'
 import type { Session } from './session.ts'
 
-export type Spoiling = 'refuse' | 'close' | 'garbage' | 'huge'
+export type Spoiling = 'refuse' | 'close' | 'hang' | 'garbage' | 'huge'
 
 const CRLF = '\r\n'
 
@@ -19,6 +19,7 @@ export function fetch(
   const wanted = session.known.filter((message) => isIn(message.uid) && message.modseq > since)
   const faults = args.includes('BODY') ? wanted.map(howSpoilt) : []
   if (faults.includes('close')) session.socket.destroy()
+  if (faults.includes('hang')) session.isHanging = true
   if (faults.includes('refuse')) return undefined
   const rows = wanted.map((message, index) => {
     const seq = session.known.indexOf(message) + 1

@@ -11,6 +11,8 @@ export interface Session {
   isReadOnly: boolean
   isIdle: boolean
   hasQresync: boolean
+  /** The server responds to no command. */
+  isHanging: boolean
 }
 
 /** Sends what has changed in the selected folder while the client is idle. */

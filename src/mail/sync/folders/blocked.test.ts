@@ -51,6 +51,25 @@ it('one message is read again while the server returns none', async () => {
   expect(new Set(asked).size).toBe(1)
 })
 
+it('no other message is read again after one for which the server does not respond', async () => {
+  const account = await strictAccount(open, {
+    timing: { itemRetry: NEVER },
+    limits: { readMs: 1500 },
+    before: withOld,
+  })
+  const { inbox, spoil, lines, db, service, accountId, announced } = account
+  for (const id of ['p', 'q']) spoil(`<${id}@x>`, 'refuse')
+  for (const id of ['p', 'q', 'a']) inbox.add(mail(id))
+  await eventually(async () => expect(await announced()).toEqual(['<a@x>']))
+  expect(await items(db, accountId)).toHaveLength(2)
+  for (const id of ['p', 'q']) spoil(`<${id}@x>`, 'hang')
+  await letBeRead(db)
+  lines.length = 0
+  await service.synced(accountId)
+  const asked = lines.flatMap((line) => /^UID FETCH ([23]) /.exec(line)?.[1] ?? [])
+  expect(new Set(asked).size).toBe(1)
+})
+
 it('a copy whose original is in a folder that cannot be read stops no other message', async () => {
   const account = await strictAccount(open, {
     timing: { itemRetry: NEVER },
