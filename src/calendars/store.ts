@@ -68,6 +68,13 @@ export function calendarStore(handle: Handle) {
   }
 }
 
+const MAX_ID_BYTES = 1024
+
+/** PostgreSQL refuses index entries of more than 2,704 bytes. No provider has ids of this length. */
+export function isIndexable(providerId: string): boolean {
+  return Buffer.byteLength(providerId) <= MAX_ID_BYTES
+}
+
 /** Stores what a listing returned. Known calendars keep their ids. */
 export async function saveListing(
   tx: Tx,
@@ -191,6 +198,8 @@ export function eventStore(handle: Handle, calendarId: string) {
     },
   }
 }
+
+export type EventStore = ReturnType<typeof eventStore>
 
 /** Stores when an event takes place. */
 export async function placeEvent(tx: Tx, eventId: string, { instances, ...columns }: Placement): Promise<void> {

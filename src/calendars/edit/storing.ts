@@ -15,7 +15,9 @@ import { type CalendarEventView, eventView } from '../api.ts'
 import { eventSpan } from '../instances/times.ts'
 import { LIVE_MS } from '../read/calendar-access.ts'
 import { type CalendarRow, calendarStore, type EventRow, eventStore } from '../store.ts'
-import { applyChanges, type Changes, sameContent } from '../sync/step.ts'
+import { applyChanges } from '../sync/step/apply.ts'
+import { sameContent } from '../sync/step/save.ts'
+import type { Changes } from '../sync/step/state.ts'
 
 export interface StoringDeps {
   accounts: Pick<Accounts, 'hold' | 'requestSync'>

@@ -5,8 +5,7 @@ import type { Ids } from '../../platform/ids.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import type { CalendarProvider, Permission, ProviderName } from '../../providers/contract/index.ts'
 import { newCalendarRow } from '../calendar-row.ts'
-import { type CalendarRow, calendarStore, saveListing } from '../store.ts'
-import { isIndexable } from '../sync/step.ts'
+import { type CalendarRow, calendarStore, isIndexable, saveListing } from '../store.ts'
 
 export interface CalendarAccessDeps {
   db: Db

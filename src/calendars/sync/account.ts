@@ -6,12 +6,12 @@ import { buildPlacement } from '../instance-rows.ts'
 import { calendarGone, calendarRefused } from '../refusals.ts'
 import { type CalendarRow, calendarStore, currentInstances, eventStore, placeEvent } from '../store.ts'
 import { eventsToReadAgain, removeUnreadableBefore } from '../unreadable.ts'
-import { InstanceBuffer } from './instance-buffer.ts'
 import { listCalendars } from './listing.ts'
 import type { AccountCalendarsDeps, OwnedCalendars } from './owned-calendars.ts'
-import { splitIntoParts } from './parts.ts'
 import { removeEvents } from './removal.ts'
-import { applyChanges } from './step.ts'
+import { applyChanges } from './step/apply.ts'
+import { InstanceBuffer } from './step/instance-buffer.ts'
+import { splitIntoParts } from './step/parts.ts'
 
 /** How often the calendars themselves are listed: a new one appears, and a deleted one disappears, within a minute. */
 const LIST_MS = 50_000

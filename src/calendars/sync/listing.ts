@@ -1,9 +1,8 @@
 import { newCalendarRow, sameListing } from '../calendar-row.ts'
-import { calendarStore, saveListing } from '../store.ts'
+import { calendarStore, isIndexable, saveListing } from '../store.ts'
 import { removeUnreadableBefore } from '../unreadable.ts'
 import type { AccountCalendarsDeps, OwnedCalendars } from './owned-calendars.ts'
 import { removeEvents } from './removal.ts'
-import { isIndexable } from './step.ts'
 
 /** Stores the calendars as the provider lists them, and removes those that are gone, with their events. */
 export async function listCalendars(deps: AccountCalendarsDeps, owned: OwnedCalendars): Promise<void> {

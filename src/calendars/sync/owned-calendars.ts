@@ -5,7 +5,7 @@ import type { Ids } from '../../platform/ids.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import type { CalendarAccount, ProviderName, UnreadableEvent } from '../../providers/contract/index.ts'
 import type { CalendarRow } from '../store.ts'
-import type { EventCounts } from './step.ts'
+import type { EventCounts } from './step/apply.ts'
 
 export interface AccountCalendarsDeps {
   db: Db

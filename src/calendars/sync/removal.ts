@@ -1,8 +1,8 @@
 import type { TimeRange } from '../../providers/contract/index.ts'
 import { type CalendarRow, type EventRow, eventStore } from '../store.ts'
 import type { AccountCalendarsDeps, OwnedCalendars } from './owned-calendars.ts'
-import { NOTHING } from './parts.ts'
-import { applyChanges } from './step.ts'
+import { applyChanges } from './step/apply.ts'
+import { NOTHING } from './step/parts.ts'
 
 const ROWS_PER_TRANSACTION = 50
 

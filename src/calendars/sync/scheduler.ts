@@ -24,7 +24,7 @@ import { type CalendarRow, calendarStore } from '../store.ts'
 import { syncCalendars } from './account.ts'
 import { failingCalendars } from './failing-calendars.ts'
 import type { AccountCalendarsDeps, OwnedCalendars } from './owned-calendars.ts'
-import type { EventCounts } from './step.ts'
+import type { EventCounts } from './step/apply.ts'
 
 export interface CalendarSyncDeps extends AccountCalendarsDeps, CalendarSubscriptionsDeps {
   bus: Bus

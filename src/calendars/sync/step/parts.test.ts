@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { spentCpuMs } from '../../../test/kit/measure/event-loop.ts'
-import type { EventStep, RemoteEvent } from '../../providers/contract/index.ts'
+import { spentCpuMs } from '../../../../test/kit/measure/event-loop.ts'
+import type { EventStep, RemoteEvent } from '../../../providers/contract/index.ts'
 import { splitIntoParts } from './parts.ts'
 
 const event = (eventId: string, recurringEventId: string | null = null) =>

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { DAY_MS } from '../../platform/calendar/days.ts'
-import { mayBeDays, placeholderTimes, type RemoteEvent, type TimeRange } from '../../providers/contract/index.ts'
-import { expandSeries } from '../instances/instances.ts'
+import { DAY_MS } from '../../../platform/calendar/days.ts'
+import { mayBeDays, placeholderTimes, type RemoteEvent, type TimeRange } from '../../../providers/contract/index.ts'
+import { expandSeries } from '../../instances/instances.ts'
 import { withStoredTimes } from './placeholders.ts'
 
 const HOUR_MS = 3_600_000

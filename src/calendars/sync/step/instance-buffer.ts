@@ -1,4 +1,4 @@
-import type { InstanceRow } from '../store.ts'
+import type { InstanceRow } from '../../store.ts'
 
 const MAX_ROWS = 30_000
 /** Fewer would write the pages of the index over the events more often: it has another order. More would delay other writers. */

@@ -3,7 +3,7 @@ import {
   placeholderInstances,
   placeholderTimes,
   type RemoteEvent,
-} from '../../providers/contract/index.ts'
+} from '../../../providers/contract/index.ts'
 
 /**
  * A placeholder with the times of the stored one: each page of a listing knows other instances of the series. When only one of the two is
