@@ -17,7 +17,7 @@ import {
   ProviderError,
 } from '../../providers/contract/index.ts'
 import { labelStore } from '../labels/index.ts'
-import { ingest, mailHorizons, messageStore } from '../messages/index.ts'
+import { ingest, locatedMessages, mailHorizons, messageStore } from '../messages/index.ts'
 import type { SyncPositions } from '../sync/index.ts'
 import type { Scope } from './folders.ts'
 import type { BackfillFolderRow, BackfillRow } from './store.ts'
@@ -106,10 +106,10 @@ async function readUids(request: ReadRequest, mail: FolderMailProvider, access: 
     sinceMs,
     limit,
     signal,
-    findStored: (uids) => messageStore(db.read).listedUids(label.id, uidValidity ?? '', uids),
+    findStored: (uids) => locatedMessages(db.read).listedUids(label.id, uidValidity ?? '', uids),
     losses,
     failing: await positions.failing(db, account.id, label.id),
-    control: async () => (await messageStore(db.read).newestUids(label.id, uidValidity ?? '', 1))[0]?.uid ?? null,
+    control: async () => (await locatedMessages(db.read).newestUids(label.id, uidValidity ?? '', 1))[0]?.uid ?? null,
     suspect: (message) =>
       db.transaction(async (tx) => {
         await deps.accounts.hold(tx, account.id)

@@ -32,6 +32,7 @@ export {
   toMessageId,
 } from './rows/drafts.ts'
 export { mailHorizons } from './rows/horizons.ts'
+export { locatedMessages } from './rows/located.ts'
 export { leaveUnrepaired, repairMessage, storeRepaired } from './rows/repaired.ts'
 export {
   incomingRow,

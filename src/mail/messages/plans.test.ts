@@ -9,6 +9,7 @@ import { addPendingBodies, bodyStore, countFailedAttempt, storeBody } from './bo
 import { clearLocations } from './ingest/removal.ts'
 import { type ListFilter, readPage } from './read/stored-list.ts'
 import { eraseHorizons, mailHorizons } from './rows/horizons.ts'
+import { locatedMessages } from './rows/located.ts'
 import { addMissingTexts } from './rows/texts.ts'
 import { eraseMessages, messageWriter } from './rows/writer.ts'
 import { allMail, messageStore } from './store.ts'
@@ -40,6 +41,7 @@ describeEachDatabase('the statements of messages', (open) => {
     const row = messageRow(ids('msg'))
     const plans = await readPlans(db, async (tx) => {
       const store = messageStore(tx)
+      const located = locatedMessages(tx)
       const writer = messageWriter(tx, { dialect: db.dialect, accountId: 'acc_1', nowMs: 2 })
       await writer.insert([row])
       await addPendingBodies(tx, 'acc_1', [row.id])
@@ -50,20 +52,20 @@ describeEachDatabase('the statements of messages', (open) => {
       await storeBody(tx, { messageId: row.id, version: 1 }, { text: '', html: null, headers: [] })
       await store.find('acc_1', row.id)
       await store.byIds([row.id, 'msg_2'])
-      await store.byLocation('lbl_1', '7', [1, 2, 3])
-      await store.idsByLocation('lbl_1', '7', [1, 2, 3])
-      await store.knownMessages('lbl_1', '7', 1, 1000)
+      await located.byLocation('lbl_1', '7', [1, 2, 3])
+      await located.idsByLocation('lbl_1', '7', [1, 2, 3])
+      await located.knownMessages('lbl_1', '7', 1, 1000)
       await store.candidates('acc_1', [row])
-      await store.idsWithLocation('lbl_1', 500)
-      await store.idsWithoutLocation('lbl_1', 500)
-      await store.isFolderEmpty('lbl_1')
+      await located.idsWithLocation('lbl_1', 500)
+      await located.idsWithoutLocation('lbl_1', 500)
+      await located.isFolderEmpty('lbl_1')
       await store.missing('acc_1', 5, 500)
       await store.missingSince('acc_1', { fromMs: 1, beforeMs: 5, after: { ...row, goneAt: 2 } }, 500)
       await store.missingTimes('acc_1')
       await store.labelIds([row.id])
       await store.byProviderIds('acc_1', ['p', 'q'])
       await store.oldestReceivedAt('acc_1')
-      await store.lowestListedUid('lbl_1')
+      await located.lowestListedUid('lbl_1')
       await mailHorizons(tx).all('acc_1')
       await eraseHorizons(tx, 'acc_1')
       for (const of of [{ accountId: 'acc_1' }, { accountId: 'acc_1', labelId: 'lbl_1' }]) {

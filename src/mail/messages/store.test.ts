@@ -7,6 +7,7 @@ import { idGenerator } from '../../platform/ids.ts'
 import { systemClock } from '../../platform/time/clock.ts'
 import type { RemoteMessage } from '../../providers/contract/index.ts'
 import { type ListFilter, listStored } from './read/stored-list.ts'
+import { locatedMessages } from './rows/located.ts'
 import { incomingRow, newMessageRow } from './rows/row.ts'
 import { eraseMessages, messageWriter } from './rows/writer.ts'
 import { type MessageRow, messageStore } from './store.ts'
@@ -101,7 +102,7 @@ describeEachDatabase('the message store', (open) => {
       ),
     )
     expect(await counts(db)).toEqual({ inbox: { total: 440, unread: 150 }, work: { total: 10, unread: 10 } })
-    const found = await messageStore(db.read).byLocation(WORK, '9', [1, 2, 3])
+    const found = await locatedMessages(db.read).byLocation(WORK, '9', [1, 2, 3])
     expect(found).toHaveLength(3)
     expect(relocated).toEqual(expect.arrayContaining(found))
 

@@ -1,7 +1,8 @@
 import { type Handle, padded } from '../../../platform/db/index.ts'
 import { type IncomingRow, parseFields } from '../rows/row.ts'
-import { CANDIDATE_COLUMNS, type MessageRow } from '../store.ts'
+import type { MessageRow } from '../store.ts'
 import { threadsStoring } from '../threads/references.ts'
+import { CANDIDATE_COLUMNS } from './candidates.ts'
 import type { Candidate, MatchKeys } from './match.ts'
 
 const THREADS_PER_QUERY = 10

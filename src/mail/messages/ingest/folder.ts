@@ -3,6 +3,7 @@ import type { Tx } from '../../../platform/db/index.ts'
 import type { FolderRole, FolderStep, RemoteMessage } from '../../../providers/contract/index.ts'
 import { type FolderCounts, type LabelRow, labelStore } from '../../labels/index.ts'
 import { arrivalType, changeTypes, type EventBodies, messageEvent } from '../announce.ts'
+import { locatedMessages } from '../rows/located.ts'
 import { hasNewContent, type IncomingRow, incomingRow, locationAndFlags, pickContent } from '../rows/row.ts'
 import { isVisibleChange, type Relocation } from '../rows/writer.ts'
 import type { MessageRow } from '../store.ts'
@@ -80,9 +81,9 @@ export async function ingestFolder(tx: Tx, deps: IngestDeps, read: FolderRead): 
   return changes.counts.get(label.id) ?? { added: 0, updated: 0, deleted: 0 }
 }
 
-async function removeUids({ read, store, writer, changes }: FolderBatch, uids: readonly number[]): Promise<void> {
+async function removeUids({ tx, read, writer, changes }: FolderBatch, uids: readonly number[]): Promise<void> {
   if (read.uidValidity === null || uids.length === 0) return
-  const ids = await store.idsByLocation(read.label.id, read.uidValidity, uids)
+  const ids = await locatedMessages(tx).idsByLocation(read.label.id, read.uidValidity, uids)
   await writer.markMissing(ids)
   countIn(changes, [read.label.id], 'deleted', ids.length)
 }
@@ -94,8 +95,8 @@ async function updateFlags(batch: FolderBatch, changed: FolderStep['changed']): 
   await setFlags(batch, await rowsAt(batch, [...flags.keys()]), flags)
 }
 
-async function rowsAt({ read, store }: FolderBatch, uids: readonly number[]): Promise<MessageRow[]> {
-  return read.uidValidity === null ? [] : store.byLocation(read.label.id, read.uidValidity, uids)
+async function rowsAt({ tx, read }: FolderBatch, uids: readonly number[]): Promise<MessageRow[]> {
+  return read.uidValidity === null ? [] : locatedMessages(tx).byLocation(read.label.id, read.uidValidity, uids)
 }
 
 async function setFlags(

@@ -2,6 +2,7 @@ import { findApiChanges, StaleRead } from '../../../accounts/index.ts'
 import type { Tx } from '../../../platform/db/index.ts'
 import type { FoundMessage, RemoteMessage } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
+import { locatedMessages } from '../rows/located.ts'
 import { chooseLocation } from '../rows/location.ts'
 import { type IncomingRow, incomingRow, isFound, locationAndFlags } from '../rows/row.ts'
 import type { MessageRow } from '../store.ts'
@@ -33,7 +34,7 @@ export async function ingestOlderFolder(
     .map((message) => ({ message, row: incomingRow(message, { accountId, labelId: label.id, nowMs }) }))
     .sort((a, b) => (a.row.uid ?? 0) - (b.row.uid ?? 0))
   const uids = incoming.flatMap(({ row }) => row.uid ?? [])
-  const located = await store.byLocation(label.id, incoming[0]?.row.uidValidity ?? '', uids)
+  const located = await locatedMessages(tx).byLocation(label.id, incoming[0]?.row.uidValidity ?? '', uids)
   const listed = await store.labelIds(located.map((row) => row.id))
   const unlisted = located.filter((row) => !listed.has(row.id) && row.goneAt === null)
   const locatedUids = new Set(located.map((row) => row.uid))

@@ -1,6 +1,7 @@
 import type { Tx } from '../../../platform/db/index.ts'
 import { folderEvent, type LabelRow, labelStore } from '../../labels/index.ts'
 import { deletionType, messageEvent } from '../announce.ts'
+import { locatedMessages } from '../rows/located.ts'
 import { messageWriter } from '../rows/writer.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import type { IngestDeps, Read } from './batch.ts'
@@ -55,7 +56,7 @@ export async function removeFromFolder(
 
 /** After a new UIDVALIDITY: clears the UIDs of up to `limit` messages of the folder and returns how many. They stay in lists. */
 export async function clearLocations(tx: Tx, folderId: string, limit: number): Promise<number> {
-  const ids = await messageStore(tx).idsWithLocation(folderId, limit)
+  const ids = await locatedMessages(tx).idsWithLocation(folderId, limit)
   if (ids.length > 0) await tx.updateTable('messages').set({ uid: null }).where('id', 'in', ids).execute()
   return ids.length
 }

@@ -6,9 +6,10 @@ import type { MailSearch, RemoteMessage } from '../../../providers/contract/inde
 import type { LabelRow } from '../../labels/index.ts'
 import { storedText } from '../api.ts'
 import { matchMessages } from '../ingest/match.ts'
+import { locatedMessages } from '../rows/located.ts'
 import { type IncomingRow, incomingRow, locationAndFlags, newMessageRow } from '../rows/row.ts'
 import { messageWriter } from '../rows/writer.ts'
-import { type MessageRow, messageStore } from '../store.ts'
+import { type MessageRow, type MessageStore, messageStore } from '../store.ts'
 import type { FolderDeps } from './folder.ts'
 import { liveFolders } from './live-access.ts'
 import { type MessageListQuery, type StoredText, toStoredText } from './stored-list.ts'
@@ -91,7 +92,7 @@ export async function storeListed(
   }
   const unknown = () => incoming.filter((message) => !rows.has(locationKey(message)))
 
-  const listedRows = await rowsAtLocations(store, labelId, incoming)
+  const listedRows = await rowsAtLocations(tx, labelId, incoming)
   remember(listedRows)
   const listed = new Map(incoming.map((message) => [locationKey(message), message]))
   remember(
@@ -112,13 +113,13 @@ export async function storeListed(
   const stored = await writer.insert(added, () => [])
   remember(stored)
   // The database refuses rows that a concurrent request stored first; use those.
-  if (stored.length < added.length) remember(await rowsAtLocations(store, labelId, incoming))
+  if (stored.length < added.length) remember(await rowsAtLocations(tx, labelId, incoming))
   return incoming.flatMap((message) => rows.get(locationKey(message)) ?? [])
 }
 
 /** Finds the rows that these messages had before the folder's UIDVALIDITY changed. */
 async function renumbered(
-  store: ReturnType<typeof messageStore>,
+  store: MessageStore,
   { accountId, labelId }: { accountId: string; labelId: string },
   unknown: readonly IncomingRow[],
 ) {
@@ -133,15 +134,11 @@ async function renumbered(
   })
 }
 
-async function rowsAtLocations(
-  store: ReturnType<typeof messageStore>,
-  labelId: string,
-  incoming: readonly IncomingRow[],
-): Promise<MessageRow[]> {
+async function rowsAtLocations(tx: Tx, labelId: string, incoming: readonly IncomingRow[]): Promise<MessageRow[]> {
   const uidValidity = incoming[0]?.uidValidity
   if (uidValidity === undefined || uidValidity === null) return []
   const uids = incoming.flatMap((message) => message.uid ?? [])
-  return store.byLocation(labelId, uidValidity, uids)
+  return locatedMessages(tx).byLocation(labelId, uidValidity, uids)
 }
 
 function locationKey({ uidValidity, uid }: Pick<IncomingRow, 'uidValidity' | 'uid'>): string {

@@ -12,6 +12,7 @@ import {
 import type { LabelRow } from '../../labels/index.ts'
 import { storeFound } from '../ingest/found.ts'
 import { mailHorizons } from '../rows/horizons.ts'
+import { locatedMessages } from '../rows/located.ts'
 import { isFound } from '../rows/row.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import type { FolderDeps } from './folder.ts'
@@ -149,7 +150,7 @@ async function searchFolders(
     const isFull = rows.length >= size || deps.clock.monotonic() > endMs
     if (isFull) return { rows, next: at(folder) }
     const from = folder.id === position.folderId ? position.token : ''
-    const lowest = () => messageStore(deps.db.read).lowestListedUid(folder.id)
+    const lowest = () => locatedMessages(deps.db.read).lowestListedUid(folder.id)
     const beforeUid = from !== '' ? Number(from) : isBackfilled ? null : await lowest()
     const limit = size - rows.length
     const { messages } = await live

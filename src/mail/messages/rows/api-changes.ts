@@ -6,6 +6,7 @@ import type { LabelRow } from '../../labels/index.ts'
 import { changeTypes, deletionType, labelledEvent, type MessageEventType } from '../announce.ts'
 import { countIn, countRelabelled, noChanges, recordChanges } from '../ingest/changes.ts'
 import { allMail, type MessageRow, messageStore } from '../store.ts'
+import { locatedMessages } from './located.ts'
 import { chooseLocation } from './location.ts'
 import { isFound, parseFields, withFoundLabels } from './row.ts'
 import { messageWriter } from './writer.ts'
@@ -69,7 +70,7 @@ export async function storeApiChanges(
   const writer = messageWriter(tx, context)
   await writer.remove(
     await copiesAt(
-      store,
+      tx,
       changed.map(({ row }) => row),
     ),
   )
@@ -79,7 +80,7 @@ export async function storeApiChanges(
 }
 
 /** Rows that sync has stored meanwhile where these messages now are: where a move is a copy and a deletion, it may see both. */
-async function copiesAt(store: ReturnType<typeof messageStore>, moved: readonly MessageRow[]): Promise<string[]> {
+async function copiesAt(tx: Tx, moved: readonly MessageRow[]): Promise<string[]> {
   const own = new Set(moved.map((row) => row.id))
   const folders = new Map<string, { folderId: string; uidValidity: string; uids: number[] }>()
   for (const { folderId, uidValidity, uid } of moved) {
@@ -90,7 +91,7 @@ async function copiesAt(store: ReturnType<typeof messageStore>, moved: readonly 
   }
   const found: string[] = []
   for (const { folderId, uidValidity, uids } of folders.values()) {
-    found.push(...(await store.idsByLocation(folderId, uidValidity, uids)))
+    found.push(...(await locatedMessages(tx).idsByLocation(folderId, uidValidity, uids)))
   }
   return found.filter((id) => !own.has(id))
 }

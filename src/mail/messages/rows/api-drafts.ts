@@ -7,6 +7,7 @@ import { takeReserved } from '../ingest/reserved.ts'
 import { allMail, type MessageRow, messageStore } from '../store.ts'
 import { type ApiChangeContext, changeEvents } from './api-changes.ts'
 import { saveDrafts } from './drafts.ts'
+import { locatedMessages } from './located.ts'
 import { hasNewContent, type IncomingRow, incomingRow, locationAndFlags, newMessageRow, pickContent } from './row.ts'
 import { messageWriter } from './writer.ts'
 
@@ -58,7 +59,7 @@ export async function storeDraft(
     const writer = messageWriter(tx, context)
     const listedIn = provider === 'imap' ? labelIds : [...labelIds, allMail(accountId)]
     // Sync may have stored a draft without a Message-ID as another one.
-    await writer.remove((await idsAt(store, row)).filter((id) => id !== messageId))
+    await writer.remove((await idsAt(tx, row)).filter((id) => id !== messageId))
     if (before === undefined) {
       await takeReserved(tx, accountId, [{ message, roles: ['drafts'] }])
       const [stored] = await writer.insert([row], () => listedIn)
@@ -97,9 +98,9 @@ function isNewVersion(row: MessageRow, incoming: IncomingRow): boolean {
   return !isSamePlace || hasNewContent(row, incoming)
 }
 
-async function idsAt(store: ReturnType<typeof messageStore>, row: MessageRow): Promise<string[]> {
+async function idsAt(tx: Tx, row: MessageRow): Promise<string[]> {
   const { accountId, folderId, uidValidity, uid, providerMessageId } = row
   if (folderId !== null && uidValidity !== null && uid !== null)
-    return store.idsByLocation(folderId, uidValidity, [uid])
-  return (await store.byProviderIds(accountId, [providerMessageId])).map(({ id }) => id)
+    return locatedMessages(tx).idsByLocation(folderId, uidValidity, [uid])
+  return (await messageStore(tx).byProviderIds(accountId, [providerMessageId])).map(({ id }) => id)
 }

@@ -1,6 +1,6 @@
 import type { Handle } from '../../../platform/db/index.ts'
 import { type LabelRow, labelStore } from '../../labels/index.ts'
-import { ingest, type MessageRow, messageStore } from '../../messages/index.ts'
+import { ingest, locatedMessages, type MessageRow, messageStore } from '../../messages/index.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { cursorStore } from '../store.ts'
 
@@ -44,13 +44,13 @@ export async function emptyFolder(
   deps: SyncDeps,
   context: AccountRun,
   label: LabelRow,
-  next: (store: ReturnType<typeof messageStore>) => Promise<string[]>,
+  next: (located: ReturnType<typeof locatedMessages>) => Promise<string[]>,
 ): Promise<void> {
   for (let isEmpty = false; !isEmpty; ) {
     context.signal.throwIfAborted()
     const deleted = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, context.accountId, context.epoch)
-      const ids = await next(messageStore(tx))
+      const ids = await next(locatedMessages(tx))
       isEmpty = ids.length === 0
       return ingest.removeFromFolder(tx, deps, context, label, ids)
     })
@@ -82,11 +82,11 @@ export async function moveMissing(
 
 /** Removes the messages of a folder that the server deleted. Deletes its label and cursor once the folder is empty. */
 export async function deleteFolder(deps: SyncDeps, context: AccountRun, label: LabelRow): Promise<void> {
-  await emptyFolder(deps, context, label, async (store) => [
-    ...(await store.idsWithLocation(label.id, BATCH / 2)),
-    ...(await store.idsWithoutLocation(label.id, BATCH / 2)),
+  await emptyFolder(deps, context, label, async (located) => [
+    ...(await located.idsWithLocation(label.id, BATCH / 2)),
+    ...(await located.idsWithoutLocation(label.id, BATCH / 2)),
   ])
-  if (!(await messageStore(deps.db.read).isFolderEmpty(label.id))) return
+  if (!(await locatedMessages(deps.db.read).isFolderEmpty(label.id))) return
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, context.accountId, context.epoch)
     await cursorStore(tx).remove(label.id)

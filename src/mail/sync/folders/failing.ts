@@ -1,7 +1,7 @@
 import type { Handle, Tx } from '../../../platform/db/index.ts'
 import type { FailedMessage, RemoteMessage } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
-import { messageStore } from '../../messages/index.ts'
+import { locatedMessages } from '../../messages/index.ts'
 import { itemRetryPlan, type OwnedAccount, type SyncDeps } from '../deps.ts'
 import { boundedSince, chooseNewSince } from '../new-since.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
@@ -58,7 +58,7 @@ export async function recordUnreadable(
   const uids = added.flatMap((message) => (message.unreadable === undefined ? [] : uidOf(message)))
   const uidValidity = added[0]?.location?.uidValidity ?? ''
   // A request may have stored the message when the server still returned it.
-  const rows = await messageStore(tx).byLocation(label.id, uidValidity, uids)
+  const rows = await locatedMessages(tx).byLocation(label.id, uidValidity, uids)
   const stored = new Set(rows.map(({ uid }) => uid))
   const isStored = (message: RemoteMessage) => stored.has(uidOf(message))
   const toItemId = (message: RemoteMessage) => buildItemId(label.id, uidValidity, uidOf(message))

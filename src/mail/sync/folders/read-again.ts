@@ -12,6 +12,7 @@ import { type FolderCounts, type LabelRow, labelStore } from '../../labels/index
 import {
   ingest,
   leaveUnrepaired,
+  locatedMessages,
   type MessageRow,
   messageStore,
   storeRepaired,
@@ -192,7 +193,7 @@ async function countAgain(deps: SyncDeps, reading: Reading, failure: Failure): P
     )
     await addMessage({ ...message, location: itemLocation(failure), providerMessageId: null, threadId: null })
     const { uidValidity, uid } = itemLocation(failure)
-    const added = await messageStore(tx).byLocation(label.id, uidValidity, [uid])
+    const added = await locatedMessages(tx).byLocation(label.id, uidValidity, [uid])
     await leaveUnrepaired(
       tx,
       added.map(({ id }) => id),
@@ -218,7 +219,7 @@ async function change(deps: SyncDeps, reading: Reading, row: Pick<UnreadableRow,
     await deps.fence(tx, accountId, epoch)
     const now = await unreadableStore(tx, accountId).find('message', row.itemId)
     if (now === undefined) return undefined
-    const [stored] = await messageStore(tx).byLocation(label.id, uidValidity, [uid])
+    const [stored] = await locatedMessages(tx).byLocation(label.id, uidValidity, [uid])
     let counts: FolderCounts | undefined
     await work(tx, now, stored, async (message) => {
       counts = await ingest.folder(tx, deps, {

@@ -1,7 +1,7 @@
 import type { FolderSession, RemoteFolder } from '../../../providers/contract/index.ts'
 import { ProviderError } from '../../../providers/contract/index.ts'
 import type { FolderPlan, LabelRow } from '../../labels/index.ts'
-import { incomingRow, messageStore } from '../../messages/index.ts'
+import { incomingRow, locatedMessages, messageStore } from '../../messages/index.ts'
 import type { SyncDeps } from '../deps.ts'
 import { renameCandidates } from '../folder-listing.ts'
 
@@ -43,13 +43,13 @@ async function isSameFolder(
   folder: RemoteFolder,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const store = messageStore(deps.db.read)
-  if (await store.isFolderEmpty(label.id)) return false
+  if (await locatedMessages(deps.db.read).isFolderEmpty(label.id)) return false
   const messages = (await sample(session, folder, signal)).map((message) =>
     incomingRow(message, { accountId: label.accountId, labelId: label.id, nowMs: 0 }),
   )
   if (messages.length === 0) return false
-  const rows = (await store.candidates(label.accountId, messages)).filter((row) => row.folderId === label.id)
+  const candidates = await messageStore(deps.db.read).candidates(label.accountId, messages)
+  const rows = candidates.filter((row) => row.folderId === label.id)
   const storedHashes = new Set(rows.flatMap((row) => [row.emailIdHash, row.identityHash, row.headerHash]))
   // Some messages may have arrived since the last sync; most must be known.
   const unknown = messages.filter((row) => !storedHashes.has(row.emailIdHash ?? row.identityHash ?? row.headerHash))

@@ -1,6 +1,6 @@
 import { type FolderMailProvider, ProviderError } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
-import { messageStore, repairMessage } from '../../messages/index.ts'
+import { locatedMessages, repairMessage } from '../../messages/index.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 
 /** Messages that a run reads again. Each may take several round trips. */
@@ -16,7 +16,7 @@ export async function repairMessages(
   { accountId, epoch, provider, labels, signal }: OwnedAccount & { labels: readonly LabelRow[]; signal: AbortSignal },
 ): Promise<'done' | 'more' | 'failed'> {
   const byId = new Map(labels.map((label) => [label.id, label]))
-  const rows = await messageStore(deps.db.read).repairable(accountId, [...byId.keys()], MAX_REPAIRS)
+  const rows = await locatedMessages(deps.db.read).repairable(accountId, [...byId.keys()], MAX_REPAIRS)
   if (rows.length === 0) return 'done'
   const live = mail.liveReads(await deps.accounts.access(accountId))
   for (const row of rows) {

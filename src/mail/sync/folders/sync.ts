@@ -7,7 +7,14 @@ import {
   type SuspectMessage,
 } from '../../../providers/contract/index.ts'
 import { type LabelRow, labelStore } from '../../labels/index.ts'
-import { type EventBodies, ingest, mailHorizons, messageStore, UndecidedMatches } from '../../messages/index.ts'
+import {
+  type EventBodies,
+  ingest,
+  locatedMessages,
+  mailHorizons,
+  messageStore,
+  UndecidedMatches,
+} from '../../messages/index.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { isNewArrival, notifyAfter } from '../new-since.ts'
 import { cursorStore } from '../store.ts'
@@ -81,7 +88,7 @@ async function syncOnce(
   presence: ReadonlyMap<string, 'present' | 'absent'>,
 ): Promise<void> {
   const { session, label, accountId, failures } = folder
-  const store = messageStore(deps.db.read)
+  const located = locatedMessages(deps.db.read)
   const position = await cursorStore(deps.db.read).find(accountId, label.id)
   const cursor = position?.cursor ?? null
   const compareFrom = position?.compareFrom ?? null
@@ -92,7 +99,8 @@ async function syncOnce(
   // Read each time: messages may fail, and be deleted, during this pass.
   const readUnstored = async () =>
     (await readFailing()).filter((message) => !message.isStored && message.uidValidity === uidValidity)
-  const knownCount = async () => (await store.count(accountId, label.id)).total + (await readUnstored()).length
+  const knownCount = async () =>
+    (await messageStore(deps.db.read).count(accountId, label.id)).total + (await readUnstored()).length
   const missedSinceMs = position?.announceAfter ?? notifyAfter(position?.lastSyncAt ?? null, folder.syncedAt())
   const suspects = new Set<number>()
   const passed = new Set(failing.map(({ uidValidity, uid }) => buildItemId(label.id, uidValidity, uid)))
@@ -100,14 +108,14 @@ async function syncOnce(
     path: label.providerId,
     cursor,
     initialMessages: Math.max(deps.settings.initialMessages, cursor === null ? await knownCount() : 0),
-    newest: () => store.newestUids(label.id, uidValidity ?? '', VERIFIED),
+    newest: () => located.newestUids(label.id, uidValidity ?? '', VERIFIED),
     listStored: async (lowUid, highUid) => [
-      ...(await store.knownMessages(label.id, uidValidity ?? '', lowUid, highUid)),
+      ...(await located.knownMessages(label.id, uidValidity ?? '', lowUid, highUid)),
       ...(await readUnstored()).filter(({ uid }) => uid >= lowUid && uid <= highUid),
     ],
     losses: failures.losses,
     failing,
-    control: async () => (await store.newestUids(label.id, uidValidity ?? '', VERIFIED))[0]?.uid ?? null,
+    control: async () => (await located.newestUids(label.id, uidValidity ?? '', VERIFIED))[0]?.uid ?? null,
     suspect: async (message) => {
       await recordSuspect(deps, folder, message)
       suspects.add(message.uid)
@@ -149,8 +157,8 @@ async function syncOnce(
   }
   if (!isReread) return
   // The complete folder was read again: rows without a location are missing from it.
-  await emptyFolder(deps, folder, label, (inside) =>
-    inside.idsWithoutLocation(label.id, BATCH, folder.apiChanges.latest),
+  await emptyFolder(deps, folder, label, (located) =>
+    located.idsWithoutLocation(label.id, BATCH, folder.apiChanges.latest),
   )
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, accountId, folder.epoch)
