@@ -20,8 +20,9 @@ export interface DueCalendars {
 }
 
 /**
- * Syncs the calendars of one account that are due, once, and returns all that can be synced. One that fails does not stop the others; one
- * that is gone is removed. Throws `ProviderError` when the account itself fails, `OwnershipLost`, or the signal's reason.
+ * Syncs the calendars of one account that are due, once, and returns all that can be synced. One that is gone is removed. One that fails
+ * does not stop the others; only after a refused password they wait for the next run. Throws `ProviderError` when the account itself
+ * fails, `OwnershipLost`, or the signal's reason.
  */
 export async function syncCalendars(
   deps: AccountCalendarsDeps,
@@ -33,6 +34,7 @@ export async function syncCalendars(
   const listedAt = await calendarStore(db.read).listedAt(accountId)
   if (isListed || listedAt === undefined || clock.now() - listedAt >= LIST_MS) await listCalendars(deps, owned)
   const retriesUntil = clock.monotonic() + RETRIES_MS
+  let hasRead = false
   let isGone = false
   let isRefused = false
   for (const calendar of (await readable(deps, accountId)).filter(isDue).sort(failingLast)) {
@@ -40,6 +42,7 @@ export async function syncCalendars(
     if (calendar.failures > 0 && clock.monotonic() > retriesUntil) break
     try {
       await syncCalendar(deps, owned, calendar)
+      hasRead = true
       await onSynced(calendar)
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error
@@ -50,6 +53,10 @@ export async function syncCalendars(
       isRefused ||= isAccess
       const failure = isAccess ? calendarRefused(error) : error
       if (!(await onFailed(calendar, failure))) throw failure
+      if (!failure.passwordRefused) continue
+      // Sent again and again, a refused password may lock the account. The next run begins with the others.
+      if (!hasRead) throw failure
+      return readable(deps, accountId)
     }
   }
   if (isGone) await listCalendars(deps, owned)
