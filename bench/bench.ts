@@ -2,6 +2,7 @@ import { backfill } from './backfill.ts'
 import { burst } from './burst.ts'
 import { calendar } from './calendar.ts'
 import { deliver } from './deliver.ts'
+import { files } from './files.ts'
 import { firstPage } from './first-page.ts'
 import { fullSync } from './full-sync.ts'
 import { idle } from './idle.ts'
@@ -37,6 +38,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   streams,
   responsive,
   tables,
+  files,
 }
 
 /** `npm run bench` runs all benchmarks, `npm run bench new-mail` one. Needs Linux with Dovecot. */
