@@ -19,6 +19,7 @@ const PACKAGES = [
   '@mantine/spotlight',
   '@mantine/store',
   '@tanstack/react-query',
+  'lucide-react',
   'react',
   'react-dom',
   'uqr',
@@ -78,7 +79,7 @@ async function licences() {
   const texts = await Promise.all(
     PACKAGES.map(async (name) => `${name}\n\n${await readFile(`node_modules/${name}/LICENSE`, 'utf8')}`),
   )
-  return [...texts, `Icons of Lucide\n\n${await readFile(`${SOURCES}/parts/icons-license.txt`, 'utf8')}`].join('\n\n')
+  return texts.join('\n\n')
 }
 
 function sourcesHash() {

@@ -13,7 +13,7 @@ import {
   IconPlay,
   IconRefreshCw,
   IconScrollText,
-  IconTrash2,
+  IconTrash,
   IconUser,
 } from '../../parts/icons.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -105,7 +105,7 @@ export default function AccountPage({ accountId }: { accountId: string }) {
                 {isPaused ? 'Resume' : 'Pause'}
               </Menu.Item>
               <Menu.Divider />
-              <Menu.Item color="red" leftSection={<IconTrash2 size={16} />} onClick={() => setDialog('delete')}>
+              <Menu.Item color="red" leftSection={<IconTrash size={16} />} onClick={() => setDialog('delete')}>
                 Delete
               </Menu.Item>
             </Menu.Dropdown>

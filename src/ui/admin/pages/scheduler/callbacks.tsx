@@ -2,7 +2,7 @@ import { ActionIcon, Alert, Button, Group, PasswordInput, Select, Stack, Switch,
 import { useState } from 'react'
 import type { CallbackEndpoint } from '../../api/types.ts'
 import { CopyIcon } from '../../parts/copy.tsx'
-import { IconKeyRound, IconPlus, IconTrash2 } from '../../parts/icons.tsx'
+import { IconKeyRound, IconPlus, IconTrash } from '../../parts/icons.tsx'
 import { Section } from '../../parts/section.tsx'
 import { changed, type PartProps } from './draft.ts'
 
@@ -186,7 +186,7 @@ function Headers({
             aria-label={`Remove header ${index + 1}`}
             onClick={() => onChange(Object.fromEntries(entries.filter((_, at) => at !== index)))}
           >
-            <IconTrash2 size={16} />
+            <IconTrash size={16} />
           </ActionIcon>
         </Group>
       ))}

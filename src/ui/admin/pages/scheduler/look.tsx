@@ -10,7 +10,7 @@ import {
   Textarea,
   TextInput,
 } from '@mantine/core'
-import { IconPlus, IconTrash2 } from '../../parts/icons.tsx'
+import { IconPlus, IconTrash } from '../../parts/icons.tsx'
 import { Section } from '../../parts/section.tsx'
 import { asRecord, type PartProps } from './draft.ts'
 
@@ -163,7 +163,7 @@ function Copy({ copy, onChange }: { copy: Record<string, unknown>; onChange(copy
             aria-label={`Remove text ${index + 1}`}
             onClick={() => replace(name, undefined)}
           >
-            <IconTrash2 size={16} />
+            <IconTrash size={16} />
           </ActionIcon>
         </Group>
       ))}

@@ -17,7 +17,7 @@ import { type FormEvent, useEffect, useState } from 'react'
 import { api } from '../../api/client.ts'
 import { useAction } from '../../api/queries.ts'
 import type { Endpoint } from '../../api/types.ts'
-import { IconChevronDown, IconPlus, IconTrash2 } from '../../parts/icons.tsx'
+import { IconChevronDown, IconPlus, IconTrash } from '../../parts/icons.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { EventPicker } from './event-picker.tsx'
 
@@ -252,7 +252,7 @@ function Headers({ headers, onChange }: { headers: Draft['headers']; onChange(he
             aria-label={`Remove ${name || 'the header'}`}
             onClick={() => onChange(headers.filter((header) => header.key !== key))}
           >
-            <IconTrash2 size={16} />
+            <IconTrash size={16} />
           </ActionIcon>
         </Group>
       ))}

@@ -16,7 +16,7 @@ import {
   IconPause,
   IconPlay,
   IconSend,
-  IconTrash2,
+  IconTrash,
   IconZap,
 } from '../../parts/icons.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -136,7 +136,7 @@ export default function EndpointPage({ endpointId }: { endpointId: string }) {
                 {isActive ? 'Deactivate' : 'Activate'}
               </Menu.Item>
               <Menu.Divider />
-              <Menu.Item color="red" leftSection={<IconTrash2 size={16} />} onClick={() => setDialog('delete')}>
+              <Menu.Item color="red" leftSection={<IconTrash size={16} />} onClick={() => setDialog('delete')}>
                 Delete
               </Menu.Item>
             </Menu.Dropdown>

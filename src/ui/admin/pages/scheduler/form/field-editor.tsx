@@ -6,7 +6,7 @@ import {
   IconChevronDown,
   IconGripVertical,
   IconPlus,
-  IconTrash2,
+  IconTrash,
 } from '../../../parts/icons.tsx'
 import { changed } from '../draft.ts'
 
@@ -154,7 +154,7 @@ export function FieldEditor(props: FieldEditorProps) {
               variant="subtle"
               color="red"
               size="compact-sm"
-              leftSection={<IconTrash2 size={14} />}
+              leftSection={<IconTrash size={14} />}
               onClick={onRemove}
             >
               Remove the question
@@ -202,7 +202,7 @@ function Options({ options, onChange }: { options: readonly Option[]; onChange(o
             aria-label={`Remove option ${index + 1}`}
             onClick={() => onChange(options.filter((_, at) => at !== index))}
           >
-            <IconTrash2 size={16} />
+            <IconTrash size={16} />
           </ActionIcon>
         </Group>
       ))}

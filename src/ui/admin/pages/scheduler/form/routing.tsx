@@ -1,7 +1,7 @@
 import { ActionIcon, Alert, Button, Group, Paper, Select, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import type { FormField, RoutingRule } from '../../../api/types.ts'
 import { AccountsField } from '../../../parts/account-picker.tsx'
-import { IconArrowDown, IconArrowUp, IconPlus, IconTrash2 } from '../../../parts/icons.tsx'
+import { IconArrowDown, IconArrowUp, IconPlus, IconTrash } from '../../../parts/icons.tsx'
 import { Section } from '../../../parts/section.tsx'
 import { changed, withMoved } from '../draft.ts'
 
@@ -78,7 +78,7 @@ export function Routing({
                 aria-label={`Remove rule ${index + 1}`}
                 onClick={() => onChange(rules.filter((_, at) => at !== index))}
               >
-                <IconTrash2 size={16} />
+                <IconTrash size={16} />
               </ActionIcon>
             </Group>
             <Rule fields={fields} rule={rule} onChange={(next) => set(index, next)} />

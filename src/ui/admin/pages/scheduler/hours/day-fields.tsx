@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Group, Menu, Stack, Text, TextInput } from '@mantine/core'
 import { useEffect, useState } from 'react'
-import { IconCopy, IconPlus, IconTrash2 } from '../../../parts/icons.tsx'
+import { IconCopy, IconPlus, IconTrash } from '../../../parts/icons.tsx'
 import { type Block, bounded, DAY_MINUTES, DAYS, formatClock, parseMinutes, WEEK } from './blocks.ts'
 
 const OFFICE = { start: 540, end: 1020 }
@@ -103,7 +103,7 @@ function BlockFields({ block, onChange, onRemove }: { block: Block; onChange(blo
         aria-label={`Remove the hours from ${formatClock(start)} on ${DAYS[day]}`}
         onClick={onRemove}
       >
-        <IconTrash2 size={16} />
+        <IconTrash size={16} />
       </ActionIcon>
       {end > DAY_MINUTES && (
         <Text size="xs" c="dimmed">

@@ -1,7 +1,7 @@
 import { ActionIcon, Badge, Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { type KeyboardEvent, useRef, useState } from 'react'
 import type { Availability } from '../../../api/types.ts'
-import { IconChevronLeft, IconChevronRight, IconPlus, IconTrash2 } from '../../../parts/icons.tsx'
+import { IconChevronLeft, IconChevronRight, IconPlus, IconTrash } from '../../../parts/icons.tsx'
 import { formatClock, parseMinutes } from './blocks.ts'
 import { ClockField } from './day-fields.tsx'
 
@@ -187,7 +187,7 @@ function DateHours({
                 aria-label={`Remove the hours from ${start}`}
                 onClick={() => onChange(value.filter((_, at) => at !== index))}
               >
-                <IconTrash2 size={16} />
+                <IconTrash size={16} />
               </ActionIcon>
             </Group>
           ))}
