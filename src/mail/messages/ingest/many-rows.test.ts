@@ -6,13 +6,11 @@ import type { MessageRow } from '../store.ts'
 import { type ComparableRow, FreeCopies } from './free-copies.ts'
 import {
   type Candidate,
-  isSameDelivery,
   type MatchableMessage,
   type MatchKeys,
   matchMessages,
   type Presence,
   sharesDeliveryWith,
-  wasDeliveredApart,
 } from './match.ts'
 
 const HOUR_MS = 3_600_000
@@ -236,4 +234,13 @@ function isCopyOf(copy: ComparableRow, original: ComparableRow): boolean {
   if (row.headerHash === copy.row.headerHash) return true
   if (original.identity !== null && original.identity === copy.identity) return true
   return original.copyKey !== null && original.copyKey === copy.copyKey
+}
+
+function wasDeliveredApart(one: MatchKeys, other: MatchKeys): boolean {
+  if (one.emailIdHash !== null && one.emailIdHash === other.emailIdHash) return false
+  return one.traceHash !== null && other.traceHash !== null && one.traceHash !== other.traceHash
+}
+
+function isSameDelivery(one: MatchKeys, other: MatchKeys): boolean {
+  return one.traceHash !== null && one.traceHash === other.traceHash && one.traceHash !== NO_TRACE
 }

@@ -1,5 +1,4 @@
 import { groupBy } from '../../../platform/group-by.ts'
-import { NO_TRACE } from '../rows/row.ts'
 import { namesAskedFor, namesAskedForByCopy, namesOfOriginal, RowQueues } from './row-names.ts'
 
 /**
@@ -72,7 +71,7 @@ export function matchMessages(
   const free = candidates.filter((row) => row.uid === null || presence.get(row.id) === 'absent')
   const ranked = free.toSorted((a, b) => rank(a, folderId) - rank(b, folderId) || (a.id < b.id ? -1 : 1))
   for (const toKey of LEVELS) {
-    const rowsByKey = groupOf(ranked, toKey, (rows) => new RowQueues(rows))
+    const rowsByKey = buildGroups(ranked, toKey, (rows) => new RowQueues(rows))
     incoming.forEach((message, index) => {
       if (matched.has(index)) return
       const row = rowsByKey(toKey(message))?.findFirst(namesAskedFor(message, knownEmailIds), used)
@@ -101,8 +100,8 @@ function classifyUnmatched(
   const namesOf = (rows: readonly Candidate[]) => new Set(rows.flatMap((row) => namesOfOriginal(row, folderId)))
   const mayBePresent = originals.filter((row) => row.uid !== null && !presence.has(row.id))
   for (const toKey of LEVELS) {
-    const namesByKey = groupOf(originals.filter(isOriginal), toKey, namesOf)
-    const undecidedByKey = groupOf(mayBePresent, toKey, (rows) => new RowQueues(rows))
+    const namesByKey = buildGroups(originals.filter(isOriginal), toKey, namesOf)
+    const undecidedByKey = buildGroups(mayBePresent, toKey, (rows) => new RowQueues(rows))
     incoming.forEach((message, index) => {
       if (matched.has(index)) return
       const names = namesByKey(toKey(message))
@@ -121,8 +120,8 @@ function rank(row: Candidate, folderId: string): number {
   return row.folderId === folderId ? 0 : 1
 }
 
-/** Finds what `build` makes of the rows with one key, when it is first asked for. */
-function groupOf<Built>(
+/** Groups rows by key. What `build` makes of a group is built when it is first asked for. */
+function buildGroups<Built>(
   rows: readonly Candidate[],
   toKey: (row: Candidate) => string | null,
   build: (rows: readonly Candidate[]) => Built,
@@ -138,24 +137,13 @@ function groupOf<Built>(
   }
 }
 
-/** True for two messages that were sent once, to two addresses: they arrived by themselves, and neither is a copy of the other. */
-export function wasDeliveredApart(one: MatchKeys, other: MatchKeys): boolean {
-  if (one.emailIdHash !== null && one.emailIdHash === other.emailIdHash) return false
-  return one.traceHash !== null && other.traceHash !== null && one.traceHash !== other.traceHash
-}
-
-/** True when servers delivered the two as one message: each delivery adds fields of its own. */
-export function isSameDelivery(one: MatchKeys, other: MatchKeys): boolean {
-  return one.traceHash !== null && one.traceHash === other.traceHash && one.traceHash !== NO_TRACE
-}
-
 /** Finds out whether a message shares a key with one of the rows. */
 export function sharesKeyWith(rows: readonly MatchKeys[]): (message: MatchKeys) => boolean {
   const keys = new Set(rows.flatMap(keysOf))
   return (message) => keysOf(message).some((key) => keys.has(key))
 }
 
-/** The same for rows that were not delivered apart from the message: see `wasDeliveredApart`. */
+/** The same for rows that were not delivered apart from the message: those with its EMAILID, or without another trace. */
 export function sharesDeliveryWith(rows: readonly MatchKeys[]): (message: MatchKeys) => boolean {
   const known = new Set(rows.flatMap((row) => keysOf(row).flatMap((key) => [key, `${key} ${row.traceHash}`])))
   return (message) => {

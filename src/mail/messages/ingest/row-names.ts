@@ -11,7 +11,8 @@ import type { Candidate, MatchKeys } from './match.ts'
  *   any T, plain T    the same, delivered with the trace T; `unknown` for rows that do not know it
  *   lost              the row lost its UID to a new UIDVALIDITY, with which the server may have new EMAILIDs
  *
- * A message whose EMAILID is known of no row asks for any: the copy of a program that adds a header line has another one.
+ * A message whose EMAILID is known of no row asks for any: the copy of a program that adds a header line has another one. Two messages with
+ * different traces were sent once, to two addresses: they arrived by themselves, and neither is a copy of the other.
  */
 type Name = string
 
@@ -31,7 +32,8 @@ export function namesAskedFor(message: Delivery, knownEmailIds: ReadonlySet<stri
 }
 
 /**
- * A message in the folder is a copy of the row exactly when it asks for one of these. In one folder, only the same delivery is a copy.
+ * A message in the folder is a copy of the row exactly when it asks for one of these. In one folder, only a message that servers delivered
+ * as one with the row is a copy: each delivery adds fields of its own.
  */
 export function namesOfOriginal(row: Candidate, folderId: string): Name[] {
   const { traceHash } = row
