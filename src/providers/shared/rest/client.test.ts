@@ -305,7 +305,7 @@ describe('the REST client', () => {
 
   it('ends a stream that is not read, and frees its slot', async () => {
     await client.close()
-    client = open({ rateLimit: { concurrency: 1 }, limits: { timeoutMs: 100 } })
+    client = open({ rateLimit: { concurrency: 1 }, limits: { timeoutMs: 1000 } })
     handlers.push((_req, res) => void res.end(Buffer.alloc(3_000_000, 'x')))
     const { body } = await mailbox().open(get)
     expect((await body.iterator({ destroyOnReturn: false }).next()).done).toBe(false)
