@@ -78,12 +78,13 @@ async function measure(title: string, place: Place, say: (line: string) => void)
         await announced('message.received', n)
       },
       'one sent draft': async (n) => {
-        const draft = await api.call<{ id: string }>('POST', `/accounts/${id}/drafts`, {
+        const draft = await api.call<{ id: string }>('POST', '/drafts', {
+          accountId: id,
           to: ['bob@example.com'],
           subject: `Draft ${n}`,
           body: 'Hello',
         })
-        await api.call('POST', `/accounts/${id}/drafts/${draft.id}/send`)
+        await api.call('POST', `/drafts/${draft.id}/send`)
         await announced('message.sent', n)
       },
       'one booking': async (n) => {
