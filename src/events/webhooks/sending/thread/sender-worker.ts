@@ -24,6 +24,9 @@ const entry: ThreadEntry = {
       running.set(number, abort)
       try {
         ended({ number, outcome: await attempt(input, deps, abort.signal) })
+      } catch (error) {
+        // An aborted attempt has no outcome. Any other error is a fault of ours: it ends the thread, and its attempts are repeated.
+        if (!abort.signal.aborted) throw error
       } finally {
         running.delete(number)
       }
@@ -31,8 +34,7 @@ const entry: ThreadEntry = {
 
     return {
       async begin(attempts) {
-        // It rejects only when it was aborted.
-        for (const item of attempts) run(item).catch(() => {})
+        for (const item of attempts) void run(item)
       },
       async abort(numbers) {
         for (const number of numbers) running.get(number)?.abort()
