@@ -10,7 +10,6 @@ import type { Db } from '../../../platform/db/index.ts'
 
 const open = databases('sqlite')
 /** Pauses that end at once. */
-const SOON = { baseMs: 20, capMs: 100 }
 /** Pauses that do not end. */
 const NEVER = { baseMs: 600_000, capMs: 600_000 }
 const HOUR_MS = 3_600_000
@@ -145,17 +144,4 @@ it('a folder that the server throttles waits, and the others do not', async () =
   inbox.add(mail('a'))
   await eventually(async () => expect(await items(db, accountId, 'folder')).toHaveLength(1))
   await eventually(async () => expect(await announced()).toEqual(['<a@x>']))
-})
-
-it('a message that was deleted says nothing about those that can be read', async () => {
-  const { inbox, server, spoil, announced } = await strictAccount(open, {
-    timing: { itemRetry: SOON },
-    before: withOld,
-  })
-  spoil('<p@x>', 'close')
-  server.disconnect()
-  // Sync has not noticed yet that the only message that it has read is deleted.
-  inbox.remove('<old@x>')
-  for (const id of ['p', 'a', 'b']) inbox.add(mail(id))
-  await eventually(async () => expect(await announced()).toEqual(expect.arrayContaining(['<a@x>', '<b@x>'])))
 })
