@@ -9,7 +9,6 @@ import type { StrictImap } from '../../../../test/servers/strict-imap.ts'
 import type { Db } from '../../../platform/db/index.ts'
 
 const open = databases('sqlite')
-/** Pauses that end at once. */
 /** Pauses that do not end. */
 const NEVER = { baseMs: 600_000, capMs: 600_000 }
 const HOUR_MS = 3_600_000
