@@ -13,6 +13,7 @@ import { administer, databaseUrl } from '../../test/kit/database/postgres-server
 import { describeRedis } from '../../test/kit/database/redis.ts'
 import { api } from '../../test/kit/http/http.ts'
 import { startService } from '../../test/kit/service/service.ts'
+import { freePort } from '../../test/servers/free-port.ts'
 import { startGoogle } from '../../test/servers/google.ts'
 import { listening } from '../../test/servers/listener.ts'
 import { startMicrosoft } from '../../test/servers/microsoft.ts'
@@ -346,10 +347,4 @@ async function serving(server: ReturnType<typeof createServer>): Promise<string>
     return new Promise<void>((resolve) => server.close(() => resolve()))
   })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
-async function freePort(): Promise<number> {
-  const { port, close } = await listening(() => {})
-  await close()
-  return port
 }

@@ -4,17 +4,10 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../test/kit/eventually.ts'
 import { api } from '../../test/kit/http/http.ts'
-import { listening } from '../../test/servers/listener.ts'
+import { freePort } from '../../test/servers/free-port.ts'
 import { loadConfig } from '../config/index.ts'
 import { app } from './app.ts'
 import { runtimeContext } from './runtime-context.ts'
-
-/** A port that nothing listens on. */
-async function freePort(): Promise<number> {
-  const { port, close } = await listening(() => {})
-  await close()
-  return port
-}
 
 it('answers health checks while it waits for Redis', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-startup-'))

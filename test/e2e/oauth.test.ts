@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ConsentSite, googleSite, microsoftSite } from '../kit/accounts/consent.ts'
-import { freePort } from '../kit/accounts/hosted.ts'
 import { eventually } from '../kit/eventually.ts'
 import { type Api, api } from '../kit/http/http.ts'
 import { type Service, startService } from '../kit/service/service.ts'
+import { freePort } from '../servers/free-port.ts'
 import { plainMail } from '../servers/messages.ts'
 
 const USER = 'ada@example.com'

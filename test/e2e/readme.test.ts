@@ -15,10 +15,10 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { freePort } from '../kit/accounts/hosted.ts'
 import { closing } from '../kit/closing.ts'
 import { administer } from '../kit/database/postgres-server.ts'
 import { eventually } from '../kit/eventually.ts'
+import { freePort } from '../servers/free-port.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')

@@ -6,9 +6,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { eventually } from '../kit/eventually.ts'
 import { checkPasswordScript, type DovecotPorts, dovecotConfig } from './dovecot-config.ts'
+import { freePort } from './free-port.ts'
 import { appendMessage, type ImapServer } from './imap-server.ts'
 import { lmtpDeliver } from './lmtp.ts'
-import { accepts, freePort, HOST, makeCertificate } from './loopback.ts'
+import { accepts, HOST, makeCertificate } from './loopback.ts'
 
 const run = promisify(execFile)
 

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
+import { freePort } from './free-port.ts'
 
 /** Debian's redis-server on a loopback port, without persistence. A restart empties it. */
 export interface RedisServerProcess {
@@ -97,13 +97,4 @@ async function tlsSettings(folder: string, certificateFile: string, port: number
   await writeFile(keyFile, key)
   const files = ['--tls-cert-file', certificateFile, '--tls-key-file', keyFile, '--tls-ca-cert-file', certificateFile]
   return ['--port', '0', '--tls-port', String(port), ...files, '--tls-auth-clients', 'no']
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('The server has no port.')
-  return address.port
 }

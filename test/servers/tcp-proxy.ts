@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { Transform } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from './free-port.ts'
 
 /** Forwards connections to another server on loopback, and can interrupt or delay them. */
 export interface TcpProxy {
@@ -46,12 +47,12 @@ export async function startTcpProxy(
       })
     }
   })
-  const listen = async (port: number) => {
+  const port = await freePort()
+  const listen = async () => {
     server.listen(port, '127.0.0.1')
     await once(server, 'listening')
-    return (server.address() as AddressInfo).port
   }
-  const port = await listen(0)
+  await listen()
   const cut = async () => {
     if (!server.listening) return
     const closed = once(server, 'close')
@@ -75,7 +76,7 @@ export async function startTcpProxy(
     delay(ms) {
       delayMs = ms
     },
-    restore: () => listen(port).then(() => undefined),
+    restore: listen,
     close: cut,
   }
 }

@@ -7,7 +7,7 @@ import { inflateSync } from 'node:zlib'
 import { eventually } from '../kit/eventually.ts'
 import { type DavProxy, startDavProxy } from './dav-proxy.ts'
 import { newCalendar, requestDav } from './dav-requests.ts'
-import { freePort } from './loopback.ts'
+import { freePort } from './free-port.ts'
 
 /**
  * Xandikos, a CalDAV server over git, with its own folder and port. It has one user and no login, so a proxy asks for the password.

@@ -1,4 +1,3 @@
-import { createServer as createSocket } from 'node:net'
 import { type AuthDeps, authRoutes } from '../../../src/accounts/auth/index.ts'
 import type { AccountsDeps } from '../../../src/accounts/identity/service.ts'
 import { VerificationLimit } from '../../../src/accounts/index.ts'
@@ -14,6 +13,7 @@ import { type AddressGuard, addressGuard } from '../../../src/platform/net/index
 import { outbound } from '../../../src/platform/outbound/index.ts'
 import { type Clock, systemClock } from '../../../src/platform/time/clock.ts'
 import { type MailAccess, ProviderError, type RemoteFolder } from '../../../src/providers/contract/index.ts'
+import { freePort } from '../../servers/free-port.ts'
 import { testAccounts } from './accounts.ts'
 
 const HOSTED_KEY = 'test-key'
@@ -292,15 +292,4 @@ function countingCache(): Cache {
     ping: async () => {},
     close: async () => {},
   }
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const socket = createSocket()
-    socket.on('error', reject)
-    socket.listen(0, '127.0.0.1', () => {
-      const address = socket.address()
-      socket.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }

@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs'
 import { chmod, cp, mkdtemp, stat, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -10,6 +9,7 @@ import type { TestProject } from 'vitest/node'
 import { migrations } from '../../../src/migrations/index.ts'
 import { migrateUp } from '../../../src/platform/db/index.ts'
 import { openPostgres } from '../../../src/platform/db/postgres/postgres.ts'
+import { freePort } from '../../servers/free-port.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -164,17 +164,6 @@ const FLAGS = Object.entries({
   shared_buffers: '64MB',
   max_wal_size: '1GB',
 }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => (address !== null && typeof address === 'object' ? resolve(address.port) : reject(address)))
-    })
-  })
-}
 
 async function migrate(url: string): Promise<void> {
   const db = openPostgres({ url, maxConnections: 1, onError: console.error })

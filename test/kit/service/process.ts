@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { systemClock } from '../../../src/platform/time/clock.ts'
+import { freePort } from '../../servers/free-port.ts'
 import { eventually } from '../eventually.ts'
 
 /** Storage and extra environment of a service process. */
@@ -139,13 +139,4 @@ function lastHeapProbe(output: string): { count: number; bytes: number } {
 async function residentBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('The server has no port.')
-  return address.port
 }

@@ -1,7 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import {
   fieldValue,
-  freePort,
   type HostedOptions,
   IMAP_FIELDS,
   imapForm,
@@ -9,6 +8,7 @@ import {
   serveHosted,
 } from '../../../../test/kit/accounts/hosted.ts'
 import { describeOneDatabase } from '../../../../test/kit/database/database.ts'
+import { freePort } from '../../../../test/servers/free-port.ts'
 import { listening } from '../../../../test/servers/listener.ts'
 import { startSmtpSink } from '../../../../test/servers/smtp.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
