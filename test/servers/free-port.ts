@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { HOST } from './loopback.ts'
 
 /**
- * Below 32768, where Linux begins to give ports to whoever asks for any. A port from there could be given to another
+ * Below 32768, where Linux begins to choose ports for servers that ask for any. A port from there could be given to another
  * server between the probe and the start of the server that it is for.
  */
 const FIRST = 10_000
