@@ -9,7 +9,7 @@ import { openFeatures } from './features.ts'
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts'
 import type { App } from './lifecycle.ts'
 import { openFilesWatch } from './open-files.ts'
-import { type Part, stopParts } from './parts.ts'
+import { type Part, startParts, stopParts } from './start-stop.ts'
 import { httpServer } from './routes.ts'
 import type { RuntimeContext } from './runtime-context.ts'
 import { reportSignIn } from './sign-in.ts'
@@ -19,8 +19,8 @@ import { warmUp } from './warm-up.ts'
 const DRAIN_MS = 20_000
 
 /**
- * The whole service: opens the infrastructure, then the features, and closes them in reverse order. Until it accepts
- * requests, a startup server responds to health checks on its port.
+ * The whole service: opens the infrastructure, then the features, and starts their parts; stops the parts by stage, then
+ * closes the infrastructure. Until it accepts requests, a startup server responds to health checks on its port.
  */
 export function app(context: RuntimeContext): App {
   const { config, log } = context
@@ -60,7 +60,7 @@ export function app(context: RuntimeContext): App {
     const pulling: Part = { start: puller.start, stop: puller.stop, stopsWith: 'work' }
     parts = [openFiles, ...features.parts, http, pulling, warming]
     phase = 'starting'
-    for (const part of parts) await part.start?.()
+    await startParts(parts)
     reportSignIn(config, features.logins, log)
     const licenceProblem = features.licence.problem()
     if (licenceProblem !== undefined) log.warn(licenceProblem, { operation: 'service.start' })

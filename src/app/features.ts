@@ -1,7 +1,7 @@
 import { readSyncHealth } from '../mail/sync/index.ts'
 import { readFigures } from '../operations/metrics/index.ts'
 import type { Infrastructure } from './infrastructure.ts'
-import type { Part } from './parts.ts'
+import type { Part } from './start-stop.ts'
 import type { RuntimeContext } from './runtime-context.ts'
 import { openAccounts } from './wiring/accounts.ts'
 import { openBooking } from './wiring/booking.ts'

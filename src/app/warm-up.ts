@@ -1,6 +1,6 @@
 import { sleep } from '../platform/concurrency/abort.ts'
 import type { Log } from '../platform/log/index.ts'
-import type { Part } from './parts.ts'
+import type { Part } from './start-stop.ts'
 
 /** Lets requests and syncs run in between, which have much to do after a start. */
 const GAP_MS = 20

@@ -46,9 +46,10 @@ const TAKEN_PER_TRANSACTION = 200
 
 /**
  * One round: heartbeat → remove dead instances → take or release a fair share → read the owned accounts and notify the
- * listeners. Between the rounds it reads which instances hold their locks; a dead one causes a round. The last two read every account. They run after a hint, a change of the set of instances, a free account or an
- * unfinished full round, and every `fullRoundMs`, which bounds the delay of a lost hint. Ownership is always read from the
- * rows, so a failed round only delays changes.
+ * listeners. The last two steps read every account, so they run only after a hint, a change of the set of instances, a free
+ * account or an unfinished full round, and every `fullRoundMs`, which bounds the delay of a lost hint. Between the rounds
+ * it reads which instances hold their locks; a dead one causes a round. Ownership is always read from the rows, so a failed
+ * round only delays changes.
  */
 export function ownership(deps: OwnershipDeps): Ownership {
   return new Rounds(deps)

@@ -1,5 +1,5 @@
 import { scheduler as createScheduler } from '../../booking/index.ts'
-import type { Part } from '../parts.ts'
+import type { Part } from '../start-stop.ts'
 import type { Accounts } from './accounts.ts'
 import type { Calendars } from './calendars.ts'
 import type { Sending } from './mail.ts'

@@ -15,7 +15,7 @@ import {
 import { webhookTarget } from '../../mail/push/index.ts'
 import type { App as HttpServer } from '../../platform/http/index.ts'
 import type { Features } from '../features.ts'
-import type { Part } from '../parts.ts'
+import type { Part } from '../start-stop.ts'
 import type { Accounts } from './accounts.ts'
 import type { FeatureOptions } from './options.ts'
 import type { Shared } from './shared.ts'

@@ -13,7 +13,7 @@ import {
 import type { App as HttpServer } from '../../platform/http/index.ts'
 import type { Features } from '../features.ts'
 import type { Infrastructure } from '../infrastructure.ts'
-import type { Part } from '../parts.ts'
+import type { Part } from '../start-stop.ts'
 import type { Messages } from './mail.ts'
 import type { Operations } from './operations.ts'
 import type { FeatureOptions } from './options.ts'

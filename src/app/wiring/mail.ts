@@ -20,7 +20,7 @@ import { sync as createSync, debouncedQueueRoutes, syncPositions } from '../../m
 import { tracking as createTracking, replyRecorder, trackingRoutes } from '../../mail/tracking/index.ts'
 import type { App as HttpServer } from '../../platform/http/index.ts'
 import type { Features } from '../features.ts'
-import type { Part } from '../parts.ts'
+import type { Part } from '../start-stop.ts'
 import { pubsubSettings, syncSettings } from '../settings.ts'
 import type { Accounts } from './accounts.ts'
 import type { Operations } from './operations.ts'

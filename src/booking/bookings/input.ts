@@ -7,7 +7,7 @@ import { parseTime, TIME_PROBLEM } from '../../platform/time/time.ts'
 import { checkAddress } from '../../providers/shared/mime/index.ts'
 import type { SlotChoice } from '../contract.ts'
 import type { BookingForm, Experience, FormField, Members } from '../experiences/experience.ts'
-import { guestAddress } from '../guests/mailbox.ts'
+import { guestAddress } from '../guests/guest-address.ts'
 import type { BookingBody, BookingQuery, SlotBody } from './api.ts'
 import type { Guest, Submission } from './booking.ts'
 

@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/db/index.ts'
 import { bookedHosts, readSubmission, type Submission } from '../bookings/booking.ts'
 import type { BookingRow } from '../tables.ts'
 import { type MailBudget, type MailCharge, WINDOW_MS } from './budget.ts'
-import { mailboxKey } from './mailbox.ts'
+import { mailboxKey } from './guest-address.ts'
 
 /**
  * The addresses of the attendees, each mailbox once, without that of the guest. They get messages only when the guest was verified.

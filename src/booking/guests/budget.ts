@@ -5,7 +5,7 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import type { MailScope } from '../tables.ts'
 import { lockCounter } from './counters.ts'
-import { addressKey, mailboxKey } from './mailbox.ts'
+import { addressKey, mailboxKey } from './guest-address.ts'
 
 /** Messages to addresses that are not verified, in 24 hours. */
 export type MailLimits = Readonly<Record<MailScope, number>>

@@ -12,7 +12,7 @@ import { isoTime } from '../../platform/time/time.ts'
 import type { RemoteAddress } from '../../providers/contract/index.ts'
 import type { Experience } from '../experiences/experience.ts'
 import type { MailBudget } from '../guests/budget.ts'
-import { addressKey, guestAddress } from '../guests/mailbox.ts'
+import { addressKey, guestAddress } from '../guests/guest-address.ts'
 import type { CodeRow } from '../tables.ts'
 
 export interface VerificationDeps {

@@ -9,7 +9,7 @@ import { MAX_RECIPIENTS, openReferences, readAttachments, type UnreadAttachment 
 import type { SendBody } from './api.ts'
 import { type ParsedInput, parseInput } from './input.ts'
 import { type Composition, type PrepareDeps, type PreparedMessage, prepareMessage } from './prepare.ts'
-import { recipientsOfReply, referencesOfReply } from './replies.ts'
+import { recipientsOfReply, referencesOfReply } from './reply-recipients.ts'
 
 export interface RequestDeps extends PrepareDeps {
   accounts: Accounts

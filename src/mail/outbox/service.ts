@@ -8,7 +8,7 @@ import type { SendResult } from '../outgoing/index.ts'
 import { type OutboxQuery, type OutboxView, outboxView, type SendBody } from './api.ts'
 import { type Composition, type PreparedMessage, prepareMessage, type SendOptions } from './prepare.ts'
 import { getSendingAccount, prepareRequest, type RequestDeps } from './request.ts'
-import { cancelMessage, type ResolveDeps, requireOnlyOne, resolveMessage } from './resolving.ts'
+import { cancelMessage, type ResolveDeps, requireOnlyOne, resolveMessage } from './cancel-resolve.ts'
 import { outboxStore, SEND_QUEUE } from './store.ts'
 import type { OutboxRow } from './tables.ts'
 

@@ -42,7 +42,7 @@ interface OutboxTable {
    * were refused for now. `resending`: the message may be sent to them from here on, so nobody sends it again. Null: nothing.
    */
   remaining: 'copy' | 'draft' | 'recipients' | 'resending' | null
-  /** Searches in Sent, or attempts to do what remains. */
+  /** How often Sent was searched, or the remaining work was tried. */
   checks: number
   sendAt: number | null
   /** When the worker has to act: send, search for an uncertain message, or do what remains for a sent one. Null: nothing left to do. */

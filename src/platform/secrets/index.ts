@@ -15,7 +15,7 @@ export {
   ringText,
   SEALED_STATES,
   storedRing,
-} from './ring.ts'
+} from './stored-ring.ts'
 export type { SealedColumn } from './sealed-columns.ts'
 export { findSecret, writeSecret } from './secret-file.ts'
 export { checkKeys, generatedApiKey, openSecrets, type Secrets, type SecretsDeps } from './secrets.ts'

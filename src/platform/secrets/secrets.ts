@@ -14,7 +14,7 @@ import {
   requireOpens,
   ringFile,
   storedRing,
-} from './ring.ts'
+} from './stored-ring.ts'
 import { findSecret, writeSecret } from './secret-file.ts'
 
 export interface SecretsDeps {

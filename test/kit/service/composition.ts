@@ -1,7 +1,7 @@
 import { catalogue } from '../../../src/app/feature-list.ts'
 import { openFeatures } from '../../../src/app/features.ts'
 import type { Infrastructure } from '../../../src/app/infrastructure.ts'
-import { stopParts } from '../../../src/app/parts.ts'
+import { stopParts } from '../../../src/app/start-stop.ts'
 import type { RuntimeContext } from '../../../src/app/runtime-context.ts'
 import type { FeatureOptions } from '../../../src/app/wiring/options.ts'
 import { type Config, loadConfig } from '../../../src/config/index.ts'

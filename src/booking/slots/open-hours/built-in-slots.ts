@@ -21,7 +21,7 @@ import {
   readRules,
   toLengthMs,
 } from '../rules.ts'
-import { type FreeSlot, freeSlots, type Grid, type HostTimes, openStarts } from './slots.ts'
+import { type FreeSlot, freeSlots, type Grid, type HostTimes, openStarts } from './open-slots.ts'
 
 export interface BuiltInSlotsDeps {
   db: Db

@@ -7,8 +7,8 @@ export interface RetryPolicy {
 }
 
 /**
- * Milliseconds from the end of attempt `attempt` (the first is 1) to the next one: `retryDelayMs` literally, or doubled
- * per attempt. A receiver's `Retry-After` can extend the delay up to 24 h, never shorten it.
+ * Milliseconds from the end of attempt `attempt` (the first is 1) to the next one: `retryDelayMs` as it is set, or
+ * doubled with each attempt. A receiver's `Retry-After` can extend the delay up to 24 h, never shorten it.
  */
 export function retryDelayMs(policy: RetryPolicy, attempt: number, retryAfterMs = 0): number {
   const factor = policy.retryStrategy === 'fixed' ? 1 : 2 ** Math.min(attempt - 1, 30)

@@ -46,7 +46,7 @@ interface HistoryOptions {
   signal: AbortSignal
   maxResults?: number
   historyTypes?: string[]
-  /** Messages that are stored: of these only the changes after they were added are returned. */
+  /** Ids of messages that are stored already: that they were added is left out, their later changes are returned. */
   stored?: ReadonlySet<string>
 }
 

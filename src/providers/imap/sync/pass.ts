@@ -1,6 +1,6 @@
 import type { MailboxObject, StatusObject } from 'imapflow'
 import { connectionLost } from '../errors.ts'
-import type { FolderWork } from './connection.ts'
+import type { FolderWork } from './sync-connection.ts'
 import type { Cursor } from './cursor.ts'
 import type { FetchGuard } from './fetch-guard.ts'
 

@@ -41,7 +41,7 @@ const COLORS: Readonly<Record<string, string>> = {
   lightred: '#f88c9b',
 }
 
-/** Midnight in any zone from UTC-10 to UTC+13, plus this, is a time on the same day in UTC. */
+/** Local midnight plus this is a time on the same day in UTC, in zones from UTC-10 to UTC+13. In others it is a day off. */
 const EASTERNMOST_MS = 13 * 3_600_000
 
 export interface MailboxContext {

@@ -1,4 +1,4 @@
-import { freeSlots, openStarts } from '../../../../src/booking/slots/open-hours/slots.ts'
+import { freeSlots, openStarts } from '../../../../src/booking/slots/open-hours/open-slots.ts'
 import { readRules } from '../../../../src/booking/slots/rules.ts'
 import { instanceRows } from '../../../../src/calendars/instance-rows.ts'
 import { mapEvents } from '../../../../src/providers/caldav/events/map.ts'

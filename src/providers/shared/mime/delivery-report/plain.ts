@@ -20,7 +20,7 @@ export interface Circumstances {
 
 /**
  * Reports without a machine-readable part. Exim and earlier Gmail name the recipients in the header, qmail and others in the text. Words
- * alone are no proof, so other texts count only with the sent message, from anybody but a `MAILER-DAEMON`.
+ * alone are no proof: unless a `MAILER-DAEMON` wrote them, they count only together with the sent message.
  */
 export function plainReport(
   message: ReportPart,

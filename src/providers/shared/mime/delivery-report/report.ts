@@ -30,7 +30,7 @@ export const MAX_REPORT_BYTES = 256 * 1024
 const MAX_PART_BYTES = 64 * 1024
 const MAX_TOKEN = 320
 const MAX_SUBJECT = 1000
-/** A bounded number of parts is read twice. */
+/** How many parts, with the alternatives inside them, are searched for the text. */
 const MAX_INNER_PARTS = 20
 
 const REPORT = 'multipart/report'

@@ -6,6 +6,11 @@ export interface Part {
   stopsWith: StopStage
 }
 
+/** One after the other, in the order of `openFeatures`: each may use those before it. */
+export async function startParts(parts: readonly Part[]): Promise<void> {
+  for (const part of parts) await part.start?.()
+}
+
 /** Parts of one stage stop at the same time, because draining one after the other would take too long. */
 const STOP_STAGES = ['work', 'ownership', 'connections'] as const
 type StopStage = (typeof STOP_STAGES)[number]

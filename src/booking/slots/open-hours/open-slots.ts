@@ -1,7 +1,7 @@
 import { DAY_MS, formatDay } from '../../../platform/calendar/days.ts'
 import { yieldIfHeld } from '../../../platform/concurrency/event-loop.ts'
 import type { TimeRange } from '../../../providers/contract/index.ts'
-import { type Taken, takenStarts } from '../free.ts'
+import { type Taken, takenStarts } from '../taken.ts'
 import { dayIn, type Rules } from '../rules.ts'
 import { openTimes } from './open-hours.ts'
 
@@ -10,7 +10,7 @@ export interface Grid {
   /** Slots start and end within it. */
   range: TimeRange
   lengthMs: number
-  /** Between two starts. Undefined: the start of the range is one, if there is a list that contains it. */
+  /** Between two starts. Undefined when one time is checked: the start of the range counts if some list could offer it. */
   stepMs: number | undefined
 }
 
@@ -59,7 +59,7 @@ export function openStarts(rules: Rules, { range, lengthMs, stepMs }: Grid, nowM
   return starts
 }
 
-/** The step of a list that has a slot this long after the begin of open hours. Lists may ask for five minutes or more. */
+/** The step with which a list would offer a slot this long after the hours open. Undefined if no list can: steps are five minutes or more. */
 function stepTo(offsetMs: number): number | undefined {
   return offsetMs % 1000 === 0 && offsetMs >= MIN_STEP_MS ? offsetMs : undefined
 }

@@ -5,7 +5,7 @@ import { bookableMinutes, type OracleHost } from '../../../../test/kit/booking/s
 import { fc, random } from '../../../../test/kit/random/random.ts'
 import type { Availability } from '../../experiences/experience.ts'
 import { type Rules, readRules } from '../rules.ts'
-import { freeSlots, type Grid, type HostTimes, openStarts } from './slots.ts'
+import { freeSlots, type Grid, type HostTimes, openStarts } from './open-slots.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MINUTES = 24 * 60

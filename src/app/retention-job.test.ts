@@ -5,7 +5,7 @@ import { webhookFixture } from '../../test/kit/events/webhooks.ts'
 import { eventually } from '../../test/kit/eventually.ts'
 import { silentLog } from '../platform/log/index.ts'
 import { purgeRules } from './feature-list.ts'
-import { retentionJob } from './retention.ts'
+import { retentionJob } from './retention-job.ts'
 
 const open = databases('sqlite')
 const EXPIRED = 20_000
