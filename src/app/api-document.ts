@@ -7,9 +7,9 @@ import { type OpenApiDocument, openApiDocument, readExamples } from '../platform
 import { catalogue } from './feature-list.ts'
 import { openFeatures } from './features.ts'
 import { openInfrastructure } from './infrastructure.ts'
-import { stopParts } from './start-stop.ts'
 import { httpServer } from './routes.ts'
 import { runtimeContext } from './runtime-context.ts'
+import { stopParts } from './start-stop.ts'
 import { VERSION } from './version.ts'
 
 const INTRODUCTION = new URL('../ui/reference/introduction.md', import.meta.url)

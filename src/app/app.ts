@@ -9,10 +9,10 @@ import { openFeatures } from './features.ts'
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts'
 import type { App } from './lifecycle.ts'
 import { openFilesWatch } from './open-files.ts'
-import { type Part, startParts, stopParts } from './start-stop.ts'
 import { httpServer } from './routes.ts'
 import type { RuntimeContext } from './runtime-context.ts'
 import { reportSignIn } from './sign-in.ts'
+import { type Part, startParts, stopParts } from './start-stop.ts'
 import { warmUp } from './warm-up.ts'
 
 /** Part of the 25 s for stopping. Work that still runs then is aborted and continues after the next start. */

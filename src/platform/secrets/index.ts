@@ -4,6 +4,9 @@
  */
 
 export { fixedRing, type KeyRing } from './key-ring.ts'
+export type { SealedColumn } from './sealed-columns.ts'
+export { findSecret, writeSecret } from './secret-file.ts'
+export { checkKeys, generatedApiKey, openSecrets, type Secrets, type SecretsDeps } from './secrets.ts'
 export {
   buildRing,
   CANARY_STATE,
@@ -16,6 +19,3 @@ export {
   SEALED_STATES,
   storedRing,
 } from './stored-ring.ts'
-export type { SealedColumn } from './sealed-columns.ts'
-export { findSecret, writeSecret } from './secret-file.ts'
-export { checkKeys, generatedApiKey, openSecrets, type Secrets, type SecretsDeps } from './secrets.ts'

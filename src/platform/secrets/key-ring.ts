@@ -1,8 +1,8 @@
 import { generateKeyRing, parseKeyRing, type RingKey, type RotatingSealer } from '../crypto/seal.ts'
 import { type Db, findState, type Handle, setState } from '../db/index.ts'
 import type { Redactor } from '../log/index.ts'
-import { buildRing, RING_STATE, ringFile, ringText, storedRing } from './stored-ring.ts'
 import { writeSecret } from './secret-file.ts'
+import { buildRing, RING_STATE, ringFile, ringText, storedRing } from './stored-ring.ts'
 
 /** The keys of the running service: those of ENCRYPTION_KEYS, which only the operator changes, and generated ones. */
 export interface KeyRing {

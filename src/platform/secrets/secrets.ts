@@ -4,6 +4,7 @@ import { generateKeyRing, keyIdOf, parseKeyRing, type RingKey, type Sealer, seal
 import { type Db, findState, setState, stateOr } from '../db/index.ts'
 import type { Log, Redactor } from '../log/index.ts'
 import { type KeyRing, keyRing } from './key-ring.ts'
+import { findSecret, writeSecret } from './secret-file.ts'
 import {
   buildRing,
   CANARY_CONTEXT,
@@ -15,7 +16,6 @@ import {
   ringFile,
   storedRing,
 } from './stored-ring.ts'
-import { findSecret, writeSecret } from './secret-file.ts'
 
 export interface SecretsDeps {
   /** The values from the settings. */

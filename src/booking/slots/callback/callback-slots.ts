@@ -9,8 +9,8 @@ import type { CheckedSlot, CheckOptions, Slot, SlotChoice, SlotFinder, SlotList 
 import type { Experience } from '../../experiences/experience.ts'
 import type { BlockRow } from '../../tables.ts'
 import { blockStore } from '../blocks.ts'
-import { takenStarts } from '../taken.ts'
 import { defaultMinutes, MAX_LENGTH_MS, readRules, toLengthMs } from '../rules.ts'
+import { takenStarts } from '../taken.ts'
 import type { SlotTokens } from './tokens.ts'
 
 export interface CallbackFinderDeps {

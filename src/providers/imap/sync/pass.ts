@@ -1,8 +1,8 @@
 import type { MailboxObject, StatusObject } from 'imapflow'
 import { connectionLost } from '../errors.ts'
-import type { FolderWork } from './sync-connection.ts'
 import type { Cursor } from './cursor.ts'
 import type { FetchGuard } from './fetch-guard.ts'
+import type { FolderWork } from './sync-connection.ts'
 
 /** How often to compare everything on a server without mod-sequences, which cannot report changes made while disconnected. */
 export const RECOMPARE_MS = 15 * 60_000

@@ -9,9 +9,9 @@ import { connectionLost, providerError } from '../errors.ts'
 import type { OpenOptions } from '../folders/folder-opener.ts'
 import { listUids, uidSet } from '../messages/uids.ts'
 import { hasChanged, readState, uidValidityOfCursor } from './changes.ts'
-import { type FolderWork, SyncConnection, type SyncConnectionOptions } from './sync-connection.ts'
 import { FetchGuard } from './fetch-guard.ts'
 import type { PassContext } from './pass.ts'
+import { type FolderWork, SyncConnection, type SyncConnectionOptions } from './sync-connection.ts'
 import { emptyFolderStep, syncSteps } from './sync-folder.ts'
 
 export interface SessionDeps {
