@@ -54,7 +54,7 @@ const waiting = (what: string) =>
       oldestAgeMs: age,
     }),
   )
-const percentage = Type.Number({ description: "Of the container's limit, otherwise of the machine's memory." })
+const percentage = Type.Number({ description: 'What the process uses of its limit.' })
 
 const responseSchema = <Data extends TObject>(data: Data) => Type.Object({ success: Type.Boolean(), data })
 
@@ -151,9 +151,14 @@ export const detailedSchema = responseSchema(
       ),
       memory: Type.Object({
         percentage,
+        limit: Type.Enum(['container', 'heap'], {
+          type: 'string',
+          description:
+            'The limit that the process reaches first: rssBytes that of the container, or heapUsedBytes that of the heap.',
+        }),
+        limitBytes: Type.Integer(),
         rssBytes: Type.Integer(),
         heapUsedBytes: Type.Integer(),
-        limitBytes: Type.Integer(),
       }),
       warnings: Type.Array(Type.Object({ code: Type.String(), message: Type.String(), remedy: Type.String() })),
     },

@@ -94,6 +94,7 @@ export function health(deps: HealthDeps): Health {
   const { clock, licence } = deps
   const startedAt = clock.now()
   const startedMs = clock.monotonic()
+  const uptimeMs = () => clock.monotonic() - startedMs
   const check = cached(clock, FRESH_MS, checkParts)
 
   async function checkParts(): Promise<Checked> {
@@ -138,7 +139,7 @@ export function health(deps: HealthDeps): Health {
       ...(licenceProblem === undefined ? [] : [{ code: 'licence', message: licenceProblem, remedy: REMEDIES.licence }]),
       ...(pushProblem === undefined ? [] : [{ code: 'gmail_push', message: pushProblem, remedy: pushRemedy }]),
       ...deps.settingsProblems().map(({ reason, message }) => ({ code: reason, message, remedy: REMEDIES.settings })),
-      ...measuredWarnings(measured),
+      ...measuredWarnings(measured, uptimeMs()),
     ]
   }
 
@@ -226,7 +227,7 @@ export function health(deps: HealthDeps): Health {
         instance: deps.instanceId,
         phase: deps.phase(),
         startedAt: isoTime(startedAt),
-        uptimeSeconds: Math.round((clock.monotonic() - startedMs) / 1000),
+        uptimeSeconds: Math.round(uptimeMs() / 1000),
         database: { ...withRemedy(database, REMEDIES.database[engine]), engine },
         cache: { ...withRemedy(cache, chooseRemedy(deps.cache.provider, engine)), provider: deps.cache.provider },
         queue: { ...withRemedy(queue, chooseRemedy(deps.queue.provider, engine)), provider: deps.queue.provider },

@@ -1,4 +1,4 @@
-import { totalmem } from 'node:os'
+import { getHeapStatistics } from 'node:v8'
 import { withTimeout } from '../../platform/concurrency/abort.ts'
 import { DatabaseUnavailable } from '../../platform/db/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
@@ -40,26 +40,41 @@ export function describeProblem(error: unknown): string {
 }
 
 export interface Memory {
-  /** Relative to the container's limit, otherwise to the machine's memory. */
+  /** What is used of the limit. */
   percentage: number
+  /** The container's limit, or that of V8's heap, whichever the process reaches first. */
+  limit: 'container' | 'heap'
+  limitBytes: number
   rssBytes: number
   heapUsedBytes: number
-  limitBytes: number
 }
 
-export function memory(): Memory {
+/** Bytes that end the process when they are exceeded. */
+export interface MemoryLimits {
+  /** Without a limit the kernel reports 0 or more than any machine has. */
+  containerBytes: number
+  heapBytes: number
+}
+
+export function memory(limits: MemoryLimits = processLimits()): Memory {
   const { rss, heapUsed } = process.memoryUsage()
-  const limitBytes = memoryLimit()
+  const { containerBytes, heapBytes } = limits
+  const isLimited = containerBytes > 0 && containerBytes < UNLIMITED_BYTES
+  const ofContainer = isLimited ? rss / containerBytes : 0
+  const ofHeap = heapUsed / heapBytes
+  const isContainer = ofContainer > ofHeap
   return {
-    percentage: Math.round((rss / limitBytes) * 1000) / 10,
+    percentage: Math.round(Math.max(ofContainer, ofHeap) * 1000) / 10,
+    limit: isContainer ? 'container' : 'heap',
+    limitBytes: isContainer ? containerBytes : heapBytes,
     rssBytes: rss,
     heapUsedBytes: heapUsed,
-    limitBytes,
   }
 }
 
-/** Without a limit the kernel reports 0 or more than the machine's memory. */
-function memoryLimit(): number {
-  const limit = process.constrainedMemory()
-  return limit > 0 && limit < totalmem() ? limit : totalmem()
+/** 1 PB. */
+const UNLIMITED_BYTES = 1e15
+
+function processLimits(): MemoryLimits {
+  return { containerBytes: process.constrainedMemory(), heapBytes: getHeapStatistics().heap_size_limit }
 }

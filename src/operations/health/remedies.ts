@@ -27,6 +27,11 @@ const OLD_EVENTS_MS = 60_000
 const LATE_MS = 10 * 60_000
 const SLOW_LOOP_MS = 250
 const FULL_PERCENT = 90
+/**
+ * After a start accounts connect, modules load and what waited meanwhile is sent, so nothing is on time yet. Only then do delays need a
+ * person.
+ */
+const STARTED_MS = 2 * 60_000
 
 export type Measured = Pick<
   Detailed,
@@ -34,35 +39,36 @@ export type Measured = Pick<
 >
 
 /** Warnings about what grows, lags or is slow. The thresholds are those of the alerts in deploy/. */
-export function measuredWarnings(measured: Measured): Warning[] {
+export function measuredWarnings(measured: Measured, uptimeMs: number): Warning[] {
   const { sync, outbox, deliveries, events, eventLoop, memory, logExport } = measured
   const found: Warning[] = []
   const warn = (isDue: boolean, code: string, message: string, remedy: string) => {
     if (isDue) found.push({ code, message, remedy })
   }
-  const isOld = (age: number | null | undefined, limit: number) => (age ?? 0) > limit
+  const isStarted = uptimeMs >= STARTED_MS
+  const exceeds = (delayMs: number | null | undefined, limitMs: number) => isStarted && (delayMs ?? 0) > limitMs
   if (sync !== null) {
     warn(
-      sync.stalledAccounts > 0,
+      isStarted && sync.stalledAccounts > 0,
       'sync_stalled',
       `${count(sync.stalledAccounts, 'account')} had no successful check in three intervals.`,
       'List them with GET /accounts?status=error; statusReason of each says why.',
     )
     warn(
-      sync.greatestLagMs > LATE_MS,
+      exceeds(sync.greatestLagMs, LATE_MS),
       'sync_late',
       `The most overdue account is ${minutes(sync.greatestLagMs)} late.`,
       'See GET /debounced-queue/status. If many accounts wait, add an instance; else see sync.* in the log.',
     )
     warn(
-      sync.unownedAccounts > 0,
+      isStarted && sync.unownedAccounts > 0,
       'accounts_unowned',
       `No instance runs ${count(sync.unownedAccounts, 'account')}.`,
       'Normal for a moment while instances join or leave. If it lasts, see accounts.ownership in the log.',
     )
   }
   warn(
-    isOld(outbox?.oldestAgeMs, OLD_MS),
+    exceeds(outbox?.oldestAgeMs, OLD_MS),
     'outbox_old',
     `The oldest message to send is ${minutes(outbox?.oldestAgeMs)} late.`,
     'List them with GET /outbox?status=queued; error of each says why.',
@@ -74,27 +80,27 @@ export function measuredWarnings(measured: Measured): Warning[] {
     'List them with GET /outbox?status=uncertain, and decide with POST /outbox/{id}/resolve.',
   )
   warn(
-    isOld(deliveries?.oldestAgeMs, OLD_MS),
+    exceeds(deliveries?.oldestAgeMs, OLD_MS),
     'deliveries_old',
     `The oldest webhook delivery has waited for ${minutes(deliveries?.oldestAgeMs)}.`,
     'Look for endpoints with an open circuit in GET /webhooks/endpoints, and at GET /webhooks/deliveries?status=pending.',
   )
   warn(
-    isOld(events?.oldestAgeMs, OLD_EVENTS_MS),
+    exceeds(events?.oldestAgeMs, OLD_EVENTS_MS),
     'events_old',
     `The oldest event without deliveries has waited for ${minutes(events?.oldestAgeMs)}.`,
     'See webhooks.fan-out in the log; restart the instance if it says nothing.',
   )
   warn(
-    eventLoop.p99Ms > SLOW_LOOP_MS,
+    exceeds(eventLoop.p99Ms, SLOW_LOOP_MS),
     'event_loop_slow',
-    `The event loop of this instance was ${eventLoop.p99Ms} ms late (p99 of the last minute).`,
+    `The event loop of this instance was up to ${eventLoop.p99Ms} ms late in the last minute (p99).`,
     'The instance is overloaded: give it more CPU, or add an instance.',
   )
   warn(
     memory.percentage > FULL_PERCENT,
     'memory_full',
-    `This instance uses ${memory.percentage} % of its memory.`,
+    `This instance uses ${memory.percentage} % of the memory that it may use.`,
     'Raise the memory limit, or add an instance. docs/operations.md describes the sizes.',
   )
   warn(
