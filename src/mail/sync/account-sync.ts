@@ -22,7 +22,7 @@ import {
 import { MailboxWork } from './mailbox/work.ts'
 import { RunLog } from './run-log.ts'
 import { type AccountAtStart, RunRecord } from './run-record.ts'
-import type { AccountWork } from './work.ts'
+import type { AccountWork, Watch } from './work.ts'
 
 type SyncScope = Parameters<Accounts['requestSync']>[2]
 
@@ -95,6 +95,11 @@ export class AccountSync {
     this.#record = new RunRecord(this.#deps, accountId, epoch)
     this.#runLog = new RunLog(this.#deps, accountId)
     this.#limitPauses = new LimitPauses(deps.clock, this.#timing.limitRetry)
+  }
+
+  /** How the account learns of changes now; undefined while it has no session. */
+  get watch(): Watch | undefined {
+    return this.#work?.watch
   }
 
   /** The account was paused or resumed, or its `watch` setting or credentials changed. */

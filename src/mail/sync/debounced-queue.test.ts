@@ -126,6 +126,7 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
       attempts: 0,
       lastError: null,
       lagMs: 0,
+      watch: 'poll',
     })
     expect((await call('GET', `/debounced-queue/accounts/${other}`)).body).toEqual({
       accountId: other,
@@ -137,6 +138,7 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
       lastError: 'temporary failure',
       unreadable: { count: 0, items: [] },
       lagMs: null,
+      watch: null,
     })
     expect((await call('GET', `/debounced-queue/accounts/${fresh}`)).body).toEqual({
       accountId: fresh,
@@ -148,6 +150,7 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
       lastError: null,
       unreadable: { count: 0, items: [] },
       lagMs: null,
+      watch: null,
     })
     const unknown = await call('GET', '/debounced-queue/accounts/acc_unknown')
     expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found'])

@@ -6,18 +6,21 @@ import type { Db } from '../../platform/db/index.ts'
 import type { RunState, RunTotals } from '../../platform/schedule/index.ts'
 import { RETRY_TOPIC, type Sync } from './scheduler.ts'
 import { type SyncStateRow, syncStateStore } from './store.ts'
+import type { Watch } from './work.ts'
 
 export interface DebouncedQueueSources {
   db: Db
   bus: Bus
   instanceId: string
   accounts: Pick<Accounts, 'requestSync'>
-  sync: Pick<Sync, 'state' | 'totals' | 'lagMs'>
+  sync: Pick<Sync, 'state' | 'totals' | 'lagMs' | 'watch'>
 }
 
 export interface AccountRun extends RunState {
   /** How long the next successful check is overdue. Null while none is expected, and when another instance owns the account. */
   lagMs: number | null
+  /** How the service learns of changes. Null while there is no session, and when another instance owns the account. */
+  watch: Watch | null
 }
 
 /** Sync state of accounts across all instances. */
@@ -37,12 +40,12 @@ const BATCH = 200
 export function debouncedQueue({ db, bus, instanceId, accounts, sync }: DebouncedQueueSources): DebouncedQueue {
   function toRun(accountId: string, row: SyncStateRow | undefined): AccountRun {
     const here = sync.state(accountId)
-    const lagMs = sync.lagMs(accountId)
-    if (here !== undefined && here.lastRunAt !== null) return { ...here, lagMs }
+    const now = { lagMs: sync.lagMs(accountId), watch: sync.watch(accountId) ?? null }
+    if (here !== undefined && here.lastRunAt !== null) return { ...here, ...now }
     const { attempts = 0, lastRunAt = null, nextRunAt = null, lastError = null } = row ?? {}
     const stored = { attempts, lastRunAt, lastError }
-    if (here !== undefined) return { ...here, ...stored, lagMs }
-    return { state: nextRunAt === null ? 'idle' : 'waiting', nextRunAt, ...stored, lagMs }
+    if (here !== undefined) return { ...here, ...stored, ...now }
+    return { state: nextRunAt === null ? 'idle' : 'waiting', nextRunAt, ...stored, ...now }
   }
 
   return {

@@ -59,6 +59,13 @@ const accountSchema = Type.Object(
           'How long the next successful check is overdue; 0 while the account is checked on time. null while no check is expected (paused, auth_error), and when another instance owns the account.',
       }),
     ),
+    watch: nullable(
+      Type.Enum(['idle', 'push', 'poll'], {
+        type: 'string',
+        description:
+          'How the service learns of changes: the server reports them over an open connection (idle) or by notifications (push), or the service asks for them (poll). null while it is not connected, and when another instance owns the account.',
+      }),
+    ),
   },
   { title: 'DebouncedQueueAccount' },
 )
@@ -106,7 +113,7 @@ export function debouncedQueueRoutes(app: App, deps: DebouncedQueueDeps): void {
     },
     async (request) => {
       const { id } = await deps.accounts.resolve(deps.db.read, request.params.accountId)
-      const { state, attempts, lastRunAt, nextRunAt, lastError, lagMs } = await debounced.account(id)
+      const { state, attempts, lastRunAt, nextRunAt, lastError, lagMs, watch } = await debounced.account(id)
       const unreadable = await readUnreadable(deps.db.read, id, MAX_SHOWN)
       return {
         accountId: id,
@@ -118,6 +125,7 @@ export function debouncedQueueRoutes(app: App, deps: DebouncedQueueDeps): void {
         lastError,
         unreadable,
         lagMs,
+        watch,
       }
     },
   )

@@ -6,6 +6,7 @@ import { CheckTimes } from './health/check-times.ts'
 import { StallWatch } from './health/stall-watch.ts'
 import { HostCircuits } from './hosts/host-circuits.ts'
 import { LoginPace } from './hosts/login-pace.ts'
+import type { Watch } from './work.ts'
 
 export interface Sync {
   /** Starts syncing the accounts that this process owns. Call it before `ownership.start()`. */
@@ -16,6 +17,8 @@ export interface Sync {
   state(accountId: string): RunState | undefined
   /** Totals of this process. */
   totals(): SyncTotals
+  /** How an account learns of changes now. Undefined while it has no session, and for other processes' accounts. */
+  watch(accountId: string): Watch | undefined
   /** How long the check of an account is overdue, 0 while it is on time. Null while no check is expected, and for other processes' accounts. */
   lagMs(accountId: string): number | null
   /** The accounts of this process without a successful check in three intervals, and how long a check is overdue at most. */
@@ -198,6 +201,7 @@ export function sync(deps: SyncDeps): Sync {
 
     state: (accountId) => scheduler.state(accountId),
     totals,
+    watch: (accountId) => syncs.get(accountId)?.watch,
     lagMs: (accountId) => times.lagMs(accountId),
     lag: () => times.summary(),
   }

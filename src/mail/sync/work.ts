@@ -1,6 +1,9 @@
 import type { Account } from '../../accounts/index.ts'
 import type { ProviderError } from '../../providers/contract/index.ts'
 
+/** `idle` and `push`: the server reports changes within moments. `poll`: the service asks for them. */
+export type Watch = 'idle' | 'push' | 'poll'
+
 /**
  * Syncs the messages of one account. There is one implementation per kind of mailbox: `folders/` (IMAP) and `mailbox/` (Gmail and
  * Microsoft, whose messages have ids). Pending work survives `close`. `open` and `sync` are never called concurrently; everything
@@ -9,6 +12,8 @@ import type { ProviderError } from '../../providers/contract/index.ts'
 export interface AccountWork {
   /** Whether the session is open. A failure is then about a request, not about reaching the provider. */
   readonly isOpen: boolean
+  /** How the account learns of changes now. Undefined while its session is not open, and before it is watched. */
+  readonly watch: Watch | undefined
   /** Whether a pause that the provider asks for applies to the account, so that no run may start before it ends. */
   readonly waitsOutPauses: boolean
   /** Whether a server may refuse valid credentials, so that a refused login is repeated. */

@@ -51,11 +51,16 @@ export interface FolderSession {
   presentUids(folderPath: string, uidValidity: string, uids: readonly number[]): Promise<number[] | undefined>
   /** Bytes received so far for this account. Unchanged during a request: the connection may be dead. Does not reject. */
   receivedBytes(): number | Promise<number>
-  /** Keeps this folder selected and calls `onChange` within milliseconds of a change. Polls servers without IDLE. */
-  watch(folderPath: string): Promise<void>
+  /**
+   * Keeps this folder selected and calls `onChange` within milliseconds of a change. Polls servers without IDLE. Returns which of the two
+   * it does.
+   */
+  watch(folderPath: string): Promise<FolderWatch>
   /** Twice safely. */
   close(): Promise<void>
 }
+
+export type FolderWatch = 'idle' | 'poll'
 
 export interface FolderSyncRequest extends Partial<FolderFetches> {
   path: string

@@ -758,6 +758,7 @@ export type DebouncedQueueAccount = {
     items: (UnreadableItem)[]
   }
   lagMs: number | null
+  watch: "idle" | "push" | "poll" | null
 }
 
 export type DebouncedQueueStatus = {
@@ -902,9 +903,10 @@ export type DetailedHealth = {
   })[]
   memory: {
     percentage: number
+    limit: "container" | "heap"
+    limitBytes: number
     rssBytes: number
     heapUsedBytes: number
-    limitBytes: number
   }
   warnings: ({
     code: string

@@ -62,6 +62,6 @@ const emptySession: FolderSession = {
     yield { reset: false, refetched: false, added: [], changed: [], removed: [], cursor: 'synced', total: 0 }
   },
   presentUids: async () => [],
-  watch: async () => {},
+  watch: async () => 'idle' as const,
   close: async () => {},
 }

@@ -4,6 +4,7 @@ import {
   type FolderMailProvider,
   type FolderSession,
   type FolderStep,
+  type FolderWatch,
   ProviderError,
   type RemoteFolder,
 } from '../../../providers/contract/index.ts'
@@ -14,7 +15,7 @@ import { eventBodies } from '../event-bodies.ts'
 import { chooseSyncedFolders, storeFolders } from '../folder-listing.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
 import { unreadableStore } from '../unreadable/store.ts'
-import type { AccountWork } from '../work.ts'
+import type { AccountWork, Watch } from '../work.ts'
 import { FolderAttempts, isMain } from './attempts.ts'
 import { FolderConnection, type Open } from './connection.ts'
 import { deleteFolder, deleteMissing, moveMissing } from './deletion.ts'
@@ -70,6 +71,8 @@ export class FolderWork implements AccountWork {
   /** Monotonic; when messages are next read again that could not be read. */
   #repairAt = Number.NEGATIVE_INFINITY
   readonly #attempts: FolderAttempts
+  /** How the session learns of changes of the main folder. */
+  #watched: { session: FolderSession; by: FolderWatch } | undefined
   /** When a message is next read again that the server did not return. Null: there is none. Undefined: not known. */
   #againAt: number | null | undefined
 
@@ -92,6 +95,12 @@ export class FolderWork implements AccountWork {
 
   get isOpen(): boolean {
     return this.#connection.current !== undefined
+  }
+
+  get watch(): Watch | undefined {
+    const session = this.#connection.current?.session
+    if (session === undefined) return undefined
+    return this.#watched?.session === session ? this.#watched.by : 'poll'
   }
 
   get triedAccessVersion(): number | undefined {
@@ -252,7 +261,7 @@ export class FolderWork implements AccountWork {
     if (!watch || main === undefined || !isMain(main) || this.#attempts.leavesOut(main, this.#folders)) return
     await this.#tryFolder(open, main, signal, async () => {
       try {
-        await open.session.watch(main.providerId)
+        this.#watched = { session: open.session, by: await open.session.watch(main.providerId) }
       } catch (error) {
         const isRefused = error instanceof ProviderError && error.kind === 'rejected'
         if (!isRefused || this.#isOver(open)) throw error

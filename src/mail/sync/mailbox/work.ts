@@ -17,7 +17,7 @@ import { deleteFolder, deleteMissing } from '../folders/deletion.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
 import { FolderFailures, folderFailure, isOfAccount } from '../unreadable/folders.ts'
 import { unreadableStore } from '../unreadable/store.ts'
-import type { AccountWork } from '../work.ts'
+import type { AccountWork, Watch } from '../work.ts'
 import { deleteLabel } from './deletion.ts'
 import { findExisting } from './found-again.ts'
 import { cursorIdOf, syncScope } from './sync.ts'
@@ -72,6 +72,8 @@ export class MailboxWork implements AccountWork {
   /** When a message is next read again; null: there is none. */
   #againAt: number | null = null
   #hasMissing = false
+  /** As the account was when the last sync began. */
+  #isWatched = false
   /** When the last complete sync of every folder began. */
   #lastFullSyncAt = 0
   /** Deleted folders whose messages may still be found in other folders. */
@@ -83,6 +85,11 @@ export class MailboxWork implements AccountWork {
     this.#account = account
     this.#mail = mail
     this.#folders = new FolderFailures(deps, account)
+  }
+
+  get watch(): Watch | undefined {
+    if (this.#open === undefined) return undefined
+    return this.#isWatched && this.#isPushed ? 'push' : 'poll'
   }
 
   get triedAccessVersion(): number | undefined {
@@ -132,9 +139,10 @@ export class MailboxWork implements AccountWork {
     this.#open = { session: this.#mail.openSession(access), access, context: { ...this.#account, provider } }
   }
 
-  async sync(_account: Account, signal: AbortSignal): Promise<boolean> {
+  async sync({ watch }: Account, signal: AbortSignal): Promise<boolean> {
     const open = this.#open
     if (open === undefined) throw new ProviderError('unavailable', 'the mailbox was closed before its sync began')
+    this.#isWatched = watch
     let succeeded = false
     try {
       await this.#syncAll(open, signal)
@@ -175,8 +183,12 @@ export class MailboxWork implements AccountWork {
 
   #pollMs(watch: boolean): number {
     if (!watch) return this.#timing.pollMs
-    if (this.#deps.push?.isPushed(this.#account.accountId) && this.isInSync) return this.#timing.pushedMs
+    if (this.#isPushed) return this.#timing.pushedMs
     return this.#open?.session.pollIntervalMs ?? this.#timing.pollMs
+  }
+
+  get #isPushed(): boolean {
+    return this.#deps.push?.isPushed(this.#account.accountId) === true && this.isInSync
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,14 @@ import type { MailboxObject, StatusObject } from 'imapflow'
 import { untilAborted } from '../../../platform/concurrency/abort.ts'
 import { isProgrammingError } from '../../../platform/errors/programming-errors.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
-import type { FolderSession, FolderStep, FolderSyncRequest, RemoteFolder, SessionEvents } from '../../contract/index.ts'
+import type {
+  FolderSession,
+  FolderStep,
+  FolderSyncRequest,
+  FolderWatch,
+  RemoteFolder,
+  SessionEvents,
+} from '../../contract/index.ts'
 import type { ImapClient } from '../connection/client.ts'
 import type { RequestConnection, SharedConnection } from '../connection/request-connection.ts'
 import { connectionLost, providerError } from '../errors.ts'
@@ -243,7 +250,7 @@ export class ImapSession implements FolderSession, SharedConnection {
     return this.#connection.receivedBytes + this.#deps.requestConnection().receivedBytes
   }
 
-  watch(folderPath: string): Promise<void> {
+  watch(folderPath: string): Promise<FolderWatch> {
     return this.#connection.watch(folderPath)
   }
 

@@ -3,6 +3,7 @@ import { withTimeout } from '../../../platform/concurrency/abort.ts'
 import { concurrencyLimit } from '../../../platform/concurrency/limit.ts'
 import { replaceFailure } from '../../../platform/errors/programming-errors.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
+import type { FolderWatch } from '../../contract/index.ts'
 import type { ImapClient, Traffic } from '../connection/client.ts'
 import { type WorkLimits, withinLimits } from '../connection/work-limits.ts'
 import { connectionLost, providerError, timeoutError } from '../errors.ts'
@@ -118,15 +119,16 @@ export class SyncConnection {
     return this.#isWatching && !this.#isClosed && path === this.#folder
   }
 
-  async watch(path: string): Promise<void> {
+  async watch(path: string): Promise<FolderWatch> {
     const { imap } = this.#client
     if (this.isWatched(path) && imap.usable && imap.mailbox && imap.mailbox.path === path) {
       if (!imap.idling) this.#listen()
-      return
+    } else {
+      this.#folder = path
+      this.#isWatching = true
+      await this.inFolder(path, SELECTING, async () => {})
     }
-    this.#folder = path
-    this.#isWatching = true
-    await this.inFolder(path, SELECTING, async () => {})
+    return this.#canIdle ? 'idle' : 'poll'
   }
 
   /**
