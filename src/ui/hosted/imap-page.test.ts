@@ -37,6 +37,11 @@ describe('the IMAP page', () => {
     const page = render({ username: 'ada@example.com' })
     expect(fieldsInSight(page)).toEqual(['host', 'password'])
     expect(page).not.toContain(OPEN)
+    expect(page).toContain('We could not find the mail server')
+  })
+
+  it('does not say that no server was found after the user has entered one', () => {
+    expect(render(SERVER)).not.toContain('We could not find the mail server')
   })
 
   it.each([

@@ -102,10 +102,15 @@ ${editForm(page, values.email)}`,
   })
 }
 
-function headings(t: Translate, { folders, proposed, isReconnect }: ImapPage): { title: string; lead?: string } {
+function headings(
+  t: Translate,
+  { folders, proposed, isReconnect, values }: ImapPage,
+): { title: string; lead?: string } {
   if (folders !== undefined) return { title: t('folders.title'), lead: t('folders.lead') }
   if (isReconnect) return { title: t('reconnect.title'), lead: t('reconnect.text') }
-  return { title: t('imap.title'), ...(proposed === undefined && { lead: t('imap.lead') }) }
+  // A server that the user has entered was not searched for.
+  const isServerMissing = proposed === undefined && values.host === ''
+  return { title: t('imap.title'), ...(isServerMissing && { lead: t('imap.lead') }) }
 }
 
 /** Only for an address that is not valid; the first step lets no such address through. */
