@@ -1,5 +1,6 @@
 import type { Config } from '../config/index.ts'
 import { columns } from '../platform/formats/text.ts'
+import { portalAccess } from './portal-access.ts'
 import { VERSION } from './version.ts'
 
 /** The first screen of a service that was started in a terminal. `url` is the address on which it listens. */
@@ -8,10 +9,17 @@ export function banner(config: Config, url: string): string {
   const publicUrl = port === 0 ? url : config.publicUrl
   // The key itself could end up in a recording or a screenshot of the terminal.
   const key = serviceApiKey === undefined ? `in ${dataDir}/service-api-key` : 'SERVICE_API_KEY'
-  const rows = [
+  const portal = portalAccess(config)
+  const rows: string[][] = [
     ['API', publicUrl],
-    ['Reference', `${publicUrl}/docs`],
     ['API key', key],
+    ['Reference', `${publicUrl}/docs`],
+    ...(portal === undefined
+      ? [['Portal', 'off; set ADMIN_PASSWORD to turn it on']]
+      : [
+          ['Portal', `${publicUrl}/admin`],
+          ['Sign-in', `user ${portal.username}, password in ${portal.passwordIn}`],
+        ]),
     ['Data', databaseUrl === undefined ? `in ${dataDir}` : 'in PostgreSQL (DATABASE_URL)'],
   ]
   const next = [

@@ -1,4 +1,5 @@
 import { schedulerRoutes } from '../booking/index.ts'
+import { isLoopback } from '../config/index.ts'
 import type { Phase } from '../operations/health/index.ts'
 import { serviceKey } from '../operations/keys/index.ts'
 import { site, siteRoutes } from '../operations/site/index.ts'
@@ -11,6 +12,7 @@ import {
 } from '../platform/http/index.ts'
 import type { Features } from './features.ts'
 import type { Infrastructure } from './infrastructure.ts'
+import { portalAccess } from './portal-access.ts'
 import type { RuntimeContext } from './runtime-context.ts'
 import { authScreen } from './settings.ts'
 import { accountsRoutes } from './wiring/accounts.ts'
@@ -29,7 +31,12 @@ export function httpServer(
   const { config, ids, log } = context
   const { cache, secrets } = infrastructure
   const { idempotency, keys, scheduler, sessions, shared } = features
-  const pages = site(authScreen(config))
+  const access = portalAccess(config)
+  const pages = site({
+    authScreen: authScreen(config),
+    // Strangers who can open the page learn neither the user nor the file.
+    portal: access && { signIn: isLoopback(config.publicUrl) ? access : undefined },
+  })
   const server = createServer({
     log,
     ids,

@@ -121,7 +121,8 @@ export function openFileStore(config: Config, log: Log, beforeWrite?: () => void
 /** Applies pending migrations, or throws if there are any and AUTO_APPLY_MIGRATIONS is off. */
 export async function migrateAtStart(db: Db, config: Config, log: Log): Promise<void> {
   if (!config.autoApplyMigrations) return requireMigrated(db, migrations)
-  await migrateUp(db, migrations, (names) =>
-    log.info(`Migrated the database: ${names.join(', ')}.`, { operation: 'db.migrate' }),
-  )
+  await migrateUp(db, migrations, (names, isNew) => {
+    const text = isNew ? 'Created the database.' : `Migrated the database: ${names.join(', ')}.`
+    log.info(text, { operation: 'db.migrate', metadata: { migrations: names } })
+  })
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -54,13 +54,17 @@ describe('posthorn start', () => {
     const lines = service.lines()
     const title = lines.indexOf(`  Posthorn ${VERSION}`)
     for (const line of lines.slice(0, title)) expect(line).toMatch(RECORD)
-    expect(lines.slice(title + 1, title + 5)).toEqual([
+    expect(lines.slice(title + 1, title + 7)).toEqual([
       `  API        ${url}`,
-      `  Reference  ${url}/docs`,
       '  API key    in ./data/service-api-key',
+      `  Reference  ${url}/docs`,
+      `  Portal     ${url}/admin`,
+      '  Sign-in    user admin, password in ./data/admin-password',
       '  Data       in ./data',
     ])
     expect(service.out).not.toContain('phk_')
+    expect(service.out).not.toContain(readFileSync(join(folder, 'data/admin-password'), 'utf8').trim())
+    expect(lines.filter((line) => line.includes('database'))).toEqual([expect.stringMatching('Created the database.$')])
     expect((await fetch(`${url}/docs`)).status).toBe(200)
   })
 

@@ -11,6 +11,7 @@ import { ConfigError, type Inspection, inspectConfig, type Loaded, loadConfig, t
 
 export type { EffectiveSetting, SettingSource } from './effective.ts'
 export { ConfigError, type Inspection, inspectConfig, type Loaded, loadConfig } from './load.ts'
+export { isLoopback } from './problems.ts'
 export { type Config, SETTINGS } from './settings/index.ts'
 
 /** The settings of this process. Throws `ConfigError`. */

@@ -6,6 +6,7 @@ import {
   chooseLanguage,
   brand as createBrand,
   errorPage,
+  type LandingPage,
   landingPage,
   type PageContext,
   pageHeaders,
@@ -15,14 +16,21 @@ import {
 export interface Site {
   /** Returns the landing page as the body of this response, and sets its headers. */
   landingPage(request: FastifyRequest, reply: FastifyReply): string
+  hasPortal: boolean
   /** The page of an unknown path, for people. Undefined for other errors, and for clients that do not ask for HTML by name. */
   errorPage: NonNullable<ServerOptions['errorPage']>
 }
 
 const LIMITS = { name: 'site', address: { limit: 120, windowMs: 60_000 } }
 
+interface SiteOptions {
+  authScreen: AuthScreen
+  /** Undefined while the portal is off. */
+  portal: LandingPage['portal']
+}
+
 /** The pages carry the brand of the hosted pages, and speak the visitor's language. */
-export function site(authScreen: AuthScreen): Site {
+export function site({ authScreen, portal }: SiteOptions): Site {
   const brand = createBrand(authScreen)
 
   function render(request: FastifyRequest, reply: FastifyReply, content: (context: PageContext) => string): string {
@@ -32,7 +40,8 @@ export function site(authScreen: AuthScreen): Site {
   }
 
   return {
-    landingPage: (request, reply) => render(request, reply, landingPage),
+    landingPage: (request, reply) => render(request, reply, (context) => landingPage(context, { portal })),
+    hasPortal: portal !== undefined,
     errorPage(request, reply, { code, status }) {
       if (code !== 'route_not_found' || !namesHtml(request.headers.accept)) return undefined
       reply.code(status)
@@ -56,6 +65,7 @@ export function siteRoutes(app: App, pages: Site, publicUrl: string): void {
   const config = { access: 'public', rateLimit: LIMITS } as const
   const links = {
     name: 'Posthorn',
+    ...(pages.hasPortal && { portalUrl: `${publicUrl}/admin` }),
     docsUrl: `${publicUrl}/docs`,
     openapiUrl: `${publicUrl}/openapi.json`,
     healthUrl: `${publicUrl}/health`,

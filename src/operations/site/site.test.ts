@@ -17,7 +17,7 @@ const HARDENED = {
 describe('the pages outside the hosted flow', () => {
   let app: App
   beforeAll(() => {
-    const pages = site({ name: 'Northwind <b>' })
+    const pages = site({ authScreen: { name: 'Northwind <b>' }, portal: undefined })
     app = testServer({ errorPage: pages.errorPage })
     siteRoutes(app, pages, 'https://mail.example.com')
     app.get('/things', { config: { access: 'key:read' } }, async () => '')
@@ -63,6 +63,20 @@ describe('the pages outside the hosted flow', () => {
     expect(body).toContain(`href="${home}"`)
     expect(body).toContain(headers['x-request-id'])
     expect(body).not.toContain('nothing')
+  })
+
+  it.each([
+    [undefined, 'Accounts, webhooks, bookings and logs'],
+    [{ username: 'root', passwordIn: './data/admin-password' }, 'User root, password in ./data/admin-password'],
+  ])('lead to the portal while it is on, and say how to sign in to %j', async (signIn, hint) => {
+    const pages = site({ authScreen: {}, portal: { signIn } })
+    const server = testServer({ errorPage: pages.errorPage })
+    siteRoutes(server, pages, 'https://mail.example.com')
+    const page = await server.inject({ url: '/', headers: { accept: BROWSER_ACCEPT } })
+    expect(page.body).toMatch(/<a href="admin">.*Admin portal.*<a href="docs">/s)
+    expect(page.body).toContain(hint)
+    expect((await server.inject({ url: '/' })).json()).toMatchObject({ portalUrl: 'https://mail.example.com/admin' })
+    await server.close()
   })
 
   it('leave the other errors of the API to clients', async () => {

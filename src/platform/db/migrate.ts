@@ -39,16 +39,16 @@ export async function migrationStatus(db: Db, all: readonly Migration[]): Promis
 
 /**
  * Applies the pending migrations: to an empty database all in one transaction, so that a process killed meanwhile leaves it empty, else
- * each in its own. Calls `onApplied` after every commit, with the names. Replicas may do so at the same time: each step locks the table,
+ * each in its own. Calls `onApplied` after every commit, with the names; `isNew` for an empty database. Replicas may do so at the same time: each step locks the table,
  * then checks again what is pending. Throws without changes when a migration is unknown.
  */
 export async function migrateUp(
   db: Db,
   all: readonly Migration[],
-  onApplied: (names: readonly string[]) => void,
+  onApplied: (names: readonly string[], isNew: boolean) => void,
 ): Promise<void> {
   const created = await db.transaction((tx) => createSchema(tx, db, all))
-  if (created.length > 0) return onApplied(created)
+  if (created.length > 0) return onApplied(created, true)
   for (const migration of all) {
     const ran = await db.transaction(async (tx) => {
       await lockTable(tx, db.engine)
@@ -57,7 +57,7 @@ export async function migrateUp(
       await apply(tx, db, migration)
       return true
     })
-    if (ran) onApplied([migration.name])
+    if (ran) onApplied([migration.name], false)
   }
 }
 

@@ -14,7 +14,7 @@ export {
   type ImapPage,
   imapPage,
 } from './imap-page.ts'
-export { landingPage } from './landing-page.ts'
+export { type LandingPage, landingPage } from './landing-page.ts'
 export { brandLinks, brandLogo, type PageContext } from './layout.ts'
 export { continuePage, type ErrorPage, errorPage } from './message-page.ts'
 export { type ObstaclePage, obstaclePage } from './obstacle-page.ts'

@@ -77,7 +77,7 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
   const mail = fakeMailServer()
   const fixture = testAccounts(db, { clock, ids, sealer: sealing, ...accounts })
   const idempotent = idempotency({ db, clock, sealer: sealing })
-  const pages = site(overrides.authScreen ?? {})
+  const pages = site({ authScreen: overrides.authScreen ?? {}, portal: undefined })
   const app = createServer({
     log: silentLog,
     ids,

@@ -115,7 +115,10 @@ const PAGES: Record<string, string> = {
   'an obstacle': obstaclePage(context, obstacle),
   'an obstacle with a way around it': obstaclePage(context, { ...obstacle, signIn: { provider: '1', label: '2' } }),
   error: errorPage(context, { icon: 'link', title: '1', text: '2', code: '3', requestId: '4' }),
-  landing: landingPage(context),
+  landing: landingPage(context, { portal: {} }),
+  'landing with the sign-in of the portal': landingPage(context, {
+    portal: { signIn: { username: '1', passwordIn: '2' } },
+  }),
   continue: continuePage(context, { title: '1', text: '2', href: '/3', label: '4', done: true }),
 }
 
