@@ -29,6 +29,10 @@ export async function main(): Promise<void> {
     onStarted(url) {
       if (isTerminal && isText) write(banner(loaded.config, url))
     },
+    onStartFailed(message) {
+      // Records in JSON are for programs, or go to a file.
+      if (!isText) process.stderr.write(`posthorn: ${message}\n`)
+    },
     exit: (code) => process.exit(code),
   })
 }

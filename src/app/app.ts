@@ -3,6 +3,7 @@ import { createSecureContext } from 'node:tls'
 import type { Config } from '../config/index.ts'
 import { type Phase, type StartupFacts, type StartupServer, startupServer } from '../operations/health/index.ts'
 import { licence } from '../operations/licence/index.ts'
+import { OperatorError } from '../platform/errors/operator-error.ts'
 import { closeServer, type App as HttpServer } from '../platform/http/index.ts'
 import type { Clock } from '../platform/time/clock.ts'
 import { openFeatures } from './features.ts'
@@ -84,7 +85,7 @@ export function app(context: RuntimeContext): App {
 }
 
 /** Names the setting that the operator can change. */
-function listenError({ host, port }: Config, error: unknown): Error {
+function listenError({ host, port }: Config, error: unknown): OperatorError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const texts: Record<string, string> = {
     EADDRINUSE: `Port ${port} is in use by another process.\nStop it, or set PORT to another port.`,
@@ -92,7 +93,7 @@ function listenError({ host, port }: Config, error: unknown): Error {
     EADDRNOTAVAIL: `This machine does not have the address ${host}.\nSet HOST to one of its addresses, or to 0.0.0.0 for all.`,
     ENOTFOUND: `Cannot resolve the host ${host}.\nSet HOST to an address of this machine, or to 0.0.0.0 for all.`,
   }
-  return new Error(texts[code] ?? `Cannot listen on ${host}, port ${port} (${code}).\nCheck HOST and PORT.`, {
+  return new OperatorError(texts[code] ?? `Cannot listen on ${host}, port ${port} (${code}).\nCheck HOST and PORT.`, {
     cause: error,
   })
 }
@@ -113,7 +114,7 @@ function startupFacts(config: Config, clock: Clock): StartupFacts {
   }
 }
 
-/** Undefined when another process uses the port, most likely the instance that this one replaces. */
+/** Undefined when it cannot listen: another process uses the port, most likely the instance that this one replaces. */
 async function openStartupServer(
   { config, clock, ids, log }: RuntimeContext,
   phase: () => Phase,
@@ -128,10 +129,8 @@ async function openStartupServer(
       facts: startupFacts(config, clock),
     })
   } catch (error) {
-    log.warn(`Port ${config.port} is in use. The service tries again when it is ready to accept requests.`, {
-      operation: 'service.start',
-      error,
-    })
+    const [reason = ''] = listenError(config, error).message.split('\n')
+    log.warn(`${reason} The service tries again when it is ready to accept requests.`, { operation: 'service.start' })
     return undefined
   }
 }

@@ -20,6 +20,8 @@ export interface Host {
   onSignal(listener: (signal: SignalName) => void): void
   /** Called once the service accepts requests. */
   onStarted?(url: string): void
+  /** Called with a sentence for a person when the service cannot start. */
+  onStartFailed?(message: string): void
   exit(code: number): void
 }
 
@@ -79,7 +81,9 @@ async function started(
     return true
   } catch (error) {
     if (aborted.aborted) return true
-    log.fatal(`The service cannot start: ${errorMessage(error)}`, { operation: 'service.start', error })
+    const message = `The service cannot start: ${errorMessage(error)}`
+    log.fatal(message, { operation: 'service.start', error })
+    host.onStartFailed?.(message)
     return false
   }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { accessSync, constants, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { sql } from 'kysely'
 import type { Config } from '../config/index.ts'
@@ -15,6 +15,7 @@ import {
   openSqlite,
   requireMigrated,
 } from '../platform/db/index.ts'
+import { OperatorError } from '../platform/errors/operator-error.ts'
 import type { Log } from '../platform/log/index.ts'
 
 export interface Store {
@@ -39,7 +40,7 @@ export async function openStore(config: Config, log: Log, aborted?: AbortSignal)
     return { db, close: () => db.close() }
   }
   const folder = resolve(config.dataDir)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  prepareFolder(folder)
   const file = fileStorePath(config)
   const lock = await lockDataFolder(folder, {
     database: file,
@@ -58,6 +59,20 @@ export async function openStore(config: Config, log: Log, aborted?: AbortSignal)
       await db.close()
       lock.release()
     },
+  }
+}
+
+/** Creates the folder where it is missing. Throws for the operator when this user must not write in it. */
+function prepareFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    throw new OperatorError(
+      `Cannot write in the data folder ${folder} (${code}).\nCheck DATA_DIR, and that this user may write there.`,
+      { cause: error },
+    )
   }
 }
 
@@ -82,7 +97,7 @@ export function startError(config: Config, error: unknown): unknown {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   if (!/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return error
   const file = fileStorePath(config)
-  return new Error(`${file} is damaged (${code}).\n${damagedRemedy(file)}`, { cause: error })
+  return new OperatorError(`${file} is damaged (${code}).\n${damagedRemedy(file)}`, { cause: error })
 }
 
 /** Reports a wrong address or password at the start, with the name of the setting. */
@@ -92,7 +107,7 @@ async function checkConnection(db: Db): Promise<void> {
   } catch (error) {
     await db.close()
     if (!(error instanceof DatabaseUnavailable)) throw error
-    throw new Error(
+    throw new OperatorError(
       `Cannot connect to the database: ${error.reason}\nCheck DATABASE_URL, and that PostgreSQL accepts connections.`,
       { cause: error },
     )

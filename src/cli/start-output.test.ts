@@ -91,7 +91,7 @@ describe('posthorn start', () => {
     expect(service.out).not.toContain('service-api-key')
   })
 
-  it.each([
+  const failures: [string, () => Promise<Record<string, string>>, string[]][] = [
     [
       'a port in use',
       async () => ({ PORT: String(closing(await listening(() => {})).port) }),
@@ -102,18 +102,31 @@ describe('posthorn start', () => {
       async () => ({ DATABASE_URL: 'postgres://u:secret@127.0.0.1:1/d', SERVICE_API_KEY: 'k'.repeat(32) }),
       ['Cannot connect to the database: ', 'Check DATABASE_URL, and that PostgreSQL'],
     ],
-  ] as [string, () => Promise<Record<string, string>>, string[]][])(
-    'reports %s in two lines without a stack',
-    async (_, environment, texts) => {
-      const service = start({ ...(await environment()), LOG_FORMAT: 'text' }, { terminal: false })
-      expect(await service.ended).toBe(1)
-      const lines = service.lines()
-      const at = lines.findIndex((line) => line.includes(' fatal  '))
-      expect(lines[at]).toMatch(new RegExp(`The service cannot start: ${texts[0]}`))
-      expect(lines[at + 1]).toMatch(new RegExp(`^ {16}${texts[1]}`))
-      for (const line of lines.slice(at + 2)) expect(line).toMatch(RECORD)
-      expect(service.out).not.toMatch(/ at .*\.js|secret/)
-      expect(service.error).toBe('')
-    },
-  )
+    [
+      'a data folder that is a file',
+      async () => ({ DATA_DIR: process.execPath }),
+      ['Cannot write in the data folder \\S+ \\(EEXIST\\)', 'Check DATA_DIR, and that this user'],
+    ],
+  ]
+
+  it.each(failures)('reports %s in two lines without a stack', async (_, environment, texts) => {
+    const service = start({ ...(await environment()), LOG_FORMAT: 'text' }, { terminal: false })
+    expect(await service.ended).toBe(1)
+    const lines = service.lines()
+    const at = lines.findIndex((line) => line.includes(' fatal  '))
+    expect(lines[at]).toMatch(new RegExp(`The service cannot start: ${texts[0]}`))
+    expect(lines[at + 1]).toMatch(new RegExp(`^ {16}${texts[1]}`))
+    for (const line of lines.slice(at + 2)) expect(line).toMatch(RECORD)
+    expect(service.out).not.toMatch(/ at .*\.js|secret/)
+    expect(service.error).toBe('')
+  })
+
+  it.each(failures)('reports %s in a sentence on stderr when stdout is a pipe', async (_, environment, texts) => {
+    const service = start(await environment(), { terminal: false })
+    expect(await service.ended).toBe(1)
+    const pattern = `^posthorn: The service cannot start: ${texts[0]}.*\\n${texts[1]}.*\\n$`
+    expect(service.error).toMatch(new RegExp(pattern))
+    expect(service.out).not.toMatch(/ at .*\.js|:secret@/)
+    for (const line of service.lines()) expect(JSON.parse(line)).toHaveProperty('level')
+  })
 })

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { OperatorError } from '../errors/operator-error.ts'
 import type { Db, Handle, Tx } from './db.ts'
 
 /** A migration. `up` runs in a transaction on both engines. There is no `down`: restore a backup instead. */
@@ -38,9 +39,10 @@ export async function migrationStatus(db: Db, all: readonly Migration[]): Promis
 }
 
 /**
- * Applies the pending migrations: to an empty database all in one transaction, so that a process killed meanwhile leaves it empty, else
- * each in its own. Calls `onApplied` after every commit, with the names; `isNew` for an empty database. Replicas may do so at the same time: each step locks the table,
- * then checks again what is pending. Throws without changes when a migration is unknown.
+ * Applies the pending migrations: to an empty database all in one transaction, so that a process killed meanwhile leaves it
+ * empty, else each in its own. Calls `onApplied` after every commit, with the names; `isNew` when the database was empty.
+ * Replicas may do so at the same time: each step locks the table, then checks again what is pending. Throws without changes
+ * when a migration is unknown.
  */
 export async function migrateUp(
   db: Db,
@@ -81,7 +83,7 @@ export async function requireMigrated(db: Db, all: readonly Migration[]): Promis
   const { pending, unknown } = await migrationStatus(db, all)
   rejectUnknown(unknown)
   if (pending.length > 0) {
-    throw new Error(
+    throw new OperatorError(
       `The database has pending migrations (${pending.join(', ')}) and AUTO_APPLY_MIGRATIONS is off. Run: posthorn migrate up`,
     )
   }
@@ -109,7 +111,7 @@ export function unknownMigrations(unknown: readonly string[]): { problem: string
 function rejectUnknown(unknown: readonly string[]): void {
   if (unknown.length === 0) return
   const { problem, remedy } = unknownMigrations(unknown)
-  throw new Error(`${problem} ${remedy}`)
+  throw new OperatorError(`${problem} ${remedy}`)
 }
 
 function toStatus(applied: string[], all: readonly Migration[]): MigrationStatus {

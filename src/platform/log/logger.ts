@@ -1,4 +1,5 @@
 import { type DestinationStream, destination, pino } from 'pino'
+import { OperatorError } from '../errors/operator-error.ts'
 import type { Ids } from '../ids.ts'
 import type { Clock } from '../time/clock.ts'
 import { isoTime } from '../time/time.ts'
@@ -164,20 +165,23 @@ function toErrorEntry(error: unknown, redactor: Redactor): ErrorEntry | null {
   return attempt(() => errorEntry(error, redactor)) ?? { name: 'Error', message: '[unreadable]' }
 }
 
-function errorEntry(error: unknown, redactor: Redactor, depth = 1): ErrorEntry {
+function errorEntry(error: unknown, redactor: Redactor, depth = 1, withoutStack = false): ErrorEntry {
   if (!(error instanceof Error)) return { name: 'Error', message: redactor.text(describe(error, redactor)) }
   const entry: ErrorEntry = { name: redactor.text(String(error.name)), message: redactor.text(String(error.message)) }
   if ('code' in error && (typeof error.code === 'string' || typeof error.code === 'number')) {
     entry.code = redactor.text(String(error.code))
   }
-  if (typeof error.stack === 'string') entry.stack = redactor.text(error.stack)
+  const isForOperator = withoutStack || error instanceof OperatorError
+  if (typeof error.stack === 'string' && !isForOperator) entry.stack = redactor.text(error.stack)
   if (depth < MAX_DEPTH) {
-    if (error.cause !== undefined && error.cause !== null) entry.cause = errorEntry(error.cause, redactor, depth + 1)
+    if (error.cause !== undefined && error.cause !== null) {
+      entry.cause = errorEntry(error.cause, redactor, depth + 1, isForOperator)
+    }
     // The message of an AggregateError (every address of a host failed) says nothing about its causes.
     if (error instanceof AggregateError) {
       entry.errors = Array.from<unknown>(error.errors)
         .slice(0, MAX_ERRORS)
-        .map((inner) => errorEntry(inner, redactor, depth + 1))
+        .map((inner) => errorEntry(inner, redactor, depth + 1, isForOperator))
     }
   }
   return entry

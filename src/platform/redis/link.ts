@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import { sleep, withTimeout } from '../concurrency/abort.ts'
 import { type Backoff, backoffMs } from '../concurrency/retry.ts'
+import { OperatorError } from '../errors/operator-error.ts'
 import type { Log } from '../log/index.ts'
 
 export type Connection = Redis
@@ -78,7 +79,7 @@ class Link implements RedisLink {
     })
     this.commands.once('ready', isReady)
     try {
-      await withTimeout(ready, CONNECT_MS, () => new Error('Redis (REDIS_URL) did not accept a connection.'))
+      await withTimeout(ready, CONNECT_MS, () => new OperatorError('Redis (REDIS_URL) did not accept a connection.'))
     } finally {
       this.commands.off('ready', isReady)
     }
@@ -159,9 +160,9 @@ async function waitForServer({ url, log, startMs = START_MS }: RedisLinkOptions,
       return await tryServer(url, log)
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
-      if (isFinal(message)) throw new Error(`Cannot use Redis (REDIS_URL): ${message}`)
+      if (isFinal(message)) throw new OperatorError(`Cannot use Redis (REDIS_URL): ${message}`)
       if (aborted?.aborted || performance.now() > deadline) {
-        throw new Error(`Redis (REDIS_URL) does not respond: ${message}`)
+        throw new OperatorError(`Redis (REDIS_URL) does not respond: ${message}`)
       }
       if (attempt === 1) log.warn('Redis (REDIS_URL) does not respond yet. Waiting for it.', { ...OPERATION, error })
     }
@@ -180,7 +181,7 @@ async function tryServer(url: string, log: Log): Promise<void> {
     await withTimeout(connection.connect(), CONNECT_MS, () => new Error('no response'))
     const info = await withTimeout(connection.info(), COMMAND_MS, () => new Error('no response'))
     const problem = serverProblem(info)
-    if (problem?.isFatal) throw new Error(problem.message)
+    if (problem?.isFatal) throw new OperatorError(problem.message)
     if (problem !== undefined) log.warn(problem.message, OPERATION)
   } catch (error) {
     throw cause ?? error

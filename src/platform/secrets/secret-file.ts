@@ -1,10 +1,11 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { OperatorError } from '../errors/operator-error.ts'
 
 /** The content of a secret file, or undefined without one. Throws for an empty file: its secret was lost. */
 export function findSecret(file: string): string | undefined {
   const text = read(file)?.trim()
-  if (text === '') throw new Error(`${file} is empty. Restore it, or delete it to generate a new secret.`)
+  if (text === '') throw new OperatorError(`${file} is empty. Restore it, or delete it to generate a new secret.`)
   return text
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { generateKeyRing, keyIdOf, parseKeyRing, type RingKey, type Sealer, sealer } from '../crypto/seal.ts'
 import { type Db, findState, setState, stateOr } from '../db/index.ts'
+import { OperatorError } from '../errors/operator-error.ts'
 import type { Log, Redactor } from '../log/index.ts'
 import { type KeyRing, keyRing } from './key-ring.ts'
 import { findSecret, writeSecret } from './secret-file.ts'
@@ -124,7 +125,7 @@ function inFolder({ configured, dataDir, log }: SecretsDeps): Found {
 
 async function inDatabase({ configured, db, log }: SecretsDeps): Promise<Found> {
   if (configured.serviceApiKey === undefined) {
-    throw new Error('SERVICE_API_KEY is missing. With DATABASE_URL, give every instance the same key.')
+    throw new OperatorError('SERVICE_API_KEY is missing. With DATABASE_URL, give every instance the same key.')
   }
   if (configured.adminPassword === undefined) {
     log.info('The admin portal is disabled because ADMIN_PASSWORD is not set.', { operation: 'service.secrets' })

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { parseKeyRing, type RingKey, SealError, type Sealer } from '../crypto/seal.ts'
 import type { Db } from '../db/index.ts'
+import { OperatorError } from '../errors/operator-error.ts'
 import type { SealedColumn } from './sealed-columns.ts'
 import { findSecret } from './secret-file.ts'
 
@@ -53,7 +54,7 @@ export function requireOpens(sealedCanary: string, sealer: Sealer, context = CAN
   } catch (cause) {
     if (!(cause instanceof SealError)) throw cause
     const keyId = sealedCanary.slice(0, sealedCanary.indexOf(':'))
-    throw new Error(
+    throw new OperatorError(
       `The encryption keys do not open the stored data. It was sealed with the key "${keyId}", which ENCRYPTION_KEYS (or the file encryption-keys in DATA_DIR) does not contain. Add that key again, after newer ones.`,
       { cause },
     )

@@ -3,6 +3,7 @@ import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { sleep } from '../../concurrency/abort.ts'
+import { OperatorError } from '../../errors/operator-error.ts'
 import { DatabaseUnavailable } from '../unavailable.ts'
 import { describeHolder } from './lock-holder.ts'
 
@@ -140,7 +141,7 @@ function fileIdentity(file: string): string | undefined {
 
 function inUse(folder: string, database: string | undefined): Error {
   const holder = describeHolder(lockFilePath(folder), database)
-  return new Error(
+  return new OperatorError(
     `The data folder ${folder} is in use by another Posthorn process.\n${holder}Stop it, or set DATA_DIR to another folder. The folder is free as soon as that process has ended; its files need no change.`,
   )
 }

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { OperatorError } from '../../errors/operator-error.ts'
 
 /** Files that an installation has from its first start on. */
 const BESIDE = ['encryption-keys', 'search.db']
@@ -19,17 +20,17 @@ export function checkDatabaseFile(file: string): void {
     return
   }
   if (!found.isFile()) {
-    throw new Error(`${file} is not a file. Check DATA_DIR, and that nothing else is mounted there.`)
+    throw new OperatorError(`${file} is not a file. Check DATA_DIR, and that nothing else is mounted there.`)
   }
   const header = readHeader(file)
   if (header.length < HEADER_BYTES || header.toString('latin1', 0, MAGIC.length) !== MAGIC) {
-    throw new Error(
+    throw new OperatorError(
       `${file} is not a database: its beginning was overwritten or cut off.\n${RESTORE}, or check DATA_DIR if the file is not Posthorn's.`,
     )
   }
   const missing = missingBytes(header, found.size)
   if (missing > 0) {
-    throw new Error(`${file} is incomplete: ${missing} bytes are missing at its end.\n${damagedRemedy(file)}`)
+    throw new OperatorError(`${file} is incomplete: ${missing} bytes are missing at its end.\n${damagedRemedy(file)}`)
   }
 }
 
@@ -43,7 +44,7 @@ function requireNewInstallation(file: string, exists: boolean): void {
   const wal = `${basename(file)}-wal`
   if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) others.push(wal)
   if (others.length === 0) return
-  throw new Error(
+  throw new OperatorError(
     `${file} ${exists ? 'is empty' : 'is missing'}, but ${dirname(file)} holds ${others.join(', ')} of an installation. Its data was deleted, moved, or not copied completely.\n${RESTORE}, or put the file back. To begin anew without its data, move these files away too: ${others.join(', ')}.`,
   )
 }
