@@ -4,6 +4,7 @@ import { readConfig } from '../config/index.ts'
 import { systemClock } from '../platform/time/clock.ts'
 import { isoTime } from '../platform/time/time.ts'
 import type { Command } from './command.ts'
+import { JSON_OPTION, printJson } from './json.ts'
 import { progress, sizeText } from './progress.ts'
 import { untilSignal } from './until-signal.ts'
 
@@ -13,6 +14,7 @@ export const backupCommand: Command = {
   options: {
     to: { value: 'FILE', about: 'the file to create; default: posthorn-<time>.backup in the working directory' },
     'with-keys': { about: 'include the encryption keys, so that the file alone gives access to all mailboxes' },
+    ...JSON_OPTION,
   },
   examples: ['posthorn backup', 'posthorn backup --to /backups/posthorn-monday.backup'],
   async run(terminal, { options }) {
@@ -26,7 +28,9 @@ export const backupCommand: Command = {
     const result = await untilSignal((signal) => backup(config, { file, withKeys, nowMs, onRows, signal })).finally(
       shown.end,
     )
-    terminal.out(`${file}: ${result.rows} rows of ${result.tables} tables, ${sizeText(result.sizeBytes)}.`)
+    const { rows, tables, sizeBytes } = result
+    if (options.json !== undefined) return printJson(terminal, { file, rows, tables, sizeBytes, withKeys })
+    terminal.out(`${file}: ${rows} rows of ${tables} tables, ${sizeText(sizeBytes)}.`)
     terminal.error(
       withKeys
         ? 'The file contains the encryption keys: it gives access to every mailbox. Store it as safely as a password.'

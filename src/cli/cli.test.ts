@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { VERSION } from '../app/version.ts'
 import { migrations } from '../migrations/index.ts'
-import { cli } from './cli.ts'
+import { COMMANDS, cli } from './cli.ts'
 
 describe('posthorn', () => {
   let folder = ''
@@ -123,6 +123,30 @@ describe('posthorn', () => {
     expect((await posthorn(['migrate', 'status'])).out).toBe(
       `${names.map((name) => `applied  ${name}\n`).join('')}No migrations are pending.\n`,
     )
+  })
+
+  it('prints the migrations as JSON', async () => {
+    const names = migrations.map((migration) => migration.name)
+    const status = async () => JSON.parse((await posthorn(['migrate', 'status', '--json'])).out)
+    expect(await status()).toEqual({ applied: [], pending: names, unknown: [] })
+    expect(JSON.parse((await posthorn(['migrate', 'up', '--json'])).out)).toEqual({ applied: names })
+    expect(await status()).toEqual({ applied: names, pending: [], unknown: [] })
+  })
+
+  it('has --json for every command that ends with a result', () => {
+    const without = Object.entries(COMMANDS).filter(([, { options }]) => options?.json === undefined)
+    expect(without.map(([name]) => name)).toEqual(['start'])
+  })
+
+  it('prints help that fits the terminal', async () => {
+    for (const width of [80, 120]) {
+      const lines: string[] = []
+      const terminal = { out: (text: string) => lines.push(...text.split('\n')), error: () => {}, width }
+      for (const line of [['--help'], ['help', 'deliveries']]) await cli(line, terminal)
+      const texts = lines.filter((line) => !line.startsWith('  posthorn '))
+      expect(texts.length).toBeGreaterThan(50)
+      expect(texts.filter((line) => line.length > width)).toEqual([])
+    }
   })
 
   it('does not start with pending migrations when auto-apply is off, and prints the command', async () => {

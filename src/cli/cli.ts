@@ -9,6 +9,7 @@ import { type Command, type CommandArguments, type Terminal, UsageError } from '
 import { configCheckCommand } from './config-check.ts'
 import { doctorCommand } from './doctor.ts'
 import { commandHelp, overview } from './help.ts'
+import { JSON_OPTION } from './json.ts'
 import { licenceKeypairCommand, licenceSignCommand } from './licence.ts'
 import { migrateStatusCommand, migrateUpCommand } from './migrate.ts'
 import { accountCommands } from './online/accounts.ts'
@@ -28,11 +29,13 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'migrate up': {
     summary: 'apply pending database migrations',
+    options: JSON_OPTION,
     examples: ['posthorn migrate up'],
     run: migrateUpCommand,
   },
   'migrate status': {
     summary: 'list applied and pending migrations',
+    options: JSON_OPTION,
     examples: ['posthorn migrate status'],
     run: migrateStatusCommand,
   },
@@ -54,7 +57,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
 /** Runs a command and returns the exit code. `start` returns when the service is up; the process exits later. */
 export async function cli(args: string[], terminal: Terminal): Promise<number> {
   try {
-    const found = commandIn(args)
+    const found = commandIn(args, terminal.width)
     if (typeof found === 'string') terminal.out(found)
     else await found.command.run(terminal, found.args)
     return 0
@@ -67,13 +70,13 @@ export async function cli(args: string[], terminal: Terminal): Promise<number> {
   }
 }
 
-/** The command that a line names, and what it is given; a text to print for help and version. Throws `UsageError`. */
-export function commandIn(args: string[]): { command: Command; args: CommandArguments } | string {
+/** The command that a line names, and what it is given; a text of this width to print for help and version. Throws `UsageError`. */
+export function commandIn(args: string[], width?: number): { command: Command; args: CommandArguments } | string {
   const { words, options, help, version } = parse(args)
   if (version) return VERSION
   const named = words[0] === 'help' ? words.slice(1) : words
-  if (named.length === 0) return overview(VERSION, COMMANDS)
-  return help || words[0] === 'help' ? formatHelp(named) : findCommand(words, options)
+  if (named.length === 0) return overview(VERSION, COMMANDS, width)
+  return help || words[0] === 'help' ? formatHelp(named, width) : findCommand(words, options)
 }
 
 const OPTIONS = Object.assign({}, ...Object.values(COMMANDS).map(({ options }) => options)) as NonNullable<
@@ -109,11 +112,11 @@ function parse(args: string[]) {
 }
 
 /** The help of one command, or of all commands that begin with the word, such as "migrate". */
-function formatHelp(words: string[]): string {
+function formatHelp(words: string[], width?: number): string {
   const name = nameIn(words)
   const names =
     name === undefined ? Object.keys(COMMANDS).filter((command) => command.startsWith(`${words[0]} `)) : [name]
-  const texts = names.flatMap((command) => (COMMANDS[command] ? [commandHelp(command, COMMANDS[command])] : []))
+  const texts = names.flatMap((command) => (COMMANDS[command] ? [commandHelp(command, COMMANDS[command], width)] : []))
   if (texts.length === 0) throw unknownCommand(words)
   return texts.join('\n\n')
 }

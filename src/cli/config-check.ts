@@ -1,5 +1,6 @@
 import { ConfigError, type EffectiveSetting, type Inspection, inspectProcessConfig } from '../config/index.ts'
 import type { Command, CommandArguments, Terminal } from './command.ts'
+import { printJson } from './json.ts'
 import { type Column, table } from './online/table.ts'
 
 /** Prints the effective settings and what is wrong with them. Opens nothing. Fails when the service would not start with them. */
@@ -21,7 +22,7 @@ const COLUMNS: readonly Column<EffectiveSetting>[] = [
 
 async function check(terminal: Terminal, { options }: CommandArguments): Promise<void> {
   const { settings, errors, warnings } = inspect()
-  if (options.json !== undefined) terminal.out(JSON.stringify({ settings, errors, warnings }, null, 2))
+  if (options.json !== undefined) printJson(terminal, { settings, errors, warnings })
   else {
     const shown = settings.filter(({ source }) => options.all !== undefined || source !== 'default')
     for (const line of table(shown, COLUMNS, terminal.width)) terminal.out(line)

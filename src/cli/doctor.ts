@@ -1,7 +1,9 @@
 import { doctor } from '../app/doctor.ts'
 import { type Inspection, inspectProcessConfig } from '../config/index.ts'
 import { type CheckResult, failed, ok, runChecks, warning } from '../operations/doctor/index.ts'
+import { wrap } from '../platform/formats/text.ts'
 import type { Command, CommandArguments, Terminal } from './command.ts'
+import { printJson } from './json.ts'
 import { printable } from './online/table.ts'
 
 /** Checks the installation, whether or not the service runs. Fails when a check failed. */
@@ -16,8 +18,8 @@ async function run(terminal: Terminal, { options }: CommandArguments): Promise<v
   const results = await examine(inspectProcessConfig())
   const count = (status: CheckResult['status']) => results.filter((result) => result.status === status).length
   const success = count('failed') === 0
-  if (options.json !== undefined) terminal.out(JSON.stringify({ success, checks: results }, null, 2))
-  else for (const line of formatResults(results)) terminal.out(line)
+  if (options.json !== undefined) printJson(terminal, { success, checks: results })
+  else for (const line of formatResults(results, terminal.width)) terminal.out(line)
   const warnings = count('warning')
   const summary = `${count('ok')} ok, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}, ${count('failed')} failed, ${count('skipped')} skipped.`
   if (!success) throw new Error(summary)
@@ -42,12 +44,18 @@ async function examine({ config, errors, warnings }: Inspection): Promise<CheckR
   }
 }
 
-/** One line per check, and the remedy under it. */
-function formatResults(results: readonly CheckResult[]): string[] {
-  const width = Math.max(...results.map(({ name }) => name.length))
+/** A check with its message, and the remedy under it, in lines that fit the terminal. */
+function formatResults(results: readonly CheckResult[], width = Number.POSITIVE_INFINITY): string[] {
+  const nameWidth = Math.max(...results.map(({ name }) => name.length))
+  const indent = 'skipped  '.length + nameWidth + 2
+  const textWidth = Math.max(MIN_TEXT, width - indent)
   return results.flatMap(({ status, name, message, remedy }) => {
-    const indent = ' '.repeat('skipped  '.length + width + 2)
-    const line = `${status.padEnd('skipped'.length)}  ${name.padEnd(width)}  ${printable(message)}`
-    return remedy === null ? [line] : [line, `${indent}${printable(remedy)}`]
+    const head = `${status.padEnd('skipped'.length)}  ${name.padEnd(nameWidth)}  `
+    const texts = [printable(message), ...(remedy === null ? [] : [printable(remedy)])]
+    const lines = texts.flatMap((text) => wrap(text, textWidth))
+    return lines.map((line, index) => (index === 0 ? head : ' '.repeat(indent)) + line)
   })
 }
+
+/** In a narrower column, words would have a line each. */
+const MIN_TEXT = 30

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { publicKeyText, signLicenceKey } from '../operations/licence/index.ts'
 import { writeSecret } from '../platform/secrets/index.ts'
 import { type Command, type CommandArguments, type Terminal, UsageError } from './command.ts'
+import { JSON_OPTION, printJson } from './json.ts'
 
 /** Makes the key pair of one's own issuer of licence keys. The private key goes to a file that only the owner can read. */
 export const licenceKeypairCommand: Command = {
@@ -11,18 +12,24 @@ export const licenceKeypairCommand: Command = {
   options: {
     out: { value: 'FILE', about: 'where to write the private key; must not exist' },
     show: { about: 'print the private key instead of writing it' },
+    ...JSON_OPTION,
   },
   examples: ['posthorn licence keypair --out licence-private-key.pem'],
   async run(terminal, { options }) {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519')
     const text = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString().trim()
-    if (options.show === 'true') terminal.out(text)
-    else {
+    const isShown = options.show === 'true'
+    const isJson = options.json !== undefined
+    if (isShown && !isJson) terminal.out(text)
+    if (!isShown) {
       if (options.out === undefined) throw new UsageError('Pass --out FILE for the private key.')
       const file = resolve(options.out)
       if (existsSync(file)) throw new UsageError(`${file} exists already. Choose another file.`)
       writeSecret(file, text)
       terminal.error(`Wrote the private key to ${file}. Licence keys are signed with it; no service needs it.`)
+    }
+    if (isJson) {
+      return printJson(terminal, { publicKey: publicKeyText(publicKey), ...(isShown && { privateKey: text }) })
     }
     terminal.out(`LICENSE_PUBLIC_KEY=${publicKeyText(publicKey)}`)
   },
@@ -36,6 +43,7 @@ export const licenceSignCommand: Command = {
     plan: { value: 'NAME', about: 'the plan that /health shows' },
     accounts: { value: 'N', about: 'how many accounts may exist; default: no limit' },
     expires: { value: 'DATE', about: 'such as 2027-12-31 (its end, in UTC); default: never' },
+    ...JSON_OPTION,
   },
   examples: [
     'posthorn licence sign --private-key licence-private-key.pem --plan team --accounts 500 --expires 2027-12-31',
@@ -54,7 +62,9 @@ async function sign(terminal: Terminal, { options }: CommandArguments): Promise<
     ...(accountLimit !== undefined && { accountLimit }),
     ...(expiresAt !== undefined && { expiresAt }),
   }
-  terminal.out(`SERVICE_LICENSE_KEY=${signLicenceKey(claims, key)}`)
+  const licenceKey = signLicenceKey(claims, key)
+  if (options.json !== undefined) return printJson(terminal, { licenceKey, ...claims })
+  terminal.out(`SERVICE_LICENSE_KEY=${licenceKey}`)
 }
 
 function parseLimit(text: string): number {

@@ -4,6 +4,7 @@ import { readConfig } from '../config/index.ts'
 import { systemClock } from '../platform/time/clock.ts'
 import { isoTime } from '../platform/time/time.ts'
 import { type Command, UsageError } from './command.ts'
+import { JSON_OPTION, printJson } from './json.ts'
 import { progress, sizeText } from './progress.ts'
 import { untilSignal } from './until-signal.ts'
 
@@ -17,6 +18,7 @@ export const restoreCommand: Command = {
     moved: {
       about: 'the service has not run since the backup: send what was queued, as if nothing happened in between',
     },
+    ...JSON_OPTION,
   },
   examples: [
     'posthorn restore --check posthorn-monday.backup',
@@ -27,14 +29,19 @@ export const restoreCommand: Command = {
     const [operand] = operands
     if (operand === undefined) throw new UsageError('restore needs the file of a backup.')
     const file = resolve(operand)
+    const isJson = options.json !== undefined
     const shown = progress(terminal)
     const onRows = (phase: string, table: string, rows: number) =>
       shown.update(`${phase}: ${rows} rows, table ${table}`)
     if (options.check !== undefined) {
       const checked = await untilSignal((signal) => checkArchive(file, { onRows, signal })).finally(shown.end)
       const { header, rows, tables, sizeBytes } = checked
+      const { version, engine, createdAt } = header
+      if (isJson) {
+        return printJson(terminal, { file, rows, tables, sizeBytes, version, engine, createdAt: isoTime(createdAt) })
+      }
       terminal.out(`${file} is complete: ${rows} rows of ${tables} tables, ${sizeText(sizeBytes)}.`)
-      terminal.out(`Made by Posthorn ${header.version} from ${header.engine} at ${isoTime(header.createdAt)}.`)
+      terminal.out(`Made by Posthorn ${version} from ${engine} at ${isoTime(createdAt)}.`)
       return
     }
     const { config } = readConfig()
@@ -53,6 +60,7 @@ export const restoreCommand: Command = {
         warn: terminal.error,
       }),
     ).finally(shown.end)
+    if (isJson) return printJson(terminal, { file, rows, createdAt: isoTime(header.createdAt) })
     terminal.out(`Restored ${rows} rows as of ${isoTime(header.createdAt)}. Start the service.`)
     if (isMoved) return
     terminal.error(

@@ -1,9 +1,10 @@
 import { systemClock } from '../../platform/time/clock.ts'
 import type { Account, DebouncedQueueAccount, List } from '../../ui/generated/api-objects.ts'
 import type { Command, CommandArguments, Terminal } from '../command.ts'
+import { printJson } from '../json.ts'
 import { type Client, client, LIST_OPTIONS, NotFound, ONLINE_OPTIONS, parsePage, requireOperand } from './client.ts'
 import { relativeTime, requireWord } from './options.ts'
-import { type Column, details, printPosition, table } from './table.ts'
+import { type Column, details, printList } from './table.ts'
 
 const STATUSES = ['connecting', 'syncing', 'connected', 'auth_error', 'error', 'paused']
 const PROVIDERS = ['gmail', 'microsoft', 'imap']
@@ -53,9 +54,12 @@ async function list(terminal: Terminal, args: CommandArguments): Promise<void> {
     q: options.search,
   }
   const found = await client(args).get<List<'accounts', Account>>('/accounts', query)
-  if (options.json !== undefined) return terminal.out(JSON.stringify(found, null, 2))
-  if (found.accounts.length > 0) for (const line of table(found.accounts, COLUMNS, terminal.width)) terminal.out(line)
-  printPosition(terminal, found, 'account', 'posthorn accounts list')
+  if (options.json !== undefined) return printJson(terminal, found)
+  printList(terminal, found.accounts, COLUMNS, {
+    pagination: found.pagination,
+    noun: 'account',
+    command: 'posthorn accounts list',
+  })
 }
 
 async function show(terminal: Terminal, args: CommandArguments): Promise<void> {
@@ -63,7 +67,7 @@ async function show(terminal: Terminal, args: CommandArguments): Promise<void> {
   const api = client(args)
   const account = await findAccount(api, named)
   const sync = await api.get<DebouncedQueueAccount>(`/debounced-queue/accounts/${account.id}`)
-  if (args.options.json !== undefined) return terminal.out(JSON.stringify({ ...account, sync }, null, 2))
+  if (args.options.json !== undefined) return printJson(terminal, { ...account, sync })
   const at = (time: string | null) =>
     `${time ?? ''}${time === null ? '' : '  '}${relativeTime(time, systemClock.now())}`
   const lines = details({
@@ -98,7 +102,7 @@ function changing(verb: 'sync' | 'pause' | 'resume', summary: string, done: stri
       const api = client(args)
       const { id } = await findAccount(api, named)
       const account = await api.post<Account>(`/accounts/${id}/${verb}`)
-      if (args.options.json !== undefined) return terminal.out(JSON.stringify(account, null, 2))
+      if (args.options.json !== undefined) return printJson(terminal, account)
       const isRefused = verb === 'sync' && account.status === 'paused'
       terminal.out(`${account.id}  ${account.email}  ${account.status}`)
       terminal.error(isRefused ? `The account is paused. Run: posthorn accounts resume ${id}` : done)

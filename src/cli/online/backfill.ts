@@ -2,10 +2,11 @@ import { systemClock } from '../../platform/time/clock.ts'
 import { isoTime } from '../../platform/time/time.ts'
 import type { Backfill, List } from '../../ui/generated/api-objects.ts'
 import type { Command, CommandArguments, Terminal } from '../command.ts'
+import { printJson } from '../json.ts'
 import { findAccount } from './accounts.ts'
 import { client, LIST_OPTIONS, ONLINE_OPTIONS, parsePage, requireOperand } from './client.ts'
 import { relativeTime, requireWord } from './options.ts'
-import { type Column, details, printPosition, table } from './table.ts'
+import { type Column, details, printList } from './table.ts'
 
 const STATUSES = ['running', 'paused', 'completed', 'failed', 'cancelled']
 const OPERAND = '<account>'
@@ -55,9 +56,12 @@ const COLUMNS: readonly Column<Backfill>[] = [
 async function list(terminal: Terminal, args: CommandArguments): Promise<void> {
   const query = { ...parsePage(args), status: requireWord('status', args.options.status, STATUSES) }
   const found = await client(args).get<List<'backfills', Backfill>>('/historical-sync', query)
-  if (args.options.json !== undefined) return terminal.out(JSON.stringify(found, null, 2))
-  if (found.backfills.length > 0) for (const line of table(found.backfills, COLUMNS, terminal.width)) terminal.out(line)
-  printPosition(terminal, found, 'historical sync', 'posthorn backfill list')
+  if (args.options.json !== undefined) return printJson(terminal, found)
+  printList(terminal, found.backfills, COLUMNS, {
+    pagination: found.pagination,
+    noun: 'historical sync',
+    command: 'posthorn backfill list',
+  })
 }
 
 type Action = 'start' | 'pause' | 'resume' | 'restart' | 'cancel'
@@ -80,7 +84,7 @@ async function act(terminal: Terminal, args: CommandArguments, action: Action | 
     action === 'show'
       ? await api.get<Backfill>(`/historical-sync/${id}`)
       : await api.post<Backfill>(`/historical-sync/${action}/${id}`)
-  if (args.options.json !== undefined) return terminal.out(JSON.stringify(backfill, null, 2))
+  if (args.options.json !== undefined) return printJson(terminal, backfill)
   const lines = details({
     Account: backfill.accountId,
     Status: backfill.status,

@@ -1,9 +1,10 @@
 import { systemClock } from '../../platform/time/clock.ts'
 import type { List, WebhookAttempt, WebhookDelivery } from '../../ui/generated/api-objects.ts'
 import type { Command, CommandArguments, Terminal } from '../command.ts'
+import { printJson } from '../json.ts'
 import { client, LIST_OPTIONS, ONLINE_OPTIONS, parsePage, requireOperand } from './client.ts'
 import { relativeTime, requireWord } from './options.ts'
-import { type Column, details, printPosition, table } from './table.ts'
+import { type Column, details, printList, table } from './table.ts'
 
 const STATUSES = ['pending', 'retrying', 'success', 'failed', 'deduplicated', 'cancelled']
 const OPERAND = '<delivery>'
@@ -67,16 +68,18 @@ async function list(terminal: Terminal, args: CommandArguments): Promise<void> {
     eventType: options.type,
   }
   const found = await client(args).get<List<'deliveries', WebhookDelivery>>('/webhooks/deliveries', query)
-  if (options.json !== undefined) return terminal.out(JSON.stringify(found, null, 2))
-  const { deliveries } = found
-  if (deliveries.length > 0) for (const line of table(deliveries, COLUMNS, terminal.width)) terminal.out(line)
-  printPosition(terminal, found, 'delivery', 'posthorn deliveries list')
+  if (options.json !== undefined) return printJson(terminal, found)
+  printList(terminal, found.deliveries, COLUMNS, {
+    pagination: found.pagination,
+    noun: 'delivery',
+    command: 'posthorn deliveries list',
+  })
 }
 
 async function show(terminal: Terminal, args: CommandArguments): Promise<void> {
   const id = requireOperand(args, 'deliveries show', 'a delivery', 'posthorn deliveries list')
   const delivery = await client(args).get<WebhookDelivery>(`/webhooks/deliveries/${encodeURIComponent(id)}`)
-  if (args.options.json !== undefined) return terminal.out(JSON.stringify(delivery, null, 2))
+  if (args.options.json !== undefined) return printJson(terminal, delivery)
   const lines = details({
     Delivery: delivery.id,
     Status: delivery.status,
@@ -105,6 +108,6 @@ const ATTEMPT_COLUMNS: readonly Column<WebhookAttempt>[] = [
 async function retry(terminal: Terminal, args: CommandArguments): Promise<void> {
   const id = requireOperand(args, 'deliveries retry', 'a delivery', 'posthorn deliveries list --status failed')
   const delivery = await client(args).post<WebhookDelivery>(`/webhooks/deliveries/${encodeURIComponent(id)}/retry`)
-  if (args.options.json !== undefined) return terminal.out(JSON.stringify(delivery, null, 2))
+  if (args.options.json !== undefined) return printJson(terminal, delivery)
   terminal.out(`${delivery.id}  ${delivery.eventType}  ${delivery.status}  ${describeResult(delivery)}`.trimEnd())
 }

@@ -2,9 +2,10 @@ import { systemClock } from '../../platform/time/clock.ts'
 import { isoTime, parseTime } from '../../platform/time/time.ts'
 import type { ApiKey, CreatedApiKey, Done, List } from '../../ui/generated/api-objects.ts'
 import { type Command, type CommandArguments, type Terminal, UsageError } from '../command.ts'
+import { printJson } from '../json.ts'
 import { client, LIST_OPTIONS, ONLINE_OPTIONS, parsePage, requireOperand } from './client.ts'
 import { relativeTime, requireWord } from './options.ts'
-import { type Column, printPosition, table } from './table.ts'
+import { type Column, printList } from './table.ts'
 
 const SCOPES = ['read', 'write', 'admin']
 
@@ -54,9 +55,12 @@ const COLUMNS: readonly Column<ApiKey>[] = [
 
 async function list(terminal: Terminal, args: CommandArguments): Promise<void> {
   const found = await client(args).get<List<'apiKeys', ApiKey>>('/api-keys', parsePage(args))
-  if (args.options.json !== undefined) return terminal.out(JSON.stringify(found, null, 2))
-  if (found.apiKeys.length > 0) for (const line of table(found.apiKeys, COLUMNS, terminal.width)) terminal.out(line)
-  printPosition(terminal, found, 'key', 'posthorn keys list')
+  if (args.options.json !== undefined) return printJson(terminal, found)
+  printList(terminal, found.apiKeys, COLUMNS, {
+    pagination: found.pagination,
+    noun: 'key',
+    command: 'posthorn keys list',
+  })
 }
 
 async function create(terminal: Terminal, args: CommandArguments): Promise<void> {
@@ -67,7 +71,7 @@ async function create(terminal: Terminal, args: CommandArguments): Promise<void>
   const scopes = (options.scopes ?? 'read').split(',').map((scope) => requireWord('scopes', scope.trim(), SCOPES))
   const expiresAt = options.expires === undefined ? null : parseExpiry(options.expires, systemClock.now())
   const created = await client(args).post<CreatedApiKey>('/api-keys', { name, scopes, expiresAt })
-  if (options.json !== undefined) return terminal.out(JSON.stringify(created, null, 2))
+  if (options.json !== undefined) return printJson(terminal, created)
   terminal.out(created.key)
   terminal.error(`This is the only time that the key ${created.id} is shown. Store it where ${created.name} reads it.`)
 }
@@ -85,6 +89,6 @@ function parseExpiry(text: string, nowMs: number): string {
 async function revoke(terminal: Terminal, args: CommandArguments): Promise<void> {
   const id = requireOperand(args, 'keys revoke', 'the id of a key', 'posthorn keys list')
   const done = await client(args).delete<Done>(`/api-keys/${encodeURIComponent(id)}`)
-  if (args.options.json !== undefined) return terminal.out(JSON.stringify(done, null, 2))
+  if (args.options.json !== undefined) return printJson(terminal, done)
   terminal.out(done.message)
 }

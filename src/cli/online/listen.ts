@@ -24,14 +24,15 @@ export const listenCommand: Command = {
     forward: { value: 'URL', about: 'send each event there as a signed webhook' },
     events: { value: 'LIST', about: 'only these types, such as message.*,account.connected' },
     account: { value: 'ID', about: 'only the events of this account' },
-    'print-json': { about: 'print each event as one line of JSON; everything else goes to stderr' },
+    json: { about: 'print each event as one line of JSON; everything else goes to stderr' },
+    'print-json': { about: 'another name for --json' },
     secret: { value: 'TEXT', about: 'the signing secret (whsec_…); default: the one in ~/.posthorn/listen-secret' },
     ...SERVICE_OPTIONS,
   },
   examples: [
     'posthorn listen',
     'posthorn listen --forward http://localhost:3000/hook',
-    "posthorn listen --events 'message.*' --print-json | jq .data",
+    "posthorn listen --events 'message.*' --json | jq .data",
     'posthorn listen --url https://mail.example.com --key phk_…',
   ],
   async run(terminal, args) {
@@ -40,7 +41,7 @@ export const listenCommand: Command = {
       throw new UsageError('--forward must be an address such as http://localhost:3000/hook.')
     }
     const service = runningService(args)
-    const isJson = args.options['print-json'] !== undefined
+    const isJson = args.options.json !== undefined || args.options['print-json'] !== undefined
     const say = isJson ? terminal.error : terminal.out
     const secret = forward === undefined ? '' : (args.options.secret ?? listenSecret())
     if (forward !== undefined) say(`Signing secret: ${secret}`)

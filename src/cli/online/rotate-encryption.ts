@@ -2,6 +2,7 @@ import { sleep } from '../../platform/concurrency/abort.ts'
 import { systemClock } from '../../platform/time/clock.ts'
 import type { EncryptionKeys, Resealed } from '../../ui/generated/api-objects.ts'
 import type { Command, Terminal } from '../command.ts'
+import { JSON_OPTION, printJson } from '../json.ts'
 import { progress } from '../progress.ts'
 import { untilSignal } from '../until-signal.ts'
 import {
@@ -29,15 +30,18 @@ export const rotateEncryptionCommand: Command = {
   summary: 'seal all stored secrets again with the current encryption key, while the service runs',
   options: {
     'new-key': { about: 'make a new key first; only without ENCRYPTION_KEYS' },
+    ...JSON_OPTION,
     ...SERVICE_OPTIONS,
   },
   examples: ['posthorn rotate-encryption', 'posthorn rotate-encryption --new-key'],
   async run(terminal, args) {
     const service = runningService(args)
+    const isJson = args.options.json !== undefined
     await untilSignal(async (signal) => {
-      const rotation = new Rotation(service, terminal, signal)
+      const rotation = new Rotation(service, isJson ? { ...terminal, out: () => {} } : terminal, signal)
       if (args.options['new-key'] !== undefined) await rotation.newKey()
-      await rotation.reseal()
+      const result = await rotation.reseal()
+      if (isJson) printJson(terminal, result)
     })
   },
 }
@@ -63,7 +67,7 @@ class Rotation {
   }
 
   /** Passes over all secrets until one finds nothing to do. */
-  async reseal(): Promise<void> {
+  async reseal(): Promise<{ keyId: string; checked: number; resealed: number }> {
     const { primaryKeyId } = await this.#call<EncryptionKeys>('GET', '')
     const shown = progress(this.#terminal)
     let total = 0
@@ -80,7 +84,7 @@ class Rotation {
       }
       if (resealed > 0) continue
       this.#terminal.out(`Sealed ${total} secrets again. All ${checked} secrets have the key ${primaryKeyId}.`)
-      return
+      return { keyId: primaryKeyId, checked, resealed: total }
     }
     throw new Error(
       'Secrets are still being sealed with another key. Give all instances the same keys and run this again.',

@@ -1,5 +1,6 @@
 import type { Pagination } from '../../ui/generated/api-objects.ts'
 import type { Terminal } from '../command.ts'
+import { displayWidth, fitted } from './width.ts'
 
 /** A column of a table. */
 export interface Column<Row> {
@@ -14,25 +15,29 @@ export interface Column<Row> {
 const GAP = 2
 /** A shortened column is not narrower than this. */
 const MIN_WIDTH = 12
-const ELLIPSIS = '\u2026'
 
-/** The header and one line per row, at most as wide as the terminal. Output that is no terminal has no width. */
-export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], width?: number): string[] {
+/**
+ * The header and one line per row, at most as wide as the terminal: columns are shortened, then left out from the right. Only the
+ * first column, which identifies the row, may be wider. Output that is no terminal has no width.
+ */
+export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], width = Infinity): string[] {
   const cells = columns.map(({ title, value }) => [title, ...rows.map((row) => printable(value(row) ?? ''))])
+  const widths = cells.map((column) => Math.max(...column.map(displayWidth)))
   const shown = new Set(columns.keys())
-  const widths = cells.map((column) => Math.max(...column.map((cell) => cell.length)))
-  const overflow = () => [...shown].reduce((sum, at) => sum + (widths[at] ?? 0) + GAP, -GAP) - (width ?? Infinity)
+  const overflow = () => [...shown].reduce((sum, at) => sum + (widths[at] ?? 0) + GAP, -GAP) - width
   for (const at of shown) {
     if (columns[at]?.shrinks !== true || overflow() <= 0) continue
     const natural = widths[at] ?? 0
     widths[at] = Math.max(natural - overflow(), Math.min(MIN_WIDTH, natural))
   }
-  for (const at of [...shown].reverse()) {
-    if (columns[at]?.optional === true && overflow() > 0) shown.delete(at)
+  const fromRight = [...shown].reverse()
+  const isOptional = (at: number) => columns[at]?.optional === true
+  for (const at of [...fromRight.filter(isOptional), ...fromRight]) {
+    if (at > 0 && overflow() > 0) shown.delete(at)
   }
   return ['', ...rows].map((_, line) =>
     [...shown]
-      .map((at) => shortened(cells[at]?.[line] ?? '', widths[at] ?? 0).padEnd(widths[at] ?? 0))
+      .map((at) => fitted(cells[at]?.[line] ?? '', widths[at] ?? 0))
       .join(' '.repeat(GAP))
       .trimEnd(),
   )
@@ -50,17 +55,14 @@ export function printable(text: string): string {
   return text.replaceAll(/\s+/g, ' ').replaceAll(/\p{Cc}/gu, '\uFFFD')
 }
 
-function shortened(text: string, width: number): string {
-  return text.length <= width ? text : `${text.slice(0, width - 1).toWellFormed()}${ELLIPSIS}`
-}
-
-/** Prints the last line of a list: how many there are, and how to see more. */
-export function printPosition(
+/** Prints a page of a list: its table, and on stderr how many there are and how to see more. */
+export function printList<Row>(
   terminal: Terminal,
-  { pagination }: { pagination: Pagination },
-  noun: string,
-  command: string,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  { pagination, noun, command }: { pagination: Pagination; noun: string; command: string },
 ): void {
+  if (rows.length > 0) for (const line of table(rows, columns, terminal.width)) terminal.out(line)
   const { page, total, totalPages, hasNext, totalCapped } = pagination
   const count = `${totalCapped ? 'More than ' : ''}${total} ${total === 1 ? noun : toPlural(noun)}`
   const position = totalPages > 1 ? `, page ${page} of ${totalPages}` : ''

@@ -1,6 +1,8 @@
 import { didYouMean } from '../../platform/errors/did-you-mean.ts'
 import { type Command, UsageError } from '../command.ts'
-import { describeError, describeFailure, runningService, SERVICE_OPTIONS } from './running-service.ts'
+import { printJson } from '../json.ts'
+import { ONLINE_OPTIONS } from './client.ts'
+import { describeError, describeFailure, runningService } from './running-service.ts'
 
 /** Longer than the longest delivery attempt of the service. */
 const TIMEOUT_MS = 90_000
@@ -14,10 +16,12 @@ interface TestEventResponse {
 export const triggerCommand = (eventTypes: readonly string[]): Command => ({
   summary: 'make a running service send a test event',
   operand: '<type>',
-  options: { list: { about: 'list the event types' }, ...SERVICE_OPTIONS },
+  options: { list: { about: 'list the event types' }, ...ONLINE_OPTIONS },
   examples: ['posthorn trigger message.received', 'posthorn trigger --list'],
   async run(terminal, args) {
+    const isJson = args.options.json !== undefined
     if (args.options.list !== undefined) {
+      if (isJson) return printJson(terminal, eventTypes)
       for (const type of eventTypes) terminal.out(type)
       return
     }
@@ -35,7 +39,9 @@ export const triggerCommand = (eventTypes: readonly string[]): Command => ({
     if (response.status === 400)
       throw new UsageError(`${await describeFailure(response)}${didYouMean(type, eventTypes)}`)
     if (!response.ok) throw new Error(await describeFailure(response))
-    const { eventId, deliveries }: TestEventResponse = JSON.parse(await response.text())
+    const result: TestEventResponse = JSON.parse(await response.text())
+    if (isJson) return printJson(terminal, result)
+    const { eventId, deliveries } = result
     terminal.out(`${type}  ${eventId}`)
     for (const { endpointId, status, responseStatus, error } of deliveries) {
       terminal.out(`  ${endpointId}  ${status}  ${error?.message ?? responseStatus ?? ''}`)

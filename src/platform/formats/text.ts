@@ -45,10 +45,30 @@ export function truncateCharacters(text: string, limit: number): string {
   return text.slice(0, units)
 }
 
-/** Indented lines of two columns. */
-export function columns(rows: readonly (readonly string[])[]): string[] {
-  const width = Math.max(...rows.map(([left = '']) => left.length))
-  return rows.map(([left = '', right = '']) => `  ${left.padEnd(width)}  ${right}`)
+/** A narrower column would have a word per line. */
+const MIN_RIGHT = 24
+
+/** Indented lines of two columns. The right one continues below itself where lines would be wider than `width`. */
+export function columns(rows: readonly (readonly string[])[], width = Number.POSITIVE_INFINITY): string[] {
+  const leftWidth = Math.max(...rows.map(([left = '']) => left.length))
+  const indent = leftWidth + 4
+  return rows.flatMap(([left = '', right = '']) => {
+    const [first = '', ...others] = wrap(right, Math.max(MIN_RIGHT, width - indent))
+    return [`  ${left.padEnd(leftWidth)}  ${first}`, ...others.map((line) => ' '.repeat(indent) + line)]
+  })
+}
+
+/** Breaks a text at its spaces into lines of at most `width` characters; a longer word has a line of its own. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line]
 }
 
 /** `message.link_clicked` is `MessageLinkClicked`. */
