@@ -15,8 +15,12 @@ import { migrateStatusCommand, migrateUpCommand } from './migrate.ts'
 import { accountCommands } from './online/accounts.ts'
 import { backfillCommands } from './online/backfill.ts'
 import { deliveryCommands } from './online/deliveries.ts'
+import { endpointCommands } from './online/endpoints.ts'
+import { eventCommands } from './online/events.ts'
+import { experienceCommands } from './online/experiences.ts'
 import { keyCommands } from './online/keys.ts'
 import { listenCommand } from './online/listen.ts'
+import { outboxCommands } from './online/outbox.ts'
 import { rotateEncryptionCommand } from './online/rotate-encryption.ts'
 import { triggerCommand } from './online/trigger.ts'
 import { restoreCommand } from './restore.ts'
@@ -42,7 +46,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'config check': configCheckCommand,
   doctor: doctorCommand,
   ...accountCommands,
+  ...endpointCommands,
   ...deliveryCommands,
+  ...eventCommands,
+  ...outboxCommands,
+  ...experienceCommands,
   ...backfillCommands,
   ...keyCommands,
   'licence keypair': licenceKeypairCommand,

@@ -20,6 +20,8 @@ export const LIST_OPTIONS = {
 export interface Client {
   get<T>(path: string, query?: Record<string, string | undefined>): Promise<T>
   post<T>(path: string, body?: unknown): Promise<T>
+  put<T>(path: string, body: unknown): Promise<T>
+  patch<T>(path: string, body: unknown): Promise<T>
   delete<T>(path: string): Promise<T>
 }
 
@@ -60,6 +62,8 @@ export function client(args: CommandArguments): Client {
       return call('GET', entries.length === 0 ? path : `${path}?${new URLSearchParams(entries)}`)
     },
     post: (path, body) => call('POST', path, body),
+    put: (path, body) => call('PUT', path, body),
+    patch: (path, body) => call('PATCH', path, body),
     delete: (path) => call('DELETE', path),
   }
 }

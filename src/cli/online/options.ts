@@ -1,10 +1,22 @@
 import { didYouMean } from '../../platform/errors/did-you-mean.ts'
+import { isoTime, parseTime } from '../../platform/time/time.ts'
 import { UsageError } from '../command.ts'
 
 /** The value of an option that must be one of the words. Throws `UsageError` for another one. */
 export function requireWord(name: string, value: string | undefined, words: readonly string[]): string | undefined {
   if (value === undefined || words.includes(value)) return value
   throw new UsageError(`--${name} must be one of ${words.join(', ')}.${didYouMean(value, words)}`)
+}
+
+const AGO_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** A past time as `2h`, a date (its beginning in UTC) or a time. Throws `UsageError` for another text. */
+export function parseSince(name: string, text: string, nowMs: number): string {
+  const [, count, unit = ''] = /^([1-9]\d{0,5})([mhd])$/.exec(text) ?? []
+  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
+  const ms = count === undefined ? parseTime(time) : nowMs - Number(count) * (AGO_MS[unit] ?? 0)
+  if (ms === undefined) throw new UsageError(`--${name} must be such as 2h, 7d, 2026-01-31 or 2026-01-31T08:00:00Z.`)
+  return isoTime(ms)
 }
 
 const UNITS = [

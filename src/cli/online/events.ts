@@ -1,0 +1,98 @@
+import { systemClock } from '../../platform/time/clock.ts'
+import type { Event, List, WebhookDelivery } from '../../ui/generated/api-objects.ts'
+import type { Command, CommandArguments, Terminal } from '../command.ts'
+import { printJson } from '../json.ts'
+import { findAccount } from './accounts.ts'
+import { client, LIST_OPTIONS, ONLINE_OPTIONS, parsePage, requireOperand } from './client.ts'
+import { parseSince, relativeTime } from './options.ts'
+import { type Column, details, printable, printList, table } from './table.ts'
+
+const EXAMPLE_ID = 'evt_01k9zw5m3t7v9x1z3b5d7f9h2k'
+const LIST = 'posthorn events list'
+
+export const eventCommands: Readonly<Record<string, Command>> = {
+  'events list': {
+    summary: 'list the events, newest first',
+    options: {
+      type: { value: 'TYPE', about: 'only events of this type' },
+      account: { value: 'ACCOUNT', about: 'only events of this account' },
+      since: { value: 'TIME', about: 'only events since a date, a time, or an age such as 2h or 7d' },
+      ...LIST_OPTIONS,
+      ...ONLINE_OPTIONS,
+    },
+    examples: ['posthorn events list --since 2h', 'posthorn events list --type message.received --limit 10'],
+    run: list,
+  },
+  'events show': {
+    summary: 'show an event, its data, and its webhook deliveries',
+    operand: '<event>',
+    options: ONLINE_OPTIONS,
+    examples: [`posthorn events show ${EXAMPLE_ID}`, `posthorn events show ${EXAMPLE_ID} --json | jq .data`],
+    run: show,
+  },
+}
+
+const COLUMNS: readonly Column<Event>[] = [
+  { title: 'ID', value: ({ id }) => id },
+  { title: 'TYPE', value: ({ type, test }) => `${type}${test ? ' (test)' : ''}`, shrinks: true },
+  { title: 'RECORDED', value: ({ timestamp }) => relativeTime(timestamp, systemClock.now()) },
+  { title: 'ACCOUNT', value: ({ accountId }) => accountId, optional: true },
+  { title: 'OBJECT', value: ({ objectId }) => objectId, shrinks: true, optional: true },
+]
+
+async function list(terminal: Terminal, args: CommandArguments): Promise<void> {
+  const { options } = args
+  const api = client(args)
+  const query = {
+    ...parsePage(args),
+    type: options.type,
+    accountId: options.account === undefined ? undefined : (await findAccount(api, options.account)).id,
+    since: options.since === undefined ? undefined : parseSince('since', options.since, systemClock.now()),
+    order: 'desc',
+  }
+  const found = await api.get<List<'events', Event>>('/events', query)
+  if (options.json !== undefined) return printJson(terminal, found)
+  printList(terminal, found.events, COLUMNS, {
+    pagination: found.pagination,
+    noun: 'event',
+    command: LIST,
+  })
+}
+
+const DELIVERY_COLUMNS: readonly Column<WebhookDelivery>[] = [
+  { title: 'DELIVERY', value: ({ id }) => id },
+  { title: 'STATUS', value: ({ status }) => status },
+  { title: 'URL', value: ({ url }) => url, shrinks: true },
+]
+
+async function show(terminal: Terminal, args: CommandArguments): Promise<void> {
+  const id = requireOperand(args, 'events show', 'an event', LIST)
+  const api = client(args)
+  const event = await api.get<Event>(`/events/${encodeURIComponent(id)}`)
+  const found = await api.get<List<'deliveries', WebhookDelivery>>('/webhooks/deliveries', { eventId: event.id })
+  const { deliveries } = found
+  if (args.options.json !== undefined) return printJson(terminal, { ...event, deliveries })
+  const lines = details({
+    Event: event.id,
+    Type: `${event.type}${event.test ? ' (test)' : ''}`,
+    'Recorded at': event.timestamp,
+    Account: event.accountId,
+    Object: event.objectId,
+    Position: String(event.position),
+  })
+  for (const line of lines) terminal.out(line)
+  for (const line of JSON.stringify(event.data, null, 2).split('\n')) terminal.out(`  ${printableLine(line)}`)
+  if (deliveries.length === 0) {
+    terminal.error(
+      'No delivery: no endpoint subscribes to this type. Send it to an endpoint: posthorn endpoints recover --help',
+    )
+    return
+  }
+  for (const line of table(deliveries, DELIVERY_COLUMNS, terminal.width)) terminal.out(line)
+}
+
+/** Keeps the indentation of the JSON. */
+function printableLine(line: string): string {
+  const [indent = ''] = /^ */.exec(line) ?? []
+  return indent + printable(line.slice(indent.length))
+}

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { imapUser, testAccounts } from '../../../test/kit/accounts/accounts.ts'
+import { databases } from '../../../test/kit/database/database.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { api } from '../../../test/kit/http/http.ts'
+import { type Service, startService } from '../../../test/kit/service/service.ts'
+import { type Receiver, startReceiver } from '../../../test/servers/receiver.ts'
+import { cli } from '../cli.ts'
+
+const open = databases('sqlite')
+
+describe('commands for the objects of a running service', () => {
+  let service: Service
+  let receiver: Receiver
+  let accountId = ''
+  beforeAll(async () => {
+    const place = await open.place()
+    accountId = (await testAccounts(await open(place)).link(imapUser('ada'))).id
+    service = await startService({ place })
+    receiver = await startReceiver()
+  })
+  afterAll(async () => {
+    await service?.stop()
+    await receiver?.close()
+  })
+
+  async function posthorn(line: string[], width?: number) {
+    const out: string[] = []
+    const error: string[] = []
+    const terminal = { out: (text: string) => out.push(text), error: (text: string) => error.push(text), width }
+    const code = await cli([...line, '--url', service.url, '--key', service.key], terminal)
+    return { code, out: out.join('\n'), error: error.join('\n') }
+  }
+
+  /** Runs a command with --json and parses what it prints. */
+  async function json(line: string[]) {
+    const { code, out, error } = await posthorn([...line, '--json'])
+    expect([line, code, error]).toEqual([line, 0, ''])
+    return JSON.parse(out)
+  }
+
+  it('create, list, test, disable, recover and delete an endpoint', async () => {
+    const url = `${receiver.url}/hook`
+    receiver.always({ status: 204 })
+    const created = await posthorn(['endpoints', 'create', url, '--events', 'message.received, booking.confirmed'])
+    expect(created).toMatchObject({ code: 0, error: expect.stringContaining('only time that the secret') })
+    expect(created.out).toMatch(/^Secret +whsec_\S+$/m)
+    const id = /^Endpoint +(\S+)$/m.exec(created.out)?.[1] ?? ''
+    const listed = await posthorn(['endpoints', 'list'])
+    expect(listed).toMatchObject({ code: 0, error: '1 endpoint.' })
+    expect(listed.out).toContain(`${id}  ${url}  active  message.received,booking.confirmed  never`)
+    expect(await json(['endpoints', 'list'])).toMatchObject({ endpoints: [{ id }], pagination: { total: 1 } })
+    expect((await posthorn(['endpoints', 'show', id])).out).not.toContain('whsec_')
+    expect(await posthorn(['endpoints', 'test', id])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^dlv_\w+ {2}success {2}204 in \d/),
+    })
+    receiver.always({ status: 500 })
+    expect(await posthorn(['endpoints', 'test', id])).toMatchObject({
+      code: 1,
+      error: expect.stringMatching(/did not accept the test event\. See: posthorn deliveries show dlv_/),
+    })
+    expect((await posthorn(['endpoints', 'disable', id])).out).toBe(`${id}  ${url}  disabled`)
+    expect(await json(['endpoints', 'show', id])).toMatchObject({ isActive: false })
+    expect((await posthorn(['endpoints', 'enable', id])).out).toBe(`${id}  ${url}  active`)
+    expect((await posthorn(['endpoints', 'recover', id, '--since', '2h'])).out).toMatch(/^Queued \d+ deliver/)
+    expect(await posthorn(['endpoints', 'recover', id])).toMatchObject({ code: 2 })
+    expect(await posthorn(['endpoints', 'recover', id, '--since', 'noon'])).toMatchObject({
+      code: 2,
+      error: expect.stringContaining('--since must be such as 2h'),
+    })
+    expect(await posthorn(['endpoints', 'delete', id])).toMatchObject({ code: 0 })
+    expect(await posthorn(['endpoints', 'show', id])).toMatchObject({ code: 1, out: '' })
+  })
+
+  it('list events, and show one with its data and deliveries', async () => {
+    const client = api(service.url, service.key)
+    const { eventId } = (await client.post('/webhooks/test-event', { type: 'message.received' })).json
+    const recent = ['events', 'list', '--type', 'message.received', '--since', '1h']
+    await eventually(async () => expect((await posthorn(recent)).error).toBe('1 event.'))
+    expect((await posthorn(recent)).out).toMatch(new RegExp(`\\n${eventId}  message.received \\(test\\)  \\d+ s ago`))
+    const alone = await posthorn(['events', 'show', eventId])
+    expect(alone).toMatchObject({ code: 0, error: expect.stringContaining('no endpoint subscribes') })
+    expect(alone.out).toMatch(/^Event +evt_\w+\nType +message.received \(test\)\n/)
+    expect(alone.out).toContain('\n    "subject": ')
+    receiver.always({ status: 204 })
+    const endpoint = await json(['endpoints', 'create', receiver.url])
+    const sent = (await client.post('/webhooks/test-event', { type: 'message.received' })).json.eventId
+    expect(await json(['events', 'show', sent])).toMatchObject({
+      id: sent,
+      deliveries: [{ endpointId: endpoint.id, url: receiver.url }],
+    })
+    expect((await posthorn(['events', 'show', sent])).out).toMatch(/\nDELIVERY +STATUS +URL\ndlv_/)
+    expect(await posthorn(['events', 'list', '--account', 'ada@example.com', '--type', 'message.sent'])).toMatchObject({
+      code: 0,
+      error: '0 events.',
+    })
+  })
+
+  it('list, show, cancel and resolve messages of the outbox', async () => {
+    const client = api(service.url, service.key)
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString()
+    const message = { to: ['bob@example.com'], subject: '請求書 2026', body: 'x', sendAt }
+    const queued = (await client.post(`/accounts/${accountId}/messages/send`, message)).json
+    const id = queued.outboxId
+    const listed = await posthorn(['outbox', 'list', '--status', 'scheduled', '--account', 'ada@example.com'])
+    expect(listed).toMatchObject({ code: 0, error: '1 message.' })
+    expect(listed.out).toContain(`${id}  scheduled  bob@example.com  請求書 2026`)
+    expect((await posthorn(['outbox', 'show', id])).out).toMatch(/^Subject +請求書 2026$/m)
+    expect(await posthorn(['outbox', 'resolve', id])).toMatchObject({ code: 2 })
+    expect(await posthorn(['outbox', 'resolve', id, '--as', 'resent'])).toMatchObject({
+      code: 2,
+      error: expect.stringContaining('--as must be one of sent, retry, discard.'),
+    })
+    expect(await posthorn(['outbox', 'resolve', id, '--as', 'sent'])).toMatchObject({ code: 1 })
+    expect(await posthorn(['outbox', 'cancel', id])).toMatchObject({ code: 0 })
+    expect(await json(['outbox', 'show', id])).toMatchObject({ status: 'cancelled' })
+  })
+
+  it('create, list, disable and enable an experience', async () => {
+    const options = ['--accounts', 'ada@example.com', '--minutes', '45', '--hours', '10:00-16:00', '--timezone', 'UTC']
+    const created = await posthorn(['experiences', 'create', 'intro-call', '--name', 'Intro call', ...options])
+    expect(created).toMatchObject({ code: 0, error: expect.stringContaining('callback secret') })
+    expect(created.out).toMatch(/^Booking page +http:\S+intro-call$/m)
+    expect(created.out).toMatch(/^Duration +45 min$/m)
+    expect(await json(['experiences', 'show', 'intro-call'])).toMatchObject({
+      name: 'Intro call',
+      timezone: 'UTC',
+      defaultAccountIds: [accountId],
+      availability: { openHours: [{ start: '10:00', end: '16:00' }], durationMinutes: 45 },
+    })
+    expect((await posthorn(['experiences', 'list'])).out).toMatch(/\nintro-call {2}Intro call {2}active {2}1 +UTC/)
+    expect((await posthorn(['experiences', 'disable', 'intro-call'])).out).toBe('intro-call  Intro call  disabled')
+    expect((await posthorn(['experiences', 'enable', 'intro-call'])).out).toBe('intro-call  Intro call  active')
+    expect(await posthorn(['experiences', 'create', 'x', '--hours', 'always'])).toMatchObject({ code: 2 })
+    expect(await posthorn(['experiences', 'create', 'x', '--minutes', '1.5'])).toMatchObject({ code: 2 })
+  })
+
+  it.each([40, 60, 80, 120])('print tables that are at most %i columns wide', async (width) => {
+    await json(['endpoints', 'create', `${receiver.url}/${'long/'.repeat(20)}`])
+    for (const noun of ['accounts', 'deliveries', 'endpoints', 'events', 'experiences', 'outbox', 'keys', 'backfill']) {
+      const { code, out } = await posthorn([noun, 'list'], width)
+      expect([noun, code]).toEqual([noun, 0])
+      expect(out.split('\n').filter((line) => line.length > width)).toEqual([])
+    }
+  })
+})
