@@ -125,6 +125,24 @@ describe('posthorn', () => {
     )
   })
 
+  it.each(['--help', 'config check --all', 'migrate status --json'])(
+    'ends silently when nobody reads %s',
+    async (line) => {
+      const entry = new URL('../../dist/posthorn.js', import.meta.url).pathname
+      // The reader ends before the command writes.
+      const script = `'${process.execPath}' '${entry}' ${line} | : ; echo "\${PIPESTATUS[0]}"`
+      const child = spawn('bash', ['-c', script], {
+        cwd: folder,
+        env: { PATH: process.env.PATH },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      let output = ''
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+      await once(child, 'close')
+      expect(output.replace('The settings are valid.\n', '')).toBe('0\n')
+    },
+  )
+
   it('prints the migrations as JSON', async () => {
     const names = migrations.map((migration) => migration.name)
     const status = async () => JSON.parse((await posthorn(['migrate', 'status', '--json'])).out)

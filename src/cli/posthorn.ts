@@ -1,7 +1,19 @@
 #!/usr/bin/env node
 import { cli } from './cli.ts'
 
-process.exitCode = await cli(process.argv.slice(2), {
+const args = process.argv.slice(2)
+/** The service goes on when the reader of its log is gone. */
+const isService = args[0] === 'start'
+
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    // The reader of the pipe, such as `head`, has what it wanted.
+    if (!isService) process.exit()
+  })
+}
+
+process.exitCode = await cli(args, {
   out: (text) => process.stdout.write(`${text}\n`),
   width: process.stdout.columns,
   error: (text) => process.stderr.write(`${text}\n`),

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { closing } from '../../test/kit/closing.ts'
 import { eventually } from '../../test/kit/eventually.ts'
+import { freePort } from '../../test/servers/free-port.ts'
 import { listening } from '../../test/servers/listener.ts'
 import { VERSION } from '../app/version.ts'
 
@@ -31,6 +32,7 @@ describe('posthorn start', () => {
       out: '',
       error: '',
       ended: once(child, 'close').then(() => child.exitCode),
+      closeOutput: () => child.stdout?.destroy(),
       lines: () => running.out.split(/\r?\n/).filter((line) => line !== ''),
       async stop() {
         child.kill('SIGTERM')
@@ -79,6 +81,16 @@ describe('posthorn start', () => {
       for (const line of service.lines()) expect(JSON.parse(line)).toHaveProperty('level')
       expect(service.lines().length).toBeGreaterThan(2)
     }
+  })
+
+  it.each(['json', 'text'])('goes on when nobody reads its output in %s any more', async (format) => {
+    const port = await freePort()
+    const service = start({ LOG_FORMAT: format, PORT: String(port) }, { terminal: false })
+    service.closeOutput()
+    const ready = async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).status
+    await eventually(async () => expect(await ready()).toBe(200))
+    await service.stop()
+    expect([await service.ended, service.error]).toEqual([0, ''])
   })
 
   it('reads .env in the working directory; the environment wins', async () => {
