@@ -23,9 +23,9 @@ export function banner(config: Config, url: string): string {
     ['Data', databaseUrl === undefined ? `in ${dataDir}` : 'in PostgreSQL (DATABASE_URL)'],
   ]
   const next = [
+    ['Connect a mailbox', 'npx posthorn connect'],
     ['Watch events', 'npx posthorn listen'],
     ['Send a test event', 'npx posthorn trigger message.received'],
-    ['Connect a mailbox', `POST ${publicUrl}/auth/sessions`],
   ]
   return [
     '',

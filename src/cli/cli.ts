@@ -14,6 +14,7 @@ import { licenceKeypairCommand, licenceSignCommand } from './licence.ts'
 import { migrateStatusCommand, migrateUpCommand } from './migrate.ts'
 import { accountCommands } from './online/accounts.ts'
 import { backfillCommands } from './online/backfill.ts'
+import { connectCommand } from './online/connect.ts'
 import { deliveryCommands } from './online/deliveries.ts'
 import { endpointCommands } from './online/endpoints.ts'
 import { eventCommands } from './online/events.ts'
@@ -22,6 +23,7 @@ import { keyCommands } from './online/keys.ts'
 import { listenCommand } from './online/listen.ts'
 import { outboxCommands } from './online/outbox.ts'
 import { rotateEncryptionCommand } from './online/rotate-encryption.ts'
+import { sessionCommands } from './online/sessions.ts'
 import { triggerCommand } from './online/trigger.ts'
 import { restoreCommand } from './restore.ts'
 
@@ -45,6 +47,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'config check': configCheckCommand,
   doctor: doctorCommand,
+  connect: connectCommand,
+  ...sessionCommands,
   ...accountCommands,
   ...endpointCommands,
   ...deliveryCommands,

@@ -6,6 +6,8 @@ export interface Terminal {
   width?: number | undefined
   /** Shows the state of a long command in place of the one before; an empty text removes it. Undefined where stderr is not a terminal. */
   status?: ((text: string) => void) | undefined
+  /** Opens the URL in the person's browser. Returns false where none can open; undefined where no person watches. */
+  openBrowser?: ((url: string) => boolean) | undefined
 }
 
 /** The operands and options given to a command. A flag has the value "true". */

@@ -1,5 +1,7 @@
 #!/usr/bin/env node
+import { processEnvironment } from '../config/index.ts'
 import { cli } from './cli.ts'
+import { openBrowser } from './open-browser.ts'
 
 const args = process.argv.slice(2)
 /** The service goes on when the reader of its log is gone. */
@@ -20,4 +22,6 @@ process.exitCode = await cli(args, {
   status: process.stderr.isTTY
     ? (text) => process.stderr.write(`\r\u001b[2K${text.slice(0, process.stderr.columns - 1)}`)
     : undefined,
+  openBrowser:
+    process.stdout.isTTY || process.stderr.isTTY ? (url) => openBrowser(url, processEnvironment()) : undefined,
 })

@@ -24,6 +24,11 @@ export function inspectProcessConfig(): Inspection {
   return inspectConfig(sourcesOfProcess())
 }
 
+/** The variables of this process, for those that are no settings, such as DISPLAY. */
+export function processEnvironment(): Environment {
+  return process.env
+}
+
 function sourcesOfProcess(): Sources {
   const folder = process.cwd()
   return { environment: { ...readEnvFile(folder), ...process.env }, folder }

@@ -136,6 +136,16 @@ describe('commands for the objects of a running service', () => {
     expect(await posthorn(['experiences', 'create', 'x', '--minutes', '1.5'])).toMatchObject({ code: 2 })
   })
 
+  it('create a link for a user, and show whether it was used', async () => {
+    const created = await posthorn(['sessions', 'create', 'bob@example.com', '--user', '4711', '--minutes', '5'])
+    expect(created).toMatchObject({ code: 0, error: expect.stringContaining('works until') })
+    const code = new URL(created.out).searchParams.get('session') ?? ''
+    expect((await posthorn(['sessions', 'show', code])).out).toMatch(/^Status +pending\nEmail +bob@example.com\n/)
+    expect(await json(['sessions', 'show', code])).toMatchObject({ status: 'pending', accountId: null })
+    expect(await posthorn(['sessions', 'create', '--provider', 'gmial'])).toMatchObject({ code: 2 })
+    expect(await posthorn(['sessions', 'create', '--minutes', 'ten'])).toMatchObject({ code: 2 })
+  })
+
   it.each([40, 60, 80, 120])('print tables that are at most %i columns wide', async (width) => {
     await json(['endpoints', 'create', `${receiver.url}/${'long/'.repeat(20)}`])
     for (const noun of ['accounts', 'deliveries', 'endpoints', 'events', 'experiences', 'outbox', 'keys', 'backfill']) {

@@ -40,7 +40,8 @@ export function site({ authScreen, portal }: SiteOptions): Site {
   }
 
   return {
-    landingPage: (request, reply) => render(request, reply, (context) => landingPage(context, { portal })),
+    landingPage: (request, reply) =>
+      render(request, reply, (context) => landingPage(context, { outcome: findOutcome(request.url), portal })),
     hasPortal: portal !== undefined,
     errorPage(request, reply, { code, status }) {
       if (code !== 'route_not_found' || !namesHtml(request.headers.accept)) return undefined
@@ -74,6 +75,13 @@ export function siteRoutes(app: App, pages: Site, publicUrl: string): void {
     reply.header('vary', 'accept, accept-language')
     return namesHtml(request.headers.accept) ? pages.landingPage(request, reply) : links
   })
+}
+
+/** The result that the hosted pages add to a redirect URI: `posthorn connect` sends browsers here. */
+function findOutcome(url: string): LandingPage['outcome'] {
+  const status = new URLSearchParams(url.split('?', 2)[1]).get('status')
+  if (status === null) return undefined
+  return status === 'success' ? 'connected' : 'notConnected'
 }
 
 /** Relative, because the path at which a proxy serves the service may be unknown here. */

@@ -79,6 +79,14 @@ describe('the pages outside the hosted flow', () => {
     await server.close()
   })
 
+  it.each([
+    ['?status=success&accountId=acc_1', 'The mailbox is connected.'],
+    ['?status=cancelled&error=consent_denied', 'No mailbox was connected.'],
+  ])('say how a sign-in ended that leads to /%s', async (query, text) => {
+    expect((await visit(`/${query}`)).body).toContain(text)
+    expect((await visit('/')).body).not.toContain(text)
+  })
+
   it('leave the other errors of the API to clients', async () => {
     const response = await visit('/things')
     expect([response.statusCode, response.json()]).toMatchObject([401, { error: { code: 'unauthorized' } }])

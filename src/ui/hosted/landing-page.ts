@@ -12,6 +12,8 @@ const LINKS = [
 ] as const
 
 export interface LandingPage {
+  /** The page is the end of a sign-in that sent the browser here. */
+  outcome?: 'connected' | 'notConnected' | undefined
   /** Undefined while the portal is off. */
   portal?: { signIn?: PortalSignIn | undefined } | undefined
 }
@@ -24,11 +26,12 @@ interface PortalSignIn {
 }
 
 /** Shows visitors that the service runs, and where its portal and its documentation are. */
-export function landingPage(context: PageContext, { portal }: LandingPage): string {
+export function landingPage(context: PageContext, { outcome, portal }: LandingPage): string {
   const { t } = context
   return document(context, {
     title: t('site.title'),
     body: html`<h1>${t('site.title')}</h1>
+${outcome !== undefined && html`<p class="note" role="status">${t(`site.${outcome}`)}</p>`}
 <p class="lead">${t('site.lead')}</p>
 <ul class="links">${portal !== undefined && link('admin', t('site.portal'), portalHint(t, portal.signIn))}${LINKS.map(
       ({ href, name }) => link(href, t(`site.${name}`), t(`site.${name}Hint`)),

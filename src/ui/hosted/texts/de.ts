@@ -205,6 +205,9 @@ export const de: Texts = {
     'Unter dieser Adresse gibt es keine Seite. Kehren Sie zur App zurück, aus der Sie kamen, und beginnen Sie von vorn.',
   'site.title': 'Posthorn läuft',
   'site.lead': 'Dieser Dienst verbindet Postfächer mit einer Anwendung, über eine REST-API und signierte Webhooks.',
+  'site.connected': 'Das Postfach ist verbunden. Sie können diese Seite schließen.',
+  'site.notConnected':
+    'Es wurde kein Postfach verbunden. Der Link gilt weiterhin, Sie können es noch einmal versuchen.',
   'site.portal': 'Adminportal',
   'site.portalHint': 'Konten, Webhooks, Buchungen und Protokolle',
   'site.portalSignIn': 'Benutzer {user}, Passwort in {place}',

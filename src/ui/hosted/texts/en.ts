@@ -200,6 +200,8 @@ export const en = {
   'route_not_found.text': 'There is no page at this address. Return to the app that sent you here and start again.',
   'site.title': 'Posthorn is running',
   'site.lead': 'It connects mailboxes to an application, through one REST API and signed webhooks.',
+  'site.connected': 'The mailbox is connected. You can close this page.',
+  'site.notConnected': 'No mailbox was connected. The link still works, so you can try again.',
   'site.portal': 'Admin portal',
   'site.portalHint': 'Accounts, webhooks, bookings and logs',
   'site.portalSignIn': 'User {user}, password in {place}',

@@ -205,6 +205,8 @@ export const es: Texts = {
     'No hay ninguna página en esta dirección. Vuelve a la aplicación de la que vienes y empieza de nuevo.',
   'site.title': 'Posthorn está en marcha',
   'site.lead': 'Este servicio conecta cuentas de correo con una aplicación, mediante una API REST y webhooks firmados.',
+  'site.connected': 'El correo está conectado. Puedes cerrar esta página.',
+  'site.notConnected': 'No se ha conectado ningún correo. El enlace sigue funcionando; puedes volver a intentarlo.',
   'site.portal': 'Portal de administración',
   'site.portalHint': 'Cuentas, webhooks, reservas y registros',
   'site.portalSignIn': 'Usuario {user}, contraseña en {place}',

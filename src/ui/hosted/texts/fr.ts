@@ -206,6 +206,8 @@ export const fr: Texts = {
     'Il n’y a pas de page à cette adresse. Revenez à l’application d’où vous venez et recommencez.',
   'site.title': 'Posthorn fonctionne',
   'site.lead': 'Ce service connecte des messageries à une application, par une API REST et des webhooks signés.',
+  'site.connected': 'La messagerie est connectée. Vous pouvez fermer cette page.',
+  'site.notConnected': 'Aucune messagerie n’a été connectée. Le lien fonctionne toujours ; vous pouvez réessayer.',
   'site.portal': 'Portail d’administration',
   'site.portalHint': 'Comptes, webhooks, réservations et journaux',
   'site.portalSignIn': 'Utilisateur {user}, mot de passe dans {place}',

@@ -202,6 +202,8 @@ export const it: Texts = {
   'route_not_found.text': 'A questo indirizzo non c’è nessuna pagina. Torna all’app da cui arrivi e ricomincia.',
   'site.title': 'Posthorn è in funzione',
   'site.lead': 'Questo servizio collega caselle di posta a un’applicazione, tramite un’API REST e webhook firmati.',
+  'site.connected': 'La casella è collegata. Puoi chiudere questa pagina.',
+  'site.notConnected': 'Nessuna casella è stata collegata. Il link è ancora valido: puoi riprovare.',
   'site.portal': 'Portale di amministrazione',
   'site.portalHint': 'Account, webhook, prenotazioni e log',
   'site.portalSignIn': 'Utente {user}, password in {place}',

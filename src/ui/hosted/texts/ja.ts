@@ -201,6 +201,8 @@ export const ja: Texts = {
   'route_not_found.text': 'このアドレスにページはありません。元のアプリに戻って、もう一度やり直してください。',
   'site.title': 'Posthorn は稼働中です',
   'site.lead': 'REST API と署名付き Webhook を使って、メールボックスをアプリケーションに接続するサービスです。',
+  'site.connected': 'メールボックスが接続されました。このページを閉じてかまいません。',
+  'site.notConnected': 'メールボックスは接続されませんでした。リンクはまだ有効なので、もう一度お試しいただけます。',
   'site.portal': '管理ポータル',
   'site.portalHint': 'アカウント、Webhook、予約、ログ',
   'site.portalSignIn': 'ユーザー名は {user}、パスワードは {place} にあります',

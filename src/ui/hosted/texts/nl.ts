@@ -202,6 +202,8 @@ export const nl: Texts = {
   'route_not_found.text': 'Op dit adres is geen pagina. Ga terug naar de app waar je vandaan kwam en begin opnieuw.',
   'site.title': 'Posthorn draait',
   'site.lead': 'Deze dienst koppelt mailboxen aan een applicatie, via één REST-API en ondertekende webhooks.',
+  'site.connected': 'De mailbox is gekoppeld. Je kunt deze pagina sluiten.',
+  'site.notConnected': 'Er is geen mailbox gekoppeld. De link werkt nog, dus je kunt het opnieuw proberen.',
   'site.portal': 'Beheerportaal',
   'site.portalHint': 'Accounts, webhooks, boekingen en logboeken',
   'site.portalSignIn': 'Gebruiker {user}, wachtwoord in {place}',

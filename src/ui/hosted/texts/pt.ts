@@ -201,6 +201,8 @@ export const pt: Texts = {
     'Não há nenhuma página neste endereço. Volte ao aplicativo de onde você veio e comece de novo.',
   'site.title': 'O Posthorn está em execução',
   'site.lead': 'Este serviço conecta contas de e-mail a um aplicativo, por uma API REST e webhooks assinados.',
+  'site.connected': 'O e-mail foi conectado. Você pode fechar esta página.',
+  'site.notConnected': 'Nenhum e-mail foi conectado. O link ainda funciona; você pode tentar novamente.',
   'site.portal': 'Portal de administração',
   'site.portalHint': 'Contas, webhooks, reservas e logs',
   'site.portalSignIn': 'Usuário {user}, senha em {place}',

@@ -116,6 +116,8 @@ const PAGES: Record<string, string> = {
   'an obstacle with a way around it': obstaclePage(context, { ...obstacle, signIn: { provider: '1', label: '2' } }),
   error: errorPage(context, { icon: 'link', title: '1', text: '2', code: '3', requestId: '4' }),
   landing: landingPage(context, { portal: {} }),
+  'landing after a sign-in': landingPage(context, { outcome: 'connected' }),
+  'landing after a cancelled sign-in': landingPage(context, { outcome: 'notConnected' }),
   'landing with the sign-in of the portal': landingPage(context, {
     portal: { signIn: { username: '1', passwordIn: '2' } },
   }),
