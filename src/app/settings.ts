@@ -1,6 +1,7 @@
 import type { Config } from '../config/index.ts'
 import type { GmailPullerDeps } from '../mail/push/index.ts'
 import type { SyncSettings } from '../mail/sync/index.ts'
+import { parseApiKeys } from '../platform/crypto/api-keys.ts'
 import type { OtlpOptions } from '../platform/otlp/index.ts'
 import type { AuthScreen } from '../ui/hosted/index.ts'
 
@@ -57,7 +58,7 @@ export function otlpSettings(config: Config): Omit<OtlpOptions, 'clock' | 'versi
 export function secretTexts(config: Config): string[] {
   const headers = Object.values(config.otelLogsHeaders ?? {})
   return [
-    config.serviceApiKey,
+    ...(config.serviceApiKey === undefined ? [] : parseApiKeys(config.serviceApiKey)),
     config.adminPassword,
     config.licenceKey,
     ...(config.encryptionKeys ?? '').split(',').flatMap((entry) => entry.trim().split(':').slice(1)),

@@ -191,6 +191,21 @@ describe('an error', () => {
     expect(load({ SERVICE_API_KEY: `${tooShort}x` }).warnings).toEqual([])
   })
 
+  it('is a SERVICE_API_KEY of three keys, or of two of which one can be guessed', () => {
+    const [old, fresh] = ['o'.repeat(32), 'n'.repeat(32)]
+    const publicUrl = { PUBLIC_URL: 'https://mail.app.test' }
+    expect(findErrors({ SERVICE_API_KEY: `${fresh}, ${old}`, ...publicUrl })).toEqual([])
+    expect(load({ SERVICE_API_KEY: `${fresh}, ${old},` }).config.serviceApiKey).toBe(`${fresh},${old}`)
+    expect(load({}, `{"service": {"apiKey": ["${fresh}", "${old}"]}}`).config.serviceApiKey).toBe(`${fresh},${old}`)
+    expect(findErrors({ SERVICE_API_KEY: `${fresh},short`, ...publicUrl })).toEqual([
+      expect.stringContaining('SERVICE_API_KEY has fewer than 32 characters'),
+    ])
+    expect(findErrors({ SERVICE_API_KEY: `${fresh},${old},${old}` })).toEqual([
+      'SERVICE_API_KEY must be one key, or two keys separated by a comma.',
+    ])
+    expect(JSON.stringify(load({ SERVICE_API_KEY: `${fresh},${old}` }).settings)).not.toContain('nnnn')
+  })
+
   it('is an export batch greater than its queue', () => {
     expect(findErrors({ OTEL_LOGS_MAX_QUEUE_SIZE: '100' })).toEqual([
       'OTEL_LOGS_MAX_EXPORT_BATCH_SIZE must not be greater than OTEL_LOGS_MAX_QUEUE_SIZE.',

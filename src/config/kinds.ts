@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
+import { parseApiKeys } from '../platform/crypto/api-keys.ts'
 import { parseKeyRing } from '../platform/crypto/seal.ts'
 
 /** The type of a setting. Environment variables are text; the file may also contain JSON values. */
@@ -179,6 +180,11 @@ export const keyRing: Kind<string> = {
     parseKeyRing(text)
     return text
   },
+}
+
+export const apiKeys: Kind<string> = {
+  expects: 'one key, or two keys separated by a comma',
+  parse: (input) => parseApiKeys(parseItems(input).join(',')).join(','),
 }
 
 export const ed25519PublicKey: Kind<KeyObject> = {

@@ -1,3 +1,4 @@
+import { parseApiKeys } from '../platform/crypto/api-keys.ts'
 import { closestWord, didYouMean } from '../platform/errors/did-you-mean.ts'
 import { type ConfigFile, type Environment, unknownPaths } from './file.ts'
 import { givenValue } from './given.ts'
@@ -18,8 +19,8 @@ const SHORT_KEY = `SERVICE_API_KEY has fewer than ${MIN_KEY_CHARS} characters an
 const MIN_PASSWORD_CHARS = 12
 const SHORT_PASSWORD = `ADMIN_PASSWORD has fewer than ${MIN_PASSWORD_CHARS} characters and can be guessed. Set a longer one.`
 
-function isShortKey(key: unknown): boolean {
-  return typeof key === 'string' && key.length < MIN_KEY_CHARS
+function isShortKey(keys: unknown): boolean {
+  return typeof keys === 'string' && parseApiKeys(keys).some((key) => key.length < MIN_KEY_CHARS)
 }
 
 /** Errors of settings that are valid alone but not together. */

@@ -1,4 +1,5 @@
 import { readConfig } from '../../config/index.ts'
+import { parseApiKeys } from '../../platform/crypto/api-keys.ts'
 import { generatedApiKey } from '../../platform/secrets/index.ts'
 import { type CommandArguments, type Option, UsageError } from '../command.ts'
 
@@ -20,13 +21,18 @@ export function runningService({ options }: CommandArguments): RunningService {
   const url = options.url ?? config?.publicUrl ?? ''
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new UsageError('--url must be an http or https URL.')
-  const key = options.key ?? config?.serviceApiKey ?? (config && generatedApiKey(config.dataDir))
+  const key = options.key ?? firstKey(config?.serviceApiKey) ?? (config && generatedApiKey(config.dataDir))
   if (key === undefined) {
     throw new UsageError(
       `There is no API key in ${config?.dataDir}. Pass --key, set SERVICE_API_KEY, or run the command in the folder in which the service starts.`,
     )
   }
   return { url: url.replace(/\/+$/, ''), key }
+}
+
+/** Of two keys the new one, which remains. */
+function firstKey(keys: string | undefined): string | undefined {
+  return keys === undefined ? undefined : parseApiKeys(keys)[0]
 }
 
 /** Describes an error response: its status, and its message if it has one. */

@@ -86,12 +86,12 @@ export const serviceSettings = {
   serviceApiKey: setting({
     env: 'SERVICE_API_KEY',
     path: 'service.apiKey',
-    kind: kinds.text,
+    kind: kinds.apiKeys,
     fallback: undefined,
     secret: true,
     generated: 'file-store',
     about:
-      'API key that clients send as a bearer token, at least 32 characters. Generated in DATA_DIR on the file store; required with DATABASE_URL.',
+      'API key that clients send as a bearer token, at least 32 characters. Two keys, new,old, are both accepted while clients change to the new one. Generated in DATA_DIR on the file store; required with DATABASE_URL.',
   }),
   adminUsername: setting({
     env: 'ADMIN_USERNAME',

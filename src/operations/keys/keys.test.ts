@@ -130,6 +130,20 @@ describeEachDatabase('API keys', (open) => {
     expect((await call('DELETE', `/api-keys/${made.json.id}`, admin)).status).toBe(200)
   })
 
+  it('of the settings are one or two, and both have every scope', async () => {
+    const [server, db] = [serviceKey('new-key,old-key'), await open()]
+    const app = testServer({
+      authenticator: server,
+      idempotency: idempotency({ db, clock: fixedClock(0), sealer: sealer(TEST_KEYS) }),
+    })
+    app.get('/admin', { config: { access: 'key:admin' } }, async () => ({}))
+    const status = async (key: string) =>
+      (await app.inject({ url: '/admin', headers: { authorization: `Bearer ${key}` } })).statusCode
+    expect([await status('new-key'), await status('old-key')]).toEqual([200, 200])
+    for (const key of ['new-key,old-key', 'new', ',', 'new-key,']) expect([key, await status(key)]).toEqual([key, 401])
+    await app.close()
+  })
+
   it('end at their expiry, also when cached', async () => {
     const { clock, create, status } = await served()
     const { key } = await create(['read'], { expiresAt: isoTime(START_MS + 5000) })

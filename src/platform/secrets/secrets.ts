@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
+import { parseApiKeys } from '../crypto/api-keys.ts'
 import { generateKeyRing, keyIdOf, parseKeyRing, type RingKey, type Sealer, sealer } from '../crypto/seal.ts'
 import { type Db, findState, setState, stateOr } from '../db/index.ts'
 import { OperatorError } from '../errors/operator-error.ts'
@@ -33,6 +34,7 @@ export interface SecretsDeps {
 }
 
 export interface Secrets {
+  /** One key, or two: see `parseApiKeys`. */
   serviceApiKey: string
   /** Undefined: the portal is disabled. */
   adminPassword: string | undefined
@@ -52,7 +54,11 @@ const FILES = { serviceApiKey: 'service-api-key', adminPassword: 'admin-password
 export async function openSecrets(deps: SecretsDeps): Promise<Secrets> {
   const secrets = deps.db.engine === 'sqlite' ? inFolder(deps) : await inDatabase(deps)
   const { serviceApiKey, adminPassword, ring, keysBesideData } = secrets
-  for (const secret of [serviceApiKey, adminPassword, ...ring.map((entry) => entry.key.toString('base64'))]) {
+  for (const secret of [
+    ...parseApiKeys(serviceApiKey),
+    adminPassword,
+    ...ring.map((entry) => entry.key.toString('base64')),
+  ]) {
     if (secret !== undefined) deps.redactor.hide(secret)
   }
   const opener = sealer(ring)
