@@ -41,6 +41,8 @@ async function saveDemo(url) {
   page.setDefaultTimeout(TIMEOUT_MS)
   await page.goto(url)
   await page.getByRole('button', { name: 'Connect a mailbox' }).click()
+  await page.getByRole('button', { name: 'Continue', exact: true }).click()
+  await page.getByLabel('Password', { exact: true }).first().fill('demo')
   await page.getByRole('button', { name: 'Connect mailbox' }).click()
   await page.locator('.message').nth(4).waitFor()
   for (let messages = 5; messages < 9; messages += 1) {

@@ -1,3 +1,4 @@
+import type { AuthDeps } from '../accounts/auth/index.ts'
 import type { Config, EffectiveSetting, Loaded } from '../config/index.ts'
 import { type Ids, idGenerator } from '../platform/ids.ts'
 import {
@@ -28,6 +29,8 @@ export interface RuntimeContext {
   logs: LogRing
   /** For secrets that become known during the start: `redactor.hide(secret)`. */
   redactor: Redactor
+  /** Mail servers by domain, which sign-ins then need not search. Only the demo has one. */
+  mailServers?: AuthDeps['mailServers']
   /** Log records that could not be exported over OTLP. */
   droppedLogRecords(): number
   /** Exports the last log records, for at most two seconds. Twice safely. */

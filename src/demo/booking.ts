@@ -46,6 +46,7 @@ export async function runBooking(scenario: Scenario): Promise<void> {
       return application.webhooks.waitFor(({ type }) => type === 'booking.confirmed', signal)
     },
     ({ id, data }) => ({
+      ...(visitor === undefined && { tookMs: null }),
       lines: [
         `A guest booked ${bookedTime(data)}.`,
         `A signed booking.confirmed webhook arrived (${id}); the standardwebhooks package verified its signature.`,

@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { run, type SignalName } from '../app/lifecycle.ts'
+import { openBrowser } from '../cli/open-browser.ts'
 import { silentLog } from '../platform/log/index.ts'
 import { systemClock } from '../platform/time/clock.ts'
 import { demoApi } from './api.ts'
@@ -59,6 +59,8 @@ async function main(): Promise<void> {
     {
       onSignal(listener) {
         end = listener
+        // The reader of the output, such as `head`, has ended.
+        process.stdout.on('error', () => listener('SIGTERM'))
         process.on('SIGINT', () => listener('SIGINT'))
         process.on('SIGTERM', () => listener('SIGTERM'))
       },
@@ -94,7 +96,11 @@ async function play(
       closers.push(() => mailbox.close())
       const folder = await mkdtemp(join(tmpdir(), 'posthorn-demo-'))
       closers.push(() => rm(folder, { recursive: true, force: true }))
-      const service = await startDemoService(folder, mailbox.settings)
+      const service = await startDemoService(folder, {
+        port: givenPort(process.env.PORT),
+        settings: mailbox.settings,
+        mailServers: new Map(mailbox.server && [[mailbox.user.replace(/^.*@/, ''), mailbox.server]]),
+      })
       closers.push(() => service.stop())
       const api = demoApi(service.url, service.key)
       const application = await startDemoApplication({ api, service, mailbox, story: steps, now: systemClock.now })
@@ -105,20 +111,27 @@ async function play(
       lines: [
         `Service      ${service.url} (embedded file store)`,
         `Mailbox      ${mailbox.address} (${mailbox.host}, in memory, with sample messages)`,
+        ...(mailbox.signIn === undefined ? [] : [`Password     ${mailbox.signIn.password} (of ${mailbox.user})`]),
         `Application  ${application.url}`,
       ],
     }),
   )
   const { service, application } = started
   if (once) {
-    await runScenario({ ...started, story: steps, ended, visitor: visitor(application.url), books })
+    await runScenario({
+      ...started,
+      story: steps,
+      ended,
+      visitor: visitor(application.url, started.mailbox.signIn),
+      books,
+    })
     say(
       'Done: the application connected a mailbox, listed its messages and received a webhook. Run the demo without --once to explore.',
     )
     return application.url
   }
   say(`   Open the application in your browser, and click "Connect a mailbox":\n\n      ${application.url}\n`)
-  openOnDesktop(application.url, process.env)
+  if (process.stdout.isTTY) openBrowser(application.url, process.env)
   await runScenario({ ...started, story: steps, ended, visitor: undefined, books })
   application.webhooks.onReceived(({ type, id }) => say(`   webhook  ${type}  ${id}`))
   say(['Everything keeps running. To explore:', ...whatToOpen(application, service.url)].join('\n'))
@@ -135,6 +148,9 @@ function whatToOpen({ url, portalUrl }: { url: string; portalUrl: string }, serv
     '      the admin portal; this link signs you in, once',
   ]
 }
+
+/** Undefined where any port will do. */
+const givenPort = (port = '') => (port === '' || port === '0' ? undefined : port)
 
 const isProvider = (name: string): name is Provider => PROVIDERS.some((provider) => provider === name)
 
@@ -157,25 +173,6 @@ async function emulatorModule(): Promise<typeof import('./provider-emulator.ts')
   }
 }
 
-/** Opens the URL in the default browser when a person with a desktop started the demo. A failure is ignored: the URL is on screen. */
-function openOnDesktop(url: string, environment: NodeJS.ProcessEnv): void {
-  const command = chooseCommand(environment)
-  if (command === undefined || !process.stdout.isTTY || isSet(environment.CI)) return
-  const [program, ...args] = command
-  const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true })
-  child.on('error', () => {})
-  // The browser outlives the demo.
-  child.unref()
-}
-
-function chooseCommand({ DISPLAY, WAYLAND_DISPLAY }: NodeJS.ProcessEnv): [string, ...string[]] | undefined {
-  if (process.platform === 'darwin') return ['open']
-  if (process.platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler']
-  return isSet(DISPLAY) || isSet(WAYLAND_DISPLAY) ? ['xdg-open'] : undefined
-}
-
-const isSet = (value: string | undefined) => value !== undefined && value !== '' && value !== 'false'
-
 /** Writes lines to the terminal. */
 interface Terminal {
   say(text: string): void
@@ -191,12 +188,13 @@ function terminal(out: NodeJS.WriteStream, story: Story): Terminal {
     if (printed.get(id) === status) return
     printed.set(id, status)
     if (status === 'running') say(paint(1, `${story.steps.indexOf(step) + 1}. ${title}`))
-    if (status !== 'done' || tookMs === null) return
+    if (status !== 'done') return
     for (const line of lines) say(`   ${line}`)
-    const took = tookMs < 1000 ? `${tookMs} ms` : `${(tookMs / 1000).toFixed(1)} s`
-    say(`   ${paint(32, '✓')} ${paint(2, took)}\n`)
+    say(`   ${paint(32, '✓')} ${paint(2, tookMs === null ? '' : formatDuration(tookMs))}`.trimEnd().concat('\n'))
   })
   return { say }
 }
+
+const formatDuration = (ms: number) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`)
 
 await main()

@@ -10,8 +10,6 @@ declare module 'hoodiecrow-imap' {
     'special-use'?: string
   }
   interface Options {
-    secureConnection: boolean
-    credentials: { key: string; cert: string }
     plugins: (string | ((server: ImapServer) => void))[]
     users: Record<string, { password: string }>
     storage: Record<string, Mailbox>

@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import hoodiecrow, { type ImapServer } from 'hoodiecrow-imap'
 import fetchHandlers, { type FetchHandler, type FetchItem } from 'hoodiecrow-imap/lib/commands/handlers/fetch.js'
-import { generate } from 'selfsigned'
 import { type MessageText, rawMessage, SAMPLE_MESSAGES } from './messages.ts'
 
 export interface DemoMailServer {
@@ -10,24 +9,24 @@ export interface DemoMailServer {
   port: number
   user: string
   password: string
+  /** Speaks no TLS. */
+  isPlain?: boolean
   /** Delivers a message to the inbox and notifies idling clients. */
   deliver(message: MessageText): Promise<void>
   close(): Promise<void>
 }
 
 const USER = 'ada@demo.posthorn.example'
-const PASSWORD = 'demo-password'
+/** A person types it. */
+const PASSWORD = 'demo'
 const HOST = '127.0.0.1'
 
 /**
- * An IMAP server in memory, for the demo only. hoodiecrow runs without installing anything, but it is not a reference
+ * An IMAP server in memory, for the demo only: without encryption, because a self-signed certificate would need a setting of its own. hoodiecrow runs without installing anything, but it is not a reference
  * implementation: the tests use Dovecot.
  */
 export async function startDemoMailServer(): Promise<DemoMailServer> {
-  const certificate = await generate([{ name: 'commonName', value: HOST }], { keySize: 2048 })
   const imap = hoodiecrow({
-    secureConnection: true,
-    credentials: { key: certificate.private, cert: certificate.cert },
     plugins: ['IDLE', 'ENABLE', 'UIDPLUS', 'SPECIAL-USE', 'NAMESPACE', 'UNSELECT', repairPartialFetch],
     users: { [USER]: { password: PASSWORD } },
     storage: {
@@ -48,6 +47,7 @@ export async function startDemoMailServer(): Promise<DemoMailServer> {
     port: (imap.server.address() as AddressInfo).port,
     user: USER,
     password: PASSWORD,
+    isPlain: true,
     async deliver(message) {
       imap.appendMessage('INBOX', [], imapDate(message.sentAt), rawMessage(message))
     },
@@ -80,7 +80,7 @@ function repairPartialFetch(server: ImapServer): void {
 /** Tracks connections, because idling clients would keep a closed net.Server alive. */
 function trackSockets(server: Server): Set<Socket> {
   const sockets = new Set<Socket>()
-  server.on('secureConnection', (socket: Socket) => {
+  server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
     // A client may disconnect in the middle of a response.

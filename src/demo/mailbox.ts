@@ -11,8 +11,10 @@ export interface DemoMailbox {
   user: string
   /** Environment variables that make the service use the server. */
   settings: Record<string, string>
-  /** The fields of the hosted form. Undefined when users sign in on the provider's own page. */
-  signIn: Record<string, string> | undefined
+  /** What a person may have to enter on the hosted form. Undefined when users sign in on the provider's own page. */
+  signIn: ({ password: string } & Record<string, string>) | undefined
+  /** What detection finds for the domain of the address. */
+  server?: { host: string; port: number; secure: boolean }
   /** Registers a redirect URI, as an operator does once at the provider. */
   allowRedirect(uri: string): void
   /** Delivers a message to the inbox. */
@@ -20,13 +22,13 @@ export interface DemoMailbox {
   close(): Promise<void>
 }
 
-/** The account of a mail server. Its certificate is self-signed. */
+/** The account of a mail server: without encryption in the demo, which stays on this machine, else with a self-signed certificate. */
 export function imapMailbox(server: DemoMailServer): DemoMailbox {
-  const { host, port, user, password } = server
+  const { host, port, user, password, isPlain = false } = server
   return {
     provider: 'imap',
     host: 'a mail server',
-    address: `imaps://${host}:${port}`,
+    address: `${isPlain ? 'imap' : 'imaps'}://${host}:${port}`,
     user,
     settings: {},
     signIn: {
@@ -35,8 +37,9 @@ export function imapMailbox(server: DemoMailServer): DemoMailbox {
       password,
       host,
       port: String(port),
-      allowSelfSigned: 'true',
+      ...(isPlain ? { secure: 'false' } : { allowSelfSigned: 'true' }),
     },
+    server: { host, port, secure: !isPlain },
     allowRedirect: () => {},
     deliver: server.deliver,
     close: server.close,

@@ -63,6 +63,7 @@ function connectMailbox({ story, api, mailbox, application, visitor, ended }: Sc
         'POST /auth/sessions → a one-time link to the hosted pages.',
         `The browser returns to the application with account ${accountId}.`,
       ],
+      ...(visitor === undefined && { tookMs: null }),
     }),
   )
 }
@@ -115,6 +116,8 @@ async function receiveMessage(scenario: Scenario, accountId: string): Promise<vo
       )
     },
     ({ id, data }) => ({
+      // From the message to the webhook: a person may have waited before.
+      tookMs: application.sentForMs(),
       lines: [
         `The mailbox received "${data.subject}".`,
         `A signed message.received webhook arrived (${id}); the standardwebhooks package verified its signature.`,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
 import { app } from '../app/app.ts'
-import { runtimeContext } from '../app/runtime-context.ts'
+import { type RuntimeContext, runtimeContext } from '../app/runtime-context.ts'
 import { loadConfig } from '../config/index.ts'
 
 export interface DemoService {
@@ -12,17 +12,26 @@ export interface DemoService {
   stop(): Promise<void>
 }
 
+interface DemoServiceOptions {
+  /** The only port to try. Default: 8080, or a free one while it is in use. */
+  port?: string | undefined
+  settings?: Record<string, string>
+  /** What detection finds, by domain. */
+  mailServers?: RuntimeContext['mailServers']
+}
+
 const USUAL_PORT = 8080
 const ATTEMPTS = 5
 
 /** Starts the service on a file store in this folder. Ignores the environment. */
-export async function startDemoService(folder: string, settings: Record<string, string> = {}): Promise<DemoService> {
+export async function startDemoService(folder: string, options: DemoServiceOptions = {}): Promise<DemoService> {
+  const { settings, mailServers } = options
   const [key, password] = [randomBytes(24).toString('base64url'), randomBytes(24).toString('base64url')]
   for (let attempt = 1; ; attempt += 1) {
-    const port = (attempt === 1 ? await freePort(USUAL_PORT) : undefined) ?? (await freePort(0))
+    const port = options.port ?? String((attempt === 1 && (await freePort(USUAL_PORT))) || (await freePort(0)))
     const environment = {
       ...settings,
-      PORT: String(port),
+      PORT: port,
       HOST: '127.0.0.1',
       PUBLIC_URL: `http://127.0.0.1:${port}`,
       DATA_DIR: folder,
@@ -31,14 +40,14 @@ export async function startDemoService(folder: string, settings: Record<string, 
       AUTH_SCREEN_NAME: 'Posthorn demo',
       LOG_LEVEL: 'error',
     }
-    const service = app(runtimeContext(loadConfig({ environment, folder })))
+    const service = app({ ...runtimeContext(loadConfig({ environment, folder })), mailServers })
     try {
       const { url } = await service.start(new AbortController().signal)
       return { url, key, password, stop: service.stop }
     } catch (error) {
       await service.stop()
       // Another process, such as a second demo, took the port after it was found free.
-      if (attempt === ATTEMPTS || !isPortInUse(error)) throw error
+      if (attempt === ATTEMPTS || options.port !== undefined || !isPortInUse(error)) throw error
     }
   }
 }

@@ -9,13 +9,23 @@ export interface Step {
   lines: readonly string[]
   /** The request of the step, to repeat in a shell. Null while ids in it are unknown. */
   curl: string | null
+  /** How long it took. Null where that is how long a person took. */
   tookMs: number | null
+}
+
+interface StepResult {
+  lines: string[]
+  curl?: string
+  tookMs?: number | null
 }
 
 export interface Story {
   readonly steps: readonly Step[]
-  /** Runs a step and records what `describe` makes of its result. A failure is recorded and thrown. */
-  step<T>(id: StepId, run: () => Promise<T>, describe: (result: T) => { lines: string[]; curl?: string }): Promise<T>
+  /**
+   * Runs a step and records what `describe` makes of its result: with `tookMs`, instead of the duration of `run`. A failure is recorded
+   * and thrown.
+   */
+  step<T>(id: StepId, run: () => Promise<T>, describe: (result: T) => StepResult): Promise<T>
   /** Makes the request of a step known before it is done. */
   showCurl(id: StepId, curl: string): void
   /** Calls the listener after each change of a step. */

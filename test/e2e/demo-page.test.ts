@@ -33,7 +33,7 @@ describe.skipIf(!browserAvailable())('the page of the demo', () => {
     const visited: string[] = []
     page.on('framenavigated', (frame) => visited.push(new URL(frame.url()).pathname))
     await connectMailbox(page, 'ada@demo.posthorn.example')
-    expect(visited).toEqual(['/connect', '/auth/authorize/imap', '/auth/authorize/imap', '/'])
+    expect(visited).toEqual(['/auth/authorize', '/auth/authorize', '/auth/authorize/imap', '/'])
     await receiveMessage(page)
 
     await page.locator('#step-list summary').click()
@@ -43,6 +43,11 @@ describe.skipIf(!browserAvailable())('the page of the demo', () => {
       /^curl 'http:\S+\/accounts\/acc_\w+\/messages' \\\n {2}-H 'Authorization: Bearer [\w-]+'$/,
     )
     await check()
+    const [connecting, listing] = ['#step-connect', '#step-list'].map((id) => page.locator(`${id} .took`))
+    expect([await connecting?.textContent(), await listing?.textContent()]).toEqual([
+      '',
+      expect.stringMatching(/ m?s$/),
+    ])
     expect(demo.output()).toMatch(/→ 5 messages:/)
     expect(demo.output()).toContain('the standardwebhooks package verified its signature')
     await close()
@@ -94,11 +99,22 @@ describe.skipIf(!browserAvailable())('the page of the demo', () => {
     await close()
   })
 
+  it('leads to the portal, signed in, as often as one likes', async () => {
+    const { page, close } = await openDemoPage(browser, url)
+    for (let visit = 1; visit <= 2; visit += 1) {
+      const opened = page.waitForEvent('popup')
+      await page.getByRole('button', { name: 'Admin portal' }).click()
+      await (await opened).getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    }
+    await close()
+  })
+
   it('refuses unsigned webhooks, other names of the host, and buttons pressed by other sites', async () => {
     expect(await requestStatus('POST', '/webhooks', { 'webhook-id': 'evt_1' })).toBe(401)
     expect(await requestStatus('GET', '/', { host: 'attacker.example' })).toBe(403)
     expect(await requestStatus('POST', '/send', { origin: 'http://attacker.example' })).toBe(403)
     expect(await requestStatus('POST', '/connect', { 'sec-fetch-site': 'cross-site' })).toBe(403)
+    expect(await requestStatus('POST', '/portal', { 'sec-fetch-site': 'cross-site' })).toBe(403)
     expect(await requestStatus('GET', '/connected?status=success&state=forged', {})).toBe(502)
     expect(await requestStatus('GET', '/', {})).toBe(200)
   })

@@ -58,7 +58,7 @@ describe.skipIf(!dovecotAvailable())('on a real mail server', () => {
         service,
         mailbox,
         application,
-        visitor: visitor(application.url),
+        visitor: visitor(application.url, mailbox.signIn),
         ended: new AbortController().signal,
       })
       expect(await api.get(`/accounts/${accountId}`)).toMatchObject({

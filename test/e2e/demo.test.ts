@@ -8,6 +8,7 @@ import { visitor } from '../../src/demo/visitor.ts'
 import { closing } from '../kit/closing.ts'
 import { eventually } from '../kit/eventually.ts'
 import { startDemo } from '../kit/service/demo.ts'
+import { freePort } from '../servers/free-port.ts'
 
 const run = promisify(execFile)
 
@@ -62,6 +63,20 @@ describe('the demo', () => {
     await eventually(() => expect(readFileSync(opened, 'utf8')).toBe(`${url}\n`))
     expect([await quiet.end('SIGTERM'), await demo.end('SIGTERM')]).toEqual([0, 0])
     expect(readFileSync(opened, 'utf8')).toBe(`${url}\n`)
+  })
+
+  it('listens on PORT, and says in a sentence when that port is in use', async () => {
+    const port = await freePort()
+    const environment = { PORT: String(port) }
+    const demo = closing(startDemo({ environment }))
+    await demo.url()
+    expect(demo.output()).toContain(`Service      http://127.0.0.1:${port} `)
+    const second = run(process.execPath, ['dist/demo.js'], { env: { PATH: process.env.PATH, ...environment } })
+    await expect(second).rejects.toMatchObject({
+      code: 1,
+      stderr: `\nThe demo stopped: Port ${port} is in use by another process.\nStop it, or set PORT to another port.\n`,
+    })
+    expect(await demo.end('SIGINT')).toBe(0)
   })
 
   it('names the known providers when given another', async () => {

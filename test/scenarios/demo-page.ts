@@ -41,14 +41,16 @@ export async function openDemoPage(
   }
 }
 
-/** From the connect button through the hosted pages and back, with one click at each stop. */
+/** From the connect button through the hosted pages and back. The address is filled in, and the server is found. */
 export async function connectMailbox(page: Page, user: string): Promise<void> {
   const home = page.url()
   await page.getByRole('button', { name: 'Connect a mailbox' }).click()
+  await page.getByRole('button', { name: 'Continue', exact: true }).click()
   if (user === 'ada@demo.posthorn.example') {
+    await page.getByLabel('Password', { exact: true }).first().fill('demo')
+    expect(await page.locator('#settings').getAttribute('open')).toBe(null)
     await page.getByRole('button', { name: 'Connect mailbox' }).click()
   } else {
-    await page.getByRole('button', { name: 'Continue with' }).click()
     await page.getByRole('button', { name: user }).click()
   }
   await page.waitForURL(home)

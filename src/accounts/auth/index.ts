@@ -9,7 +9,7 @@ import type { Log } from '../../platform/log/index.ts'
 import type { DnsRecords } from '../../platform/net/index.ts'
 import type { Outbound } from '../../platform/outbound/index.ts'
 import { type AuthScreen, brand as createBrand } from '../../ui/hosted/index.ts'
-import { detection as createDetection } from './detection/detection.ts'
+import { detection as createDetection, type DetectionDeps } from './detection/detection.ts'
 import { hostedAccess } from './hosted/access.ts'
 import { hostedPages } from './hosted/pages.ts'
 import { hostedRoutes } from './hosted/routes.ts'
@@ -33,6 +33,7 @@ export interface AuthDeps
   /** Used to detect the provider of an address. */
   records: DnsRecords
   outbound: Outbound
+  mailServers?: DetectionDeps['mailServers']
   idempotency: Idempotency
   /** `service.authScreen`. */
   authScreen: AuthScreen

@@ -7,7 +7,7 @@ export type Shared = ReturnType<typeof sharedDeps>
 
 /** Dependencies that every feature may use. Each takes what its own type of dependencies names. */
 export function sharedDeps(context: RuntimeContext, infrastructure: Infrastructure) {
-  const { config, clock, ids, instanceId, log } = context
+  const { config, clock, ids, instanceId, log, mailServers } = context
   const { db, secrets, bus, queue, guard, outbound, records } = infrastructure
   const events = recorder({ bus, clock, ids, catalogue })
   return {
@@ -22,6 +22,7 @@ export function sharedDeps(context: RuntimeContext, infrastructure: Infrastructu
     guard,
     outbound,
     records,
+    mailServers,
     sealer: secrets.sealer,
     catalogue,
     events,

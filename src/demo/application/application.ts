@@ -23,6 +23,8 @@ export interface DemoApplication {
   webhooks: ReceivedWebhooks
   connecting: Connecting
   inbox: Inbox
+  /** How long ago the last message was sent to the mailbox; null before the first one. */
+  sentForMs(): number | null
   /** Shows the button that leads to this booking page. */
   offer(bookingUrl: string): void
   close(): Promise<void>
@@ -45,6 +47,7 @@ export async function startDemoApplication(deps: ApplicationDeps): Promise<DemoA
   let notice: string | null = null
   let bookingUrl: string | null = null
   let sent = 0
+  let sentAtMs: number | null = null
   const portal = portalSignIn(service)
 
   const server = await startApplicationServer({
@@ -75,6 +78,7 @@ export async function startDemoApplication(deps: ApplicationDeps): Promise<DemoA
       if (accountId === null) return
       const message = nextMessage(sent, now())
       sent += 1
+      sentAtMs = now()
       await mailbox.deliver(message)
       // Without push the service polls these providers every 30 s; the demo requests a sync instead of waiting.
       if (mailbox.provider !== 'imap') await api.post(`/accounts/${accountId}/sync`, {})
@@ -82,7 +86,7 @@ export async function startDemoApplication(deps: ApplicationDeps): Promise<DemoA
   })
   const redirectUri = `${server.url}/connected`
   const connection = connecting(api, mailbox, redirectUri)
-  const body = { provider: mailbox.provider, email: mailbox.user, redirectUri }
+  const body = { email: mailbox.user, redirectUri }
   story.showCurl('connect', demoCurl(service, 'POST', '/auth/sessions', body))
   story.onChange(() => server.changed())
   webhooks.onReceived((webhook) => {
@@ -96,6 +100,7 @@ export async function startDemoApplication(deps: ApplicationDeps): Promise<DemoA
     webhooks,
     connecting: connection,
     inbox: messages,
+    sentForMs: () => (sentAtMs === null ? null : now() - sentAtMs),
     offer(url) {
       bookingUrl = url
       server.changed()

@@ -3,23 +3,14 @@ import { untilAborted } from '../../platform/concurrency/abort.ts'
 import type { DemoApi } from '../api.ts'
 import type { DemoMailbox } from '../mailbox.ts'
 
-/** The next page of a visitor who connects the mailbox. */
-export interface NextPage {
-  url: string
-  /** The form to post there, and the cookies to set first. Undefined when the browser only opens the URL. */
-  form: { fields: Record<string, string>; cookies: string[] } | undefined
-}
-
 export interface Connecting {
-  /** Creates a one-time link. */
-  begin(): Promise<NextPage>
+  /** Creates a one-time link, and returns it with a state. */
+  begin(): Promise<string>
   /** Returns the id of the connected account, or null when the visitor cancelled. `query` is that of the redirect. */
   finish(query: URLSearchParams): Promise<string | null>
   /** The first connected account. Rejects when the signal aborts. */
   connected(signal: AbortSignal): Promise<string>
 }
-
-const TIMEOUT_MS = 15_000
 
 /** Connects mailboxes through the hosted pages of the service, as any application does. */
 export function connecting(api: DemoApi, mailbox: DemoMailbox, redirectUri: string): Connecting {
@@ -32,26 +23,13 @@ export function connecting(api: DemoApi, mailbox: DemoMailbox, redirectUri: stri
 
   return {
     async begin() {
-      const { provider, user: email } = mailbox
       const { code, authUrl } = await api.post<{ code: string; authUrl: string }>('/auth/sessions', {
-        provider,
-        email,
+        email: mailbox.user,
         redirectUri,
       })
       const state = randomBytes(16).toString('base64url')
       open.set(state, code)
-      const url = `${authUrl}&state=${state}`
-      if (mailbox.signIn === undefined) return { url, form: undefined }
-      const hosted = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
-      await hosted.body?.cancel()
-      return {
-        url: new URL('/auth/authorize/imap', authUrl).href,
-        form: {
-          // "Choose a folder" signs in and shows the rest of the form, filled in.
-          fields: { session: code, state, ...mailbox.signIn, intent: 'folders' },
-          cookies: hosted.headers.getSetCookie(),
-        },
-      }
+      return `${authUrl}&state=${state}`
     },
 
     async finish(query) {

@@ -13,7 +13,7 @@ export interface PageContent {
 export function applicationPage({ service, mailbox, story }: PageContent): Html {
   const body = html`<header>
 <p class="brand">${MARK}<span>Posthorn <span class="soft">demo</span></span></p>
-<nav aria-label="Service"><a href="${service.url}/docs">API reference</a><a href="${service.url}/health">Health</a></nav>
+<nav aria-label="Service"><form method="post" action="/portal" target="_blank"><button class="link">Admin portal</button></form><a href="${service.url}/docs">API reference</a><a href="${service.url}/health">Health</a></nav>
 </header>
 <main>
 <div class="guide">
@@ -42,21 +42,6 @@ export function applicationPage({ service, mailbox, story }: PageContent): Html 
   return document('Posthorn demo', body)
 }
 
-/** Posts the sign-in of the demo's mailbox to the hosted pages at once, so that the visitor types nothing. */
-export function signInPage(user: string, action: string, fields: Readonly<Record<string, string>>): Html {
-  return document(
-    'Signing in',
-    html`<main class="between"><section class="card">
-<h1>Signing in to the demo&rsquo;s mailbox</h1>
-<p class="lead">The demo fills in the password of ${user} for you. The next page is Posthorn&rsquo;s.</p>
-<form method="post" action="${action}" data-submit>
-${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-<button class="button primary">Continue</button>
-</form>
-</section></main>`,
-  )
-}
-
 function stepItem({ id, title }: Step, mailbox: DemoMailbox): Html {
   return html`<li class="step" id="step-${id}" data-status="waiting">
 <h2>${title} <span class="state hidden">(waiting)</span><span class="took soft"></span></h2>
@@ -68,14 +53,14 @@ ${id === 'book' && action('/book', 'Open the booking page', 'Opens Posthorn’s 
 </li>`
 }
 
-function action(path: string, label: string, hint: string, target = '_self'): Html {
+function action(path: string, label: string, hint: Html | string, target = '_self'): Html {
   return html`<form method="post" action="${path}" target="${target}" class="action"><button class="button primary" disabled>${label}</button><p class="small">${hint}</p></form>`
 }
 
-function connectHint({ provider, user, host }: DemoMailbox): string {
-  return provider === 'imap'
-    ? `Opens Posthorn’s hosted pages, signed in as ${user}. One click there brings you back.`
-    : `Opens Posthorn’s hosted pages, then the consent page of ${host}. Choose ${user} there.`
+function connectHint({ user, host, signIn }: DemoMailbox): Html {
+  return signIn === undefined
+    ? html`Opens Posthorn’s hosted pages, then the consent page of ${host}. Choose ${user} there.`
+    : html`Opens Posthorn’s hosted pages for ${user}. The password is <code>${signIn.password}</code>.`
 }
 
 /** The style sheet and the script are files of their own, so that the policy allows nothing inline. */

@@ -5,8 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { DemoMailbox } from '../mailbox.ts'
 import type { DemoService } from '../service.ts'
 import type { Story } from '../story.ts'
-import type { NextPage } from './connecting.ts'
-import { applicationPage, signInPage } from './page.ts'
+import { applicationPage } from './page.ts'
 import type { PortalSignIn } from './portal.ts'
 
 export interface ServerDeps {
@@ -16,7 +15,8 @@ export interface ServerDeps {
   /** Returns the state that the page shows; sent to it as JSON after each `changed`. */
   view(): object
   receive(body: string, headers: IncomingHttpHeaders): boolean
-  connect(): Promise<NextPage>
+  /** Returns the one-time link. */
+  connect(): Promise<string>
   /** The browser returned from the hosted pages with this query. */
   returned(query: URLSearchParams): Promise<void>
   /** Null until there is one. */
@@ -62,10 +62,7 @@ export async function startApplicationServer(deps: ServerDeps): Promise<Applicat
       response.writeHead(isVerified ? 204 : 401).end()
     },
     async 'POST /connect'(_request, response) {
-      const next = await deps.connect()
-      if (next.form === undefined) return redirect(response, next.url)
-      response.setHeader('set-cookie', next.form.cookies)
-      sendPage(response, signInPage(deps.mailbox.user, next.url, next.form.fields).markup)
+      redirect(response, await deps.connect())
     },
     async 'GET /connected'(_request, response, { searchParams }) {
       await deps.returned(searchParams)
@@ -75,6 +72,10 @@ export async function startApplicationServer(deps: ServerDeps): Promise<Applicat
     async 'GET /portal'(_request, response, { searchParams }) {
       const cookies = await deps.portal.cookies(searchParams.get('ticket') ?? '')
       if (cookies !== undefined) response.setHeader('set-cookie', cookies)
+      redirect(response, deps.portal.url)
+    },
+    async 'POST /portal'(_request, response) {
+      response.setHeader('set-cookie', await deps.portal.signIn())
       redirect(response, deps.portal.url)
     },
     async 'POST /book'(_request, response) {

@@ -7,12 +7,14 @@ import type { Outbound } from '../../../platform/outbound/index.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
 import { autoconfigServer, type ProposedServer } from './autoconfig.ts'
-import { knownServer, providerOfDomain } from './known-servers.ts'
+import { domainOf, knownServer, providerOfDomain } from './known-servers.ts'
 
 export interface DetectionDeps {
   records: DnsRecords
   outbound: Outbound
   clock: Clock
+  /** Servers by domain that are known without a search. */
+  mailServers?: ReadonlyMap<string, ProposedServer> | undefined
 }
 
 /** Finds the provider and the mail server of an address. Never throws: the user can enter what was not found. */
@@ -34,7 +36,7 @@ const DOMAIN = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})?(\.[a-z0-9]([a-z0-9-]{
 /** Reserved names (RFC 6761, RFC 6762) and IP addresses. Looking them up would only leak them. */
 const NOT_PUBLIC = /((^|\.)example\.(com|net|org)|\.(test|example|invalid|localhost|local|internal|onion)|\.\d+)$/
 
-export function detection({ records, outbound, clock }: DetectionDeps): Detection {
+export function detection({ records, outbound, clock, mailServers }: DetectionDeps): Detection {
   const cache = <T extends {}>() =>
     new LRUCache<string, Promise<T>>({
       ...atMost(MAX_DOMAINS),
@@ -82,6 +84,8 @@ export function detection({ records, outbound, clock }: DetectionDeps): Detectio
     detectProvider,
 
     async findServer(email) {
+      const named = mailServers?.get(domainOf(email))
+      if (named !== undefined) return named
       const domain = publicDomain(email)
       if (domain === undefined || knownServer(email) !== undefined) return undefined
       // Keyed by address, because the configuration may contain a username.
@@ -112,10 +116,6 @@ function cached<T extends {}>(
 
 /** The domain in ASCII, if public DNS can know it. */
 function publicDomain(email: string): string | undefined {
-  const domain = email
-    .slice(email.lastIndexOf('@') + 1)
-    .trim()
-    .toLowerCase()
-  const ascii = domainToASCII(domain).replace(/\.$/, '')
+  const ascii = domainToASCII(domainOf(email)).replace(/\.$/, '')
   return DOMAIN.test(ascii) && !NOT_PUBLIC.test(ascii) ? ascii : undefined
 }

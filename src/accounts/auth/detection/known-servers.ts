@@ -152,7 +152,7 @@ const REQUIREMENT_TEXTS: Readonly<Partial<Record<Requirement, TextKey>>> = {
   'mail password': 'requirement.mailPassword',
 }
 
-function domainOf(email: string): string {
+export function domainOf(email: string): string {
   return email
     .slice(email.lastIndexOf('@') + 1)
     .trim()

@@ -2,8 +2,7 @@
 const find = (id) => document.getElementById(id)
 const STATES = { waiting: '(waiting)', running: '(in progress)', done: '(done)', failed: '(failed)' }
 
-for (const form of document.querySelectorAll('form[data-submit]')) form.requestSubmit()
-if (find('inbox')) start()
+start()
 
 function start() {
   const source = new EventSource('/events')
@@ -66,7 +65,7 @@ function showStep({ id, status, lines, curl, tookMs }) {
   const item = find(`step-${id}`)
   item.dataset.status = status
   item.querySelector('.state').textContent = STATES[status]
-  item.querySelector('.took').textContent = status === 'done' ? duration(tookMs) : ''
+  item.querySelector('.took').textContent = status === 'done' && tookMs !== null ? duration(tookMs) : ''
   // Indented lines repeat for the terminal what the inbox shows.
   const shown = lines.filter((line) => !line.startsWith(' '))
   item.querySelector('.lines').replaceChildren(...shown.map((line) => element('li', '', line)))
