@@ -25,18 +25,8 @@ const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
 const BLOCKS = [...README.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text)
 
 /** Every shell block, in order. A new one needs a run below. */
-const [
-  DEMO = '',
-  DEMO_VARIANTS = '',
-  START = '',
-  LISTEN = '',
-  TRIGGER = '',
-  CONNECT = '',
-  ENDPOINT = '',
-  FORWARD = '',
-  ENV = '',
-] = BLOCKS
-const PRODUCTION = BLOCKS[9] ?? ''
+const [DEMO = '', TEST = '', DEMO_VARIANTS = '', START = '', LISTEN = '', TRIGGER = '', CONNECT = ''] = BLOCKS
+const [SESSION = '', ENDPOINT = '', FORWARD = '', ENV = '', PRODUCTION = ''] = BLOCKS.slice(7)
 
 interface Running {
   child: ChildProcess
@@ -108,28 +98,29 @@ describe('the commands of the README, in a clone', () => {
   }
 
   it('has a run for every shell block', () => {
-    expect(BLOCKS).toHaveLength(11)
-    expect(BLOCKS[10]).toBe('npm ci && npm test\n')
+    expect(BLOCKS).toHaveLength(12)
+    expect([DEMO, TEST]).toEqual(['npm ci && npm run demo\n', 'npm ci && npm test\n'])
     for (const [block, contained] of [
-      ...([
-        [DEMO, 'npm run demo\n'],
-        [DEMO_VARIANTS, '-- --once'],
-        [START, 'npm start'],
-        [LISTEN, 'listen\n'],
-      ] as const),
-      ...([
-        [TRIGGER, 'trigger'],
-        [CONNECT, '/auth/sessions'],
-        [ENDPOINT, '/webhooks/endpoints'],
-      ] as const),
-      ...([
-        [FORWARD, '--forward'],
-        [ENV, '.env'],
-        [PRODUCTION, 'npm start'],
-      ] as const),
-    ]) {
+      [DEMO_VARIANTS, '-- --once'],
+      [START, 'npm start'],
+      [LISTEN, 'listen\n'],
+      [TRIGGER, 'trigger'],
+      [CONNECT, 'posthorn connect\n'],
+      [SESSION, '/auth/sessions'],
+      [ENDPOINT, '/webhooks/endpoints'],
+      [FORWARD, '--forward'],
+      [ENV, '.env'],
+      [PRODUCTION, 'npm start'],
+    ] as const) {
       expect(block).toContain(contained)
     }
+  })
+
+  it('begins with what it is, the two commands and one picture', () => {
+    const first = README.slice(0, README.indexOf('\n## '))
+    expect(first.match(/^```sh\n.+\n```$/gm)).toHaveLength(2)
+    expect(first.match(/^```sh$/gm)).toHaveLength(2)
+    expect(first.match(/!\[/g)).toHaveLength(1)
   })
 
   it('names only scripts of the project', () => {
@@ -140,7 +131,6 @@ describe('the commands of the README, in a clone', () => {
 
   it('show the page of the demo, and run it without a browser and with a provider', async () => {
     const demo = shell(DEMO)
-    const variants = shell(DEMO_VARIANTS)
     const findUrl = (running: Running) =>
       eventually(() => {
         const [, url] = /click "Connect a mailbox":\s+(http\S+)/.exec(running.output()) ?? []
@@ -149,6 +139,7 @@ describe('the commands of the README, in a clone', () => {
       })
     expect(await (await fetch(String(await findUrl(demo)))).text()).toContain('Connect a mailbox')
     expect(await demo.interrupt()).toBe(0)
+    const variants = shell(DEMO_VARIANTS)
     expect(await (await fetch(String(await findUrl(variants)))).text()).toContain('ada@gmail.com')
     expect(variants.output()).toContain('Done: the application connected a mailbox')
     expect(await variants.interrupt()).toBe(0)
@@ -175,7 +166,17 @@ describe('the commands of the README, in a clone', () => {
     await eventually(() => expect(received).toEqual([`POST /hook ${eventId}`]))
     await Promise.all([listening.interrupt(), forwarding.interrupt()])
 
-    const responses = parseResponses(await run(CONNECT + ENDPOINT))
+    const connecting = shell(CONNECT)
+    const link = await eventually(() => {
+      const [found = ''] = /http\S+\/auth\/authorize\?session=\S+/.exec(connecting.output()) ?? []
+      expect(found, connecting.output()).not.toBe('')
+      return found
+    })
+    expect(new URL(link).host).toBe(`localhost:${port}`)
+    expect((await fetch(link)).status).toBe(200)
+    await connecting.interrupt()
+
+    const responses = parseResponses(await run(SESSION + ENDPOINT))
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 201])
     const [session, accounts, endpoint] = responses.map(({ body }) => body)
     expect(session).toMatchObject({
