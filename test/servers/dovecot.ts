@@ -21,6 +21,8 @@ export interface DovecotOptions {
   separator?: '/' | '.'
   /** Connections per user and address. Default 100. */
   maxUserIpConnections?: number
+  /** Writes `cert.pem` and `key.pem` to the folder, and returns the certificate. Default: a self-signed one. */
+  makeCertificate?(folder: string): Promise<string>
   /** More lines of Dovecot configuration. */
   extraConfig?: string
 }
@@ -28,7 +30,7 @@ export interface DovecotOptions {
 /** A real Dovecot, whose `imapPort` offers STARTTLS. */
 export interface Dovecot extends ImapServer {
   readonly lmtpPort: number
-  /** PEM of the self-signed certificate, valid for `localhost` and 127.0.0.1. */
+  /** PEM, by default of a self-signed certificate for `localhost` and 127.0.0.1. */
   readonly certificate: string
   /** Into INBOX, over one LMTP connection. */
   deliverMany(user: string, messages: Iterable<Buffer>): Promise<void>
@@ -59,7 +61,7 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
   await mkdir(join(folder, 'users'))
   await mkdir(join(folder, 'passwords'))
   await writeFile(join(folder, 'checkpassword'), checkPasswordScript(folder), { mode: 0o755 })
-  const certificate = await makeCertificate(folder)
+  const certificate = await (options.makeCertificate ?? makeCertificate)(folder)
   // Another process may take a free port before Dovecot binds it, so retry with other ports.
   for (let attempt = 1; ; attempt += 1) {
     const ports: DovecotPorts = { imap: await freePort(), imaps: await freePort(), lmtp: await freePort() }

@@ -41,6 +41,10 @@ export interface SmtpSinkOptions {
   secure?: boolean
   /** Without it, the server offers STARTTLS, with a certificate that nobody trusts. */
   plain?: boolean
+  /** PEM of the key and the certificate. */
+  tls?: { key: string; cert: string }
+  /** The login mechanisms. Default PLAIN and LOGIN. */
+  mechanisms?: string[]
   /** The server refuses addresses with characters outside ASCII. */
   asciiOnly?: boolean
 }
@@ -49,6 +53,8 @@ export async function startSmtpSink({
   secure = false,
   plain = false,
   asciiOnly = false,
+  tls,
+  mechanisms = ['PLAIN', 'LOGIN'],
 }: SmtpSinkOptions = {}): Promise<SmtpSink> {
   const messages: ReceivedMessage[] = []
   let behaviour: SmtpBehaviour = {}
@@ -61,7 +67,8 @@ export async function startSmtpSink({
     secure,
     hideSMTPUTF8: asciiOnly,
     ...(plain && { disabledCommands: ['STARTTLS'] }),
-    authMethods: ['PLAIN', 'LOGIN'],
+    ...tls,
+    authMethods: mechanisms,
     allowInsecureAuth: plain,
     authOptional: true,
     logger: false,

@@ -1,3 +1,5 @@
+import type { ConnectionProblem } from './connection-problems.ts'
+
 /**
  * The error codes: status, the party that failed, and the default message. Only these codes can be thrown. `docs/errors.md` is
  * generated from this table.
@@ -130,11 +132,12 @@ export type ErrorCode = keyof typeof ERROR_CATALOGUE
 export interface ErrorDetail {
   path: string
   message: string
-  /** For pages, which explain it in the language of their visitor. Only for values that guests enter. */
+  /** For pages, which explain it in the language of their visitor: what is wrong with a value of a guest, or with a server. */
   code?: DetailCode
 }
 
-export const DETAIL_CODES = [
+/** What is wrong with a value that a guest enters. */
+export const INPUT_CODES = [
   'required',
   'too_long',
   'invalid_email',
@@ -144,7 +147,7 @@ export const DETAIL_CODES = [
   'contains_link',
   'wrong_code',
 ] as const
-export type DetailCode = (typeof DETAIL_CODES)[number]
+export type DetailCode = (typeof INPUT_CODES)[number] | ConnectionProblem
 
 /** The address at which a service describes the code. */
 export function errorDocUrl(publicUrl: string, code: string): string {

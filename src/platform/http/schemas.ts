@@ -1,5 +1,6 @@
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
-import { DETAIL_CODES } from '../errors/app-error.ts'
+import { INPUT_CODES } from '../errors/app-error.ts'
+import { CONNECTION_PROBLEMS, type ConnectionProblem } from '../errors/connection-problems.ts'
 import { documentedDefault } from '../formats/json-schema.ts'
 import { DEFAULT_LIMIT } from '../formats/page.ts'
 
@@ -85,8 +86,9 @@ export const errorSchema: TObject = Type.Object(
           path: Type.String({ examples: ['body.to.0'] }),
           message: Type.String(),
           code: Type.Optional(
-            Type.Enum([...DETAIL_CODES], {
-              description: 'For values that guests enter, so that a page can explain it.',
+            Type.Enum([...INPUT_CODES, ...(Object.keys(CONNECTION_PROBLEMS) as ConnectionProblem[])], {
+              description:
+                'What is wrong with a value that a guest enters, or with a mail or calendar server, so that a page can explain it.',
             }),
           ),
         }),

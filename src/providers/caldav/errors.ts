@@ -1,6 +1,7 @@
 import { isTimeout } from '../../platform/concurrency/abort.ts'
 import { retryAfterMs } from '../../platform/concurrency/retry.ts'
 import { isCertificateError } from '../../platform/errors/certificate-errors.ts'
+import { certificateProblem } from '../../platform/errors/connection-problems.ts'
 import { OutboundError, type OutboundResponse } from '../../platform/outbound/index.ts'
 import { ProviderError } from '../contract/index.ts'
 
@@ -16,7 +17,9 @@ export function networkError(error: unknown, doing: string, host: string): unkno
   if (kind === 'refused_address') return new ProviderError('rejected', `${doing}: ${message}`, options)
   // A port that does not speak TLS may belong to no web server at all.
   const isInsecure = kind === 'tls' && isCertificateError(code)
-  if (isInsecure) return new ProviderError('tls', `${doing}: ${message}`, options)
+  if (isInsecure) {
+    return new ProviderError('tls', `${doing}: ${message}`, { ...options, problem: certificateProblem(code) })
+  }
   return new ProviderError('unavailable', `${doing}: ${message}`, options)
 }
 

@@ -1,3 +1,5 @@
+import type { ConnectionProblem } from '../../platform/errors/connection-problems.ts'
+
 export type ProviderErrorKind =
   | 'auth_expired'
   | 'rate_limited'
@@ -26,6 +28,8 @@ interface ProviderErrorOptions {
   notBegun?: boolean
   /** The server that failed. */
   host?: string | undefined
+  /** With `tls` and `auth_expired`: why the server cannot be used, if it or its certificate shows it. */
+  problem?: ConnectionProblem | undefined
   /** With `rejected`: the user did not grant the scope that the request needs. */
   missingScope?: boolean
   /** With `rejected`: access to the item is refused (403), whatever the request is. */
@@ -52,6 +56,7 @@ export class ProviderError extends Error {
   readonly busy: boolean
   readonly notBegun: boolean
   readonly host: string | undefined
+  readonly problem: ConnectionProblem | undefined
   readonly missingScope: boolean
   readonly denied: boolean
   readonly passwordRefused: boolean
@@ -68,6 +73,7 @@ export class ProviderError extends Error {
     this.busy = options.busy ?? false
     this.notBegun = options.notBegun ?? false
     this.host = options.host
+    this.problem = options.problem
     this.missingScope = options.missingScope ?? false
     this.denied = options.denied ?? false
     this.passwordRefused = options.passwordRefused ?? false

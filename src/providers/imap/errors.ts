@@ -1,5 +1,10 @@
 import { ScramError } from '../../platform/crypto/scram.ts'
 import { isCertificateError } from '../../platform/errors/certificate-errors.ts'
+import {
+  CONNECTION_PROBLEMS,
+  type ConnectionProblem,
+  certificateProblem,
+} from '../../platform/errors/connection-problems.ts'
 import { rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
 import { GuardError } from '../../platform/net/index.ts'
 import { ProviderError, type ProviderErrorKind, type Refusal } from '../contract/index.ts'
@@ -74,6 +79,7 @@ interface Classified {
   retryAfterMs?: number
   timedOut?: boolean
   busy?: boolean
+  problem?: ConnectionProblem | undefined
   refusal?: Refusal
 }
 
@@ -135,7 +141,7 @@ function classify(error: unknown, facts: Facts): Classified {
   const busy =
     BUSY_CODES.has(facts.responseCode) || (VAGUE_CODES.has(facts.responseCode) && BUSY_WORDS.test(facts.words))
   if (facts.tlsFailed || facts.code === 'STARTTLS_INJECTION' || isCertificateError(facts.code)) {
-    return { kind: 'tls', why: `the connection could not be secured${facts.code === '' ? '' : ` (${facts.code})`}` }
+    return insecure(facts.code)
   }
   if (facts.missing || MISSING_CODES.has(facts.responseCode)) {
     return { kind: 'not_found', why: 'the folder does not exist' }
@@ -153,6 +159,14 @@ function classify(error: unknown, facts: Facts): Classified {
   }
   if (facts.code === '') return { kind: 'unavailable', why: 'an unexpected error occurred' }
   return { kind: 'unavailable', why: `the connection failed (${facts.code})` }
+}
+
+/** imapflow's error has no code when the server does not offer STARTTLS, or refuses it. */
+function insecure(code: string): Classified {
+  const problem = code === '' ? 'starttls_not_offered' : certificateProblem(code)
+  const why =
+    problem === undefined ? 'the connection could not be secured' : `the server ${CONNECTION_PROBLEMS[problem].text}`
+  return { kind: 'tls', why: code === '' ? why : `${why} (${code})`, problem }
 }
 
 function busyServer({ responseCode, words }: Facts): Classified {
@@ -184,7 +198,11 @@ const REFUSALS: Readonly<Record<LoginRefusal, Classified>> = {
     busy: true,
   },
   protocol: { kind: 'unavailable', why: 'the server did not understand the login' },
-  encryption: { kind: 'tls', why: 'the server requires an encrypted connection' },
+  encryption: {
+    kind: 'tls',
+    why: 'the server requires an encrypted connection',
+    problem: 'encryption_required',
+  },
 }
 
 const MAX_WORDS = 1000

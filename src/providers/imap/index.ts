@@ -92,6 +92,8 @@ export interface ImapDeps {
   clock: Clock
   log?: Log
   limits?: Partial<ImapLimits>
+  /** Tests trust an authority of their own. */
+  tlsContext?: () => SecureContext
   /** Concurrent logins at one host, and the random delay that spreads them. */
   pace?: { concurrent: number; jitterMs: number }
 }
@@ -102,6 +104,7 @@ export function imapProvider({
   clock,
   log = silentLog,
   limits: limitOverrides,
+  tlsContext = sharedTlsContext(),
   pace = { concurrent: 16, jitterMs: 250 },
 }: ImapDeps): Provider & { mail: FolderMailProvider; sentCopies(access: MailAccess): SentCopies } {
   const limits = { ...LIMITS, ...limitOverrides }
@@ -113,7 +116,7 @@ export function imapProvider({
     guard,
     pacing: pacing(pace),
     turns: new ParserTurns(),
-    tlsContext: sharedTlsContext(),
+    tlsContext,
     onPlainLogin: plainLoginWarning(log),
     onFault(error: unknown) {
       const message = 'Cannot read what a mail server sent, because of an internal error.'

@@ -22,6 +22,17 @@ const RESPONSES: Record<string, string[]> = {
   unavailable: ['454 4.7.0 Temporary authentication failure: Connection lost to authentication server'],
 }
 
+it('says that a mailbox is full, and that the server requires encryption', () => {
+  const refused = (code: string, response: string) =>
+    smtpError(Object.assign(new Error('x'), { code, responseCode: Number(response.slice(0, 3)), response }), 'sending')
+  const full = { kind: 'rejected', message: 'sending: a mailbox is full (552)' }
+  expect(refused('EMESSAGE', '552 5.2.2 Over quota')).toMatchObject(full)
+  expect(refused('EENVELOPE', '530 5.7.0 Must issue a STARTTLS command first')).toMatchObject({
+    kind: 'auth_expired',
+    problem: 'encryption_required',
+  })
+})
+
 it.each(Object.entries(RESPONSES).flatMap(([kind, all]) => all.map((response) => [response, kind])))(
   'takes %s as %s',
   (response, kind) => {

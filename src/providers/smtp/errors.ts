@@ -1,5 +1,10 @@
 import { ScramError } from '../../platform/crypto/scram.ts'
 import { isCertificateError } from '../../platform/errors/certificate-errors.ts'
+import {
+  CONNECTION_PROBLEMS,
+  type ConnectionProblem,
+  certificateProblem,
+} from '../../platform/errors/connection-problems.ts'
 import { rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
 import { GuardError } from '../../platform/net/index.ts'
 import { isTemporaryReply, ProviderError, type ProviderErrorKind, type RefusedRecipient } from '../contract/index.ts'
@@ -68,6 +73,7 @@ interface Classified {
   why: string
   retryAfterMs?: number
   timedOut?: boolean
+  problem?: ConnectionProblem | undefined
 }
 
 const TOO_MANY_MS = 60_000
@@ -75,6 +81,10 @@ const TOO_MANY = /too many|rate|limit|quota|throttl|exceeded/i
 
 /** Beside these words, a 535 says nothing about the password. Postfix writes "(reason unavailable)" for a wrong one. */
 const TEMPORARY_LOGIN = /\b4\.\d{1,3}\.\d{1,3}\b|too many|temporar|\blater\b|exceeded|system error|server error/i
+
+const NEEDS_TLS = /starttls|encrypt/i
+/** RFC 3463: the mailbox of the sender or of a recipient. */
+const MAILBOX_FULL = /\b5\.2\.2\b|over ?quota|quota exceeded|mailbox( for user)? (is )?full/i
 
 function classify({ code, socketCode, reply, words, refused }: SmtpFacts): Classified {
   if (reply !== null) {
@@ -93,13 +103,20 @@ function classify({ code, socketCode, reply, words, refused }: SmtpFacts): Class
     if (code === 'EAUTH' && TEMPORARY_LOGIN.test(words)) {
       return { kind: 'rate_limited', why: `the server accepts no logins for now ${status}`, retryAfterMs: TOO_MANY_MS }
     }
+    // 504: unknown mechanism. nodemailer tries PLAIN where the server offers nothing that it knows.
+    if (code === 'EAUTH' && reply === 504) return withProblem('auth_expired', 'no_password_login', status)
     if (code === 'EAUTH') return { kind: 'auth_expired', why: `the server refused the username or password ${status}` }
+    // Without the extension, servers refuse the command as unknown.
+    if (code === 'ETLS') return withProblem('tls', 'starttls_not_offered', status)
     // 530: authentication required, 538: encryption required.
-    if (reply === 530 || reply === 538)
-      return { kind: 'auth_expired', why: `the server requires another login ${status}` }
+    if (reply === 538 || (reply === 530 && NEEDS_TLS.test(words))) {
+      return withProblem('auth_expired', 'encryption_required', status)
+    }
+    if (reply === 530) return { kind: 'auth_expired', why: `the server requires another login ${status}` }
+    if (MAILBOX_FULL.test(words)) return { kind: 'rejected', why: `a mailbox is full ${status}` }
     return { kind: 'rejected', why: `the server refused it ${status}` }
   }
-  if (isCertificateError(socketCode)) return { kind: 'tls', why: `the certificate is not valid (${socketCode})` }
+  if (isCertificateError(socketCode)) return invalidCertificate(socketCode)
   switch (code) {
     case 'ETLS':
     case 'EREQUIRETLS':
@@ -115,8 +132,18 @@ function classify({ code, socketCode, reply, words, refused }: SmtpFacts): Class
       return { kind: 'rejected', why: 'the message is larger than the server accepts' }
     case 'EAUTH':
     case 'ENOAUTH':
-      return { kind: 'auth_expired', why: 'the server supports no login with a password' }
+      return withProblem('auth_expired', 'no_password_login')
     default:
       return { kind: 'unavailable', why: code === '' ? 'the connection failed' : `the connection failed (${code})` }
   }
+}
+
+function invalidCertificate(code: string): Classified {
+  const problem = certificateProblem(code)
+  if (problem !== undefined) return withProblem('tls', problem, `(${code})`)
+  return { kind: 'tls', why: `the certificate is not valid (${code})` }
+}
+
+function withProblem(kind: ProviderErrorKind, problem: ConnectionProblem, status = ''): Classified {
+  return { kind, why: `the server ${CONNECTION_PROBLEMS[problem].text} ${status}`.trim(), problem }
 }

@@ -2,7 +2,7 @@
  * Sending for mailboxes with a password: SMTP with the user's settings or derived ones, over connections that the address guard allows.
  * The copy in Sent goes over `SentCopies`, which the IMAP provider implements. Failures leave this folder as `ProviderError` only.
  */
-import { createSecureContext } from 'node:tls'
+import { createSecureContext, type SecureContext } from 'node:tls'
 import { lazy } from '../../platform/concurrency/lazy.ts'
 import { type Log, silentLog } from '../../platform/log/index.ts'
 import type { AddressGuard } from '../../platform/net/index.ts'
@@ -31,6 +31,8 @@ export interface SmtpDeps {
   log?: Log
   /** Tests make them small. */
   limits?: Partial<SmtpLimits>
+  /** Tests trust an authority of their own. */
+  tlsContext?: () => SecureContext
 }
 
 export interface SmtpProvider extends SendProvider, ServerCheck {
@@ -38,13 +40,14 @@ export interface SmtpProvider extends SendProvider, ServerCheck {
   closeConnections(accountId?: string): void
 }
 
-export function smtpProvider({ guard, copies, log = silentLog, limits = {} }: SmtpDeps): SmtpProvider {
+export function smtpProvider(deps: SmtpDeps): SmtpProvider {
+  const { guard, copies, log = silentLog, limits = {}, tlsContext = lazy(() => createSecureContext()) } = deps
   const all = { ...SMTP_LIMITS, ...limits }
   const kept = new KeptConnections(all.keptMs)
   const dialing: SmtpDialing = {
     guard,
     limits: all,
-    tlsContext: lazy(() => createSecureContext()),
+    tlsContext,
     onPlainLogin: (host, port) =>
       log.warn(`Signed in at ${host}:${port} without encryption, which the account and PRIVATE_TARGETS allow.`, {
         operation: 'smtp.connect',

@@ -1,5 +1,7 @@
 import type { ImapFlow } from 'imapflow'
 import { ScramClient, ScramError, type ScramMechanism, strongestScram } from '../../../platform/crypto/scram.ts'
+import { CONNECTION_PROBLEMS, type ConnectionProblem } from '../../../platform/errors/connection-problems.ts'
+import { ProviderError } from '../../contract/index.ts'
 
 /** The continuation request that imapflow passes to `onPlusTag`. */
 interface Continuation {
@@ -21,7 +23,10 @@ export function offerScram(imap: ImapFlow, login: PasswordLogin): void {
   Object.assign(imap, {
     authenticate: async () => {
       const mechanism = scramFor(imap)
-      if (mechanism === undefined) return authenticate()
+      if (mechanism === undefined) {
+        ensurePasswordLogin(imap)
+        return authenticate()
+      }
       // As imapflow's own method does: the capabilities differ after a login.
       Object.assign(imap, { expectCapabilityUpdate: true })
       await scramLogin(imap, mechanism, login)
@@ -34,12 +39,30 @@ export function offerScram(imap: ImapFlow, login: PasswordLogin): void {
 
 function scramFor({ capabilities, secureConnection, state, states }: ImapFlow): ScramMechanism | undefined {
   if (state !== states.NOT_AUTHENTICATED) return undefined
+  return secureConnection && takesPassword(capabilities) ? undefined : strongestScram(mechanisms(capabilities))
+}
+
+type Capabilities = ImapFlow['capabilities']
+
+function mechanisms(capabilities: Capabilities): Set<string> {
   const offered = new Set<string>()
   for (const name of capabilities.keys()) {
     if (name.startsWith('AUTH=')) offered.add(name.slice('AUTH='.length).toUpperCase())
   }
-  const takesPassword = offered.has('PLAIN') || offered.has('LOGIN') || !capabilities.has('LOGINDISABLED')
-  return secureConnection && takesPassword ? undefined : strongestScram(offered)
+  return offered
+}
+
+function takesPassword(capabilities: Capabilities): boolean {
+  const offered = mechanisms(capabilities)
+  return offered.has('PLAIN') || offered.has('LOGIN') || !capabilities.has('LOGINDISABLED')
+}
+
+/** imapflow would report a refused password, although it sends none. */
+function ensurePasswordLogin({ capabilities, secureConnection, state, states }: ImapFlow): void {
+  if (state !== states.NOT_AUTHENTICATED || takesPassword(capabilities)) return
+  const problem: ConnectionProblem = secureConnection ? 'no_password_login' : 'encryption_required'
+  const message = `logging in: the server ${CONNECTION_PROBLEMS[problem].text}`
+  throw new ProviderError(secureConnection ? 'auth_expired' : 'tls', message, { problem })
 }
 
 /** AUTHENTICATE as in RFC 9051, without an initial response, which servers need not accept. */
