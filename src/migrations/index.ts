@@ -6,10 +6,20 @@ import * as calendars from './0004-calendars.ts'
 import * as booking from './0005-booking.ts'
 import * as events from './0006-events.ts'
 import * as operations from './0007-operations.ts'
+import * as sessionFailureReason from './0008-session-failure-reason.ts'
 
 /**
  * Every migration, in order. The first seven are the schema of the first release, one per domain: each table with who writes it, what it
  * promises, and when its rows are deleted. Add new ones at the end, and never change one that is released. Both engines use the same
  * types: text for ids and JSON, bigint for times and counters, integer for booleans.
  */
-export const migrations: readonly Migration[] = [platform, accounts, mail, calendars, booking, events, operations]
+export const migrations: readonly Migration[] = [
+  platform,
+  accounts,
+  mail,
+  calendars,
+  booking,
+  events,
+  operations,
+  sessionFailureReason,
+]

@@ -124,7 +124,7 @@ export const IMAP_STATES: readonly HostedState[] = [
       await fillServer(visit, { accept: false })
       await submit(visit)
     },
-    shows: (t) => t('imap_tls.title'),
+    shows: (t) => t('problem.certificate_self_signed.text'),
     ends: CANCELLED,
   },
   {

@@ -86,7 +86,13 @@ export const authSessionStatus = Type.Object(
     provider: nullable(providerName),
     email: nullable(Type.String()),
     accountId: nullable(Type.String()),
-    failureCode: nullable(Type.String({ description: 'Why the last attempt failed.' })),
+    failureCode: nullable(Type.String({ description: 'Why the last attempt failed: the code of an error.' })),
+    failureReason: nullable(
+      Type.String({
+        description: 'What is wrong with the server, if that is certain: the code of the detail.',
+        examples: ['certificate_expired'],
+      }),
+    ),
     expiresAt: timestamp(),
   },
   { title: 'AuthSessionStatus' },

@@ -17,6 +17,8 @@ interface AuthSessionTable {
   attempts: number
   accountId: string | null
   failureCode: string | null
+  /** The code of the error's detail. */
+  failureReason: string | null
   /** BCP 47 tag that the application chose for the pages. */
   locale: string | null
   invitedEmail: string | null

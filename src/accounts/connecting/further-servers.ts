@@ -1,5 +1,6 @@
-import { AppError, type ErrorCode } from '../../platform/errors/app-error.ts'
+import type { ErrorCode } from '../../platform/errors/app-error.ts'
 import { ProviderError, type ServerCheck } from '../../providers/contract/index.ts'
+import { type CheckedServer, connectionError } from './connection-error.ts'
 import type { ImapConnection } from './imap-connection.ts'
 import { type VerificationDeps, verification } from './verification.ts'
 
@@ -20,11 +21,16 @@ export async function verifyFurtherServers(
   const access = { accountId: 'unsaved', email, settings, secrets }
   if (settings.smtp !== undefined || secrets.smtpPassword !== undefined) {
     const host = settings.smtp?.host ?? settings.imap.host
-    await verification(deps, host, (signal) => smtp.verify(access, signal), publicError(SMTP_ERRORS))
+    await verification(deps, host, (signal) => smtp.verify(access, signal), publicError(SMTP_ERRORS, SMTP_SERVER))
   }
   if (settings.caldav !== undefined) {
     const { hostname } = new URL(settings.caldav.url)
-    await verification(deps, hostname, (signal) => caldav.verify(access, signal), publicError(CALDAV_ERRORS))
+    await verification(
+      deps,
+      hostname,
+      (signal) => caldav.verify(access, signal),
+      publicError(CALDAV_ERRORS, CALDAV_SERVER),
+    )
   }
 }
 
@@ -33,9 +39,11 @@ type Codes = Readonly<Record<'auth_expired' | 'tls' | 'other', ErrorCode>>
 const SMTP_ERRORS: Codes = { auth_expired: 'smtp_auth_failed', tls: 'smtp_tls', other: 'smtp_unreachable' }
 const CALDAV_ERRORS: Codes = { auth_expired: 'caldav_auth_failed', tls: 'caldav_tls', other: 'caldav_unreachable' }
 
-/** Makes the public error. Its cause, which the log shows, has the details. */
-const publicError = (codes: Codes) => (cause: unknown) => {
+const SMTP_SERVER = { name: 'The SMTP server', field: 'smtpHost' } as const
+const CALDAV_SERVER = { name: 'The CalDAV server', field: 'caldavUrl' } as const
+
+const publicError = (codes: Codes, server: CheckedServer) => (cause: unknown) => {
   if (!(cause instanceof ProviderError)) return cause
   const { kind } = cause
-  return new AppError(codes[kind === 'auth_expired' || kind === 'tls' ? kind : 'other'], { cause })
+  return connectionError(codes[kind === 'auth_expired' || kind === 'tls' ? kind : 'other'], server, cause)
 }

@@ -1,6 +1,7 @@
 import { AppError, type ErrorDetail, invalid } from '../../platform/errors/app-error.ts'
 import { GuardError } from '../../platform/net/index.ts'
 import { type MailProvider, ProviderError, type RemoteFolder } from '../../providers/contract/index.ts'
+import { connectionError } from './connection-error.ts'
 import { verifyFurtherServers } from './further-servers.ts'
 import { connectionPorts, type ImapConnection, parseImapConnection } from './imap-connection.ts'
 import { type VerificationDeps, verification } from './verification.ts'
@@ -43,15 +44,16 @@ export const imapSignIn = {
   verifyFurther: verifyFurtherServers,
 }
 
-/** The public error. Its cause, which the log shows, has the details. */
+const MAIL_SERVER = { name: 'The mail server', field: 'host' } as const
+
 function imapFailure(error: unknown): unknown {
   if (error instanceof GuardError) return new AppError('imap_unreachable', { cause: error })
   if (!(error instanceof ProviderError)) return error
   switch (error.kind) {
     case 'auth_expired':
-      return new AppError('imap_auth_failed', { cause: error })
+      return connectionError('imap_auth_failed', MAIL_SERVER, error)
     case 'tls':
-      return new AppError('imap_tls', { cause: error })
+      return connectionError('imap_tls', MAIL_SERVER, error)
     case 'not_found':
       return invalid('body.mailbox', 'does not exist on the mail server')
     default:

@@ -39,6 +39,16 @@ describe('a live read', () => {
     })
   })
 
+  it('names what is wrong with the server', async () => {
+    const error = await failure(new ProviderError('tls', 'connecting', { problem: 'certificate_expired' }))
+    expect(error).toMatchObject({
+      code: 'provider_unavailable',
+      message:
+        'The server of this account has a certificate that has expired. Ask the operator of the server to renew it.',
+      details: [{ path: 'account', code: 'certificate_expired' }],
+    })
+  })
+
   it('leaves our own mistakes as they are', async () => {
     const mistake = new TypeError('x is undefined')
     expect(await failure(mistake)).toBe(mistake)

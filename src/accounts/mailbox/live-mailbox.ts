@@ -1,5 +1,6 @@
 import { isTimeout } from '../../platform/concurrency/abort.ts'
-import { AppError, notFound } from '../../platform/errors/app-error.ts'
+import { AppError, type AppErrorOptions, notFound } from '../../platform/errors/app-error.ts'
+import { CONNECTION_PROBLEMS } from '../../platform/errors/connection-problems.ts'
 import { isOutOfFiles, outOfFiles } from '../../platform/errors/open-files.ts'
 import {
   type MailAccess,
@@ -70,7 +71,7 @@ export function toAppError(error: ProviderError, what: string): AppError {
     default:
       if (isOutOfFiles(error)) return outOfFiles(error)
       return new AppError(error.timedOut ? 'provider_timeout' : 'provider_unavailable', {
-        ...failureMessage(error),
+        ...describeFailure(error),
         ...(error.retryAfterMs !== undefined && {
           headers: { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) },
         }),
@@ -87,7 +88,13 @@ export function describeNameProblem({ nameProblem = '' }: ProviderError): string
 }
 
 /** Empty where the text of the code says all that is known. */
-function failureMessage({ kind, message, host, timedOut, busy }: ProviderError): { message?: string } {
+function describeFailure(error: ProviderError): Pick<AppErrorOptions, 'message' | 'details'> {
+  const { kind, message, host, timedOut, busy, problem } = error
+  if (problem !== undefined) {
+    const { text, advice } = CONNECTION_PROBLEMS[problem]
+    const details = [{ path: 'account', message: `its server ${text}`, code: problem }]
+    return { message: `The server of this account ${text}. ${advice}`, details }
+  }
   if (busy || kind === 'rate_limited') return { message: `The provider is busy: ${message}. Try again later.` }
   if (host === undefined) return {}
   return { message: timedOut ? `${host} did not respond in time.` : `Cannot reach ${host}.` }

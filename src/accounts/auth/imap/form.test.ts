@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { folder } from '../../../../test/kit/accounts/hosted.ts'
 import { AppError } from '../../../platform/errors/app-error.ts'
 import { translate } from '../../../ui/hosted/index.ts'
-import { formErrors, formValues, selectableFolders } from './form.ts'
+import { formValues, selectableFolders } from './form.ts'
+import { formErrors } from './form-errors.ts'
 import { toProposal } from './proposal.ts'
 
 describe('the IMAP form', () => {

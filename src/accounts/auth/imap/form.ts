@@ -1,23 +1,16 @@
 import type { FastifyReply } from 'fastify'
 import type { Sealer } from '../../../platform/crypto/seal.ts'
-import type { AppError, ErrorCode, ErrorDetail } from '../../../platform/errors/app-error.ts'
+import type { AppError } from '../../../platform/errors/app-error.ts'
 import type { RemoteFolder } from '../../../providers/contract/index.ts'
-import {
-  type FormErrors,
-  IMAP_FORM_FIELDS,
-  type ImapFormValues,
-  imapPage,
-  NO_ERRORS,
-  type TextKey,
-  type Translate,
-} from '../../../ui/hosted/index.ts'
-import type { ImapField, ImapFields, LinkedMailbox } from '../../index.ts'
+import { IMAP_FORM_FIELDS, type ImapFormValues, imapPage, NO_ERRORS } from '../../../ui/hosted/index.ts'
+import type { ImapFields, LinkedMailbox } from '../../index.ts'
 import type { Detection } from '../detection/detection.ts'
 import { guideFor } from '../detection/guides.ts'
 import { KNOWN_HOSTS, requirementText, serverAt } from '../detection/known-servers.ts'
 import type { SessionPage } from '../hosted/access.ts'
 import { grantsFor } from '../hosted/grants.ts'
 import type { HostedPages } from '../hosted/pages.ts'
+import { formErrors, isSignInError, SIGN_IN_ERRORS } from './form-errors.ts'
 import { fieldText, passwordTokens } from './password-token.ts'
 import { type Proposal, parseProposal, proposalOfTable, toProposal } from './proposal.ts'
 import { storedLogins, storedProposal } from './reconnecting.ts'
@@ -114,80 +107,6 @@ export function formValues(fields: ImapFields, proposed?: Proposal): ImapFormVal
   return Object.fromEntries(IMAP_FORM_FIELDS.map((name) => [name, fieldText(shown[name]).trim()])) as ImapFormValues
 }
 
-/** In the order of the form, which asks for the server first unless one was found. */
-const fieldsInOrder = (isServerFound: boolean): ImapField[] => [
-  'email',
-  ...(isServerFound ? (['password', 'host'] as const) : (['host', 'password'] as const)),
-  ...(['port', 'username', 'secure', 'allowSelfSigned', 'mailbox'] as const),
-  ...(['smtpHost', 'smtpPort', 'smtpSecure', 'smtpUsername', 'smtpPassword'] as const),
-  ...(['caldavUrl', 'caldavUsername', 'caldavPassword'] as const),
-]
-
-const SIGN_IN_ERRORS = {
-  imap_auth_failed: ['password', 'username'],
-  imap_unreachable: ['host', 'port'],
-  imap_tls: ['host', 'port', 'secure'],
-  smtp_auth_failed: ['smtpPassword', 'smtpUsername'],
-  smtp_unreachable: ['smtpHost', 'smtpPort'],
-  smtp_tls: ['smtpHost', 'smtpPort', 'smtpSecure'],
-  caldav_auth_failed: ['caldavPassword', 'caldavUsername'],
-  caldav_unreachable: ['caldavUrl'],
-  caldav_tls: ['caldavUrl'],
-} satisfies Partial<Record<ErrorCode, ImapField[]>>
-
-const isSignInError = (code: ErrorCode): code is keyof typeof SIGN_IN_ERRORS => Object.hasOwn(SIGN_IN_ERRORS, code)
-
-/** True when the form can show the error; any other has a page of its own. */
-export function isFormError(error: AppError): boolean {
-  return error.code === 'validation_failed' || isSignInError(error.code)
-}
-
-/**
- * Maps an error to form errors. Undefined when the error has a page of its own. Server texts are never shown. After a
- * rejected sign-in only the password is in doubt when the username is the one that the provider expects.
- */
-export function formErrors(
-  t: Translate,
-  { code, details }: AppError,
-  { isServerFound = false, isUsernameSure = false } = {},
-): FormErrors | undefined {
-  if (code === 'validation_failed') return fieldErrors(t, details, isServerFound)
-  if (!isSignInError(code)) return undefined
-  const isPasswordWrong = code === 'imap_auth_failed' && isUsernameSure
-  const text = t(isPasswordWrong ? 'imap_auth_failed.textPassword' : `${code}.text`)
-  const fields = isPasswordWrong ? ['password'] : SIGN_IN_ERRORS[code]
-  return { fields: {}, form: { code, title: t(`${code}.title`), text, fields } }
-}
-
-/** Validation errors in the words and the order of the form. */
-function fieldErrors(t: Translate, details: readonly ErrorDetail[], isServerFound: boolean): FormErrors {
-  const fields: Record<string, string> = {}
-  for (const name of fieldsInOrder(isServerFound)) {
-    const message = details.find(({ path }) => path === `body.${name}`)?.message
-    if (message === undefined) continue
-    const [key, ports = ''] = invalidText(message)
-    fields[name] = t(key, { field: t(`name.${name}`), ports })
-  }
-  return { fields }
-}
-
-/** The text for a validation message, which is in English because API clients read it too. */
-function invalidText(message: string): [key: TextKey, ports?: string] {
-  const [, ports] = /^must use one of the ports (.+)$/.exec(message) ?? []
-  if (ports !== undefined) return ['invalid.allowedPorts', ports]
-  return [INVALID_TEXTS.find(([pattern]) => pattern.test(message))?.[1] ?? 'invalid.other']
-}
-
-const INVALID_TEXTS: readonly [RegExp, TextKey][] = [
-  [/^is required$/, 'invalid.required'],
-  [/^must be a number from 1 to 65535$/, 'invalid.port'],
-  [/^must be a host name/, 'invalid.host'],
-  [/^must be an http or https URL/, 'invalid.url'],
-  [/^must not be longer than/, 'invalid.tooLong'],
-  [/^is not an email address$/, 'invalid.address'],
-  [/^does not exist/, 'invalid.folder'],
-]
-
 const PASSWORDS = ['password', 'smtpPassword', 'caldavPassword'] as const
 
 /** The passwords that survive: those that the error is not about. The token stays bound to the servers, even to one that failed. */
@@ -197,8 +116,9 @@ function keptPasswords(fields: ImapFields, error: AppError | undefined): (typeof
   return PASSWORDS.filter((name) => fieldText(fields[name]) !== '' && !faulty.includes(name))
 }
 
+/** Only fields that cannot be used. After a failed sign-in the password stays bound to the server that failed. */
 const faultyFields = (error: AppError | undefined): string[] =>
-  (error?.details ?? []).map(({ path }) => path.replace(/^body\./, ''))
+  error?.code === 'validation_failed' ? error.details.map(({ path }) => path.replace(/^body\./, '')) : []
 
 const ROLE_ORDER = ['inbox', 'archive', 'all', 'sent', 'drafts', 'flagged', 'junk', 'trash']
 

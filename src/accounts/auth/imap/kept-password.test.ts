@@ -5,9 +5,10 @@ import { ProviderError } from '../../../providers/contract/index.ts'
 
 describeOneDatabase('the password of the IMAP form', 'sqlite', (open) => {
   it.each([
-    ['imap_unreachable', 'unavailable'],
-    ['imap_tls', 'tls'],
-  ] as const)('survives %s for the same server only, and the settings open', async (code, kind) => {
+    ['imap_unreachable', 'unavailable', undefined],
+    ['imap_tls', 'tls', undefined],
+    ['imap_tls', 'tls', 'certificate_wrong_host'],
+  ] as const)('survives %s for the same server only, and the settings open', async (code, kind, problem) => {
     const hosted = await serveHosted(await open())
     try {
       const email = 'ada@posteo.de'
@@ -19,7 +20,7 @@ describeOneDatabase('the password of the IMAP form', 'sqlite', (open) => {
       const post = async (entered: Record<string, string>) =>
         (await hosted.call('/auth/authorize/imap', imapForm(session.code, opened, { ...fields, ...entered }))).text()
 
-      hosted.mail.failure = new ProviderError(kind, 'x')
+      hosted.mail.failure = new ProviderError(kind, 'x', { problem })
       const failed = await post({ password: 'right' })
       expect(failed).toContain(`data-code="${code}"`)
       expect(failed).toContain('<details class="more" id="settings" open>')

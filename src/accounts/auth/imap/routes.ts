@@ -22,7 +22,8 @@ import { hostedLimits } from '../hosted/limits.ts'
 import type { HostedPages } from '../hosted/pages.ts'
 import { type AuthSessions, requireProvider } from '../sessions/service.ts'
 import { successUrl } from '../sessions/urls.ts'
-import { type ImapForm, isFormError, selectableFolders } from './form.ts'
+import { type ImapForm, selectableFolders } from './form.ts'
+import { isFormError } from './form-errors.ts'
 import { findImapMailbox, withStoredLogins } from './reconnecting.ts'
 
 type ImapConnection = Parameters<typeof imapSignIn.verify>[1]
@@ -190,14 +191,14 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
       // The password was right and only the folder was wrong, or nothing was tried.
       if (error.code === 'validation_failed' || error.code === 'rate_limited') await sessions.returnAttempt(session)
       if (error.code === 'rate_limited') throw error
-      await sessions.fail(session, error.code)
+      await sessions.fail(session, error.code, error.details[0]?.code)
       log.info(`Sign-in to a mail server failed: ${error.code}`, {
         operation: 'auth.imap',
         provider: 'imap',
         requestId: request.id,
         durationMs: clock.monotonic() - begunMs,
         error: error.cause,
-        metadata: { code: error.code },
+        metadata: { code: error.code, reason: error.details[0]?.code },
       })
       throw error
     }

@@ -89,7 +89,7 @@ describeOneDatabase('the SMTP server of the IMAP form', 'sqlite', (open) => {
   })
 
   it.each([
-    ['smtp_tls', { allowSelfSigned: '' }, 'smtpSecure'],
+    ['smtp_tls', { allowSelfSigned: '' }, 'smtpHost'],
     ['smtp_unreachable', { smtpHost: 'nowhere.invalid' }, 'smtpHost'],
     ['smtp_unreachable', { smtpHost: '169.254.169.254' }, 'smtpHost'],
     ['smtp_unreachable', { smtpPort: 'closed' }, 'smtpPort'],

@@ -172,6 +172,7 @@ describeEachDatabase('auth sessions', (open) => {
       email: 'ada@example.com',
       accountId: null,
       failureCode: null,
+      failureReason: null,
       expiresAt: new Date(clock.now() + 30 * MINUTE).toISOString(),
     })
     expect(await readError(await hosted.call('/auth/sessions/other', { key: true }))).toMatchObject({ status: 404 })

@@ -59,8 +59,9 @@ export function sessionRoutes(
       },
     },
     async (request) => {
-      const { status, provider, email, accountId, failureCode, expiresAt } = await sessions.get(request.params.code)
-      return { status, provider, email, accountId, failureCode, expiresAt: isoTime(expiresAt) }
+      const { expiresAt, ...session } = await sessions.get(request.params.code)
+      const { status, provider, email, accountId, failureCode, failureReason } = session
+      return { status, provider, email, accountId, failureCode, failureReason, expiresAt: isoTime(expiresAt) }
     },
   )
 

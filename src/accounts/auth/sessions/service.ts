@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import type { Db, Tx } from '../../../platform/db/index.ts'
-import { AppError, invalid } from '../../../platform/errors/app-error.ts'
+import { AppError, type DetailCode, type ErrorCode, invalid } from '../../../platform/errors/app-error.ts'
 import { cleanText } from '../../../platform/formats/text.ts'
 import { type Ids, secretToken } from '../../../platform/ids.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
@@ -147,8 +147,9 @@ export function authSessions(deps: AuthSessionsDeps) {
     },
 
     /** Records why the attempt failed. The session stays open for another one. */
-    async fail(session: AuthSession, failureCode: string): Promise<void> {
-      await db.transaction((tx) => authSessionStore(tx).fail(session.id, failureCode, clock.now()))
+    async fail(session: AuthSession, failureCode: ErrorCode, failureReason?: DetailCode): Promise<void> {
+      const failure = { failureCode, failureReason: failureReason ?? null }
+      await db.transaction((tx) => authSessionStore(tx).fail(session.id, failure, clock.now()))
     },
 
     /**

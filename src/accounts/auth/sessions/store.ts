@@ -21,13 +21,16 @@ export interface AuthSession {
   forceConsent: boolean
   accountId: string | null
   failureCode: string | null
+  failureReason: string | null
   /** Language of the pages, as a BCP 47 tag. Null: the browser's. */
   locale: string | null
   /** Milliseconds. */
   expiresAt: number
 }
 
-export type NewSession = Omit<AuthSession, 'status' | 'accountId' | 'failureCode'>
+export type NewSession = Omit<AuthSession, 'status' | 'accountId' | 'failureCode' | 'failureReason'>
+
+type Failure = Pick<AuthSession, 'failureCode' | 'failureReason'>
 
 /** How codes and states are stored. They are random, so the hash needs neither salt nor stretching. */
 export function hashSecret(secret: string): string {
@@ -61,6 +64,7 @@ export function authSessionStore(handle: Handle) {
           attempts: 0,
           accountId: null,
           failureCode: null,
+          failureReason: null,
           createdAt: nowMs,
           updatedAt: nowMs,
         })
@@ -79,7 +83,7 @@ export function authSessionStore(handle: Handle) {
     /** Starts an attempt. Stores the provider and the email when given. */
     async start(id: string, hints: { provider?: ProviderName; email?: string }, nowMs: number): Promise<boolean> {
       const { numUpdatedRows } = await updateOpen(id, nowMs)
-        .set({ status: 'started', failureCode: null, updatedAt: nowMs, ...hints })
+        .set({ status: 'started', failureCode: null, failureReason: null, updatedAt: nowMs, ...hints })
         .executeTakeFirst()
       return numUpdatedRows > 0n
     },
@@ -112,14 +116,16 @@ export function authSessionStore(handle: Handle) {
         .execute()
     },
 
-    async fail(id: string, failureCode: string, nowMs: number): Promise<void> {
-      await updateOpen(id, nowMs).set({ status: 'failed', failureCode, updatedAt: nowMs }).execute()
+    async fail(id: string, failure: Failure, nowMs: number): Promise<void> {
+      await updateOpen(id, nowMs)
+        .set({ status: 'failed', ...failure, updatedAt: nowMs })
+        .execute()
     },
 
     /** Uses up the session. Returns false if another request completed it, or it has expired. */
     async complete(id: string, nowMs: number): Promise<boolean> {
       const { numUpdatedRows } = await updateOpen(id, nowMs)
-        .set({ status: 'completed', failureCode: null, updatedAt: nowMs })
+        .set({ status: 'completed', failureCode: null, failureReason: null, updatedAt: nowMs })
         .executeTakeFirst()
       return numUpdatedRows > 0n
     },
@@ -139,7 +145,8 @@ export function authSessionStore(handle: Handle) {
 }
 
 function fromRow(row: Selectable<Tables['authSessions']>, nowMs: number): AuthSession {
-  const { id, provider, email, customUserId, redirectUri, accountId, failureCode, locale, expiresAt } = row
+  const { id, provider, email, customUserId, redirectUri, accountId, failureCode, failureReason, locale, expiresAt } =
+    row
   return {
     id,
     status: row.status !== 'completed' && expiresAt <= nowMs ? 'expired' : row.status,
@@ -152,6 +159,7 @@ function fromRow(row: Selectable<Tables['authSessions']>, nowMs: number): AuthSe
     forceConsent: row.forceConsent === 1,
     accountId,
     failureCode,
+    failureReason,
     locale,
     expiresAt,
   }

@@ -191,6 +191,24 @@ export const de: Texts = {
   'caldav_tls.title': 'Die Verbindung zum Kalender ist nicht sicher',
   'caldav_tls.text': 'Das Zertifikat des Kalenderservers gilt nicht für seinen Namen. Prüfen Sie die Kalender-URL.',
 
+  'problem.certificate_self_signed.text':
+    'Das Zertifikat dieses Servers ist selbst signiert: Niemand bürgt dafür. Prüfen Sie den Servernamen. Wenn Sie den Server selbst betreiben, können Sie das Zertifikat unten akzeptieren.',
+  'problem.certificate_untrusted.text':
+    'Das Zertifikat dieses Servers ist unvollständig oder stammt von einer unbekannten Stelle. Prüfen Sie den Servernamen oder fragen Sie die Betreiber des Servers.',
+  'problem.certificate_expired.text':
+    'Das Zertifikat dieses Servers ist abgelaufen. Bitten Sie die Betreiber des Servers, es zu erneuern, und versuchen Sie es dann erneut.',
+  'problem.certificate_not_yet_valid.text':
+    'Das Zertifikat dieses Servers ist noch nicht gültig. Fragen Sie die Betreiber des Servers.',
+  'problem.certificate_wrong_host.text':
+    'Das Zertifikat dieses Servers gilt für einen anderen Servernamen. Geben Sie den Namen ein, den Ihr E-Mail-Anbieter in seiner Anleitung nennt.',
+  'problem.starttls_not_offered.text':
+    'Der Server bietet auf diesem Port kein STARTTLS an. Prüfen Sie den Port oder wählen Sie TLS als Verschlüsselung.',
+  'problem.encryption_required.text':
+    'Der Server lässt ohne Verschlüsselung niemanden anmelden. Wählen Sie TLS oder STARTTLS und prüfen Sie den Port.',
+  'problem.no_password_login.title': 'Der Server akzeptiert keine Passwörter',
+  'problem.no_password_login.text':
+    'Der Server lässt Apps nur auf Wegen zu, die diese Seite nicht unterstützt. Bitten Sie die Betreiber des Servers, die Anmeldung mit Passwort zu erlauben.',
+
   'session_used.title': 'Dieser Link wurde bereits verwendet',
   'session_used.text':
     'Darüber wurde ein Postfach verbunden. Um ein weiteres zu verbinden, fordern Sie in der App, aus der Sie kamen, einen neuen Link an.',

@@ -188,6 +188,24 @@ export const en = {
   'caldav_tls.title': 'The connection to the calendar is not secure',
   'caldav_tls.text': 'The certificate of the calendar server is not valid for its name. Check the calendar URL.',
 
+  'problem.certificate_self_signed.text':
+    'The certificate of this server is self-signed: nobody vouches for it. Check the server name. If you run the server yourself, you can accept the certificate below.',
+  'problem.certificate_untrusted.text':
+    'The certificate of this server is incomplete, or comes from an authority that nobody knows here. Check the server name, or ask the people who run the server.',
+  'problem.certificate_expired.text':
+    'The certificate of this server has expired. Ask the people who run the server to renew it, then try again.',
+  'problem.certificate_not_yet_valid.text':
+    'The certificate of this server is not valid yet. Ask the people who run the server.',
+  'problem.certificate_wrong_host.text':
+    'The certificate of this server is for another server name. Enter the name that your email provider gives in its instructions.',
+  'problem.starttls_not_offered.text':
+    'The server does not offer STARTTLS on this port. Check the port, or choose TLS as the encryption.',
+  'problem.encryption_required.text':
+    'The server lets nobody sign in without encryption. Choose TLS or STARTTLS, and check the port.',
+  'problem.no_password_login.title': 'The server accepts no passwords',
+  'problem.no_password_login.text':
+    'The server lets apps in only in ways that this page does not support. Ask the people who run the server to allow signing in with a password.',
+
   'session_used.title': 'This link has been used',
   'session_used.text':
     'A mailbox was connected through it. To connect another one, ask for a new link in the app that sent you here.',

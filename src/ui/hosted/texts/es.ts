@@ -192,6 +192,24 @@ export const es: Texts = {
   'caldav_tls.text':
     'El certificado del servidor de calendario no es válido para su nombre. Comprueba la URL del calendario.',
 
+  'problem.certificate_self_signed.text':
+    'El certificado de este servidor está autofirmado: nadie responde por él. Comprueba el nombre del servidor. Si el servidor es tuyo, puedes aceptar el certificado más abajo.',
+  'problem.certificate_untrusted.text':
+    'El certificado de este servidor está incompleto o procede de una autoridad desconocida. Comprueba el nombre del servidor o pregunta a quienes lo gestionan.',
+  'problem.certificate_expired.text':
+    'El certificado de este servidor ha caducado. Pide a quienes gestionan el servidor que lo renueven e inténtalo de nuevo.',
+  'problem.certificate_not_yet_valid.text':
+    'El certificado de este servidor todavía no es válido. Pregunta a quienes gestionan el servidor.',
+  'problem.certificate_wrong_host.text':
+    'El certificado de este servidor es para otro nombre de servidor. Introduce el nombre que tu proveedor de correo indica en sus instrucciones.',
+  'problem.starttls_not_offered.text':
+    'El servidor no ofrece STARTTLS en este puerto. Comprueba el puerto o elige TLS como cifrado.',
+  'problem.encryption_required.text':
+    'El servidor no permite iniciar sesión sin cifrado. Elige TLS o STARTTLS y comprueba el puerto.',
+  'problem.no_password_login.title': 'El servidor no acepta contraseñas',
+  'problem.no_password_login.text':
+    'El servidor solo admite aplicaciones por medios que esta página no permite. Pide a quienes gestionan el servidor que permitan iniciar sesión con contraseña.',
+
   'session_used.title': 'Este enlace ya se ha usado',
   'session_used.text':
     'Con él se conectó una cuenta de correo. Para conectar otra, pide un enlace nuevo en la aplicación de la que vienes.',

@@ -193,6 +193,24 @@ export const fr: Texts = {
   'caldav_tls.title': 'La connexion à l’agenda n’est pas sécurisée',
   'caldav_tls.text': 'Le certificat du serveur d’agenda n’est pas valable pour son nom. Vérifiez l’URL de l’agenda.',
 
+  'problem.certificate_self_signed.text':
+    'Le certificat de ce serveur est auto-signé : personne ne s’en porte garant. Vérifiez le nom du serveur. Si c’est votre propre serveur, vous pouvez accepter le certificat ci-dessous.',
+  'problem.certificate_untrusted.text':
+    'Le certificat de ce serveur est incomplet ou provient d’une autorité inconnue. Vérifiez le nom du serveur ou demandez aux personnes qui le gèrent.',
+  'problem.certificate_expired.text':
+    'Le certificat de ce serveur a expiré. Demandez aux personnes qui gèrent le serveur de le renouveler, puis réessayez.',
+  'problem.certificate_not_yet_valid.text':
+    'Le certificat de ce serveur n’est pas encore valable. Demandez aux personnes qui gèrent le serveur.',
+  'problem.certificate_wrong_host.text':
+    'Le certificat de ce serveur est établi pour un autre nom de serveur. Saisissez le nom que votre fournisseur de messagerie indique dans ses instructions.',
+  'problem.starttls_not_offered.text':
+    'Le serveur ne propose pas STARTTLS sur ce port. Vérifiez le port ou choisissez TLS comme chiffrement.',
+  'problem.encryption_required.text':
+    'Le serveur n’accepte aucune connexion sans chiffrement. Choisissez TLS ou STARTTLS et vérifiez le port.',
+  'problem.no_password_login.title': 'Le serveur n’accepte pas les mots de passe',
+  'problem.no_password_login.text':
+    'Le serveur n’admet les applications que par des moyens que cette page ne prend pas en charge. Demandez aux personnes qui gèrent le serveur d’autoriser la connexion par mot de passe.',
+
   'session_used.title': 'Ce lien a déjà été utilisé',
   'session_used.text':
     'Il a servi à connecter une messagerie. Pour en connecter une autre, demandez un nouveau lien dans l’application d’où vous venez.',

@@ -190,6 +190,24 @@ export const it: Texts = {
   'caldav_tls.text':
     'Il certificato del server del calendario non è valido per il suo nome. Controlla l’URL del calendario.',
 
+  'problem.certificate_self_signed.text':
+    'Il certificato di questo server è autofirmato: nessuno lo garantisce. Controlla il nome del server. Se il server è tuo, puoi accettare il certificato qui sotto.',
+  'problem.certificate_untrusted.text':
+    'Il certificato di questo server è incompleto o proviene da un’autorità sconosciuta. Controlla il nome del server o chiedi a chi lo gestisce.',
+  'problem.certificate_expired.text':
+    'Il certificato di questo server è scaduto. Chiedi a chi gestisce il server di rinnovarlo, poi riprova.',
+  'problem.certificate_not_yet_valid.text':
+    'Il certificato di questo server non è ancora valido. Chiedi a chi gestisce il server.',
+  'problem.certificate_wrong_host.text':
+    'Il certificato di questo server è per un altro nome di server. Inserisci il nome indicato nelle istruzioni del tuo provider di posta.',
+  'problem.starttls_not_offered.text':
+    'Il server non offre STARTTLS su questa porta. Controlla la porta o scegli TLS come crittografia.',
+  'problem.encryption_required.text':
+    'Il server non consente l’accesso senza crittografia. Scegli TLS o STARTTLS e controlla la porta.',
+  'problem.no_password_login.title': 'Il server non accetta password',
+  'problem.no_password_login.text':
+    'Il server ammette le app solo con metodi che questa pagina non supporta. Chiedi a chi gestisce il server di consentire l’accesso con password.',
+
   'session_used.title': 'Questo link è già stato usato',
   'session_used.text':
     'Con questo link è stata collegata una casella. Per collegarne un’altra, chiedi un nuovo link nell’app da cui arrivi.',

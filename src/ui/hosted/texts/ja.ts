@@ -190,6 +190,24 @@ export const ja: Texts = {
   'caldav_tls.text':
     'カレンダーサーバーの証明書がサーバー名に対して有効ではありません。カレンダーの URL を確認してください。',
 
+  'problem.certificate_self_signed.text':
+    'このサーバーの証明書は自己署名のもので、第三者による保証がありません。サーバー名を確認してください。ご自身で運用しているサーバーの場合は、下で証明書を許可できます。',
+  'problem.certificate_untrusted.text':
+    'このサーバーの証明書は不完全か、認証局が不明です。サーバー名を確認するか、サーバーの管理者に問い合わせてください。',
+  'problem.certificate_expired.text':
+    'このサーバーの証明書は有効期限が切れています。サーバーの管理者に更新を依頼してから、もう一度お試しください。',
+  'problem.certificate_not_yet_valid.text':
+    'このサーバーの証明書はまだ有効になっていません。サーバーの管理者に問い合わせてください。',
+  'problem.certificate_wrong_host.text':
+    'このサーバーの証明書は別のサーバー名のものです。メールプロバイダーの案内にある名前を入力してください。',
+  'problem.starttls_not_offered.text':
+    'このポートではサーバーが STARTTLS に対応していません。ポートを確認するか、暗号化に TLS を選んでください。',
+  'problem.encryption_required.text':
+    'サーバーは暗号化なしのログインを受け付けません。TLS または STARTTLS を選び、ポートを確認してください。',
+  'problem.no_password_login.title': 'サーバーはパスワードを受け付けません',
+  'problem.no_password_login.text':
+    'サーバーは、このページが対応していない方法でのみアプリを受け入れます。パスワードでのログインを許可するよう、サーバーの管理者に依頼してください。',
+
   'session_used.title': 'このリンクは使用済みです',
   'session_used.text':
     'このリンクでメールボックスが接続されました。別のメールボックスを接続するには、元のアプリで新しいリンクを取得してください。',

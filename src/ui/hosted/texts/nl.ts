@@ -190,6 +190,24 @@ export const nl: Texts = {
   'caldav_tls.title': 'De verbinding met de agenda is niet veilig',
   'caldav_tls.text': 'Het certificaat van de agendaserver is niet geldig voor zijn naam. Controleer de agenda-URL.',
 
+  'problem.certificate_self_signed.text':
+    'Het certificaat van deze server is zelfondertekend: niemand staat ervoor in. Controleer de servernaam. Als je de server zelf beheert, kun je het certificaat hieronder accepteren.',
+  'problem.certificate_untrusted.text':
+    'Het certificaat van deze server is onvolledig of komt van een onbekende instantie. Controleer de servernaam of vraag het de beheerders van de server.',
+  'problem.certificate_expired.text':
+    'Het certificaat van deze server is verlopen. Vraag de beheerders van de server het te vernieuwen en probeer het opnieuw.',
+  'problem.certificate_not_yet_valid.text':
+    'Het certificaat van deze server is nog niet geldig. Vraag het de beheerders van de server.',
+  'problem.certificate_wrong_host.text':
+    'Het certificaat van deze server is voor een andere servernaam. Vul de naam in die je e-mailprovider in zijn instructies noemt.',
+  'problem.starttls_not_offered.text':
+    'De server biedt geen STARTTLS op deze poort. Controleer de poort of kies TLS als versleuteling.',
+  'problem.encryption_required.text':
+    'Bij de server kan niemand inloggen zonder versleuteling. Kies TLS of STARTTLS en controleer de poort.',
+  'problem.no_password_login.title': 'De server accepteert geen wachtwoorden',
+  'problem.no_password_login.text':
+    'De server laat apps alleen toe op manieren die deze pagina niet ondersteunt. Vraag de beheerders van de server om inloggen met een wachtwoord toe te staan.',
+
   'session_used.title': 'Deze link is al gebruikt',
   'session_used.text':
     'Er is een mailbox mee gekoppeld. Vraag een nieuwe link aan in de app waar je vandaan kwam om er nog een te koppelen.',

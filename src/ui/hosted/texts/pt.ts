@@ -188,6 +188,24 @@ export const pt: Texts = {
   'caldav_tls.title': 'A conexão com a agenda não é segura',
   'caldav_tls.text': 'O certificado do servidor da agenda não é válido para o nome dele. Confira a URL da agenda.',
 
+  'problem.certificate_self_signed.text':
+    'O certificado deste servidor é autoassinado: ninguém responde por ele. Confira o nome do servidor. Se o servidor for seu, você pode aceitar o certificado abaixo.',
+  'problem.certificate_untrusted.text':
+    'O certificado deste servidor está incompleto ou vem de uma autoridade desconhecida. Confira o nome do servidor ou pergunte a quem administra o servidor.',
+  'problem.certificate_expired.text':
+    'O certificado deste servidor expirou. Peça a quem administra o servidor que o renove e tente de novo.',
+  'problem.certificate_not_yet_valid.text':
+    'O certificado deste servidor ainda não é válido. Pergunte a quem administra o servidor.',
+  'problem.certificate_wrong_host.text':
+    'O certificado deste servidor é de outro nome de servidor. Digite o nome que o seu provedor de e-mail informa nas instruções.',
+  'problem.starttls_not_offered.text':
+    'O servidor não oferece STARTTLS nesta porta. Confira a porta ou escolha TLS como criptografia.',
+  'problem.encryption_required.text':
+    'O servidor não aceita login sem criptografia. Escolha TLS ou STARTTLS e confira a porta.',
+  'problem.no_password_login.title': 'O servidor não aceita senhas',
+  'problem.no_password_login.text':
+    'O servidor só aceita apps por meios que esta página não oferece. Peça a quem administra o servidor que permita o login com senha.',
+
   'session_used.title': 'Este link já foi usado',
   'session_used.text':
     'Uma conta de e-mail foi conectada por ele. Para conectar outra, peça um novo link no aplicativo de onde você veio.',
