@@ -73,7 +73,7 @@ export function scheduler(deps: SchedulerDeps) {
   }
   const tasks = taskEngine({ ...deps, kinds, timing })
   const jobs = { db, queue, clock, ids }
-  return { experiences, callbacks, finder, verification, bookings, tasks, jobs, limits: deps }
+  return { experiences, callbacks, finder, verification, bookings, links, tasks, jobs, limits: deps }
 }
 
 export interface SchedulerRouteDeps {
@@ -84,12 +84,12 @@ export interface SchedulerRouteDeps {
 }
 
 export function schedulerRoutes(app: App, { scheduler, idempotency, authScreen }: SchedulerRouteDeps): void {
-  const { experiences, finder, verification, bookings, jobs, limits } = scheduler
+  const { experiences, finder, verification, bookings, links, jobs, limits } = scheduler
   experienceRoutes(app, { experiences, idempotency })
   listingRoutes(app, { experiences, finder })
   verificationRoutes(app, { experiences, verification, limits })
   bookingRoutes(app, { bookings, idempotency, allowedOrigins: originReader(experiences) })
   jobRoutes(app, { ...jobs, idempotency })
   const pages = bookingPageRoutes(app, { experiences, authScreen })
-  managePageRoutes(app, { pages, bookings, experiences, clock: jobs.clock })
+  managePageRoutes(app, { pages, bookings, experiences, links, publicUrl: limits.publicUrl, clock: jobs.clock })
 }

@@ -71,7 +71,11 @@ export const holdSchema = Type.Object(
 )
 
 const links = Type.Object(
-  { reschedule: Type.String(), cancel: Type.String() },
+  {
+    reschedule: Type.String(),
+    cancel: Type.String(),
+    calendar: Type.String({ description: 'The booking as an iCalendar file. 409 unless it is confirmed.' }),
+  },
   { title: 'BookingLinks', description: 'For the guest: a person who has a link can use it.' },
 )
 
@@ -85,6 +89,10 @@ const publicProperties = {
   cancelledBy: nullable(Type.Enum(['guest', 'host', 'api'])),
   needsConfirmation: Type.Boolean({
     description: 'Whether the guest gets a message with a link that confirms the address.',
+  }),
+  sendsMessages: Type.Boolean({
+    description:
+      'Whether the guest gets messages about the booking. They are sent from the account of a host: false without hosts.',
   }),
   links,
 }
@@ -177,12 +185,13 @@ export const cancelBody = Type.Object(
 export const rescheduleBody = Type.Object({ slot: slotBody, token }, { title: 'RescheduleBooking' })
 
 export function guestBookingView(row: BookingRow, own: BookingLinks): Static<typeof guestBookingSchema> {
-  const needsConfirmation = row.verifiedBy === null && bookedHosts(row).length > 0
+  const sendsMessages = bookedHosts(row).length > 0
   return {
     ...bookingFields(row),
     reason: publicReason(row),
     cancelledBy: row.cancelledBy,
-    needsConfirmation,
+    needsConfirmation: row.verifiedBy === null && sendsMessages,
+    sendsMessages,
     links: own,
   }
 }

@@ -10,11 +10,16 @@ export type LinkHolder = LinkRole | 'reader'
 /** Who cancels or moves a booking. */
 export type Actor = LinkRole | 'api'
 
+/** The name of the file, below the page of the booking. */
+export const CALENDAR_FILE = 'invitation.ics'
+
 const HOLDERS: readonly LinkHolder[] = ['guest', 'host', 'reader']
 
 export interface BookingLinks {
   reschedule: string
   cancel: string
+  /** The booking as a file for a calendar. */
+  calendar: string
 }
 
 /**
@@ -39,9 +44,14 @@ export function bookingLinks({ sealer, publicUrl }: { sealer: Sealer; publicUrl:
     },
 
     of(row: BookingRow, role: LinkHolder = 'guest'): BookingLinks {
-      const link = (action: string) =>
-        `${publicUrl}/book/${row.experienceSlug}/bookings/${row.id}?token=${signToken(row, role)}&action=${action}`
-      return { reschedule: link('reschedule'), cancel: link('cancel') }
+      const page = `${publicUrl}/book/${row.experienceSlug}/bookings/${row.id}`
+      const token = signToken(row, role)
+      const link = (action: string) => `${page}?token=${token}&action=${action}`
+      return {
+        reschedule: link('reschedule'),
+        cancel: link('cancel'),
+        calendar: `${page}/${CALENDAR_FILE}?token=${token}`,
+      }
     },
 
     /** For a message to the guest only: its holder can confirm the address. */

@@ -65,6 +65,7 @@ describe('bookings over the API', () => {
       guest: GUEST,
       slot: { start: at(0), end: at(1), timezone: 'UTC', participants: [], metadata: {} },
       links: { cancel: expect.stringContaining(`/book/${slug}/bookings/${json.id}?token=`) },
+      sendsMessages: false,
     })
     expect(json).not.toHaveProperty('calendar')
     const { json: stored } = await owner.get(`/scheduler/bookings/${json.id}`)
@@ -186,6 +187,34 @@ describe('bookings over the API', () => {
     })
     expect((await owner.post(`/scheduler/bookings/${other.id}/cancel`)).json).toMatchObject({ cancelledBy: 'api' })
     expect((await owner.post('/scheduler/bookings/bkg_1/cancel')).status).toBe(404)
+  })
+
+  it('is a calendar file for the holder of a link, without an address, until it is cancelled', async () => {
+    const { slug, book } = await experience()
+    const { json } = await book(guest, { start: at(8) }, { attendees: [{ email: 'bo@northwind.example' }] })
+    const { pathname, search } = new URL(json.links.calendar)
+    const { status, headers, text } = await guest.get(pathname + search)
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/calendar; charset=utf-8'])
+    expect(headers.get('content-disposition')).toBe('attachment; filename="invitation.ics"')
+    expect([headers.get('cache-control'), headers.get('referrer-policy')]).toEqual(['no-store', 'no-referrer'])
+    const lines = text.replaceAll('\r\n ', '').split('\r\n')
+    const time = (halfHours: number) => at(halfHours).replaceAll(/[-:]|\.\d+/g, '')
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'METHOD:PUBLISH',
+        expect.stringMatching(new RegExp(`^UID:${json.id}@`)),
+        `DTSTART:${time(8)}`,
+        `DTEND:${time(9)}`,
+        'SUMMARY:Intro call',
+        'STATUS:CONFIRMED',
+      ]),
+    )
+    expect(lines.join()).toContain(`/book/${slug}/bookings/${json.id}`)
+    expect(lines.join()).not.toMatch(/northwind|ORGANIZER|ATTENDEE/i)
+    expect((await guest.get(`${pathname}?token=wrong`)).status).toBe(404)
+    await guest.post(`/scheduler/bookings/${json.id}/cancel`, { token: token(json.links) })
+    const gone = await guest.get(pathname + search)
+    expect([gone.status, gone.json.error.code]).toEqual([409, 'conflict'])
   })
 
   it('is moved by its link, onto its own time too, and keeps id and links', async () => {

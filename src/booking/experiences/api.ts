@@ -225,6 +225,12 @@ const ui = Type.Object(
     theme: Type.Optional(Type.Unknown()),
     layout: Type.Optional(Type.Unknown()),
     copy: Type.Optional(Type.Unknown()),
+    host: Type.Optional(
+      Type.Unknown({
+        description:
+          'Who is shown beside the experience: `name`, `title`, and `photo`, a `data:` URL of a PNG, JPEG or WebP image.',
+      }),
+    ),
   },
   { title: 'ExperienceUi', description: 'Appearance of the booking page and the widget.', ...kept },
 )
@@ -347,6 +353,12 @@ export const publicSchema = Type.Object(
     ui: nullable(ui),
     durationMinutes: Type.Number({ description: 'The length of a booking if the guest chooses none.' }),
     durations: Type.Array(Type.Number(), { description: 'The lengths that a guest can choose from, in minutes.' }),
+    sendsMessages: nullable(
+      Type.Boolean({
+        description:
+          'Whether guests get messages: true with hosts, false without. Null: it depends on the hosts that an endpoint or a rule names.',
+      }),
+    ),
   },
   { title: 'PublicExperience' },
 )

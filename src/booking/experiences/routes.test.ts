@@ -290,7 +290,7 @@ describeEachDatabase('experiences', (open) => {
   })
 
   it('need a key, except for what guests may know of an active one', async () => {
-    const { call, visit } = schedulerFixture(await open())
+    const { call, visit, account } = schedulerFixture(await open())
     await call('POST', PATH, FULL)
     for (const [method, url] of [
       ['GET', PATH],
@@ -313,8 +313,13 @@ describeEachDatabase('experiences', (open) => {
         ui: FULL.ui,
         durationMinutes: 45,
         durations: [15, 45],
+        sendsMessages: null,
       },
     ])
+    await call('POST', PATH, { slug: 'bare-call', name: 'Bare call' })
+    expect((await visit('GET', `${PATH}/bare-call`)).json.sendsMessages).toBe(false)
+    await call('PATCH', `${PATH}/bare-call`, { defaultAccountIds: [await account()] })
+    expect((await visit('GET', `${PATH}/bare-call`)).json.sendsMessages).toBe(true)
     const wrong = await visit('GET', `${PATH}/intro-call`, undefined, { authorization: 'Bearer wrong' })
     expect([wrong.status, wrong.headers['www-authenticate']]).toEqual([401, expect.stringContaining('invalid_token')])
     await call('PATCH', `${PATH}/intro-call`, { isActive: false })

@@ -53,6 +53,14 @@ export function publicView({ slug, name, description, timezone, definition }: Ex
     bookingForm: bookingForm === null ? null : form,
     ui,
     durationMinutes,
+    sendsMessages: sendsMessages(definition),
     durations: [...new Set([durationMinutes, ...(availability.durations ?? [])])].sort((a, b) => a - b),
   }
+}
+
+/** Messages are sent from the account of a host. */
+function sendsMessages({ defaultAccountIds, endpoints, bookingForm }: Experience['definition']): boolean | null {
+  if (defaultAccountIds.length > 0) return true
+  const mayNameHosts = endpoints.availability !== null || endpoints.routing !== null
+  return mayNameHosts || (bookingForm?.routing ?? []).length > 0 ? null : false
 }

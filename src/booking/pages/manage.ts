@@ -4,11 +4,13 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import { type App, clientBlock } from '../../platform/http/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { bookingQuery, type ManagedBooking, managePage } from '../../ui/booking/index.ts'
-import { bookedSlot, isBooked, publicReason, readSubmission } from '../bookings/booking.ts'
+import { HARDENED } from '../../ui/hosted/index.ts'
+import { bookedSlot, conflict, isBooked, publicReason, readSubmission } from '../bookings/booking.ts'
 import { linkSubject } from '../bookings/link-limits.ts'
-import type { LinkRole } from '../bookings/links.ts'
+import { CALENDAR_FILE, type LinkRole, type Links } from '../bookings/links.ts'
 import type { Experience } from '../experiences/experience.ts'
 import type { BookingRow } from '../tables.ts'
+import { calendarFile } from '../work/calendar-file.ts'
 import type { BookingPages } from './pages.ts'
 
 export interface ManagePageDeps {
@@ -21,6 +23,8 @@ export interface ManagePageDeps {
     confirmAddress(id: string, client: string): Promise<BookingRow>
   }
   experiences: { findById(id: string): Promise<Experience | undefined> }
+  links: Links
+  publicUrl: string
 }
 
 const MINUTE_MS = 60_000
@@ -49,7 +53,8 @@ const ACTIONS = ['cancel', 'reschedule', 'confirm'] as const
 const PATH = '/book/:slug/bookings/:bookingId'
 
 /** The page of one booking, for the holder of its link. Opening it changes nothing, because scanners of messages open links. */
-export function managePageRoutes(app: App, { pages, clock, bookings, experiences }: ManagePageDeps): void {
+export function managePageRoutes(app: App, deps: ManagePageDeps): void {
+  const { pages, clock, bookings, experiences, links, publicUrl } = deps
   const limitSubject = ({ params, ip }: FastifyRequest, source: unknown) =>
     linkSubject(bookings, { bookingId: Object(params).bookingId, token: Object(source).token, ip })
   const viewLimits = {
@@ -78,6 +83,26 @@ export function managePageRoutes(app: App, { pages, clock, bookings, experiences
       return pages.render(request, reply, (context) =>
         managePage(context, { ...page, action: ACTIONS.find((name) => name === action) }),
       )
+    },
+  )
+
+  app.get(
+    `${PATH}/${CALENDAR_FILE}`,
+    {
+      ...pages.route,
+      config: { access: 'public', rateLimit: viewLimits },
+      schema: { hide: true, params, querystring: Type.Pick(query, ['token']) },
+    },
+    async (request, reply) => {
+      const { row, role } = await find(request.params, request.query.token)
+      if (!isBooked(row)) throw conflict('Only a confirmed booking has a calendar file.')
+      const title = (await experiences.findById(row.experienceId))?.name ?? row.experienceSlug
+      const file = calendarFile({ booking: row, title, links: links.of(row, role), publicUrl })
+      return reply
+        .headers({ ...HARDENED, 'content-disposition': `attachment; filename="${CALENDAR_FILE}"` })
+        .type('text/calendar; charset=utf-8')
+        .serializer((body: string) => body)
+        .send(file)
     },
   )
 
@@ -148,6 +173,7 @@ export function managePageRoutes(app: App, { pages, clock, bookings, experiences
       joinUrl: row.joinUrl,
       startMs: row.startMs,
       endMs: row.endMs,
+      calendarFile: CALENDAR_FILE,
       timezone: (role === 'guest' ? guest.timezone : undefined) ?? slot.timezone,
       isBookable: experience?.isActive === true,
       address: row.verifiedBy !== null ? 'confirmed' : isReader ? 'asked' : 'unknown',

@@ -25,9 +25,14 @@ export interface Invitation {
   location: string
   /** The address of a video conference. */
   url: string | null
-  organizer: InvitationPerson
+  organizer: InvitationPerson | null
   attendees: readonly InvitationPerson[]
   changedAt: number
+}
+
+/** Identifies the meeting in every calendar. */
+export function bookingUid({ id }: { id: string }, publicUrl: string): string {
+  return `${id}@${new URL(publicUrl).host}`
 }
 
 /** An iCalendar object of a booking (RFC 5545, RFC 5546). Every text may contain anything. */
@@ -56,7 +61,7 @@ export function invitationIcs(invitation: Invitation): string {
       ...(invitation.url === null ? [] : [`URL:${uri(invitation.url)}`]),
       `STATUS:${method === 'CANCEL' ? 'CANCELLED' : 'CONFIRMED'}`,
       'TRANSP:OPAQUE',
-      person('ORGANIZER', organizer, []),
+      ...(organizer === null ? [] : [person('ORGANIZER', organizer, [])]),
       ...attendees.map((attendee) =>
         person('ATTENDEE', attendee, [
           'ROLE=REQ-PARTICIPANT',

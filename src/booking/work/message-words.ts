@@ -1,4 +1,5 @@
 import { repeatedOffset, wallClock } from '../../platform/calendar/wall-clock.ts'
+import { zoneLabel } from '../../platform/calendar/zone-label.ts'
 
 /** The words of messages to guests. Hosts get theirs in English, as the rest of the service speaks to them. */
 export interface Words {
@@ -168,7 +169,7 @@ export function wordsFor(locale: string | undefined): { words: Words; locale: st
 export function whenText({ startMs, endMs }: TimeSpan, timeZone: string, locale: string): string {
   const { formatRange } = wallClock(locale, timeZone, { dateStyle: 'full', timeStyle: 'short' })
   const offset = repeatedOffset(timeZone, startMs, endMs)
-  return `${formatRange(startMs, endMs)} (${[timeZone, ...(offset === undefined ? [] : [offset])].join(', ')})`
+  return `${formatRange(startMs, endMs)} (${[zoneLabel(timeZone), ...(offset === undefined ? [] : [offset])].join(', ')})`
 }
 
 interface TimeSpan {

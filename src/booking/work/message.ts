@@ -11,7 +11,7 @@ import { plainName } from '../guests/names.ts'
 import { shownAttendees, shownGuest, shownReason } from '../guests/shown.ts'
 import type { BookingRow } from '../tables.ts'
 import { formatAnswers } from './event-text.ts'
-import { type Invitation, invitationIcs } from './ics.ts'
+import { bookingUid, type Invitation, invitationIcs } from './ics.ts'
 import { ENGLISH, whenText, wordsFor } from './message-words.ts'
 import type { TaskKind } from './run.ts'
 
@@ -188,7 +188,7 @@ function buildInvitation(
   const name = nameFor(method === 'PUBLISH' ? 'host' : isForGuest ? 'guest' : 'attendees', booking)
   return {
     method,
-    uid: `${booking.id}@${new URL(publicUrl).host}`,
+    uid: bookingUid(booking, publicUrl),
     sequence: booking.sequence,
     changedAt: booking.updatedAt,
     startMs: booking.startMs,

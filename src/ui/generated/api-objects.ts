@@ -217,6 +217,7 @@ export type AuthSessionStatus = {
   email: string | null
   accountId: string | null
   failureCode: string | null
+  failureReason: string | null
   expiresAt: string
 }
 
@@ -303,6 +304,7 @@ export type Booking = {
   reason: string | null
   cancelledBy: "guest" | "host" | "api" | null
   needsConfirmation: boolean
+  sendsMessages: boolean
   links: BookingLinks
   calendar: BookingCalendar
   version: number
@@ -427,6 +429,7 @@ export type BookingGuestInput = {
 export type BookingLinks = {
   reschedule: string
   cancel: string
+  calendar: string
 }
 
 export type BookingMailLimitedData = {
@@ -1048,7 +1051,7 @@ export type Error = {
     details: ({
       path: string
       message: string
-      code?: "required" | "too_long" | "invalid_email" | "invalid_phone" | "invalid_option" | "invalid_characters" | "contains_link" | "wrong_code"
+      code?: "required" | "too_long" | "invalid_email" | "invalid_phone" | "invalid_option" | "invalid_characters" | "contains_link" | "wrong_code" | "certificate_self_signed" | "certificate_untrusted" | "certificate_expired" | "certificate_not_yet_valid" | "certificate_wrong_host" | "starttls_not_offered" | "encryption_required" | "no_password_login"
     })[]
     redirectUrl?: string
     current?: Record<string, unknown>
@@ -1135,6 +1138,7 @@ export type ExperienceUi = {
   theme?: unknown
   layout?: unknown
   copy?: unknown
+  host?: unknown
 }
 
 export type ExperienceUpdate = {
@@ -1170,6 +1174,7 @@ export type GuestBooking = {
   reason: string | null
   cancelledBy: "guest" | "host" | "api" | null
   needsConfirmation: boolean
+  sendsMessages: boolean
   links: BookingLinks
 }
 
@@ -1690,6 +1695,7 @@ export type PublicExperience = {
   ui: (ExperienceUi | null)
   durationMinutes: number
   durations: (number)[]
+  sendsMessages: boolean | null
 }
 
 export type RefusedRecipient = {
