@@ -64,6 +64,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('a guest whom nobody
     await page.locator('.slot').first().click()
     await page.getByLabel('Name').fill('Ada')
     await page.getByLabel('Email address').fill(GUEST)
+    await page.getByText('You get an invitation at this address').waitFor()
     await page.getByRole('button', { name: 'Book' }).click()
   }
 
@@ -83,7 +84,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('a guest whom nobody
     const { page, inspect, problems } = await visit({ browser, origins: [stage.url], keep })
     await fillIn(page, last)
     await page.getByRole('heading', { name: 'Your booking is confirmed' }).waitFor()
-    await page.getByText(`We are sending a message to ${GUEST}.`).waitFor()
+    await page.getByText(`An invitation is on its way to ${GUEST}.`).waitFor()
     // The hold was refused.
     expect(problems.splice(0)).toEqual([expect.stringContaining('409')])
     await inspect('confirmation of a stranger')

@@ -30,7 +30,7 @@ export interface EmbedPage extends BookPage {
 /** The widget draws the rest. No colour scheme: a frame with another one than its page has an opaque background. */
 const FRAME_STYLE = `html,body,h1,p{margin:0}
 body{display:flow-root;padding:2px}
-h1{font-size:21px;font-weight:650;line-height:1.25;letter-spacing:-.018em;overflow-wrap:anywhere}
+h1{font-size:22px;font-weight:650;line-height:1.25;letter-spacing:-.018em;overflow-wrap:anywhere}
 p{margin-top:8px;white-space:pre-line;overflow-wrap:anywhere;opacity:.82}`
 
 /** The widget alone, for a frame. Its background is that of the embedding page. */

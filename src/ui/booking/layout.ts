@@ -74,6 +74,7 @@ main.wide{max-width:1012px;padding:40px 16px 32px}
 .wide>.brand{margin:0 4px 18px}
 posthorn-scheduler{--posthorn-shadow:var(--shadow)}
 posthorn-scheduler:not(:defined){display:block;min-height:480px;padding:32px 28px;background:var(--card);border:1px solid var(--line);border-radius:16px;box-shadow:var(--shadow)}
+posthorn-scheduler:not(:defined):not(:has(noscript p))::after{content:"";display:block;max-width:445px;height:230px;margin-top:28px;background:radial-gradient(circle 20px,var(--line) 98%,transparent) 0 0/calc(100%/7) 46px}
 posthorn-scheduler .lead{white-space:pre-line}
 noscript p{max-width:46ch;margin:20px 0 0;padding:12px 14px;border-radius:10px;background:var(--tint)}
 .state{display:inline-flex;align-items:center;gap:6px;margin:0 0 10px;padding:3px 11px 3px 9px;border-radius:99px;background:var(--tint);color:var(--accent-text);font-size:13px;font-weight:600}
@@ -88,6 +89,12 @@ noscript p{max-width:46ch;margin:20px 0 0;padding:12px 14px;border-radius:10px;b
 .facts+.button,.lead+.button{margin-top:24px}
 .facts+.lead{margin-top:20px}
 form+.button{margin-top:12px}
+.calendars{margin:20px 0 0}
+.calendars h2{margin:0;font-size:14px;font-weight:550}
+.calendars p{display:flex;flex-wrap:wrap;gap:8px;margin:10px 0 0}
+.calendars a{padding:8px 13px;border:1px solid var(--edge);border-radius:10px;font-size:14px;font-weight:550;text-decoration:none}
+.calendars a:hover{border-color:var(--ring);background:var(--tint)}
+.calendars+.button{margin-top:24px}
 .card>details{margin:18px 0 0;border-bottom:0}
 .card>details form{margin:4px 0 0}
 textarea{display:block;width:100%;min-height:92px;padding:9px 12px;border:1px solid var(--edge);border-radius:10px;background:var(--field);color:var(--ink);font:inherit;font-size:16px;resize:vertical}

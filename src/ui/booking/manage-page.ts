@@ -1,6 +1,8 @@
 import { repeatedOffset, wallClock } from '../../platform/calendar/wall-clock.ts'
+import { zoneLabel } from '../../platform/calendar/zone-label.ts'
 import { type Html, html, trustedHtml } from '../../platform/formats/html.ts'
 import { ICONS } from '../hosted/index.ts'
+import { calendarLinks } from './calendar-links.ts'
 import { type BookingContext, bookingDocument } from './layout.ts'
 import type { BookingTextKey } from './texts/index.ts'
 
@@ -16,6 +18,8 @@ export interface ManagedBooking {
   endMs: number
   timezone: string
   joinUrl: string | null
+  /** The name of the file for calendars, below the page. */
+  calendarFile: string
   /** Whether the experience still takes bookings. */
   isBookable: boolean
   /** `asked`: the link of the message was opened, whose holder can confirm the address. */
@@ -57,6 +61,7 @@ export function managePage(context: BookingContext, page: ManagePage): string {
 ${facts(context, booking, hasEnded)}
 ${hasEnded && booking.reason !== null && html`<p class="lead">${t.html('booking.reason', { reason: html`<bdi>${booking.reason}</bdi>` })}</p>`}
 ${!hasEnded && booking.state !== 'past' && addressPart(context, page)}
+${canChange && calendarPart(context, page)}
 ${
   canChange &&
   html`${booking.isBookable && html`<a class="button${booking.address !== 'asked' && html` primary`}" href="${pageHref(context, page, 'reschedule')}" rel="noreferrer">${t('booking.move')}</a>`}
@@ -82,6 +87,18 @@ function cancelPart(context: BookingContext, page: ManagePage): Html {
 <button class="button danger" type="submit">${t('cancel.submit')}</button>
 </form>
 </details>`
+}
+
+/** Links that open the booking in a calendar. */
+function calendarPart(context: BookingContext, page: ManagePage): Html {
+  const { t, root } = context
+  const { booking, token } = page
+  const { name: title, joinUrl, startMs, endMs } = booking
+  const { google, outlook } = calendarLinks({ title, joinUrl, start: isoTime(startMs), end: isoTime(endMs) })
+  const file = `${root}/book/${booking.slug}/bookings/${booking.id}/${booking.calendarFile}?${bookingQuery({ token })}`
+  const link = (href: string, label: string) =>
+    html`<a href="${href}" target="_blank" rel="noreferrer noopener">${label}</a>`
+  return html`<div class="calendars"><h2>${t('booking.addToCalendar')}</h2><p>${link(google, 'Google')}${link(outlook, 'Outlook')}<a href="${file}" rel="noreferrer">.ics</a></p></div>`
 }
 
 /** Asks to confirm the address, and says when it is done. */
@@ -146,23 +163,12 @@ function facts({ t }: BookingContext, booking: ManagedBooking, hasEnded: boolean
   const times = wallClock(t.language, timeZone, options).formatRange(startMs, endMs)
   const offset = repeatedOffset(timeZone, startMs, endMs)
   const struck = (text: string) => (hasEnded ? html`<s>${text}</s>` : html`<span>${text}</span>`)
-  return html`<ul class="facts"><li>${CALENDAR}${struck(day)}</li><li>${ICONS.clock}<bdi>${struck(times)}</bdi></li><li>${GLOBE}<span>${zoneName(t.language, timeZone)}${offset !== undefined && html`, <bdi>${offset}</bdi>`}</span></li>${
+  return html`<ul class="facts"><li>${CALENDAR}${struck(day)}</li><li>${ICONS.clock}<bdi>${struck(times)}</bdi></li><li>${GLOBE}<span>${zoneLabel(timeZone)}${offset !== undefined && html`, <bdi>${offset}</bdi>`}</span></li>${
     !hasEnded &&
     joinUrl !== null &&
     /^https?:\/\//i.test(joinUrl) &&
     html`<li>${ICONS.link}<a href="${joinUrl}" rel="noreferrer noopener">${t('booking.join')}</a></li>`
   }</ul>`
-}
-
-/** `Central European Time`; the given name of a zone that is newer than Node. */
-function zoneName(language: string, timeZone: string): string {
-  try {
-    const format = new Intl.DateTimeFormat(language, { timeZone, timeZoneName: 'longGeneric' })
-    return format.formatToParts(0).find(({ type }) => type === 'timeZoneName')?.value ?? timeZone
-  } catch (error) {
-    if (error instanceof RangeError) return timeZone
-    throw error
-  }
 }
 
 const isoTime = (ms: number) => new Date(ms).toISOString()

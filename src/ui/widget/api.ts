@@ -11,6 +11,8 @@ export interface Experience {
   ui?: Ui | null
   durationMinutes?: number
   durations?: number[]
+  /** Null: it depends on the hosts that an endpoint names. */
+  sendsMessages?: boolean | null
 }
 
 /** Free-form, so every member is checked where it is used. */
@@ -18,6 +20,7 @@ export interface Ui {
   theme?: unknown
   layout?: unknown
   copy?: unknown
+  host?: unknown
 }
 
 export interface SlotList {
@@ -52,6 +55,9 @@ export function textIn(members: Readonly<Record<string, unknown>>, name: string)
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
+/** `ui.copy` can replace the name. */
+export const chooseTitle = ({ ui, name }: Experience) => textIn(asRecord(ui?.copy), 'title') ?? name
+
 export interface BookingRequest {
   slot: Slot
   guest: Guest
@@ -68,9 +74,12 @@ export interface Booking {
   status: string
   slot: Slot
   joinUrl?: string | null
-  links?: { reschedule?: string; cancel?: string }
+  guest?: { email?: string }
+  links?: { reschedule?: string; cancel?: string; calendar?: string }
   /** The guest gets a message with a link that confirms the address. */
   needsConfirmation?: boolean
+  /** Whether the guest gets messages. */
+  sendsMessages?: boolean
 }
 
 /** A request that failed. `code` is that of the API, or `network`, `timeout`, `generated_at_required`, `invalid_response`. */

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import { asApiError, type Experience, type SchedulerApi } from './api.ts'
 import { addDays, byDay, type Day, dayIn, monthOf, type Slot, toRange, type Window, weekOf } from './days.ts'
 import type { Flow } from './flow.ts'
+import type { Clock } from './formats.ts'
 import { Month } from './month.tsx'
 import { DayHeading, Failure, Notice } from './notices.tsx'
 import { SlotButtons } from './slot-buttons.tsx'
@@ -19,6 +20,8 @@ export interface ChoiceProps {
   durationMinutes: number
   zone: string
   onZone(zone: string): void
+  clock: Clock
+  onClock(clock: Clock): void
   /** True when the visitor comes back from the form. */
   takesFocus: boolean
 }
@@ -36,6 +39,8 @@ export function Choice({
   durationMinutes,
   zone,
   onZone,
+  clock,
+  onClock,
   takesFocus,
 }: ChoiceProps) {
   const { t, locale, formats } = useView()
@@ -89,7 +94,9 @@ export function Choice({
 
   // Without it nobody knows how old the slots are.
   if (times.error?.code === 'generated_at_required') return <Failure error={times.error} retry={times.reload} />
-  const picker = <ZonePicker zone={zone} also={[experience.timezone, 'UTC']} onZone={onZone} />
+  const picker = (
+    <ZonePicker zone={zone} also={[experience.timezone, 'UTC']} onZone={onZone} clock={clock} onClock={onClock} />
+  )
   const note = (
     <>
       {times.error !== undefined && <Failure error={times.error} retry={times.reload} />}

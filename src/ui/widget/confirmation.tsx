@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { calendarLinks } from '../booking/calendar-links.ts'
 import type { Booking } from './api.ts'
 import type { Slot } from './days.ts'
 import { CalendarIcon, CheckIcon, ClockIcon, GlobeIcon, LinkIcon } from './icons.tsx'
@@ -29,22 +30,22 @@ export function When({ slot, children }: { slot: Slot; children?: ComponentChild
 
 interface ConfirmationProps {
   booking: Booking
-  /** The guest's address. */
-  email: string
+  /** What was booked. */
+  title: string
   isMoved: boolean
 }
 
 /** The last step. Links open a page of their own, because the widget may be in a frame. */
-export function Confirmation({ booking, email, isMoved }: ConfirmationProps) {
+export function Confirmation({ booking, title, isMoved }: ConfirmationProps) {
   const { t } = useView()
   const { reschedule, cancel } = booking.links ?? {}
-  const title = isMoved ? 'movedTitle' : booking.status === 'pending' ? 'pendingTitle' : 'bookedTitle'
+  const isPending = booking.status === 'pending'
   return (
     <div class="done">
       <div class="badge">
         <CheckIcon />
       </div>
-      <StepHeading>{t(title)}</StepHeading>
+      <StepHeading>{t(isMoved ? 'movedTitle' : isPending ? 'pendingTitle' : 'bookedTitle')}</StepHeading>
       <When slot={booking.slot}>
         {isWebAddress(booking.joinUrl) && (
           <li>
@@ -55,22 +56,54 @@ export function Confirmation({ booking, email, isMoved }: ConfirmationProps) {
           </li>
         )}
       </When>
-      {booking.needsConfirmation && email !== '' && <p class="lead">{t('confirmAddress', { email })}</p>}
+      <MessageNote booking={booking} />
+      {!isPending && <AddToCalendar booking={booking} title={title} />}
       {!isMoved && (isWebAddress(reschedule) || isWebAddress(cancel)) && (
         <p class="links">
-          {isWebAddress(reschedule) && (
-            <a href={reschedule} target="_blank" rel="noopener noreferrer">
-              {t('reschedule')}
-            </a>
-          )}
-          {isWebAddress(cancel) && (
-            <a href={cancel} target="_blank" rel="noopener noreferrer">
-              {t('cancel')}
-            </a>
-          )}
+          {isWebAddress(reschedule) && <NewPage href={reschedule}>{t('reschedule')}</NewPage>}
+          {isWebAddress(cancel) && <NewPage href={cancel}>{t('cancel')}</NewPage>}
         </p>
       )}
     </div>
+  )
+}
+
+/** Says which message the guest gets. */
+function MessageNote({ booking }: { booking: Booking }) {
+  const { t } = useView()
+  const { email = '' } = booking.guest ?? {}
+  if (booking.sendsMessages === false) return <p class="lead">{t('noMessage')}</p>
+  if (booking.sendsMessages === undefined || email === '') return null
+  if (booking.status === 'pending') return <p class="lead">{t('pendingMessage', { email })}</p>
+  return (
+    <p class="lead">
+      {t('invitationSent', { email })} {booking.needsConfirmation && t('confirmAddress', { email })}
+    </p>
+  )
+}
+
+function AddToCalendar({ booking, title }: Pick<ConfirmationProps, 'booking' | 'title'>) {
+  const { t } = useView()
+  const { start, end } = booking.slot
+  const { google, outlook } = calendarLinks({ title, start, end, joinUrl: booking.joinUrl })
+  const file = booking.links?.calendar
+  return (
+    <div class="calendars">
+      <h3>{t('addToCalendar')}</h3>
+      <p>
+        <NewPage href={google}>Google</NewPage>
+        <NewPage href={outlook}>Outlook</NewPage>
+        {isWebAddress(file) && <NewPage href={file}>.ics</NewPage>}
+      </p>
+    </div>
+  )
+}
+
+function NewPage({ href, children }: { href: string; children: ComponentChildren }) {
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer">
+      {children}
+    </a>
   )
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { byDay, daysOf, monthOf, toRange, weekOf, zoneGroups } from './days.ts'
-import { formats } from './formats.ts'
+import { byDay, daysOf, monthOf, toRange, weekOf, zoneNames } from './days.ts'
+import { formats, usualClock } from './formats.ts'
 
 const slotAt = (start: string) => ({ start, end: new Date(Date.parse(start) + 1_800_000).toISOString() })
 
@@ -59,15 +59,19 @@ describe('times of a day', () => {
   })
 })
 
-it('zones are listed by region, with those that the browser does not name', () => {
-  const groups = zoneGroups(
-    ['America/Argentina/Buenos_Aires', 'Europe/Berlin'],
-    ['UTC', 'Asia/Kolkata', 'Europe/Berlin'],
-  )
-  expect([...groups].map(([region, zones]) => [region, ...zones.map(({ city }) => city)])).toEqual([
-    ['America', 'Argentina, Buenos Aires'],
-    ['Asia', 'Kolkata'],
-    ['Europe', 'Berlin'],
-    ['', 'UTC'],
-  ])
+it.each([
+  ['en-US', 12, 24, '14:05', '14:05 – 14:35'],
+  ['de', 24, 12, '02:05 PM', '2:05–2:35 PM'],
+  ['ja', 24, 12, '午後2:05', '午後2時05分～2時35分'],
+] as const)('times in %s use the clock of %i hours, or the other one', (locale, usual, other, time, range) => {
+  expect(usualClock(locale)).toBe(usual)
+  const slot = slotAt('2026-11-01T14:05:00Z')
+  const { times, timeRange } = formats(locale, 'UTC', other)
+  const plain = (text = '') => text.replaceAll(/\s/g, ' ')
+  expect([plain(times([slot])[0]), plain(timeRange(slot))]).toEqual([time, range])
+})
+
+it('zones are listed by name, with those that the browser does not name', () => {
+  const names = zoneNames(['America/New_York', 'Europe/Berlin'], ['UTC', 'Asia/Kolkata', 'Europe/Berlin'])
+  expect(names).toEqual(['America/New_York', 'Asia/Kolkata', 'Europe/Berlin', 'UTC'])
 })

@@ -85,17 +85,7 @@ export function byDay(slots: readonly Slot[], window: Window, timeZone: string):
   return days
 }
 
-/** IANA names by region, for a list that is searched by city. `also` are added, in case the browser lists other names. */
-export function zoneGroups(
-  names: readonly string[],
-  also: readonly string[],
-): Map<string, { name: string; city: string }[]> {
-  const groups = new Map<string, { name: string; city: string }[]>()
-  for (const name of [...new Set([...names, ...also])].sort()) {
-    const [region = '', ...rest] = name.split('/')
-    const key = rest.length === 0 ? '' : region
-    const city = (rest.length === 0 ? region : rest.join(', ')).replaceAll('_', ' ')
-    groups.set(key, [...(groups.get(key) ?? []), { name, city }])
-  }
-  return groups
+/** IANA names, each once and in order. `also` are added, in case the browser lists other names. */
+export function zoneNames(names: readonly string[], also: readonly string[]): string[] {
+  return [...new Set([...names, ...also])].sort()
 }

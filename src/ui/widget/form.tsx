@@ -4,6 +4,7 @@ import { type Errors, type FormField, findErrors, type Value, type Values } from
 import { AlertIcon } from './icons.tsx'
 import { Failure } from './notices.tsx'
 import { formText, refusedFields } from './refusals.ts'
+import type { TextKey } from './texts/index.ts'
 import { useView } from './view.ts'
 
 export interface FormProps {
@@ -13,12 +14,15 @@ export interface FormProps {
   error: ApiError | undefined
   isSubmitting: boolean
   submitLabel: string
+  /** What happens then. */
+  next: TextKey | undefined
   onValues(values: Values): void
   onSubmit(website: string): void
 }
 
 /** The fields, with the messages of the widget and of the API below them. */
-export function BookingForm({ fields, values, error, isSubmitting, submitLabel, onValues, onSubmit }: FormProps) {
+export function BookingForm({ fields, values, error, isSubmitting, submitLabel, next, ...on }: FormProps) {
+  const { onValues, onSubmit } = on
   const { t } = useView()
   const id = useId()
   const form = useRef<HTMLFormElement>(null)
@@ -77,6 +81,7 @@ export function BookingForm({ fields, values, error, isSubmitting, submitLabel, 
       >
         {isSubmitting ? t('submitting') : submitLabel}
       </button>
+      {next !== undefined && <p class="next">{t(next)}</p>}
     </form>
   )
 }

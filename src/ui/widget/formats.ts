@@ -1,3 +1,4 @@
+import { zoneLabel } from '../../platform/calendar/zone-label.ts'
 import { type Day, dayIn, type Slot, type Window } from './days.ts'
 
 /** Dates, times and durations as the locale writes them. Times are those of `timeZone`. */
@@ -22,11 +23,24 @@ export interface Formats {
   minutes(count: number): string
   /** `30 min`. */
   shortMinutes(count: number): string
-  /** `Central European Time`. */
+  /** `12h`. */
+  hours(count: number): string
+  /** `Europe/Berlin`. */
   zone: string
 }
 
-export function formats(locale: string, timeZone: string): Formats {
+/** 12 or 24 hours on the clock. */
+export type Clock = 12 | 24
+
+/** The clock that the locale uses. */
+export function usualClock(locale: string): Clock {
+  const { hourCycle } = new Intl.DateTimeFormat(locale, { hour: 'numeric' }).resolvedOptions()
+  return hourCycle === 'h11' || hourCycle === 'h12' ? 12 : 24
+}
+
+/** `clock`: default that of the locale. */
+export function formats(locale: string, timeZone: string, clock?: Clock): Formats {
+  const cycle = clock === undefined ? {} : ({ hourCycle: clock === 12 ? 'h12' : 'h23' } as const)
   const utc = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
   const inZone = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, { ...options, timeZone })
   const day = utc({ weekday: 'long', day: 'numeric', month: 'long' })
@@ -34,14 +48,15 @@ export function formats(locale: string, timeZone: string): Formats {
   const weekday = utc({ weekday: 'short' })
   const shortDay = utc({ day: 'numeric', month: 'short' })
   const week = utc({ day: 'numeric', month: 'short', year: 'numeric' })
-  const time = inZone({ timeStyle: 'short' })
-  const timeWithZone = inZone({ hour: 'numeric', minute: '2-digit', timeZoneName: 'short' })
+  const time = inZone({ timeStyle: 'short', ...cycle })
+  const timeWithZone = inZone({ hour: 'numeric', minute: '2-digit', timeZoneName: 'short', ...cycle })
   const fullDay = inZone({ dateStyle: 'full' })
-  const dayTime = inZone({ hour: 'numeric', minute: '2-digit' })
-  const dayAndTime = inZone({ day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' })
+  const dayTime = inZone({ hour: 'numeric', minute: '2-digit', ...cycle })
+  const dayAndTime = inZone({ day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit', ...cycle })
   const unit = { style: 'unit', unit: 'minute' } as const
   const minutes = new Intl.NumberFormat(locale, { ...unit, unitDisplay: 'long' })
   const shortMinutes = new Intl.NumberFormat(locale, { ...unit, unitDisplay: 'short' })
+  const hours = new Intl.NumberFormat(locale, { style: 'unit', unit: 'hour', unitDisplay: 'narrow' })
   const find = dayIn(timeZone)
   return {
     day: (value) => day.format(new Date(value)),
@@ -61,17 +76,13 @@ export function formats(locale: string, timeZone: string): Formats {
       (find(start) === find(end) ? dayTime : dayAndTime).formatRange(new Date(start), new Date(end)),
     minutes: (count) => minutes.format(count),
     shortMinutes: (count) => shortMinutes.format(count),
-    zone: zoneName(locale, timeZone),
+    hours: (count) => hours.format(count),
+    zone: zoneLabel(timeZone),
   }
 }
 
 /** `Tuesday, 24 November 2026, 9:00 – 9:30 AM`. */
 export const formatTime = ({ fullDay, timeRange }: Formats, slot: Slot) => `${fullDay(slot)}, ${timeRange(slot)}`
-
-function zoneName(locale: string, timeZone: string): string {
-  const format = new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'longGeneric' })
-  return format.formatToParts(0).find(({ type }) => type === 'timeZoneName')?.value ?? timeZone
-}
 
 /** The name if the browser knows the zone. */
 export function knownZone(name: string | null | undefined): string | undefined {

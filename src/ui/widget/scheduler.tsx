@@ -1,9 +1,10 @@
 import { useEffect, useId, useMemo, useState } from 'preact/hooks'
-import { asRecord, type Experience, type Move, type SchedulerApi, textIn } from './api.ts'
+import { asRecord, chooseTitle, type Experience, type Move, type SchedulerApi, textIn } from './api.ts'
 import { Choice } from './choice.tsx'
 import type { Slot } from './days.ts'
 import { type Emit, useFlow } from './flow.ts'
-import { formats, formatTime } from './formats.ts'
+import { type Clock, formats, formatTime, usualClock } from './formats.ts'
+import { Host } from './host.tsx'
 import { ClockIcon } from './icons.tsx'
 import { Notice } from './notices.tsx'
 import type { LaterSteps } from './steps.tsx'
@@ -42,7 +43,9 @@ export function Scheduler(props: SchedulerProps) {
   // Without the extensions of some browsers, which are longer than the API takes.
   const language = locale.tag.replace(/-\w-.*/, '')
   const flow = useFlow({ api, experience, zone, locale: language, move, emit })
-  const view = useMemo(() => ({ t, locale, formats: formats(locale.tag, zone) }), [t, locale, zone])
+  /** Undefined until the visitor chooses one. */
+  const [clock, setClock] = useState<Clock>()
+  const view = useMemo(() => ({ t, locale, formats: formats(locale.tag, zone, clock) }), [t, locale, zone, clock])
   const [hasMoved, setMoved] = useState(false)
   /** Null: they could not be loaded. */
   const [Steps, setSteps] = useState<typeof LaterSteps | null>()
@@ -59,6 +62,7 @@ export function Scheduler(props: SchedulerProps) {
     <ViewContext value={view}>
       <div class="card">
         <aside class="about">
+          <Host value={experience.ui?.host} />
           <slot name="heading">
             <h2>
               <bdi>{chooseTitle(experience)}</bdi>
@@ -83,6 +87,8 @@ export function Scheduler(props: SchedulerProps) {
                 zone={zone}
                 durationMinutes={minutes}
                 onZone={setZone}
+                clock={clock ?? usualClock(locale.tag)}
+                onClock={setClock}
                 takesFocus={hasMoved}
                 key={minutes}
                 week={props.week}
@@ -147,6 +153,5 @@ function chooseDurations({ experience, durationMinutes, move }: SchedulerProps):
   return fixed === undefined ? { usual, all: durations } : { usual: fixed, all: [fixed] }
 }
 
-const chooseTitle = ({ ui, name }: Experience) => textIn(asRecord(ui?.copy), 'title') ?? name
 const chooseDescription = ({ ui, description = '' }: Experience) =>
   textIn(asRecord(ui?.copy), 'description') ?? description

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import type { Experience } from './api.ts'
+import { chooseTitle, type Experience } from './api.ts'
 import { CodeForm } from './code-form.tsx'
 import { Confirmation, When } from './confirmation.tsx'
 import type { Slot } from './days.ts'
@@ -11,6 +11,7 @@ import { BackIcon } from './icons.tsx'
 import { Failure, Notice, StepHeading } from './notices.tsx'
 import { MOVE_TEXTS } from './refusals.ts'
 import type { SchedulerProps } from './scheduler.tsx'
+import type { TextKey } from './texts/index.ts'
 import { useView } from './view.ts'
 
 export { default as STEPS_STYLE } from './style/form.css'
@@ -48,7 +49,7 @@ export function LaterSteps({ experience, flow, move, prefill }: LaterStepsProps)
         </>
       )
     case 'done':
-      return <Confirmation booking={step.booking} email={flow.answers.email} isMoved={move !== undefined} />
+      return <Confirmation booking={step.booking} title={chooseTitle(experience)} isMoved={move !== undefined} />
     case 'redirect':
       return (
         <>
@@ -60,6 +61,12 @@ export function LaterSteps({ experience, flow, move, prefill }: LaterStepsProps)
         </>
       )
   }
+}
+
+/** What happens after the form; undefined where it is not known. */
+function nextText({ sendsMessages }: Experience): TextKey | undefined {
+  if (sendsMessages == null) return undefined
+  return sendsMessages ? 'nextInvitation' : 'noMessage'
 }
 
 interface StepProps {
@@ -99,6 +106,7 @@ function Details({ experience, prefill, flow, slot }: StepProps & Pick<LaterStep
         error={flow.error}
         isSubmitting={flow.isSubmitting}
         submitLabel={form?.submitButtonLabel || t('submit')}
+        next={nextText(experience)}
         onValues={flow.setEntered}
         onSubmit={submit}
       />

@@ -2,14 +2,14 @@ import type { ApiError } from './api.ts'
 import { errorText, Notice } from './notices.tsx'
 import type { Translate } from './texts/index.ts'
 
-/** The frame of the widget while the experience is loaded, so that the page does not move later. */
+/** The shape of the first step while the experience is loaded, so that the page does not move later. */
 export function Loading() {
   return (
     <div class="card" aria-busy="true">
       <aside class="about">
         <slot name="heading" />
       </aside>
-      <div class="step" />
+      <div class="step waiting" />
     </div>
   )
 }

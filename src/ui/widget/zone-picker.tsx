@@ -1,5 +1,7 @@
 import { useId, useState } from 'preact/hooks'
-import { zoneGroups } from './days.ts'
+import { zoneLabel } from '../../platform/calendar/zone-label.ts'
+import { zoneNames } from './days.ts'
+import type { Clock } from './formats.ts'
 import { GlobeIcon } from './icons.tsx'
 import { useView } from './view.ts'
 
@@ -8,14 +10,16 @@ export interface ZonePickerProps {
   /** Zones that the list must contain, such as that of the experience. */
   also: readonly string[]
   onZone(zone: string): void
+  clock: Clock
+  onClock(clock: Clock): void
 }
 
-/** The zone that times are shown in. The long list is made when the visitor comes near it. */
-export function ZonePicker({ zone, also, onZone }: ZonePickerProps) {
+/** How times are shown: the zone, and the clock. The long list of zones is made when the visitor comes near it. */
+export function ZonePicker({ zone, also, onZone, clock, onClock }: ZonePickerProps) {
   const { t } = useView()
   const id = useId()
   const [isComplete, setComplete] = useState(false)
-  const groups = zoneGroups(isComplete ? Intl.supportedValuesOf('timeZone') : [], [zone, ...also])
+  const names = zoneNames(isComplete ? Intl.supportedValuesOf('timeZone') : [], [zone, ...also])
   const complete = () => setComplete(true)
   return (
     <div class="zone">
@@ -32,22 +36,32 @@ export function ZonePicker({ zone, also, onZone }: ZonePickerProps) {
           onPointerDown={complete}
           onChange={(event) => onZone(event.currentTarget.value)}
         >
-          {[...groups].map(([region, zones]) => {
-            const options = zones.map(({ name, city }) => (
-              <option key={name} value={name} selected={name === zone}>
-                {city}
-              </option>
-            ))
-            return region === '' ? (
-              options
-            ) : (
-              <optgroup key={region} label={region}>
-                {options}
-              </optgroup>
-            )
-          })}
+          {names.map((name) => (
+            <option key={name} value={name} selected={name === zone}>
+              {zoneLabel(name)}
+            </option>
+          ))}
         </select>
       </div>
+      <ClockPicker clock={clock} onClock={onClock} />
     </div>
+  )
+}
+
+const CLOCKS: readonly Clock[] = [12, 24]
+
+function ClockPicker({ clock, onClock }: Pick<ZonePickerProps, 'clock' | 'onClock'>) {
+  const { t, formats } = useView()
+  const id = useId()
+  return (
+    <fieldset class="durations clock">
+      <legend class="unseen">{t('timeFormat')}</legend>
+      {CLOCKS.map((hours) => (
+        <label key={hours} class={hours === clock ? 'chosen' : ''}>
+          <input type="radio" name={id} checked={hours === clock} onChange={() => onClock(hours)} />
+          {formats.hours(hours)}
+        </label>
+      ))}
+    </fieldset>
   )
 }

@@ -11,6 +11,7 @@ export const ar: BookingTexts = {
   'booking.past': 'انتهى',
   'booking.reason': 'السبب: {reason}',
   'booking.join': 'الانضمام إلى الاجتماع',
+  'booking.addToCalendar': 'إضافة إلى التقويم',
   'booking.move': 'اختيار موعد آخر',
   'booking.again': 'حجز موعد آخر',
   'booking.back': 'العودة إلى الحجز',

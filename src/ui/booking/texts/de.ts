@@ -12,6 +12,7 @@ export const de: BookingTexts = {
   'booking.past': 'Vergangen',
   'booking.reason': 'Grund: {reason}',
   'booking.join': 'Am Termin teilnehmen',
+  'booking.addToCalendar': 'Zum Kalender hinzufügen',
   'booking.move': 'Anderen Termin wählen',
   'booking.again': 'Neuen Termin buchen',
   'booking.back': 'Zurück zur Buchung',

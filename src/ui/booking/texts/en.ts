@@ -10,6 +10,7 @@ export const en = {
   'booking.past': 'Past',
   'booking.reason': 'Reason: {reason}',
   'booking.join': 'Join the meeting',
+  'booking.addToCalendar': 'Add to calendar',
   'booking.move': 'Choose another time',
   'booking.again': 'Book another time',
   'booking.back': 'Back to the booking',

@@ -12,6 +12,7 @@ export const es: BookingTexts = {
   'booking.past': 'Pasada',
   'booking.reason': 'Motivo: {reason}',
   'booking.join': 'Unirse a la reunión',
+  'booking.addToCalendar': 'Añadir al calendario',
   'booking.move': 'Elegir otro horario',
   'booking.again': 'Reservar otro horario',
   'booking.back': 'Volver a la reserva',

@@ -12,6 +12,7 @@ export const fr: BookingTexts = {
   'booking.past': 'Passée',
   'booking.reason': 'Motif : {reason}',
   'booking.join': 'Rejoindre la réunion',
+  'booking.addToCalendar': 'Ajouter à l’agenda',
   'booking.move': 'Choisir un autre horaire',
   'booking.again': 'Réserver un autre horaire',
   'booking.back': 'Retour à la réservation',

@@ -12,6 +12,7 @@ export const it: BookingTexts = {
   'booking.past': 'Passata',
   'booking.reason': 'Motivo: {reason}',
   'booking.join': 'Partecipa alla riunione',
+  'booking.addToCalendar': 'Aggiungi al calendario',
   'booking.move': 'Scegli un altro orario',
   'booking.again': 'Prenota un altro orario',
   'booking.back': 'Torna alla prenotazione',

@@ -12,6 +12,7 @@ export const ja: BookingTexts = {
   'booking.past': '終了',
   'booking.reason': '理由：{reason}',
   'booking.join': 'ミーティングに参加',
+  'booking.addToCalendar': 'カレンダーに追加',
   'booking.move': '別の時間を選ぶ',
   'booking.again': '別の時間を予約する',
   'booking.back': '予約に戻る',

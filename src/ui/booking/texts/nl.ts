@@ -12,6 +12,7 @@ export const nl: BookingTexts = {
   'booking.past': 'Voorbij',
   'booking.reason': 'Reden: {reason}',
   'booking.join': 'Deelnemen aan de afspraak',
+  'booking.addToCalendar': 'Aan agenda toevoegen',
   'booking.move': 'Andere tijd kiezen',
   'booking.again': 'Nieuwe tijd boeken',
   'booking.back': 'Terug naar de boeking',

@@ -12,6 +12,7 @@ export const pt: BookingTexts = {
   'booking.past': 'Já passou',
   'booking.reason': 'Motivo: {reason}',
   'booking.join': 'Entrar na reunião',
+  'booking.addToCalendar': 'Adicionar à agenda',
   'booking.move': 'Escolher outro horário',
   'booking.again': 'Reservar outro horário',
   'booking.back': 'Voltar à reserva',

@@ -4,6 +4,7 @@ export const texts: FirstTexts = {
   loading: 'جارٍ تحميل المواعيد',
   duration: 'المدة',
   zone: 'المنطقة الزمنية',
+  timeFormat: 'تنسيق الوقت',
   previousMonth: 'الشهر السابق',
   nextMonth: 'الشهر التالي',
   previousWeek: 'الأسبوع السابق',

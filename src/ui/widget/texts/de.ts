@@ -4,6 +4,7 @@ export const texts: FirstTexts = {
   loading: 'Termine werden geladen',
   duration: 'Dauer',
   zone: 'Zeitzone',
+  timeFormat: 'Zeitformat',
   previousMonth: 'Voriger Monat',
   nextMonth: 'Nächster Monat',
   previousWeek: 'Vorige Woche',

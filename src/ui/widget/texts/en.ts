@@ -6,6 +6,7 @@ export const texts = {
   loading: 'Loading times',
   duration: 'Duration',
   zone: 'Time zone',
+  timeFormat: 'Time format',
   previousMonth: 'Previous month',
   nextMonth: 'Next month',
   previousWeek: 'Previous week',

@@ -4,6 +4,7 @@ export const texts: FirstTexts = {
   loading: 'Cargando horarios',
   duration: 'Duración',
   zone: 'Zona horaria',
+  timeFormat: 'Formato de hora',
   previousMonth: 'Mes anterior',
   nextMonth: 'Mes siguiente',
   previousWeek: 'Semana anterior',

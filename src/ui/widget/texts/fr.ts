@@ -4,6 +4,7 @@ export const texts: FirstTexts = {
   loading: 'Chargement des horaires',
   duration: 'Durée',
   zone: 'Fuseau horaire',
+  timeFormat: 'Format de l’heure',
   previousMonth: 'Mois précédent',
   nextMonth: 'Mois suivant',
   previousWeek: 'Semaine précédente',

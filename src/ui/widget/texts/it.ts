@@ -4,6 +4,7 @@ export const texts: FirstTexts = {
   loading: 'Caricamento degli orari',
   duration: 'Durata',
   zone: 'Fuso orario',
+  timeFormat: 'Formato dell’ora',
   previousMonth: 'Mese precedente',
   nextMonth: 'Mese successivo',
   previousWeek: 'Settimana precedente',

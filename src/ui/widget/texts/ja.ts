@@ -4,6 +4,7 @@ export const texts: FirstTexts = {
   loading: '空き時間を読み込んでいます',
   duration: '所要時間',
   zone: 'タイムゾーン',
+  timeFormat: '時刻の表示形式',
   previousMonth: '前の月',
   nextMonth: '次の月',
   previousWeek: '前の週',

@@ -4,6 +4,7 @@ export const texts: FirstTexts = {
   loading: 'Tijden worden geladen',
   duration: 'Duur',
   zone: 'Tijdzone',
+  timeFormat: 'Tijdnotatie',
   previousMonth: 'Vorige maand',
   nextMonth: 'Volgende maand',
   previousWeek: 'Vorige week',

@@ -4,6 +4,7 @@ export const texts: FirstTexts = {
   loading: 'Carregando horários',
   duration: 'Duração',
   zone: 'Fuso horário',
+  timeFormat: 'Formato da hora',
   previousMonth: 'Mês anterior',
   nextMonth: 'Próximo mês',
   previousWeek: 'Semana anterior',
