@@ -1,4 +1,5 @@
 import { type Html, html, trustedHtml } from '../../platform/formats/html.ts'
+import { hornFavicon, hornIcon } from '../../ui/hosted/index.ts'
 import type { DemoMailbox } from '../mailbox.ts'
 import type { DemoService } from '../service.ts'
 import type { Step, Story } from '../story.ts'
@@ -72,7 +73,7 @@ function document(title: string, body: Html): Html {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="${hornFavicon()}">
 <link rel="stylesheet" href="/page.css">
 <link rel="stylesheet" href="/arrivals.css">
 <script src="/page.js" defer></script>
@@ -84,6 +85,4 @@ ${body}
 `
 }
 
-const MARK = trustedHtml(
-  '<span class="tile"><svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="M14.5 9.5a4.5 4.5 0 1 0 0 5"/><path d="M14.5 9.5 21 6v12l-6.5-3.5z"/></svg></span>',
-)
+const MARK = html`<span class="tile">${trustedHtml(hornIcon())}</span>`

@@ -5,6 +5,7 @@ import { lazy } from '../../platform/concurrency/lazy.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { html } from '../../platform/formats/html.ts'
 import { type App, type Authenticator, builtFile, namesHtml, sendBuiltFile } from '../../platform/http/index.ts'
+import { hornFavicon } from '../../ui/hosted/index.ts'
 
 /** The manifest that `scripts/admin.mjs` writes. */
 interface Manifest {
@@ -105,7 +106,7 @@ function page({ script, styles, preloads }: Manifest, { nonce, root, session }: 
 <meta name="robots" content="noindex">
 <meta name="color-scheme" content="light dark">
 <title>Posthorn</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="${hornFavicon()}">
 <style nonce="${nonce}">html { background: light-dark(#fff, #1a1b1e) }</style>
 ${styles.map((name) => html`<link rel="stylesheet" href="${file(name)}">`)}
 ${preloads.map((name) => html`<link rel="modulepreload" href="${file(name)}">`)}

@@ -1,4 +1,5 @@
 import { buttonBackground, type Colour, hex, looksLikeError, mix, parseColour, readableOn, textOn } from './colour.ts'
+import { BLUE } from './mark.ts'
 
 /** The `service.authScreen` settings, already validated. All of them are optional. */
 export interface AuthScreen {
@@ -49,7 +50,6 @@ export interface Palette {
 /** Backgrounds that the accent must contrast with. The style sheet uses the same values. */
 export const SURFACES = { light: { page: '#f4f5f7', card: '#ffffff' }, dark: { page: '#0d0f12', card: '#16191e' } }
 
-const DEFAULT_COLOUR: Colour = [36, 84, 199]
 /** Takes the place of a red brand colour everywhere but on buttons. */
 const NEUTRAL: Colour = [60, 70, 86]
 const WHITE: Colour = [255, 255, 255]
@@ -71,7 +71,7 @@ export function brand(settings: AuthScreen): Brand {
 
 /** The colour that is given, if it is one. */
 export const accentColour = (text: string | undefined): Colour =>
-  (text === undefined ? undefined : parseColour(text)) ?? DEFAULT_COLOUR
+  (text === undefined ? undefined : parseColour(text)) ?? parseColour(BLUE) ?? BLACK
 
 function logoAt(url: string | undefined): Logo | undefined {
   return url === undefined ? undefined : { url, origin: new URL(url).origin }

@@ -30,6 +30,7 @@ export function landingPage(context: PageContext, { outcome, portal }: LandingPa
   const { t } = context
   return document(context, {
     title: t('site.title'),
+    isOwn: true,
     body: html`<h1>${t('site.title')}</h1>
 ${outcome !== undefined && html`<p class="note" role="status">${t(`site.${outcome}`)}</p>`}
 <p class="lead">${t('site.lead')}</p>

@@ -1,6 +1,7 @@
 import { type Html, html, trustedHtml } from '../../platform/formats/html.ts'
 import type { Brand } from './brand.ts'
 import { ICONS } from './icons.ts'
+import { hornFavicon, hornIcon } from './mark.ts'
 import { SCRIPT } from './script.ts'
 import { styleSheet } from './style.ts'
 import type { Translate } from './texts/index.ts'
@@ -20,6 +21,8 @@ export interface PageParts {
   body: Html
   /** For a message without a form. */
   centred?: boolean
+  /** A page of Posthorn, which shows its mark unless there is another brand. */
+  isOwn?: boolean
   /** The page sends the browser to this URL at once. */
   refreshTo?: string
   /** A line under the card. */
@@ -38,13 +41,13 @@ export function document(context: PageContext, parts: PageParts): string {
 <meta name="color-scheme" content="light dark">
 <title>${parts.title}${brand.name === undefined ? '' : ` · ${brand.name}`}</title>
 ${parts.refreshTo !== undefined && html`<meta http-equiv="refresh" content="0;url=${parts.refreshTo}">`}
-<link rel="icon" href="data:,">
+<link rel="icon" href="${parts.isOwn ? hornFavicon() : 'data:,'}">
 <style nonce="${nonce}">${trustedHtml(styleSheet(brand))}</style>
 </head>
 <body>
 <main>
 <div class="card${parts.centred ? ' centred' : ''}">
-${heading(brand, parts.centred ?? false)}
+${heading(brand, parts)}
 ${parts.body}
 </div>
 </main>
@@ -63,12 +66,12 @@ export function cancelLink({ cancelHref, t }: PageContext): Html | false {
   )
 }
 
-function heading(brand: Brand, centred: boolean): Html | undefined {
+function heading(brand: Brand, { centred, isOwn }: PageParts): Html | undefined {
   // A message page already shows an icon.
   if (centred && brand.logo === undefined && brand.name === undefined) return undefined
   return (
     brandLogo(brand) ??
-    html`<div class="brand"><span class="tile">${ICONS.mail}</span>${brand.name !== undefined && html`<span>${brand.name}</span>`}</div>`
+    html`<div class="brand"><span class="tile">${isOwn && brand.name === undefined ? trustedHtml(hornIcon()) : ICONS.mail}</span>${brand.name !== undefined && html`<span>${brand.name}</span>`}</div>`
   )
 }
 

@@ -1,6 +1,6 @@
 import { type Brand, type Palette, SURFACES } from './brand.ts'
 
-/** The style sheet of the hosted pages. The only values inserted are parsed hex colours. */
+/** The style sheet of the hosted pages. Text has 13, 14, 15, 16, 18 or 22 px here, in the booking pages and in the widget. The only values inserted are parsed hex colours. */
 export function styleSheet(brand: Brand): string {
   return `:root{color-scheme:light;${LIGHT}${accents(brand.light)}}
 @media (prefers-color-scheme:dark){:root{color-scheme:dark;${DARK}${accents(brand.dark)}}}
@@ -25,7 +25,7 @@ main{width:100%;max-width:456px;margin:auto;padding:40px 16px 24px}
 .brand img{display:block;max-height:32px;max-width:180px}
 .tile{display:grid;place-items:center;flex:none;width:36px;height:36px;border-radius:10px;background:var(--tint);color:var(--accent-text)}
 .tile svg{width:20px;height:20px}
-h1{margin:0;font-size:23px;line-height:1.25;font-weight:650;letter-spacing:-.018em;text-wrap:balance;overflow-wrap:anywhere}
+h1{margin:0;font-size:22px;line-height:1.25;font-weight:650;letter-spacing:-.018em;text-wrap:balance;overflow-wrap:anywhere}
 .lead{margin:8px 0 0;color:var(--soft);text-wrap:pretty;overflow-wrap:anywhere}
 form{margin:26px 0 0}
 a{color:var(--accent-text);text-underline-offset:3px;text-decoration-thickness:1px}
@@ -46,7 +46,7 @@ input:focus-visible,select:focus-visible{outline-offset:-1px;border-color:var(--
 [aria-invalid=true]:focus-visible{outline-color:var(--danger);border-color:var(--danger);box-shadow:0 0 0 4px var(--danger-tint)}
 input::-webkit-calendar-picker-indicator{display:none!important}
 input:-webkit-autofill{-webkit-text-fill-color:var(--ink);-webkit-box-shadow:0 0 0 60px var(--field) inset}
-.hint,.error{margin:6px 0 0;font-size:13.5px;line-height:1.45;overflow-wrap:anywhere}
+.hint,.error{margin:6px 0 0;font-size:13px;line-height:1.45;overflow-wrap:anywhere}
 .hint{color:var(--soft)}
 .error{display:flex;gap:6px;color:var(--danger);font-weight:500}
 .error svg{flex:none;width:17px;height:17px;margin-top:1px}
@@ -54,7 +54,7 @@ input:-webkit-autofill{-webkit-text-fill-color:var(--ink);-webkit-box-shadow:0 0
 .secret{position:relative}
 .secret input{padding-right:104px}
 .secret input::-ms-reveal{display:none}
-.reveal{position:absolute;right:5px;top:5px;height:34px;padding:0 10px;border:0;border-radius:7px;background:none;color:var(--accent-text);font:inherit;font-size:13.5px;font-weight:550;cursor:pointer}
+.reveal{position:absolute;right:5px;top:5px;height:34px;padding:0 10px;border:0;border-radius:7px;background:none;color:var(--accent-text);font:inherit;font-size:13px;font-weight:550;cursor:pointer}
 .reveal:hover{background:var(--tint)}
 .check{display:grid;grid-template-columns:20px minmax(0,1fr);gap:2px 10px;align-items:start}
 .check input{width:18px;height:18px;margin:2px 0 0;accent-color:var(--ring);border-radius:5px}
@@ -70,9 +70,9 @@ input:-webkit-autofill{-webkit-text-fill-color:var(--ink);-webkit-box-shadow:0 0
 .button[disabled]{cursor:progress;opacity:.75}
 .busy::before{content:"";width:16px;height:16px;flex:none;border-radius:50%;border:2px solid currentColor;border-right-color:transparent;animation:spin .7s linear infinite}
 @keyframes spin{to{transform:rotate(1turn)}}
-.status{min-height:0;margin:10px 0 0;font-size:13.5px;color:var(--soft);text-align:center}
+.status{min-height:0;margin:10px 0 0;font-size:13px;color:var(--soft);text-align:center}
 .status:empty{display:none}
-.divider{display:flex;align-items:center;gap:12px;margin:20px 0;color:var(--soft);font-size:13.5px}
+.divider{display:flex;align-items:center;gap:12px;margin:20px 0;color:var(--soft);font-size:13px}
 .divider::before,.divider::after{content:"";flex:1;height:1px;background:var(--line)}
 .note,.alert{margin:20px 0 0;padding:12px 14px;border-radius:10px;font-size:14px;line-height:1.5;overflow-wrap:anywhere}
 .note{background:var(--tint)}
@@ -86,10 +86,10 @@ input:-webkit-autofill{-webkit-text-fill-color:var(--ink);-webkit-box-shadow:0 0
 .identity{display:flex;gap:12px;align-items:center;margin:22px 0 0;padding:12px 14px;border:1px solid var(--line);border-radius:12px}
 .identity>div{min-width:0}
 .identity p{margin:0;overflow-wrap:anywhere}
-.identity .server{font-size:13.5px;line-height:1.4;color:var(--soft)}
+.identity .server{font-size:13px;line-height:1.4;color:var(--soft)}
 .identity .link{padding:3px 0;margin-inline-start:6px}
 .identity+form{margin-top:20px}
-.initial{font-size:17px;font-weight:650;line-height:1}
+.initial{font-size:18px;font-weight:650;line-height:1}
 .button .initial{width:18px;font-size:15px}
 .grants{margin:18px 0 0;font-size:14px}
 .grants p{margin:0;font-weight:550}
@@ -121,7 +121,7 @@ summary svg{flex:none;width:16px;height:16px;color:var(--soft);transition:transf
 details[open]>summary svg,[dir=rtl] details[open]>summary svg{transform:rotate(90deg)}
 summary+.field,summary+input+.field{margin-top:6px}
 fieldset{min-width:0;margin:0;padding:8px 0 6px;border:0}
-legend{width:100%;margin:0 0 10px;font-size:15.5px;font-weight:650}
+legend{width:100%;margin:0 0 10px;font-size:16px;font-weight:650}
 fieldset+fieldset>legend{padding-top:22px;border-top:1px solid var(--line)}
 fieldset>.hint{margin:-6px 0 16px}
 .ways{display:flex;flex-wrap:wrap;gap:4px 20px;justify-content:center;margin-top:16px}
@@ -142,13 +142,13 @@ main .brand+.badge{margin-top:-4px}
 ul.links{list-style:none;margin:24px 0 -14px;padding:0}
 ul.links a{display:flex;align-items:center;justify-content:space-between;gap:16px;min-height:48px;padding:11px 0;border-top:1px solid var(--line);font-weight:600;text-decoration:none}
 ul.links a:hover>span>span{text-decoration:underline}
-ul.links small{display:block;font-size:13.5px;font-weight:400;color:var(--soft)}
+ul.links small{display:block;font-size:13px;font-weight:400;color:var(--soft)}
 ul.links svg{flex:none;width:16px;height:16px;color:var(--soft)}
 footer{max-width:456px;width:100%;margin:0 auto;padding:0 28px 32px;display:flex;flex-wrap:wrap;gap:6px 18px;align-items:flex-start;justify-content:center;font-size:13px;line-height:1.5;color:var(--soft);text-align:center}
 footer p{margin:0;text-wrap:pretty}
 footer .links{display:flex;gap:6px 18px}
 footer svg{display:inline-block;width:14px;height:14px;margin:0 0 -2px;margin-inline-end:5px}
-@media (max-width:440px){main{padding:16px 12px 20px}.row{grid-template-columns:minmax(0,1fr) 84px}.row:has(.error){grid-template-columns:minmax(0,1fr)}.card{padding:24px 20px;border-radius:14px}.brand{margin-bottom:22px}h1{font-size:21px}}
+@media (max-width:440px){main{padding:16px 12px 20px}.row{grid-template-columns:minmax(0,1fr) 84px}.row:has(.error){grid-template-columns:minmax(0,1fr)}.card{padding:24px 20px;border-radius:14px}.brand{margin-bottom:22px}}
 @media (prefers-reduced-motion:reduce){*{transition:none!important}.busy::before{animation-duration:2.8s}}
 @media (forced-colors:active){.button,.tile,.badge{border:1px solid ButtonText}}
 `

@@ -1,3 +1,5 @@
+import { HORN } from '../../hosted/mark.ts'
+
 export function BrandMark() {
   return (
     <span className="brand-mark">
@@ -12,8 +14,8 @@ export function BrandMark() {
         viewBox="0 0 24 24"
         width={20}
       >
-        <circle cx="10" cy="13.5" r="5" />
-        <path d="M2.5 8.5H14a4 4 0 0 0 3.5-2l1.5-2.5v12l-1.5-2.5A4 4 0 0 0 15 12" />
+        <circle {...HORN.coil} />
+        <path d={HORN.tube} />
       </svg>
     </span>
   )

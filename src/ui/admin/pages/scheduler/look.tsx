@@ -109,7 +109,7 @@ function Colour({ label, value, onChange }: { label: string; value: unknown; onC
   return (
     <ColorInput
       label={label}
-      placeholder="#3446c4"
+      placeholder="#4263eb"
       popoverProps={{ withinPortal: true }}
       eyeDropperButtonProps={{ 'aria-label': `Pick the colour of ${label.toLowerCase()} from the screen` }}
       value={asText(value)}
