@@ -10,7 +10,7 @@ export function Host({ value }: { value: unknown }) {
   return (
     name && (
       <div class="host">
-        {PHOTO.test(photo) ? <img src={photo} alt="" /> : <i aria-hidden="true">{[...name][0]}</i>}
+        {PHOTO.test(photo) ? <img src={photo} alt="" /> : <b aria-hidden="true">{[...name][0]}</b>}
         <p>
           <bdi>{name}</bdi>
           {title && <bdi class="description">{title}</bdi>}
