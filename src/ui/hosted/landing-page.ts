@@ -32,8 +32,8 @@ export function landingPage(context: PageContext, { outcome, portal }: LandingPa
     title: t('site.title'),
     isOwn: true,
     body: html`<h1>${t('site.title')}</h1>
-${outcome !== undefined && html`<p class="note" role="status">${t(`site.${outcome}`)}</p>`}
 <p class="lead">${t('site.lead')}</p>
+${outcome !== undefined && html`<p class="note" role="status">${t(`site.${outcome}`)}</p>`}
 <ul class="links">${portal !== undefined && link('admin', t('site.portal'), portalHint(t, portal.signIn))}${LINKS.map(
       ({ href, name }) => link(href, t(`site.${name}`), t(`site.${name}Hint`)),
     )}</ul>`,
