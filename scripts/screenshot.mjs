@@ -54,6 +54,7 @@ async function saveDemo(url) {
     await page.reload()
     await page.locator('.webhook').first().waitFor()
     await page.mouse.move(0, 0)
+    await page.evaluate(() => scrollTo(0, 0))
     await save(page, 'demo')
   }
 }
