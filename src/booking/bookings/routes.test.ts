@@ -213,7 +213,7 @@ describe('bookings over the API', () => {
     expect(lines.join()).not.toMatch(/northwind|ORGANIZER|ATTENDEE/i)
     expect((await guest.get(`${pathname}?token=wrong`)).status).toBe(404)
     await guest.post(`/scheduler/bookings/${json.id}/cancel`, { token: token(json.links) })
-    const gone = await guest.get(pathname + search)
+    const gone = await guest.get(pathname + search, { accept: 'application/json' })
     expect([gone.status, gone.json.error.code]).toEqual([409, 'conflict'])
   })
 
