@@ -1,11 +1,10 @@
-import { findApiChanges, StaleRead } from '../../../accounts/index.ts'
+import { StaleRead } from '../../../accounts/index.ts'
 import type { Tx } from '../../../platform/db/index.ts'
-import type { FolderRole, FolderStep, RemoteMessage } from '../../../providers/contract/index.ts'
-import { type FolderCounts, type LabelRow, labelStore } from '../../labels/index.ts'
-import { arrivalType, changeTypes, type EventBodies, messageEvent } from '../announce.ts'
+import type { FolderStep, RemoteMessage } from '../../../providers/contract/index.ts'
+import { type FolderCounts, labelStore } from '../../labels/index.ts'
+import { arrivalType, messageEvent } from '../announce.ts'
 import { locatedMessages } from '../rows/located.ts'
-import { hasNewContent, type IncomingRow, incomingRow, locationAndFlags, pickContent } from '../rows/row.ts'
-import { isVisibleChange, type Relocation } from '../rows/writer.ts'
+import { incomingRow, locationAndFlags } from '../rows/row.ts'
 import type { MessageRow } from '../store.ts'
 import {
   arrivalEvents,
@@ -16,46 +15,12 @@ import {
   saveVersions,
   warnIncomplete,
 } from './arrivals.ts'
-import { type Batch, type IngestDeps, isStale, openBatch, type SyncRead } from './batch.ts'
+import { type IngestDeps, isStale, openBatch } from './batch.ts'
 import { countIn, recordChanges } from './changes.ts'
-import { copyCandidates, copyKey } from './copies.ts'
-import { folderDrafts } from './drafts.ts'
-import { type Candidate, matchMessages, type Presence, sharesDeliveryWith, sharesKeyWith } from './match.ts'
+import { announceChange, type FolderBatch, type FolderRead, type Incoming } from './folder-batch.ts'
+import { recogniseDrafts } from './folder-drafts.ts'
+import { matchStored, relocate } from './folder-matches.ts'
 import { takeReserved } from './reserved.ts'
-
-/** The result of reading one folder. */
-export interface FolderRead extends SyncRead {
-  label: LabelRow
-  /** UIDVALIDITY of the UIDs. Null before the first message. */
-  uidValidity: string | null
-  /** UIDs that the folder no longer has. */
-  removed?: readonly number[]
-  /** New flags. Unknown UIDs are ignored. */
-  changed?: FolderStep['changed']
-  added: readonly RemoteMessage[]
-  /** Whether rows stored in other folders are still there, as reported by the server. */
-  presence: Presence
-  /** Bodies by UID; empty unless events include bodies. */
-  bodies: ReadonlyMap<number, EventBodies>
-}
-
-/** New messages may be moved or copied rows of other folders. The server must say whether those rows are still there. */
-export class UndecidedMatches extends Error {
-  override name = 'UndecidedMatches'
-  readonly rows: Candidate[]
-  constructor(rows: Candidate[]) {
-    super('messages may have been moved here from another folder')
-    this.rows = rows
-  }
-}
-
-type FolderBatch = Batch<FolderRead>
-
-/** A message and its columns. */
-interface Incoming {
-  message: RemoteMessage
-  row: IncomingRow
-}
 
 interface Flags {
   unread: number
@@ -112,12 +77,6 @@ async function setFlags(
   for (const row of changed) announceChange(batch, row, read.label.role)
 }
 
-function announceChange({ read, changes }: FolderBatch, row: MessageRow, roleBefore: FolderRole | null): void {
-  for (const type of changeTypes(roleBefore, read.label.role)) {
-    changes.events.push(messageEvent(type, row, read.label, read.provider))
-  }
-}
-
 async function addMessages(batch: FolderBatch, added: readonly RemoteMessage[]): Promise<void> {
   const { read, nowMs } = batch
   const { accountId, label } = read
@@ -165,148 +124,6 @@ async function updateLocated(batch: FolderBatch, incoming: readonly Incoming[]):
   await setFlags(batch, listed, byUid)
   const located = new Set(rows.map((row) => row.uid))
   return incoming.filter(({ row }) => !located.has(row.uid))
-}
-
-/** A row, and the message that it becomes. */
-interface Match {
-  row: MessageRow
-  incoming: IncomingRow
-}
-
-/**
- * Stores new versions of drafts in the rows of the old ones: `drafts`. Returns also those of them that have the same content in another
- * place, to be relocated, and the messages that are no drafts, or drafts of which no version is stored.
- */
-async function recogniseDrafts(
-  batch: FolderBatch,
-  incoming: readonly Incoming[],
-): Promise<{ drafts: Match[]; resaved: Match[]; unknown: readonly Incoming[] }> {
-  const { tx, read } = batch
-  const { accountId, label, uidValidity } = read
-  if (label.role !== 'drafts') return { drafts: [], resaved: [], unknown: incoming }
-  const versions = await folderDrafts(tx, { accountId, labelId: label.id, uidValidity }, incoming)
-  const drafts = incoming.flatMap(({ row: incoming }, index) => {
-    const row = versions.get(index)
-    return row == null ? [] : [{ row, incoming }]
-  })
-  await rewrite(
-    batch,
-    drafts.filter(({ row, incoming }) => hasNewContent(row, incoming)),
-  )
-  return {
-    drafts,
-    resaved: drafts.filter(({ row, incoming }) => !hasNewContent(row, incoming)),
-    unknown: incoming.filter((_, index) => !versions.has(index)),
-  }
-}
-
-/** Stores the new content of edited drafts. */
-async function rewrite(batch: FolderBatch, edits: readonly Match[]): Promise<void> {
-  if (edits.length === 0) return
-  const { tx, deps, read, writer, nowMs, changes } = batch
-  const { accountId, label } = read
-  const rows = edits.map(({ row, incoming }) => ({
-    ...row,
-    ...pickContent(incoming),
-    ...locationAndFlags(incoming),
-    emailIdHash: incoming.emailIdHash,
-    threadId: incoming.threadId ?? row.threadId,
-    goneAt: null,
-    version: row.version + 1,
-    updatedAt: nowMs,
-  }))
-  await writer.update(rows.map((row) => ({ row, labelIds: [label.id], rewritten: true })))
-  await deps.requestBodies?.(
-    tx,
-    accountId,
-    rows.map(({ id }) => id),
-  )
-  for (const { row } of edits) countIn(changes, [label.id], row.goneAt === null ? 'updated' : 'added')
-  for (const row of rows) announceChange(batch, row, label.role)
-}
-
-interface Matched {
-  moved: Match[]
-  unmatched: Incoming[]
-  /** Those of `unmatched` that are copies of stored messages. */
-  copies: ReadonlySet<Incoming>
-}
-
-/** Finds the rows of messages that moved here. Throws `UndecidedMatches` and `StaleRead`. */
-async function matchStored(batch: FolderBatch, unknown: readonly Incoming[]): Promise<Matched> {
-  const { read, store } = batch
-  const { accountId, label, presence } = read
-  const rows = unknown.map(({ row }) => row)
-  const known = await store.candidates(accountId, rows)
-  const isKnown = sharesDeliveryWith(known)
-  const copied = await movableCopies(
-    batch,
-    rows.filter((row) => !isKnown(row)),
-  )
-  const knownIds = new Set(known.map((row) => row.id))
-  const candidates = [...known, ...copied.filter((row) => !knownIds.has(row.id))]
-  const matchable = rows.map((row) => ({ ...row, copyKey: copyKey(row) }))
-  const { matched, copies, undecided } = matchMessages(matchable, candidates, label.id, presence)
-  if (undecided.length > 0) throw new UndecidedMatches(undecided)
-  const unmatched = unknown.filter((_, index) => !matched.has(index))
-  if (unmatched.length > 0) await ensureFresh(batch, unmatched, candidates)
-
-  const originals = await store.byIds([...matched.values()].map((row) => row.id))
-  const byId = new Map(originals.map((row) => [row.id, row]))
-  const moved = unknown.flatMap(({ row: incoming }, index) => {
-    const row = byId.get(matched.get(index)?.id ?? '')
-    return row === undefined ? [] : [{ row, incoming }]
-  })
-  return { moved, unmatched, copies: new Set(unknown.filter((_, index) => copies.has(index))) }
-}
-
-/** Without drafts that still exist: the message that was sent of one is no copy, even where a program keeps the draft's Date. */
-async function movableCopies({ tx, read }: FolderBatch, messages: readonly IncomingRow[]): Promise<Candidate[]> {
-  const candidates = await copyCandidates(tx, read.accountId, messages)
-  const folders = await labelStore(tx).byIds([...new Set(candidates.flatMap((row) => row.folderId ?? []))])
-  const isDraft = (row: Candidate) => folders.get(row.folderId ?? '')?.role === 'drafts'
-  return candidates.filter((row) => !isDraft(row) || read.presence.get(row.id) !== 'present')
-}
-
-/** A message that matches no row was perhaps moved or deleted through the API. */
-async function ensureFresh(
-  batch: FolderBatch,
-  unmatched: readonly Incoming[],
-  candidates: readonly Candidate[],
-): Promise<void> {
-  const { tx, read } = batch
-  const isChanged = sharesKeyWith(candidates.filter((row) => isStale(batch, row)))
-  if (unmatched.some(({ row }) => isChanged(row))) throw new StaleRead()
-  const now = await findApiChanges(tx, read.accountId)
-  if (now.latestDeletion > read.apiChanges.latestDeletion) throw new StaleRead()
-}
-
-/** Gives rows the locations of their messages here. */
-async function relocate(batch: FolderBatch, matches: readonly Match[]): Promise<void> {
-  if (matches.length === 0) return
-  const { tx, read, store, writer, changes } = batch
-  const { label } = read
-  const listed = await store.labelIds(matches.map(({ row }) => row.id))
-  const relocations = matches.map(({ row, incoming }) => ({
-    row,
-    folderId: label.id,
-    ...locationAndFlags(incoming),
-  }))
-  const isVisible = ({ row, ...location }: Relocation) => isVisibleChange(row, location)
-  if (relocations.some((one) => isStale(batch, one.row) && isVisible(one))) throw new StaleRead()
-  const moved = await writer.relocate(relocations)
-  const folders = await labelStore(tx).byIds([...new Set(matches.flatMap(({ row }) => row.folderId ?? []))])
-  for (const [index, relocation] of relocations.entries()) {
-    const { row } = relocation
-    const isHere = row.folderId === label.id
-    const isPresent = row.uid !== null && listed.has(row.id)
-    if (!isHere || row.goneAt !== null) countIn(changes, [label.id], 'added')
-    if (isPresent && row.folderId !== null && !isHere) countIn(changes, [row.folderId], 'deleted')
-    const after = moved[index]
-    if (after === undefined || !isVisible(relocation)) continue
-    if (isHere && row.goneAt === null) countIn(changes, [label.id], 'updated')
-    announceChange(batch, after, folders.get(row.folderId ?? '')?.role ?? null)
-  }
 }
 
 async function insertUnmatched(
