@@ -15,11 +15,12 @@ import type { RequestConnection, SharedConnection } from '../connection/request-
 import { connectionLost, providerError } from '../errors.ts'
 import type { OpenOptions } from '../folders/folder-opener.ts'
 import { listUids, uidSet } from '../messages/uids.ts'
+import { emptyFolderStep } from './begin.ts'
 import { hasChanged, readState, uidValidityOfCursor } from './changes.ts'
 import { FetchGuard } from './fetch-guard.ts'
 import type { PassContext } from './pass.ts'
 import { type FolderWork, SyncConnection, type SyncConnectionOptions } from './sync-connection.ts'
-import { emptyFolderStep, syncSteps } from './sync-folder.ts'
+import { syncSteps } from './sync-folder.ts'
 
 export interface SessionDeps {
   /** The folder to select first; `watch` may name another. */
