@@ -126,7 +126,7 @@ type Lists = Pick<ReturnType<typeof parseFields>, 'to' | 'cc' | 'bcc' | 'replyTo
 
 /** Longer lists may have been cut when they were read: see `MAX_LIST` in `src/providers/shared/mime/headers/headers.ts`. */
 const MAX_LIST_CHARS = 60_000
-/** Longer texts may have been cut: see `MAX_BODY_BYTES` in `src/providers/imap/live-reads.ts`, which counts encoded bytes. */
+/** Longer texts may have been cut: see `MAX_BODY_BYTES` in `src/providers/imap/messages/live-parts.ts`, which counts encoded bytes. */
 export const MAX_BODY_CHARS = 1_300_000
 const MAX_ATTACHMENTS = 99
 
