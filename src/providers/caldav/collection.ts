@@ -1,5 +1,5 @@
 import { ProviderError } from '../contract/index.ts'
-import type { MapContext } from './events/map.ts'
+import type { MapContext } from './events/object-mapper.ts'
 import type { DavClient } from './http/client.ts'
 import { resolveUrl } from './http/hrefs.ts'
 import type { ObjectThread } from './object-thread.ts'

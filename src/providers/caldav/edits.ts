@@ -20,7 +20,8 @@ import {
 } from './events/editing.ts'
 import { omitEmptyEnds } from './events/empty-ends.ts'
 import { applyInput, describeOwnZones, describeZones, replace, touch } from './events/input.ts'
-import { type CalendarObject, mapEvents, objectPath } from './events/map.ts'
+import { mapEvents, objectPath } from './events/map.ts'
+import type { CalendarObject } from './events/object-mapper.ts'
 import { isOwnPath, resolvePath } from './http/hrefs.ts'
 import { readObjectText } from './objects.ts'
 

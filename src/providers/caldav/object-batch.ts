@@ -1,6 +1,7 @@
 import { TURN_MS, yieldIfHeld } from '../../platform/concurrency/event-loop.ts'
 import type { RemoteEvent, UnreadableEvent } from '../contract/index.ts'
-import { type CalendarObject, type MapContext, objectEvents } from './events/map.ts'
+import { objectEvents } from './events/map.ts'
+import type { CalendarObject, MapContext } from './events/object-mapper.ts'
 import type { ObjectZones } from './events/zones.ts'
 import { isOwnPath, pathReader } from './http/hrefs.ts'
 import { type DavResource, davParts, isGone } from './http/multistatus.ts'

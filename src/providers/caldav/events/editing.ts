@@ -2,7 +2,8 @@ import { type Component, property } from '../../../platform/calendar/components.
 import { type ContentLine, parseContentLine } from '../../../platform/calendar/content-line.ts'
 import { type EventTarget, type EventTime, ProviderError, type RemoteEvent } from '../../contract/index.ts'
 import { type EditContext, personLine, replace, timeLine, touch } from './input.ts'
-import { type CalendarObject, formatInstanceId, type MapContext, type MappedComponent, readObject } from './map.ts'
+import { type MappedComponent, readObject } from './map.ts'
+import { type CalendarObject, formatInstanceId, type MapContext } from './object-mapper.ts'
 import { readEmail } from './people.ts'
 import { instanceTimes, SeriesInstances } from './series.ts'
 

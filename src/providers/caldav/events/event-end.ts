@@ -2,7 +2,7 @@ import { type Component, property } from '../../../platform/calendar/components.
 import { DAY_MS, formatDay, formatLocal, parseDay, parseLocal } from '../../../platform/calendar/days.ts'
 import { parseDuration } from '../../../platform/calendar/duration.ts'
 import { storedZone, toInstant, type Zone } from '../../../platform/calendar/zone.ts'
-import type { EventTime } from '../../contract/index.ts'
+import type { EventTime, RemoteEvent } from '../../contract/index.ts'
 
 /** When an event ends, never before its start. `dtend` is the time of DTEND. Undefined where DTEND or DURATION is none. */
 export function findEnd(event: Component, start: EventTime, dtend: EventTime | undefined): EventTime | undefined {
@@ -27,6 +27,19 @@ export function findEnd(event: Component, start: EventTime, dtend: EventTime | u
   const zone = start.timeZone === null ? undefined : storedZone(start.timeZone)
   if (zone !== undefined) return timeAfter(zone, from, exactMs)
   return { dateTime: formatLocal(from + exactMs), timeZone: start.timeZone }
+}
+
+/** An instance that says nothing else lasts as long as its series. */
+export function endLike(master: RemoteEvent | undefined, start: EventTime): EventTime | undefined {
+  if (master === undefined) return undefined
+  if ('date' in start) {
+    if (!('date' in master.start && 'date' in master.end)) return undefined
+    const days = (parseDay(master.end.date) ?? 0) - (parseDay(master.start.date) ?? 0)
+    return { ...start, date: formatDay((parseDay(start.date) ?? 0) + days) }
+  }
+  if ('date' in master.start || 'date' in master.end) return undefined
+  const lastsMs = (parseLocal(master.end.dateTime) ?? 0) - (parseLocal(master.start.dateTime) ?? 0)
+  return { ...start, dateTime: formatLocal((parseLocal(start.dateTime) ?? 0) + lastsMs) }
 }
 
 /** RFC 5545, 3.8.5.3: instances last as long as DURATION says nominally, and exactly as long as DTEND says. */
