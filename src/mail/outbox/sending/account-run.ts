@@ -4,6 +4,7 @@ import { AppError } from '../../../platform/errors/app-error.ts'
 import { secretToken } from '../../../platform/ids.ts'
 import type { Run } from '../../../platform/queue/index.ts'
 import type { OutboxRow } from '../tables.ts'
+import { AccountSender } from './account-sender.ts'
 import { afterSending } from './after-sending.ts'
 import { Attempts, type AttemptTiming } from './attempts.ts'
 import { type Claimed, OUTBOX } from './claims.ts'
@@ -58,7 +59,7 @@ const HUNG_TURN_MS = 500
  *                      ├──────▶ no reply, crash ──▶ uncertain
  *                      └──────▶ accepted ─────────▶ sent, copy pending
  *           ─▶ uncertain: search in Sent ─▶ sent, or a later search, or event
- *           ─▶ sent: save the copy (`copies.ts`), delete the draft (`after-sending.ts`), send it to those refused for now (`send-again.ts`)
+ *           ─▶ sent: save the copy (`copies.ts`), delete the draft (`after-sending.ts`), send it to those refused for now (`send-to-deferred.ts`)
  *           ─▶ cancelled: remove the draft that an attempt has left at the provider
  *
  * `attempts.ts` has what happens to one message. What takes longer than `hungMs` goes on beside the rest of the run, which does not end
@@ -97,6 +98,7 @@ class AccountRun {
   readonly #deps: SendRunDeps
   readonly #accountId: string
   readonly #context: RunContext
+  readonly #sender: AccountSender
   readonly #attempts: Attempts
   readonly #lease: RowLease
   readonly #stopRenewing: () => void
@@ -117,7 +119,8 @@ class AccountRun {
     this.#deps = deps
     this.#accountId = accountId
     this.#context = context
-    this.#attempts = new Attempts(deps, accountId, context.signal)
+    this.#sender = new AccountSender(deps, accountId)
+    this.#attempts = new Attempts(deps, this.#sender, context.signal)
     const lease = { token: secretToken(), forMs: timing.leaseMs }
     this.#lease = lease
     this.#stopRenewing = keepRenewing({
@@ -172,7 +175,7 @@ class AccountRun {
     const isLong = sleep(waitMs, timer.signal).then((): typeof LONG => LONG)
     const first = await Promise.race([working, isLong]).finally(() => timer.abort())
     if (first !== LONG) return first
-    const closeSender = this.#attempts.setAside()
+    const closeSender = this.#sender.setAside()
     this.#context.lastSentAt.set(this.#accountId, this.#deps.clock.monotonic())
     const ended = working
       .then(
@@ -216,7 +219,7 @@ class AccountRun {
     } finally {
       this.#pauseSending()
       this.#stopRenewing()
-      await this.#attempts.close()
+      await this.#sender.close()
     }
   }
 
@@ -261,7 +264,7 @@ class AccountRun {
 
   async #sendAgain(row: OutboxRow): Promise<boolean> {
     this.#stopSending ??= this.#context.gate.startSending()
-    const mayContinue = await sendToDeferred(this.#deps, this.#attempts, row, this.#context.signal)
+    const mayContinue = await sendToDeferred(this.#deps, this.#sender, row, this.#context.signal)
     this.#context.lastSentAt.set(this.#accountId, this.#deps.clock.monotonic())
     return mayContinue
   }
@@ -293,7 +296,7 @@ class AccountRun {
     this.#uncopied = []
     this.#isCopying = true
     try {
-      const mailbox = await this.#attempts.copyMailbox()
+      const mailbox = await this.#sender.copyMailbox()
       const { done, isReached } = await saveCopies(this.#deps, mailbox, uncopied, this.#context.signal)
       for (const row of done) if (row.remaining === 'draft') await afterSending(this.#deps).deleteDraft(row)
       return isReached

@@ -1,30 +1,26 @@
 import type { Recorder } from '../../../events/index.ts'
 import { backoffMs } from '../../../platform/concurrency/retry.ts'
-import { LeaseLost, type Tx } from '../../../platform/db/index.ts'
+import { type Db, LeaseLost, type Tx } from '../../../platform/db/index.ts'
 import { cleanJson } from '../../../platform/formats/text.ts'
 import {
   type NotSent,
   ProviderError,
-  type ProviderName,
   type QueuedMessage,
-  type Sender,
   type SendOutcome,
-  type SendProvider,
   type SendSteps,
 } from '../../../providers/contract/index.ts'
 import { messageStore, reservedIds, toMessageId } from '../../messages/index.ts'
 import { type OutboxError, readEnvelope } from '../api.ts'
-import { knownServer, readContent, rememberServer } from '../store.ts'
+import { readContent } from '../store.ts'
 import type { OutboxRow } from '../tables.ts'
-import { type AfterSendingDeps, RELEASED, remainingAfterCopy } from './after-sending.ts'
+import type { AccountSender, SenderDeps } from './account-sender.ts'
+import { RELEASED, remainingAfterCopy } from './after-sending.ts'
 import type { BatchWriter } from './batch-writer.ts'
 import { type Claimed, delayWaiting, recordDraft, updateHeld } from './claims.ts'
-import type { CopyMailbox } from './copies.ts'
 import { sendFailedEvent } from './failed-event.ts'
 
-export interface AttemptDeps extends AfterSendingDeps {
+export interface AttemptDeps extends SenderDeps {
   events: Recorder
-  sending(provider: ProviderName): SendProvider
   timing: AttemptTiming
   writer: BatchWriter
 }
@@ -44,31 +40,18 @@ export type Attempt = { sent: OutboxRow } | { sent: null; mayContinue: boolean }
  */
 export class Attempts {
   readonly #deps: AttemptDeps
-  readonly #accountId: string
+  readonly #sender: AccountSender
   readonly #signal: AbortSignal
-  #current: Promise<Opened> | undefined
-  #provider: ProviderName | undefined
 
-  constructor(deps: AttemptDeps, accountId: string, signal: AbortSignal) {
+  constructor(deps: AttemptDeps, sender: AccountSender, signal: AbortSignal) {
     this.#deps = deps
-    this.#accountId = accountId
+    this.#sender = sender
     this.#signal = signal
-  }
-
-  close(): Promise<void> {
-    return closeSender(this.#current)
-  }
-
-  /** Lets later messages open a connection of their own. Returns the function that closes the one in use. */
-  setAside(): () => Promise<void> {
-    const current = this.#current
-    this.#current = undefined
-    return () => closeSender(current)
   }
 
   async send({ row: claimed, content, wasInterrupted }: Claimed): Promise<Attempt> {
     const { db, clock, log, writer } = this.#deps
-    const sender = await this.open()
+    const sender = await this.#sender.open()
     const startedMs = clock.monotonic()
     let row = claimed
     const { accountId, messageId } = row
@@ -87,7 +70,7 @@ export class Attempts {
     }
     let outcome: SendOutcome
     try {
-      const message = await this.queued(row, { wasInterrupted, content })
+      const message = await queuedMessage(db, row, { wasInterrupted, content })
       outcome = await sender.send(message, steps, this.#signal)
     } catch (error) {
       if (error instanceof LeaseLost || !(error instanceof ProviderError)) throw error
@@ -99,7 +82,7 @@ export class Attempts {
     const { to, cc, bcc } = readEnvelope(row)
     log.info('Sent a message.', {
       accountId,
-      provider: this.#provider,
+      provider: this.#sender.provider,
       operation: 'outbox.send',
       durationMs: clock.monotonic() - startedMs,
       metadata: {
@@ -118,7 +101,7 @@ export class Attempts {
     row: OutboxRow,
     { providerMessageId, refused }: Pick<SendOutcome & { sent: true }, 'providerMessageId' | 'refused'>,
   ): Promise<OutboxRow> {
-    const needsCopy = (await this.open()).copies !== undefined
+    const needsCopy = (await this.#sender.open()).copies !== undefined
     const accepted = { ...row, refused: cleanJson(refused) }
     const remaining = needsCopy ? 'copy' : remainingAfterCopy(accepted)
     return this.#deps.writer.recordSent({ row, refused: accepted.refused, providerMessageId, remaining })
@@ -134,7 +117,7 @@ export class Attempts {
     const reason = toReason(error)
     log.warn(isLast ? 'Sending a message failed.' : 'Sending a message failed; the service tries again.', {
       accountId: row.accountId,
-      provider: this.#provider,
+      provider: this.#sender.provider,
       operation: 'outbox.send',
       error,
       metadata: { outboxId: row.id, attempts },
@@ -159,7 +142,7 @@ export class Attempts {
     const { db, clock, log, timing } = this.#deps
     log.warn('The outcome of sending a message is unknown; the service looks for it in Sent.', {
       accountId: row.accountId,
-      provider: this.#provider,
+      provider: this.#sender.provider,
       operation: 'outbox.send',
       error,
       metadata: { outboxId: row.id },
@@ -187,7 +170,7 @@ export class Attempts {
       providerMessageId: row.providerMessageId,
       committedAt: row.committedAt ?? row.createdAt,
     }
-    const sender = await this.open()
+    const sender = await this.#sender.open()
     if (await sender.wasSent(ref, this.#signal).catch(onlyProviderErrors)) {
       return this.#recordSent(row, { providerMessageId: row.providerMessageId, refused: [] })
     }
@@ -205,16 +188,9 @@ export class Attempts {
     return undefined
   }
 
-  /** Where the copies of sent messages are saved. Throws `not_found` when the account was deleted. */
-  async copyMailbox(): Promise<CopyMailbox> {
-    const { sender, accessVersion } = await this.#opened()
-    if (sender.copies === undefined) throw new Error(`a ${this.#provider} account saves its own copies`)
-    return { copies: sender.copies, accessVersion }
-  }
-
   /** Returns false for a draft that stays at the provider. Its owner sees it, and may delete it. */
   async #discard({ rfcMessageId, sentToken, providerMessageId, committedAt, createdAt }: OutboxRow): Promise<boolean> {
-    const sender = await this.open()
+    const sender = await this.#sender.open()
     const ref = { rfcMessageId, sentToken, providerMessageId, committedAt: committedAt ?? createdAt }
     return sender.discard?.(ref, this.#signal).then(() => true, onlyProviderErrors) ?? true
   }
@@ -244,66 +220,32 @@ export class Attempts {
       await events.record(tx, [sendFailedEvent(failed, provider, problem)])
     })
   }
-
-  async queued(row: OutboxRow, { wasInterrupted, content }: Omit<Claimed, 'row'>): Promise<QueuedMessage> {
-    const { db } = this.#deps
-    const { from, to, cc, bcc } = readEnvelope(row)
-    const messageId = toMessageId(row.draftId ?? '')
-    const [draft] = messageId === undefined ? [] : await messageStore(db.read).byIds([messageId])
-    const emails = (list: readonly { email: string }[]) => [...new Set(list.map(({ email }) => email))]
-    return {
-      from: from.email,
-      recipients: emails([...to, ...cc, ...bcc]),
-      to,
-      cc,
-      bcc: emails(bcc),
-      rfcMessageId: row.rfcMessageId,
-      repliesTo: row.repliesTo,
-      sizeBytes: row.sizeBytes,
-      bytes: () => (content === undefined ? readContent(db, row) : [content]),
-      earlierDraftId: row.providerMessageId,
-      mayHaveDraft: wasInterrupted,
-      originalDraftId: draft?.providerMessageId ?? null,
-    }
-  }
-
-  /** The connection of the account, which the run keeps. */
-  async open(): Promise<Sender> {
-    return (await this.#opened()).sender
-  }
-
-  #opened(): Promise<Opened> {
-    this.#current ??= this.#openSender()
-    return this.#current
-  }
-
-  async #openSender(): Promise<Opened> {
-    const { db, accounts, sending } = this.#deps
-    const [{ provider }, access] = await Promise.all([accounts.get(this.#accountId), accounts.access(this.#accountId)])
-    const { accessVersion } = access
-    this.#provider = provider
-    const smtp = await knownServer(db.read, this.#accountId, accessVersion)
-    const sender = sending(provider).open(access, {
-      ...(smtp !== undefined && { smtp: JSON.parse(smtp) }),
-      onSettings: (settings) => {
-        const row = { accountId: this.#accountId, accessVersion, smtp: JSON.stringify(settings) }
-        // The next run derives them again when this fails.
-        db.transaction((tx) => rememberServer(tx, row)).catch(() => {})
-      },
-    })
-    return { sender, accessVersion }
-  }
 }
 
-interface Opened {
-  sender: Sender
-  accessVersion: number
-}
-
-async function closeSender(opening: Promise<Opened> | undefined): Promise<void> {
-  // The attempt that opened it has reported why it failed.
-  const opened = await opening?.catch(() => undefined)
-  await opened?.sender.close()
+/** The message as providers send it. `content`: its bytes, if they are read already. */
+export async function queuedMessage(
+  db: Db,
+  row: OutboxRow,
+  { wasInterrupted, content }: Omit<Claimed, 'row'>,
+): Promise<QueuedMessage> {
+  const { from, to, cc, bcc } = readEnvelope(row)
+  const messageId = toMessageId(row.draftId ?? '')
+  const [draft] = messageId === undefined ? [] : await messageStore(db.read).byIds([messageId])
+  const emails = (list: readonly { email: string }[]) => [...new Set(list.map(({ email }) => email))]
+  return {
+    from: from.email,
+    recipients: emails([...to, ...cc, ...bcc]),
+    to,
+    cc,
+    bcc: emails(bcc),
+    rfcMessageId: row.rfcMessageId,
+    repliesTo: row.repliesTo,
+    sizeBytes: row.sizeBytes,
+    bytes: () => (content === undefined ? readContent(db, row) : [content]),
+    earlierDraftId: row.providerMessageId,
+    mayHaveDraft: wasInterrupted,
+    originalDraftId: draft?.providerMessageId ?? null,
+  }
 }
 
 function toReason({ kind }: ProviderError): OutboxError['reason'] {

@@ -4,6 +4,7 @@ import { labelStore } from '../../labels/index.ts'
 import { messageStore } from '../../messages/index.ts'
 import { outboxStore, readContent, smallContents } from '../store.ts'
 import type { OutboxRow } from '../tables.ts'
+import type { CopyMailbox } from './account-sender.ts'
 import { later, next, RELEASED, remainingAfterCopy } from './after-sending.ts'
 import type { AttemptDeps } from './attempts.ts'
 import { updateAllHeld } from './claims.ts'
@@ -18,11 +19,6 @@ export interface CopyDeps extends AttemptDeps {
 export interface Uncopied {
   row: OutboxRow
   mayBeOwn: boolean
-}
-
-export interface CopyMailbox {
-  copies: SentCopies
-  accessVersion: number
 }
 
 /** The result for a message: complete, to be checked again, or failed. */

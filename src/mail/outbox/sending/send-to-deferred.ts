@@ -5,8 +5,9 @@ import { ProviderError, type RefusedRecipient, type SendOutcome } from '../../..
 import { readRefused } from '../api.ts'
 import { outboxStore } from '../store.ts'
 import type { OutboxRow } from '../tables.ts'
+import type { AccountSender } from './account-sender.ts'
 import { next, RELEASED } from './after-sending.ts'
-import type { AttemptDeps, Attempts } from './attempts.ts'
+import { type AttemptDeps, queuedMessage } from './attempts.ts'
 import { commitResending, updateHeld } from './claims.ts'
 import { isDeferred, readDeferred, refusedAfter, refusedOrUnknown } from './deferred.ts'
 
@@ -20,12 +21,12 @@ const TRIED_MS = 24 * 60 * 60_000
  */
 export async function sendToDeferred(
   deps: AttemptDeps,
-  attempts: Attempts,
+  accountSender: AccountSender,
   row: OutboxRow,
   signal: AbortSignal,
 ): Promise<boolean> {
   const before = readRefused(row)
-  const outcome = row.remaining === 'resending' ? 'unknown' : await attempt(deps, attempts, row, signal)
+  const outcome = row.remaining === 'resending' ? 'unknown' : await attempt(deps, accountSender, row, signal)
   if (outcome === 'unknown') {
     await end(deps, row, refusedOrUnknown(before))
     return true
@@ -50,13 +51,13 @@ const REFUSED_AGAIN = 'The server refused the recipients of a sent message again
 
 async function attempt(
   { db, clock }: AttemptDeps,
-  attempts: Attempts,
+  accountSender: AccountSender,
   row: OutboxRow,
   signal: AbortSignal,
 ): Promise<SendOutcome | 'unknown'> {
-  const message = await attempts.queued(row, { wasInterrupted: false })
+  const message = await queuedMessage(db, row, { wasInterrupted: false })
   const recipients = readDeferred(row).map(({ email }) => email)
-  const sender = await attempts.open()
+  const sender = await accountSender.open()
   const steps = {
     async onDraft() {},
     onCommit: () => db.transaction((tx) => commitResending(tx, db.dialect, row, clock.now())),
