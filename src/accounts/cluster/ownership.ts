@@ -5,7 +5,9 @@ import type { Log } from '../../platform/log/index.ts'
 import type { Presence } from '../../platform/presence/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { ACCOUNTS_TOPIC, type Ownership, type OwnershipChange, type SyncTotals } from '../index.ts'
-import { fairMove } from './fair-share.ts'
+import { AccountShare } from './account-share.ts'
+import { removeInstances } from './dead-instances.ts'
+import { Heartbeat } from './heartbeat.ts'
 import { instanceStore, instancesWithLocks } from './instance-store.ts'
 import { LockWatch, type LockWatchTiming } from './lock-watch.ts'
 import { OwnedAccounts } from './owned-accounts.ts'
@@ -42,8 +44,6 @@ export interface OwnershipTiming extends LockWatchTiming {
   soleProcess: boolean
 }
 
-const TAKEN_PER_TRANSACTION = 200
-
 /**
  * One round: heartbeat → remove dead instances → take or release a fair share → read the owned accounts and notify the
  * listeners. The last two steps read every account, so they run only after a hint, a change of the set of instances, a free
@@ -60,14 +60,9 @@ class Rounds implements Ownership {
   readonly #deps: OwnershipDeps
   readonly #timing: OwnershipTiming
   readonly #owned: OwnedAccounts
+  readonly #heartbeat: Heartbeat
+  readonly #share: AccountShare
   readonly #roundListeners: (() => void)[] = []
-  #syncTotals: () => SyncTotals | undefined = () => undefined
-  #unowned = 0
-  #lastBeatMs = 0
-  /** Since when no heartbeat of this instance failed or was late. */
-  #beatingSinceMs = Number.POSITIVE_INFINITY
-  #beatFailure: unknown
-  #lastGiveBackMs = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
   readonly #watch: LockWatch | undefined
   /** The locks of the other instances, by id, as of the last round. */
@@ -104,6 +99,8 @@ class Rounds implements Ownership {
       soleProcess: deps.db.engine === 'sqlite',
       ...deps.timing,
     }
+    this.#heartbeat = new Heartbeat(deps, this.#timing.deadAfterMs)
+    this.#share = new AccountShare(deps, this.#timing)
     if (deps.presence !== undefined) this.#watch = new LockWatch(deps.presence, deps.clock, this.#timing)
   }
 
@@ -124,15 +121,15 @@ class Rounds implements Ownership {
   }
 
   reportSyncTotals(read: () => SyncTotals): void {
-    this.#syncTotals = read
+    this.#heartbeat.reportSyncTotals(read)
   }
 
   beatFailure(): unknown {
-    return this.#beatFailure
+    return this.#heartbeat.failure
   }
 
   unowned(): number {
-    return this.#unowned
+    return this.#share.unowned
   }
 
   onChange(listener: (change: OwnershipChange) => void): void {
@@ -140,7 +137,7 @@ class Rounds implements Ownership {
   }
 
   async start(): Promise<void> {
-    await this.#register()
+    await this.#heartbeat.register()
     this.#unsubscribe = this.#deps.bus.subscribe(ACCOUNTS_TOPIC, () => this.#hint())
     if (this.#timing.soleProcess) await this.#removeDead('all')
     await this.#inTurn(() => this.#round())
@@ -217,14 +214,16 @@ class Rounds implements Ownership {
   get #intervalMs(): number {
     const { presence } = this.#deps
     const isReconnecting = presence !== undefined && presence.key === undefined && !presence.isPooled
-    if (!isReconnecting || this.#beatFailure !== undefined) return this.#timing.roundMs
+    if (!isReconnecting || this.#heartbeat.failure !== undefined) return this.#timing.roundMs
     return Math.min(this.#timing.roundMs, this.#timing.lockReadMs)
   }
 
   /** Removes instances whose lock has been missing long enough. The next rounds take their accounts. */
   async #removeWithoutLock(dead: readonly string[]): Promise<void> {
     try {
-      const found = await this.#inTurn(() => this.#remove('lock', (store) => store.removeWithoutLock(dead)))
+      const found = await this.#inTurn(() =>
+        removeInstances(this.#deps, 'lock', (store) => store.removeWithoutLock(dead)),
+      )
       this.#locks = new Map([...this.#locks].filter(([id]) => !dead.includes(id)))
       // Every instance takes its share of the accounts.
       if (found.length > 0) this.#deps.bus.publish(ACCOUNTS_TOPIC)
@@ -247,7 +246,7 @@ class Rounds implements Ownership {
         error,
       })
       // Other instances may have taken the accounts: without a heartbeat this process must not act as an owner.
-      if (this.#deps.clock.monotonic() - this.#lastBeatMs > this.#timing.deadAfterMs) {
+      if (this.#heartbeat.isOverdue) {
         this.#owned.drop()
         this.#fullDue = true
         await this.#inTurn(() => this.#owned.reportDropped())
@@ -259,19 +258,17 @@ class Rounds implements Ownership {
 
   async #round(): Promise<void> {
     const beatAtMs = this.#deps.clock.monotonic()
-    if (await this.#beat()) {
-      this.#lastBeatMs = beatAtMs
-    } else {
+    if (!(await this.#heartbeat.beat())) {
       this.#deps.log.warn('Another instance declared this one dead; it registers again.', {
         operation: 'accounts.ownership',
       })
       this.#owned.drop()
       this.#fullDue = true
       await this.#owned.reportDropped()
-      await this.#register()
+      await this.#heartbeat.register()
     }
     const { soleProcess, deadAfterMs, settleMs } = this.#timing
-    if (!soleProcess && beatAtMs - this.#beatingSinceMs >= settleMs) await this.#removeDead(deadAfterMs)
+    if (!soleProcess && beatAtMs - this.#heartbeat.steadySinceMs >= settleMs) await this.#removeDead(deadAfterMs)
     const instances = await instancesWithLocks(this.#deps.db.read)
     const others = instances.filter(({ id }) => id !== this.instanceId)
     this.#locks = new Map(others.flatMap(({ id, lockKey }) => (lockKey === null ? [] : [[id, lockKey] as const])))
@@ -279,7 +276,7 @@ class Rounds implements Ownership {
     const isOld = beatAtMs - this.#lastFullMs >= this.#timing.fullRoundMs
     this.#fullDue ||= isOld || living !== this.#living || (await this.#reader().hasUnowned())
     if (!this.#fullDue) return
-    const moved = await this.#move()
+    const moved = await this.#share.move()
     await this.#owned.replace(this.#reader().mine(this.instanceId))
     this.#fullDue = moved !== 'balanced'
     this.#lockedRounds = moved === 'locked' ? this.#lockedRounds + 1 : 0
@@ -287,87 +284,8 @@ class Rounds implements Ownership {
     this.#living = living
   }
 
-  /** The only write that happens every few seconds even without work, so its error is reported in health. */
-  async #beat(): Promise<boolean> {
-    const startedMs = this.#deps.clock.monotonic()
-    try {
-      const totals = this.#syncTotals()
-      const written = totals === undefined ? null : JSON.stringify(totals)
-      const state = { syncTotals: written, lockKey: this.#lockKey }
-      const isAlive = await this.#write((store) => store.beat(this.instanceId, state))
-      this.#beatFailure = undefined
-      const nowMs = this.#deps.clock.monotonic()
-      const isLate = nowMs - startedMs > this.#timing.deadAfterMs / 2
-      this.#beatingSinceMs = isLate ? nowMs : Math.min(this.#beatingSinceMs, nowMs)
-      return isAlive
-    } catch (error) {
-      this.#beatFailure = error
-      this.#beatingSinceMs = Number.POSITIVE_INFINITY
-      throw error
-    }
-  }
-
-  async #register(): Promise<void> {
-    this.#lastBeatMs = this.#deps.clock.monotonic()
-    await this.#write((store) => store.register(this.instanceId, this.#lockKey))
-  }
-
-  get #lockKey(): string | null {
-    return this.#deps.presence?.key ?? null
-  }
-
   async #removeDead(silentMs: number | 'all'): Promise<void> {
-    await this.#remove('heartbeat', (store) => store.removeDead(this.instanceId, silentMs))
-  }
-
-  /** Takes from dead instances what they held. `missing` is what showed that they are dead. Returns their ids. */
-  async #remove(
-    missing: 'lock' | 'heartbeat',
-    remove: (store: ReturnType<typeof instanceStore>) => Promise<string[]>,
-  ): Promise<string[]> {
-    const dead = await this.#write(remove)
-    for (const id of dead) {
-      this.#deps.log.warn('An instance is dead; taking over its accounts.', {
-        operation: 'accounts.ownership',
-        metadata: { dead: id, missing },
-      })
-      try {
-        await this.#deps.onInstanceDead(id)
-      } catch (error) {
-        // The leases of the dead instance expire by themselves.
-        this.#deps.log.warn('Cannot release the leases of a dead instance; they expire.', {
-          operation: 'accounts.ownership',
-          error,
-          metadata: { dead: id },
-        })
-      }
-    }
-    return dead
-  }
-
-  /** Returns the work for the next round: take accounts that were locked, or move more. */
-  async #move(): Promise<'balanced' | 'locked' | 'unfinished'> {
-    const shares = await this.#reader().shares()
-    // Removed since the heartbeat: the next round registers again.
-    if (!shares.owned.has(this.instanceId)) return 'unfinished'
-    const { take, giveBack } = fairMove({ me: this.instanceId, ...shares })
-    const nowMs = this.#deps.clock.monotonic()
-    // Releases stay gradual although hints make rounds frequent, so that thousands of mailboxes do not reconnect at once.
-    if (giveBack > 0 && nowMs - this.#lastGiveBackMs >= this.#timing.roundMs) {
-      this.#lastGiveBackMs = nowMs
-      const limit = Math.min(giveBack, this.#timing.movesPerRound)
-      await this.#write((store) => store.giveBack(this.instanceId, limit))
-      this.#deps.bus.publish(ACCOUNTS_TOPIC)
-    }
-    this.#unowned = shares.free
-    for (let left = take; left > 0; ) {
-      const limit = Math.min(left, TAKEN_PER_TRANSACTION)
-      const taken = await this.#write((store) => store.take(this.instanceId, limit))
-      this.#unowned -= taken
-      left -= taken
-      if (taken < limit) return 'locked'
-    }
-    return giveBack === 0 ? 'balanced' : 'unfinished'
+    await removeInstances(this.#deps, 'heartbeat', (store) => store.removeDead(this.instanceId, silentMs))
   }
 
   #reader() {
