@@ -1,32 +1,27 @@
-import { hash } from 'node:crypto'
-import { type Account, type ApiChanges, findApiChanges } from '../../../accounts/index.ts'
+import type { Account } from '../../../accounts/index.ts'
 import {
   type FolderMailProvider,
   type FolderSession,
   type FolderStep,
   type FolderWatch,
   ProviderError,
-  type RemoteFolder,
 } from '../../../providers/contract/index.ts'
-import { type LabelRow, labelStore, planFolders } from '../../labels/index.ts'
-import { messageStore } from '../../messages/index.ts'
+import type { LabelRow } from '../../labels/index.ts'
 import type { OwnedAccount, SyncDeps, SyncTiming } from '../deps.ts'
 import { eventBodies } from '../event-bodies.ts'
-import { chooseSyncedFolders, storeFolders } from '../folder-listing.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
 import { unreadableStore } from '../unreadable/store.ts'
 import type { AccountWork, Watch } from '../work.ts'
-import { FolderAttempts, isMain } from './attempts.ts'
+import { FolderAttempts } from './attempts.ts'
 import { FolderConnection, type Open } from './connection.ts'
-import { deleteFolder, deleteMissing, moveMissing } from './deletion.ts'
+import { FolderListing } from './listing.ts'
+import { MissingMessages } from './missing.ts'
 import { readMessagesAgain } from './read-again.ts'
-import { detectRenames } from './renames.ts'
 import { repairMessages } from './repairs.ts'
 import { type FetchFailures, syncFolder } from './sync.ts'
 
 /** A run syncs folders that change again this many times before it ends and other accounts run. */
 const MAX_ROUNDS = 10
-const MAX_DELETION_ROUNDS = 3
 /** Delay of the next full sync after a listed folder turned out to be missing. Prevents a loop if the server contradicts itself. */
 const VANISHED_MS = 5_000
 /** Until messages that could not be read are read again, after that failed. */
@@ -52,18 +47,10 @@ export class FolderWork implements AccountWork {
   readonly #onChange: () => void
   readonly #connection: FolderConnection
   #isSyncing = false
-  /** The synced folders, the main folder first. */
-  #folders: LabelRow[] = []
-  /** The last listing that the labels agree with, so that the same one again reads none of them. */
-  #storedListing: string | undefined
+  readonly #listing: FolderListing
+  readonly #missing: MissingMessages
   /** The stored cursors by folder, while nothing has changed them, so that a check that finds nothing reads none. */
   #cursors: ReadonlyMap<string, CursorRow> | undefined
-  /** False after no message was missing, until folders are synced or listed anew. */
-  #mayMissMessages = true
-  /** When the next missing message counts as deleted, if that is all that it waits for. */
-  #deletionAt: number | undefined
-  /** Messages that were missing before this time have been looked for in every folder, and their copies too. */
-  #lookedForAt = Number.MIN_SAFE_INTEGER
   /** Paths of the changed folders. */
   #dirty = new Set<string>()
   /** Monotonic; when the next full sync is due. */
@@ -91,6 +78,8 @@ export class FolderWork implements AccountWork {
     this.#onChange = onChange
     this.#connection = new FolderConnection(deps, account, mail, (path) => this.#changed(path))
     this.#attempts = new FolderAttempts(deps, account)
+    this.#listing = new FolderListing(deps, this.#attempts, () => this.#forgetStored())
+    this.#missing = new MissingMessages(deps, timing.folderMoveGraceMs)
   }
 
   get isOpen(): boolean {
@@ -112,8 +101,8 @@ export class FolderWork implements AccountWork {
   }
 
   get failure(): ProviderError | undefined {
-    const [main] = this.#folders
-    return main !== undefined && isMain(main) ? this.#attempts.findLastingFailure(main) : undefined
+    const { main } = this.#listing
+    return main === undefined ? undefined : this.#attempts.findLastingFailure(main)
   }
 
   accessChanged(): void {
@@ -175,7 +164,7 @@ export class FolderWork implements AccountWork {
       () => this.#deleteMissing(open, account, signal),
       () => this.#repair(open, signal),
     ]
-    for (const label of this.#folders) if (this.#attempts.isDueAgain(label)) this.#dirty.add(label.providerId)
+    for (const label of this.#listing.synced) if (this.#attempts.isDueAgain(label)) this.#dirty.add(label.providerId)
     for (const step of steps) if (!this.#isOver(open)) await step()
     return isFullSync
   }
@@ -185,9 +174,9 @@ export class FolderWork implements AccountWork {
     const pollMs = watch ? Math.max(0, this.#fullSyncAt - this.#now()) : this.#timing.pollMs
     const never = Number.POSITIVE_INFINITY
     const nextAt = Math.min(
-      this.#deletionAt ?? never,
+      this.#missing.deletionAt ?? never,
       this.#againAt ?? never,
-      this.#attempts.nextAttemptAt(this.#folders),
+      this.#attempts.nextAttemptAt(this.#listing.synced),
     )
     return Math.min(pollMs, Math.max(0, nextAt - this.#deps.clock.now()))
   }
@@ -209,56 +198,21 @@ export class FolderWork implements AccountWork {
     const { session, context } = open
     const fullSyncAt = this.#now() + this.#timing.pollMs * (0.9 + 0.2 * Math.random())
     this.#attempts.restart()
-    const apiChanges = await findApiChanges(this.#deps.db.read, context.accountId)
-    const folders = await session.listFolders(signal)
-    // Every mailbox has an INBOX, so an empty list is a server failure. It must not delete every folder.
-    if (folders.length === 0) throw new ProviderError('unavailable', 'the server listed no folders')
-    const listing = `${apiChanges.latestFolder} ${hash('sha1', JSON.stringify([context.mailbox, folders]))}`
-    if (listing !== this.#storedListing) {
-      this.#storedListing = undefined
-      this.#forgetStored()
-      const outcome = await this.#storeListing(open, folders, apiChanges, signal)
-      if (outcome === 'stale') return this.#checkAll(open, account, signal)
-      // A folder that vanished is deleted with its last message, which may be later.
-      if (outcome === 'stored') this.#storedListing = listing
-    }
-    for (const label of this.#folders) this.#attempts.leavesOut(label, this.#folders)
+    await this.#listing.update(open, signal)
+    for (const label of this.#listing.synced) this.#attempts.leavesOut(label, this.#listing.synced)
     await this.#watch(open, account, signal)
     if (this.#isOver(open)) return
     for (const path of await this.#changedFolders(session)) this.#dirty.add(path)
     this.#fullSyncAt = fullSyncAt
-    if (this.#folders[0] === undefined || !isMain(this.#folders[0])) {
+    if (this.#listing.main === undefined) {
       throw new ProviderError('not_found', `there is no folder "${context.mailbox}" on the server`)
     }
   }
 
-  /** Updates the labels and `#folders`. Returns `stale` as `storeFolders` does, and `vanished` when a folder of a label was not listed. */
-  async #storeListing(
-    { session, context }: Open,
-    listed: readonly RemoteFolder[],
-    apiChanges: ApiChanges,
-    signal: AbortSignal,
-  ): Promise<'stored' | 'vanished' | 'stale'> {
-    const labels = labelStore(this.#deps.db.read)
-    const stored = await labels.all(context.accountId)
-    const plan = await detectRenames(this.#deps, session, planFolders(stored, listed), signal)
-    const syncedAs = chooseSyncedFolders(plan.kept, plan.appeared, context.mailbox, this.#deps.settings.folders)
-    const synced = { syncedAs, hasCursorPerFolder: true }
-    const outcome = await storeFolders(this.#deps, context, plan, synced, apiChanges)
-    if (outcome === 'stale') return outcome
-    for (const label of plan.vanished) await deleteFolder(this.#deps, { ...context, signal }, label)
-    await this.#attempts.keepOnly(new Set(plan.kept.map(({ label }) => label.id)))
-    const hasVanished = plan.vanished.length > 0
-    const rows = outcome === 'unchanged' && !hasVanished ? stored : await labels.all(context.accountId)
-    const syncedRows = rows.filter((label) => label.syncedAs !== null)
-    this.#folders = syncedRows.sort((a, b) => Number(isMain(b)) - Number(isMain(a)))
-    return hasVanished ? 'vanished' : 'stored'
-  }
-
   /** Must precede the check and the reading of folders, so that changes made meanwhile are reported. */
   async #watch(open: Open, { watch }: Account, signal: AbortSignal): Promise<void> {
-    const [main] = this.#folders
-    if (!watch || main === undefined || !isMain(main) || this.#attempts.leavesOut(main, this.#folders)) return
+    const { main, synced } = this.#listing
+    if (!watch || main === undefined || this.#attempts.leavesOut(main, synced)) return
     await this.#tryFolder(open, main, signal, async () => {
       try {
         this.#watched = { session: open.session, by: await open.session.watch(main.providerId) }
@@ -274,11 +228,11 @@ export class FolderWork implements AccountWork {
   async #changedFolders(session: FolderSession): Promise<string[]> {
     this.#cursors ??= await cursorStore(this.#deps.db.read).all(this.#account.accountId)
     const cursors = this.#cursors
-    const positions = this.#folders.map((label) => ({
+    const positions = this.#listing.synced.map((label) => ({
       path: label.providerId,
       cursor: cursors.get(label.id)?.cursor ?? null,
     }))
-    const unfinished = this.#folders.filter((label) => {
+    const unfinished = this.#listing.synced.filter((label) => {
       const position = cursors.get(label.id)
       const isCompared = position?.compareFrom === null
       return position === undefined || position.cursor === null || position.announceAfter !== null || !isCompared
@@ -291,8 +245,8 @@ export class FolderWork implements AccountWork {
     for (let round = 0; round < MAX_ROUNDS && this.#dirty.size > 0; round += 1) {
       const dirty = this.#dirty
       this.#dirty = new Set()
-      for (const label of this.#folders) {
-        if (!dirty.has(label.providerId) || this.#attempts.leavesOut(label, this.#folders)) continue
+      for (const label of this.#listing.synced) {
+        if (!dirty.has(label.providerId) || this.#attempts.leavesOut(label, this.#listing.synced)) continue
         await this.#syncOne(open, label, signal)
         const failure = this.#attempts.findFailure(label)
         if (failure === undefined) dirty.delete(label.providerId)
@@ -304,7 +258,7 @@ export class FolderWork implements AccountWork {
         if (unreachable === MAX_UNREACHABLE && failure !== undefined) throw failure
       }
     }
-    this.#attempts.throwIfNoneIsRead(this.#folders)
+    this.#attempts.throwIfNoneIsRead(this.#listing.synced)
   }
 
   async #syncOne(open: Open, label: LabelRow, signal: AbortSignal): Promise<void> {
@@ -335,40 +289,21 @@ export class FolderWork implements AccountWork {
 
   async #tryFolder(open: Open, label: LabelRow, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
     const isOver = () => this.#isOver(open)
-    const attempt = { context: open.context, label, folders: this.#folders, signal, isOver }
+    const attempt = { context: open.context, label, folders: this.#listing.synced, signal, isOver }
     if ((await this.#attempts.run(attempt, work)) === 'repeat') this.#dirty.add(label.providerId)
   }
 
-  /**
-   * Looks for messages that left their folder in all others, once. Those that were not found, and have no copy that they moved to, are
-   * deleted when they were missing for long enough.
-   */
+  /** Deletes messages that left their folder and are in no other one. */
   async #deleteMissing(open: Open, account: Account, signal: AbortSignal): Promise<void> {
-    this.#deletionAt = undefined
-    if (!this.#mayMissMessages) return
-    const { clock, db } = this.#deps
-    const context = { ...open.context, signal }
-    for (let round = 0; round < MAX_DELETION_ROUNDS; round += 1) {
-      const begunAt = clock.now()
-      const deleteBefore = begunAt - this.#timing.folderMoveGraceMs
-      const missing = await messageStore(db.read).missingTimes(context.accountId)
-      this.#mayMissMessages = missing !== undefined
-      if (missing === undefined) return
-      if (missing.last < this.#lookedForAt && missing.first >= deleteBefore) {
-        this.#deletionAt = missing.first + this.#timing.folderMoveGraceMs + 1
-        return
-      }
+    const syncAll = async () => {
       await this.#checkAll(open, account, signal)
       if (!this.#isOver(open)) await this.#syncChanged(open, signal)
-      if (this.#isOver(open) || this.#attempts.mayContainMissing(this.#folders)) return
-      if (!(await this.#foldersStillExist(open.session, signal))) continue
-      const fromMs = Math.min(missing.first, this.#lookedForAt)
-      await moveMissing(this.#deps, context, { fromMs, beforeMs: begunAt })
-      await deleteMissing(this.#deps, context, deleteBefore)
-      this.#lookedForAt = begunAt
+      return !this.#isOver(open) && !this.#attempts.mayContainMissing(this.#listing.synced)
     }
-    // More messages left meanwhile.
-    this.#deletionAt = clock.now() + this.#timing.folderMoveGraceMs
+    await this.#missing.delete(
+      { ...open.context, signal },
+      { syncAll, foldersStillExist: () => this.#listing.stillExists(open.session, signal) },
+    )
   }
 
   /** Reads messages again that the server did not return. */
@@ -378,7 +313,7 @@ export class FolderWork implements AccountWork {
     if (this.#againAt === null || this.#againAt > this.#deps.clock.now()) return
     await readMessagesAgain(this.#deps, {
       ...context,
-      labels: this.#folders,
+      labels: this.#listing.synced,
       mail: this.#mail,
       signal,
       presentUids: (path, uidValidity, uids) => session.presentUids(path, uidValidity, uids),
@@ -389,21 +324,15 @@ export class FolderWork implements AccountWork {
   /** Once for every account that this process syncs, and after messages were stored with errors. */
   async #repair({ context }: Open, signal: AbortSignal): Promise<void> {
     if (this.#now() < this.#repairAt) return
-    const outcome = await repairMessages(this.#deps, this.#mail, { ...context, labels: this.#folders, signal })
+    const outcome = await repairMessages(this.#deps, this.#mail, { ...context, labels: this.#listing.synced, signal })
     if (outcome === 'done') this.#repairAt = NEVER
     if (outcome === 'failed') this.#repairAt = this.#now() + REPAIR_RETRY_MS
-  }
-
-  /** A folder that was renamed during the full sync may contain the missing messages. */
-  async #foldersStillExist(session: FolderSession, signal: AbortSignal): Promise<boolean> {
-    const paths = new Set((await session.listFolders(signal)).map((folder) => folder.path))
-    return this.#folders.every((label) => paths.has(label.providerId))
   }
 
   /** Whatever changes cursors or removes messages calls this, or has a full sync requested. */
   #forgetStored(): void {
     this.#cursors = undefined
-    this.#mayMissMessages = true
+    this.#missing.changed()
   }
 
   #now(): number {
