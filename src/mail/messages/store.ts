@@ -1,9 +1,9 @@
 import { type Selectable, sql } from 'kysely'
 import type { Handle, Tables } from '../../platform/db/index.ts'
 import { addToGroup } from '../../platform/group-by.ts'
-import { findCandidates } from './ingest/candidates.ts'
-import type { MatchableRow } from './ingest/copies.ts'
-import type { Candidate } from './ingest/match.ts'
+import { findCandidates } from './ingest/matching/candidates.ts'
+import type { MatchableRow } from './ingest/matching/copies.ts'
+import type { Candidate } from './ingest/matching/match.ts'
 import { inChunks, isListed } from './rows/located.ts'
 
 export type MessageRow = Selectable<Tables['messages']>

@@ -9,8 +9,8 @@ import { identityHash, toIdentity } from '../rows/row.ts'
 import { messageWriter, type Relocation } from '../rows/writer.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import type { IngestDeps, Read } from './batch.ts'
-import { copyCandidates, copyKey } from './copies.ts'
-import { type ComparableRow, FreeCopies } from './free-copies.ts'
+import { copyCandidates, copyKey } from './matching/copies.ts'
+import { type ComparableRow, FreeCopies } from './matching/free-copies.ts'
 
 /** Gives these missing messages the location of a copy that appeared in the hour before they went missing. */
 export async function moveToCopies(

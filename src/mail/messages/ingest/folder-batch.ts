@@ -4,7 +4,7 @@ import { changeTypes, type EventBodies, messageEvent } from '../announce.ts'
 import type { IncomingRow } from '../rows/row.ts'
 import type { MessageRow } from '../store.ts'
 import type { Batch, SyncRead } from './batch.ts'
-import type { Presence } from './match.ts'
+import type { Presence } from './matching/match.ts'
 
 /** The result of reading one folder. */
 export interface FolderRead extends SyncRead {

@@ -4,9 +4,9 @@ import { type IncomingRow, locationAndFlags } from '../rows/row.ts'
 import { isVisibleChange, type Relocation } from '../rows/writer.ts'
 import { isStale } from './batch.ts'
 import { countIn } from './changes.ts'
-import { copyCandidates, copyKey } from './copies.ts'
 import { announceChange, type FolderBatch, type Incoming, type Match } from './folder-batch.ts'
-import { type Candidate, matchMessages, sharesDeliveryWith, sharesKeyWith } from './match.ts'
+import { copyCandidates, copyKey } from './matching/copies.ts'
+import { type Candidate, matchMessages, sharesDeliveryWith, sharesKeyWith } from './matching/match.ts'
 
 /** New messages may be moved or copied rows of other folders. The server must say whether those rows are still there. */
 export class UndecidedMatches extends Error {

@@ -5,7 +5,7 @@
  *   message ──► columns (`rows/row.ts`) ──► is it stored?
  *                 ├── at its location, or with its id ──► flags and labels are updated
  *                 ├── a draft, as an earlier version ───► rewritten, under its id       `drafts.ts`
- *                 ├── elsewhere, and it moved ──────────► relocated, under its id       `match.ts`, `copies.ts`
+ *                 ├── elsewhere, and it moved ──────────► relocated, under its id       `matching/`
  *                 ├── the service created it ───────────► inserted, under its own id    `reserved.ts`
  *                 └── no ───────────────────────────────► inserted                      `arrivals.ts`
  *               ──► bodies and reports requested, drafts saved ──► events and counts recorded   `changes.ts`

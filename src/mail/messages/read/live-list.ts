@@ -5,7 +5,7 @@ import { buildPage, type Pagination, pageRequest } from '../../../platform/forma
 import type { MailSearch, RemoteMessage } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
 import { storedText } from '../api.ts'
-import { matchMessages } from '../ingest/match.ts'
+import { matchMessages } from '../ingest/matching/match.ts'
 import { locatedMessages } from '../rows/located.ts'
 import { type IncomingRow, incomingRow, locationAndFlags, newMessageRow } from '../rows/row.ts'
 import { messageWriter } from '../rows/writer.ts'

@@ -1,7 +1,7 @@
-import { type Handle, padded } from '../../../platform/db/index.ts'
-import { type IncomingRow, parseFields } from '../rows/row.ts'
-import type { MessageRow } from '../store.ts'
-import { threadsStoring } from '../threads/references.ts'
+import { type Handle, padded } from '../../../../platform/db/index.ts'
+import { type IncomingRow, parseFields } from '../../rows/row.ts'
+import type { MessageRow } from '../../store.ts'
+import { threadsStoring } from '../../threads/references.ts'
 import { CANDIDATE_COLUMNS } from './candidates.ts'
 import type { Candidate, MatchKeys } from './match.ts'
 

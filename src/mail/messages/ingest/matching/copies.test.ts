@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { databases } from '../../../../test/kit/database/database.ts'
-import { messageRow } from '../../../../test/kit/messages/message-row.ts'
-import { idGenerator } from '../../../platform/ids.ts'
-import { systemClock } from '../../../platform/time/clock.ts'
-import { messageWriter } from '../rows/writer.ts'
+import { databases } from '../../../../../test/kit/database/database.ts'
+import { messageRow } from '../../../../../test/kit/messages/message-row.ts'
+import { idGenerator } from '../../../../platform/ids.ts'
+import { systemClock } from '../../../../platform/time/clock.ts'
+import { messageWriter } from '../../rows/writer.ts'
 import { copyCandidates } from './copies.ts'
 
 const open = databases('sqlite')

@@ -1,4 +1,4 @@
-import { groupBy } from '../../../platform/group-by.ts'
+import { groupBy } from '../../../../platform/group-by.ts'
 import { namesAskedFor, namesAskedForByCopy, namesOfOriginal, RowQueues } from './row-names.ts'
 
 /**

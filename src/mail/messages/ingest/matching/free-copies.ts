@@ -1,6 +1,6 @@
-import { groupBy } from '../../../platform/group-by.ts'
-import { NO_TRACE } from '../rows/row.ts'
-import type { MessageRow } from '../store.ts'
+import { groupBy } from '../../../../platform/group-by.ts'
+import { NO_TRACE } from '../../rows/row.ts'
+import type { MessageRow } from '../../store.ts'
 
 /** Later, a deleted original no longer means a move. A program that was interrupted goes on when it next runs. */
 const MOVE_MS = 60 * 60_000

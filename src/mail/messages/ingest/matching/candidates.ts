@@ -1,6 +1,6 @@
-import { compiledOnce, type Handle } from '../../../platform/db/index.ts'
-import { inChunks } from '../rows/located.ts'
-import { formerIdentityHash, parseFields } from '../rows/row.ts'
+import { compiledOnce, type Handle } from '../../../../platform/db/index.ts'
+import { inChunks } from '../../rows/located.ts'
+import { formerIdentityHash, parseFields } from '../../rows/row.ts'
 import type { MatchableRow } from './copies.ts'
 import type { Candidate, MatchKeys } from './match.ts'
 

@@ -1,4 +1,4 @@
-import { NO_TRACE } from '../rows/row.ts'
+import { NO_TRACE } from '../../rows/row.ts'
 import type { Candidate, MatchKeys } from './match.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { random } from '../../../../test/kit/random/random.ts'
-import { groupBy } from '../../../platform/group-by.ts'
-import { NO_TRACE } from '../rows/row.ts'
-import type { MessageRow } from '../store.ts'
+import { random } from '../../../../../test/kit/random/random.ts'
+import { groupBy } from '../../../../platform/group-by.ts'
+import { NO_TRACE } from '../../rows/row.ts'
+import type { MessageRow } from '../../store.ts'
 import { type ComparableRow, FreeCopies } from './free-copies.ts'
 import {
   type Candidate,
