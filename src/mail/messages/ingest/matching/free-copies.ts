@@ -1,6 +1,7 @@
 import { groupBy } from '../../../../platform/group-by.ts'
 import { NO_TRACE } from '../../rows/row.ts'
 import type { MessageRow } from '../../store.ts'
+import { FreeRows } from './free-rows.ts'
 
 /** Later, a deleted original no longer means a move. A program that was interrupted goes on when it next runs. */
 const MOVE_MS = 60 * 60_000
@@ -18,22 +19,25 @@ export interface ComparableRow {
  * original would take seconds. They are found by what they have in common, by folder, and by when they appeared.
  */
 export class FreeCopies {
-  readonly #lists: ReadonlyMap<string, ReadonlyMap<string | null, CopyList>>
+  /** By name and folder, in the order in which the messages appeared. */
+  readonly #lists: ReadonlyMap<string, ReadonlyMap<string | null, FreeRows<MessageRow>>>
   readonly #taken = new Set<string>()
 
   constructor(copies: readonly ComparableRow[]) {
     const named = copies
       .toSorted((one, other) => one.row.createdAt - other.row.createdAt)
-      .flatMap((copy) => namesOf(copy).map((name) => ({ name, row: copy.row })))
+      .flatMap((copy) => collectNames(copy).map((name) => ({ name, row: copy.row })))
     const groups = [...groupBy(named, ({ name }) => name)]
-    this.#lists = new Map(groups.map(([name, group]) => [name, listsByFolder(group.map(({ row }) => row))]))
+    this.#lists = new Map(groups.map(([name, group]) => [name, groupByFolder(group.map(({ row }) => row))]))
   }
 
   /** Takes the first copy that appeared since the original was stored, and at most an hour before the original went missing. */
   take(original: ComparableRow): MessageRow | undefined {
     const { createdAt, goneAt } = original.row
     const sinceMs = Math.max(createdAt, (goneAt ?? 0) - MOVE_MS + 1)
-    const copies = this.#listsFor(original).flatMap((list) => list.findFirst(sinceMs, this.#taken) ?? [])
+    const copies = this.#findLists(original).flatMap(
+      (list) => list.findFirst(this.#taken, findPosition(list.rows, sinceMs)) ?? [],
+    )
     const first = copies.reduce<MessageRow | undefined>(
       (earliest, copy) => (earliest === undefined || copy.createdAt < earliest.createdAt ? copy : earliest),
       undefined,
@@ -43,9 +47,9 @@ export class FreeCopies {
   }
 
   /** In the folder of the original, a copy is one that was delivered with it. Elsewhere, it is one that was not delivered apart. */
-  #listsFor(original: ComparableRow): CopyList[] {
+  #findLists(original: ComparableRow): FreeRows<MessageRow>[] {
     const { folderId, traceHash, emailIdHash } = original.row
-    const keys = keysOf(original)
+    const keys = collectKeys(original)
     const here = traceHash === null || traceHash === NO_TRACE ? [] : keys.map((key) => withTrace(key, traceHash))
     const byDelivery =
       traceHash === null ? keys : keys.flatMap((key) => [withTrace(key, null), withTrace(key, traceHash)])
@@ -59,12 +63,12 @@ export class FreeCopies {
   }
 }
 
-function namesOf(copy: ComparableRow): string[] {
-  return keysOf(copy).flatMap((key) => [key, withTrace(key, copy.row.traceHash)])
+function collectNames(copy: ComparableRow): string[] {
+  return collectKeys(copy).flatMap((key) => [key, withTrace(key, copy.row.traceHash)])
 }
 
 /** A program that copies a message may add a header line, and may give it another INTERNALDATE. */
-function keysOf({ row, identity, copyKey }: ComparableRow): string[] {
+function collectKeys({ row, identity, copyKey }: ComparableRow): string[] {
   return [
     ...(row.emailIdHash === null ? [] : [emailKey(row.emailIdHash)]),
     `header ${row.headerHash}`,
@@ -81,45 +85,18 @@ function withTrace(key: string, traceHash: string | null): string {
   return `${traceHash ?? 'unknown'} ${key}`
 }
 
-function listsByFolder(rows: readonly MessageRow[]): ReadonlyMap<string | null, CopyList> {
+function groupByFolder(rows: readonly MessageRow[]): ReadonlyMap<string | null, FreeRows<MessageRow>> {
   const groups = [...groupBy(rows, ({ folderId }) => folderId)]
-  return new Map(groups.map(([folderId, group]) => [folderId, new CopyList(group)]))
+  return new Map(groups.map(([folderId, group]) => [folderId, new FreeRows(group)]))
 }
 
-/** Rows in the order in which they appeared. */
-class CopyList {
-  readonly #rows: readonly MessageRow[]
-  /** Where the first row that may be free is, by the position of a taken one. */
-  readonly #skips = new Map<number, number>()
-
-  constructor(rows: readonly MessageRow[]) {
-    this.#rows = rows
+/** The position of the first row that appeared since then, among rows in the order in which they appeared. */
+function findPosition(rows: readonly MessageRow[], sinceMs: number): number {
+  let [low, high] = [0, rows.length]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    if ((rows[middle]?.createdAt ?? sinceMs) < sinceMs) low = middle + 1
+    else high = middle
   }
-
-  /** The first row since then that is not taken. A taken row stays taken. */
-  findFirst(sinceMs: number, taken: ReadonlySet<string>): MessageRow | undefined {
-    const from = this.#positionSince(sinceMs)
-    let position = from
-    while (taken.has(this.#rows[position]?.id ?? '')) position = this.#after(position)
-    for (let passed = from; passed < position; ) {
-      const next = this.#after(passed)
-      this.#skips.set(passed, position)
-      passed = next
-    }
-    return this.#rows[position]
-  }
-
-  #after(position: number): number {
-    return this.#skips.get(position) ?? position + 1
-  }
-
-  #positionSince(sinceMs: number): number {
-    let [low, high] = [0, this.#rows.length]
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2)
-      if ((this.#rows[middle]?.createdAt ?? sinceMs) < sinceMs) low = middle + 1
-      else high = middle
-    }
-    return low
-  }
+  return low
 }

@@ -1,5 +1,5 @@
 import { groupBy } from '../../../../platform/group-by.ts'
-import { namesAskedFor, namesAskedForByCopy, namesOfOriginal, RowQueues } from './row-names.ts'
+import { collectNamesWantedByCopy, collectOriginalNames, collectWantedNames, RowQueues } from './row-names.ts'
 
 /**
  * Recognises moved messages, so that a message keeps its id. An incoming message and a row are the same message when
@@ -74,7 +74,7 @@ export function matchMessages(
     const rowsByKey = buildGroups(ranked, toKey, (rows) => new RowQueues(rows))
     incoming.forEach((message, index) => {
       if (matched.has(index)) return
-      const row = rowsByKey(toKey(message))?.findFirst(namesAskedFor(message, knownEmailIds), used)
+      const row = rowsByKey(toKey(message))?.findFirst(collectWantedNames(message, knownEmailIds), used)
       if (row === undefined) return
       matched.set(index, row)
       used.add(row.id)
@@ -97,16 +97,17 @@ function classifyUnmatched(
   if (originals.length === 0) return { copies, undecided: [] }
   const knownEmailIds = new Set(originals.map((row) => row.emailIdHash))
   const isOriginal = (row: Candidate) => moved.has(row.id) || presence.get(row.id) === 'present'
-  const namesOf = (rows: readonly Candidate[]) => new Set(rows.flatMap((row) => namesOfOriginal(row, folderId)))
+  const collectNames = (rows: readonly Candidate[]) =>
+    new Set(rows.flatMap((row) => collectOriginalNames(row, folderId)))
   const mayBePresent = originals.filter((row) => row.uid !== null && !presence.has(row.id))
   for (const toKey of LEVELS) {
-    const namesByKey = buildGroups(originals.filter(isOriginal), toKey, namesOf)
+    const namesByKey = buildGroups(originals.filter(isOriginal), toKey, collectNames)
     const undecidedByKey = buildGroups(mayBePresent, toKey, (rows) => new RowQueues(rows))
     incoming.forEach((message, index) => {
       if (matched.has(index)) return
       const names = namesByKey(toKey(message))
-      if (namesAskedForByCopy(message, knownEmailIds).some((name) => names?.has(name))) copies.add(index)
-      const rows = undecidedByKey(toKey(message))?.takeAll(namesAskedFor(message, knownEmailIds)) ?? []
+      if (collectNamesWantedByCopy(message, knownEmailIds).some((name) => names?.has(name))) copies.add(index)
+      const rows = undecidedByKey(toKey(message))?.takeAll(collectWantedNames(message, knownEmailIds)) ?? []
       for (const row of rows) undecided.set(row.id, row)
     })
   }
@@ -139,22 +140,22 @@ function buildGroups<Built>(
 
 /** Finds out whether a message shares a key with one of the rows. */
 export function sharesKeyWith(rows: readonly MatchKeys[]): (message: MatchKeys) => boolean {
-  const keys = new Set(rows.flatMap(keysOf))
-  return (message) => keysOf(message).some((key) => keys.has(key))
+  const keys = new Set(rows.flatMap(collectKeys))
+  return (message) => collectKeys(message).some((key) => keys.has(key))
 }
 
 /** The same for rows that were not delivered apart from the message: those with its EMAILID, or without another trace. */
 export function sharesDeliveryWith(rows: readonly MatchKeys[]): (message: MatchKeys) => boolean {
-  const known = new Set(rows.flatMap((row) => keysOf(row).flatMap((key) => [key, `${key} ${row.traceHash}`])))
+  const known = new Set(rows.flatMap((row) => collectKeys(row).flatMap((key) => [key, `${key} ${row.traceHash}`])))
   return (message) => {
     const { emailIdHash, traceHash } = message
     if (emailIdHash !== null && known.has(keyText('emailIdHash', emailIdHash))) return true
     const traces = traceHash === null ? [''] : [' null', ` ${traceHash}`]
-    return keysOf(message).some((key) => traces.some((trace) => known.has(key + trace)))
+    return collectKeys(message).some((key) => traces.some((trace) => known.has(key + trace)))
   }
 }
 
-function keysOf(message: MatchKeys): string[] {
+function collectKeys(message: MatchKeys): string[] {
   return KEYS.flatMap((name) => (message[name] === null ? [] : keyText(name, message[name])))
 }
 

@@ -1,4 +1,6 @@
+import { addToGroup } from '../../../../platform/group-by.ts'
 import { NO_TRACE } from '../../rows/row.ts'
+import { FreeRows } from './free-rows.ts'
 import type { Candidate, MatchKeys } from './match.ts'
 
 /**
@@ -21,55 +23,58 @@ type Delivery = Pick<MatchKeys, 'emailIdHash' | 'traceHash'>
 const UNKNOWN_TRACE = 'unknown'
 
 /** A message may be the row exactly when it asks for one of these. */
-function namesOfRow(row: Candidate): Name[] {
+function collectRowNames(row: Candidate): Name[] {
   if (isLost(row)) return ['lost']
-  return [...emailName(row), ...poolsOf(row).flatMap((pool) => [pool, `${pool} ${row.traceHash ?? UNKNOWN_TRACE}`])]
+  return [
+    ...collectEmailNames(row),
+    ...collectPools(row).flatMap((pool) => [pool, `${pool} ${row.traceHash ?? UNKNOWN_TRACE}`]),
+  ]
 }
 
 /** `knownEmailIds`: those of the rows. */
-export function namesAskedFor(message: Delivery, knownEmailIds: ReadonlySet<string | null>): Name[] {
-  return ['lost', ...namesOfDelivery(message, knownEmailIds)]
+export function collectWantedNames(message: Delivery, knownEmailIds: ReadonlySet<string | null>): Name[] {
+  return ['lost', ...collectDeliveryNames(message, knownEmailIds)]
 }
 
 /**
  * A message in the folder is a copy of the row exactly when it asks for one of these. In one folder, only a message that servers delivered
  * as one with the row is a copy: each delivery adds fields of its own.
  */
-export function namesOfOriginal(row: Candidate, folderId: string): Name[] {
+export function collectOriginalNames(row: Candidate, folderId: string): Name[] {
   const { traceHash } = row
-  const pools = isLost(row) ? ['any', 'plain'] : poolsOf(row)
+  const pools = isLost(row) ? ['any', 'plain'] : collectPools(row)
   if (row.folderId !== folderId) {
-    return [...emailName(row), ...pools.flatMap((pool) => [pool, `${pool} ${traceHash ?? UNKNOWN_TRACE}`])]
+    return [...collectEmailNames(row), ...pools.flatMap((pool) => [pool, `${pool} ${traceHash ?? UNKNOWN_TRACE}`])]
   }
   if (traceHash === null || traceHash === NO_TRACE) return []
-  return [...emailName(row), ...pools].map((name) => `${name} here ${traceHash}`)
+  return [...collectEmailNames(row), ...pools].map((name) => `${name} here ${traceHash}`)
 }
 
-export function namesAskedForByCopy(message: Delivery, knownEmailIds: ReadonlySet<string | null>): Name[] {
+export function collectNamesWantedByCopy(message: Delivery, knownEmailIds: ReadonlySet<string | null>): Name[] {
   const { traceHash } = message
-  const names = namesOfDelivery(message, knownEmailIds)
-  const here = traceHash === null ? [] : [...emailName(message), poolFor(message, knownEmailIds)]
+  const names = collectDeliveryNames(message, knownEmailIds)
+  const here = traceHash === null ? [] : [...collectEmailNames(message), choosePool(message, knownEmailIds)]
   return [...names, ...here.map((name) => `${name} here ${traceHash}`)]
 }
 
-function namesOfDelivery(message: Delivery, knownEmailIds: ReadonlySet<string | null>): Name[] {
-  const pool = poolFor(message, knownEmailIds)
+function collectDeliveryNames(message: Delivery, knownEmailIds: ReadonlySet<string | null>): Name[] {
+  const pool = choosePool(message, knownEmailIds)
   const { traceHash } = message
   return [
-    ...emailName(message),
+    ...collectEmailNames(message),
     ...(traceHash === null ? [pool] : [`${pool} ${UNKNOWN_TRACE}`, `${pool} ${traceHash}`]),
   ]
 }
 
-function emailName({ emailIdHash }: Delivery): Name[] {
+function collectEmailNames({ emailIdHash }: Delivery): Name[] {
   return emailIdHash === null ? [] : [`email ${emailIdHash}`]
 }
 
-function poolsOf({ emailIdHash }: Delivery): Name[] {
+function collectPools({ emailIdHash }: Delivery): Name[] {
   return emailIdHash === null ? ['any', 'plain'] : ['any']
 }
 
-function poolFor({ emailIdHash }: Delivery, knownEmailIds: ReadonlySet<string | null>): Name {
+function choosePool({ emailIdHash }: Delivery, knownEmailIds: ReadonlySet<string | null>): Name {
   return emailIdHash !== null && knownEmailIds.has(emailIdHash) ? 'plain' : 'any'
 }
 
@@ -77,55 +82,38 @@ function isLost({ uid, goneAt }: Candidate): boolean {
   return uid === null && goneAt === null
 }
 
-interface Queue {
-  /** Ascending positions of rows. */
-  positions: number[]
-  /** The rows before it are taken. */
-  next: number
+/** A row by its position among the rows. */
+interface Positioned {
+  id: string
+  position: number
 }
 
 /** Rows in order, by name. Each row is visited once per name, however many messages ask. */
 export class RowQueues {
   readonly #rows: readonly Candidate[]
-  readonly #queues = new Map<Name, Queue>()
+  readonly #queues: Map<Name, FreeRows<Positioned>>
 
   constructor(rows: readonly Candidate[]) {
     this.#rows = rows
+    const groups = new Map<Name, Positioned[]>()
     for (const [position, row] of rows.entries()) {
-      for (const name of namesOfRow(row)) {
-        const queue = this.#queues.get(name)
-        if (queue === undefined) this.#queues.set(name, { positions: [position], next: 0 })
-        else queue.positions.push(position)
-      }
+      for (const name of collectRowNames(row)) addToGroup(groups, name, { id: row.id, position })
     }
+    this.#queues = new Map([...groups].map(([name, group]) => [name, new FreeRows(group)]))
   }
 
   /** The first row with one of the names whose id is not taken. A taken id stays taken. */
   findFirst(names: readonly Name[], taken: ReadonlySet<string>): Candidate | undefined {
-    let first: number | undefined
-    for (const name of names) {
-      const position = this.#firstOf(this.#queues.get(name), taken)
-      if (position !== undefined && (first === undefined || position < first)) first = position
-    }
-    return first === undefined ? undefined : this.#rows[first]
+    const free = names.flatMap((name) => this.#queues.get(name)?.findFirst(taken) ?? [])
+    return this.#rows[Math.min(...free.map(({ position }) => position))]
   }
 
   /** Removes all rows with one of the names, and returns them, some of them twice. */
   takeAll(names: readonly Name[]): Candidate[] {
     return names.flatMap((name) => {
       const queue = this.#queues.get(name)
-      if (queue === undefined) return []
       this.#queues.delete(name)
-      return queue.positions.flatMap((position) => this.#rows[position] ?? [])
+      return queue?.rows.flatMap(({ position }) => this.#rows[position] ?? []) ?? []
     })
-  }
-
-  #firstOf(queue: Queue | undefined, taken: ReadonlySet<string>): number | undefined {
-    if (queue === undefined) return undefined
-    for (; queue.next < queue.positions.length; queue.next += 1) {
-      const position = queue.positions[queue.next]
-      if (!taken.has(this.#rows[position ?? -1]?.id ?? '')) return position
-    }
-    return undefined
   }
 }
