@@ -38,19 +38,18 @@ const LATEST_DAYS = 90
  * The blocks of hosts; an expired hold blocks nothing. The methods that write need a transaction. One that takes a slot calls
  * `lockHosts`, `deleteExpired`, `conflicts` and `insert`, in this order.
  */
-export function blockStore(handle: Handle) {
-  const living = (hostIds: readonly string[], { nowMs, except = [] }: BlockQuery) =>
-    handle
-      .selectFrom('bookingBlocks')
-      .where('hostId', 'in', padded(hostIds))
-      .where((eb) => eb.or([eb('expiresAt', 'is', null), eb('expiresAt', '>', nowMs)]))
-      .$if(except.length > 0, (query) => query.where('ownerId', 'not in', [...except]))
+class BlockStore {
+  readonly #handle: Handle
+
+  constructor(handle: Handle) {
+    this.#handle = handle
+  }
 
   /** Those that the range overlaps, buffers included. */
-  async function list(hostIds: readonly string[], range: TimeRange, query: BlockQuery): Promise<BlockRow[]> {
+  async list(hostIds: readonly string[], range: TimeRange, query: BlockQuery): Promise<BlockRow[]> {
     const found: BlockRow[] = []
     for (const some of portions(hostIds)) {
-      const rows = await living(some, query)
+      const rows = await this.#select(some, query)
         .selectAll()
         .where('blockedTo', '>', range.from)
         .where('blockedFrom', '<', range.to)
@@ -62,7 +61,7 @@ export function blockStore(handle: Handle) {
   }
 
   /** How many bookings and holds of an experience each host has per date, from the first to the last date. */
-  async function countPerDay(
+  async countPerDay(
     experienceId: string,
     hostIds: readonly string[],
     dates: { first: string; last: string },
@@ -70,7 +69,7 @@ export function blockStore(handle: Handle) {
   ): Promise<Map<string, Map<string, number>>> {
     const counts = new Map<string, Map<string, number>>()
     for (const some of portions(hostIds)) {
-      const rows = await living(some, query)
+      const rows = await this.#select(some, query)
         .select(({ fn }) => ['hostId', 'day', fn.countAll().as('count')])
         .where('experienceId', '=', experienceId)
         .where('day', '>=', dates.first)
@@ -86,116 +85,122 @@ export function blockStore(handle: Handle) {
     return counts
   }
 
+  /** The hosts that cannot take the slot: another meeting is too near, or their date is full. */
+  async conflicts(
+    experience: Experience,
+    hostIds: readonly string[],
+    slot: SlotTimes,
+    query: BlockQuery,
+  ): Promise<Set<string>> {
+    const rules = readRules(experience)
+    const range = { from: slot.start - rules.beforeMs, to: slot.end + rules.afterMs }
+    const taken = new Set<string>()
+    for (const block of await this.list(hostIds, range, query)) {
+      if (isTaken(slot, rules, { busy: [], blocks: [block] })) taken.add(block.hostId)
+    }
+    if (rules.perDay === Number.POSITIVE_INFINITY) return taken
+    const date = formatSlotDay(rules, slot)
+    const counts = await this.countPerDay(experience.id, hostIds, { first: date, last: date }, query)
+    for (const [hostId, ofHost] of counts) if ((ofHost.get(date) ?? 0) >= rules.perDay) taken.add(hostId)
+    return taken
+  }
+
+  /** Counts the bookings and living holds of the experience for each host. Hosts without any are absent. */
+  async loads(experience: Experience, hostIds: readonly string[], slot: SlotTimes, query: BlockQuery) {
+    const rules = readRules(experience)
+    const [from, to] = [slot.start - LOAD_MS, slot.start + LOAD_MS]
+    const since = formatDay(Math.min(dayIn(rules, query.nowMs) - LATEST_DAYS, dayIn(rules, from)))
+    const loads = new Map<string, Load>()
+    for (const some of portions(hostIds)) {
+      const rows = await this.#select(some, query)
+        .select([
+          'hostId',
+          sql<number>`sum(case when "startMs" >= ${from} and "startMs" < ${to} then 1 else 0 end)`.as('count'),
+          sql<string>`max(case when "expiresAt" is null then "ownerId" else '' end)`.as('latest'),
+        ])
+        .where('experienceId', '=', experience.id)
+        .where('day', '>=', since)
+        .groupBy('hostId')
+        .execute()
+      for (const { hostId, count, latest } of rows) loads.set(hostId, { count: Number(count), latest })
+    }
+    return loads
+  }
+
+  /** Waits for other transactions that check or change the blocks of these hosts. On SQLite there are none. */
+  async lockHosts(hostIds: readonly string[], dialect: Dialect): Promise<void> {
+    // One order for all transactions, so that no two wait for each other.
+    const sorted = [...new Set(hostIds)].sort()
+    await this.#handle
+      .insertInto('bookingHosts')
+      .values(sorted.map((hostId) => ({ hostId })))
+      .onConflict((conflict) => conflict.column('hostId').doNothing())
+      .execute()
+    await this.#handle
+      .selectFrom('bookingHosts')
+      .select('hostId')
+      .where('hostId', 'in', padded(sorted))
+      .orderBy('hostId')
+      .modifyEnd(dialect.forUpdate)
+      .execute()
+  }
+
+  /** Takes the slot, with the buffers of the experience, for each of the hosts. */
+  async insert(experience: Experience, slot: SlotTimes, { id, hostIds, expiresAt }: BlockOwner): Promise<void> {
+    const rules = readRules(experience)
+    const block = {
+      ownerId: id,
+      experienceId: experience.id,
+      startMs: slot.start,
+      endMs: slot.end,
+      blockedFrom: slot.start - rules.beforeMs,
+      blockedTo: slot.end + rules.afterMs,
+      day: formatSlotDay(rules, slot),
+      expiresAt,
+    }
+    await this.#handle
+      .insertInto('bookingBlocks')
+      .values(hostIds.map((hostId) => ({ ...block, hostId })))
+      .execute()
+  }
+
   /** Frees the times of the booking or hold. */
-  async function deleteOwner(ownerId: string): Promise<void> {
-    await handle.deleteFrom('bookingBlocks').where('ownerId', '=', ownerId).execute()
+  async deleteOwner(ownerId: string): Promise<void> {
+    await this.#handle.deleteFrom('bookingBlocks').where('ownerId', '=', ownerId).execute()
   }
 
-  return {
-    list,
-    countPerDay,
-
-    /** The hosts that cannot take the slot: another meeting is too near, or their date is full. */
-    async conflicts(
-      experience: Experience,
-      hostIds: readonly string[],
-      slot: SlotTimes,
-      query: BlockQuery,
-    ): Promise<Set<string>> {
-      const rules = readRules(experience)
-      const range = { from: slot.start - rules.beforeMs, to: slot.end + rules.afterMs }
-      const taken = new Set<string>()
-      for (const block of await list(hostIds, range, query)) {
-        if (isTaken(slot, rules, { busy: [], blocks: [block] })) taken.add(block.hostId)
-      }
-      if (rules.perDay === Number.POSITIVE_INFINITY) return taken
-      const date = formatSlotDay(rules, slot)
-      const counts = await countPerDay(experience.id, hostIds, { first: date, last: date }, query)
-      for (const [hostId, ofHost] of counts) if ((ofHost.get(date) ?? 0) >= rules.perDay) taken.add(hostId)
-      return taken
-    },
-
-    /** Counts the bookings and living holds of the experience for each host. Hosts without any are absent. */
-    async loads(experience: Experience, hostIds: readonly string[], slot: SlotTimes, query: BlockQuery) {
-      const rules = readRules(experience)
-      const [from, to] = [slot.start - LOAD_MS, slot.start + LOAD_MS]
-      const since = formatDay(Math.min(dayIn(rules, query.nowMs) - LATEST_DAYS, dayIn(rules, from)))
-      const loads = new Map<string, Load>()
-      for (const some of portions(hostIds)) {
-        const rows = await living(some, query)
-          .select([
-            'hostId',
-            sql<number>`sum(case when "startMs" >= ${from} and "startMs" < ${to} then 1 else 0 end)`.as('count'),
-            sql<string>`max(case when "expiresAt" is null then "ownerId" else '' end)`.as('latest'),
-          ])
-          .where('experienceId', '=', experience.id)
-          .where('day', '>=', since)
-          .groupBy('hostId')
-          .execute()
-        for (const { hostId, count, latest } of rows) loads.set(hostId, { count: Number(count), latest })
-      }
-      return loads
-    },
-
-    /** Waits for other transactions that check or change the blocks of these hosts. On SQLite there are none. */
-    async lockHosts(hostIds: readonly string[], dialect: Dialect): Promise<void> {
-      // One order for all transactions, so that no two wait for each other.
-      const sorted = [...new Set(hostIds)].sort()
-      await handle
-        .insertInto('bookingHosts')
-        .values(sorted.map((hostId) => ({ hostId })))
-        .onConflict((conflict) => conflict.column('hostId').doNothing())
-        .execute()
-      await handle
-        .selectFrom('bookingHosts')
-        .select('hostId')
-        .where('hostId', 'in', padded(sorted))
-        .orderBy('hostId')
-        .modifyEnd(dialect.forUpdate)
-        .execute()
-    },
-
-    /** Takes the slot, with the buffers of the experience, for each of the hosts. */
-    async insert(experience: Experience, slot: SlotTimes, { id, hostIds, expiresAt }: BlockOwner): Promise<void> {
-      const rules = readRules(experience)
-      const block = {
-        ownerId: id,
-        experienceId: experience.id,
-        startMs: slot.start,
-        endMs: slot.end,
-        blockedFrom: slot.start - rules.beforeMs,
-        blockedTo: slot.end + rules.afterMs,
-        day: formatSlotDay(rules, slot),
-        expiresAt,
-      }
-      await handle
-        .insertInto('bookingBlocks')
-        .values(hostIds.map((hostId) => ({ ...block, hostId })))
-        .execute()
-    },
-
-    deleteOwner,
-
-    /** Gives the blocks of a hold to a booking, in place of those that it has. Returns how many. */
-    async takeOver(holdId: string, bookingId: string): Promise<number> {
-      await deleteOwner(bookingId)
-      const { numUpdatedRows } = await handle
-        .updateTable('bookingBlocks')
-        .set({ ownerId: bookingId, expiresAt: null })
-        .where('ownerId', '=', holdId)
-        .executeTakeFirst()
-      return Number(numUpdatedRows)
-    },
-
-    /** Deletes the expired holds of the hosts. */
-    async deleteExpired(hostIds: readonly string[], nowMs: number): Promise<void> {
-      await handle
-        .deleteFrom('bookingBlocks')
-        .where('hostId', 'in', padded(hostIds))
-        .where('expiresAt', '<=', nowMs)
-        .execute()
-    },
+  /** Gives the blocks of a hold to a booking, in place of those that it has. Returns how many. */
+  async takeOver(holdId: string, bookingId: string): Promise<number> {
+    await this.deleteOwner(bookingId)
+    const { numUpdatedRows } = await this.#handle
+      .updateTable('bookingBlocks')
+      .set({ ownerId: bookingId, expiresAt: null })
+      .where('ownerId', '=', holdId)
+      .executeTakeFirst()
+    return Number(numUpdatedRows)
   }
+
+  /** Deletes the expired holds of the hosts. */
+  async deleteExpired(hostIds: readonly string[], nowMs: number): Promise<void> {
+    await this.#handle
+      .deleteFrom('bookingBlocks')
+      .where('hostId', 'in', padded(hostIds))
+      .where('expiresAt', '<=', nowMs)
+      .execute()
+  }
+
+  /** The blocks of the hosts, without expired holds. */
+  #select(hostIds: readonly string[], { nowMs, except = [] }: BlockQuery) {
+    return this.#handle
+      .selectFrom('bookingBlocks')
+      .where('hostId', 'in', padded(hostIds))
+      .where((eb) => eb.or([eb('expiresAt', 'is', null), eb('expiresAt', '>', nowMs)]))
+      .$if(except.length > 0, (query) => query.where('ownerId', 'not in', [...except]))
+  }
+}
+
+export function blockStore(handle: Handle): BlockStore {
+  return new BlockStore(handle)
 }
 
 function* portions(hostIds: readonly string[]): Generator<readonly string[]> {
