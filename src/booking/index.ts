@@ -31,7 +31,7 @@ import { type MessageTaskDeps, messageTask } from './work/message.ts'
 import { reminderTask } from './work/reminder.ts'
 import { jobRoutes } from './work/routes.ts'
 
-export { bookingRecorder } from './bookings/host-changes.ts'
+export { bookingRecorder } from './bookings/actions/host-changes.ts'
 export { bookingFeature } from './feature.ts'
 export type { TaskTiming } from './work/engine.ts'
 

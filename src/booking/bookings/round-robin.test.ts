@@ -3,7 +3,7 @@ import { experienceWith } from '../../../test/kit/booking/experience.ts'
 import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import type { Db } from '../../platform/db/index.ts'
 import type { Experience } from '../experiences/experience.ts'
-import { lockHosts, takeSlot } from './blocking.ts'
+import { lockHosts, takeSlot } from './actions/blocking.ts'
 
 const HOSTS = ['acc_a', 'acc_b', 'acc_c', 'acc_d', 'acc_e']
 const MINUTE_MS = 60_000

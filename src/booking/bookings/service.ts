@@ -1,15 +1,15 @@
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { Page } from '../../platform/formats/page.ts'
 import type { BookingRow } from '../tables.ts'
+import { type CancelDeps, cancelBooking } from './actions/cancelling.ts'
+import { type CreateDeps, type Created, type CreateOptions, createBooking } from './actions/creating.ts'
+import { type Held, type HoldDeps, type HoldOptions, holdSlot } from './actions/holding.ts'
+import { type MoveDeps, type MoveOptions, rescheduleBooking } from './actions/moving.ts'
+import { type ConfirmDeps, confirmAddress, updateBooking } from './actions/updating.ts'
 import type { BookingBody, BookingQuery, SlotBody, UpdateBody } from './api.ts'
-import { type CancelDeps, cancelBooking } from './cancelling.ts'
-import { type CreateDeps, type Created, type CreateOptions, createBooking } from './creating.ts'
-import { type Held, type HoldDeps, type HoldOptions, holdSlot } from './holding.ts'
 import { parseQuery } from './input.ts'
 import type { Actor, LinkRole, Links } from './links.ts'
-import { type MoveDeps, type MoveOptions, rescheduleBooking } from './moving.ts'
 import { bookingStore } from './store.ts'
-import { type ConfirmDeps, confirmAddress, updateBooking } from './updating.ts'
 
 type BookingDeps = HoldDeps & CreateDeps & MoveDeps & ConfirmDeps & CancelDeps & { links: Links }
 

@@ -6,7 +6,7 @@ import {
   decideMove,
   dropHold,
   rejectPending,
-} from '../bookings/deciding.ts'
+} from '../bookings/actions/deciding.ts'
 import { bookingStore } from '../bookings/store.ts'
 import type { StoredSlot } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'

@@ -1,4 +1,4 @@
-import { type DecisionDeps, rejectPending } from '../bookings/deciding.ts'
+import { type DecisionDeps, rejectPending } from '../bookings/actions/deciding.ts'
 import type { TaskKind } from './run.ts'
 
 const TOO_LATE = 'The booking was not confirmed in time.'

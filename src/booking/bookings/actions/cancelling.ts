@@ -1,12 +1,12 @@
-import type { Db, Tx } from '../../platform/db/index.ts'
-import { chargeMessages } from '../guests/booking-mail.ts'
-import { type MailBudget, MailLimited } from '../guests/budget.ts'
-import type { BookingRow } from '../tables.ts'
-import { bookedHosts, conflict } from './booking.ts'
-import { type ChangeDeps, holdHosts, storeCancellation } from './changes.ts'
+import type { Db, Tx } from '../../../platform/db/index.ts'
+import { chargeMessages } from '../../guests/booking-mail.ts'
+import { type MailBudget, MailLimited } from '../../guests/budget.ts'
+import type { BookingRow } from '../../tables.ts'
+import { bookedHosts, conflict } from '../booking.ts'
+import { type ChangeDeps, holdHosts, storeCancellation } from '../changes.ts'
+import type { Actor } from '../links.ts'
+import { bookingStore } from '../store.ts'
 import { cancelOpenMoves } from './deciding.ts'
-import type { Actor } from './links.ts'
-import { bookingStore } from './store.ts'
 
 export interface CancelDeps extends ChangeDeps {
   db: Db

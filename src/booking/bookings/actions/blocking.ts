@@ -1,10 +1,10 @@
-import type { Dialect, Tx } from '../../platform/db/index.ts'
-import { AppError } from '../../platform/errors/app-error.ts'
-import type { CheckedSlot, Slot, StoredSlot } from '../contract.ts'
-import type { Experience } from '../experiences/experience.ts'
-import { inOrderOfLoad } from '../slots/assignment.ts'
-import { type BlockQuery, blockStore } from '../slots/blocks.ts'
-import type { HoldRow } from '../tables.ts'
+import type { Dialect, Tx } from '../../../platform/db/index.ts'
+import { AppError } from '../../../platform/errors/app-error.ts'
+import type { CheckedSlot, Slot, StoredSlot } from '../../contract.ts'
+import type { Experience } from '../../experiences/experience.ts'
+import { inOrderOfLoad } from '../../slots/assignment.ts'
+import { type BlockQuery, blockStore } from '../../slots/blocks.ts'
+import type { HoldRow } from '../../tables.ts'
 
 export const HOLD_MS = 5 * 60_000
 /** For the calendars and the availability callback. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { schedulerFixture } from '../../../test/kit/booking/scheduler.ts'
-import { describeEachDatabase } from '../../../test/kit/database/database.ts'
-import { fixedClock } from '../../platform/time/clock.ts'
+import { schedulerFixture } from '../../../../test/kit/booking/scheduler.ts'
+import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
+import { fixedClock } from '../../../platform/time/clock.ts'
 
 const PATH = '/scheduler/experiences/intro-call'
 const MINUTE_MS = 60_000
