@@ -133,7 +133,7 @@ export function eventStore(handle: Handle, calendarId: string) {
       return row !== undefined
     },
 
-    /** Those of the provider ids that are masters of stored exceptions. */
+    /** The provider ids, among these, of masters that have stored exceptions. */
     async mastersWithExceptions(providerIds: readonly string[]): Promise<Set<string | null>> {
       const found = new Set<string | null>()
       for (let start = 0; start < providerIds.length; start += ROWS_PER_QUERY) {

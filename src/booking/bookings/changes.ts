@@ -45,7 +45,7 @@ interface Rejection extends Partial<BookingRow> {
 
 interface Move {
   slot: StoredSlot
-  /** What blocks the new time. Undefined: the host moved the event, and the blocks follow. */
+  /** The hold that blocks the new time. Undefined when the host moved the event: the blocks of the booking then move, too. */
   holdId?: string
   decision?: Confirmation | undefined
 }

@@ -21,7 +21,7 @@ interface LinkedBooking {
   isReader: boolean
 }
 
-/** What can be done with bookings. See docs/decisions/0043-booking-scheduler.md for the order of what happens. */
+/** Creates, changes and reads bookings. docs/decisions/0043-booking-scheduler.md has the order of the steps. */
 export function bookings(deps: BookingDeps) {
   const { db, links } = deps
   return {

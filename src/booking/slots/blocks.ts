@@ -31,7 +31,7 @@ const HOSTS_PER_QUERY = 8
 const TURN_MS = 8
 /** Loads are compared within 30 days around a slot. */
 const LOAD_MS = 15 * DAY_MS
-/** Who was assigned longest ago is asked of bookings whose dates are not older. */
+/** Bookings with older dates do not count when the host is chosen who was assigned longest ago. */
 const LATEST_DAYS = 90
 
 /**
@@ -45,7 +45,7 @@ class BlockStore {
     this.#handle = handle
   }
 
-  /** Those that the range overlaps, buffers included. */
+  /** The blocks that overlap the range, buffers included. */
   async list(hostIds: readonly string[], range: TimeRange, query: BlockQuery): Promise<BlockRow[]> {
     const found: BlockRow[] = []
     for (const some of portions(hostIds)) {

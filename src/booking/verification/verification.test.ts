@@ -5,7 +5,7 @@ import { fixedClock } from '../../platform/time/clock.ts'
 
 const PATH = '/scheduler/experiences/intro-call'
 const EMAIL = 'grace@example.org'
-/** That of requests in these tests. */
+/** The address of the clients in these tests. */
 const CLIENT = '127.0.0.1'
 const SLOT = '2026-11-24T09:00:00.000Z'
 

@@ -123,7 +123,7 @@ export function accountBusy({ db, bus, clock, accounts, calendars }: AccountBusy
     return counts.map(({ startMs, endMs }) => ({ from: startMs, to: endMs }))
   }
 
-  /** Those of the calendars that have one of the events. */
+  /** The calendars that have one of the events. */
   async function findCalendars(rows: readonly CalendarRow[], eventIds: readonly string[]): Promise<CalendarRow[]> {
     if (eventIds.length === 0) return []
     const found = await db.read.selectFrom('calendarEvents').select('calendarId').where('id', 'in', eventIds).execute()

@@ -24,7 +24,7 @@ export interface AskedEvents {
 }
 
 export interface EventRows {
-  /** Those of the page, and one more if there is one. */
+  /** The rows of the page, and one more if there is one. */
   rows: ListedRow[]
   total: { count: number; capped: boolean }
   /** When the stored ones were last known to be current. Null: all are from the provider. */

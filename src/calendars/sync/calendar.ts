@@ -166,7 +166,7 @@ function flush(
   })
 }
 
-/** Those of events that the present round has not found. */
+/** Forgets unreadable events that the present round has not found. */
 async function forgetUnreadable(
   { db, fence }: AccountCalendarsDeps,
   { accountId, epoch }: OwnedCalendars,

@@ -19,7 +19,7 @@ export const DEFAULT_TIMING: CalendarTiming = {
   retry: { baseMs: 5000, capMs: 600_000 },
 }
 
-/** What one run reads. Times are monotonic. */
+/** The calendars that a run reads. Times are monotonic. */
 export interface RunPlan {
   startedAt: number
   /** When all calendars were last read, or `startedAt` if this run reads all. */
@@ -39,7 +39,7 @@ export class RunPlans {
   readonly #reads = new Map<string, { allAt: number; lastAt: number }>()
   /** Accounts whose next run lists the calendars and reads every one. */
   readonly #complete = new Set<string>()
-  /** Those whose failing calendars are read at once: somebody asked for it, or the access changed. */
+  /** Accounts whose next run reads failing calendars at once, because of a request or because the access changed. */
   readonly #retried = new Set<string>()
 
   constructor(timing: Pick<CalendarTiming, 'pollMs' | 'pushedMs' | 'notifiedMs'>) {

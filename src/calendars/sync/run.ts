@@ -10,7 +10,7 @@ import type { AccountCalendarsDeps, OwnedCalendars } from './owned-calendars.ts'
 import { RunLog } from './run-log.ts'
 import type { CalendarTiming, RunPlan, RunPlans } from './run-plans.ts'
 
-/** What the runs of all accounts share. */
+/** Shared by the runs of all accounts. */
 export interface RunDeps extends AccountCalendarsDeps, Pick<CalendarSubscriptionsDeps, 'log' | 'calendars'> {
   accounts: Pick<Accounts, 'getForSync' | 'access'>
   timing: CalendarTiming

@@ -18,7 +18,7 @@ export interface Scope {
 }
 
 export interface Scopes {
-  /** Those that are not complete, the most important first. */
+  /** Scopes that can be read now, the most important first. */
   ready: Scope[]
   /** Their first sync is not complete, or sync reads them again. */
   waiting: { scopeId: string; label: LabelRow | undefined; row: BackfillFolderRow | undefined }[]

@@ -103,7 +103,7 @@ async function findMessage(
   })
 }
 
-/** Those of the request, or else those that a reply goes to. */
+/** The recipients that the request names, or else those that a reply goes to. */
 async function chooseRecipients(
   { db }: RequestDeps,
   { email: ownEmail }: Account,

@@ -81,7 +81,7 @@ async function* formatLines(
   yield `${JSON.stringify({ complete: true, tables: tables.length, rows: total, sha256: manifest.digest('hex') })}\n`
 }
 
-/** Those of processes that no longer run. */
+/** Removes unfinished files of processes that no longer run. */
 function removeLeftovers(file: string): void {
   const folder = dirname(file)
   if (!existsSync(folder)) throw new ArchiveError(`The folder ${folder} does not exist.`)

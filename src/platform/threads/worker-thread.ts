@@ -119,7 +119,7 @@ export class WorkerThread<Content, Result> {
     this.#next()
   }
 
-  /** Those that wait get another thread. */
+  /** Ends the thread with the running request. The waiting requests get another thread. */
   async #end(reason: unknown): Promise<void> {
     const worker = this.#worker
     this.#worker = undefined

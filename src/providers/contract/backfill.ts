@@ -29,7 +29,7 @@ interface FolderBackfillRange extends BackfillRange {
 }
 
 export interface FolderBackfillRequest extends FolderBackfillRange, Partial<FolderFetches> {
-  /** That of the previous page; null: the beginning. */
+  /** The `position` of the previous page; null: the beginning. */
   position: string | null
   limit: number
   /** Which of these UIDs are stored. They are not fetched. */

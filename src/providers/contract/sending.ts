@@ -26,7 +26,7 @@ export interface QueuedMessage {
   /** The recipients that the bytes name. */
   to: readonly RemoteAddress[]
   cc: readonly RemoteAddress[]
-  /** Those that the bytes do not name. */
+  /** Recipients that the bytes do not name. */
   bcc: readonly string[]
   rfcMessageId: string
   /** The provider's id of the message that it replies to, where one is known. */

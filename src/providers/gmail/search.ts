@@ -16,7 +16,7 @@ export async function searchMailbox(
     { q: buildQuery(search), maxResults: limit, pageToken: page, ...scope },
     signal,
   )
-  // Those that fail are left out.
+  // Messages that cannot be read are left out.
   const { found } = await new Fetcher(mailbox, clock).allMessages(listed.ids, { isNew: false }, signal)
   return { found: found.map(({ message, folders }) => ({ message, folders })), next: listed.next ?? null }
 }

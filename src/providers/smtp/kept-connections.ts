@@ -48,7 +48,7 @@ export class KeptConnections {
     return { client: kept.client, settings: kept.settings }
   }
 
-  /** That of the account, or all. */
+  /** Closes the connection of the account, or all. */
   close(accountId?: string): void {
     for (const id of accountId === undefined ? [...this.#kept.keys()] : [accountId]) {
       const kept = this.#kept.get(id)

@@ -63,7 +63,7 @@ export interface ConsentPage extends StartPage {
   grants: readonly Grant[]
   /** The mailbox is connected already. */
   isReconnect?: boolean
-  /** Those of `grants` that the connected mailbox lacks. */
+  /** The grants, among `grants`, that the connected mailbox lacks. */
   newGrants?: readonly Grant[]
 }
 

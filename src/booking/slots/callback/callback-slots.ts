@@ -137,7 +137,7 @@ function namedHosts({ metadata }: Slot): string[] {
   return [...new Set(named)].slice(0, MAX_HOSTS)
 }
 
-/** Those that the slot names, else those of the experience, else the experience itself. */
+/** The hosts that the slot names, else those of the experience, else the experience itself. */
 function chooseHosts(
   { id, definition }: Experience,
   slot: Slot,

@@ -43,7 +43,7 @@ export interface Change {
   content: RemoteEvent
 }
 
-/** What one call of `applyChanges` has read, and what it writes at its end. The functions of this folder share it. */
+/** The state of one call of `applyChanges`: the rows that it has read, and those that it writes at its end. */
 export interface StepState extends StepContext {
   tx: Tx
   ids: Ids

@@ -21,7 +21,7 @@ export class UndecidedMatches extends Error {
 interface Matched {
   moved: Match[]
   unmatched: Incoming[]
-  /** Those of `unmatched` that are copies of stored messages. */
+  /** The messages, among `unmatched`, that are copies of stored ones. */
   copies: ReadonlySet<Incoming>
 }
 

@@ -67,7 +67,7 @@ export async function ingestOlderFolder(
 }
 
 interface MailboxRead extends Read {
-  /** Those of the account, by provider id. */
+  /** The labels of the account, by provider id. */
   labels: ReadonlyMap<string, LabelRow>
 }
 

@@ -16,7 +16,7 @@ export function idsWithoutDeferred(rows: readonly OutboxRow[]): string[] {
   return rows.filter((row) => readDeferred(row).length === 0).map(({ id }) => id)
 }
 
-/** Those that are refused once a message was sent, or not, to its deferred recipients. */
+/** The refused recipients after an attempt to send the message to the deferred ones. */
 export function refusedAfter(before: readonly RefusedRecipient[], outcome: SendOutcome): RefusedRecipient[] {
   if (outcome.sent) return [...before.filter((recipient) => !isDeferred(recipient)), ...outcome.refused]
   const now = new Map(outcome.refused.map((recipient) => [recipient.email, recipient]))
@@ -25,7 +25,7 @@ export function refusedAfter(before: readonly RefusedRecipient[], outcome: SendO
   return concernsAll ? after.map((recipient) => endDeferred(recipient, outcome.error.message)) : after
 }
 
-/** Those that are reported when it is not known whether the deferred ones got the message. */
+/** The refused recipients when it is unknown whether the deferred ones got the message. */
 export function refusedOrUnknown(before: readonly RefusedRecipient[]): RefusedRecipient[] {
   return before.map((recipient) =>
     endDeferred(recipient, 'The connection broke while the message was sent again: it may have arrived.'),

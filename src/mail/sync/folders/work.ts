@@ -329,7 +329,7 @@ export class FolderWork implements AccountWork {
     if (outcome === 'failed') this.#repairAt = this.#now() + REPAIR_RETRY_MS
   }
 
-  /** Whatever changes cursors or removes messages calls this, or has a full sync requested. */
+  /** Call this, or request a full sync, before cursors change or messages are removed. */
   #forgetStored(): void {
     this.#cursors = undefined
     this.#missing.changed()

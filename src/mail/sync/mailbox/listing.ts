@@ -44,7 +44,7 @@ export class MailboxListing {
     this.#failures = failures
   }
 
-  /** What is synced with a cursor of its own: the mailbox, or each folder. */
+  /** Each is synced with a cursor of its own: the mailbox, or every folder. */
   get scopes(): readonly string[] {
     return this.#scopes
   }

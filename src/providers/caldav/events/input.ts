@@ -77,7 +77,7 @@ export function describeZones(calendar: Component, nearMs: number): void {
   }
 }
 
-/** Those of an event that is made from another one, whose zone IANA does not have. */
+/** Adds the zones that IANA does not have. An event that is made from another one has its zone. */
 export function describeOwnZones(calendar: Component, times: readonly EventTime[]): void {
   const texts = new Set(times.flatMap((time) => ('dateTime' in time ? (time.timeZone ?? []) : [])))
   for (const text of texts) {

@@ -9,11 +9,11 @@ import {
 import { type Json, object, text } from '../../shared/rest/index.ts'
 import { isBusy } from './map.ts'
 
-/** What the delta query leaves out of an occurrence. All occurrences of a series have the same. */
+/** Fields that the delta query leaves out of an occurrence. They are the same in all occurrences of a series. */
 export const SAMPLE_FIELDS = 'id,isAllDay,showAs'
 
 interface Known {
-  /** Those of a view. */
+  /** The occurrences in a calendar view. */
   occurrences: readonly Json[]
   /** The occurrence that `occurrenceToRead` named, with `SAMPLE_FIELDS`. Undefined: Graph does not return it. */
   sample: Json | undefined

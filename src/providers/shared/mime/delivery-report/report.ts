@@ -9,7 +9,7 @@ import { readStatus } from './status.ts'
 
 /** A report that a message was not delivered, or not yet (RFC 3464, RFC 6533, and the texts of older servers). */
 export interface DeliveryReport {
-  /** Those that failed; if none did, those that are delayed. Never empty. */
+  /** The failed recipients; if there are none, the delayed ones. Never empty. */
   recipients: ReportedRecipient[]
   kind: 'permanent' | 'temporary'
   /** References to the message that was sent. */

@@ -54,7 +54,7 @@ export async function readSource(source: Buffer): Promise<MessageSource | undefi
 
 interface Reading {
   source: Buffer
-  /** Those that were read. */
+  /** The number of header fields that were read. */
   fields: number
 }
 
