@@ -3,6 +3,7 @@ import { createSecureContext } from 'node:tls'
 import type { Config } from '../config/index.ts'
 import { type Phase, type StartupFacts, type StartupServer, startupServer } from '../operations/health/index.ts'
 import { licence } from '../operations/licence/index.ts'
+import { errorCode } from '../platform/errors/describe-error.ts'
 import { OperatorError } from '../platform/errors/operator-error.ts'
 import { closeServer, type App as HttpServer } from '../platform/http/index.ts'
 import type { Clock } from '../platform/time/clock.ts'
@@ -86,7 +87,7 @@ export function app(context: RuntimeContext): App {
 
 /** Names the setting that the operator can change. */
 function listenError({ host, port }: Config, error: unknown): OperatorError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = errorCode(error)
   const texts: Record<string, string> = {
     EADDRINUSE: `Port ${port} is in use by another process.\nStop it, or set PORT to another port.`,
     EACCES: `This user must not listen on port ${port}.\nSet PORT to a port above 1023.`,

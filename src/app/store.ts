@@ -15,6 +15,7 @@ import {
   openSqlite,
   requireMigrated,
 } from '../platform/db/index.ts'
+import { errorCode } from '../platform/errors/describe-error.ts'
 import { OperatorError } from '../platform/errors/operator-error.ts'
 import type { Log } from '../platform/log/index.ts'
 
@@ -94,7 +95,7 @@ function openLocked(config: Config, log: Log, lock: DataLock): Db {
 /** Names the file and what to do, when a start failed because SQLite cannot read it. */
 export function startError(config: Config, error: unknown): unknown {
   const cause = error instanceof DatabaseUnavailable ? error.cause : error
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  const code = errorCode(cause)
   if (!/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return error
   const file = fileStorePath(config)
   return new OperatorError(`${file} is damaged (${code}).\n${damagedRemedy(file)}`, { cause: error })

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
+import { errorCode } from '../platform/errors/describe-error.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -20,7 +21,7 @@ export function readConfigFile(environment: Environment, folder: string): Config
   try {
     return { name, ...parsed(name, readFileSync(file, 'utf8')) }
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+    const code = errorCode(error) || 'unreadable'
     if (code === 'ENOENT' && !named) return { name, values: {}, errors: [] }
     return {
       name,

@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
+import { errorCode } from '../platform/errors/describe-error.ts'
 import type { Environment } from './file.ts'
 import { ConfigError, type Inspection, inspectConfig, type Loaded, loadConfig, type Sources } from './load.ts'
 
@@ -40,7 +41,7 @@ function readEnvFile(folder: string): Environment {
   try {
     return parseEnv(readFileSync(file, 'utf8'))
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+    const code = errorCode(error) || 'unreadable'
     if (code === 'ENOENT') return {}
     throw new ConfigError([`Cannot read ${file} (${code}). Check its permissions.`])
   }

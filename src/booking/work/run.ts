@@ -116,7 +116,7 @@ async function recordFailure(
   { task, booking, kind, error }: { task: TaskRow; booking: BookingRow; kind: TaskKind; error: unknown },
 ): Promise<void> {
   const nowMs = clock.now()
-  const reason = truncateText(cleanText(describeError(error)), MAX_ERROR)
+  const reason = truncateText(cleanText(describeFailure(error)), MAX_ERROR)
   const isLast = error instanceof Refused || nowMs >= task.giveUpAt
   log.warn(isLast ? 'A task of a booking failed.' : 'A task of a booking failed; the service tries again.', {
     operation: `scheduler.${task.type}`,
@@ -137,7 +137,7 @@ async function recordFailure(
   }
 }
 
-function describeError(error: unknown): string {
+function describeFailure(error: unknown): string {
   if (error instanceof AppError && error.cause instanceof ProviderError)
     return `${error.message} (${error.cause.message})`
   if (error instanceof AppError || error instanceof Refused) return error.message

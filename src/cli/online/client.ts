@@ -1,5 +1,6 @@
+import { describeError } from '../../platform/errors/describe-error.ts'
 import { type CommandArguments, type Option, UsageError } from '../command.ts'
-import { describeError, runningService, SERVICE_OPTIONS } from './running-service.ts'
+import { runningService, SERVICE_OPTIONS } from './running-service.ts'
 
 /** Options of every command that calls a running service. */
 export const ONLINE_OPTIONS = {

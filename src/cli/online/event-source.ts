@@ -1,6 +1,7 @@
 import { sleep } from '../../platform/concurrency/abort.ts'
 import { backoffMs } from '../../platform/concurrency/retry.ts'
-import { describeError, describeFailure, type RunningService } from './running-service.ts'
+import { describeError } from '../../platform/errors/describe-error.ts'
+import { describeFailure, type RunningService } from './running-service.ts'
 
 export interface EventSourceOptions {
   service: RunningService

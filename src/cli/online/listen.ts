@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { generateSigningSecret, webhookHeaders } from '../../platform/crypto/signature.ts'
+import { describeError } from '../../platform/errors/describe-error.ts'
 import { findSecret, writeSecret } from '../../platform/secrets/index.ts'
 import { systemClock } from '../../platform/time/clock.ts'
 import { isoTime } from '../../platform/time/time.ts'
@@ -9,7 +10,7 @@ import type { Event } from '../../ui/generated/api-objects.ts'
 import { type Command, UsageError } from '../command.ts'
 import { untilSignal } from '../until-signal.ts'
 import { eventSource } from './event-source.ts'
-import { describeError, runningService, SERVICE_OPTIONS } from './running-service.ts'
+import { runningService, SERVICE_OPTIONS } from './running-service.ts'
 
 const TIMEOUT_MS = 30_000
 const WIDEST_TYPE = 24

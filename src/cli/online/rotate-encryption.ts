@@ -1,17 +1,12 @@
 import { sleep } from '../../platform/concurrency/abort.ts'
+import { describeError } from '../../platform/errors/describe-error.ts'
 import { systemClock } from '../../platform/time/clock.ts'
 import type { EncryptionKeys, Resealed } from '../../ui/generated/api-objects.ts'
 import type { Command, Terminal } from '../command.ts'
 import { JSON_OPTION, printJson } from '../json.ts'
 import { progress } from '../progress.ts'
 import { untilSignal } from '../until-signal.ts'
-import {
-  describeError,
-  describeFailure,
-  type RunningService,
-  runningService,
-  SERVICE_OPTIONS,
-} from './running-service.ts'
+import { describeFailure, type RunningService, runningService, SERVICE_OPTIONS } from './running-service.ts'
 
 /** The totals of one or more passes. */
 type Progress = Pick<Resealed, 'checked' | 'resealed' | 'unreadable'>

@@ -44,9 +44,3 @@ export async function describeFailure(response: Response): Promise<string> {
     return `The service responded ${response.status}.`
   }
 }
-
-/** The cause of "fetch failed", else the message of the error. */
-export function describeError(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  return cause instanceof Error ? cause.message || cause.name : String(cause)
-}

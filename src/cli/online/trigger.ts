@@ -1,8 +1,9 @@
+import { describeError } from '../../platform/errors/describe-error.ts'
 import { didYouMean } from '../../platform/errors/did-you-mean.ts'
 import { type Command, UsageError } from '../command.ts'
 import { printJson } from '../json.ts'
 import { ONLINE_OPTIONS } from './client.ts'
-import { describeError, describeFailure, runningService } from './running-service.ts'
+import { describeFailure, runningService } from './running-service.ts'
 
 /** Longer than the longest delivery attempt of the service. */
 const TIMEOUT_MS = 90_000

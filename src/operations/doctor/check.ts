@@ -1,4 +1,5 @@
 import { withTimeout } from '../../platform/concurrency/abort.ts'
+import { describeError } from '../../platform/errors/describe-error.ts'
 import { isProgrammingError } from '../../platform/errors/programming-errors.ts'
 
 type CheckStatus = 'ok' | 'warning' | 'failed' | 'skipped'
@@ -61,12 +62,3 @@ async function runCheck({ name, run }: Check, timeoutMs: number): Promise<readon
 }
 
 class TimedOut extends Error {}
-
-/** The message of an error, or of its cause when that says more. */
-export function describeError(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const inner = error.cause instanceof Error ? error.cause : error
-  const code = 'code' in inner && typeof inner.code === 'string' ? inner.code : ''
-  const text = inner.message || error.message || code || error.name
-  return code === '' || text.includes(code) ? text : `${text} (${code})`
-}

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { open, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { describeError } from '../../platform/errors/describe-error.ts'
 import { rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
-import { type Check, describeError, type Finding, failed, ok, warning } from './check.ts'
+import { type Check, type Finding, failed, ok, warning } from './check.ts'
 
 const MB = 1024 * 1024
 const MIN_FREE_BYTES = 100 * MB

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { type Db, type Migration, migrationStatus, unknownMigrations } from '../../platform/db/index.ts'
+import { describeError } from '../../platform/errors/describe-error.ts'
 import { rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
-import { type Check, describeError, type Finding, failed, ok, Skip, warning } from './check.ts'
+import { type Check, type Finding, failed, ok, Skip, warning } from './check.ts'
 
 export interface DatabaseChecksDeps {
   /** Opens the database once, for reading. Undefined for a file store that no start has created yet. */

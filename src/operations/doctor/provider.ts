@@ -1,6 +1,7 @@
+import { describeError } from '../../platform/errors/describe-error.ts'
 import { replaceFailure, rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
 import type { ClientProbe, LoginProvider, RedirectProbe } from '../../providers/contract/index.ts'
-import { type Check, describeError, type Finding, failed, ok, Skip, skipped, warning } from './check.ts'
+import { type Check, type Finding, failed, ok, Skip, skipped, warning } from './check.ts'
 
 export interface ProviderChecksDeps {
   provider: 'gmail' | 'microsoft'

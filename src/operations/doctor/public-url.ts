@@ -1,9 +1,10 @@
 import { isIP } from 'node:net'
+import { describeError, errorCode } from '../../platform/errors/describe-error.ts'
 import { replaceFailure, rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
 import { inspectTls, type Resolve } from '../../platform/net/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { judgeCertificate } from './certificate.ts'
-import { type Check, describeError, type Finding, failed, ok, Skip, warning } from './check.ts'
+import { type Check, type Finding, failed, ok, Skip, warning } from './check.ts'
 import { INSTANCE_PATH } from './routes.ts'
 
 export interface PublicUrlDeps {
@@ -106,7 +107,6 @@ async function instanceIn(response: Response): Promise<string | undefined> {
   }
 }
 
-const isUnresolved = (error: unknown) =>
-  error instanceof Error && 'code' in error && ['ENOTFOUND', 'EAI_AGAIN'].includes(String(error.code))
+const isUnresolved = (error: unknown) => ['ENOTFOUND', 'EAI_AGAIN'].includes(errorCode(error))
 
 const isTimeout = (error: unknown) => error instanceof Error && error.name === 'TimeoutError'

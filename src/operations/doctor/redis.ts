@@ -1,6 +1,7 @@
+import { describeError } from '../../platform/errors/describe-error.ts'
 import { rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
 import type { RedisReport } from '../../platform/redis/index.ts'
-import { type Check, describeError, type Finding, failed, ok, Skip, warning } from './check.ts'
+import { type Check, type Finding, failed, ok, Skip, warning } from './check.ts'
 
 export interface RedisChecksDeps {
   /** Asks the server once. Undefined without REDIS_URL. */

@@ -1,9 +1,10 @@
 import { connect } from 'node:net'
+import { describeError } from '../../platform/errors/describe-error.ts'
 import { rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
 import { type AddressGuard, type CheckedTarget, GuardError, inspectTls } from '../../platform/net/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { judgeCertificate } from './certificate.ts'
-import { type Check, type CheckResult, describeError, type Finding, failed, ok, skipped } from './check.ts'
+import { type Check, type CheckResult, type Finding, failed, ok, skipped } from './check.ts'
 
 export interface WebhookTarget {
   id: string

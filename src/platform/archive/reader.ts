@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { pipeline, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
+import { errorCode } from '../errors/describe-error.ts'
 import { rethrowProgrammingError } from '../errors/programming-errors.ts'
 import {
   ArchiveError,
@@ -173,7 +174,7 @@ class Check {
 
 /** Errors of zlib; those of the visitor pass. */
 function unreadable(file: string, error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = errorCode(error)
   if (code === 'Z_BUF_ERROR') {
     return new ArchiveError(`${file} is incomplete: the backup was interrupted or cut off.`, { cause: error })
   }

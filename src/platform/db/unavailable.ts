@@ -1,3 +1,5 @@
+import { errorCode } from '../errors/describe-error.ts'
+
 /** Why the database cannot do any work now. */
 export type Outage =
   | 'unreachable'
@@ -79,7 +81,7 @@ export class DatabaseUnavailable extends Error {
   readonly summary: string
   readonly remedy: string
   constructor(outage: Outage, cause: unknown) {
-    const reason = describeError(cause)
+    const reason = describeCause(cause)
     const { summary, remedy } = EXPLANATIONS[outage]
     super(`The database is not available: ${summary} (${reason}). ${remedy}`, { cause })
     this.outage = outage
@@ -90,9 +92,9 @@ export class DatabaseUnavailable extends Error {
 }
 
 /** Node's error for a host with several addresses has a code and no message. */
-function describeError(cause: unknown): string {
+function describeCause(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
-  return cause.message !== '' || !('code' in cause) ? cause.message : String(cause.code)
+  return cause.message || errorCode(cause)
 }
 
 /** Codes of SQLite, with their extended forms (`SQLITE_IOERR_WRITE`). */
@@ -132,8 +134,4 @@ export function postgresOutage(error: unknown): Outage | undefined {
 
 function matching(outages: readonly (readonly [RegExp, Outage])[], code: string): Outage | undefined {
   return outages.find(([pattern]) => pattern.test(code))?.[1]
-}
-
-function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

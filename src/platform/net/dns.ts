@@ -1,6 +1,7 @@
 import { lookup, Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { sleep, withTimeout } from '../concurrency/abort.ts'
+import { errorCode } from '../errors/describe-error.ts'
 import { addToGroup } from '../group-by.ts'
 
 /** The addresses of a name; never empty. */
@@ -75,7 +76,7 @@ export function resolver(options: { timeoutMs: number; servers?: string[]; hosts
 class Absent extends Error {}
 
 function isAbsent(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOTFOUND' || error.code === 'ENODATA')
+  return ['ENOTFOUND', 'ENODATA'].includes(errorCode(error))
 }
 
 async function readHosts(file: string): Promise<Map<string, string[]>> {
@@ -113,8 +114,7 @@ export function dnsRecords(options: { timeoutMs: number; servers?: string[] }): 
     try {
       return await withTimeout(query, options.timeoutMs, timedOut)
     } catch (error) {
-      if (error instanceof Error && 'code' in error && (error.code === 'ENOTFOUND' || error.code === 'ENODATA'))
-        return []
+      if (isAbsent(error)) return []
       throw error
     }
   }

@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { retryAfterMs } from '../concurrency/retry.ts'
+import { errorCode } from '../errors/describe-error.ts'
 import type { Clock } from '../time/clock.ts'
 
 /** The collector's answer to a request. */
@@ -86,5 +87,5 @@ function toDelivery({ statusCode = 0, headers }: IncomingMessage, response: Buff
 /** Never the message: it may contain the URL with its credentials. */
 function describeFailure(error: Error, isOver: boolean): string {
   if (isOver) return 'no answer in time'
-  return 'code' in error && typeof error.code === 'string' ? error.code : 'the connection failed'
+  return errorCode(error) || 'the connection failed'
 }

@@ -1,3 +1,4 @@
+import { errorCode } from '../errors/describe-error.ts'
 import { isProgrammingError } from '../errors/programming-errors.ts'
 import { GuardError } from '../net/index.ts'
 import { OutboundError, type OutboundFailure } from './contract.ts'
@@ -67,8 +68,4 @@ export function timeoutError(): OutboundError {
 
 function failure(kind: OutboundFailure, code: string, cause: unknown): OutboundError {
   return new OutboundError(kind, `${MESSAGES[kind]}${code === '' ? '' : ` (${code})`}.`, { cause, code })
-}
-
-function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }

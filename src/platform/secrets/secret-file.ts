@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { errorCode } from '../errors/describe-error.ts'
 import { OperatorError } from '../errors/operator-error.ts'
 
 /** The content of a secret file, or undefined without one. Throws for an empty file: its secret was lost. */
@@ -27,7 +28,7 @@ function read(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (errorCode(error) === 'ENOENT') return undefined
     throw error
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import Database from 'libsql'
+import { errorCode } from '../../../platform/errors/describe-error.ts'
 import type { IndexQuery, IndexResult } from '../contract.ts'
 import { extractTerms, FIELD_CHARACTERS, type SearchableMessage } from '../terms.ts'
 import { TOKENISER_VERSION } from '../tokeniser.ts'
@@ -124,7 +125,7 @@ function openWithTables(file: string): Database.Database {
 }
 
 export function isDamaged(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && /^SQLITE_(CORRUPT|NOTADB)/.test(String(error.code))
+  return /^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(error))
 }
 
 export function removeIndexFile(file: string): void {

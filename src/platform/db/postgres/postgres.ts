@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { sleep, withTimeout } from '../../concurrency/abort.ts'
+import { errorCode } from '../../errors/describe-error.ts'
 import type { Db, Dialect, Tables } from '../db.ts'
 import { runTransaction } from '../transaction.ts'
 import { DatabaseUnavailable } from '../unavailable.ts'
@@ -87,10 +88,6 @@ async function withRetries<T>(run: () => Promise<T>): Promise<T> {
       await sleep(attempt * 20 * Math.random())
     }
   }
-}
-
-function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
 const postgresDialect: Dialect = {

@@ -1,4 +1,5 @@
 import { retryAfterMs } from '../../../platform/concurrency/retry.ts'
+import { errorCode } from '../../../platform/errors/describe-error.ts'
 import { rethrowProgrammingError } from '../../../platform/errors/programming-errors.ts'
 import { exceededJsonLimit } from '../../../platform/formats/json-limits.ts'
 import { ProviderError } from '../../contract/index.ts'
@@ -70,6 +71,6 @@ export function networkError(service: string, error: unknown): ProviderError {
     return new ProviderError('unavailable', `${service} timed out`, { timedOut: true })
   }
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? ` (${cause.code})` : ''
-  return new ProviderError('unavailable', `${service} could not be reached${code}`)
+  const code = errorCode(cause)
+  return new ProviderError('unavailable', `${service} could not be reached${code === '' ? '' : ` (${code})`}`)
 }

@@ -1,5 +1,6 @@
 import { isTimeout } from '../../../platform/concurrency/abort.ts'
 import { retryAfterMs } from '../../../platform/concurrency/retry.ts'
+import { errorCode } from '../../../platform/errors/describe-error.ts'
 import { rethrowProgrammingError } from '../../../platform/errors/programming-errors.ts'
 import { ProviderError } from '../../contract/index.ts'
 import type { RestResponse } from './contract.ts'
@@ -60,8 +61,4 @@ export function abortError({ reason }: AbortSignal, request: Doing): unknown {
 export interface Doing {
   doing: string
   host?: string | undefined
-}
-
-function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }

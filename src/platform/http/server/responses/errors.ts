@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isTimeout } from '../../../concurrency/abort.ts'
 import { DatabaseUnavailable } from '../../../db/index.ts'
 import { AppError, type ErrorDetail, errorDocUrl } from '../../../errors/app-error.ts'
+import { errorCode } from '../../../errors/describe-error.ts'
 import { isOutOfFiles, outOfFiles } from '../../../errors/open-files.ts'
 
 /** The body of every error response. */
@@ -101,8 +102,4 @@ export function asAppError(error: unknown): AppError {
   if (isOutOfFiles(error)) return outOfFiles(error)
   const build = FASTIFY_CODES[errorCode(error)]
   return build?.() ?? new AppError('internal', { cause: error })
-}
-
-function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
