@@ -28,6 +28,13 @@ export async function purgeDraftRequests(tx: Tx, beforeMs: number, limit: number
   return Number(numDeletedRows)
 }
 
+/** Deletes up to `limit` locks that ended before this time, of requests that crashed, and returns how many. */
+export async function purgeDraftLocks(tx: Tx, beforeMs: number, limit: number): Promise<number> {
+  const ended = tx.selectFrom('draftLocks').select('messageId').where('heldUntil', '<', beforeMs).limit(limit)
+  const { numDeletedRows } = await tx.deleteFrom('draftLocks').where('messageId', 'in', ended).executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
 /** Deletes up to `limit` rows of a deleted account and returns how many. */
 export async function eraseDraftRequests(tx: Tx, accountId: string, limit: number): Promise<number> {
   let deleted = 0

@@ -36,7 +36,7 @@ export function sending(): RawBuilder<unknown>[] {
     sql`create index "draftCreations_createdAt" on "draftCreations" ("createdAt")`,
 
     // The request that changes or sends a draft at present, in whichever process. The request deletes its row; after
-    // `heldUntil` another one may replace it. Erased with the account.
+    // `heldUntil` another one may replace it, and retention deletes it. Erased with the account.
     sql`create table "draftLocks" (
       "messageId" text not null primary key,
       "accountId" text not null,
