@@ -57,7 +57,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     sql`create index "idempotencyKeys_expiresAt" on "idempotencyKeys" ("expiresAt")`,
 
     // Which encryption keys each instance knows, so that a rotation waits for all of them. Written at the start and
-    // after each change, deleted when the instance stops. The row of a dead instance means nothing.
+    // after each change, deleted when the instance stops, and by retention for instances that no longer exist.
     sql`create table "instanceKeys" (
       "instanceId" text not null primary key,
       "keyIds" text not null)`,

@@ -3,6 +3,7 @@ import type { Db } from '../../platform/db/index.ts'
 import { AppError, invalid } from '../../platform/errors/app-error.ts'
 import type { Log } from '../../platform/log/index.ts'
 import type { KeyRing, SealedColumn } from '../../platform/secrets/index.ts'
+import { deleteKeys, readReportedKeys, reportKeys } from './instance-keys.ts'
 import { type Resealed, resealer } from './reseal.ts'
 
 export interface EncryptionDeps {
@@ -34,7 +35,7 @@ export function encryption(deps: EncryptionDeps) {
   const { db, log, instanceId, sealer, keyRing, columns, reloadMs = RELOAD_MS } = deps
   const reseal = resealer({ db, sealer, columns })
   let timer: NodeJS.Timeout | undefined
-  let reported = ''
+  let hasReported = false
 
   /** Reads the ring again and publishes for the other instances which keys this one knows. */
   async function refresh(): Promise<void> {
@@ -43,16 +44,8 @@ export function encryption(deps: EncryptionDeps) {
         operation: 'encryption.reload',
       })
     }
-    const keyIds = sealer.keyIds.join(',')
-    if (keyIds === reported) return
-    await db.transaction((tx) =>
-      tx
-        .insertInto('instanceKeys')
-        .values({ instanceId, keyIds })
-        .onConflict((conflict) => conflict.column('instanceId').doUpdateSet({ keyIds }))
-        .execute(),
-    )
-    reported = keyIds
+    await reportKeys(db, instanceId, sealer.keyIds)
+    hasReported = true
   }
 
   async function refreshOrWarn(): Promise<void> {
@@ -63,9 +56,8 @@ export function encryption(deps: EncryptionDeps) {
 
   async function status(): Promise<KeyStatus> {
     await refresh()
-    const rows = await db.read.selectFrom('instanceKeys').selectAll().execute()
-    const keysByInstance = new Map(rows.map((row) => [row.instanceId, row.keyIds.split(',')]))
-    const instances = (await deps.instances()).map((id) => ({ id, keyIds: keysByInstance.get(id) ?? [] }))
+    const reported = await readReportedKeys(db.read)
+    const instances = (await deps.instances()).map((id) => ({ id, keyIds: reported.get(id) ?? [] }))
     const { primaryKeyId } = sealer
     return { primaryKeyId, keyIds: [...sealer.keyIds], isGenerated: keyRing.isGenerated, instances }
   }
@@ -124,11 +116,9 @@ export function encryption(deps: EncryptionDeps) {
 
     async stop(): Promise<void> {
       clearInterval(timer)
-      if (reported === '') return
-      // Rows of instances that are gone mean nothing.
-      await db
-        .transaction((tx) => tx.deleteFrom('instanceKeys').where('instanceId', '=', instanceId).execute())
-        .catch(() => {})
+      if (!hasReported) return
+      // Retention deletes the row when this fails.
+      await db.transaction((tx) => deleteKeys(tx, instanceId)).catch(() => {})
     },
   }
 }

@@ -1,4 +1,4 @@
-/** Which keys each running instance knows. Rows of instances that are gone mean nothing. */
+/** Which keys each instance knows. The row of an instance that no longer exists means nothing, until retention deletes it. */
 interface InstanceKeyTable {
   instanceId: string
   /** Separated by commas, the primary key first. */
