@@ -62,6 +62,21 @@ describe.skipIf(!dovecotAvailable())('an empty folder of Dovecot', () => {
     expect(mirror.bySubject('one').starred).toBe(true)
   })
 
+  it('is synced after a message has come and gone, and then has its next one synced', async () => {
+    const { server, session } = await emptyMailbox()
+    const mirror = new FolderMirror('Sent')
+    expect(await session.changedFolders([mirror])).toEqual(['Sent'])
+    await mirror.sync(session)
+    await server.deliver('ann', plainMail({ subject: 'brief' }), { folder: 'Sent' })
+    await server.doveadm('expunge', '-u', 'ann', 'mailbox', 'Sent', 'all')
+    expect(await session.changedFolders([mirror])).toEqual(['Sent'])
+    await mirror.sync(session)
+    expect(mirror.subjects()).toEqual([])
+    await server.deliver('ann', plainMail({ subject: 'next' }), { folder: 'Sent' })
+    await mirror.sync(session)
+    expect(mirror.subjects()).toEqual(['next'])
+  })
+
   it('is read anew when a message arrives between the check and the sync', async () => {
     const { server, session, changes } = await emptyMailbox()
     const mirror = new FolderMirror('INBOX')
