@@ -104,7 +104,9 @@ async function save(page, name) {
 
 /** The database of the demo's service. */
 function databaseFile() {
-  const file = readdirSync(temporary, { recursive: true, encoding: 'utf8' }).find((name) => name.endsWith('posthorn.db'))
+  const file = readdirSync(temporary, { recursive: true, encoding: 'utf8' }).find((name) =>
+    name.endsWith('posthorn.db'),
+  )
   if (file === undefined) throw new Error(`There is no database in ${temporary}.`)
   return join(temporary, file)
 }

@@ -32,10 +32,7 @@ export default function Events() {
   const isFiltered = type !== '' || accountId !== ''
   const clear = () => setUrl({ type: '', accountId: '' })
   return (
-    <Page
-      title="Events"
-      description="Everything that was recorded, also events that no endpoint subscribes to."
-    >
+    <Page title="Events" description="Everything that was recorded, also events that no endpoint subscribes to.">
       <Filters isFiltered={isFiltered} onClear={clear}>
         <ChoiceFilter
           label="Type"
