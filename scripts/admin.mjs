@@ -19,7 +19,6 @@ const PACKAGES = [
   '@mantine/spotlight',
   '@mantine/store',
   '@tanstack/react-query',
-  'cally',
   'lucide-react',
   'react',
   'react-dom',

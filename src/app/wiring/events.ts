@@ -23,7 +23,7 @@ import type { Shared } from './shared.ts'
 export function openEvents(
   { privateTargets, redis }: Infrastructure,
   shared: Shared,
-  { activity, metrics, reader }: Operations & Messages,
+  { metrics, reader }: Operations & Messages,
   options: FeatureOptions,
 ) {
   const { config, clock, db, events, log } = shared
@@ -33,8 +33,6 @@ export function openEvents(
   const webhooks = new WebhookEngine({
     ...shared,
     ...metrics,
-    onEvents: activity.onEvents,
-    onResults: activity.onResults,
     recorder: events,
     duplicates,
     ...(privateTargets !== undefined && { sendingThread: { privateTargets } }),
