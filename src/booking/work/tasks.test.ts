@@ -153,7 +153,7 @@ describe('what follows a booking', () => {
       from: { address: ADA },
       to: [{ name: GUEST.name }],
     })
-    expect(mail?.text).toContain('(America/Sao_Paulo)')
+    expect(mail?.text).toContain('(America/Sao Paulo)')
     expect(mail?.html).toContain('token=')
     const first = parseIcs(mail)
     expect(first).toMatchObject({ method: 'REQUEST', uid: `${id}@booking.example`, summary: 'Intro; call' })
