@@ -60,8 +60,8 @@ function action(path: string, label: string, hint: Html | string, target = '_sel
 
 function connectHint({ user, host, signIn }: DemoMailbox): Html {
   return signIn === undefined
-    ? html`Opens Posthorn’s hosted pages, then the consent page of ${host}. Choose ${user} there.`
-    : html`Opens Posthorn’s hosted pages for ${user}. The password is <code>${signIn.password}</code>.`
+    ? html`Opens Posthorn&rsquo;s hosted pages, then the consent page of ${host}. Choose ${user} there.`
+    : html`Opens Posthorn&rsquo;s hosted pages for ${user}. The password is <code>${signIn.password}</code>.`
 }
 
 /** The style sheet and the script are files of their own, so that the policy allows nothing inline. */
