@@ -30,7 +30,7 @@ export function runningService({ options }: CommandArguments): RunningService {
   return { url: url.replace(/\/+$/, ''), key }
 }
 
-/** Of two keys the new one, which remains. */
+/** The new key when there are two: it remains. */
 function firstKey(keys: string | undefined): string | undefined {
   return keys === undefined ? undefined : parseApiKeys(keys)[0]
 }

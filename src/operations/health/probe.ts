@@ -40,7 +40,7 @@ export function describeProblem(error: unknown): string {
 }
 
 export interface Memory {
-  /** What is used of the limit. */
+  /** The used share of the limit. */
   percentage: number
   /** The container's limit, or that of V8's heap, whichever the process reaches first. */
   limit: 'container' | 'heap'
