@@ -79,7 +79,7 @@ describe.skipIf(!browserAvailable())('a page with the embed script', () => {
     await expect.poll(() => events(page)).toEqual(['ready', 'slot-selected', 'booked'])
     expect(await page.evaluate('globalThis.recorded[2].detail.booking.status')).toBe('confirmed')
 
-    await page.keyboard.press('Escape')
+    pressEscape(page)
     await expect.poll(() => events(page)).toEqual(['ready', 'slot-selected', 'booked', 'close'])
     await expect.poll(() => button.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true)
     await expect.poll(() => page.frames()).toHaveLength(1)
@@ -142,6 +142,11 @@ describe.skipIf(!browserAvailable())('a page with the embed script', () => {
     expect(await page.frames()[1]?.locator('posthorn-scheduler').count()).toBe(0)
   })
 })
+
+/** Does not wait: when the frame with the focus goes before the key is released, Chromium never confirms the release. */
+function pressEscape(page: Page): void {
+  page.keyboard.press('Escape').catch(() => {})
+}
 
 /** Records the events that the page can receive, from its start. */
 const RECORD = `globalThis.recorded = []
