@@ -19,6 +19,7 @@ const PACKAGES = [
   '@mantine/spotlight',
   '@mantine/store',
   '@tanstack/react-query',
+  'cally',
   'lucide-react',
   'react',
   'react-dom',

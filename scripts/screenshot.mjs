@@ -1,17 +1,22 @@
-// `npm run screenshot`: goes through the demo and its admin portal in Chromium, and saves the pictures of the README.
+// `npm run screenshot`: goes through the demo and its admin portal in Chromium, and saves the pictures of the README. The service has
+// the counts of a week in use (`sample-activity.mjs`).
 // CHROMIUM names the browser; default /usr/bin/chromium-headless-shell.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { chromium } from 'playwright-core'
+import { writeActivity } from './sample-activity.mjs'
 
 const FOLDER = 'docs/images'
 const MAX_BYTES = 200_000
 const TIMEOUT_MS = 60_000
 
 process.chdir(new URL('..', import.meta.url).pathname)
+const temporary = mkdtempSync(join(tmpdir(), 'posthorn-pictures-'))
 const demo = spawn(process.execPath, ['scripts/start.mjs', 'demo'], {
-  env: { ...process.env, CI: 'true' },
+  env: { ...process.env, CI: 'true', TMPDIR: temporary },
   stdio: ['ignore', 'pipe', 'inherit'],
 })
 const ended = once(demo, 'exit')
@@ -28,12 +33,14 @@ try {
   await saveDemo(await printedUrl(/click "Connect a mailbox":\s+(http\S+)/))
   const portalUrl = await printedUrl(/(http\S+\/portal\?ticket=\S+)/)
   const session = await signIn(portalUrl)
+  writeActivity(databaseFile(), Date.now())
   await saveOverview(session)
   await saveAccount(session)
 } finally {
   await browser.close()
   demo.kill('SIGINT')
   await ended
+  rmSync(temporary, { recursive: true, force: true })
 }
 
 async function saveDemo(url) {
@@ -69,10 +76,11 @@ async function signIn(url) {
 }
 
 async function saveOverview({ url, storageState }) {
-  const page = await browser.newPage({ colorScheme: 'light', storageState, viewport: { width: 1200, height: 760 } })
+  const page = await browser.newPage({ colorScheme: 'light', storageState, viewport: { width: 1280, height: 800 } })
   page.setDefaultTimeout(TIMEOUT_MS)
   await page.goto(url)
   await page.locator('svg.chart').nth(1).waitFor()
+  await page.locator('svg.sparkline').first().waitFor()
   await save(page, 'portal')
 }
 
@@ -92,6 +100,15 @@ async function save(page, name) {
   const { size } = statSync(file)
   console.log(`${file}: ${Math.round(size / 1000)} kB`)
   if (size > MAX_BYTES) throw new Error(`${file} is larger than ${MAX_BYTES / 1000} kB.`)
+}
+
+/** The database of the demo's service. */
+function databaseFile() {
+  const file = readdirSync(temporary, { recursive: true, encoding: 'utf8' }).find((name) =>
+    name.endsWith('posthorn.db'),
+  )
+  if (file === undefined) throw new Error(`There is no database in ${temporary}.`)
+  return join(temporary, file)
 }
 
 /** An address that the demo prints. */

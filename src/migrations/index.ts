@@ -7,6 +7,7 @@ import * as booking from './0005-booking.ts'
 import * as events from './0006-events.ts'
 import * as operations from './0007-operations.ts'
 import * as sessionFailureReason from './0008-session-failure-reason.ts'
+import * as activity from './0009-activity.ts'
 
 /**
  * Every migration, in order. The first seven are the schema of the first release, one per domain: each table with who writes it, what it
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   events,
   operations,
   sessionFailureReason,
+  activity,
 ]

@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core'
+import type { Browser, Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { browserAvailable, launchBrowser } from '../kit/browser/browser.ts'
 import { screenshots } from '../kit/browser/screenshots.ts'
@@ -8,11 +8,25 @@ import { type Service, startService } from '../kit/service/service.ts'
 import { OPERATOR, type PortalVisit, visitPortal } from '../scenarios/portal-visit.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../servers/dovecot.ts'
 import { plainMail } from '../servers/messages.ts'
+import { type Receiver, startReceiver } from '../servers/receiver.ts'
 import { type ReverseProxy, startProxy } from '../servers/reverse-proxy.ts'
 
 const USER = 'ada@acme.example'
 const PASSWORD = 'correct horse battery staple'
 const HOSTILE = '<img src=x onerror=alert(1)>'
+
+/** The controls that a toast covers, by their text. */
+const COVERED = `[...document.querySelectorAll('.mantine-Notification-root')].flatMap((toast) => {
+  const { left, right, top, bottom } = toast.getBoundingClientRect()
+  return [...document.querySelectorAll('a, button, input')]
+    .filter((control) => !toast.contains(control) && control.checkVisibility())
+    .filter((control) => {
+      const box = control.getBoundingClientRect()
+      const isInside = document.elementFromPoint((box.left + box.right) / 2, (box.top + box.bottom) / 2)
+      return box.width > 1 && box.left < right && box.right > left && box.top < bottom && box.bottom > top && toast.contains(isInside)
+    })
+    .map((control) => control.textContent)
+})`
 
 /** Behind a proxy that serves the service below a path: a request to another path of the host is a problem. */
 describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and configuration in the portal', () => {
@@ -21,6 +35,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and confi
   let dovecot: Dovecot
   let service: Service
   let proxy: ReverseProxy
+  let receiver: Receiver
   let visit: PortalVisit
   let owner: Api
   let accountId = ''
@@ -30,6 +45,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and confi
     await dovecot.deliver(USER, plainMail({ subject: 'Hello' }))
     browser = await launchBrowser()
     proxy = await startProxy('/posthorn')
+    receiver = await startReceiver()
     service = await startService({
       environment: {
         PUBLIC_URL: proxy.url,
@@ -62,8 +78,155 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and confi
     await visit?.close()
     await browser?.close()
     await proxy?.close()
+    await receiver?.close()
     await service?.stop()
     await dovecot?.stop()
+  })
+
+  it('leads through the first steps until each is done', async () => {
+    const { page, open, inspect } = visit
+    await open('')
+    await page.getByText('1 of 4 steps are done.').waitFor()
+    await inspect('checklist')
+    await page.getByRole('link', { name: 'Add an endpoint' }).click()
+    await page.getByLabel('URL').fill(receiver.url)
+    await page.getByRole('button', { name: 'Add the endpoint' }).click()
+    await page.getByRole('button', { name: 'I have stored it' }).click()
+    await open('')
+    await page.getByText('2 of 4 steps are done.').waitFor()
+    await page.getByRole('link', { name: 'Send a test event' }).click()
+    await page.locator('[data-row]').first().click()
+    await page.getByRole('button', { name: 'Send a test event' }).click()
+    await page.getByRole('heading', { level: 1, name: 'webhook.test' }).waitFor()
+    await open('')
+    await page.getByText('3 of 4 steps are done.').waitFor()
+    await page.getByRole('link', { name: 'Create an experience' }).click()
+    await page.getByLabel('Name').fill('Intro call')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByRole('button', { name: 'I have stored it' }).click()
+    await open('')
+    await page.getByText('1 mailbox in sync').waitFor()
+    expect(await page.getByText('steps are done').count()).toBe(0)
+    await inspect('overview of a fresh service')
+  })
+
+  it('finds an event without a subscriber, and sends it to an endpoint', async () => {
+    const { page, open, inspect } = visit
+    await open('/events', 'Events')
+    await page.getByRole('combobox', { name: 'Type' }).click()
+    await page.getByRole('option', { name: 'account.connected' }).click()
+    await page.getByRole('combobox', { name: 'Account' }).click()
+    await page.getByRole('option', { name: USER }).click()
+    await expect.poll(() => page.url()).toContain(`accountId=${accountId}`)
+    await page.getByRole('cell', { name: USER }).first().waitFor()
+    await inspect('events of an account')
+    await page.locator('[data-row]').first().click()
+    await page.getByRole('heading', { level: 1, name: 'account.connected' }).waitFor()
+    await page.getByText('No endpoint received this event').waitFor()
+    await inspect('event without a subscriber')
+    const eventId = new URL(page.url()).pathname.split('/').at(-1)
+    await page.getByRole('button', { name: 'Send to an endpoint' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('combobox', { name: 'Endpoint' }).click()
+    await page.getByRole('option', { name: receiver.url }).click()
+    await inspect('replay')
+    await dialog.getByRole('button', { name: 'Send', exact: true }).click()
+    await page.getByText('A recovery').waitFor()
+    await visit.toast('on its way')
+    await eventually(async () => {
+      const { deliveries } = (await owner.get(`/webhooks/deliveries?eventId=${eventId}`)).json
+      expect(deliveries).toMatchObject([{ status: 'success' }])
+    })
+    const { entries } = (await owner.get('/audit?action=event.replayed')).json
+    expect(entries).toMatchObject([{ target: eventId, actor: `admin:${OPERATOR.username}` }])
+    await page.getByRole('link', { name: 'The event and all its deliveries' }).click()
+    await page.getByRole('row').filter({ hasText: 'Delivered' }).first().waitFor()
+    await inspect('event with a delivery')
+  })
+
+  it('reaches older events by cursors', async () => {
+    const { page, open } = visit
+    for (let index = 0; index < 30; index += 1) await owner.post('/webhooks/test-event', { type: 'message.opened' })
+    await open('/events?type=message.opened', 'Events')
+    await page.getByText('1–25 of 30').waitFor()
+    await page.getByRole('button', { name: 'Older' }).click()
+    await page.getByText('26–30 of 30').waitFor()
+    await page.getByRole('button', { name: 'Newest' }).click()
+    await page.getByText('1–25 of 30').waitFor()
+    expect(visit.problems).toEqual([])
+  })
+
+  it('shows log records of requests only when they are asked for', async () => {
+    const { page, open } = visit
+    await owner.get('/accounts?q=for-the-log')
+    await open('/logs', 'Sync logs')
+    await page.locator('[data-row]').first().waitFor()
+    expect(await page.locator('[data-row]', { hasText: 'GET /accounts 200' }).count()).toBe(0)
+    await page.getByRole('switch', { name: 'HTTP requests' }).press('Space')
+    await page.locator('[data-row]', { hasText: 'GET /accounts 200' }).first().waitFor()
+    // The requests of the portal itself are not among them.
+    expect(await page.locator('[data-row]', { hasText: 'GET /logs' }).count()).toBe(0)
+    expect(visit.problems).toEqual([])
+  })
+
+  it('fits the navigation on a small desktop, and shows its active item on a lower one', async () => {
+    const { page, open, inspect } = visit
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await open('/settings', 'Settings')
+    const links = page.getByLabel('Portal').locator('.nav-link')
+    const footer = page.getByRole('button', { name: 'operator' })
+    const bottom = async (locator: Locator) => {
+      const { y, height } = (await locator.boundingBox()) ?? { y: 0, height: 0 }
+      return y + height
+    }
+    const top = ((await footer.boundingBox()) ?? { y: 0 }).y
+    expect(await bottom(links.last())).toBeLessThanOrEqual(top)
+    expect((await links.first().boundingBox())?.y).toBeGreaterThan(0)
+    await inspect('navigation')
+    await page.setViewportSize({ width: 1280, height: 500 })
+    await open('/settings', 'Settings')
+    const active = page.locator('.nav-link[aria-current=page]')
+    await expect.poll(() => bottom(active)).toBeLessThanOrEqual(((await footer.boundingBox()) ?? { y: 0 }).y)
+    await page.setViewportSize({ width: 1280, height: 860 })
+  })
+
+  it('shows toasts where no control is', async () => {
+    const { page, open, inspect } = visit
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 800 })
+      await open(`/accounts/${accountId}`, USER)
+      await page.getByRole('button', { name: 'Sync now' }).click()
+      const toast = page.locator('.mantine-Notification-root').first()
+      await toast.waitFor()
+      await expect.poll(() => page.evaluate(COVERED)).toEqual([])
+      await inspect('toast')
+      await toast.getByRole('button').click()
+      await toast.waitFor({ state: 'detached' })
+    }
+    await page.setViewportSize({ width: 1280, height: 860 })
+  })
+
+  it('collapses filters into a button with chips on a phone', async () => {
+    const { page, open, inspect } = visit
+    await page.setViewportSize({ width: 390, height: 800 })
+    await open('/deliveries?status=success', 'Deliveries')
+    const button = page.getByRole('button', { name: 'Filters' })
+    await button.waitFor()
+    expect(await page.getByRole('combobox', { name: 'Endpoint' }).isVisible()).toBe(false)
+    await page.getByRole('button', { name: 'Clear status' }).getByText('Delivered').waitFor()
+    await inspect('filters collapsed')
+    await button.click()
+    await page.getByRole('combobox', { name: 'Event' }).click()
+    await page.getByRole('option', { name: 'message.opened' }).click()
+    await expect.poll(() => page.url()).toContain('eventType=message.opened')
+    await inspect('filters open')
+    await button.click()
+    await page.locator('.filter-chip', { hasText: 'Delivered' }).click()
+    await expect.poll(() => page.url()).not.toContain('status=')
+    await page.locator('.filter-chip', { hasText: 'message.opened' }).click()
+    await page.locator('.filter-chip').waitFor({ state: 'detached' })
+    await page.setViewportSize({ width: 1280, height: 860 })
+    expect(visit.problems).toEqual([])
   })
 
   it('starts, restarts and configures backfills, and clears the queue', async () => {

@@ -44,7 +44,8 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable
       expect([file.status, file.headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable'])
       expect(file.headers.get('content-encoding')).toBe('br')
     }
-    for (const path of ['/admin/overview', '/admin/delivery-rates', `/admin/previews/${stage.accounts.ada}/msg_1`]) {
+    const reads = ['overview', 'delivery-rates', 'activity', 'account-names', `previews/${stage.accounts.ada}/msg_1`]
+    for (const path of reads.map((name) => `/admin/${name}`)) {
       expect([path, (await stranger.get(path)).status]).toEqual([path, 401])
     }
     for (const path of ['/admin/nothing', '/admin/assets/nothing.js', '/admin/assets/manifest.json']) {
@@ -258,6 +259,31 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable
     await page.getByRole('button', { name: 'Recover', exact: true }).click()
     await page.getByText(/are on their way|Nothing was missed/).waitFor()
     expect(visit.problems).toEqual([])
+  })
+
+  it('distinguishes deliveries by subject, account, attempts and latency', async () => {
+    const { page } = visit
+    await visit.open(`/deliveries?eventType=message.received&accountId=${stage.accounts.ada}`, 'Deliveries')
+    const row = page.getByRole('row').filter({ hasText: 'The lease is signed' })
+    const failed = row.filter({ hasText: 'Failed' })
+    await failed.getByText(/All \d failed/).waitFor()
+    await failed.getByText('ada@acme.example').waitFor()
+    const delivered = row.filter({ hasText: 'Delivered' })
+    await delivered.getByText('At once').waitFor()
+    await delivered.getByText(/^\d+(\.\d)? m?s$/).waitFor()
+  })
+
+  it('does not count test events as received', async () => {
+    const count = async () => {
+      const { periods } = (await stage.api.get(`/admin/activity?starts=${Date.now() - 86_400_000}`)).json
+      return periods[0]
+    }
+    const before = await count()
+    expect(before.received).toBeGreaterThan(0)
+    expect(before.failed).toBeGreaterThan(0)
+    await stage.api.post('/webhooks/test-event', { type: 'message.received' })
+    await stage.dovecot.deliver('ada@acme.example', 'Subject: Counted\r\n\r\nHello\r\n')
+    await eventually(async () => expect((await count()).received).toBe(before.received + 1))
   })
 
   it('decides about messages of the outbox, and sends drafts', async () => {

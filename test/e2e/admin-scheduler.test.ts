@@ -64,6 +64,12 @@ describe.skipIf(!browserAvailable())('the scheduler in the portal', () => {
     })
     await inspect('experience general')
 
+    await page.getByRole('button', { name: 'Copy link' }).click()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe((await stored()).bookingUrl)
+    expect(await page.getByRole('link', { name: 'Open page' }).getAttribute('href')).toBe(
+      `${service.url}/book/intro-call`,
+    )
+
     await page.getByRole('tab', { name: 'Hours' }).click()
     await hours()
     await page.getByRole('tab', { name: 'Form' }).click()
@@ -229,10 +235,20 @@ describe.skipIf(!browserAvailable())('the scheduler in the portal', () => {
 
     await page.getByRole('button', { name: 'Move', exact: true }).click()
     const dialog = page.getByRole('dialog')
-    await dialog
-      .getByLabel('Date')
-      .fill(new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Berlin' }).format(start.getTime() + 86_400_000))
-    await dialog.getByRole('group', { name: 'Free times' }).getByRole('button').nth(3).click()
+    const next = new Date(start.getTime() + 86_400_000)
+    const inBerlin = (options: Intl.DateTimeFormatOptions) =>
+      new Intl.DateTimeFormat('en-US', { ...options, timeZone: 'Europe/Berlin' }).format(next)
+    const times = dialog.getByRole('group', { name: 'Free times' })
+    await times.getByRole('button').first().waitFor()
+    if (
+      inBerlin({ month: 'short' }) !==
+      new Intl.DateTimeFormat('en-US', { month: 'short', timeZone: 'Europe/Berlin' }).format(start)
+    ) {
+      await dialog.getByRole('button', { name: 'Next month' }).click()
+    }
+    await dialog.getByRole('button', { name: inBerlin({ month: 'long', day: 'numeric' }), exact: true }).click()
+    await dialog.getByText(inBerlin({ weekday: 'long', month: 'long', day: 'numeric' })).waitFor()
+    await times.getByRole('button').nth(3).click()
     await inspect('booking move')
     await dialog.getByRole('button', { name: 'Move and inform the guest' }).click()
     await dialog.waitFor({ state: 'detached' })

@@ -54,6 +54,7 @@ export const PORTAL_PAGES: readonly PortalPage[] = [
     heading: /\/old/,
     shows: text('This endpoint is inactive'),
   },
+  { name: 'events', path: () => '/events', heading: 'Events', shows: text('mailbox.changed') },
   { name: 'deliveries', path: () => '/deliveries', heading: 'Deliveries', shows: text('message.sent') },
   { name: 'recovery', path: () => '/deliveries?recover=1', heading: 'Deliveries', shows: text('In your time zone') },
   { name: 'outbox', path: () => '/outbox', heading: 'Drafts and outbox', shows: text('Reminder: workshop') },

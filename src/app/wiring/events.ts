@@ -23,7 +23,7 @@ import type { Shared } from './shared.ts'
 export function openEvents(
   { privateTargets, redis }: Infrastructure,
   shared: Shared,
-  { metrics, reader }: Operations & Messages,
+  { activity, metrics, reader }: Operations & Messages,
   options: FeatureOptions,
 ) {
   const { config, clock, db, events, log } = shared
@@ -33,6 +33,8 @@ export function openEvents(
   const webhooks = new WebhookEngine({
     ...shared,
     ...metrics,
+    onEvents: activity.onEvents,
+    onResults: activity.onResults,
     recorder: events,
     duplicates,
     ...(privateTargets !== undefined && { sendingThread: { privateTargets } }),

@@ -1,5 +1,6 @@
 import { livingInstances } from '../../accounts/cluster/index.ts'
 import { accountQueries } from '../../accounts/index.ts'
+import { replayEvent } from '../../events/webhooks/index.ts'
 import { debouncedQueue } from '../../mail/sync/index.ts'
 import { auditLog, auditRoutes } from '../../operations/audit/index.ts'
 import { doctorRoutes } from '../../operations/doctor/index.ts'
@@ -14,7 +15,7 @@ import {
   metrics as createMetrics,
   metricsRoutes,
 } from '../../operations/metrics/index.ts'
-import { adminSessionRoutes, adminSessions, portalRoutes } from '../../operations/portal-api/index.ts'
+import { activityCounter, adminSessionRoutes, adminSessions, portalRoutes } from '../../operations/portal-api/index.ts'
 import { settingsRoutes } from '../../operations/settings/index.ts'
 import { eventLoopMonitor } from '../../platform/concurrency/event-loop-delay.ts'
 import type { App as HttpServer } from '../../platform/http/index.ts'
@@ -41,6 +42,7 @@ export function openOperations(context: RuntimeContext, infrastructure: Infrastr
   const metrics = createMetrics({ clock, version: VERSION })
   const eventLoop = eventLoopMonitor(clock)
   const gmailUnits = createGmailUnits(shared)
+  const activity = activityCounter(shared)
   const licence = createLicence({ key: config.licenceKey, clock, issuer: config.licencePublicKey })
   const idempotency = createIdempotency(shared)
   const audit = auditLog(shared)
@@ -63,11 +65,14 @@ export function openOperations(context: RuntimeContext, infrastructure: Infrastr
     { stop: () => logStreams.close(), stopsWith: 'work' },
     { start: encryption.start, stop: encryption.stop, stopsWith: 'connections' },
     { stop: () => gmailUnits.stop(), stopsWith: 'connections' },
+    // After the work that it counts.
+    { stop: () => activity.stop(), stopsWith: 'ownership' },
     { start: keys.start, stop: keys.stop, stopsWith: 'connections' },
     { stop: () => sessions?.stop(), stopsWith: 'connections' },
   ]
   return {
     metrics,
+    activity,
     eventLoop,
     gmailUnits,
     licence,
@@ -125,8 +130,8 @@ export function operationRoutes(
   infrastructure: Infrastructure,
   features: Features,
 ): void {
-  const { config, clock, instanceId, log } = context
-  const { db, bus, cache } = infrastructure
+  const { config, clock, ids, instanceId, log } = context
+  const { db, bus, cache, queue } = infrastructure
   const { accounts, gmailUnits, idempotency, keys, logins, reader, sessions, sync } = features
   const transaction: typeof db.transaction = (body) => db.transaction(body)
 
@@ -145,6 +150,9 @@ export function operationRoutes(
     gmailUnits: { today: gmailUnits.today, perDay: config.gmailUnitsPerDay },
     queue: debouncedQueue({ db, bus, instanceId, accounts, sync }),
     appearance: { authScreen: authScreen(config), ...authScreenSettings },
+    activity: features.activity,
+    idempotency,
+    replayEvent: (tx, what) => replayEvent(tx, { dialect: db.dialect, queue, ids }, what, clock.now()),
     readSanitized: (id, message) => reader.detail(id, message, { sanitize: true }),
   })
   settingsRoutes(server, context)

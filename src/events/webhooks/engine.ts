@@ -10,7 +10,7 @@ import type { Queue, Worker } from '../../platform/queue/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import type { Recorder } from '../index.ts'
 import type { DuplicateFinder } from './deliveries/duplicates.ts'
-import { FanOut } from './deliveries/fan-out.ts'
+import { FanOut, type FanOutDeps } from './deliveries/fan-out.ts'
 import { inFlightLimit } from './sending/claims.ts'
 import { type DueHints, dueHints } from './sending/due-hints.ts'
 import { DELIVER_QUEUE, deliverRun } from './sending/endpoint-worker.ts'
@@ -37,6 +37,9 @@ export interface WebhookDeps {
   /** For the metrics: the attempts of each transaction, and the number of suppressed deliveries. */
   onAttempts?: ResultWriterDeps['onAttempts']
   onDuplicates?(deliveries: number): void
+  /** For the charts of the portal: the events of each fan-out, and the results of each transaction. */
+  onEvents?: FanOutDeps['onEvents']
+  onResults?: ResultWriterDeps['onResults']
   /** How long a silent worker keeps its claims. Default 30,000. */
   leaseMs?: number
   /** How often due deliveries are queued again. Default 15,000. */

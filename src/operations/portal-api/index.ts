@@ -5,8 +5,11 @@
 import type { Db } from '../../platform/db/index.ts'
 import type { App, Authenticator } from '../../platform/http/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
+import './activity/tables.ts'
+import { type ActivityDeps, activityRoutes } from './activity/routes.ts'
 import { type AppearanceDeps, appearanceRoutes } from './appearance/routes.ts'
 import { bookingCountRoutes } from './bookings/routes.ts'
+import { type EventDeps, eventRoutes } from './events/routes.ts'
 import type { Overview } from './overview/api.ts'
 import { counts } from './overview/counts.ts'
 import { overviewRoutes } from './overview/routes.ts'
@@ -16,11 +19,12 @@ import type { ProviderSetup } from './providers/api.ts'
 import { type DailyUnits, providerSetupRoutes } from './providers/routes.ts'
 import { type QueueDeps, queueRoutes } from './queue/routes.ts'
 
+export { type ActivityCounter, activityCounter } from './activity/counter.ts'
 export type { AppearanceDeps } from './appearance/routes.ts'
 export { portalFeature } from './feature.ts'
 export { adminSessionRoutes, adminSessions } from './sessions/index.ts'
 
-export interface PortalDeps extends PreviewDeps, QueueDeps {
+export interface PortalDeps extends PreviewDeps, QueueDeps, EventDeps, ActivityDeps {
   db: Db
   clock: Clock
   syncHealth(): Promise<Overview['sync']>
@@ -40,4 +44,6 @@ export function portalRoutes(app: App, deps: PortalDeps): void {
   providerSetupRoutes(app, providers, gmailUnits)
   previewRoutes(app, { readSanitized })
   queueRoutes(app, deps)
+  eventRoutes(app, db.read, deps)
+  activityRoutes(app, db.read, clock, deps)
 }

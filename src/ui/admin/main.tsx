@@ -3,8 +3,8 @@ import '@mantine/core/styles.css'
 import '@mantine/notifications/styles.css'
 import '@mantine/spotlight/styles.css'
 import './app.css'
+import './shell/shell.css'
 import { MantineProvider } from '@mantine/core'
-import { Notifications } from '@mantine/notifications'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createRoot } from 'react-dom/client'
 import { Router } from 'wouter'
@@ -42,7 +42,6 @@ if (root !== null) {
         <Router base={`${ROOT.pathname}admin`}>
           <App />
         </Router>
-        <Notifications position="top-right" />
       </QueryClientProvider>
     </MantineProvider>,
   )

@@ -13,6 +13,7 @@ import {
   type WebhookDeps,
   type WebhookEngine,
 } from '../../../src/events/webhooks/index.ts'
+import type { ActivityCounter } from '../../../src/operations/portal-api/index.ts'
 import type { Bus } from '../../../src/platform/bus/index.ts'
 import type { Sealer } from '../../../src/platform/crypto/seal.ts'
 import type { Db } from '../../../src/platform/db/index.ts'
@@ -61,6 +62,8 @@ export interface WebhookFixture {
   endpoints: Endpoints
   testDeliveries: TestDeliveries
   engine: WebhookEngine
+  /** What the overview of the portal counts. */
+  activity: ActivityCounter
   create(body: CreateBody): Promise<EndpointView>
   /** Records events in one transaction and returns their ids. */
   record(...events: EventSketch[]): Promise<string[]>
@@ -107,6 +110,7 @@ export function webhookFixture(db: Db, options: WebhookFixtureOptions = {}): Web
     endpoints,
     testDeliveries,
     engine,
+    activity: features.activity,
     close,
     clock: context.clock,
     ids: context.ids,

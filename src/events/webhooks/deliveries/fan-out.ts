@@ -5,7 +5,7 @@ import type { Ids } from '../../../platform/ids.ts'
 import type { Log } from '../../../platform/log/index.ts'
 import type { Queue } from '../../../platform/queue/index.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
-import { EVENTS_TOPIC, nextEvents, STAMPED_TOPIC, stampEvents, withholdEvents } from '../../index.ts'
+import { EVENTS_TOPIC, type EventRow, nextEvents, STAMPED_TOPIC, stampEvents, withholdEvents } from '../../index.ts'
 import { endpointStore, type TargetRow } from '../endpoints/store.ts'
 import { opensAt } from '../sending/circuit.ts'
 import type { DueHints } from '../sending/due-hints.ts'
@@ -29,6 +29,8 @@ export interface FanOutDeps {
   runningWorkers: RunningWorkers
   /** Called with the number of suppressed deliveries, for the metrics. */
   onDuplicates?(deliveries: number): void
+  /** Called with the events of each transaction, without those of deleted accounts. */
+  onEvents?: ((events: readonly EventRow[]) => void) | undefined
 }
 
 const SWEEP_MS = 5_000
@@ -152,7 +154,10 @@ export class FanOut {
       tx,
       withheld.map(({ id }) => id),
     )
-    tx.afterCommit(() => this.#deps.bus.publish(STAMPED_TOPIC))
+    tx.afterCommit(() => {
+      this.#deps.bus.publish(STAMPED_TOPIC)
+      this.#deps.onEvents?.(events)
+    })
     // Read after the events and never cached: an endpoint deactivated before an event must not get it.
     const endpoints = await endpointStore(tx).listTargets()
     const made = matched(events, endpoints, (event, endpoint) => newDelivery(ids, event, endpoint, clock.now()))

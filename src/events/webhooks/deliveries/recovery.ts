@@ -29,6 +29,9 @@ const EVENTS_PER_TRANSACTION = 200
 /** The HTTP caller waits for the result. */
 const MAX_MS = 10_000
 
+/** Held by what creates deliveries of stored events. */
+export const RECOVERY_LOCK = 'webhooks.recovery'
+
 type Head = Awaited<ReturnType<typeof listFannedOut>>[number]
 type Range = Pick<EventRange, 'sinceMs' | 'untilMs'>
 
@@ -52,7 +55,7 @@ export async function recoverEndpoint(deps: RecoverDeps, endpointId: string, ran
 
 async function recoverStep(tx: Tx, deps: RecoverDeps, endpointId: string, range: EventRange) {
   // Concurrent recoveries would find the same gap.
-  await lockState(tx, 'webhooks.recovery')
+  await lockState(tx, RECOVERY_LOCK)
   const endpoint = await endpointStore(tx).get(endpointId)
   const events = await listFannedOut(tx, range, EVENTS_PER_TRANSACTION)
   const last = events.length === EVENTS_PER_TRANSACTION ? events.at(-1) : undefined
@@ -76,7 +79,11 @@ async function recoverStep(tx: Tx, deps: RecoverDeps, endpointId: string, range:
 }
 
 /** The ids of the endpoint's deliveries of these events, by event id. */
-async function findDeliveries(tx: Tx, endpointId: string, events: readonly Head[]): Promise<Map<string, string>> {
+export async function findDeliveries(
+  tx: Tx,
+  endpointId: string,
+  events: readonly Pick<Head, 'id'>[],
+): Promise<Map<string, string>> {
   if (events.length === 0) return new Map()
   const ids = events.map((event) => event.id)
   const rows = await tx

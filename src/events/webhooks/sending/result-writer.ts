@@ -15,6 +15,8 @@ export interface ResultWriterDeps {
   recorder: Recorder
   /** Called with the attempts of each transaction, for the metrics. */
   onAttempts?: ((attempts: readonly AttemptResult[]) => void) | undefined
+  /** Called with what each transaction recorded. */
+  onResults?: ((results: RecordedResults) => void) | undefined
 }
 
 interface Pending {
@@ -82,6 +84,7 @@ export class ResultWriter {
       const recorded = await record().catch(record)
       this.#log(recorded)
       this.#deps.onAttempts?.(recorded.recorded)
+      this.#deps.onResults?.(recorded)
       const opened = new Set(
         recorded.circuits.flatMap(({ endpoint, state }) => (state === 'closed' ? [] : endpoint.id)),
       )

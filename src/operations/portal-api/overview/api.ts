@@ -1,15 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { timestamp } from '../../../platform/formats/json-schema.ts'
 
-const hour = Type.Object({
-  start: timestamp('The hour that begins here.'),
-  received: Type.Integer({ description: 'Messages that arrived.' }),
-  sent: Type.Integer(),
-  delivered: Type.Integer({ description: 'Webhook deliveries of events of this hour that succeeded.' }),
-  failed: Type.Integer(),
-  waiting: Type.Integer({ description: 'Deliveries that will be attempted.' }),
-})
-
 export const rateQuery = Type.Object({ endpointId: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })) })
 
 const rate = Type.Object({
@@ -36,8 +27,15 @@ export const overviewSchema = Type.Object({
     stalledAccounts: Type.Integer({ description: 'Those that could not be checked for a while.' }),
     greatestLagMs: Type.Number({ description: 'How long the check of an account is overdue, at most.' }),
   }),
-  endpoints: Type.Object({ total: Type.Integer(), inactive: Type.Integer(), unreachable: Type.Integer() }),
+  endpoints: Type.Object({
+    total: Type.Integer(),
+    inactive: Type.Integer(),
+    unreachable: Type.Integer(),
+    hasDelivered: Type.Boolean({ description: 'Whether one of them ever accepted an event, also a test event.' }),
+  }),
+  deliveries: Type.Object({ waiting: Type.Integer({ description: 'Those that will be attempted.' }) }),
   outbox: Type.Object({ waiting: Type.Integer(), uncertain: Type.Integer(), failed: Type.Integer() }),
-  hours: Type.Array(hour),
+  calendars: Type.Object({ total: Type.Integer(), failing: Type.Integer() }),
+  hasExperience: Type.Boolean(),
 })
 export type Overview = Static<typeof overviewSchema>

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import { eventFeed } from '../../../events/index.ts'
 import { countMatching, type Handle } from '../../../platform/db/index.ts'
 import { firstId } from '../../../platform/ids.ts'
 import { atMost } from '../../../platform/lru.ts'
@@ -65,18 +64,6 @@ export function counts(handle: Handle, clock: Clock, syncHealth: () => Promise<O
     return { delivered: count('success'), failed: count('failed'), waiting: count('pending', 'retrying') }
   }
 
-  const eventsBetween = async (type: string, startMs: number, endMs: number) => {
-    const feed = eventFeed(handle)
-    const [after, last] = [await feed.positionBefore(startMs), await feed.positionBefore(endMs)]
-    const some = handle
-      .selectFrom('events')
-      .select('id')
-      .where('type', '=', type)
-      .where('position', '>', after)
-      .where('position', '<=', last)
-    return (await countMatching(handle, some)).count
-  }
-
   async function accounts(): Promise<Overview['accounts']> {
     const rows = await handle
       .selectFrom('accounts')
@@ -97,9 +84,13 @@ export function counts(handle: Handle, clock: Clock, syncHealth: () => Promise<O
   }
 
   async function endpoints(): Promise<Overview['endpoints']> {
-    const rows = await handle.selectFrom('webhookEndpoints').select(['isActive', 'circuitState']).execute()
+    const rows = await handle
+      .selectFrom('webhookEndpoints')
+      .select(['isActive', 'circuitState', 'lastDeliveryAt'])
+      .execute()
     return {
       total: rows.length,
+      hasDelivered: rows.some((row) => row.lastDeliveryAt !== null),
       inactive: rows.filter((row) => row.isActive === 0).length,
       unreachable: rows.filter((row) => row.isActive === 1 && row.circuitState !== 'closed').length,
     }
@@ -119,22 +110,39 @@ export function counts(handle: Handle, clock: Clock, syncHealth: () => Promise<O
     return { waiting: scheduled + queued + sending, uncertain: await of('uncertain'), failed: await of('failed') }
   }
 
+  async function calendars(): Promise<Overview['calendars']> {
+    const all = handle.selectFrom('calendars').select('id')
+    // SQLite uses the index of failing calendars only for its condition, written out.
+    const failing = handle.selectFrom('calendars').select('id').where(sql<boolean>`"failures" > 0`)
+    return { total: (await countMatching(handle, all)).count, failing: (await countMatching(handle, failing)).count }
+  }
+
+  async function deliveries(): Promise<Overview['deliveries']> {
+    const of = async (status: 'pending' | 'retrying') => {
+      const some = handle
+        .selectFrom('webhookDeliveries')
+        .select('id')
+        .where('status', '=', status)
+        .where(sql<boolean>`"status" <> 'success'`)
+      return (await countMatching(handle, some)).count
+    }
+    return { waiting: (await of('pending')) + (await of('retrying')) }
+  }
+
+  async function hasExperience(): Promise<boolean> {
+    return (await handle.selectFrom('experiences').select('id').limit(1).execute()).length > 0
+  }
+
   return {
     async overview(): Promise<Overview> {
-      const deliveries = await eachHour('deliveries', (from, to) => deliveriesBetween(from, to))
-      const received = await eachHour('received', (from, to) => eventsBetween('message.received', from, to))
-      const sent = await eachHour('sent', (from, to) => eventsBetween('message.sent', from, to))
       return {
         accounts: await cached('accounts', CURRENT_MS, accounts),
         sync: await cached('sync', CURRENT_MS, syncHealth),
         endpoints: await cached('endpoints', CURRENT_MS, endpoints),
+        deliveries: await cached('waiting', CURRENT_MS, deliveries),
         outbox: await cached('outbox', CURRENT_MS, outbox),
-        hours: deliveries.map(({ start, value }, index) => ({
-          start,
-          received: received[index]?.value ?? 0,
-          sent: sent[index]?.value ?? 0,
-          ...value,
-        })),
+        calendars: await cached('calendars', CURRENT_MS, calendars),
+        hasExperience: await cached('experience', CURRENT_MS, hasExperience),
       }
     },
     async rates(endpointId: string | undefined): Promise<Rates> {

@@ -1,6 +1,8 @@
 /** The objects of the API, by the names that the pages use. */
+export type { Activity, ActivityPeriod } from '../../../operations/portal-api/activity/api.ts'
 export type { Appearance } from '../../../operations/portal-api/appearance/api.ts'
 export type { BookingCounts } from '../../../operations/portal-api/bookings/api.ts'
+export type { AccountNames, Replay } from '../../../operations/portal-api/events/api.ts'
 export type { Overview, Rates } from '../../../operations/portal-api/overview/api.ts'
 export type { ProviderSetup, ProviderSetups } from '../../../operations/portal-api/providers/api.ts'
 export type { QueuedAccount } from '../../../operations/portal-api/queue/api.ts'
@@ -21,6 +23,7 @@ export type {
   DebouncedQueueStatus,
   DetailedHealth as Health,
   Draft,
+  Event as FeedEvent,
   Experience,
   ExperienceAvailability as Availability,
   Label,

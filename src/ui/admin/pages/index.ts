@@ -2,6 +2,7 @@ import type { ComponentType } from 'react'
 import {
   type Icon,
   IconActivity,
+  IconBell,
   IconCalendar,
   IconCalendarClock,
   IconFilePen,
@@ -19,8 +20,8 @@ import {
   IconWebhook,
 } from '../parts/icons.tsx'
 
-/** The groups of the navigation, in its order. */
-export const GROUPS = ['Mail', 'Webhooks', 'Scheduling', 'Operation', 'Configuration'] as const
+/** The groups of the navigation, in its order. The first has no heading. */
+export const GROUPS = ['Home', 'Mailboxes', 'Events and webhooks', 'Scheduling', 'Operation', 'Configuration'] as const
 
 export interface PageEntry {
   /** Its address below `/admin`. Parameters (`:accountId`) become properties of the component. */
@@ -41,7 +42,7 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/',
     title: 'Overview',
-    group: 'Mail',
+    group: 'Home',
     icon: IconLayoutDashboard,
     keywords: 'health status start home charts',
     load: () => import('./overview/overview.tsx'),
@@ -49,7 +50,7 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/accounts',
     title: 'Accounts',
-    group: 'Mail',
+    group: 'Mailboxes',
     icon: IconInbox,
     keywords: 'mailboxes connect',
     load: () => import('./accounts/accounts.tsx'),
@@ -58,24 +59,41 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/outbox',
     title: 'Drafts and outbox',
-    group: 'Mail',
+    group: 'Mailboxes',
     icon: IconFilePen,
     keywords: 'sent sending uncertain scheduled messages',
     load: () => import('./outbox/outbox.tsx'),
   },
   {
+    path: '/backfills',
+    title: 'Backfills',
+    group: 'Mailboxes',
+    icon: IconHistory,
+    keywords: 'historical sync older mail progress pause resume restart',
+    load: () => import('./backfills/backfills.tsx'),
+  },
+  {
+    path: '/events',
+    title: 'Events',
+    group: 'Events and webhooks',
+    icon: IconBell,
+    keywords: 'feed replay without subscriber history',
+    load: () => import('./events/events.tsx'),
+  },
+  { path: '/events/:eventId', title: 'Event', load: () => import('./events/event.tsx') },
+  {
     path: '/webhooks',
     title: 'Webhooks',
-    group: 'Webhooks',
+    group: 'Events and webhooks',
     icon: IconWebhook,
-    keywords: 'endpoints secret events',
+    keywords: 'endpoints secret',
     load: () => import('./webhooks/webhooks.tsx'),
   },
   { path: '/webhooks/:endpointId', title: 'Webhook endpoint', load: () => import('./webhooks/endpoint.tsx') },
   {
     path: '/deliveries',
     title: 'Deliveries',
-    group: 'Webhooks',
+    group: 'Events and webhooks',
     icon: IconSend,
     keywords: 'attempts retry recover failed',
     load: () => import('./deliveries/deliveries.tsx'),
@@ -122,14 +140,6 @@ export const PAGES: readonly PageEntry[] = [
     icon: IconActivity,
     keywords: 'sync lag debounced waiting delayed clear',
     load: () => import('./queue/queue.tsx'),
-  },
-  {
-    path: '/backfills',
-    title: 'Backfills',
-    group: 'Operation',
-    icon: IconHistory,
-    keywords: 'historical sync older mail progress pause resume restart',
-    load: () => import('./backfills/backfills.tsx'),
   },
   {
     path: '/audit',

@@ -3,6 +3,8 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { type ReactNode, useState } from 'react'
 import { useRead } from '../api/queries.ts'
 import type { Account, List } from '../api/types.ts'
+import { useAccountNames } from './account-names.tsx'
+import { FilterChip, useIsChip } from './filters.tsx'
 
 const TYPING_MS = 250
 const SHOWN = 20
@@ -13,7 +15,8 @@ function useAccounts(text: string, chosen: readonly string[]) {
   const { data } = useRead<List<'accounts', Account>>('/accounts', { q, limit: SHOWN }, { live: ['account.'] })
   const found = (data?.accounts ?? []).map(({ id, email }) => ({ value: id, label: email }))
   const others = chosen.filter((id) => !found.some(({ value }) => value === id))
-  return [...found, ...others.map((id) => ({ value: id, label: id }))]
+  const names = useAccountNames(others)
+  return [...found, ...others.map((id) => ({ value: id, label: names[id] ?? id }))]
 }
 
 /** One account, for filters. */
@@ -28,9 +31,14 @@ export function AccountFilter({
 }) {
   const [text, setText] = useState('')
   const accounts = useAccounts(text, value === '' ? [] : [value])
+  if (useIsChip()) {
+    const chosen = accounts.find((account) => account.value === value)?.label ?? value
+    return <FilterChip label={label} value={chosen} onClear={() => onChange('')} />
+  }
   return (
     <Select
-      w={220}
+      className="filter"
+      __vars={{ '--filter-width': '240px' }}
       aria-label={label}
       placeholder={label}
       data={accounts}

@@ -1,9 +1,10 @@
-import { ActionIcon, Group, Paper, Skeleton, Table, Text, VisuallyHidden } from '@mantine/core'
+import { ActionIcon, Button, Group, Paper, Skeleton, Table, Text, VisuallyHidden } from '@mantine/core'
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useRef } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { Query } from '../api/client.ts'
 import { useRead } from '../api/queries.ts'
 import type { List } from '../api/types.ts'
+import { WithAccountNames } from './account-names.tsx'
 import { IconChevronLeft, IconChevronRight } from './icons.tsx'
 import { Problem } from './problem.tsx'
 import { useUrlState } from './url-state.ts'
@@ -36,6 +37,10 @@ export interface DataTableProps<Row> {
   /** Shown without rows; `isFiltered` when there may be rows without the filter. */
   empty: ReactNode
   limit?: number
+  /** For long lists: pages follow a cursor, from the newest row on, and cost the same at any depth. */
+  hasCursor?: boolean
+  /** The account of a row, for columns with `AccountName`. */
+  accountId?(row: Row): string | null
 }
 
 const LIMIT = 25
@@ -60,14 +65,16 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     pollMs,
     empty,
     limit = LIMIT,
+    hasCursor = false,
+    accountId,
   } = props
-  const [{ page: pageText }, setUrl] = useUrlState(['page'])
+  const [{ page: pageText, cursor }, setUrl] = useUrlState(['page', 'cursor'])
   const [, navigate] = useLocation()
   const body = useRef<HTMLTableSectionElement>(null)
   const page = Math.max(1, Number.parseInt(pageText, 10) || 1)
   const { data, error, isPending, isPlaceholderData, refetch } = useRead<List<string, Row>>(
     path,
-    { ...query, page, limit },
+    { ...query, ...(hasCursor ? { cursor } : { page }), limit },
     { ...(live && { live }), ...(pollMs !== undefined && { pollMs }) },
   )
   if (data === undefined && error !== null) {
@@ -76,7 +83,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     )
   }
   const items = data?.[member] ?? []
-  if (data !== undefined && items.length === 0 && page === 1) return <Paper withBorder>{empty}</Paper>
+  if (data !== undefined && items.length === 0 && page === 1 && cursor === '') return <Paper withBorder>{empty}</Paper>
 
   const open = (row: Row) => (href === undefined ? onOpen?.(row) : navigate(href(row)))
   const onRowClick = (event: MouseEvent, row: Row) => {
@@ -108,7 +115,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   }
 
   return (
-    <div>
+    <WithAccountNames ids={accountId === undefined ? [] : items.flatMap((row) => accountId(row) ?? [])}>
       {error !== null && <Problem title="The list is not up to date" error={error} onRetry={() => void refetch()} />}
       <Paper
         withBorder
@@ -167,9 +174,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           shown={items.length}
           limit={limit}
           onPage={(next) => setUrl({ page: next === 1 ? null : String(next) }, { replace: false })}
+          {...(hasCursor && { onCursor: (next: string | null) => setUrl({ cursor: next }, { replace: false }) })}
         />
       )}
-    </div>
+    </WithAccountNames>
   )
 }
 
@@ -180,13 +188,16 @@ function Pages({
   shown,
   limit,
   onPage,
+  onCursor,
 }: {
   data: List<string, unknown>['pagination']
   shown: number
   limit: number
   onPage(page: number): void
+  /** Given, the pages follow cursors; null is the first page. */
+  onCursor?(cursor: string | null): void
 }) {
-  const { page, total, totalCapped, hasNext, hasPrev } = data
+  const { page, total, totalCapped, hasNext, hasPrev, nextCursor } = data
   const first = (page - 1) * limit + 1
   const all = `${number.format(total)}${totalCapped ? '+' : ''}`
   return (
@@ -196,7 +207,17 @@ function Pages({
           ? `Nothing on page ${number.format(page)} of ${all}`
           : `${number.format(first)}–${number.format(first + shown - 1)} of ${all}`}
       </Text>
-      {(hasNext || hasPrev) && (
+      {onCursor !== undefined && (hasNext || hasPrev) && (
+        <Group gap="xs" component="nav" aria-label="Pages">
+          <Button variant="default" size="compact-md" disabled={!hasPrev} onClick={() => onCursor(null)}>
+            Newest
+          </Button>
+          <Button variant="default" size="compact-md" disabled={!hasNext} onClick={() => onCursor(nextCursor ?? null)}>
+            Older
+          </Button>
+        </Group>
+      )}
+      {onCursor === undefined && (hasNext || hasPrev) && (
         <Group gap="xs" component="nav" aria-label="Pages">
           <ActionIcon
             variant="default"

@@ -2,6 +2,7 @@ import Activity from 'lucide-react/icons/activity'
 import ArrowDown from 'lucide-react/icons/arrow-down'
 import ArrowRight from 'lucide-react/icons/arrow-right'
 import ArrowUp from 'lucide-react/icons/arrow-up'
+import Bell from 'lucide-react/icons/bell'
 import Calendar from 'lucide-react/icons/calendar'
 import CalendarClock from 'lucide-react/icons/calendar-clock'
 import Check from 'lucide-react/icons/check'
@@ -21,6 +22,7 @@ import Info from 'lucide-react/icons/info'
 import KeyRound from 'lucide-react/icons/key-round'
 import LayoutDashboard from 'lucide-react/icons/layout-dashboard'
 import ListChecks from 'lucide-react/icons/list-checks'
+import Filter from 'lucide-react/icons/list-filter'
 import LogOut from 'lucide-react/icons/log-out'
 import Mail from 'lucide-react/icons/mail'
 import Mailbox from 'lucide-react/icons/mailbox'
@@ -60,6 +62,7 @@ export const IconActivity = icon(Activity)
 export const IconArrowDown = icon(ArrowDown)
 export const IconArrowRight = icon(ArrowRight)
 export const IconArrowUp = icon(ArrowUp)
+export const IconBell = icon(Bell)
 export const IconCalendar = icon(Calendar)
 export const IconCalendarClock = icon(CalendarClock)
 export const IconCheck = icon(Check)
@@ -72,6 +75,7 @@ export const IconClock = icon(Clock)
 export const IconCopy = icon(Copy)
 export const IconExternalLink = icon(ExternalLink)
 export const IconEyeOff = icon(EyeOff)
+export const IconFilter = icon(Filter)
 export const IconFilePen = icon(FilePen)
 export const IconGripVertical = icon(GripVertical)
 export const IconHistory = icon(RotateCcwClock)

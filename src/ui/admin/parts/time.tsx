@@ -1,7 +1,9 @@
 import { Text, Tooltip } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
 
-const TICK_MS = 15_000
+/** The shortest time that a text names, and how often texts change. */
+const TICK_MS = 5000
+const RECENT_MS = 15_000
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
@@ -22,8 +24,10 @@ const exact = new Intl.DateTimeFormat(undefined, {
   hour: '2-digit',
   minute: '2-digit',
   second: '2-digit',
-  timeZoneName: 'short',
 })
+
+/** The zone of every time that the portal shows. */
+export const ZONE = exact.resolvedOptions().timeZone
 
 /** All times of the page change together, now and then. */
 function useNow(): number {
@@ -37,8 +41,16 @@ function subscribe(onChange: () => void): () => void {
 
 const now = () => Math.floor(Date.now() / TICK_MS) * TICK_MS
 
-/** A time in the viewer's zone: near ones relative to now. The exact instant, also in UTC, is shown on hover and focus. */
-export function Time({ value, none = '–' }: { value: string | null | undefined; none?: string }) {
+export interface TimeProps {
+  value: string | null | undefined
+  /** Shown without a value. */
+  none?: string
+  /** Counts seconds, too. */
+  hasSeconds?: boolean
+}
+
+/** A time in the viewer's zone: near ones relative to now. The exact instant is shown on hover and focus. */
+export function Time({ value, none = '–', hasSeconds = false }: TimeProps) {
   const nowMs = useNow()
   if (value === null || value === undefined)
     return (
@@ -50,7 +62,7 @@ export function Time({ value, none = '–' }: { value: string | null | undefined
   return (
     <Tooltip label={exactTime(value)} withArrow events={{ hover: true, focus: true, touch: true }}>
       <time dateTime={value} className="time">
-        {shortTime(date, nowMs)}
+        {shortTime(date, nowMs, hasSeconds)}
       </time>
     </Tooltip>
   )
@@ -58,13 +70,14 @@ export function Time({ value, none = '–' }: { value: string | null | undefined
 
 /** The exact instant, for places where the difference of seconds matters. */
 export function exactTime(value: string): string {
-  return `${exact.format(new Date(value))} · ${value.replace('T', ' ').replace(/(\.\d+)?Z$/, '')} UTC`
+  return exact.format(new Date(value))
 }
 
-function shortTime(date: Date, nowMs: number): string {
+function shortTime(date: Date, nowMs: number, hasSeconds: boolean): string {
   const difference = date.getTime() - nowMs
   const distance = Math.abs(difference)
-  if (distance < MINUTE_MS) return difference > TICK_MS ? 'in a moment' : 'just now'
+  if (distance < MINUTE_MS && hasSeconds) return relative.format(Math.min(0, Math.round(difference / 1000)), 'second')
+  if (distance < MINUTE_MS) return difference > RECENT_MS ? 'in a moment' : 'just now'
   if (distance < HOUR_MS) return relative.format(Math.round(difference / MINUTE_MS), 'minute')
   if (distance < DAY_MS) return relative.format(Math.round(difference / HOUR_MS), 'hour')
   if (distance < 300 * DAY_MS) return sameYear.format(date)

@@ -10,12 +10,12 @@ export function useUrlState<Name extends string>(names: readonly Name[]) {
     [search, list],
   )
   const set = useCallback(
-    (changes: Partial<Record<Name | 'page', string | null>>, { replace = true, keepsPage = false } = {}) => {
+    (changes: Partial<Record<Name | 'page' | 'cursor', string | null>>, { replace = true, keepsPage = false } = {}) => {
       setSearch(
         (previous) => {
           const next = new URLSearchParams(previous)
           // Another filter begins at its first page.
-          if (!keepsPage) next.delete('page')
+          if (!keepsPage) for (const name of ['page', 'cursor']) next.delete(name)
           for (const [name, value] of Object.entries<string | null | undefined>(changes)) {
             if (value === null || value === undefined || value === '') next.delete(name)
             else next.set(name, value)

@@ -11,19 +11,26 @@ import {
   useComputedColorScheme,
   useMantineColorScheme,
 } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Link, useLocation } from 'wouter'
 import { useIsLive } from '../api/live.tsx'
 import { type Session, useSession } from '../api/session.ts'
 import { findPage, GROUPS, PAGES } from '../pages/index.ts'
 import { IconLogOut, IconMoon, IconSearch, IconSun, IconUser } from '../parts/icons.tsx'
+import { ZONE } from '../parts/time.tsx'
 import { BrandMark } from './brand.tsx'
 import { CommandPalette, openPalette } from './palette.tsx'
+import { ToastSpace, Toasts } from './toasts.tsx'
+
+const NAVBAR_WIDTH = 232
+/** Below Mantine's `sm` the navigation is a page of its own. */
+const PHONE = '(max-width: 47.99em)'
 
 /** The navigation around every page. */
 export function Shell({ session, children }: { session: Session; children: ReactNode }) {
   const [isOpen, { toggle, close }] = useDisclosure(false)
+  const place = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false }) ? 'phone' : 'desktop'
   const [location] = useLocation()
   const previous = useRef(location)
   useEffect(() => {
@@ -35,7 +42,7 @@ export function Shell({ session, children }: { session: Session; children: React
   return (
     <AppShell
       header={{ height: { base: 56, sm: 0 } }}
-      navbar={{ width: 244, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
+      navbar={{ width: NAVBAR_WIDTH, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
       transitionDuration={0}
     >
       <a href="#content" className="skip-link">
@@ -59,22 +66,27 @@ export function Shell({ session, children }: { session: Session; children: React
         </Group>
       </AppShell.Header>
       <AppShell.Navbar className="shell-navbar" aria-label="Portal">
-        <AppShell.Section p="md" pb={0} visibleFrom="sm">
-          <Brand />
-          <button type="button" className="nav-search" onClick={openPalette} style={{ marginTop: 16 }}>
-            <IconSearch size={16} />
-            Search
-            <Kbd size="xs">Ctrl K</Kbd>
-          </button>
+        <AppShell.Section px="md" pt={14} pb={4} visibleFrom="sm">
+          <Group justify="space-between" wrap="nowrap">
+            <Brand />
+            <button type="button" className="nav-search" onClick={openPalette}>
+              <IconSearch size={16} />
+              <span className="visually-hidden">Search</span>
+              <Kbd size="xs">Ctrl K</Kbd>
+            </button>
+          </Group>
         </AppShell.Section>
-        <AppShell.Section grow component={ScrollArea} p="md" pt={0} scrollbarSize={6}>
+        <AppShell.Section grow component={ScrollArea} px="md" scrollbarSize={6}>
           <Navigation location={location} />
         </AppShell.Section>
-        <AppShell.Section p="md" className="shell-header" style={{ borderTop: '1px solid var(--portal-line)' }}>
+        {place === 'desktop' && <ToastSpace place={place} />}
+        <AppShell.Section px="md" py={8} className="shell-footer">
           <User session={session} />
         </AppShell.Section>
       </AppShell.Navbar>
+      <Toasts place={place} width={NAVBAR_WIDTH - 24} />
       <AppShell.Main className="shell-main">
+        {place === 'phone' && <ToastSpace place={place} />}
         <div className="shell-content" id="content" tabIndex={-1} style={{ outline: 'none' }}>
           {children}
         </div>
@@ -94,20 +106,22 @@ function Brand() {
 }
 
 function Navigation({ location }: { location: string }) {
-  const current = findPage(location)
-  return GROUPS.map((group) => {
+  const current = findPage(location)?.path
+  const active = useRef<HTMLAnchorElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page is another element.
+  useEffect(() => active.current?.scrollIntoView({ block: 'nearest' }), [current])
+  return GROUPS.map((group, index) => {
     const pages = PAGES.filter((page) => page.group === group)
-    if (pages.length === 0) return null
-    const heading = `nav-${group.toLowerCase()}`
+    const heading = `nav-${index}`
     return (
       <div key={group}>
-        <div className="nav-group" id={heading}>
+        <div className={index === 0 ? 'visually-hidden' : 'nav-group'} id={heading}>
           {group}
         </div>
         <ul className="nav-list" aria-labelledby={heading}>
           {pages.map(({ path, title, icon: IconOf }) => (
             <li key={path}>
-              <Link href={path} className="nav-link" aria-current={current?.path === path ? 'page' : undefined}>
+              <Link href={path} className="nav-link" {...(current === path && { 'aria-current': 'page', ref: active })}>
                 {IconOf !== undefined && <IconOf />}
                 {title}
               </Link>
@@ -132,9 +146,14 @@ function User({ session }: { session: Session }) {
           <button type="button" className="row-link">
             <Group gap={8} wrap="nowrap">
               <IconUser />
-              <Text size="sm" className="truncate" maw={110}>
-                {session.username}
-              </Text>
+              <div className="user">
+                <Text size="sm" className="truncate">
+                  {session.username}
+                </Text>
+                <Text size="xs" c="dimmed" className="truncate" title={`Times are in ${ZONE}.`}>
+                  {ZONE.replaceAll('_', ' ')}
+                </Text>
+              </div>
             </Group>
           </button>
         </Menu.Target>

@@ -31,9 +31,21 @@ const COLUMNS: readonly Column<Account>[] = [
       ),
     isExtra: true,
   },
-  { header: 'Last sync', render: ({ lastSyncAt }) => <Time value={lastSyncAt} none="never" /> },
+  { header: 'Sync', render: (account) => <LastSync account={account} /> },
   { header: 'Connected', render: ({ createdAt }) => <Time value={createdAt} />, isExtra: true },
 ]
+
+/** The time of the last sync is stored when something changed, so that of a mailbox in sync says nothing. */
+function LastSync({ account: { status, lastSyncAt } }: { account: Account }) {
+  if (status === 'connected') return 'In sync'
+  return lastSyncAt === null ? (
+    'Not yet'
+  ) : (
+    <>
+      Last <Time value={lastSyncAt} />
+    </>
+  )
+}
 
 export default function Accounts() {
   const [{ q, status, provider, connect }, setUrl] = useUrlState(['q', 'status', 'provider', 'connect'])

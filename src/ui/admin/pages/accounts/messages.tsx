@@ -30,6 +30,16 @@ const COLUMNS: readonly Column<Message>[] = [
   { header: 'Received', render: ({ receivedAt }) => <Time value={receivedAt} />, align: 'right' },
 ]
 
+/** Why there is no message: the mailbox is empty only if it was synced, and still is. */
+function describeEmpty({ paused, status, lastSyncAt }: Account): { title: string; children: string } {
+  const title = 'No messages here'
+  if (paused) return { title, children: 'The account is paused. Messages appear when it is resumed.' }
+  if (status === 'auth_error') return { title, children: 'The provider refuses the credentials, so nothing is synced.' }
+  if (status === 'error') return { title, children: 'The mailbox cannot be synced at the moment.' }
+  if (lastSyncAt === null) return { title: 'No messages yet', children: 'The first sync is not complete.' }
+  return { title: 'No messages', children: 'The mailbox is empty.' }
+}
+
 export function Messages({ account }: { account: Account }) {
   const [{ label, q, message }, setUrl] = useUrlState(['label', 'q', 'message'])
   const labels = useRead<List<'labels', Label>>(`/accounts/${account.id}/labels`, { limit: 200, includeSystem: true })
@@ -61,11 +71,7 @@ export function Messages({ account }: { account: Account }) {
             isFiltered ? (
               <Empty icon={IconSearch} title="No message matches" />
             ) : (
-              <Empty icon={IconMail} title="No messages yet">
-                {account.lastSyncAt === null
-                  ? 'The first sync is not complete. Messages appear here as it goes.'
-                  : 'The mailbox is empty.'}
-              </Empty>
+              <Empty icon={IconMail} {...describeEmpty(account)} />
             )
           }
         />

@@ -6,14 +6,15 @@ import { CopyIcon } from '../../parts/copy.tsx'
 import { IconTriangleAlert } from '../../parts/icons.tsx'
 import { duration, Time } from '../../parts/time.tsx'
 
-/** When the account was synced, what sync does now, and why it failed last. */
+/** How the account learns of changes, when it was checked, and why sync failed last. */
 export function SyncState({ account }: { account: Account }) {
-  const { data } = useRead<DebouncedQueueAccount & { lagMs?: number | null }>(
+  const { data } = useRead<DebouncedQueueAccount>(
     `/debounced-queue/accounts/${account.id}`,
     {},
     { live: ['account.', 'mailbox.', 'message.'], pollMs: 10_000 },
   )
   const isStopped = account.paused || account.status === 'auth_error'
+  const isElsewhere = data?.watch === null && data.lagMs === null && !isStopped
   return (
     <>
       {data?.lastError != null && !isStopped && (
@@ -28,13 +29,14 @@ export function SyncState({ account }: { account: Account }) {
       )}
       {data !== undefined && data.unreadable.count > 0 && <Unreadable {...data.unreadable} />}
       <SimpleGrid cols={{ base: 2, md: 4 }} component="section" aria-label="Sync state">
-        <Fact label="Last complete sync" value={<Time value={account.lastSyncAt} none="not yet" />} />
-        <Fact label="Sync" value={describeState(data, isStopped)} />
-        {typeof data?.lagMs === 'number' && !isStopped ? (
-          <Fact label="Lag" value={data.lagMs < 1000 ? 'None' : duration(data.lagMs)} />
+        <Fact label="Sync" value={describeSync(account, data)} />
+        {/* Only the owner knows when it checked last; it stores a check that found nothing once an hour. */}
+        {isStopped || isElsewhere ? (
+          <Fact label="Last stored sync" value={<Time value={account.lastSyncAt} none="not yet" />} />
         ) : (
-          <Fact label="Next poll" value={isStopped ? '–' : <Time value={data?.nextRunAt} none="when mail arrives" />} />
+          <Fact label="Checked" value={<Time value={data?.lastRunAt} none="not yet" hasSeconds />} />
         )}
+        <Fact label="Lag" value={describeLag(data)} />
         <Fact
           label="Id"
           value={
@@ -74,17 +76,21 @@ function Unreadable({ count, items }: DebouncedQueueAccount['unreadable']) {
   )
 }
 
-function describeState(data: DebouncedQueueAccount | undefined, isStopped: boolean): ReactNode {
-  if (isStopped) return 'Stopped'
+const WATCHES = { idle: 'Live (IDLE)', push: 'Live (push)', poll: 'Polled' } as const
+
+/** How the service learns of changes of the account, unless something prevents it. */
+function describeSync({ paused, status }: Account, data: DebouncedQueueAccount | undefined): string {
+  if (paused) return 'Paused'
+  if (status === 'auth_error') return 'Stopped: sign-in needed'
   if (data === undefined) return '–'
-  if (data.state === 'active') return 'Running'
-  return data.nextRunAt === null ? (
-    'When mail arrives'
-  ) : (
-    <>
-      Next <Time value={data.nextRunAt} />
-    </>
-  )
+  if (data.lastError !== null) return 'Failing'
+  if (data.watch !== null) return WATCHES[data.watch]
+  return data.lagMs === null ? 'On another instance' : 'Connecting'
+}
+
+function describeLag(data: DebouncedQueueAccount | undefined): string {
+  if (data === undefined || data.lagMs === null) return '–'
+  return data.lagMs < 1000 ? 'None' : duration(data.lagMs)
 }
 
 function Fact({ label, value }: { label: string; value: ReactNode }) {

@@ -1,47 +1,40 @@
-import { Button, Text } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { EVENT_TYPES } from '../../../generated/api-objects.ts'
 import { useRead } from '../../api/queries.ts'
 import type { Delivery, Endpoint, List } from '../../api/types.ts'
+import { AccountName } from '../../parts/account-names.tsx'
+import { AccountFilter } from '../../parts/account-picker.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { attemptsText, DELIVERY_STATUSES, DeliveryStatus, latencyText } from '../../parts/delivery.tsx'
 import { Empty } from '../../parts/empty.tsx'
-import { ChoiceFilter, Filters, TextFilter } from '../../parts/filters.tsx'
+import { describeEvent } from '../../parts/event-text.ts'
+import { ChoiceFilter, Filters } from '../../parts/filters.tsx'
 import { IconHistory, IconSearch, IconSend } from '../../parts/icons.tsx'
 import { Page } from '../../parts/page.tsx'
+import { RowTitle } from '../../parts/row-title.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useUrlState } from '../../parts/url-state.ts'
 import { RecoverDialog } from './recover-dialog.tsx'
-import { DeliveryStatus, STATUSES } from './status.tsx'
 
 const FILTERS = ['status', 'endpointId', 'eventType', 'accountId', 'eventId'] as const
 
 const COLUMNS: readonly Column<Delivery>[] = [
   {
     header: 'Event',
-    render: ({ eventType, test }) => (
-      <>
-        <Text span inherit fw={550}>
-          {eventType}
-        </Text>
-        {test && (
-          <Text span size="xs" c="dimmed">
-            {' '}
-            test
-          </Text>
-        )}
-      </>
+    render: ({ eventType, payload, test }) => (
+      <RowTitle title={eventType} about={describeEvent(payload?.data)} note={test ? 'test' : undefined} />
     ),
   },
+  { header: 'Account', render: ({ accountId }) => <AccountName id={accountId} />, isExtra: true },
   { header: 'Status', render: ({ status }) => <DeliveryStatus status={status} /> },
-  { header: 'Response', render: ({ responseStatus, error }) => responseStatus ?? error?.kind ?? '–' },
-  { header: 'URL', render: ({ url }) => <span className="clamp">{url}</span>, isExtra: true },
-  {
-    header: 'Attempts',
-    render: ({ attempt, maxAttempts }) => `${attempt} of ${Math.max(attempt, maxAttempts)}`,
-    isExtra: true,
-    align: 'right',
-  },
+  { header: 'Attempts', render: (delivery) => <span className="time">{attemptsText(delivery)}</span> },
+  { header: 'Latency', render: (delivery) => latencyText(delivery), align: 'right', isExtra: true },
+  { header: 'Endpoint', render: ({ url }) => <span className="clamp-1">{shortUrl(url)}</span>, isExtra: true },
   { header: 'Created', render: ({ createdAt }) => <Time value={createdAt} />, align: 'right' },
 ]
+
+/** Without what most endpoints have in common. */
+const shortUrl = (url: string) => url.replace(/^https?:\/\//, '')
 
 export default function Deliveries() {
   const [{ recover, ...filter }, setUrl] = useUrlState([...FILTERS, 'recover'])
@@ -64,7 +57,7 @@ export default function Deliveries() {
           label="Status"
           width={150}
           value={status}
-          options={Object.entries(STATUSES).map(([value, { label }]) => ({ value, label }))}
+          options={Object.entries(DELIVERY_STATUSES).map(([value, { label }]) => ({ value, label }))}
           onChange={(value) => setUrl({ status: value })}
         />
         <ChoiceFilter
@@ -77,16 +70,12 @@ export default function Deliveries() {
         <ChoiceFilter
           label="Event"
           width={210}
+          isSearchable
           value={eventType}
           options={Object.keys(EVENT_TYPES).map((value) => ({ value, label: value }))}
           onChange={(value) => setUrl({ eventType: value })}
         />
-        <TextFilter
-          label="Account id"
-          width={210}
-          value={accountId}
-          onChange={(value) => setUrl({ accountId: value })}
-        />
+        <AccountFilter label="Account" value={accountId} onChange={(value) => setUrl({ accountId: value })} />
       </Filters>
       <DataTable
         caption="Deliveries"
@@ -94,6 +83,7 @@ export default function Deliveries() {
         rows="deliveries"
         query={{ status, endpointId, eventType, accountId, eventId }}
         columns={COLUMNS}
+        accountId={(delivery) => delivery.accountId}
         rowKey={({ id }) => id}
         href={({ id }) => `/deliveries/${id}`}
         live={['message.', 'mailbox.', 'account.', 'calendar.', 'booking.', 'draft.', 'webhook.']}

@@ -6,13 +6,14 @@ import { useAction, useRead } from '../../api/queries.ts'
 import type { Delivery } from '../../api/types.ts'
 import { CodeBlock, pretty } from '../../parts/code-block.tsx'
 import { Copyable, CopyButton } from '../../parts/copy.tsx'
+import { DeliveryStatus } from '../../parts/delivery.tsx'
+import { describeEvent } from '../../parts/event-text.ts'
 import { Fields } from '../../parts/fields.tsx'
 import { IconCheck, IconClock, IconRotateCcw, IconTriangleAlert } from '../../parts/icons.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Section } from '../../parts/section.tsx'
 import { duration, Time } from '../../parts/time.tsx'
-import { DeliveryStatus } from './status.tsx'
 
 const PARENT = { href: '/deliveries', label: 'Deliveries' }
 
@@ -39,7 +40,11 @@ export default function DeliveryPage({ deliveryId }: { deliveryId: string }) {
       title={delivery.eventType}
       parent={PARENT}
       badge={<DeliveryStatus status={delivery.status} />}
-      description={<span className="wrap">{delivery.url}</span>}
+      description={
+        <span className="wrap">
+          {[describeEvent(delivery.payload?.data), delivery.url].filter(Boolean).join(' · ')}
+        </span>
+      }
       actions={
         <>
           <CopyButton value={formatCurl(delivery)}>Copy as curl</CopyButton>
@@ -138,8 +143,8 @@ export default function DeliveryPage({ deliveryId }: { deliveryId: string }) {
               'Event',
               <Group key="event" gap="xs">
                 <Copyable value={delivery.eventId} label="Copy the event id" />
-                <Link href={`/deliveries?eventId=${delivery.eventId}`} className="inline-link">
-                  All its deliveries
+                <Link href={`/events/${delivery.eventId}`} className="inline-link">
+                  The event and all its deliveries
                 </Link>
               </Group>,
             ],

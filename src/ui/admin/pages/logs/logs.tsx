@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { useRead } from '../../api/queries.ts'
 import type { Account, LogEntry } from '../../api/types.ts'
+import { AccountFilter } from '../../parts/account-picker.tsx'
 import { CodeBlock, pretty } from '../../parts/code-block.tsx'
 import { Copyable } from '../../parts/copy.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
@@ -52,17 +53,18 @@ function Level({ level }: { level: LogEntry['level'] }) {
 }
 
 export default function Logs() {
-  const [{ level, provider, operation, accountId, page }, setUrl] = useUrlState([
+  const [{ level, provider, operation, accountId, requests, page }, setUrl] = useUrlState([
     'level',
     'provider',
     'operation',
     'accountId',
+    'requests',
     'page',
   ])
   const [isFollowing, setFollowing] = useState(true)
   const [open, setOpen] = useState<LogEntry | null>(null)
-  const filter = { level, provider, operation, accountId }
-  const isFiltered = Object.values(filter).some((value) => value !== '')
+  const isFiltered = [level, provider, operation, accountId].some((value) => value !== '')
+  const filter = { level, provider, operation: operation || (requests === '' ? '' : '*'), accountId }
   const clear = () => setUrl({ level: '', provider: '', operation: '', accountId: '' })
   const isFirstPage = page === ''
   const isStreaming = useLogTail(filter, isFollowing && isFirstPage)
@@ -73,16 +75,23 @@ export default function Logs() {
   return (
     <Page
       title="Sync logs"
-      description="The newest records of every replica: what the service did, and what failed. Requests to the API have the operation http.*. Each replica keeps 2,000 records in memory, and apart from them 2,000 of requests; send its output to your log system for more."
+      description="What the service did and what failed. Each replica keeps its newest 2,000 records."
       actions={
-        <Switch
-          label="Follow new records"
-          checked={isFollowing && isFirstPage}
-          onChange={(event) => {
-            setFollowing(event.currentTarget.checked)
-            if (event.currentTarget.checked) setUrl({ page: null })
-          }}
-        />
+        <>
+          <Switch
+            label="HTTP requests"
+            checked={requests !== ''}
+            onChange={(event) => setUrl({ requests: event.currentTarget.checked ? '1' : '' })}
+          />
+          <Switch
+            label="Follow new records"
+            checked={isFollowing && isFirstPage}
+            onChange={(event) => {
+              setFollowing(event.currentTarget.checked)
+              if (event.currentTarget.checked) setUrl({ page: null })
+            }}
+          />
+        </>
       }
     >
       <Filters isFiltered={isFiltered} onClear={clear}>
@@ -110,12 +119,7 @@ export default function Logs() {
           value={operation}
           onChange={(value) => setUrl({ operation: value })}
         />
-        <TextFilter
-          label="Account id"
-          width={250}
-          value={accountId}
-          onChange={(value) => setUrl({ accountId: value })}
-        />
+        <AccountFilter label="Account" value={accountId} onChange={(value) => setUrl({ accountId: value })} />
       </Filters>
       {accountId !== '' && <AccountNote accountId={accountId} />}
       <DataTable

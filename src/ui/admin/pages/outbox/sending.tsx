@@ -4,12 +4,13 @@ import { Link } from 'wouter'
 import { api } from '../../api/client.ts'
 import { useAction, useRead } from '../../api/queries.ts'
 import type { Account, OutboxMessage } from '../../api/types.ts'
+import { AccountFilter } from '../../parts/account-picker.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Copyable } from '../../parts/copy.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Fields } from '../../parts/fields.tsx'
-import { ChoiceFilter, Filters, TextFilter } from '../../parts/filters.tsx'
+import { ChoiceFilter, Filters } from '../../parts/filters.tsx'
 import { IconSearch, IconSend } from '../../parts/icons.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status, type Tone } from '../../parts/status.tsx'
@@ -44,7 +45,7 @@ export function Sending() {
           options={Object.entries(STATUSES).map(([value, { label }]) => ({ value, label }))}
           onChange={(value) => setUrl({ status: value })}
         />
-        <TextFilter label="Account id" value={accountId} onChange={(value) => setUrl({ accountId: value })} />
+        <AccountFilter label="Account" value={accountId} onChange={(value) => setUrl({ accountId: value })} />
       </Filters>
       <div className="after-filters">
         <DataTable

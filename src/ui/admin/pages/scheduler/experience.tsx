@@ -3,10 +3,11 @@ import { Alert, Button, Group, Paper, Skeleton, Tabs, Text } from '@mantine/core
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
-import { api } from '../../api/client.ts'
+import { api, apiUrl } from '../../api/client.ts'
 import { useAction, useRead } from '../../api/queries.ts'
 import type { Experience } from '../../api/types.ts'
-import { IconCalendar, IconTriangleAlert } from '../../parts/icons.tsx'
+import { CopyButton } from '../../parts/copy.tsx'
+import { IconCalendar, IconExternalLink, IconTriangleAlert } from '../../parts/icons.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
@@ -88,14 +89,29 @@ function Editor({ path, experience }: { path: string; experience: Experience }) 
         <Status tone={experience.isActive ? 'good' : 'quiet'}>{experience.isActive ? 'Active' : 'Inactive'}</Status>
       }
       actions={
-        <Button
-          component={Link}
-          href={`/bookings?experienceSlug=${experience.slug}`}
-          variant="default"
-          leftSection={<IconCalendar size={16} />}
-        >
-          Bookings
-        </Button>
+        <>
+          <Button
+            component={Link}
+            href={`/bookings?experienceSlug=${experience.slug}`}
+            variant="default"
+            leftSection={<IconCalendar size={16} />}
+          >
+            Bookings
+          </Button>
+          <CopyButton value={experience.bookingUrl}>Copy link</CopyButton>
+          {/* Guests find no page while the experience is inactive. */}
+          {experience.isActive && (
+            <Button
+              component="a"
+              href={apiUrl(`/book/${experience.slug}`)}
+              target="_blank"
+              rel="noreferrer"
+              leftSection={<IconExternalLink size={16} />}
+            >
+              Open page
+            </Button>
+          )}
+        </>
       }
     >
       {experience.mailLimit !== undefined && <MailLimit limit={experience.mailLimit} />}

@@ -45,7 +45,7 @@ export default function Webhooks() {
   return (
     <Page
       title="Webhooks"
-      description="Addresses of your application that receive events as signed requests, each at least once and in order."
+      description="Addresses of your application that receive events as signed requests, each at least once. The sequence in an event gives the order."
       actions={button}
     >
       <DataTable
