@@ -23,7 +23,11 @@ describeEachDatabase('the counts of the overview', (open) => {
     const fixture = closing(webhookFixture(await open()))
     const { activity, clock, db } = fixture
     const startedMs = clock.now() - HOUR_MS
-    const { id } = await fixture.create({ url: receiver.url, retryCount: 0 })
+    const { id } = await fixture.create({
+      url: receiver.url,
+      retryCount: 0,
+      eventTypes: ['message.*', 'mailbox.changed', 'booking.created'],
+    })
     await fixture.engine.start()
     receiver.script({ status: 500 })
     await fixture.record({}, { type: 'message.sent' }, { type: 'mailbox.changed' }, { type: 'booking.created' })

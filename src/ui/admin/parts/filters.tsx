@@ -59,7 +59,7 @@ export function useIsChip(): boolean {
 export function FilterChip({ label, value, onClear }: { label: string; value: string; onClear(): void }) {
   if (value === '') return null
   return (
-    <button type="button" className="filter-chip" aria-label={`Clear ${label.toLowerCase()}`} onClick={onClear}>
+    <button type="button" className="filter-chip" aria-label={`${label}: ${value}, clear`} onClick={onClear}>
       <span className="truncate">
         {label}: <b>{value}</b>
       </span>

@@ -109,7 +109,10 @@ function Navigation({ location }: { location: string }) {
   const current = findPage(location)?.path
   const active = useRef<HTMLAnchorElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page is another element.
-  useEffect(() => active.current?.scrollIntoView({ block: 'nearest' }), [current])
+  useEffect(() => {
+    // Newer browsers return a promise here, which an effect must not.
+    active.current?.scrollIntoView({ block: 'nearest' })
+  }, [current])
   return GROUPS.map((group, index) => {
     const pages = PAGES.filter((page) => page.group === group)
     const heading = `nav-${index}`
