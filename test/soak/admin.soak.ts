@@ -8,7 +8,9 @@ import { PORTAL_PAGES } from '../scenarios/portal-walk.ts'
 import { dovecotAvailable } from '../servers/dovecot.ts'
 import { radicaleAvailable } from '../servers/radicale.ts'
 
-const LOOKS = [1280, 768, 390].flatMap((width) => (['light', 'dark'] as const).map((scheme) => ({ width, scheme })))
+const LOOKS = [1280, 768, 390, 320].flatMap((width) =>
+  (['light', 'dark'] as const).map((scheme) => ({ width, scheme })),
+)
 
 /** Every page of the portal in both colour schemes, on a desktop, a tablet and a phone. */
 describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable())('the pages of the portal', () => {

@@ -12,12 +12,13 @@ export function Sparkline({ values }: { values: readonly (number | null)[] }) {
   const points = values.flatMap((value, index) => (value === null ? [] : [{ x: x(index), y: y(value) }]))
   const [first] = points
   const last = points.at(-1)
-  if (first === undefined || last === undefined) return <div className="sparkline" />
+  // One value has no course.
+  if (first === undefined || last === undefined || first === last) return <div className="sparkline" />
   const line = points.map((point) => `${point.x},${point.y}`).join(' ')
   return (
     <svg className="sparkline" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
       <polygon className="sparkline-area" points={`${first.x},${HEIGHT} ${line} ${last.x},${HEIGHT}`} />
-      <polyline className="sparkline-line" points={points.length === 1 ? `${first.x - 1},${first.y} ${line}` : line} />
+      <polyline className="sparkline-line" points={line} />
     </svg>
   )
 }

@@ -12,7 +12,7 @@ const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style
 const sameYear = new Intl.DateTimeFormat(undefined, {
   month: 'short',
   day: 'numeric',
-  hour: '2-digit',
+  hour: 'numeric',
   minute: '2-digit',
 })
 const otherYear = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'short', day: 'numeric' })
@@ -21,9 +21,18 @@ const exact = new Intl.DateTimeFormat(undefined, {
   year: 'numeric',
   month: 'short',
   day: 'numeric',
-  hour: '2-digit',
+  hour: 'numeric',
   minute: '2-digit',
   second: '2-digit',
+})
+
+const meeting = new Intl.DateTimeFormat(undefined, {
+  weekday: 'short',
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
 })
 
 /** The zone of every time that the portal shows. */
@@ -82,6 +91,11 @@ function shortTime(date: Date, nowMs: number, hasSeconds: boolean): string {
   if (distance < DAY_MS) return relative.format(Math.round(difference / HOUR_MS), 'hour')
   if (distance < 300 * DAY_MS) return sameYear.format(date)
   return otherYear.format(date)
+}
+
+/** When a meeting is, to the minute. */
+export function meetingTime(value: string): string {
+  return meeting.format(new Date(value))
 }
 
 /** A length of time such as `340 ms`, `2.4 s`, `5 min` or `3 h`. */

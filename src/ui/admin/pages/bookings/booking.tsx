@@ -13,7 +13,7 @@ import { Page } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Status, type Tone } from '../../parts/status.tsx'
-import { duration, exactTime, Time } from '../../parts/time.tsx'
+import { duration, meetingTime, Time } from '../../parts/time.tsx'
 import { JobTable } from './job-table.tsx'
 import { MoveDialog } from './move-dialog.tsx'
 import { BookingStatus, isOpen } from './status.tsx'
@@ -90,7 +90,7 @@ export default function BookingPage({ bookingId }: { bookingId: string }) {
       <Section title="Meeting">
         <Fields
           items={[
-            ['Start', exactTime(slot.start)],
+            ['Start', meetingTime(slot.start)],
             ['Length', duration(Date.parse(slot.end) - Date.parse(slot.start))],
             [
               'Experience',

@@ -4,7 +4,7 @@ import { api } from '../../api/client.ts'
 import { useAction } from '../../api/queries.ts'
 import type { Booking } from '../../api/types.ts'
 import { Problem } from '../../parts/problem.tsx'
-import { exactTime } from '../../parts/time.tsx'
+import { meetingTime } from '../../parts/time.tsx'
 import { type Slot, SlotPicker } from './slot-picker.tsx'
 
 /** Moves a booking to another free time: the same that guests see. */
@@ -25,8 +25,8 @@ export function MoveDialog({ booking, isOpen, onClose }: { booking: Booking; isO
       <Stack>
         <Text size="sm">
           {chosen === undefined
-            ? `Now: ${exactTime(booking.slot.start)}`
-            : `From ${exactTime(booking.slot.start)} to ${exactTime(chosen.start)}`}
+            ? `Now: ${meetingTime(booking.slot.start)}`
+            : `From ${meetingTime(booking.slot.start)} to ${meetingTime(chosen.start)}`}
         </Text>
         <SlotPicker booking={booking} chosen={chosen} onChoose={setChosen} />
         {move.error !== null && <Problem title="The booking could not be moved" error={move.error} />}

@@ -9,7 +9,7 @@ import { dayStart, formatDate } from './week-days.ts'
 
 export type Slot = SlotList['slots'][number]
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
+const clock = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' })
 const dayName = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' })
 
 /** How long times that were found are shown without being searched again. */

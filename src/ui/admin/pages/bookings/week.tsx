@@ -7,7 +7,7 @@ import { useRead } from '../../api/queries.ts'
 import type { Booking, List } from '../../api/types.ts'
 import { IconChevronLeft, IconChevronRight } from '../../parts/icons.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { exactTime } from '../../parts/time.tsx'
+import { meetingTime } from '../../parts/time.tsx'
 import { BOOKING_STATUSES, isOpen } from './status.tsx'
 import { dayStart, formatDate, mondayOf, plusDays, sideBySide } from './week-days.ts'
 
@@ -20,7 +20,7 @@ const DAY = { from: 8, to: 18 }
 const dayName = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric' })
 const longDay = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' })
 const monthName = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'long', year: 'numeric' })
-const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
+const clock = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' })
 const zoneName = () => new Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** The bookings of a week, in the viewer's zone: a calendar, and on narrow screens a list by day. */
@@ -112,7 +112,7 @@ export function Week({ query, first, onWeek }: { query: Query; first: string; on
                       href={`/bookings/${booking.id}`}
                       className="calendar-booking"
                       data-status={booking.status}
-                      title={`${booking.guest.name || booking.guest.email}, ${label}\n${exactTime(booking.slot.start)}`}
+                      title={`${booking.guest.name || booking.guest.email}, ${label}\n${meetingTime(booking.slot.start)}`}
                       style={sizes({
                         top: `${top * HOUR_PX + 1}px`,
                         height: `${Math.max(20, Math.min(length, to - from - top) * HOUR_PX - 2)}px`,

@@ -28,7 +28,12 @@ const COLUMNS: readonly Column<Delivery>[] = [
   { header: 'Account', render: ({ accountId }) => <AccountName id={accountId} />, isExtra: true },
   { header: 'Status', render: ({ status }) => <DeliveryStatus status={status} /> },
   { header: 'Attempts', render: (delivery) => <span className="time">{attemptsText(delivery)}</span> },
-  { header: 'Latency', render: (delivery) => latencyText(delivery), align: 'right', isExtra: true },
+  {
+    header: 'Latency',
+    render: (delivery) => <span className="time">{latencyText(delivery)}</span>,
+    align: 'right',
+    isExtra: true,
+  },
   { header: 'Endpoint', render: ({ url }) => <span className="clamp-1">{shortUrl(url)}</span>, isExtra: true },
   { header: 'Created', render: ({ createdAt }) => <Time value={createdAt} />, align: 'right' },
 ]

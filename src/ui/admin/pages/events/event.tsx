@@ -24,7 +24,12 @@ const COLUMNS: readonly Column<Delivery>[] = [
   { header: 'Endpoint', render: ({ url }) => <span className="clamp-1">{url}</span> },
   { header: 'Status', render: ({ status }) => <DeliveryStatus status={status} /> },
   { header: 'Attempts', render: (delivery) => <span className="time">{attemptsText(delivery)}</span>, isExtra: true },
-  { header: 'Latency', render: (delivery) => latencyText(delivery), isExtra: true, align: 'right' },
+  {
+    header: 'Latency',
+    render: (delivery) => <span className="time">{latencyText(delivery)}</span>,
+    isExtra: true,
+    align: 'right',
+  },
   { header: 'Created', render: ({ createdAt }) => <Time value={createdAt} />, align: 'right' },
 ]
 
