@@ -36,6 +36,16 @@ const PACKAGES = [
     file: '/usr/lib/python3/dist-packages/dateutil',
     without: 'generated calendars beside another implementation',
   },
+  {
+    name: 'python3-icalendar',
+    file: '/usr/lib/python3/dist-packages/icalendar',
+    without: 'calendar files read by another program',
+  },
+  {
+    name: 'python3-vobject',
+    file: '/usr/lib/python3/dist-packages/vobject',
+    without: 'calendar files read by a third program',
+  },
   { name: 'tzdata', file: '/usr/share/zoneinfo/tzdata.zi', without: 'time zones of the system' },
   { name: 'libidn12', file: '/usr/share/doc/libidn12', without: 'sending through Exim' },
   { name: 'libjemalloc2', file: '/usr/share/doc/libjemalloc2', without: 'memory after attacks (soak)' },

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readWithOthers } from '../../../test/kit/calendars/readers/ics-readers.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { type Api, api } from '../../../test/kit/http/http.ts'
 import { type Service, startService } from '../../../test/kit/service/service.ts'
@@ -190,7 +191,7 @@ describe('bookings over the API', () => {
   })
 
   it('is a calendar file for the holder of a link, without an address, until it is cancelled', async () => {
-    const { slug, book } = await experience()
+    const { slug, book } = await experience({ name: 'Intro; call, \u{1f389}' })
     const { json } = await book(guest, { start: at(8) }, { attendees: [{ email: 'bo@northwind.example' }] })
     const { pathname, search } = new URL(json.links.calendar)
     const { status, headers, text } = await guest.get(pathname + search)
@@ -205,13 +206,29 @@ describe('bookings over the API', () => {
         expect.stringMatching(new RegExp(`^UID:${json.id}@`)),
         `DTSTART:${time(8)}`,
         `DTEND:${time(9)}`,
-        'SUMMARY:Intro call',
+        'SUMMARY:Intro\\; call\\, \u{1f389}',
         'STATUS:CONFIRMED',
       ]),
     )
     expect(lines.join()).toContain(`/book/${slug}/bookings/${json.id}`)
     expect(lines.join()).not.toMatch(/northwind|ORGANIZER|ATTENDEE/i)
     expect((await guest.get(`${pathname}?token=wrong`)).status).toBe(404)
+    const change = { slot: { start: at(10) }, token: token(json.links) }
+    await guest.post(`/scheduler/bookings/${json.id}/reschedule`, change)
+    const moved = (await guest.get(pathname + search)).text
+    const states = [
+      { sequence: 0, start: at(8), end: at(9) },
+      { sequence: 1, start: at(10), end: at(11) },
+    ].map(({ sequence, start, end }) => ({
+      errors: [],
+      uid: /UID:(\S+)/.exec(text)?.[1],
+      sequence,
+      status: 'CONFIRMED',
+      start: start.replace('.000', ''),
+      end: end.replace('.000', ''),
+      summary: 'Intro; call, \u{1f389}',
+    }))
+    expect(readWithOthers([text, moved])).toMatchObject(states.map((state) => ({ icalendar: state, vobject: state })))
     await guest.post(`/scheduler/bookings/${json.id}/cancel`, { token: token(json.links) })
     const gone = await guest.get(pathname + search, { accept: 'application/json' })
     expect([gone.status, gone.json.error.code]).toEqual([409, 'conflict'])

@@ -1,4 +1,4 @@
-import { bookedSlot, readSubmission } from '../bookings/booking.ts'
+import { readSubmission } from '../bookings/booking.ts'
 import type { BookingLinks } from '../bookings/links.ts'
 import type { BookingRow } from '../tables.ts'
 import { bookingUid, invitationIcs } from './ics.ts'
@@ -26,7 +26,6 @@ export function calendarFile({ booking, title, links, publicUrl }: CalendarFile)
     changedAt: booking.updatedAt,
     startMs: booking.startMs,
     endMs: booking.endMs,
-    timezone: bookedSlot(booking).timezone,
     summary: title,
     description: `${words.reschedule}: ${links.reschedule}\n${words.cancel}: ${links.cancel}`,
     location: booking.joinUrl ?? '',

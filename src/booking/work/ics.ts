@@ -1,8 +1,5 @@
 import type { Component } from '../../platform/calendar/components.ts'
-import { formatLocal } from '../../platform/calendar/days.ts'
 import { formatObject, parameterValue, textLine } from '../../platform/calendar/formatting.ts'
-import { describeZone } from '../../platform/calendar/vtimezone.ts'
-import { findZone } from '../../platform/calendar/zone.ts'
 
 interface InvitationPerson {
   email: string
@@ -18,8 +15,6 @@ export interface Invitation {
   sequence: number
   startMs: number
   endMs: number
-  /** IANA name; times are in UTC when it is unknown. */
-  timezone: string
   summary: string
   description: string
   location: string
@@ -35,26 +30,20 @@ export function bookingUid({ id }: { id: string }, publicUrl: string): string {
   return `${id}@${new URL(publicUrl).host}`
 }
 
-/** An iCalendar object of a booking (RFC 5545, RFC 5546). Every text may contain anything. */
+/**
+ * An iCalendar object of a booking (RFC 5545, RFC 5546). Every text may contain anything. Times are in UTC: programs look up a zone by
+ * its name in a database of their own, which may be older than the last change of its rules.
+ */
 export function invitationIcs(invitation: Invitation): string {
-  const { method, timezone, startMs, endMs, organizer, attendees } = invitation
-  const eventZone = findZone(timezone)
-  // When the clock goes back, local times occur twice, and a zone can only name the first.
-  const isNamed = (ms: number) => eventZone?.toUtc(eventZone.toLocal(ms)) === ms
-  const zone = isNamed(startMs) && isNamed(endMs) ? eventZone : undefined
-  const description = zone === undefined || timezone === 'UTC' ? undefined : describeZone(timezone, startMs)
-  const time = (name: string, ms: number) =>
-    zone === undefined || description === undefined
-      ? `${name}:${utc(ms)}`
-      : `${name};TZID=${parameterValue(timezone)}:${compact(formatLocal(zone.toLocal(ms)))}`
+  const { method, startMs, endMs, organizer, attendees } = invitation
   const event: Component = {
     name: 'VEVENT',
     lines: [
       textLine('UID', invitation.uid),
       `SEQUENCE:${invitation.sequence}`,
       `DTSTAMP:${utc(invitation.changedAt)}`,
-      time('DTSTART', startMs),
-      time('DTEND', endMs),
+      `DTSTART:${utc(startMs)}`,
+      `DTEND:${utc(endMs)}`,
       textLine('SUMMARY', invitation.summary),
       ...(invitation.description === '' ? [] : [textLine('DESCRIPTION', invitation.description)]),
       ...(invitation.location === '' ? [] : [textLine('LOCATION', invitation.location)]),
@@ -74,7 +63,7 @@ export function invitationIcs(invitation: Invitation): string {
   return formatObject({
     name: 'VCALENDAR',
     lines: ['VERSION:2.0', 'PRODID:-//Posthorn//Scheduler//EN', 'CALSCALE:GREGORIAN', `METHOD:${method}`],
-    components: description === undefined ? [event] : [description, event],
+    components: [event],
   })
 }
 
@@ -88,11 +77,7 @@ function uri(text: string): string {
   return text.replaceAll(/[\u0000-\u0020\u007f-\u009f\u2028\u2029]/g, '')
 }
 
-/** `20261125T090000`. Calendars count whole seconds. */
-function compact(text: string): string {
-  return text.replaceAll(/[-:]|\.\d+/g, '')
-}
-
+/** `20261125T090000Z`. Calendars count whole seconds. */
 function utc(ms: number): string {
-  return `${compact(new Date(ms).toISOString()).replace('Z', '')}Z`
+  return new Date(ms).toISOString().replaceAll(/[-:]|\.\d+/g, '')
 }

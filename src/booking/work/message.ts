@@ -193,7 +193,6 @@ function buildInvitation(
     changedAt: booking.updatedAt,
     startMs: booking.startMs,
     endMs: booking.endMs,
-    timezone: bookedSlot(booking).timezone,
     summary: experienceName(letter),
     description: content.links.map(({ label, url }) => `${label}: ${url}`).join('\n'),
     location: booking.joinUrl ?? '',

@@ -1,5 +1,6 @@
 import PostalMime from 'postal-mime'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { readWithOthers } from '../../../test/kit/calendars/readers/ics-readers.ts'
 import { databases } from '../../../test/kit/database/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { compose } from '../../../test/kit/service/composition.ts'
@@ -106,10 +107,16 @@ async function withHosts({ hosts = [ADA, BO], experience = {}, prepare }: HostOp
   return { db, google, ids, features, bookings, book, shows, events, messagesTo, recorded, later, startMs, iso }
 }
 
-function parseIcs(mail: Awaited<ReturnType<typeof PostalMime.parse>> | undefined) {
+type Mail = Awaited<ReturnType<typeof PostalMime.parse>>
+
+function readIcs(mail: Mail | undefined): string {
   const part = mail?.attachments.find(({ mimeType }) => mimeType === 'text/calendar')
   const content = part?.content
-  const text = typeof content === 'string' ? content : new TextDecoder().decode(content)
+  return typeof content === 'string' ? content : new TextDecoder().decode(content)
+}
+
+function parseIcs(mail: Mail | undefined) {
+  const text = readIcs(mail)
   const calendar = parseObject(text)
   const event = calendar?.components.find(({ name }) => name === 'VEVENT')
   if (calendar === undefined || event === undefined) throw new Error(`the message has no invitation: ${text}`)
@@ -192,6 +199,14 @@ describe('what follows a booking', () => {
     const cancelled = await eventually(() => nth(2))
     expect([parseIcs(cancelled).method, parseIcs(cancelled).value('SEQUENCE')]).toEqual(['CANCEL', '2'])
     expect(cancelled.text).toContain('Sorry')
+    const meeting = { errors: [], uid: `${id}@booking.example`, summary: 'Intro; call' }
+    const states = [
+      { method: 'REQUEST', sequence: 0, status: 'CONFIRMED', startMs },
+      { method: 'REQUEST', sequence: 1, status: 'CONFIRMED', startMs: startMs + DAY_MS },
+      { method: 'CANCEL', sequence: 2, status: 'CANCELLED', startMs: startMs + DAY_MS },
+    ].map(({ startMs, ...state }) => ({ ...meeting, ...state, start: iso(startMs).replace('.000', '') }))
+    const read = readWithOthers((await messagesTo(GUEST.email)).map(readIcs))
+    expect(read).toMatchObject(states.map((state) => ({ icalendar: state, vobject: state })))
     expect((await recorded()).map(({ type }) => type)).toEqual([
       'booking.created',
       'booking.confirmed',
