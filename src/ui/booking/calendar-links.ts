@@ -8,21 +8,26 @@ export interface CalendarEntry {
   joinUrl: string | null | undefined
 }
 
-export interface CalendarLinks {
-  google: string
-  outlook: string
+/** A calendar on the web, and the page of it that opens a new event. */
+export interface CalendarLink {
+  name: string
+  href: string
 }
 
-/** Links that open a new event in a calendar. The other sites learn nothing but what the guest saves there: no address and no token. */
-export function calendarLinks({ title, start, end, joinUrl }: CalendarEntry): CalendarLinks {
+/**
+ * Links that open a new event in a calendar. The other sites learn nothing but what the guest saves there: no address and no token.
+ * Microsoft asks for the wrong kind of account when a link names the other host.
+ */
+export function calendarLinks({ title, start, end, joinUrl }: CalendarEntry): CalendarLink[] {
   const location = joinUrl ?? ''
   const google = { action: 'TEMPLATE', text: title, dates: `${compact(start)}/${compact(end)}`, location }
-  const outlook = { path: '/calendar/action/compose', rru: 'addevent', subject: title, location }
-  const times = { startdt: isoSeconds(start), enddt: isoSeconds(end) }
-  return {
-    google: `https://calendar.google.com/calendar/render?${query(google)}`,
-    outlook: `https://outlook.office.com/calendar/0/deeplink/compose?${query({ ...outlook, ...times })}`,
-  }
+  const outlook = query({ subject: title, location, startdt: isoSeconds(start), enddt: isoSeconds(end) })
+  // Neither has `path` and `rru`, with which Outlook shows spaces as "+". With `/0` Microsoft 365 loads for ever.
+  return [
+    { name: 'Google', href: `https://calendar.google.com/calendar/render?${query(google)}` },
+    { name: 'Outlook.com', href: `https://outlook.live.com/calendar/deeplink/compose?${outlook}` },
+    { name: 'Microsoft 365', href: `https://outlook.office.com/calendar/deeplink/compose?${outlook}` },
+  ]
 }
 
 /** Without empty values, and without halves of characters, which cannot be encoded. Spaces are `%20`, because Outlook shows a `+` as it is. */

@@ -94,11 +94,12 @@ function calendarPart(context: BookingContext, page: ManagePage): Html {
   const { t, root } = context
   const { booking, token } = page
   const { name: title, joinUrl, startMs, endMs } = booking
-  const { google, outlook } = calendarLinks({ title, joinUrl, start: isoTime(startMs), end: isoTime(endMs) })
+  const calendars = calendarLinks({ title, joinUrl, start: isoTime(startMs), end: isoTime(endMs) })
   const file = `${root}/book/${booking.slug}/bookings/${booking.id}/${booking.calendarFile}?${bookingQuery({ token })}`
-  const link = (href: string, label: string) =>
-    html`<a href="${href}" target="_blank" rel="noreferrer noopener">${label}</a>`
-  return html`<div class="calendars"><h2>${t('booking.addToCalendar')}</h2><p>${link(google, 'Google')}${link(outlook, 'Outlook')}<a href="${file}" rel="noreferrer">.ics</a></p></div>`
+  const links = calendars.map(
+    ({ name, href }) => html`<a href="${href}" target="_blank" rel="noreferrer noopener">${name}</a>`,
+  )
+  return html`<div class="calendars"><h2>${t('booking.addToCalendar')}</h2><p>${links}<a href="${file}" rel="noreferrer">.ics</a></p></div>`
 }
 
 /** Asks to confirm the address, and says when it is done. */

@@ -85,14 +85,14 @@ function MessageNote({ booking }: { booking: Booking }) {
 function AddToCalendar({ booking, title }: Pick<ConfirmationProps, 'booking' | 'title'>) {
   const { t } = useView()
   const { start, end } = booking.slot
-  const { google, outlook } = calendarLinks({ title, start, end, joinUrl: booking.joinUrl })
   const file = booking.links?.calendar
   return (
     <div class="calendars">
       <h3>{t('addToCalendar')}</h3>
       <p>
-        <NewPage href={google}>Google</NewPage>
-        <NewPage href={outlook}>Outlook</NewPage>
+        {calendarLinks({ title, start, end, joinUrl: booking.joinUrl }).map(({ name, href }) => (
+          <NewPage href={href}>{name}</NewPage>
+        ))}
         {isWebAddress(file) && <NewPage href={file}>.ics</NewPage>}
       </p>
     </div>
