@@ -102,9 +102,6 @@ export class ApiError extends Error {
 export const asApiError = (thrown: unknown) =>
   thrown instanceof ApiError ? thrown : new ApiError('unexpected', String(thrown))
 
-/** Whether the code is wrong or has expired. */
-export const isAboutCode = ({ details }: ApiError) => details.some(({ path }) => path.endsWith('.verificationCode'))
-
 /** A problem with one value. `code` is absent for values that no guest enters. */
 export interface Detail {
   path: string
@@ -126,12 +123,10 @@ export interface SchedulerApi {
   /** Throws `generated_at_required` for a response without it, be it that of the service or of the application behind it. */
   slots(request: SlotRequest, signal: AbortSignal): Promise<SlotList>
   hold(slot: Slot): Promise<Hold>
-  /** Sends a code to the address of the guest. */
-  verify(request: { email: string; website?: string }): Promise<{ verificationId?: string }>
-  /** `key` makes a repeated request the same booking. */
-  book(request: BookingRequest, key: string): Promise<Booking>
-  /** Moves the booking whose page contains the widget. */
-  move(move: Move, slot: Slot): Promise<Booking>
+  /** Any other request. `url` is relative to the base URL. Throws `ApiError`. */
+  request<Result>(method: string, url: string, options?: RequestOptions): Promise<Result>
+  /** The path of the experience. */
+  path: string
 }
 
 export interface SlotRequest {
@@ -147,8 +142,6 @@ export interface Move {
 }
 
 const TIMEOUT_MS = 20_000
-/** The application may take ten seconds to decide about a booking. */
-const BOOKING_TIMEOUT_MS = 40_000
 
 /** `baseUrl` ends with a slash. */
 export function schedulerApi(baseUrl: string, slug: string): SchedulerApi {
@@ -195,17 +188,12 @@ export function schedulerApi(baseUrl: string, slug: string): SchedulerApi {
       return list as SlotList
     },
     hold: (slot) => request('POST', `${path}/holds`, { body: { slot } }),
-    verify: (body) => request('POST', `${path}/verification`, { body }),
-    book: (body, key) => request('POST', `${path}/bookings`, { body, key, timeoutMs: BOOKING_TIMEOUT_MS }),
-    move: ({ bookingId, token }, slot) =>
-      request('POST', `scheduler/bookings/${encodeURIComponent(bookingId)}/reschedule`, {
-        body: { slot, token },
-        timeoutMs: BOOKING_TIMEOUT_MS,
-      }),
+    request,
+    path,
   }
 }
 
-interface RequestOptions {
+export interface RequestOptions {
   body?: unknown
   signal?: AbortSignal
   key?: string

@@ -54,7 +54,7 @@ export function Choice({
   const visible = OneWeek !== undefined ? weekOf(shown, locale.firstDayOfWeek) : monthOf(shown)
   const times = useTimes({ api, window: visible, durationMinutes, timeZone: zone })
   const days = useMemo(
-    () => byDay(withHeld(times.slots ?? [], flow.held), visible, zone),
+    () => byDay(withHeld(times.slots ?? [], flow.held?.slot), visible, zone),
     [times.slots, flow.held, visible.from, zone],
   )
   const selected = chosen !== undefined && days.has(chosen) ? chosen : [...days.keys()][0]

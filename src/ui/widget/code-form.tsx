@@ -1,8 +1,9 @@
 import { useId, useState } from 'preact/hooks'
-import { type ApiError, isAboutCode } from './api.ts'
+import type { ApiError } from './api.ts'
 import { AlertIcon } from './icons.tsx'
 import { Failure, Notice, StepHeading } from './notices.tsx'
 import { STEP_TEXTS } from './refusals.ts'
+import { isAboutCode } from './submission.ts'
 import { useView } from './view.ts'
 
 export interface CodeFormProps {

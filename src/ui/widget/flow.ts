@@ -1,18 +1,17 @@
-/** The steps from a chosen slot to a booking: hold, form, code, confirmation. */
+/** The steps of a booking, and the slot that is kept for the visitor. What the later steps send is in `submission.ts`. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import {
   type ApiError,
   asApiError,
   type Booking,
-  type BookingRequest,
   type Experience,
   type Hold,
-  isAboutCode,
   type Move,
   type SchedulerApi,
 } from './api.ts'
 import type { Slot } from './days.ts'
 import type { Values } from './fields.ts'
+import type { SentBooking } from './submission.ts'
 
 export type Step =
   | { name: 'choose' }
@@ -24,18 +23,8 @@ export type Step =
 /** Dispatches a DOM event. False if a listener has prevented its default action. */
 export type Emit = (name: 'ready' | 'slot-selected' | 'booked' | 'error' | 'redirect', detail: object) => boolean
 
-/** The values of the form. */
-export interface Answers {
-  name: string
-  email: string
-  responses: Record<string, unknown>
-  website: string
-}
-
 /** The API keeps a slot for five minutes. Measured from the response, because the clock of the visitor may be wrong. */
 const HOLD_MS = 295_000
-
-const NO_ANSWERS: Answers = { name: '', email: '', responses: {}, website: '' }
 
 export interface FlowDeps {
   api: SchedulerApi
@@ -53,40 +42,34 @@ export interface Flow {
   /** Values of the form that the visitor changed. */
   entered: Values
   setEntered(values: Values): void
-  /** The answers of the last submit. */
-  answers: Answers
+  /** The last request to book. It outlives the later steps, which end when the visitor chooses again. */
+  sent: { current: SentBooking | undefined }
   /** The error of the last request of this step. */
   error: ApiError | undefined
   /** The slot that is being reserved. */
   pending: Slot | undefined
-  isSubmitting: boolean
   /** The slot that is reserved for this visitor, which lists do not contain. */
-  held: Slot | undefined
+  held: Hold | undefined
   holdEnded: boolean
   select(slot: Slot): void
-  submit(answers?: Answers): void
-  submitCode(code: string): void
-  /** Asks for another code. */
-  requestCode(): void
-  /** To the step before. */
-  back(): void
+  /** To another step, without the error of this one. */
+  go(step: Step): void
+  clearError(): void
+  /** Shows why a request failed, where the visitor can do something about it. */
+  fail(thrown: unknown): void
   redirect(url: string): void
   /** An error of the list of slots. */
   report(error: ApiError): void
 }
 
-export function useFlow({ api, experience, zone, locale, move, emit }: FlowDeps): Flow {
+export function useFlow({ api, experience, move, emit }: FlowDeps): Flow {
   const [step, setStep] = useState<Step>({ name: 'choose' })
   const [entered, setEntered] = useState<Values>({})
-  const [answers, setAnswers] = useState(NO_ANSWERS)
   const [error, setError] = useState<ApiError>()
   const [pending, setPending] = useState<Slot>()
-  const [isSubmitting, setSubmitting] = useState(false)
   const [hold, setHold] = useState<Hold>()
   const [holdEnded, setHoldEnded] = useState(false)
-  const sent = useRef<Sent | undefined>(undefined)
-  /** The verification of the latest code. */
-  const verification = useRef<string | undefined>(undefined)
+  const sent = useRef<SentBooking | undefined>(undefined)
 
   useEffect(() => {
     if (hold === undefined) return
@@ -122,10 +105,6 @@ export function useFlow({ api, experience, zone, locale, move, emit }: FlowDeps)
     report(failure)
     if (failure.code === 'redirected' && failure.redirectUrl !== undefined) redirect(failure.redirectUrl)
     else {
-      // Other fields are those of the form.
-      if (step.name === 'code' && failure.code === 'validation_failed' && !isAboutCode(failure)) {
-        setStep({ name: 'form', slot: step.slot })
-      }
       if (failure.code === 'slot_unavailable') {
         setHold(undefined)
         setStep({ name: 'choose' })
@@ -159,74 +138,22 @@ export function useFlow({ api, experience, zone, locale, move, emit }: FlowDeps)
     }
   }
 
-  async function send(slot: Slot, entered: Answers, code?: string): Promise<void> {
-    setAnswers(entered)
-    setSubmitting(true)
-    setError(undefined)
-    try {
-      if (experience.bookingForm?.verifyEmail && move === undefined && code === undefined) {
-        await requestCode(entered)
-        go({ name: 'code', slot })
-        return
-      }
-      const booking = move !== undefined ? await api.move(move, slot) : await book(slot, entered, code)
-      emit('booked', { booking })
-      go({ name: 'done', booking })
-    } catch (thrown) {
-      fail(thrown)
-    } finally {
-      setSubmitting(false)
-    }
-  }
-
-  async function requestCode({ email, website }: Answers): Promise<void> {
-    const { verificationId } = await api.verify({ email, ...(website !== '' && { website }) })
-    verification.current = verificationId
-  }
-
-  /** The same answers again are the same request, so that a booking whose response was lost is not made twice. */
-  async function book(slot: Slot, entered: Answers, code: string | undefined): Promise<Booking> {
-    const { name, email, responses, website } = entered
-    const content = JSON.stringify([slot, entered, code, verification.current])
-    if (sent.current?.content !== content) {
-      const request = {
-        slot,
-        guest: { name, email, timezone: zone, locale },
-        responses,
-        ...(hold !== undefined && { holdId: hold.id }),
-        ...(code !== undefined && { verificationCode: code }),
-        ...(code !== undefined && verification.current !== undefined && { verificationId: verification.current }),
-        ...(website !== '' && { website }),
-      }
-      sent.current = { content, key: randomKey(), request }
-    }
-    return api.book(sent.current.request, sent.current.key)
-  }
-
   return {
     step,
     entered,
     setEntered,
-    answers,
+    sent,
     error,
     pending,
-    isSubmitting,
+    held: hold,
     holdEnded,
+    select: (slot) => void reserve(slot),
+    go,
+    clearError: () => setError(undefined),
+    fail,
     redirect,
     report,
-    held: hold?.slot,
-    select: (slot) => void reserve(slot),
-    submit: (entered = NO_ANSWERS) => step.name === 'form' && void send(step.slot, entered),
-    submitCode: (code) => step.name === 'code' && void send(step.slot, answers, code),
-    requestCode: () => step.name === 'code' && void send(step.slot, answers),
-    back: () => go(step.name === 'code' ? { name: 'form', slot: step.slot } : { name: 'choose' }),
   }
-}
-
-interface Sent {
-  content: string
-  key: string
-  request: BookingRequest
 }
 
 function webAddress(url: string): string | undefined {
@@ -236,9 +163,4 @@ function webAddress(url: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-/** `randomUUID` exists on secure pages only. */
-function randomKey(): string {
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

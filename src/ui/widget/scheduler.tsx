@@ -42,7 +42,8 @@ export function Scheduler(props: SchedulerProps) {
   const [minutes, setMinutes] = useState(usual)
   // Without the extensions of some browsers, which are longer than the API takes.
   const language = locale.tag.replace(/-\w-.*/, '')
-  const flow = useFlow({ api, experience, zone, locale: language, move, emit })
+  const deps = { api, experience, zone, locale: language, move, emit }
+  const flow = useFlow(deps)
   /** Undefined until the visitor chooses one. */
   const [clock, setClock] = useState<Clock>()
   const view = useMemo(() => ({ t, locale, formats: formats(locale.tag, zone, clock) }), [t, locale, zone, clock])
@@ -97,7 +98,7 @@ export function Scheduler(props: SchedulerProps) {
           )}
           {step.name !== 'choose' &&
             (Steps ? (
-              <Steps experience={experience} flow={flow} move={move} prefill={props.prefill} />
+              <Steps deps={deps} flow={flow} move={move} prefill={props.prefill} />
             ) : (
               // After an upgrade the page names a file that no longer exists.
               Steps === null && (

@@ -4,13 +4,14 @@ import { CodeForm } from './code-form.tsx'
 import { Confirmation, When } from './confirmation.tsx'
 import type { Slot } from './days.ts'
 import { buildFields, prefilled, readText, toResponses } from './fields.ts'
-import type { Flow } from './flow.ts'
+import type { Flow, FlowDeps } from './flow.ts'
 import { BookingForm } from './form.tsx'
 import { formatTime } from './formats.ts'
 import { BackIcon } from './icons.tsx'
 import { Failure, Notice, StepHeading } from './notices.tsx'
 import { MOVE_TEXTS } from './refusals.ts'
 import type { SchedulerProps } from './scheduler.tsx'
+import { type Submission, useSubmission } from './submission.ts'
 import type { TextKey } from './texts/index.ts'
 import { useView } from './view.ts'
 
@@ -18,33 +19,35 @@ export { default as STEPS_STYLE } from './style/form.css'
 export { STEP_LANGUAGES } from './texts/steps/index.ts'
 
 export interface LaterStepsProps extends Pick<SchedulerProps, 'move' | 'prefill'> {
-  experience: Experience
+  deps: FlowDeps
   flow: Flow
 }
 
 /** Shows the steps after the choice of a slot. A file of its own, so that the calendar is shown sooner. */
-export function LaterSteps({ experience, flow, move, prefill }: LaterStepsProps) {
+export function LaterSteps({ deps, flow, move, prefill }: LaterStepsProps) {
   const { t } = useView()
-  const { step, error, isSubmitting } = flow
+  const submission = useSubmission(deps, flow)
+  const { experience } = deps
+  const { step, error } = flow
   switch (step.name) {
     case 'choose':
       return null
     case 'form':
       return move === undefined ? (
-        <Details experience={experience} prefill={prefill} flow={flow} slot={step.slot} />
+        <Details experience={experience} prefill={prefill} flow={flow} submission={submission} slot={step.slot} />
       ) : (
-        <Moving flow={flow} from={move.slot} slot={step.slot} />
+        <Moving flow={flow} submission={submission} from={move.slot} slot={step.slot} />
       )
     case 'code':
       return (
         <>
           <Back flow={flow} />
           <CodeForm
-            email={flow.answers.email}
+            email={submission.answers.email}
             error={error}
-            isSubmitting={isSubmitting}
-            onCode={flow.submitCode}
-            onRequest={flow.requestCode}
+            isSubmitting={submission.isSubmitting}
+            onCode={submission.submitCode}
+            onRequest={submission.requestCode}
           />
         </>
       )
@@ -71,27 +74,34 @@ function nextText({ sendsMessages }: Experience): TextKey | undefined {
 
 interface StepProps {
   flow: Flow
+  submission: Submission
   slot: Slot
 }
 
-function Back({ flow }: { flow: Flow }) {
+/** To the step before. */
+function Back({ flow: { step, go } }: { flow: Flow }) {
   const { t } = useView()
+  const back = () => go(step.name === 'code' ? { name: 'form', slot: step.slot } : { name: 'choose' })
   return (
-    <button type="button" class="link back" onClick={flow.back}>
+    <button type="button" class="link back" onClick={back}>
       <BackIcon />
       {t('back')}
     </button>
   )
 }
 
-function Details({ experience, prefill, flow, slot }: StepProps & Pick<LaterStepsProps, 'experience' | 'prefill'>) {
+interface DetailsProps extends StepProps, Pick<LaterStepsProps, 'prefill'> {
+  experience: Experience
+}
+
+function Details({ experience, prefill, flow, submission, slot }: DetailsProps) {
   const { t } = useView()
   const form = experience.bookingForm
   const fields = useMemo(() => buildFields(form, t), [form, t])
   const values = { ...prefilled(fields, prefill), ...flow.entered }
   const submit = (website: string) => {
     const [name, email] = [readText(values, 'name'), readText(values, 'email')]
-    flow.submit({ name, email, responses: toResponses(form, values), website })
+    submission.submit({ name, email, responses: toResponses(form, values), website })
   }
   return (
     <>
@@ -104,7 +114,7 @@ function Details({ experience, prefill, flow, slot }: StepProps & Pick<LaterStep
         fields={fields}
         values={values}
         error={flow.error}
-        isSubmitting={flow.isSubmitting}
+        isSubmitting={submission.isSubmitting}
         submitLabel={form?.submitButtonLabel || t('submit')}
         next={nextText(experience)}
         onValues={flow.setEntered}
@@ -114,7 +124,7 @@ function Details({ experience, prefill, flow, slot }: StepProps & Pick<LaterStep
   )
 }
 
-function Moving({ flow, from, slot }: StepProps & { from: Slot }) {
+function Moving({ flow, submission: { isSubmitting, submit }, from, slot }: StepProps & { from: Slot }) {
   const { t, formats } = useView()
   return (
     <>
@@ -125,9 +135,9 @@ function Moving({ flow, from, slot }: StepProps & { from: Slot }) {
       {flow.error !== undefined && <Failure error={flow.error} text={MOVE_TEXTS[flow.error.code]} />}
       <button
         type="button"
-        class={flow.isSubmitting ? 'button busy' : 'button'}
-        aria-disabled={flow.isSubmitting}
-        onClick={() => !flow.isSubmitting && flow.submit()}
+        class={isSubmitting ? 'button busy' : 'button'}
+        aria-disabled={isSubmitting}
+        onClick={() => !isSubmitting && submit()}
       >
         {t('moveSubmit')}
       </button>
