@@ -14,7 +14,7 @@ import { ProviderError, type QueuedMessage, type SendOutcome, type SmtpSettings 
 import { readFacts, refusedRecipient, smtpError } from './errors.ts'
 import type { SmtpLimits } from './limits.ts'
 import { limitEmptyLines } from './reply-limits.ts'
-import { scramFor, scramLogin } from './scram-login.ts'
+import { scramFor, scramLogin, takesPassword } from './scram-login.ts'
 
 export interface SmtpDialing {
   guard: AddressGuard
@@ -107,6 +107,8 @@ function chooseAuth(
   ehlo: string,
   { settings: { username }, password }: SmtpLogin,
 ): SMTPConnectionAuth {
+  // nodemailer would send the password by PLAIN, which the server then refuses as if the password were wrong.
+  if (!takesPassword(ehlo)) throw Object.assign(new Error('No mechanism takes a password.'), { code: 'ENOAUTH' })
   const credentials = { user: username, pass: password }
   const mechanism = scramFor(ehlo, connection.secure)
   if (mechanism === undefined) return { credentials }

@@ -82,6 +82,9 @@ const TOO_MANY = /too many|rate|limit|quota|throttl|exceeded/i
 /** Beside these words, a 535 says nothing about the password. Postfix writes "(reason unavailable)" for a wrong one. */
 const TEMPORARY_LOGIN = /\b4\.\d{1,3}\.\d{1,3}\b|too many|temporar|\blater\b|exceeded|system error|server error/i
 
+/** The peer does not speak TLS. It may be no mail server at all, so this is not a `tls` error of one. */
+const NOT_TLS_CODES = /^(ERR_SSL|EPROTO$)/
+
 const NEEDS_TLS = /starttls|encrypt/i
 /** RFC 3463: the mailbox of the sender or of a recipient. */
 const MAILBOX_FULL = /\b5\.2\.2\b|over ?quota|quota exceeded|mailbox( for user)? (is )?full/i
@@ -89,6 +92,8 @@ const MAILBOX_FULL = /\b5\.2\.2\b|over ?quota|quota exceeded|mailbox( for user)?
 function classify({ code, socketCode, reply, words, refused }: SmtpFacts): Classified {
   if (reply !== null) {
     const status = `(${reply})`
+    // Without the extension, servers refuse the command as unknown or, as Exim with 503, as out of order. 454: not now (RFC 3207).
+    if (code === 'ETLS' && reply >= 500) return withProblem('tls', 'starttls_not_offered', status)
     const isTemporary =
       isTemporaryReply(reply, words) ||
       refused.some((refusal) => refusal.code !== null && isTemporaryReply(refusal.code, refusal.diagnostic))
@@ -106,8 +111,6 @@ function classify({ code, socketCode, reply, words, refused }: SmtpFacts): Class
     // 504: unknown mechanism. nodemailer tries PLAIN where the server offers nothing that it knows.
     if (code === 'EAUTH' && reply === 504) return withProblem('auth_expired', 'no_password_login', status)
     if (code === 'EAUTH') return { kind: 'auth_expired', why: `the server refused the username or password ${status}` }
-    // Without the extension, servers refuse the command as unknown.
-    if (code === 'ETLS') return withProblem('tls', 'starttls_not_offered', status)
     // 530: authentication required, 538: encryption required.
     if (reply === 538 || (reply === 530 && NEEDS_TLS.test(words))) {
       return withProblem('auth_expired', 'encryption_required', status)
@@ -117,6 +120,9 @@ function classify({ code, socketCode, reply, words, refused }: SmtpFacts): Class
     return { kind: 'rejected', why: `the server refused it ${status}` }
   }
   if (isCertificateError(socketCode)) return invalidCertificate(socketCode)
+  if (NOT_TLS_CODES.test(socketCode)) {
+    return { kind: 'unavailable', why: `the server does not speak TLS on this port (${socketCode})` }
+  }
   switch (code) {
     case 'ETLS':
     case 'EREQUIRETLS':

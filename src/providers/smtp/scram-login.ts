@@ -10,12 +10,22 @@ const SUCCESS = 235
  * they store no password for it. `ehlo`: the whole reply to EHLO.
  */
 export function scramFor(ehlo: string, isEncrypted: boolean): ScramMechanism | undefined {
-  const offered = new Set<string>()
-  for (const [, names = ''] of ehlo.matchAll(/^250[ -]AUTH[ =](.*)$/gim)) {
-    for (const name of names.toUpperCase().split(/[\s=]+/)) offered.add(name)
-  }
+  const offered = offeredMechanisms(ehlo)
   const isNeeded = !isEncrypted || !(offered.has('PLAIN') || offered.has('LOGIN'))
   return isNeeded ? strongestScram(offered) : undefined
+}
+
+const OTHERS = ['PLAIN', 'LOGIN', 'CRAM-MD5']
+
+/** Whether a password is enough for a mechanism of the server. True for a server that names none: it may accept PLAIN. */
+export function takesPassword(ehlo: string): boolean {
+  const offered = offeredMechanisms(ehlo)
+  return offered.size === 0 || OTHERS.some((name) => offered.has(name)) || strongestScram(offered) !== undefined
+}
+
+function offeredMechanisms(ehlo: string): Set<string> {
+  const lines = [...ehlo.matchAll(/^250[ -]AUTH[ =](.*)$/gim)]
+  return new Set(lines.flatMap(([, names = '']) => names.toUpperCase().split(/[\s=]+/)).filter(Boolean))
 }
 
 /** Logs in as RFC 4954 says. A refusal of the server becomes its `EAUTH` error, as with the mechanisms of nodemailer. */

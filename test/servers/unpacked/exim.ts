@@ -6,22 +6,22 @@ import { HOST } from '../loopback.ts'
 import type { ReceivedMessage } from '../smtp.ts'
 import { isUnpacked, startProcess, startUnpacked } from './process.ts'
 import { startRecipientPolicy } from './recipient-policy.ts'
-import type { SubmissionServer } from './submission-server.ts'
+import type { SubmissionOptions, SubmissionServer } from './submission-server.ts'
 import { giveTo, systemUser, unpackedEnvironment } from './unpacked.ts'
 
 export const eximAvailable = () => isUnpacked('exim')
 
 /** Starts Exim as its own user. Everything that it accepts stays in its queue. */
-export function startExim({ user = 'ada', password = 'secret' } = {}): Promise<SubmissionServer> {
-  return startUnpacked('exim', (root, folder) => start(root, folder, user, password))
+export function startExim({ makeCertificate, ...options }: SubmissionOptions = {}): Promise<SubmissionServer> {
+  return startUnpacked('exim', (root, folder) => start(root, folder, options), makeCertificate)
 }
 
-async function start(root: string, folder: string, user: string, password: string): Promise<SubmissionServer> {
+async function start(root: string, folder: string, options: SubmissionOptions): Promise<SubmissionServer> {
   const owner = systemUser('Debian-exim')
   for (const path of ['spool', 'spool/input', 'log']) await mkdir(join(folder, path))
   const policy = await startRecipientPolicy()
   const port = await freePort()
-  await writeFile(join(folder, 'exim.conf'), config(folder, port, policy.port, user, password))
+  await writeFile(join(folder, 'exim.conf'), config(folder, port, policy.port, options))
   await giveTo(owner, folder, ['', 'spool', 'spool/input', 'log', 'key.pem'])
   const server = await startProcess({
     program: join(root, 'usr/sbin/exim4'),
@@ -44,7 +44,12 @@ async function start(root: string, folder: string, user: string, password: strin
   }
 }
 
-function config(folder: string, port: number, policyPort: number, user: string, password: string): string {
+function config(
+  folder: string,
+  port: number,
+  policyPort: number,
+  { user = 'ada', password = 'secret', offersStartTls = true }: SubmissionOptions,
+): string {
   return `
 primary_hostname = mail.example.test
 spool_directory = ${folder}/spool
@@ -52,7 +57,7 @@ log_file_path = ${folder}/log/%slog
 pid_file_path = ${folder}/spool/pid
 daemon_smtp_ports = ${port}
 local_interfaces = ${HOST}
-tls_advertise_hosts = *
+tls_advertise_hosts = ${offersStartTls ? '*' : ''}
 tls_certificate = ${folder}/cert.pem
 tls_privatekey = ${folder}/key.pem
 message_size_limit = 64M

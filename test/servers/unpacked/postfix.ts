@@ -6,7 +6,7 @@ import { HOST } from '../loopback.ts'
 import { startSmtpSink } from '../smtp.ts'
 import { isUnpacked, startProcess, startUnpacked } from './process.ts'
 import { startRecipientPolicy } from './recipient-policy.ts'
-import type { SubmissionServer } from './submission-server.ts'
+import type { SubmissionOptions, SubmissionServer } from './submission-server.ts'
 import { giveTo, systemGroup, systemUser, unpackedEnvironment } from './unpacked.ts'
 
 const REALM = 'mail.example.test'
@@ -14,24 +14,23 @@ const REALM = 'mail.example.test'
 export const postfixAvailable = () => isUnpacked('postfix')
 
 /** Starts Postfix, whose master must be root. It hands over each message to another server before it accepts it. */
-export function startPostfix({
-  user = 'ada',
-  password = 'secret',
-  mechanisms = 'PLAIN LOGIN CRAM-MD5 DIGEST-MD5 SCRAM-SHA-256',
-} = {}): Promise<SubmissionServer> {
-  return startUnpacked('postfix', (root, folder) => start(root, folder, { user, password, mechanisms }))
+export function startPostfix({ makeCertificate, ...options }: PostfixOptions = {}): Promise<SubmissionServer> {
+  return startUnpacked('postfix', (root, folder) => start(root, folder, options), makeCertificate)
 }
 
-interface PostfixOptions {
-  user: string
-  password: string
-  mechanisms: string
+interface PostfixOptions extends SubmissionOptions {
+  mechanisms?: string
 }
 
 async function start(
   root: string,
   folder: string,
-  { user, password, mechanisms }: PostfixOptions,
+  {
+    user = 'ada',
+    password = 'secret',
+    mechanisms = 'PLAIN LOGIN CRAM-MD5 DIGEST-MD5 SCRAM-SHA-256',
+    offersStartTls = true,
+  }: PostfixOptions,
 ): Promise<SubmissionServer> {
   const libraries = unpackedEnvironment(root)
   const env = { ...libraries, LD_LIBRARY_PATH: `${join(root, 'usr/lib/postfix')}:${libraries.LD_LIBRARY_PATH}` }
@@ -43,7 +42,7 @@ async function start(
   const policy = await startRecipientPolicy()
   const sink = await startSmtpSink({ plain: true })
   const port = await freePort()
-  await writeFile(join(folder, 'main.cf'), mainConfig(folder, root, policy.port, sink.port))
+  await writeFile(join(folder, 'main.cf'), mainConfig(folder, root, policy.port, sink.port, offersStartTls))
   await writeFile(join(folder, 'master.cf'), masterConfig(port))
   const server = await startProcess({
     program: join(root, 'usr/lib/postfix/sbin/master'),
@@ -114,7 +113,13 @@ mech_list: ${mechanisms}
 `
 }
 
-function mainConfig(folder: string, root: string, policyPort: number, sinkPort: number): string {
+function mainConfig(
+  folder: string,
+  root: string,
+  policyPort: number,
+  sinkPort: number,
+  offersStartTls: boolean,
+): string {
   return `
 compatibility_level = 3.6
 import_environment = MAIL_CONFIG MAIL_LOGTAG LD_LIBRARY_PATH SASL_PATH
@@ -142,7 +147,7 @@ smtpd_sasl_security_options = noanonymous
 smtpd_relay_restrictions = permit_sasl_authenticated, reject
 smtpd_recipient_restrictions = check_policy_service inet:${HOST}:${policyPort}, permit_sasl_authenticated, reject
 smtpd_proxy_filter = ${HOST}:${sinkPort}
-smtpd_tls_security_level = may
+smtpd_tls_security_level = ${offersStartTls ? 'may' : 'none'}
 smtpd_tls_cert_file = ${folder}/cert.pem
 smtpd_tls_key_file = ${folder}/key.pem
 smtpd_delay_reject = yes

@@ -33,19 +33,21 @@ export function isUnpacked(name: ServerName): boolean {
 }
 
 /**
- * Calls `start` with the folder of the programs, and with a new folder that has a certificate and that every user may enter.
+ * Calls `start` with the folder of the programs, and with a new folder that every user may enter. `certify` writes `cert.pem`
+ * and `key.pem` to it, by default for `localhost`.
  * Another process may take a free port before the server binds it, so a failed start is repeated.
  */
 export async function startUnpacked<T>(
   name: ServerName,
   start: (root: string, folder: string) => Promise<T>,
+  certify: (folder: string) => Promise<string> = makeCertificate,
 ): Promise<T> {
   const root = unpackedServer(name)
   if (root === undefined) throw new Error(`The packages of ${name} are not unpacked. Run npm test as root on Debian.`)
   for (let attempt = 1; ; attempt += 1) {
     const folder = await mkdtemp(join(tmpdir(), `posthorn-${name}-`))
     await chmod(folder, 0o755)
-    await makeCertificate(folder)
+    await certify(folder)
     try {
       return await start(root, folder)
     } catch (error) {
