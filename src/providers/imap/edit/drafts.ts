@@ -13,11 +13,11 @@ import { composeDraft, editDraft, readDraft } from '../../shared/mime/index.ts'
 import type { ImapClient } from '../connection/client.ts'
 import type { RequestConnection } from '../connection/request-connection.ts'
 import type { WorkLimits } from '../connection/work-limits.ts'
-import { connectionLost } from '../errors.ts'
+import { connectionLost, providerError } from '../errors.ts'
 import { requireUidValidity } from '../folders/folders.ts'
 import { fetchMessages } from '../messages/fetch.ts'
 import { appendMessage } from './append.ts'
-import { expunge } from './edits.ts'
+import { expunge, readOnlyFolder, requireDeletion } from './edits.ts'
 
 const SAVING = 'saving a draft'
 const READING = 'reading a draft'
@@ -75,8 +75,14 @@ export function imapDrafts(connection: () => RequestConnection, options: DraftOp
     box: MailboxObject,
     { raw, messageId, earlier }: { raw: Buffer; messageId: string; earlier: readonly number[] },
   ): Promise<RemoteMessage> {
+    // Each attempt would add a version to those that remain.
+    if (earlier.length > 0) requireDeletion(client, SAVING)
     const flags = new Set(['\\Draft', '\\Seen', ...(await readFlags(client.imap, earlier.at(-1)))])
-    const saved = await appendMessage(client, { path: folderPath, content: raw, flags: [...flags] })
+    const saving = appendMessage(client, { path: folderPath, content: raw, flags: [...flags] })
+    const saved = await saving.catch((error: unknown) => {
+      const failure = providerError(error, SAVING)
+      throw box.readOnly && failure.refusal === 'not_permitted' ? readOnlyFolder(SAVING) : failure
+    })
     if (earlier.length > 0) await expunge(client, earlier, SAVING)
     const uidValidity = requireUidValidity(box)
     const location = saved.uid === undefined ? null : { uidValidity, uid: saved.uid }

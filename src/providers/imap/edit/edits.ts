@@ -57,7 +57,7 @@ export function imapEdits(
           isChange: true,
           async work(client, box) {
             if (String(box.uidValidity) !== uidValidity) throw renumbered(doing)
-            if (box.readOnly) throw readOnly(doing)
+            if (box.readOnly) throw readOnlyFolder(doing)
             const present = await readMessages(client.imap, group.map(toLocation), onOtherMessage)
             return change(client, group, present, box)
           },
@@ -101,7 +101,7 @@ export async function markAnswered(
     isChange: true,
     async work(client, box) {
       if (String(box.uidValidity) !== uidValidity) throw notFound(doing)
-      if (box.readOnly) throw readOnly(doing)
+      if (box.readOnly) throw readOnlyFolder(doing)
       const flags = (await readMessages(client.imap, [message], () => {})).get(uid)
       if (flags === undefined) throw notFound(doing)
       if (flags.has('\\Answered')) return
@@ -223,7 +223,17 @@ export async function expunge(client: ImapClient, uids: readonly number[], doing
   if (others !== '') await imap.messageFlagsAdd(others, ['\\Deleted'], { uid: true, silent: true })
   if (refusal !== undefined) throw refusal
   const left = await listUids(imap, { uid: uidSet(sorted(uids)) })
-  if (left.length > 0) throw new ProviderError('rejected', `${doing}: the server kept a deleted message`)
+  if (left.length === 0) return
+  const why = `${doing}: the server kept a deleted message`
+  throw withheldFlag(client, '\\Deleted', doing) ?? new ProviderError('rejected', why, { refusal: 'not_permitted' })
+}
+
+/** Throws when messages cannot be deleted from the open folder, as far as its flags show. */
+export function requireDeletion(client: ImapClient, doing: string): void {
+  const box = client.imap.mailbox || undefined
+  if (box?.readOnly) throw readOnlyFolder(doing)
+  const problem = withheldFlag(client, '\\Deleted', doing)
+  if (problem !== undefined) throw problem
 }
 
 /** imapflow returns false for a refused command and for a lost connection. `why` is said when the server names no other reason. */
@@ -248,12 +258,12 @@ function refusedExpunge(client: ImapClient, doing: string): ProviderError {
 function withheldFlag({ imap, lastRefusal }: ImapClient, flag: string, doing: string): ProviderError | undefined {
   const permanent = imap.mailbox ? imap.mailbox.permanentFlags : undefined
   if (!imap.usable || lastRefusal() !== undefined || permanent === undefined || permanent.has(flag)) return undefined
-  if (permanent.size === 0) return readOnly(doing)
+  if (permanent.size === 0) return readOnlyFolder(doing)
   const why = `${doing}: the server does not let this account change the flag ${flag}`
   return new ProviderError('rejected', why, { refusal: 'not_permitted' })
 }
 
-function readOnly(doing: string): ProviderError {
+export function readOnlyFolder(doing: string): ProviderError {
   return new ProviderError('rejected', `${doing}: the folder is read-only`, { refusal: 'folder_read_only' })
 }
 
