@@ -57,6 +57,13 @@ describe.skipIf(!dovecotAvailable())('a sign-in at a Dovecot names the problem',
     expect((await signIn(strictAccess(server), trusting())).folders).not.toEqual([])
   })
 
+  it('starttls_not_offered', async () => {
+    const imaps = 'service imap-login {\n  inet_listener imaps {\n    ssl = no\n  }\n}'
+    const server = await started({ extraConfig: `ssl = no\n${imaps}` })
+    const signingIn = signIn(strictAccess(server, { port: server.imapPort, security: 'starttls' }))
+    await expect(signingIn).rejects.toMatchObject({ kind: 'tls', problem: 'starttls_not_offered' })
+  })
+
   it('no_password_login', async () => {
     const server = await started({ extraConfig: 'auth_mechanisms = external\ndisable_plaintext_auth = yes' })
     const refused = { kind: 'auth_expired', problem: 'no_password_login' }
