@@ -21,6 +21,7 @@ const dayName = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'num
 const longDay = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' })
 const monthName = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'long', year: 'numeric' })
 const clock = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' })
+const hourName = new Intl.DateTimeFormat(undefined, { hour: 'numeric' })
 const zoneName = () => new Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** The bookings of a week, in the viewer's zone: a calendar, and on narrow screens a list by day. */
@@ -83,7 +84,7 @@ export function Week({ query, first, onWeek }: { query: Query; first: string; on
         <div className="calendar-hours" aria-hidden="true" style={{ height: (to - from) * HOUR_PX }}>
           {marks.map((hour) => (
             <span key={hour} style={{ top: (hour - from) * HOUR_PX }}>
-              {String(hour).padStart(2, '0')}:00
+              {hourName.format(new Date(2026, 0, 1, hour))}
             </span>
           ))}
         </div>

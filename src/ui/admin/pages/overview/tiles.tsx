@@ -21,7 +21,7 @@ export function ActivityTiles({ activity }: { activity: Activity }) {
       <Title order={2} size="h5" mb="xs" id="tiles-heading">
         Last seven days
       </Title>
-      <SimpleGrid cols={{ base: 1, xs: 2, md: 3, lg: 5 }} spacing="md">
+      <SimpleGrid cols={{ base: 2, md: 3, lg: 5 }} spacing="md">
         {tiles(activity).map(({ name, value, note, href, values }) => (
           <Paper key={name} withBorder component={Link} href={href} className="tile">
             <Text size="sm" c="dimmed" fw={500}>
