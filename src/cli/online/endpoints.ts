@@ -1,3 +1,4 @@
+import { generateSigningSecret } from '../../platform/crypto/signature.ts'
 import { systemClock } from '../../platform/time/clock.ts'
 import type { Done, List, WebhookDelivery, WebhookEndpoint } from '../../ui/generated/api-objects.ts'
 import { type Command, type CommandArguments, type Terminal, UsageError } from '../command.ts'
@@ -55,6 +56,13 @@ export const endpointCommands: Readonly<Record<string, Command>> = {
     },
     examples: [`posthorn endpoints recover ${EXAMPLE_ID} --since 2h`],
     run: recover,
+  },
+  'endpoints rotate-secret': {
+    summary: 'replace the signing secret of an endpoint, and print the new one, once',
+    operand: OPERAND,
+    options: ONLINE_OPTIONS,
+    examples: [`posthorn endpoints rotate-secret ${EXAMPLE_ID}`],
+    run: rotateSecret,
   },
   'endpoints delete': {
     summary: 'delete an endpoint, and cancel its waiting deliveries',
@@ -166,6 +174,20 @@ async function recover(terminal: Terminal, args: CommandArguments): Promise<void
   const { recovered, complete } = result
   terminal.out(`Queued ${recovered} ${recovered === 1 ? 'delivery' : 'deliveries'}.`)
   if (!complete) terminal.error('There are more. Run the command again.')
+}
+
+async function rotateSecret(terminal: Terminal, args: CommandArguments): Promise<void> {
+  const id = requireOperand(args, 'endpoints rotate-secret', 'an endpoint', LIST)
+  const api = client(args)
+  const { hasSecret } = await api.get<WebhookEndpoint>(path(id))
+  const secret = generateSigningSecret()
+  const endpoint = { ...(await api.put<WebhookEndpoint>(path(id), { secret })), secret }
+  if (args.options.json !== undefined) return printJson(terminal, endpoint)
+  printEndpoint(terminal, endpoint)
+  const overlap = hasSecret
+    ? ' The secret before it also signs for 24 hours: until then give your application the new one.'
+    : ''
+  terminal.error(`This is the only time that the secret is shown.${overlap}`)
 }
 
 async function remove(terminal: Terminal, args: CommandArguments): Promise<void> {

@@ -1,6 +1,6 @@
 import { systemClock } from '../../platform/time/clock.ts'
 import type { Event, List, WebhookDelivery } from '../../ui/generated/api-objects.ts'
-import type { Command, CommandArguments, Terminal } from '../command.ts'
+import { type Command, type CommandArguments, type Terminal, UsageError } from '../command.ts'
 import { printJson } from '../json.ts'
 import { findAccount } from './accounts.ts'
 import { client, LIST_OPTIONS, ONLINE_OPTIONS, parsePage, requireOperand } from './client.ts'
@@ -29,6 +29,16 @@ export const eventCommands: Readonly<Record<string, Command>> = {
     options: ONLINE_OPTIONS,
     examples: [`posthorn events show ${EXAMPLE_ID}`, `posthorn events show ${EXAMPLE_ID} --json | jq .data`],
     run: show,
+  },
+  'events resend': {
+    summary: 'send an event to an endpoint, also once more',
+    operand: '<event>',
+    options: {
+      endpoint: { value: 'ID', about: 'the endpoint; it need not subscribe to the type of the event' },
+      ...ONLINE_OPTIONS,
+    },
+    examples: [`posthorn events resend ${EXAMPLE_ID} --endpoint whe_01k9zw3a5c7e9g1j3m5p7r9t1v`],
+    run: resend,
   },
 }
 
@@ -84,11 +94,25 @@ async function show(terminal: Terminal, args: CommandArguments): Promise<void> {
   for (const line of JSON.stringify(event.data, null, 2).split('\n')) terminal.out(`  ${printableLine(line)}`)
   if (deliveries.length === 0) {
     terminal.error(
-      'No delivery: no endpoint subscribes to this type. Send it to an endpoint: posthorn endpoints recover --help',
+      'No delivery: no endpoint subscribes to this type. Send it to an endpoint: posthorn events resend --help',
     )
     return
   }
   for (const line of table(deliveries, DELIVERY_COLUMNS, terminal.width)) terminal.out(line)
+}
+
+async function resend(terminal: Terminal, args: CommandArguments): Promise<void> {
+  const id = requireOperand(args, 'events resend', 'an event', LIST)
+  const { endpoint: endpointId, json } = args.options
+  if (endpointId === undefined) {
+    throw new UsageError('events resend needs --endpoint. List the endpoints: posthorn endpoints list')
+  }
+  const replayed = await client(args).post<{ deliveryId: string }>(`/admin/events/${encodeURIComponent(id)}/replay`, {
+    endpointId,
+  })
+  if (json !== undefined) return printJson(terminal, replayed)
+  terminal.out(replayed.deliveryId)
+  terminal.error(`The event is queued. See the result: posthorn deliveries show ${replayed.deliveryId}`)
 }
 
 /** Keeps the indentation of the JSON. */

@@ -97,6 +97,71 @@ describe('commands for the objects of a running service', () => {
     })
   })
 
+  it('rotate the secret of an endpoint, and keep the one before it for a while', async () => {
+    receiver.always({ status: 204 })
+    const { id, secret: before } = await json(['endpoints', 'create', `${receiver.url}/rotated`])
+    const rotated = await posthorn(['endpoints', 'rotate-secret', id])
+    expect(rotated).toMatchObject({ code: 0, error: expect.stringContaining('also signs for 24 hours') })
+    const after = /^Secret +(whsec_\S+)$/m.exec(rotated.out)?.[1] ?? ''
+    expect(after).not.toBe(before)
+    const earlier = receiver.requests.length
+    expect(await posthorn(['endpoints', 'test', id])).toMatchObject({ code: 0 })
+    const received = receiver.requests.slice(earlier)
+    expect(received).toHaveLength(1)
+    for (const secret of [before, after]) receiver.verify(secret, received)
+    expect(await json(['endpoints', 'rotate-secret', id])).toMatchObject({
+      id,
+      secret: expect.stringMatching(/^whsec_/),
+    })
+    expect(await posthorn(['endpoints', 'rotate-secret'])).toMatchObject({ code: 2 })
+    expect(await posthorn(['endpoints', 'rotate-secret', 'whe_none'])).toMatchObject({
+      code: 1,
+      out: '',
+      error: expect.stringContaining('"whe_none"'),
+    })
+  })
+
+  it('do not promise an overlap to an endpoint that had no secret', async () => {
+    const unsigned = { url: `${receiver.url}/unsigned`, secret: null }
+    const { id } = (await api(service.url, service.key).post('/webhooks/endpoints', unsigned)).json
+    expect(await posthorn(['endpoints', 'rotate-secret', id])).toMatchObject({
+      code: 0,
+      error: 'This is the only time that the secret is shown.',
+    })
+  })
+
+  it('send an event to an endpoint that does not subscribe to it, and once more', async () => {
+    receiver.always({ status: 204 })
+    const { id } = await json(['endpoints', 'create', `${receiver.url}/once-more`, '--events', 'booking.confirmed'])
+    const client = api(service.url, service.key)
+    const { eventId } = (await client.post('/webhooks/test-event', { type: 'message.received' })).json
+    const line = ['events', 'resend', eventId, '--endpoint', id]
+    const received = () => receiver.requests.filter(({ path }) => path.endsWith('/once-more'))
+    const sent = await posthorn(line)
+    expect(sent).toMatchObject({ code: 0, out: expect.stringMatching(/^dlv_\w+$/) })
+    const status = async () => (await json(['deliveries', 'show', sent.out])).status
+    await eventually(async () => expect(await status()).toBe('success'))
+    const { deliveryId } = await json(line)
+    expect(deliveryId).toBe(sent.out)
+    await eventually(() => expect(received()).toHaveLength(2))
+    expect(received().map(({ headers }) => headers['webhook-id'])).toEqual([eventId, eventId])
+    expect((await posthorn(['deliveries', 'show', deliveryId])).out).toContain(`${id}\n`)
+    expect(await posthorn(['events', 'resend', eventId])).toMatchObject({
+      code: 2,
+      error: expect.stringContaining('needs --endpoint. List the endpoints: posthorn endpoints list'),
+    })
+    for (const [event, endpoint, unknown] of [
+      ['evt_none', id, 'evt_none'],
+      [eventId, 'whe_none', 'whe_none'],
+    ] as const) {
+      expect(await posthorn(['events', 'resend', event, '--endpoint', endpoint])).toMatchObject({
+        code: 1,
+        out: '',
+        error: expect.stringContaining(`"${unknown}"`),
+      })
+    }
+  })
+
   it('list, show, cancel and resolve messages of the outbox', async () => {
     const client = api(service.url, service.key)
     const sendAt = new Date(Date.now() + 3_600_000).toISOString()
