@@ -89,6 +89,8 @@ describe.skipIf(!browserAvailable())('the scheduler in the portal', () => {
     })
     await inspect('experience appearance')
 
+    await host()
+
     await page.getByRole('tab', { name: 'JSON' }).click()
     const json = page.getByLabel('The experience as JSON')
     const text = JSON.parse(await json.inputValue())
@@ -101,6 +103,8 @@ describe.skipIf(!browserAvailable())('the scheduler in the portal', () => {
     await page.getByRole('tab', { name: 'Preview and embed' }).click()
     const frame = page.frameLocator('iframe')
     await frame.getByRole('heading', { name: `Meet us ${HOSTILE}` }).waitFor()
+    await frame.getByText(`Ada ${HOSTILE}`).waitFor()
+    expect(await frame.locator('.host img').getAttribute('src')).toMatch(/^data:image\/webp;base64,/)
     await frame.locator('.slot, [aria-label]').first().waitFor()
     await page.getByRole('tab', { name: 'Popup' }).click()
     await page.getByRole('button', { name: 'Copy the code' }).click()
@@ -185,6 +189,46 @@ describe.skipIf(!browserAvailable())('the scheduler in the portal', () => {
       routing: [{ when: { field: 'field2', equals: 'sales' }, redirectUrl: 'https://www.example.com/sales' }],
     })
     await inspect('experience form')
+  }
+
+  async function host() {
+    const { page, inspect } = visit
+    const problem = (text: string) => page.locator('.mantine-InputWrapper-error').filter({ hasText: text })
+    const choose = (name: string, mimeType: string, buffer: Buffer) =>
+      page.locator('input[type=file]').setInputFiles({ name, mimeType, buffer })
+    await page.getByLabel('Role').fill('Customer success')
+    await problem('Enter a name.').waitFor()
+    await choose('logo.png', 'image/png', Buffer.from('no image'))
+    await problem('logo.png is not an image').waitFor()
+    // The bar of unsaved changes covers what is below it.
+    await save()
+    await inspect('experience host with problems')
+    await page.getByLabel('Name', { exact: true }).fill(`Ada ${HOSTILE}`)
+    await problem('Enter a name.').waitFor({ state: 'detached' })
+    await choose('photo.png', 'image/png', await page.screenshot())
+    const shown = page.getByRole('img', { name: 'The photo or logo' })
+    await expect.poll(() => shown.evaluate((image) => Object(image).naturalWidth), { timeout: 60_000 }).toBe(110)
+    await problem('is not an image').waitFor({ state: 'detached' })
+    await save()
+    await inspect('experience host')
+    await page.setViewportSize({ width: 390, height: 860 })
+    await inspect('experience host on a phone')
+    await page.setViewportSize({ width: 1280, height: 860 })
+    const { ui } = await stored()
+    expect(ui).toMatchObject({
+      layout: 'week',
+      host: { name: `Ada ${HOSTILE}`, title: 'Customer success', photo: expect.stringMatching(/^data:image\/webp;/) },
+    })
+    expect(ui.host.photo.length).toBeLessThan(24_000)
+    await page.getByRole('button', { name: 'Remove', exact: true }).click()
+    await page.getByRole('button', { name: 'Choose an image' }).waitFor()
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await owner.patch(PATH, { ui: { ...ui, host: { ...ui.host, photo: 'https://elsewhere.example/ada.png' } } })
+    await page.reload()
+    await problem('as a data: URL only').waitFor()
+    await owner.patch(PATH, { ui })
+    await page.reload()
+    await page.getByRole('img', { name: 'The photo or logo' }).waitFor()
   }
 
   async function callbacks() {

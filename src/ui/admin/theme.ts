@@ -29,11 +29,13 @@ export const variables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
     '--mantine-color-dimmed': '#5a6169',
+    '--mantine-color-error': '#c92a2a',
     '--mantine-color-placeholder': '#6b7280',
     '--mantine-color-text': '#1d2127',
   },
   dark: {
     '--mantine-color-dimmed': '#a4a8b0',
+    '--mantine-color-error': '#ff8787',
     '--mantine-color-placeholder': '#8b9099',
     '--mantine-color-text': '#dfe1e5',
     // Mantine chooses the colour of a filled button's text for its background in the light scheme.

@@ -13,6 +13,7 @@ import {
 import { IconPlus, IconTrash } from '../../parts/icons.tsx'
 import { Section } from '../../parts/section.tsx'
 import { asRecord, type PartProps } from './draft.ts'
+import { Host } from './host.tsx'
 
 const COLOURS = { accent: 'Accent', background: 'Background', text: 'Text', muted: 'Secondary text', border: 'Lines' }
 const OTHERS = {
@@ -23,12 +24,12 @@ const OTHERS = {
 /** Texts that have fields of their own; further ones are rows. */
 const TEXTS = ['title', 'description']
 
-/** Colours, layout and texts of the booking page and the widget. */
+/** Host, layout, colours and texts of the booking page and the widget. */
 export function Look({ draft, set }: PartProps) {
   const ui = draft.ui ?? {}
   const [theme, copy] = [asRecord(ui.theme), asRecord(ui.copy)]
   const dark = asRecord(theme.dark)
-  const change = (name: 'theme' | 'layout' | 'copy', value: unknown) => set({ ui: { ...ui, [name]: value } })
+  const change = (name: 'theme' | 'layout' | 'copy' | 'host', value: unknown) => set({ ui: { ...ui, [name]: value } })
   const setTheme = (name: string, value: unknown) => change('theme', without({ ...theme, [name]: value }))
   const setCopy = (name: string, value: string) => change('copy', without({ ...copy, [name]: value }))
   const setDark = (name: string, value: string) => {
@@ -37,6 +38,7 @@ export function Look({ draft, set }: PartProps) {
   }
   return (
     <Stack gap="lg">
+      <Host value={ui.host} onChange={(host) => change('host', host)} />
       <Section title="Layout">
         <SegmentedControl
           aria-label="Layout"
