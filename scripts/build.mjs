@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { writeAdmin } from './admin.mjs'
 import { writeStamp } from './build-stamp.mjs'
 import { bundle } from './bundle.mjs'
-import { writeReference } from './reference.mjs'
+import { writeDocs } from './docs/site.mjs'
 import { writeWidget } from './widget.mjs'
 
 /** The service, and the entry files of its worker threads; `src/platform/threads/worker-file.ts` finds them. */
@@ -40,7 +40,7 @@ await Promise.all([
   process.exit(1)
 })
 await writeAdmin('dist/admin')
-await writeReference()
+await writeDocs('dist/docs')
 if (existsSync(DEMO_ASSETS)) await cp(DEMO_ASSETS, 'dist/demo-application', { recursive: true })
 writeStamp()
 if (!process.argv.includes('--quiet')) {

@@ -94,7 +94,7 @@ function exportViolations(src, file) {
 }
 
 /** Folders of `ui` whose files run in browsers. */
-const BROWSER = ['ui/admin/', 'ui/reference/', 'ui/widget/']
+const BROWSER = ['ui/admin/', 'ui/docs/', 'ui/widget/']
 
 /** Source files of the server. */
 function sourceFiles(src) {

@@ -12,7 +12,7 @@ import { runtimeContext } from './runtime-context.ts'
 import { stopParts } from './start-stop.ts'
 import { VERSION } from './version.ts'
 
-const INTRODUCTION = new URL('../ui/reference/introduction.md', import.meta.url)
+const INTRODUCTION = new URL('../ui/docs/introduction.md', import.meta.url)
 
 /** The sections of the reference, in the order in which a newcomer needs them. */
 const TAGS = [

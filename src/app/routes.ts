@@ -3,13 +3,7 @@ import { isLoopback } from '../config/index.ts'
 import type { Phase } from '../operations/health/index.ts'
 import { serviceKey } from '../operations/keys/index.ts'
 import { site, siteRoutes } from '../operations/site/index.ts'
-import {
-  combineAuthenticators,
-  createServer,
-  errorPageRoute,
-  type App as HttpServer,
-  openApiRoutes,
-} from '../platform/http/index.ts'
+import { combineAuthenticators, createServer, type App as HttpServer, openApiRoutes } from '../platform/http/index.ts'
 import type { Features } from './features.ts'
 import type { Infrastructure } from './infrastructure.ts'
 import { portalAccess } from './portal-access.ts'
@@ -67,7 +61,6 @@ export function httpServer(
   eventRoutes(server, shared, features)
   operationRoutes(server, context, infrastructure, features)
   siteRoutes(server, pages, config.publicUrl)
-  errorPageRoute(server)
   openApiRoutes(server)
   return server
 }

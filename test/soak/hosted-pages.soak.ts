@@ -48,17 +48,26 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable
     })
 
     it.each(SCHEMES.flatMap((scheme) => WIDTHS.map((width) => ({ scheme, width }))))(
-      'is joined by an accessible API reference with all sections: $scheme, $width px',
+      'is joined by accessible documentation: $scheme, $width px',
       async ({ scheme, width }) => {
         const stage = await openHostedStage(open, servers)
         const context = await browser.newContext({ colorScheme: scheme, viewport: { width, height: 800 } })
         try {
           const page = await context.newPage()
           await page.goto(`${stage.hosted.url}/docs`)
-          await page.getByRole('heading', { name: 'List accounts, newest first' }).waitFor()
-          await keep(page, `reference ${scheme} ${width}`)
-          expect(await page.evaluate(`document.documentElement.scrollWidth <= innerWidth`)).toBe(true)
-          expect(await axeViolations(page, { targetSizes: false })).toEqual([])
+          const pages = await page.evaluate<string[]>(
+            `[...document.querySelectorAll('#page-menu a[href]')].map(({ href }) => href)`,
+          )
+          for (const [index, url] of pages.filter((one) => !one.includes('#')).entries()) {
+            await page.goto(url)
+            await page.getByRole('searchbox').waitFor()
+            await keep(page, `docs ${index} ${scheme} ${width}`)
+            expect([url, await page.evaluate(`document.documentElement.scrollWidth <= innerWidth`)]).toEqual([
+              url,
+              true,
+            ])
+            expect([url, await axeViolations(page, { targetSizes: false })]).toEqual([url, []])
+          }
         } finally {
           await context.close()
           await stage.close()

@@ -124,7 +124,7 @@ export const ERROR_CATALOGUE = {
 } as const satisfies Record<string, readonly [number, 'api' | 'provider' | 'callback' | 'server', string]>
 
 /** The page of the service that describes every code, relative to its public URL. */
-export const ERROR_PAGE_PATH = '/docs/errors'
+const ERROR_PAGE_PATH = '/docs/errors'
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE
 

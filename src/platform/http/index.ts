@@ -5,7 +5,6 @@
 
 export { sendList } from './list-response.ts'
 export { type ApiInfo, type OpenApiDocument, openApiDocument } from './openapi/document.ts'
-export { errorPageRoute } from './openapi/error-page.ts'
 export { readExamples } from './openapi/examples.ts'
 export { openApiRoutes } from './openapi/routes.ts'
 export type { OpenApiWebhook, OpenApiWebhooks } from './openapi/webhooks.ts'

@@ -6,7 +6,7 @@ import { site, siteRoutes } from '../../../src/operations/site/index.ts'
 import type { Cache } from '../../../src/platform/cache/cache.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../../../src/platform/crypto/seal.ts'
 import type { Db } from '../../../src/platform/db/index.ts'
-import { createServer, errorPageRoute, openApiRoutes } from '../../../src/platform/http/index.ts'
+import { createServer, openApiRoutes } from '../../../src/platform/http/index.ts'
 import { idGenerator } from '../../../src/platform/ids.ts'
 import { silentLog } from '../../../src/platform/log/index.ts'
 import { type AddressGuard, addressGuard } from '../../../src/platform/net/index.ts'
@@ -92,7 +92,6 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
     errorPage: pages.errorPage,
   })
   siteRoutes(app, pages, url)
-  errorPageRoute(app)
   openApiRoutes(app)
   authRoutes(app, {
     db,

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testServer } from '../../../../test/kit/http/server.ts'
 import { type App, openApiRoutes } from '../index.ts'
 
-/** Every file that the routes serve. */
-const PATHS = ['/docs', '/docs/redoc.js', '/docs/reference.js', '/docs/reference.css', '/openapi.json']
+/** A file of each kind. */
+const PATHS = ['/docs', '/docs/webhooks', '/docs/api/accounts', '/docs/docs.js', '/docs/search.json', '/openapi.json']
 
-describe('the files of the API reference', () => {
+describe('the files of the documentation', () => {
   let app: App
   beforeAll(() => {
     app = testServer()
@@ -48,14 +48,23 @@ describe('the files of the API reference', () => {
     expect(JSON.parse(body)).toEqual({ ...committed, servers: [{ url: '.' }] })
   })
 
-  it('are a page that loads nothing from other hosts', async () => {
-    const { headers, body } = await get('/docs')
-    expect(headers['content-type']).toBe('text/html; charset=utf-8')
-    expect(headers['content-security-policy']).toContain("default-src 'none'")
-    expect(body).not.toMatch(/(src|href)="(https?:)?\/\//)
+  it.each(['/docs', '/docs/webhooks', '/docs/api/accounts', '/docs/errors'])(
+    '%s is a page that runs only its own script and loads nothing from other hosts',
+    async (path) => {
+      const { headers, body } = await get(path)
+      expect(headers['content-type']).toBe('text/html; charset=utf-8')
+      expect(headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/)
+      expect(body).not.toMatch(/<(script|link|img)[^>]+(src|href)="(https?:)?\/\//)
+      expect(body).not.toMatch(/<style|<script>| style="| on\w+="/)
+    },
+  )
+
+  it('are shown at their address without a slash at the end, below any path', async () => {
+    const { statusCode, headers } = await get('/docs/')
+    expect([statusCode, headers.location]).toEqual([301, '../docs'])
   })
 
-  it.each(['/docs/examples.json', '/docs/redoc.js.br', '/docs/..%2f..%2fposthorn.js'])(
+  it.each(['/docs/nothing', '/docs/docs.js.br', '/docs/manifest.json', '/docs/..%2f..%2fposthorn.js'])(
     'do not include %s',
     async (path) => {
       expect((await get(path)).statusCode).toBe(404)

@@ -12,7 +12,7 @@ import {
   ATTACHMENT_BODY_LIMIT,
   type Authenticator,
   closeServer,
-  errorPageRoute,
+  openApiRoutes,
   type ServerOptions,
 } from '../index.ts'
 
@@ -247,13 +247,13 @@ describe('queries', () => {
 describe('errors', () => {
   it('link to a section of the error page that exists for every code', async () => {
     const client = await listen((server) => {
-      errorPageRoute(server)
+      openApiRoutes(server)
       failing(server)
     })
     const page = await client.get('/docs/errors')
     expect(page.headers.get('content-type')).toContain('text/html')
-    const sections = [...page.text.matchAll(/<section id="(\w+)"/g)].map((match) => match[1])
-    expect(sections).toEqual(Object.keys(ERROR_CATALOGUE))
+    const sections = [...page.text.matchAll(/<section class="error" id="(\w+)"/g)].map((match) => match[1])
+    expect(sections.sort()).toEqual(Object.keys(ERROR_CATALOGUE).sort())
     for (const path of ['/bug', '/known', '/nothing']) {
       const { code, docUrl } = (await client.get(path)).json.error
       expect(docUrl).toBe(`http://localhost:8080/docs/errors#${code}`)

@@ -8,7 +8,7 @@ const ENDINGS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' }
 
 export interface BuiltFile {
   /** A folder of `dist`. */
-  folder: 'reference' | 'embed' | 'admin'
+  folder: 'docs' | 'embed' | 'admin'
   name: string
   type: string
   /** The name contains a hash of the content. Clients keep the file for a year. */
