@@ -2,9 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Json } from '../../src/platform/http/openapi/components.ts'
-import type { Example, ExampleFile } from '../../src/platform/http/openapi/examples.ts'
+import {
+  type Example,
+  type ExampleFile,
+  type ExampleRequest,
+  working,
+} from '../../src/platform/http/openapi/examples.ts'
 import { googleSite } from '../kit/accounts/consent.ts'
+import { described, examples } from '../kit/api/api-document.ts'
 import { exampleValues } from '../kit/api/example-values.ts'
+import { runCurl, runTypescript } from '../kit/api/run-sample.ts'
 import { eventually } from '../kit/eventually.ts'
 import { type ApiResponse, api } from '../kit/http/http.ts'
 import { type ServiceProcess, shiftedClock, startServiceProcess } from '../kit/service/process.ts'
@@ -19,7 +26,10 @@ import { type SmtpSink, startSmtpSink } from '../servers/smtp.ts'
  */
 export interface ApiStory {
   service: ServiceProcess
-  /** Sends the request of an example, with the values of the running service. */
+  /**
+   * Sends the request of an example, with the values of the running service. An example that works is sent by its TypeScript sample,
+   * and afterwards, if it changes nothing, by its curl sample, too.
+   */
   send(operation: string, example: Example): Promise<ApiResponse>
   /** A body of an example, with the values of the running service. */
   realBody(body: Json): Json
@@ -139,7 +149,7 @@ export async function startApiStory(node = process.execPath): Promise<ApiStory> 
       const code = await service.stop()
       if (code !== 0) throw new Error(`The service exited with ${code}: ${service.output().slice(-2000)}`)
     })
-    return { ...replay({ service, dovecot, receiver, google, smtp }), close }
+    return { ...replay({ service, dovecot, receiver, google, smtp, folder: dataDir }), close }
   } catch (error) {
     await close()
     throw error
@@ -152,9 +162,11 @@ interface Servers {
   receiver: Receiver
   google: Awaited<ReturnType<typeof googleSite>>
   smtp: SmtpSink
+  /** For files that samples download. */
+  folder: string
 }
 
-function replay({ service, dovecot, receiver, google, smtp }: Servers): Omit<ApiStory, 'close'> {
+function replay({ service, dovecot, receiver, google, smtp, folder }: Servers): Omit<ApiStory, 'close'> {
   const owner = api(service.url, service.key)
   const { bind, toReal, toShown } = exampleValues()
   bind(SHOWN.webhookUrl, receiver.url)
@@ -270,11 +282,48 @@ function replay({ service, dovecot, receiver, google, smtp }: Servers): Omit<Api
     return { ...body, host: dovecot.host, port: dovecot.imapsPort, allowSelfSigned: true, ...sending }
   }
 
+  async function sendSamples(
+    operation: string,
+    index: number,
+    { headers = {}, files = [] }: ExampleRequest,
+  ): Promise<ApiResponse> {
+    const isHeader = (line: string) =>
+      Object.entries(headers).some(([name, value]) => line.includes(name) && line.includes(value))
+    const samples = described(operation).operation['x-codeSamples']
+    const [curl, typescript] = ['Shell', 'TypeScript'].map((lang) => {
+      const { source = '' } = samples.filter((sample) => sample.lang === lang)[index] ?? {}
+      // Headers are sent as they are shown.
+      const parts = source.split('\n').map((line) => (isHeader(line) ? line : toReal(line)))
+      return parts.join('\n').replace(PUBLIC_URL, service.url)
+    })
+    let received: ApiResponse | undefined
+    const send: typeof fetch = async (url, options = {}) => {
+      const { body } = options
+      const sent = typeof body === 'string' ? JSON.stringify(withMailServer(JSON.parse(body))) : body
+      const response = await readResponse(String(url), {
+        ...options,
+        ...(sent !== undefined && { body: sent }),
+      })
+      received = response
+      const isEmpty = response.text === '' || [204, 304].includes(response.status)
+      return new Response(isEmpty ? null : response.text, { status: response.status, headers: response.headers })
+    }
+    const ran = await runTypescript({ source: typescript ?? '', key: service.key, send, files }).catch((error) => error)
+    if (received === undefined) throw ran
+    if (received.status < 400 && ran instanceof Error) throw ran
+    if (received.status < 400 && operation.startsWith('GET ') && !isOnce(operation)) {
+      const status = await runCurl(curl ?? '', service.key, folder)
+      if (status !== received.status) throw new Error(`curl got ${status}, TypeScript ${received.status}: ${curl}`)
+    }
+    return received
+  }
+
   return {
     service,
     toShown,
     realBody: (body) => JSON.parse(toReal(JSON.stringify(withMailServer(body)))),
-    async send(operation, { request = {}, response }) {
+    async send(operation, example) {
+      const { request = {}, response } = example
       const [method = '', template = ''] = operation.split(' ')
       const { path = {}, query = {}, headers = {}, body, files } = request
       const at = template.replaceAll(/\{(\w+)\}/g, (_match, name) => encodeURIComponent(toReal(path[name] ?? '')))
@@ -285,9 +334,13 @@ function replay({ service, dovecot, receiver, google, smtp }: Servers): Omit<Api
       const sent = files === undefined ? json : multipart(json ?? '{}', files)
       const options = { headers, ...(sent !== undefined && { body: sent }) }
       const url = `${at}?${search}`
-      const received = operation.endsWith('/stream')
-        ? await readStream(service, url, headers)
-        : await owner.request(method, url, options)
+      const authorization = `Bearer ${service.key}`
+      const sendPlainly = () =>
+        operation.endsWith('/stream')
+          ? readResponse(service.url + url, { headers: { authorization, ...headers } })
+          : owner.request(method, url, options)
+      const index = working(examples[operation] ?? []).findIndex((one) => one.request === example.request)
+      const received = index === -1 ? await sendPlainly() : await sendSamples(operation, index, request)
       if (received.status === response.status && response.status < 400) await after[operation]?.(received)
       return received
     },
@@ -303,29 +356,34 @@ function multipart(message: string, files: readonly ExampleFile[]): FormData {
   return form
 }
 
-/** The response of a stream up to its first event. */
-async function readStream(
-  service: ServiceProcess,
-  path: string,
-  headers: Record<string, string>,
-): Promise<ApiResponse> {
+/** Streams never end, and a callback of a provider works once. */
+const isOnce = (operation: string) => operation.endsWith('/stream') || operation.endsWith('/callback')
+
+/** The response to a request; of a stream up to its first event. */
+async function readResponse(url: string, options: RequestInit): Promise<ApiResponse> {
   const ended = new AbortController()
-  const response = await fetch(service.url + path, {
-    headers: { authorization: `Bearer ${service.key}`, ...headers },
+  const response = await fetch(url, {
+    redirect: 'manual',
+    ...options,
     signal: AbortSignal.any([ended.signal, AbortSignal.timeout(300_000)]),
   })
+  const { status, headers } = response
+  const type = headers.get('content-type') ?? ''
+  if (!type.startsWith('text/event-stream')) {
+    const text = await response.text()
+    return { status, headers, text, json: /\bjson\b/.test(type) && text !== '' ? JSON.parse(text) : undefined }
+  }
   let text = ''
   const decoder = new TextDecoder()
   for await (const chunk of response.body ?? []) {
     text += decoder.decode(chunk, { stream: true })
-    if (!response.ok) continue
     const event = /^event: [\s\S]*?\n\n/m.exec(text)
     if (event === null) continue
     text = text.slice(0, event.index + event[0].length)
     break
   }
   ended.abort()
-  return { status: response.status, headers: response.headers, text, json: response.ok ? undefined : JSON.parse(text) }
+  return { status, headers, text, json: undefined }
 }
 
 const STANDUP = {

@@ -16,6 +16,8 @@ export interface Operation {
     content: Record<string, Media & { example?: unknown; examples?: Record<string, { value: unknown }> }>
   }
   responses: Record<string, Response>
+  /** In each language one for each example that works, in their order. */
+  'x-codeSamples': { lang: string; source: string }[]
 }
 
 export const document: {

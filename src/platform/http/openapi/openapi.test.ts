@@ -226,7 +226,7 @@ describe('the OpenAPI document', () => {
     })
   })
 
-  it('shows the examples of an operation: parameters, bodies, responses, errors and curl', async () => {
+  it('shows the examples of an operation: parameters, bodies, responses, errors, curl and TypeScript', async () => {
     const added = { id: '1', title: "Ada's" }
     const missing = { success: false, error: { code: 'not_found' } }
     const examples: Examples = {
@@ -255,6 +255,18 @@ describe('the OpenAPI document', () => {
   -d '{
   "name": "Ada'\\''s"
 }'`,
+      `const response = await fetch('http://localhost:8080/things/a%2Fb/parts', {
+  method: 'POST',
+  headers: {
+    Authorization: \`Bearer \${process.env.SERVICE_API_KEY}\`,
+    'Content-Type': 'application/json',
+  },
+  body: JSON.stringify({
+    name: 'Ada\\'s',
+  }),
+})
+if (!response.ok) throw new Error(\`\${response.status} \${await response.text()}\`)
+console.log(await response.json())`,
     ])
   })
 
@@ -270,7 +282,12 @@ describe('the OpenAPI document', () => {
       First: { summary: 'First', value: { things: [] } },
       Second: { summary: 'Second', value: { things: [added('2')] } },
     })
-    expect(get['x-codeSamples'].map(({ label }: { label: string }) => label)).toEqual(['curl: First', 'curl: Second'])
+    expect(get['x-codeSamples'].map(({ label }: { label: string }) => label)).toEqual([
+      'curl: First',
+      'curl: Second',
+      'TypeScript: First',
+      'TypeScript: Second',
+    ])
     const limit = get.parameters.find(({ name }: { name: string }) => name === 'limit')
     expect(limit.example).toBe(2)
   })

@@ -5,6 +5,7 @@ import { curl } from './curl.ts'
 import { type ErrorResponseName, errorResponse } from './error-responses.ts'
 import { type Example, type ExampleRequest, exampleMembers, working } from './examples.ts'
 import type { RouteEntry } from './route-table.ts'
+import { typescript } from './typescript.ts'
 
 type JsonObject = { [name: string]: Json }
 
@@ -34,15 +35,24 @@ export function describeOperation(route: RouteEntry, context: OperationContext):
   }
 }
 
-/** One per example that works. The label names it when there are several. */
+/** In each language one per example that works. The label names it when there are several. */
 function codeSamples(route: RouteEntry, { examples, serverUrl }: OperationContext): Json[] {
-  const shown = working(examples)
-  if (shown.length === 0) return [{ lang: 'Shell', label: 'curl', source: curl(route, {}, serverUrl) }]
-  return shown.map(({ summary, request = {} }) => ({
-    lang: 'Shell',
-    label: shown.length === 1 || summary === undefined ? 'curl' : `curl: ${summary}`,
-    source: curl(route, request, serverUrl),
-  }))
+  const shown: Partial<Example>[] = working(examples)
+  const samples = shown.length === 0 ? [{}] : shown
+  const named = (language: string, summary: string | undefined) =>
+    samples.length === 1 || summary === undefined ? language : `${language}: ${summary}`
+  return [
+    ...samples.map(({ summary, request = {} }) => ({
+      lang: 'Shell',
+      label: named('curl', summary),
+      source: curl(route, request, serverUrl),
+    })),
+    ...samples.map((example) => ({
+      lang: 'TypeScript',
+      label: named('TypeScript', example.summary),
+      source: typescript(route, example, serverUrl),
+    })),
+  ]
 }
 
 function security(access: RouteEntry['access'], scope: string[]): Json {
