@@ -1,0 +1,27 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { expect, it } from 'vitest'
+
+/** Pages about the code, and the contract, which also names paths of others. */
+const OTHERS = ['contributing.md', 'design.md', 'specification.md', 'style.md']
+
+it('the guides name only requests that the API has', async () => {
+  const { paths } = JSON.parse(await readFile('openapi.json', 'utf8'))
+  const known = new Set(
+    Object.entries(paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, '{}')}`),
+    ),
+  )
+  // Of the portal, for operators, and not described.
+  known.add('DELETE /admin/sessions')
+  const unknown = []
+  let checked = 0
+  for (const name of (await readdir('docs')).filter((one) => one.endsWith('.md') && !OTHERS.includes(one))) {
+    const text = await readFile(`docs/${name}`, 'utf8')
+    for (const [, method, path] of text.matchAll(/`(GET|POST|PUT|PATCH|DELETE) (\/[^`?\s…]*[^`?\s…/])(?:[`?]| \{)/g)) {
+      checked += 1
+      if (!known.has(`${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`)) unknown.push(`${name}: ${method} ${path}`)
+    }
+  }
+  expect(unknown).toEqual([])
+  expect(checked).toBeGreaterThan(50)
+})
