@@ -177,20 +177,19 @@ class AccountRun {
     if (first !== LONG) return first
     const closeSender = this.#sender.setAside()
     this.#context.lastSentAt.set(this.#accountId, this.#deps.clock.monotonic())
-    const ended = working
-      .then(
-        (mayContinue) => {
-          if (!mayContinue) this.#end ??= 'account has to wait'
-        },
-        (error: unknown) => {
-          if (error instanceof LeaseLost) return
-          this.#end ??= isDeletedAccount(error) ? 'account has to wait' : { error }
-        },
-      )
-      .then(closeSender)
-      .finally(() => this.#hung.delete(ended))
+    const ended = this.#recordEnd(working.finally(closeSender)).finally(() => this.#hung.delete(ended))
     this.#hung.add(ended)
     return true
+  }
+
+  /** Records how work that had hung ended. Never rejects. */
+  async #recordEnd(working: Promise<boolean>): Promise<void> {
+    try {
+      if (!(await working)) this.#end ??= 'account has to wait'
+    } catch (error) {
+      if (error instanceof LeaseLost) return
+      this.#end ??= isDeletedAccount(error) ? 'account has to wait' : { error }
+    }
   }
 
   #pauseSending(): void {

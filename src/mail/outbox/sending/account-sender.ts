@@ -1,4 +1,13 @@
-import type { ProviderName, Sender, SendProvider, SentCopies } from '../../../providers/contract/index.ts'
+import { DatabaseUnavailable } from '../../../platform/db/index.ts'
+import { AppError } from '../../../platform/errors/app-error.ts'
+import {
+  ProviderError,
+  type ProviderName,
+  type Sender,
+  type SendProvider,
+  type SentCopies,
+  type SmtpSettings,
+} from '../../../providers/contract/index.ts'
 import { knownServer, rememberServer } from '../store.ts'
 import type { AfterSendingDeps } from './after-sending.ts'
 
@@ -53,6 +62,7 @@ export class AccountSender {
     return () => closeSender(current)
   }
 
+  /** Rejects when opening it failed for another reason than that something cannot be reached. */
   close(): Promise<void> {
     return closeSender(this.#current)
   }
@@ -70,18 +80,32 @@ export class AccountSender {
     const smtp = await knownServer(db.read, this.#accountId, accessVersion)
     const sender = sending(provider).open(access, {
       ...(smtp !== undefined && { smtp: JSON.parse(smtp) }),
-      onSettings: (settings) => {
-        const row = { accountId: this.#accountId, accessVersion, smtp: JSON.stringify(settings) }
-        // The next run derives them again when this fails.
-        db.transaction((tx) => rememberServer(tx, row)).catch(() => {})
-      },
+      onSettings: (settings) => void this.#rememberServer(settings, accessVersion),
     })
     return { sender, accessVersion }
+  }
+
+  /** Never rejects: the next run derives the settings again. Logs every failure except an outage of the database. */
+  async #rememberServer(settings: SmtpSettings, accessVersion: number): Promise<void> {
+    const { db, log } = this.#deps
+    const accountId = this.#accountId
+    try {
+      await db.transaction((tx) => rememberServer(tx, { accountId, accessVersion, smtp: JSON.stringify(settings) }))
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) return
+      const message = 'Cannot remember the SMTP server of an account. The next run finds it again.'
+      log.error(message, { accountId, operation: 'outbox.server', error })
+    }
   }
 }
 
 async function closeSender(opening: Promise<Opened> | undefined): Promise<void> {
-  // The attempt that opened it has reported why it failed.
-  const opened = await opening?.catch(() => undefined)
+  const opened = await opening?.catch(ignoreUnreachable)
   await opened?.sender.close()
+}
+
+/** The attempt that opened the connection has reported that the account, its provider or the database cannot be reached. */
+function ignoreUnreachable(error: unknown): undefined {
+  const isExpected = error instanceof AppError || error instanceof ProviderError || error instanceof DatabaseUnavailable
+  if (!isExpected) throw error
 }
