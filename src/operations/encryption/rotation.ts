@@ -1,5 +1,5 @@
 import type { Sealer } from '../../platform/crypto/seal.ts'
-import type { Db } from '../../platform/db/index.ts'
+import { DatabaseUnavailable, type Db } from '../../platform/db/index.ts'
 import { AppError, invalid } from '../../platform/errors/app-error.ts'
 import type { Log } from '../../platform/log/index.ts'
 import type { KeyRing, SealedColumn } from '../../platform/secrets/index.ts'
@@ -118,7 +118,12 @@ export function encryption(deps: EncryptionDeps) {
       clearInterval(timer)
       if (!hasReported) return
       // Retention deletes the row when this fails.
-      await db.transaction((tx) => deleteKeys(tx, instanceId)).catch(() => {})
+      await db
+        .transaction((tx) => deleteKeys(tx, instanceId))
+        .catch((error: unknown) => {
+          if (error instanceof DatabaseUnavailable) return
+          log.error('Cannot delete the key ids of this instance.', { operation: 'encryption.stop', error })
+        })
     },
   }
 }
