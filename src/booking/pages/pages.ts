@@ -80,7 +80,7 @@ function chooseTexts({ code, status }: AppError, request: FastifyRequest): Booki
   if (status >= 500) return 'failed'
   if (code === 'rate_limited') return 'busy'
   if (code === 'mail_limited') return 'limited'
-  if (code === 'conflict') return 'tooLate'
+  if (code === 'conflict') return 'unchangeable'
   return request.url.includes('/bookings/') ? 'link' : 'gone'
 }
 

@@ -4,7 +4,7 @@ import { type BookingContext, bookingDocument } from './layout.ts'
 import type { BookingTextKey } from './texts/index.ts'
 
 export interface BookingErrorPage {
-  texts: 'link' | 'gone' | 'busy' | 'limited' | 'failed' | 'tooLate'
+  texts: 'link' | 'gone' | 'busy' | 'limited' | 'failed' | 'unchangeable'
   /** Error code and request id, which the visitor can quote to support. */
   code: string
   requestId: string

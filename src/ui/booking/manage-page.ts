@@ -60,6 +60,7 @@ export function managePage(context: BookingContext, page: ManagePage): string {
 <h1><bdi>${booking.name}</bdi></h1>
 ${facts(context, booking, hasEnded)}
 ${hasEnded && booking.reason !== null && html`<p class="lead">${t.html('booking.reason', { reason: html`<bdi>${booking.reason}</bdi>` })}</p>`}
+${booking.state === 'past' && asksForChange(page) && html`<p class="lead">${t('unchangeable.past')}</p>`}
 ${!hasEnded && booking.state !== 'past' && addressPart(context, page)}
 ${canChange && calendarPart(context, page)}
 ${
@@ -69,6 +70,10 @@ ${cancelPart(context, page)}`
 }
 ${!canChange && booking.state !== 'pending' && booking.isBookable && html`<a class="button primary" href="${context.root}/book/${booking.slug}" rel="noreferrer">${t('booking.again')}</a>`}`,
   })
+}
+
+function asksForChange({ action }: ManagePage): boolean {
+  return action === 'reschedule' || action === 'cancel'
 }
 
 function cancelPart(context: BookingContext, page: ManagePage): Html {

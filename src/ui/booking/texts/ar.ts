@@ -33,8 +33,9 @@ export const ar: BookingTexts = {
   'limited.text': 'أُرسلت رسائل كثيرة من هنا. حاول مرة أخرى غدًا.',
   'failed.title': 'حدث خطأ ما',
   'failed.text': 'المشكلة لدينا. حاول مرة أخرى بعد قليل.',
-  'tooLate.title': 'لم يعد بالإمكان تغيير هذا الحجز',
-  'tooLate.text': 'أُلغي أو رُفض، أو انتهى موعده.',
+  'unchangeable.title': 'لم يعد بالإمكان تغيير هذا الحجز',
+  'unchangeable.text': 'أُلغي أو رُفض، أو انتهى موعده.',
+  'unchangeable.past': 'انتهى موعد هذا الحجز، ولم يعد بالإمكان تغييره.',
   'page.help': 'المساعدة',
   'page.privacy': 'الخصوصية',
 }

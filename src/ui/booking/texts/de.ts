@@ -35,8 +35,9 @@ export const de: BookingTexts = {
   'limited.text': 'Von hier aus wurden zu viele Nachrichten gesendet. Versuchen Sie es morgen erneut.',
   'failed.title': 'Etwas ist schiefgelaufen',
   'failed.text': 'Das Problem liegt bei uns. Versuchen Sie es gleich noch einmal.',
-  'tooLate.title': 'Diese Buchung kann nicht mehr geändert werden',
-  'tooLate.text': 'Sie wurde abgesagt oder abgelehnt, oder sie liegt in der Vergangenheit.',
+  'unchangeable.title': 'Diese Buchung kann nicht mehr geändert werden',
+  'unchangeable.text': 'Sie wurde abgesagt oder abgelehnt, oder sie liegt in der Vergangenheit.',
+  'unchangeable.past': 'Diese Buchung liegt in der Vergangenheit und kann nicht mehr geändert werden.',
   'page.help': 'Hilfe',
   'page.privacy': 'Datenschutz',
 }

@@ -33,8 +33,9 @@ export const en = {
   'limited.text': 'This page has caused too many messages. Try again tomorrow.',
   'failed.title': 'Something went wrong',
   'failed.text': 'The problem is on our side. Try again in a moment.',
-  'tooLate.title': 'This booking can no longer be changed',
-  'tooLate.text': 'It was cancelled or declined, or it is in the past.',
+  'unchangeable.title': 'This booking can no longer be changed',
+  'unchangeable.text': 'It was cancelled or declined, or it is in the past.',
+  'unchangeable.past': 'This booking is in the past, so it can no longer be changed.',
   'page.help': 'Get help',
   'page.privacy': 'Privacy policy',
 }

@@ -35,8 +35,9 @@ export const es: BookingTexts = {
   'limited.text': 'Se han enviado demasiados mensajes desde aquí. Inténtelo mañana.',
   'failed.title': 'Algo ha fallado',
   'failed.text': 'El problema es nuestro. Inténtelo de nuevo en un momento.',
-  'tooLate.title': 'Esta reserva ya no se puede cambiar',
-  'tooLate.text': 'Se canceló o se rechazó, o ya ha pasado.',
+  'unchangeable.title': 'Esta reserva ya no se puede cambiar',
+  'unchangeable.text': 'Se canceló o se rechazó, o ya ha pasado.',
+  'unchangeable.past': 'Esta reserva ya ha pasado, por lo que ya no se puede cambiar.',
   'page.help': 'Ayuda',
   'page.privacy': 'Privacidad',
 }

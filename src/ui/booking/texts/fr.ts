@@ -35,8 +35,9 @@ export const fr: BookingTexts = {
   'limited.text': 'Trop de messages ont été envoyés d’ici. Réessayez demain.',
   'failed.title': 'Un problème est survenu',
   'failed.text': 'Le problème vient de chez nous. Réessayez dans un instant.',
-  'tooLate.title': 'Cette réservation ne peut plus être modifiée',
-  'tooLate.text': 'Elle a été annulée ou refusée, ou elle est passée.',
+  'unchangeable.title': 'Cette réservation ne peut plus être modifiée',
+  'unchangeable.text': 'Elle a été annulée ou refusée, ou elle est passée.',
+  'unchangeable.past': 'Cette réservation est passée et ne peut plus être modifiée.',
   'page.help': 'Aide',
   'page.privacy': 'Confidentialité',
 }

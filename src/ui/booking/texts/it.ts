@@ -35,8 +35,9 @@ export const it: BookingTexts = {
   'limited.text': 'Da qui sono stati inviati troppi messaggi. Riprovi domani.',
   'failed.title': 'Qualcosa è andato storto',
   'failed.text': 'Il problema è nostro. Riprovi tra un momento.',
-  'tooLate.title': 'Questa prenotazione non si può più modificare',
-  'tooLate.text': 'È stata annullata o rifiutata, o è passata.',
+  'unchangeable.title': 'Questa prenotazione non si può più modificare',
+  'unchangeable.text': 'È stata annullata o rifiutata, o è passata.',
+  'unchangeable.past': 'Questa prenotazione è passata e non si può più modificare.',
   'page.help': 'Aiuto',
   'page.privacy': 'Informativa sulla privacy',
 }

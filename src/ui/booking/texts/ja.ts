@@ -35,8 +35,9 @@ export const ja: BookingTexts = {
   'limited.text': 'ここから送信されたメッセージが多すぎます。明日もう一度お試しください。',
   'failed.title': '問題が発生しました',
   'failed.text': 'こちら側の問題です。しばらくしてからもう一度お試しください。',
-  'tooLate.title': 'この予約は変更できません',
-  'tooLate.text': 'キャンセル済みか不成立、または終了しています。',
+  'unchangeable.title': 'この予約は変更できません',
+  'unchangeable.text': 'キャンセル済みか不成立、または終了しています。',
+  'unchangeable.past': 'この予約は終了しているため、変更できません。',
   'page.help': 'ヘルプ',
   'page.privacy': 'プライバシー',
 }

@@ -35,8 +35,9 @@ export const nl: BookingTexts = {
   'limited.text': 'Er zijn hiervandaan te veel berichten verstuurd. Probeer het morgen opnieuw.',
   'failed.title': 'Er ging iets mis',
   'failed.text': 'Het probleem ligt bij ons. Probeer het zo meteen opnieuw.',
-  'tooLate.title': 'Deze boeking kan niet meer worden gewijzigd',
-  'tooLate.text': 'Hij is geannuleerd of afgewezen, of hij is voorbij.',
+  'unchangeable.title': 'Deze boeking kan niet meer worden gewijzigd',
+  'unchangeable.text': 'Hij is geannuleerd of afgewezen, of hij is voorbij.',
+  'unchangeable.past': 'Deze boeking is voorbij en kan niet meer worden gewijzigd.',
   'page.help': 'Hulp',
   'page.privacy': 'Privacybeleid',
 }

@@ -34,8 +34,9 @@ export const pt: BookingTexts = {
   'limited.text': 'Foram enviadas mensagens demais a partir daqui. Tente de novo amanhã.',
   'failed.title': 'Algo deu errado',
   'failed.text': 'O problema é nosso. Tente de novo em instantes.',
-  'tooLate.title': 'Esta reserva não pode mais ser alterada',
-  'tooLate.text': 'Ela foi cancelada ou recusada, ou já passou.',
+  'unchangeable.title': 'Esta reserva não pode mais ser alterada',
+  'unchangeable.text': 'Ela foi cancelada ou recusada, ou já passou.',
+  'unchangeable.past': 'Esta reserva já passou e não pode mais ser alterada.',
   'page.help': 'Ajuda',
   'page.privacy': 'Privacidade',
 }
