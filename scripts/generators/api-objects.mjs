@@ -11,7 +11,7 @@ export async function apiObjects() {
   const descriptions = Object.fromEntries(catalogue.types.map((type) => [type, catalogue.get(type).description]))
   return [
     '// Generated from the OpenAPI document by `npm run generate`.\n',
-    `/** What each type of event reports. */
+    `/** The event types of the API, each with what its events report. */
 export const EVENT_TYPES: Readonly<Record<string, string>> = ${JSON.stringify(descriptions, null, 2)}\n`,
     'export type List<Name extends string, Item> = Record<Name, Item[]> & { pagination: Pagination }\n',
     ...types,

@@ -11,9 +11,9 @@ export interface DemoMailbox {
   user: string
   /** Environment variables that make the service use the server. */
   settings: Record<string, string>
-  /** What a person may have to enter on the hosted form. Undefined when users sign in on the provider's own page. */
+  /** The values that a person may have to enter on the hosted form. Undefined when users sign in on the provider's own page. */
   signIn: ({ password: string } & Record<string, string>) | undefined
-  /** What detection finds for the domain of the address. */
+  /** The server that detection finds for the domain of the address. */
   server?: { host: string; port: number; secure: boolean }
   /** Registers a redirect URI, as an operator does once at the provider. */
   allowRedirect(uri: string): void

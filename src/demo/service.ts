@@ -16,7 +16,7 @@ interface DemoServiceOptions {
   /** The only port to try. Default: 8080, or a free one while it is in use. */
   port?: string | undefined
   settings?: Record<string, string>
-  /** What detection finds, by domain. */
+  /** The servers that detection finds, by domain. */
   mailServers?: RuntimeContext['mailServers']
 }
 

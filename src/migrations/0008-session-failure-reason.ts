@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** What was wrong with the server at the last failed sign-in of a session, for the application. */
+/** Adds the problem of the server at the last failed sign-in of a session, for the application. */
 export const name = '0008-session-failure-reason'
 
 export async function up(db: Kysely<unknown>): Promise<void> {

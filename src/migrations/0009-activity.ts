@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Db } from '../platform/db/index.ts'
 
-/** What the service did in each hour, for the overview of the portal. */
+/** Adds counts for each hour, which the overview of the portal shows. */
 export const name = '0009-activity'
 
 export async function up(db: Kysely<unknown>, engine: Db['engine']): Promise<void> {

@@ -5,7 +5,7 @@ import { attendeeEmails } from '../guests/booking-mail.ts'
 import type { BookingRow } from '../tables.ts'
 import { addTasks, cancelTasks, type NewTask, type TaskDeps } from './store.ts'
 
-/** What happened to a booking. */
+/** A change of a booking that needs background work. */
 type ChangeKind = 'confirmed' | 'rescheduled' | 'cancelled' | 'rejected'
 
 const MINUTE_MS = 60_000

@@ -10,7 +10,7 @@ import type { AccountCalendarsDeps, OwnedCalendars } from './owned-calendars.ts'
 import { removeEvents } from './removal.ts'
 import { applyChanges } from './step/apply.ts'
 import { InstanceBuffer } from './step/instance-buffer.ts'
-import { splitIntoParts } from './step/parts.ts'
+import { splitIntoParts } from './step/split-step.ts'
 
 /** A poll without changes is stored this seldom. */
 const RECORD_MS = 5 * 60_000

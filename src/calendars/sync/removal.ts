@@ -2,7 +2,7 @@ import type { TimeRange } from '../../providers/contract/index.ts'
 import { type CalendarRow, type EventRow, eventStore } from '../store.ts'
 import type { AccountCalendarsDeps, OwnedCalendars } from './owned-calendars.ts'
 import { applyChanges } from './step/apply.ts'
-import { NOTHING } from './step/parts.ts'
+import { NOTHING } from './step/split-step.ts'
 
 const ROWS_PER_TRANSACTION = 50
 

@@ -4,7 +4,7 @@ import { type Bus, jsonReader, subscribeJson } from '../../platform/bus/index.ts
 import { withTimeout } from '../../platform/concurrency/abort.ts'
 import type { LogEntry, LogFilter, LogRange, LogRing, LogView } from '../../platform/log/index.ts'
 import { JOINED_LIMITS, requestSchema, responseSchema, viewSchema } from './hints.ts'
-import { joiner, split } from './parts.ts'
+import { joiner, split } from './split-text.ts'
 
 export interface SharedLogsDeps {
   bus: Bus

@@ -4,7 +4,7 @@ import { type Bus, jsonReader, subscribeJson } from '../../platform/bus/index.ts
 import { type LogEntry, type LogFilter, type LogRing, matchesFilter } from '../../platform/log/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { batchSchema, JOINED_LIMITS, tailSchema, watchSchema } from './hints.ts'
-import { joiner, split } from './parts.ts'
+import { joiner, split } from './split-text.ts'
 
 export interface TailDeps {
   bus: Bus

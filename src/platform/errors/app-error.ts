@@ -136,7 +136,7 @@ export interface ErrorDetail {
   code?: DetailCode
 }
 
-/** What is wrong with a value that a guest enters. */
+/** Problems with a value that a guest enters. */
 export const INPUT_CODES = [
   'required',
   'too_long',

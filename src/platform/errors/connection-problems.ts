@@ -54,7 +54,7 @@ const BY_CODE: Readonly<Record<string, ConnectionProblem>> = {
   HOSTNAME_MISMATCH: 'certificate_wrong_host',
 }
 
-/** What a code of Node's TLS says about the certificate; undefined for others. */
+/** The problem of a certificate that an error code of Node's TLS names. Undefined for other codes. */
 export function certificateProblem(code: string): ConnectionProblem | undefined {
   return Object.hasOwn(BY_CODE, code) ? BY_CODE[code] : undefined
 }

@@ -1,4 +1,4 @@
-/** What a calendar shows of a booking. */
+/** The fields of a booking that a calendar shows. */
 export interface CalendarEntry {
   title: string
   /** UTC, RFC 3339. */

@@ -1,6 +1,6 @@
 // Generated from the OpenAPI document by `npm run generate`.
 
-/** What each type of event reports. */
+/** The event types of the API, each with what its events report. */
 export const EVENT_TYPES: Readonly<Record<string, string>> = {
   "account.connected": "A mailbox was connected. Its first sync starts now.",
   "account.updated": "The credentials, `customUserId` or `watch` of an account changed.",

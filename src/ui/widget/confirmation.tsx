@@ -30,7 +30,7 @@ export function When({ slot, children }: { slot: Slot; children?: ComponentChild
 
 interface ConfirmationProps {
   booking: Booking
-  /** What was booked. */
+  /** The title of the experience. */
   title: string
   isMoved: boolean
 }

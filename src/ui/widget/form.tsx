@@ -14,7 +14,7 @@ export interface FormProps {
   error: ApiError | undefined
   isSubmitting: boolean
   submitLabel: string
-  /** What happens then. */
+  /** The key of the text that says what follows the form. */
   next: TextKey | undefined
   onValues(values: Values): void
   onSubmit(website: string): void

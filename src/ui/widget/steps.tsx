@@ -66,7 +66,7 @@ export function LaterSteps({ deps, flow, move, prefill }: LaterStepsProps) {
   }
 }
 
-/** What happens after the form; undefined where it is not known. */
+/** The key of the text about the message that a guest gets after the form. Undefined while it is not known. */
 function nextText({ sendsMessages }: Experience): TextKey | undefined {
   if (sendsMessages == null) return undefined
   return sendsMessages ? 'nextInvitation' : 'noMessage'

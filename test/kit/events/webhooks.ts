@@ -62,7 +62,7 @@ export interface WebhookFixture {
   endpoints: Endpoints
   testDeliveries: TestDeliveries
   engine: WebhookEngine
-  /** What the overview of the portal counts. */
+  /** Counts for the overview of the portal. */
   activity: ActivityCounter
   create(body: CreateBody): Promise<EndpointView>
   /** Records events in one transaction and returns their ids. */

@@ -48,7 +48,7 @@ export interface StepState extends StepContext {
   tx: Tx
   ids: Ids
   store: EventStore
-  /** What the provider returned, and placeholders for series that it did not return. */
+  /** The events that the provider returned, and placeholders for series that it did not return. */
   listed: readonly RemoteEvent[]
   /** The exceptions among them, by the provider id of their master. */
   exceptions: ReadonlyMap<string | null, readonly RemoteEvent[]>

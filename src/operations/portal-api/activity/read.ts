@@ -10,7 +10,7 @@ const P95 = 0.95
 const AHEAD_MS = HOUR_MS
 
 /**
- * What happened in consecutive periods, of which the last ends now. An hour belongs to the period in which it starts. Reads at most
+ * Counts for consecutive periods, of which the last ends now. An hour belongs to the period in which it starts. Reads at most
  * some hundred rows for each day, by the primary key.
  */
 export async function readActivity(handle: Handle, startsMs: readonly number[], nowMs: number): Promise<Activity> {

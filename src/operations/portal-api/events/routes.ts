@@ -8,7 +8,7 @@ export interface EventDeps {
   replayEvent(tx: Tx, what: { eventId: string; endpointId: string }): Promise<string>
 }
 
-/** What the pages of events and deliveries need beside the API: the addresses of a page's accounts, and single events sent again. */
+/** Routes for the pages of events and deliveries, beside the API: the addresses of a page's accounts, and single events sent again. */
 export function eventRoutes(app: App, handle: Handle, { idempotency, replayEvent }: EventDeps): void {
   app.get(
     '/admin/account-names',

@@ -42,9 +42,9 @@ export {
   parseHeaders,
 } from './headers/headers.ts'
 export { limitReferences, readMessageIds } from './headers/message-ids.ts'
+export { type ComposedAttachment, type ComposedParts, composedParts } from './tree/composed-parts.ts'
 export { type ReadMessage, readMessage } from './tree/message-reader.ts'
 export { allParts, buildPart, declaredCharset, describePart, fileType, knownType, type Part } from './tree/part.ts'
-export { type ComposedAttachment, type ComposedParts, composedParts } from './tree/parts.ts'
 export {
   decodedContent,
   describeRawPart,

@@ -3,8 +3,8 @@ type Data = Readonly<Record<string, unknown>>
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /**
- * What an event is about, which distinguishes it from others of its type: a subject, a guest, a folder. Empty when the data has
- * nothing of the kind, or the event was erased.
+ * Names the object of an event, which distinguishes the event from others of its type: a subject, a guest, a folder. Empty when
+ * the data names none, or the event was erased.
  */
 export function describeEvent(data: unknown): string {
   const { subject, summary, guest, folder, email, url, message }: Data = Object(data)

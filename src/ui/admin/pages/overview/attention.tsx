@@ -8,12 +8,12 @@ import { downParts, isLate, partName, type States } from './state.ts'
 interface Item {
   tone: 'bad' | 'warn'
   title: string
-  /** What it means, and what to do. */
+  /** Explains the problem, and says what to do. */
   text: string
   action?: { href: string; label: string }
 }
 
-/** What needs a person, the worst first, each with what to do about it. Nothing is shown while all is well. */
+/** The problems that need a person, the worst first, each with its remedy. Shows nothing while all is well. */
 export function Attention(states: States) {
   const items = [...problems(states), ...warnings(states.health)].sort(
     (left, right) => Number(left.tone === 'warn') - Number(right.tone === 'warn'),
@@ -110,7 +110,7 @@ function problems(states: States): Item[] {
   return found
 }
 
-/** What the strip and the other items say already. */
+/** Codes of warnings that the strip or another item shows already. */
 const KNOWN = ['outbox_uncertain', 'sync_stalled', 'sync_late']
 
 /** Other problems that deserve attention, as the service words them. */

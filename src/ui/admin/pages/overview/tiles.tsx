@@ -8,13 +8,13 @@ import { formatNumber, formatShare } from './amounts.ts'
 interface Tile {
   name: string
   value: string
-  /** What the value is about. */
+  /** Explains the value. */
   note: string
   href: string
   values: (number | null)[]
 }
 
-/** What happened in the last seven days, each as a number, a small line and a link to the list behind it. */
+/** The counts of the last seven days, each with a small chart and a link to the list behind it. */
 export function ActivityTiles({ activity }: { activity: Activity }) {
   return (
     <section aria-labelledby="tiles-heading">

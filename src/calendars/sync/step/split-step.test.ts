@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { spentCpuMs } from '../../../../test/kit/measure/event-loop.ts'
 import type { EventStep, RemoteEvent } from '../../../providers/contract/index.ts'
-import { splitIntoParts } from './parts.ts'
+import { splitIntoParts } from './split-step.ts'
 
 const event = (eventId: string, recurringEventId: string | null = null) =>
   ({ eventId, recurringEventId }) as RemoteEvent
