@@ -1,6 +1,6 @@
 /**
  * Messages to send: requests are accepted into durable rows, and runs per account send them through the provider, never twice.
- * `sending/account-run.ts` has the states; `service.ts` is what the routes, and other features that send, use.
+ * `sending/send-run.ts` has the states; `service.ts` is what the routes, and other features that send, use.
  */
 import './tables.ts'
 

@@ -2,14 +2,13 @@ import { sleep } from '../../../platform/concurrency/abort.ts'
 import { keepRenewing, LeaseLost, leasedRows, type RowLease } from '../../../platform/db/index.ts'
 import { AppError } from '../../../platform/errors/app-error.ts'
 import { secretToken } from '../../../platform/ids.ts'
-import type { Run } from '../../../platform/queue/index.ts'
 import type { OutboxRow } from '../tables.ts'
 import { AccountSender } from './account-sender.ts'
 import { afterSending } from './after-sending.ts'
 import { Attempts, type AttemptTiming } from './attempts.ts'
 import { type Claimed, OUTBOX } from './claims.ts'
 import { type CopyDeps, saveCopies, type Uncopied } from './copies.ts'
-import { CopyGate } from './copy-gate.ts'
+import type { CopyGate } from './copy-gate.ts'
 import type { CopyWaits } from './copy-keeper.ts'
 import { sendToDeferred } from './send-to-deferred.ts'
 
@@ -37,8 +36,6 @@ export const OUTBOX_TIMING: OutboxTiming = {
   sweepMs: 15_000,
 }
 
-/** After this long the account goes to the back of the queue, so that other accounts get a worker. */
-const MAX_RUN_MS = 60_000
 /** Messages that a run holds at once. */
 const MAX_CLAIMED = 25
 /** Copies wait for messages that are still to be sent, of any account: at most so many, and for so long. */
@@ -51,40 +48,6 @@ const MAX_HUNG = 8
 /** How often an account with messages that hang checks for new ones. */
 const HUNG_TURN_MS = 500
 
-/**
- * The run of the queue `send`, whose job keys are account ids:
- *
- *     claim ─▶ queued: send ──▶ refused for now ──▶ queued again, later
- *                      │   └──▶ refused ──────────▶ failed, event
- *                      ├──────▶ no reply, crash ──▶ uncertain
- *                      └──────▶ accepted ─────────▶ sent, copy pending
- *           ─▶ uncertain: search in Sent ─▶ sent, or a later search, or event
- *           ─▶ sent: save the copy (`copies.ts`), delete the draft (`after-sending.ts`), send it to those refused for now (`send-to-deferred.ts`)
- *           ─▶ cancelled: remove the draft that an attempt has left at the provider
- *
- * `attempts.ts` has what happens to one message. What takes longer than `hungMs` goes on beside the rest of the run, which does not end
- * before it.
- */
-export function sendRun(deps: SendRunDeps, stopping: AbortSignal): Run {
-  const lastSentAt = new Map<string, number>()
-  const gate = new CopyGate(deps.clock)
-  return async (accountId, { signal }) => {
-    const run = new AccountRun(deps, accountId, { signal, stopping, lastSentAt, gate })
-    const endsAt = deps.clock.monotonic() + MAX_RUN_MS
-    try {
-      for (let worked = true; worked && !stopping.aborted && !signal.aborted; ) {
-        if (deps.clock.monotonic() > endsAt && !run.hasHung) return { nextRunInMs: 0 }
-        worked = await run.next()
-      }
-    } finally {
-      await run.close()
-    }
-    const { db } = deps
-    const dueAt = await leasedRows(db.read, db.dialect, OUTBOX).nextDueAt(accountId)
-    return dueAt === undefined ? undefined : { nextRunInMs: Math.max(0, dueAt - deps.clock.now()) }
-  }
-}
-
 interface RunContext {
   signal: AbortSignal
   stopping: AbortSignal
@@ -94,7 +57,8 @@ interface RunContext {
   gate: CopyGate
 }
 
-class AccountRun {
+/** Sends the messages of one account, one after the other, and saves their copies. */
+export class AccountRun {
   readonly #deps: SendRunDeps
   readonly #accountId: string
   readonly #context: RunContext

@@ -1,9 +1,10 @@
 import { leasedRows, releaseLeasesOfDead } from '../../../platform/db/index.ts'
 import { type Queue, sweptWorker } from '../../../platform/queue/index.ts'
 import { SEND_QUEUE } from '../store.ts'
-import { OUTBOX_TIMING, type OutboxTiming, type SendRunDeps, sendRun } from './account-run.ts'
+import { OUTBOX_TIMING, type OutboxTiming, type SendRunDeps } from './account-run.ts'
 import { batchWriter } from './batch-writer.ts'
 import { OUTBOX } from './claims.ts'
+import { sendRun } from './send-run.ts'
 
 export interface OutboxEngineDeps extends Omit<SendRunDeps, 'timing' | 'writer'> {
   queue: Queue
