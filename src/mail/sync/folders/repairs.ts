@@ -6,6 +6,12 @@ import type { OwnedAccount, SyncDeps } from '../deps.ts'
 /** Messages that a run reads again. Each may take several round trips. */
 const MAX_REPAIRS = 20
 
+export interface RepairContext extends OwnedAccount {
+  /** The synced folders. */
+  labels: readonly LabelRow[]
+  signal: AbortSignal
+}
+
 /**
  * Reads messages of the synced folders again that could not be read, and returns what follows: `done`, `more` in the next run, or
  * `failed` when the server is not in the state to do it. Throws `OwnershipLost`.
@@ -13,7 +19,7 @@ const MAX_REPAIRS = 20
 export async function repairMessages(
   deps: SyncDeps,
   mail: FolderMailProvider,
-  { accountId, epoch, provider, labels, signal }: OwnedAccount & { labels: readonly LabelRow[]; signal: AbortSignal },
+  { accountId, epoch, provider, labels, signal }: RepairContext,
 ): Promise<'done' | 'more' | 'failed'> {
   const byId = new Map(labels.map((label) => [label.id, label]))
   const rows = await locatedMessages(deps.db.read).repairable(accountId, [...byId.keys()], MAX_REPAIRS)

@@ -10,22 +10,18 @@ import type { LabelRow } from '../../labels/index.ts'
 import type { OwnedAccount, SyncDeps, SyncTiming } from '../deps.ts'
 import { eventBodies } from '../event-bodies.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
-import { unreadableStore } from '../unreadable/store.ts'
 import type { AccountWork, Watch } from '../work.ts'
 import { FolderAttempts } from './attempts.ts'
 import { FolderConnection, type Open } from './connection.ts'
 import { FolderListing } from './listing.ts'
 import { MissingMessages } from './missing.ts'
-import { readMessagesAgain } from './read-again.ts'
-import { repairMessages } from './repairs.ts'
+import { Rereads } from './rereads.ts'
 import { type FetchFailures, syncFolder } from './sync.ts'
 
 /** A run syncs folders that change again this many times before it ends and other accounts run. */
 const MAX_ROUNDS = 10
 /** Delay of the next full sync after a listed folder turned out to be missing. Prevents a loop if the server contradicts itself. */
 const VANISHED_MS = 5_000
-/** Until messages that could not be read are read again, after that failed. */
-const REPAIR_RETRY_MS = 60 * 60_000
 /** When so many folders in a row get no response, the others would only wait, too. */
 const MAX_UNREACHABLE = 3
 
@@ -49,19 +45,16 @@ export class FolderWork implements AccountWork {
   #isSyncing = false
   readonly #listing: FolderListing
   readonly #missing: MissingMessages
+  readonly #rereads: Rereads
   /** The stored cursors by folder, while nothing has changed them, so that a check that finds nothing reads none. */
   #cursors: ReadonlyMap<string, CursorRow> | undefined
   /** Paths of the changed folders. */
   #dirty = new Set<string>()
   /** Monotonic; when the next full sync is due. */
   #fullSyncAt = Number.NEGATIVE_INFINITY
-  /** Monotonic; when messages are next read again that could not be read. */
-  #repairAt = Number.NEGATIVE_INFINITY
   readonly #attempts: FolderAttempts
   /** How the session learns of changes of the main folder. */
   #watched: { session: FolderSession; by: FolderWatch } | undefined
-  /** When a message is next read again that the server did not return. Null: there is none. Undefined: not known. */
-  #againAt: number | null | undefined
 
   /** Calls `onChange` when a folder changed or the connection was lost, so that a run should follow. */
   constructor(
@@ -80,6 +73,7 @@ export class FolderWork implements AccountWork {
     this.#attempts = new FolderAttempts(deps, account)
     this.#listing = new FolderListing(deps, this.#attempts, () => this.#forgetStored())
     this.#missing = new MissingMessages(deps, timing.folderMoveGraceMs)
+    this.#rereads = new Rereads(deps, mail)
   }
 
   get isOpen(): boolean {
@@ -111,7 +105,7 @@ export class FolderWork implements AccountWork {
 
   requestFullSync(): void {
     this.#fullSyncAt = Number.NEGATIVE_INFINITY
-    this.#againAt = undefined
+    this.#rereads.changed()
     this.#forgetStored()
   }
 
@@ -175,7 +169,7 @@ export class FolderWork implements AccountWork {
     const never = Number.POSITIVE_INFINITY
     const nextAt = Math.min(
       this.#missing.deletionAt ?? never,
-      this.#againAt ?? never,
+      this.#rereads.nextAt ?? never,
       this.#attempts.nextAttemptAt(this.#listing.synced),
     )
     return Math.min(pollMs, Math.max(0, nextAt - this.#deps.clock.now()))
@@ -266,19 +260,17 @@ export class FolderWork implements AccountWork {
     this.#forgetStored()
     const bodies = (step: FolderStep) => {
       const isIncomplete = step.added.some(({ error, unreadable }) => error !== null && unreadable === undefined)
-      if (isIncomplete && this.#repairAt === NEVER) this.#repairAt = this.#now()
+      if (isIncomplete) this.#rereads.storedWithError()
       return eventBodies(this.#deps, this.#mail, context.accountId, label, step)
     }
     const failures: FetchFailures = {
       losses: this.#attempts.countLosses(label),
-      mayHaveUnreadable: () => this.#againAt !== null,
+      mayHaveUnreadable: () => this.#rereads.mayExist,
       onSuspect: (message) => {
         this.#attempts.suspect(message)
-        this.#againAt = undefined
+        this.#rereads.changed()
       },
-      onUnreadable: () => {
-        this.#againAt = undefined
-      },
+      onUnreadable: () => this.#rereads.changed(),
     }
     await this.#tryFolder(open, label, signal, async () => {
       const exists = await syncFolder(this.#deps, { ...context, session, label, bodies, failures, signal })
@@ -306,27 +298,18 @@ export class FolderWork implements AccountWork {
     )
   }
 
-  /** Reads messages again that the server did not return. */
-  async #readAgain({ session, context }: Open, signal: AbortSignal): Promise<void> {
-    const store = unreadableStore(this.#deps.db.read, context.accountId)
-    if (this.#againAt === undefined) this.#againAt = await store.nextAttemptAt('message')
-    if (this.#againAt === null || this.#againAt > this.#deps.clock.now()) return
-    await readMessagesAgain(this.#deps, {
+  #readAgain({ session, context }: Open, signal: AbortSignal): Promise<void> {
+    return this.#rereads.readUnreturned({
       ...context,
       labels: this.#listing.synced,
       mail: this.#mail,
       signal,
       presentUids: (path, uidValidity, uids) => session.presentUids(path, uidValidity, uids),
     })
-    this.#againAt = await store.nextAttemptAt('message')
   }
 
-  /** Once for every account that this process syncs, and after messages were stored with errors. */
-  async #repair({ context }: Open, signal: AbortSignal): Promise<void> {
-    if (this.#now() < this.#repairAt) return
-    const outcome = await repairMessages(this.#deps, this.#mail, { ...context, labels: this.#listing.synced, signal })
-    if (outcome === 'done') this.#repairAt = NEVER
-    if (outcome === 'failed') this.#repairAt = this.#now() + REPAIR_RETRY_MS
+  #repair({ context }: Open, signal: AbortSignal): Promise<void> {
+    return this.#rereads.repair({ ...context, labels: this.#listing.synced, signal })
   }
 
   /** Call this, or request a full sync, before cursors change or messages are removed. */
@@ -339,5 +322,3 @@ export class FolderWork implements AccountWork {
     return this.#deps.clock.monotonic()
   }
 }
-
-const NEVER = Number.POSITIVE_INFINITY
