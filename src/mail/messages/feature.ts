@@ -1,8 +1,8 @@
 import type { Feature } from '../../feature.ts'
 import { draftEvents, messageEvents } from './events.ts'
 import { eraseReserved, purgeReserved } from './ingest/reserved.ts'
+import { eraseMessages } from './rows/erasure.ts'
 import { eraseHorizons } from './rows/horizons.ts'
-import { eraseMessages } from './rows/writer.ts'
 import { eraseThreadReferences } from './threads/references.ts'
 
 /** A sent message appears in the mailbox within minutes; a paused account may be away for long. */

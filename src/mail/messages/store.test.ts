@@ -7,9 +7,10 @@ import { idGenerator } from '../../platform/ids.ts'
 import { systemClock } from '../../platform/time/clock.ts'
 import type { RemoteMessage } from '../../providers/contract/index.ts'
 import { type ListFilter, listStored } from './read/stored-list.ts'
+import { eraseMessages } from './rows/erasure.ts'
 import { locatedMessages } from './rows/located.ts'
 import { incomingRow, newMessageRow } from './rows/row.ts'
-import { eraseMessages, messageWriter } from './rows/writer.ts'
+import { messageWriter } from './rows/writer.ts'
 import { type MessageRow, messageStore } from './store.ts'
 
 const ids = idGenerator(systemClock)

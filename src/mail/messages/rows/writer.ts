@@ -1,7 +1,6 @@
 import { compiledOnce, type Dialect, padded, type Tx, updateEach } from '../../../platform/db/index.ts'
 import { deleteBodies } from '../bodies/store.ts'
 import { type MessageRow, messageStore } from '../store.ts'
-import { eraseThreadLists } from '../threads/lists.ts'
 import { recordMerge, type ThreadMerge } from '../threads/merges.ts'
 import { assignThreads, forgetReferences } from '../threads/references.ts'
 import { deleteDrafts } from './drafts.ts'
@@ -224,29 +223,6 @@ const MOVED_WITH_INSERT = 100
 /** True when the move changes what the API shows of the message: sync then emits `message.updated`. */
 export function isVisibleChange(row: MessageRow, to: Omit<Relocation, 'row'>): boolean {
   return row.folderId !== to.folderId || row.unread !== to.unread || row.starred !== to.starred
-}
-
-/** Deletes up to `limit` messages of a deleted account, then its counters. Returns the number of rows; 0: nothing is left. */
-export async function eraseMessages(tx: Tx, accountId: string, limit: number): Promise<number> {
-  const rows = await tx.selectFrom('messages').select('id').where('accountId', '=', accountId).limit(limit).execute()
-  const ids = rows.map((row) => row.id)
-  if (ids.length > 0) {
-    await tx.deleteFrom('messageLabels').where('messageId', 'in', ids).execute()
-    await eraseThreadLists(tx, ids)
-    await deleteBodies(tx, ids)
-    await deleteTexts(tx, ids)
-    await deleteDrafts(tx, ids)
-    await markUnindexed(tx, accountId, ids)
-    await tx.deleteFrom('messages').where('id', 'in', ids).execute()
-    return ids.length
-  }
-  const some = tx.selectFrom('messageCounters').select('labelId').where('accountId', '=', accountId).limit(limit)
-  const counters = await tx
-    .deleteFrom('messageCounters')
-    .where('accountId', '=', accountId)
-    .where('labelId', 'in', some)
-    .executeTakeFirst()
-  return Number(counters.numDeletedRows)
 }
 
 function idsOf(rows: readonly MessageRow[]): string[] {

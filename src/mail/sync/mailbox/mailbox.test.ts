@@ -5,7 +5,7 @@ import type { MailboxDouble } from '../../../../test/kit/mailbox/double/mailbox-
 import { syncedDouble } from '../../../../test/kit/mailbox/synced-double.ts'
 import { connected } from '../../../../test/kit/mailbox/synced-mailbox.ts'
 import { ProviderError, type ScopeSyncRequest } from '../../../providers/contract/index.ts'
-import { eraseMessages } from '../../messages/rows/writer.ts'
+import { eraseMessages } from '../../messages/rows/erasure.ts'
 
 const KINDS = ['whole', 'folders'] as const
 
