@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { splitStep } from './sync.ts'
+import { splitStep } from './split-step.ts'
 
 it('splits a large step into parts of at most 100 changes, removals first, the cursor last', () => {
   const flags = (uid: number) => ({ uid, unread: true, starred: false })
