@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { timestamp } from '../platform/formats/json-schema.ts'
-import { pageOfAll } from '../platform/formats/page.ts'
+import { pageOfAll } from '../platform/formats/pagination.ts'
 import { type App, listSchema, pageQuery, pagination, wantsFresh } from '../platform/http/index.ts'
 import { calendarEventSchema, calendarSchema, calendarView } from './api.ts'
 import type { CalendarReader } from './read/reader.ts'

@@ -1,7 +1,7 @@
 import { rethrowProgrammingError } from '../platform/errors/programming-errors.ts'
 import { type EffectiveSetting, effectiveSetting, type SettingSource } from './effective.ts'
 import { type Environment, isBranch, readConfigFile } from './file.ts'
-import { givenValue } from './given.ts'
+import { givenValue } from './operator-value.ts'
 import { contradictions, findWarnings, isLoopback, misspellings } from './problems.ts'
 import type { Basics, Setting, Values } from './setting.ts'
 import { type Config, SETTINGS } from './settings/index.ts'

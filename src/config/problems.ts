@@ -1,7 +1,7 @@
 import { parseApiKeys } from '../platform/crypto/api-keys.ts'
 import { closestWord, didYouMean } from '../platform/errors/did-you-mean.ts'
 import { type ConfigFile, type Environment, unknownPaths } from './file.ts'
-import { givenValue } from './given.ts'
+import { givenValue } from './operator-value.ts'
 import { type Setting, settingPaths, type Values } from './setting.ts'
 import { type Config, SETTINGS } from './settings/index.ts'
 

@@ -7,7 +7,7 @@ import { backfillStore } from '../../src/mail/backfill/store.ts'
 import { outboxStore } from '../../src/mail/outbox/store.ts'
 import { auditStore } from '../../src/operations/audit/store.ts'
 import type { Dialect, Tx } from '../../src/platform/db/index.ts'
-import { pageRequest } from '../../src/platform/formats/page.ts'
+import { pageRequest } from '../../src/platform/formats/pagination.ts'
 import { describeEachDatabase } from '../kit/database/database.ts'
 import { readPlans } from '../kit/database/plans.ts'
 

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { parseAvailability, parseDecision, parseRoute, reasonIn } from '../../src/booking/callbacks/answers.ts'
+import { parseAvailability, parseDecision, parseRoute, reasonIn } from '../../src/booking/callbacks/response-checks.ts'
 import { exceededJsonLimit } from '../../src/platform/formats/json-limits.ts'
 import { batchParts } from '../../src/providers/gmail/batch-parts.ts'
 import { readReasons } from '../../src/providers/gmail/errors.ts'

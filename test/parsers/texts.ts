@@ -6,7 +6,7 @@ import { indexedWords, plainWords, queryWords } from '../../src/mail/search/toke
 import { identifyVisitor } from '../../src/mail/tracking/visitor.ts'
 import { readLicenceKey } from '../../src/operations/licence/key.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../../src/platform/crypto/seal.ts'
-import { pageRequest } from '../../src/platform/formats/page.ts'
+import { pageRequest } from '../../src/platform/formats/pagination.ts'
 import { cleanJson, cleanText, truncateText } from '../../src/platform/formats/text.ts'
 import { wantsHtml } from '../../src/platform/http/server/requests/accept.ts'
 import { parseCookies } from '../../src/platform/http/server/requests/cookies.ts'

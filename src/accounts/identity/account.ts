@@ -1,5 +1,5 @@
 import type { Handle, Tx } from '../../platform/db/index.ts'
-import type { Page, PageQuery } from '../../platform/formats/page.ts'
+import type { Page, PageQuery } from '../../platform/formats/pagination.ts'
 import type { RunTotals } from '../../platform/schedule/index.ts'
 import type { MailAccess, MailSecrets, MailSettings, ProviderName, TokenSet } from '../../providers/contract/index.ts'
 

@@ -3,7 +3,7 @@ import { imapUser, testAccounts } from '../../../test/kit/accounts/accounts.ts'
 import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { readPlans } from '../../../test/kit/database/plans.ts'
 import { insertRows } from '../../platform/db/index.ts'
-import { type PageQuery, pageRequest } from '../../platform/formats/page.ts'
+import { type PageQuery, pageRequest } from '../../platform/formats/pagination.ts'
 import type { AccountFilter } from './account.ts'
 import { listAccounts } from './list.ts'
 

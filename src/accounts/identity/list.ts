@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, type Handle, MAX_COUNT } from '../../platform/db/index.ts'
-import type { PageRequest } from '../../platform/formats/page.ts'
+import type { PageRequest } from '../../platform/formats/pagination.ts'
 import type { AccountFilter } from './account.ts'
 import { SHOWN_COLUMNS, type ShownRow } from './account-row.ts'
 import { accountQueries } from './queries.ts'

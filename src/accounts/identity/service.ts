@@ -1,6 +1,6 @@
 import type { Sealer } from '../../platform/crypto/seal.ts'
 import type { Tx } from '../../platform/db/index.ts'
-import { buildPage, pageRequest } from '../../platform/formats/page.ts'
+import { buildPage, pageRequest } from '../../platform/formats/pagination.ts'
 import type { LoginProvider, ProviderName } from '../../providers/contract/index.ts'
 import { syncRequests } from '../mailbox/sync-requests.ts'
 import { openSecrets } from '../tokens/account-secrets.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../platform/errors/app-error.ts'
-import type { Page } from '../../platform/formats/page.ts'
+import type { Page } from '../../platform/formats/pagination.ts'
 import type { BookingRow } from '../tables.ts'
 import { type CancelDeps, cancelBooking } from './actions/cancelling.ts'
 import { type CreateDeps, type Created, type CreateOptions, createBooking } from './actions/creating.ts'

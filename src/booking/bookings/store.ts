@@ -1,7 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import { countMatching, type Dialect, type Handle, insertRows, type Tables, type Tx } from '../../platform/db/index.ts'
 import { notFound } from '../../platform/errors/app-error.ts'
-import { buildPage, type Page, pageRequest } from '../../platform/formats/page.ts'
+import { buildPage, type Page, pageRequest } from '../../platform/formats/pagination.ts'
 import type { BookingRow, HoldRow } from '../tables.ts'
 import type { BookingQuery } from './api.ts'
 import { bookedHosts } from './booking.ts'

@@ -3,6 +3,7 @@ import type { Ids } from '../../platform/ids.ts'
 import { isoTime } from '../../platform/time/time.ts'
 import type { BookingDecision, BookingRequest, Callbacks, Slot, SlotRequest } from '../contract.ts'
 import type { CallbackName, Experience, Members } from '../experiences/experience.ts'
+import { type CallbackDeps, type CallbackFailure, type CallbackRequest, logFailure, sendCallback } from './request.ts'
 import {
   type AvailabilityAnswer,
   BadAnswer,
@@ -12,8 +13,7 @@ import {
   parseRoute,
   type Route,
   reasonIn,
-} from './answers.ts'
-import { type CallbackDeps, type CallbackFailure, type CallbackRequest, logFailure, sendCallback } from './request.ts'
+} from './response-checks.ts'
 
 export interface RouteRequest {
   responses: Members

@@ -1,6 +1,6 @@
 import { MASK, maskedHeaders } from '../../platform/outbound/index.ts'
 import { isoTime } from '../../platform/time/time.ts'
-import type { MailLimit } from '../guests/limited.ts'
+import type { MailLimit } from '../guests/limit-report.ts'
 import { defaultMinutes } from '../slots/rules.ts'
 import type { ExperienceView, PublicExperience } from './api.ts'
 import { bookingUrl, type CallbackName, type Experience } from './experience.ts'

@@ -1,7 +1,7 @@
 import { AppError, type ErrorDetail } from '../../platform/errors/app-error.ts'
 import type { Log } from '../../platform/log/index.ts'
-import type { Route } from '../callbacks/answers.ts'
 import type { ApplicationCallbacks, RouteRequest } from '../callbacks/callbacks.ts'
+import type { Route } from '../callbacks/response-checks.ts'
 import type { BookingForm, Experience, Members } from '../experiences/experience.ts'
 
 /** Where the answers of a guest lead. */

@@ -5,7 +5,7 @@ import { type App, clientBlock } from '../../platform/http/index.ts'
 import { experienceParams } from '../experiences/api.ts'
 import { originReader } from '../experiences/routes.ts'
 import type { Experiences } from '../experiences/service.ts'
-import { type MailLimitDeps, reportingLimits } from '../guests/limited.ts'
+import { type MailLimitDeps, reportingLimits } from '../guests/limit-report.ts'
 import type { Verification } from './service.ts'
 
 const verificationBody = Type.Object(

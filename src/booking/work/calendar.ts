@@ -9,7 +9,7 @@ import { type ChangeDeps, holdHosts, storeRejection } from '../bookings/changes.
 import type { Links } from '../bookings/links.ts'
 import { bookingStore } from '../bookings/store.ts'
 import type { Experience } from '../experiences/experience.ts'
-import { shownGuest } from '../guests/shown.ts'
+import { shownGuest } from '../guests/shown-in-mail.ts'
 import type { BookingRow } from '../tables.ts'
 import { eventDescription } from './event-text.ts'
 import { type Commit, Refused, type TaskKind } from './run.ts'

@@ -8,7 +8,7 @@ import { bookedHosts, bookedSlot, isBooked, readSubmission } from '../bookings/b
 import type { BookingLinks, Links } from '../bookings/links.ts'
 import type { Experience } from '../experiences/experience.ts'
 import { plainName } from '../guests/names.ts'
-import { shownAttendees, shownGuest, shownReason } from '../guests/shown.ts'
+import { shownAttendees, shownGuest, shownReason } from '../guests/shown-in-mail.ts'
 import type { BookingRow } from '../tables.ts'
 import { formatAnswers } from './event-text.ts'
 import { bookingUid, type Invitation, invitationIcs } from './ics.ts'

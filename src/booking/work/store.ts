@@ -12,7 +12,7 @@ import {
   type Tx,
 } from '../../platform/db/index.ts'
 import { notFound } from '../../platform/errors/app-error.ts'
-import { buildPage, type Page, pageRequest } from '../../platform/formats/page.ts'
+import { buildPage, type Page, pageRequest } from '../../platform/formats/pagination.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { Queue } from '../../platform/queue/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'

@@ -1,5 +1,5 @@
 import { invalid } from '../../platform/errors/app-error.ts'
-import { buildPage, continuedAt, type Page, type PageQuery, pageRequest } from '../../platform/formats/page.ts'
+import { buildPage, continuedAt, type Page, type PageQuery, pageRequest } from '../../platform/formats/pagination.ts'
 import { isoTime, requireTime } from '../../platform/time/time.ts'
 import type { ProviderName, RemoteEvent } from '../../providers/contract/index.ts'
 import { type CalendarEventView, eventView } from '../api.ts'

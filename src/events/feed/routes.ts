@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/index.ts'
 import { invalid, notFound } from '../../platform/errors/app-error.ts'
-import { buildPage, pageRequest } from '../../platform/formats/page.ts'
+import { buildPage, pageRequest } from '../../platform/formats/pagination.ts'
 import { type App, listSchema, sendEventStream, sendList } from '../../platform/http/index.ts'
 import { parseTime } from '../../platform/time/time.ts'
 import { type EventCatalogue, type EventFilter, eventFeed } from '../index.ts'

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import { countMatching, type Handle, type Tables, type Tx } from '../../platform/db/index.ts'
-import { buildPage, type Page, pageRequest } from '../../platform/formats/page.ts'
+import { buildPage, type Page, pageRequest } from '../../platform/formats/pagination.ts'
 import type { BackfillQuery } from './api.ts'
 
 export type BackfillRow = Selectable<Tables['backfills']>

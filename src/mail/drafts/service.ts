@@ -1,7 +1,7 @@
 import { type Account, readLive } from '../../accounts/index.ts'
 import type { Tx } from '../../platform/db/index.ts'
 import { AppError, type ErrorDetail, invalid, invalidFields } from '../../platform/errors/app-error.ts'
-import { buildPage, type Page, type PageQuery, pageRequest } from '../../platform/formats/page.ts'
+import { buildPage, type Page, type PageQuery, pageRequest } from '../../platform/formats/pagination.ts'
 import type { UploadedFile } from '../../platform/http/index.ts'
 import type { Ids } from '../../platform/ids.ts'
 import {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Accounts } from '../../accounts/index.ts'
 import type { Db } from '../../platform/db/index.ts'
-import { pageOfAll } from '../../platform/formats/page.ts'
+import { pageOfAll } from '../../platform/formats/pagination.ts'
 import { type App, listSchema, pageQuery } from '../../platform/http/index.ts'
 import { labelSchema, labelView } from './api.ts'
 import type { LabelChanger } from './edit/changer.ts'

@@ -1,6 +1,6 @@
 import type { Account } from '../../accounts/index.ts'
 import type { Handle, Tx } from '../../platform/db/index.ts'
-import type { Page } from '../../platform/formats/page.ts'
+import type { Page } from '../../platform/formats/pagination.ts'
 import type { UploadedFile } from '../../platform/http/index.ts'
 import { bouncedRecipients } from '../bounces/index.ts'
 import { reservedIds } from '../messages/index.ts'

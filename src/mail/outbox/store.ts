@@ -11,7 +11,7 @@ import {
   type Tx,
 } from '../../platform/db/index.ts'
 import { notFound } from '../../platform/errors/app-error.ts'
-import { buildPage, type Page, pageRequest } from '../../platform/formats/page.ts'
+import { buildPage, type Page, pageRequest } from '../../platform/formats/pagination.ts'
 import type { OutboxQuery } from './api.ts'
 import type { OutboxRow } from './tables.ts'
 

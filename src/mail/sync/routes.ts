@@ -5,7 +5,7 @@ import type { App, Idempotency } from '../../platform/http/index.ts'
 import type { Queue } from '../../platform/queue/index.ts'
 import { isoTimeOrNull } from '../../platform/time/time.ts'
 import { type DebouncedQueueSources, debouncedQueue } from './debounced-queue.ts'
-import { readUnreadable } from './unreadable/shown.ts'
+import { readUnreadable } from './unreadable/operator-list.ts'
 
 const statusSchema = Type.Object(
   {

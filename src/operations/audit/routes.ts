@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Db } from '../../platform/db/index.ts'
 import { nullable, timestamp } from '../../platform/formats/json-schema.ts'
-import { buildPage, pageRequest } from '../../platform/formats/page.ts'
+import { buildPage, pageRequest } from '../../platform/formats/pagination.ts'
 import { type App, listSchema, pageQuery } from '../../platform/http/index.ts'
 import { isoTime, requireTime } from '../../platform/time/time.ts'
 import { auditStore } from './store.ts'

@@ -1,5 +1,5 @@
 import { countMatching, type Handle, type Tx } from '../../platform/db/index.ts'
-import type { PageRequest } from '../../platform/formats/page.ts'
+import type { PageRequest } from '../../platform/formats/pagination.ts'
 import type { AuditRow } from './tables.ts'
 
 export interface AuditFilter {

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../platform/db/index.ts'
 import { AppError, invalid } from '../../platform/errors/app-error.ts'
-import { buildPage, type Page, type PageQuery, pageRequest } from '../../platform/formats/page.ts'
+import { buildPage, type Page, type PageQuery, pageRequest } from '../../platform/formats/pagination.ts'
 import type { Caller } from '../../platform/http/index.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { Clock } from '../../platform/time/clock.ts'

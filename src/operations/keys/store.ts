@@ -1,6 +1,6 @@
 import type { Handle } from '../../platform/db/index.ts'
 import { notFound } from '../../platform/errors/app-error.ts'
-import type { PageRequest } from '../../platform/formats/page.ts'
+import type { PageRequest } from '../../platform/formats/pagination.ts'
 import type { ApiKeyRow } from './tables.ts'
 
 /** Rows of API keys. The methods that write need a `Tx`, except `markUsed`. */

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { Pagination } from '../formats/page.ts'
+import type { Pagination } from '../formats/pagination.ts'
 
 /**
  * Sends `{"<name>":[…],"pagination":{…}}` with items that are JSON already, separated by commas. The

@@ -2,7 +2,7 @@ import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { INPUT_CODES } from '../errors/app-error.ts'
 import { CONNECTION_PROBLEMS, type ConnectionProblem } from '../errors/connection-problems.ts'
 import { documentedDefault } from '../formats/json-schema.ts'
-import { DEFAULT_LIMIT } from '../formats/page.ts'
+import { DEFAULT_LIMIT } from '../formats/pagination.ts'
 
 /** The limit of a list whose request names none. Documented only: `maxResults` applies when `limit` is absent. */
 export function limitQuery(defaultLimit: number) {

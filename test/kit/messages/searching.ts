@@ -5,7 +5,7 @@ import type { MessageListQuery } from '../../../src/mail/messages/read/stored-li
 import { type MessageWriter, messageWriter } from '../../../src/mail/messages/rows/writer.ts'
 import { allMail } from '../../../src/mail/messages/store.ts'
 import type { Db, Tx } from '../../../src/platform/db/index.ts'
-import type { Pagination } from '../../../src/platform/formats/page.ts'
+import type { Pagination } from '../../../src/platform/formats/pagination.ts'
 import type { ProviderName } from '../../../src/providers/contract/index.ts'
 import { imapLink, imapUser } from '../accounts/accounts.ts'
 import { type CompositionOptions, compose } from '../service/composition.ts'

@@ -15,7 +15,7 @@ import {
   translate,
 } from '../../../ui/hosted/index.ts'
 import type { SessionPage } from './access.ts'
-import { ERROR_LOOKS, FALLBACK_LOOK } from './error-texts.ts'
+import { ERROR_LOOKS, FALLBACK_LOOK } from './error-looks.ts'
 
 export interface HostedPagesDeps {
   brand: Brand

@@ -6,7 +6,7 @@ import type { CheckedSlot, SlotChoice, SlotFinder, StoredSlot } from '../../cont
 import type { Experience } from '../../experiences/experience.ts'
 import { chargeMessages, rememberPeople } from '../../guests/booking-mail.ts'
 import { addressKey } from '../../guests/guest-address.ts'
-import { type MailLimitDeps, reportingLimits } from '../../guests/limited.ts'
+import { type MailLimitDeps, reportingLimits } from '../../guests/limit-report.ts'
 import { blockStore } from '../../slots/blocks.ts'
 import type { BookingRow, GuestProof, HoldRow } from '../../tables.ts'
 import type { Verification } from '../../verification/service.ts'

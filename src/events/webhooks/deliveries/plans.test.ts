@@ -5,8 +5,8 @@ import { type Db, leasedRows, type Tx } from '../../../platform/db/index.ts'
 import { withholdEvents } from '../../index.ts'
 import type { DeliveryQuery } from '../index.ts'
 import { cancelForEndpoint, DELIVERIES, listEndpointsDue } from '../sending/leases.ts'
-import { markDuplicates } from './duplicates.ts'
 import { eraseDeliveries, purgeDeliveries, sendable } from './erasure.ts'
+import { markDuplicates } from './mark-duplicates.ts'
 import { deliveryStore } from './store.ts'
 
 const LEASE = { token: 'lease', forMs: 1000 }

@@ -9,7 +9,7 @@ import {
   type Tx,
 } from '../../../platform/db/index.ts'
 import { notFound } from '../../../platform/errors/app-error.ts'
-import { buildPage, type Page, pageRequest } from '../../../platform/formats/page.ts'
+import { buildPage, type Page, pageRequest } from '../../../platform/formats/pagination.ts'
 import { findEvents } from '../../index.ts'
 import type { AttemptRow, DeliveryRow } from '../tables.ts'
 import type { DeliveryQuery, DeliveryView } from './api.ts'

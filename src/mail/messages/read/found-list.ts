@@ -1,6 +1,6 @@
 import type { Db } from '../../../platform/db/index.ts'
 import { AppError } from '../../../platform/errors/app-error.ts'
-import { buildPage, continuedAt, type Pagination, pageRequest } from '../../../platform/formats/page.ts'
+import { buildPage, continuedAt, type Pagination, pageRequest } from '../../../platform/formats/pagination.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
 import { type LabelRow, labelStore } from '../../labels/index.ts'
 import { storedText } from '../api.ts'

@@ -1,5 +1,5 @@
 import { AppError, invalid, notFound } from '../../../platform/errors/app-error.ts'
-import { type Pagination, pageRequest } from '../../../platform/formats/page.ts'
+import { type Pagination, pageRequest } from '../../../platform/formats/pagination.ts'
 import { type FolderDeps, getFolder } from './folder.ts'
 import { listFound } from './found-list.ts'
 import { listLive } from './live-list.ts'

@@ -1,7 +1,7 @@
 import { readLive } from '../../../accounts/index.ts'
 import type { Dialect, Tx } from '../../../platform/db/index.ts'
 import { invalid } from '../../../platform/errors/app-error.ts'
-import { buildPage, type Pagination, pageRequest } from '../../../platform/formats/page.ts'
+import { buildPage, type Pagination, pageRequest } from '../../../platform/formats/pagination.ts'
 import type { MailSearch, RemoteMessage } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
 import { storedText } from '../api.ts'

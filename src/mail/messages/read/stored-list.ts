@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, type Dialect, type Handle, PREPARED, type Utf8 } from '../../../platform/db/index.ts'
-import { buildPage, type PageQuery, type PageRequest, type Pagination } from '../../../platform/formats/page.ts'
+import { buildPage, type PageQuery, type PageRequest, type Pagination } from '../../../platform/formats/pagination.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
 import { isMainFolder } from '../../labels/index.ts'
 import { addMissingTexts } from '../rows/texts.ts'

@@ -1,5 +1,5 @@
 import { invalid, notFound } from '../../../platform/errors/app-error.ts'
-import { buildPage, type PageQuery, type Pagination, pageRequest } from '../../../platform/formats/page.ts'
+import { buildPage, type PageQuery, type Pagination, pageRequest } from '../../../platform/formats/pagination.ts'
 import { isoTime } from '../../../platform/time/time.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
 import { labelStore } from '../../labels/index.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { type Handle, padded } from '../../../platform/db/index.ts'
-import type { PageRequest } from '../../../platform/formats/page.ts'
+import type { PageRequest } from '../../../platform/formats/pagination.ts'
 import { addToGroup, groupBy } from '../../../platform/group-by.ts'
 import type { RemoteAddress } from '../../../providers/contract/index.ts'
 import { labelStore } from '../../labels/index.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { fc } from '../../../test/kit/random/random.ts'
-import { BadAnswer, parseAvailability, parseDecision, parseRoute } from './answers.ts'
+import { BadAnswer, parseAvailability, parseDecision, parseRoute } from './response-checks.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 20 })
 const time = fc.oneof(

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { BookingRow } from '../tables.ts'
-import { shownReason } from './shown.ts'
+import { shownReason } from './shown-in-mail.ts'
 
 it.each([
   ['what the application wrote', { reason: 'No.', isReasonInternal: 0, cancelledBy: null }, 'No.'],

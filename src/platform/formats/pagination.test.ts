@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { AppError } from '../errors/app-error.ts'
-import { buildPage, pageOfAll, pageRequest } from './page.ts'
+import { buildPage, pageOfAll, pageRequest } from './pagination.ts'
 
 const filter = { list: 'things', label: 'a' }
 
