@@ -205,7 +205,9 @@ describe('commands for the objects of a running service', () => {
     const created = await posthorn(['sessions', 'create', 'bob@example.com', '--user', '4711', '--minutes', '5'])
     expect(created).toMatchObject({ code: 0, error: expect.stringContaining('works until') })
     const code = new URL(created.out).searchParams.get('session') ?? ''
-    expect((await posthorn(['sessions', 'show', code])).out).toMatch(/^Status +pending\nEmail +bob@example.com\n/)
+    const shown = await posthorn(['sessions', 'show', code])
+    expect(shown.out).toMatch(/^Status +pending\nEmail +bob@example.com\n/)
+    expect(shown.out).toMatch(/^Expires .* in [1-5] min$/m)
     expect(await json(['sessions', 'show', code])).toMatchObject({ status: 'pending', accountId: null })
     expect(await posthorn(['sessions', 'create', '--provider', 'gmial'])).toMatchObject({ code: 2 })
     expect(await posthorn(['sessions', 'create', '--minutes', 'ten'])).toMatchObject({ code: 2 })
