@@ -171,6 +171,7 @@ describe('commands for the objects of a running service', () => {
     const listed = await posthorn(['outbox', 'list', '--status', 'scheduled', '--account', 'ada@example.com'])
     expect(listed).toMatchObject({ code: 0, error: '1 message.' })
     expect(listed.out).toContain(`${id}  scheduled  bob@example.com  請求書 2026`)
+    expect(await posthorn(['outbox', 'list', '--status', 'failed'])).toMatchObject({ code: 0, error: '0 messages.' })
     expect((await posthorn(['outbox', 'show', id])).out).toMatch(/^Subject +請求書 2026$/m)
     expect(await posthorn(['outbox', 'resolve', id])).toMatchObject({ code: 2 })
     expect(await posthorn(['outbox', 'resolve', id, '--as', 'resent'])).toMatchObject({
