@@ -18,27 +18,29 @@ const BAD_DAY = 3
  * @param {number} nowMs
  */
 export function writeActivity(file, nowMs) {
-  const database = new Database(file)
+  const database = new Database(file, { timeout: 10_000 })
   const add = database.prepare(`insert into "activityCounts" ("hour", "name", "amount") values (?, ?, ?)
     on conflict ("hour", "name") do update set "amount" = "amount" + excluded."amount"`)
   const current = Math.floor(nowMs / HOUR_MS) * HOUR_MS
   const random = numbers(7)
+  database.exec('begin immediate')
   for (let back = DAYS * 24; back >= 1; back -= 1) {
     const hour = current - back * HOUR_MS
     for (const [name, amount] of Object.entries(countsOf(new Date(hour), random))) {
       if (amount > 0) add.run(hour, name, amount)
     }
   }
+  database.exec('commit')
   database.close()
 }
 
 /** @param {Date} start @param {() => number} random */
 function countsOf(start, random) {
-  const mean = (HOURS[start.getHours()] ?? 0) * (WEEKDAYS[start.getDay()] ?? 0)
+  const mean = (HOURS[start.getUTCHours()] ?? 0) * (WEEKDAYS[start.getUTCDay()] ?? 0)
   const received = Math.round(mean * (0.8 + 0.4 * random()))
   const sent = Math.round(received * (0.25 + 0.15 * random()))
   const delivered = 2 * received + sent
-  const isBad = start.getDay() === BAD_DAY && start.getHours() >= 18
+  const isBad = start.getUTCDay() === BAD_DAY && start.getUTCHours() >= 18
   const latencies = Object.entries(LATENCIES).map(([index, share]) => [
     `latency.${index}`,
     Math.round((delivered * share) / 100),

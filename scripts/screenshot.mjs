@@ -33,8 +33,9 @@ try {
   await saveDemo(await printedUrl(/click "Connect a mailbox":\s+(http\S+)/))
   const portalUrl = await printedUrl(/(http\S+\/portal\?ticket=\S+)/)
   const session = await signIn(portalUrl)
-  writeActivity(databaseFile(), Date.now())
-  await saveOverview(session)
+  const nowMs = lastThursday()
+  writeActivity(databaseFile(), nowMs)
+  await saveOverview(session, nowMs)
   await saveAccount(session)
 } finally {
   await browser.close()
@@ -75,10 +76,25 @@ async function signIn(url) {
   return { url: page.url(), storageState: await context.storageState() }
 }
 
-async function saveOverview({ url, storageState }) {
-  const page = await browser.newPage({ colorScheme: 'light', storageState, viewport: { width: 1280, height: 800 } })
+/** In the afternoon of a working day, whenever the pictures are made. */
+function lastThursday() {
+  const date = new Date()
+  date.setUTCDate(date.getUTCDate() - ((date.getUTCDay() + 3) % 7))
+  return date.setUTCHours(16, 20, 0, 0)
+}
+
+async function saveOverview({ url, storageState }, nowMs) {
+  const page = await browser.newPage({
+    colorScheme: 'light',
+    storageState,
+    timezoneId: 'UTC',
+    viewport: { width: 1280, height: 860 },
+  })
   page.setDefaultTimeout(TIMEOUT_MS)
+  await page.clock.setFixedTime(nowMs)
   await page.goto(url)
+  await page.getByRole('button', { name: 'Hide these steps' }).click()
+  await page.mouse.move(0, 0)
   await page.locator('svg.chart').nth(1).waitFor()
   await page.locator('svg.sparkline').first().waitFor()
   await save(page, 'portal')
