@@ -142,7 +142,7 @@ async function play(
 function whatToOpen({ url, portalUrl }: { url: string; portalUrl: string }, serviceUrl: string): string[] {
   return [
     `   ${url}   the application, with the curl command of each step`,
-    `   ${serviceUrl}/docs   the API reference`,
+    `   ${serviceUrl}/docs   the documentation`,
     `   ${serviceUrl}/health   the health of the service`,
     `   ${portalUrl}`,
     '      the admin portal; this link signs you in, once',

@@ -14,7 +14,7 @@ export interface PageContent {
 export function applicationPage({ service, mailbox, story }: PageContent): Html {
   const body = html`<header>
 <p class="brand">${MARK}<span>Posthorn <span class="soft">demo</span></span></p>
-<nav aria-label="Service"><form method="post" action="/portal" target="_blank"><button class="link">Admin portal</button></form><a href="${service.url}/docs">API reference</a><a href="${service.url}/health">Health</a></nav>
+<nav aria-label="Service"><form method="post" action="/portal" target="_blank"><button class="link">Admin portal</button></form><a href="${service.url}/docs">Documentation</a><a href="${service.url}/health">Health</a></nav>
 </header>
 <main>
 <div class="guide">

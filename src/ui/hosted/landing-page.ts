@@ -5,7 +5,7 @@ import type { Translate } from './texts/index.ts'
 
 /** Relative to the page, so that the links work at any address of the service. */
 const LINKS = [
-  { href: 'docs', name: 'reference' },
+  { href: 'docs', name: 'docs' },
   { href: 'docs/errors', name: 'errors' },
   { href: 'openapi.json', name: 'openapi' },
   { href: 'health', name: 'health' },

@@ -45,7 +45,7 @@ export default function Overview() {
       actions={
         <>
           <Button component="a" href={new URL('docs', ROOT).href} target="_blank" rel="noreferrer" variant="default">
-            API reference
+            Documentation
           </Button>
           <Button component={Link} href="/accounts?connect=1">
             Connect a mailbox
