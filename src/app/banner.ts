@@ -13,7 +13,7 @@ export function banner(config: Config, url: string): string {
   const rows: string[][] = [
     ['API', publicUrl],
     ['API key', key],
-    ['Reference', `${publicUrl}/docs`],
+    ['Docs', `${publicUrl}/docs`],
     ...(portal === undefined
       ? [['Portal', 'off; set ADMIN_PASSWORD to turn it on']]
       : [

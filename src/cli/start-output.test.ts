@@ -57,12 +57,12 @@ describe('posthorn start', () => {
     const title = lines.indexOf(`  Posthorn ${VERSION}`)
     for (const line of lines.slice(0, title)) expect(line).toMatch(RECORD)
     expect(lines.slice(title + 1, title + 7)).toEqual([
-      `  API        ${url}`,
-      '  API key    in ./data/service-api-key',
-      `  Reference  ${url}/docs`,
-      `  Portal     ${url}/admin`,
-      '  Sign-in    user admin, password in ./data/admin-password',
-      '  Data       in ./data',
+      `  API      ${url}`,
+      '  API key  in ./data/service-api-key',
+      `  Docs     ${url}/docs`,
+      `  Portal   ${url}/admin`,
+      '  Sign-in  user admin, password in ./data/admin-password',
+      '  Data     in ./data',
     ])
     expect(service.out).not.toContain('phk_')
     expect(service.out).not.toContain(readFileSync(join(folder, 'data/admin-password'), 'utf8').trim())
