@@ -41,9 +41,9 @@ function LastSync({ account: { status, lastSyncAt } }: { account: Account }) {
   return lastSyncAt === null ? (
     'Not yet'
   ) : (
-    <>
+    <span>
       Last <Time value={lastSyncAt} />
-    </>
+    </span>
   )
 }
 
