@@ -92,7 +92,7 @@ form+.button{margin-top:12px}
 .calendars{margin:20px 0 0}
 .calendars h2{margin:0;font-size:14px;font-weight:550}
 .calendars p{display:flex;flex-wrap:wrap;gap:8px;margin:10px 0 0}
-.calendars a{padding:8px 13px;border:1px solid var(--edge);border-radius:10px;font-size:14px;font-weight:550;text-decoration:none}
+.calendars a{direction:ltr;padding:8px 13px;border:1px solid var(--edge);border-radius:10px;font-size:14px;font-weight:550;text-decoration:none}
 .calendars a:hover{border-color:var(--ring);background:var(--tint)}
 .calendars+.button{margin-top:24px}
 .card>details{margin:18px 0 0;border-bottom:0}
