@@ -95,7 +95,7 @@ function uniqueId(id, used) {
 
 const ENTITIES = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' }
 
-/** What a person reads in these tokens. */
+/** The text of these tokens without their marks. */
 function plainText(tokens = []) {
   return tokens
     .map((token) => {

@@ -119,7 +119,7 @@ export function operationRenderer(document, link, errorLink) {
     return variant === undefined ? block : html`<p class="variant">${variant}</p>${block}`
   }
 
-  /** What a webhook sends. */
+  /** The body of a webhook. */
   function sentBody(operation) {
     if (operation['x-codeSamples'] !== undefined) return undefined
     return bodyExample(operation.requestBody?.content['application/json'], 'Body')

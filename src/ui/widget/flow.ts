@@ -1,4 +1,4 @@
-/** The steps of a booking, and the slot that is kept for the visitor. What the later steps send is in `submission.ts`. */
+/** The steps of a booking, and the slot that is kept for the visitor. `submission.ts` has the requests of the later steps. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import {
   type ApiError,

@@ -1,4 +1,4 @@
-/** What the later steps send: the code, the booking, or its new time. */
+/** The requests of the later steps: the code, the booking, or its new time. */
 import { useRef, useState } from 'preact/hooks'
 import { type ApiError, asApiError, type Booking, type BookingRequest, type SchedulerApi } from './api.ts'
 import type { Slot } from './days.ts'

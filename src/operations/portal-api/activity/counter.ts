@@ -1,7 +1,7 @@
 import type { EventRow } from '../../../events/index.ts'
 import type { AttemptResult } from '../../../events/webhooks/index.ts'
 import { withTimeout } from '../../../platform/concurrency/abort.ts'
-import type { Db } from '../../../platform/db/index.ts'
+import { DatabaseUnavailable, type Db } from '../../../platform/db/index.ts'
 import type { Log } from '../../../platform/log/index.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
 import { latencyName } from './latency.ts'
@@ -69,7 +69,8 @@ export function activityCounter({ db, clock, log }: ActivityCounterDeps): Activi
     try {
       await db.transaction((tx) => addCounts(tx, counts))
     } catch (error) {
-      log.debug('Cannot store the counts of the overview; trying again.', { operation: 'portal.activity', error })
+      const level = error instanceof DatabaseUnavailable ? 'debug' : 'error'
+      log[level]('Cannot store the counts of the overview; trying again.', { operation: 'portal.activity', error })
       for (const { hour, name, amount } of counts) add(hour, name, amount)
     }
   }
@@ -95,8 +96,10 @@ export function activityCounter({ db, clock, log }: ActivityCounterDeps): Activi
     flush,
     async stop() {
       isStopped = true
-      // The counts are lost when the database does not respond, but the service stops in time.
-      await withTimeout(flush(), STOP_MS, () => new Error('the counts were not stored in time')).catch(() => {})
+      // `flush` does not reject: only a database that does not respond in time, whose counts are lost.
+      await withTimeout(flush(), STOP_MS, () => new Error('the counts were not stored in time')).catch(
+        (error: unknown) => log.debug('Stopping without the last counts.', { operation: 'portal.activity', error }),
+      )
     },
   }
 }

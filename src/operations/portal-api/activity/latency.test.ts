@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fc } from '../../../../test/kit/random/random.ts'
 import { latencyName, latencyPercentile } from './latency.ts'
 
 const countOf = (latencies: readonly number[]) => {
