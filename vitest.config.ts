@@ -30,12 +30,15 @@ function onOneEngine(): string[] {
 
 /** `npm test` runs everything but soak; `npm run test:soak` (mode soak) runs test/soak, one file after the other. */
 export default defineConfig(({ mode }) => ({
+  // As `paths` of tsconfig.json: the sources, which need no build.
+  resolve: { alias: { '@posthorn/sdk': new URL('sdk/src/index.ts', import.meta.url).pathname } },
   test: {
     include:
       mode === 'soak'
         ? ['test/soak/**/*.soak.ts', ...onOneEngine()]
         : [
             'scripts/**/*.test.mjs',
+            'sdk/test/**/*.test.ts',
             'src/**/*.test.ts',
             'test/kit/**/*.test.ts',
             'test/e2e/**/*.test.ts',

@@ -11,7 +11,7 @@ const MAX_LINES = 500
 const MAX_LINE = 300
 /** The pages to which that applies: all but the contract, which is quoted. */
 const OWN_PAGE = /^(docs\/(?!specification\.md$)|README\.md$)/
-const GENERATED = /^src\/.*\/generated\//
+const GENERATED = /^(src|sdk\/src)\/.*generated\//
 
 /** Patterns that must not occur in the files that `where` matches. */
 const RULES = [

@@ -6,6 +6,7 @@ const CHECKS = [
   // Checks again only what changed since the last time.
   ['types', ['node_modules/.bin/tsc', '--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.tsbuildinfo']],
   ['types of the widget', ['node_modules/.bin/tsc', '-p', 'src/ui/widget']],
+  ['types of the SDK', ['node_modules/.bin/tsc', '-p', 'sdk']],
   ['types of the portal', ['node_modules/.bin/tsc', '-p', 'src/ui/admin']],
   ['format and lint', ['node_modules/.bin/biome', 'check', '--error-on-warnings', '.']],
   ['import rules', ['node', 'scripts/check-imports.mjs']],

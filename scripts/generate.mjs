@@ -5,6 +5,7 @@ import { apiObjects } from './generators/api-objects.mjs'
 import { errorsPage } from './generators/errors.mjs'
 import { eventsPage } from './generators/events.mjs'
 import { openApiFile } from './generators/openapi.mjs'
+import { sdkResourcesFile, sdkTypesFile } from './generators/sdk.mjs'
 import { envExample, settingsPage } from './generators/settings.mjs'
 import { updateZoneTable } from './zone-table.mjs'
 
@@ -15,6 +16,8 @@ const FILES = {
   'docs/events.md': eventsPage,
   'openapi.json': openApiFile,
   'src/ui/generated/api-objects.ts': apiObjects,
+  'sdk/src/generated/schema.ts': sdkTypesFile,
+  'sdk/src/generated/resources.ts': sdkResourcesFile,
 }
 
 process.chdir(new URL('..', import.meta.url).pathname)

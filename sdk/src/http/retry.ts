@@ -1,0 +1,29 @@
+import { ApiError, ConnectionError } from '../errors.ts'
+
+const FIRST_DELAY_MS = 500
+const LONGEST_DELAY_MS = 8000
+/** The service did not begin to process the request. */
+const NOT_BEGUN = [429, 503]
+/** The request may have had an effect. */
+const UNKNOWN = [500, 502, 504]
+
+/**
+ * Whether another attempt can succeed without doing something twice.
+ * @param isRepeatable doing the request twice has the effect of doing it once
+ */
+export function isRetryable(error: unknown, isRepeatable: boolean): boolean {
+  if (error instanceof ConnectionError) return isRepeatable
+  if (!(error instanceof ApiError)) return false
+  if (NOT_BEGUN.includes(error.status)) return true
+  // An earlier attempt still runs, and its response is the result of this one.
+  if (error.code === 'idempotency_running') return true
+  return isRepeatable && UNKNOWN.includes(error.status)
+}
+
+/** At least the time in `Retry-After`. Grows with each failure, and is random, so that clients do not return all at once. */
+export function retryDelayMs(failures: number, error: unknown): number {
+  const longest = Math.min(FIRST_DELAY_MS * 2 ** (failures - 1), LONGEST_DELAY_MS)
+  const random = longest * (0.5 + Math.random() / 2)
+  const retryAfterMs = error instanceof ApiError ? error.retryAfterMs : undefined
+  return retryAfterMs === undefined ? random : retryAfterMs + random / 4
+}
