@@ -1,11 +1,12 @@
-// Bundles the existing entry points into dist/: the service, the demo and the benchmarks.
+// Bundles the existing entry points into dist/: the service with the demo, and the benchmarks.
 import { existsSync, readdirSync } from 'node:fs'
-import { cp, rm } from 'node:fs/promises'
+import { cp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeAdmin } from './admin.mjs'
 import { writeStamp } from './build-stamp.mjs'
 import { bundle } from './bundle.mjs'
 import { writeDocs } from './docs/site.mjs'
+import { licencesOf } from './licences.mjs'
 import { writeWidget } from './widget.mjs'
 
 /** The service, and the entry files of its worker threads; `src/platform/threads/worker-file.ts` finds them. */
@@ -17,7 +18,6 @@ const SERVICE = {
   'caldav-worker': 'src/providers/caldav/object-worker.ts',
   'search-worker': 'src/mail/search/search-worker.ts',
 }
-const DEMO = { demo: 'src/demo/demo.ts' }
 /** The script and the style sheet of the demo's page, served as they are. */
 const DEMO_ASSETS = 'src/demo/application/assets'
 /** These need packages that only development installs. */
@@ -29,10 +29,9 @@ const startedMs = performance.now()
 const previous = existsSync('dist') ? readdirSync('dist').filter((name) => name !== 'admin') : []
 await Promise.all(previous.map((name) => rm(join('dist', name), { recursive: true, force: true })))
 const present = (entries) => Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(file)))
-await Promise.all([
+const [service] = await Promise.all([
   bundle({ entryPoints: present(SERVICE), outdir: 'dist' }),
-  bundle({ entryPoints: present(DEMO), outdir: 'dist' }),
-  bundle({ entryPoints: present(DEVELOPMENT), outdir: 'dist', packages: 'external' }),
+  bundle({ entryPoints: present(DEVELOPMENT), outdir: 'dist', packages: 'external', splitting: false }),
   writeWidget('dist/embed'),
 ]).catch((error) => {
   // esbuild has printed its own errors.
@@ -42,9 +41,10 @@ await Promise.all([
 await writeAdmin('dist/admin')
 await writeDocs('dist/docs')
 if (existsSync(DEMO_ASSETS)) await cp(DEMO_ASSETS, 'dist/demo-application', { recursive: true })
+await writeFile('dist/LICENSES.txt', licencesOf([service.metafile]))
 writeStamp()
 if (!process.argv.includes('--quiet')) {
-  const names = Object.keys(present({ ...SERVICE, ...DEMO, ...DEVELOPMENT }))
+  const names = Object.keys(present({ ...SERVICE, ...DEVELOPMENT }))
   console.log(
     `built ${names.map((name) => `dist/${name}.js`).join(', ')} in ${Math.round(performance.now() - startedMs)} ms`,
   )

@@ -1,10 +1,9 @@
 import { build } from 'esbuild'
 import { checkDynamicImports } from './dynamic-imports.mjs'
+import { hoodiecrow } from './hoodiecrow.mjs'
 
 /** Packages that load binaries relative to their own folder. */
 const NATIVE = ['libsql', 'msgpackr-extract', 'pg-native']
-/** Packages that load their own modules by computed names. */
-const DYNAMIC = ['hoodiecrow-imap']
 
 /**
  * Bundles programs with their packages, which halves the time they take to start: about a thousand files fewer to find and load.
@@ -20,7 +19,8 @@ export async function bundle(options) {
     splitting: true,
     minifyWhitespace: true,
     minifySyntax: true,
-    external: [...NATIVE, ...DYNAMIC],
+    external: NATIVE,
+    plugins: [hoodiecrow],
     // jsonc-parser's UMD build requires its parts in a way that cannot be bundled.
     mainFields: ['module', 'main'],
     // Bundled CommonJS packages require Node's modules.

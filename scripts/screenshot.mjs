@@ -15,7 +15,7 @@ const TIMEOUT_MS = 60_000
 
 process.chdir(new URL('..', import.meta.url).pathname)
 const temporary = mkdtempSync(join(tmpdir(), 'posthorn-pictures-'))
-const demo = spawn(process.execPath, ['scripts/start.mjs', 'demo'], {
+const demo = spawn(process.execPath, ['scripts/start.mjs', 'posthorn', 'demo'], {
   env: { ...process.env, CI: 'true', TMPDIR: temporary },
   stdio: ['ignore', 'pipe', 'inherit'],
 })

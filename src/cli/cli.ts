@@ -7,6 +7,7 @@ import { didYouMean } from '../platform/errors/did-you-mean.ts'
 import { backupCommand } from './backup.ts'
 import { type Command, type CommandArguments, type Terminal, UsageError } from './command.ts'
 import { configCheckCommand } from './config-check.ts'
+import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
 import { commandHelp, overview } from './help.ts'
 import { JSON_OPTION } from './json.ts'
@@ -33,6 +34,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     examples: ['posthorn start', 'PORT=9000 DATA_DIR=/var/lib/posthorn posthorn start'],
     run: main,
   },
+  demo: demoCommand,
   'migrate up': {
     summary: 'apply pending database migrations',
     options: JSON_OPTION,

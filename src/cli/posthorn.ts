@@ -4,8 +4,8 @@ import { cli } from './cli.ts'
 import { openBrowser } from './open-browser.ts'
 
 const args = process.argv.slice(2)
-/** The service goes on when the reader of its log is gone. */
-const isService = args[0] === 'start'
+/** The service goes on when the reader of its log is gone, and the demo stops what it has started. */
+const isService = args[0] === 'start' || args[0] === 'demo'
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { run, type SignalName } from '../app/lifecycle.ts'
 import { openBrowser } from '../cli/open-browser.ts'
 import { silentLog } from '../platform/log/index.ts'
@@ -15,34 +14,28 @@ import { startDemoService } from './service.ts'
 import { type Story, story } from './story.ts'
 import { visitor } from './visitor.ts'
 
-const PROVIDERS = ['imap', 'gmail', 'microsoft'] as const
-type Provider = (typeof PROVIDERS)[number]
+export interface DemoOptions {
+  /** `gmail` and `microsoft` start an emulator of the provider instead of the mail server. */
+  provider: DemoMailbox['provider']
+  /** Needs nobody, and exits with code 0 after the scenario. */
+  once: boolean
+  /** Also offers times that a guest can book. */
+  books: boolean
+  /** The only port of the service to try. Default: 8080, or a free one while it is in use. */
+  port: string | undefined
+}
 
 /**
- * `npm run demo`: the service on a file store in a temporary folder, an in-memory mail server and an application with a page
- * of its own, all on loopback. A person connects a mailbox on that page; the terminal follows. `-- --provider gmail` (or
- * `microsoft`) starts an emulator of the provider instead of the mail server. `-- --booking` also offers times that a guest can
- * book. `-- --once` needs nobody, and exits with code
- * 0 after the scenario.
+ * Starts the service on a file store in a temporary folder, an in-memory mail server and an application with a page of its own, all
+ * on loopback. A person connects a mailbox on that page; the terminal follows. Returns when it runs; the process exits later.
  */
-async function main(): Promise<void> {
-  const { once, provider, booking } = parseArgs({
-    options: {
-      once: { type: 'boolean', default: false },
-      provider: { type: 'string', default: 'imap' },
-      booking: { type: 'boolean', default: false },
-    },
-  }).values
-  if (!isProvider(provider)) {
-    process.stderr.write(`Unknown provider ${provider}. Use imap, gmail or microsoft.\n`)
-    process.exit(1)
-  }
+export async function startDemo(options: DemoOptions): Promise<void> {
   const closers: (() => Promise<unknown>)[] = []
   let end: (signal: SignalName) => void = () => {}
   const start = async (ended: AbortSignal) => {
     try {
-      const url = await play({ provider, once, books: booking }, ended, closers)
-      if (once) end('SIGTERM')
+      const url = await play(options, ended, closers)
+      if (options.once) end('SIGTERM')
       return { url }
     } catch (error) {
       if (ended.aborted) throw error
@@ -71,7 +64,7 @@ async function main(): Promise<void> {
 
 /** Starts everything and runs the scenario. Returns the URL of the application. Adds to `closers` what to stop, last first. */
 async function play(
-  { provider, once, books }: { provider: Provider; once: boolean; books: boolean },
+  { provider, once, books, port }: DemoOptions,
   ended: AbortSignal,
   closers: (() => Promise<unknown>)[],
 ): Promise<string> {
@@ -97,7 +90,7 @@ async function play(
       const folder = await mkdtemp(join(tmpdir(), 'posthorn-demo-'))
       closers.push(() => rm(folder, { recursive: true, force: true }))
       const service = await startDemoService(folder, {
-        port: givenPort(process.env.PORT),
+        port,
         settings: mailbox.settings,
         mailServers: new Map(mailbox.server && [[mailbox.user.replace(/^.*@/, ''), mailbox.server]]),
       })
@@ -149,12 +142,7 @@ function whatToOpen({ url, portalUrl }: { url: string; portalUrl: string }, serv
   ]
 }
 
-/** Undefined where any port will do. */
-const givenPort = (port = '') => (port === '' || port === '0' ? undefined : port)
-
-const isProvider = (name: string): name is Provider => PROVIDERS.some((provider) => provider === name)
-
-async function openMailbox(provider: Provider): Promise<DemoMailbox> {
+async function openMailbox(provider: DemoMailbox['provider']): Promise<DemoMailbox> {
   if (provider === 'imap') return imapMailbox(await startDemoMailServer())
   const { startProviderEmulator } = await emulatorModule()
   return startProviderEmulator(provider)
@@ -168,7 +156,7 @@ async function emulatorModule(): Promise<typeof import('./provider-emulator.ts')
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code !== 'ERR_MODULE_NOT_FOUND') throw error
     throw new Error(
-      'The emulators of Google and Microsoft are development dependencies and are not installed. Run `npm ci` without --omit=dev.',
+      'The emulators of Google and Microsoft are not part of this installation. Clone https://github.com/posthorn/posthorn and run `npm ci` there, without --omit=dev.',
     )
   }
 }
@@ -196,5 +184,3 @@ function terminal(out: NodeJS.WriteStream, story: Story): Terminal {
 }
 
 const formatDuration = (ms: number) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`)
-
-await main()

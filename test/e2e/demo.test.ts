@@ -24,7 +24,8 @@ describe('the demo', () => {
   it.each([[['--booking']], [['--provider', 'gmail']], [['--provider', 'microsoft']]])(
     'completes on a file store and exits by itself %j',
     async (args) => {
-      const { stdout, stderr } = await run(process.execPath, ['dist/demo.js', '--once', ...args], { timeout: 500_000 })
+      const command = ['dist/posthorn.js', 'demo', '--once', ...args]
+      const { stdout, stderr } = await run(process.execPath, command, { timeout: 500_000 })
       expectScenario(stdout)
       if (args.includes('--booking')) expect(stdout).toContain('A signed booking.confirmed webhook arrived')
       expect(stdout).toContain('Done: the application connected a mailbox')
@@ -71,7 +72,9 @@ describe('the demo', () => {
     const demo = closing(startDemo({ environment }))
     await demo.url()
     expect(demo.output()).toContain(`Service      http://127.0.0.1:${port} `)
-    const second = run(process.execPath, ['dist/demo.js'], { env: { PATH: process.env.PATH, ...environment } })
+    const second = run(process.execPath, ['dist/posthorn.js', 'demo'], {
+      env: { PATH: process.env.PATH, ...environment },
+    })
     await expect(second).rejects.toMatchObject({
       code: 1,
       stderr: `\nThe demo stopped: Port ${port} is in use by another process.\nStop it, or set PORT to another port.\n`,
@@ -80,10 +83,10 @@ describe('the demo', () => {
   })
 
   it('names the known providers when given another', async () => {
-    const failed = run(process.execPath, ['dist/demo.js', '--provider', 'yahoo'])
+    const failed = run(process.execPath, ['dist/posthorn.js', 'demo', '--provider', 'yahoo'])
     await expect(failed).rejects.toMatchObject({
-      code: 1,
-      stderr: 'Unknown provider yahoo. Use imap, gmail or microsoft.\n',
+      code: 2,
+      stderr: expect.stringContaining('Unknown provider yahoo. Use imap, gmail or microsoft.'),
     })
   })
 })

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
 /** Programs, which would run. */
-const PROGRAMS = ['posthorn.js', 'demo.js', 'demo-emulator.js', 'bench.js']
+const PROGRAMS = ['posthorn.js', 'demo-emulator.js', 'bench.js']
 const LIMIT_MS = 120_000
 
 /**

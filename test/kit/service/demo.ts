@@ -32,7 +32,7 @@ export function startDemo({
   terminal = false,
 }: DemoOptions = {}): RunningDemo {
   const folder = mkdtempSync(join(tmpdir(), 'posthorn-demo-test-'))
-  const own = [process.execPath, 'dist/demo.js', '--provider', provider, ...(booking ? ['--booking'] : [])]
+  const own = [process.execPath, 'dist/posthorn.js', 'demo', '--provider', provider, ...(booking ? ['--booking'] : [])]
   const [command = '', ...args] = terminal ? ['script', '-qefc', `exec ${own.join(' ')}`, '/dev/null'] : own
   const env = { PATH: process.env.PATH, TMPDIR: folder, ...environment }
   const demo = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
