@@ -11,7 +11,9 @@ import * as activity from './0009-activity.ts'
 
 /**
  * Every migration, in order. The first seven are the schema of the first release, one per domain: each table with who writes it, what it
- * promises, and when its rows are deleted. Add new ones at the end, and never change one that is released. Both engines use the same
+ * promises, and when its rows are deleted. Add new ones at the end, and never change one that is released.
+ * Replicas of the version before run beside this one: a migration adds, and its name says so (`0010-expand-…`); what it replaces is
+ * removed a minor version later (docs/versioning.md). Both engines use the same
  * types: text for ids and JSON, bigint for times and counters, integer for booleans.
  */
 export const migrations: readonly Migration[] = [

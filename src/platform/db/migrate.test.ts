@@ -77,6 +77,15 @@ describeEachDatabase('migrations', (databases, engine) => {
     expect((await migrationStatus(db, [...migrations, extra, more])).applied).not.toContain('9000-extra')
   })
 
+  it('of a newer version that only add are accepted, so that replicas of both versions run and start side by side', async () => {
+    const db = await databases()
+    const adding: Migration = { ...more, name: '9001-expand-more' }
+    await migrateUp(db, [...migrations, adding], () => {})
+    await expect(requireMigrated(db, migrations)).resolves.toBeUndefined()
+    await migrateUp(db, [...migrations, extra], () => {})
+    expect(await migrationStatus(db, [...migrations, extra])).toMatchObject({ pending: [], unknown: [] })
+  })
+
   it('of before the first release are rejected before any change', async () => {
     const db = await databases()
     await db.transaction(async (tx) => {

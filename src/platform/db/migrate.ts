@@ -4,7 +4,10 @@ import type { Db, Handle, Tx } from './db.ts'
 
 /** A migration. `up` runs in a transaction on both engines. There is no `down`: restore a backup instead. */
 export interface Migration {
-  /** Such as `0001-platform`. Migrations run in the order of their names. */
+  /**
+   * Such as `0001-platform`. Migrations run in the order of their names. A name such as `0010-expand-drafts` promises that the version
+   * before works with it: it only adds what that version need not know.
+   */
   name: string
   up(db: Kysely<unknown>, engine: Db['engine']): Promise<void>
 }
@@ -12,12 +15,15 @@ export interface Migration {
 export interface MigrationStatus {
   applied: string[]
   pending: string[]
-  /** Not of this version, which must not use the database: see `unknownMigrations`. */
+  /** Of a newer version, and not only additions, so that this version must not use the database: see `unknownMigrations`. */
   unknown: string[]
 }
 
 /** In every database from before the first release. None of them can be upgraded. */
 const UNRELEASED = '0001-main-job'
+
+/** Names of migrations beside which the version before works. */
+const EXPANSION = /^\d{4}-expand-/
 
 /** An arbitrary number: all advisory locks of a database share one namespace. */
 const CREATE_LOCK = 7_074_831
@@ -78,7 +84,7 @@ async function apply(tx: Tx, db: Db, { name, up }: Migration): Promise<void> {
   await tx.insertInto('migrations').values({ name, appliedAt: db.dialect.nowMs }).execute()
 }
 
-/** Throws unless exactly the migrations of this version are applied. */
+/** Throws unless the migrations of this version are applied, and besides them only additions of a newer one. */
 export async function requireMigrated(db: Db, all: readonly Migration[]): Promise<void> {
   const { pending, unknown } = await migrationStatus(db, all)
   rejectUnknown(unknown)
@@ -119,7 +125,7 @@ function toStatus(applied: string[], all: readonly Migration[]): MigrationStatus
   return {
     applied: names.filter((name) => applied.includes(name)),
     pending: names.filter((name) => !applied.includes(name)),
-    unknown: applied.filter((name) => !names.includes(name)),
+    unknown: applied.filter((name) => !names.includes(name) && !EXPANSION.test(name)),
   }
 }
 
