@@ -8,7 +8,7 @@ const GROUPS = [
   },
   {
     name: 'Operate',
-    guides: ['production', 'settings', 'operations', 'providers', 'admin', 'security', 'performance'],
+    guides: ['production', 'settings', 'operations', 'providers', 'admin', 'security', 'performance', 'versioning'],
   },
   { name: 'Project', guides: ['glossary', 'specification', 'mail', 'design', 'contributing', 'style', 'decisions'] },
 ]
