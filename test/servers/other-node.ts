@@ -15,16 +15,16 @@ export interface OtherNode {
   close(): Promise<void>
 }
 
-/** Gets the newest Node of a major version as the npm package with its program. */
-export async function fetchNode(major: string): Promise<OtherNode> {
+/** Gets this version of Node, or the newest of a major version, as the npm package with its program. */
+export async function fetchNode(wanted: string): Promise<OtherNode> {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-node-'))
   const close = () => rm(folder, { recursive: true, force: true })
   try {
-    const name = `node-${process.platform}-${process.arch}@${major}`
-    const packing = ['pack', '--silent', '--json', '--pack-destination', folder, name]
+    const name = `node-${process.platform}-${process.arch}@${wanted}`
+    const packing = ['pack', '--silent', '--json', '--prefer-offline', '--pack-destination', folder, name]
     const { stdout } = await run('npm', packing, { timeout: DOWNLOAD_MS })
     const [{ filename }] = JSON.parse(stdout)
-    await run('tar', ['-xzf', join(folder, filename), '-C', folder])
+    await run('tar', ['-xzf', join(folder, filename), '-C', folder, 'package/bin/node'])
     const program = join(folder, 'package', 'bin', 'node')
     const version = (await run(program, ['--version'])).stdout.trim()
     return { program, version, close }

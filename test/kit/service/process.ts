@@ -21,8 +21,10 @@ export interface ServiceOptions extends ServicePlace {
   port?: number
   /** The program of Node. Default: the one that runs the tests. */
   node?: string
-  /** The checkout whose service runs. Default: this one. */
+  /** The folder in which the service is started. Default: this checkout. */
   folder?: string
+  /** The file that runs the service, and its arguments. Default: the same command as `npm start`. */
+  program?: readonly string[]
 }
 
 /** The built service in its own process, as operators run it. */
@@ -59,8 +61,8 @@ const TEST_KEY = 'test-key-0123456789abcdef0123456789'
 export async function startServiceProcess(options: ServiceOptions): Promise<ServiceProcess> {
   const port = options.port ?? (await freePort())
   const url = `http://127.0.0.1:${port}`
-  // Runs the same command as `npm start`.
-  const child = spawn(options.node ?? process.execPath, ['scripts/start.mjs', 'posthorn', 'start'], {
+  const program = options.program ?? ['scripts/start.mjs', 'posthorn', 'start']
+  const child = spawn(options.node ?? process.execPath, program, {
     ...(options.folder !== undefined && { cwd: options.folder }),
     env: {
       PATH: process.env.PATH,
