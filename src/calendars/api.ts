@@ -208,13 +208,17 @@ export function instanceId(seriesId: string, originalStart: string): string {
   return `${seriesId}_${originalStart}`
 }
 
+const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
+
 /** `20261120T080000Z` for a time in ms, `20261120` for a date. */
 export function originalStartText(start: string | number): string {
   if (typeof start === 'string') return start.replaceAll('-', '')
-  const text = new Date(start).toISOString()
-  // Years of more than four digits have a sign.
-  if (text.length > 24) return text.replaceAll(/[-:]|\.\d+/g, '')
-  return `${text.slice(0, 4)}${text.slice(5, 7)}${text.slice(8, 13)}${text.slice(14, 16)}${text.slice(17, 19)}Z`
+  const time = new Date(start)
+  const year = time.getUTCFullYear()
+  if (!(year >= 1000 && year <= 9999)) return time.toISOString().replaceAll(/[-:]|\.\d+/g, '')
+  // A first sync needs a hundred thousand of these texts: cutting an ISO text takes twice as long.
+  const date = `${year}${TWO_DIGITS[time.getUTCMonth() + 1]}${TWO_DIGITS[time.getUTCDate()]}`
+  return `${date}T${TWO_DIGITS[time.getUTCHours()]}${TWO_DIGITS[time.getUTCMinutes()]}${TWO_DIGITS[time.getUTCSeconds()]}Z`
 }
 
 /** The id of the series in the id of an instance. Null for other ids. */
