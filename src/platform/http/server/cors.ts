@@ -8,6 +8,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Lets pages of other origins read the responses of the route, without credentials. Other routes send no CORS headers. */
     cors?: AllowedOrigins
+    /** Further headers that these pages may send, separated by commas. */
+    corsHeaders?: string
   }
 }
 
@@ -21,7 +23,7 @@ export function addCors(app: App): void {
   const methods = new Map<string, HTTPMethods[]>()
 
   app.addHook('onRoute', (route: RouteOptions) => {
-    const { cors } = route.config ?? {}
+    const { cors, corsHeaders } = route.config ?? {}
     const added = [route.method].flat().filter((method) => method !== 'HEAD' && method !== 'OPTIONS')
     if (cors === undefined || added.length === 0) return
     const allowedMethods = methods.get(route.url)
@@ -37,7 +39,7 @@ export function addCors(app: App): void {
       async (_request, reply) => {
         reply.headers({
           'access-control-allow-methods': all.join(', '),
-          'access-control-allow-headers': REQUEST_HEADERS,
+          'access-control-allow-headers': [REQUEST_HEADERS, corsHeaders ?? []].flat().join(', '),
           'access-control-max-age': PREFLIGHT_SECONDS,
         })
         return reply.code(204).send()

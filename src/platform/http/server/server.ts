@@ -185,6 +185,10 @@ declare module 'fastify' {
     /** The code of an error response, for the metrics. */
     errorCode: string | undefined
   }
+  interface FastifyContextConfig {
+    /** A keyed POST that `Idempotency.writing` does not wrap, because the handler itself makes repetitions safe. */
+    repeatable?: boolean
+  }
   interface FastifyInstance {
     /** The address at which clients reach the service, without a trailing slash. */
     publicUrl: string
@@ -194,7 +198,7 @@ declare module 'fastify' {
 }
 
 interface DeclaredRoute {
-  config?: { access?: Access }
+  config?: { access?: Access; repeatable?: boolean }
   handler: unknown
 }
 
@@ -207,7 +211,8 @@ function checkedAccess(
 ): Access {
   const access = route.config?.access
   if (access === undefined) throw new Error(`${method} ${url} declares no access`)
-  if (method === 'POST' && access.startsWith('key:') && !idempotency.isWriting(route.handler)) {
+  const mayRepeat = route.config?.repeatable === true || idempotency.isWriting(route.handler)
+  if (method === 'POST' && access.startsWith('key:') && !mayRepeat) {
     throw new Error(`POST ${url} requires a key, but idempotency.writing did not make its handler`)
   }
   return access

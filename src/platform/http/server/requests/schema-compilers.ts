@@ -59,6 +59,14 @@ export function serializerCompiler(
   }
 }
 
+/** The value with the defaults of its schema, for what arrives in another way than as the body of a route. Throws validation_failed. */
+export function requireValid(schema: object, value: unknown): unknown {
+  const validate = validatorCompiler()({ schema: Object(schema), method: 'POST', url: '', httpPart: 'body' })
+  const result = validate(value)
+  if (typeof result !== 'object' || !('error' in result) || result.error === undefined) return value
+  throw result.error
+}
+
 /** Throws for misspelled members of a body. For routes that validate the rest of their body themselves. */
 export function refuseMisspelledMembers(schema: unknown, body: unknown): void {
   const names = misspelledNames(schema)(body, MAX_DETAILS)
