@@ -2,6 +2,7 @@ import { schedulerRoutes } from '../booking/index.ts'
 import { isLoopback } from '../config/index.ts'
 import type { Phase } from '../operations/health/index.ts'
 import { serviceKey } from '../operations/keys/index.ts'
+import { mcpRoutes } from '../operations/mcp/index.ts'
 import { site, siteRoutes } from '../operations/site/index.ts'
 import { combineAuthenticators, createServer, type App as HttpServer, openApiRoutes } from '../platform/http/index.ts'
 import type { Features } from './features.ts'
@@ -9,6 +10,7 @@ import type { Infrastructure } from './infrastructure.ts'
 import { portalAccess } from './portal-access.ts'
 import type { RuntimeContext } from './runtime-context.ts'
 import { authScreen } from './settings.ts'
+import { VERSION } from './version.ts'
 import { accountsRoutes } from './wiring/accounts.ts'
 import { calendarsRoutes } from './wiring/calendars.ts'
 import { eventRoutes } from './wiring/events.ts'
@@ -22,7 +24,7 @@ export function httpServer(
   features: Features,
   phase: () => Phase,
 ): HttpServer {
-  const { config, ids, log } = context
+  const { clock, config, ids, log } = context
   const { cache, secrets } = infrastructure
   const { idempotency, keys, scheduler, sessions, shared } = features
   const access = portalAccess(config)
@@ -62,5 +64,14 @@ export function httpServer(
   operationRoutes(server, context, infrastructure, features)
   siteRoutes(server, pages, config.publicUrl)
   openApiRoutes(server)
+  if (config.mcpEnabled) {
+    mcpRoutes(server, {
+      version: VERSION,
+      clock,
+      log,
+      isReadOnly: config.mcpReadOnly,
+      allowedOrigins: config.mcpAllowedOrigins,
+    })
+  }
   return server
 }

@@ -22,6 +22,7 @@ import { eventCommands } from './online/events.ts'
 import { experienceCommands } from './online/experiences.ts'
 import { keyCommands } from './online/keys.ts'
 import { listenCommand } from './online/listen.ts'
+import { mcpCommand } from './online/mcp.ts'
 import { outboxCommands } from './online/outbox.ts'
 import { rotateEncryptionCommand } from './online/rotate-encryption.ts'
 import { sessionCommands } from './online/sessions.ts'
@@ -64,6 +65,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   backup: backupCommand,
   restore: restoreCommand,
   'rotate-encryption': rotateEncryptionCommand,
+  mcp: mcpCommand,
   listen: listenCommand,
   trigger: triggerCommand(catalogue.types),
 }

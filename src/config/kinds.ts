@@ -76,6 +76,16 @@ export const baseUrl: Kind<string> = {
   },
 }
 
+/** As clients send it in the header Origin. Desktop applications have schemes of their own. */
+export const origin: Kind<string> = {
+  expects: 'an origin such as https://chat.example.com, without a path',
+  parse(input) {
+    const text = requireText(input).toLowerCase()
+    if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#@\s]+$/.test(text)) throw new InvalidValue('no origin')
+    return text
+  },
+}
+
 const UNSAFE_SCHEMES = ['javascript:', 'data:', 'file:', 'vbscript:', 'blob:']
 
 /** A redirect target. Any scheme is allowed, for mobile and desktop applications, except those that run or read locally. */

@@ -189,6 +189,28 @@ export const serviceSettings = {
     about:
       'Maximum number of open event streams per API key and instance. The browsers of the admin portal share one limit.',
   }),
+  mcpEnabled: setting({
+    env: 'MCP_ENABLED',
+    path: 'service.mcp.enabled',
+    kind: kinds.boolean,
+    fallback: true,
+    about: 'Serve MCP, for language models, at /mcp. It needs an API key, and permits what the key permits.',
+  }),
+  mcpReadOnly: setting({
+    env: 'MCP_READ_ONLY',
+    path: 'service.mcp.readOnly',
+    kind: kinds.boolean,
+    fallback: false,
+    about: 'Offer only tools that read at /mcp, also to keys that may write.',
+  }),
+  mcpAllowedOrigins: setting({
+    env: 'MCP_ALLOWED_ORIGINS',
+    path: 'service.mcp.allowedOrigins',
+    kind: kinds.list(kinds.origin),
+    fallback: [],
+    about:
+      'Origins that may send requests to /mcp beside that of PUBLIC_URL, such as https://chat.example.com. Programs other than browsers send none.',
+  }),
   apiRequestsPerMinute: setting({
     env: 'API_REQUESTS_PER_MINUTE',
     path: 'service.rateLimit.apiRequestsPerMinute',
