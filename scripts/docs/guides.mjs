@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
 const GROUPS = [
   {
     name: 'Build',
-    guides: ['connecting', 'messages', 'sending', 'calendars', 'webhooks', 'events', 'scheduler', 'embedding'],
+    guides: ['connecting', 'messages', 'sending', 'calendars', 'webhooks', 'events', 'scheduler', 'embedding', 'mcp'],
   },
   {
     name: 'Operate',
@@ -16,6 +16,7 @@ const GROUPS = [
 /** Names in the navigation, where the title is too long for it. */
 export const SHORT_TITLES = {
   embedding: 'Embedding the booking page',
+  mcp: 'Language models (MCP)',
   specification: 'Specification',
   providers: 'Providers',
 }
