@@ -108,8 +108,8 @@ export class Client {
         return await this.#attempt(request, sent, options, read)
       } catch (error) {
         if (failures > maxRetries || sent.isStream || !isRetryable(error, isRepeatable)) throw error
-        const delayMs = retryDelayMs(failures, error)
-        if (delayMs > this.#options.maxRetryDelayMs) throw error
+        const delayMs = retryDelayMs(failures, error, this.#options.maxRetryDelayMs)
+        if (delayMs === undefined) throw error
         await pause(delayMs, signal)
       }
     }

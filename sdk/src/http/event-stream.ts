@@ -47,7 +47,7 @@ export async function* readStream<Item>(
       failures += 1
       if (!isInterruption(error) || failures > maxRetries) throw error
       onInterruption?.(error)
-      await pause(Math.min(retryDelayMs(failures, error), LONGEST_DELAY_MS), signal)
+      await pause(retryDelayMs(failures, error, LONGEST_DELAY_MS) ?? LONGEST_DELAY_MS, signal)
     }
   }
 }

@@ -20,10 +20,14 @@ export function isRetryable(error: unknown, isRepeatable: boolean): boolean {
   return isRepeatable && UNKNOWN.includes(error.status)
 }
 
-/** At least the time in `Retry-After`. Grows with each failure, and is random, so that clients do not return all at once. */
-export function retryDelayMs(failures: number, error: unknown): number {
-  const longest = Math.min(FIRST_DELAY_MS * 2 ** (failures - 1), LONGEST_DELAY_MS)
-  const random = longest * (0.5 + Math.random() / 2)
+/**
+ * At least the time in `Retry-After`, undefined when that is longer than `longestMs`. Grows with each failure, and is random,
+ * so that clients do not return all at once.
+ */
+export function retryDelayMs(failures: number, error: unknown, longestMs: number): number | undefined {
+  const backoffMs = Math.min(FIRST_DELAY_MS * 2 ** (failures - 1), LONGEST_DELAY_MS, longestMs)
+  const randomMs = backoffMs * (0.5 + Math.random() / 2)
   const retryAfterMs = error instanceof ApiError ? error.retryAfterMs : undefined
-  return retryAfterMs === undefined ? random : retryAfterMs + random / 4
+  if (retryAfterMs === undefined) return randomMs
+  return retryAfterMs > longestMs ? undefined : retryAfterMs + randomMs / 4
 }
